@@ -1,0 +1,38 @@
+/** A signal that fires after `ms`, or with `parent` when that comes first. Its reason is a `TimeoutError` when time ran out. */
+export const within = (ms: number, parent?: AbortSignal): AbortSignal => {
+  const timer = AbortSignal.timeout(Math.max(0, Math.ceil(ms)))
+  return parent ? AbortSignal.any([parent, timer]) : timer
+}
+
+/** Whether a signal fired because time ran out (and not because the caller went away). */
+export const timedOut = (signal: AbortSignal): boolean =>
+  signal.aborted && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
+
+/** Settles as `work` does, or rejects with the signal's reason as soon as it fires. Work that ends later is ignored. */
+export function raced<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  if (signal.aborted) {
+    work.catch(() => {})
+    return Promise.reject(signal.reason)
+  }
+  return new Promise<T>((resolve, reject) => {
+    const stop = (): void => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}
+
+/** Waits `ms`, or rejects with the signal's reason when that fires first. */
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.reject(signal.reason)
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    signal.addEventListener('abort', stop, { once: true })
+  })
+}

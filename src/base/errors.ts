@@ -1,0 +1,36 @@
+/** Every code that an answer of ours may carry, with its HTTP status and title (RFC 9457). The list is the contract: docs/errors.md is made from it. */
+export const ERRORS = {
+  missing_parameter: { status: 400, title: 'A parameter is missing' },
+  invalid_parameter: { status: 400, title: 'A parameter has a value that cannot be used' },
+  unknown_parameter: { status: 400, title: 'A parameter is not known here' },
+  invalid_domain: { status: 400, title: 'Not a domain name' },
+  invalid_ip: { status: 400, title: 'Not an IP address' },
+  invalid_duration: { status: 400, title: 'Not a duration that can be used' },
+  bind_ip_not_local: { status: 400, title: 'Not an address of this machine' },
+  unauthorized: { status: 401, title: 'A valid key is needed' },
+  forbidden: { status: 403, title: 'Not allowed' },
+  not_found: { status: 404, title: 'Nothing here' },
+  method_not_allowed: { status: 405, title: 'This path does not take that method' },
+  payload_too_large: { status: 413, title: 'The request is too large' },
+  unsupported_media_type: { status: 415, title: 'The body is of a type that cannot be read' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  internal: { status: 500, title: 'A fault of ours' },
+  upstream_unavailable: { status: 502, title: 'A service that this one needs is not reachable' },
+  overloaded: { status: 503, title: 'Too busy, or stopping' },
+  timeout: { status: 504, title: 'Not done in time' },
+} as const
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** An expected fault that is told to the caller: a stable code and a sentence that says what was wrong, with which value, and what to do. */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly parameter: string | undefined
+
+  constructor(code: ErrorCode, detail: string, options: { parameter?: string; cause?: unknown } = {}) {
+    super(detail, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'AppError'
+    this.code = code
+    this.parameter = options.parameter
+  }
+}

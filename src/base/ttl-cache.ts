@@ -1,0 +1,44 @@
+import { LRUCache } from 'lru-cache'
+
+export type TtlCache<V> = {
+  /** The value with the time it was kept, or undefined once its time has passed. */
+  readonly get: (
+    key: string,
+  ) => { readonly value: V; readonly keptAtMs: number; readonly expiresAtMs: number } | undefined
+  /** Keeps `value` for `ttlMs`; a time of 0 or less keeps nothing. */
+  readonly set: (key: string, value: V, ttlMs: number) => void
+  readonly delete: (key: string) => void
+  readonly size: () => number
+}
+
+/** A cache with a bound on entries and, where `bytesOf` is given, on bytes; the least recently used goes first. The clock is the caller's. */
+export function ttlCache<V extends object>(options: {
+  readonly maxEntries: number
+  readonly now: () => number
+  readonly maxBytes?: number
+  readonly bytesOf?: (value: V, key: string) => number
+}): TtlCache<V> {
+  type Entry = { value: V; keptAtMs: number; expiresAtMs: number }
+  const { maxEntries, maxBytes, bytesOf, now } = options
+  const kept = new LRUCache<string, Entry>(
+    maxBytes !== undefined && bytesOf
+      ? { max: maxEntries, maxSize: maxBytes, sizeCalculation: (entry, key) => Math.max(1, bytesOf(entry.value, key)) }
+      : { max: maxEntries },
+  )
+  return {
+    get: (key) => {
+      const entry = kept.get(key)
+      if (!entry) return undefined
+      if (entry.expiresAtMs > now()) return entry
+      kept.delete(key)
+      return undefined
+    },
+    set: (key, value, ttlMs) => {
+      if (ttlMs <= 0) return
+      const keptAtMs = now()
+      kept.set(key, { value, keptAtMs, expiresAtMs: keptAtMs + ttlMs })
+    },
+    delete: (key) => void kept.delete(key),
+    size: () => kept.size,
+  }
+}

@@ -1,0 +1,63 @@
+import type { Json } from '../base/json.ts'
+import type { Domain } from '../names/domain.ts'
+import type { Ctx } from '../world.ts'
+
+/** `unknown`: it could not be found out. It is never scored as a failure and never told as "no record". */
+export type Status = 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
+export type Severity = 'critical' | 'high' | 'medium' | 'low' | 'info'
+
+/** Arguments of a finding's sentence. Text from outside is cut and cleaned where it is shown. */
+export type Args = Readonly<Record<string, string | number | boolean | readonly string[]>>
+
+/** A record to publish. `value` is the presentation form of the data (TXT: the text, unquoted). */
+export type DnsRecord = { readonly name: string; readonly rtype: string; readonly value: string }
+
+/** One judgement as data. Severity, sentence and RFC section come from the check's table, at the edge. */
+export type Finding = {
+  readonly id: string
+  readonly args?: Args
+  /** What was seen: the record, name or reply that the finding rests on. */
+  readonly evidence?: string
+  readonly fix?: DnsRecord
+}
+
+/** What a check saw and how it judged it. */
+export type Outcome<Facts> =
+  | { readonly status: Exclude<Status, 'unknown'>; readonly facts: Facts; readonly findings: readonly Finding[] }
+  | {
+      readonly status: 'unknown'
+      readonly reason: string
+      readonly facts?: Facts
+      readonly findings: readonly Finding[]
+    }
+
+export type FindingWords = {
+  readonly severity: Severity
+  readonly title: string
+  /** One sentence or two for the reader. */
+  readonly detail: (args: Args) => string
+  /** What to do, in one sentence; absent where there is nothing to do. */
+  readonly repair?: string
+  /** `RFC 7208 §4.6.4` */
+  readonly reference: string
+}
+export type FindingTable = Readonly<Record<string, FindingWords>>
+export const defineFindings = <T extends FindingTable>(table: T): T => table
+
+/** What the caller may tell a check beside the domain. */
+export type CheckInput = {
+  /** DKIM selectors to try first, at most 10. */
+  readonly selectors?: readonly string[]
+}
+
+/** The output key and the wire words of a check's JSON, and the one line where pure meets I/O. */
+export type Check<Facts> = {
+  /** Documents it follows, newest first. */
+  readonly specs: readonly string[]
+  readonly table: FindingTable
+  /** Rejects with DnsError (or DialError, FetchError) when the whole could not be asked; `run.ts` turns that into `unknown`. */
+  readonly run: (ctx: Ctx, domain: Domain, input: CheckInput) => Promise<Outcome<Facts>>
+  /** The object of api.md without `status` and `reason`, which are added for every check alike. */
+  readonly present: (outcome: Outcome<Facts>) => { readonly [key: string]: Json | undefined }
+}
+export const defineCheck = <Facts>(check: Check<Facts>): Check<Facts> => check

@@ -1,0 +1,43 @@
+import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { bytesOf, type Family, familyOf, type Ip, ip, parseIp } from './ip.ts'
+
+/** A network: the address bits beyond `prefix` are of no meaning. */
+export type Cidr = { readonly base: Ip; readonly prefix: number; readonly family: Family }
+
+/** Reads `192.0.2.0/24`, `2001:db8::/32`, or one address (a network of one). */
+export function parseCidr(text: string): Parsed<Cidr> {
+  const [address = '', length, ...rest] = text.split('/')
+  const base = parseIp(address)
+  if (!base.ok || rest.length > 0)
+    return problem(`${JSON.stringify(text.slice(0, 80))} is not a network (such as 192.0.2.0/24)`)
+  const family = familyOf(base.value)
+  const bits = family === 4 ? 32 : 128
+  if (length === undefined) return parsed({ base: base.value, prefix: bits, family })
+  if (!/^\d{1,3}$/.test(length) || Number(length) > bits)
+    return problem(`/${length.slice(0, 10)} is not a prefix length (0 to ${bits})`)
+  return parsed({ base: base.value, prefix: Number(length), family })
+}
+
+/** A parsed network, for literals that are known to be good. Throws on text that is not one. */
+export function cidr(text: string): Cidr {
+  const result = parseCidr(text)
+  if (!result.ok) throw new TypeError(result.problem)
+  return result.value
+}
+
+/** Whether `address` lies in `network`; addresses of the other family never do. */
+export function contains(network: Cidr, address: Ip): boolean {
+  if (familyOf(address) !== network.family) return false
+  const a = bytesOf(address)
+  const b = bytesOf(network.base)
+  const whole = network.prefix >> 3
+  for (let i = 0; i < whole; i++) if (a[i] !== b[i]) return false
+  const rest = network.prefix & 7
+  return rest === 0 || (a[whole]! ^ b[whole]!) >> (8 - rest) === 0
+}
+
+/** The network of `prefix` bits that an address stands in, in canonical form: `192.0.2.0/24`. */
+export function networkOf(address: Ip, prefix: number): string {
+  const bytes = bytesOf(address).map((byte, i) => byte & (0xff << Math.min(8, Math.max(0, 8 - (prefix - i * 8)))))
+  return `${ip(familyOf(address) === 4 ? bytes.join('.') : [...Array(8)].map((_, i) => ((bytes[i * 2]! << 8) | bytes[i * 2 + 1]!).toString(16)).join(':'))}/${prefix}`
+}

@@ -1,0 +1,54 @@
+import { isIP } from 'node:net'
+import { toASCII, toUnicode } from 'tr46'
+import { type Parsed, parsed, problem } from '../base/parsed.ts'
+
+/** A host name of two labels or more as asked for by a caller: lower-case A-labels, no trailing dot, at most 253 octets. Made by {@link parseDomain} only. */
+export type Domain = string & { readonly __brand: 'Domain' }
+
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+const IDNA = { useSTD3ASCIIRules: true, checkBidi: true, checkJoiners: true, checkHyphens: false } as const
+
+/**
+ * Reads a domain written in Unicode or A-labels, in any case, with at most one trailing dot (RFC 5890, UTS 46 strict, RFC 1123 §2.1).
+ * IP addresses, ports, URLs, single labels and names with an all-numeric last label are refused.
+ */
+export function parseDomain(text: string): Parsed<Domain> {
+  const shown = JSON.stringify(text.slice(0, 80))
+  const bare = text.endsWith('.') ? text.slice(0, -1) : text
+  if (bare === '') return problem('the domain is empty')
+  if (text.length > 1_000) return problem(`${shown}… is longer than a domain name can be (253 octets)`)
+  if (isIP(bare.replace(/^\[|\]$/g, '')) !== 0) return problem(`${shown} is an IP address, not a domain name`)
+  const ascii = toASCII(bare, IDNA)
+  if (ascii === null || ascii === '') return problem(`${shown} is not a domain name`)
+  if (ascii.length > 253) return problem(`${shown}… is longer than a domain name can be (253 octets)`)
+  const labels = ascii.split('.')
+  const wrong = labels.find((label) => !LABEL.test(label))
+  if (wrong === '') return problem(`${shown} has an empty label`)
+  if (wrong !== undefined)
+    return problem(`${shown} is not a domain name: the label ${JSON.stringify(wrong.slice(0, 70))} cannot stand in one`)
+  if (labels.length < 2) return problem(`${shown} is a single label: give a full domain name such as example.org`)
+  if (/^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1)!))
+    return problem(`${shown} ends in a number, which no domain name does`)
+  return parsed(ascii as Domain)
+}
+
+/** A parsed domain, for literals that are known to be good. Throws on text that is not one. */
+export function domain(text: string): Domain {
+  const result = parseDomain(text)
+  if (!result.ok) throw new TypeError(result.problem)
+  return result.value
+}
+
+/** The Unicode form of a domain (UTS 46), or the domain itself where there is none. */
+export const unicodeOf = (name: string): string => {
+  const result = toUnicode(name, IDNA)
+  return result.error ? name : result.domain
+}
+
+/** A name from the DNS in the form names are compared in: lower case, no trailing dot (RFC 4343). */
+export const canonicalName = (name: string): string =>
+  (name.endsWith('.') && name !== '.' ? name.slice(0, -1) : name).toLowerCase()
+
+/** The labels of a name in presentation form, left to right; a dot escaped by a backslash does not separate (RFC 4343 §2.1). */
+export const labelsOf = (name: string): string[] =>
+  name === '' || name === '.' ? [] : name.replace(/\.$/, '').split(/(?<!\\)\./)

@@ -1,0 +1,64 @@
+import { cidr, contains } from './cidr.ts'
+import { bytesOf, familyOf, type Ip, ipFromBytes } from './ip.ts'
+
+/** What an address may be used for. Only `public` addresses can be mail hosts of the world. */
+export type IpRange =
+  | 'public'
+  | 'unspecified'
+  | 'loopback'
+  | 'private'
+  | 'link_local'
+  | 'shared'
+  | 'documentation'
+  | 'benchmarking'
+  | 'multicast'
+  | 'broadcast'
+  | 'reserved'
+  | 'tunnel'
+
+/** The special-purpose registries (RFC 6890 and its registries at IANA), most specific first. */
+const RANGES: readonly (readonly [network: ReturnType<typeof cidr>, range: IpRange])[] = (
+  [
+    ['0.0.0.0/8', 'unspecified'],
+    ['10.0.0.0/8', 'private'],
+    ['100.64.0.0/10', 'shared'],
+    ['127.0.0.0/8', 'loopback'],
+    ['169.254.0.0/16', 'link_local'],
+    ['172.16.0.0/12', 'private'],
+    ['192.0.0.0/24', 'reserved'],
+    ['192.0.2.0/24', 'documentation'],
+    ['192.88.99.0/24', 'reserved'], // RFC 7526: 6to4 anycast, withdrawn
+    ['192.168.0.0/16', 'private'],
+    ['198.18.0.0/15', 'benchmarking'],
+    ['198.51.100.0/24', 'documentation'],
+    ['203.0.113.0/24', 'documentation'],
+    ['224.0.0.0/4', 'multicast'],
+    ['255.255.255.255/32', 'broadcast'],
+    ['240.0.0.0/4', 'reserved'],
+    ['::/128', 'unspecified'],
+    ['::1/128', 'loopback'],
+    ['2001::/32', 'tunnel'], // Teredo, RFC 4380
+    ['2001:2::/48', 'benchmarking'],
+    ['2001:db8::/32', 'documentation'],
+    ['2001::/23', 'reserved'],
+    ['2002::/16', 'tunnel'], // 6to4, RFC 3056
+    ['3fff::/20', 'documentation'], // RFC 9637
+    ['2000::/3', 'public'],
+    ['fc00::/7', 'private'],
+    ['fe80::/10', 'link_local'],
+    ['fec0::/10', 'private'], // RFC 3879: site-local, withdrawn
+    ['ff00::/8', 'multicast'],
+    ['::/0', 'reserved'],
+  ] as const
+).map(([network, range]) => [cidr(network), range])
+
+const NAT64 = cidr('64:ff9b::/96')
+
+/** Where an address stands; IPv4 inside IPv6 (mapped, and NAT64 64:ff9b::/96 of RFC 6052) is judged as the IPv4 address it reaches. */
+export function rangeOf(address: Ip): IpRange {
+  if (familyOf(address) === 6 && contains(NAT64, address)) return rangeOf(ipFromBytes(bytesOf(address).slice(12)))
+  return RANGES.find(([network]) => contains(network, address))?.[1] ?? 'public'
+}
+
+/** Whether the whole internet can reach this address. */
+export const isPublic = (address: Ip): boolean => rangeOf(address) === 'public'

@@ -1,0 +1,49 @@
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { type Parsed, parsed, problem } from '../base/parsed.ts'
+
+/** An IP address in its one canonical text form: dotted IPv4, RFC 5952 IPv6; IPv4-mapped IPv6 is IPv4. Made by {@link parseIp} only. */
+export type Ip = string & { readonly __brand: 'Ip' }
+export type Family = 4 | 6
+
+/** Reads an IPv4 or IPv6 address. Octal, hexadecimal and short forms, zone ids, prefixes, brackets and ports are refused. */
+export function parseIp(text: string): Parsed<Ip> {
+  const shown = JSON.stringify(text.slice(0, 80))
+  if (text.includes('%')) return problem(`${shown} carries a zone id: give the address alone`)
+  if (text.includes('/')) return problem(`${shown} is a network: give one address`)
+  if (isIP(text) === 0) return problem(`${shown} is not an IP address (such as 192.0.2.1 or 2001:db8::1)`)
+  const address = ipaddr.parse(text)
+  if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress())
+    return parsed(address.toIPv4Address().toString() as Ip)
+  return parsed((address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString()) as Ip)
+}
+
+/** A parsed address, for literals that are known to be good. Throws on text that is not one. */
+export function ip(text: string): Ip {
+  const result = parseIp(text)
+  if (!result.ok) throw new TypeError(result.problem)
+  return result.value
+}
+
+/** The canonical address of 4 or 16 bytes. IPv4-mapped bytes give the IPv4 address. */
+export function ipFromBytes(bytes: Uint8Array): Ip {
+  const address = ipaddr.fromByteArray([...bytes])
+  return ip(address.toString())
+}
+
+export const bytesOf = (address: Ip): Uint8Array => Uint8Array.from(ipaddr.parse(address).toByteArray())
+
+export const familyOf = (address: Ip): Family => (address.includes(':') ? 6 : 4)
+
+/** The labels of an address in reverse, without a zone: `1.2.0.192`, or 32 nibbles (RFC 1035 §3.5, RFC 3596 §2.5, RFC 5782 §2). */
+export function reversed(address: Ip): string {
+  if (familyOf(address) === 4) return address.split('.').reverse().join('.')
+  return [...bytesOf(address)]
+    .reverse()
+    .map((byte) => `${(byte & 15).toString(16)}.${(byte >> 4).toString(16)}`)
+    .join('.')
+}
+
+/** The name that holds an address's PTR record (RFC 1035 §3.5, RFC 3596 §2.5). */
+export const reverseName = (address: Ip): string =>
+  `${reversed(address)}.${familyOf(address) === 4 ? 'in-addr' : 'ip6'}.arpa`

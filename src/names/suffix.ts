@@ -1,0 +1,9 @@
+import { parse } from 'tldts'
+
+/** The registrable domain of a name by the public suffix list (its ICANN part and its private part), or undefined for a suffix itself. */
+export const registrableDomain = (name: string): string | undefined =>
+  parse(name, { allowPrivateDomains: true, validateHostname: false, extractHostname: false }).domain ?? undefined
+
+/** The public suffix of a name, such as `co.uk`. */
+export const publicSuffix = (name: string): string | undefined =>
+  parse(name, { allowPrivateDomains: true, validateHostname: false, extractHostname: false }).publicSuffix ?? undefined

@@ -1,0 +1,156 @@
+import type { Ip } from '../../names/ip.ts'
+
+/** The parsed data of each record type that the program asks for. Names are presentation format, lower case, no trailing dot ("" is the root). */
+export type RecordData = {
+  readonly A: Ip
+  readonly AAAA: Ip
+  readonly CNAME: string
+  readonly NS: string
+  readonly PTR: string
+  readonly MX: { readonly preference: number; readonly exchange: string }
+  /** The character-strings of one record joined (RFC 7208 §3.3), as UTF-8 where they are valid UTF-8, else one character an octet. */
+  readonly TXT: string
+  readonly SOA: {
+    readonly mname: string
+    readonly rname: string
+    readonly serial: number
+    readonly refresh: number
+    readonly retry: number
+    readonly expire: number
+    readonly minimum: number
+  }
+  readonly CAA: { readonly critical: boolean; readonly tag: string; readonly value: string }
+  /** `data` is lower-case hex. RFC 6698 §2.1 */
+  readonly TLSA: {
+    readonly usage: number
+    readonly selector: number
+    readonly matchingType: number
+    readonly data: string
+  }
+  /** `digest` is lower-case hex. */
+  readonly DS: {
+    readonly keyTag: number
+    readonly algorithm: number
+    readonly digestType: number
+    readonly digest: string
+  }
+  /** `publicKey` is base64. */
+  readonly DNSKEY: {
+    readonly flags: number
+    readonly protocol: number
+    readonly algorithm: number
+    readonly publicKey: string
+  }
+}
+export type RecordType = keyof RecordData
+
+/** Extended DNS error (RFC 8914). `text` is from outside: at most 256 characters, control characters removed. */
+export type ExtendedError = { readonly code: number; readonly text: string }
+
+/** What the DNS said. SERVFAIL, a refusal and silence are not answers: they reject with {@link DnsError}. */
+export type Answer<T extends RecordType = RecordType> = {
+  /** `found`: records of the type; `nodata`: the name exists without them; `nxdomain`: the name (at the end of its CNAME chain) does not exist. */
+  readonly kind: 'found' | 'nodata' | 'nxdomain'
+  /** The name that was asked, lower case. */
+  readonly name: string
+  readonly type: T
+  /** Records of the type at the end of the CNAME chain, as the server ordered them; empty unless `found`. */
+  readonly records: readonly RecordData[T][]
+  /** Seconds that the answer may be kept: the least TTL of chain and records, or the negative TTL (RFC 2308 §5). */
+  readonly ttlSeconds: number
+  /** The targets of the CNAME chain in order; empty when the name itself answered. At most 16. */
+  readonly cname: readonly string[]
+  /** The AD bit of a resolver whose AD bit is trusted (RFC 4035 §3.2.3); false when it is not trusted. */
+  readonly secure: boolean
+  readonly ede: readonly ExtendedError[]
+}
+
+export type ResolveOptions = {
+  /** Sets CD: answers that fail validation are wanted too (RFC 4035 §3.2.2). */
+  readonly checkingDisabled?: boolean
+}
+
+/**
+ * Asks the recursive resolver. `name` is presentation format, with or without a trailing dot.
+ * Rejects with {@link DnsError}, and with nothing else, when there is no answer: also when `signal` fires (reason `timeout` or `aborted`).
+ */
+export type Resolve = <T extends RecordType>(
+  name: string,
+  type: T,
+  signal: AbortSignal,
+  options?: ResolveOptions,
+) => Promise<Answer<T>>
+
+/** What an authoritative server said when asked directly, without recursion. `authoritative` is the AA bit. */
+export type ServerAnswer<T extends RecordType = RecordType> = Answer<T> & { readonly authoritative: boolean }
+
+/** Asks one server directly (RD=0). The address is refused unless public or allowed (reason `unsafe_address`). Rejects with {@link DnsError}. */
+export type AskServer = <T extends RecordType>(
+  server: Ip,
+  name: string,
+  type: T,
+  signal: AbortSignal,
+) => Promise<ServerAnswer<T>>
+
+export type DnsReason =
+  | 'servfail'
+  | 'refused'
+  | 'formerr'
+  | 'notimp'
+  | 'rcode' // another response code
+  | 'timeout' // nothing in time
+  | 'network' // the server could not be reached
+  | 'malformed' // answers that cannot be read
+  | 'cname_loop' // a chain that loops or is longer than 16
+  | 'invalid_name' // the name cannot be asked: a label over 63 or a name over 255 octets
+  | 'unsafe_address'
+  | 'aborted' // the caller went away
+
+/** There is no answer, and why. Never the same as an answer that says "no record". */
+export class DnsError extends Error {
+  readonly reason: DnsReason
+  readonly question: { readonly name: string; readonly type: string }
+  /** The server that said so, `address:port`, where one did. */
+  readonly server: string | undefined
+  readonly ede: readonly ExtendedError[]
+
+  constructor(
+    reason: DnsReason,
+    question: { readonly name: string; readonly type: string },
+    options: { readonly server?: string; readonly ede?: readonly ExtendedError[]; readonly cause?: unknown } = {},
+  ) {
+    super(describe(reason, question, options), options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'DnsError'
+    this.reason = reason
+    this.question = question
+    this.server = options.server
+    this.ede = options.ede ?? []
+  }
+}
+
+const SENTENCES: Record<DnsReason, string> = {
+  servfail: 'the resolver could not find it out (SERVFAIL)',
+  refused: 'the resolver refused the question (REFUSED)',
+  formerr: 'the server did not understand the question (FORMERR)',
+  notimp: 'the server does not answer such questions (NOTIMP)',
+  rcode: 'the server answered with an error',
+  timeout: 'no answer in time',
+  network: 'the server could not be reached',
+  malformed: 'the answer could not be read',
+  cname_loop: 'the CNAME chain loops or is too long',
+  invalid_name: 'the name is too long to be asked',
+  unsafe_address: 'the server has a private or reserved address',
+  aborted: 'the question was given up',
+}
+
+function describe(
+  reason: DnsReason,
+  question: { readonly name: string; readonly type: string },
+  options: { readonly server?: string; readonly ede?: readonly ExtendedError[] },
+): string {
+  const server = options.server ? ` by ${options.server}` : ''
+  const ede = options.ede?.[0]
+    ? ` [EDE ${options.ede[0].code}${options.ede[0].text ? `: ${options.ede[0].text}` : ''}]`
+    : ''
+  return `${question.name} ${question.type}: ${SENTENCES[reason]}${server}${ede}`
+}

@@ -1,0 +1,66 @@
+import type { Ip } from '../../names/ip.ts'
+
+/** Where to connect and from where. */
+export type Target = {
+  readonly address: Ip
+  /** 1 to 65535. */
+  readonly port: number
+  /** The source address; absent: the system's choice. */
+  readonly localAddress?: Ip
+}
+
+/** The certificate and protocol of a TLS connection, as seen: opportunistic, so nothing was required of it. */
+export type TlsInfo = {
+  /** `TLSv1.3` … */
+  readonly protocol: string
+  readonly cipher: string
+  /** Whether the chain leads to a trusted root. */
+  readonly trusted: boolean
+  /** Why it is not trusted (an OpenSSL code), where it is not. */
+  readonly trustError?: string
+  /** DNS names of the certificate (subjectAltName, else the common name), at most 100. */
+  readonly names: readonly string[]
+  readonly subject: string
+  readonly issuer: string
+  /** Milliseconds since the epoch. */
+  readonly validFromMs: number
+  readonly expiresAtMs: number
+  /** DER of the chain as sent, leaf first, at most 10. */
+  readonly chain: readonly Uint8Array[]
+}
+
+/** One open TCP connection, owned by who dialled it. */
+export type Connection = {
+  /** The next bytes, or undefined when the other side has closed. Rejects with {@link DialError}. */
+  readonly read: () => Promise<Uint8Array | undefined>
+  /** Resolves when the bytes are handed to the system. Rejects with {@link DialError}. */
+  readonly write: (bytes: Uint8Array | string) => Promise<void>
+  /** Turns the connection into TLS with `serverName` as SNI; bytes received before are dropped (RFC 3207 §4.2). Rejects with {@link DialError} (`tls_failure`). */
+  readonly startTls: (serverName: string) => Promise<TlsInfo>
+  readonly localAddress: Ip
+  /** Closes at once; safe to call twice. */
+  readonly close: () => void
+}
+
+/** Opens a connection; `signal` bounds it for its whole life: when it fires every wait rejects (`timeout` or `aborted`) and the socket is closed. */
+export type Dial = (target: Target, signal: AbortSignal) => Promise<Connection>
+
+export type DialReason =
+  | 'connect_timeout'
+  | 'connect_refused'
+  | 'network_unreachable'
+  | 'address_not_local' // the source address cannot be bound
+  | 'unsafe_address' // a private or reserved target that the operator has not allowed
+  | 'connection_lost'
+  | 'tls_failure'
+  | 'timeout'
+  | 'aborted'
+
+export class DialError extends Error {
+  readonly reason: DialReason
+  constructor(reason: DialReason, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options)
+    this.name = 'DialError'
+    this.reason = reason
+  }
+}

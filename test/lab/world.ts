@@ -1,0 +1,37 @@
+import type { Json } from '../../src/base/json.ts'
+import type { Store } from '../../src/store/store.ts'
+import type { Ctx, Log, World } from '../../src/world.ts'
+import { type LabZone, labDns } from './dns.ts'
+
+const unfaked = (part: string) => (): never => {
+  throw new Error(`the lab has no ${part}: fake it in this test`)
+}
+const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+/** A store that remembers in memory. */
+export function labStore(): Store {
+  const kept = new Map<string, Json>()
+  return { get: async (key) => kept.get(key), set: async (key, value) => void kept.set(key, value) }
+}
+
+/** A world of data: DNS from `zone`; everything else throws unless given in `parts`. The clock stands at 2026-01-02T03:04:05Z, `random` gives 0.5. */
+export function labWorld(zone: LabZone = {}, parts: Partial<World> = {}): World & { readonly asked: string[] } {
+  const { resolve, asked } = labDns(zone)
+  return {
+    resolve,
+    askServer: unfaked('askServer'),
+    dial: unfaked('dial'),
+    fetch: unfaked('fetch'),
+    store: labStore(),
+    now: () => Date.UTC(2026, 0, 2, 3, 4, 5),
+    random: () => 0.5,
+    log: quiet,
+    ...parts,
+    asked,
+  }
+}
+
+export const labCtx = (zone: LabZone = {}, parts: Partial<World> = {}): Ctx & { readonly asked: string[] } => ({
+  ...labWorld(zone, parts),
+  signal: AbortSignal.timeout(10_000),
+})

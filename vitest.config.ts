@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config'
+
+/** Everything that needs no root. The real servers have `vitest.real.config.ts`. */
+export default defineConfig({
+  test: {
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
+    exclude: ['test/real/**', 'node_modules/**'],
+    testTimeout: 20_000,
+    setupFiles: ['test/no-internet.ts'],
+  },
+})
