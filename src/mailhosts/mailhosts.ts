@@ -1,0 +1,164 @@
+import { atMost } from '../base/at-most.ts'
+import { type Ip, parseIp } from '../names/ip.ts'
+import { type Answer, DnsError, type RecordData } from '../net/dns/resolver.ts'
+import type { Ctx } from '../world.ts'
+
+/** Hosts that are looked at; a domain that names more is told as `truncated`. */
+export const MAX_HOSTS = 20
+/** Addresses that are kept of one host, both families together. */
+export const MAX_ADDRESSES = 20
+
+/** What one family of one host answered; `unknown`: it could not be asked, and `errors` says why; `not_asked`: an IP literal. */
+export type FamilyAnswer = 'found' | 'nodata' | 'nxdomain' | 'unknown' | 'not_asked'
+
+export type MailHost = {
+  /** Lower case, no trailing dot. */
+  readonly exchange: string
+  readonly preference: number
+  /** The exchange is the text of an IP address, which no MX may be (RFC 5321 §5.1, RFC 1035 §3.3.9). It is not asked about. */
+  readonly literal?: Ip
+  /** The chain behind the exchange, which should be none (RFC 2181 §10.3). */
+  readonly cname: readonly string[]
+  /** IPv4 first, then IPv6, as the server ordered them, without repeats. At most 20. */
+  readonly addresses: readonly Ip[]
+  /** Addresses beyond the 20. */
+  readonly addressesLeftOut: number
+  readonly answers: { readonly A: FamilyAnswer; readonly AAAA: FamilyAnswer }
+  readonly errors: { readonly A?: DnsError; readonly AAAA?: DnsError }
+  /** Both families' answers were validated. */
+  readonly secure: boolean
+}
+
+/** Where the mail of a domain goes. */
+export type MailHosts = {
+  /** `explicit`: MX records; `implicit`: none, the domain's own addresses (RFC 5321 §5.1); `null`: the domain takes no mail (RFC 7505); `none`: neither. */
+  readonly kind: 'explicit' | 'implicit' | 'null' | 'none'
+  /** False when the domain does not exist (NXDOMAIN without a CNAME). */
+  readonly exists: boolean
+  /** In order of preference, without repeats and without the null exchange. Implicit: the domain itself with preference 0. At most 20. */
+  readonly hosts: readonly MailHost[]
+  /** The MX records as published, in order of preference. At most 100. */
+  readonly records: readonly RecordData['MX'][]
+  /** A null MX stands beside other records, where it means nothing (RFC 7505 §3). */
+  readonly nullBesideOthers: boolean
+  /** Exchanges that are named more than once. */
+  readonly duplicates: readonly string[]
+  /** Hosts beyond the 20. */
+  readonly truncated: number
+  /** The chain behind the domain itself. */
+  readonly cname: readonly string[]
+  /** The MX answer was validated. */
+  readonly secure: boolean
+}
+
+type Asker = Pick<Ctx, 'resolve' | 'signal'>
+
+/**
+ * Finds the mail hosts of `domain` with their addresses: one question, then A and AAAA of every host at once (at most 40 more).
+ * A host that could not be asked is data. Rejects with DnsError when MX stays unanswered, and when there is no MX and
+ * it cannot be found out whether the domain has addresses.
+ */
+export async function lookupMailHosts(ctx: Asker, domain: string): Promise<MailHosts> {
+  const answer = await ctx.resolve(domain, 'MX', ctx.signal)
+  if (answer.kind !== 'found') return withoutMx(ctx, domain, answer)
+  const records = [...answer.records].sort((a, b) => a.preference - b.preference)
+  const named = records.filter((record) => record.exchange !== '')
+  const distinct = firstOfEach(named)
+  const hosts = await atMost(MAX_HOSTS, distinct.slice(0, MAX_HOSTS), (record) =>
+    lookupHost(ctx, record.exchange, record.preference),
+  )
+  return {
+    kind: named.length === 0 ? 'null' : 'explicit', // RFC 7505 §3: beside others the null MX is ignored
+    exists: true,
+    hosts,
+    records: records.slice(0, 100),
+    nullBesideOthers: named.length > 0 && named.length < records.length,
+    duplicates: repeated(named.map((record) => record.exchange)),
+    truncated: Math.max(0, distinct.length - MAX_HOSTS),
+    cname: answer.cname,
+    secure: answer.secure,
+  }
+}
+
+/** The hosts in an order to try them in: by preference, equal ones shuffled (RFC 5321 §5.1). `random` gives 0 (included) to 1 (excluded). */
+export function orderMailHosts<T extends { readonly preference: number }>(
+  hosts: readonly T[],
+  random: () => number,
+): T[] {
+  const shuffled = [...hosts]
+  for (let i = shuffled.length - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1))
+    const kept = shuffled[i]!
+    shuffled[i] = shuffled[j]!
+    shuffled[j] = kept
+  }
+  return shuffled.sort((a, b) => a.preference - b.preference) // stable: equal ones stay shuffled
+}
+
+/** RFC 5321 §5.1: only where the answer says that there is no MX, the domain's own addresses stand in. */
+async function withoutMx(ctx: Asker, domain: string, answer: Answer<'MX'>): Promise<MailHosts> {
+  const base = { records: [], nullBesideOthers: false, duplicates: [], truncated: 0 }
+  const nothing = { ...base, kind: 'none', hosts: [], cname: answer.cname, secure: answer.secure } as const
+  // RFC 6604 §3: NXDOMAIN at the end of a CNAME chain is about its last name; the domain itself exists.
+  if (answer.kind === 'nxdomain') return { ...nothing, exists: answer.cname.length > 0 }
+  const host = await lookupHost(ctx, domain, 0)
+  if (host.addresses.length > 0) return { ...nothing, kind: 'implicit', exists: true, hosts: [host] }
+  const error = host.errors.A ?? host.errors.AAAA
+  if (error) throw error
+  return { ...nothing, exists: true }
+}
+
+async function lookupHost(ctx: Asker, exchange: string, preference: number): Promise<MailHost> {
+  const literal = parseIp(exchange.replace(/^\[(?:ipv6:)?|\]$/g, ''))
+  if (literal.ok) return literalHost(exchange, preference, literal.value)
+  const [a, aaaa] = await Promise.all([ask(ctx, exchange, 'A'), ask(ctx, exchange, 'AAAA')])
+  const addresses = [...new Set([...recordsOf(a), ...recordsOf(aaaa)])]
+  return {
+    exchange,
+    preference,
+    cname: cnameOf(a) ?? cnameOf(aaaa) ?? [],
+    addresses: addresses.slice(0, MAX_ADDRESSES),
+    addressesLeftOut: Math.max(0, addresses.length - MAX_ADDRESSES),
+    answers: { A: kindOf(a), AAAA: kindOf(aaaa) },
+    errors: { ...(a instanceof DnsError && { A: a }), ...(aaaa instanceof DnsError && { AAAA: aaaa }) },
+    secure: [a, aaaa].every((answer) => !(answer instanceof DnsError) && answer.secure),
+  }
+}
+
+const literalHost = (exchange: string, preference: number, literal: Ip): MailHost => ({
+  exchange,
+  preference,
+  literal,
+  cname: [],
+  addresses: [],
+  addressesLeftOut: 0,
+  answers: { A: 'not_asked', AAAA: 'not_asked' },
+  errors: {},
+  secure: false,
+})
+
+type Asked = Answer<'A' | 'AAAA'> | DnsError
+
+async function ask(ctx: Asker, name: string, type: 'A' | 'AAAA'): Promise<Asked> {
+  try {
+    return await ctx.resolve(name, type, ctx.signal)
+  } catch (error) {
+    if (error instanceof DnsError) return error
+    throw error
+  }
+}
+
+const recordsOf = (asked: Asked): readonly Ip[] => (asked instanceof DnsError ? [] : asked.records)
+const kindOf = (asked: Asked): FamilyAnswer => (asked instanceof DnsError ? 'unknown' : asked.kind)
+const cnameOf = (asked: Asked): readonly string[] | undefined =>
+  asked instanceof DnsError || asked.cname.length === 0 ? undefined : asked.cname
+
+function firstOfEach(records: readonly RecordData['MX'][]): RecordData['MX'][] {
+  const seen = new Set<string>()
+  return records.filter(({ exchange }) => !seen.has(exchange) && seen.add(exchange))
+}
+
+function repeated(names: readonly string[]): string[] {
+  const seen = new Set<string>()
+  return [...new Set(names.filter((name) => seen.has(name) || !seen.add(name)))].slice(0, MAX_HOSTS)
+}
