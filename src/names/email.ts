@@ -1,4 +1,5 @@
-import type { Domain } from './domain.ts'
+import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { type Domain, parseDomain } from './domain.ts'
 
 /**
  * A mailbox address as parsed (RFC 5321 §4.1.2, RFC 6531 §3.3). `local` is the decoded local part (unquoted); print with {@link formatEmail} only:
@@ -10,3 +11,96 @@ export type Email = {
   /** The local part has non-ASCII characters: the server must offer SMTPUTF8 (RFC 6531 §3.1). */
   readonly smtputf8: boolean
 }
+
+const ATEXT = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\u{10ffff}-]+$/u // RFC 5321 §4.1.2 Atom, RFC 6531 §3.3
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u
+const WIDE_SPACE = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/
+const LONGEST_LOCAL = 64 // RFC 5321 §4.5.3.1.1, octets
+const LONGEST = 254 // RFC 5321 §4.5.3.1.3: a path of 256 octets with its brackets
+
+/**
+ * Reads `local@domain` (RFC 5321 §4.1.2 Mailbox, RFC 6531 §3.3). The local part is a dot-string or one quoted string, at most 64 octets; the whole at most
+ * 254 octets; the domain is read by {@link parseDomain}. Non-ASCII local parts come out in NFC (RFC 6532 §3.1). Comments, folding white space,
+ * address literals, display names, and the obsolete forms of RFC 5322 §4.4 are refused; so is `>`, even quoted, which some servers take for the end of the path.
+ */
+export function parseEmail(text: string): Parsed<Email> {
+  if (text === '') return problem('the address is empty')
+  if (text.length > 1_000) return problem(`the address is longer than ${LONGEST} octets`)
+  const halves = text.startsWith('"') ? quotedHalf(text) : plainHalf(text)
+  if (!halves.ok) return halves
+  const { rest, quoted } = halves.value
+  const local = halves.value.local.normalize('NFC')
+  const fault = localFault(local, quoted)
+  if (fault !== undefined) return problem(fault)
+  if (rest.startsWith('[')) return problem('the domain is an address literal: give an address at a domain name')
+  if (rest.endsWith('.')) return problem('the domain of an address ends without a dot') // RFC 5321 §4.1.2
+  const name = parseDomain(rest)
+  if (!name.ok) return name
+  const email = { local, domain: name.value, smtputf8: /[^\u0000-\u007f]/.test(local) }
+  if (octets(formatEmail(email)) > LONGEST) return problem(`the address is longer than ${LONGEST} octets`)
+  return parsed(email)
+}
+
+/** A parsed address, for literals that are known to be good. Throws on text that is not one. */
+export function email(text: string): Email {
+  const result = parseEmail(text)
+  if (!result.ok) throw new TypeError(result.problem)
+  return result.value
+}
+
+/** The address as it is written on the wire and for people: the local part as a dot-string where it can be one, else quoted (RFC 5321 §4.1.2). One line, without control characters and `>`. */
+export const formatEmail = (email: Pick<Email, 'local' | 'domain'>): string => `${localOf(email.local)}@${email.domain}`
+
+/** Text with the local part hidden but for its first character, for logs: `j***@example.org`. Takes any text; what has no `@` is hidden whole. */
+export function maskEmail(text: string): string {
+  const at = text.lastIndexOf('@')
+  if (at < 0) return '***'
+  const first = [...text.slice(0, 2)][0] ?? ''
+  return `${/[\p{L}\p{N}]/u.test(first) ? first : ''}***${text.slice(at)}`
+}
+
+type Half = { readonly local: string; readonly rest: string; readonly quoted: boolean }
+
+function plainHalf(text: string): Parsed<Half> {
+  const at = text.indexOf('@')
+  if (at < 0) return problem('the address has no @')
+  if (at === 0) return problem('the address has nothing before the @', 0)
+  return parsed({ local: text.slice(0, at), rest: text.slice(at + 1), quoted: false })
+}
+
+/** RFC 5321 §4.1.2 Quoted-string: qtextSMTP, or a backslash before a printable ASCII character. */
+function quotedHalf(text: string): Parsed<Half> {
+  let local = ''
+  for (let i = 1; i < text.length; i++) {
+    const c = text[i]!
+    if (c === '"') {
+      if (text[i + 1] !== '@') return problem('the quoted local part is not followed by @', i + 1)
+      return parsed({ local, rest: text.slice(i + 2), quoted: true })
+    }
+    if (c === '\\') {
+      const escaped = text[++i] ?? ''
+      if (!/^[ -~]$/.test(escaped)) return problem('a backslash stands before what cannot be quoted', i)
+      local += escaped
+    } else local += c
+  }
+  return problem('the quoted local part has no end')
+}
+
+function localFault(local: string, quoted: boolean): string | undefined {
+  if (HIDDEN.test(local)) return 'the local part has control, invisible or unassigned characters'
+  if (WIDE_SPACE.test(local)) return 'the local part has white space that is no plain space'
+  if (local.includes('>')) return 'the local part has a ">", which cannot be sent safely'
+  if (octets(localOf(local)) > LONGEST_LOCAL) return `the local part is longer than ${LONGEST_LOCAL} octets`
+  if (/^\p{M}/u.test(local)) return 'the local part begins with a combining mark' // RFC 5198 §3: nothing to combine with
+  if (quoted) return undefined
+  const atoms = local.split('.')
+  if (atoms.includes('')) return 'the local part begins or ends with a dot, or has two in a row'
+  if (!atoms.every((atom) => ATEXT.test(atom)))
+    return 'the local part has characters that must be quoted, or a comment, white space or a display name'
+  return undefined
+}
+
+const localOf = (local: string): string =>
+  local.split('.').every((atom) => ATEXT.test(atom)) ? local : `"${local.replace(/["\\]/g, '\\$&')}"`
+
+const octets = (text: string): number => Buffer.byteLength(text)

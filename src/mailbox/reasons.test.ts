@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest'
+import { outcomeOf, REASONS, type Reason } from './reasons.ts'
+
+/** The table of docs/verification.md, written a second time. */
+it.each<[Reason, number, string]>([
+  ['mailbox_exists', 250, 'accepted deliverable'],
+  ['accept_all', 250, 'catch_all risky'],
+  ['unverifiable_provider', 250, 'accepted unknown'],
+  ['mailbox_not_found', 550, 'rejected undeliverable'],
+  ['mailbox_disabled', 550, 'rejected undeliverable'],
+  ['domain_not_found', 0, 'rejected undeliverable'],
+  ['no_mail_host', 0, 'rejected undeliverable'],
+  ['null_mx', 0, 'rejected undeliverable'],
+  ['relay_denied', 554, 'rejected undeliverable'],
+  ['recipient_restricted', 550, 'rejected undeliverable'],
+  ['mailbox_full', 452, 'deferred risky'],
+  ['mailbox_full', 552, 'rejected risky'],
+  ['greylisted', 450, 'deferred unknown'],
+  ['temporary_failure', 451, 'deferred unknown'],
+  ['temporary_failure', 550, 'deferred unknown'], // a fault of the server that it calls permanent
+  ['verification_in_progress', 450, 'deferred unknown'],
+  ['recipient_throttled', 450, 'deferred deliverable'],
+  ['recipient_throttled', 550, 'deferred deliverable'],
+  ['source_blocked', 550, 'blocked unknown'],
+  ['reverse_dns_required', 550, 'blocked unknown'],
+  ['helo_refused', 550, 'blocked unknown'],
+  ['sender_refused', 550, 'blocked unknown'],
+  ['policy', 550, 'blocked unknown'],
+  ['tls_required', 530, 'blocked unknown'],
+  ['rate_limited', 421, 'blocked unknown'],
+  ['too_many_recipients', 452, 'blocked unknown'],
+  ['connect_timeout', 0, 'unreachable unknown'],
+  ['connect_refused', 0, 'unreachable unknown'],
+  ['network_unreachable', 0, 'unreachable unknown'],
+  ['port25_blocked', 0, 'unreachable unknown'],
+  ['dns_failure', 0, 'unreachable unknown'],
+  ['tls_failure', 0, 'unreachable unknown'],
+  ['protocol_error', 0, 'unreachable unknown'],
+  ['connection_lost', 0, 'unreachable unknown'],
+  ['timeout', 0, 'unreachable unknown'],
+  ['unsafe_address', 0, 'unreachable unknown'],
+  ['bad_syntax', 0, 'invalid undeliverable'],
+  ['smtputf8_required', 0, 'rejected undeliverable'],
+])('%s with code %i is %s', (reason, code, words) => {
+  const { result, deliverability } = outcomeOf(reason, code)
+  expect(`${result} ${deliverability}`).toBe(words)
+})
+
+it('is closed', () => expect(REASONS).toHaveLength(35))
