@@ -1,9 +1,12 @@
+import { isUtf8 } from 'node:buffer'
+import { printable } from '../../base/text.ts'
+
 /** Where in the conversation a reply came. */
 export type Stage = 'connect' | 'banner' | 'ehlo' | 'starttls' | 'mail' | 'rcpt' | 'data' | 'rset' | 'quit'
 
 /** One SMTP reply, all its lines (RFC 5321 §4.2). Text is from outside: at most 100 lines of 512 bytes are kept; show it through `printable`. */
 export type Reply = {
-  /** 200 to 599, from the last line. */
+  /** 200 to 599, the same on every line. */
   readonly code: number
   /** Enhanced status code such as `5.1.1` (RFC 3463), from the first line that carries one of the reply's own class. */
   readonly enhanced?: string
@@ -11,5 +14,103 @@ export type Reply = {
   readonly lines: readonly string[]
 }
 
-/** The whole text of a reply in one line, with enhanced codes repeated line by line taken out but for the first. */
+/** The whole text of a reply in one line. */
 export const textOf = (reply: Reply): string => reply.lines.join(' ').trim()
+
+/** What a reader gives: a whole reply, or why what came is no SMTP. After a problem nothing more is read. */
+export type ReplyEvent = { readonly reply: Reply } | { readonly problem: string; readonly reply?: undefined }
+
+export type ReplyReader = {
+  /** Takes the next bytes and gives the replies that they complete, in order. Linear in the bytes; never throws. */
+  readonly feed: (bytes: Uint8Array) => readonly ReplyEvent[]
+  /** Bytes of a reply that has begun and not ended. */
+  readonly pending: () => number
+}
+
+const MAX_LINE = 512
+const MAX_LINES = 100
+const MAX_REPLY = 64 * 1024
+const LF = 10
+const CR = 13
+
+/**
+ * An incremental reader of SMTP replies (RFC 5321 §4.2, §4.5.3.1.5). Of a line 512 bytes are kept and of a reply 100 lines; a reply of more than
+ * 64 KiB, a line that does not begin with a code, and a code that changes within a reply are problems. A bare LF ends a line too.
+ * A NUL is a character as any other.
+ */
+export function replyReader(): ReplyReader {
+  const line = new Uint8Array(MAX_LINE)
+  let kept = 0
+  let total = 0
+  let code = 0
+  let lines: string[] = []
+  let broken = false
+
+  const fail = (problem: string): ReplyEvent => {
+    broken = true
+    return { problem }
+  }
+
+  function take(bytes: Uint8Array, from: number, to: number): void {
+    const room = Math.min(to - from, MAX_LINE - kept)
+    if (room > 0) line.set(bytes.subarray(from, from + room), kept)
+    kept += Math.max(0, room)
+    total += to - from
+  }
+
+  function endLine(): ReplyEvent | undefined {
+    const end = kept > 0 && line[kept - 1] === CR ? kept - 1 : kept
+    const text = decode(line.subarray(0, end))
+    kept = 0
+    const head = /^([2-5]\d\d)(?:([ -])|$)/.exec(text.slice(0, 4))
+    if (!head) return fail(notSmtp(text))
+    const said = Number(head[1])
+    if (code !== 0 && said !== code) return fail(`the code changed from ${code} to ${said} within one reply`)
+    code = said
+    if (lines.length < MAX_LINES) lines.push(text.slice(4))
+    if (head[2] === '-') return undefined
+    const reply = replyOf(code, lines)
+    code = 0
+    total = 0
+    lines = []
+    return { reply }
+  }
+
+  /** Bytes that can never become a reply need not wait for their line to end. */
+  const hopeless = (): boolean => kept >= 4 && !/^[2-5]\d\d[ \r-]/.test(String.fromCharCode(...line.subarray(0, 4)))
+
+  function feed(bytes: Uint8Array): readonly ReplyEvent[] {
+    const events: ReplyEvent[] = []
+    let at = 0
+    while (!broken && at < bytes.length) {
+      const newline = bytes.indexOf(LF, at)
+      const end = newline < 0 ? bytes.length : newline
+      take(bytes, at, end)
+      at = end + 1
+      if (total > MAX_REPLY) events.push(fail('a reply longer than 64 KiB'))
+      else if (newline >= 0) {
+        const event = endLine()
+        if (event) events.push(event)
+      } else if (hopeless()) events.push(fail(notSmtp(decode(line.subarray(0, kept)))))
+    }
+    return events
+  }
+  return { feed, pending: () => total }
+}
+
+/** A reply made of its code and lines, with the enhanced code that its text carries (RFC 2034 §4). */
+export function replyOf(code: number, lines: readonly string[]): Reply {
+  const own = String(code)[0]
+  const enhanced = lines
+    .map((text) => /^\s{0,3}#?([245]\.\d{1,3}\.\d{1,3})(?![.\d])/.exec(text.slice(0, 20))?.[1])
+    .find((found) => found?.[0] === own)
+  return enhanced === undefined ? { code, lines } : { code, enhanced, lines }
+}
+
+const notSmtp = (text: string): string => `not an SMTP reply: ${JSON.stringify(printable(text, 80))}`
+
+/** UTF-8 where it is, else one character a byte. */
+const decode = (bytes: Uint8Array): string => {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return buffer.toString(isUtf8(buffer) ? 'utf8' : 'latin1')
+}
