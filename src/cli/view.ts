@@ -1,0 +1,51 @@
+import Table from 'cli-table3'
+import type { Json } from '../base/json.ts'
+import { printable } from '../base/text.ts'
+import type { JsonObject } from '../operations/operation.ts'
+
+/** An answer as a person reads it on a terminal: plain fields first, then lists as tables. Text from outside is cleaned of control characters. */
+export function viewTable(answer: JsonObject): string {
+  const plain: [string, string][] = []
+  const blocks: string[] = []
+  for (const [name, value] of Object.entries(answer)) {
+    if (value === undefined) continue
+    if (isRows(value)) blocks.push(`${name}\n${rowsTable(value)}`)
+    else plain.push([name, cell(value)])
+  }
+  const table = new Table({ style: { head: [], border: [] }, wordWrap: true, colWidths: [22, 90] })
+  table.push(...plain)
+  return [table.toString(), ...blocks].join('\n\n')
+}
+
+/** Columns of a list of objects that are shown; the JSON has them all. */
+const MAX_COLUMNS = 7
+
+const isRows = (value: Json): value is readonly JsonObject[] =>
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item))
+
+function rowsTable(rows: readonly JsonObject[]): string {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))].slice(0, MAX_COLUMNS)
+  const table = new Table({ head: columns, style: { head: [], border: [] } })
+  for (const row of rows) table.push(columns.map((column) => cell(row[column], 60)))
+  return table.toString()
+}
+
+function cell(value: Json | undefined, maxLength = 600): string {
+  if (value === undefined || value === null) return ''
+  if (typeof value === 'object')
+    return printable(
+      Array.isArray(value) && value.every((item) => typeof item !== 'object') ? value.join(', ') : brief(value),
+      maxLength,
+    )
+  return printable(String(value), maxLength)
+}
+
+const brief = (value: Json): string =>
+  Array.isArray(value) || value === null || typeof value !== 'object'
+    ? JSON.stringify(value)
+    : Object.entries(value)
+        .filter(([, item]) => item !== undefined && (typeof item !== 'object' || item === null))
+        .map(([name, item]) => `${name}: ${String(item)}`)
+        .join(', ')

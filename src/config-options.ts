@@ -1,0 +1,180 @@
+import { readFileSync } from 'node:fs'
+import { type Parsed, parsed, problem } from './base/parsed.ts'
+import { parseCidr } from './names/cidr.ts'
+import { parseDomain } from './names/domain.ts'
+import { type Ip, parseIp } from './names/ip.ts'
+
+type Option<T> = {
+  readonly flag: string
+  readonly meaning: string
+  /** How the value is written in the usage line; a switch has none. */
+  readonly argument?: string
+  readonly repeatable: boolean
+  /** Never shown, never logged. */
+  readonly secret?: boolean
+  readonly parse: (text: string) => Parsed<unknown>
+  readonly fallback: T
+}
+
+const one = <T, F = T>(
+  flag: string,
+  argument: string,
+  fallback: F,
+  meaning: string,
+  parse: (text: string) => Parsed<T>,
+  secret = false,
+): Option<T | F> => ({
+  flag,
+  argument,
+  fallback,
+  meaning,
+  parse,
+  repeatable: false,
+  secret,
+})
+const many = <T>(
+  flag: string,
+  argument: string,
+  meaning: string,
+  parse: (text: string) => Parsed<T | readonly T[]>,
+  secret = false,
+): Option<readonly T[]> => ({
+  flag,
+  argument,
+  fallback: [],
+  meaning,
+  parse,
+  repeatable: true,
+  secret,
+})
+const flag = (name: string, meaning: string): Option<boolean> => ({
+  flag: name,
+  fallback: false,
+  meaning,
+  repeatable: false,
+  parse: (text) =>
+    text === 'true' || text === 'false'
+      ? parsed(text === 'true')
+      : problem(`${JSON.stringify(text)} is neither true nor false`),
+})
+
+const text = (value: string): Parsed<string> => (value === '' ? problem('is empty') : parsed(value))
+const whole =
+  (min: number, max: number) =>
+  (value: string): Parsed<number> =>
+    /^\d{1,9}$/.test(value) && Number(value) >= min && Number(value) <= max
+      ? parsed(Number(value))
+      : problem(`${JSON.stringify(value)} is not a whole number from ${min} to ${max}`)
+const choice =
+  <T extends string>(...choices: readonly T[]) =>
+  (value: string): Parsed<T> =>
+    (choices as readonly string[]).includes(value)
+      ? parsed(value as T)
+      : problem(`${JSON.stringify(value)} is not one of ${choices.join(', ')}`)
+const url = (value: string): Parsed<string> => {
+  const good = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+  return good ? parsed(value.replace(/\/+$/, '')) : problem(`${JSON.stringify(value)} is not an http or https URL`)
+}
+
+/** Source addresses, one an item, or `@file` with one a line (`#` starts a comment); at most 1,024. */
+function addresses(value: string): Parsed<readonly Ip[]> {
+  if (!value.startsWith('@')) {
+    const address = parseIp(value)
+    return address.ok ? parsed([address.value]) : address
+  }
+  let lines: string[]
+  try {
+    lines = readFileSync(value.slice(1), 'utf8')
+      .split('\n')
+      .map((line) => line.replace(/#.*/, '').trim())
+  } catch (error) {
+    return problem(`the file ${value.slice(1)} could not be read: ${(error as Error).message}`)
+  }
+  const written = lines.filter((line) => line !== '')
+  if (written.length > 1_024) return problem(`the file ${value.slice(1)} has more than 1,024 addresses`)
+  const results = written.map(parseIp)
+  const bad = results.find((result) => !result.ok)
+  return bad && !bad.ok ? bad : parsed(results.flatMap((result) => (result.ok ? [result.value] : [])))
+}
+
+/** Every option: a flag, `MAILSONDE_…` in the environment and a key of the configuration file, all by the same name. docs/config.md is made from it. */
+export const OPTIONS = {
+  port: one('port', 'PORT', 8080, 'port to listen on', whole(0, 65_535)),
+  host: one('host', 'ADDRESS', '127.0.0.1', 'address to listen on; one that is not loopback needs API keys', text),
+  hostNames: many(
+    'host-name',
+    'NAME',
+    'names this service may be called by while no key is in force, beside loopback',
+    (value) => (value === '' ? problem('is empty') : parsed(value.toLowerCase())),
+  ),
+  corsOrigins: many('cors-origin', 'ORIGIN', 'web origins that may read answers (CORS)', url),
+  resolvers: many('resolver', 'IP[:PORT]', 'recursive resolvers to ask; default those of /etc/resolv.conf', text),
+  trustAd: flag('trust-ad', 'believe the AD bit of the resolvers (without it: of resolvers on loopback only)'),
+  allowNetworks: many(
+    'allow-network',
+    'CIDR',
+    'networks that SMTP, HTTPS and direct DNS may reach although private',
+    parseCidr,
+  ),
+  smtpPort: one('smtp-port', 'PORT', 25, 'port of mail servers, for labs', whole(1, 65_535)),
+  noCourtesy: flag(
+    'no-courtesy',
+    "lift the limits toward mail hosts, providers and lists: for labs and one's own servers",
+  ),
+  helo: one(
+    'helo',
+    'NAME',
+    undefined,
+    'name for EHLO; default the PTR of the source address, else an address literal',
+    parseDomain,
+  ),
+  mailFrom: one('mail-from', 'ADDRESS', undefined, 'reverse-path, or <>; default verify-<changing>@<HELO name>', text),
+  pool: many('pool', 'IP|@FILE', "source addresses; default this machine's public addresses", addresses),
+  poolAttempts: one('pool-attempts', 'N', 3, 'source addresses that one verification may try', whole(1, 10)),
+  apiKeys: many(
+    'api-key',
+    'KEY',
+    'a key that callers may use, all scopes (with --server: the key to call with)',
+    text,
+    true,
+  ),
+  apiKeysFile: one(
+    'api-keys-file',
+    'FILE',
+    undefined,
+    'file of hashed keys; default keys.json in the data folder',
+    text,
+  ),
+  insecureNoAuth: flag('insecure-no-auth', 'answer everybody on a non-loopback host without a key'),
+  rate: one(
+    'rate',
+    'N',
+    60,
+    'requests a minute for each key, or each address while there is none',
+    whole(1, 10_000_000),
+  ),
+  maxConcurrency: one('max-concurrency', 'N', 512, 'requests under way; one more is answered 503', whole(1, 100_000)),
+  dnsblLists: one('dnsbl-lists', 'FILE', undefined, 'a set of 29 blacklists instead of the built-in one (JSON)', text),
+  dqsKey: one('dqs-key', 'KEY', undefined, 'Spamhaus DQS key', text, true),
+  spamratsKey: one('spamrats-key', 'KEY', undefined, 'SpamRATS key', text, true),
+  geoDbs: many('geo-db', 'FILE.mmdb', 'MMDB files that are asked before the shipped country data', text),
+  dataDir: one('data-dir', 'DIR', './data', 'folder for what is remembered', text),
+  logLevel: one(
+    'log-level',
+    'LEVEL',
+    'info' as const,
+    'debug, info, warn, error or silent',
+    choice('debug', 'info', 'warn', 'error', 'silent'),
+  ),
+  logFormat: one(
+    'log-format',
+    'FORMAT',
+    undefined,
+    'pretty or json; default pretty on a terminal',
+    choice('pretty', 'json'),
+  ),
+  logAddresses: flag('log-addresses', 'log mail addresses in full instead of masked'),
+} as const
+
+export type OptionKey = keyof typeof OPTIONS
+export type OptionValues = { readonly [K in OptionKey]: (typeof OPTIONS)[K]['fallback'] }

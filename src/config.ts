@@ -1,0 +1,136 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { AppError } from './base/errors.ts'
+import { OPTIONS, type OptionKey, type OptionValues } from './config-options.ts'
+
+/** What is in force, frozen. Each value comes from a flag, else the environment, else the configuration file, else the default. */
+export type Config = Readonly<OptionValues>
+export type Source = 'flag' | 'environment' | 'file' | 'default'
+
+/** Flags as typed: text, a list of texts for a repeatable one, true for a switch. Keys are those of {@link OPTIONS}. */
+export type Flags = Partial<Record<string, string | readonly string[] | boolean>>
+
+export type Loaded = { readonly config: Config; readonly sources: Readonly<Record<OptionKey, Source>> }
+
+/**
+ * Puts the configuration together. Unknown keys of the file, unknown `MAILSONDE_…` variables and values that cannot be used are errors
+ * (AppError `invalid_parameter`) that name the value, where it came from and what would do.
+ */
+export function loadConfig(flags: Flags, env: NodeJS.ProcessEnv = process.env): Loaded {
+  refuseUnknownVariables(env)
+  const file = readFile(typeof flags.config === 'string' ? flags.config : env.MAILSONDE_CONFIG)
+  const values: Record<string, unknown> = {}
+  const sources: Record<string, Source> = {}
+  for (const [key, option] of Object.entries(OPTIONS)) {
+    const places: readonly (readonly [Source, unknown, string])[] = [
+      ['flag', flags[key], `--${option.flag}`],
+      ['environment', env[variableOf(option.flag)], variableOf(option.flag)],
+      ['file', file.values[option.flag], `${JSON.stringify(option.flag)} in ${file.path}`],
+    ]
+    const place = places.find(([, value]) => value !== undefined && value !== '')
+    sources[key] = place?.[0] ?? 'default'
+    values[key] = place ? readOption(option, place[1], place[2]) : option.fallback
+  }
+  return { config: Object.freeze(values) as Config, sources: sources as Record<OptionKey, Source> }
+}
+
+/** The environment variable of a flag: `allow-network` is `MAILSONDE_ALLOW_NETWORK`. */
+export const variableOf = (flag: string): string => `MAILSONDE_${flag.toUpperCase().replaceAll('-', '_')}`
+
+/** What `mailsonde config` shows: every option with its value, source and meaning; secrets are masked. */
+export function describeConfig({
+  config,
+  sources,
+}: Loaded): { option: string; value: string; source: Source; meaning: string }[] {
+  return Object.entries(OPTIONS).map(([key, option]) => {
+    const value = config[key as OptionKey] as unknown
+    const set = Array.isArray(value) ? value.length > 0 : value !== undefined
+    return {
+      option: `--${option.flag}`,
+      value: set ? (option.secret ? '********' : show(value)) : '',
+      source: sources[key as OptionKey],
+      meaning: option.meaning,
+    }
+  })
+}
+
+function show(value: unknown): string {
+  if (Array.isArray(value)) return value.map(show).join(', ')
+  if (typeof value === 'object' && value !== null && 'base' in value) {
+    const network = value as unknown as { base: string; prefix: number }
+    return `${network.base}/${network.prefix}`
+  }
+  return String(value)
+}
+
+type AnyOption = (typeof OPTIONS)[OptionKey]
+
+function readOption(option: AnyOption, raw: unknown, where: string): unknown {
+  const texts = textsOf(raw, option.repeatable)
+  if (texts === undefined)
+    throw new AppError(
+      'invalid_parameter',
+      `${where} must be ${option.repeatable ? 'a text or a list of texts' : 'a text, a number or true/false'}`,
+    )
+  const results = texts.map((text) => {
+    const result = option.parse(text)
+    if (!result.ok) throw new AppError('invalid_parameter', `${where}: ${result.problem}`)
+    return result.value as unknown
+  })
+  return option.repeatable ? results.flat() : results[0]
+}
+
+function textsOf(raw: unknown, repeatable: boolean): string[] | undefined {
+  if (Array.isArray(raw)) {
+    const texts = raw.map((item) => textsOf(item, false)?.[0])
+    return repeatable && texts.every((text) => text !== undefined) ? (texts as string[]) : undefined
+  }
+  if (typeof raw === 'string')
+    return repeatable
+      ? raw
+          .split(',')
+          .map((text) => text.trim())
+          .filter((text) => text !== '')
+      : [raw.trim()]
+  if (typeof raw === 'number' || typeof raw === 'boolean') return [String(raw)]
+  return undefined
+}
+
+function refuseUnknownVariables(env: NodeJS.ProcessEnv): void {
+  const known = new Set([
+    ...Object.values(OPTIONS).map((option) => variableOf(option.flag)),
+    'MAILSONDE_CONFIG',
+    'MAILSONDE_SERVER',
+  ])
+  const unknown = Object.keys(env).find((name) => name.startsWith('MAILSONDE_') && !known.has(name))
+  if (unknown)
+    throw new AppError(
+      'invalid_parameter',
+      `the environment variable ${unknown} is not known; \`mailsonde config\` lists those that are`,
+    )
+}
+
+function readFile(given: string | undefined): { path: string; values: Record<string, unknown> } {
+  const path = given ?? 'mailsonde.config.json'
+  if (given === undefined && !existsSync(path)) return { path, values: {} }
+  let values: unknown
+  try {
+    values = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (cause) {
+    throw new AppError(
+      'invalid_parameter',
+      `the configuration file ${path} could not be read: ${(cause as Error).message}`,
+      { cause },
+    )
+  }
+  if (typeof values !== 'object' || values === null || Array.isArray(values)) {
+    throw new AppError('invalid_parameter', `the configuration file ${path} must hold one JSON object`)
+  }
+  const flags = new Set<string>(Object.values(OPTIONS).map((option) => option.flag))
+  const unknown = Object.keys(values).find((key) => !flags.has(key))
+  if (unknown !== undefined)
+    throw new AppError(
+      'invalid_parameter',
+      `the configuration file ${path} has an unknown key ${JSON.stringify(unknown)}`,
+    )
+  return { path, values: values as Record<string, unknown> }
+}

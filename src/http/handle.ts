@@ -1,0 +1,54 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { within } from '../base/deadline.ts'
+import { AppError } from '../base/errors.ts'
+import type { Operation } from '../operations/operation.ts'
+import { readInput } from '../operations/read-input.ts'
+import type { HttpOptions } from './options.ts'
+
+/** Answers one request: input read, the operation run until its deadline or until the caller hangs up, its answer sent. */
+export async function handle(
+  operation: Operation,
+  options: HttpOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  if (operation.scope === undefined)
+    return reply.send(await operation.run({ ...options.world, signal: within(operation.deadlineMs) }, options.deps, {}))
+  const input = readInput(operation.input, rawInput(operation, request)) as Record<string, unknown>
+  const timeout = input.timeout
+  const deadlineMs = typeof timeout === 'number' ? timeout : operation.deadlineMs
+  const answer = await operation.run(
+    { ...options.world, signal: within(deadlineMs, hangUp(reply)) },
+    options.deps,
+    input,
+  )
+  const document = operation.documents?.[String(input.format ?? 'json')]
+  if (!document) return reply.send(answer)
+  return reply.type(document.contentType).send(document.render(answer))
+}
+
+function rawInput(operation: Operation, request: FastifyRequest): Record<string, unknown> {
+  const query = { ...(request.query as Record<string, unknown>) }
+  if (operation.method === 'GET') return query
+  const stray = Object.keys(query)[0]
+  if (stray !== undefined)
+    throw new AppError(
+      'unknown_parameter',
+      `${JSON.stringify(stray.slice(0, 60))}: this operation takes its input in the body`,
+      { parameter: stray.slice(0, 60) },
+    )
+  const body = request.body
+  if (body === undefined || body === null) return {}
+  if (typeof body !== 'object' || Array.isArray(body))
+    throw new AppError('invalid_parameter', 'the body must be one JSON object')
+  return { ...(body as Record<string, unknown>) }
+}
+
+/** Fires when the caller goes away before the answer was sent. */
+function hangUp(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController()
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) controller.abort(new DOMException('the caller went away', 'AbortError'))
+  })
+  return controller.signal
+}

@@ -1,0 +1,36 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Scope } from '../operations/operation.ts'
+
+/** A key that callers may use; the key itself is never kept. */
+export type ApiKey = {
+  readonly id: string
+  readonly name: string
+  /** SHA-256 of the key, hex. Keys are 256 random bits, so that a fast hash is enough. */
+  readonly hash: string
+  readonly scopes: readonly Scope[]
+  /** Milliseconds since the epoch. */
+  readonly expiresAtMs?: number
+}
+
+export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex')
+
+/** The key a request carries: `Authorization: Bearer …` or `X-API-Key`. Keys never travel in a URL. */
+export function presentedKey(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+): string | undefined {
+  const bearer =
+    typeof headers.authorization === 'string' ? /^Bearer +(\S{1,512})$/i.exec(headers.authorization)?.[1] : undefined
+  const header = headers['x-api-key']
+  return bearer ?? (typeof header === 'string' && header.length <= 512 ? header.trim() || undefined : undefined)
+}
+
+/** The key in force that `presented` is, if any; compared as hashes in constant time, expired ones never match. */
+export function findKey(keys: readonly ApiKey[], presented: string, nowMs: number): ApiKey | undefined {
+  const hash = Buffer.from(hashKey(presented), 'hex')
+  let found: ApiKey | undefined
+  for (const key of keys) if (timingSafeEqual(Buffer.from(key.hash, 'hex'), hash)) found = key
+  return found && (found.expiresAtMs === undefined || found.expiresAtMs > nowMs) ? found : undefined
+}
+
+/** Whether a key of these scopes may do what needs `scope`: `admin` may do everything. */
+export const allows = (key: ApiKey, scope: Scope): boolean => key.scopes.includes(scope) || key.scopes.includes('admin')

@@ -1,0 +1,24 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Deps } from '../operations/deps.ts'
+import type { Operation } from '../operations/operation.ts'
+import type { World } from '../world.ts'
+import type { CallerRule } from './caller.ts'
+import type { ApiKey } from './keys.ts'
+
+export type HttpOptions = CallerRule & {
+  readonly operations: readonly Operation[]
+  readonly world: World
+  readonly deps: Deps
+  /** Keys in force at this moment; none: no key is asked for. */
+  readonly keys: () => readonly ApiKey[]
+  /** Requests a minute for each key or address. */
+  readonly ratePerMinute: number
+  /** Requests under way at most. */
+  readonly maxConcurrency: number
+  readonly logger: FastifyBaseLogger
+  /** True while the service is stopping: every request but health is answered 503. */
+  readonly draining: () => boolean
+  /** Told of every answer; `path` is that of an operation, or "" for anything else. */
+  readonly onAnswer?: (event: { readonly path: string; readonly status: number; readonly ms: number }) => void
+  readonly version: string
+}

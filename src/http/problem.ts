@@ -1,0 +1,50 @@
+import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
+import { printable } from '../base/text.ts'
+
+/** Where the codes are explained; the fragment is the code. */
+export const PROBLEM_BASE = 'https://mailsonde.example/problems'
+
+/** A problem detail (RFC 9457). `code` is stable; `instance` is the request's id. */
+export type Problem = {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly instance: string
+  readonly code: ErrorCode
+  readonly parameter?: string
+}
+
+export function problemOf(error: AppError, requestId: string): Problem {
+  const { status, title } = ERRORS[error.code]
+  return {
+    type: `${PROBLEM_BASE}/${error.code}`,
+    title,
+    status,
+    detail: printable(error.message, 1_000),
+    instance: requestId,
+    code: error.code,
+    ...(error.parameter ? { parameter: printable(error.parameter, 100) } : {}),
+  }
+}
+
+const BY_STATUS: Partial<Record<number, ErrorCode>> = {
+  400: 'invalid_parameter',
+  404: 'not_found',
+  413: 'payload_too_large',
+  414: 'payload_too_large',
+  415: 'unsupported_media_type',
+  429: 'rate_limited',
+  431: 'payload_too_large',
+  503: 'overloaded',
+}
+
+/** The fault as one of our codes: what the HTTP library refused keeps its meaning, everything else is `internal` and tells nothing of itself. */
+export function asAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const { statusCode, message } = error as { statusCode?: number; message?: string }
+  const code = statusCode === undefined ? undefined : BY_STATUS[statusCode]
+  return code
+    ? new AppError(code, message ?? ERRORS[code].title, { cause: error })
+    : new AppError('internal', 'an unexpected fault; the log has it under this instance', { cause: error })
+}

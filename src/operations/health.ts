@@ -1,0 +1,16 @@
+import { z } from 'zod'
+import { defineOperation } from './operation.ts'
+
+/** Whether the server answers. Exactly `{"status":"ok"}`, whatever is asked with it. */
+export const health = defineOperation({
+  name: 'health',
+  method: 'GET',
+  path: '/v1/health',
+  summary: 'Health of the service itself',
+  scope: undefined,
+  input: z.object({}),
+  output: z.object({ status: z.literal('ok') }),
+  example: { input: {}, output: { status: 'ok' } },
+  deadlineMs: 1_000,
+  run: async () => ({ status: 'ok' }),
+})

@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import { ERRORS, type ErrorCode } from '../base/errors.ts'
+import type { Operation } from './operation.ts'
+
+type Schema = Record<string, unknown>
+
+/** The OpenAPI 3.1 document, made from the very schemas that read the input. */
+export function openApiDocument(operations: readonly Operation[], version: string): Schema {
+  const paths: Record<string, Record<string, Schema>> = {}
+  for (const operation of operations) {
+    paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: describe(operation) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'mailsonde',
+      version,
+      description:
+        'Says truthfully how the mail of a domain stands, whether a mailbox exists and whether an address is on any of 29 blacklists.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ bearer: [] }, { apiKey: [] }, {}],
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+      },
+      schemas: { Problem: PROBLEM },
+    },
+  }
+}
+
+const PROBLEM: Schema = {
+  type: 'object',
+  description: 'A problem detail (RFC 9457).',
+  required: ['type', 'title', 'status', 'detail', 'instance', 'code'],
+  properties: {
+    type: { type: 'string', format: 'uri' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    instance: { type: 'string' },
+    code: { type: 'string', enum: Object.keys(ERRORS) },
+    parameter: { type: 'string' },
+  },
+}
+
+function describe(operation: Operation): Schema {
+  const input = jsonSchema(operation.input, 'input')
+  const properties = (input.properties ?? {}) as Record<string, Schema>
+  const required = (input.required ?? []) as string[]
+  const content = {
+    'application/json': { schema: jsonSchema(operation.output, 'output'), example: operation.example.output },
+  }
+  const documents = Object.fromEntries(
+    Object.values(operation.documents ?? {}).map(({ contentType }) => [
+      contentType.split(';')[0]!,
+      { schema: { type: 'string' } },
+    ]),
+  )
+  return {
+    operationId: operation.name,
+    summary: operation.summary,
+    ...(operation.scope ? { 'x-scope': operation.scope } : { security: [{}] }),
+    ...(operation.method === 'GET'
+      ? {
+          parameters: Object.entries(properties).map(([name, schema]) =>
+            parameter(name, schema, required.includes(name), operation.example.input[name]),
+          ),
+        }
+      : {
+          requestBody: {
+            required: required.length > 0,
+            content: { 'application/json': { schema: input, example: operation.example.input } },
+          },
+        }),
+    responses: { 200: { description: 'The answer', content: { ...content, ...documents } }, ...problems(operation) },
+  }
+}
+
+function parameter(name: string, schema: Schema, required: boolean, example: unknown): Schema {
+  const { description, examples: _examples, ...rest } = schema
+  return {
+    name,
+    in: 'query',
+    required,
+    ...(description ? { description } : {}),
+    schema: rest,
+    ...(example === undefined ? {} : { example }),
+  }
+}
+
+function problems(operation: Operation): Record<string, Schema> {
+  if (operation.scope === undefined) return {}
+  const codes: readonly ErrorCode[] = [
+    'invalid_parameter',
+    'unauthorized',
+    'forbidden',
+    'rate_limited',
+    'internal',
+    'overloaded',
+  ]
+  return Object.fromEntries(
+    codes.map((code) => [
+      ERRORS[code].status,
+      {
+        description: ERRORS[code].title,
+        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      },
+    ]),
+  )
+}
+
+/** JSON Schema of a zod schema without the parts that OpenAPI keeps elsewhere. */
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
+  const { $schema: _version, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Schema
+  return rest
+}

@@ -1,0 +1,41 @@
+import type { z } from 'zod'
+import type { Json } from '../base/json.ts'
+import type { Ctx } from '../world.ts'
+import type { Deps } from './deps.ts'
+
+export type Scope = 'read' | 'verify' | 'jobs' | 'admin'
+export type JsonObject = { readonly [key: string]: Json | undefined }
+
+/** What one operation gave: the answer, and whether the command line calls it good (0), bad (1) or not to be told (3). */
+export type Verdict = 'good' | 'bad' | 'unclear'
+
+/** The formats an answer may be asked in beside JSON. */
+export type Document = { readonly contentType: string; readonly render: (answer: JsonObject) => string }
+
+/**
+ * One thing the product can do. Query string, body, flags and the OpenAPI document are all made from `input`; faces translate and never decide.
+ */
+export type Operation<S extends z.ZodObject = z.ZodObject> = {
+  /** The command's name and the operationId. */
+  readonly name: string
+  readonly method: 'GET' | 'POST'
+  readonly path: `/${string}`
+  readonly summary: string
+  /** The scope that a key needs; undefined: no key is ever asked for. */
+  readonly scope: Scope | undefined
+  /** The input that the command line takes by place. */
+  readonly positional?: readonly (keyof S['shape'] & string)[]
+  readonly input: S
+  /** JSON Schema source of the answer. */
+  readonly output: z.ZodType
+  readonly example: { readonly input: JsonObject; readonly output: JsonObject }
+  /** Milliseconds that the operation may take; a `timeout` in the input takes its place. */
+  readonly deadlineMs: number
+  readonly run: (ctx: Ctx, deps: Deps, input: z.output<S>) => Promise<JsonObject>
+  readonly verdict?: (answer: JsonObject) => Verdict
+  /** Other formats of the answer, by the `format` parameter. */
+  readonly documents?: Readonly<Record<string, Document>>
+}
+
+export const defineOperation = <S extends z.ZodObject>(operation: Operation<S>): Operation =>
+  operation as unknown as Operation
