@@ -1,0 +1,134 @@
+import { defineFindings } from '../check.ts'
+
+const list = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : String(value))
+
+export const findings = defineFindings({
+  'mx.no_domain': {
+    severity: 'critical',
+    title: 'The domain does not exist',
+    detail: ({ domain }) => `The DNS says that there is no name ${domain} (NXDOMAIN), so no mail can go there.`,
+    repair: 'Check the spelling, the registration and the delegation of the domain.',
+    reference: 'RFC 2308 §2.1',
+  },
+  'mx.none': {
+    severity: 'critical',
+    title: 'No mail host',
+    detail: ({ domain }) => `${domain} has no MX record and no address of its own, so mail to it cannot be delivered.`,
+    repair: 'Publish an MX record; or, when the domain shall take no mail, say so with the null MX shown here.',
+    reference: 'RFC 5321 §5.1',
+  },
+  'mx.null_missing': {
+    severity: 'low',
+    title: 'No null MX',
+    detail: ({ domain }) =>
+      `${domain} sends no mail and has no mail host, but does not say that it takes none: senders go on trying.`,
+    repair: 'Publish a null MX.',
+    reference: 'RFC 7505 §3',
+  },
+  'mx.null': {
+    severity: 'info',
+    title: 'Takes no mail',
+    detail: () => 'A null MX declares that the domain takes no mail.',
+    reference: 'RFC 7505 §3',
+  },
+  'mx.null_beside_others': {
+    severity: 'high',
+    title: 'Null MX beside other MX records',
+    detail: () => 'A null MX means "no mail" only when it stands alone; senders differ in what they make of this set.',
+    repair: 'Remove the null MX, or every other MX record.',
+    reference: 'RFC 7505 §3',
+  },
+  'mx.implicit': {
+    severity: 'medium',
+    title: 'No MX record: mail goes to the address of the domain',
+    detail: ({ domain }) =>
+      `${domain} has no MX record, so senders fall back on its A and AAAA records, which often are a web server.`,
+    repair: 'Name the mail host in an MX record, or publish a null MX when the domain takes no mail.',
+    reference: 'RFC 5321 §5.1',
+  },
+  'mx.none_resolvable': {
+    severity: 'critical',
+    title: 'No MX host has an address',
+    detail: ({ count }) => `None of the ${count} MX hosts has an address, so mail cannot be delivered.`,
+    repair: 'Name hosts that have A or AAAA records.',
+    reference: 'RFC 5321 §5.1',
+  },
+  'mx.unresolvable': {
+    severity: 'high',
+    title: 'An MX host has no address',
+    detail: ({ host, exists }) =>
+      exists
+        ? `${host} exists but has neither an A nor an AAAA record.`
+        : `${host} does not exist; whoever can register or make that name could take the mail.`,
+    repair: 'Give the host an address or remove its MX record.',
+    reference: 'RFC 5321 §5.1',
+  },
+  'mx.ip_literal': {
+    severity: 'high',
+    title: 'An MX record names an IP address',
+    detail: ({ host }) => `${host} is an address where a host name must stand; many senders cannot deliver there.`,
+    repair: 'Give the host a name with an A or AAAA record and put that name into the MX record.',
+    reference: 'RFC 1035 §3.3.9',
+  },
+  'mx.cname': {
+    severity: 'medium',
+    title: 'An MX host is an alias',
+    detail: ({ host, target }) => `${host} is a CNAME to ${target}; an MX record must name the host itself.`,
+    repair: 'Put the end of the chain into the MX record.',
+    reference: 'RFC 2181 §10.3',
+  },
+  'mx.not_public': {
+    severity: 'high',
+    title: 'An MX host has an address that the internet cannot reach',
+    detail: ({ host, addresses }) => `${host}: ${list(addresses)}. Senders outside cannot connect there.`,
+    repair: 'Publish public addresses only.',
+    reference: 'RFC 6890 §2.2',
+  },
+  'mx.duplicate': {
+    severity: 'low',
+    title: 'An MX host is named twice',
+    detail: ({ host }) => `${host} stands in several MX records; that adds no second host.`,
+    repair: 'Keep one record for each host.',
+    reference: 'RFC 5321 §5.1',
+  },
+  'mx.single_address': {
+    severity: 'low',
+    title: 'One address takes all mail',
+    detail: ({ address }) => `All MX hosts lead to ${address}; mail waits while that machine is down.`,
+    repair: 'Add a second mail host, better in another network.',
+    reference: 'RFC 5321 §5.1',
+  },
+  'mx.single_host': {
+    severity: 'info',
+    title: 'One MX host',
+    detail: ({ host, addresses }) => `${host} is the only MX host; it has several addresses (${list(addresses)}).`,
+    reference: 'RFC 5321 §5.1',
+  },
+  'mx.too_many': {
+    severity: 'low',
+    title: 'Very many MX hosts',
+    detail: ({ count, seen }) => `${count} hosts are named; the best ${seen} were looked at.`,
+    repair: 'Name fewer hosts: senders give up after a few.',
+    reference: 'RFC 5321 §5.1',
+  },
+  'mx.too_many_addresses': {
+    severity: 'low',
+    title: 'An MX host has very many addresses',
+    detail: ({ host, left }) => `${left} more addresses of ${host} were not looked at.`,
+    repair: 'Keep fewer addresses at one name.',
+    reference: 'RFC 5321 §5.1',
+  },
+  'mx.host_unknown': {
+    severity: 'medium',
+    title: 'The addresses of an MX host could not be asked for',
+    detail: ({ host, reason }) => `Whether ${host} has addresses stays open: ${reason}.`,
+    repair: 'When this lasts, see to the name servers of that host.',
+    reference: 'RFC 5321 §5.1',
+  },
+  'mx.family_unknown': {
+    severity: 'info',
+    title: 'Part of the addresses of an MX host could not be asked for',
+    detail: ({ host, reason }) => `${host} has addresses, but there may be more: ${reason}.`,
+    reference: 'RFC 5321 §5.1',
+  },
+})

@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest'
+import type { LabZone } from '../../../test/lab/dns.ts'
+import { labCtx } from '../../../test/lab/world.ts'
+import { domain } from '../../names/domain.ts'
+import { findings } from './findings.ts'
+import { judgeMx, type MxContext, mx, presentMx } from './index.ts'
+import { lookupMx } from './lookup.ts'
+
+const A = domain('a.example')
+const look = async (zone: LabZone, context?: MxContext) => judgeMx(await lookupMx(labCtx(zone), A), context)
+const at = (...records: [number, string][]): LabZone => ({ 'a.example': { MX: records } })
+const TWO = { A: ['45.53.5.1', '45.53.5.2'] }
+const ONE = { A: ['45.53.5.1'] }
+const OTHER = { A: ['45.53.6.1'] }
+const hosts: LabZone = { 'm.example': ONE, 'n.example': OTHER }
+const many = (count: number): [number, string][] => Array.from({ length: count }, (_, i) => [i, `m${i}.example`])
+
+const ROWS: [why: string, zone: LabZone, status: string, ids: string[]][] = [
+  ['two hosts in order', { ...hosts, ...at([10, 'm.example'], [20, 'n.example']) }, 'pass', []],
+  ['no such domain', {}, 'fail', ['mx.no_domain']],
+  ['nothing at all', { 'a.example': { TXT: ['x'] } }, 'fail', ['mx.none']],
+  ['null MX', at([0, '.']), 'not_applicable', ['mx.null']],
+  [
+    'null MX beside others',
+    { ...hosts, ...at([0, '.'], [10, 'm.example'], [20, 'n.example']) },
+    'warn',
+    ['mx.null_beside_others'],
+  ],
+  ['implicit MX', { 'a.example': TWO }, 'warn', ['mx.implicit']],
+  ['implicit MX on one address is no second fault', { 'a.example': ONE }, 'warn', ['mx.implicit']],
+  [
+    'implicit MX through a CNAME of the domain: no alias at an exchange',
+    { 'a.example': { CNAME: ['b.example'] }, 'b.example': TWO },
+    'warn',
+    ['mx.implicit'],
+  ],
+  [
+    'no host has an address',
+    at([10, 'gone.example'], [20, 'off.example']),
+    'fail',
+    ['mx.none_resolvable', 'mx.unresolvable', 'mx.unresolvable'],
+  ],
+  [
+    'one of three has none',
+    { ...hosts, ...at([10, 'm.example'], [20, 'n.example'], [30, 'gone.example']) },
+    'warn',
+    ['mx.unresolvable'],
+  ],
+  [
+    'an address as exchange',
+    { ...hosts, ...at([10, '45.53.5.9'], [20, 'm.example'], [30, 'n.example']) },
+    'warn',
+    ['mx.ip_literal'],
+  ],
+  ['an address as the only exchange', at([10, '45.53.5.9']), 'fail', ['mx.none_resolvable', 'mx.ip_literal']],
+  [
+    'a private address as the only exchange',
+    at([10, '10.0.0.1']),
+    'fail',
+    ['mx.none_resolvable', 'mx.ip_literal', 'mx.not_public'],
+  ],
+  [
+    'an alias',
+    { ...at([10, 'al.example']), 'al.example': { CNAME: ['m.example'] }, 'm.example': TWO },
+    'warn',
+    ['mx.single_host', 'mx.cname'],
+  ],
+  [
+    'a private address only',
+    { ...at([10, 'm.example']), 'm.example': { A: ['10.0.0.1', '127.0.0.1'] } },
+    'fail',
+    ['mx.single_host', 'mx.not_public'],
+  ],
+  [
+    'a private address beside a public host',
+    { ...hosts, 'p.example': { AAAA: ['fd00::1'] }, ...at([10, 'm.example'], [20, 'p.example']) },
+    'warn',
+    ['mx.not_public'],
+  ],
+  [
+    'a host named twice',
+    { ...hosts, ...at([10, 'm.example'], [20, 'm.example'], [30, 'n.example']) },
+    'pass',
+    ['mx.duplicate'],
+  ],
+  [
+    'one address in all',
+    { 'm.example': ONE, 'n.example': ONE, ...at([10, 'm.example'], [20, 'n.example']) },
+    'pass',
+    ['mx.single_address'],
+  ],
+  ['one host with two addresses', { 'm.example': TWO, ...at([10, 'm.example']) }, 'pass', ['mx.single_host']],
+  [
+    '21 hosts',
+    { ...Object.fromEntries(many(21).map(([i, name]) => [name, { A: [`45.53.5.${i}`] }])), ...at(...many(21)) },
+    'warn',
+    ['mx.too_many'],
+  ],
+  [
+    '21 addresses',
+    {
+      'm.example': { A: many(21).map(([i]) => `45.53.5.${i}`) },
+      'n.example': OTHER,
+      ...at([1, 'm.example'], [2, 'n.example']),
+    },
+    'warn',
+    ['mx.too_many_addresses'],
+  ],
+  [
+    'one host could not be asked',
+    { ...hosts, 's.example': 'SERVFAIL', ...at([1, 'm.example'], [2, 'n.example'], [3, 's.example']) },
+    'warn',
+    ['mx.host_unknown'],
+  ],
+  [
+    'the only host could not be asked',
+    { 's.example': 'SERVFAIL', ...at([1, 's.example']) },
+    'unknown',
+    ['mx.host_unknown'],
+  ],
+  [
+    'one empty, one silent: it stays open',
+    { 's.example': { AAAA: 'TIMEOUT' }, ...at([1, 's.example']) },
+    'unknown',
+    ['mx.host_unknown'],
+  ],
+  [
+    'one family silent',
+    { 'm.example': { ...TWO, AAAA: 'TIMEOUT' }, 'n.example': OTHER, ...at([1, 'm.example'], [2, 'n.example']) },
+    'pass',
+    ['mx.family_unknown'],
+  ],
+]
+
+describe('judges', () => {
+  it.each(ROWS)('%s', async (_why, zone, status, ids) => {
+    const outcome = await look(zone)
+    expect([outcome.status, outcome.findings.map(({ id }) => id)]).toEqual([status, ids])
+  })
+
+  it('shows every finding of the table in a row, and not in another', () => {
+    const seen = new Set(ROWS.flatMap(([, , , ids]) => ids))
+    expect(Object.keys(findings).filter((id) => !seen.has(id))).toEqual(['mx.null_missing']) // shown below
+  })
+
+  it.each<[string, LabZone, string, string, string | undefined]>([
+    ['nothing at all', { 'a.example': { TXT: ['v=spf1 -all'] } }, 'not_applicable', 'mx.null_missing', '0 .'],
+    ['an address, perhaps a web server', { 'a.example': ONE }, 'warn', 'mx.implicit', '0 .'],
+    ['no such domain', {}, 'fail', 'mx.no_domain', undefined],
+  ])('knows that the domain sends no mail: %s', async (_why, zone, status, id, fix) => {
+    const outcome = await look(zone, { sendsNoMail: true })
+    expect([outcome.status, outcome.findings[0]?.id, outcome.findings[0]?.fix?.value]).toEqual([status, id, fix])
+  })
+
+  it('words every finding', async () => {
+    for (const [, zone] of ROWS) {
+      for (const { id, args } of (await look(zone)).findings) {
+        const words = findings[id as keyof typeof findings]
+        expect(words.detail(args ?? {})).not.toMatch(/undefined|\[object|NaN/)
+      }
+    }
+  })
+
+  it.each<[string, LabZone]>([
+    ['mx.none', { 'a.example': { TXT: ['x'] } }],
+    ['mx.implicit', { 'a.example': TWO }],
+    ['mx.cname', { ...at([10, 'al.example']), 'al.example': { CNAME: ['m.example'] }, 'm.example': TWO }],
+  ])('has a fix for %s that makes it go away', async (id, zone) => {
+    const fix = (await look(zone)).findings.find((finding) => finding.id === id)!.fix!
+    const [preference, exchange] = fix.value.split(' ')
+    const node = { ...(zone['a.example'] as object), MX: [[Number(preference), exchange!]] as const }
+    expect((await look({ ...zone, 'a.example': node })).findings.map((finding) => finding.id)).not.toContain(id)
+  })
+
+  it('gives no fix that would drop the other records of the set', async () => {
+    const outcome = await look({
+      ...hosts,
+      ...at([1, 'al.example'], [2, 'n.example']),
+      'al.example': { CNAME: ['m.example'] },
+    })
+    expect(outcome.findings.map(({ id, fix }) => [id, fix])).toEqual([['mx.cname', undefined]])
+  })
+})
+
+describe('presents', () => {
+  it.each<[string, LabZone, unknown]>([
+    ['null MX', at([0, '.']), { entries: [], kind: 'null' }],
+    [
+      'implicit MX',
+      { 'a.example': ONE },
+      {
+        kind: 'implicit',
+        entries: [
+          {
+            host: 'a.example',
+            priority: 0,
+            addresses: [{ address: '45.53.5.1', ptr: [], forward_confirmed: null }],
+            cname: [],
+            resolvable: true,
+            reason: undefined,
+          },
+        ],
+      },
+    ],
+    [
+      'a dangling name',
+      at([5, 'gone.example']),
+      {
+        kind: 'explicit',
+        entries: [
+          { host: 'gone.example', priority: 5, addresses: [], cname: [], resolvable: false, reason: undefined },
+        ],
+      },
+    ],
+  ])('%s', async (_why, zone, expected) => expect(presentMx(await look(zone))).toEqual(expected))
+
+  it('says nothing of what could not be asked', () =>
+    expect(mx.present({ status: 'unknown', reason: 'x', findings: [] })).toEqual({ mx: [], mx_kind: undefined }))
+})

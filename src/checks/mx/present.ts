@@ -1,0 +1,33 @@
+import type { Json } from '../../base/json.ts'
+import type { MailHost, MailHosts } from '../../mailhosts/mailhosts.ts'
+import type { Ip } from '../../names/ip.ts'
+import type { Outcome } from '../check.ts'
+import { resolvable, unanswered } from './hosts.ts'
+import type { MxFacts } from './lookup.ts'
+
+/** One entry of an MX host's `addresses`; the PTR check fills it (its `ptrOf`). */
+export type PresentAddress = (address: Ip) => { readonly address: Ip } & { readonly [key: string]: Json | undefined }
+
+const WITHOUT_PTR: PresentAddress = (address) => ({ address, ptr: [], forward_confirmed: null })
+
+/** The entries of the answer's `mx` in order of preference (null MX: none; implicit: the domain with priority 0), and `mx_kind`, left out when it could not be asked. */
+export function presentMx(
+  outcome: Outcome<MxFacts>,
+  presentAddress: PresentAddress = WITHOUT_PTR,
+): { readonly entries: Json[]; readonly kind?: MailHosts['kind'] } {
+  const mail = outcome.facts?.mail
+  if (!mail) return { entries: [] }
+  return { entries: mail.hosts.map((host) => presentHost(host, presentAddress)), kind: mail.kind }
+}
+
+function presentHost(host: MailHost, presentAddress: PresentAddress): Json {
+  const state = resolvable(host)
+  return {
+    host: host.exchange,
+    priority: host.preference,
+    addresses: host.addresses.map(presentAddress),
+    cname: host.cname,
+    resolvable: state === 'unknown' ? null : state === 'yes',
+    reason: unanswered(host),
+  }
+}
