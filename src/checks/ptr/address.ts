@@ -1,0 +1,45 @@
+import type { Json } from '../../base/json.ts'
+import type { Ip } from '../../names/ip.ts'
+import { looksGeneric } from './generic.ts'
+import type { AddressPtr, PtrFacts } from './lookup.ts'
+
+/** What is known of one address. `confirmed`: a PTR name leads back to it; null when that could not be found out. */
+export type AddressState = {
+  readonly address: Ip
+  /** Null: it could not be asked. */
+  readonly hasPtr: boolean | null
+  readonly confirmed: boolean | null
+  /** Every name that counts looks made from the address: of those that lead back, or of all when none does. */
+  readonly generic: boolean
+  readonly names: number
+}
+
+/** Reads one address. A name that leads back settles it whatever the other names do (RFC 8601 §2.7.3). */
+export function addressState(ptr: AddressPtr): AddressState {
+  const { address } = ptr
+  if (ptr.error) return { address, hasPtr: null, confirmed: null, generic: false, names: 0 }
+  const back = ptr.forward.filter((forward) => forward.leads === 'back').map((forward) => forward.name)
+  const open = ptr.forward.some((forward) => forward.leads === 'unknown')
+  const counting = back.length > 0 ? back : ptr.names
+  return {
+    address,
+    hasPtr: ptr.names.length > 0,
+    confirmed: back.length > 0 ? true : open ? null : false,
+    generic: counting.length > 0 && counting.every((name) => looksGeneric(name, address)),
+    names: ptr.names.length,
+  }
+}
+
+/** The states of the addresses of the best MX. */
+export const bestStates = (facts: PtrFacts): AddressState[] =>
+  facts.addresses.filter((ptr) => facts.best.includes(ptr.address)).map(addressState)
+
+/** The wire's entry for one address of an MX host; of an address that was not asked about only the address is known. */
+export function ptrOf(
+  facts: PtrFacts | undefined,
+  address: Ip,
+): { readonly address: Ip } & { readonly [key: string]: Json | undefined } {
+  const ptr = facts?.addresses.find((other) => other.address === address)
+  if (!ptr) return { address, ptr: [], forward_confirmed: null }
+  return { address, ptr: ptr.names, forward_confirmed: addressState(ptr).confirmed, reason: ptr.error?.message }
+}

@@ -1,0 +1,17 @@
+import { defineCheck } from '../check.ts'
+import { findings } from './findings.ts'
+import { judgePtr } from './judge.ts'
+import { lookupPtr, type PtrFacts } from './lookup.ts'
+import { presentPtr } from './present.ts'
+
+export { type AddressState, bestStates, ptrOf } from './address.ts'
+export { looksGeneric } from './generic.ts'
+export { judgePtr, type PtrContext } from './judge.ts'
+export { type AddressPtr, lookupAddress, type PtrFacts } from './lookup.ts'
+
+export const ptr = defineCheck<PtrFacts>({
+  specs: ['RFC 8601', 'RFC 1912', 'RFC 1035'],
+  table: findings,
+  run: async (ctx, domain) => judgePtr(await lookupPtr(ctx, domain)),
+  present: presentPtr,
+})

@@ -1,0 +1,84 @@
+import { atMost } from '../../base/at-most.ts'
+import { lookupMailHosts, type MailHosts } from '../../mailhosts/mailhosts.ts'
+import type { Domain } from '../../names/domain.ts'
+import { familyOf, type Ip, reverseName } from '../../names/ip.ts'
+import { DnsError } from '../../net/dns/resolver.ts'
+import type { Ctx } from '../../world.ts'
+
+/** Addresses that are asked about, best MX first. */
+export const MAX_ASKED = 30
+/** Addresses of the best MX that are judged. */
+export const MAX_BEST = 10
+/** PTR names of one address that are asked for their addresses. */
+export const MAX_NAMES = 10
+
+/** Whether a PTR name leads back: `other`: to other addresses only; `missing`: to none; `unknown`: it could not be asked. */
+export type Forward = {
+  readonly name: string
+  readonly leads: 'back' | 'other' | 'missing' | 'unknown'
+  readonly error?: DnsError
+}
+
+export type AddressPtr = {
+  readonly address: Ip
+  /** The PTR names, without repeats, at most 100. Empty where there is none and where it could not be asked. */
+  readonly names: readonly string[]
+  /** Why the PTR record could not be asked for. */
+  readonly error?: DnsError
+  /** The first 10 names. */
+  readonly forward: readonly Forward[]
+}
+
+export type PtrFacts = {
+  readonly domain: Domain
+  readonly mail: MailHosts
+  /** Best MX first, at most 30. */
+  readonly addresses: readonly AddressPtr[]
+  /** The addresses of the best MX: the hosts of the best preference that has an address. At most 10. */
+  readonly best: readonly Ip[]
+  /** Addresses beyond the 30. */
+  readonly leftOut: number
+}
+
+type Asker = Pick<Ctx, 'resolve' | 'signal'>
+
+/**
+ * The PTR names of every address of the mail hosts, and whether they lead back: at most 30 addresses with 11 questions each, in two waits after
+ * the mail hosts are known. What could not be asked is data. Rejects with DnsError when the mail hosts could not be found out.
+ */
+export async function lookupPtr(ctx: Asker, domain: Domain): Promise<PtrFacts> {
+  const mail = await lookupMailHosts(ctx, domain)
+  const all = [...new Set(mail.hosts.flatMap((host) => host.addresses))]
+  const addresses = await atMost(MAX_ASKED, all.slice(0, MAX_ASKED), (address) => lookupAddress(ctx, address))
+  return { domain, mail, addresses, best: bestOf(mail), leftOut: Math.max(0, all.length - MAX_ASKED) }
+}
+
+/** The PTR names of one address, and whether they lead back (FCrDNS, RFC 8601 §2.7.3): at most 11 questions in two waits. Never rejects with DnsError: that is data. */
+export async function lookupAddress(ctx: Asker, address: Ip): Promise<AddressPtr> {
+  try {
+    const { records } = await ctx.resolve(reverseName(address), 'PTR', ctx.signal)
+    const names = [...new Set(records)].slice(0, 100)
+    const forward = await atMost(MAX_NAMES, names.slice(0, MAX_NAMES), (name) => lookupForward(ctx, name, address))
+    return { address, names, forward }
+  } catch (error) {
+    if (!(error instanceof DnsError)) throw error
+    return { address, names: [], forward: [], error }
+  }
+}
+
+async function lookupForward(ctx: Asker, name: string, address: Ip): Promise<Forward> {
+  try {
+    const { records } = await ctx.resolve(name, familyOf(address) === 4 ? 'A' : 'AAAA', ctx.signal)
+    if (records.includes(address)) return { name, leads: 'back' }
+    return { name, leads: records.length > 0 ? 'other' : 'missing' }
+  } catch (error) {
+    if (!(error instanceof DnsError)) throw error
+    return { name, leads: 'unknown', error }
+  }
+}
+
+function bestOf(mail: MailHosts): Ip[] {
+  const preference = mail.hosts.find((host) => host.addresses.length > 0)?.preference
+  const hosts = mail.hosts.filter((host) => host.preference === preference)
+  return [...new Set(hosts.flatMap((host) => host.addresses))].slice(0, MAX_BEST)
+}

@@ -1,0 +1,33 @@
+import type { Json } from '../../base/json.ts'
+import type { Outcome } from '../check.ts'
+import { addressState, bestStates } from './address.ts'
+import type { PtrFacts } from './lookup.ts'
+
+/** The answer's `ptr`: `valid` when every address of the best MX has a PTR record, `reason` whenever it is false; `forward_confirmed` when all of them lead back. */
+export function presentPtr(outcome: Outcome<PtrFacts>): { readonly [key: string]: Json | undefined } {
+  const { facts } = outcome
+  if (!facts) return { valid: false, reason: reasonOf(outcome), forward_confirmed: null, addresses: [] }
+  const states = bestStates(facts)
+  const valid = states.length > 0 && states.every((state) => state.hasPtr)
+  const confirmed = states.map((state) => state.confirmed)
+  return {
+    valid,
+    reason: valid ? undefined : reasonOf(outcome),
+    forward_confirmed:
+      confirmed.length === 0 ? null : confirmed.includes(false) ? false : confirmed.includes(null) ? null : true,
+    addresses: facts.addresses.map((ptr) => {
+      const state = addressState(ptr)
+      const forward_confirmed = state.confirmed
+      return { address: ptr.address, names: ptr.names, forward_confirmed, generic: state.generic }
+    }),
+  }
+}
+
+function reasonOf(outcome: Outcome<PtrFacts>): string {
+  if (outcome.status === 'unknown') return outcome.reason
+  if (outcome.status === 'not_applicable') return 'the domain declares that it takes no mail'
+  const states = bestStates(outcome.facts)
+  if (states.length === 0) return 'no mail host has an address'
+  const without = states.filter((state) => state.hasPtr === false).map((state) => state.address)
+  return `no PTR record for ${without.join(', ')}`
+}

@@ -1,0 +1,228 @@
+import { describe, expect, it } from 'vitest'
+import { corpus } from '../../../test/lab/corpora.ts'
+import type { LabNode, LabZone } from '../../../test/lab/dns.ts'
+import { labCtx } from '../../../test/lab/world.ts'
+import { domain } from '../../names/domain.ts'
+import { ip, reverseName } from '../../names/ip.ts'
+import { DnsError } from '../../net/dns/resolver.ts'
+import { addressState } from './address.ts'
+import { findings } from './findings.ts'
+import { judgePtr, type PtrContext, ptr, ptrOf } from './index.ts'
+import { lookupAddress, lookupPtr } from './lookup.ts'
+
+const A = domain('a.example')
+const look = async (zone: LabZone, context?: PtrContext) => judgePtr(await lookupPtr(labCtx(zone), A), context)
+/** A domain with the one mail host `m.example` on 45.53.5.1, whose reverse node is `node`. */
+const host = (node: LabNode | 'SERVFAIL', rest: LabZone = {}): LabZone => ({
+  'a.example': { MX: [[10, 'm.example']] },
+  'm.example': { A: ['45.53.5.1'] },
+  '1.5.53.45.in-addr.arpa': node,
+  ...rest,
+})
+const names = (count: number) => Array.from({ length: count }, (_, i) => `m${'abcdefghijklmnop'[i]}.example`)
+
+const ROWS: [why: string, zone: LabZone, status: string, ids: string[]][] = [
+  ['leads back', host({ PTR: ['m.example'] }), 'pass', []],
+  [
+    'IPv6 leads back',
+    {
+      'a.example': { MX: [[1, 'm.example']] },
+      'm.example': { AAAA: ['2a00:db8::1'] },
+      [reverseName(ip('2a00:db8::1'))]: { PTR: ['m.example'] },
+    },
+    'pass',
+    [],
+  ],
+  ['none', host({}), 'fail', ['ptr.missing']],
+  [
+    'does not lead back',
+    host({ PTR: ['n.example'] }, { 'n.example': { A: ['45.53.9.9'] } }),
+    'warn',
+    ['ptr.not_confirmed'],
+  ],
+  ['leads nowhere', host({ PTR: ['gone.example'] }), 'warn', ['ptr.not_confirmed']],
+  [
+    'made by the provider',
+    host({ PTR: ['45-53-5-1.isp.example'] }, { '45-53-5-1.isp.example': { A: ['45.53.5.1'] } }),
+    'warn',
+    ['ptr.generic'],
+  ],
+  [
+    'made by the provider, but another name leads back',
+    host({ PTR: ['45-53-5-1.isp.example', 'm.example'] }),
+    'pass',
+    ['ptr.several_names'],
+  ],
+  [
+    'eleven names',
+    host({ PTR: [...names(10), 'm.example'] }, { 'ma.example': { A: ['45.53.5.1'] } }),
+    'pass',
+    ['ptr.many_names'],
+  ],
+  ['could not be asked', host('SERVFAIL'), 'unknown', ['ptr.not_asked']],
+  [
+    'the name could not be followed',
+    host({ PTR: ['s.example'] }, { 's.example': 'SERVFAIL' }),
+    'unknown',
+    ['ptr.confirmation_unknown'],
+  ],
+  [
+    'one name could not be followed, another leads back',
+    host({ PTR: ['s.example', 'm.example'] }, { 's.example': 'SERVFAIL' }),
+    'pass',
+    ['ptr.several_names'],
+  ],
+  [
+    'missing at a lesser MX only',
+    host(
+      { PTR: ['m.example'] },
+      {
+        'a.example': {
+          MX: [
+            [10, 'm.example'],
+            [20, 'n.example'],
+          ],
+        },
+        'n.example': { A: ['45.53.6.1'] },
+      },
+    ),
+    'warn',
+    ['ptr.missing'],
+  ],
+  [
+    'the best MX has no address: the next is the best',
+    host(
+      { PTR: ['m.example'] },
+      {
+        'a.example': {
+          MX: [
+            [1, 'gone.example'],
+            [10, 'm.example'],
+          ],
+        },
+      },
+    ),
+    'pass',
+    [],
+  ],
+  [
+    'missing weighs more than unknown',
+    host({}, { 'm.example': { A: ['45.53.5.1', '45.53.5.2'] }, '2.5.53.45.in-addr.arpa': 'SERVFAIL' }),
+    'fail',
+    ['ptr.missing', 'ptr.not_asked'],
+  ],
+  ['null MX', { 'a.example': { MX: [[0, '.']] } }, 'not_applicable', []],
+  ['no mail host', { 'a.example': { TXT: ['x'] } }, 'fail', ['ptr.no_address']],
+  ['no such domain', {}, 'fail', ['ptr.no_address']],
+  [
+    'the mail host could not be asked about',
+    { 'a.example': { MX: [[1, 's.example']] }, 's.example': 'SERVFAIL' },
+    'unknown',
+    [],
+  ],
+  ['implicit MX', { 'a.example': { A: ['45.53.5.1'] } }, 'fail', ['ptr.missing']],
+  [
+    '31 addresses',
+    {
+      'a.example': {
+        MX: [
+          [1, 'm.example'],
+          [2, 'n.example'],
+        ],
+      },
+      ...wide('m.example', 5),
+      ...wide('n.example', 6),
+    },
+    'pass',
+    ['ptr.too_many'],
+  ],
+]
+
+/** A host with 20 addresses that all lead back. */
+function wide(name: string, third: number): LabZone {
+  const octets = Array.from({ length: 20 }, (_, i) => i + 1)
+  return Object.fromEntries([
+    [name, { A: octets.map((octet) => `45.53.${third}.${octet}`) }],
+    ...octets.map((octet) => [`${octet}.${third}.53.45.in-addr.arpa`, { PTR: [name] }] as const),
+  ])
+}
+
+describe('judges', () => {
+  it.each(ROWS)('%s', async (_why, zone, status, ids) => {
+    const outcome = await look(zone)
+    expect([outcome.status, outcome.findings.map(({ id }) => id)]).toEqual([status, ids])
+    expect(ptr.present(outcome).reason === undefined).toBe(ptr.present(outcome).valid)
+    for (const { id, args } of outcome.findings)
+      expect(findings[id as keyof typeof findings].detail(args ?? {})).not.toMatch(/undefined|\[object|NaN/)
+  })
+
+  it('shows every finding of the table', () =>
+    expect([...new Set(ROWS.flatMap(([, , , ids]) => ids))].toSorted()).toEqual(Object.keys(findings).toSorted()))
+
+  it('does not blame a domain that sends and takes no mail', async () =>
+    expect((await look({ 'a.example': { TXT: ['v=spf1 -all'] } }, { sendsNoMail: true })).status).toBe(
+      'not_applicable',
+    ))
+
+  it.each(ROWS.filter(([, , , ids]) => ids.length > 0))(
+    'has fixes that make the findings go away: %s',
+    async (_why, zone) => {
+      const { findings: before } = await look(zone)
+      const fixed = before.flatMap(({ fix }) => (fix ? [[fix.name, { PTR: [fix.value] }] as const] : []))
+      const after = await look({ ...zone, ...Object.fromEntries(fixed) })
+      for (const { id, args, fix } of before)
+        if (fix)
+          expect(after.findings.map((finding) => [finding.id, finding.args?.address])).not.toContainEqual([
+            id,
+            args?.address,
+          ])
+    },
+  )
+})
+
+it('asks 12 questions and less for each address', async () => {
+  const ctx = labCtx(host({ PTR: names(16) }))
+  await lookupPtr(ctx, A)
+  expect(ctx.asked.length).toBe(3 + 1 + 10)
+})
+
+it('rejects when the mail hosts could not be asked for', () =>
+  expect(look({ 'a.example': 'SERVFAIL' })).rejects.toBeInstanceOf(DnsError))
+
+it.each<[string, LabZone, object]>([
+  ['leads back', host({ PTR: ['m.example'] }), { valid: true, forward_confirmed: true }],
+  ['none', host({}), { valid: false, reason: 'no PTR record for 45.53.5.1', forward_confirmed: false }],
+  [
+    'null MX',
+    { 'a.example': { MX: [[0, '.']] } },
+    { valid: false, reason: 'the domain declares that it takes no mail', forward_confirmed: null },
+  ],
+  ['no host', {}, { valid: false, reason: 'no mail host has an address', forward_confirmed: null }],
+])('presents: %s', async (_why, zone, expected) => expect(ptr.present(await look(zone))).toMatchObject(expected))
+
+it('tells an address of the MX with its names', async () => {
+  const { facts } = await look(host({ PTR: ['m.example'] }))
+  expect(ptrOf(facts, ip('45.53.5.1'))).toEqual({ address: '45.53.5.1', ptr: ['m.example'], forward_confirmed: true })
+  expect(ptrOf(undefined, ip('45.53.5.1'))).toEqual({ address: '45.53.5.1', ptr: [], forward_confirmed: null })
+})
+
+type Case = {
+  ip: string
+  ptr: string[] | 'SERVFAIL'
+  forward: LabZone
+  expect: { status: string; name: string | null; names: string[] | null }
+}
+describe.runIf(corpus('dns/fcrdns.json'))('corpus dns/fcrdns', () => {
+  const STATUS = new Map<boolean | null, string>([
+    [true, 'pass'],
+    [false, 'fail'],
+    [null, 'temperror'],
+  ])
+  it.each((corpus('dns/fcrdns.json')?.cases ?? []) as Case[])('$ip', async (row) => {
+    const node: LabNode = { PTR: row.ptr }
+    const found = await lookupAddress(labCtx({ ...row.forward, [reverseName(ip(row.ip))]: node }), ip(row.ip))
+    expect(STATUS.get(addressState(found).confirmed)).toBe(row.expect.status)
+    expect(found.names).toEqual(row.expect.names ?? [])
+    expect(found.forward.find((forward) => forward.leads === 'back')?.name ?? null).toBe(row.expect.name)
+  })
+})
