@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ERRORS } from '../src/base/errors.ts'
 import * as checks from '../src/checks/registry.ts'
-import { OPTIONS } from '../src/config-options.ts'
 import { variableOf } from '../src/config.ts'
+import { OPTIONS } from '../src/config-options.ts'
 import { BUILT_IN_LISTS } from '../src/dnsbl/zones.ts'
 import { openApiDocument } from '../src/operations/openapi.ts'
 import { operations } from '../src/operations/registry.ts'
@@ -48,7 +48,8 @@ function read(path: string): string {
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }
 
@@ -70,7 +71,13 @@ function configPage(): string {
 function findingRows(findings: FindingTable): string {
   return table(
     ['finding', 'severity', 'title', 'repair', 'source'],
-    Object.entries(findings).map(([id, { severity, title, repair = '', reference }]) => [`\`${id}\``, severity, title, repair, reference]),
+    Object.entries(findings).map(([id, { severity, title, repair = '', reference }]) => [
+      `\`${id}\``,
+      severity,
+      title,
+      repair,
+      reference,
+    ]),
   )
 }
 
@@ -100,4 +107,3 @@ function between(text: string, name: string, content: string): string {
   const end = text.indexOf(close)
   return start < 0 || end < start ? text : `${text.slice(0, start + open.length)}\n${content}\n${text.slice(end)}`
 }
-

@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 const ROWS: readonly (readonly string[])[] = [
   ['main.ts'],
   ['config.ts'],
-  ['config-options.ts'],
+  ['config-options.ts', 'log.ts'],
   ['http', 'cli', 'worker', 'web'],
   ['operations'],
   ['report', 'peers', 'jobs'],

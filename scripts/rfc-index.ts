@@ -19,8 +19,12 @@ export function rfcIndex(root: string): string {
   const places = citations(root)
   const missing = [...places.keys()].filter((number) => !rows.some((row) => row.number === number))
   const idle = rows.filter((row) => !places.has(row.number))
-  if (missing.length > 0) throw new Error(`cited without a row in docs/rfc-index.tsv: RFC ${missing.map((number) => `${number} (${places.get(number)![0]})`).join(', ')}`)
-  if (idle.length > 0) throw new Error(`rows of docs/rfc-index.tsv that nothing cites: RFC ${idle.map((row) => row.number).join(', ')}`)
+  if (missing.length > 0)
+    throw new Error(
+      `cited without a row in docs/rfc-index.tsv: RFC ${missing.map((number) => `${number} (${places.get(number)![0]})`).join(', ')}`,
+    )
+  if (idle.length > 0)
+    throw new Error(`rows of docs/rfc-index.tsv that nothing cites: RFC ${idle.map((row) => row.number).join(', ')}`)
   const parts = rows.map(({ number, title }) => {
     const all = places.get(number)!
     const more = all.length > MAX_PLACES ? `, and ${all.length - MAX_PLACES} more` : ''
@@ -32,7 +36,9 @@ export function rfcIndex(root: string): string {
 /** RFC number → `file §…`, without line numbers so that the page changes only when a citation does. */
 function citations(root: string): Map<string, string[]> {
   const found = new Map<string, Set<string>>()
-  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
+  )
   for (const file of files.sort()) {
     for (const [, number, section] of readFileSync(join(root, 'src', file), 'utf8').matchAll(CITED)) {
       const places = found.get(number!) ?? new Set()

@@ -65,9 +65,11 @@ export async function runCommandLine(
     done(faces.keys(action, flags)),
   )
   for (const operation of setup.operations.filter(({ method }) => method === 'GET')) {
-    addOperation(add(operation.name, operation.summary), operation, (raw, flags, view) =>
-      done(faces.operate(operation, raw, flags, view)),
-    )
+    // A parameter that an option of the same name stands beside (verify's `pool`) becomes one flag whose value is optional.
+    const shared = setup.configFlags.filter(({ flag }) => flag in operation.input.shape)
+    const own = setup.configFlags.filter((flag) => !shared.includes(flag))
+    const command = withConfigFlags(program.command(operation.name).description(operation.summary), own)
+    addOperation(command, operation, shared, (raw, flags, view) => done(faces.operate(operation, raw, flags, view)))
   }
   try {
     await program.parseAsync([...argv], { from: 'user' })

@@ -1,0 +1,58 @@
+import type { Json } from '../base/json.ts'
+import { printable } from '../base/text.ts'
+import type { Check, Finding, FindingTable, Outcome, Severity } from './check.ts'
+import * as registry from './registry.ts'
+import type { CheckKey, Outcomes } from './run.ts'
+
+/** A finding as the reader gets it (docs/findings.md). */
+export type PresentedFinding = {
+  readonly id: string
+  readonly severity: Severity
+  readonly title: string
+  readonly detail: string
+  readonly evidence?: string
+  readonly repair?: string
+  readonly fix?: { readonly type: 'dns'; readonly name: string; readonly rtype: string; readonly value: string }
+  readonly reference: string
+}
+
+const RANK: Record<Severity, number> = { critical: 0, high: 1, medium: 2, low: 3, info: 4 }
+/** Evidence is text from outside: characters that are shown of it. */
+const MAX_EVIDENCE = 2_000
+
+/** The words of a finding from its check's table. */
+export function presentFinding(table: FindingTable, finding: Finding): PresentedFinding {
+  const words = table[finding.id]
+  if (!words) throw new Error(`the finding ${finding.id} is in no table`)
+  return {
+    id: finding.id,
+    severity: words.severity,
+    title: words.title,
+    detail: printable(words.detail(finding.args ?? {}), MAX_EVIDENCE),
+    ...(finding.evidence === undefined ? {} : { evidence: printable(finding.evidence, MAX_EVIDENCE) }),
+    ...(words.repair === undefined ? {} : { repair: words.repair }),
+    ...(finding.fix ? { fix: { type: 'dns' as const, ...finding.fix } } : {}),
+    reference: words.reference,
+  }
+}
+
+/** The findings of all checks, the most severe first, else in the order of the registry. */
+export function presentFindings(outcomes: Outcomes): PresentedFinding[] {
+  const keys = Object.keys(registry) as CheckKey[]
+  return keys
+    .flatMap((key) => outcomes[key].findings.map((finding) => presentFinding(registry[key].table, finding)))
+    .sort((a, b) => RANK[a.severity] - RANK[b.severity])
+}
+
+/** One check's object: its own fields, then `status`, and `reason` when it is unknown (or the check gives one itself). */
+export function presentOutcome<Facts>(
+  check: Check<Facts>,
+  outcome: Outcome<Facts>,
+): { readonly [key: string]: Json | undefined } {
+  const own = check.present(outcome)
+  return {
+    ...own,
+    status: outcome.status,
+    ...(outcome.status === 'unknown' && own.reason === undefined ? { reason: outcome.reason } : {}),
+  }
+}

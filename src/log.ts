@@ -1,0 +1,65 @@
+import pino from 'pino'
+import { printable } from './base/text.ts'
+import type { Log } from './world.ts'
+
+export type LogOptions = {
+  readonly level: string
+  /** `pretty`: one readable line; `json`: one object a line. */
+  readonly format: 'pretty' | 'json'
+  /** Mail addresses are written in full instead of as `j***@example.org`. */
+  readonly addresses: boolean
+}
+
+export type Logger = pino.Logger
+
+/** The log on standard error: standard output belongs to answers. Mail addresses in any field are masked unless `addresses`. */
+export function createLogger({ level, format, addresses }: LogOptions): Logger {
+  const clean = addresses ? (value: unknown) => value : masked
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }), log: (fields) => clean(fields) as Record<string, unknown> },
+      hooks: {
+        logMethod: (args, method) =>
+          method.apply(undefined as never, args.map((arg) => (typeof arg === 'string' ? clean(arg) : arg)) as never),
+      },
+      redact: ['headers.authorization', 'headers["x-api-key"]', 'req.headers'],
+    },
+    format === 'json'
+      ? pino.destination({ dest: 2, sync: false })
+      : { write: (line: string) => void process.stderr.write(pretty(line)) },
+  )
+}
+
+/** The world's log on a logger: event first, fields after. */
+export const logOf = (logger: Logger): Log => ({
+  debug: (event, fields) => logger.debug(fields ?? {}, event),
+  info: (event, fields) => logger.info(fields ?? {}, event),
+  warn: (event, fields) => logger.warn(fields ?? {}, event),
+  error: (event, fields) => logger.error(fields ?? {}, event),
+})
+
+const ADDRESS = /([^\s@<>"'(),:;]{1,64})@([^\s@<>"'(),:;]{1,255})/g
+
+/** Values with every mail address in them as `j***@example.org`; nesting deeper than 4 is left out. */
+export function masked(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string')
+    return value.replace(ADDRESS, (_, local: string, domain: string) => `${local.slice(0, 1)}***@${domain}`)
+  if (value instanceof Error)
+    return { type: value.name, message: masked(value.message), stack: masked(value.stack ?? '') }
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= 4) return '…'
+  if (Array.isArray(value)) return value.slice(0, 100).map((item) => masked(item, depth + 1))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, masked(item, depth + 1)]))
+}
+
+function pretty(line: string): string {
+  const { time, level, msg, ...fields } = JSON.parse(line) as Record<string, unknown>
+  const rest = Object.entries(fields).map(
+    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  )
+  const text = printable([msg, ...rest].map(String).join(' '), 4_000)
+  return `${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${text}\n`
+}
