@@ -1,0 +1,73 @@
+import type { Socket } from 'node:net'
+import type { DialError } from './dial.ts'
+import { lostError } from './dial-errors.ts'
+
+/** What a socket has received and nobody has read yet. */
+export type Inbox = {
+  /** The next bytes; undefined once the other side has closed and all is read. What came before a fault is read before the fault is told. One reader at a time. */
+  readonly read: () => Promise<Uint8Array | undefined>
+  /** Makes this and every further read reject; what was not read is dropped. */
+  readonly fail: (error: DialError) => void
+  readonly failure: () => DialError | undefined
+  /** Stops listening and drops what was not read. */
+  readonly detach: () => void
+}
+
+/** Bytes kept unread before the socket is told to stop: TCP's own window then holds the sender. */
+export const MAX_UNREAD = 64 * 1024
+
+export function inbox(socket: Socket): Inbox {
+  let chunks: Uint8Array[] = []
+  let unread = 0
+  let ended = false
+  let failed: DialError | undefined
+  let waiting: { resolve: (bytes: Uint8Array | undefined) => void; reject: (error: DialError) => void } | undefined
+
+  function deliver(): void {
+    if (!waiting) return
+    const { resolve, reject } = waiting
+    const next = chunks.shift()
+    if (next) unread -= next.length
+    else if (!failed && !ended) return
+    waiting = undefined
+    if (next) resolve(next)
+    else if (failed) reject(failed)
+    else resolve(undefined)
+    if (unread < MAX_UNREAD && socket.isPaused()) socket.resume()
+  }
+  const onData = (chunk: Uint8Array): void => {
+    chunks.push(chunk)
+    unread += chunk.length
+    if (unread >= MAX_UNREAD) socket.pause()
+    deliver()
+  }
+  const onEnd = (): void => {
+    ended = true
+    deliver()
+  }
+  const onError = (error: Error): void => {
+    failed ??= lostError(error)
+    deliver()
+  }
+  socket.on('data', onData).on('end', onEnd).on('close', onEnd).on('error', onError)
+
+  return {
+    read: () =>
+      new Promise((resolve, reject) => {
+        waiting = { resolve, reject }
+        deliver()
+      }),
+    fail: (error) => {
+      failed ??= error
+      chunks = []
+      unread = 0
+      deliver()
+    },
+    failure: () => failed,
+    detach: () => {
+      chunks = []
+      unread = 0
+      socket.off('data', onData).off('end', onEnd).off('close', onEnd).off('error', onError)
+    },
+  }
+}

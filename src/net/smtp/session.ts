@@ -1,0 +1,130 @@
+import type { Ip } from '../../names/ip.ts'
+import { type Capabilities, QUIT } from './commands.ts'
+import type { Connection, Dial, Target, TlsInfo } from './dial.ts'
+import { type Greeted, greet } from './greeting.ts'
+import { lifeOf } from './life.ts'
+import { faultOf, type Heard, type Line } from './line.ts'
+import type { Stage } from './reply.ts'
+import { type Transacted, type Transaction, transact } from './transaction.ts'
+import { type Transcript, type TranscriptLine, transcript } from './transcript.ts'
+import { wireOver } from './wire.ts'
+
+export type SessionOptions = {
+  readonly target: Target
+  /** SNI at STARTTLS: the name of the mail host. */
+  readonly serverName: string
+  /** The name to greet with, once the source address is known. Must not reject; awaited beside the banner. */
+  readonly heloName: (localAddress: Ip) => Promise<string>
+  /** Whether STARTTLS is used where it is offered. */
+  readonly startTls: boolean
+  /** The longest wait for one reply of a stage, ms. */
+  readonly stageMs: (stage: Stage) => number
+}
+
+/** A greeted session. It may be used for several transactions, one at a time. */
+export type Session = {
+  readonly localAddress: Ip
+  readonly heloName: string
+  readonly esmtp: boolean
+  readonly capabilities: Capabilities
+  readonly tls?: TlsInfo
+  /** The connection stands, and no 421 was heard (RFC 5321 §3.8). */
+  readonly usable: () => boolean
+  /** Asks about recipients (RFC 5321 §3.3); never DATA. Does not reject for what the server does. */
+  readonly transact: (transaction: Transaction, signal: AbortSignal) => Promise<Transacted>
+  readonly transcript: () => readonly TranscriptLine[]
+  /** Says QUIT, waits for no answer, and closes. A fault changes nothing. */
+  readonly quit: () => Promise<void>
+}
+
+export type Opened =
+  | { readonly ok: true; readonly session: Session }
+  | {
+      readonly ok: false
+      readonly heard: Heard
+      readonly localAddress?: Ip
+      readonly heloName?: string
+      readonly tls?: TlsInfo
+      readonly transcript: readonly TranscriptLine[]
+    }
+
+/**
+ * Opens a conversation: dial, banner, EHLO with HELO as fallback, STARTTLS where offered and EHLO again (RFC 5321 §3.1, §3.2, RFC 3207).
+ * What the server or the network does is data; `signal` ends it. Each stage has its own share of time.
+ */
+export async function openSession(
+  world: { readonly dial: Dial; readonly now: () => number },
+  options: SessionOptions,
+  signal: AbortSignal,
+): Promise<Opened> {
+  const life = lifeOf()
+  const log = transcript(world.now)
+  const release = life.bound(options.stageMs('connect'), signal)
+  let connection: Connection
+  try {
+    connection = await world.dial(options.target, life.signal)
+  } catch (error) {
+    return { ok: false, heard: faultOf('connect', error), transcript: log.lines() }
+  } finally {
+    release()
+  }
+  log.add('note', `connected to ${options.target.address} port ${options.target.port} from ${connection.localAddress}`)
+  const line: Line = { life, wire: wireOver(connection, log), stageMs: options.stageMs }
+  const greeted = await greet({ line, connection, log, options, signal })
+  if (!greeted.heard) return { ok: true, session: sessionOver({ line, connection, log, greeted }) }
+  connection.close()
+  const { heard, heloName, tls } = greeted
+  return {
+    ok: false,
+    heard,
+    localAddress: connection.localAddress,
+    ...(heloName !== undefined && { heloName }),
+    ...(tls && { tls }),
+    transcript: log.lines(),
+  }
+}
+
+function sessionOver(parts: {
+  readonly line: Line
+  readonly connection: Connection
+  readonly log: Transcript
+  readonly greeted: Greeted
+}): Session {
+  const { line, connection, log, greeted } = parts
+  let usable = true
+  const note = (heard: Heard | undefined): void => {
+    if (heard && (!heard.reply || heard.reply.code === 421)) usable = false
+  }
+  let fresh = true
+  return {
+    localAddress: connection.localAddress,
+    heloName: greeted.heloName ?? '',
+    esmtp: greeted.esmtp === true,
+    capabilities: greeted.capabilities ?? new Map(),
+    ...(greeted.tls && { tls: greeted.tls }),
+    usable: () => usable,
+    transact: async (transaction, signal) => {
+      const pipelining = greeted.capabilities?.has('PIPELINING') === true
+      const smtputf8 = greeted.capabilities?.has('SMTPUTF8') === true
+      const done = await transact(line, transaction, { pipelining, smtputf8, reset: !fresh }, signal)
+      fresh = false
+      note(done.mail)
+      for (const heard of done.rcpt) note(heard)
+      if (!usable) connection.close()
+      return done
+    },
+    transcript: log.lines,
+    quit: async () => {
+      const release = line.life.bound(1_000)
+      try {
+        if (usable) await line.wire.send([QUIT])
+      } catch (error) {
+        faultOf('quit', error) // rethrows what is no fault of the conversation
+      } finally {
+        release()
+        usable = false
+        connection.close()
+      }
+    },
+  }
+}

@@ -1,0 +1,143 @@
+import { connect as connectTcp, type Socket } from 'node:net'
+import {
+  connect as connectTls,
+  createSecureContext,
+  rootCertificates,
+  type SecureContext,
+  type TLSSocket,
+} from 'node:tls'
+import { familyOf, type Ip, parseIp } from '../../names/ip.ts'
+import type { Guard } from '../public-only.ts'
+import { type Connection, type Dial, DialError, type Target, type TlsInfo } from './dial.ts'
+import { connectError, lostError, stoppedError, tlsError } from './dial-errors.ts'
+import { type Inbox, inbox } from './inbox.ts'
+import { tlsInfo } from './tls-info.ts'
+
+export type TcpDialOptions = {
+  /** Asked about the address itself, just before the socket is opened. */
+  readonly reachable: Guard
+  /** Roots that count as trusted beside the built-in ones, PEM. */
+  readonly ca?: readonly string[]
+}
+
+/**
+ * The real {@link Dial}: a TCP connection by node:net from the given source address, no Nagle delay, at most 64 KiB unread in memory.
+ * A certificate is looked at and never required (RFC 3207 §4.1, RFC 7435). An old TLS is better than none here: TLS 1.0 and up are spoken.
+ */
+export function tcpDial(options: TcpDialOptions): Dial {
+  let context: SecureContext | undefined
+  const secureContext = (): SecureContext => (context ??= opportunistic(options.ca ?? []))
+  return async (target, signal) => {
+    if (!options.reachable(target.address)) throw unsafe(target.address)
+    if (signal.aborted) throw stoppedError(signal)
+    const socket = await open(target, signal)
+    return connectionOver(socket, signal, secureContext)
+  }
+}
+
+const unsafe = (address: Ip): DialError =>
+  new DialError('unsafe_address', `${address} is a private or reserved address and is not contacted`)
+
+/** Reading the trusted roots takes milliseconds: once a program, and not once a connection. */
+const opportunistic = (ca: readonly string[]): SecureContext =>
+  createSecureContext({
+    minVersion: 'TLSv1',
+    ciphers: 'DEFAULT:@SECLEVEL=0',
+    ...(ca.length === 0 ? {} : { ca: [...rootCertificates, ...ca] }),
+  })
+
+function open(target: Target, signal: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTcp({
+      host: target.address,
+      port: target.port,
+      family: familyOf(target.address),
+      autoSelectFamily: false,
+      noDelay: true,
+      ...(target.localAddress === undefined ? {} : { localAddress: target.localAddress }),
+    })
+    const settle = (act: () => void): void => {
+      socket.off('connect', onConnect).off('error', onError)
+      signal.removeEventListener('abort', onAbort)
+      act()
+    }
+    const fail = (error: DialError): void =>
+      settle(() => {
+        socket.on('error', () => {})
+        socket.destroy()
+        reject(error)
+      })
+    const onConnect = (): void => settle(() => resolve(socket))
+    const onError = (error: Error): void => fail(connectError(error, target.localAddress !== undefined))
+    const onAbort = (): void => fail(stoppedError(signal))
+    socket.once('connect', onConnect).once('error', onError)
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+}
+
+function connectionOver(tcp: Socket, signal: AbortSignal, secureContext: () => SecureContext): Connection {
+  let socket: Socket | TLSSocket = tcp
+  let box: Inbox = inbox(tcp)
+  const local = parseIp((tcp.localAddress ?? '').split('%')[0]!)
+  const onAbort = (): void => {
+    box.fail(stoppedError(signal))
+    close()
+  }
+  function close(): void {
+    signal.removeEventListener('abort', onAbort)
+    box.fail(new DialError('connection_lost', 'the connection is closed'))
+    socket.destroy()
+    tcp.destroy()
+  }
+  tcp.once('close', () => signal.removeEventListener('abort', onAbort))
+  if (signal.aborted) onAbort()
+  else signal.addEventListener('abort', onAbort, { once: true })
+
+  const write = (bytes: Uint8Array | string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const failed = box.failure()
+      if (failed) reject(failed)
+      else socket.write(bytes, (error) => (error ? reject(box.failure() ?? lostError(error)) : resolve()))
+    })
+
+  async function startTls(serverName: string): Promise<TlsInfo> {
+    tcp.on('error', () => {}) // told by the TLS socket
+    box.detach() // bytes received before TLS are dropped (RFC 3207 §4.2)
+    const secured = await handshake(tcp, serverName, secureContext(), signal)
+    socket = secured
+    box = inbox(secured)
+    return tlsInfo(secured)
+  }
+  return { read: () => box.read(), write, startTls, localAddress: local.ok ? local.value : ('0.0.0.0' as Ip), close }
+}
+
+function handshake(tcp: Socket, serverName: string, context: SecureContext, signal: AbortSignal): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(stoppedError(signal))
+    const secured = connectTls({
+      socket: tcp,
+      servername: serverName,
+      secureContext: context,
+      rejectUnauthorized: false,
+      checkServerIdentity: () => undefined,
+    })
+    const settle = (act: () => void): void => {
+      secured.off('secureConnect', onSecure).off('error', onError).off('close', onClose)
+      signal.removeEventListener('abort', onAbort)
+      act()
+    }
+    const fail = (error: DialError): void =>
+      settle(() => {
+        secured.on('error', () => {})
+        secured.destroy()
+        tcp.destroy()
+        reject(error)
+      })
+    const onSecure = (): void => settle(() => resolve(secured))
+    const onError = (error: Error): void => fail(tlsError(error))
+    const onClose = (): void => fail(tlsError(new Error('the other side closed the connection')))
+    const onAbort = (): void => fail(stoppedError(signal))
+    secured.once('secureConnect', onSecure).once('error', onError).once('close', onClose)
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+}

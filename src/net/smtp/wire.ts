@@ -1,0 +1,60 @@
+import type { Command } from './commands.ts'
+import type { Connection } from './dial.ts'
+import { type Reply, type ReplyReader, replyReader } from './reply.ts'
+import type { Transcript } from './transcript.ts'
+
+/** What came is no SMTP. Thrown inside a session only; it leaves as data. */
+export class ProtocolError extends Error {}
+/** The server closed the connection where a reply was due. Thrown inside a session only. */
+export class ClosedError extends Error {}
+
+/** Commands out and replies in, over one connection, written down in its transcript. */
+export type Wire = {
+  /** Writes the commands in one segment. */
+  readonly send: (commands: readonly Command[]) => Promise<void>
+  /** The next reply. Rejects with DialError, {@link ProtocolError} or {@link ClosedError}. */
+  readonly next: () => Promise<Reply>
+  /** Drops replies and bytes that are there already and were not asked for. */
+  readonly drop: () => void
+}
+
+export function wireOver(connection: Connection, transcript: Transcript): Wire {
+  let reader: ReplyReader = replyReader()
+  let replies: Reply[] = []
+  let problem: string | undefined
+
+  function take(bytes: Uint8Array): void {
+    for (const event of reader.feed(bytes)) {
+      if (event.reply === undefined) problem = event.problem
+      else replies.push(event.reply)
+    }
+  }
+  return {
+    send: async (commands) => {
+      // An answer ahead of its question would be read as the answer to the next one. Only 421 may come at any time (RFC 5321 §3.8).
+      if (replies.length > 0 && replies[0]!.code !== 421) throw new ProtocolError('a reply that nothing had asked for')
+      for (const command of commands) transcript.add('client', command)
+      await connection.write(commands.map((command) => `${command}\r\n`).join(''))
+    },
+    next: async () => {
+      while (replies.length === 0) {
+        if (problem !== undefined) throw new ProtocolError(problem)
+        const bytes = await connection.read()
+        if (bytes === undefined) throw new ClosedError('the server closed the connection')
+        take(bytes)
+      }
+      const reply = replies.shift()!
+      reply.lines.forEach((text, i) => {
+        transcript.add('server', `${reply.code}${i < reply.lines.length - 1 ? '-' : ' '}${text}`)
+      })
+      return reply
+    },
+    drop: () => {
+      const count = replies.length
+      if (count > 0 || reader.pending() > 0) transcript.add('note', `unasked bytes were dropped (${count} replies)`)
+      reader = replyReader()
+      replies = []
+      problem = undefined
+    },
+  }
+}
