@@ -1,0 +1,42 @@
+import { parseDomain } from '../../names/domain.ts'
+import type { Answer, RecordType } from '../../net/dns/resolver.ts'
+import type { Ctx } from '../../world.ts'
+
+/** Asks the resolver, each question once: what was asked ahead is there when its turn comes. */
+export type Ask = <T extends RecordType>(name: string, type: T) => Promise<Answer<T>>
+
+/** An {@link Ask} that remembers for the time of one evaluation. Rejects as `Resolve` does. Memory: one entry a question; the callers are bounded. */
+export function askOnce(ctx: Pick<Ctx, 'resolve' | 'signal'>): Ask {
+  const asked = new Map<string, Promise<Answer>>()
+  return <T extends RecordType>(name: string, type: T): Promise<Answer<T>> => {
+    const key = `${type} ${name.toLowerCase()}`
+    const known = asked.get(key)
+    if (known !== undefined) return known as Promise<Answer<T>>
+    const answer = ctx.resolve(presentationOf(name), type, ctx.signal)
+    // Asked ahead and perhaps never needed; whoever needs the answer awaits the same promise and sees the failure.
+    answer.catch(() => {})
+    asked.set(key, answer as Promise<Answer>)
+    return answer
+  }
+}
+
+/** A name that came out of macros, as the resolver takes it: a backslash is a character like any other here (RFC 1035 §5.1). */
+const presentationOf = (name: string): string =>
+  name.replace(/[\\\x00-\x1f\x7f]/g, (char) =>
+    char === '\\' ? '\\\\' : `\\${String(char.charCodeAt(0)).padStart(3, '0')}`,
+  )
+
+/**
+ * A domain as `check_host` takes it: A-labels (RFC 7208 §4.3), two labels or more, no trailing dot; undefined when malformed,
+ * a literal or a single label.
+ */
+export function checkedName(text: string): string | undefined {
+  const bare = text.endsWith('.') ? text.slice(0, -1) : text
+  if (bare.length > 253 || bare.startsWith('[')) return undefined
+  if (/[^\x00-\x7f]/.test(bare)) {
+    const idn = parseDomain(bare)
+    return idn.ok ? idn.value : undefined
+  }
+  const labels = bare.split('.')
+  return labels.length > 1 && labels.every((label) => label.length > 0 && label.length < 64) ? bare : undefined
+}

@@ -1,0 +1,67 @@
+import type { Ip } from '../../names/ip.ts'
+import type { Ctx } from '../../world.ts'
+import { askOnce } from './ask.ts'
+import { evaluate } from './evaluate.ts'
+import { explain } from './explain.ts'
+import type { Run, SpfResult, TraceStep } from './run.ts'
+
+export type CheckHostInput = {
+  readonly ip: Ip
+  /** The MAIL FROM address, or empty for a bounce: then the HELO name stands for it (RFC 7208 §2.4). */
+  readonly sender: string
+  /** The HELO or EHLO argument as given; may be empty. */
+  readonly helo: string
+  /** The domain to begin with, when it is not the sender's. */
+  readonly domain?: string
+  /** The receiving host, for `%{r}`. */
+  readonly receiver?: string
+}
+
+export type CheckHostAnswer = {
+  readonly result: SpfResult
+  /** The directive that decided, as published at the top of the tree; `default` when none matched; absent when the record was not evaluated. */
+  readonly mechanism?: string
+  /** The domain owner's own words for a `fail` (RFC 7208 §6.2): text from outside, at most 2,000 characters of visible ASCII and spaces unless the sender's address is not. */
+  readonly explanation?: string
+  /** Terms that asked the DNS (at most 10 before `permerror`), and those among them that found nothing (at most 2), RFC 7208 §4.6.4. */
+  readonly lookups: number
+  readonly voidLookups: number
+  /** At most 100 steps. */
+  readonly trace: readonly TraceStep[]
+}
+
+/**
+ * Whether `ip` may send for the sender's domain: `check_host` of RFC 7208 §4. A question without an answer is `temperror`, also at
+ * the deadline of `ctx.signal`; it rejects with no DnsError. At most 140 questions.
+ */
+export async function checkHost(
+  ctx: Pick<Ctx, 'resolve' | 'signal' | 'now'>,
+  input: CheckHostInput,
+): Promise<CheckHostAnswer> {
+  const at = input.sender.lastIndexOf('@')
+  const senderDomain = at >= 0 ? input.sender.slice(at + 1) : input.sender || input.helo
+  const run: Run = {
+    ask: askOnce(ctx),
+    ip: input.ip,
+    values: {
+      ip: input.ip,
+      local: at > 0 ? input.sender.slice(0, at) : 'postmaster', // RFC 7208 §4.3
+      senderDomain,
+      helo: input.helo,
+      receiver: input.receiver ?? 'unknown',
+      unixSeconds: Math.floor(ctx.now() / 1_000),
+    },
+    state: { lookups: 0, voidLookups: 0, ahead: 0, trace: [] },
+  }
+  const verdict = await evaluate(run, input.domain ?? senderDomain)
+  const explanation = verdict.result === 'fail' ? await explain(run, verdict) : undefined
+  const { lookups, voidLookups, trace } = run.state
+  return {
+    result: verdict.result,
+    ...(verdict.mechanism === undefined ? {} : { mechanism: verdict.mechanism }),
+    ...(explanation === undefined ? {} : { explanation }),
+    lookups,
+    voidLookups,
+    trace,
+  }
+}

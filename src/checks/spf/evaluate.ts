@@ -1,0 +1,132 @@
+import { DnsError } from '../../net/dns/resolver.ts'
+import { lookAhead } from './ahead.ts'
+import { checkedName } from './ask.ts'
+import { expandName, usesLetter } from './expand.ts'
+import { matchMechanism } from './match.ts'
+import { isSpf, parseSpf } from './parse.ts'
+import { validatedName } from './pointer.ts'
+import {
+  MAX_LOOKUPS,
+  MAX_VOID_LOOKUPS,
+  type Match,
+  type Run,
+  type SpfResult,
+  type TraceStep,
+  type Verdict,
+} from './run.ts'
+import {
+  asksDns,
+  type Directive,
+  formatDirective,
+  formatMacroString,
+  type MacroString,
+  type Qualifier,
+  type SpfRecord,
+} from './terms.ts'
+
+const MAX_TRACE = 100
+const RESULTS = { '+': 'pass', '-': 'fail', '~': 'softfail', '?': 'neutral' } as const satisfies Record<
+  Qualifier,
+  SpfResult
+>
+
+/** Evaluates the record of one domain (RFC 7208 §4.3 to §4.7); includes and redirects come back here. Recursion ends with the ten look-ups. */
+export async function evaluate(run: Run, text: string): Promise<Verdict> {
+  const domain = checkedName(text)
+  if (domain === undefined) return end(run, text, 'none', 'not a domain name that can have a record') // §4.3
+  const selected = await select(run, domain)
+  if ('result' in selected) return selected
+  const { record } = selected
+  lookAhead(run, record, domain)
+  for (const directive of record.directives) {
+    const match = await evaluateDirective(run, directive, domain)
+    note(run, { domain, term: formatDirective(directive), ...shown(match) })
+    if (match.kind === 'error') return { result: match.result, domain, mechanism: formatDirective(directive) }
+    if (match.kind === 'match')
+      return {
+        result: RESULTS[directive.qualifier],
+        domain,
+        mechanism: formatDirective(directive),
+        ...(record.exp ? { exp: record.exp } : {}),
+      }
+  }
+  if (record.redirect) return redirected(run, record.redirect, domain)
+  return { ...end(run, domain, 'neutral', 'nothing matched'), mechanism: 'default' } // §4.7
+}
+
+/** Selects the one SPF record of a domain (RFC 7208 §4.4, §4.5). */
+async function select(run: Run, domain: string): Promise<{ readonly record: SpfRecord } | Verdict> {
+  let texts: readonly string[]
+  try {
+    texts = (await run.ask(domain, 'TXT')).records.filter(isSpf)
+  } catch (error) {
+    if (!(error instanceof DnsError)) throw error
+    if (error.reason === 'invalid_name') return end(run, domain, 'none', error.message)
+    return end(run, domain, 'temperror', error.message)
+  }
+  if (texts.length === 0) return end(run, domain, 'none', 'no SPF record')
+  if (texts.length > 1) return end(run, domain, 'permerror', `${texts.length} SPF records`)
+  const record = parseSpf(texts[0]!)
+  if (record.ok) return { record: record.value }
+  return end(run, domain, 'permerror', `syntax, at character ${record.at ?? 0}: ${record.problem}`)
+}
+
+async function evaluateDirective(run: Run, { mechanism }: Directive, domain: string): Promise<Match> {
+  if (asksDns(mechanism) && ++run.state.lookups > MAX_LOOKUPS) return tooManyLookups()
+  if (mechanism.kind === 'include') return included(run, mechanism.domain, domain)
+  const match = await matchMechanism(run, mechanism, domain)
+  // RFC 7208 §4.6.4 counts terms: one that found nothing is one void look-up, however many questions it took.
+  if (match.void && ++run.state.voidLookups > MAX_VOID_LOOKUPS)
+    return { kind: 'error', result: 'permerror', note: `more than ${MAX_VOID_LOOKUPS} look-ups found nothing` }
+  return match
+}
+
+/** RFC 7208 §5.2: the table of what the included domain's result means. */
+async function included(run: Run, target: MacroString, domain: string): Promise<Match> {
+  const name = await targetName(run, target, domain)
+  const { result } = await evaluate(run, name)
+  if (result === 'pass') return { kind: 'match' }
+  if (result === 'temperror') return { kind: 'error', result, note: `${name} gave temperror` }
+  if (result === 'permerror' || result === 'none')
+    return { kind: 'error', result: 'permerror', note: `${name} gave ${result}` }
+  return { kind: 'no_match', note: `${name} gave ${result}` }
+}
+
+/** RFC 7208 §6.1: the redirect's result is the result, but a missing record is a permerror. */
+async function redirected(run: Run, target: MacroString, domain: string): Promise<Verdict> {
+  const term = `redirect=${formatMacroString(target)}`
+  if (++run.state.lookups > MAX_LOOKUPS) {
+    note(run, { domain, term, ...shown(tooManyLookups()) })
+    return { result: 'permerror', domain, mechanism: term }
+  }
+  note(run, { domain, term, outcome: 'followed' })
+  const name = await targetName(run, target, domain)
+  const verdict = await evaluate(run, name)
+  return verdict.result === 'none' ? end(run, name, 'permerror', 'the redirect leads to no SPF record') : verdict
+}
+
+/** The expansion of a target; one that cannot be expanded is a malformed name and gives `none` (RFC 7208 §4.3). */
+async function targetName(run: Run, target: MacroString, domain: string): Promise<string> {
+  const validated = usesLetter(target, 'p') ? await validatedName(run, domain) : undefined
+  return expandName(target, { ...run.values, domain, ...(validated === undefined ? {} : { validated }) }) ?? ''
+}
+
+const tooManyLookups = (): Match & { kind: 'error' } => ({
+  kind: 'error',
+  result: 'permerror',
+  note: `more than ${MAX_LOOKUPS} terms that ask the DNS`,
+})
+
+function end(run: Run, domain: string, result: SpfResult, why: string): Verdict {
+  note(run, { domain, outcome: result, note: why })
+  return { result, domain }
+}
+
+const shown = (match: Match): Pick<TraceStep, 'outcome' | 'note'> => ({
+  outcome: match.kind === 'error' ? match.result : match.kind,
+  ...(match.note === undefined ? {} : { note: match.note }),
+})
+
+function note(run: Run, step: TraceStep): void {
+  if (run.state.trace.length < MAX_TRACE) run.state.trace.push(step)
+}

@@ -1,0 +1,59 @@
+import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import type { MacroPart, MacroString } from './terms.ts'
+
+/** Where a macro string stands: `c`, `r` and `t` are allowed in an explanation only (RFC 7208 §7.2). */
+export type MacroUse = 'domain' | 'explanation'
+
+const MACRO = /%\{([a-z])(\d*)(r?)([.\-+,/_=]*)\}/iy
+const LITERAL = /[!-$&-~]+/y
+const EXPLANATION_LITERAL = /[ -$&-~]+/y
+
+/**
+ * Reads a macro string (RFC 7208 §7.1) in linear time. `at` in a problem is the index in `text`.
+ * In an explanation spaces may stand too (`explain-string`, §6.2).
+ */
+export function parseMacroString(text: string, use: MacroUse): Parsed<MacroString> {
+  const parts: MacroPart[] = []
+  let at = 0
+  while (at < text.length) {
+    const part = text[at] === '%' ? readMacro(text, at, use) : readLiteral(text, at, use)
+    if (!part.ok) return part
+    parts.push(part.value.part)
+    at = part.value.end
+  }
+  return parsed(parts)
+}
+
+type Read = { readonly part: MacroPart; readonly end: number }
+
+function readLiteral(text: string, at: number, use: MacroUse): Parsed<Read> {
+  const shape = use === 'explanation' ? EXPLANATION_LITERAL : LITERAL
+  shape.lastIndex = at
+  const match = shape.exec(text)
+  if (!match) return problem('a character that is not visible ASCII', at)
+  return parsed({ part: { kind: 'literal', text: match[0] }, end: at + match[0].length })
+}
+
+function readMacro(text: string, at: number, use: MacroUse): Parsed<Read> {
+  const next = text[at + 1]
+  if (next === '%' || next === '_' || next === '-') return parsed({ part: { kind: 'escape', char: next }, end: at + 2 })
+  MACRO.lastIndex = at
+  const match = MACRO.exec(text)
+  if (!match) return problem('a "%" that begins no macro: write "%%" for a percent sign', at)
+  const [whole, written = '', digits = '', reverse = '', delimiters = ''] = match
+  const letter = written.toLowerCase()
+  if (!'slodiphvcrt'.includes(letter)) return problem(`${whole.slice(0, 20)}: there is no macro letter "${letter}"`, at)
+  if (use === 'domain' && 'crt'.includes(letter))
+    return problem(`${whole.slice(0, 20)}: the macro letter "${letter}" may stand in an explanation only`, at)
+  if (digits !== '' && Number(digits) === 0) return problem(`${whole.slice(0, 20)}: the number must not be 0`, at)
+  const part: MacroPart = {
+    kind: 'macro',
+    letter,
+    urlEscape: written !== letter,
+    // More parts than any name has are all parts; 128 is the bound that a reader must support (§7.3).
+    ...(digits === '' ? {} : { digits: Math.min(Number(digits), 128) }),
+    reverse: reverse !== '',
+    delimiters,
+  }
+  return parsed({ part, end: at + whole.length })
+}

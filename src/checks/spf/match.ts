@@ -1,0 +1,87 @@
+import { contains } from '../../names/cidr.ts'
+import { familyOf, type Ip } from '../../names/ip.ts'
+import { type Answer, DnsError } from '../../net/dns/resolver.ts'
+import { expandName, usesLetter } from './expand.ts'
+import { validatedName, validatedUnder } from './pointer.ts'
+import { addressesOf, MAX_MX_NAMES, type Match, type Run } from './run.ts'
+import type { DualCidr, MacroString, Mechanism } from './terms.ts'
+
+/** Matches one mechanism other than `include` against the client (RFC 7208 §5). A question without an answer is temperror (§5). */
+export async function matchMechanism(run: Run, mechanism: Mechanism, domain: string): Promise<Match> {
+  try {
+    return await matched(run, mechanism, domain)
+  } catch (error) {
+    if (!(error instanceof DnsError)) throw error
+    // Not settled by RFC 7208 §4.8: a name that cannot be asked is read as one that does not exist.
+    if (error.reason === 'invalid_name') return { kind: 'no_match', note: error.message }
+    return { kind: 'error', result: 'temperror', note: error.message }
+  }
+}
+
+async function matched(run: Run, mechanism: Mechanism, domain: string): Promise<Match> {
+  switch (mechanism.kind) {
+    case 'all':
+      return { kind: 'match' }
+    case 'ip4':
+    case 'ip6':
+      return yesNo(contains(mechanism.network, run.ip))
+    case 'include':
+      throw new TypeError('an include is evaluated as a record')
+    default: {
+      const name = await targetOf(run, mechanism.domain, domain)
+      return name === undefined ? { kind: 'no_match', note: 'the name cannot be formed' } : asked(run, mechanism, name)
+    }
+  }
+}
+
+async function asked(
+  run: Run,
+  mechanism: Extract<Mechanism, { kind: 'a' | 'mx' | 'ptr' | 'exists' }>,
+  name: string,
+): Promise<Match> {
+  switch (mechanism.kind) {
+    case 'exists': {
+      const answer = await run.ask(name, 'A') // §5.7: A, whatever the family of the client
+      return answer.kind === 'found' ? { kind: 'match' } : { kind: 'no_match', void: true }
+    }
+    case 'a': {
+      const answer = await addressesOf(run, name)
+      if (answer.kind !== 'found') return { kind: 'no_match', void: true }
+      return yesNo(anyContains(answer, mechanism.cidr, run.ip))
+    }
+    case 'mx':
+      return exchanges(run, name, mechanism.cidr)
+    case 'ptr':
+      return validatedUnder(run, name)
+    default: {
+      const never: never = mechanism
+      return never
+    }
+  }
+}
+
+/** RFC 7208 §5.4. No MX record means no match: there is no falling back to the name itself. */
+async function exchanges(run: Run, name: string, cidr: DualCidr): Promise<Match> {
+  const answer = await run.ask(name, 'MX')
+  if (answer.kind !== 'found') return { kind: 'no_match', void: true }
+  if (answer.records.length > MAX_MX_NAMES)
+    return { kind: 'error', result: 'permerror', note: `${answer.records.length} MX names, more than ${MAX_MX_NAMES}` }
+  const names = answer.records.map(({ exchange }) => exchange).filter((exchange) => exchange !== '') // RFC 7505: null MX
+  const waiting = names.map((exchange) => addressesOf(run, exchange))
+  for (const found of waiting) if (anyContains(await found, cidr, run.ip)) return { kind: 'match' }
+  return { kind: 'no_match' }
+}
+
+function anyContains(answer: Answer<'A' | 'AAAA'>, cidr: DualCidr, ip: Ip): boolean {
+  const family = familyOf(ip)
+  const prefix = family === 4 ? (cidr.ip4 ?? 32) : (cidr.ip6 ?? 128)
+  return answer.records.some((base) => contains({ base, prefix, family: familyOf(base) }, ip))
+}
+
+async function targetOf(run: Run, target: MacroString | undefined, domain: string): Promise<string | undefined> {
+  if (!target) return domain // §4.8
+  const validated = usesLetter(target, 'p') ? await validatedName(run, domain) : undefined
+  return expandName(target, { ...run.values, domain, ...(validated === undefined ? {} : { validated }) })
+}
+
+const yesNo = (yes: boolean): Match => ({ kind: yes ? 'match' : 'no_match' })

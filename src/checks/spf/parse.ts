@@ -1,0 +1,81 @@
+import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { parseDomainSpec } from './domain-spec.ts'
+import { parseMacroString } from './macro.ts'
+import { parseMechanism } from './parse-mechanism.ts'
+import type { Directive, MacroString, Qualifier, SpfRecord, UnknownModifier } from './terms.ts'
+
+const VERSION = /^v=spf1(?= |$)/i
+const NAME = /[A-Za-z][A-Za-z0-9._-]*/y
+
+/** Whether a TXT record is an SPF record: the version, then a space or the end (RFC 7208 §4.5). Case means nothing. */
+export const isSpf = (text: string): boolean => VERSION.test(text)
+
+/**
+ * Reads an SPF record (RFC 7208 §4.6.1, grammar §12) in linear time. Any fault makes the whole record unusable; `at` is the index of the
+ * first one in `text`.
+ */
+export function parseSpf(text: string): Parsed<SpfRecord> {
+  if (!isSpf(text)) return problem('the record does not begin with "v=spf1" and a space', 0)
+  const draft: Draft = { directives: [], unknown: [] }
+  let at = 'v=spf1'.length
+  while (at < text.length) {
+    if (text[at] === ' ') {
+      at++
+      continue
+    }
+    const space = text.indexOf(' ', at)
+    const end = space < 0 ? text.length : space
+    const fault = readTerm(text.slice(at, end), draft)
+    if (fault) return problem(fault.problem, at + (fault.at ?? 0))
+    at = end
+  }
+  return parsed(draft)
+}
+
+type Draft = {
+  directives: Directive[]
+  unknown: UnknownModifier[]
+  redirect?: MacroString
+  exp?: MacroString
+}
+type Fault = { readonly problem: string; readonly at?: number }
+
+function readTerm(term: string, draft: Draft): Fault | undefined {
+  const foreign = term.search(/[^!-~]/)
+  if (foreign >= 0)
+    return { problem: 'a character that is not visible ASCII: terms are separated by spaces', at: foreign }
+  const qualified = /^[+\-?~]/.test(term)
+  NAME.lastIndex = qualified ? 1 : 0
+  const name = NAME.exec(term)?.[0]
+  if (name === undefined) return { problem: `${shown(term)} is not a term`, at: 0 }
+  const rest = term.slice(NAME.lastIndex)
+  if (rest.startsWith('=')) {
+    if (qualified) return { problem: `${shown(term)}: a modifier takes no qualifier`, at: 0 }
+    return readModifier(name, rest.slice(1), draft)
+  }
+  const mechanism = parseMechanism(name, rest)
+  if (!mechanism.ok) return shifted(mechanism, NAME.lastIndex)
+  draft.directives.push({ qualifier: qualified ? (term[0] as Qualifier) : '+', mechanism: mechanism.value })
+  return undefined
+}
+
+function readModifier(written: string, value: string, draft: Draft): Fault | undefined {
+  const name = written.toLowerCase()
+  const from = written.length + 1
+  if (name !== 'redirect' && name !== 'exp') {
+    const result = parseMacroString(value, 'explanation')
+    if (!result.ok) return shifted(result, from)
+    draft.unknown.push({ name: written, value: result.value })
+    return undefined
+  }
+  // RFC 7208 §6: each at most once
+  if (draft[name] !== undefined) return { problem: `${name}= stands twice`, at: 0 }
+  const result = parseDomainSpec(value)
+  if (!result.ok) return shifted(result, from)
+  draft[name] = result.value
+  return undefined
+}
+
+const shifted = (fault: Fault, by: number): Fault => ({ problem: fault.problem, at: by + (fault.at ?? 0) })
+
+const shown = (text: string): string => JSON.stringify(text.slice(0, 60))

@@ -1,0 +1,56 @@
+import { canonicalName } from '../../names/domain.ts'
+import { reverseName } from '../../names/ip.ts'
+import { DnsError } from '../../net/dns/resolver.ts'
+import { addressesOf, type Match, type Run } from './run.ts'
+
+/** At most this many PTR names are looked at; the others are passed over (RFC 7208 §4.6.4, §5.5). */
+const MAX_PTR_NAMES = 10
+
+/** Whether a validated name of the client is `target` or below it (RFC 7208 §5.5). */
+export async function validatedUnder(run: Run, target: string): Promise<Match> {
+  const names = await pointerNames(run)
+  const wanted = canonicalName(target)
+  const candidates = names.filter((name) => isUnder(name, wanted))
+  const valid = await Promise.all(candidates.map((name) => isValidated(run, name)))
+  return { kind: valid.includes(true) ? 'match' : 'no_match', void: names.length === 0 }
+}
+
+/**
+ * The value of `%{p}`: a validated name of the client, best the domain itself, else one below it, else any; `unknown` when there is none
+ * (RFC 7208 §7.3). Its question is not counted: §4.6.4 limits terms, and a macro is none.
+ */
+export async function validatedName(run: Run, domain: string): Promise<string> {
+  const names = await pointerNames(run)
+  const valid = await Promise.all(names.map((name) => isValidated(run, name)))
+  const validated = names.filter((_, i) => valid[i])
+  const wanted = canonicalName(domain)
+  return (
+    validated.find((name) => name === wanted) ??
+    validated.find((name) => isUnder(name, wanted)) ??
+    validated[0] ??
+    'unknown'
+  )
+}
+
+const isUnder = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
+
+/** A failure while asking for the PTR records is no match, not an error (RFC 7208 §5.5). */
+async function pointerNames(run: Run): Promise<readonly string[]> {
+  try {
+    const answer = await run.ask(reverseName(run.ip), 'PTR')
+    return answer.records.slice(0, MAX_PTR_NAMES).map(canonicalName)
+  } catch (error) {
+    if (!(error instanceof DnsError)) throw error
+    return []
+  }
+}
+
+/** A name whose addresses cannot be asked is passed over (RFC 7208 §5.5). */
+async function isValidated(run: Run, name: string): Promise<boolean> {
+  try {
+    return (await addressesOf(run, name)).records.includes(run.ip)
+  } catch (error) {
+    if (!(error instanceof DnsError)) throw error
+    return false
+  }
+}
