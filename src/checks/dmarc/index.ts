@@ -1,0 +1,20 @@
+import { defineCheck } from '../check.ts'
+import type { DmarcFacts } from './facts.ts'
+import { findings } from './findings.ts'
+import { judgeDmarc } from './judge.ts'
+import { lookupDmarc } from './lookup.ts'
+import { presentDmarc } from './present.ts'
+
+export { type DmarcFacts, type DmarcStanding, standingOf } from './facts.ts'
+export { judgeDmarc } from './judge.ts'
+export { lookupDmarc } from './lookup.ts'
+export type { Policy } from './parse.ts'
+export { presentDmarcLookup } from './present.ts'
+
+/** DMARC: the policy that governs a domain, found by the tree walk, and who gets its reports. */
+export const dmarc = defineCheck<DmarcFacts>({
+  specs: ['RFC 9989', 'RFC 9990', 'RFC 9991', 'RFC 7489'],
+  table: findings,
+  run: async (ctx, domain) => judgeDmarc(await lookupDmarc(ctx, domain)),
+  present: presentDmarc,
+})

@@ -1,0 +1,100 @@
+import { atMost } from '../../base/at-most.ts'
+import type { Domain } from '../../names/domain.ts'
+import { registrableDomain } from '../../names/suffix.ts'
+import { type Answer, DnsError, type RecordType } from '../../net/dns/resolver.ts'
+import type { Ctx } from '../../world.ts'
+import { type Discovery, type DmarcFacts, discover, type Existence } from './facts.ts'
+import { parseDmarc } from './parse.ts'
+import { authorizationName, type Destination, judgeAuthorization, MAX_DESTINATIONS, relationOf } from './reports.ts'
+import type { ReportUri } from './uri.ts'
+import { type WalkAnswer, walkDomains } from './walk.ts'
+
+type Asking = Pick<Ctx, 'resolve' | 'signal'>
+
+/**
+ * Finds the DMARC record that governs `domain` by the tree walk (RFC 9989 §4.10), whether the domain exists, and who gets the reports (RFC 9990 §4).
+ * One wave of at most 10 questions: the walk is asked at once and judged in order. Then one more for external report addresses, at most 10 hosts.
+ * Never rejects with DnsError: a question without an answer is kept as such in the facts.
+ */
+export async function lookupDmarc(ctx: Asking, domain: Domain): Promise<DmarcFacts> {
+  const walk = walkDomains(domain).map((at) => ({ name: `_dmarc.${at}`, type: 'TXT' as const }))
+  const questions = [...walk, { name: domain, type: 'TXT' as const }, { name: domain, type: 'MX' as const }]
+  const answers = await atMost(10, questions, ({ name, type }) => ask(ctx, name, type))
+  const txt = answers[walk.length] as Answer<'TXT'> | DnsError
+  const mx = answers[walk.length + 1] as Answer<'MX'> | DnsError
+  const discovery = discover(domain, {
+    walk: answers.slice(0, walk.length).map((answer) => walkAnswer(answer as Answer<'TXT'> | DnsError)),
+    txt: walkAnswer(txt),
+    mailHosts:
+      mx instanceof DnsError ? 'unknown' : mx.records.some((record) => record.exchange !== '') ? 'some' : 'none',
+    exists: existence([answers[0]!, txt, mx]),
+  })
+  return { ...discovery, ...(await lookupDestinations(ctx, discovery)) }
+}
+
+const walkAnswer = (answer: Answer<'TXT'> | DnsError): WalkAnswer =>
+  answer instanceof DnsError
+    ? { kind: 'unknown', reason: answer.message }
+    : { kind: answer.kind, texts: answer.records }
+
+/** RFC 8020: NXDOMAIN for a name is about it and all below; an NXDOMAIN at the end of a CNAME chain is about the chain's target. */
+function existence(answers: readonly (Answer | DnsError)[]): Existence {
+  const known = answers.filter((answer) => !(answer instanceof DnsError)) as Answer[]
+  if (known.some((answer) => answer.kind !== 'nxdomain' || answer.cname.length > 0)) return true
+  return known.some((answer) => !answer.name.startsWith('_dmarc.')) ? false : undefined
+}
+
+async function lookupDestinations(ctx: Asking, discovery: Discovery): Promise<Pick<DmarcFacts, 'rua' | 'ruf'>> {
+  const { applied } = discovery
+  if (!applied) return { rua: [], ruf: [] }
+  const { rua, ruf } = applied.reading.record
+  const hosts = [...new Set([...rua, ...ruf].flatMap((uri) => (uri.problem === undefined ? uri.host! : [])))]
+  const answers = await atMost(MAX_DESTINATIONS, hosts.slice(0, MAX_DESTINATIONS), (host) =>
+    lookupAuthorization(ctx, discovery, host),
+  )
+  const byHost = new Map(hosts.map((host, i) => [host, answers[i]]))
+  const destination = (uri: ReportUri): Destination => {
+    if (uri.problem !== undefined) return { ...uri, authorization: 'invalid', reason: uri.problem }
+    const notAsked = `not asked: only ${MAX_DESTINATIONS} hosts of one record are`
+    return { ...uri, ...(byHost.get(uri.host!) ?? { authorization: 'unknown', reason: notAsked }) }
+  }
+  return { rua: rua.map(destination), ruf: ruf.map(destination) }
+}
+
+/** RFC 9990 §4: asked only where the organizational domains differ. */
+async function lookupAuthorization(
+  ctx: Asking,
+  discovery: Discovery,
+  host: Domain,
+): Promise<Pick<Destination, 'authorization' | 'reason'>> {
+  const policyDomain = discovery.applied!.domain
+  // Where the walk has a gap, the registrable domain stands in for the organizational domain (RFC 7489 §3.2).
+  const organizational = discovery.walk.organizationalDomain ?? registrableDomain(policyDomain) ?? policyDomain
+  const relation = relationOf(host, policyDomain, organizational)
+  if (relation.kind === 'internal') return { authorization: 'internal' }
+  if (relation.kind === 'below') {
+    const boundary = await atMost(8, relation.domains, (at) => ask(ctx, `_dmarc.${at}`, 'TXT'))
+    const failed = boundary.find((answer) => answer instanceof DnsError)
+    if (failed) return { authorization: 'unknown', reason: failed.message }
+    if (!boundary.some((answer) => isBoundary(answer as Answer<'TXT'>))) return { authorization: 'internal' }
+  }
+  const answer = await ask(ctx, authorizationName(policyDomain, host), 'TXT')
+  if (!(answer instanceof DnsError)) return judgeAuthorization(answer.records, host)
+  // RFC 9990 §4 step 4: a name longer than the DNS allows can never be confirmed.
+  const authorization = answer.reason === 'invalid_name' ? 'unauthorized' : 'unknown'
+  return { authorization, reason: answer.message }
+}
+
+function isBoundary(answer: Answer<'TXT'>): boolean {
+  const records = answer.records.map(parseDmarc).filter((parsed) => parsed.ok)
+  return records.length === 1 && records[0]!.value.record.psd !== 'u'
+}
+
+async function ask<T extends RecordType>(ctx: Asking, name: string, type: T): Promise<Answer<T> | DnsError> {
+  try {
+    return await ctx.resolve(name, type, ctx.signal)
+  } catch (error) {
+    if (error instanceof DnsError) return error
+    throw error
+  }
+}

@@ -1,0 +1,157 @@
+import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { formatReportUri, MAX_URIS, parseReportUris, type ReportUri } from './uri.ts'
+
+/** What a domain owner asks receivers to do with mail that fails DMARC (RFC 9989 §4.7 p). */
+export type Policy = 'none' | 'quarantine' | 'reject'
+
+/** A DMARC policy record (RFC 9989 §4.7): the tags that could be read, with the defaults of those that were not there. */
+export type DmarcRecord = {
+  readonly p?: Policy
+  readonly sp?: Policy
+  readonly np?: Policy
+  readonly adkim: 'r' | 's'
+  readonly aspf: 'r' | 's'
+  readonly fo: readonly string[]
+  readonly psd: 'y' | 'n' | 'u'
+  /** `t=y`: the owner is testing, and policies are applied one step lower. */
+  readonly testing: boolean
+  readonly rua: readonly ReportUri[]
+  readonly ruf: readonly ReportUri[]
+  /** Tags that RFC 9989 removed (Appendix C.5.2), as written; older receivers still read them. */
+  readonly removed: Readonly<Partial<Record<RemovedTag, string>>>
+}
+export type RemovedTag = 'pct' | 'rf' | 'ri'
+
+/** What is wrong in a record that is one all the same. `at` is the zero-based index in the text. */
+export type Fault = {
+  /** `item`: no `tag=value`; `value`: a value that the tag cannot have; `duplicate`: a tag twice; `limit`: more than is read. */
+  readonly kind: 'item' | 'value' | 'duplicate' | 'limit'
+  readonly tag: string
+  readonly value: string
+  readonly at: number
+}
+
+export type DmarcReading = {
+  readonly record: DmarcRecord
+  readonly faults: readonly Fault[]
+  /** Names of tags that no registry knows, in order (RFC 9989 §4.7: ignored). */
+  readonly unknown: readonly string[]
+  /** `p` stands right after `v`, as RFC 7489 §6.3 wanted it. */
+  readonly policySecond: boolean
+}
+
+/** Tags of one record that are read. */
+export const MAX_TAGS = 100
+
+const VERSION = /^v[ \t]*=[ \t]*DMARC1$/
+const LOOKALIKE = /^[ \t"'\\]*v[ \t]*=?[ \t]*dmarc/i
+
+/**
+ * Reads a TXT record as a DMARC policy record (RFC 9989 §4.7, §4.8). Not `ok` where the text does not begin with the tag `v=DMARC1`:
+ * such a record must be ignored as a whole. Everything else that is wrong is a fault, and the tag has its default.
+ */
+export function parseDmarc(text: string): Parsed<DmarcReading> {
+  const items = itemsOf(text)
+  const first = items[0]!.text.trimEnd()
+  // RFC 9989 §4.7 v: the value matches precisely, and the tag is the first. The tag's own name is an ABNF string, which has no case.
+  if (!VERSION.test(first.replace(/^V/, 'v'))) return problem('the record does not begin with the tag "v=DMARC1"', 0)
+  const faults: Fault[] = []
+  const tags = new Map<string, { value: string; at: number }>()
+  for (const [i, item] of items.slice(1, MAX_TAGS + 1).entries()) {
+    const body = item.text.trim()
+    if (body === '' && i === items.length - 2) break // one ";" may end the record
+    const at = item.at + (item.text.length - item.text.trimStart().length)
+    const [, name, written = ''] = /^([A-Za-z]+)[ \t]*=(.*)$/s.exec(body) ?? []
+    const value = written.trim()
+    if (name === undefined) faults.push({ kind: 'item', tag: '', value: body, at })
+    else if (tags.has(name)) faults.push({ kind: 'duplicate', tag: name, value, at })
+    else tags.set(name, { value, at })
+  }
+  if (items.length > MAX_TAGS + 1) faults.push({ kind: 'limit', tag: '', value: '', at: items[MAX_TAGS + 1]!.at })
+  return parsed({
+    record: recordOf(tags, faults),
+    faults: faults.sort((a, b) => a.at - b.at),
+    unknown: [...tags.keys()].filter((name) => !KNOWN.has(name)),
+    policySecond: /^[ \t]*p[ \t]*=/.test(items[1]?.text ?? ''),
+  })
+}
+
+/** Whether a text that is no DMARC record was probably meant to be one. */
+export const resemblesDmarc = (text: string): boolean => LOOKALIKE.test(text.slice(0, 64))
+
+/** Prints a record in the order of RFC 7489 §6.3, defaults left out; `parseDmarc` of it gives the record again. */
+export function formatDmarc(record: DmarcRecord): string {
+  const tags: [string, string | undefined][] = [
+    ['p', record.p],
+    ['sp', record.sp],
+    ['np', record.np],
+    ['adkim', record.adkim === 's' ? 's' : undefined],
+    ['aspf', record.aspf === 's' ? 's' : undefined],
+    ['psd', record.psd === 'u' ? undefined : record.psd],
+    ['t', record.testing ? 'y' : undefined],
+    ['fo', record.fo.join(':') === '0' ? undefined : record.fo.join(':')],
+    ['rua', record.rua.length > 0 ? record.rua.map(formatReportUri).join(',') : undefined],
+    ['ruf', record.ruf.length > 0 ? record.ruf.map(formatReportUri).join(',') : undefined],
+    ...Object.entries(record.removed),
+  ]
+  return ['v=DMARC1', ...tags.flatMap(([tag, value]) => (value === undefined ? [] : [`${tag}=${value}`]))].join('; ')
+}
+
+const KNOWN = new Set(['p', 'sp', 'np', 'adkim', 'aspf', 'fo', 'psd', 't', 'rua', 'ruf', 'pct', 'rf', 'ri'])
+const POLICY = ['none', 'quarantine', 'reject'] as const
+
+type Tags = ReadonlyMap<string, { readonly value: string; readonly at: number }>
+
+function recordOf(tags: Tags, faults: Fault[]): DmarcRecord {
+  /** The value of a tag when it is one of `values`, without regard to case (RFC 5234 §2.3); else a fault. */
+  function oneOf<T extends string>(tag: string, values: readonly T[]): T | undefined {
+    const found = tags.get(tag)
+    if (found === undefined) return undefined
+    const value = values.find((candidate) => candidate === found.value.toLowerCase())
+    if (value === undefined) faults.push({ kind: 'value', tag, ...found })
+    return value
+  }
+  function uris(tag: 'rua' | 'ruf'): readonly ReportUri[] {
+    const found = tags.get(tag)
+    if (found === undefined) return []
+    const { uris, written } = parseReportUris(found.value)
+    if (written > MAX_URIS) faults.push({ kind: 'limit', tag, value: String(written), at: found.at })
+    return uris
+  }
+  const p = oneOf('p', POLICY)
+  const sp = oneOf('sp', POLICY)
+  const np = oneOf('np', POLICY)
+  const removed = (['pct', 'rf', 'ri'] as const).flatMap((tag) => (tags.has(tag) ? [[tag, tags.get(tag)!.value]] : []))
+  return {
+    ...(p ? { p } : {}),
+    ...(sp ? { sp } : {}),
+    ...(np ? { np } : {}),
+    adkim: oneOf('adkim', ['r', 's']) ?? 'r',
+    aspf: oneOf('aspf', ['r', 's']) ?? 'r',
+    fo: failureOptions(tags, faults),
+    psd: oneOf('psd', ['y', 'n', 'u']) ?? 'u',
+    testing: oneOf('t', ['y', 'n']) === 'y',
+    rua: uris('rua'),
+    ruf: uris('ruf'),
+    removed: Object.fromEntries(removed),
+  }
+}
+
+/** The values of `fo` (RFC 9989 §4.7). Looser than the ABNF of §4.8, which the text above it contradicts with `fo=0:d`: any list of the four. */
+function failureOptions(tags: Tags, faults: Fault[]): readonly string[] {
+  const found = tags.get('fo')
+  if (found === undefined) return ['0']
+  const options = found.value.split(':', 10).map((option) => option.trim().toLowerCase())
+  if (options.every((option) => /^[01ds]$/.test(option)) && found.value.length <= 64) return options
+  faults.push({ kind: 'value', tag: 'fo', ...found })
+  return ['0']
+}
+
+function itemsOf(text: string): { readonly text: string; readonly at: number }[] {
+  let at = 0
+  return text.split(';').map((item) => {
+    const here = { text: item, at }
+    at += item.length + 1
+    return here
+  })
+}

@@ -1,0 +1,33 @@
+import type { DmarcReading, Policy } from './parse.ts'
+
+/** The policy that one record gives, for the name itself and for the names below it. */
+export type Policies = { readonly p: Policy; readonly sp: Policy; readonly np: Policy }
+
+/**
+ * The policies of a record, or why it cannot be applied (RFC 9989 §4.10.1). A missing `p` is `none` (§4.7); where `p`, `sp` or `np` has a value that it
+ * cannot have, the record counts as `p=none` when it names a valid destination of aggregate reports, and otherwise no DMARC is done.
+ */
+export function policiesOf(reading: DmarcReading): Policies | 'duplicate' | 'invalid' {
+  // RFC 6376 §3.2, which RFC 9989 §4.7 takes its syntax from: a tag that occurs twice makes the whole list invalid.
+  if (reading.faults.some((fault) => fault.kind === 'duplicate')) return 'duplicate'
+  const { record } = reading
+  if (invalidPolicyTags(reading).length > 0) {
+    return record.rua.some((uri) => uri.problem === undefined) ? { p: 'none', sp: 'none', np: 'none' } : 'invalid'
+  }
+  const p = record.p ?? 'none'
+  const sp = record.sp ?? p
+  return { p, sp, np: record.np ?? sp }
+}
+
+/** Those of `p`, `sp` and `np` that have a value they cannot have. */
+export const invalidPolicyTags = (reading: DmarcReading): readonly string[] =>
+  reading.faults
+    .filter((fault) => fault.kind === 'value' && ['p', 'sp', 'np'].includes(fault.tag))
+    .map((fault) => fault.tag)
+
+const STRENGTH: Record<Policy, number> = { none: 0, quarantine: 1, reject: 2 }
+
+export const weaker = (a: Policy, b: Policy): boolean => STRENGTH[a] < STRENGTH[b]
+
+/** The policy that is applied while testing: one step lower (RFC 9989 §4.7 t). */
+export const lowered = (policy: Policy): Policy => (policy === 'reject' ? 'quarantine' : 'none')

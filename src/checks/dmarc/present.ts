@@ -1,0 +1,74 @@
+import type { Json } from '../../base/json.ts'
+import { printable } from '../../base/text.ts'
+import type { Outcome } from '../check.ts'
+import type { DmarcFacts } from './facts.ts'
+import type { Destination } from './reports.ts'
+
+type Fields = { readonly [key: string]: Json | undefined }
+
+/** Characters of a record that are shown; what is longer is cut. */
+const MAX_TEXT = 2_048
+
+/** The `dmarc` object of the API, without `status` and `reason`. Without a record the texts are empty. */
+export function presentDmarc(outcome: Outcome<DmarcFacts>): Fields {
+  const applied = outcome.facts?.applied
+  const record = applied?.reading.record
+  return {
+    valid: applied?.effective !== undefined,
+    record: applied ? printable(applied.text, MAX_TEXT) : discardedRecord(outcome.facts),
+    policy: applied?.policy ?? '',
+    domain: applied?.domain,
+    inherited: applied?.inherited ?? false,
+    subdomain_policy: applied?.policies?.sp ?? '',
+    np: applied?.policies?.np ?? '',
+    effective_policy: applied?.effective ?? '',
+    testing: record?.testing ?? false,
+    psd: record?.psd ?? '',
+    pct: pctOf(record?.removed.pct),
+    rua: outcome.facts?.rua.map(presentDestination) ?? [],
+    ruf: outcome.facts?.ruf.map(presentDestination) ?? [],
+  }
+}
+
+/** The answer of `/v1/dmarc` without `status`, `reason` and `findings`: the steps of the walk and the older reading beside the `dmarc` object. */
+export function presentDmarcLookup(outcome: Outcome<DmarcFacts>): Fields {
+  const { domain: foundAt, ...fields } = presentDmarc(outcome)
+  const { facts } = outcome
+  const legacy = facts?.legacy
+  return {
+    domain: facts?.domain,
+    ...fields,
+    found_at: foundAt ?? '',
+    organizational_domain: facts?.walk.organizationalDomain ?? '',
+    exists: facts?.exists ?? null,
+    steps: (facts?.walk.steps ?? []).map((step) => ({
+      name: step.name,
+      answer: step.answer,
+      reason: step.reason,
+      records: step.records.map((text) => printable(text, MAX_TEXT)),
+      record_count: step.count,
+      decision: step.decision,
+    })),
+    legacy: legacy && {
+      found_at: legacy.foundAt ?? '',
+      organizational_domain: legacy.organizationalDomain,
+      policy: legacy.policy ?? '',
+      pct: legacy.pct,
+    },
+  }
+}
+
+/** A record that is wrong is shown all the same: the first of those that were thrown away at the domain itself. */
+function discardedRecord(facts: DmarcFacts | undefined): string | undefined {
+  const text = facts?.walk.steps[0]?.records[0]
+  return text === undefined ? undefined : printable(text, MAX_TEXT)
+}
+
+const pctOf = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\d{1,3}$/.test(text) ? Number(text) : undefined
+
+/** `authorized` is null where it is not for another organization to say, or could not be asked; false for what is no usable address. */
+function presentDestination(uri: Destination): Fields {
+  const authorized = { internal: null, unknown: null, authorized: true, unauthorized: false, invalid: false } as const
+  return { uri: printable(uri.uri, 512), authorized: authorized[uri.authorization], reason: uri.reason }
+}

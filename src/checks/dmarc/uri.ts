@@ -1,0 +1,80 @@
+import { canonicalName, type Domain, parseDomain } from '../../names/domain.ts'
+
+/** One destination of reports (RFC 9989 §4.8 dmarc-uri). With a `problem` it is not a syntactically valid reporting URI and is not used. */
+export type ReportUri = {
+  /** The URI as written, without a size suffix. */
+  readonly uri: string
+  /** Lower case; "" where there is none. */
+  readonly scheme: string
+  /** The host that receives the reports: of the mailbox for `mailto:`, else of the authority. */
+  readonly host?: Domain
+  /** The `!10m` of RFC 7489 §6.2, which RFC 9989 removed and reporters ignore (RFC 9989 Appendix C.4). */
+  readonly size?: string
+  readonly problem?: string
+}
+
+/** URIs of one list that are read; what comes after them is not looked at. */
+export const MAX_URIS = 50
+
+/** Reads a comma-separated list of report URIs (RFC 9989 §4.8 dmarc-urilist). Gives at most {@link MAX_URIS} and how many were written. */
+export function parseReportUris(value: string): { readonly uris: readonly ReportUri[]; readonly written: number } {
+  const items = value.split(',')
+  return { uris: items.slice(0, MAX_URIS).map((item) => parseReportUri(item.trim())), written: items.length }
+}
+
+export const formatReportUri = (uri: ReportUri): string => `${uri.uri}${uri.size ?? ''}`
+
+const SIZE = /^[ \t]*\d{1,20}[ \t]*[kmgt]?$/i
+const SCHEME = /^[a-z][a-z0-9+.-]{0,30}:/i
+const URI_CHARACTERS = /^[A-Za-z0-9\-._~:/?#[\]@$&'()*+;=%]*$/
+const BROKEN_ESCAPE = /%(?![0-9a-f]{2})/i
+
+function parseReportUri(text: string): ReportUri {
+  const mark = text.lastIndexOf('!')
+  // RFC 9989 §4.8: "!" must be encoded, so one that is not can only begin the size of RFC 7489 §6.2.
+  const sized = mark >= 0 && SIZE.test(text.slice(mark + 1))
+  const uri = (sized ? text.slice(0, mark) : text).trim()
+  const scheme = SCHEME.exec(uri)?.[0].slice(0, -1).toLowerCase() ?? ''
+  const base = { uri, scheme, ...(sized ? { size: text.slice(mark).replace(/[ \t]+/g, '') } : {}) }
+  const wrong = problemOf(uri, scheme)
+  if (wrong !== undefined) return { ...base, problem: wrong }
+  const host = scheme === 'mailto' ? mailboxHost(uri.slice(7)) : authorityHost(uri.slice(scheme.length + 1))
+  if (host === undefined)
+    return { ...base, problem: scheme === 'mailto' ? 'no mailbox with a full domain name' : 'no host name' }
+  return { ...base, host }
+}
+
+function problemOf(uri: string, scheme: string): string | undefined {
+  if (uri === '') return 'empty'
+  if (scheme === '') return uri.includes('@') ? 'not a URI: "mailto:" is missing in front' : 'not a URI'
+  if (uri.includes('!')) return 'a "!" must be written as %21'
+  if (!URI_CHARACTERS.test(uri) || BROKEN_ESCAPE.test(uri)) return 'has characters that a URI cannot have'
+  return undefined
+}
+
+/** The domain of the mailbox of a `mailto:` (RFC 6068 §2): what follows the last "@", before any "?". */
+function mailboxHost(rest: string): Domain | undefined {
+  const address = unescaped(rest.split(/[?#]/, 1)[0]!)
+  const at = address.lastIndexOf('@')
+  return at > 0 && !address.startsWith('//') ? hostOf(address.slice(at + 1)) : undefined
+}
+
+/** The host of `//user@host:port/…` (RFC 3986 §3.2). */
+function authorityHost(rest: string): Domain | undefined {
+  if (!rest.startsWith('//')) return undefined
+  const authority = rest.slice(2).split(/[/?#]/, 1)[0]!
+  return hostOf(authority.slice(authority.lastIndexOf('@') + 1).replace(/:\d{0,5}$/, ''))
+}
+
+function hostOf(text: string): Domain | undefined {
+  const host = parseDomain(canonicalName(text))
+  return host.ok ? host.value : undefined
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

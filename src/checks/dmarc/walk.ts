@@ -1,0 +1,120 @@
+import { canonicalName, type Domain, labelsOf } from '../../names/domain.ts'
+import type { DmarcReading } from './parse.ts'
+import { parseDmarc, resemblesDmarc } from './parse.ts'
+
+/** What the DNS said at one name of the walk; `unknown` where there was no answer, with the reason in words. */
+export type WalkAnswer =
+  | { readonly kind: 'found' | 'nodata' | 'nxdomain'; readonly texts: readonly string[] }
+  | { readonly kind: 'unknown'; readonly reason: string }
+
+/** What a step of the walk came to. */
+export type Decision =
+  | 'no_record'
+  | 'record'
+  | 'discarded_several' // RFC 9989 §4.10 steps 2 and 6
+  | 'discarded_malformed' // texts that were meant to be DMARC records and are none
+  | 'boundary_psd_n' // a record that says: this is the organizational domain; the walk stops
+  | 'boundary_psd_y' // a record of a public suffix; the walk stops
+  | 'unanswered'
+
+export type Step = {
+  /** The name asked: `_dmarc.` and `domain`. */
+  readonly name: string
+  readonly domain: string
+  readonly answer: WalkAnswer['kind']
+  /** Why there was no answer. */
+  readonly reason?: string
+  /** The texts that are DMARC records, or were meant to be; at most {@link MAX_RECORDS}. */
+  readonly records: readonly string[]
+  /** How many such texts there were. */
+  readonly count: number
+  /** How many TXT records at the name have nothing to do with DMARC. */
+  readonly others: number
+  readonly decision: Decision
+}
+
+/** A record that the walk kept, and where. */
+export type Found = { readonly domain: string; readonly text: string; readonly reading: DmarcReading }
+
+export type Walk = {
+  /** In the order of the walk, up to the one that stopped it. At most 8. */
+  readonly steps: readonly Step[]
+  /** The record that applies (RFC 9989 §4.10.1), absent where there is none or where that could not be found out. */
+  readonly applied?: Found
+  /** The organizational domain (§4.10.2), absent where it could not be found out. */
+  readonly organizationalDomain?: string
+  /** The first name that gave no answer although the policy depends on it. */
+  readonly unknown?: Step
+}
+
+/** Texts of one name that are kept. */
+export const MAX_RECORDS = 10
+
+/** The domains of the walk: the name itself, then its parents down to the top-level domain; for 8 labels and more its last 7 labels come next, so at most 8 (RFC 9989 §4.10). */
+export function walkDomains(domain: string): readonly string[] {
+  const labels = labelsOf(canonicalName(domain))
+  const parents = labels.length >= 8 ? labels.slice(-7) : labels.slice(1)
+  return [labels.join('.'), ...parents.map((_, i) => parents.slice(i).join('.'))]
+}
+
+/** Judges the answers at {@link walkDomains}, in that order: which records stay, where the walk stops, which record applies (RFC 9989 §4.10). */
+export function judgeWalk(domain: Domain, answers: readonly WalkAnswer[]): Walk {
+  const steps: Step[] = []
+  const found: Found[] = []
+  for (const [i, at] of walkDomains(domain).entries()) {
+    const { step, record } = judgeStep(at, answers[i] ?? { kind: 'unknown', reason: 'not asked' })
+    steps.push(step)
+    if (record) found.push(record)
+    if (step.decision === 'boundary_psd_n' || step.decision === 'boundary_psd_y') break // §4.10 steps 2 and 6
+  }
+  const unanswered = steps.find((step) => step.decision === 'unanswered')
+  const organizational = organizationalDomain(domain, found)
+  // Any name that did not answer may hold the record with the fewest labels, or a psd tag that ends the walk earlier.
+  const known = unanswered === undefined ? { organizationalDomain: organizational } : {}
+  const own = found.find((record) => record.domain === domain)
+  if (own) return { steps, applied: own, ...known } // §4.10.1: the author domain's own record needs no walk
+  if (unanswered) return { steps, unknown: unanswered }
+  const applied = found.find((record) => record.domain === organizational) ?? publicSuffixRecord(found)
+  return { steps, ...known, ...(applied ? { applied } : {}) }
+}
+
+/** The organizational domain by the records of a walk, longest name first (RFC 9989 §4.10.2). */
+export function organizationalDomain(start: string, found: readonly Found[]): string {
+  for (const { domain, reading } of found) {
+    if (reading.record.psd === 'n') return domain
+    if (reading.record.psd === 'y' && domain !== start) return oneBelow(domain, start)
+  }
+  return found.at(-1)?.domain ?? start
+}
+
+const publicSuffixRecord = (found: readonly Found[]): Found | undefined =>
+  found.find((record) => record.reading.record.psd === 'y')
+
+/** The ancestor of `start`, or `start` itself, that lies one label below `domain`. */
+function oneBelow(domain: string, start: string): string {
+  const labels = labelsOf(start)
+  return labels.slice(-(labelsOf(domain).length + 1)).join('.')
+}
+
+function judgeStep(domain: string, answer: WalkAnswer): { readonly step: Step; readonly record?: Found } {
+  const base = { name: `_dmarc.${domain}`, domain, answer: answer.kind }
+  if (answer.kind === 'unknown') {
+    return { step: { ...base, reason: answer.reason, records: [], count: 0, others: 0, decision: 'unanswered' } }
+  }
+  const readings = answer.texts.map((text) => ({ text, parsed: parseDmarc(text) }))
+  const records = readings.flatMap(({ text, parsed }) => (parsed.ok ? [{ domain, text, reading: parsed.value }] : []))
+  const malformed = readings.filter(({ text, parsed }) => !parsed.ok && resemblesDmarc(text)).map(({ text }) => text)
+  const shown = records.length > 0 ? records.map((record) => record.text) : malformed
+  const step = {
+    ...base,
+    records: shown.slice(0, MAX_RECORDS),
+    count: shown.length,
+    others: answer.texts.length - records.length - malformed.length,
+  }
+  const only = records[0]
+  if (only === undefined)
+    return { step: { ...step, decision: malformed.length > 0 ? 'discarded_malformed' : 'no_record' } }
+  if (records.length > 1) return { step: { ...step, decision: 'discarded_several' } }
+  const psd = only.reading.record.psd
+  return { step: { ...step, decision: psd === 'u' ? 'record' : `boundary_psd_${psd}` }, record: only }
+}
