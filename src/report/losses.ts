@@ -1,0 +1,142 @@
+import type {
+  DkimScoreInput,
+  DmarcScoreInput,
+  FindingId,
+  Loss,
+  MxScoreInput,
+  PtrScoreInput,
+  SpfScoreInput,
+} from './score-types.ts'
+import { COMPONENTS, WEIGHTS } from './weights.ts'
+
+/** Units in a point: twice the least number that every count of addresses from 1 to 10 divides. */
+export const UNIT = 5_040
+
+/** Whether DMARC acts on failures, so that a soft `~all` does no harm; null: not known. */
+const enforces = (dmarc: DmarcScoreInput): boolean | null =>
+  dmarc.state === 'unknown' ? null : dmarc.state === 'record' && dmarc.effective !== 'none'
+
+export function spfLosses(spf: SpfScoreInput, dmarc: DmarcScoreInput): Loss[] {
+  const { left, off } = WEIGHTS.spf
+  if (spf.state === 'unknown') return [half('spf')]
+  if (spf.state === 'none' || spf.state === 'permerror') return [lost(COMPONENTS.spf - left[spf.state], spf.finding)]
+  const finding = spf.allFinding ?? null
+  if (spf.all === '+') return [lost(COMPONENTS.spf - left.plus_all, finding)]
+  const losses: Loss[] = []
+  if (spf.all === '?' || spf.all === 'none') losses.push(lost(off.neutral_all, finding))
+  if (spf.all === '~' && enforces(dmarc) === false) losses.push(lost(off.soft_all, finding))
+  if (spf.all === '~' && enforces(dmarc) === null) losses.push(perhaps(off.soft_all, finding))
+  for (const fault of ['ptr', 'wide', 'long', 'untidy'] as const)
+    if (spf[fault] !== undefined) losses.push(lost(off[fault], spf[fault]))
+  return losses
+}
+
+export function dkimLosses(dkim: DkimScoreInput): Loss[] {
+  const { left, off } = WEIGHTS.dkim
+  if (dkim.state === 'unknown') return [half('dkim', dkim.finding)]
+  if (dkim.state !== 'found') return [lost(COMPONENTS.dkim - left[dkim.state], dkim.finding)]
+  const losses: Loss[] = []
+  const rsaBits = dkim.keys.filter((key) => key.type === 'rsa').map((key) => key.bits)
+  if (rsaBits.length === 0) losses.push(lost(off.ed25519_only, dkim.ed25519OnlyFinding))
+  else if (Math.max(...rsaBits) < 2048) losses.push(lost(off.short_rsa, dkim.shortRsaFinding))
+  if (dkim.keys.every((key) => key.testing)) losses.push(lost(off.testing, dkim.testingFinding))
+  return losses
+}
+
+export function dmarcLosses(dmarc: DmarcScoreInput): Loss[] {
+  const { left, policy, rua, subdomains } = WEIGHTS.dmarc
+  if (dmarc.state === 'unknown') return [half('dmarc')]
+  if (dmarc.state !== 'record') return [lost(COMPONENTS.dmarc - left[dmarc.state], dmarc.finding)]
+  const losses: Loss[] = [lost(policy.reject - policy[dmarc.effective], dmarc.policyFinding)]
+  if (dmarc.rua === false) losses.push(lost(rua, dmarc.ruaFinding))
+  if (dmarc.rua === null) losses.push(perhaps(rua, dmarc.ruaFinding))
+  if (dmarc.subdomainsWeaker) losses.push(lost(subdomains, dmarc.subdomainsFinding))
+  return losses
+}
+
+export function mxLosses(mx: MxScoreInput): Loss[] {
+  const { left, off } = WEIGHTS.mx
+  const notPublic = lost(off.not_public, 'mx.not_public')
+  if (mx.state === 'unknown') return [half('mx')]
+  if (mx.state === 'null') return []
+  if (mx.state === 'none' || mx.state === 'no_domain') return [lost(COMPONENTS.mx - left.none, `mx.${mx.state}`)]
+  if (mx.state === 'implicit')
+    return [lost(COMPONENTS.mx - left.implicit, 'mx.implicit'), ...(mx.notPublic ? [notPublic] : [])]
+  if (mx.noneResolvable) return [lost(COMPONENTS.mx - left.none_resolvable, 'mx.none_resolvable')]
+  const losses: Loss[] = []
+  const unresolvable = Math.min(off.unresolvable_at_most, mx.unresolvable * off.each_unresolvable)
+  const open = Math.min(off.unresolvable_at_most - unresolvable, mx.unknown * off.each_unresolvable)
+  if (mx.nullBesideOthers) losses.push(lost(off.null_beside_others, 'mx.null_beside_others'))
+  if (mx.ipLiteral) losses.push(lost(off.ip_literal, 'mx.ip_literal'))
+  if (unresolvable > 0) losses.push(lost(unresolvable, 'mx.unresolvable'))
+  if (open > 0) losses.push(perhaps(open, 'mx.host_unknown'))
+  if (mx.cname) losses.push(lost(off.cname, 'mx.cname'))
+  if (mx.notPublic) losses.push(notPublic)
+  if (mx.singleAddress) losses.push(lost(off.single_address, 'mx.single_address'))
+  return losses
+}
+
+export function ptrLosses(ptr: PtrScoreInput): Loss[] {
+  if (ptr.state === 'unknown') return [half('ptr')]
+  if (ptr.state === 'not_applicable') return []
+  if (ptr.state === 'none') return [lost(COMPONENTS.ptr, 'ptr.no_address')]
+  const addresses = ptr.addresses.slice(0, WEIGHTS.ptr.addresses)
+  return together(addresses.flatMap((one) => addressLosses(one).map((loss) => shareOf(loss, addresses.length))))
+}
+
+function addressLosses(one: {
+  hasPtr: boolean | null
+  confirmed: boolean | null
+  generic: boolean
+  names: number
+}): Loss[] {
+  const { address, off } = WEIGHTS.ptr
+  if (one.hasPtr === null) return [half('ptr', 'ptr.not_asked')]
+  if (!one.hasPtr) return [lost(COMPONENTS.ptr - address.none, 'ptr.missing')]
+  const losses: Loss[] = []
+  const unconfirmed = address.confirmed - address.unconfirmed
+  if (one.confirmed === false) losses.push(lost(unconfirmed, 'ptr.not_confirmed'))
+  if (one.confirmed === null) losses.push(perhaps(unconfirmed, 'ptr.confirmation_unknown'))
+  if (one.generic) losses.push(lost(off.generic, 'ptr.generic'))
+  if (one.names > 1) losses.push(lost(off.several_names, one.names > 10 ? 'ptr.many_names' : 'ptr.several_names'))
+  return losses
+}
+
+function lost(points: number, finding: FindingId | null | undefined): Loss {
+  const units = points * UNIT
+  return { finding: finding ?? null, kind: 'deduction', units, leastUnits: units, mostUnits: units }
+}
+
+/** A deduction that could not be decided: not taken, but both readings enter the range. */
+const perhaps = (points: number, finding: FindingId | null | undefined): Loss => ({
+  finding: finding ?? null,
+  kind: 'unknown',
+  units: 0,
+  leastUnits: 0,
+  mostUnits: points * UNIT,
+})
+
+/** A component that could not be found out: half of it. */
+function half(component: keyof typeof COMPONENTS, finding?: FindingId): Loss {
+  const units = COMPONENTS[component] * UNIT
+  return { finding: finding ?? null, kind: 'unknown', units: units / 2, leastUnits: 0, mostUnits: units }
+}
+
+const shareOf = (loss: Loss, count: number): Loss => ({
+  ...loss,
+  units: loss.units / count,
+  leastUnits: loss.leastUnits / count,
+  mostUnits: loss.mostUnits / count,
+})
+
+/** One loss for each finding, so that ten addresses with the same fault are one row. */
+function together(losses: readonly Loss[]): Loss[] {
+  const sums = new Map<string, Loss>()
+  for (const loss of losses) {
+    const key = `${loss.kind} ${loss.finding}`
+    const sum = sums.get(key)
+    const plus = (reading: 'units' | 'leastUnits' | 'mostUnits'): number => (sum?.[reading] ?? 0) + loss[reading]
+    sums.set(key, { ...loss, units: plus('units'), leastUnits: plus('leastUnits'), mostUnits: plus('mostUnits') })
+  }
+  return [...sums.values()]
+}

@@ -1,0 +1,129 @@
+import type { Component } from './weights.ts'
+
+/** The id of the finding that a deduction rests on. */
+export type FindingId = string
+
+/** What the score needs to know of SPF. A field that holds a finding's id stands for a fault that was seen. */
+export type SpfScoreInput =
+  | { readonly state: 'unknown' }
+  | { readonly state: 'none'; readonly finding: FindingId }
+  | { readonly state: 'permerror'; readonly finding: FindingId }
+  | {
+      readonly state: 'record'
+      /** The qualifier of `all` that decides in the end, after `redirect`; `none`: there is neither. */
+      readonly all: '+' | '-' | '~' | '?' | 'none'
+      /** The finding that tells of `all`, where it is not `-`. */
+      readonly allFinding?: FindingId
+      /** `v=spf1 -all` and nothing else: the domain declares that it sends no mail. */
+      readonly sendsNoMail: boolean
+      readonly ptr?: FindingId
+      /** Over 2^17 IPv4 addresses outside includes. */
+      readonly wide?: FindingId
+      /** Over 450 bytes. */
+      readonly long?: FindingId
+      /** Terms after `all`, or a duplicate include. */
+      readonly untidy?: FindingId
+    }
+
+/** What the score needs to know of DKIM. */
+export type DkimScoreInput =
+  /** Not found, and not proven absent; or it could not be asked. */
+  | { readonly state: 'unknown'; readonly finding?: FindingId }
+  | { readonly state: 'absent'; readonly finding: FindingId }
+  /** Only revoked or broken keys; RSA under 1024 bits is broken (RFC 8301 §3.2). */
+  | { readonly state: 'broken'; readonly finding: FindingId }
+  | {
+      readonly state: 'found'
+      /** Usable keys, at least one. `bits` of RSA. */
+      readonly keys: readonly {
+        readonly type: 'rsa' | 'ed25519'
+        readonly bits: number
+        readonly testing: boolean
+      }[]
+      readonly shortRsaFinding?: FindingId
+      readonly testingFinding?: FindingId
+      readonly ed25519OnlyFinding?: FindingId
+    }
+
+/** What the score needs to know of DMARC. */
+export type DmarcScoreInput =
+  | { readonly state: 'unknown' }
+  | { readonly state: 'none'; readonly finding: FindingId }
+  /** Several records or a broken one, and nothing else found. */
+  | { readonly state: 'unusable'; readonly finding: FindingId }
+  | {
+      readonly state: 'record'
+      /** After sp, np and t. */
+      readonly effective: 'none' | 'quarantine' | 'reject'
+      readonly policyFinding?: FindingId
+      /** A valid `rua` that is authorised; null: could not be asked. */
+      readonly rua: boolean | null
+      readonly ruaFinding?: FindingId
+      /** `sp` or `np` is weaker than `p`. */
+      readonly subdomainsWeaker: boolean
+      readonly subdomainsFinding?: FindingId
+    }
+
+/** What the score needs to know of MX. */
+export type MxScoreInput =
+  | { readonly state: 'unknown' }
+  | { readonly state: 'no_domain' }
+  | { readonly state: 'none' }
+  | { readonly state: 'null' }
+  | { readonly state: 'implicit'; readonly notPublic: boolean }
+  | {
+      readonly state: 'explicit'
+      readonly noneResolvable: boolean
+      readonly nullBesideOthers: boolean
+      readonly ipLiteral: boolean
+      /** Hosts without an address, literals apart. */
+      readonly unresolvable: number
+      /** Hosts that could not be asked about. */
+      readonly unknown: number
+      readonly cname: boolean
+      readonly notPublic: boolean
+      readonly singleAddress: boolean
+    }
+
+/** What the score needs to know of PTR: the addresses of the best MX. */
+export type PtrScoreInput =
+  | { readonly state: 'unknown' }
+  | { readonly state: 'none' }
+  | { readonly state: 'not_applicable' }
+  | {
+      readonly state: 'addresses'
+      /** One to ten. */
+      readonly addresses: readonly {
+        /** Null: could not be asked. */
+        readonly hasPtr: boolean | null
+        readonly confirmed: boolean | null
+        readonly generic: boolean
+        readonly names: number
+      }[]
+    }
+
+export type ScoreInputs = {
+  readonly spf: SpfScoreInput
+  readonly dkim: DkimScoreInput
+  readonly dmarc: DmarcScoreInput
+  readonly mx: MxScoreInput
+  readonly ptr: PtrScoreInput
+}
+
+/** Points that one cause takes off a component: counted in the score, and at best and at worst where it is not known. */
+export type Loss = {
+  readonly finding: FindingId | null
+  readonly kind: 'deduction' | 'unknown'
+  /** In units of 1/5040 point, so that halves and means over at most ten addresses are whole numbers. */
+  readonly units: number
+  readonly leastUnits: number
+  readonly mostUnits: number
+}
+
+/** One row of the breakdown. `points` are lost (rounding may give some back), in eighths: they add up without dust in binary arithmetic. */
+export type ScoreRow = {
+  readonly component: Component | 'total'
+  readonly finding: FindingId | null
+  readonly kind: 'deduction' | 'unknown' | 'cap' | 'rescale' | 'rounding'
+  readonly points: number
+}

@@ -1,0 +1,328 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { gradeOf, isDeclaredNonMail, reportScore, score } from './score.ts'
+import type {
+  DkimScoreInput,
+  DmarcScoreInput,
+  MxScoreInput,
+  PtrScoreInput,
+  ScoreInputs,
+  SpfScoreInput,
+} from './score-types.ts'
+import { COMPONENTS, WEIGHTS } from './weights.ts'
+
+type Spf = Extract<SpfScoreInput, { state: 'record' }>
+type Dmarc = Extract<DmarcScoreInput, { state: 'record' }>
+type Mx = Extract<MxScoreInput, { state: 'explicit' }>
+type Address = Extract<PtrScoreInput, { state: 'addresses' }>['addresses'][number]
+type Key = Extract<DkimScoreInput, { state: 'found' }>['keys'][number]
+
+const spf = (parts: Partial<Spf> = {}): Spf => ({ state: 'record', all: '-', sendsNoMail: false, ...parts })
+const dmarc = (parts: Partial<Dmarc> = {}): Dmarc => ({
+  state: 'record',
+  effective: 'reject',
+  rua: true,
+  subdomainsWeaker: false,
+  ...parts,
+})
+const dkim = (...keys: Partial<Key>[]): DkimScoreInput => ({
+  state: 'found',
+  keys: (keys.length > 0 ? keys : [{}]).map((key) => ({ type: 'rsa' as const, bits: 2048, testing: false, ...key })),
+})
+const mx = (parts: Partial<Mx> = {}): Mx => ({
+  state: 'explicit',
+  noneResolvable: false,
+  nullBesideOthers: false,
+  ipLiteral: false,
+  unresolvable: 0,
+  unknown: 0,
+  cname: false,
+  notPublic: false,
+  singleAddress: false,
+  ...parts,
+})
+const ptr = (...addresses: Partial<Address>[]): PtrScoreInput => ({
+  state: 'addresses',
+  addresses: (addresses.length > 0 ? addresses : [{}]).map((one) => ({
+    hasPtr: true,
+    confirmed: true,
+    generic: false,
+    names: 1,
+    ...one,
+  })),
+})
+const CLEAN: ScoreInputs = { spf: spf(), dkim: dkim(), dmarc: dmarc(), mx: mx(), ptr: ptr() }
+const but = (parts: Partial<ScoreInputs>): ScoreInputs => ({ ...CLEAN, ...parts })
+const UNKNOWN = { state: 'unknown' } as const
+const NONE = { state: 'none', finding: 'x.none' } as const
+
+describe('the worked examples', () => {
+  it.each<[string, ScoreInputs, number, [number, number]?]>([
+    ['enforced and clean', CLEAN, 100],
+    ['Google starter: ~all, p=none, rua', but({ spf: spf({ all: '~' }), dmarc: dmarc({ effective: 'none' }) }), 82],
+    [
+      'parked: null MX, -all, reject, no rua',
+      but({
+        spf: spf({ sendsNoMail: true }),
+        dmarc: dmarc({ rua: false }),
+        mx: { state: 'null' },
+        dkim: UNKNOWN,
+        ptr: { state: 'not_applicable' },
+      }),
+      96,
+    ],
+    [
+      'abandoned: A only, _domainkey NXDOMAIN',
+      {
+        spf: NONE,
+        dkim: { state: 'absent', finding: 'x' },
+        dmarc: NONE,
+        mx: { state: 'implicit', notPublic: false },
+        ptr: ptr({ hasPtr: false, confirmed: false }),
+      },
+      5,
+    ],
+    [
+      '13 look-ups, quarantine, rua not authorised',
+      but({ spf: { state: 'permerror', finding: 'x' }, dmarc: dmarc({ effective: 'quarantine', rua: false }) }),
+      73,
+    ],
+    [
+      '+all, p=none, DKIM unknown',
+      but({ spf: spf({ all: '+' }), dmarc: dmarc({ effective: 'none', rua: false }), dkim: UNKNOWN }),
+      48,
+      [38, 50],
+    ],
+    ['_dmarc SERVFAIL, else clean', but({ dmarc: UNKNOWN }), 85, [70, 100]],
+    [
+      'mx ptr ?all, DKIM 1024 t=y, quarantine t=y with rua, MX a CNAME, PTR unconfirmed',
+      {
+        spf: spf({ all: '?', ptr: 'x' }),
+        dkim: dkim({ bits: 1024, testing: true }),
+        dmarc: dmarc({ effective: 'none' }),
+        mx: mx({ cname: true, singleAddress: true }),
+        ptr: ptr({ confirmed: false }),
+      },
+      55,
+    ],
+  ])('%s', (_why, inputs, expected, range) => {
+    const result = score(inputs)
+    expect(result.score).toBe(expected)
+    expect(result.complete).toBe(range === undefined)
+    if (range) expect([result.scoreMin, result.scoreMax]).toEqual(range)
+    else expect(Object.keys(result)).not.toContain('scoreMin')
+  })
+
+  it('55 is 40 in a report when its address is on SpamCop', () => expect(reportScore(55, ['A'])).toBe(40))
+})
+
+describe('each deduction', () => {
+  it.each<[string, Partial<ScoreInputs>, number, [number, number]?]>([
+    ['no SPF', { spf: NONE }, 75],
+    ['SPF unknown', { spf: UNKNOWN }, 88, [75, 100]], // 87.5, half up
+    ['no all and no redirect', { spf: spf({ all: 'none' }) }, 90],
+    ['~all while DMARC enforces', { spf: spf({ all: '~' }) }, 100],
+    ['~all while DMARC quarantines', { spf: spf({ all: '~' }), dmarc: dmarc({ effective: 'quarantine' }) }, 95],
+    ['~all without DMARC', { spf: spf({ all: '~' }), dmarc: NONE }, 67],
+    ['~all with DMARC unknown: both readings in the range', { spf: spf({ all: '~' }), dmarc: UNKNOWN }, 85, [67, 100]],
+    ['+all with all else clean is capped', { spf: spf({ all: '+' }) }, 50],
+    ['SPF ptr, wide, long, untidy', { spf: spf({ ptr: 'x', wide: 'x', long: 'x', untidy: 'x' }) }, 91],
+    ['DKIM proven absent', { dkim: { state: 'absent', finding: 'x' } }, 80],
+    ['DKIM not found', { dkim: UNKNOWN }, 90, [80, 100]],
+    ['only revoked or broken keys', { dkim: { state: 'broken', finding: 'x' } }, 84],
+    ['the best RSA key counts', { dkim: dkim({ bits: 1024 }, { bits: 2048 }) }, 100],
+    ['RSA 1024', { dkim: dkim({ bits: 1024 }) }, 95],
+    ['Ed25519 only', { dkim: dkim({ type: 'ed25519', bits: 256 }) }, 97],
+    ['Ed25519 beside RSA', { dkim: dkim({ type: 'ed25519', bits: 256 }, {}) }, 100],
+    ['only testing keys', { dkim: dkim({ testing: true }) }, 96],
+    ['one testing key of two', { dkim: dkim({ testing: true }, {}) }, 100],
+    ['DMARC quarantine', { dmarc: dmarc({ effective: 'quarantine' }) }, 95],
+    ['DMARC unusable', { dmarc: { state: 'unusable', finding: 'x' } }, 73],
+    ['no DMARC', { dmarc: NONE }, 70],
+    ['sp weaker than p', { dmarc: dmarc({ subdomainsWeaker: true }) }, 99],
+    ['rua could not be asked: both readings in the range', { dmarc: dmarc({ rua: null }) }, 100, [98, 100]],
+    ['MX unknown', { mx: UNKNOWN, ptr: UNKNOWN }, 88, [75, 100]], // 87.5
+    ['implicit MX', { mx: { state: 'implicit', notPublic: false } }, 90],
+    ['implicit MX on a private address goes to 0, not below', { mx: { state: 'implicit', notPublic: true } }, 85],
+    ['no MX and not declared', { mx: { state: 'none' }, ptr: { state: 'none' } }, 75],
+    ['null MX of a domain that sends', { mx: { state: 'null' }, ptr: { state: 'not_applicable' } }, 100],
+    ['null MX misused', { mx: mx({ nullBesideOthers: true }) }, 92],
+    ['IP literal', { mx: mx({ ipLiteral: true }) }, 92],
+    ['one dangling host', { mx: mx({ unresolvable: 1 }) }, 96],
+    ['three dangling hosts: at most 8', { mx: mx({ unresolvable: 3 }) }, 92],
+    ['no host resolves', { mx: mx({ noneResolvable: true, unresolvable: 2 }) }, 85],
+    ['a host that could not be asked', { mx: mx({ unknown: 1 }) }, 100, [96, 100]],
+    ['dangling and unasked together: at most 8', { mx: mx({ unresolvable: 1, unknown: 2 }) }, 96, [92, 96]],
+    ['CNAME, private, single', { mx: mx({ cname: true, notPublic: true, singleAddress: true }) }, 90],
+    [
+      'everything wrong with MX goes to 0, not below',
+      { mx: mx({ nullBesideOthers: true, ipLiteral: true, cname: true }) },
+      85,
+    ],
+    ['one address of two without PTR', { ptr: ptr({}, { hasPtr: false }) }, 95],
+    ['generic and several names', { ptr: ptr({ generic: true, names: 2 }) }, 97],
+    ['unconfirmed, generic, several names', { ptr: ptr({ confirmed: false, generic: true, names: 12 }) }, 92],
+    ['one address of three without PTR', { ptr: ptr({}, {}, { hasPtr: false }) }, 97], // 96.67
+    ['one PTR of two could not be asked', { ptr: ptr({}, { hasPtr: null, confirmed: null }) }, 98, [95, 100]], // 97.5
+    ['a PTR name could not be followed', { ptr: ptr({ confirmed: null }) }, 100, [95, 100]],
+    ['ten addresses are judged', { ptr: ptr(...Array(10).fill({}), { hasPtr: false }) }, 100],
+  ])('%s', (_why, parts, expected, range) => {
+    const result = score(but(parts))
+    expect([result.score, result.scoreMin, result.scoreMax]).toEqual([expected, range?.[0], range?.[1]])
+    expect(result.complete).toBe(range === undefined)
+  })
+})
+
+describe('a domain without mail', () => {
+  it.each<[string, Partial<ScoreInputs>, number, boolean]>([
+    ['-all and null MX', { mx: { state: 'null' } }, 100, true],
+    ['-all and nothing at all', { mx: { state: 'none' }, ptr: { state: 'none' } }, 100, true],
+    ['-all and an address: it may take mail', { mx: { state: 'implicit', notPublic: false } }, 90, false],
+    ['-all and nothing at all, no DMARC', { mx: { state: 'none' }, dmarc: NONE }, 45, true], // 25 of 55
+    ['-all and nothing at all, DMARC unknown', { mx: { state: 'none' }, dmarc: UNKNOWN }, 73, true], // 40 of 55
+  ])('%s', (_why, parts, expected, declared) => {
+    const inputs = but({ spf: spf({ sendsNoMail: true }), dkim: UNKNOWN, ...parts })
+    expect(isDeclaredNonMail(inputs.spf, inputs.mx)).toBe(declared)
+    expect(score(declared ? inputs : { ...inputs, dkim: dkim() }).score).toBe(expected)
+  })
+
+  it('that does not exist has 0, whatever its parent publishes', () => {
+    const result = score(but({ mx: { state: 'no_domain' } }))
+    expect([result.score, result.grade, result.complete]).toEqual([0, 'F', true])
+  })
+})
+
+it('names the component and the finding of each row', () => {
+  expect(
+    score(
+      but({ spf: spf({ all: '+', allFinding: 'spf.plus_all' }), dkim: UNKNOWN, ptr: ptr({}, {}, { hasPtr: false }) }),
+    ).breakdown,
+  ).toEqual([
+    { component: 'spf', finding: 'spf.plus_all', kind: 'deduction', points: 25 },
+    { component: 'dkim', finding: null, kind: 'unknown', points: 10 },
+    { component: 'ptr', finding: 'ptr.missing', kind: 'deduction', points: 3.375 },
+    { component: 'total', finding: 'spf.plus_all', kind: 'cap', points: 11.625 },
+  ])
+})
+
+it.each([
+  [100, 'A+'],
+  [99, 'A'],
+  [90, 'A'],
+  [89, 'B'],
+  [80, 'B'],
+  [79, 'C'],
+  [65, 'C'],
+  [64, 'D'],
+  [50, 'D'],
+  [49, 'F'],
+  [0, 'F'],
+])('%i is %s', (value, grade) => expect(gradeOf(value)).toBe(grade))
+
+it.each<[number, ('A' | 'B' | 'C' | 'D')[], number]>([
+  [100, [], 100],
+  [100, ['A'], 85],
+  [100, ['B', 'C'], 94],
+  [100, ['D', 'D'], 100],
+  [100, ['A', 'A', 'A'], 60],
+  [10, ['A'], 0],
+])('a report of %i with listings %j has %i', (value, tiers, expected) =>
+  expect(reportScore(value, tiers)).toBe(expected),
+)
+
+const id = fc.option(fc.constantFrom('x.a', 'x.b'), { nil: undefined })
+const faults = fc
+  .record({ ptr: id, wide: id, long: id, untidy: id })
+  .map((found) => Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined)))
+const anything: fc.Arbitrary<ScoreInputs> = fc.record({
+  spf: fc.oneof(
+    fc.constantFrom<SpfScoreInput>(UNKNOWN, NONE, { state: 'permerror', finding: 'x' }),
+    fc
+      .tuple(fc.constantFrom('+', '-', '~', '?', 'none'), fc.boolean(), faults)
+      .map(([all, sendsNoMail, found]) =>
+        spf({ all, sendsNoMail: sendsNoMail && all === '-', ...found } as Partial<Spf>),
+      ),
+  ),
+  dkim: fc.oneof(
+    fc.constantFrom<DkimScoreInput>(UNKNOWN, { state: 'absent', finding: 'x' }, { state: 'broken', finding: 'x' }),
+    fc
+      .array(
+        fc.record({
+          type: fc.constantFrom('rsa' as const, 'ed25519' as const),
+          bits: fc.constantFrom(1024, 2048),
+          testing: fc.boolean(),
+        }),
+        { minLength: 1, maxLength: 4 },
+      )
+      .map((keys) => dkim(...keys)),
+  ),
+  dmarc: fc.oneof(
+    fc.constantFrom<DmarcScoreInput>(UNKNOWN, NONE, { state: 'unusable', finding: 'x' }),
+    fc
+      .record({
+        effective: fc.constantFrom('none', 'quarantine', 'reject'),
+        rua: fc.constantFrom(true, false, null),
+        subdomainsWeaker: fc.boolean(),
+      })
+      .map((parts) => dmarc(parts as Partial<Dmarc>)),
+  ),
+  mx: fc.oneof(
+    fc.constantFrom<MxScoreInput>(
+      UNKNOWN,
+      { state: 'no_domain' },
+      { state: 'none' },
+      { state: 'null' },
+      { state: 'implicit', notPublic: true },
+    ),
+    fc
+      .record({
+        noneResolvable: fc.boolean(),
+        nullBesideOthers: fc.boolean(),
+        ipLiteral: fc.boolean(),
+        unresolvable: fc.nat(4),
+        unknown: fc.nat(4),
+        cname: fc.boolean(),
+        notPublic: fc.boolean(),
+        singleAddress: fc.boolean(),
+      })
+      .map(mx),
+  ),
+  ptr: fc.oneof(
+    fc.constantFrom<PtrScoreInput>(UNKNOWN, { state: 'none' }, { state: 'not_applicable' }),
+    fc
+      .array(
+        fc.record({
+          hasPtr: fc.constantFrom(true, false, null),
+          confirmed: fc.constantFrom(true, false, null),
+          generic: fc.boolean(),
+          names: fc.nat(12),
+        }),
+        { minLength: 1, maxLength: 12 },
+      )
+      .map((all) => ptr(...all)),
+  ),
+})
+
+it('adds up to exactly 100 without dust, stays in its bounds and keeps the range around the score', () =>
+  fc.assert(
+    fc.property(anything, (inputs) => {
+      const result = score(inputs)
+      expect(result.breakdown.reduce((sum, row) => sum + row.points, result.score)).toBe(100)
+      for (const { points } of result.breakdown) expect(Number.isInteger(points * 8) && points !== 0).toBe(true)
+      expect(Number.isInteger(result.score) && result.score >= 0 && result.score <= 100).toBe(true)
+      const { scoreMin = result.score, scoreMax = result.score } = result
+      expect(scoreMin <= result.score && result.score <= scoreMax).toBe(true)
+      for (const component of Object.keys(COMPONENTS)) {
+        const rows = result.breakdown.filter((row) => row.component === component)
+        expect(rows.reduce((sum, row) => sum + row.points, 0)).toBeLessThanOrEqual(COMPONENTS[component as 'spf'])
+      }
+    }),
+    { numRuns: 2_000 },
+  ))
+
+it('has the weights of test/golden/weights.json: a change of them is a change of the score version', () => {
+  const path = `${import.meta.dirname}/../../test/golden/weights.json`
+  expect(JSON.parse(JSON.stringify(WEIGHTS))).toEqual(JSON.parse(readFileSync(path, 'utf8')))
+  expect(Object.values(COMPONENTS).reduce((sum, worth) => sum + worth, 0)).toBe(100)
+})

@@ -1,0 +1,127 @@
+import { dkimLosses, dmarcLosses, mxLosses, ptrLosses, spfLosses, UNIT } from './losses.ts'
+import type { Loss, MxScoreInput, ScoreInputs, ScoreRow, SpfScoreInput } from './score-types.ts'
+import { COMPONENTS, type Component, type Grade, SCORE_VERSION, type Tier, WEIGHTS } from './weights.ts'
+
+export type Score = {
+  /** 0 to 100, rounded once, half up. */
+  readonly score: number
+  readonly grade: Grade
+  readonly scoreVersion: typeof SCORE_VERSION
+  /** False when something that counts could not be found out; then `scoreMin` and `scoreMax` hold the worst and the best reading. */
+  readonly complete: boolean
+  readonly scoreMin?: number
+  readonly scoreMax?: number
+  /** Rows and score add up to exactly 100. */
+  readonly breakdown: readonly ScoreRow[]
+}
+
+/** The score of a domain (docs/score.md): every point lost is a row. */
+export function score(inputs: ScoreInputs): Score {
+  const parts = partsOf(inputs)
+  const scale = isDeclaredNonMail(inputs.spf, inputs.mx) ? NON_MAIL : WHOLE
+  const cap = inputs.spf.state === 'record' && inputs.spf.all === '+' ? WEIGHTS.spf.cap_of_plus_all : 100
+  const final = (pick: keyof Reading): number => capped(rounded(lostOf(parts, pick), scale), cap)
+  const value = final('units')
+  const complete = parts.every(({ losses }) => losses.every((loss) => loss.leastUnits === loss.mostUnits))
+  return {
+    score: value,
+    grade: gradeOf(value),
+    scoreVersion: SCORE_VERSION,
+    complete,
+    ...(complete ? {} : { scoreMin: final('mostUnits'), scoreMax: final('leastUnits') }),
+    breakdown: rowsOf(parts, scale, cap, value, inputs.spf),
+  }
+}
+
+/** Whether a domain declares that it neither sends nor takes mail: `v=spf1 -all`, and null MX or neither MX nor A/AAAA. */
+export const isDeclaredNonMail = (spf: SpfScoreInput, mx: MxScoreInput): boolean =>
+  spf.state === 'record' && spf.sendsNoMail && (mx.state === 'null' || mx.state === 'none')
+
+/** A from 90, B from 80, C from 65, D from 50, else F; A+ is 100. */
+export const gradeOf = (value: number): Grade =>
+  (Object.keys(WEIGHTS.grades) as Grade[]).find((grade) => value >= WEIGHTS.grades[grade]) ?? 'F'
+
+/** The score of a report: less the listings of the mail hosts' addresses by the tier of the list, at most 40 points, not below 0. */
+export function reportScore(value: number, listings: readonly Tier[]): number {
+  const lost = listings.reduce((sum, tier) => sum + WEIGHTS.listing[tier], 0)
+  return Math.max(0, value - Math.min(WEIGHTS.listing.at_most, lost))
+}
+
+type Part = { readonly component: Component; readonly losses: readonly Loss[] }
+type Reading = Pick<Loss, 'units' | 'leastUnits' | 'mostUnits'>
+/** Of how many points the components are, where DKIM, MX and PTR may not apply. */
+type Scale = { readonly of: number }
+const WHOLE: Scale = { of: 100 }
+const NON_MAIL: Scale = { of: COMPONENTS.spf + COMPONENTS.dmarc }
+
+function partsOf(inputs: ScoreInputs): Part[] {
+  if (inputs.mx.state === 'no_domain') return noDomain()
+  const sendsOrTakes = !isDeclaredNonMail(inputs.spf, inputs.mx)
+  const parts: Part[] = [
+    { component: 'spf', losses: spfLosses(inputs.spf, inputs.dmarc) },
+    { component: 'dkim', losses: sendsOrTakes ? dkimLosses(inputs.dkim) : [] },
+    { component: 'dmarc', losses: dmarcLosses(inputs.dmarc) },
+    { component: 'mx', losses: sendsOrTakes ? mxLosses(inputs.mx) : [] },
+    { component: 'ptr', losses: sendsOrTakes ? ptrLosses(inputs.ptr) : [] },
+  ]
+  return parts.map(({ component, losses }) => ({ component, losses: notBelowZero(losses, COMPONENTS[component]) }))
+}
+
+/** A domain that does not exist has nothing, whatever its parent publishes for it. */
+const noDomain = (): Part[] =>
+  (Object.keys(COMPONENTS) as Component[]).map((component) => {
+    const units = COMPONENTS[component] * UNIT
+    const finding = 'mx.no_domain'
+    return { component, losses: [{ finding, kind: 'deduction', units, leastUnits: units, mostUnits: units }] }
+  })
+
+/** Cuts the losses, each reading for itself, so that no component goes below 0. */
+function notBelowZero(losses: readonly Loss[], worth: number): Loss[] {
+  const room = { units: worth * UNIT, leastUnits: worth * UNIT, mostUnits: worth * UNIT }
+  return losses.map((loss) => {
+    const cut = { ...loss }
+    for (const reading of ['units', 'leastUnits', 'mostUnits'] as const) {
+      cut[reading] = Math.min(loss[reading], room[reading])
+      room[reading] -= cut[reading]
+    }
+    return cut
+  })
+}
+
+const lostOf = (parts: readonly Part[], pick: keyof Reading): number =>
+  parts.reduce((sum, { losses }) => sum + losses.reduce((part, loss) => part + loss[pick], 0), 0)
+
+/** Half up, in whole numbers: (of − lost) / of × 100. */
+function rounded(lostUnits: number, scale: Scale): number {
+  const numerator = (scale.of * UNIT - lostUnits) * 100
+  const denominator = scale.of * UNIT
+  return Math.floor((2 * numerator + denominator) / (2 * denominator))
+}
+
+const capped = (value: number, cap: number): number => Math.min(value, cap)
+
+/**
+ * The rows in eighths of a point, cut so that the sum up to any row is the nearest eighth of what was lost up to there; the rounding
+ * row takes the rest.
+ */
+function rowsOf(parts: readonly Part[], scale: Scale, cap: number, value: number, spf: SpfScoreInput): ScoreRow[] {
+  const rows: ScoreRow[] = []
+  let lostUnits = 0
+  let told = 0
+  const tell = (row: Omit<ScoreRow, 'points'>, upTo: number): void => {
+    if (upTo !== told) rows.push({ ...row, points: (upTo - told) / 8 })
+    told = upTo
+  }
+  for (const { component, losses } of parts) {
+    for (const { finding, kind, units } of losses) tell({ component, finding, kind }, eighths((lostUnits += units)))
+  }
+  const scaledUnits = (lostUnits * 100) / scale.of
+  tell({ component: 'total', finding: null, kind: 'rescale' }, eighths(scaledUnits))
+  const capUnits = Math.max(scaledUnits, (100 - cap) * UNIT)
+  const capFinding = spf.state === 'record' ? (spf.allFinding ?? null) : null
+  tell({ component: 'total', finding: capFinding, kind: 'cap' }, eighths(capUnits))
+  tell({ component: 'total', finding: null, kind: 'rounding' }, (100 - value) * 8)
+  return rows
+}
+
+const eighths = (units: number): number => Math.round((units * 8) / UNIT)

@@ -1,0 +1,40 @@
+/** Raised whenever a weight or a rule of the score changes; it stands beside every score. */
+export const SCORE_VERSION = 1
+
+/** What each component is worth; together 100. */
+export const COMPONENTS = { spf: 25, dkim: 20, dmarc: 30, mx: 15, ptr: 10 } as const
+export type Component = keyof typeof COMPONENTS
+
+/** What is left of a component (`left`), or taken off it (`off`), by what was seen. docs/score.md is the table in words. */
+export const WEIGHTS = {
+  version: SCORE_VERSION,
+  components: COMPONENTS,
+  spf: {
+    left: { none: 0, permerror: 5, plus_all: 0 },
+    off: { neutral_all: 10, soft_all: 3, ptr: 2, wide: 5, long: 1, untidy: 1 },
+    wide_over_ipv4_addresses: 2 ** 17,
+    long_over_bytes: 450,
+    cap_of_plus_all: 50,
+  },
+  dkim: { left: { absent: 0, broken: 4 }, off: { short_rsa: 5, testing: 4, ed25519_only: 3 } },
+  dmarc: { left: { none: 0, unusable: 3 }, policy: { reject: 27, quarantine: 22, none: 12 }, rua: 2, subdomains: 1 },
+  mx: {
+    left: { implicit: 5, none: 0, none_resolvable: 0 },
+    off: {
+      null_beside_others: 8,
+      ip_literal: 8,
+      each_unresolvable: 4,
+      unresolvable_at_most: 8,
+      cname: 3,
+      not_public: 6,
+      single_address: 1,
+    },
+  },
+  ptr: { address: { confirmed: 10, unconfirmed: 5, none: 0 }, off: { generic: 2, several_names: 1 }, addresses: 10 },
+  listing: { A: 15, B: 5, C: 1, D: 0, at_most: 40 },
+  grades: { 'A+': 100, A: 90, B: 80, C: 65, D: 50, F: 0 },
+} as const
+
+/** Trust in a blacklist: A weighs most, D nothing. */
+export type Tier = 'A' | 'B' | 'C' | 'D'
+export type Grade = keyof typeof WEIGHTS.grades
