@@ -1,0 +1,152 @@
+import { familyOf, type Ip } from '../names/ip.ts'
+import type { Ctx } from '../world.ts'
+import { allowances, unlimited } from './allowance.ts'
+import { askList } from './ask-list.ts'
+import { barredEntry, type Entry, unansweredEntry } from './entry.ts'
+import { type Flight, type FlightSignals, takeOff } from './flight.ts'
+import { memory } from './memory.ts'
+import { supports } from './query.ts'
+import type { ListStatus } from './read.ts'
+import { isBarred, type TestState } from './self-test.ts'
+import { testStates } from './test-states.ts'
+import { type TestCtx, tester } from './tester.ts'
+import type { List, ListKeys, ListSet } from './zone-type.ts'
+import { BUILT_IN } from './zones.ts'
+
+/** What 29 lists say about an address: one entry a list, in the order of the set. */
+export type BlacklistAnswer = { readonly ip: Ip; readonly version: string; readonly entries: readonly Entry[] }
+
+export type ListState = {
+  readonly list: List
+  readonly ipv4: TestState
+  /** Undefined where the list knows no IPv6. */
+  readonly ipv6: TestState | undefined
+  /** Answers by status since the start; remembered ones are not counted. */
+  readonly answers: Readonly<Record<ListStatus, number>>
+}
+
+export type LookupOptions = {
+  /** Answers older than this are asked anew; 0 asks every list. Default: as long as they may be kept. */
+  readonly maxAgeMs?: number
+}
+
+export type LookupCtx = Pick<Ctx, 'resolve' | 'store' | 'log' | 'now' | 'signal'>
+
+/** The lists with what is remembered about them. One for the life of the program. */
+export type Blacklists = {
+  readonly set: ListSet
+  /**
+   * Asks all lists about an address at once. Takes as long as the slowest list, never longer than the deadline or `ctx.signal`;
+   * an address that no list has costs one wait, a listed one two. Always one entry a list; never rejects because of the DNS.
+   */
+  readonly lookup: (ctx: LookupCtx, address: Ip, options?: LookupOptions) => Promise<BlacklistAnswer>
+  /** Runs the self-tests that are due, for both families, and waits for them (at most the deadline). */
+  readonly test: (ctx: TestCtx) => Promise<void>
+  /** How each list stands; asks nothing. */
+  readonly states: () => readonly ListState[]
+  /** Settles when self-tests under way are done and the store knows their outcome: for a program that is about to end. */
+  readonly settled: () => Promise<void>
+}
+
+export const DEFAULT_DEADLINE_MS = 3_000
+
+/** Makes the one {@link Blacklists} of a program. `deadlineMs` is each list's own; `noCourtesy` lifts the lists' allowances. */
+export function createBlacklists(options: {
+  readonly now: () => number
+  readonly set?: ListSet
+  readonly keys?: ListKeys
+  readonly noCourtesy?: boolean
+  readonly deadlineMs?: number
+}): Blacklists {
+  const { now, set = BUILT_IN, keys = {}, deadlineMs = DEFAULT_DEADLINE_MS } = options
+  const { lists } = set
+  const allow = options.noCourtesy ? unlimited : allowances(now)
+  const states = testStates()
+  const tests = tester({ states, keys, deadlineMs })
+  const kept = memory(lists, now)
+  const flights = new Map<Ip, Flight>()
+
+  /** What is known without a question: the list is kept from this address, or its answer is still good. */
+  function known(list: List, index: number, address: Ip, maxAgeMs: number): Entry | undefined {
+    const family = familyOf(address)
+    const state = tests.state(list, family)
+    const support = supports(list, address)
+    if (support === 'no') return unansweredEntry(list, address, 'unsupported', 'no_ipv6')
+    if (support === 'unknown' && state.status !== 'healthy')
+      return unansweredEntry(list, address, 'unsupported', 'ipv6_not_proven')
+    if (isBarred(state)) return barredEntry(list, address, state)
+    return kept.recall(address, index, now(), maxAgeMs)
+  }
+
+  async function ask(ctx: LookupCtx, address: Ip, index: number, signals: FlightSignals): Promise<Entry> {
+    const asked = await askList(lists[index]!, address, {
+      ...signals,
+      resolve: ctx.resolve,
+      allow,
+      keys,
+      retry: !kept.isSuspect(index),
+      now,
+      tester: tests,
+      heard: (entry) => signals.heard(index, entry),
+    })
+    if (asked.keep) kept.remember(address, index, asked.entry, asked.ttlSeconds)
+    return asked.entry
+  }
+
+  function fly(ctx: LookupCtx, address: Ip, entries: readonly (Entry | undefined)[]): Flight {
+    const suspects = lists.filter((_, index) => kept.isSuspect(index)).length
+    const ours = suspects > lists.length / 3 // so many at once: the fault is on our side, and each is worth the wait
+    const flight = takeOff({
+      lists,
+      address,
+      known: entries,
+      deadlineMs,
+      now,
+      isPatient: (index) => ours || !kept.isSuspect(index),
+      ask: (index, signals) => ask(ctx, address, index, signals),
+      landed: () => {
+        if (flights.get(address) === flight) flights.delete(address)
+      },
+    })
+    return flight
+  }
+
+  return {
+    set,
+    lookup: async (ctx, address, { maxAgeMs = Number.POSITIVE_INFINITY } = {}) => {
+      await states.loaded(ctx)
+      const entries = lists.map((list, index) => known(list, index, address, maxAgeMs))
+      const family = familyOf(address)
+      const due = lists.filter((list) => supports(list, address) !== 'no' && tests.isDue(list, family, now()))
+      const isKnown = entries.every((entry) => entry !== undefined)
+      const flight = isKnown ? undefined : (flights.get(address) ?? fly(ctx, address, entries))
+      if (flight) flights.set(address, flight)
+      tests.start(ctx, due, family) // after the questions: beside them, not before
+      return {
+        ip: address,
+        version: set.version,
+        entries: flight ? await flight.join(ctx.signal) : (entries as Entry[]),
+      }
+    },
+    test: async (ctx) => {
+      await states.loaded(ctx)
+      for (const family of [4, 6] as const) {
+        const able = lists.filter((list) => family === 4 || list.ipv6 !== 'no')
+        tests.start(
+          ctx,
+          able.filter((list) => tests.isDue(list, family, now())),
+          family,
+        )
+      }
+      await tests.settled()
+    },
+    states: () =>
+      lists.map((list, index) => ({
+        list,
+        ipv4: tests.state(list, 4),
+        ipv6: list.ipv6 === 'no' ? undefined : tests.state(list, 6),
+        answers: kept.counts[index]!,
+      })),
+    settled: tests.settled,
+  }
+}

@@ -1,0 +1,36 @@
+import { familyOf, type Ip } from '../names/ip.ts'
+import type { ListStatus, Reading } from './read.ts'
+import type { TestState } from './self-test.ts'
+import { type List, zoneFor } from './zone-type.ts'
+
+/** What one list says about one address. */
+export type Entry = {
+  readonly list: List
+  /** The zone, without a key. */
+  readonly zone: string
+  readonly reading: Reading
+  /** The list's own words on a listing: at most 512 bytes, harmless as text. */
+  readonly txt: string | null
+  readonly durationMs: number
+  /** When the list said so; undefined where the list was not asked. */
+  readonly atMs?: number
+}
+
+/** An entry of a list that gave no answer. */
+export const unansweredEntry = (
+  list: List,
+  address: Ip,
+  status: Exclude<ListStatus, 'listed' | 'not_listed'>,
+  reason: string,
+  durationMs = 0,
+): Entry => ({
+  list,
+  zone: zoneFor(list, familyOf(address)),
+  reading: { status, reason, codes: [], meaning: [], tier: list.tier, scope: list.scope },
+  txt: null,
+  durationMs,
+})
+
+/** The entry of a list that failed its self-test: its word on users' addresses is not wanted. */
+export const barredEntry = (list: List, address: Ip, state: TestState): Entry =>
+  unansweredEntry(list, address, 'error', state.status === 'dead' ? 'dead' : `quarantined_${state.reason}`)

@@ -1,0 +1,86 @@
+import type { Json } from '../base/json.ts'
+import type { BlacklistAnswer } from './blacklists.ts'
+import type { Entry } from './entry.ts'
+import type { Scope, Tier } from './zone-type.ts'
+
+export type JsonObject = { readonly [key: string]: Json | undefined }
+export type Verdict = 'clean' | 'listed' | 'incomplete'
+
+/** What an answer amounts to. Listings of tier D are policy or information: they are told, and never make an address `listed`. */
+export type Summary = {
+  readonly total: number
+  /** Lists that say `listed`, whatever their tier. */
+  readonly listed: number
+  /** Lists whose answer one can trust. */
+  readonly answered: number
+  readonly verdict: Verdict
+  /** The gravest tier among the listings, A first; null when there is none. */
+  readonly worstTier: Tier | null
+  /** How many listings of each tier there are. */
+  readonly tiers: Readonly<Record<Tier, number>>
+}
+
+/** `listed` when any listing of tier A to C stands; `incomplete` when lists did not answer and none of those is there. */
+export function summarize({ entries }: Pick<BlacklistAnswer, 'entries'>): Summary {
+  const tiers = { A: 0, B: 0, C: 0, D: 0 }
+  let answered = 0
+  for (const { reading } of entries) {
+    if (reading.status === 'listed') tiers[reading.tier] += 1
+    if (reading.status === 'listed' || reading.status === 'not_listed') answered += 1
+  }
+  const counted = tiers.A + tiers.B + tiers.C
+  return {
+    total: entries.length,
+    listed: counted + tiers.D,
+    answered,
+    verdict: counted > 0 ? 'listed' : answered < entries.length ? 'incomplete' : 'clean',
+    worstTier: (['A', 'B', 'C', 'D'] as const).find((tier) => tiers[tier] > 0) ?? null,
+    tiers,
+  }
+}
+
+/** The object of `GET /v1/blacklist`. `observed_at` is the time of its oldest entry; `nowMs` stands for entries that were not asked. */
+export function presentBlacklist(answer: BlacklistAnswer, nowMs: number): JsonObject {
+  const { total, listed, answered, verdict, worstTier } = summarize(answer)
+  const oldestMs = Math.min(...answer.entries.map((entry) => entry.atMs ?? nowMs))
+  return {
+    ip: answer.ip,
+    total,
+    listed,
+    results: answer.entries.map(presentEntry),
+    answered,
+    verdict,
+    worst_tier: worstTier,
+    list_version: answer.version,
+    observed_at: new Date(oldestMs).toISOString(),
+  }
+}
+
+/** What a listing is about, in words, so that nobody is sent to delist what is not theirs. */
+export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
+  ip: 'This address itself is listed.',
+  range:
+    'The neighbourhood of this address is listed, because of other addresses in it. Only its network operator can have that changed.',
+  asn: 'The whole network (AS) is listed, because of other addresses in it. Only its network operator can have that changed.',
+  policy:
+    'This is a policy about who may send mail directly, no evidence of spam. Ask for removal only when a mail server is meant to send from this address.',
+}
+
+function presentEntry({ list, zone, reading, txt, durationMs }: Entry): JsonObject {
+  const isListed = reading.status === 'listed'
+  return {
+    blacklist: list.name,
+    listed: isListed,
+    zone,
+    status: reading.status,
+    tier: reading.tier,
+    scope: reading.scope,
+    scope_text: isListed ? SCOPE_WORDS[reading.scope] : undefined,
+    codes: reading.codes,
+    meaning: reading.meaning,
+    txt,
+    delist_url: list.delistUrl,
+    duration_ms: Math.max(0, Math.round(durationMs)),
+    reason: reading.reason,
+  }
+}

@@ -1,0 +1,85 @@
+import { cidr, contains } from '../names/cidr.ts'
+import type { Ip } from '../names/ip.ts'
+import { type Answer, DnsError, type DnsReason } from '../net/dns/resolver.ts'
+import { ANSWERS, rowOf } from './codes.ts'
+import type { CodeRow, List, Scope, Tier } from './zone-type.ts'
+
+/** `listed` and `not_listed` are answers that one can trust; the others say why there is none. */
+export type ListStatus = 'listed' | 'not_listed' | 'blocked' | 'timeout' | 'error' | 'unsupported'
+
+/** What one answer of a list says. `meaning` has one text for each of `codes`. */
+export type Reading = {
+  readonly status: ListStatus
+  /** Every A record of the answer, as it came. */
+  readonly codes: readonly Ip[]
+  readonly meaning: readonly string[]
+  /** The worst tier of the codes that are listings; else the list's own. */
+  readonly tier: Tier
+  readonly scope: Scope
+  /** A stable word, wherever the status is neither `listed` nor `not_listed`. */
+  readonly reason?: string
+}
+
+const REFUSALS = cidr('127.255.255.0/24')
+const REFUSAL_WORDS: Readonly<Record<string, readonly [reason: string, meaning: string]>> = {
+  '127.255.255.252': ['typing_error', 'the list says that its name was typed wrong'],
+  '127.255.255.254': ['public_resolver', 'the list refuses questions that come through a public resolver'],
+  '127.255.255.255': ['too_many_queries', 'the list says that it was asked too often'],
+  '127.0.0.1': ['refused', 'the list refuses to answer'],
+}
+
+/** Reads the answer to a question about an address, or the reason why there is none, by the seven rules of docs/blacklists.md. */
+export function readAnswer(list: List, answer: Answer<'A'> | DnsError): Reading {
+  const nothing = { codes: [], meaning: [], tier: list.tier, scope: list.scope }
+  if (answer instanceof DnsError) return { ...nothing, ...FAULTS[answer.reason] }
+  if (answer.kind !== 'found' || answer.records.length === 0) return { ...nothing, status: 'not_listed' }
+  const codes = [...new Set(answer.records)].slice(0, MAX_CODES)
+  const known = codes.map((code) => ({ code, listing: rowOf(list.codes, code), ignored: rowOf(list.ignored, code) }))
+  const told = { ...nothing, codes, meaning: known.map(meaningOf) }
+
+  if (codes.some((code) => !contains(ANSWERS, code))) return { ...told, status: 'error', reason: 'rewritten_or_parked' } // RFC 5782 §2.1
+  const refusal = known.find(isRefusal)
+  if (refusal) return { ...told, status: 'blocked', reason: REFUSAL_WORDS[refusal.code]?.[0] ?? 'refused' }
+
+  const listings = known.flatMap(({ listing }) => (listing ? [listing] : []))
+  if (listings.length > 0) return { ...told, status: 'listed', ...weightOf(list, listings) }
+  if (known.every(({ ignored }) => ignored)) return { ...told, status: 'not_listed' }
+  return list.strict ? { ...told, status: 'error', reason: 'unknown_code' } : { ...told, status: 'listed' }
+}
+
+/** Codes of one answer that are kept; no list gives more than a handful. */
+const MAX_CODES = 32
+
+type Known = { readonly code: Ip; readonly listing: CodeRow | undefined; readonly ignored: CodeRow | undefined }
+
+const isRefusal = ({ code, listing, ignored }: Known): boolean =>
+  contains(REFUSALS, code) || (code === '127.0.0.1' && !listing && !ignored)
+
+const meaningOf = (known: Known): string =>
+  isRefusal(known)
+    ? (REFUSAL_WORDS[known.code]?.[1] ?? 'the list refuses to answer')
+    : ((known.listing ?? known.ignored)?.meaning ?? 'a code that the list does not describe')
+
+/** The worst of the listings: an address on a policy list and on a spam list is on a spam list. */
+function weightOf(list: List, listings: readonly CodeRow[]): { tier: Tier; scope: Scope } {
+  const weights = listings.map((row) => ({ tier: row.tier ?? list.tier, scope: row.scope ?? list.scope }))
+  return weights.reduce((worst, next) => (next.tier < worst.tier ? next : worst))
+}
+
+const fault = (status: ListStatus, reason: string): { status: ListStatus; reason: string } => ({ status, reason })
+
+/** A question without an answer, never the same as "not listed". */
+const FAULTS: Readonly<Record<DnsReason, { readonly status: ListStatus; readonly reason: string }>> = {
+  timeout: fault('timeout', 'no_answer'),
+  aborted: fault('timeout', 'aborted'),
+  refused: fault('blocked', 'refused'),
+  servfail: fault('error', 'servfail'),
+  formerr: fault('error', 'formerr'),
+  notimp: fault('error', 'notimp'),
+  rcode: fault('error', 'rcode'),
+  network: fault('error', 'network'),
+  malformed: fault('error', 'malformed'),
+  cname_loop: fault('error', 'cname_loop'),
+  invalid_name: fault('error', 'invalid_name'),
+  unsafe_address: fault('error', 'unsafe_address'),
+}

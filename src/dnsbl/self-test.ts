@@ -1,0 +1,120 @@
+import type { Ip } from '../names/ip.ts'
+import type { Answer, DnsError } from '../net/dns/resolver.ts'
+import { hasCode } from './codes.ts'
+import { readAnswer } from './read.ts'
+import type { List } from './zone-type.ts'
+
+/**
+ * What is known of a list for one address family. `dead` and `quarantined` lists are never asked about users' addresses.
+ * `failing`: the positive test point is missing, not yet for long; `refused`: our resolver is refused, which is no fault of the list;
+ * `unanswered`: the last test got no answer, so nothing new is known.
+ */
+export type TestStatus = 'untested' | 'healthy' | 'failing' | 'dead' | 'quarantined' | 'refused' | 'unanswered'
+
+export type TestState = {
+  readonly status: TestStatus
+  /** A stable word beside every status but `untested` and `healthy`. */
+  readonly reason: string | null
+  readonly testedAtMs: number | null
+  /** Since when the positive test point is missing without a break. */
+  readonly missingSinceMs: number | null
+  /** Clean tests in a row since the list was quarantined. */
+  readonly cleanTests: number
+  /** What the positive test point answered last. */
+  readonly codes: readonly string[]
+  /** The latest changes, oldest first; at most {@link MAX_HISTORY}. */
+  readonly history: readonly { readonly atMs: number; readonly status: TestStatus; readonly reason: string | null }[]
+}
+
+/** What a test point was seen to be. `rewritten`: an answer that no list gives. */
+export type Seen = 'listed' | 'absent' | 'refused' | 'rewritten' | 'unanswered'
+export type TestResult = {
+  readonly atMs: number
+  readonly positive: Seen
+  /** `skipped` where the list may well list 127.0.0.1. */
+  readonly negative: Seen | 'skipped'
+  readonly codes: readonly string[]
+}
+
+export const TEST_EVERY_MS = 3_600_000
+export const DEAD_AFTER_MS = 3 * 3_600_000
+export const MAX_HISTORY = 24
+/** A list that answered everything once has to pass this many tests before it is believed again. */
+const CLEAN_TESTS_TO_RETURN = 2
+
+export const UNTESTED: TestState = {
+  status: 'untested',
+  reason: null,
+  testedAtMs: null,
+  missingSinceMs: null,
+  cleanTests: 0,
+  codes: [],
+  history: [],
+}
+
+/** Whether users' addresses are kept from the list. */
+export const isBarred = (state: TestState): boolean => state.status === 'dead' || state.status === 'quarantined'
+
+/** Whether a test is due: never made, or an hour ago. A clock that stepped back makes it due too. */
+export const isDue = (state: TestState, nowMs: number): boolean =>
+  state.testedAtMs === null || nowMs - state.testedAtMs >= TEST_EVERY_MS || nowMs < state.testedAtMs
+
+/** What the answer to a test point shows. Any code that is no refusal is an entry; the row's exceptions count as one too. */
+export function readTestPoint(list: List, answer: Answer<'A'> | DnsError): { seen: Seen; codes: readonly Ip[] } {
+  const { status, reason, codes } = readAnswer(list, answer)
+  const excepted = codes.some((code) => list.testPoint.answers.some((pattern) => hasCode(pattern, code)))
+  switch (status) {
+    case 'listed':
+      return { seen: 'listed', codes }
+    case 'not_listed':
+      return { seen: excepted ? 'listed' : 'absent', codes }
+    case 'blocked':
+      return { seen: 'refused', codes }
+    case 'error':
+      if (reason === 'rewritten_or_parked') return { seen: 'rewritten', codes }
+      return { seen: codes.length > 0 ? 'listed' : 'unanswered', codes }
+    case 'timeout':
+    case 'unsupported':
+      return { seen: 'unanswered', codes }
+  }
+}
+
+/** The state of a list after a test (RFC 5782 §5). */
+export function nextState(before: TestState, test: TestResult): TestState {
+  const missing = test.positive === 'absent' || test.positive === 'rewritten'
+  const missingSinceMs = missing
+    ? (before.missingSinceMs ?? test.atMs)
+    : test.positive === 'unanswered'
+      ? before.missingSinceMs
+      : null
+  const verdict = judge(before, test, missingSinceMs)
+  const changed = verdict.status !== before.status || verdict.reason !== before.reason
+  const entry = { atMs: test.atMs, status: verdict.status, reason: verdict.reason }
+  return {
+    ...verdict,
+    testedAtMs: test.atMs,
+    missingSinceMs,
+    codes: test.codes,
+    history: changed ? [...before.history, entry].slice(-MAX_HISTORY) : before.history,
+  }
+}
+
+type Verdict = Pick<TestState, 'status' | 'reason' | 'cleanTests'>
+
+function judge(before: TestState, test: TestResult, missingSinceMs: number | null): Verdict {
+  if (test.negative === 'listed') return { status: 'quarantined', reason: 'answers_everything', cleanTests: 0 }
+  if (test.negative === 'rewritten') return { status: 'quarantined', reason: 'rewritten_or_parked', cleanTests: 0 }
+  const stay = { status: before.status, reason: before.reason, cleanTests: before.cleanTests }
+  if (test.positive === 'unanswered' || test.negative === 'unanswered')
+    return isBarred(before) ? stay : { status: 'unanswered', reason: 'no_answer', cleanTests: 0 }
+  if (before.status === 'quarantined') {
+    const cleanTests = before.cleanTests + 1
+    if (cleanTests < CLEAN_TESTS_TO_RETURN) return { ...stay, cleanTests }
+  }
+  if (test.positive === 'refused') return { status: 'refused', reason: 'resolver_refused', cleanTests: 0 }
+  if (missingSinceMs === null) return { status: 'healthy', reason: null, cleanTests: 0 }
+  const dead = test.atMs - missingSinceMs >= DEAD_AFTER_MS
+  return dead
+    ? { status: 'dead', reason: 'test_point_missing', cleanTests: 0 }
+    : { status: 'failing', reason: 'test_point_missing', cleanTests: 0 }
+}
