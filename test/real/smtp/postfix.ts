@@ -1,0 +1,125 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { STATE } from '../addresses.ts'
+import { certificateFile } from '../certificates.ts'
+import { logFile, runTool, startServer, untilReady } from '../processes.ts'
+import { type Listener, listeners } from './listeners.ts'
+import { maps } from './maps.ts'
+
+const HOME = `${STATE}/postfix`
+const MAPS = `${HOME}/maps`
+
+/** Starts Postfix with a listener a behaviour, and postgrey; resolves when every listener takes connections. */
+export async function startPostfix(): Promise<void> {
+  for (const folder of ['maps', 'queue', 'data', 'grey']) mkdirSync(`${HOME}/${folder}`, { recursive: true })
+  for (const [name, lines] of Object.entries(maps)) writeFileSync(`${MAPS}/${name}`, `${lines.join('\n')}\n`)
+  writeFileSync(`${HOME}/none`, '')
+  writeFileSync(`${HOME}/main.cf`, mainConfig())
+  writeFileSync(`${HOME}/master.cf`, masterConfig())
+  startServer('postgrey', 'postgrey', postgreyOptions())
+  await makeQueue()
+  startServer('postfix', '/usr/lib/postfix/sbin/master', ['-d', '-c', HOME])
+  const all = listeners.flatMap((row) => [row.address, row.address6 ?? []].flat().map((host) => ({ host, port: 25 })))
+  await Promise.all(
+    [...all, { host: '127.0.0.1', port: 10_023 }].map((at) => untilReady('postfix', () => takesConnections(at))),
+  )
+}
+
+const takesConnections = (at: { readonly host: string; readonly port: number }): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(at)
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    socket.once('connect', () => socket.resetAndDestroy())
+  })
+
+/** What `postfix start` would do in two seconds: the folders of the queue with their owners. */
+async function makeQueue(): Promise<void> {
+  const owned = 'active bounce corrupt defer deferred flush hold incoming private saved trace'.split(' ')
+  for (const folder of [...owned, 'maildrop', 'public', 'pid'])
+    mkdirSync(`${HOME}/queue/${folder}`, { recursive: true })
+  await runTool('chown', ['postfix', `${HOME}/data`, ...owned.map((folder) => `${HOME}/queue/${folder}`)])
+  await runTool('chown', ['postfix:postdrop', `${HOME}/queue/maildrop`, `${HOME}/queue/public`])
+  for (const folder of owned) chmodSync(`${HOME}/queue/${folder}`, 0o700)
+  chmodSync(`${HOME}/queue/maildrop`, 0o730)
+  chmodSync(`${HOME}/queue/public`, 0o710)
+}
+
+const postgreyOptions = (): string[] => [
+  '--inet=127.0.0.1:10023',
+  '--delay=3',
+  `--dbdir=${HOME}/grey`,
+  '--user=root',
+  '--group=root',
+  `--whitelist-clients=${HOME}/none`,
+  `--whitelist-recipients=${HOME}/none`,
+  '--auto-whitelist-clients=0',
+]
+
+const mainConfig = (): string => `compatibility_level = 3.6
+maps = ${MAPS}
+queue_directory = ${HOME}/queue
+data_directory = ${HOME}/data
+maillog_file_prefixes = ${STATE}
+maillog_file = ${logFile('maillog')}
+myhostname = mail.lab.test
+mydestination =
+mynetworks = 192.0.2.255/32
+inet_interfaces = 127.0.0.1
+inet_protocols = all
+alias_maps =
+local_recipient_maps =
+virtual_mailbox_domains = texthash:$maps/domains
+virtual_mailbox_maps = texthash:$maps/mailboxes
+virtual_mailbox_base = /nonexistent
+virtual_transport = discard
+smtpd_peername_lookup = no
+smtpd_delay_reject = yes
+smtpd_relay_restrictions = reject_unauth_destination
+smtpd_recipient_restrictions = reject_unlisted_recipient, check_recipient_access texthash:$maps/recipients
+smtpd_client_connection_count_limit = 0
+smtpd_error_sleep_time = 0
+smtpd_hard_error_limit = 1000
+smtpd_soft_error_limit = 1000
+smtpd_timeout = 60s
+smtputf8_enable = no
+in_flow_delay = 0
+smtpd_tls_loglevel = 0
+default_process_limit = 100
+postscreen_greet_action = enforce
+postscreen_greet_wait = 2s
+postscreen_access_list =
+postscreen_cache_map = btree:$data_directory/postscreen_cache
+postscreen_dnsbl_sites =
+`
+
+/** The services that smtpd needs beside it; nothing is ever delivered. */
+const SERVICES = `pickup unix n - n 60 1 pickup
+cleanup unix n - n - 0 cleanup
+qmgr unix n - n 300 1 qmgr
+tlsmgr unix - - n 1000? 1 tlsmgr
+rewrite unix - - n - - trivial-rewrite
+bounce unix - - n - 0 bounce
+defer unix - - n - 0 bounce
+trace unix - - n - 0 bounce
+proxymap unix - - n - - proxymap
+anvil unix - - n - 1 anvil
+error unix - - n - - error
+retry unix - - n - - error
+discard unix - - n - - discard
+scache unix - - n - 1 scache
+postlog unix-dgram n - n - 1 postlogd
+smtpd pass - - n - - smtpd
+`
+
+const masterConfig = (): string => SERVICES + listeners.flatMap(services).join('')
+
+function services(row: Listener): string[] {
+  const at = [row.address, row.address6 ? `[${row.address6}]` : []].flat()
+  const program = row.service === 'postscreen' ? 'n - n - 1 postscreen' : 'n - n - - smtpd'
+  const tls = row.certificate
+    ? { smtpd_tls_security_level: 'may', smtpd_tls_chain_files: certificateFile(`mx.${row.domain}`) }
+    : {}
+  const settings: Readonly<Record<string, string>> = { myhostname: `mx.${row.domain}`, ...tls, ...row.settings }
+  const options = Object.entries(settings).map(([name, value]) => `  -o { ${name} = ${value} }\n`)
+  return at.map((address) => `${address}:25 inet ${program}\n${options.join('')}`)
+}
