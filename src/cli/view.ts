@@ -49,3 +49,26 @@ const brief = (value: Json): string =>
         .filter(([, item]) => item !== undefined && (typeof item !== 'object' || item === null))
         .map(([name, item]) => `${name}: ${String(item)}`)
         .join(', ')
+
+/** An answer as Markdown: plain fields as a list, lists of objects as tables. Text from outside cannot become markup. */
+export function viewMarkdown(answer: JsonObject): string {
+  const lines: string[] = []
+  for (const [name, value] of Object.entries(answer)) {
+    if (value === undefined) continue
+    if (isRows(value)) lines.push('', `## ${name}`, '', rowsMarkdown(value), '')
+    else lines.push(`- **${name}**: ${escapeMarkdown(cell(value))}`)
+  }
+  return lines.join('\n')
+}
+
+function rowsMarkdown(rows: readonly JsonObject[]): string {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))].slice(0, MAX_COLUMNS)
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+  return [
+    line(columns),
+    line(columns.map(() => '---')),
+    ...rows.map((row) => line(columns.map((column) => escapeMarkdown(cell(row[column], 200))))),
+  ].join('\n')
+}
+
+const escapeMarkdown = (text: string): string => text.replace(/[\\`*_{}[\]<>()#+!|~]/g, '\\$&')

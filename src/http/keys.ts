@@ -1,20 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
-import type { Scope } from '../operations/operation.ts'
+import { timingSafeEqual } from 'node:crypto'
+import { type ApiKey, hashKey, type Scope } from '../store/key-file.ts'
 
-/** A key that callers may use; the key itself is never kept. */
-export type ApiKey = {
-  readonly id: string
-  readonly name: string
-  /** SHA-256 of the key, hex. Keys are 256 random bits, so that a fast hash is enough. */
-  readonly hash: string
-  readonly scopes: readonly Scope[]
-  /** Milliseconds since the epoch. */
-  readonly expiresAtMs?: number
-}
-
-export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex')
-
-/** The key a request carries: `Authorization: Bearer …` or `X-API-Key`. Keys never travel in a URL. */
+/** The key a request carries: `Authorization: Bearer …` or `X-API-Key`, at most 512 characters. Keys never travel in a URL. */
 export function presentedKey(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): string | undefined {
@@ -29,7 +16,7 @@ export function findKey(keys: readonly ApiKey[], presented: string, nowMs: numbe
   const hash = Buffer.from(hashKey(presented), 'hex')
   let found: ApiKey | undefined
   for (const key of keys) if (timingSafeEqual(Buffer.from(key.hash, 'hex'), hash)) found = key
-  return found && (found.expiresAtMs === undefined || found.expiresAtMs > nowMs) ? found : undefined
+  return found && (found.expires_at === undefined || Date.parse(found.expires_at) > nowMs) ? found : undefined
 }
 
 /** Whether a key of these scopes may do what needs `scope`: `admin` may do everything. */

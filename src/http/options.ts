@@ -1,9 +1,9 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Deps } from '../operations/deps.ts'
 import type { Operation } from '../operations/operation.ts'
+import type { ApiKey } from '../store/key-file.ts'
 import type { World } from '../world.ts'
 import type { CallerRule } from './caller.ts'
-import type { ApiKey } from './keys.ts'
 
 export type HttpOptions = CallerRule & {
   readonly operations: readonly Operation[]

@@ -1,0 +1,52 @@
+import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
+import type { JsonObject, Operation } from '../operations/operation.ts'
+
+/** Bytes of an answer that are read at most. */
+const MAX_ANSWER = 64 * 1024 * 1024
+
+/** Asks a running service the same question. Throws {@link AppError} with the service's own problem, or `upstream_unavailable` when it is not there. */
+export async function askServer(
+  operation: Operation,
+  raw: Readonly<Record<string, string>>,
+  to: { readonly server: string; readonly key: string | undefined },
+): Promise<JsonObject> {
+  if (!URL.canParse(to.server))
+    throw new AppError('invalid_parameter', `--server: ${JSON.stringify(to.server)} is not a URL`)
+  const url = new URL(operation.path, to.server)
+  if (operation.method === 'GET') for (const [name, value] of Object.entries(raw)) url.searchParams.set(name, value)
+  const response = await fetch(url, {
+    method: operation.method,
+    headers: {
+      accept: 'application/json',
+      ...(to.key ? { authorization: `Bearer ${to.key}` } : {}),
+      ...(operation.method === 'POST' ? { 'content-type': 'application/json' } : {}),
+    },
+    ...(operation.method === 'POST' ? { body: JSON.stringify(raw) } : {}),
+    redirect: 'error',
+    signal: AbortSignal.timeout(310_000),
+  }).catch((cause: unknown) => {
+    throw new AppError('upstream_unavailable', `${url.origin} could not be asked: ${(cause as Error).message}`, {
+      cause,
+    })
+  })
+  const text = await response.text()
+  if (text.length > MAX_ANSWER)
+    throw new AppError('upstream_unavailable', `${url.origin} answered with more than can be read`)
+  const answer = readJson(text, url.origin)
+  if (response.ok) return answer
+  const code = String(answer.code)
+  throw new AppError(
+    code in ERRORS ? (code as ErrorCode) : 'upstream_unavailable',
+    String(answer.detail ?? `${url.origin} answered ${response.status}`),
+  )
+}
+
+function readJson(text: string, origin: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null) return value as JsonObject
+  } catch {
+    // told below
+  }
+  throw new AppError('upstream_unavailable', `${origin} did not answer with JSON`)
+}

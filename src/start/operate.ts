@@ -1,0 +1,88 @@
+import { within } from '../base/deadline.ts'
+import { AppError } from '../base/errors.ts'
+import type { ViewFlags } from '../cli/program.ts'
+import { viewMarkdown, viewTable } from '../cli/view.ts'
+import type { Config } from '../config.ts'
+import type { Logger } from '../log.ts'
+import type { JsonObject, Operation, Verdict } from '../operations/operation.ts'
+import { readInput } from '../operations/read-input.ts'
+import { askServer } from './ask-server.ts'
+import { createDeps } from './deps.ts'
+import { openOutside } from './world.ts'
+
+const EXIT: Record<Verdict, number> = { good: 0, bad: 1, unclear: 3 }
+const FORMATS = ['table', 'json', 'markdown', 'html'] as const
+type Format = (typeof FORMATS)[number]
+
+export type Setting = {
+  readonly config: Config
+  readonly logger: Logger
+  readonly version: string
+  readonly print: (text: string) => void
+  readonly onTerminal: boolean
+}
+
+/** Runs one operation for the command line, in this process or on a server, prints its answer and gives the exit status. */
+export async function operate(
+  operation: Operation,
+  raw: Readonly<Record<string, string>>,
+  view: ViewFlags,
+  setting: Setting,
+): Promise<number> {
+  const format = readFormat(operation, view.format, setting.onTerminal)
+  const minScore = readMinScore(view.minScore)
+  const input = readInput(operation.input, raw) as Record<string, unknown> // refused here too, so that a typo costs no question
+  const answer = view.server
+    ? await askServer(operation, raw, { server: view.server, key: setting.config.apiKeys[0] })
+    : await runHere(operation, input, setting)
+  setting.print(show(operation, answer, format))
+  if (minScore !== undefined) return EXIT[scoreVerdict(answer, minScore)]
+  return EXIT[operation.verdict?.(answer) ?? 'good']
+}
+
+async function runHere(
+  operation: Operation,
+  input: Record<string, unknown>,
+  { config, logger, version }: Setting,
+): Promise<JsonObject> {
+  const outside = await openOutside(config, logger, version)
+  try {
+    const deps = await createDeps(config, outside)
+    const deadlineMs = typeof input.timeout === 'number' ? input.timeout : operation.deadlineMs
+    const stop = new AbortController()
+    process.once('SIGINT', () => stop.abort(new DOMException('stopped', 'AbortError')))
+    return await operation.run({ ...outside.world, signal: within(deadlineMs, stop.signal) }, deps, input)
+  } finally {
+    await outside.close()
+  }
+}
+
+function show(operation: Operation, answer: JsonObject, format: Format): string {
+  const document = operation.documents?.[format]
+  if (document) return document.render(answer)
+  if (format === 'json') return JSON.stringify(answer, null, 2)
+  return format === 'markdown' ? viewMarkdown(answer) : viewTable(answer)
+}
+
+function readFormat(operation: Operation, text: string | undefined, onTerminal: boolean): Format {
+  const format = text ?? (onTerminal ? 'table' : 'json')
+  const known = FORMATS.filter((name) => name !== 'html' || operation.documents?.html)
+  if ((known as readonly string[]).includes(format)) return format as Format
+  throw new AppError('invalid_parameter', `--format: ${JSON.stringify(format)} is not one of ${known.join(', ')} here`)
+}
+
+function readMinScore(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (!/^\d{1,3}$/.test(text) || Number(text) > 100)
+    throw new AppError('invalid_parameter', `--min-score: ${JSON.stringify(text)} is not a whole number from 0 to 100`)
+  return Number(text)
+}
+
+/** Under the wanted score is bad; where what is unknown decides it, it cannot be told. */
+function scoreVerdict(answer: JsonObject, wanted: number): Verdict {
+  const score = answer.score as number
+  const least = (answer.score_min as number | undefined) ?? score
+  const most = (answer.score_max as number | undefined) ?? score
+  if (least >= wanted) return 'good'
+  return most < wanted ? 'bad' : 'unclear'
+}

@@ -1,0 +1,87 @@
+import { join } from 'node:path'
+import closeWithGrace from 'close-with-grace'
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../config.ts'
+import { isLoopbackHost } from '../http/caller.ts'
+import { httpServer } from '../http/server.ts'
+import type { Logger } from '../log.ts'
+import { operations } from '../operations/registry.ts'
+import { type ApiKey, hashKey, makeKey, openKeyFile } from '../store/key-file.ts'
+import { createDeps } from './deps.ts'
+import { openOutside } from './world.ts'
+
+/** Time that what runs is given to end after SIGTERM, ms. */
+const DRAIN_MS = 30_000
+
+/** Answers over HTTP until SIGTERM or SIGINT: then nothing new is taken, what runs may end (at most 30 s), and the process exits with 0. */
+export async function serve(config: Config, logger: Logger, version: string): Promise<number> {
+  const outside = await openOutside(config, logger, version)
+  const deps = await createDeps(config, outside)
+  const keys = keysInForce(config, outside.world.now, logger)
+  let draining = false
+  const app = await httpServer({
+    operations,
+    world: outside.world,
+    deps,
+    keys,
+    hostNames: config.hostNames,
+    corsOrigins: config.corsOrigins,
+    ratePerMinute: config.rate,
+    maxConcurrency: config.maxConcurrency,
+    logger,
+    draining: () => draining,
+    version,
+  })
+  const url = await app.listen({ host: config.host, port: config.port })
+  logger.info({ url, keys: keys().length }, 'listening')
+  if (config.noCourtesy)
+    logger.warn(
+      '--no-courtesy: the limits toward mail hosts, providers and lists are lifted; for labs and own servers only',
+    )
+  return new Promise((resolve) => {
+    closeWithGrace({ delay: DRAIN_MS + 1_000, logger: false }, async ({ err, signal }) => {
+      if (err) logger.error({ err }, 'an unexpected fault ends the service')
+      draining = true
+      logger.info({ signal }, 'stopping: what runs may end')
+      await drained(app)
+      await outside.close()
+      resolve(err ? 1 : 0)
+    })
+  })
+}
+
+async function drained(app: FastifyInstance): Promise<void> {
+  const closed = app.close()
+  const late = new Promise<void>((resolve) => setTimeout(resolve, DRAIN_MS).unref())
+  await Promise.race([closed, late])
+}
+
+/**
+ * The keys in force: those of flags and environment (all scopes), and those of the file. On a host that is not loopback there must be one:
+ * the first start makes it, prints it once and keeps its hash, unless `--insecure-no-auth`.
+ */
+function keysInForce(config: Config, now: () => number, logger: Logger): () => readonly ApiKey[] {
+  const file = openKeyFile(keyPath(config), now)
+  const given: ApiKey[] = config.apiKeys.map((key, i) => ({
+    id: `option-${i + 1}`,
+    name: 'from --api-key',
+    hash: hashKey(key),
+    scopes: ['admin'],
+    created_at: new Date(now()).toISOString(),
+  }))
+  const open = isLoopbackHost(config.host)
+  if (!open && config.insecureNoAuth) {
+    logger.warn('--insecure-no-auth: everybody who reaches this address is answered without a key')
+    return () => []
+  }
+  if (!open && given.length === 0 && file.keys().length === 0) {
+    const made = makeKey({ name: 'made at the first start', scopes: ['admin'], nowMs: now() })
+    file.write([made.kept])
+    process.stderr.write(
+      `\nA key was made, since ${config.host} is not loopback. It is shown this once:\n\n    ${made.key}\n\n`,
+    )
+  }
+  return () => [...given, ...file.keys()]
+}
+
+export const keyPath = (config: Config): string => config.apiKeysFile ?? join(config.dataDir, 'keys.json')

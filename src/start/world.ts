@@ -1,0 +1,80 @@
+import { randomInt } from 'node:crypto'
+import { getCACertificates } from 'node:tls'
+import { AppError } from '../base/errors.ts'
+import type { Config } from '../config.ts'
+import type { Logger } from '../log.ts'
+import { logOf } from '../log.ts'
+import { rangeOf } from '../names/ip-range.ts'
+import { serverAsker } from '../net/dns/ask-server.ts'
+import { dnsClient } from '../net/dns/client.ts'
+import { formatServer, isPublicResolver, parseServer, type Server, systemResolvers } from '../net/dns/system.ts'
+import { cached, limited, once } from '../net/dns/wrap.ts'
+import { httpsFetch } from '../net/https.ts'
+import { guard } from '../net/public-only.ts'
+import { tcpDial } from '../net/smtp/tcp-dial.ts'
+import { fileStore } from '../store/file-store.ts'
+import type { World } from '../world.ts'
+
+/** Questions to the resolvers under way at most; more wait. */
+const MAX_QUESTIONS = 5_000
+/** The DNS cache: entries, and bytes in all. */
+const CACHE = { maxEntries: 100_000, maxBytes: 32 * 1024 * 1024 }
+
+/** The real outside and how to let go of it; nothing is opened before the first need. */
+export type Outside = {
+  readonly world: World
+  readonly servers: readonly Server[]
+  readonly close: () => Promise<void>
+}
+
+export async function openOutside(config: Config, logger: Logger, version: string): Promise<Outside> {
+  const log = logOf(logger)
+  const { servers, trustAd } = await resolversOf(config)
+  const now = (): number => Date.now()
+  const random = (): number => randomInt(2 ** 47) / 2 ** 47
+  const reachable = guard({ allowed: config.allowNetworks })
+  const client = dnsClient({ servers, trustAd, random })
+  const asker = serverAsker({ allowed: reachable, random })
+  const resolve = once(cached(limited(client.resolve, MAX_QUESTIONS), { now, ...CACHE }))
+  const ca = getCACertificates('extra')
+  const store = fileStore(config.dataDir, log.warn)
+  const world: World = {
+    resolve,
+    askServer: asker.ask,
+    dial: tcpDial({ reachable, ca }),
+    fetch: httpsFetch({ resolve, reachable, ca, userAgent: `mailsonde/${version}` }),
+    store,
+    now,
+    random,
+    log,
+  }
+  const shared = servers.filter(({ ip }) => isPublicResolver(ip))
+  if (shared.length > 0) {
+    log.warn(
+      'a public resolver is configured: several blacklists refuse its questions; run an own one beside this service',
+      { resolver: shared.map(formatServer).join(', ') },
+    )
+  }
+  async function close(): Promise<void> {
+    client.close()
+    asker.close()
+    await store.flush()
+  }
+  return { world, servers, close }
+}
+
+/** The resolvers to ask. Their AD bit is believed when the operator says so, or when all of them stand on this machine (RFC 4035 §4.9.3). */
+async function resolversOf(config: Config): Promise<{ servers: readonly Server[]; trustAd: boolean }> {
+  if (config.resolvers.length === 0) {
+    const system = await systemResolvers()
+    return { servers: system.servers, trustAd: config.trustAd || system.trustAd || onLoopback(system.servers) }
+  }
+  const servers = config.resolvers.map((text) => {
+    const server = parseServer(text)
+    if (!server.ok) throw new AppError('invalid_parameter', `--resolver: ${server.problem}`)
+    return server.value
+  })
+  return { servers, trustAd: config.trustAd || onLoopback(servers) }
+}
+
+const onLoopback = (servers: readonly Server[]): boolean => servers.every(({ ip }) => rangeOf(ip) === 'loopback')
