@@ -4,6 +4,9 @@ import type { findings } from './findings.ts'
 
 export type DmarcFindingId = keyof typeof findings
 
+/** Characters of a record that is offered to be published; a longer one is not offered. */
+const MAX_FIX = 2_048
+
 /** A finding of this check; what is undefined is left out. */
 export const finding = (
   id: DmarcFindingId,
@@ -13,5 +16,5 @@ export const finding = (
   id,
   args,
   ...(more.evidence === undefined ? {} : { evidence: printable(more.evidence) }),
-  ...(more.fix === undefined ? {} : { fix: more.fix }),
+  ...(more.fix === undefined || more.fix.value.length > MAX_FIX ? {} : { fix: more.fix }),
 })
