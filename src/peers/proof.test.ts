@@ -1,0 +1,39 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { type Call, formatProof, parseProof, refuteProof } from './proof.ts'
+
+const CALL: Call = { method: 'POST', path: '/v1/peer/register', body: '{"url":"https://a.example"}' }
+const NOW = 1_700_000_000_000
+const by = { id: 'a', nonce: 'abcdefghijklmnop', nowMs: NOW }
+const proof = parseProof(formatProof(CALL, by, 's3cret'))!
+const check = (over: Partial<{ secret: string; nowMs: number; seen: (nonce: string) => boolean }> = {}) => ({
+  secret: 's3cret',
+  nowMs: NOW,
+  seen: () => false,
+  ...over,
+})
+
+it.each<[string, Call, Parameters<typeof refuteProof>[2], string | undefined]>([
+  ['holds', CALL, check(), undefined],
+  ['holds within the window', CALL, check({ nowMs: NOW + 60_000 }), undefined],
+  ['another body', { ...CALL, body: '{}' }, check(), 'signature'],
+  ['another path', { ...CALL, path: '/v1/peer/heartbeat' }, check(), 'signature'],
+  ['another method', { ...CALL, method: 'GET' }, check(), 'signature'],
+  ['another secret', CALL, check({ secret: 'other' }), 'signature'],
+  ['stale', CALL, check({ nowMs: NOW + 62_000 }), 'too old'],
+  ['from the future', CALL, check({ nowMs: NOW - 61_000 }), 'too old'],
+  ['replayed', CALL, check({ seen: () => true }), 'seen before'],
+])('%s', (_, call, against, why) => {
+  const refuted = refuteProof(proof, call, against)
+  if (why === undefined) expect(refuted).toBeUndefined()
+  else expect(refuted).toContain(why)
+})
+
+it('does not remember the nonce of a forged call', () => {
+  let asked = 0
+  refuteProof({ ...proof, sig: '0'.repeat(64) }, CALL, check({ seen: () => asked++ > 0 }))
+  expect(asked).toBe(0)
+})
+
+it('never throws on a header', () =>
+  fc.assert(fc.property(fc.string(), (text) => void parseProof(`Mailsonde-Peer id=${text}`))))

@@ -1,0 +1,57 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+
+/** A call between nodes proves that it knows the cluster's secret: `Mailsonde-Peer id=…, ts=…, nonce=…, sig=…`, an HMAC-SHA-256 over what is asked. */
+export const SCHEME = 'Mailsonde-Peer'
+/** How far the clocks of two nodes may be apart, and how long a nonce is remembered, ms. */
+export const WINDOW_MS = 60_000
+/** Nonces that are remembered; beyond it the oldest go, and with them nothing older than the window when fewer calls come in a minute. */
+export const MAX_NONCES = 100_000
+
+export type Call = { readonly method: string /** With the query. */; readonly path: string; readonly body: string }
+export type Proof = { readonly id: string; readonly ts: number; readonly nonce: string; readonly sig: string }
+
+/** The header value of a call. `nonce` is 16 to 64 characters of base64url that were never used before; `nowMs` goes out in whole seconds. */
+export function formatProof(
+  call: Call,
+  by: { readonly id: string; readonly nonce: string; readonly nowMs: number },
+  secret: string,
+): string {
+  const ts = Math.floor(by.nowMs / 1_000)
+  return `${SCHEME} id=${by.id}, ts=${ts}, nonce=${by.nonce}, sig=${signature(call, { id: by.id, ts, nonce: by.nonce }, secret)}`
+}
+
+/** Reads the header value; undefined when it is not one of ours. Nothing is checked yet. */
+export function parseProof(header: string): Proof | undefined {
+  if (header.length > 512) return undefined
+  const match =
+    /^Mailsonde-Peer id=([A-Za-z0-9._-]{1,64}), ?ts=(\d{1,12}), ?nonce=([A-Za-z0-9_-]{16,64}), ?sig=([0-9a-f]{64})$/.exec(
+      header,
+    )
+  if (!match) return undefined
+  const [, id, ts, nonce, sig] = match as unknown as [string, string, string, string, string]
+  return { id, ts: Number(ts), nonce, sig }
+}
+
+/** Why a proof does not hold, or undefined when it does: signature (in constant time), then age, then whether its nonce was seen. `seen` remembers it. */
+export function refuteProof(
+  proof: Proof,
+  call: Call,
+  check: { readonly secret: string; readonly nowMs: number; readonly seen: (nonce: string) => boolean },
+): string | undefined {
+  const expected = Buffer.from(signature(call, proof, check.secret), 'hex')
+  if (!timingSafeEqual(expected, Buffer.from(proof.sig, 'hex'))) return 'the signature does not fit'
+  if (Math.abs(check.nowMs - proof.ts * 1_000) > WINDOW_MS)
+    return 'the call is too old, or the clocks of the two nodes are more than 60 s apart'
+  return check.seen(`${proof.id} ${proof.nonce}`) ? 'the call was seen before' : undefined
+}
+
+function signature(
+  call: Call,
+  by: { readonly id: string; readonly ts: number; readonly nonce: string },
+  secret: string,
+): string {
+  const body = createHash('sha256').update(call.body).digest('hex')
+  return createHmac('sha256', secret)
+    .update([call.method, call.path, body, by.id, by.ts, by.nonce].join('\n'))
+    .digest('hex')
+}
