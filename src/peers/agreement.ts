@@ -25,7 +25,7 @@ export function agreementOf(votes: readonly Vote[]): Agreement {
     verdict: stands ? verdict : undefined,
     agree: `${count}/${votes.length}`,
     dissent: votes
-      .filter((vote) => vote.verdict !== verdict)
+      .filter((vote) => vote.verdict === undefined || vote.verdict !== verdict)
       .map((vote) => ({ node: vote.node, verdict: vote.verdict ?? null })),
   }
 }
