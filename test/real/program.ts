@@ -1,0 +1,89 @@
+import { execFile, spawn } from 'node:child_process'
+import { mkdtempSync, openSync } from 'node:fs'
+import { CA_FILE, STATE } from './addresses.ts'
+import { logFile } from './processes.ts'
+
+const MAIN = 'src/main.ts'
+const ENV = { ...process.env, NODE_EXTRA_CA_CERTS: CA_FILE }
+let port = 8_100
+
+/** An answer over HTTP: its status, its JSON (the text where it is none), its headers. */
+export type Got = { readonly status: number; readonly body: unknown; readonly headers: Headers }
+/** What a command printed, and its exit status. */
+export type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string; readonly body: unknown }
+
+/** The program at work inside the mini internet. */
+export type Program = {
+  readonly url: string
+  readonly pid: number
+  /** GET of a path with its query. */
+  readonly get: (path: string) => Promise<Got>
+  readonly post: (path: string, body: unknown) => Promise<Got>
+  /** SIGTERM, then the exit status. */
+  readonly stop: () => Promise<number>
+}
+
+/** Starts `serve` with a data folder of its own on a free port, without courtesy limits, and waits until it is healthy (at most 15 s). */
+export async function startProgram(flags: readonly string[] = []): Promise<Program> {
+  const url = `http://127.0.0.1:${++port}`
+  const out = openSync(logFile(`program-${port}`), 'a')
+  const common = ['--port', String(port), '--no-courtesy', '--rate', '1000000', '--data-dir', dataDir()]
+  const child = spawn(process.execPath, [MAIN, 'serve', ...common, ...flags], { stdio: ['ignore', out, out], env: ENV })
+  const ended = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)))
+  await healthy(url, ended)
+  return {
+    url,
+    pid: child.pid!,
+    get: (path) => ask(`${url}${path}`),
+    post: (path, body) =>
+      ask(`${url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    stop: () => {
+      child.kill('SIGTERM')
+      return ended
+    },
+  }
+}
+
+/** Runs one command (`check accept.test`) to its end, with JSON out. */
+export function cli(...args: readonly string[]): Promise<Ran> {
+  const all = [MAIN, ...args, '--format', 'json', '--no-courtesy', '--data-dir', dataDir()]
+  return new Promise((resolve) => {
+    execFile(process.execPath, all, { env: ENV, maxBuffer: 64 << 20 }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : Number(error.code ?? 1)
+      resolve({ code, stdout, stderr, body: jsonOf(stdout) })
+    })
+  })
+}
+
+const dataDir = (): string => mkdtempSync(`${STATE}/data-`)
+
+async function ask(url: string, init: RequestInit = {}): Promise<Got> {
+  const response = await fetch(url, init)
+  return { status: response.status, body: jsonOf(await response.text()), headers: response.headers }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+async function healthy(url: string, ended: Promise<number>): Promise<void> {
+  let over: number | undefined
+  void ended.then((code) => {
+    over = code
+  })
+  const end = performance.now() + 15_000
+  while (over === undefined && performance.now() < end) {
+    const got = await ask(`${url}/v1/health`).catch(() => undefined)
+    if (got?.status === 200) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error(`the program is not healthy at ${url}: see ${STATE}/log (exit status ${over ?? 'none'})`)
+}
