@@ -1,0 +1,129 @@
+import { canonicalName, labelsOf } from '../../names/domain.ts'
+import {
+  type Answer,
+  DnsError,
+  type RecordData,
+  type RecordType,
+  type Resolve,
+  type ResolveOptions,
+} from './resolver.ts'
+
+/** One record as if it were published; `data` is what a {@link Resolve} gives for its type. */
+export type OverlayRecord = {
+  [T in RecordType]: { readonly name: string; readonly type: T; readonly data: RecordData[T] }
+}[RecordType]
+
+/** Links of a CNAME chain that are followed, as in {@link Answer}. */
+const MAX_CHAIN = 16
+/** What an overlaid record is kept for. */
+const TTL_SECONDS = 300
+
+/**
+ * `resolve` as if `records` stood in the DNS. The records of a name and type replace those that are published there; all else is asked.
+ * A name with an overlaid record, and every name above it, exists (RFC 8020). An overlaid CNAME stands alone at its name, and any other
+ * overlaid type takes a published CNAME away from its name (RFC 1034 §3.6.2). `*` as first label answers for names below that exist
+ * neither here nor there (RFC 4592 §2.2). Answers that rest on the overlay are never `secure`. Rejects as `resolve` does, and with
+ * `cname_loop` for a chain over 16. Where nothing is laid over, questions and answers are those of `resolve`.
+ */
+export function overlay(resolve: Resolve, records: readonly OverlayRecord[]): Resolve {
+  const laid = layOut(records)
+  return async (asked, type, signal, options) => {
+    const first = canonicalName(asked)
+    const chain: string[] = []
+    for (let at = first; ; ) {
+      const step = await stepAt({ resolve, laid, at, type, signal, options })
+      if ('end' in step) return chain.length === 0 ? step.end : joined(first, chain, step.end)
+      chain.push(...step.follow)
+      if (chain.length > MAX_CHAIN) throw new DnsError('cname_loop', { name: first, type })
+      at = chain.at(-1)!
+    }
+  }
+}
+
+type Node = ReadonlyMap<RecordType, readonly unknown[]>
+type Laid = ReadonlyMap<string, Node>
+/** One step of the way: the end of it, or the names of the chain that lead on. */
+type Step<T extends RecordType> = { readonly end: Answer<T> } | { readonly follow: readonly string[] }
+type Question<T extends RecordType> = {
+  readonly resolve: Resolve
+  readonly laid: Laid
+  readonly at: string
+  readonly type: T
+  readonly signal: AbortSignal
+  readonly options: ResolveOptions | undefined
+}
+
+async function stepAt<T extends RecordType>(question: Question<T>): Promise<Step<T>> {
+  const { laid, at, type } = question
+  const node = laid.get(at)
+  if (node) return ownStep(node, question) ?? { end: await beside(question) }
+  const answer = await question.resolve(at, type, question.signal, question.options)
+  const entry = answer.cname.findIndex((target) => laid.has(target))
+  if (entry >= 0) return { follow: answer.cname.slice(0, entry + 1) }
+  if (answer.kind !== 'nxdomain') return { end: answer }
+  const missing = answer.cname.at(-1) ?? at
+  if (isAbove(laid, missing)) return { end: { ...answer, kind: 'nodata', secure: false } }
+  const wildcard = await wildcardFor(question, missing)
+  if (!wildcard) return { end: answer }
+  if (missing !== at) return { follow: answer.cname }
+  return ownStep(wildcard, question) ?? { end: answerOf(at, type, []) }
+}
+
+/** What a node itself says to the type: its records, or its CNAME. */
+function ownStep<T extends RecordType>(node: Node, { at, type }: Question<T>): Step<T> | undefined {
+  const own = node.get(type)
+  if (own) return { end: answerOf(at, type, own as readonly RecordData[T][]) }
+  const target = node.get('CNAME')?.[0] as string | undefined
+  return target === undefined ? undefined : { follow: [canonicalName(target)] }
+}
+
+/** A type that is not laid on a name that has others: the published records of that very name. The name exists. */
+async function beside<T extends RecordType>({ resolve, at, type, signal, options }: Question<T>): Promise<Answer<T>> {
+  if (type === 'CNAME') return answerOf(at, type, [])
+  const answer = await resolve(at, type, signal, options)
+  return answer.kind === 'found' && answer.cname.length === 0 ? answer : answerOf(at, type, [])
+}
+
+/** The overlaid wildcard of the closest name above that exists (RFC 4592 §3.3.1); the names between are asked for only where there is one. */
+async function wildcardFor<T extends RecordType>(question: Question<T>, name: string): Promise<Node | undefined> {
+  const { laid, resolve, type, signal, options } = question
+  const labels = labelsOf(name)
+  const enclosers = labels.map((_, i) => labels.slice(i + 1).join('.'))
+  const last = enclosers.findIndex((encloser) => laid.has(`*.${encloser}`))
+  if (last < 0) return undefined
+  for (const encloser of enclosers.slice(0, last)) {
+    if (laid.has(encloser) || isAbove(laid, encloser)) return undefined
+    if ((await resolve(encloser, type, signal, options)).kind !== 'nxdomain') return undefined
+  }
+  return laid.get(`*.${enclosers[last]}`)
+}
+
+const isAbove = (laid: Laid, name: string): boolean => [...laid.keys()].some((other) => other.endsWith(`.${name}`))
+
+function layOut(records: readonly OverlayRecord[]): Laid {
+  const laid = new Map<string, Map<RecordType, unknown[]>>()
+  for (const { name, type, data } of records) {
+    const key = canonicalName(name)
+    const node = laid.get(key) ?? new Map<RecordType, unknown[]>()
+    laid.set(key, node.set(type, [...(node.get(type) ?? []), data]))
+  }
+  return laid
+}
+
+const answerOf = <T extends RecordType>(name: string, type: T, records: readonly RecordData[T][]): Answer<T> => ({
+  kind: records.length > 0 ? 'found' : 'nodata',
+  name,
+  type,
+  records,
+  ttlSeconds: TTL_SECONDS,
+  cname: [],
+  secure: false,
+  ede: [],
+})
+
+const joined = <T extends RecordType>(name: string, chain: readonly string[], end: Answer<T>): Answer<T> => ({
+  ...end,
+  name,
+  cname: [...chain, ...end.cname],
+  secure: false,
+})
