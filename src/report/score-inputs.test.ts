@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import type { LabNode, LabZone } from '../../test/lab/dns.ts'
+import { labCtx } from '../../test/lab/world.ts'
+import { findings as dmarcTable } from '../checks/dmarc/findings.ts'
+import { dmarc } from '../checks/dmarc/index.ts'
+import { findings as mxTable } from '../checks/mx/findings.ts'
+import { mx } from '../checks/mx/index.ts'
+import { findings as ptrTable } from '../checks/ptr/findings.ts'
+import { ptr } from '../checks/ptr/index.ts'
+import { runCheck } from '../checks/run.ts'
+import { domain } from '../names/domain.ts'
+import { dmarcLosses, mxLosses, ptrLosses, UNIT } from './losses.ts'
+import { fromDmarc, fromMx, fromPtr } from './score-inputs.ts'
+import type { Loss } from './score-types.ts'
+
+const A = domain('a.example')
+const at = (...records: [number, string][]): LabZone => ({ 'a.example': { MX: records } })
+const REVERSE: LabZone = {
+  '1.5.53.45.in-addr.arpa': { PTR: ['m.example'] },
+  '2.5.53.45.in-addr.arpa': { PTR: ['m.example'] },
+}
+const M = { A: ['45.53.5.1', '45.53.5.2'] }
+/** `finding points`, with the range where the points are not certain; each id stands in the table. */
+const told = (losses: readonly Loss[], table: object): string[] =>
+  losses
+    .filter((loss) => loss.mostUnits > 0)
+    .map(({ finding, units, leastUnits, mostUnits }) => {
+      if (finding !== null) expect(Object.keys(table)).toContain(finding)
+      const range = leastUnits === mostUnits ? '' : ` (${leastUnits / UNIT} to ${mostUnits / UNIT})`
+      return `${finding} ${units / UNIT}${range}`
+    })
+
+describe('MX', () => {
+  it.each<[string, LabZone, string[]]>([
+    ['clean', { ...at([1, 'm.example']), 'm.example': M }, []],
+    ['unknown', { 'a.example': 'SERVFAIL' }, ['null 7.5 (0 to 15)']],
+    ['its only host unknown', { ...at([1, 'm.example']), 'm.example': 'SERVFAIL' }, ['null 7.5 (0 to 15)']],
+    ['null MX', at([0, '.']), []],
+    ['no domain', {}, ['mx.no_domain 15']],
+    ['nothing', { 'a.example': {} }, ['mx.none 15']],
+    ['implicit', { 'a.example': { A: ['45.53.5.1'] } }, ['mx.implicit 10']],
+    ['implicit and private', { 'a.example': { A: ['10.0.0.1'] } }, ['mx.implicit 10', 'mx.not_public 6']],
+    ['null MX misused', { ...at([0, '.'], [1, 'm.example']), 'm.example': M }, ['mx.null_beside_others 8']],
+    [
+      'a literal is no dangling name',
+      { ...at([1, '45.53.5.9'], [2, 'm.example']), 'm.example': M },
+      ['mx.ip_literal 8'],
+    ],
+    ['a literal alone: no host has an address', at([1, '45.53.5.9']), ['mx.none_resolvable 15']],
+    ['one dangling', { ...at([1, 'm.example'], [2, 'gone.example']), 'm.example': M }, ['mx.unresolvable 4']],
+    [
+      'one unknown',
+      { ...at([1, 'm.example'], [2, 's.example']), 'm.example': M, 's.example': 'SERVFAIL' },
+      ['mx.host_unknown 0 (0 to 4)'],
+    ],
+    [
+      'a CNAME to one address',
+      { ...at([1, 'al.example']), 'al.example': { CNAME: ['n.example'] }, 'n.example': { A: ['45.53.5.1'] } },
+      ['mx.cname 3', 'mx.single_address 1'],
+    ],
+  ])('%s', async (_why, zone, expected) =>
+    expect(told(mxLosses(fromMx(await runCheck(mx, labCtx(zone), A))), mxTable)).toEqual(expected),
+  )
+})
+
+describe('PTR', () => {
+  const host = (zone: LabZone): LabZone => ({ ...at([1, 'm.example']), 'm.example': M, ...REVERSE, ...zone })
+  it.each<[string, LabZone, string[]]>([
+    ['clean', host({}), []],
+    ['the mail hosts are unknown', { 'a.example': 'SERVFAIL' }, ['null 5 (0 to 10)']],
+    ['null MX', at([0, '.']), []],
+    ['no mail host', {}, ['ptr.no_address 10']],
+    ['one of two missing', host({ '1.5.53.45.in-addr.arpa': {} }), ['ptr.missing 5']],
+    ['one of two unknown', host({ '1.5.53.45.in-addr.arpa': 'TIMEOUT' }), ['ptr.not_asked 2.5 (0 to 5)']],
+    [
+      'both unconfirmed are one row',
+      host({ '1.5.53.45.in-addr.arpa': { PTR: ['x.example'] }, '2.5.53.45.in-addr.arpa': { PTR: ['x.example'] } }),
+      ['ptr.not_confirmed 5'],
+    ],
+    [
+      'only the best MX counts',
+      host({ ...at([1, 'm.example'], [2, 'n.example']), 'n.example': { A: ['45.53.6.1'] } }),
+      [],
+    ],
+  ])('%s', async (_why, zone, expected) =>
+    expect(told(ptrLosses(fromPtr(await runCheck(ptr, labCtx(zone), A))), ptrTable)).toEqual(expected),
+  )
+})
+
+describe('DMARC', () => {
+  const record = (text: string): LabNode => ({ TXT: [text] })
+  it.each<[string, LabNode | 'SERVFAIL', string[]]>([
+    ['reject with reports', record('v=DMARC1; p=reject; rua=mailto:d@a.example'), []],
+    ['unknown', 'SERVFAIL', ['null 15 (0 to 30)']],
+    ['none', {}, ['dmarc.no_record 30']],
+    ['no reports', record('v=DMARC1; p=reject'), ['dmarc.no_rua 2']],
+    [
+      'reports that go to a stranger',
+      record('v=DMARC1; p=reject; rua=mailto:d@b.test'),
+      ['dmarc.report_unauthorized 2'],
+    ],
+    ['quarantine', record('v=DMARC1; p=quarantine; rua=mailto:d@a.example'), ['dmarc.policy_quarantine 5']],
+    ['testing quarantine is none', record('v=DMARC1; p=quarantine; t=y; rua=mailto:d@a.example'), ['dmarc.testing 15']],
+    [
+      'sub-domains weaker',
+      record('v=DMARC1; p=reject; sp=none; rua=mailto:d@a.example'),
+      ['dmarc.subdomains_weaker 1'],
+    ],
+    ['several', { TXT: ['v=DMARC1; p=reject', 'v=DMARC1; p=none'] }, ['dmarc.several_records 27']],
+  ])('%s', async (_why, node, expected) => {
+    const ctx = labCtx({ '_dmarc.a.example': node, 'a.example': {} })
+    expect(told(dmarcLosses(fromDmarc(await runCheck(dmarc, ctx, A))), dmarcTable)).toEqual(expected)
+  })
+})

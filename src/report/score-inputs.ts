@@ -1,0 +1,80 @@
+import type { Outcome } from '../checks/check.ts'
+import { type DmarcFacts, standingOf } from '../checks/dmarc/index.ts'
+import { type MxFacts, resolvable } from '../checks/mx/index.ts'
+import { bestStates, type PtrFacts } from '../checks/ptr/index.ts'
+import type { DmarcScoreInput, FindingId, MxScoreInput, PtrScoreInput } from './score-types.ts'
+
+/** What the score needs of the MX check. */
+export function fromMx(outcome: Outcome<MxFacts>): MxScoreInput {
+  if (outcome.status === 'unknown') return { state: 'unknown' }
+  const { mail } = outcome.facts
+  const has = (id: FindingId): boolean => outcome.findings.some((finding) => finding.id === id)
+  if (mail.kind === 'none') return { state: mail.exists ? 'none' : 'no_domain' }
+  if (mail.kind === 'null') return { state: 'null' }
+  if (mail.kind === 'implicit') return { state: 'implicit', notPublic: has('mx.not_public') }
+  const named = mail.hosts.filter((host) => host.literal === undefined).map(resolvable)
+  return {
+    state: 'explicit',
+    noneResolvable: has('mx.none_resolvable'),
+    nullBesideOthers: has('mx.null_beside_others'),
+    ipLiteral: has('mx.ip_literal'),
+    unresolvable: named.filter((state) => state === 'no').length,
+    unknown: named.filter((state) => state === 'unknown').length,
+    cname: has('mx.cname'),
+    notPublic: has('mx.not_public'),
+    singleAddress: has('mx.single_address'),
+  }
+}
+
+/** What the score needs of the PTR check: each address of the best MX, also where one of them leaves the whole unknown. */
+export function fromPtr(outcome: Outcome<PtrFacts>): PtrScoreInput {
+  if (outcome.status === 'not_applicable') return { state: 'not_applicable' }
+  const addresses = outcome.facts ? bestStates(outcome.facts) : []
+  if (addresses.length > 0) return { state: 'addresses', addresses }
+  return outcome.status === 'unknown' ? { state: 'unknown' } : { state: 'none' }
+}
+
+/** What the score needs of the DMARC check. */
+export function fromDmarc(outcome: Outcome<DmarcFacts>): DmarcScoreInput {
+  if (!outcome.facts) return { state: 'unknown' }
+  const standing = standingOf(outcome.facts)
+  if (standing.kind !== 'policy') {
+    if (standing.kind === 'unknown') return { state: 'unknown' }
+    if (standing.kind === 'none') return { state: 'none', finding: firstOf(outcome, ABSENT) ?? 'dmarc.no_record' }
+    return { state: 'unusable', finding: firstOf(outcome, UNUSABLE) ?? 'dmarc.malformed' }
+  }
+  return {
+    state: 'record',
+    effective: standing.effective,
+    rua: standing.reporting,
+    subdomainsWeaker: !standing.subdomainsCovered,
+    ...told('policyFinding', firstOf(outcome, WEAK_POLICY)),
+    ...told('ruaFinding', firstOf(outcome, WITHOUT_REPORTS)),
+    ...told('subdomainsFinding', firstOf(outcome, ['dmarc.subdomains_weaker'])),
+  }
+}
+
+const ABSENT = ['dmarc.misplaced', 'dmarc.no_record_parked'] as const
+const UNUSABLE = ['dmarc.duplicate_tag', 'dmarc.unusable_policy', 'dmarc.several_records', 'dmarc.malformed'] as const
+const WEAK_POLICY = [
+  'dmarc.testing',
+  'dmarc.policy_none',
+  'dmarc.policy_quarantine',
+  'dmarc.invalid_policy',
+  'dmarc.missing_policy',
+] as const
+const WITHOUT_REPORTS = [
+  'dmarc.no_rua',
+  'dmarc.report_unauthorized',
+  'dmarc.report_unknown',
+  'dmarc.report_uri',
+  'dmarc.report_scheme',
+] as const
+
+/** The first of these findings, in the order given, that the check has. */
+const firstOf = (outcome: Outcome<unknown>, ids: readonly FindingId[]): FindingId | undefined =>
+  ids.find((id) => outcome.findings.some((finding) => finding.id === id))
+
+/** A field that is left out when there is nothing to put in. */
+const told = <K extends string>(key: K, id: FindingId | undefined): { readonly [_ in K]?: FindingId } =>
+  id === undefined ? {} : ({ [key]: id } as { readonly [_ in K]: FindingId })
