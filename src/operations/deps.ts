@@ -1,2 +1,6 @@
-/** What operations are given beside the world: the rooms that keep state, made once in `main.ts`. */
-export type Deps = Record<never, never>
+import type { Blacklists } from '../dnsbl/blacklists.ts'
+
+/** What operations are given beside the world: the rooms that keep state, made once for the life of the process. */
+export type Deps = {
+  readonly blacklists: Blacklists
+}

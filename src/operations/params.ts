@@ -24,6 +24,9 @@ export function textParam<T>(
     })
 }
 
+/** Bounds of the `timeout` parameter. */
+export const TIMEOUT = { minMs: 1_000, maxMs: 300_000 } as const
+
 export const domainParam = (description: string) =>
   textParam<Domain>('invalid_domain', parseDomain, { description, example: 'example.org' })
 
@@ -59,6 +62,18 @@ export const flagParam = (description: string) =>
       })
       return z.NEVER
     })
+
+/** How old a remembered answer may be, ms: `0` asks anew, else a duration up to a day. */
+export const maxAgeParam = textParam<number>(
+  'invalid_duration',
+  (text) => {
+    if (text === '0') return { ok: true, value: 0 }
+    const result = parseDuration(text)
+    if (!result.ok || result.value <= 86_400_000) return result
+    return { ok: false, problem: `${text} is more than 24h` }
+  },
+  { description: 'how old a remembered answer may be; 0 asks anew', example: '10m' },
+)
 
 export const choiceParam = <const T extends readonly [string, ...string[]]>(
   choices: T,

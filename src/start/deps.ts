@@ -1,8 +1,36 @@
+import { readFileSync } from 'node:fs'
+import { AppError } from '../base/errors.ts'
 import type { Config } from '../config.ts'
+import { createBlacklists } from '../dnsbl/blacklists.ts'
+import { parseLists } from '../dnsbl/parse-lists.ts'
+import type { ListSet } from '../dnsbl/zone-type.ts'
+import { BUILT_IN } from '../dnsbl/zones.ts'
 import type { Deps } from '../operations/deps.ts'
 import type { Outside } from './world.ts'
 
-/** The rooms that keep state, made once for the life of the process. */
-export async function createDeps(_config: Config, _outside: Outside): Promise<Deps> {
-  return {}
+/** The rooms that keep state, made once for the life of the process. Throws AppError on an option whose file cannot be used. */
+export async function createDeps(config: Config, { world }: Outside): Promise<Deps> {
+  const keys = {
+    ...(config.dqsKey ? { dqs: config.dqsKey } : {}),
+    ...(config.spamratsKey ? { spamrats: config.spamratsKey } : {}),
+  }
+  const blacklists = createBlacklists({ now: world.now, set: listSet(config), keys, noCourtesy: config.noCourtesy })
+  return { blacklists }
+}
+
+function listSet(config: Config): ListSet {
+  if (config.dnsblLists === undefined) return BUILT_IN
+  let text: string
+  try {
+    text = readFileSync(config.dnsblLists, 'utf8')
+  } catch (cause) {
+    throw new AppError(
+      'invalid_parameter',
+      `--dnsbl-lists: ${config.dnsblLists} could not be read: ${(cause as Error).message}`,
+      { cause },
+    )
+  }
+  const lists = parseLists(text)
+  if (!lists.ok) throw new AppError('invalid_parameter', `--dnsbl-lists: ${config.dnsblLists}: ${lists.problem}`)
+  return lists.value
 }

@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { presentBlacklists } from '../dnsbl/present-states.ts'
+import { defineOperation } from './operation.ts'
+
+/** The 29 lists and how each stands by its self-test. */
+export const blacklists = defineOperation({
+  name: 'blacklists',
+  method: 'GET',
+  path: '/v1/blacklists',
+  summary: 'The 29 blacklists with the state of their self-tests',
+  scope: 'read',
+  input: z.object({}),
+  output: z.looseObject({
+    total: z.literal(29),
+    list_version: z.string(),
+    data: z.array(z.looseObject({ blacklist: z.string(), zone: z.string(), state: z.string() })),
+    has_more: z.boolean(),
+    next_cursor: z.null(),
+  }),
+  example: { input: {}, output: { total: 29, list_version: '2026-11', data: [], has_more: false, next_cursor: null } },
+  deadlineMs: 15_000,
+  run: async (ctx, deps) => {
+    await deps.blacklists.test(ctx)
+    return presentBlacklists(deps.blacklists.set, deps.blacklists.states())
+  },
+})

@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import type { Parsed } from '../base/parsed.ts'
+import { runChecks } from '../checks/run.ts'
+import type { Domain } from '../names/domain.ts'
+import { composeCheck } from '../report/compose.ts'
+import { score } from '../report/score.ts'
+import type { Ctx } from '../world.ts'
+import { checkAnswer } from './answers.ts'
+import { remembering } from './context.ts'
+import { checkExample } from './examples.ts'
+import { defineOperation, type JsonObject } from './operation.ts'
+import { domainParam, durationParam, TIMEOUT, textParam } from './params.ts'
+
+/** Selectors that a caller may name. */
+const MAX_SELECTORS = 10
+
+export const selectorParam = textParam<readonly string[]>('invalid_parameter', parseSelectors, {
+  description: 'DKIM selectors to try first, by comma (at most 10)',
+  example: 'google,s1',
+})
+
+export const check = defineOperation({
+  name: 'check',
+  method: 'GET',
+  path: '/v1/check',
+  summary: 'How the mail of a domain stands in the DNS, with a score whose every point is explained',
+  scope: 'read',
+  positional: ['domain'],
+  input: z.object({
+    domain: domainParam('domain to check'),
+    selector: selectorParam.optional(),
+    timeout: durationParam('time for the whole check; default 20s', TIMEOUT).optional(),
+  }),
+  output: checkAnswer,
+  example: checkExample,
+  deadlineMs: 20_000,
+  run: (ctx, _deps, input) => checkDomain(ctx, input.domain, input.selector),
+})
+
+/** Runs all checks on a domain, scores and presents them. Never rejects for what a remote server does. */
+export async function checkDomain(ctx: Ctx, domain: Domain, selectors: readonly string[] = []): Promise<JsonObject> {
+  const outcomes = await runChecks(remembering(ctx), domain, { selectors })
+  return composeCheck(domain, outcomes, score(outcomes))
+}
+
+function parseSelectors(text: string): Parsed<readonly string[]> {
+  const selectors = text.split(',').map((selector) => selector.trim().toLowerCase())
+  if (selectors.length > MAX_SELECTORS)
+    return { ok: false, problem: `${selectors.length} selectors are more than ${MAX_SELECTORS}` }
+  // RFC 6376 §3.1: a selector is one or more labels.
+  const wrong = selectors.find(
+    (selector) =>
+      selector.length > 120 || !/^[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_][a-z0-9_-]{0,62})*$/.test(selector),
+  )
+  return wrong === undefined
+    ? { ok: true, value: selectors }
+    : { ok: false, problem: `${JSON.stringify(wrong.slice(0, 80))} is not a selector` }
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { dmarc as check, presentDmarcLookup } from '../checks/dmarc/index.ts'
+import { presentFinding } from '../checks/present.ts'
+import { runCheck } from '../checks/run.ts'
+import { finding, status } from './answers.ts'
+import { remembering } from './context.ts'
+import { defineOperation } from './operation.ts'
+import { domainParam, durationParam, TIMEOUT } from './params.ts'
+
+/** The policy that governs a domain, with each step of the tree walk (RFC 9989 §4.10). */
+export const dmarc = defineOperation({
+  name: 'dmarc',
+  method: 'GET',
+  path: '/v1/dmarc',
+  summary: 'The DMARC policy that governs a domain, step by step (RFC 9989)',
+  scope: 'read',
+  positional: ['domain'],
+  input: z.object({
+    domain: domainParam('domain to look at'),
+    timeout: durationParam('time for the whole question; default 20s', TIMEOUT).optional(),
+  }),
+  output: z.looseObject({
+    domain: z.string(),
+    valid: z.boolean(),
+    record: z.string().optional(),
+    policy: z.string(),
+    status,
+    reason: z.string().optional(),
+    found_at: z.string(),
+    organizational_domain: z.string(),
+    steps: z.array(
+      z.looseObject({ name: z.string(), answer: z.string(), records: z.array(z.string()), decision: z.string() }),
+    ),
+    findings: z.array(finding),
+  }),
+  example: {
+    input: { domain: 'example.org' },
+    output: {
+      domain: 'example.org',
+      valid: true,
+      record: 'v=DMARC1; p=reject; rua=mailto:dmarc@example.org',
+      policy: 'reject',
+      status: 'pass',
+      found_at: 'example.org',
+      organizational_domain: 'example.org',
+      steps: [
+        {
+          name: '_dmarc.example.org',
+          answer: 'found',
+          records: ['v=DMARC1; p=reject; rua=mailto:dmarc@example.org'],
+          decision: 'record',
+        },
+      ],
+      findings: [],
+    },
+  },
+  deadlineMs: 20_000,
+  run: async (ctx, _deps, { domain }) => {
+    const outcome = await runCheck(check, remembering(ctx), domain)
+    return {
+      ...presentDmarcLookup(outcome),
+      domain,
+      status: outcome.status,
+      ...(outcome.status === 'unknown' ? { reason: outcome.reason } : {}),
+      findings: outcome.findings.map((found) => presentFinding(check.table, found)),
+    }
+  },
+})

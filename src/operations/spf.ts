@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { AppError } from '../base/errors.ts'
+import type { Parsed } from '../base/parsed.ts'
+import { checkHost, presentCheckHost } from '../checks/spf/index.ts'
+import { remembering } from './context.ts'
+import { defineOperation } from './operation.ts'
+import { durationParam, ipParam, TIMEOUT, textParam } from './params.ts'
+
+/** Whether an address may send for a domain: `check_host` of RFC 7208. */
+export const spf = defineOperation({
+  name: 'spf',
+  method: 'GET',
+  path: '/v1/spf',
+  summary: 'Whether an IP address may send mail for a domain (check_host of RFC 7208)',
+  scope: 'read',
+  input: z.object({
+    ip: ipParam('address of the sending host'),
+    sender: textParam('invalid_parameter', parseSender, {
+      description: 'MAIL FROM address; empty for a bounce',
+      example: 'joe@example.org',
+    }).default(''),
+    helo: textParam('invalid_parameter', parseHelo, {
+      description: 'HELO or EHLO name',
+      example: 'mail.example.org',
+    }).default(''),
+    timeout: durationParam('time for the whole question; default 20s', TIMEOUT).optional(),
+  }),
+  output: z.looseObject({
+    result: z.enum(['none', 'neutral', 'pass', 'fail', 'softfail', 'temperror', 'permerror']),
+    mechanism: z.string().optional(),
+    explanation: z.string().optional(),
+    lookups: z.int(),
+    void_lookups: z.int(),
+    trace: z.array(z.looseObject({ domain: z.string(), outcome: z.string() })),
+  }),
+  example: {
+    input: { ip: '192.0.2.1', sender: 'joe@example.org' },
+    output: {
+      result: 'pass',
+      mechanism: 'mx',
+      lookups: 1,
+      void_lookups: 0,
+      trace: [{ domain: 'example.org', term: 'mx', outcome: 'match' }],
+    },
+  },
+  deadlineMs: 20_000,
+  run: async (ctx, _deps, { ip, sender, helo }) => {
+    if (sender === '' && helo === '')
+      throw new AppError('missing_parameter', 'give sender, or helo for a bounce', { parameter: 'sender' })
+    return presentCheckHost(await checkHost(remembering(ctx), { ip, sender, helo }))
+  },
+})
+
+/** A reverse-path as it may come: an address, a bare domain, or nothing. What SPF makes of an odd one is SPF's business (RFC 7208 §4.3). */
+function parseSender(text: string): Parsed<string> {
+  const bare = text.replace(/^<(.*)>$/, '$1')
+  if (bare.length > 320) return { ok: false, problem: 'the sender is longer than an address can be (320 characters)' }
+  return /[\u0000-\u0020\u007f<>]/.test(bare)
+    ? { ok: false, problem: 'the sender has white space, control characters or angle brackets in it' }
+    : { ok: true, value: bare }
+}
+
+function parseHelo(text: string): Parsed<string> {
+  if (text.length > 255) return { ok: false, problem: 'the HELO name is longer than 255 characters' }
+  return /[\u0000-\u0020\u007f]/.test(text)
+    ? { ok: false, problem: 'the HELO name has white space or control characters in it' }
+    : { ok: true, value: text }
+}
