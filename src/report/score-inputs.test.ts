@@ -8,9 +8,11 @@ import { mx } from '../checks/mx/index.ts'
 import { findings as ptrTable } from '../checks/ptr/findings.ts'
 import { ptr } from '../checks/ptr/index.ts'
 import { runCheck } from '../checks/run.ts'
+import { findings as spfTable } from '../checks/spf/findings.ts'
+import { spf } from '../checks/spf/index.ts'
 import { domain } from '../names/domain.ts'
-import { dmarcLosses, mxLosses, ptrLosses, UNIT } from './losses.ts'
-import { fromDmarc, fromMx, fromPtr } from './score-inputs.ts'
+import { dmarcLosses, mxLosses, ptrLosses, spfLosses, UNIT } from './losses.ts'
+import { fromDmarc, fromMx, fromPtr, fromSpf } from './score-inputs.ts'
 import type { Loss } from './score-types.ts'
 
 const A = domain('a.example')
@@ -110,5 +112,56 @@ describe('DMARC', () => {
   ])('%s', async (_why, node, expected) => {
     const ctx = labCtx({ '_dmarc.a.example': node, 'a.example': {} })
     expect(told(dmarcLosses(fromDmarc(await runCheck(dmarc, ctx, A))), dmarcTable)).toEqual(expected)
+  })
+})
+
+describe('SPF', () => {
+  const includes = Array.from({ length: 11 }, (_, i) => `i${i}.example`)
+  const below: LabZone = {
+    ...Object.fromEntries(includes.map((name) => [name, { TXT: ['v=spf1 ip4:45.53.5.1 -all'] }])),
+    'all.example': { TXT: ['v=spf1 +all'] },
+    's.example': 'SERVFAIL',
+    'soft.example': { TXT: ['v=spf1 ~all'] },
+  }
+  it.each<[string, readonly string[], string[]]>([
+    ['clean', ['v=spf1 ip4:45.53.5.1 -all'], []],
+    ['none', ['x'], ['spf.no_record 25']],
+    ['several', ['v=spf1 -all', 'v=spf1 ~all'], ['spf.many_records 20']],
+    ['syntax', ['v=spf1 ip4:x -all'], ['spf.syntax 20']],
+    [
+      'eleven look-ups',
+      [`v=spf1 ${includes.map((name) => `include:${name}`).join(' ')} -all`],
+      ['spf.too_many_lookups 20'],
+    ],
+    ['an include without SPF', ['v=spf1 include:gone.example -all'], ['spf.include_without_record 20']],
+    ['+all', ['v=spf1 +all'], ['spf.plus_all 25']],
+    ['+all by an include', ['v=spf1 include:all.example -all'], ['spf.include_passes_all 25']],
+    ['?all', ['v=spf1 ip4:45.53.5.1 ?all'], ['spf.neutral_all 10']],
+    ['no all', ['v=spf1 ip4:45.53.5.1'], ['spf.no_all 10']],
+    ['~all without DMARC', ['v=spf1 ip4:45.53.5.1 ~all'], ['spf.softfail 3']],
+    ['~all by a redirect', ['v=spf1 redirect=soft.example'], ['spf.softfail 3']],
+    ['a redirect that depends on the message', ['v=spf1 redirect=%{l}.soft.example'], []],
+    ['ptr', ['v=spf1 ptr -all'], ['spf.ptr 2']],
+    ['wide', ['v=spf1 ip4:45.0.0.0/8 -all'], ['spf.many_addresses 5']],
+    [
+      'long',
+      [`v=spf1 ${Array.from({ length: 27 }, (_, i) => `ip4:45.53.100.${100 + i}`).join(' ')} -all`],
+      ['spf.long 1'],
+    ],
+    ['terms after all', ['v=spf1 -all ip4:45.53.5.1'], ['spf.after_all 1']],
+    ['a part unknown', ['v=spf1 include:s.example -all'], ['null 12.5 (0 to 25)']],
+  ])('%s', async (_why, records, expected) => {
+    const ctx = labCtx({ ...below, 'a.example': { TXT: records } })
+    const input = fromSpf(await runCheck(spf, ctx, A))
+    expect(told(spfLosses(input, { state: 'none', finding: 'x' }), spfTable)).toEqual(expected)
+  })
+
+  it.each([
+    ['v=spf1 -all', true],
+    ['v=spf1 ip4:45.53.5.1 -all', false],
+    ['v=spf1 ~all', false],
+  ])('%s: sends no mail is %s', async (record, expected) => {
+    const input = fromSpf(await runCheck(spf, labCtx({ 'a.example': { TXT: [record] } }), A))
+    expect(input.state === 'record' && input.sendsNoMail).toBe(expected)
   })
 })

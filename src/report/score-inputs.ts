@@ -2,7 +2,28 @@ import type { Outcome } from '../checks/check.ts'
 import { type DmarcFacts, standingOf } from '../checks/dmarc/index.ts'
 import { type MxFacts, resolvable } from '../checks/mx/index.ts'
 import { bestStates, type PtrFacts } from '../checks/ptr/index.ts'
-import type { DmarcScoreInput, FindingId, MxScoreInput, PtrScoreInput } from './score-types.ts'
+import type { SpfFacts } from '../checks/spf/index.ts'
+import type { DmarcScoreInput, FindingId, MxScoreInput, PtrScoreInput, SpfScoreInput } from './score-types.ts'
+
+/** What the score needs of the SPF check. */
+export function fromSpf(outcome: Outcome<SpfFacts>): SpfScoreInput {
+  if (outcome.status === 'unknown') return { state: 'unknown' }
+  const { reading } = outcome.facts
+  if (!reading) return { state: 'none', finding: firstOf(outcome, ['spf.no_domain']) ?? 'spf.no_record' }
+  if (reading.permerrors.length > 0) return { state: 'permerror', finding: firstOf(outcome, PERMERROR) ?? 'spf.syntax' }
+  const has = (id: FindingId): boolean => firstOf(outcome, [id]) !== undefined
+  return {
+    state: 'record',
+    // An include that lets everybody pass is a `+all` by another name.
+    all: reading.passesAll ? '+' : (reading.all ?? (has('spf.no_all') ? 'none' : 'unread')),
+    sendsNoMail: reading.declaredNonSender,
+    ...told('allFinding', firstOf(outcome, ALL)),
+    ...told('ptr', firstOf(outcome, ['spf.ptr'])),
+    ...told('wide', firstOf(outcome, ['spf.many_addresses'])),
+    ...told('long', firstOf(outcome, ['spf.very_long', 'spf.long'])),
+    ...told('untidy', firstOf(outcome, ['spf.after_all', 'spf.duplicate_include'])),
+  }
+}
 
 /** What the score needs of the MX check. */
 export function fromMx(outcome: Outcome<MxFacts>): MxScoreInput {
@@ -54,6 +75,17 @@ export function fromDmarc(outcome: Outcome<DmarcFacts>): DmarcScoreInput {
   }
 }
 
+const PERMERROR = [
+  'spf.many_records',
+  'spf.syntax',
+  'spf.loop',
+  'spf.include_without_record',
+  'spf.include_broken',
+  'spf.too_many_lookups',
+  'spf.too_many_void_lookups',
+  'spf.too_many_mx',
+] as const
+const ALL = ['spf.plus_all', 'spf.include_passes_all', 'spf.neutral_all', 'spf.softfail', 'spf.no_all'] as const
 const ABSENT = ['dmarc.misplaced', 'dmarc.no_record_parked'] as const
 const UNUSABLE = ['dmarc.duplicate_tag', 'dmarc.unusable_policy', 'dmarc.several_records', 'dmarc.malformed'] as const
 const WEAK_POLICY = [

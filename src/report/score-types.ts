@@ -10,8 +10,8 @@ export type SpfScoreInput =
   | { readonly state: 'permerror'; readonly finding: FindingId }
   | {
       readonly state: 'record'
-      /** The qualifier of `all` that decides in the end, after `redirect`; `none`: there is neither. */
-      readonly all: '+' | '-' | '~' | '?' | 'none'
+      /** The qualifier of `all` that decides in the end, after `redirect`; `none`: there is neither; `unread`: a redirect that depends on the message. */
+      readonly all: '+' | '-' | '~' | '?' | 'none' | 'unread'
       /** The finding that tells of `all`, where it is not `-`. */
       readonly allFinding?: FindingId
       /** `v=spf1 -all` and nothing else: the domain declares that it sends no mail. */
