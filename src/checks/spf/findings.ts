@@ -1,0 +1,202 @@
+import { type Args, defineFindings } from '../check.ts'
+
+const list = (value: Args[string] | undefined): string => (Array.isArray(value) ? value.join(', ') : String(value))
+
+export const findings = defineFindings({
+  'spf.no_domain': {
+    severity: 'high',
+    title: 'The domain does not exist',
+    detail: ({ domain }) => `The DNS says that there is no name ${domain} (NXDOMAIN), so it has no SPF record.`,
+    repair: 'Check the spelling, the registration and the delegation of the domain.',
+    reference: 'RFC 7208 §4.3',
+  },
+  'spf.no_record': {
+    severity: 'high',
+    title: 'No SPF record',
+    detail: ({ domain }) => `${domain} does not say which hosts may send its mail, so anybody can use its name.`,
+    repair: 'Publish the record shown, with a term for every other service that sends mail for the domain.',
+    reference: 'RFC 7208 §3',
+  },
+  'spf.not_spf': {
+    severity: 'high',
+    title: 'A TXT record is meant as SPF but is none',
+    detail: () => 'Receivers pass it over: an SPF record begins with exactly "v=spf1" and a space.',
+    repair: 'Correct the beginning of the record.',
+    reference: 'RFC 7208 §4.5',
+  },
+  'spf.many_records': {
+    severity: 'high',
+    title: 'Several SPF records',
+    detail: ({ count }) => `${count} SPF records at one name: receivers answer permerror and use none of them.`,
+    repair: 'Replace them all by the one record shown.',
+    reference: 'RFC 7208 §3.2',
+  },
+  'spf.syntax': {
+    severity: 'high',
+    title: 'The SPF record cannot be read',
+    detail: ({ problem, at, term }) =>
+      `At character ${at}, in "${term}": ${problem}. One fault makes the whole record unusable (permerror).`,
+    repair: 'Correct the term.',
+    reference: 'RFC 7208 §4.6',
+  },
+  'spf.too_many_lookups': {
+    severity: 'high',
+    title: 'Too many DNS look-ups',
+    detail: ({ lookups, limit, atLeast, costs }) =>
+      `The record and all that it includes take ${atLeast ? 'at least ' : ''}${lookups} look-ups; after ${limit} receivers answer permerror. By term: ${list(costs)}.`,
+    repair:
+      'Remove includes of services that are no longer used, or give a service a sub-domain of its own to send from.',
+    reference: 'RFC 7208 §4.6.4',
+  },
+  'spf.too_many_void_lookups': {
+    severity: 'high',
+    title: 'Too many look-ups find nothing',
+    detail: ({ count, limit, names }) =>
+      `${count} terms name something that does not exist; after ${limit} receivers answer permerror: ${list(names)}.`,
+    repair: 'Remove the terms whose names hold nothing.',
+    reference: 'RFC 7208 §4.6.4',
+  },
+  'spf.loop': {
+    severity: 'high',
+    title: 'The include tree loops',
+    detail: ({ name }) =>
+      `${name} leads back to itself; receivers run into the limit of look-ups and answer permerror.`,
+    repair: 'Remove the term that leads back.',
+    reference: 'RFC 7208 §4.6.4',
+  },
+  'spf.include_without_record': {
+    severity: 'high',
+    title: 'An included name has no SPF record',
+    detail: ({ term, name }) => `"${term}" leads to ${name}, which has no SPF record: receivers answer permerror.`,
+    repair: 'Remove the term, or correct its name.',
+    reference: 'RFC 7208 §5.2',
+  },
+  'spf.include_broken': {
+    severity: 'high',
+    title: 'An included record is broken',
+    detail: ({ name, problem }) => `The record at ${name} makes receivers answer permerror: ${problem}.`,
+    repair: 'Tell its owner, or remove the include.',
+    reference: 'RFC 7208 §5.2',
+  },
+  'spf.too_many_mx': {
+    severity: 'high',
+    title: 'More than ten MX hosts',
+    detail: ({ term, name, count }) =>
+      `"${term}" asks ${name}, which names ${count} MX hosts; more than 10 are a permerror.`,
+    repair: 'Name the sending hosts by address instead.',
+    reference: 'RFC 7208 §4.6.4',
+  },
+  'spf.plus_all': {
+    severity: 'critical',
+    title: 'Everybody may send as this domain',
+    detail: ({ path }) => `"+all" lets every host on the internet pass (${path}).`,
+    repair: 'Name the hosts that send, and end the record with "~all" or "-all".',
+    reference: 'RFC 7208 §5.1',
+  },
+  'spf.include_passes_all': {
+    severity: 'critical',
+    title: 'An include lets everybody send as this domain',
+    detail: ({ path }) => `An included record ends in "+all", so every host on the internet passes: ${path}.`,
+    repair: 'Remove the include, or have its owner correct it.',
+    reference: 'RFC 7208 §5.2',
+  },
+  'spf.neutral_all': {
+    severity: 'medium',
+    title: 'The record ends in "?all"',
+    detail: () =>
+      'It says nothing about hosts that are not named, so receivers treat their mail as if there were no SPF.',
+    repair: 'End the record with "~all" or "-all".',
+    reference: 'RFC 7208 §8.2',
+  },
+  'spf.no_all': {
+    severity: 'medium',
+    title: 'The record does not end in "all"',
+    detail: () => 'Hosts that are not named get "neutral", as with "?all".',
+    repair: 'End the record with "~all" or "-all".',
+    reference: 'RFC 7208 §4.7',
+  },
+  'spf.softfail': {
+    severity: 'info',
+    title: 'The record ends in "~all"',
+    detail: () =>
+      'Mail from other hosts is suspicious, not refused. Under a DMARC policy that is enforced this is enough.',
+    reference: 'RFC 7208 §8.5',
+  },
+  'spf.sends_no_mail': {
+    severity: 'info',
+    title: 'The domain declares that it sends no mail',
+    detail: ({ domain }) => `The record of ${domain} names no host: no mail may be sent in its name.`,
+    reference: 'RFC 7208 §5.1',
+  },
+  'spf.ptr': {
+    severity: 'low',
+    title: 'The record uses "ptr"',
+    detail: () => 'It is slow, it depends on the names of whoever connects, and several receivers pass it over.',
+    repair: 'Name the hosts by "ip4", "ip6" or "a" instead, then remove "ptr".',
+    reference: 'RFC 7208 §5.5',
+  },
+  'spf.many_addresses': {
+    severity: 'medium',
+    title: 'The record lets very many addresses pass',
+    detail: ({ count }) =>
+      `${Number(count).toLocaleString('en-US')} IPv4 addresses pass by the record itself, includes left out.`,
+    repair: 'Narrow the networks to the hosts that send mail.',
+    reference: 'RFC 7208 §11.4',
+  },
+  'spf.lookups_near_limit': {
+    severity: 'info',
+    title: 'Nearly too many DNS look-ups',
+    detail: ({ lookups }) => `${lookups} of 10 look-ups are used; an included record that grows may break this one.`,
+    reference: 'RFC 7208 §4.6.4',
+  },
+  'spf.long': {
+    severity: 'low',
+    title: 'The record is long',
+    detail: ({ bytes }) => `${bytes} octets: with more than 450 the answer may not fit into one UDP packet of 512.`,
+    repair: 'Shorten the record.',
+    reference: 'RFC 7208 §3.4',
+  },
+  'spf.very_long': {
+    severity: 'low',
+    title: 'The record does not fit into a plain DNS answer',
+    detail: ({ bytes }) => `${bytes} octets are more than the 512 of a plain UDP answer; it needs EDNS0 or TCP.`,
+    repair: 'Shorten the record, or move a part into an include.',
+    reference: 'RFC 7208 §3.4',
+  },
+  'spf.after_all': {
+    severity: 'low',
+    title: 'Terms that are never looked at',
+    detail: ({ terms }) => `What follows "all" has no effect, nor has a redirect beside it: ${list(terms)}.`,
+    repair: 'Put the terms before "all", or remove them as shown.',
+    reference: 'RFC 7208 §5.1',
+  },
+  'spf.duplicate_include': {
+    severity: 'low',
+    title: 'A name is included more than once',
+    detail: ({ names }) => `Each time costs its look-ups again: ${list(names)}.`,
+    repair: 'Include it once.',
+    reference: 'RFC 7208 §4.6.4',
+  },
+  'spf.unknown_modifier': {
+    severity: 'low',
+    title: 'A term with "=" that means nothing',
+    detail: ({ term }) => `Receivers pass "${term}" over. Mechanisms are written with a colon.`,
+    repair: 'Correct or remove the term.',
+    reference: 'RFC 7208 §6',
+  },
+  'spf.part_unknown': {
+    severity: 'medium',
+    title: 'A part of the record could not be asked',
+    detail: ({ name, reason }) =>
+      `${name}: ${reason}. While that lasts receivers answer temperror when they come to it.`,
+    repair: 'Look at the name servers of that name.',
+    reference: 'RFC 7208 §2.6.6',
+  },
+  'spf.not_all_read': {
+    severity: 'info',
+    title: 'The include tree was not read to its end',
+    detail: ({ limit }) =>
+      limit === 'records' ? 'Reading stopped after 40 records.' : 'Reading stopped after 30 terms that name hosts.',
+    reference: 'RFC 7208 §11.1',
+  },
+})

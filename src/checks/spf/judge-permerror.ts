@@ -1,0 +1,88 @@
+import type { Finding } from '../check.ts'
+import { merged, repaired, without } from './fixes.ts'
+import type { SpfLookup } from './lookup.ts'
+import type { Permerror, SpfReading } from './reading.ts'
+import { MAX_LOOKUPS, MAX_VOID_LOOKUPS } from './run.ts'
+import { shorterWithinLimits } from './shorter.ts'
+import { formatDirective, formatSpf } from './terms.ts'
+import { costOf, type SpfNode, voidTermsOf } from './tree.ts'
+
+/** Reasons for permerror that are told one by one; a tree may hold one a record. */
+const MAX_TOLD = 20
+/** Names shown in one sentence. */
+const MAX_NAMES = 15
+
+/** The findings of what makes receivers answer permerror, with the record that mends it where one can be computed. */
+export const judgePermerror = (found: SpfLookup, reading: SpfReading): Finding[] =>
+  reading.permerrors.slice(0, MAX_TOLD).map((permerror) => findingOf(permerror, found, found.tree!, reading))
+
+function findingOf(permerror: Permerror, found: SpfLookup, root: SpfNode, reading: SpfReading): Finding {
+  const evidence = found.records[0] ?? ''
+  const fix = (text: string | undefined): Pick<Finding, 'fix'> =>
+    text === undefined ? {} : { fix: { name: found.domain, rtype: 'TXT', value: text } }
+  switch (permerror.kind) {
+    case 'several':
+      return {
+        id: 'spf.many_records',
+        args: { count: found.records.length },
+        evidence: found.records.join('\n'),
+        ...fix(merged(found.records)),
+      }
+    case 'syntax': {
+      const args = { problem: root.reason ?? '', at: root.at ?? 0, term: termAt(evidence, root.at ?? 0) }
+      return { id: 'spf.syntax', args, evidence, ...fix(repaired(evidence)) }
+    }
+    case 'lookups': {
+      const args = { lookups: reading.lookups, limit: MAX_LOOKUPS, atLeast: reading.atLeast, costs: costs(root) }
+      return { id: 'spf.too_many_lookups', args, evidence, ...fix(shorterWithinLimits(root)) }
+    }
+    case 'void_lookups': {
+      const names = voidTermsOf(root).map(({ text, name }) => `${text} (${name})`)
+      const args = { count: names.length, limit: MAX_VOID_LOOKUPS, names: names.slice(0, MAX_NAMES) }
+      return { id: 'spf.too_many_void_lookups', args, evidence, ...fix(shorterWithinLimits(root)) }
+    }
+    case 'loop':
+      return {
+        id: 'spf.loop',
+        args: { name: permerror.node.domain },
+        evidence,
+        ...fix(withoutTerm(root, permerror.via)),
+      }
+    case 'no_record': {
+      const args = { term: permerror.via, name: permerror.node.domain }
+      return { id: 'spf.include_without_record', args, evidence, ...fix(withoutTerm(root, permerror.via)) }
+    }
+    case 'broken':
+      return { id: 'spf.include_broken', args: brokenArgs(permerror.node), evidence: permerror.node.records.join('\n') }
+    case 'mx_names': {
+      const { text, name, exchanges } = permerror.term
+      return { id: 'spf.too_many_mx', args: { term: text, name: name ?? '', count: exchanges ?? 0 }, evidence }
+    }
+    default: {
+      const never: never = permerror
+      return never
+    }
+  }
+}
+
+function brokenArgs({ domain, state, records, reason }: SpfNode): { name: string; problem: string } {
+  const problem = state === 'several' ? `${records.length} SPF records stand there` : (reason ?? 'it cannot be read')
+  return { name: domain, problem }
+}
+
+/** The own record without a term that only leads to permerror; undefined when the term stands in another's record. */
+function withoutTerm(root: SpfNode, term: string): string | undefined {
+  const { record } = root
+  if (!record?.directives.some((directive) => formatDirective(directive) === term)) return undefined
+  const text = without(record, (directive) => formatDirective(directive) === term)
+  return text === formatSpf(record) ? undefined : text
+}
+
+const costs = (root: SpfNode): readonly string[] =>
+  root.terms.slice(0, MAX_NAMES).map((term) => `${term.text}: ${costOf(term)}`)
+
+function termAt(record: string, at: number): string {
+  const from = record.lastIndexOf(' ', Math.max(0, at - 1)) + 1
+  const space = record.indexOf(' ', Math.max(at, from))
+  return record.slice(from, space < 0 ? undefined : space).slice(0, 100)
+}

@@ -1,0 +1,124 @@
+import type { Args, DnsRecord, Finding, Outcome, Severity } from '../check.ts'
+import { findings as table } from './findings.ts'
+import { tidied, withAll, without } from './fixes.ts'
+import { judgePermerror } from './judge-permerror.ts'
+import type { SpfLookup } from './lookup.ts'
+import { readTree, type SpfReading } from './reading.ts'
+import { MAX_LOOKUPS } from './run.ts'
+import { shorter } from './shorter.ts'
+import { formatMacroString, formatSpf } from './terms.ts'
+import { chainOf, type SpfNode } from './tree.ts'
+
+/** What the check saw, and what follows from it. `reading` is there when `tree` is. */
+export type SpfFacts = SpfLookup & { readonly reading?: SpfReading }
+
+/** More IPv4 addresses than this, includes left out, are more than a domain's own mail hosts. */
+const MANY_ADDRESSES = 2 ** 17
+/** RFC 7208 §3.4 */
+const LONG_RECORD = 450
+const VERY_LONG_RECORD = 512
+
+/**
+ * Judges what is published. `fail`: there is no record, receivers answer permerror, or everybody passes; `unknown`: a part could not be
+ * asked; `warn`: a finding of weight; else `pass`, also for `~all`.
+ */
+export function judgeSpf(found: SpfLookup): Outcome<SpfFacts> {
+  if (!found.tree) return { status: 'fail', facts: found, findings: judgeAbsent(found) }
+  const reading = readTree(found.tree)
+  const facts: SpfFacts = { ...found, reading }
+  const findings = [...judgePermerror(found, reading), ...judgeRecord(found, found.tree, reading)]
+  const failed = reading.permerrors.length > 0 || reading.passesAll !== undefined
+  const unknown = reading.unknown[0]
+  if (!failed && unknown) return { status: 'unknown', reason: unknown.reason, facts, findings }
+  return { status: failed ? 'fail' : findings.some(isWeighty) ? 'warn' : 'pass', facts, findings }
+}
+
+/** Whether exactly one record stands that evaluates without permerror; quality is another matter. False while it is not known. */
+export const isValid = ({ reading }: SpfFacts): boolean =>
+  reading !== undefined && reading.permerrors.length === 0 && reading.unknown.length === 0
+
+const WEIGHTY: readonly Severity[] = ['critical', 'high', 'medium', 'low']
+const isWeighty = ({ id }: Finding): boolean => WEIGHTY.includes(table[id as keyof typeof table].severity)
+
+function judgeAbsent({ domain, exists, similar, hasMx }: SpfLookup): Finding[] {
+  if (!exists) return [{ id: 'spf.no_domain', args: { domain } }]
+  const fix = hasMx === undefined ? {} : { fix: record(domain, hasMx ? 'v=spf1 mx -all' : 'v=spf1 -all') }
+  const none: Finding = { id: 'spf.no_record', args: { domain }, ...fix }
+  return [none, ...similar.map((text): Finding => ({ id: 'spf.not_spf', args: { domain }, evidence: text }))]
+}
+
+function judgeRecord(found: SpfLookup, root: SpfNode, reading: SpfReading): Finding[] {
+  const { domain } = found
+  const said = { domain, evidence: found.records[0] ?? '' }
+  return [
+    ...judgeAll(said, root, reading),
+    ...judgeUse(said, root, reading),
+    ...judgeForm(said, root, reading),
+    ...reading.unknown.map(({ name, reason }): Finding => ({ id: 'spf.part_unknown', args: { name, reason } })),
+    ...(found.limit ? [{ id: 'spf.not_all_read', args: { limit: found.limit } }] : []),
+  ]
+}
+
+type Said = { readonly domain: string; readonly evidence: string }
+
+/** The weight of `all`: what a client that nothing else names gets (RFC 7208 §5.1, §4.7). */
+function judgeAll({ domain, evidence }: Said, { record: own, ...root }: SpfNode, reading: SpfReading): Finding[] {
+  const found = (id: string, args: Args = {}): Finding[] => [
+    { id, args, evidence, ...(own && !reading.redirects ? { fix: record(domain, withAll(own, '~')) } : {}) },
+  ]
+  if (!own) return []
+  const { passesAll, all } = reading
+  if (passesAll && all === '+') return found('spf.plus_all', { path: passesAll.join(' > ') })
+  if (passesAll) return [{ id: 'spf.include_passes_all', args: { path: passesAll.join(' > ') }, evidence }]
+  if (reading.declaredNonSender) return [{ id: 'spf.sends_no_mail', args: { domain }, evidence }]
+  if (all === '?') return found('spf.neutral_all')
+  if (all === '~') return [{ id: 'spf.softfail', evidence }]
+  const last = chainOf({ ...root, record: own }).at(-1)!
+  const open = all === undefined && last.record !== undefined && !last.record.redirect
+  return open ? found('spf.no_all', { record: last.domain }) : []
+}
+
+/** What the record lets pass, and at what cost. */
+function judgeUse({ domain, evidence }: Said, { record: own }: SpfNode, reading: SpfReading): Finding[] {
+  const { lookups, ipv4Count, ptr, permerrors } = reading
+  const findings: Finding[] = []
+  if (ptr) {
+    const text = own && without(own, ({ mechanism }) => mechanism.kind === 'ptr')
+    const isOwn = own?.directives.some(({ mechanism }) => mechanism.kind === 'ptr')
+    findings.push({ id: 'spf.ptr', evidence, ...(text && isOwn ? { fix: record(domain, text) } : {}) })
+  }
+  if (ipv4Count > MANY_ADDRESSES && !reading.passesAll)
+    findings.push({ id: 'spf.many_addresses', args: { count: ipv4Count }, evidence })
+  if (permerrors.length === 0 && lookups >= MAX_LOOKUPS - 1)
+    findings.push({ id: 'spf.lookups_near_limit', args: { lookups } })
+  return findings
+}
+
+/** How the record is written. */
+function judgeForm({ domain, evidence }: Said, root: SpfNode, reading: SpfReading): Finding[] {
+  const { record: own } = root
+  const { bytes, afterAll, duplicateIncludes } = reading
+  const tidy = own && formatSpf(tidied(own))
+  const fix = (text: string | undefined): { fix?: DnsRecord } =>
+    text === undefined ? {} : { fix: record(domain, text) }
+  const findings: Finding[] = []
+  if (bytes > LONG_RECORD)
+    findings.push({
+      id: bytes > VERY_LONG_RECORD ? 'spf.very_long' : 'spf.long',
+      args: { bytes },
+      ...fix(shorterThan(root, LONG_RECORD)),
+    })
+  if (afterAll.length > 0) findings.push({ id: 'spf.after_all', args: { terms: afterAll }, evidence, ...fix(tidy) })
+  if (duplicateIncludes.length > 0)
+    findings.push({ id: 'spf.duplicate_include', args: { names: duplicateIncludes }, evidence, ...fix(shorter(root)) })
+  for (const { name, value } of own?.unknown ?? [])
+    findings.push({ id: 'spf.unknown_modifier', args: { term: `${name}=${formatMacroString(value)}` }, evidence })
+  return findings
+}
+
+function shorterThan(root: SpfNode, bytes: number): string | undefined {
+  const text = shorter(root)
+  return text !== undefined && text.length <= bytes ? text : undefined
+}
+
+const record = (name: string, value: string): DnsRecord => ({ name, rtype: 'TXT', value })

@@ -1,0 +1,123 @@
+import { atMost } from '../../base/at-most.ts'
+import type { Domain } from '../../names/domain.ts'
+import { DnsError } from '../../net/dns/resolver.ts'
+import type { Ctx } from '../../world.ts'
+import { type Ask, askOnce } from './ask.ts'
+import { type Draft, draftNode, type TermDraft, unanswered } from './draft.ts'
+import { lookupAddresses, lookupHosts } from './lookup-hosts.ts'
+import { isSpf } from './parse.ts'
+import { MAX_LOOKUPS } from './run.ts'
+import { lookupsOf, type SpfNode } from './tree.ts'
+
+/** Records read in one tree; one more than three times the limit of look-ups is enough to judge any. */
+const MAX_RECORDS = 40
+/** `a`, `mx` and `exists` terms asked in one tree. */
+const MAX_HOST_TERMS = 30
+/** `a` and `mx` terms whose addresses are asked to see whether a record over the limit can do without them. */
+const MAX_ADDRESS_TERMS = 8
+const AT_ONCE = 20
+/** TXT records that look like SPF and are none: shown at most. */
+const MAX_SIMILAR = 5
+
+/** What the DNS holds for a domain's SPF. */
+export type SpfLookup = {
+  readonly domain: Domain
+  /** False: NXDOMAIN. */
+  readonly exists: boolean
+  /** The TXT records that are SPF records, sorted: the DNS gives them in any order. */
+  readonly records: readonly string[]
+  /** TXT records that seem to be meant as SPF and are not (RFC 7208 §4.5). */
+  readonly similar: readonly string[]
+  /** When there is no record: whether the domain names mail hosts; absent when that could not be asked. */
+  readonly hasMx?: boolean
+  /** The include tree, when there is a record. */
+  readonly tree?: SpfNode
+  /** Which bound of the reading was reached. */
+  readonly limit?: 'records' | 'hosts'
+}
+
+/**
+ * Reads a domain's SPF record and all that it includes, level by level: one wait a level and at most two more. At most 40 records, 30 host
+ * terms and some 80 questions in all. Rejects with DnsError only when the domain's own TXT records cannot be asked; a question
+ * below that stays unanswered is kept in the tree as `unknown`.
+ */
+export async function lookupSpf(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<SpfLookup> {
+  const ask = askOnce(ctx)
+  const answer = await ask(domain, 'TXT')
+  const records = answer.records.filter(isSpf).sort()
+  const similar = answer.records.filter((text) => !isSpf(text) && isSimilar(text)).slice(0, MAX_SIMILAR)
+  const found = { domain, exists: answer.kind !== 'nxdomain', records, similar }
+  if (records.length === 0) return { ...found, ...(found.exists ? await lookupMx(ask, domain) : {}) }
+  const { root, limit } = await lookupTree(ask, draftNode(domain, records, []))
+  await complete(ask, root)
+  return { ...found, tree: root, ...(limit === undefined ? {} : { limit }) }
+}
+
+const isSimilar = (text: string): boolean => /^["'\s]{0,10}(?:v\s?=\s?spf|spf2\.0|spf1)/i.test(text)
+
+async function lookupMx(ask: Ask, domain: Domain): Promise<{ readonly hasMx?: boolean }> {
+  try {
+    const { records } = await ask(domain, 'MX')
+    return { hasMx: records.some(({ exchange }) => exchange !== '') }
+  } catch (error) {
+    if (!(error instanceof DnsError)) throw error
+    return {}
+  }
+}
+
+type Budget = { records: number; hosts: number; limit?: 'records' | 'hosts' }
+
+async function lookupTree(ask: Ask, root: Draft): Promise<{ root: Draft; limit?: 'records' | 'hosts' }> {
+  const budget: Budget = { records: MAX_RECORDS - 1, hosts: MAX_HOST_TERMS }
+  const failures: unknown[] = []
+  const hosts: Promise<unknown>[] = []
+  let level: readonly Draft[] = [root]
+  while (level.length > 0) {
+    const terms = level.flatMap((node) => node.terms.map((term) => ({ node, term })))
+    const wave = terms.filter(({ term }) => isAsked(term, budget))
+    for (const { node, term } of wave)
+      if (!term.leads) hosts.push(lookupHosts(ask, term, node === root).catch((error) => failures.push(error)))
+    const leading = wave.filter(({ term }) => term.leads)
+    level = await atMost(AT_ONCE, leading, ({ node, term }) => follow(ask, term, [...node.path, node.domain]))
+  }
+  await Promise.all(hosts)
+  if (failures.length > 0) throw failures[0]
+  return { root, ...(budget.limit === undefined ? {} : { limit: budget.limit }) }
+}
+
+/** Whether a term is asked: it has a name, and the budget of its kind is not spent. */
+function isAsked(term: TermDraft, budget: Budget): boolean {
+  if (term.state !== 'not_asked' || term.name === undefined || term.directive?.mechanism.kind === 'ptr') return false
+  const kind = term.leads ? 'records' : 'hosts'
+  if (budget[kind]-- > 0) return true
+  budget.limit ??= kind
+  return false
+}
+
+async function follow(ask: Ask, term: TermDraft, path: readonly string[]): Promise<Draft> {
+  const name = term.name!
+  if (path.some((above) => above.toLowerCase() === name.toLowerCase())) {
+    term.state = 'found'
+    return (term.node = { domain: name, state: 'loop', records: [], terms: [], path })
+  }
+  try {
+    const answer = await ask(name, 'TXT')
+    term.state = answer.kind === 'found' ? 'found' : 'void'
+    return (term.node = draftNode(name, answer.records.filter(isSpf).sort(), path))
+  } catch (error) {
+    if (!(error instanceof DnsError)) throw error
+    term.state = error.reason === 'invalid_name' ? 'malformed' : 'unknown'
+    term.reason = error.message
+    return (term.node = unanswered(name, term.state, error.message, path))
+  }
+}
+
+/** For a record over the limit: all addresses of its own `a` and `mx` terms, so that those which change nothing can be told. */
+async function complete(ask: Ask, root: Draft): Promise<void> {
+  if (lookupsOf(root) <= MAX_LOOKUPS) return
+  const terms = root.terms.filter(
+    ({ state, directive }) =>
+      state === 'found' && (directive?.mechanism.kind === 'a' || directive?.mechanism.kind === 'mx'),
+  )
+  await atMost(AT_ONCE, terms.slice(0, MAX_ADDRESS_TERMS), (term) => lookupAddresses(ask, term))
+}

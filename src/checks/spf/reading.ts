@@ -1,0 +1,142 @@
+import { countIpv4 } from './networks.ts'
+import { MAX_LOOKUPS, MAX_MX_NAMES, MAX_VOID_LOOKUPS } from './run.ts'
+import { allOf, type Qualifier, reachable } from './terms.ts'
+import { chainOf, lookupsOf, nodesOf, passesAll, type SpfNode, type SpfTerm, termsOf, voidTermsOf } from './tree.ts'
+
+/** Why a receiver answers permerror (RFC 7208 §2.6.7). */
+export type Permerror =
+  | { readonly kind: 'several' | 'syntax' }
+  | { readonly kind: 'lookups' | 'void_lookups' }
+  /** A name below: it loops, has no record, cannot be a name, or its own record is broken. */
+  | { readonly kind: 'loop' | 'no_record' | 'broken'; readonly node: SpfNode; readonly via: string }
+  | { readonly kind: 'mx_names'; readonly term: SpfTerm }
+
+/** What the include tree says about a domain, with all that the score needs. */
+export type SpfReading = {
+  /** Terms that ask the DNS and those that find nothing, over the whole tree (RFC 7208 §4.6.4). */
+  readonly lookups: number
+  readonly voidLookups: number
+  /** A part of the tree could not be read: the counts are the least they can be. */
+  readonly atLeast: boolean
+  readonly permerrors: readonly Permerror[]
+  /** The parts that could not be asked: name and reason. */
+  readonly unknown: readonly { readonly name: string; readonly reason: string }[]
+  /** The qualifier of the `all` that takes effect, through redirects; absent when there is none. */
+  readonly all?: Qualifier
+  /** The names down to the `+all` that lets the whole internet pass. */
+  readonly passesAll?: readonly string[]
+  /** A redirect takes effect, whether or not it could be read. */
+  readonly redirects: boolean
+  /** `ptr` in the domain's own record or the one it redirects to. */
+  readonly ptr: boolean
+  /** IPv4 addresses that pass by the domain's own record, includes left out. */
+  readonly ipv4Count: number
+  /** Octets of the record. */
+  readonly bytes: number
+  /** Terms of the own record that are never looked at because they stand after `all`, a redirect beside `all` among them. */
+  readonly afterAll: readonly string[]
+  /** Names that the own record includes and that the tree includes once more. */
+  readonly duplicateIncludes: readonly string[]
+  /** `v=spf1 -all`: the domain declares that it sends no mail. */
+  readonly declaredNonSender: boolean
+}
+
+/** Reads the judgement's facts off the tree. */
+export function readTree(root: SpfNode): SpfReading {
+  const chain = chainOf(root)
+  const all = chain.map(({ record }) => (record ? allOf(record) : undefined)).find((directive) => directive)
+  const path = passesAll(root)
+  return {
+    lookups: lookupsOf(root),
+    voidLookups: voidTermsOf(root).length,
+    atLeast: termsOf(root).some(({ state }) => state === 'unknown' || state === 'not_asked') || hasUnread(root),
+    permerrors: permerrorsOf(root),
+    unknown: unknownOf(root),
+    ...(all ? { all: all.qualifier } : {}),
+    ...(path ? { passesAll: path } : {}),
+    redirects: root.terms.some(({ directive }) => !directive),
+    ptr: chain.some(({ terms }) => terms.some(({ directive }) => directive?.mechanism.kind === 'ptr')),
+    ipv4Count: countIpv4(root),
+    bytes: Buffer.byteLength(root.records[0] ?? '', 'utf8'),
+    afterAll: afterAll(root),
+    duplicateIncludes: duplicateIncludes(root),
+    declaredNonSender: isNonSender(chain),
+  }
+}
+
+function permerrorsOf(root: SpfNode): readonly Permerror[] {
+  if (root.state === 'several' || root.state === 'syntax') return [{ kind: root.state }]
+  const below = termsOf(root).flatMap((term): Permerror[] => {
+    if (term.node) return permerrorBelow(term.node, term.text)
+    if (term.state === 'malformed' && leads(term)) return permerrorBelow(malformed(term), term.text)
+    return (term.exchanges ?? 0) > MAX_MX_NAMES ? [{ kind: 'mx_names', term }] : []
+  })
+  const counts: Permerror[] = []
+  // A loop is its own reason: what it would count to means nothing.
+  if (lookupsOf(root) > MAX_LOOKUPS) counts.push({ kind: 'lookups' })
+  if (voidTermsOf(root).filter((term) => !leads(term)).length > MAX_VOID_LOOKUPS) counts.push({ kind: 'void_lookups' })
+  return [...below, ...counts]
+}
+
+function permerrorBelow(node: SpfNode, via: string): Permerror[] {
+  switch (node.state) {
+    case 'loop':
+      return [{ kind: 'loop', node, via }]
+    case 'none':
+    case 'malformed':
+      return [{ kind: 'no_record', node, via }] // RFC 7208 §5.2, §6.1
+    case 'several':
+    case 'syntax':
+      return [{ kind: 'broken', node, via }]
+    default:
+      return []
+  }
+}
+
+const malformed = (term: SpfTerm): SpfNode => ({
+  domain: term.name ?? term.text,
+  state: 'malformed',
+  ...(term.reason === undefined ? {} : { reason: term.reason }),
+  records: [],
+  terms: [],
+})
+
+/** Whether a term is an include or a redirect. */
+const leads = ({ directive }: SpfTerm): boolean => !directive || directive.mechanism.kind === 'include'
+
+/** An include whose name depends on the message cannot be counted. */
+const hasUnread = (root: SpfNode): boolean =>
+  termsOf(root).some((term) => leads(term) && (term.state === 'macro' || term.node?.state === 'loop'))
+
+const unknownOf = (root: SpfNode): { name: string; reason: string }[] =>
+  termsOf(root)
+    .filter(({ state }) => state === 'unknown')
+    .map(({ name, text, reason }) => ({ name: name ?? text, reason: reason ?? 'no answer' }))
+
+function afterAll({ record, records }: SpfNode): readonly string[] {
+  if (!record || !allOf(record)) return []
+  const count = record.directives.length - reachable(record).length
+  const terms = (records[0] ?? '').split(' ').filter((term) => term !== '' && !/^[A-Za-z][A-Za-z0-9._-]*=/.test(term))
+  const redirect = record.redirect ? (records[0] ?? '').match(/(?<= )redirect=[^ ]+/i) : null
+  return [...(count > 0 ? terms.slice(-count) : []), ...(redirect ? [redirect[0]] : [])]
+}
+
+function duplicateIncludes(root: SpfNode): readonly string[] {
+  const named = (terms: readonly SpfTerm[]): string[] =>
+    terms.flatMap((term) => (leads(term) && term.name !== undefined ? [term.name.toLowerCase()] : []))
+  const every = named(termsOf(root))
+  const counts = new Map<string, number>()
+  for (const name of every) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return [...new Set(named(root.terms))].filter((name) => counts.get(name)! > 1)
+}
+
+const isNonSender = (chain: readonly SpfNode[]): boolean =>
+  chain.every(({ record }) => record && reachable(record).every(({ mechanism }) => mechanism.kind === 'all')) &&
+  chain.at(-1)?.record !== undefined &&
+  allOf(chain.at(-1)!.record!)?.qualifier === '-'
+
+/** Every name of the tree that holds a record. */
+export const namesOf = (root: SpfNode): readonly string[] =>
+  nodesOf(root)
+    .filter(({ state }) => state === 'record')
+    .map(({ domain }) => domain)

@@ -1,0 +1,91 @@
+import type { Ip } from '../../names/ip.ts'
+import { allOf, type Directive, type SpfRecord } from './terms.ts'
+
+/**
+ * What stands at one name of the tree: one readable `record`; `none`; `several` records or bad `syntax` (permerror); a `loop` back to a name
+ * above; `macro`: the name depends on the message; `malformed`: no name that can be asked; `not_read`: a bound of ours was reached;
+ * `unknown`: there was no answer.
+ */
+export type NodeState =
+  | 'record'
+  | 'none'
+  | 'several'
+  | 'syntax'
+  | 'loop'
+  | 'macro'
+  | 'malformed'
+  | 'not_read'
+  | 'unknown'
+
+/** One name of the include tree with what was found there. */
+export type SpfNode = {
+  readonly domain: string
+  readonly state: NodeState
+  /** Why it is unknown, or what is wrong with the syntax. */
+  readonly reason?: string
+  /** The index of the syntax fault in the record. */
+  readonly at?: number
+  readonly records: readonly string[]
+  readonly record?: SpfRecord
+  /** The terms that cost a look-up, in order: those before `all`, and `redirect` where there is no `all` (RFC 7208 §5.1, §6.1). */
+  readonly terms: readonly SpfTerm[]
+}
+
+/** A term that costs a look-up (RFC 7208 §4.6.4) and what its look-up found. */
+export type SpfTerm = {
+  readonly text: string
+  /** Absent for a redirect. */
+  readonly directive?: Directive
+  /** The name that is asked, where it does not depend on the message. */
+  readonly name?: string
+  readonly state: 'found' | 'void' | 'macro' | 'malformed' | 'not_asked' | 'unknown'
+  readonly reason?: string
+  /** The record that an include or redirect leads to. */
+  readonly node?: SpfNode
+  /** Of an `mx`: how many hosts are named. */
+  readonly exchanges?: number
+  /** Of an `a` or `mx`, as far as they were asked. */
+  readonly addresses?: readonly Ip[]
+  /** Whether `addresses` holds all of both families. */
+  readonly allAddresses?: boolean
+}
+
+/** The look-ups of a term: its own and those of what it leads to. */
+export const costOf = (term: SpfTerm): number => 1 + (term.node ? lookupsOf(term.node) : 0)
+
+/** The terms that ask the DNS in a node and all below it: what a client costs that nothing before `all` matches (RFC 7208 §4.6.4). */
+export const lookupsOf = (node: SpfNode): number => node.terms.reduce((sum, term) => sum + costOf(term), 0)
+
+/** The terms in a node and all below it whose look-up finds nothing. */
+export const voidTermsOf = (node: SpfNode): readonly SpfTerm[] =>
+  node.terms.flatMap((term) => [...(term.state === 'void' ? [term] : []), ...(term.node ? voidTermsOf(term.node) : [])])
+
+/** All nodes, a node before those below it. */
+export const nodesOf = (node: SpfNode): readonly SpfNode[] => [
+  node,
+  ...node.terms.flatMap((term) => (term.node ? nodesOf(term.node) : [])),
+]
+
+export const termsOf = (node: SpfNode): readonly SpfTerm[] => nodesOf(node).flatMap(({ terms }) => terms)
+
+/** The records that speak for the domain itself: its own, then the one it redirects to, and so on (RFC 7208 §6.1). */
+export function chainOf(node: SpfNode): readonly SpfNode[] {
+  const redirect = node.terms.find(({ directive }) => !directive)
+  const own = node.record && !allOf(node.record) ? redirect?.node : undefined
+  return own ? [node, ...chainOf(own)] : [node]
+}
+
+/** Where evaluating a node passes every client: the names from it down to the record with `+all`; undefined when it does not. */
+export function passesAll(node: SpfNode): readonly string[] | undefined {
+  const chain = chainOf(node)
+  const last = chain.at(-1)!
+  if (last.record && allOf(last.record)?.qualifier === '+') return chain.map(({ domain }) => domain)
+  for (const { terms, domain } of chain) {
+    for (const { directive, node: below } of terms) {
+      if (directive?.mechanism.kind !== 'include' || directive.qualifier !== '+' || !below) continue
+      const path = passesAll(below)
+      if (path) return [domain, ...path]
+    }
+  }
+  return undefined
+}
