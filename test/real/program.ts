@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { mkdtempSync, openSync } from 'node:fs'
+import { mkdtempSync, openSync, readFileSync } from 'node:fs'
 import { CA_FILE, STATE } from './addresses.ts'
 import { logFile } from './processes.ts'
 
@@ -85,5 +85,6 @@ async function healthy(url: string, ended: Promise<number>): Promise<void> {
     if (got?.status === 200) return
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  throw new Error(`the program is not healthy at ${url}: see ${STATE}/log (exit status ${over ?? 'none'})`)
+  const said = readFileSync(logFile(`program-${new URL(url).port}`), 'utf8').slice(-2_000)
+  throw new Error(`the program is not healthy at ${url} (exit status ${over ?? 'none'}):\n${said}`)
 }
