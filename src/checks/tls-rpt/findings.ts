@@ -1,0 +1,47 @@
+import { defineFindings } from '../check.ts'
+
+export const findings = defineFindings({
+  'tls_rpt.no_record': {
+    severity: 'low',
+    title: 'No TLS reports',
+    detail: ({ domain }) =>
+      `There is no TLSRPT record at _smtp._tls.${domain}, so nobody tells the owner when mail to the domain cannot be encrypted.`,
+    repair: 'Publish the record shown, with a mailbox that exists.',
+    reference: 'RFC 8460 §3',
+  },
+  'tls_rpt.no_mail': {
+    severity: 'info',
+    title: 'No TLS reports needed',
+    detail: ({ domain }) => `${domain} takes no mail (null MX), so there is nothing to report on.`,
+    reference: 'RFC 7505 §3',
+  },
+  'tls_rpt.several_records': {
+    severity: 'medium',
+    title: 'Several TLSRPT records',
+    detail: ({ domain, count }) =>
+      `_smtp._tls.${domain} has ${count} TLSRPT records; senders then act as if there were none.`,
+    repair: 'Keep one, with all addresses in it.',
+    reference: 'RFC 8460 §3',
+  },
+  'tls_rpt.version': {
+    severity: 'medium',
+    title: 'A TLSRPT record that senders do not take for one',
+    detail: ({ domain }) => `The record at _smtp._tls.${domain} does not begin with exactly "v=TLSRPTv1;".`,
+    repair: 'Correct the version.',
+    reference: 'RFC 8460 §3',
+  },
+  'tls_rpt.syntax': {
+    severity: 'medium',
+    title: 'A TLSRPT record that cannot be read',
+    detail: ({ problem, at }) => `${problem}${Number(at) >= 0 ? ` (at character ${at})` : ''}.`,
+    repair: 'Correct the record; the one shown has the right form.',
+    reference: 'RFC 8460 §3',
+  },
+  'tls_rpt.report_uri': {
+    severity: 'low',
+    title: 'A report address that cannot be used',
+    detail: ({ uri, problem }) => `${JSON.stringify(uri)}: ${problem}. No reports are sent there.`,
+    repair: 'Write it as mailto:name@domain or https://host/path, or remove it.',
+    reference: 'RFC 8460 §3',
+  },
+})

@@ -1,0 +1,21 @@
+import { printable } from '../../base/text.ts'
+import { defineCheck } from '../check.ts'
+import { findings } from './findings.ts'
+import { judgeTlsRpt } from './judge.ts'
+import { lookupTlsRpt, type TlsRptFacts } from './lookup.ts'
+
+/** TLS-RPT: who is told when mail to the domain cannot be encrypted. */
+export const tlsRpt = defineCheck<TlsRptFacts>({
+  specs: ['RFC 8460'],
+  table: findings,
+  run: async (ctx, domain) => judgeTlsRpt(await lookupTlsRpt(ctx, domain)),
+  present: ({ facts }) => {
+    const text = facts?.records[0] ?? facts?.lookalike
+    const parsed = facts?.parsed
+    return {
+      valid: parsed?.ok ?? false,
+      record: text === undefined ? undefined : printable(text, 2_048),
+      rua: parsed?.ok ? parsed.value.rua.map((uri) => printable(uri.uri, 512)) : [],
+    }
+  },
+})
