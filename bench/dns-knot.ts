@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process'
+import { createSocket } from 'node:dgram'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Ip, ip } from '../src/names/ip.ts'
+import { dnsClient } from '../src/net/dns/client.ts'
+import type { Server } from '../src/net/dns/system.ts'
+
+/** The zone that is asked: every name below it has an address and a text. */
+export const ZONE = 'bench.example'
+
+const LOOPBACK: Ip = ip('127.0.0.1')
+
+/** knotd on a free loopback port with a wildcard zone, in `folder`. Rejects when it does not answer within 5 s. */
+export async function startKnot(
+  folder: string,
+): Promise<{ readonly server: Server; readonly stop: () => Promise<void> }> {
+  const port = await freePort()
+  mkdirSync(join(folder, 'db'))
+  writeFileSync(
+    join(folder, 'zone'),
+    `$TTL 300\n@ SOA ns hostmaster 1 3600 600 86400 300\n@ NS ns\nns A 192.0.2.1\n* A 192.0.2.2\n* TXT "v=spf1 -all"\n`,
+  )
+  writeFileSync(
+    join(folder, 'knot.conf'),
+    `server:
+  rundir: ${folder}
+  listen: ${LOOPBACK}@${port}
+database:
+  storage: ${join(folder, 'db')}
+zone:
+  - domain: ${ZONE}
+    file: ${join(folder, 'zone')}
+    semantic-checks: off
+`,
+  )
+  const child = spawn('knotd', ['-c', join(folder, 'knot.conf')], {
+    stdio: 'ignore',
+    env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` },
+  })
+  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()).once('error', () => resolve()))
+  const server = { ip: LOOPBACK, port }
+  const client = dnsClient({ servers: [server], trustAd: false, random: () => 0.5, timeouts: { tryMs: 200 } })
+  await answering(client.resolve(`ready.${ZONE}`, 'A', AbortSignal.timeout(100)), () =>
+    client.resolve(`ready.${ZONE}`, 'A', AbortSignal.timeout(200)),
+  )
+  client.close()
+  return {
+    server,
+    stop: () => {
+      child.kill('SIGTERM')
+      return gone
+    },
+  }
+}
+
+async function answering(first: Promise<unknown>, again: () => Promise<unknown>): Promise<void> {
+  const endMs = performance.now() + 5_000
+  let asked = first
+  for (;;) {
+    try {
+      await asked
+      return
+    } catch (error) {
+      if (performance.now() > endMs) throw error
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      asked = again()
+    }
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = createSocket('udp4')
+    socket.once('error', reject)
+    socket.bind(0, LOOPBACK, () => {
+      const { port } = socket.address()
+      socket.close(() => resolve(port))
+    })
+  })
+}

@@ -1,0 +1,164 @@
+import { createSocket } from 'node:dgram'
+import { Resolver } from 'node:dns'
+import dnsPacket from 'dns-packet'
+import { dnsClient } from '../src/net/dns/client.ts'
+import { formatServer, type Server } from '../src/net/dns/system.ts'
+
+export type Job = {
+  readonly client: 'ours' | 'dns-packet' | 'c-ares'
+  readonly server: Server
+  /** Questions in flight all the time. */
+  readonly width: number
+  readonly seconds: number
+  readonly zone: string
+}
+
+export type Figures = {
+  readonly answered: number
+  readonly lost: number
+  /** Questions that were sent more than once. */
+  readonly again: number
+  readonly wallSeconds: number
+  readonly userSeconds: number
+  readonly systemSeconds: number
+}
+
+/** Asks for the address of a name: calls back with whether the right one came. */
+type Ask = (name: string, done: (right: boolean) => void) => void
+type Subject = { readonly ask: Ask; readonly again: () => number; readonly close: () => void }
+
+const EXPECTED = '192.0.2.2'
+const NAMES = 10_000
+const WARM_MS = 1_000
+/** What takes longer is lost. */
+const LOST_MS = 10_000
+/** How long one try is waited for, by all. */
+const TRY_MS = 1_500
+
+const SUBJECTS: Record<Job['client'], (server: Server) => Subject> = { ours, 'dns-packet': packet, 'c-ares': cares }
+
+const job = JSON.parse(process.argv[2]!) as Job
+const subject = SUBJECTS[job.client](job.server)
+const names = Array.from({ length: NAMES }, (_, i) => `n${i}.${job.zone}`)
+await run(WARM_MS)
+const figures = await run(job.seconds * 1_000)
+subject.close()
+process.send!(figures, () => process.exit(0))
+
+/** Keeps `width` questions in flight for `ms`, then waits for the last of them. */
+async function run(ms: number): Promise<Figures> {
+  const begin = performance.now()
+  const before = process.cpuUsage()
+  const againBefore = subject.again()
+  let asked = 0
+  let answered = 0
+  let wrong = 0
+  let underWay = 0
+  let finished = (): void => {}
+  const all = new Promise<void>((resolve) => {
+    finished = resolve
+  })
+  const done = (right: boolean): void => {
+    underWay--
+    if (right) answered++
+    else wrong++
+    if (performance.now() - begin < ms) next()
+    else if (underWay === 0) finished()
+  }
+  function next(): void {
+    underWay++
+    subject.ask(names[asked++ % NAMES]!, done)
+  }
+  for (let i = 0; i < job.width; i++) next()
+  const guard = setTimeout(finished, ms + LOST_MS)
+  await all
+  clearTimeout(guard)
+  const used = process.cpuUsage(before)
+  const again = subject.again() - againBefore
+  const wallSeconds = (performance.now() - begin) / 1_000
+  const [userSeconds, systemSeconds] = [used.user / 1e6, used.system / 1e6]
+  return { answered, lost: wrong + underWay, again, wallSeconds, userSeconds, systemSeconds }
+}
+
+function ours(server: Server): Subject {
+  let retries = 0
+  const client = dnsClient({
+    servers: [server],
+    trustAd: true,
+    random: Math.random,
+    timeouts: { tryMs: TRY_MS },
+    onEvent: (event) => {
+      if (event.event === 'retry') retries++
+    },
+  })
+  const { signal } = new AbortController()
+  return {
+    ask: (name, done) => {
+      client.resolve(name, 'A', signal).then(
+        (answer) => done(answer.records[0] === EXPECTED),
+        () => done(false),
+      )
+    },
+    again: () => retries,
+    close: client.close,
+  }
+}
+
+type Waiting = { readonly name: string; readonly done: (right: boolean) => void; sentAtMs: number }
+
+/** The least that a client on dns-packet does: one socket, ids in turn, no look at the question; what is lost is sent again by a sweep. */
+function packet(server: Server): Subject {
+  const socket = createSocket({ type: 'udp4', recvBufferSize: 4 * 1_048_576 })
+  const waiting = new Map<number, Waiting>()
+  let last = 0
+  let retries = 0
+  socket.on('message', (bytes) => {
+    const message = dnsPacket.decode(bytes)
+    const wait = waiting.get(message.id)
+    if (!wait) return
+    waiting.delete(message.id)
+    const [record] = message.answers
+    wait.done(record?.type === 'A' && record.data === EXPECTED)
+  })
+  function send(id: number, name: string): void {
+    const query = dnsPacket.encode({
+      type: 'query',
+      id,
+      flags: dnsPacket.RECURSION_DESIRED,
+      questions: [{ type: 'A', name }],
+      additionals: [{ type: 'OPT', name: '.', udpPayloadSize: 1232, flags: 0, options: [] }],
+    })
+    socket.send(query, server.port, server.ip)
+  }
+  const sweep = setInterval(() => {
+    for (const [id, wait] of waiting) {
+      if (performance.now() - wait.sentAtMs < TRY_MS) continue
+      retries++
+      wait.sentAtMs = performance.now()
+      send(id, wait.name)
+    }
+  }, 50)
+  return {
+    ask: (name, done) => {
+      do last = (last + 1) & 0xffff
+      while (waiting.has(last))
+      waiting.set(last, { name, done, sentAtMs: performance.now() })
+      send(last, name)
+    },
+    again: () => retries,
+    close: () => {
+      clearInterval(sweep)
+      socket.close()
+    },
+  }
+}
+
+function cares(server: Server): Subject {
+  const resolver = new Resolver({ timeout: TRY_MS, tries: 4 })
+  resolver.setServers([formatServer(server)])
+  return {
+    ask: (name, done) => resolver.resolve4(name, (error, addresses) => done(!error && addresses[0] === EXPECTED)),
+    again: () => 0,
+    close: () => resolver.cancel(),
+  }
+}

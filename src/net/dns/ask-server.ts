@@ -1,0 +1,77 @@
+import type { Ip } from '../../names/ip.ts'
+import { engine } from './engine.ts'
+import type { DnsEvent, Question } from './question.ts'
+import { type AskServer, DnsError, type RecordType, type ServerAnswer } from './resolver.ts'
+import { type Station, station } from './stations.ts'
+import { sweeper } from './sweeper.ts'
+
+export type ServerAskerOptions = {
+  /** Whether an address may be asked at all. */
+  readonly allowed: (server: Ip) => boolean
+  readonly random: () => number
+  readonly now?: () => number
+  readonly onEvent?: (event: DnsEvent) => void
+  /** Default 53. */
+  readonly port?: number
+  /** `tryMs`: for one try, default 1,500. `totalMs`: for all of a question, default 5,000. */
+  readonly timeouts?: { readonly tryMs?: number; readonly totalMs?: number }
+}
+
+export type ServerAsker = { readonly ask: AskServer; readonly close: () => void }
+
+/** Servers that are spoken with at a time: as many again are refused with `network`. */
+const MAX_SERVERS = 1_024
+
+/**
+ * Asks single authoritative servers (RD=0) over UDP, then TCP. A referral, and a CNAME chain that leaves what the server knows,
+ * is `nodata` with what chain there is; `authoritative` tells whether it speaks for the zone.
+ */
+export function serverAsker(options: ServerAskerOptions): ServerAsker {
+  const { timeouts, onEvent, now = () => performance.now() } = options
+  const stations = new Map<Ip, Station<Question>>()
+  const life = engine({
+    recursion: false,
+    trustAd: false,
+    random: options.random,
+    now,
+    tryMs: timeouts?.tryMs ?? 1_500,
+    totalMs: timeouts?.totalMs ?? 5_000,
+    onEvent,
+  })
+  const sweeps = sweeper(
+    () => {
+      const nowMs = now()
+      for (const [address, { link }] of stations) {
+        link.sweep(nowMs)
+        if (!link.open()) stations.delete(address)
+      }
+    },
+    life.busy,
+    () => stations.size > 0,
+  )
+
+  function ask<T extends RecordType>(server: Ip, name: string, type: T, signal: AbortSignal): Promise<ServerAnswer<T>> {
+    const question = { name, type }
+    const port = options.port ?? 53
+    if (!options.allowed(server)) return Promise.reject(new DnsError('unsafe_address', question))
+    let at = stations.get(server)
+    if (!at) {
+      if (stations.size >= MAX_SERVERS) {
+        const cause = new Error(`more than ${MAX_SERVERS} servers are asked at once`)
+        return Promise.reject(new DnsError('network', question, { cause }))
+      }
+      at = station<Question>({ ip: server, port }, life.handlers, now)
+      stations.set(server, at)
+    }
+    sweeps.wake()
+    return life.ask<T>([at], name, type, signal, false)
+  }
+
+  function close(): void {
+    life.close()
+    sweeps.stop()
+    for (const { link } of stations.values()) link.close()
+    stations.clear()
+  }
+  return { ask, close }
+}

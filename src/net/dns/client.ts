@@ -1,0 +1,72 @@
+import { engine } from './engine.ts'
+import type { DnsEvent, Question } from './question.ts'
+import type { Answer, RecordType, Resolve } from './resolver.ts'
+import { MAX_STATIONS, station } from './stations.ts'
+import { sweeper } from './sweeper.ts'
+import type { Server } from './system.ts'
+
+export type DnsClientOptions = {
+  /** Recursive resolvers in the order in which they are asked; at most 16 are used. */
+  readonly servers: readonly Server[]
+  /** Whether their AD bit may be believed: only where nobody can change it on the way (RFC 4035 §4.9.3). */
+  readonly trustAd: boolean
+  /** A number from 0 to 1, for the jitter of retries; ids and ports have their own source. */
+  readonly random: () => number
+  /** Milliseconds of a clock that does not step. Default: that of the process. */
+  readonly now?: () => number
+  readonly onEvent?: (event: DnsEvent) => void
+  /** `tryMs`: for one server the first time, default 1,500. `totalMs`: for all of a question, default 10,000. */
+  readonly timeouts?: { readonly tryMs?: number; readonly totalMs?: number }
+}
+
+export type DnsClient = {
+  readonly resolve: Resolve
+  /** Ends all questions with `aborted` and closes all sockets. */
+  readonly close: () => void
+}
+
+/**
+ * A stub resolver: asks recursive servers over UDP from random ports, and over TCP where UDP does not do. A question goes to the
+ * next server after silence, and after SERVFAIL and REFUSED; at most four tries, or one a server where there are more.
+ * CNAME chains that a server leaves unfinished are asked on. Nothing is remembered: {@link cached} does that.
+ */
+export function dnsClient(options: DnsClientOptions): DnsClient {
+  const { timeouts, onEvent, now = () => performance.now() } = options
+  const { random, trustAd } = options
+  if (options.servers.length === 0) throw new TypeError('a DNS client needs a server')
+  const life = engine({
+    recursion: true,
+    trustAd,
+    random,
+    now,
+    tryMs: timeouts?.tryMs ?? 1_500,
+    totalMs: timeouts?.totalMs ?? 10_000,
+    onEvent,
+  })
+  const stations = options.servers.slice(0, MAX_STATIONS).map((server) => station<Question>(server, life.handlers, now))
+  const sweeps = sweeper(
+    () => {
+      const nowMs = now()
+      for (const { link } of stations) link.sweep(nowMs)
+    },
+    life.busy,
+    () => stations.some(({ link }) => link.open()),
+  )
+
+  function resolve<T extends RecordType>(
+    name: string,
+    type: T,
+    signal: AbortSignal,
+    asked?: { readonly checkingDisabled?: boolean },
+  ): Promise<Answer<T>> {
+    sweeps.wake()
+    return life.ask<T>(stations, name, type, signal, asked?.checkingDisabled === true)
+  }
+
+  function close(): void {
+    life.close()
+    sweeps.stop()
+    for (const { link } of stations) link.close()
+  }
+  return { resolve, close }
+}

@@ -1,0 +1,172 @@
+import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { printable } from '../../base/text.ts'
+import { readData } from './rdata.ts'
+import type { ExtendedError, RecordData, RecordType } from './resolver.ts'
+import { OPT, TYPE_CODES } from './types.ts'
+import { type Cursor, readName } from './wire-name.ts'
+
+/** One record as it stands in a message: its data is the octets from `start` to `end`, read by {@link dataOf} for types that are known. */
+export type ResourceRecord = {
+  readonly name: string
+  readonly type: number
+  readonly class: number
+  /** A TTL with its highest bit set counts as 0 (RFC 2181 §8). */
+  readonly ttlSeconds: number
+  readonly start: number
+  readonly end: number
+}
+
+/** A DNS message, all but the data of its records. */
+export type Message = {
+  readonly bytes: Buffer
+  readonly id: number
+  readonly response: boolean
+  readonly opcode: number
+  readonly authoritative: boolean
+  readonly truncated: boolean
+  readonly recursionAvailable: boolean
+  readonly authenticated: boolean
+  readonly checkingDisabled: boolean
+  /** With its upper bits from EDNS (RFC 6891 §6.1.3). */
+  readonly rcode: number
+  readonly question: Question | undefined
+  readonly answers: readonly ResourceRecord[]
+  readonly authority: readonly ResourceRecord[]
+  readonly additional: readonly ResourceRecord[]
+  readonly edns: Edns | undefined
+}
+export type Question = { readonly name: string; readonly type: number; readonly class: number }
+export type Edns = {
+  readonly udpSize: number
+  readonly version: number
+  readonly dnssecOk: boolean
+  readonly errors: readonly ExtendedError[]
+}
+
+/** A question that was compared with what was asked already: its name, and the index after it. */
+export type Compared = { readonly name: string; readonly end: number }
+
+const MAX_EDE = 8
+const EDE_OPTION = 15 // RFC 8914 §2
+const NONE: readonly ResourceRecord[] = []
+
+/**
+ * Reads a DNS message of at most 65,535 octets (RFC 1035 §4.1). Gives a problem, and never throws, for octets that are not one.
+ * Octets after the last record are passed over. `compared` spares reading the question again.
+ */
+export function decodeMessage(bytes: Buffer, compared?: Compared): Parsed<Message> {
+  if (bytes.length < 12) return problem('shorter than a DNS header', bytes.length)
+  const cursor: Cursor = { bytes, at: 12 }
+  const questions = (bytes[4]! << 8) | bytes[5]!
+  if (questions > 1) return problem('more than one question', 4) // RFC 9619 §4
+  let question: Question | undefined
+  if (questions === 1 && compared) cursor.at = compared.end
+  else if (questions === 1) {
+    question = readQuestion(cursor)
+    if (!question) return problem('the question cannot be read', 12)
+  }
+  const known = compared?.name ?? question?.name
+  const answers = readRecords(cursor, (bytes[6]! << 8) | bytes[7]!, known)
+  if (!answers) return problem('an answer record cannot be read', cursor.at)
+  const authority = readRecords(cursor, (bytes[8]! << 8) | bytes[9]!, known)
+  if (!authority) return problem('an authority record cannot be read', cursor.at)
+  const additional = readRecords(cursor, (bytes[10]! << 8) | bytes[11]!, known)
+  if (!additional) return problem('an additional record cannot be read', cursor.at)
+  const opt = additional.find((record) => record.type === OPT)
+  return parsed(messageOf(bytes, question, answers, authority, additional, opt))
+}
+
+function messageOf(
+  bytes: Buffer,
+  question: Question | undefined,
+  answers: readonly ResourceRecord[],
+  authority: readonly ResourceRecord[],
+  additional: readonly ResourceRecord[],
+  opt: ResourceRecord | undefined,
+): Message {
+  const high = bytes[2]!
+  const low = bytes[3]!
+  return {
+    bytes,
+    id: (bytes[0]! << 8) | bytes[1]!,
+    response: (high & 0x80) !== 0,
+    opcode: (high >> 3) & 15,
+    authoritative: (high & 0x04) !== 0,
+    truncated: (high & 0x02) !== 0,
+    recursionAvailable: (low & 0x80) !== 0,
+    authenticated: (low & 0x20) !== 0,
+    checkingDisabled: (low & 0x10) !== 0,
+    rcode: (low & 15) | (opt ? bytes[opt.start - 6]! << 4 : 0),
+    question,
+    answers,
+    authority,
+    additional,
+    edns: opt && readEdns(bytes, opt),
+  }
+}
+
+/** The data of a record, or undefined when it is not of `type` or its data cannot be read. */
+export const dataOf = <T extends RecordType>(
+  message: Message,
+  record: ResourceRecord,
+  type: T,
+): RecordData[T] | undefined =>
+  record.type === TYPE_CODES[type] ? readData(type, message.bytes, record.start, record.end) : undefined
+
+/** The octets of a record's data, whatever its type (RFC 3597). */
+export const rawData = (message: Message, record: ResourceRecord): Buffer =>
+  message.bytes.subarray(record.start, record.end)
+
+function readQuestion(cursor: Cursor): Question | undefined {
+  const name = readName(cursor)
+  const { bytes, at } = cursor
+  if (name === undefined || at + 4 > bytes.length) return undefined
+  cursor.at = at + 4
+  return { name, type: (bytes[at]! << 8) | bytes[at + 1]!, class: (bytes[at + 2]! << 8) | bytes[at + 3]! }
+}
+
+function readRecords(cursor: Cursor, count: number, known: string | undefined): readonly ResourceRecord[] | undefined {
+  if (count === 0) return NONE
+  const { bytes } = cursor
+  if (count * 11 > bytes.length - cursor.at) return undefined // no record is shorter
+  const records: ResourceRecord[] = []
+  for (let i = 0; i < count; i++) {
+    const name = readName(cursor, known)
+    const at = cursor.at
+    if (name === undefined || at + 10 > bytes.length) return undefined
+    const start = at + 10
+    const end = start + ((bytes[at + 8]! << 8) | bytes[at + 9]!)
+    if (end > bytes.length) return undefined
+    const ttl = ((bytes[at + 4]! << 24) | (bytes[at + 5]! << 16) | (bytes[at + 6]! << 8) | bytes[at + 7]!) >> 0
+    records.push({
+      name,
+      type: (bytes[at]! << 8) | bytes[at + 1]!,
+      class: (bytes[at + 2]! << 8) | bytes[at + 3]!,
+      ttlSeconds: ttl < 0 ? 0 : ttl,
+      start,
+      end,
+    })
+    cursor.at = end
+  }
+  return records
+}
+
+/** RFC 6891 §6.1.2; a list of options that runs over its end is read as far as it goes. */
+function readEdns(bytes: Buffer, opt: ResourceRecord): Edns {
+  const errors: ExtendedError[] = []
+  for (let at = opt.start; at + 4 <= opt.end && errors.length < MAX_EDE; ) {
+    const code = bytes.readUInt16BE(at)
+    const end = at + 4 + bytes.readUInt16BE(at + 2)
+    if (end > opt.end) break
+    if (code === EDE_OPTION && end - at >= 6) {
+      errors.push({ code: bytes.readUInt16BE(at + 4), text: printable(bytes.toString('utf8', at + 6, end), 256) })
+    }
+    at = end
+  }
+  return {
+    udpSize: opt.class,
+    version: bytes[opt.start - 5]!,
+    dnssecOk: (bytes[opt.start - 4]! & 0x80) !== 0,
+    errors,
+  }
+}

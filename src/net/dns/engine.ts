@@ -1,0 +1,242 @@
+import { timedOut } from '../../base/deadline.ts'
+import { canonicalName } from '../../names/domain.ts'
+import type { Message } from './decode.ts'
+import { encodeQuery } from './encode.ts'
+import { type Reading as AnyReading, interpret, MAX_CHAIN } from './interpret.ts'
+import { begun, type EngineOptions, type Question } from './question.ts'
+import { type Answer, DnsError, type DnsReason, type RecordType, type ServerAnswer } from './resolver.ts'
+import { faulty, fine, pick, type Station } from './stations.ts'
+import type { Server } from './system.ts'
+import { RCODE, TYPE_CODES } from './types.ts'
+import { type Fault, giveUp, type Handlers, type WireEvent } from './wait.ts'
+import { watch } from './watch.ts'
+import { type Cursor, readName } from './wire-name.ts'
+
+export type Engine = {
+  /** Asks `stations` in turn. Rejects with {@link DnsError} and nothing else. */
+  readonly ask: <T extends RecordType>(
+    stations: readonly Station<Question>[],
+    name: string,
+    type: T,
+    signal: AbortSignal,
+    checkingDisabled: boolean,
+  ) => Promise<ServerAnswer<T>>
+  readonly handlers: Handlers<Question>
+  /** Whether any question is under way. */
+  readonly busy: () => boolean
+  /** Ends all questions with `aborted`, and refuses new ones. The caller closes its stations. */
+  readonly close: () => void
+}
+
+type Reading = Extract<AnyReading<RecordType>, { readonly chain: readonly string[] }>
+
+const MAX_TRIES = 4
+const REST_MS = 100
+const MAX_EDE = 16
+const PLAIN = /^[a-z0-9._-]*$/
+const NONE: readonly never[] = []
+
+/** The life of questions, callbacks from end to end: a promise is made once a question and a timer never. */
+export function engine(options: EngineOptions): Engine {
+  const { now, onEvent } = options
+  const aborts = watch<Question>((question) => {
+    giveUp(question)
+    end(question, timedOut(question.signal) ? 'timeout' : 'aborted')
+  })
+  const resting = new Map<NodeJS.Timeout, Question>()
+  let underWay = 0
+  let closed = false
+
+  const ask: Engine['ask'] = (stations, name, type, signal, checkingDisabled) =>
+    new Promise((resolve, reject) => {
+      const shown = canonicalName(name)
+      const question = begun({
+        name: shown,
+        type,
+        checkingDisabled,
+        signal,
+        stations,
+        startedAtMs: now(),
+        resolve: resolve as Question['resolve'],
+        reject,
+        secure: options.trustAd,
+      })
+      if (signal.aborted) reject(new DnsError(timedOut(signal) ? 'timeout' : 'aborted', { name: shown, type }))
+      else if (!prepare(question, shown)) reject(new DnsError('invalid_name', { name: shown, type }))
+      else {
+        underWay++
+        aborts.add(signal, question)
+        next(question)
+      }
+    })
+
+  /** Writes the query for `name`: false when it cannot be asked. */
+  function prepare(question: Question, name: string): boolean {
+    const { recursion } = options
+    const { checkingDisabled, edns } = question
+    const query = encodeQuery(name, TYPE_CODES[question.type], { recursion, checkingDisabled, edns })
+    if (!query) return false
+    question.query = query
+    question.wireName = PLAIN.test(name) ? name : readName({ bytes: query.bytes, at: 12 } as Cursor)!
+    return true
+  }
+
+  /** Asks the next server, or ends when none is left, or no try, or no time. */
+  function next(question: Question): void {
+    const nowMs = now()
+    const leftMs = question.startedAtMs + options.totalMs - nowMs
+    const most = Math.max(MAX_TRIES, question.stations.length)
+    const more = !closed && leftMs > 0 && question.tries < most
+    const place = more ? pick(question.stations, question, nowMs) : -1
+    if (place < 0) end(question, closed ? 'aborted' : (question.failure ?? 'timeout'))
+    else send(question, place, nowMs, leftMs)
+  }
+
+  function send(question: Question, place: number, nowMs: number, leftMs: number): void {
+    const at = question.stations[place]!
+    if (question.tries > 0) tell('retry', at.server)
+    question.place = place
+    question.tried |= 1 << place
+    const again = question.tries++ >= question.stations.length
+    // The first try waits its whole time; later ones are spread by a tenth, so that many questions do not come back at once.
+    const spread = question.tries === 1 ? 1 : 0.9 + 0.2 * options.random()
+    question.expiresAtMs = nowMs + Math.min(leftMs, options.tryMs * (again ? 2 : 1) * spread)
+    at.link.ask(question)
+  }
+
+  function failed(question: Question, fault: Fault, cause?: unknown): void {
+    const at = question.stations[question.place]!
+    faulty(at, now())
+    // What a server said tells more than the silence of another.
+    question.failure ??= new DnsError(fault, asked(question), { server: at.text, cause })
+    const everyoneAsked = question.tries >= question.stations.length
+    if (fault !== 'timeout' && everyoneAsked && !closed) rest(question)
+    else next(question)
+  }
+
+  /** A server that cannot be reached says so at once: the next round comes a little later, not at the same moment for all. */
+  function rest(question: Question): void {
+    const timer = setTimeout(
+      () => {
+        question.holder = undefined
+        resting.delete(timer)
+        next(question)
+      },
+      REST_MS * question.tries * (0.5 + options.random()),
+    )
+    resting.set(timer, question)
+    question.holder = {
+      forget: () => {
+        clearTimeout(timer)
+        resting.delete(timer)
+      },
+    }
+  }
+
+  function close(): void {
+    closed = true
+    for (const question of [...resting.values()]) {
+      giveUp(question)
+      next(question)
+    }
+  }
+
+  function answered(question: Question, message: Message): void {
+    const at = question.stations[question.place]!
+    fine(at)
+    const { rcode } = message
+    if (rcode === RCODE.noError || rcode === RCODE.nxDomain) read(question, message)
+    else if (rcode === RCODE.formErr && question.edns) {
+      question.edns = false // RFC 6891 §7: once more without EDNS, to the same server
+      prepare(question, question.chain.at(-1) ?? question.name)
+      at.link.ask(question)
+    } else refuse(question, reasonOf(rcode), message)
+  }
+
+  /** This server cannot tell: another may. */
+  function refuse(question: Question, reason: DnsReason, message: Message, cause?: unknown): void {
+    const server = question.stations[question.place]!.text
+    const ede = message.edns?.errors ?? NONE
+    question.out |= 1 << question.place
+    if (question.failure === undefined || question.failure.ede.length === 0)
+      question.failure = new DnsError(reason, asked(question), { server, ede, cause })
+    next(question)
+  }
+
+  function read(question: Question, message: Message): void {
+    const reading = interpret(message, question.wireName, question.type)
+    const { is } = reading
+    if (is === 'cname_loop') end(question, 'cname_loop')
+    else if (is === 'malformed') refuse(question, 'malformed', message, new Error(reading.problem))
+    else if (is === 'referral' && options.recursion) refuse(question, 'refused', message)
+    else {
+      question.secure &&= message.authenticated
+      if (message.edns && message.edns.errors.length > 0)
+        question.ede = [...question.ede, ...message.edns.errors].slice(0, MAX_EDE)
+      if (is === 'referral') settle(question, message, 'nodata', NONE)
+      else follow(question, message, reading)
+    }
+  }
+
+  function follow(question: Question, message: Message, reading: Reading): void {
+    question.ttlSeconds = Math.min(question.ttlSeconds, reading.ttlSeconds)
+    if (reading.chain.length > 0 && !extend(question, reading.chain)) end(question, 'cname_loop')
+    else if (reading.is === 'answer') settle(question, message, reading.kind, reading.records)
+    else if (!options.recursion)
+      settle(question, message, 'nodata', NONE) // the rest is another server's to tell
+    else {
+      question.tries = question.tried = question.out = 0
+      prepare(question, reading.chain.at(-1)!)
+      next(question)
+    }
+  }
+
+  function settle(question: Question, message: Message, kind: Answer['kind'], records: ServerAnswer['records']): void {
+    const { name, type, chain, secure, ede } = question
+    const ttlSeconds = question.ttlSeconds === Number.MAX_SAFE_INTEGER ? 0 : question.ttlSeconds
+    done(question, kind)
+    const { authoritative } = message
+    question.resolve({ kind, name, type, records, ttlSeconds, cname: chain, secure, ede, authoritative })
+  }
+
+  function end(question: Question, why: DnsReason | DnsError): void {
+    const error = why instanceof DnsError ? why : new DnsError(why, asked(question))
+    done(question, error.reason)
+    question.reject(error)
+  }
+
+  function done(question: Question, outcome: Answer['kind'] | DnsReason): void {
+    underWay--
+    aborts.remove(question.signal, question)
+    const server = question.stations[question.place]!.text
+    onEvent?.({ event: 'question', type: question.type, outcome, server, durationMs: now() - question.startedAtMs })
+  }
+
+  const tell = (event: WireEvent | 'retry', server: Server): void =>
+    onEvent?.({ event, server: `${server.ip}:${server.port}` })
+
+  return {
+    ask,
+    handlers: { answered, failed, event: tell },
+    busy: () => underWay > 0,
+    close,
+  }
+}
+
+/** Adds to the chain: false when it comes back to a name that it had, or grows longer than 16. */
+function extend(question: Question, more: readonly string[]): boolean {
+  const before = [canonicalWire(question), ...question.chain]
+  question.chain = [...question.chain, ...more]
+  return question.chain.length <= MAX_CHAIN && !more.some((name) => before.includes(name))
+}
+
+const asked = ({ name, type }: Question): { name: string; type: string } => ({ name, type })
+
+const canonicalWire = (question: Question): string => (question.chain.length === 0 ? question.wireName : question.name)
+
+function reasonOf(rcode: number): DnsReason {
+  if (rcode === RCODE.servFail) return 'servfail'
+  if (rcode === RCODE.refused) return 'refused'
+  if (rcode === RCODE.formErr) return 'formerr'
+  return rcode === RCODE.notImp ? 'notimp' : 'rcode'
+}

@@ -1,0 +1,89 @@
+import { dataOf, type Message, type ResourceRecord } from './decode.ts'
+import type { RecordData, RecordType } from './resolver.ts'
+import { CLASS_IN, RCODE, TYPE_CODES } from './types.ts'
+
+/** Longest CNAME chain that is followed. */
+export const MAX_CHAIN = 16
+
+/** What a NOERROR or NXDOMAIN message says about a name. */
+export type Reading<T extends RecordType> =
+  | {
+      readonly is: 'answer'
+      readonly kind: 'found' | 'nodata' | 'nxdomain'
+      readonly records: readonly RecordData[T][]
+      readonly ttlSeconds: number
+      readonly chain: readonly string[]
+    }
+  /** The chain ends in a name that the message says nothing about: it has to be asked for. */
+  | { readonly is: 'unfinished'; readonly ttlSeconds: number; readonly chain: readonly string[] }
+  | { readonly is: 'cname_loop' }
+  /** A server that was to find it out points elsewhere instead. */
+  | { readonly is: 'referral' }
+  | { readonly is: 'malformed'; readonly problem: string }
+
+const EMPTY: readonly never[] = []
+const LONGEST_TTL = 0x7fffffff
+
+/**
+ * Reads what `message` says about `name` (as {@link decodeMessage} spells names) and `type`: follows its CNAME records (RFC 1034 §3.6.2),
+ * takes NXDOMAIN for the end of the chain (RFC 6604 §3), and the negative TTL from the SOA record (RFC 2308 §5; 0 without one).
+ */
+export function interpret<T extends RecordType>(message: Message, name: string, type: T): Reading<T> {
+  const chain: string[] = []
+  let at = name
+  let ttlSeconds = LONGEST_TTL
+  for (;;) {
+    const found = recordsAt(message, at, type)
+    if (found === undefined) return { is: 'malformed', problem: `a ${type} record cannot be read` }
+    if (found.records.length > 0) {
+      return { is: 'answer', kind: 'found', ...found, ttlSeconds: Math.min(ttlSeconds, found.ttlSeconds), chain }
+    }
+    const alias = message.answers.find((record) => isAt(record, at, TYPE_CODES.CNAME))
+    if (!alias) break
+    const target = dataOf(message, alias, 'CNAME')
+    if (target === undefined) return { is: 'malformed', problem: 'a CNAME record cannot be read' }
+    if (target === name || chain.includes(target) || chain.length === MAX_CHAIN) return { is: 'cname_loop' }
+    chain.push(target)
+    ttlSeconds = Math.min(ttlSeconds, alias.ttlSeconds)
+    at = target
+  }
+  const soa = message.authority.find((record) => record.type === TYPE_CODES.SOA && record.class === CLASS_IN)
+  const nxdomain = message.rcode === RCODE.nxDomain
+  if (!nxdomain && !soa && chain.length > 0) return { is: 'unfinished', ttlSeconds, chain }
+  if (!nxdomain && !soa && isReferral(message)) return { is: 'referral' }
+  const kind = nxdomain ? 'nxdomain' : 'nodata'
+  return { is: 'answer', kind, records: EMPTY, ttlSeconds: Math.min(ttlSeconds, negativeTtl(message, soa)), chain }
+}
+
+const isAt = (record: ResourceRecord, name: string, type: number): boolean =>
+  record.type === type && record.name === name && record.class === CLASS_IN
+
+/** The records of `type` at `name` and their least TTL; undefined when one of them cannot be read. */
+function recordsAt<T extends RecordType>(
+  message: Message,
+  name: string,
+  type: T,
+): { readonly records: readonly RecordData[T][]; readonly ttlSeconds: number } | undefined {
+  const code = TYPE_CODES[type]
+  const records: RecordData[T][] = []
+  let ttlSeconds = LONGEST_TTL
+  for (const record of message.answers) {
+    if (!isAt(record, name, code)) continue
+    const data = dataOf(message, record, type)
+    if (data === undefined) return undefined
+    if (record.ttlSeconds < ttlSeconds) ttlSeconds = record.ttlSeconds
+    records.push(data)
+  }
+  return { records, ttlSeconds }
+}
+
+function negativeTtl(message: Message, soa: ResourceRecord | undefined): number {
+  const data = soa && dataOf(message, soa, 'SOA')
+  return soa && data ? Math.min(soa.ttlSeconds, data.minimum) : 0
+}
+
+/** Not authoritative, does not recurse, and names other servers (RFC 1034 §4.3.1). */
+const isReferral = (message: Message): boolean =>
+  !message.authoritative &&
+  !message.recursionAvailable &&
+  message.authority.some((record) => record.type === TYPE_CODES.NS)

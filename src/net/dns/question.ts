@@ -1,0 +1,85 @@
+import type { Answer, DnsError, DnsReason, ExtendedError, RecordType, ServerAnswer } from './resolver.ts'
+import type { Round, Station } from './stations.ts'
+import type { Wait, WireEvent } from './wait.ts'
+
+/** What happened, for counters. `question`: one that was asked ended; the others are about single packets. */
+export type DnsEvent =
+  | {
+      readonly event: 'question'
+      readonly type: RecordType
+      readonly outcome: Answer['kind'] | DnsReason
+      /** The server that was asked last, `address:port`. */
+      readonly server: string
+      readonly durationMs: number
+    }
+  | { readonly event: WireEvent | 'retry'; readonly server: string }
+
+export type EngineOptions = {
+  readonly recursion: boolean
+  readonly trustAd: boolean
+  /** A number from 0 to 1, for the jitter of retries. */
+  readonly random: () => number
+  /** Milliseconds of a clock that does not step. */
+  readonly now: () => number
+  /** How long one server is waited for the first time; twice as long after the first round. */
+  readonly tryMs: number
+  /** The bound on a question with all its tries and its CNAME chain, whatever its signal does. */
+  readonly totalMs: number
+  readonly onEvent: ((event: DnsEvent) => void) | undefined
+}
+
+/** A question from its first query to its end. */
+export type Question = Wait &
+  Round & {
+    readonly name: string
+    readonly type: RecordType
+    readonly checkingDisabled: boolean
+    readonly signal: AbortSignal
+    readonly stations: readonly Station<Question>[]
+    readonly startedAtMs: number
+    readonly resolve: (answer: ServerAnswer) => void
+    readonly reject: (error: DnsError) => void
+    edns: boolean
+    tries: number
+    place: number
+    chain: readonly string[]
+    ttlSeconds: number
+    secure: boolean
+    ede: readonly ExtendedError[]
+    failure: DnsError | undefined
+  }
+
+const NO_QUERY = { bytes: Buffer.alloc(0), questionEnd: 0 }
+const NONE: readonly never[] = []
+
+/** A question that was not asked yet. */
+export const begun = (
+  given: Pick<
+    Question,
+    'name' | 'type' | 'checkingDisabled' | 'signal' | 'stations' | 'startedAtMs' | 'resolve' | 'reject' | 'secure'
+  >,
+): Question => ({
+  query: NO_QUERY,
+  wireName: given.name,
+  expiresAtMs: 0,
+  holder: undefined,
+  id: 0,
+  tried: 0,
+  out: 0,
+  name: given.name,
+  type: given.type,
+  checkingDisabled: given.checkingDisabled,
+  signal: given.signal,
+  stations: given.stations,
+  startedAtMs: given.startedAtMs,
+  resolve: given.resolve,
+  reject: given.reject,
+  edns: true,
+  tries: 0,
+  place: 0,
+  chain: NONE,
+  ttlSeconds: Number.MAX_SAFE_INTEGER,
+  secure: given.secure,
+  ede: NONE,
+  failure: undefined,
+})

@@ -1,0 +1,120 @@
+import { isUtf8 } from 'node:buffer'
+import { type Ip, ipFromBytes } from '../../names/ip.ts'
+import type { RecordData, RecordType } from './resolver.ts'
+import { type Cursor, readName } from './wire-name.ts'
+
+/**
+ * Reads the data of one record of `type`, which stands in `bytes` from `start` to `end`; names in it may point back into the message
+ * (RFC 1035 §4.1.4). Undefined when the data is not of that form or does not end where the record does.
+ */
+export function readData<T extends RecordType>(
+  type: T,
+  bytes: Buffer,
+  start: number,
+  end: number,
+): RecordData[T] | undefined {
+  const read = READERS[type] as (bytes: Buffer, start: number, end: number) => RecordData[T] | undefined
+  return read(bytes, start, end)
+}
+
+type Reader<T extends RecordType> = (bytes: Buffer, start: number, end: number) => RecordData[T] | undefined
+
+const READERS: { readonly [T in RecordType]: Reader<T> } = {
+  A: (bytes, start, end) =>
+    end - start === 4
+      ? (`${bytes[start]}.${bytes[start + 1]}.${bytes[start + 2]}.${bytes[start + 3]}` as Ip)
+      : undefined,
+  AAAA: (bytes, start, end) => (end - start === 16 ? ipFromBytes(bytes.subarray(start, end)) : undefined), // RFC 3596 §2.2
+  CNAME: wholeName,
+  NS: wholeName,
+  PTR: wholeName,
+  MX: readMx,
+  TXT: readTxt,
+  SOA: readSoa,
+  CAA: readCaa,
+  TLSA: (bytes, start, end) =>
+    end - start < 3
+      ? undefined
+      : {
+          usage: bytes[start]!,
+          selector: bytes[start + 1]!,
+          matchingType: bytes[start + 2]!,
+          data: bytes.toString('hex', start + 3, end),
+        },
+  DS: (bytes, start, end) =>
+    end - start < 4
+      ? undefined
+      : {
+          keyTag: bytes.readUInt16BE(start),
+          algorithm: bytes[start + 2]!,
+          digestType: bytes[start + 3]!,
+          digest: bytes.toString('hex', start + 4, end),
+        }, // RFC 4034 §5.1
+  DNSKEY: (bytes, start, end) =>
+    end - start < 4
+      ? undefined
+      : {
+          flags: bytes.readUInt16BE(start),
+          protocol: bytes[start + 2]!,
+          algorithm: bytes[start + 3]!,
+          publicKey: bytes.toString('base64', start + 4, end),
+        }, // RFC 4034 §2.1
+}
+
+function wholeName(bytes: Buffer, start: number, end: number): string | undefined {
+  const cursor: Cursor = { bytes, at: start }
+  const name = readName(cursor)
+  return cursor.at === end ? name : undefined
+}
+
+function readMx(bytes: Buffer, start: number, end: number): RecordData['MX'] | undefined {
+  if (end - start < 3) return undefined
+  const exchange = wholeName(bytes, start + 2, end)
+  return exchange === undefined ? undefined : { preference: bytes.readUInt16BE(start), exchange }
+}
+
+/** One or more character-strings (RFC 1035 §3.3.14), joined without a space (RFC 7208 §3.3). */
+function readTxt(bytes: Buffer, start: number, end: number): string | undefined {
+  if (start >= end) return undefined
+  const first = start + 1 + bytes[start]!
+  if (first === end) return text(bytes.subarray(start + 1, end))
+  const parts: Buffer[] = []
+  for (let at = start; at < end; ) {
+    const next = at + 1 + bytes[at]!
+    if (next > end) return undefined
+    parts.push(bytes.subarray(at + 1, next))
+    at = next
+  }
+  return text(Buffer.concat(parts))
+}
+
+const text = (octets: Buffer): string => (isUtf8(octets) ? octets.toString('utf8') : octets.toString('latin1'))
+
+function readSoa(bytes: Buffer, start: number, end: number): RecordData['SOA'] | undefined {
+  const cursor: Cursor = { bytes, at: start }
+  const mname = readName(cursor)
+  if (mname === undefined) return undefined
+  const rname = readName(cursor)
+  const { at } = cursor
+  if (rname === undefined || end - at !== 20) return undefined
+  return {
+    mname,
+    rname,
+    serial: bytes.readUInt32BE(at),
+    refresh: bytes.readUInt32BE(at + 4),
+    retry: bytes.readUInt32BE(at + 8),
+    expire: bytes.readUInt32BE(at + 12),
+    minimum: bytes.readUInt32BE(at + 16),
+  }
+}
+
+/** RFC 8659 §4.1: flags, tag length, tag, value. */
+function readCaa(bytes: Buffer, start: number, end: number): RecordData['CAA'] | undefined {
+  const tagEnd = start + 2 + (bytes[start + 1] ?? 0)
+  if (end - start < 2 || tagEnd === start + 2 || tagEnd > end) return undefined
+  return {
+    critical: (bytes[start]! & 0x80) !== 0,
+    tag: bytes.toString('latin1', start + 2, tagEnd).toLowerCase(),
+    value: text(bytes.subarray(tagEnd, end)),
+  }
+}

@@ -1,0 +1,33 @@
+import type { RecordType } from './resolver.ts'
+
+/** The numbers of the record types that are read (IANA, RFC 1035 §3.2.2 and the RFC of each). */
+export const TYPE_CODES: Readonly<Record<RecordType, number>> = {
+  A: 1,
+  NS: 2,
+  CNAME: 5,
+  SOA: 6,
+  PTR: 12,
+  MX: 15,
+  TXT: 16,
+  AAAA: 28,
+  DS: 43,
+  DNSKEY: 48,
+  TLSA: 52,
+  CAA: 257,
+}
+
+/** The pseudo-record of EDNS0 (RFC 6891 §6.1.1). */
+export const OPT = 41
+
+/** The only class of interest (RFC 1035 §3.2.4). */
+export const CLASS_IN = 1
+
+const NAMES: ReadonlyMap<number, RecordType> = new Map(
+  Object.entries(TYPE_CODES).map(([name, code]) => [code, name as RecordType]),
+)
+
+/** The name of a type that is read here, or undefined for one that is kept raw. */
+export const typeOf = (code: number): RecordType | undefined => NAMES.get(code)
+
+/** Response codes that have a meaning of their own here (RFC 1035 §4.1.1). */
+export const RCODE = { noError: 0, formErr: 1, servFail: 2, nxDomain: 3, notImp: 4, refused: 5 } as const

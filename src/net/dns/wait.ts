@@ -1,0 +1,51 @@
+import type { Message } from './decode.ts'
+import type { Query } from './encode.ts'
+import type { Server } from './system.ts'
+
+/** One question in flight. The transport that holds it writes `holder` and `id`; nothing else is kept about it. */
+export type Wait = {
+  query: Query
+  /** The name as a reader of the wire spells it: lower case, canonical escapes. */
+  wireName: string
+  /** When the transport gives up, in ms of the client's clock. */
+  expiresAtMs: number
+  holder: Holder | undefined
+  id: number
+}
+
+/** What holds questions in flight, known by their ids. */
+export type Holder = { readonly forget: (id: number) => void }
+
+/** Why a transport has no answer. */
+export type Fault = 'timeout' | 'network' | 'malformed'
+
+/** What happened on the wire, for counters: answers that belong to no question, answers to another question, questions that went to TCP. */
+export type WireEvent = 'unmatched' | 'mismatched' | 'to_tcp'
+
+export type Handlers<W extends Wait> = {
+  readonly answered: (wait: W, message: Message) => void
+  readonly failed: (wait: W, fault: Fault, cause?: unknown) => void
+  readonly event: (event: WireEvent, server: Server) => void
+}
+
+/** Gives a question up: what comes later belongs to nobody. */
+export function giveUp(wait: Wait): void {
+  wait.holder?.forget(wait.id)
+  wait.holder = undefined
+}
+
+/** Whether `answer` is a response that repeats the question octet by octet, the case of its letters included (RFC 5452 §9.1). */
+export function sameQuestion(query: Query, answer: Buffer): boolean {
+  const { bytes, questionEnd } = query
+  if (answer.length < questionEnd || (answer[2]! & 0xf8) !== 0x80) return false
+  if (answer[4] !== 0 || answer[5] !== 1) return false
+  for (let i = 12; i < questionEnd; i++) if (answer[i] !== bytes[i]) return false
+  return true
+}
+
+/**
+ * Whether `answer` is a bare refusal of the whole message: FORMERR without a question, as servers that cannot read EDNS send it
+ * (RFC 6891 §7). Nothing but another try is built on it.
+ */
+export const isBareFormErr = (answer: Buffer): boolean =>
+  answer.length >= 12 && (answer[2]! & 0xf8) === 0x80 && (answer[3]! & 15) === 1 && answer[4] === 0 && answer[5] === 0

@@ -1,0 +1,131 @@
+const DOT = 0x2e
+const BACKSLASH = 0x5c
+const MAX_OCTETS = 255 // RFC 1035 §2.3.4, length octets and root included
+const MAX_LABEL = 63
+/** A name has at most 127 labels, so that no honest name needs more pointers. */
+const MAX_POINTERS = 127
+
+/** Where a reader stands in a message. Reading moves `at`; what it is after a failed read has no meaning. */
+export type Cursor = { readonly bytes: Uint8Array; at: number }
+
+/** Each octet in presentation form, lower case: a dot and a backslash are escaped, what cannot be seen is `\DDD` (RFC 1035 §5.1, RFC 4343 §2.1). */
+const SHOWN: readonly string[] = Array.from({ length: 256 }, (_, octet) => {
+  if (octet === DOT || octet === BACKSLASH) return `\\${String.fromCharCode(octet)}`
+  if (octet <= 0x20 || octet >= 0x7f) return `\\${String(octet).padStart(3, '0')}`
+  return String.fromCharCode(octet).toLowerCase()
+})
+
+/**
+ * Writes `name` (presentation form, with or without a trailing dot; `""` and `"."` are the root) at `at`, uncompressed, and gives the
+ * index after it, or -1 when it cannot be asked: an empty label, one over 63 octets, a name over 255, an escape that means nothing.
+ * Characters beyond ASCII become their UTF-8 octets. At most 255 octets are written.
+ */
+export function writeName(name: string, into: Uint8Array, at: number): number {
+  if (name === '' || name === '.') {
+    into[at] = 0
+    return at + 1
+  }
+  let lengthAt = at
+  let next = at + 1
+  const last = at + MAX_OCTETS - 1 // the place of the root at the latest
+  for (let i = 0; i < name.length; i++) {
+    let code = name.charCodeAt(i)
+    if (code === DOT) {
+      if (!endLabel(into, lengthAt, next)) return -1
+      lengthAt = next++
+      continue
+    }
+    if (code >= 0x80) return writeName(escaped(name), into, at)
+    if (code === BACKSLASH) {
+      const digits = isDigit(name.charCodeAt(i + 1))
+      code = digits ? decimal(name, i + 1) : name.charCodeAt(i + 1)
+      if (!(code <= 0xff)) return -1
+      i += digits ? 3 : 1
+    }
+    if (next >= last) return -1
+    into[next++] = code
+  }
+  if (next === lengthAt + 1) {
+    into[lengthAt] = 0 // the trailing dot was the root
+    return next
+  }
+  if (!endLabel(into, lengthAt, next)) return -1
+  into[next] = 0
+  return next + 1
+}
+
+/**
+ * Reads the name at the cursor, lower case, in presentation form (`""` is the root), or undefined when it is not one:
+ * it runs over the end, is longer than 255 octets, or its pointers do not lead back (RFC 1035 §4.1.4). `known` is given for a
+ * pointer to the question's name, which nearly every record has.
+ */
+export function readName(cursor: Cursor, known?: string): string | undefined {
+  const { bytes } = cursor
+  let at = cursor.at
+  if (known !== undefined && bytes[at] === 0xc0 && bytes[at + 1] === 12) {
+    cursor.at = at + 2
+    return known
+  }
+  let name = ''
+  let octets = 1
+  let after = -1
+  let pointers = 0
+  for (;;) {
+    const length = bytes[at]
+    if (length === undefined) return undefined
+    if (length === 0) break
+    if (length <= MAX_LABEL) {
+      octets += length + 1
+      const end = at + 1 + length
+      if (octets > MAX_OCTETS || end > bytes.length) return undefined
+      if (name !== '') name += '.'
+      for (at++; at < end; at++) name += SHOWN[bytes[at]!]
+      continue
+    }
+    if (length < 0xc0 || ++pointers > MAX_POINTERS) return undefined // RFC 6891 §5: other label types are not in use
+    if (after < 0) after = at + 2
+    const low = bytes[at + 1]
+    const target = ((length & 0x3f) << 8) | (low ?? 0)
+    if (low === undefined || target >= at) return undefined // only backwards, so that it ends
+    at = target
+  }
+  cursor.at = after < 0 ? at + 1 : after
+  return name
+}
+
+/** Moves the cursor over a name without reading it: false when it runs over the end. */
+export function skipName(cursor: Cursor): boolean {
+  const { bytes } = cursor
+  for (let at = cursor.at; at < bytes.length; ) {
+    const length = bytes[at]!
+    if (length === 0 || length >= 0xc0) {
+      cursor.at = at + (length === 0 ? 1 : 2)
+      return cursor.at <= bytes.length
+    }
+    if (length > MAX_LABEL) return false
+    at += length + 1
+  }
+  return false
+}
+
+function endLabel(into: Uint8Array, lengthAt: number, next: number): boolean {
+  const length = next - lengthAt - 1
+  into[lengthAt] = length
+  return length > 0 && length <= MAX_LABEL
+}
+
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
+
+/** Three digits at `at` as a number, or NaN. */
+function decimal(text: string, at: number): number {
+  const digits = text.slice(at, at + 3)
+  return /^\d{3}$/.test(digits) ? Number(digits) : Number.NaN
+}
+
+/** The name with its UTF-8 octets beyond ASCII written as `\DDD`. At most 1,020 characters are looked at: more can be no name. */
+function escaped(name: string): string {
+  const octets = Buffer.from(name.slice(0, 4 * MAX_OCTETS), 'utf8')
+  let text = ''
+  for (const octet of octets) text += octet < 0x80 ? String.fromCharCode(octet) : `\\${octet}`
+  return name.length > 4 * MAX_OCTETS ? '..' : text
+}

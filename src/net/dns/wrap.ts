@@ -1,0 +1,210 @@
+import { timedOut } from '../../base/deadline.ts'
+import { type TtlCache, ttlCache } from '../../base/ttl-cache.ts'
+import { canonicalName } from '../../names/domain.ts'
+import { type Answer, DnsError, type RecordType, type Resolve, type ResolveOptions } from './resolver.ts'
+
+const DAY_S = 86_400
+/** The longest that a "no" is kept (RFC 2308 §5: one to three hours). */
+const NEGATIVE_S = 10_800
+/** How long the first, second … failure in a row is kept (RFC 9520 §3.2: at least 1 s, growing, at most 5 minutes). */
+const FAILURE_MS = [1_000, 2_000, 4_000, 5_000] as const
+/** How long it is remembered how often a question failed in a row. */
+const FAILURES_MS = 60_000
+/** The bound on a shared question, whatever its askers say. */
+const SHARED_MS = 15_000
+
+type Failure = { readonly error: DnsError; readonly count: number; readonly untilMs: number }
+
+/**
+ * Remembers answers for their TTL, at most a day, and "no" for at most three hours (RFC 2308 §5); failures for 1 to 5 s (RFC 9520),
+ * except those that the asker's own signal made. TTL 0 is not kept. The TTL of an answer counts down while it is kept.
+ * Bounded in entries and bytes; the least recently used goes first.
+ */
+export function cached(
+  resolve: Resolve,
+  options: { readonly now: () => number; readonly maxEntries: number; readonly maxBytes: number },
+): Resolve {
+  const { now, maxEntries, maxBytes } = options
+  const answers = ttlCache<Answer>({ now, maxEntries, maxBytes, bytesOf })
+  const failures = ttlCache<Failure>({ now, maxEntries: Math.max(1, maxEntries >> 3) })
+
+  async function ask<T extends RecordType>(
+    key: string,
+    question: readonly [name: string, type: T, signal: AbortSignal, options: ResolveOptions | undefined],
+  ): Promise<Answer<T>> {
+    try {
+      const [name, type, signal, asked] = question
+      const answer = await (asked ? resolve(name, type, signal, asked) : resolve(name, type, signal))
+      const mostS = answer.kind === 'found' ? DAY_S : NEGATIVE_S
+      answers.set(key, answer, Math.min(answer.ttlSeconds, mostS) * 1_000)
+      failures.delete(key)
+      return answer
+    } catch (error) {
+      if (error instanceof DnsError && isKept(error, question[2])) keepFailure(failures, key, error, now())
+      throw error
+    }
+  }
+
+  return async (name, type, signal, asked) => {
+    const key = keyOf(name, type, asked)
+    const kept = answers.get(key)
+    if (kept && !signal.aborted) return aged(kept.value, now() - kept.keptAtMs) as Answer<typeof type>
+    const failure = failures.get(key)?.value
+    if (failure && failure.untilMs > now() && !signal.aborted) throw failure.error
+    return ask(key, [name, type, signal, asked])
+  }
+}
+
+/**
+ * Questions that are equal and under way at once are asked once. Who gives up leaves the others their answer; when nobody waits any
+ * more the question itself is given up, and after 15 s in any case.
+ */
+export function once(resolve: Resolve): Resolve {
+  type Shared = { readonly answer: Promise<Answer>; readonly control: AbortController; askers: number }
+  const underWay = new Map<string, Shared>()
+
+  function begin(key: string, name: string, type: RecordType, asked: ResolveOptions | undefined): Shared {
+    const control = new AbortController()
+    const tooLong = (): void => control.abort(new DOMException('The question took too long', 'TimeoutError'))
+    const timer = setTimeout(tooLong, SHARED_MS)
+    const answer = resolve(name, type, control.signal, asked).finally(() => {
+      clearTimeout(timer)
+      if (underWay.get(key) === shared) underWay.delete(key)
+    })
+    answer.catch(() => {}) // there may be nobody left to hear it
+    const shared: Shared = { answer, control, askers: 0 }
+    underWay.set(key, shared)
+    return shared
+  }
+
+  function leave(key: string, shared: Shared): void {
+    if (--shared.askers > 0) return
+    if (underWay.get(key) === shared) underWay.delete(key)
+    shared.control.abort()
+  }
+
+  return <T extends RecordType>(name: string, type: T, signal: AbortSignal, asked?: ResolveOptions) => {
+    if (signal.aborted) return Promise.reject(givenUp(signal, { name, type }))
+    const key = keyOf(name, type, asked)
+    const shared = underWay.get(key) ?? begin(key, name, type, asked)
+    shared.askers++
+    return new Promise<Answer<T>>((found, failed) => {
+      const stop = (): void => {
+        leave(key, shared)
+        failed(givenUp(signal, { name, type }))
+      }
+      signal.addEventListener('abort', stop, { once: true })
+      const settled = (): void => signal.removeEventListener('abort', stop)
+      shared.answer.finally(settled).then((answer) => found(answer as Answer<T>), failed)
+    })
+  }
+}
+
+/**
+ * At most `most` questions under way; more wait in turn, at most `mostWaiting`, beyond which a question is given up at once
+ * (reason `aborted`, the cause says so).
+ */
+export function limited(resolve: Resolve, most: number, mostWaiting = 20_000): Resolve {
+  const waiting = new Set<() => void>()
+  let underWay = 0
+
+  function turn(signal: AbortSignal, question: { name: string; type: string }): Promise<void> {
+    if (waiting.size >= mostWaiting) {
+      const cause = new Error(`more than ${mostWaiting} questions wait`)
+      return Promise.reject(new DnsError('aborted', question, { cause }))
+    }
+    return new Promise((begin, giveUp) => {
+      const start = (): void => {
+        signal.removeEventListener('abort', stop)
+        begin()
+      }
+      const stop = (): void => {
+        waiting.delete(start)
+        giveUp(givenUp(signal, question))
+      }
+      waiting.add(start)
+      signal.addEventListener('abort', stop, { once: true })
+    })
+  }
+
+  /** Hands the place on to who waits longest. */
+  function end(): void {
+    const [start] = waiting
+    if (!start) underWay--
+    else {
+      waiting.delete(start)
+      start()
+    }
+  }
+
+  return async (name, type, signal, asked) => {
+    if (signal.aborted) throw givenUp(signal, { name, type })
+    if (underWay < most) underWay++
+    else await turn(signal, { name, type })
+    try {
+      return await resolve(name, type, signal, asked)
+    } finally {
+      end()
+    }
+  }
+}
+
+/** What became of a question and how long it took, for counters and logs. */
+export type Observed = {
+  readonly name: string
+  readonly type: RecordType
+  readonly outcome: Answer['kind'] | DnsError['reason']
+  readonly durationMs: number
+}
+
+/** Tells `onAnswer` of every question that ends. */
+export function observed(resolve: Resolve, now: () => number, onAnswer: (observed: Observed) => void): Resolve {
+  return async (name, type, signal, asked) => {
+    const startedAtMs = now()
+    const tell = (outcome: Observed['outcome']): void =>
+      onAnswer({ name, type, outcome, durationMs: now() - startedAtMs })
+    try {
+      const answer = await resolve(name, type, signal, asked)
+      tell(answer.kind)
+      return answer
+    } catch (error) {
+      if (error instanceof DnsError) tell(error.reason)
+      throw error
+    }
+  }
+}
+
+const keyOf = (name: string, type: RecordType, asked: ResolveOptions | undefined): string =>
+  `${type}${asked?.checkingDisabled === true ? '!' : ' '}${canonicalName(name)}`
+
+const givenUp = (signal: AbortSignal, question: { name: string; type: string }): DnsError =>
+  new DnsError(timedOut(signal) ? 'timeout' : 'aborted', question)
+
+const aged = (answer: Answer, ageMs: number): Answer =>
+  ageMs < 1_000 ? answer : { ...answer, ttlSeconds: Math.max(0, answer.ttlSeconds - Math.floor(ageMs / 1_000)) }
+
+/** A failure says something about the question only when the asker waited for it, and the name could be asked. */
+const isKept = (error: DnsError, signal: AbortSignal): boolean =>
+  !signal.aborted && error.reason !== 'aborted' && error.reason !== 'invalid_name'
+
+function keepFailure(failures: TtlCache<Failure>, key: string, error: DnsError, nowMs: number): void {
+  const count = (failures.get(key)?.value.count ?? 0) + 1
+  const keptMs = FAILURE_MS[Math.min(count, FAILURE_MS.length) - 1]!
+  failures.set(key, { error, count, untilMs: nowMs + keptMs }, FAILURES_MS)
+}
+
+/** About what an answer takes in memory: its text, and so much for each object. */
+function bytesOf(answer: Answer, key: string): number {
+  let bytes = 400 + 2 * key.length
+  for (const name of answer.cname) bytes += 32 + 2 * name.length
+  for (const { text } of answer.ede) bytes += 64 + 2 * text.length
+  for (const record of answer.records) bytes += 32 + sizeOf(record)
+  return bytes
+}
+
+function sizeOf(record: Answer['records'][number]): number {
+  if (typeof record === 'string') return 2 * record.length
+  let bytes = 32
+  for (const value of Object.values(record)) bytes += typeof value === 'string' ? 24 + 2 * value.length : 8
+  return bytes
+}
