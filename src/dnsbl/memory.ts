@@ -33,7 +33,7 @@ export function memory(lists: readonly List[], now: () => number): Memory {
     recall: (address, index, nowMs, maxAgeMs) => {
       const slot = addresses.get(address)?.value[index]
       if (!slot || slot.expiresAtMs <= nowMs) return undefined
-      return nowMs - (slot.entry.atMs ?? 0) <= maxAgeMs ? slot.entry : undefined
+      return nowMs - (slot.entry.atMs ?? 0) < maxAgeMs ? slot.entry : undefined
     },
     remember: (address, index, entry, ttlSeconds) => {
       counts[index]![entry.reading.status] += 1

@@ -59,10 +59,15 @@ export const isBarred = (state: TestState): boolean => state.status === 'dead' |
 export const isDue = (state: TestState, nowMs: number): boolean =>
   state.testedAtMs === null || nowMs - state.testedAtMs >= TEST_EVERY_MS || nowMs < state.testedAtMs
 
-/** What the answer to a test point shows. Any code that is no refusal is an entry; the row's exceptions count as one too. */
-export function readTestPoint(list: List, answer: Answer<'A'> | DnsError): { seen: Seen; codes: readonly Ip[] } {
+/** What the answer to a test point shows. Any code that is no refusal is an entry; at the positive point the row's exceptions are one too. */
+export function readTestPoint(
+  list: List,
+  point: 'positive' | 'negative',
+  answer: Answer<'A'> | DnsError,
+): { seen: Seen; codes: readonly Ip[] } {
   const { status, reason, codes } = readAnswer(list, answer)
-  const excepted = codes.some((code) => list.testPoint.answers.some((pattern) => hasCode(pattern, code)))
+  const excepted =
+    point === 'positive' && codes.some((code) => list.testPoint.answers.some((pattern) => hasCode(pattern, code)))
   switch (status) {
     case 'listed':
       return { seen: 'listed', codes }

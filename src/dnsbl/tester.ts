@@ -45,7 +45,7 @@ export function tester(options: {
       leftMs: () => deadlineMs,
       retry: false,
     })
-    return answer === 'own_limit' ? { seen: 'unanswered' as const, codes: [] } : readTestPoint(list, answer)
+    return answer === 'own_limit' ? { seen: 'unanswered' as const, codes: [] } : readTestPoint(list, point, answer)
   }
 
   async function finish(list: List, first: Promise<Seen>, round: Round): Promise<void> {

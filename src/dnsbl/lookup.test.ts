@@ -1,0 +1,317 @@
+import { expect, it } from 'vitest'
+import { type LabNode, type LabZone, labDns } from '../../test/lab/dns.ts'
+import { labCtx, labStore } from '../../test/lab/world.ts'
+import { type Ip, ip, reversed } from '../names/ip.ts'
+import { DnsError, type Resolve } from '../net/dns/resolver.ts'
+import { type Blacklists, createBlacklists } from './blacklists.ts'
+import { presentBlacklist, summarize } from './present.ts'
+import { presentBlacklists } from './present-states.ts'
+import { TEST_POINTS } from './query.ts'
+import { STORE_KEY } from './test-states.ts'
+import { BUILT_IN_LISTS } from './zones.ts'
+
+const V4 = ip('45.53.5.1')
+const V6 = ip('2a00:1450::1')
+const T0 = Date.UTC(2026, 0, 2, 3, 4, 5)
+const HOUR = 3_600_000
+const PSBL = 'psbl.surriel.com'
+const DRONE = 'dnsbl.dronebl.org'
+
+type Behaviour = LabNode | 'SERVFAIL' | 'TIMEOUT' | 'REFUSED' | undefined
+
+/** All lists alive and well by their test points, in both families. */
+const healthy: LabZone = Object.fromEntries(
+  BUILT_IN_LISTS.flatMap((list) => {
+    const code = list.codes[0]!.code.replace(/-\d+$/, '')
+    const v6 = list.ipv6 === 'no' ? [] : [[`${TEST_POINTS[6].positive}.${list.zoneV6 ?? list.zone}`, { A: [code] }]]
+    return [[`${TEST_POINTS[4].positive}.${list.zone}`, { A: [code] }], ...v6]
+  }),
+)
+/** A list that answers every question. Its negative test point is written out: the names above the positive one hold the wildcard off (RFC 4592 §3.3.1). */
+const everything = (zone: string): LabZone => ({
+  [`*.${zone}`]: { A: ['127.0.0.2'] },
+  [`${TEST_POINTS[4].negative}.${zone}`]: { A: ['127.0.0.2'] },
+})
+const about = (address: Ip, zone: string, node: Behaviour): LabZone =>
+  node === undefined ? {} : { [`${reversed(address)}.${zone}`]: node }
+
+/** A clock that a test moves. */
+function clock() {
+  let ms = T0
+  return { now: () => ms, pass: (by: number) => void (ms += by) }
+}
+
+async function entryOf(lists: Blacklists, ctx: ReturnType<typeof labCtx>, address: Ip, zone: string) {
+  const answer = await lists.lookup(ctx, address)
+  return answer.entries.find((entry) => entry.list.zone === zone)!
+}
+
+const BEHAVIOURS = [
+  ['unlisted', undefined, 'not_listed', undefined],
+  ['listed', { A: ['127.0.0.3'], TXT: ['see https://x.example/'] }, 'listed', undefined],
+  ['listed without text', { A: ['127.0.0.3'] }, 'listed', undefined],
+  ['listed, text unanswered', { A: ['127.0.0.3'], TXT: 'TIMEOUT' as const }, 'listed', undefined],
+  ['listed, TTL 0', { A: ['127.0.0.3'], TTL: 0 }, 'listed', undefined],
+  ['a name without A records', { TXT: ['x'] }, 'not_listed', undefined],
+  ['refusing us', { A: ['127.255.255.254'] }, 'blocked', 'public_resolver'],
+  ['REFUSED', 'REFUSED', 'blocked', 'refused'],
+  ['SERVFAIL', 'SERVFAIL', 'error', 'servfail'],
+  ['silent', 'TIMEOUT', 'timeout', 'no_answer'],
+  ['parked', { A: ['192.0.2.99'] }, 'error', 'rewritten_or_parked'],
+] as const
+const CACHES = ['empty', 'warm', 'expired', 'max_age 0'] as const
+const matrix = BEHAVIOURS.flatMap(([what, node, status, reason]) =>
+  ([V4, V6] as const).flatMap((address) =>
+    CACHES.map((cache) => [what, address, cache, node, status, reason] as const),
+  ),
+)
+
+it.each(matrix)(
+  'a list that is %s, asked about %s with the cache %s',
+  async (_, address, cache, node, status, reason) => {
+    const { now, pass } = clock()
+    const ctx = labCtx({ ...healthy, ...about(address, DRONE, node) }, { now })
+    const lists = createBlacklists({ now })
+    await lists.test(ctx)
+    if (cache !== 'empty') await lists.lookup(ctx, address)
+    if (cache === 'expired') pass(HOUR - 1)
+    const before = ctx.asked.length
+    const answer = await lists.lookup(ctx, address, cache === 'max_age 0' ? { maxAgeMs: 0 } : {})
+    expect(answer.entries.map(({ list }) => list)).toEqual(BUILT_IN_LISTS)
+    const { reading } = answer.entries.find((entry) => entry.list.zone === DRONE)!
+    expect([reading.status, reading.reason]).toEqual([status, reason])
+    const again = ctx.asked
+      .slice(before)
+      .filter((name) => name.startsWith(reversed(address)) && name.endsWith(`${DRONE} A`))
+    const keeps = !(typeof node === 'object' && 'TTL' in node)
+    if (cache === 'warm' && keeps) expect(again).toEqual([])
+    else expect(again.length).toBeGreaterThan(0)
+    const others = answer.entries.filter(({ list }) => list.zone !== DRONE && (address === V4 || list.ipv6 !== 'no'))
+    expect(new Set(others.map((entry) => entry.reading.status))).toEqual(new Set(['not_listed']))
+  },
+)
+
+it('costs one wait when no list has the address, two when one has', async () => {
+  const waits = async (node: Behaviour): Promise<number> => {
+    const { resolve } = labDns({ ...healthy, ...about(V4, PSBL, node) })
+    let tick = 0
+    let open: (() => void)[] = []
+    const slow: Resolve = async (name, type, signal) => {
+      await new Promise<void>((go) => open.push(go))
+      return resolve(name, type, signal)
+    }
+    const now = () => T0
+    let done = false
+    const answer = createBlacklists({ now })
+      .lookup(labCtx({}, { resolve: slow, now }), V4)
+      .then(() => (done = true))
+    for (; !done && tick < 10; tick++) {
+      await new Promise(setImmediate)
+      const round = open
+      open = []
+      for (const go of round) go()
+      await new Promise(setImmediate)
+    }
+    await answer
+    return tick
+  }
+  expect(await waits(undefined)).toBe(1) // the first time, self-test beside it
+  expect(await waits({ A: ['127.0.0.2'], TXT: ['why'] })).toBe(2)
+})
+
+it('asks each list once for all who ask at the same time', async () => {
+  const ctx = labCtx(healthy)
+  const lists = createBlacklists({ now: ctx.now })
+  const answers = await Promise.all([
+    lists.lookup(ctx, V4),
+    lists.lookup(ctx, V4),
+    lists.lookup(ctx, ip('::ffff:45.53.5.1')),
+  ])
+  expect(new Set(answers.map(({ entries }) => entries.length))).toEqual(new Set([29]))
+  expect(ctx.asked.filter((name) => name.startsWith(`${reversed(V4)}.`))).toHaveLength(29)
+})
+
+it('sends nothing to lists that have no IPv6, nor to those that may have it until their test proves it', async () => {
+  const ctx = labCtx(healthy)
+  const lists = createBlacklists({ now: ctx.now })
+  const first = await lists.lookup(ctx, V6)
+  const word = (zone: string, entries = first.entries) => entries.find(({ list }) => list.zone === zone)!.reading
+  expect(word('psbl.surriel.com')).toMatchObject({ status: 'unsupported', reason: 'no_ipv6' })
+  expect(word('bl.spamcop.net')).toMatchObject({ status: 'unsupported', reason: 'ipv6_not_proven' })
+  expect(word('dnsbl.dronebl.org').status).toBe('not_listed')
+  expect(ctx.asked.some((name) => name.endsWith('psbl.surriel.com A'))).toBe(false)
+  await lists.settled()
+  const second = await lists.lookup(ctx, V6)
+  expect(word('bl.spamcop.net', second.entries).status).toBe('not_listed')
+})
+
+it('does not believe a list that answers everything, from the first question on', async () => {
+  const ctx = labCtx({ ...healthy, ...everything(PSBL) })
+  const lists = createBlacklists({ now: ctx.now })
+  const first = await entryOf(lists, ctx, V4, PSBL)
+  expect(first.reading).toMatchObject({ status: 'error', reason: 'quarantined_answers_everything' })
+  await lists.settled()
+  const before = ctx.asked.length
+  const second = await entryOf(lists, ctx, ip('45.53.5.2'), PSBL)
+  expect(second.reading.reason).toBe('quarantined_answers_everything')
+  expect(ctx.asked.slice(before).some((name) => name.includes(PSBL))).toBe(false) // never about users' addresses
+})
+
+it('a list without its test point is dead after three hours, and back when it is there again', async () => {
+  const { now, pass } = clock()
+  const { [`${TEST_POINTS[4].positive}.${PSBL}`]: point, ...dead } = healthy
+  const lists = createBlacklists({ now })
+  const seen: string[] = []
+  for (let hour = 0; hour < 5; hour++, pass(HOUR)) {
+    const zone = hour === 4 ? { ...dead, [`${TEST_POINTS[4].positive}.${PSBL}`]: point! } : dead
+    const ctx = labCtx(zone, { now })
+    await lists.lookup(ctx, V4)
+    await lists.settled()
+    seen.push((await entryOf(lists, ctx, V4, PSBL)).reading.reason ?? 'answered')
+  }
+  expect(seen).toEqual(['answered', 'answered', 'answered', 'dead', 'answered'])
+})
+
+it('a zone whose answer changes with every question ends in quarantine', async () => {
+  const { resolve } = labDns(healthy)
+  let turn = 0
+  const moody: Resolve = async (name, type, signal) => {
+    if (name.endsWith(PSBL))
+      return labDns(turn++ % 2 ? {} : { [name]: { A: ['127.0.0.2'] } }).resolve(name, type, signal)
+    return resolve(name, type, signal)
+  }
+  const ctx = labCtx({}, { resolve: moody })
+  const lists = createBlacklists({ now: ctx.now })
+  await lists.lookup(ctx, V4)
+  await lists.settled()
+  expect((await entryOf(lists, ctx, V4, PSBL)).reading.reason).toBe('quarantined_answers_everything')
+})
+
+it('remembers how the lists stand over a restart, and tests at most hourly', async () => {
+  const { now, pass } = clock()
+  const store = labStore()
+  const zone = { ...healthy, ...everything(PSBL) }
+  const first = createBlacklists({ now })
+  await first.test(labCtx(zone, { now, store }))
+  expect(await store.get(STORE_KEY)).toBeDefined()
+  pass(HOUR - 1)
+  const ctx = labCtx(zone, { now, store })
+  const second = createBlacklists({ now })
+  expect((await entryOf(second, ctx, V4, PSBL)).reading.reason).toBe('quarantined_answers_everything')
+  expect(ctx.asked).toHaveLength(28)
+  pass(1)
+  await second.lookup(ctx, V4)
+  await second.settled()
+  expect(ctx.asked.some((name) => name.startsWith('1.0.0.127.'))).toBe(true)
+})
+
+it.each([
+  ['nonsense', { 4: 'x' }],
+  ['an older shape', { states: [] }],
+])('goes on when the store holds %s', async (_, kept) => {
+  const store = labStore()
+  await store.set(STORE_KEY, kept)
+  const ctx = labCtx(healthy, { store })
+  expect(summarize(await createBlacklists({ now: ctx.now }).lookup(ctx, V4)).verdict).toBe('clean')
+})
+
+it('goes on when the store fails', async () => {
+  const fail = async (): Promise<never> => Promise.reject(new Error('disk'))
+  const ctx = labCtx(healthy, { store: { get: fail, set: fail } })
+  const lists = createBlacklists({ now: ctx.now })
+  expect(summarize(await lists.lookup(ctx, V4)).answered).toBe(29)
+  await lists.settled()
+})
+
+it('keeps to a list its allowance, and says that it was ours', async () => {
+  const ctx = labCtx(healthy)
+  const lists = createBlacklists({ now: ctx.now })
+  const words: string[] = []
+  for (let i = 1; i <= 6; i++) {
+    const entry = await entryOf(
+      lists,
+      { ...ctx, signal: AbortSignal.timeout(50) },
+      ip(`45.53.5.${i}`),
+      'bl.spameatingmonkey.net',
+    )
+    words.push(entry.reading.reason ?? entry.reading.status)
+  }
+  expect(words.slice(0, 5)).toEqual(Array(5).fill('not_listed'))
+  expect(['own_limit', 'no_answer']).toContain(words[5]) // no time to wait for the sixth
+})
+
+it('has no limits without courtesy', async () => {
+  const ctx = labCtx(healthy)
+  const lists = createBlacklists({ now: ctx.now, noCourtesy: true })
+  const all = await Promise.all(Array.from({ length: 60 }, (_, i) => lists.lookup(ctx, ip(`45.53.5.${i}`))))
+  expect(all.every((answer) => summarize(answer).answered === 29)).toBe(true)
+})
+
+it('waits for a list that stays silent only until it is known to, and no longer than the others from then on', async () => {
+  const { resolve } = labDns(healthy)
+  const hung: Resolve = (name, type, signal) =>
+    name.endsWith(PSBL)
+      ? new Promise((_, reject) => {
+          const stop = () => reject(new DnsError('timeout', { name, type }))
+          if (signal.aborted) stop()
+          else signal.addEventListener('abort', stop, { once: true })
+        })
+      : resolve(name, type, signal)
+  const ctx = labCtx({}, { resolve: hung })
+  const lists = createBlacklists({ now: ctx.now, deadlineMs: 60 })
+  for (const address of ['45.53.5.1', '45.53.5.2']) {
+    expect((await entryOf(lists, ctx, ip(address), PSBL)).reading.status).toBe('timeout')
+  }
+  const patient = createBlacklists({ now: ctx.now, deadlineMs: 60_000 })
+  const leaving = AbortSignal.timeout(20)
+  const cut = await patient.lookup({ ...ctx, signal: leaving }, ip('45.53.5.3')) // the caller's deadline: 28 of 29 stand
+  expect(summarize(cut)).toMatchObject({ answered: 28, verdict: 'incomplete' })
+  let settled = false
+  void lists.lookup(ctx, ip('45.53.5.4')).then(() => (settled = true))
+  for (let i = 0; i < 20; i++) await new Promise(setImmediate)
+  expect(settled).toBe(true)
+})
+
+it('ends the work when the last caller leaves', async () => {
+  const given: AbortSignal[] = []
+  const never: Resolve = (_, __, signal) => {
+    given.push(signal)
+    return new Promise((_, reject) =>
+      signal.addEventListener('abort', () => reject(new DnsError('aborted', { name: '', type: 'A' }))),
+    )
+  }
+  const caller = new AbortController()
+  const ctx = { ...labCtx({}, { resolve: never }), signal: caller.signal }
+  const pending = createBlacklists({ now: ctx.now }).lookup(ctx, V4)
+  await new Promise(setImmediate)
+  caller.abort()
+  expect(summarize(await pending)).toMatchObject({ total: 29, answered: 0, verdict: 'incomplete' })
+  expect(given.slice(0, 29).every((signal) => signal.aborted)).toBe(true)
+})
+
+it('never shows a key', async () => {
+  const keys = { dqs: 'dqssecret', spamrats: 'ratssecret' }
+  const name = `${reversed(V4)}.dqssecret.zen.dq.spamhaus.net`
+  const ctx = labCtx({ ...healthy, [name]: { A: ['127.0.0.2'], TXT: ['https://check.example/?k=DQSSECRET'] } })
+  const lists = createBlacklists({ now: ctx.now, keys })
+  const answer = presentBlacklist(await lists.lookup(ctx, V4), ctx.now())
+  await lists.settled()
+  const shown = JSON.stringify([answer, presentBlacklists(lists.set, lists.states()), await ctx.store.get(STORE_KEY)])
+  expect(ctx.asked).toContain(`${name} A`)
+  expect(shown).toContain('zen.spamhaus.org')
+  expect(shown.toLowerCase()).not.toMatch(/dqssecret|ratssecret/)
+})
+
+it.each([
+  ['escape sequences', '\u001b[31mred\u0007\u009b2J\r\nX: y', '[31mred 2J X: y'],
+  ['HTML', '<script>alert(1)</script>', '<script>alert(1)</script>'], // harmless in JSON; faces escape
+  ['64 kB', 'é'.repeat(32_768), 'é'.repeat(256)], // 512 bytes, never within a character
+  ['reordering', 'a\u202eb', 'a b'],
+  ['a lone surrogate', 'a\ud800b', 'a\ufffdb'],
+  ['nothing but controls', '\u0000\u0001', null],
+])('makes a text with %s harmless', async (_, text, expected) => {
+  const ctx = labCtx({ ...healthy, ...about(V4, PSBL, { A: ['127.0.0.2'], TXT: [text] }) })
+  const { txt } = await entryOf(createBlacklists({ now: ctx.now }), ctx, V4, PSBL)
+  expect(txt).toBe(expected)
+  expect(Buffer.byteLength(txt ?? '')).toBeLessThanOrEqual(512)
+})
