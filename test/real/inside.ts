@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
-import { CA_FILE } from './addresses.ts'
+import { cpSync } from 'node:fs'
+import { CA_FILE, STATE } from './addresses.ts'
 import { makeCertificates } from './certificates.ts'
 import { startDns } from './dns/servers.ts'
 import { startHttps } from './https/server.ts'
@@ -26,5 +27,9 @@ if (program === undefined) {
     console.error(`${program}: ${error.message}`)
     process.exit(1)
   })
-  child.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)))
+  child.on('exit', (code) => {
+    // The servers' words, for a run that ended badly: LAB_LOGS=folder npm run test:real
+    if (process.env.LAB_LOGS) cpSync(`${STATE}/log`, process.env.LAB_LOGS, { recursive: true })
+    process.exit(code ?? 1)
+  })
 }
