@@ -19,7 +19,7 @@ ip route add local 0.0.0.0/0 dev lo src ${allowed}
 ip -6 route add local ::/0 dev lo src ${allowed6}
 echo 1 > /proc/sys/net/ipv6/ip_nonlocal_bind
 echo 4096 > /proc/sys/net/core/somaxconn
-echo '1024 65535' > /proc/sys/net/ipv4/ip_local_port_range
+echo '16384 65535' > /proc/sys/net/ipv4/ip_local_port_range
 mount -t tmpfs -o mode=755 tmpfs /run`)
   for (const address of DROPPED) sh(`iptables -w -A INPUT -d ${address} -j DROP`)
   mkdirSync(STATE, { recursive: true })

@@ -81,6 +81,7 @@ const dnsdistConfig = (): string =>
   [
     `setLocal("${FAULTY_SERVER}:53")`,
     'setACL({"0.0.0.0/0", "::/0"})',
+    'setSecurityPollSuffix("")',
     `newServer({address="${LEAF_SERVERS[0]}:53"}):setUp()`,
     ...DOMAINS.flatMap((domain) => {
       const fault = FAULTS[domain.service]

@@ -52,7 +52,7 @@ export function zones(): readonly Zone[] {
     ...POINTER_ZONES.map((name) => zone(name, 'leaf', false, pointers(name), [])),
     ...DOMAINS.filter((domain) => domain.service !== 'servfail' && domain.service !== 'lame').map(leaf),
     ...DOMAINS.filter((domain) => domain.otherZone).map((domain) => ({
-      ...zone(domain.name, 'stale', false, [...nsOf(domain), ...domain.otherZone!], []),
+      ...zone(domain.name, 'stale', false, [...nsOf(domain), ...glueOf(domain), ...domain.otherZone!], []),
     })),
   ]
 }
