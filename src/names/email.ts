@@ -30,7 +30,8 @@ export function parseEmail(text: string): Parsed<Email> {
   if (!halves.ok) return halves
   const { rest, quoted } = halves.value
   const local = halves.value.local.normalize('NFC')
-  const fault = localFault(local, quoted)
+  // Judged as written too: NFC makes one character of ">" and a combining mark.
+  const fault = localFault(halves.value.local, quoted) ?? localFault(local, quoted)
   if (fault !== undefined) return problem(fault)
   if (rest.startsWith('[')) return problem('the domain is an address literal: give an address at a domain name')
   if (rest.endsWith('.')) return problem('the domain of an address ends without a dot') // RFC 5321 §4.1.2
