@@ -1,0 +1,45 @@
+import { defineFindings } from '../check.ts'
+
+export const findings = defineFindings({
+  'caa.none': {
+    severity: 'low',
+    title: 'No CAA record',
+    detail: ({ domain }) =>
+      `Neither ${domain} nor a name above it says which authorities may issue certificates for it.`,
+    repair: 'Publish a CAA record with issue and the domain of the certificate authority that you use.',
+    reference: 'RFC 8659 §3',
+  },
+  'caa.no_issue': {
+    severity: 'low',
+    title: 'CAA records without issue',
+    detail: ({ name }) => `The CAA records of ${name} have no issue property, so any authority may issue certificates.`,
+    repair: 'Add a CAA record with issue and the domain of the certificate authority that you use.',
+    reference: 'RFC 8659 §4.2',
+  },
+  'caa.nobody': {
+    severity: 'info',
+    title: 'No authority may issue certificates',
+    detail: ({ name }) => `The CAA records of ${name} permit no certificate authority.`,
+    reference: 'RFC 8659 §4.2',
+  },
+  'caa.inherited': {
+    severity: 'info',
+    title: 'CAA records of a name above',
+    detail: ({ domain, name }) => `${domain} has no CAA record of its own; those of ${name} count.`,
+    reference: 'RFC 8659 §3',
+  },
+  'caa.unknown_critical': {
+    severity: 'medium',
+    title: 'A critical CAA property that nobody knows',
+    detail: ({ tag }) => `The property ${tag} is marked critical and is not known: authorities must refuse to issue.`,
+    repair: 'Correct the tag, or take the critical flag away.',
+    reference: 'RFC 8659 §4.1',
+  },
+  'caa.syntax': {
+    severity: 'medium',
+    title: 'A CAA record that cannot be read',
+    detail: ({ tag, problem }) => `The value of ${tag} cannot be read (${problem}); it permits nobody.`,
+    repair: 'Write the domain of the authority, or a single semicolon when nobody may issue.',
+    reference: 'RFC 8659 §4.2',
+  },
+})

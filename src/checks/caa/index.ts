@@ -1,0 +1,21 @@
+import { printable } from '../../base/text.ts'
+import { defineCheck } from '../check.ts'
+import { findings } from './findings.ts'
+import { judgeCaa } from './judge.ts'
+import { type CaaFacts, lookupCaa } from './lookup.ts'
+
+export type { CaaFacts } from './lookup.ts'
+
+export const caa = defineCheck<CaaFacts>({
+  specs: ['RFC 9495', 'RFC 8659'],
+  table: findings,
+  run: async (ctx, domain) => judgeCaa(await lookupCaa(ctx, domain)),
+  present: ({ facts }) => ({
+    domain: facts?.foundAt,
+    records: (facts?.records ?? []).map(({ critical, tag, value }) => ({
+      critical,
+      tag: printable(tag, 255),
+      value: printable(value),
+    })),
+  }),
+})

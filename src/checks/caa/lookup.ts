@@ -1,0 +1,39 @@
+import { type Domain, labelsOf } from '../../names/domain.ts'
+import { type Answer, DnsError, type RecordData } from '../../net/dns/resolver.ts'
+import type { Ctx } from '../../world.ts'
+
+/** Names that are asked on the way up. */
+const MAX_NAMES = 8
+/** Records that are kept. */
+const MAX_RECORDS = 100
+
+export type CaaFacts = {
+  readonly domain: Domain
+  /** The closest name, from the domain upwards, that has CAA records; absent when none has. */
+  readonly foundAt?: string
+  readonly records: readonly RecordData['CAA'][]
+}
+
+/**
+ * The CAA records that govern `domain`: its own, else those of the closest name above (RFC 8659 §3). At most 8 questions in one wait.
+ * Rejects with DnsError when a name that would decide stays unanswered.
+ */
+export async function lookupCaa(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<CaaFacts> {
+  const labels = labelsOf(domain)
+  const names = labels.map((_, i) => labels.slice(i).join('.')).slice(0, MAX_NAMES)
+  const answers = await Promise.all(names.map((name) => ask(ctx, name)))
+  for (const [i, answer] of answers.entries()) {
+    if (answer instanceof DnsError) throw answer
+    if (answer.kind === 'found') return { domain, foundAt: names[i]!, records: answer.records.slice(0, MAX_RECORDS) }
+  }
+  return { domain, records: [] }
+}
+
+async function ask(ctx: Pick<Ctx, 'resolve' | 'signal'>, name: string): Promise<Answer<'CAA'> | DnsError> {
+  try {
+    return await ctx.resolve(name, 'CAA', ctx.signal)
+  } catch (error) {
+    if (error instanceof DnsError) return error
+    throw error
+  }
+}
