@@ -1,0 +1,143 @@
+import { defineFindings } from '../check.ts'
+
+const list = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : String(value))
+
+export const findings = defineFindings({
+  'mta_sts.no_record': {
+    severity: 'low',
+    title: 'No MTA-STS',
+    detail: ({ domain, url, policy }) =>
+      `${domain} does not ask senders to insist on TLS, so an attacker on the way can have its mail sent unencrypted. To begin, serve at ${url} the lines: ${list(policy)}.`,
+    repair:
+      'Serve the policy, publish "v=STSv1; id=1" at _mta-sts, watch the TLS reports, then change mode to enforce and the id.',
+    reference: 'RFC 8461 §3',
+  },
+  'mta_sts.no_mail': {
+    severity: 'info',
+    title: 'No MTA-STS needed',
+    detail: ({ domain }) => `${domain} takes no mail (null MX), so there is nothing to protect.`,
+    reference: 'RFC 7505 §3',
+  },
+  'mta_sts.several_records': {
+    severity: 'medium',
+    title: 'Several MTA-STS records',
+    detail: ({ domain, count }) =>
+      `_mta-sts.${domain} has ${count} records; senders then act as if there were no policy.`,
+    repair: 'Keep one.',
+    reference: 'RFC 8461 §3.1',
+  },
+  'mta_sts.version': {
+    severity: 'medium',
+    title: 'An MTA-STS record that senders do not take for one',
+    detail: ({ domain }) => `The record at _mta-sts.${domain} does not begin with exactly "v=STSv1;".`,
+    repair: 'Correct the version.',
+    reference: 'RFC 8461 §3.1',
+  },
+  'mta_sts.syntax': {
+    severity: 'medium',
+    title: 'An MTA-STS record that cannot be read',
+    detail: ({ problem, at }) =>
+      `${problem}${Number(at) >= 0 ? ` (at character ${at})` : ''}. Senders then act as if there were no policy.`,
+    repair: 'Publish "v=STSv1; id=" with 1 to 32 letters and digits that change with the policy.',
+    reference: 'RFC 8461 §3.1',
+  },
+  'mta_sts.policy_unknown': {
+    severity: 'info',
+    title: 'The MTA-STS policy could not be asked for',
+    detail: ({ url, reason }) => `${url}: ${reason}. That may be a fault on our side or pass.`,
+    reference: 'RFC 8461 §3.3',
+  },
+  'mta_sts.policy_status': {
+    severity: 'high',
+    title: 'No MTA-STS policy behind the record',
+    detail: ({ url, status }) => `${url} answers with HTTP ${status}; only 200 counts.`,
+    repair: 'Serve the policy at that address.',
+    reference: 'RFC 8461 §3.3',
+  },
+  'mta_sts.policy_type': {
+    severity: 'high',
+    title: 'The MTA-STS policy has the wrong media type',
+    detail: ({ url, type }) =>
+      `${url} is served as ${type || 'nothing in particular'}; senders accept text/plain only.`,
+    repair: 'Serve it as text/plain.',
+    reference: 'RFC 8461 §3.2',
+  },
+  'mta_sts.policy_certificate': {
+    severity: 'high',
+    title: 'The policy host has no valid certificate',
+    detail: ({ url, reason }) => `${url}: ${reason}. Senders do not use the policy.`,
+    repair: 'Install a certificate for that host name from an authority that is publicly trusted.',
+    reference: 'RFC 8461 §3.3',
+  },
+  'mta_sts.policy_refused': {
+    severity: 'high',
+    title: 'The MTA-STS policy cannot be got',
+    detail: ({ url, reason }) => `${url}: ${reason}. Senders do not use the policy.`,
+    repair: 'Serve the policy itself at that address, without a redirect, from a public host.',
+    reference: 'RFC 8461 §3.3',
+  },
+  'mta_sts.policy_syntax': {
+    severity: 'high',
+    title: 'The MTA-STS policy cannot be read',
+    detail: ({ url, problem }) => `${url}: ${problem}. Senders do not use the policy.`,
+    repair: 'Correct the policy.',
+    reference: 'RFC 8461 §3.2',
+  },
+  'mta_sts.uncovered_mx': {
+    severity: 'high',
+    title: 'Mail hosts that the policy shuts out',
+    detail: ({ hosts }) =>
+      `The policy is enforced and does not name ${list(hosts)}: senders that keep to MTA-STS do not deliver there.`,
+    repair: 'Add an mx line for each to the policy, then change the id of the record.',
+    reference: 'RFC 8461 §4.1',
+  },
+  'mta_sts.uncovered_mx_testing': {
+    severity: 'medium',
+    title: 'Mail hosts that the policy would shut out',
+    detail: ({ hosts }) => `The policy does not name ${list(hosts)}; once enforced, senders would not deliver there.`,
+    repair: 'Add an mx line for each before the policy is enforced.',
+    reference: 'RFC 8461 §4.1',
+  },
+  'mta_sts.testing': {
+    severity: 'low',
+    title: 'The MTA-STS policy is only tested',
+    detail: () => 'With mode testing, senders report failures and deliver without TLS all the same.',
+    repair: 'When the TLS reports are clean, change mode to enforce, and the id of the record.',
+    reference: 'RFC 8461 §5',
+  },
+  'mta_sts.none': {
+    severity: 'low',
+    title: 'The MTA-STS policy is switched off',
+    detail: () => 'With mode none, senders act as if there were no policy.',
+    repair: 'Change mode to testing or enforce; or, once max_age has passed, remove record and policy.',
+    reference: 'RFC 8461 §8.3',
+  },
+  'mta_sts.short_max_age': {
+    severity: 'low',
+    title: 'The MTA-STS policy is soon forgotten',
+    detail: ({ seconds }) =>
+      `max_age is ${seconds} seconds. An attacker who keeps a sender from the policy for so long has it forgotten; weeks are usual.`,
+    repair: 'Raise max_age, such as to 1209600 (two weeks).',
+    reference: 'RFC 8461 §3.2',
+  },
+  'mta_sts.long_max_age': {
+    severity: 'low',
+    title: 'max_age is over the limit',
+    detail: ({ seconds, limit }) =>
+      `max_age is ${seconds} seconds; at most ${limit} is allowed, and senders may refuse the policy.`,
+    repair: 'Lower max_age.',
+    reference: 'RFC 8461 §3.2',
+  },
+  'mta_sts.unused_mx': {
+    severity: 'info',
+    title: 'The policy names hosts that are no mail hosts',
+    detail: ({ patterns }) => `No mail host of the domain matches ${list(patterns)}.`,
+    reference: 'RFC 8461 §3.2',
+  },
+  'mta_sts.mx_unknown': {
+    severity: 'info',
+    title: 'It could not be found out whether the policy names all mail hosts',
+    detail: ({ reason }) => `${reason}.`,
+    reference: 'RFC 8461 §4.1',
+  },
+})

@@ -1,0 +1,26 @@
+import { printable } from '../../base/text.ts'
+import { defineCheck } from '../check.ts'
+import { findings } from './findings.ts'
+import { judgeMtaSts, uncoveredMx } from './judge.ts'
+import { lookupMtaSts, type StsFacts } from './lookup.ts'
+
+export { type Field, hasVersion, parseFields } from './fields.ts'
+export type { StsFacts } from './lookup.ts'
+
+/** MTA-STS: whether senders are asked to insist on TLS, and whether they can. */
+export const mtaSts = defineCheck<StsFacts>({
+  specs: ['RFC 8461'],
+  table: findings,
+  run: async (ctx, domain) => judgeMtaSts(await lookupMtaSts(ctx, domain)),
+  present: ({ facts }) => {
+    const text = facts?.records[0] ?? facts?.lookalike
+    const policy = facts?.policy?.kind === 'read' ? facts.policy.policy : undefined
+    return {
+      valid: policy !== undefined,
+      record: text === undefined ? undefined : printable(text, 2_048),
+      id: facts?.parsed?.ok ? facts.parsed.value.id : '',
+      policy: policy && { mode: policy.mode, max_age: policy.maxAgeSeconds, mx: policy.mx },
+      uncovered_mx: facts ? uncoveredMx(facts) : [],
+    }
+  },
+})

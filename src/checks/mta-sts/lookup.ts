@@ -1,0 +1,96 @@
+import type { Parsed } from '../../base/parsed.ts'
+import { lookupMailHosts } from '../../mailhosts/mailhosts.ts'
+import type { Domain } from '../../names/domain.ts'
+import { DnsError } from '../../net/dns/resolver.ts'
+import { FetchError, type FetchReason } from '../../net/fetch.ts'
+import type { Ctx } from '../../world.ts'
+import { isStsRecord, parseStsRecord, resemblesStsRecord, type StsRecord } from './parse.ts'
+import { isPlainText, MAX_POLICY_BYTES, parseStsPolicy, type StsPolicy } from './policy.ts'
+
+/** What became of the policy. `refused` is a fault that every sender meets; `unknown` may be one of ours, or pass. */
+export type PolicyAnswer =
+  | { readonly kind: 'read'; readonly policy: StsPolicy }
+  | { readonly kind: 'invalid'; readonly problem: string }
+  | { readonly kind: 'status'; readonly status: number }
+  | { readonly kind: 'content_type'; readonly contentType: string }
+  | { readonly kind: 'refused'; readonly reason: FetchReason; readonly message: string }
+  | { readonly kind: 'unknown'; readonly reason: FetchReason; readonly message: string }
+
+/** Where the mail goes, as far as it is known: the names of the mail hosts. */
+export type StsHosts =
+  | { readonly kind: 'known'; readonly hosts: readonly string[]; readonly takesNoMail: boolean }
+  | { readonly kind: 'unknown'; readonly reason: string }
+
+export type StsFacts = {
+  readonly domain: Domain
+  /** The MTA-STS records, at most 10, and how many there are. */
+  readonly records: readonly string[]
+  readonly count: number
+  /** A text that was meant to be one, when there is none. */
+  readonly lookalike?: string
+  /** The one record, read; absent unless there is exactly one. */
+  readonly parsed?: Parsed<StsRecord>
+  /** Asked for only when the one record can be read. */
+  readonly policy?: PolicyAnswer
+  readonly mail: StsHosts
+}
+
+export const policyUrl = (domain: string): string => `https://mta-sts.${domain}/.well-known/mta-sts.txt`
+
+/**
+ * Asks for the MTA-STS record of `domain` and, when there is one, for the policy (RFC 8461 §3): one GET, 64 KiB, no redirect, certificate checked.
+ * The mail hosts are asked for beside it. Rejects with DnsError when the record's name gives no answer; everything else is in the facts.
+ */
+export async function lookupMtaSts(ctx: Pick<Ctx, 'resolve' | 'fetch' | 'signal'>, domain: Domain): Promise<StsFacts> {
+  const mailAsked = lookupHosts(ctx, domain)
+  const [found, mail] = await Promise.all([lookupRecord(ctx, domain), mailAsked])
+  return { domain, ...found, mail }
+}
+
+async function lookupRecord(
+  ctx: Pick<Ctx, 'resolve' | 'fetch' | 'signal'>,
+  domain: Domain,
+): Promise<Omit<StsFacts, 'domain' | 'mail'>> {
+  const answer = await ctx.resolve(`_mta-sts.${domain}`, 'TXT', ctx.signal)
+  const records = answer.records.filter(isStsRecord)
+  const base = { records: records.slice(0, 10), count: records.length }
+  const lookalike = records.length === 0 ? answer.records.find(resemblesStsRecord) : undefined
+  if (lookalike !== undefined) return { ...base, lookalike }
+  if (records.length !== 1) return base // RFC 8461 §3.1: then there is no policy
+  const parsed = parseStsRecord(records[0]!)
+  return parsed.ok ? { ...base, parsed, policy: await fetchPolicy(ctx, domain) } : { ...base, parsed }
+}
+
+async function fetchPolicy(ctx: Pick<Ctx, 'fetch' | 'signal'>, domain: Domain): Promise<PolicyAnswer> {
+  try {
+    // RFC 8461 §3.3: HTTPS, the certificate valid for mta-sts.<domain>, redirects not followed, status 200 and text/plain.
+    const limits = { maxBytes: MAX_POLICY_BYTES, redirects: 0, accept: 'text/plain' }
+    const answer = await ctx.fetch(policyUrl(domain), ctx.signal, limits)
+    if (answer.status >= 300 && answer.status < 400)
+      return { kind: 'refused', reason: 'redirect', message: `the answer is a redirect (HTTP ${answer.status})` }
+    if (answer.status !== 200) return { kind: 'status', status: answer.status }
+    if (!isPlainText(answer.contentType)) return { kind: 'content_type', contentType: answer.contentType }
+    const policy = parseStsPolicy(new TextDecoder().decode(answer.body))
+    return policy.ok ? { kind: 'read', policy: policy.value } : { kind: 'invalid', problem: policy.problem }
+  } catch (error) {
+    if (!(error instanceof FetchError)) throw error
+    const { reason, message } = error
+    return isTheirs(error) ? { kind: 'refused', reason, message } : { kind: 'unknown', reason, message }
+  }
+}
+
+/** Faults that any sender meets; a connection that fails or is slow may be our own network's. */
+function isTheirs(error: FetchError): boolean {
+  if (error.reason === 'dns') return !(error.cause instanceof DnsError)
+  return ['certificate', 'redirect', 'too_large', 'protocol', 'unsafe_address', 'invalid_url'].includes(error.reason)
+}
+
+async function lookupHosts(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<StsHosts> {
+  try {
+    const mail = await lookupMailHosts(ctx, domain)
+    return { kind: 'known', hosts: mail.hosts.map((host) => host.exchange), takesNoMail: mail.kind === 'null' }
+  } catch (error) {
+    if (error instanceof DnsError) return { kind: 'unknown', reason: error.message }
+    throw error
+  }
+}

@@ -1,0 +1,29 @@
+import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { hasVersion, parseFields } from './fields.ts'
+
+/** An MTA-STS record (RFC 8461 §3.1): its `id` changes with the policy. */
+export type StsRecord = { readonly id: string; readonly extensions: readonly string[] }
+
+const VERSION = 'v=STSv1'
+const MAX_EXTENSIONS = 20
+
+export const isStsRecord = (text: string): boolean => hasVersion(text, VERSION)
+
+/** Whether a text was probably meant to be an MTA-STS record. */
+export const resemblesStsRecord = (text: string): boolean => /^["\s]{0,8}v\s{0,8}=?\s{0,8}sts/i.test(text.slice(0, 64))
+
+/** Reads an MTA-STS record (RFC 8461 §3.1); one that breaks the grammar counts as no policy. */
+export function parseStsRecord(text: string): Parsed<StsRecord> {
+  const fields = parseFields(text, VERSION, 'id')
+  if (!fields.ok) return fields
+  const ids = fields.value.filter((field) => field.name === 'id')
+  const [id] = ids
+  if (!id) return problem('there is no id')
+  if (ids.length > 1) return problem('there is more than one id', ids[1]!.at)
+  if (!/^[A-Za-z0-9]{1,32}$/.test(id.value)) return problem('the id is not 1 to 32 letters and digits', id.at)
+  const extensions = fields.value.filter((field) => field !== id).map((field) => `${field.name}=${field.value}`)
+  return parsed({ id: id.value, extensions: extensions.slice(0, MAX_EXTENSIONS) })
+}
+
+export const formatStsRecord = (record: StsRecord): string =>
+  [VERSION, `id=${record.id}`, ...record.extensions].join('; ')

@@ -1,0 +1,94 @@
+import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { canonicalName } from '../../names/domain.ts'
+
+export type Mode = 'enforce' | 'testing' | 'none'
+
+/** An MTA-STS policy (RFC 8461 §3.2). */
+export type StsPolicy = {
+  readonly mode: Mode
+  /** Seconds that senders keep the policy. */
+  readonly maxAgeSeconds: number
+  /** Names, or `*.` and a name, in lower case. At most 100; empty for `none` only. */
+  readonly mx: readonly string[]
+}
+
+/** Octets of a policy that are read: what senders read (RFC 8461 §3.2 leaves it to them) is of this order. */
+export const MAX_POLICY_BYTES = 65_536
+/** The longest time a policy may ask for, in seconds: about a year (RFC 8461 §3.2). */
+export const MAX_AGE_SECONDS = 31_557_600
+const MAX_LINES = 1_000
+const MAX_MX = 100
+
+const KEY = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$/
+const MODES: readonly Mode[] = ['enforce', 'testing', 'none']
+
+/** Reads the text of a policy (RFC 8461 §3.2). Of a key given twice, `mx` apart, the first counts. A policy that breaks the grammar is none. */
+export function parseStsPolicy(text: string): Parsed<StsPolicy> {
+  const lines = text.split('\n', MAX_LINES + 2)
+  if (lines.length > MAX_LINES + 1) return problem(`the policy has more than ${MAX_LINES} lines`)
+  if (lines.at(-1) === '') lines.pop()
+  const values = new Map<string, string>()
+  const mx: string[] = []
+  for (const [i, line] of lines.entries()) {
+    const colon = line.indexOf(':')
+    const key = line.slice(0, Math.max(0, colon))
+    const value = line
+      .slice(colon + 1)
+      .replace(/\r$/, '')
+      .trim()
+    const wrong = lineProblem(key, value)
+    if (wrong) return problem(`line ${i + 1}: ${wrong}`)
+    if (key === 'mx') mx.push(canonicalName(value))
+    else if (!values.has(key)) values.set(key, value)
+  }
+  return policyOf(values, mx)
+}
+
+/** Prints a policy as it is to be served. */
+export const formatStsPolicy = (policy: StsPolicy): string =>
+  [
+    'version: STSv1',
+    `mode: ${policy.mode}`,
+    ...policy.mx.map((mx) => `mx: ${mx}`),
+    `max_age: ${policy.maxAgeSeconds}`,
+    '',
+  ].join('\n')
+
+/** Whether a mail host is one of the policy's: `*.` stands for exactly one label (RFC 8461 §4.1). */
+export function matchesMx(pattern: string, host: string): boolean {
+  const name = canonicalName(host)
+  if (!pattern.startsWith('*.')) return canonicalName(pattern) === name
+  const dot = name.indexOf('.')
+  return dot > 0 && name.slice(dot + 1) === canonicalName(pattern.slice(2))
+}
+
+/** RFC 8461 §3.3: the media type must be text/plain; parameters are of no matter. */
+export const isPlainText = (contentType: string): boolean =>
+  contentType.split(';', 1)[0]!.trim().toLowerCase() === 'text/plain'
+
+function policyOf(values: ReadonlyMap<string, string>, mx: readonly string[]): Parsed<StsPolicy> {
+  if (values.get('version') !== 'STSv1') return problem('there is no "version: STSv1"')
+  const mode = MODES.find((candidate) => candidate === values.get('mode'))
+  if (!mode) return problem('mode is none of enforce, testing and none')
+  const age = values.get('max_age')
+  if (age === undefined || !/^\d{1,10}$/.test(age)) return problem('max_age is not a number of seconds')
+  if (mx.length === 0 && mode !== 'none') return problem(`mode ${mode} needs at least one mx`)
+  if (mx.length > MAX_MX) return problem(`the policy has more than ${MAX_MX} mx lines`)
+  return parsed({ mode, maxAgeSeconds: Number(age), mx })
+}
+
+function lineProblem(key: string, value: string): string | undefined {
+  if (!KEY.test(key)) return 'it is not of the form "key: value"'
+  if (value === '') return `${key} has no value`
+  if (/[\u0000-\u001f\u007f]/.test(value)) return `${key} has control characters`
+  return key === 'mx' && !isPattern(value) ? `${JSON.stringify(value.slice(0, 60))} is no host name` : undefined
+}
+
+/** RFC 8461 §3.2 sts-policy-mx-value: a name, or `*.` and a name. */
+function isPattern(value: string): boolean {
+  const name = value.startsWith('*.') ? value.slice(2) : value
+  return (
+    name.length <= 253 &&
+    name.split('.').every((label) => /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(label))
+  )
+}
