@@ -1,6 +1,6 @@
 import type { Ip } from '../../names/ip.ts'
 import type { Ctx } from '../../world.ts'
-import { askOnce } from './ask.ts'
+import { askOnce, checkedName } from './ask.ts'
 import { evaluate } from './evaluate.ts'
 import { explain } from './explain.ts'
 import type { Run, SpfResult, TraceStep } from './run.ts'
@@ -39,7 +39,8 @@ export async function checkHost(
   input: CheckHostInput,
 ): Promise<CheckHostAnswer> {
   const at = input.sender.lastIndexOf('@')
-  const senderDomain = at >= 0 ? input.sender.slice(at + 1) : input.sender || input.helo
+  const helo = withALabels(input.helo)
+  const senderDomain = at >= 0 ? withALabels(input.sender.slice(at + 1)) : withALabels(input.sender) || helo
   const run: Run = {
     ask: askOnce(ctx),
     ip: input.ip,
@@ -47,7 +48,7 @@ export async function checkHost(
       ip: input.ip,
       local: at > 0 ? input.sender.slice(0, at) : 'postmaster', // RFC 7208 §4.3
       senderDomain,
-      helo: input.helo,
+      helo,
       receiver: input.receiver ?? 'unknown',
       unixSeconds: Math.floor(ctx.now() / 1_000),
     },
@@ -65,3 +66,6 @@ export async function checkHost(
     trace,
   }
 }
+
+/** Macros hold A-labels (RFC 8616 §4); what is no domain name stays as it is. */
+const withALabels = (name: string): string => (/[^\x00-\x7f]/.test(name) ? (checkedName(name) ?? name) : name)

@@ -62,7 +62,8 @@ function judgeRecord(found: SpfLookup, root: SpfNode, reading: SpfReading): Find
 type Said = { readonly domain: string; readonly evidence: string }
 
 /** The weight of `all`: what a client that nothing else names gets (RFC 7208 §5.1, §4.7). */
-function judgeAll({ domain, evidence }: Said, { record: own, ...root }: SpfNode, reading: SpfReading): Finding[] {
+function judgeAll({ domain, evidence }: Said, root: SpfNode, reading: SpfReading): Finding[] {
+  const own = root.record
   const found = (id: string, args: Args = {}): Finding[] => [
     { id, args, evidence, ...(own && !reading.redirects ? { fix: record(domain, withAll(own, '~')) } : {}) },
   ]
@@ -73,7 +74,7 @@ function judgeAll({ domain, evidence }: Said, { record: own, ...root }: SpfNode,
   if (reading.declaredNonSender) return [{ id: 'spf.sends_no_mail', args: { domain }, evidence }]
   if (all === '?') return found('spf.neutral_all')
   if (all === '~') return [{ id: 'spf.softfail', evidence }]
-  const last = chainOf({ ...root, record: own }).at(-1)!
+  const last = chainOf(root).at(-1)!
   const open = all === undefined && last.record !== undefined && !last.record.redirect
   return open ? found('spf.no_all', { record: last.domain }) : []
 }

@@ -5,6 +5,9 @@ import { MAX_LOOKUPS, MAX_VOID_LOOKUPS } from './run.ts'
 import { type Directive, formatDirective, formatSpf } from './terms.ts'
 import { lookupsOf, type SpfNode, type SpfTerm, voidTermsOf } from './tree.ts'
 
+/** Directives that are compared with each other; a longer record only loses what stands twice or holds nothing. */
+const MAX_COMPARED = 200
+
 /**
  * The shortest record found that lets the same clients pass as the domain's own does today: without terms that are never reached or
  * stand twice, without names that hold nothing, and without what another term covers. Includes are never written out as addresses,
@@ -13,8 +16,7 @@ import { lookupsOf, type SpfNode, type SpfTerm, voidTermsOf } from './tree.ts'
 export function shorter(root: SpfNode): string | undefined {
   const record = root.record
   if (!record) return undefined
-  const kept = keptOf(root)
-  const text = formatSpf({ ...tidied(record), directives: kept })
+  const text = formatSpf({ ...tidied(record), directives: keptOf(root) })
   return text.length < formatSpf(record).length ? text : undefined
 }
 
@@ -27,39 +29,28 @@ export function shorterWithinLimits(root: SpfNode): string | undefined {
   return shorter(root)
 }
 
+/** The record's terms by their text: what their look-up found. */
+type Terms = ReadonlyMap<string, SpfTerm>
+
 function keptOf(root: SpfNode): readonly Directive[] {
+  const terms: Terms = new Map(root.terms.map((term) => [term.text, term]))
   const directives = tidied(root.record!).directives
+  const kept = directives.filter((directive) => isInclude(directive) || termOf(terms, directive)?.state !== 'void')
   // A term may go for another's sake only where no order is to be kept: when all but `all` pass.
   const ordered = directives.some(({ qualifier, mechanism }) => qualifier !== '+' && mechanism.kind !== 'all')
-  const holdsNothing = (directive: Directive): boolean =>
-    termOf(root, directive)?.state === 'void' && !isInclude(directive)
-  const kept = directives.filter((directive) => !holdsNothing(directive))
-  if (ordered) return kept
-  return kept.filter(
-    (directive, i) =>
-      !isCovered(
-        root,
-        directive,
-        kept.filter((_, j) => j !== i),
-        i,
-        kept,
-      ),
-  )
+  if (ordered || kept.length > MAX_COMPARED) return kept
+  return kept.filter((_, index) => !isCovered(terms, kept, index))
 }
 
-function isCovered(
-  root: SpfNode,
-  directive: Directive,
-  others: readonly Directive[],
-  index: number,
-  all: readonly Directive[],
-): boolean {
-  if (isInclude(directive)) return isIncludedBelow(root, directive, others)
-  const networks = networksFor(root, directive)
+/** Whether the directive at `index` lets nobody pass whom another one does not. */
+function isCovered(terms: Terms, kept: readonly Directive[], index: number): boolean {
+  const directive = kept[index]!
+  if (isInclude(directive)) return isIncludedBelow(terms, directive, kept)
+  const networks = 'network' in directive.mechanism ? [directive.mechanism.network] : hostNetworks(terms, directive)
   if (!networks || networks.length === 0) return false
   // Two equal networks must not both go for each other's sake: the first of them stays.
-  const covers = all.flatMap((other, i) =>
-    'network' in other.mechanism && i !== index && (!sameNetwork(other, directive) || i < index)
+  const covers = kept.flatMap((other, i) =>
+    'network' in other.mechanism && i !== index && (i < index || !sameNetwork(other, directive))
       ? other.mechanism.network
       : [],
   )
@@ -74,39 +65,36 @@ const sameNetwork = (a: Directive, b: Directive): boolean =>
 
 const isWithin = (inner: Cidr, outer: Cidr): boolean => inner.prefix >= outer.prefix && contains(outer, inner.base)
 
-function networksFor(root: SpfNode, directive: Directive): readonly Cidr[] | undefined {
-  const { mechanism } = directive
-  if ('network' in mechanism) return [mechanism.network]
-  const term = termOf(root, directive)
+/** Only where all addresses of both families are known. */
+function hostNetworks(terms: Terms, directive: Directive): readonly Cidr[] | undefined {
+  const term = termOf(terms, directive)
   return term?.allAddresses ? networksOf(term) : undefined
 }
 
 /** Whether another include of the record leads to the same name by includes before which nothing can stop the evaluation. */
-function isIncludedBelow(root: SpfNode, directive: Directive, others: readonly Directive[]): boolean {
-  const name = termOf(root, directive)?.name?.toLowerCase()
+function isIncludedBelow(terms: Terms, directive: Directive, kept: readonly Directive[]): boolean {
+  const name = termOf(terms, directive)?.name?.toLowerCase()
   if (name === undefined) return false
-  return others.some((other) => {
-    const node = isInclude(other) ? termOf(root, other)?.node : undefined
+  return kept.some((other) => {
+    const node = other !== directive && isInclude(other) ? termOf(terms, other)?.node : undefined
     return node !== undefined && node.domain.toLowerCase() !== name && leadsTo(node, name)
   })
 }
 
 function leadsTo(node: SpfNode, name: string): boolean {
-  const stop = node.record?.directives.findIndex(({ qualifier }) => qualifier !== '+') ?? -1
-  const open = new Set(
-    (stop < 0 ? node.record?.directives : node.record?.directives.slice(0, stop))?.map(formatDirective),
-  )
+  const directives = node.record?.directives ?? []
+  const stop = directives.findIndex(({ qualifier }) => qualifier !== '+')
+  const open = new Set((stop < 0 ? directives : directives.slice(0, stop)).map(formatDirective))
   return node.terms.some(
-    ({ directive, node: below, name: to }) =>
+    ({ text, node: below, name: to, directive }) =>
       below !== undefined &&
       directive !== undefined &&
       isInclude(directive) &&
-      open.has(formatDirective(directive)) &&
+      open.has(text) &&
       (to?.toLowerCase() === name || leadsTo(below, name)),
   )
 }
 
-const termOf = (root: SpfNode, directive: Directive): SpfTerm | undefined =>
-  root.terms.find((term) => term.directive && formatDirective(term.directive) === formatDirective(directive))
+const termOf = (terms: Terms, directive: Directive): SpfTerm | undefined => terms.get(formatDirective(directive))
 
 const isInclude = ({ mechanism }: Directive): boolean => mechanism.kind === 'include'

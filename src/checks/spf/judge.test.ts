@@ -1,0 +1,382 @@
+import { describe, expect, it } from 'vitest'
+import { type LabZone, labDns } from '../../../test/lab/dns.ts'
+import { domain } from '../../names/domain.ts'
+import type { Outcome } from '../check.ts'
+import { findings as table } from './findings.ts'
+import { judgeSpf, type SpfFacts } from './judge.ts'
+import { lookupSpf } from './lookup.ts'
+import { presentSpf } from './present.ts'
+
+const NAME = domain('a.example')
+const spf = (...terms: string[]) => ({ TXT: [['v=spf1', ...terms].join(' ')] })
+const own = (...terms: string[]): LabZone => ({ 'a.example': spf(...terms) })
+
+async function judge(zone: LabZone): Promise<Outcome<SpfFacts> & { asked: readonly string[] }> {
+  const { resolve, asked } = labDns(zone)
+  return { ...judgeSpf(await lookupSpf({ resolve, signal: AbortSignal.timeout(10_000) }, NAME)), asked }
+}
+
+const clean = own('ip4:192.0.2.1', '-all')
+const many = (count: number, text: string): string[] =>
+  Array.from({ length: count }, (_, i) => text.replaceAll('#', `${i}`))
+const hosts: LabZone = Object.fromEntries(many(12, 'h#.example').map((name) => [name, { A: ['192.0.2.9'] }]))
+const B = { 'b.example': spf('ip4:192.0.2.2', '-all') }
+
+/** Each finding: a zone that shows it, its status, and one as near as can be that does not. */
+const ROWS: readonly (readonly [id: string, shows: LabZone, status: string, not: LabZone])[] = [
+  ['spf.no_domain', {}, 'fail', { 'a.example': {} }],
+  ['spf.no_record', { 'a.example': { A: ['192.0.2.1'] } }, 'fail', own()],
+  ['spf.not_spf', { 'a.example': { TXT: ['v=spf1; -all'] } }, 'fail', { 'a.example': { TXT: ['v=DMARC1; p=none'] } }],
+  [
+    'spf.many_records',
+    { 'a.example': { TXT: ['v=spf1 -all', 'v=spf1 mx -all'] } },
+    'fail',
+    { 'a.example': { TXT: ['v=spf1 -all', 'v=spf10 -all'] } },
+  ],
+  ['spf.syntax', own('ipv4:192.0.2.1', '-all'), 'fail', clean],
+  [
+    'spf.too_many_lookups',
+    { ...own(...many(11, 'a:h#.example'), '-all'), ...hosts },
+    'fail',
+    { ...own(...many(10, 'a:h#.example'), '-all'), ...hosts },
+  ],
+  [
+    'spf.too_many_void_lookups',
+    own(...many(3, 'a:v#.example'), '-all'),
+    'fail',
+    own(...many(2, 'a:v#.example'), '-all'),
+  ],
+  [
+    'spf.loop',
+    { ...own('include:b.example', '-all'), 'b.example': spf('include:A.example') },
+    'fail',
+    { ...own('include:b.example', '-all'), ...B },
+  ],
+  [
+    'spf.include_without_record',
+    own('include:b.example', '-all'),
+    'fail',
+    { ...own('include:b.example', '-all'), ...B },
+  ],
+  [
+    'spf.include_broken',
+    { ...own('include:b.example', '-all'), 'b.example': spf('foo') },
+    'fail',
+    { ...own('include:b.example', '-all'), ...B },
+  ],
+  [
+    'spf.too_many_mx',
+    { 'a.example': { ...spf('mx', '-all'), MX: many(11, 'h#.example').map((name) => [1, name] as const) } },
+    'fail',
+    { 'a.example': { ...spf('mx', '-all'), MX: many(10, 'h#.example').map((name) => [1, name] as const) } },
+  ],
+  ['spf.plus_all', own('+all'), 'fail', own('-all', '+all')],
+  [
+    'spf.include_passes_all',
+    { ...own('include:b.example', '-all'), 'b.example': spf('redirect=c.example'), 'c.example': spf('all') },
+    'fail',
+    { ...own('-include:b.example', '-all'), 'b.example': spf('all') },
+  ],
+  ['spf.neutral_all', own('mx:h0.example', '?all'), 'warn', own('-all')],
+  ['spf.no_all', own('ip4:192.0.2.1'), 'warn', { ...own('redirect=b.example'), ...B }],
+  ['spf.softfail', own('ip4:192.0.2.1', '~all'), 'pass', clean],
+  ['spf.sends_no_mail', own('-all'), 'pass', clean],
+  ['spf.ptr', own('ptr', '-all'), 'warn', own('-all', 'ptr')],
+  [
+    'spf.many_addresses',
+    own('ip4:192.0.2.0/15', 'ip4:198.51.100.1', '-all'),
+    'warn',
+    own('ip4:192.0.2.0/15', 'ip4:192.0.2.1', '-all'),
+  ],
+  [
+    'spf.lookups_near_limit',
+    { ...own(...many(9, 'a:h#.example'), '-all'), ...hosts },
+    'pass',
+    { ...own(...many(8, 'a:h#.example'), '-all'), ...hosts },
+  ],
+  ['spf.long', own(...many(22, 'ip4:192.0.2.1#/32').slice(0, 21), `x=${'y'.repeat(80)}`, '-all'), 'warn', clean],
+  ['spf.very_long', own(...many(40, 'ip4:192.0.2.#'), '-all'), 'warn', own(...many(30, 'ip4:192.0.2.#'), '-all')],
+  ['spf.after_all', own('-all', 'ip4:192.0.2.1'), 'warn', own('ip4:192.0.2.1', '-all')],
+  [
+    'spf.duplicate_include',
+    { ...own('include:b.example', 'include:c.example', '-all'), ...B, 'c.example': spf('include:b.example', '-all') },
+    'warn',
+    { ...own('include:b.example', 'include:c.example', '-all'), ...B, 'c.example': spf('-all') },
+  ],
+  ['spf.unknown_modifier', own('include=b.example', '-all'), 'warn', own('exp=b.example', '-all')],
+  [
+    'spf.part_unknown',
+    { ...own('include:b.example', '-all'), 'b.example': 'SERVFAIL' },
+    'unknown',
+    { ...own('include:b.example', '-all'), ...B },
+  ],
+  [
+    'spf.not_all_read',
+    { ...own(...many(50, 'include:i#.example'), '-all') },
+    'fail',
+    own(...many(30, 'include:i#.example'), '-all'),
+  ],
+]
+
+describe('findings', () => {
+  it.each(ROWS)('%s', async (id, shows, status, not) => {
+    const outcome = await judge(shows)
+    expect(outcome.findings.map((finding) => finding.id)).toContain(id)
+    expect(outcome.status).toBe(status)
+    expect((await judge(not)).findings.map((finding) => finding.id)).not.toContain(id)
+  })
+
+  it('have a row each', () => expect(Object.keys(table).sort()).toEqual(ROWS.map(([id]) => id).sort()))
+
+  it('have words for the arguments they get', async () => {
+    for (const [, zone] of ROWS) {
+      for (const { id, args } of (await judge(zone)).findings) {
+        const { detail } = table[id as keyof typeof table]
+        expect(detail(args ?? {})).not.toMatch(/undefined|NaN|\[object/)
+      }
+    }
+  })
+})
+
+describe('fixes', () => {
+  it.each<[string, LabZone, string, string]>([
+    ['no record, with MX', { 'a.example': { MX: [[1, 'm.example']] } }, 'spf.no_record', 'v=spf1 mx -all'],
+    ['no record, no MX', { 'a.example': { A: ['192.0.2.1'] } }, 'spf.no_record', 'v=spf1 -all'],
+    ['no record, null MX', { 'a.example': { MX: [[0, '.']] } }, 'spf.no_record', 'v=spf1 -all'],
+    [
+      'several: merged, the softest all',
+      { 'a.example': { TXT: ['v=spf1 mx -all', 'v=spf1 MX include:b.example ~all'] }, ...B },
+      'spf.many_records',
+      'v=spf1 mx include:b.example ~all',
+    ],
+    [
+      'several: a redirect becomes an include',
+      { 'a.example': { TXT: ['v=spf1 mx -all', 'v=spf1 redirect=b.example'] }, ...B },
+      'spf.many_records',
+      'v=spf1 mx include:b.example -all',
+    ],
+    [
+      'several: the only redirect stays',
+      { 'a.example': { TXT: ['v=spf1 mx', 'v=spf1 redirect=b.example'] }, ...B },
+      'spf.many_records',
+      'v=spf1 mx redirect=b.example',
+    ],
+    [
+      'several: never +all',
+      { 'a.example': { TXT: ['v=spf1 +all', 'v=spf1 a -all'] } },
+      'spf.many_records',
+      'v=spf1 a -all',
+    ],
+    [
+      'slips',
+      own('ipv4:192.0.2.1', 'a:192.0.2.2', 'ip4:2001:db8::1;', '198.51.100.0/24', 'includes:b.example', '-all.'),
+      'spf.syntax',
+      'v=spf1 ip4:192.0.2.1 ip4:192.0.2.2 ip6:2001:db8::1 ip4:198.51.100.0/24 include:b.example -all',
+    ],
+    ['a redirect with a colon', own('mx', 'redirect:b.example'), 'spf.syntax', 'v=spf1 mx redirect=b.example'],
+    ['+all', own('mx:h0.example', '+all'), 'spf.plus_all', 'v=spf1 mx:h0.example ~all'],
+    ['?all', own('ip4:192.0.2.1', '?all'), 'spf.neutral_all', 'v=spf1 ip4:192.0.2.1 ~all'],
+    ['no all', own('ip4:192.0.2.1', 'exp=e.example'), 'spf.no_all', 'v=spf1 ip4:192.0.2.1 ~all exp=e.example'],
+    ['ptr', own('ip4:192.0.2.1', 'ptr', '-all'), 'spf.ptr', 'v=spf1 ip4:192.0.2.1 -all'],
+    ['after all', own('-all', 'mx', 'redirect=b.example'), 'spf.after_all', 'v=spf1 -all'],
+    [
+      'names that hold nothing',
+      own('ip4:192.0.2.1', ...many(3, 'a:v#.example'), '-all'),
+      'spf.too_many_void_lookups',
+      'v=spf1 ip4:192.0.2.1 -all',
+    ],
+    [
+      'look-ups: twice the same',
+      { ...own(...many(10, 'a:h#.example'), 'a:H0.example', '-all'), ...hosts },
+      'spf.too_many_lookups',
+      `v=spf1 ${many(10, 'a:h#.example').join(' ')} -all`,
+    ],
+    [
+      'look-ups: what a network covers',
+      { ...own('ip4:192.0.2.0/28', ...many(11, 'a:h#.example'), '-all'), ...hosts },
+      'spf.too_many_lookups',
+      'v=spf1 ip4:192.0.2.0/28 a:h8.example a:h9.example a:h10.example -all',
+    ],
+    [
+      'an include that an include has',
+      { ...own('include:b.example', 'include:c.example', '-all'), ...B, 'c.example': spf('include:b.example', '-all') },
+      'spf.duplicate_include',
+      'v=spf1 include:c.example -all',
+    ],
+    [
+      'an include of nothing',
+      own('ip4:192.0.2.1', 'include:v.example', '-all'),
+      'spf.include_without_record',
+      'v=spf1 ip4:192.0.2.1 -all',
+    ],
+    [
+      'a long record: networks within others',
+      own('ip4:192.0.2.0/24', ...many(40, 'ip4:192.0.2.#'), '-all'),
+      'spf.very_long',
+      'v=spf1 ip4:192.0.2.0/24 -all',
+    ],
+  ])('%s', async (_, zone, id, value) => {
+    const outcome = await judge(zone)
+    expect(outcome.findings.find((finding) => finding.id === id)?.fix).toEqual({
+      name: 'a.example',
+      rtype: 'TXT',
+      value,
+    })
+    const after = await judge({ ...zone, 'a.example': { ...(zone['a.example'] as object), TXT: [value] } })
+    expect(after.findings.map((finding) => finding.id)).not.toContain(id)
+  })
+
+  it.each<[string, LabZone, string]>([
+    ['one of several cannot be read', { 'a.example': { TXT: ['v=spf1 mx -all', 'v=spf1 foo'] } }, 'spf.many_records'],
+    ['a fault that only the owner can mend', own('foo:bar', '-all'), 'spf.syntax'],
+    [
+      'eleven different services',
+      { ...own(...many(11, 'a:h#.example'), '-all'), ...hosts, 'h0.example': { A: ['192.0.2.99'] } },
+      'spf.include_broken',
+    ],
+    [
+      'a term that stands in another record',
+      { ...own('include:b.example', '-all'), 'b.example': spf('include:v.example') },
+      'spf.include_without_record',
+    ],
+    [
+      'order matters: a network behind a minus',
+      { ...own('-ip4:192.0.2.1', 'ip4:192.0.2.0/28', ...many(11, 'a:h#.example'), '-all'), ...hosts },
+      'spf.too_many_lookups',
+    ],
+  ])('none where %s', async (_, zone, id) => {
+    expect((await judge(zone)).findings.find((finding) => finding.id === id)?.fix).toBeUndefined()
+  })
+})
+
+describe('the reading', () => {
+  it('counts the whole tree, each node with its own cost', async () => {
+    const zone: LabZone = {
+      ...own('include:b.example', 'a:v.example', 'exists:%{i}.x.example', '~all'),
+      'b.example': spf('include:c.example', 'mx', 'ptr'),
+      'c.example': spf('redirect=d.example'),
+      'd.example': spf('a', '-all', 'mx'),
+    }
+    const { lookups, void_lookups, all, includes, valid, record } = presentSpf(await judge(zone))
+    expect({ lookups, void_lookups, all, valid, record }).toEqual({
+      lookups: 8,
+      void_lookups: 3,
+      all: '~',
+      valid: false,
+      record: 'v=spf1 include:b.example a:v.example exists:%{i}.x.example ~all',
+    })
+    expect(includes).toMatchObject([
+      {
+        domain: 'b.example',
+        lookups: 6,
+        includes: [{ domain: 'c.example', lookups: 3, includes: [{ domain: 'd.example', lookups: 2, all: '-' }] }],
+      },
+    ])
+  })
+
+  it.each<[string, LabZone, Partial<NonNullable<SpfFacts['reading']>>]>([
+    ['a declared non-sender', own('-all'), { declaredNonSender: true, all: '-' }],
+    [
+      'a non-sender by redirect',
+      { ...own('redirect=b.example'), 'b.example': spf('-all') },
+      { declaredNonSender: true },
+    ],
+    ['~all is no such declaration', own('~all'), { declaredNonSender: false }],
+    [
+      'all comes through the redirect',
+      { ...own('redirect=b.example'), ...B },
+      { all: '-', redirects: true, lookups: 1 },
+    ],
+    [
+      'addresses are counted once',
+      own('ip4:192.0.2.0/24', 'ip4:192.0.2.128/25', 'ip4:198.51.100.1', '-ip4:203.0.113.0/24', '-all'),
+      { ipv4Count: 257 },
+    ],
+    [
+      'networks of hosts count',
+      {
+        'a.example': { ...spf('a/24', 'mx/16', '-all'), A: ['192.0.2.1'], MX: [[1, 'm.example']] },
+        'm.example': { A: ['198.51.100.1'] },
+      },
+      { ipv4Count: 256 + 65_536 },
+    ],
+    ['the whole internet', own('ip4:0.0.0.0/0', '-all'), { ipv4Count: 2 ** 32 }],
+    [
+      'a name with AAAA only is not void',
+      { ...own('a:s.example', '-all'), 's.example': { AAAA: ['2001:db8::1'] } },
+      { voidLookups: 0 },
+    ],
+    [
+      '%{d} in an include is known',
+      { ...own('include:x.%{d}', '-all'), 'x.a.example': spf('-all') },
+      { lookups: 1, atLeast: false },
+    ],
+    ['other macros are not', own('include:%{l}.x.example', '-all'), { lookups: 1, atLeast: true }],
+  ])('%s', async (_, zone, reading) => expect((await judge(zone)).facts?.reading).toMatchObject(reading))
+
+  it('returns a wrong record', async () => {
+    expect(presentSpf(await judge(own('foo')))).toMatchObject({ valid: false, record: 'v=spf1 foo' })
+    expect(presentSpf(await judge(own('+all')))).toMatchObject({ valid: true, all: '+' }) // valid is a plain fact
+  })
+
+  it('rejects when the record itself cannot be asked', async () => {
+    await expect(judge({ 'a.example': 'SERVFAIL' })).rejects.toMatchObject({ reason: 'servfail' })
+  })
+
+  it('says why a part is unknown, but judges what is certain', async () => {
+    const zone: LabZone = { ...own('include:b.example', '-all'), 'b.example': 'TIMEOUT' }
+    expect(await judge(zone)).toMatchObject({ status: 'unknown', reason: expect.stringContaining('b.example') })
+    expect(await judge({ ...zone, ...own('include:b.example', 'include:v.example', '-all') })).toMatchObject({
+      status: 'fail',
+    })
+  })
+})
+
+describe('hostile zones end', () => {
+  const bomb = many(12, 'include:i#.example')
+  it.each<[string, LabZone, number]>([
+    [
+      'an include bomb',
+      {
+        ...own(...bomb, '-all'),
+        ...Object.fromEntries(many(12, '#').map((i) => [`i${i}.example`, spf(...many(12, `include:j${i}x#.example`))])),
+      },
+      60,
+    ],
+    ['500 TXT records', { 'a.example': { TXT: many(500, 'v=spf1 ip4:192.0.2.1 x#=y -all') } }, 1],
+    ['a record of 64 kB', own(...many(4_000, 'ip4:192.0.2.1'), '-all'), 1],
+    [
+      '3,000 networks',
+      own(
+        ...many(3_000, 'ip4:192.0.2.1').map((term, i) => `${term}/${i % 33}`),
+        ...many(3_000, 'ip6:2001:db8::#'),
+        '-all',
+      ),
+      1,
+    ],
+    ['6,000 names of hosts', own(...many(6_000, 'a:h#.example'), '-all'), 80],
+    [
+      'CNAME loops',
+      {
+        ...own(...many(20, 'a:c#.example'), '-all'),
+        ...Object.fromEntries(many(20, 'c#.example').map((name) => [name, { CNAME: [name] }])),
+      },
+      80,
+    ],
+    [
+      'a deep chain',
+      Object.fromEntries(
+        many(200, '#').map((i) => [
+          i === '0' ? 'a.example' : `d${i}.example`,
+          spf(`include:d${Number(i) + 1}.example`, '-all'),
+        ]),
+      ),
+      80,
+    ],
+    ['macros without end', own(`include:${'%{d}.'.repeat(5_000)}example`, '-all'), 2],
+  ])('%s', async (_, zone, questions) => {
+    const outcome = await judge(zone)
+    expect(outcome.asked.length).toBeLessThanOrEqual(questions)
+    expect(JSON.stringify(presentSpf(outcome)).length).toBeLessThan(400_000)
+  })
+})
