@@ -1,0 +1,48 @@
+import { defineFindings } from '../check.ts'
+
+export const findings = defineFindings({
+  'soa.none': {
+    severity: 'high',
+    title: 'No zone',
+    detail: ({ domain }) => `No SOA record was found at ${domain} nor above it, up to the registered domain.`,
+    repair: 'Check that the domain is registered and delegated to name servers that know it.',
+    reference: 'RFC 1034 §4.2.1',
+  },
+  'soa.primary': {
+    severity: 'low',
+    title: 'The SOA record names no primary server',
+    detail: ({ zone }) => `The first field of the SOA record of ${zone} is not a host name.`,
+    repair: 'Name the primary name server.',
+    reference: 'RFC 1035 §3.3.13',
+  },
+  'soa.contact': {
+    severity: 'low',
+    title: 'The SOA record names no mailbox',
+    detail: ({ zone }) => `The second field of the SOA record of ${zone} is not a mailbox written with dots.`,
+    repair: 'Write hostmaster@example.org as hostmaster.example.org.',
+    reference: 'RFC 1035 §3.3.13',
+  },
+  'soa.retry': {
+    severity: 'low',
+    title: 'Retry is not shorter than refresh',
+    detail: ({ zone, retry, refresh }) => `${zone}: retry is ${retry} s, refresh ${refresh} s.`,
+    repair: 'Make retry a fraction of refresh.',
+    reference: 'RFC 1912 §2.2',
+  },
+  'soa.expire': {
+    severity: 'low',
+    title: 'The zone expires soon without its primary',
+    detail: ({ zone, expire, least }) =>
+      `${zone}: expire is ${expire} s; with less than ${least} s, or less than refresh and retry together, an outage takes the zone down.`,
+    repair: 'Set expire to two to four weeks.',
+    reference: 'RFC 1912 §2.2',
+  },
+  'soa.minimum': {
+    severity: 'low',
+    title: 'Absent names are remembered for long',
+    detail: ({ zone, minimum, most }) =>
+      `${zone}: resolvers may remember for ${minimum} s that a name does not exist; more than ${most} s delays new records.`,
+    repair: 'Set the last field to one to three hours.',
+    reference: 'RFC 2308 §5',
+  },
+})

@@ -1,0 +1,34 @@
+import type { Domain } from '../../names/domain.ts'
+import { zoneCandidates } from '../../names/zone-cuts.ts'
+import { DnsError, type RecordData } from '../../net/dns/resolver.ts'
+import type { Ctx } from '../../world.ts'
+
+/** Names that are asked for the zone. */
+const MAX_CANDIDATES = 4
+
+export type SoaFacts = {
+  readonly domain: Domain
+  /** Where the zone of the domain begins; absent when no SOA was found up to the registrable domain. */
+  readonly zone?: string
+  readonly soa?: RecordData['SOA']
+}
+
+/** The SOA record of the zone that holds `domain`: at most 4 questions in one wait. Rejects with DnsError when a name that would decide stays unanswered. */
+export async function lookupSoa(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<SoaFacts> {
+  const candidates = zoneCandidates(domain, MAX_CANDIDATES)
+  const answers = await Promise.all(
+    candidates.map((name) =>
+      ctx.resolve(name, 'SOA', ctx.signal).catch((error: unknown) => {
+        if (error instanceof DnsError) return error
+        throw error
+      }),
+    ),
+  )
+  for (const [i, answer] of answers.entries()) {
+    if (answer instanceof DnsError) throw answer
+    const soa = answer.records[0]
+    // The SOA behind a CNAME is that of another zone.
+    if (soa && answer.cname.length === 0) return { domain, zone: candidates[i]!, soa }
+  }
+  return { domain }
+}
