@@ -1,0 +1,17 @@
+import { defineCheck } from '../check.ts'
+import { findings } from './findings.ts'
+import { judgeDkim } from './judge.ts'
+import { type DkimFacts, lookupDkim } from './lookup.ts'
+import { presentDkim } from './present.ts'
+
+export { judgeDkim } from './judge.ts'
+export { type DkimFacts, type FoundKey, lookupSelector } from './lookup.ts'
+export { presentKey } from './present.ts'
+
+/** DKIM: the keys that a domain has published, as far as their selectors can be found. */
+export const dkim = defineCheck<DkimFacts>({
+  specs: ['RFC 8463', 'RFC 8301', 'RFC 6376', 'RFC 9824', 'RFC 8020'],
+  table: findings,
+  run: async (ctx, domain, { selectors }) => judgeDkim(await lookupDkim(ctx, domain, selectors)),
+  present: presentDkim,
+})

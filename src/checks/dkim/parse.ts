@@ -1,0 +1,95 @@
+import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+
+/** A DKIM key record (RFC 6376 §3.6.1): the tags that could be read, with the defaults of those that were not there. */
+export type KeyRecord = {
+  /** `k`: the key type as written, lower case; default `rsa`. */
+  readonly keyType: string
+  /** `p`: base64 without white space; empty: the key is revoked. */
+  readonly publicKey: string
+  /** `h`: hash algorithms that may be used; empty: any. */
+  readonly hashes: readonly string[]
+  /** `s`: services that may use it; default `*`. */
+  readonly services: readonly string[]
+  /** `t`: `y` testing, `s` no sub-domains in `i=`; others are ignored. */
+  readonly flags: readonly string[]
+  /** `n`, decoded no further. */
+  readonly notes?: string
+}
+
+/** Tags of one record that are read, and characters of it (a 16,384-bit key has 2,800). */
+const MAX_TAGS = 50
+const MAX_LENGTH = 16_384
+const NAME = /^[A-Za-z][A-Za-z0-9_]*$/
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
+
+/**
+ * Reads the text of a TXT record as a DKIM key record (RFC 6376 §3.2 and §3.6.1). `at` is where the fault begins. Refused are a text that is no tag list,
+ * a `v` that is not first or not `DKIM1`, a tag twice, no `p`, and a `p` that is not base64. White space after the last ";" is accepted.
+ */
+export function parseKeyRecord(text: string): Parsed<KeyRecord> {
+  if (text.length > MAX_LENGTH) return problem(`the record is longer than ${MAX_LENGTH} characters`)
+  const tags = parseTags(text)
+  if (!tags.ok) return tags
+  const value = (tag: string): string | undefined => tags.value.get(tag)
+  const version = value('v')
+  if (version !== undefined && version !== 'DKIM1')
+    return problem(`the version is ${JSON.stringify(version.slice(0, 20))} and not "DKIM1"`)
+  if (version !== undefined && tags.value.keys().next().value !== 'v') return problem('the tag v must stand first') // RFC 6376 §3.6.1
+  const key = value('p')?.replace(/[ \t\r\n]/g, '')
+  if (key === undefined) return problem('the tag p (the key) is missing')
+  if (!BASE64.test(key)) return problem('the tag p is not base64')
+  const notes = value('n')
+  return parsed({
+    keyType: (value('k') ?? 'rsa').toLowerCase(),
+    publicKey: key,
+    hashes: listOf(value('h')),
+    services: value('s') === undefined ? ['*'] : listOf(value('s')),
+    flags: listOf(value('t')),
+    ...(notes === undefined ? {} : { notes }),
+  })
+}
+
+/** Prints a key record; `parseKeyRecord` of it gives the record again. */
+export function formatKeyRecord(record: KeyRecord): string {
+  const tags: [string, string][] = [
+    ['v', 'DKIM1'],
+    ['k', record.keyType],
+    ...(record.hashes.length > 0 ? [['h', record.hashes.join(':')] as [string, string]] : []),
+    ...(record.services.join() === '*' ? [] : [['s', record.services.join(':')] as [string, string]]),
+    ...(record.flags.length > 0 ? [['t', record.flags.join(':')] as [string, string]] : []),
+    ...(record.notes === undefined ? [] : [['n', record.notes] as [string, string]]),
+    ['p', record.publicKey],
+  ]
+  return tags.map(([name, value]) => `${name}=${value}`).join('; ')
+}
+
+/** Whether a TXT record was meant to be a DKIM key: by its version, or by a `p` tag among other tags. */
+export const resemblesKey = (text: string): boolean =>
+  /^\s*"?v\s*=\s*DKIM/i.test(text.slice(0, 40)) || /(?:^|;)\s*p\s*=/.test(text.slice(0, 2_000))
+
+const listOf = (value: string | undefined): string[] =>
+  (value ?? '')
+    .split(':', 20)
+    .map((item) => item.replace(/\s/g, '').toLowerCase())
+    .filter((item) => item !== '')
+
+/** The tag list of RFC 6376 §3.2: `tag=value` between ";", white space around both of no meaning, names with case. */
+function parseTags(text: string): Parsed<ReadonlyMap<string, string>> {
+  const tags = new Map<string, string>()
+  let at = 0
+  const items = text.split(';', MAX_TAGS + 1)
+  if (items.length > MAX_TAGS) return problem(`more than ${MAX_TAGS} tags`)
+  for (const [i, item] of items.entries()) {
+    const start = at + (item.length - item.trimStart().length)
+    at += item.length + 1
+    // Looser than RFC 6376 §3.2: a doubled ";" is common and read over by verifiers.
+    if (item.trim() === '' && i > 0) continue
+    const equals = item.indexOf('=')
+    const name = equals < 0 ? '' : item.slice(0, equals).trim()
+    if (!NAME.test(name))
+      return problem(`${JSON.stringify(item.trim().slice(0, 40))} is not a tag and its value`, start)
+    if (tags.has(name)) return problem(`the tag ${name.slice(0, 40)} stands twice`, start)
+    tags.set(name, item.slice(equals + 1).trim())
+  }
+  return parsed(tags)
+}

@@ -1,0 +1,41 @@
+import type { Json } from '../../base/json.ts'
+import { printable } from '../../base/text.ts'
+import type { Outcome } from '../check.ts'
+import type { DkimFacts, FoundKey } from './lookup.ts'
+
+type Fields = { readonly [key: string]: Json | undefined }
+
+/** The `dkim` object of the API: the first usable key stands for the whole. */
+export function presentDkim({ facts }: Outcome<DkimFacts>): Fields {
+  const usable = facts?.keys.find(({ key }) => key.state === 'usable')
+  return {
+    valid: usable !== undefined,
+    selector: usable?.selector,
+    domain: usable ? facts?.domain : undefined,
+    keys: facts?.keys.map((key) => ({ ...presentKey(key), domain: facts.domain })) ?? [],
+    tried: facts?.tried ?? 0,
+    wildcard: facts?.wildcard ?? false,
+    discovery: facts?.discovery ?? 'unknown',
+    signers: facts?.signers ?? [],
+  }
+}
+
+/** One key as it stands in `keys`, and in the answer of `/v1/dkim`. */
+export function presentKey({ selector, name, key, records, cname, notes }: FoundKey): Fields {
+  const type = key.state === 'revoked' ? undefined : key.type
+  return {
+    selector,
+    name,
+    record: printable(records[0] ?? '', 4_096),
+    records: records.map((text) => printable(text, 4_096)),
+    usable: key.state === 'usable',
+    key_type: type ?? '',
+    key_bits: key.state === 'revoked' ? null : (key.bits ?? null),
+    revoked: key.state === 'revoked',
+    testing: key.state === 'usable' && key.testing,
+    problem: key.state === 'broken' ? printable(key.problem) : undefined,
+    services: notes.services.map((service) => printable(service, 64)),
+    hashes: notes.hashes.map((hash) => printable(hash, 64)),
+    cname: cname.map((target) => printable(target, 255)),
+  }
+}
