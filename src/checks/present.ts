@@ -56,3 +56,14 @@ export function presentOutcome<Facts>(
     ...(outcome.status === 'unknown' && own.reason === undefined ? { reason: outcome.reason } : {}),
   }
 }
+
+/** Every check's object by its key, in the order of the registry. */
+export function presentOutcomes(outcomes: Outcomes): { readonly [K in CheckKey]: ReturnType<typeof presentOutcome> } {
+  const keys = Object.keys(registry) as CheckKey[]
+  // Key and facts belong together, which the type of a mapped access cannot say.
+  const entries = keys.map((key) => [
+    key,
+    presentOutcome(registry[key] as Check<unknown>, outcomes[key] as Outcome<unknown>),
+  ])
+  return Object.fromEntries(entries) as { readonly [K in CheckKey]: ReturnType<typeof presentOutcome> }
+}

@@ -1,0 +1,13 @@
+import type { Outcomes } from '../checks/run.ts'
+import { fromDkim } from './dkim-input.ts'
+import { fromDmarc, fromMx, fromPtr, fromSpf } from './score-inputs.ts'
+import type { ScoreInputs } from './score-types.ts'
+
+/** What the score needs of all checks. */
+export const scoreInputs = (outcomes: Outcomes): ScoreInputs => ({
+  spf: fromSpf(outcomes.spf),
+  dkim: fromDkim(outcomes.dkim),
+  dmarc: fromDmarc(outcomes.dmarc),
+  mx: fromMx(outcomes.mx),
+  ptr: fromPtr(outcomes.ptr),
+})
