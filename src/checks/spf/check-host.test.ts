@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type LabZone, labDns } from '../../../test/lab/dns.ts'
+import { inWaves } from '../../../test/lab/waves.ts'
 import { ip } from '../../names/ip.ts'
-import type { Resolve } from '../../net/dns/resolver.ts'
 import { type CheckHostAnswer, type CheckHostInput, checkHost } from './check-host.ts'
 import { presentCheckHost } from './present.ts'
 
@@ -260,27 +260,6 @@ describe('the explanation, §6.2', () => {
     ['not for softfail', { 'a.example': spf('~all exp=e.example'), 'e.example': { TXT: ['b'] } }, undefined],
   ])('%s', async (_, of, text) => expect((await check(of)).explanation).toBe(text))
 })
-
-/** Answers all questions that wait together, and counts how often something waited. */
-function inWaves(resolve: Resolve): { resolve: Resolve; waits: () => number } {
-  let waits = 0
-  let open: (() => void)[] = []
-  return {
-    waits: () => waits,
-    resolve: async (name, type, signal) => {
-      await new Promise<void>((go) => {
-        if (open.push(go) > 1) return
-        setTimeout(() => {
-          waits++
-          const ready = open
-          open = []
-          for (const each of ready) each()
-        }, 2)
-      })
-      return resolve(name, type, signal)
-    },
-  }
-}
 
 it('asks ahead: 9 includes, one within another, cost their depth and one more wait for the hosts', async () => {
   const zone: Record<string, { TXT?: string[]; A?: string[]; MX?: [number, string][] }> = {

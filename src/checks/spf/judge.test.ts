@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { type LabZone, labDns } from '../../../test/lab/dns.ts'
+import { inWaves } from '../../../test/lab/waves.ts'
 import { domain } from '../../names/domain.ts'
 import type { Outcome } from '../check.ts'
 import { findings as table } from './findings.ts'
 import { judgeSpf, type SpfFacts } from './judge.ts'
 import { lookupSpf } from './lookup.ts'
 import { presentSpf } from './present.ts'
+import { lookupsOf } from './tree.ts'
 
 const NAME = domain('a.example')
 const spf = (...terms: string[]) => ({ TXT: [['v=spf1', ...terms].join(' ')] })
@@ -330,6 +332,21 @@ describe('the reading', () => {
       status: 'fail',
     })
   })
+})
+
+it('reads 9 includes, two levels deep, in at most 3 waits more than their depth', async () => {
+  const zone: LabZone = {
+    ...own(...many(7, 'include:i#.example'), '-all'),
+    ...Object.fromEntries(many(6, 'i#.example').map((name) => [name, spf('ip4:192.0.2.1', '-all')])),
+    'i6.example': spf('include:i7.example', 'include:i8.example', '-all'),
+    'i7.example': spf('-all'),
+    'i8.example': spf('a:s.example', '-all'),
+    's.example': { AAAA: ['2001:db8::1'] },
+  }
+  const { resolve, waits } = inWaves(labDns(zone).resolve)
+  const { tree } = await lookupSpf({ resolve, signal: AbortSignal.timeout(10_000) }, NAME)
+  expect(tree && lookupsOf(tree)).toBe(10)
+  expect(waits()).toBe(3 + 2)
 })
 
 describe('hostile zones end', () => {
