@@ -1,0 +1,24 @@
+import { defineCheck } from '../check.ts'
+import { serverStates } from './compare.ts'
+import { findings } from './findings.ts'
+import { judgeNs } from './judge.ts'
+import { lookupNs, type NsFacts } from './lookup.ts'
+
+export type { NsFacts } from './lookup.ts'
+
+export const ns = defineCheck<NsFacts>({
+  specs: ['RFC 2182', 'RFC 1912', 'RFC 1034'],
+  table: findings,
+  run: async (ctx, domain) => judgeNs(await lookupNs(ctx, domain)),
+  present: ({ facts }) => ({
+    servers: (facts ? serverStates(facts) : []).map(({ server, lame, serial, differs, reason }) => ({
+      host: server.host,
+      addresses: server.addresses,
+      lame,
+      serial,
+      differs,
+      reason: reason ?? server.error?.message,
+    })),
+    zone: facts?.zone,
+  }),
+})

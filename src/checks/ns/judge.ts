@@ -1,0 +1,52 @@
+import { networkOf } from '../../names/cidr.ts'
+import { familyOf, type Ip } from '../../names/ip.ts'
+import { isPublic } from '../../names/ip-range.ts'
+import type { Finding, Outcome } from '../check.ts'
+import { type ServerState, serverStates } from './compare.ts'
+import { MAX_SERVERS, type NsFacts } from './lookup.ts'
+
+/** `fail`: no zone, or no server that answers for it; `unknown`: none answered us; `warn`: a finding; `pass`: none. It never costs points. */
+export function judgeNs(facts: NsFacts): Outcome<NsFacts> {
+  const { zone, domain } = facts
+  if (zone === undefined) return { status: 'fail', facts, findings: [{ id: 'ns.none', args: { domain } }] }
+  const states = serverStates(facts)
+  const findings = [...setFindings(facts, zone), ...states.flatMap((state) => serverFindings(state, zone))]
+  if (states.some((state) => state.lame === false))
+    return { status: findings.every(({ id }) => HARMLESS.has(id)) ? 'pass' : 'warn', facts, findings }
+  const silent = states.find((state) => state.lame === null && (state.reason ?? state.server.error))
+  if (!silent) return { status: 'fail', facts, findings }
+  const reason = silent.reason ?? silent.server.error!.message
+  return { status: 'unknown', reason, facts, findings }
+}
+
+/** Silence may be our own network's; it is told and not judged. */
+const HARMLESS = new Set(['ns.silent', 'ns.too_many'])
+
+function setFindings({ servers, leftOut }: NsFacts, zone: string): Finding[] {
+  const findings: Finding[] = []
+  const addresses = servers.flatMap((server) => server.addresses)
+  const networks = new Set(addresses.map((address) => networkOf(address, familyOf(address) === 4 ? 24 : 48)))
+  const known = servers.every((server) => server.error === undefined)
+  if (servers.length + leftOut === 1) findings.push({ id: 'ns.single', args: { zone, host: servers[0]!.host } })
+  else if (known && networks.size === 1)
+    findings.push({ id: 'ns.one_network', args: { zone, network: [...networks][0]! } })
+  if (leftOut > 0) findings.push({ id: 'ns.too_many', args: { count: servers.length + leftOut, seen: MAX_SERVERS } })
+  return findings
+}
+
+function serverFindings({ server, lame, serial, differs, reason }: ServerState, zone: string): Finding[] {
+  const { host, addresses, error, cname } = server
+  const findings: Finding[] = []
+  const hidden = addresses.filter((address: Ip) => !isPublic(address))
+  if (addresses.length === 0 && !error) findings.push({ id: 'ns.unresolvable', args: { host } })
+  if (addresses.length === 0 && error) findings.push({ id: 'ns.silent', args: { host, reason: error.message } })
+  if (cname.length > 0) findings.push({ id: 'ns.cname', args: { host, target: cname.at(-1)! } })
+  if (hidden.length > 0) findings.push({ id: 'ns.not_public', args: { host, addresses: hidden } })
+  if (lame) findings.push({ id: 'ns.lame', args: { host, zone, reason: reason ?? 'it answers without authority' } })
+  if (lame === null && reason !== undefined) findings.push({ id: 'ns.silent', args: { host, reason } })
+  if (differs.includes('serial')) findings.push({ id: 'ns.serial', args: { host, zone, serial: serial ?? 0 } })
+  const records = differs.filter((what) => what !== 'serial')
+  if (records.length > 0)
+    findings.push({ id: 'ns.differs', args: { host, records: records.map((copy) => copy.toUpperCase()) } })
+  return findings
+}

@@ -1,0 +1,114 @@
+import { atMost } from '../../base/at-most.ts'
+import type { Domain } from '../../names/domain.ts'
+import { type Ip, parseIp } from '../../names/ip.ts'
+import { isPublic } from '../../names/ip-range.ts'
+import { zoneCandidates } from '../../names/zone-cuts.ts'
+import { type Answer, DnsError } from '../../net/dns/resolver.ts'
+import type { Ctx } from '../../world.ts'
+import { askDirectly, type Copy, type Heard, settled } from './ask.ts'
+
+/** Name servers that are looked at, and addresses that are kept of each. */
+export const MAX_SERVERS = 13
+const MAX_ADDRESSES = 10
+/** Names that are asked for the zone. */
+const MAX_CANDIDATES = 4
+
+export type NameServer = {
+  readonly host: string
+  readonly addresses: readonly Ip[]
+  /** A family of its addresses could not be asked for: why. */
+  readonly error?: DnsError
+  readonly cname: readonly string[]
+  /** What it said itself; absent when it has no public address to ask. */
+  readonly heard?: Heard
+}
+
+export type NsFacts = {
+  readonly domain: Domain
+  /** Where the zone of the domain begins; absent when no NS was found up to the registrable domain. */
+  readonly zone?: string
+  readonly servers: readonly NameServer[]
+  /** Servers beyond the 13. */
+  readonly leftOut: number
+  /** What the recursive resolver says of the records that are compared; a kind that could not be asked is absent. */
+  readonly resolved: Partial<Record<Copy, string>>
+}
+
+type Asker = Pick<Ctx, 'resolve' | 'askServer' | 'signal'>
+
+/**
+ * The name servers of the zone that holds `domain`, and what each of them says when asked itself: at most 13 servers, one public address of
+ * each, 2 questions. Four waits. Rejects with DnsError when the NS records that would decide stay unanswered; all else is data.
+ */
+export async function lookupNs(ctx: Asker, domain: Domain): Promise<NsFacts> {
+  const found = await findZone(ctx, domain)
+  if (!found) return { domain, servers: [], leftOut: 0, resolved: {} }
+  const { zone, hosts } = found
+  const [resolved, servers] = await Promise.all([
+    lookupResolved(ctx, domain),
+    atMost(MAX_SERVERS, hosts.slice(0, MAX_SERVERS), (host, i) => lookupServer(ctx, { domain, zone, host, turn: i })),
+  ])
+  return { domain, zone, servers, leftOut: Math.max(0, hosts.length - MAX_SERVERS), resolved }
+}
+
+async function findZone(ctx: Asker, domain: Domain): Promise<{ zone: string; hosts: string[] } | undefined> {
+  const candidates = zoneCandidates(domain, MAX_CANDIDATES)
+  const answers = await Promise.all(candidates.map((name) => settled(ctx.resolve(name, 'NS', ctx.signal))))
+  for (const [i, answer] of answers.entries()) {
+    if (answer instanceof DnsError) throw answer
+    // The NS records behind a CNAME are those of another zone.
+    if (answer.kind === 'found' && answer.cname.length === 0)
+      return { zone: candidates[i]!, hosts: [...new Set(answer.records)].sort() }
+  }
+  return undefined
+}
+
+async function lookupResolved(ctx: Asker, domain: Domain): Promise<Partial<Record<Copy, string>>> {
+  const [mx, spf, dmarc] = await Promise.all([
+    settled(ctx.resolve(domain, 'MX', ctx.signal)),
+    settled(ctx.resolve(domain, 'TXT', ctx.signal)),
+    settled(ctx.resolve(`_dmarc.${domain}`, 'TXT', ctx.signal)),
+  ])
+  const copies = { mx: copyOf(mx, 'mx'), spf: copyOf(spf, 'spf'), dmarc: copyOf(dmarc, 'dmarc') }
+  return Object.fromEntries(Object.entries(copies).filter(([, text]) => text !== undefined))
+}
+
+/** An alias leads elsewhere, which a server asked without recursion need not know: such a record is not compared. */
+const copyOf = (answer: Answer<'MX' | 'TXT'> | DnsError, copy: Copy): string | undefined =>
+  answer instanceof DnsError || answer.cname.length > 0 ? undefined : textOf(answer, copy)
+
+/** The records of one kind as one text to compare: sorted, since their order means nothing. Of TXT only the records of that kind. */
+export function textOf(answer: Answer<'MX' | 'TXT'>, copy: Copy): string {
+  const texts = answer.records.map((record) =>
+    typeof record === 'string' ? record : `${record.preference} ${record.exchange}`,
+  )
+  const kind = { mx: /^/, spf: /^v=spf1(?: |$)/i, dmarc: /^v\s*=\s*DMARC1/ }[copy]
+  return texts
+    .filter((text) => kind.test(text))
+    .sort()
+    .join('\n')
+}
+
+type ServerInput = { readonly domain: Domain; readonly zone: string; readonly host: string; readonly turn: number }
+
+async function lookupServer(ctx: Asker, input: ServerInput): Promise<NameServer> {
+  const { host } = input
+  // An NS that is the text of an address is no name (RFC 1035 §3.3.11) and is not asked about.
+  if (parseIp(host).ok) return { host, addresses: [], cname: [] }
+  const [a, aaaa] = await Promise.all([
+    settled(ctx.resolve(host, 'A', ctx.signal)),
+    settled(ctx.resolve(host, 'AAAA', ctx.signal)),
+  ])
+  const answers = [a, aaaa].flatMap((answer) => (answer instanceof DnsError ? [] : [answer]))
+  const error = [a, aaaa].find((answer) => answer instanceof DnsError)
+  const addresses = [...new Set(answers.flatMap(({ records }) => records))].slice(0, MAX_ADDRESSES)
+  const address = addresses.find(isPublic)
+  const heard = address === undefined ? undefined : await askDirectly(ctx, { ...input, address })
+  return {
+    host,
+    addresses,
+    cname: answers.find(({ cname }) => cname.length > 0)?.cname ?? [],
+    ...(error instanceof DnsError ? { error } : {}),
+    ...(heard ? { heard } : {}),
+  }
+}

@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest'
+import { type LabZone, labDns } from '../../../test/lab/dns.ts'
+import { labCtx } from '../../../test/lab/world.ts'
+import { domain } from '../../names/domain.ts'
+import { type AskServer, DnsError, type RecordData, type ServerAnswer } from '../../net/dns/resolver.ts'
+import { findings } from './findings.ts'
+import { ns } from './index.ts'
+import { judgeNs } from './judge.ts'
+import { lookupNs } from './lookup.ts'
+
+const A = domain('a.example')
+const soa = (serial: number): RecordData['SOA'] => ({
+  mname: 'ns1.example',
+  rname: 'h.a.example',
+  serial,
+  refresh: 14_400,
+  retry: 3_600,
+  expire: 1_209_600,
+  minimum: 3_600,
+})
+/** The zone as one server has it. */
+const copy = (serial = 1, mx = 'm.example', spf = 'v=spf1 -all', dmarc = 'v=DMARC1; p=reject'): LabZone => ({
+  'a.example': { SOA: [soa(serial)], MX: [[10, mx]], TXT: [spf, 'other'] },
+  '_dmarc.a.example': { TXT: [dmarc] },
+})
+const hosts: LabZone = {
+  'ns1.example': { A: ['45.53.1.1'] },
+  'ns2.example': { A: ['45.53.2.1'] },
+  'ns3.example': { A: ['45.53.3.1'] },
+}
+type Server = LabZone | 'lame' | 'silent' | 'refuses'
+
+/** A world with the zone in the resolver, the hosts, and what each address answers when asked itself. */
+function world(names: readonly string[], servers: Record<string, Server>, more: LabZone = {}) {
+  const own = copy()['a.example'] as object
+  const asked: string[] = []
+  const askServer: AskServer = async (server, name, type, signal) => {
+    asked.push(`${server} ${name} ${type}`)
+    const answers = servers[server] ?? 'silent'
+    if (answers === 'silent') throw new DnsError('timeout', { name, type })
+    if (answers === 'refuses') throw new DnsError('refused', { name, type })
+    const answer = await labDns(answers === 'lame' ? { example: {} } : answers).resolve(name, type, signal)
+    return { ...answer, authoritative: answers !== 'lame' } as ServerAnswer<typeof type>
+  }
+  const zone: LabZone = { ...copy(), 'a.example': { ...own, NS: names }, ...hosts, ...more }
+  return { ctx: labCtx(zone, { askServer }), asked }
+}
+const look = async (...parts: Parameters<typeof world>) => judgeNs(await lookupNs(world(...parts).ctx, A))
+
+const TWO = ['ns1.example', 'ns2.example']
+const THREE = [...TWO, 'ns3.example']
+const GOOD = { '45.53.1.1': copy(), '45.53.2.1': copy() }
+const FOURTEEN = Array.from({ length: 14 }, (_, i) => `n${String.fromCharCode(97 + i)}.example`)
+
+const ROWS: [why: string, parts: Parameters<typeof world>, status: string, ids: string[]][] = [
+  ['two in different networks that agree', [TWO, GOOD], 'pass', []],
+  ['none', [[], {}], 'fail', ['ns.none']],
+  ['one', [['ns1.example'], GOOD], 'warn', ['ns.single']],
+  [
+    'two in one network',
+    [TWO, { '45.53.1.1': copy(), '45.53.1.2': copy() }, { 'ns2.example': { A: ['45.53.1.2'] } }],
+    'warn',
+    ['ns.one_network'],
+  ],
+  [
+    'two in one IPv4 network, one of them in an IPv6 network too',
+    [TWO, GOOD, { 'ns2.example': { A: ['45.53.1.2'], AAAA: ['2a00::1'] } }],
+    'pass',
+    ['ns.silent'],
+  ],
+  ['one without address', [THREE, GOOD, { 'ns3.example': {} }], 'warn', ['ns.unresolvable']],
+  [
+    'one is an alias',
+    [TWO, GOOD, { 'ns2.example': { CNAME: ['ns3.example'] }, 'ns3.example': { A: ['45.53.2.1'] } }],
+    'warn',
+    ['ns.cname'],
+  ],
+  [
+    'one on a private address is not asked',
+    [THREE, GOOD, { 'ns3.example': { A: ['10.0.0.1'] } }],
+    'warn',
+    ['ns.not_public'],
+  ],
+  ['one refuses', [THREE, { ...GOOD, '45.53.3.1': 'refuses' }], 'warn', ['ns.lame']],
+  ['one answers without authority', [THREE, { ...GOOD, '45.53.3.1': 'lame' }], 'warn', ['ns.lame']],
+  ['all refuse', [TWO, { '45.53.1.1': 'refuses', '45.53.2.1': 'refuses' }], 'fail', ['ns.lame', 'ns.lame']],
+  ['one is silent', [THREE, GOOD], 'pass', ['ns.silent']],
+  ['all are silent: it may be our network', [TWO, {}], 'unknown', ['ns.silent', 'ns.silent']],
+  ['addresses that could not be asked for', [TWO, GOOD, { 'ns2.example': 'SERVFAIL' }], 'pass', ['ns.silent']],
+  ['an older serial', [THREE, { ...GOOD, '45.53.3.1': copy(0) }], 'warn', ['ns.serial']],
+  ['of two serials the higher is right', [TWO, { '45.53.1.1': copy(1), '45.53.2.1': copy(2) }], 'warn', ['ns.serial']],
+  ['another MX', [TWO, { ...GOOD, '45.53.1.1': copy(1, 'old.example') }], 'warn', ['ns.differs']],
+  ['another SPF', [TWO, { ...GOOD, '45.53.2.1': copy(1, 'm.example', 'v=spf1 ~all') }], 'warn', ['ns.differs']],
+  [
+    'another DMARC',
+    [THREE, { ...GOOD, '45.53.3.1': copy(1, 'm.example', 'v=spf1 -all', 'v=DMARC1; p=none') }],
+    'warn',
+    ['ns.differs'],
+  ],
+  [
+    'fourteen',
+    [
+      FOURTEEN,
+      { '45.53.1.1': copy() },
+      Object.fromEntries(FOURTEEN.map((name, i) => [name, { A: [`45.53.${i + 1}.1`] }])),
+    ],
+    'pass',
+    ['ns.too_many', ...Array(12).fill('ns.silent')],
+  ],
+]
+
+describe('judges', () => {
+  it.each(ROWS)('%s', async (_why, parts, status, ids) => {
+    const outcome = await look(...parts)
+    expect([outcome.status, outcome.findings.map(({ id }) => id)]).toEqual([status, ids])
+    for (const { id, args } of outcome.findings)
+      expect(findings[id as keyof typeof findings].detail(args ?? {})).not.toMatch(/undefined|\[object/)
+  })
+
+  it('shows every finding of the table', () =>
+    expect([...new Set(ROWS.flatMap(([, , , ids]) => ids))].toSorted()).toEqual(Object.keys(findings).toSorted()))
+})
+
+describe('asks', () => {
+  it('at most 13 servers, two questions each', async () => {
+    const { ctx, asked } = world(
+      FOURTEEN,
+      {},
+      Object.fromEntries(FOURTEEN.map((name, i) => [name, { A: [`45.53.${i + 1}.1`, '45.53.99.1'] }])),
+    )
+    await lookupNs(ctx, A)
+    expect(asked.length).toBe(26)
+    expect(new Set(asked.map((question) => question.split(' ')[0])).size).toBe(13)
+  })
+
+  it.each([
+    ['private', '10.0.0.1'],
+    ['loopback', '127.0.0.1'],
+    ['NAT64 of a private one', '64:ff9b::a00:1'],
+  ])('nothing of a %s address', async (_why, address) => {
+    const node = address.includes(':') ? { AAAA: [address] } : { A: [address] }
+    const { ctx, asked } = world(['ns1.example'], {}, { 'ns1.example': node })
+    await lookupNs(ctx, A)
+    expect(asked).toEqual([])
+  })
+
+  it('the servers of the zone above a name', async () => {
+    const { ctx, asked } = world(TWO, GOOD)
+    const facts = await lookupNs(ctx, domain('b.a.example'))
+    expect([facts.zone, asked[0]]).toEqual(['a.example', '45.53.1.1 a.example SOA'])
+  })
+
+  it('and rejects where the zone could not be found out', () =>
+    expect(lookupNs(world(TWO, GOOD, { 'a.example': 'SERVFAIL' }).ctx, A)).rejects.toBeInstanceOf(DnsError))
+})
+
+it('presents each server', async () => {
+  const { servers } = ns.present(await look(TWO, { ...GOOD, '45.53.2.1': 'refuses' })) as { servers: unknown[] }
+  expect(servers).toMatchObject([
+    { host: 'ns1.example', addresses: ['45.53.1.1'], lame: false, serial: 1, differs: [] },
+    { host: 'ns2.example', addresses: ['45.53.2.1'], lame: true, serial: null, differs: [] },
+  ])
+})
