@@ -1,0 +1,108 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { LabZone } from '../../../test/lab/dns.ts'
+import { labCtx } from '../../../test/lab/world.ts'
+import { domain } from '../../names/domain.ts'
+import { runCheck } from '../run.ts'
+import { findings as table } from './findings.ts'
+import { bimi } from './index.ts'
+import { formatBimi, isBimi, locationProblem, parseBimi, resemblesBimi } from './parse.ts'
+
+const GOOD = 'v=BIMI1; l=https://a.example/logo.svg; a=https://a.example/vmc.pem'
+const DMARC: LabZone = { '_dmarc.a.example': { TXT: ['v=DMARC1; p=reject'] } }
+const zone = (...TXT: string[]): LabZone => ({ ...DMARC, 'default._bimi.a.example': { TXT } })
+const run = (records: LabZone, name = 'a.example') => runCheck(bimi, labCtx(records), domain(name))
+const dmarc = (record: string): LabZone => ({ ...zone(GOOD), '_dmarc.a.example': { TXT: [record] } })
+
+const rows: [string, string, LabZone][] = [
+  ['bimi.no_record', 'not_applicable', DMARC],
+  ['bimi.declined', 'pass', zone('v=BIMI1; l=; a=')],
+  ['bimi.several_records', 'fail', zone(GOOD, 'v=BIMI1; l=')],
+  ['bimi.version', 'fail', zone('v=bimi1; l=https://a.example/logo.svg; a=https://a.example/vmc.pem')],
+  ['bimi.syntax', 'fail', zone('v=BIMI1; a=https://a.example/vmc.pem')],
+  ['bimi.syntax', 'fail', zone('v=BIMI1; l=; l=')],
+  ['bimi.location', 'fail', zone('v=BIMI1; l=http://a.example/logo.svg')],
+  ['bimi.location', 'fail', zone('v=BIMI1; l=https://a.example/logo.svg; a=self')],
+  ['bimi.no_logo', 'warn', zone('v=BIMI1; l=; a=https://a.example/vmc.pem')],
+  ['bimi.not_svg', 'warn', zone('v=BIMI1; l=https://a.example/logo.png; a=https://a.example/vmc.pem')],
+  ['bimi.dmarc_not_enforced', 'warn', dmarc('v=DMARC1; p=none')],
+  ['bimi.dmarc_not_enforced', 'warn', dmarc('v=DMARC1; p=reject; sp=none')],
+  ['bimi.dmarc_not_enforced', 'warn', dmarc('v=DMARC1; p=reject; pct=50')],
+  ['bimi.dmarc_not_enforced', 'warn', dmarc('hello')],
+  ['bimi.dmarc_unknown', 'pass', { ...zone(GOOD), '_dmarc.a.example': 'SERVFAIL' }],
+  ['bimi.no_certificate', 'pass', zone('v=BIMI1; l=https://a.example/logo.svg;')],
+  ['bimi.inherited', 'pass', zone(GOOD)],
+]
+
+describe('findings', () => {
+  it.each(rows)('%s: %s (row %#)', async (id, status, records) => {
+    const outcome = await run(records, id === 'bimi.inherited' ? 'news.a.example' : 'a.example')
+    expect([outcome.status, outcome.findings.map((found) => found.id)]).toEqual([status, [id]])
+    const [found] = outcome.findings
+    expect(table[id as keyof typeof table].detail(found!.args ?? {})).not.toMatch(/undefined/)
+    if (!found!.fix) return
+    expect((await run({ ...records, [found!.fix.name]: { TXT: [found!.fix.value] } })).findings).toEqual([])
+  })
+
+  it('covers the whole table', () =>
+    expect([...new Set(rows.map(([id]) => id))].sort()).toEqual(Object.keys(table).sort()))
+
+  it('none for a good record beside other texts', async () => {
+    const outcome = await run(zone('other', GOOD))
+    expect([outcome.status, outcome.findings]).toEqual(['pass', []])
+    expect(bimi.present(outcome)).toEqual({
+      valid: true,
+      record: GOOD,
+      logo: 'https://a.example/logo.svg',
+      authority: 'https://a.example/vmc.pem',
+    })
+  })
+
+  it('no answer is unknown and never "no record"', async () => {
+    const outcome = await run({ ...DMARC, 'default._bimi.a.example': 'TIMEOUT' })
+    expect([outcome.status, outcome.findings]).toEqual(['unknown', []])
+    expect(bimi.present(outcome)).toEqual({ valid: false, record: undefined, logo: '', authority: '' })
+  })
+})
+
+describe('addresses (draft-brand-indicators §4.3)', () => {
+  it.each([
+    ['https://a.example/logo.svg', undefined],
+    ['http://a.example/logo.svg', 'not an https address'],
+    ['a.example/logo.svg', 'not a URL'],
+    [
+      'https://a.example/logo.svg,https://b.example/logo.svg',
+      'only one address may stand here, and a comma in it must be written as %2C',
+    ],
+    ['https://u:p@a.example/logo.svg', 'it has a user name in it'],
+    ['https://localhost/logo.svg', 'no full host name'],
+    ['javascript:alert(1)', 'not an https address'],
+    [`https://a.example/${'x'.repeat(3_000)}`, 'longer than 2000 characters'],
+  ])('%j: %j', (text, problem) => expect(locationProblem(text)).toBe(problem))
+})
+
+describe('hostile text', () => {
+  it('never throws', () => {
+    const small = fc.string({ unit: fc.constantFrom(...'v=BIMI1; la:/https.'.split('')), maxLength: 100 })
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), small), (text) => {
+        void [parseBimi(text), parseBimi(`v=BIMI1;${text}`), isBimi(text), resemblesBimi(text), locationProblem(text)]
+      }),
+    )
+  })
+
+  it('reads back what it prints', () => {
+    const url = fc.stringMatching(/^[a-z]{0,8}$/).map((name) => (name === '' ? '' : `https://a.example/${name}=1.svg`))
+    fc.assert(
+      fc.property(fc.record({ logo: url, authority: url }), (x) => {
+        expect(parseBimi(formatBimi(x))).toEqual({ ok: true, value: { ...x, others: [] } })
+      }),
+    )
+  })
+
+  it.each([
+    [`v=BIMI1;${'l=;'.repeat(21_000)}`],
+    [`v=BIMI1${' '.repeat(65_000)}`],
+    [`v=BIMI1; x${' '.repeat(65_000)}y`],
+  ])('is bounded on 64 KiB (row %#)', (text) => expect(parseBimi(text).ok).toBe(false))
+})

@@ -1,0 +1,83 @@
+import { defineFindings } from '../check.ts'
+
+export const findings = defineFindings({
+  'bimi.no_record': {
+    severity: 'info',
+    title: 'No BIMI record',
+    detail: ({ domain }) => `${domain} publishes no logo for mail programs. Nobody has to.`,
+    reference: 'draft-brand-indicators §4.3',
+  },
+  'bimi.declined': {
+    severity: 'info',
+    title: 'Declines to show a logo',
+    detail: () => 'The record has neither a logo nor a certificate, which says that none shall be shown.',
+    reference: 'draft-brand-indicators §4.3.1',
+  },
+  'bimi.inherited': {
+    severity: 'info',
+    title: 'The logo comes from the organizational domain',
+    detail: ({ domain, from }) => `${domain} has no record of its own; that of ${from} counts.`,
+    reference: 'draft-brand-indicators §7.2',
+  },
+  'bimi.several_records': {
+    severity: 'medium',
+    title: 'Several BIMI records',
+    detail: ({ at, count }) => `default._bimi.${at} has ${count} BIMI records; receivers use none of them.`,
+    repair: 'Keep one.',
+    reference: 'draft-brand-indicators §7.2',
+  },
+  'bimi.version': {
+    severity: 'medium',
+    title: 'A BIMI record that receivers do not take for one',
+    detail: ({ at }) => `The record at default._bimi.${at} does not begin with exactly "v=BIMI1;".`,
+    repair: 'Correct the version.',
+    reference: 'draft-brand-indicators §4.3',
+  },
+  'bimi.syntax': {
+    severity: 'medium',
+    title: 'A BIMI record that cannot be read',
+    detail: ({ problem, at }) => `${problem}${Number(at) >= 0 ? ` (at character ${at})` : ''}.`,
+    repair: 'Write it as v=BIMI1; l=https://…/logo.svg; a=https://…/certificate.pem',
+    reference: 'draft-brand-indicators §4.3',
+  },
+  'bimi.location': {
+    severity: 'medium',
+    title: 'An address in the BIMI record that cannot be used',
+    detail: ({ tag, uri, problem }) => `${tag}=${uri}: ${problem}.`,
+    repair: 'Give one https address.',
+    reference: 'draft-brand-indicators §4.3',
+  },
+  'bimi.no_logo': {
+    severity: 'low',
+    title: 'A certificate without a logo',
+    detail: () => 'l is empty. The certificate has the logo in it, but not every receiver takes it from there.',
+    repair: 'Give the address of the logo too.',
+    reference: 'draft-brand-indicators §4.3',
+  },
+  'bimi.not_svg': {
+    severity: 'low',
+    title: 'The logo does not look like an SVG',
+    detail: ({ uri }) => `${uri} does not end in .svg; the logo has to be an SVG of the profile Tiny Portable/Secure.`,
+    repair: 'Publish the logo as such an SVG.',
+    reference: 'draft-svg-tiny-ps §2',
+  },
+  'bimi.dmarc_not_enforced': {
+    severity: 'medium',
+    title: 'No logo is shown without an enforced DMARC policy',
+    detail: ({ domain, why }) => `Receivers show no logo for ${domain}: ${why}.`,
+    repair: 'Raise the DMARC policy to quarantine or reject, for subdomains too.',
+    reference: 'draft-brand-indicators §7.1',
+  },
+  'bimi.dmarc_unknown': {
+    severity: 'info',
+    title: 'It could not be found out whether DMARC allows a logo',
+    detail: ({ why }) => `${why}.`,
+    reference: 'draft-brand-indicators §7.1',
+  },
+  'bimi.no_certificate': {
+    severity: 'info',
+    title: 'No mark certificate',
+    detail: () => 'a is empty. Several large receivers show a logo only with a mark certificate.',
+    reference: 'draft-brand-indicators §4.3',
+  },
+})

@@ -1,0 +1,23 @@
+import { printable } from '../../base/text.ts'
+import { defineCheck } from '../check.ts'
+import { findings } from './findings.ts'
+import { judgeBimi } from './judge.ts'
+import { type BimiFacts, lookupBimi } from './lookup.ts'
+
+/** BIMI: the logo that a domain offers to mail programs. Record and addresses only: neither logo nor certificate is fetched. */
+export const bimi = defineCheck<BimiFacts>({
+  specs: ['draft-brand-indicators-for-message-identification'],
+  table: findings,
+  run: async (ctx, domain) => judgeBimi(await lookupBimi(ctx, domain)),
+  present: (outcome) => {
+    const { facts } = outcome
+    const text = facts?.records[0] ?? facts?.lookalike
+    const record = facts?.parsed?.ok ? facts.parsed.value : undefined
+    return {
+      valid: record !== undefined && outcome.status !== 'fail',
+      record: text === undefined ? undefined : printable(text, 2_048),
+      logo: printable(record?.logo ?? '', 2_000),
+      authority: printable(record?.authority ?? '', 2_000),
+    }
+  },
+})

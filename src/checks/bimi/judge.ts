@@ -1,0 +1,79 @@
+import { printable } from '../../base/text.ts'
+import type { Args, DnsRecord, Finding, Outcome } from '../check.ts'
+import type { findings } from './findings.ts'
+import type { BimiFacts } from './lookup.ts'
+import { type BimiRecord, formatBimi, locationProblem, looksLikeSvg, parseBimi } from './parse.ts'
+
+type Id = keyof typeof findings
+type Judged = {
+  readonly status: 'pass' | 'warn' | 'fail' | 'not_applicable'
+  readonly findings: readonly Finding[]
+}
+
+/**
+ * `not_applicable`: no record, which is nobody's duty; `fail`: a record that receivers cannot use; `warn`: one that they will not show a logo for;
+ * `pass`: a record with addresses that can be used, or one that declines.
+ */
+export function judgeBimi(facts: BimiFacts): Outcome<BimiFacts> {
+  return { ...judgeRecords(facts), facts }
+}
+
+function judgeRecords(facts: BimiFacts): Judged {
+  const { at, count, parsed, lookalike } = facts
+  const evidence = printable(lookalike ?? facts.records.join(' | '))
+  if (count > 1) return fail(finding('bimi.several_records', { at, count }, evidence, firstGood(facts)))
+  if (lookalike !== undefined) return fail(finding('bimi.version', { at }, evidence, repaired(facts)))
+  if (!parsed) return { status: 'not_applicable', findings: [finding('bimi.no_record', { domain: facts.domain })] }
+  if (!parsed.ok) return fail(finding('bimi.syntax', { problem: parsed.problem, at: parsed.at ?? -1 }, evidence))
+  return judgeRecord(facts, parsed.value, evidence)
+}
+
+function judgeRecord(facts: BimiFacts, record: BimiRecord, evidence: string): Judged {
+  const inherited =
+    facts.at === facts.domain ? [] : [finding('bimi.inherited', { domain: facts.domain, from: facts.at })]
+  if (record.logo === '' && record.authority === '')
+    return { status: 'pass', findings: [finding('bimi.declined', {}, evidence), ...inherited] }
+  const wrong = (['logo', 'authority'] as const).flatMap((part) => {
+    const problem = record[part] === '' ? undefined : locationProblem(record[part])
+    if (problem === undefined) return []
+    const tag = part === 'logo' ? 'l' : 'a'
+    return [finding('bimi.location', { tag, uri: printable(record[part], 120), problem }, evidence)]
+  })
+  if (wrong.length > 0) return { status: 'fail', findings: [...wrong, ...inherited] }
+  const found: Finding[] = []
+  if (record.logo === '') found.push(finding('bimi.no_logo', {}, evidence))
+  else if (!looksLikeSvg(record.logo))
+    found.push(finding('bimi.not_svg', { uri: printable(record.logo, 120) }, evidence))
+  if (facts.dmarc.kind === 'not_enforced')
+    found.push(finding('bimi.dmarc_not_enforced', { domain: facts.domain, why: facts.dmarc.why }))
+  const weak = found.length > 0
+  if (facts.dmarc.kind === 'unknown') found.push(finding('bimi.dmarc_unknown', { why: facts.dmarc.why }))
+  if (record.authority === '') found.push(finding('bimi.no_certificate'))
+  return { status: weak ? 'warn' : 'pass', findings: [...found, ...inherited] }
+}
+
+const fail = (found: Finding): Judged => ({ status: 'fail', findings: [found] })
+
+function firstGood(facts: BimiFacts): DnsRecord | undefined {
+  const good = facts.records.find((text) => parseBimi(text).ok)
+  return good === undefined || good.length > 2_048 ? undefined : record(facts, good)
+}
+
+function repaired(facts: BimiFacts): DnsRecord | undefined {
+  const rest = facts.lookalike!.slice(0, 2_000).replace(/^["\s]{0,8}v\s{0,8}=?\s{0,8}bimi[-v]{0,2}1?\s{0,8};?/i, '')
+  const parsed = parseBimi(`v=BIMI1;${rest}`)
+  return parsed.ok ? record(facts, formatBimi(parsed.value)) : undefined
+}
+
+const record = (facts: BimiFacts, value: string): DnsRecord => ({
+  name: `default._bimi.${facts.at}`,
+  rtype: 'TXT',
+  value,
+})
+
+const finding = (id: Id, args: Args = {}, evidence?: string, fix?: DnsRecord): Finding => ({
+  id,
+  args,
+  ...(evidence === undefined ? {} : { evidence }),
+  ...(fix === undefined ? {} : { fix }),
+})

@@ -1,0 +1,63 @@
+import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+
+/** A BIMI assertion record (draft-brand-indicators §4.3). An empty `logo` with an empty `authority` declines to publish one. */
+export type BimiRecord = {
+  /** The `https:` address of an SVG, or "". */
+  readonly logo: string
+  /** The `https:` address of a mark certificate (PEM), or "". */
+  readonly authority: string
+  /** Names of other tags, which are ignored, at most 20; `avp` and `lps` are known and have no part in finding the logo. */
+  readonly others: readonly string[]
+}
+
+const MAX_TAGS = 50
+const MAX_OTHERS = 20
+
+/** Whether a text is a BIMI record at all: others at the name are discarded (draft-brand-indicators §4.4). */
+export const isBimi = (text: string): boolean => /^v[ \t]{0,20}=[ \t]{0,20}BIMI1[ \t]{0,20}(?:;|$)/.test(text)
+
+/** Whether a text was probably meant to be a BIMI record. */
+export const resemblesBimi = (text: string): boolean => /^["\s]{0,8}v\s{0,8}=?\s{0,8}bimi/i.test(text.slice(0, 64))
+
+/** Reads a BIMI assertion record: a list of tag=value that begins with the version and has `l` (draft-brand-indicators §4.3, RFC 6376 §3.2). */
+export function parseBimi(text: string): Parsed<BimiRecord> {
+  if (!isBimi(text)) return problem('the record does not begin with "v=BIMI1;"', 0)
+  const items = text.split(';')
+  if (items.length > MAX_TAGS) return problem(`the record has more than ${MAX_TAGS} tags`)
+  const tags = new Map<string, string>()
+  let next = items[0]!.length + 1
+  for (const [i, item] of items.slice(1).entries()) {
+    const body = item.trim()
+    const at = next + item.indexOf(body)
+    next += item.length + 1
+    if (body === '' && i === items.length - 2) break // one ";" may end the record
+    const equals = body.indexOf('=')
+    const name = body.slice(0, Math.max(0, equals)).trimEnd()
+    if (!/^[A-Za-z][A-Za-z0-9_]{0,30}$/.test(name))
+      return problem(`${JSON.stringify(body.slice(0, 60))} is no tag of the form name=value`, at)
+    if (tags.has(name)) return problem(`the tag ${name} occurs twice`, at) // RFC 6376 §3.2
+    tags.set(name, body.slice(equals + 1).trim())
+  }
+  const logo = tags.get('l')
+  if (logo === undefined) return problem('there is no l')
+  const others = [...tags.keys()].filter((name) => !['l', 'a', 'avp', 'lps'].includes(name)).slice(0, MAX_OTHERS)
+  return parsed({ logo, authority: tags.get('a') ?? '', others })
+}
+
+/** Prints a record; `parseBimi` of it gives the record again, `others` apart. */
+export const formatBimi = (record: Pick<BimiRecord, 'logo' | 'authority'>): string =>
+  `v=BIMI1; l=${record.logo}; a=${record.authority}`
+
+/** Why an address cannot be that of a logo or a certificate, in words; undefined when it can (draft-brand-indicators §4.3: HTTPS only). */
+export function locationProblem(text: string): string | undefined {
+  if (text.length > 2_000) return 'longer than 2000 characters'
+  if (text.includes(',')) return 'only one address may stand here, and a comma in it must be written as %2C'
+  if (!/^[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return 'not a URL'
+  const url = new URL(text)
+  if (url.protocol !== 'https:') return 'not an https address'
+  if (url.username !== '' || url.password !== '') return 'it has a user name in it'
+  return url.hostname.includes('.') ? undefined : 'no full host name'
+}
+
+/** Whether a logo's address ends as that of an SVG does. The file itself decides, not its name. */
+export const looksLikeSvg = (text: string): boolean => /\.svgz?$/i.test(new URL(text).pathname)
