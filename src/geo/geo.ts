@@ -1,0 +1,67 @@
+import { Reader, type Response } from 'mmdb-lib'
+import { type Family, familyOf, type Ip } from '../names/ip.ts'
+import { bogonOf, type Geo, mergeGeo } from './merge.ts'
+import { type GeoRecord, readGeoRecord } from './record.ts'
+
+/** A database: its bytes, read when they are needed. The same buffer means the same content. */
+export type GeoSource = {
+  /** Shown in warnings. */
+  readonly path: string
+  readonly read: () => Promise<Buffer | undefined>
+  /** The only family it is asked about; both when absent. */
+  readonly family?: Family
+}
+
+/** Where an address stands, by all sources. Never rejects because of a source. */
+export type LookupGeo = (address: Ip) => Promise<Geo>
+
+/**
+ * Looks addresses up in MMDB databases, those first in `sources` believed first. A database is opened at the first address that needs it; one that
+ * is damaged after a change stays as it was before. Special addresses are named and asked of no database.
+ */
+export function createGeo(options: {
+  readonly sources: readonly GeoSource[]
+  readonly warn: (event: string, fields: Record<string, unknown>) => void
+}): LookupGeo {
+  const databases = options.sources.map((source) => ({ source, look: database(source, options.warn) }))
+  return async (address) => {
+    if (bogonOf(address) !== null) return mergeGeo(address, [])
+    const family = familyOf(address)
+    const asked = databases.filter(({ source }) => source.family === undefined || source.family === family)
+    return mergeGeo(address, await Promise.all(asked.map(({ look }) => look(address))))
+  }
+}
+
+function database(
+  source: GeoSource,
+  warn: (event: string, fields: Record<string, unknown>) => void,
+): (address: Ip) => Promise<GeoRecord> {
+  let opened: Buffer | undefined
+  let reader: Reader<Response> | undefined
+  let faulty: Buffer | undefined
+  const fault = (event: string, error: unknown): void => {
+    if (faulty === opened) return // once for one content
+    faulty = opened
+    warn(event, { path: source.path, reason: (error as Error).message.slice(0, 200) })
+  }
+
+  return async (address) => {
+    const bytes = await source.read()
+    if (bytes && bytes !== opened) {
+      opened = bytes
+      try {
+        reader = new Reader(bytes)
+      } catch (error) {
+        fault('a geo database could not be opened', error)
+      }
+    }
+    // A database of IPv4 alone would take the first 32 bits of an IPv6 address for an IPv4 address.
+    if (!reader || (reader.metadata.ipVersion === 4 && familyOf(address) === 6)) return {}
+    try {
+      return readGeoRecord(reader.get(address))
+    } catch (error) {
+      fault('a geo database could not be read', error)
+      return {}
+    }
+  }
+}

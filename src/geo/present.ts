@@ -1,0 +1,19 @@
+import type { Json } from '../base/json.ts'
+import type { Geo } from './merge.ts'
+
+/** The object of `GET /v1/peer/geo`: unknown fields are null; `bogon` names the kind of a special address. */
+export const presentGeo = (geo: Geo): { readonly [key: string]: Json } => ({
+  ip: geo.ip,
+  found: geo.found,
+  country: geo.country,
+  country_name: geo.countryName,
+  continent: geo.continent,
+  region: geo.region,
+  city: geo.city,
+  latitude: geo.latitude,
+  longitude: geo.longitude,
+  timezone: geo.timezone,
+  asn: geo.asn,
+  as_org: geo.asOrg,
+  bogon: geo.bogon,
+})

@@ -1,0 +1,79 @@
+import { printable } from '../base/text.ts'
+import { continentName } from './continents.ts'
+
+/** What a database says of a network; absent where it says nothing that can be used. */
+export type GeoRecord = {
+  /** ISO 3166-1, two letters, upper case. */
+  readonly country?: string
+  /** In English words. */
+  readonly continent?: string
+  readonly region?: string
+  readonly city?: string
+  readonly latitude?: number
+  readonly longitude?: number
+  /** A name of the IANA time zone database. */
+  readonly timezone?: string
+  readonly asn?: number
+  readonly asOrg?: string
+}
+
+/**
+ * Reads a record of an MMDB file: the shapes of MaxMind (and DB-IP), ip-location-db and IPinfo. Total: what has another type or lies
+ * out of range is left out; text is cut at 128 characters and cleaned.
+ */
+export function readGeoRecord(value: unknown): GeoRecord {
+  const at = (path: string): unknown => path.split('.').reduce<unknown>(step, value)
+  const first = <T>(read: (found: unknown) => T | undefined, ...paths: string[]): T | undefined =>
+    paths.map((path) => read(at(path))).find((found) => found !== undefined)
+
+  const latitude = first(within(90), 'location.latitude', 'latitude', 'lat')
+  const longitude = first(within(180), 'location.longitude', 'longitude', 'lng')
+  const both = latitude !== undefined && longitude !== undefined
+  return present({
+    country: first(country, 'country.iso_code', 'country_code', 'country', 'registered_country.iso_code'),
+    continent: first(continent, 'continent.code', 'continent_code', 'continent'),
+    region: first(words, 'subdivisions.0.names.en', 'state1', 'region', 'region_name'),
+    city: first(words, 'city.names.en', 'city', 'city_name'),
+    latitude: both ? latitude : undefined,
+    longitude: both ? longitude : undefined,
+    timezone: first(timezone, 'location.time_zone', 'timezone', 'time_zone'),
+    asn: first(asn, 'autonomous_system_number', 'asn', 'traits.autonomous_system_number'),
+    asOrg: first(words, 'autonomous_system_organization', 'as_name', 'as_org', 'traits.autonomous_system_organization'),
+  })
+}
+
+const step = (found: unknown, key: string): unknown =>
+  typeof found === 'object' && found !== null && Object.hasOwn(found, key)
+    ? (found as Record<string, unknown>)[key]
+    : undefined
+
+function words(found: unknown): string | undefined {
+  if (typeof found !== 'string') return undefined
+  const clean = printable(found, 128).trim()
+  return clean === '' ? undefined : clean
+}
+
+const country = (found: unknown): string | undefined =>
+  typeof found === 'string' && /^[a-z]{2}$/i.test(found) && !/^ZZ$/i.test(found) ? found.toUpperCase() : undefined
+
+const continent = (found: unknown): string | undefined =>
+  typeof found === 'string' ? (continentName(found.slice(0, 2).toUpperCase()) ?? undefined) : undefined
+
+const timezone = (found: unknown): string | undefined =>
+  typeof found === 'string' && /^[A-Za-z0-9_+-]{1,32}(?:\/[A-Za-z0-9_+-]{1,32}){0,2}$/.test(found) ? found : undefined
+
+const within =
+  (limit: number) =>
+  (found: unknown): number | undefined => {
+    const number = typeof found === 'string' && found !== '' && found.length < 24 ? Number(found) : found
+    return typeof number === 'number' && Math.abs(number) <= limit ? number : undefined
+  }
+
+function asn(found: unknown): number | undefined {
+  const number =
+    typeof found === 'string' && /^(?:AS)?\d{1,10}$/i.test(found) ? Number(found.replace(/^AS/i, '')) : found
+  return typeof number === 'number' && Number.isInteger(number) && number > 0 && number < 2 ** 32 ? number : undefined
+}
+
+const present = (record: { readonly [K in keyof GeoRecord]: GeoRecord[K] | undefined }): GeoRecord =>
+  Object.fromEntries(Object.entries(record).filter(([, found]) => found !== undefined)) as GeoRecord

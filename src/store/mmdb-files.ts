@@ -1,0 +1,70 @@
+import { readFile, stat } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+
+/** Bytes of a data file that are read at most. */
+const MAX_BYTES = 1024 * 1024 * 1024
+/** How often a file is looked at again, at most, in ms. */
+const LOOK_EVERY_MS = 60_000
+
+/** A file that is read at the first need and again when it has changed. */
+export type WatchedFile = {
+  readonly path: string
+  /** The content: the same buffer as long as the file is the same; undefined while there is none that can be read. Never rejects. */
+  readonly read: () => Promise<Buffer | undefined>
+}
+
+/**
+ * Watches a file by looking at it when it is needed, at most once a minute: no timers, nothing read before the first need.
+ * A file that cannot be read (any more) keeps its last content and is said once through `warn`.
+ */
+export function watchedFile(
+  path: string,
+  options: {
+    readonly now: () => number
+    readonly warn: (event: string, fields: Record<string, unknown>) => void
+    readonly everyMs?: number
+  },
+): WatchedFile {
+  const { now, warn, everyMs = LOOK_EVERY_MS } = options
+  let content: Buffer | undefined
+  let stamp = ''
+  let lookedAtMs: number | undefined
+  let looking: Promise<void> | undefined
+
+  async function look(): Promise<void> {
+    lookedAtMs = now()
+    const before = stamp
+    try {
+      const { mtimeMs, size, ino } = await stat(path)
+      stamp = `${mtimeMs} ${size} ${ino}`
+      if (stamp === before) return
+      if (size > MAX_BYTES) throw new Error(`larger than ${MAX_BYTES} bytes`)
+      content = await readFile(path)
+    } catch (error) {
+      stamp = `unreadable: ${(error as Error).message}`
+      if (stamp !== before) warn('a data file could not be read', { path, reason: (error as Error).message })
+    }
+  }
+
+  return {
+    path,
+    read: async () => {
+      const nowMs = now()
+      const isFresh = lookedAtMs !== undefined && nowMs >= lookedAtMs && nowMs - lookedAtMs < everyMs
+      if (!isFresh && !looking)
+        looking = look().finally(() => {
+          looking = undefined
+        })
+      await looking
+      return content
+    },
+  }
+}
+
+/** Where the shipped country data of each family lies (CC0, a file of its own for each so that only what is asked for is loaded). */
+export function shippedCountryFiles(): { readonly 4: string; readonly 6: string } {
+  const { resolve } = createRequire(import.meta.url)
+  const file = (family: 4 | 6): string =>
+    resolve(`@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country-ipv${family}.mmdb`)
+  return { 4: file(4), 6: file(6) }
+}
