@@ -4,6 +4,7 @@ import { runChecks } from '../checks/run.ts'
 import type { Domain } from '../names/domain.ts'
 import { composeCheck } from '../report/compose.ts'
 import { scoreInputs } from '../report/inputs.ts'
+import { judgedWithSpf } from '../report/non-mail.ts'
 import { score } from '../report/score.ts'
 import type { Ctx } from '../world.ts'
 import { checkAnswer } from './answers.ts'
@@ -40,7 +41,7 @@ export const check = defineOperation({
 
 /** Runs all checks on a domain, scores and presents them. Never rejects for what a remote server does. */
 export async function checkDomain(ctx: Ctx, domain: Domain, selectors: readonly string[] = []): Promise<JsonObject> {
-  const outcomes = await runChecks(remembering(ctx), domain, { selectors })
+  const outcomes = judgedWithSpf(await runChecks(remembering(ctx), domain, { selectors }))
   return composeCheck(domain, outcomes, score(scoreInputs(outcomes)))
 }
 

@@ -6,9 +6,14 @@ import type { DkimFacts, FoundKey } from './lookup.ts'
 const ADVISED_BITS = 2_048
 const MOST_BITS = 4_096
 
+/** What the other checks know: the domain declares that it neither sends nor takes mail. */
+export type DkimContext = { readonly declaresNoMail?: boolean }
+
 /** Judges what was found. Without a key, and without the proof that there is none, the check is unknown: a selector cannot be guessed. */
-export function judgeDkim(facts: DkimFacts): Outcome<DkimFacts> {
+export function judgeDkim(facts: DkimFacts, context: DkimContext = {}): Outcome<DkimFacts> {
   const wildcard: Finding[] = facts.wildcard ? [{ id: 'dkim.wildcard', args: { domain: facts.domain } }] : []
+  if (facts.discovery !== 'found' && context.declaresNoMail)
+    return { status: 'not_applicable', facts, findings: wildcard }
   if (facts.discovery === 'proven_absent')
     return { status: 'fail', facts, findings: [{ id: 'dkim.proven_absent', args: { domain: facts.domain } }] }
   if (facts.discovery !== 'found') return unknown(facts, wildcard)
