@@ -1,0 +1,81 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { expect, it } from 'vitest'
+import type { LabZone } from '../../test/lab/dns.ts'
+import { labCtx } from '../../test/lab/world.ts'
+import * as registry from '../checks/registry.ts'
+import { runChecks } from '../checks/run.ts'
+import { domain } from '../names/domain.ts'
+import { scoreInputs } from './inputs.ts'
+import { reportScore, score } from './score.ts'
+
+const key = (modulusLength: number): string =>
+  generateKeyPairSync('rsa', { modulusLength }).publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
+
+const SPF = 'v=spf1 ip4:45.53.5.0/24 -all'
+const HOSTS: LabZone = {
+  'm.example': { A: ['45.53.5.1'] },
+  'n.example': { A: ['45.53.6.1'] },
+  '1.5.53.45.in-addr.arpa': { PTR: ['m.example'] },
+  '1.6.53.45.in-addr.arpa': { PTR: ['n.example'] },
+}
+const DKIM: LabZone = { 's1._domainkey.a.example': { TXT: [`v=DKIM1; k=rsa; p=${key(2048)}`] } }
+const MX = [
+  [10, 'm.example'],
+  [20, 'n.example'],
+] as const
+const dmarc = (text: string): LabZone => ({ '_dmarc.a.example': { TXT: [`v=DMARC1; ${text}`] } })
+const own = (spf: string): LabZone => ({ 'a.example': { MX, TXT: [spf] } })
+const STRONG = dmarc('p=reject; rua=mailto:d@a.example')
+const clean = (more: LabZone): LabZone => ({ ...HOSTS, ...DKIM, ...own(SPF), ...STRONG, ...more })
+const includes = Array.from({ length: 13 }, (_, i) => `i${i}.example`)
+
+it.each<[string, LabZone, number, [number, number]?]>([
+  ['enforced and clean', clean({}), 100],
+  [
+    'Google starter: ~all, p=none, rua',
+    clean({ ...own(SPF.replace('-all', '~all')), ...dmarc('p=none; rua=mailto:d@a.example') }),
+    82,
+  ],
+  [
+    'parked: null MX, -all, reject, no rua',
+    { 'a.example': { MX: [[0, '.']], TXT: ['v=spf1 -all'] }, ...dmarc('p=reject') },
+    96,
+  ],
+  ['abandoned: A only, _domainkey NXDOMAIN', { 'a.example': { A: ['45.53.7.1'] } }, 5],
+  [
+    '13 look-ups, quarantine, rua not authorised',
+    clean({
+      ...own(`v=spf1 ${includes.map((name) => `include:${name}`).join(' ')} -all`),
+      ...Object.fromEntries(includes.map((name) => [name, { TXT: ['v=spf1 ip4:45.53.5.1 -all'] }])),
+      ...dmarc('p=quarantine; rua=mailto:d@b.test'),
+    }),
+    73,
+  ],
+  [
+    '+all, p=none, DKIM unknown',
+    { ...HOSTS, ...own('v=spf1 +all'), ...dmarc('p=none'), 'x._domainkey.a.example': { TXT: ['x'] } },
+    48,
+    [38, 50],
+  ],
+  ['_dmarc SERVFAIL, else clean', clean({ '_dmarc.a.example': 'SERVFAIL' }), 85, [70, 100]],
+  [
+    'mx ptr ?all, 1024 t=y, quarantine t=y with rua, MX a CNAME, PTR unconfirmed',
+    {
+      'a.example': { MX: [[10, 'al.example']], TXT: ['v=spf1 mx ptr ?all'] },
+      'al.example': { CNAME: ['m.example'] },
+      'm.example': { A: ['45.53.5.1'] },
+      '1.5.53.45.in-addr.arpa': { PTR: ['x.example'] },
+      's1._domainkey.a.example': { TXT: [`v=DKIM1; t=y; p=${key(1024)}`] },
+      ...dmarc('p=quarantine; t=y; rua=mailto:d@a.example'),
+    },
+    55,
+  ],
+])('%s, through all checks', async (_why, zone, expected, range) => {
+  const outcomes = await runChecks(labCtx(zone), domain('a.example'), { selectors: ['s1'] })
+  const result = score(scoreInputs(outcomes))
+  expect([result.score, result.scoreMin, result.scoreMax]).toEqual([expected, range?.[0], range?.[1]])
+  expect(result.breakdown.reduce((sum, row) => sum + row.points, result.score)).toBe(100)
+  const known = Object.values(registry).flatMap((check) => Object.keys(check.table))
+  for (const { finding } of result.breakdown) if (finding !== null) expect(known).toContain(finding)
+  if (expected === 55) expect(reportScore(result.score, ['A'])).toBe(40)
+})
