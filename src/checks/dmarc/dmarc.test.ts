@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { LabZone } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
@@ -142,7 +143,7 @@ describe('fixes: published, the finding is gone', () => {
     ['dmarc.policy_order', own('v=DMARC1; rua=mailto:r@a.example; p=reject'), CLEAN],
     ['dmarc.report_uri', own(`${CLEAN},r@b.example`), CLEAN],
     ['dmarc.report_unauthorized', own(`${CLEAN},mailto:r@b.example`), 'v=DMARC1'],
-    ['dmarc.psd_misused', own(`${CLEAN}; psd=y`), CLEAN],
+    ['dmarc.psd_misused', own(`${CLEAN}; psd=y`), 'v=DMARC1; p=reject; psd=n; rua=mailto:r@a.example'],
   ] as [string, LabZone, string][])('%s (%#)', async (id, zone, value) => {
     const fix = (await run(zone)).findings.find((found) => found.id === id)!.fix!
     expect(fix.value).toBe(value)
@@ -293,4 +294,76 @@ describe('the two objects of the API', () => {
     expect(dmarc.present(await run({})).record).toBeUndefined()
     expect(dmarc.present({ status: 'unknown', reason: 'x', findings: [] })).toMatchObject({ valid: false, policy: '' })
   })
+})
+
+describe('any zone', () => {
+  const piece = fc.constantFrom(
+    ...[
+      'p=none',
+      'p=reject',
+      'p=x',
+      'sp=none',
+      'sp=x',
+      'np=reject',
+      't=y',
+      'psd=y',
+      'psd=n',
+      'pct=50',
+      'bogus',
+      '',
+      'fo=1',
+      'ri=1',
+    ],
+    ...[
+      'rua=mailto:r@b.example',
+      'rua=mailto:r@x.a.example',
+      'ruf=r@a.example',
+      'rua=https://c.example/',
+      'aspf=s',
+      'adkim=?',
+    ],
+  )
+  const text = fc.oneof(
+    fc.array(piece, { maxLength: 6 }).map((pieces) => ['v=DMARC1', ...pieces].join('; ')),
+    fc.constantFrom('v=dmarc1; p=none', 'v=DMARC1 p=none', 'hello', '"v=DMARC1'),
+    fc.string(),
+  )
+  const node = fc.oneof(
+    { weight: 5, arbitrary: fc.array(text, { maxLength: 3 }).map((TXT) => ({ TXT })) },
+    { weight: 1, arbitrary: fc.constantFrom('SERVFAIL' as const, 'TIMEOUT' as const) },
+  )
+  const names = [
+    '_dmarc.m.a.example',
+    '_dmarc.a.example',
+    '_dmarc.example',
+    'm.a.example',
+    'a.example._report._dmarc.b.example',
+  ]
+  const zones = fc
+    .array(fc.tuple(fc.constantFrom(...names), node), { maxLength: 5 })
+    .map((nodes) => Object.fromEntries(nodes) as LabZone)
+
+  it('ends in a result, with words for each finding, and fixes that never lower the policy', async () => {
+    await fc.assert(
+      fc.asyncProperty(zones, async (zone) => {
+        const outcome = await run(zone, domain('m.a.example'))
+        JSON.stringify([presentDmarcLookup(outcome), dmarc.present(outcome)])
+        const before = standingOf(outcome.facts!)
+        expect(outcome.status === 'unknown').toBe(before.kind === 'unknown')
+        for (const { id, args, fix } of outcome.findings) {
+          expect(table[id as keyof typeof table].detail(args ?? {})).not.toMatch(/undefined|\[object/)
+          if (!fix || id === 'dmarc.several_records' || id === 'dmarc.malformed' || before.kind !== 'policy') continue
+          const after = standingOf(
+            (await run({ ...zone, [fix.name]: { TXT: [fix.value] } }, domain('m.a.example'))).facts!,
+          )
+          expect([
+            id,
+            after.kind === 'policy' && STEPS.indexOf(after.effective) >= STEPS.indexOf(before.effective),
+          ]).toEqual([id, true])
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+  const STEPS = ['none', 'quarantine', 'reject']
 })

@@ -236,7 +236,7 @@ export const findings = defineFindings({
     title: 'psd=y on a domain that is no public suffix',
     detail: ({ domain }) =>
       `${domain} says of itself that anyone can register names below it; each name below then counts as an organization of its own.`,
-    repair: 'Remove psd=y.',
+    repair: 'Remove psd=y; psd=n says that the domain is an organization of its own.',
     reference: 'RFC 9989 §4.7',
   },
   'dmarc.walk_gap': {

@@ -1,5 +1,5 @@
 import { printable } from '../../base/text.ts'
-import { publicSuffix } from '../../names/suffix.ts'
+import { publicSuffix, registrableDomain } from '../../names/suffix.ts'
 import type { Finding, Outcome, Severity } from '../check.ts'
 import { type Applied, type DmarcFacts, discardedSteps } from './facts.ts'
 import { type DmarcFindingId, finding } from './finding.ts'
@@ -127,7 +127,10 @@ function readingFindings(facts: DmarcFacts, applied: Applied): Finding[] {
       finding(
         'dmarc.psd_misused',
         { domain: applied.domain },
-        { evidence: applied.text, fix: changedFix(applied, { psd: 'u' }) },
+        {
+          evidence: applied.text,
+          fix: changedFix(applied, { psd: registrableDomain(applied.domain) === applied.domain ? 'n' : 'u' }),
+        },
       ),
     )
   const gap = facts.walk.steps.find((step) => step.decision === 'unanswered')
