@@ -70,6 +70,7 @@ describe('what cannot, and where', () => {
     ['v=spf1 exists:%(i).x.example', 14, 'begins no macro'], // §7.1
     ['v=spf1 a:%{a}.x.example', 9, 'no macro letter'],
     ['v=spf1 exp=%{r}.x.example', 11, 'explanation only'], // §7.2
+    ['v=spf1 -all moo=%{c}', 16, 'explanation only'], // nor in an unknown modifier, §7.2
     ['v=spf1 a:%{d0}.x.example', 9, 'must not be 0'], // §7.1
     ['v=spf1 a:%{d}x', 13, 'not a full domain name'], // domain-end, §7.1
     ['v=spf1 -redirect=a.example', 7, 'takes no qualifier'],
@@ -99,7 +100,7 @@ const good = fc
       '~all',
       'include:%{l}.a.example',
       'exists:%{i}.b',
-      'x=%{T}',
+      'x=%{L}',
       'exists:%{ir}.b.example',
     ),
     { maxLength: 12 },

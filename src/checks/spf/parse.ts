@@ -63,7 +63,8 @@ function readModifier(written: string, value: string, draft: Draft): Fault | und
   const name = written.toLowerCase()
   const from = written.length + 1
   if (name !== 'redirect' && name !== 'exp') {
-    const result = parseMacroString(value, 'explanation')
+    // c, r and t are "allowed only in 'exp' text", so not here either (RFC 7208 §7.2).
+    const result = parseMacroString(value, 'domain')
     if (!result.ok) return shifted(result, from)
     draft.unknown.push({ name: written, value: result.value })
     return undefined
