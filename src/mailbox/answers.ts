@@ -1,0 +1,75 @@
+import { raced } from '../base/deadline.ts'
+import { type TtlCache, ttlCache } from '../base/ttl-cache.ts'
+import { providerById } from './providers.ts'
+import type { Finding } from './verification.ts'
+
+/** Work under way that several callers may wait for. */
+export type Work = {
+  readonly result: Promise<Finding>
+  /** What is known so far. */
+  readonly sofar: () => Finding
+  /** Ends the work: called when nobody waits any more. */
+  readonly stop: () => void
+}
+
+/** Answers already had, and questions under way. */
+export type Answers = {
+  readonly recall: (key: string, maxAgeMs: number) => Finding | undefined
+  readonly remember: (key: string, finding: Finding) => void
+  /** Joins the work under `key`, or begins it. When `signal` fires first, what is known so far is the answer. */
+  readonly share: (key: string, begin: () => Work, signal: AbortSignal) => Promise<Finding>
+}
+
+type Running = { readonly work: Work; waiting: number }
+
+const KEPT_MS = 3_600_000
+const MAX_BYTES = 32 * 1024 * 1024
+/** A guess: the transcript is most of it. */
+const bytesOf = ({ transcript, attempts }: Finding): number =>
+  transcript.reduce((sum, { text }) => sum + text.length + 100, 1_000 + attempts.length * 500)
+
+/** A firm answer says something of the mailbox that will hold for a while. Temporary, blocked and unreachable ones never do. */
+export function isFirm({ result, reason, catchAll, provider }: Finding): boolean {
+  if (result === 'catch_all') return true
+  if (result === 'rejected') return reason !== 'relay_denied' && reason !== 'mailbox_full'
+  // With the catch-all question open, accepted is firm only where the provider's row leaves it open.
+  const row = provider === undefined ? undefined : providerById(provider)
+  return result === 'accepted' && (catchAll !== null || row?.secondRcpt === 'hurts' || row?.tells === 'nothing')
+}
+
+export function answers(now: () => number): Answers {
+  const kept: TtlCache<Finding> = ttlCache({ maxEntries: 50_000, maxBytes: MAX_BYTES, bytesOf, now })
+  const running = new Map<string, Running>()
+  const forget = (key: string, own: Running): void => {
+    if (running.get(key) === own) running.delete(key)
+  }
+  return {
+    recall: (key, maxAgeMs) => {
+      const entry = maxAgeMs > 0 ? kept.get(key) : undefined
+      return entry && now() - entry.value.observedAtMs <= maxAgeMs ? entry.value : undefined
+    },
+    remember: (key, finding) => {
+      if (isFirm(finding)) kept.set(key, finding, KEPT_MS)
+      else kept.delete(key)
+    },
+    share: async (key, begin, signal) => {
+      const own = running.get(key) ?? { work: begin(), waiting: 0 }
+      if (!running.has(key)) {
+        running.set(key, own)
+        own.work.result.catch(() => {}).finally(() => forget(key, own))
+      }
+      own.waiting++
+      try {
+        return await raced(signal, own.work.result)
+      } catch (error) {
+        if (!signal.aborted) throw error
+        return own.work.sofar()
+      } finally {
+        if (--own.waiting === 0) {
+          forget(key, own)
+          own.work.stop()
+        }
+      }
+    },
+  }
+}

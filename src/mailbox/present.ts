@@ -1,0 +1,80 @@
+import type { Json } from '../base/json.ts'
+import { maskTranscript } from '../net/smtp/transcript.ts'
+import type { PoolRow } from './pool-view.ts'
+import type { Verification } from './verification.ts'
+
+type JsonObject = { readonly [key: string]: Json | undefined }
+
+/** A verification as `/v1/verify` answers it: the fields of spec.md first, in its order, then ours. `trace` adds the transcript, other people's addresses masked. */
+export function presentVerification(v: Verification, options: { readonly trace?: boolean } = {}): JsonObject {
+  return {
+    email: v.email,
+    result: v.result,
+    code: v.code,
+    message: v.message,
+    mx_server: v.mxServer,
+    disposable: v.side.disposable,
+    free: v.side.free,
+    ip_used: v.ipUsed,
+    is_role: v.side.isRole,
+    role: v.side.role,
+    suggestion: v.side.suggestion,
+    reason: v.reason,
+    deliverability: v.deliverability,
+    confidence: v.confidence,
+    enhanced_code: v.enhancedCode,
+    catch_all: v.catchAll,
+    smtputf8: v.smtputf8,
+    starttls: v.starttls,
+    provider: v.provider,
+    mx_tried: v.mxTried,
+    attempts: v.attempts.map((attempt) => ({
+      ip_used: attempt.ipUsed ?? '',
+      mx_server: attempt.mxServer,
+      address: attempt.address,
+      stage: attempt.stage,
+      code: attempt.code,
+      enhanced_code: attempt.enhancedCode,
+      message: attempt.message,
+      reason: attempt.reason,
+      duration_ms: attempt.durationMs,
+    })),
+    checked: v.side.checked,
+    retry_after_ms: v.retryAfterMs,
+    observed_at: new Date(v.observedAtMs).toISOString(),
+    remembered: v.remembered,
+    duration_ms: v.durationMs,
+    ...(options.trace && { transcript: transcriptOf(v) }),
+  }
+}
+
+const transcriptOf = (v: Verification): Json =>
+  maskTranscript(v.transcript, [v.email.toLowerCase()]).map(({ atMs, from, text }) => ({ at_ms: atMs, from, text }))
+
+/** The pool as `GET /v1/pool` answers it. */
+export const presentPool = (rows: readonly PoolRow[]): JsonObject => ({
+  data: rows.map(({ address, configured, providers }) => ({
+    address: address ?? '',
+    configured,
+    providers: providers.map((row) => ({
+      provider: row.provider,
+      breaker: row.breaker,
+      resting: row.resting,
+      rest_until: timeOf(row.restUntilMs),
+      per_minute: row.perMinute,
+      successes: row.successes,
+      refusals: row.refusals,
+      last_refusal: row.lastRefusal && {
+        reason: row.lastRefusal.reason,
+        message: row.lastRefusal.text,
+        at: timeOf(row.lastRefusal.atMs),
+      },
+      last_used_at: row.lastUsedMs === 0 ? undefined : timeOf(row.lastUsedMs),
+      latency_ms: row.latencyMs,
+    })),
+  })),
+  has_more: false,
+})
+
+const timeOf = (ms: number | undefined): string | undefined =>
+  ms === undefined ? undefined : new Date(ms).toISOString()

@@ -1,0 +1,92 @@
+import type { Ip } from '../names/ip.ts'
+import type { TlsInfo } from '../net/smtp/dial.ts'
+import type { Stage } from '../net/smtp/reply.ts'
+import type { TranscriptLine } from '../net/smtp/transcript.ts'
+import type { Deliverability, Reason, Result } from './reasons.ts'
+
+/** What is asked. */
+export type VerifyInput = {
+  /** As the caller wrote it: it is parsed here. */
+  readonly email: string
+  /** An address of this machine to ask from; without `pool` it is the only one. */
+  readonly bindIp?: Ip
+  /** Use the pool of source addresses, with failover. */
+  readonly pool?: boolean
+  /** 1,000 to 300,000; bounds everything. Default 30,000. */
+  readonly timeoutMs?: number
+  /** How old a remembered answer may be, ms; 0 asks anew. Default 600,000. */
+  readonly maxAgeMs?: number
+  /** In place of 25; for tests that the operator allowed. */
+  readonly port?: number
+  readonly disposable?: boolean
+  readonly free?: boolean
+  readonly role?: boolean
+  readonly suggestion?: boolean
+}
+
+/** One try at one address of one mail host. */
+export type Attempt = {
+  /** Undefined where no connection came about and the system chose the source. */
+  readonly ipUsed: Ip | undefined
+  readonly mxServer: string
+  readonly address: Ip
+  readonly stage: Stage
+  /** 0 where no reply came. */
+  readonly code: number
+  readonly enhancedCode?: string
+  /** At most 512 printable characters. */
+  readonly message: string
+  readonly reason: Reason
+  readonly durationMs: number
+}
+
+/** What the caller asked to know beside the mail server's word. A flag that is off leaves its field empty and is not in `checked`. */
+export type SideData = {
+  readonly disposable: boolean
+  readonly free: boolean
+  readonly isRole: boolean
+  readonly role: string
+  readonly suggestion: string
+  readonly checked: readonly ('disposable' | 'free' | 'role' | 'suggestion')[]
+}
+
+/** What the mail servers said. */
+export type Finding = {
+  /** The address as parsed and printed anew. */
+  readonly email: string
+  readonly result: Result
+  readonly reason: Reason
+  readonly deliverability: Deliverability
+  /** 0 to 100: how sure the deliverability is (docs/verification.md). */
+  readonly confidence: number
+  /** 0 where nothing answered. */
+  readonly code: number
+  readonly enhancedCode?: string
+  readonly message: string
+  /** "" where nothing answered. */
+  readonly mxServer: string
+  readonly ipUsed: Ip | ''
+  /** Whether a made-up mailbox is taken too; null: not asked, or the answer tells nothing. */
+  readonly catchAll: boolean | null
+  /** The address needs SMTPUTF8 (RFC 6531). */
+  readonly smtputf8: boolean
+  /** Whether the conversation that decided went over TLS; null where there was none. */
+  readonly starttls: boolean | null
+  readonly tls?: TlsInfo
+  readonly provider?: string
+  /** Hosts that the domain names, in MX order. */
+  readonly mxHosts: readonly string[]
+  /** Hosts that were tried, in order. */
+  readonly mxTried: readonly string[]
+  readonly attempts: readonly Attempt[]
+  readonly retryAfterMs?: number
+  readonly transcript: readonly TranscriptLine[]
+  readonly observedAtMs: number
+}
+
+export type Verification = Finding & {
+  readonly side: SideData
+  readonly durationMs: number
+  /** Answered from memory. */
+  readonly remembered: boolean
+}
