@@ -49,6 +49,8 @@ export type Blacklists = {
 }
 
 export const DEFAULT_DEADLINE_MS = 3_000
+/** Questions that may wait on a list that leaves them unanswered; more are not sent. */
+const MAX_SUSPECT_QUESTIONS = 8
 
 /** Makes the one {@link Blacklists} of a program. `deadlineMs` is each list's own; `noCourtesy` lifts the lists' allowances. */
 export function createBlacklists(options: {
@@ -65,6 +67,7 @@ export function createBlacklists(options: {
   const tests = tester({ states, keys, deadlineMs })
   const kept = memory(lists, now)
   const flights = new Map<Ip, Flight>()
+  const waiting = lists.map(() => 0)
 
   /** What is known without a question: the list is kept from this address, or its answer is still good. */
   function known(list: List, index: number, address: Ip, maxAgeMs: number): Entry | undefined {
@@ -79,7 +82,11 @@ export function createBlacklists(options: {
   }
 
   async function ask(ctx: LookupCtx, address: Ip, index: number, signals: FlightSignals): Promise<Entry> {
-    const asked = await askList(lists[index]!, address, {
+    const list = lists[index]!
+    if (kept.isSuspect(index) && waiting[index]! >= MAX_SUSPECT_QUESTIONS)
+      return unansweredEntry(list, address, 'timeout', 'not_answering')
+    waiting[index]! += 1
+    const asked = await askList(list, address, {
       ...signals,
       resolve: ctx.resolve,
       allow,
@@ -88,6 +95,8 @@ export function createBlacklists(options: {
       now,
       tester: tests,
       heard: (entry) => signals.heard(index, entry),
+    }).finally(() => {
+      waiting[index]! -= 1
     })
     if (asked.keep) kept.remember(address, index, asked.entry, asked.ttlSeconds)
     return asked.entry

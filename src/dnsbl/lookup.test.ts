@@ -249,10 +249,15 @@ it('has no limits without courtesy', async () => {
 
 it('waits for a list that stays silent only until it is known to, and no longer than the others from then on', async () => {
   const { resolve } = labDns(healthy)
+  let hanging = 0
   const hung: Resolve = (name, type, signal) =>
     name.endsWith(PSBL)
       ? new Promise((_, reject) => {
-          const stop = () => reject(new DnsError('timeout', { name, type }))
+          hanging += 1
+          const stop = () => {
+            hanging -= 1
+            reject(new DnsError('timeout', { name, type }))
+          }
           if (signal.aborted) stop()
           else signal.addEventListener('abort', stop, { once: true })
         })
@@ -270,6 +275,9 @@ it('waits for a list that stays silent only until it is known to, and no longer 
   void lists.lookup(ctx, ip('45.53.5.4')).then(() => (settled = true))
   for (let i = 0; i < 20; i++) await new Promise(setImmediate)
   expect(settled).toBe(true)
+  const many = Array.from({ length: 30 }, (_, i) => lists.lookup(ctx, ip(`45.53.6.${i}`)))
+  expect((await Promise.all(many)).every((answer) => summarize(answer).answered === 28)).toBe(true)
+  expect(hanging).toBeLessThanOrEqual(10) // 8 of them, and the two of the patient caller
 })
 
 it('ends the work when the last caller leaves', async () => {
