@@ -16,7 +16,7 @@ export async function handle(
     return reply.send(await operation.run({ ...options.world, signal: within(operation.deadlineMs) }, options.deps, {}))
   const input = readInput(operation.input, rawInput(operation, request)) as Record<string, unknown>
   const timeout = input.timeout
-  const deadlineMs = typeof timeout === 'number' ? timeout : operation.deadlineMs
+  const deadlineMs = (typeof timeout === 'number' ? timeout : operation.deadlineMs) + (operation.graceMs ?? 0)
   const answer = await operation.run(
     { ...options.world, signal: within(deadlineMs, hangUp(reply)) },
     options.deps,

@@ -32,6 +32,8 @@ export type Operation<S extends z.ZodObject = z.ZodObject> = {
   readonly example: { readonly input: JsonObject; readonly output: JsonObject }
   /** Milliseconds that the operation may take; a `timeout` in the input takes its place. */
   readonly deadlineMs: number
+  /** Milliseconds more for an operation that keeps the deadline by itself and hands over what it has. */
+  readonly graceMs?: number
   readonly run: (ctx: Ctx, deps: Deps, input: z.output<S>) => Promise<JsonObject>
   readonly verdict?: (answer: JsonObject) => Verdict
   /** Other formats of the answer, by the `format` parameter. */

@@ -4,7 +4,9 @@ import { check } from './check.ts'
 import { dmarc } from './dmarc.ts'
 import { health } from './health.ts'
 import type { Operation } from './operation.ts'
+import { pool } from './pool.ts'
 import { spf } from './spf.ts'
+import { verify } from './verify.ts'
 
 /** Everything the product can do: one line an operation. HTTP, command line and the OpenAPI document are made from this list. */
-export const operations: readonly Operation[] = [health, check, blacklist, spf, dmarc, blacklists]
+export const operations: readonly Operation[] = [health, check, verify, blacklist, spf, dmarc, blacklists, pool]

@@ -5,6 +5,9 @@ import { createBlacklists } from '../dnsbl/blacklists.ts'
 import { parseLists } from '../dnsbl/parse-lists.ts'
 import type { ListSet } from '../dnsbl/zone-type.ts'
 import { BUILT_IN } from '../dnsbl/zones.ts'
+import { createVerifier, type VerifySettings } from '../mailbox/verify.ts'
+import { parseEmail } from '../names/email.ts'
+import { canBind, ownPublicAddresses } from '../net/local-addresses.ts'
 import type { Deps } from '../operations/deps.ts'
 import type { Outside } from './world.ts'
 
@@ -15,7 +18,28 @@ export async function createDeps(config: Config, { world }: Outside): Promise<De
     ...(config.spamratsKey ? { spamrats: config.spamratsKey } : {}),
   }
   const blacklists = createBlacklists({ now: world.now, set: listSet(config), keys, noCourtesy: config.noCourtesy })
-  return { blacklists }
+  const verifier = createVerifier(world, verifySettings(config))
+  return { blacklists, verifier, canBind, smtpPort: config.smtpPort }
+}
+
+function verifySettings(config: Config): VerifySettings {
+  return {
+    ...(config.helo ? { helo: config.helo } : {}),
+    ...mailFrom(config.mailFrom),
+    port: config.smtpPort,
+    pool: () => (config.pool.length > 0 ? config.pool : ownPublicAddresses()),
+    poolAttempts: config.poolAttempts,
+    noCourtesy: config.noCourtesy,
+  }
+}
+
+/** The reverse-path of the operator: an address, `<>` for none, or nothing to have one made. */
+function mailFrom(text: string | undefined): Pick<VerifySettings, 'mailFrom'> {
+  if (text === undefined) return {}
+  if (text === '<>') return { mailFrom: null }
+  const email = parseEmail(text.replace(/^<(.*)>$/, '$1'))
+  if (!email.ok) throw new AppError('invalid_parameter', `--mail-from: ${email.problem}`)
+  return { mailFrom: email.value }
 }
 
 function listSet(config: Config): ListSet {

@@ -48,7 +48,8 @@ async function runHere(
   const outside = await openOutside(config, logger, version)
   try {
     const deps = await createDeps(config, outside)
-    const deadlineMs = typeof input.timeout === 'number' ? input.timeout : operation.deadlineMs
+    const deadlineMs =
+      (typeof input.timeout === 'number' ? input.timeout : operation.deadlineMs) + (operation.graceMs ?? 0)
     const stop = new AbortController()
     process.once('SIGINT', () => stop.abort(new DOMException('stopped', 'AbortError')))
     return await operation.run({ ...outside.world, signal: within(deadlineMs, stop.signal) }, deps, input)

@@ -1,0 +1,25 @@
+import { createServer } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { familyOf, type Ip, parseIp } from '../names/ip.ts'
+import { isPublic } from '../names/ip-range.ts'
+
+/** Whether a socket of this machine can have `address` as its own: tried, since an address may be added or taken away at any time. */
+export function canBind(address: Ip): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen({ host: address, port: 0, exclusive: true, ipv6Only: familyOf(address) === 6 }, () =>
+      server.close(() => resolve(true)),
+    )
+  })
+}
+
+/** The public addresses of this machine's interfaces, IPv4 first; at most 256. Temporary IPv6 addresses cannot be told apart and are among them. */
+export function ownPublicAddresses(): Ip[] {
+  const own = Object.values(networkInterfaces()).flatMap((entries) => entries ?? [])
+  const addresses = own.flatMap((entry) => {
+    const address = parseIp(entry.address)
+    return address.ok && !entry.internal && isPublic(address.value) ? [address.value] : []
+  })
+  return addresses.sort((a, b) => familyOf(a) - familyOf(b)).slice(0, 256)
+}
