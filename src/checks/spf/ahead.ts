@@ -1,5 +1,5 @@
 import { contains } from '../../names/cidr.ts'
-import { checkedName } from './ask.ts'
+import { checkedName, presentationOf } from './ask.ts'
 import { expandName, usesLetter } from './expand.ts'
 import { isSpf, parseSpf } from './parse.ts'
 import { addressesOf, MAX_MX_NAMES, type Run } from './run.ts'
@@ -16,9 +16,9 @@ export function lookAhead(run: Run, record: SpfRecord, domain: string): void {
   const terms = undecided(run, record)
   for (const { mechanism } of terms) {
     if (mechanism.kind === 'include') follow(run, mechanism.domain, domain)
-    if (mechanism.kind === 'exists') begin(run, mechanism.domain, domain, (name) => run.ask(name, 'A'))
-    if (mechanism.kind === 'a') begin(run, mechanism.domain, domain, (name) => addressesOf(run, name))
-    if (mechanism.kind === 'mx') begin(run, mechanism.domain, domain, (name) => exchanges(run, name))
+    if (mechanism.kind === 'exists') begin(run, mechanism.domain, domain, (name) => run.ask(presentationOf(name), 'A'))
+    if (mechanism.kind === 'a') begin(run, mechanism.domain, domain, (name) => addressesOf(run, presentationOf(name)))
+    if (mechanism.kind === 'mx') begin(run, mechanism.domain, domain, (name) => exchanges(run, presentationOf(name)))
   }
   if (terms.length === record.directives.length && record.redirect) follow(run, record.redirect, domain)
 }
@@ -35,7 +35,7 @@ function follow(run: Run, target: MacroString, domain: string): void {
   begin(run, target, domain, async (name) => {
     const checked = checkedName(name)
     if (checked === undefined) return
-    const texts = (await run.ask(checked, 'TXT')).records.filter(isSpf)
+    const texts = (await run.ask(presentationOf(checked), 'TXT')).records.filter(isSpf)
     const record = texts.length === 1 ? parseSpf(texts[0]!) : undefined
     if (record?.ok) lookAhead(run, record.value, checked)
   })

@@ -2,7 +2,7 @@ import { parseDomain } from '../../names/domain.ts'
 import type { Answer, RecordType } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 
-/** Asks the resolver, each question once: what was asked ahead is there when its turn comes. */
+/** Asks the resolver, each question once: what was asked ahead is there when its turn comes. Names are presentation format, as those in answers are. */
 export type Ask = <T extends RecordType>(name: string, type: T) => Promise<Answer<T>>
 
 /** An {@link Ask} that remembers for the time of one evaluation. Rejects as `Resolve` does. Memory: one entry a question; the callers are bounded. */
@@ -12,7 +12,7 @@ export function askOnce(ctx: Pick<Ctx, 'resolve' | 'signal'>): Ask {
     const key = `${type} ${name.toLowerCase()}`
     const known = asked.get(key)
     if (known !== undefined) return known as Promise<Answer<T>>
-    const answer = ctx.resolve(presentationOf(name), type, ctx.signal)
+    const answer = ctx.resolve(name, type, ctx.signal)
     // Asked ahead and perhaps never needed; whoever needs the answer awaits the same promise and sees the failure.
     answer.catch(() => {})
     asked.set(key, answer as Promise<Answer>)
@@ -20,8 +20,8 @@ export function askOnce(ctx: Pick<Ctx, 'resolve' | 'signal'>): Ask {
   }
 }
 
-/** A name that came out of macros, as the resolver takes it: a backslash is a character like any other here (RFC 1035 §5.1). */
-const presentationOf = (name: string): string =>
+/** A name that came out of a record or its macros, as the resolver takes it: a backslash is a character like any other there (RFC 1035 §5.1). */
+export const presentationOf = (name: string): string =>
   name.replace(/[\\\x00-\x1f\x7f]/g, (char) =>
     char === '\\' ? '\\\\' : `\\${String(char.charCodeAt(0)).padStart(3, '0')}`,
   )

@@ -1,5 +1,5 @@
 import type { Ip } from '../../names/ip.ts'
-import { checkedName } from './ask.ts'
+import { checkedName, presentationOf } from './ask.ts'
 import { expandName } from './expand.ts'
 import { parseSpf } from './parse.ts'
 import {
@@ -81,5 +81,5 @@ function named(
   if (name === undefined) return { state: 'macro' }
   if (checkedName(name) === undefined)
     return { name, state: 'malformed', reason: 'not a domain name that can have a record' }
-  return { name, state: 'not_asked' }
+  return { name: presentationOf(name), state: 'not_asked' }
 }

@@ -1,6 +1,6 @@
 import { DnsError } from '../../net/dns/resolver.ts'
 import { lookAhead } from './ahead.ts'
-import { checkedName } from './ask.ts'
+import { checkedName, presentationOf } from './ask.ts'
 import { expandName, usesLetter } from './expand.ts'
 import { matchMechanism } from './match.ts'
 import { isSpf, parseSpf } from './parse.ts'
@@ -58,7 +58,7 @@ export async function evaluate(run: Run, text: string): Promise<Verdict> {
 async function select(run: Run, domain: string): Promise<{ readonly record: SpfRecord } | Verdict> {
   let texts: readonly string[]
   try {
-    texts = (await run.ask(domain, 'TXT')).records.filter(isSpf)
+    texts = (await run.ask(presentationOf(domain), 'TXT')).records.filter(isSpf)
   } catch (error) {
     if (!(error instanceof DnsError)) throw error
     if (error.reason === 'invalid_name') return end(run, domain, 'none', error.message)

@@ -1,4 +1,5 @@
 import { DnsError } from '../../net/dns/resolver.ts'
+import { presentationOf } from './ask.ts'
 import { expandName, expandText, usesLetter } from './expand.ts'
 import { parseMacroString } from './macro.ts'
 import { validatedName } from './pointer.ts'
@@ -14,7 +15,7 @@ export async function explain(run: Run, { exp, domain }: Verdict): Promise<strin
     const validated = usesLetter(exp, 'p') ? await validatedName(run, domain) : 'unknown'
     const name = expandName(exp, { ...run.values, domain, validated })
     if (name === undefined || name === '') return undefined
-    const { records } = await run.ask(name, 'TXT')
+    const { records } = await run.ask(presentationOf(name), 'TXT')
     return records.length === 1 ? await explanation(run, records[0]!, domain) : undefined
   } catch (error) {
     if (!(error instanceof DnsError)) throw error

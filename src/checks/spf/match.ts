@@ -1,6 +1,7 @@
 import { contains } from '../../names/cidr.ts'
 import { familyOf, type Ip } from '../../names/ip.ts'
 import { type Answer, DnsError } from '../../net/dns/resolver.ts'
+import { presentationOf } from './ask.ts'
 import { expandName, usesLetter } from './expand.ts'
 import { validatedName, validatedUnder } from './pointer.ts'
 import { addressesOf, MAX_MX_NAMES, type Match, type Run } from './run.ts'
@@ -29,7 +30,9 @@ async function matched(run: Run, mechanism: Mechanism, domain: string): Promise<
       throw new TypeError('an include is evaluated as a record')
     default: {
       const name = await targetOf(run, mechanism.domain, domain)
-      return name === undefined ? { kind: 'no_match', note: 'the name cannot be formed' } : asked(run, mechanism, name)
+      return name === undefined
+        ? { kind: 'no_match', note: 'the name cannot be formed' }
+        : asked(run, mechanism, presentationOf(name))
     }
   }
 }
