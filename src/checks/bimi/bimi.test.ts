@@ -24,10 +24,10 @@ const rows: [string, string, LabZone][] = [
   ['bimi.location', 'fail', zone('v=BIMI1; l=http://a.example/logo.svg')],
   ['bimi.location', 'fail', zone('v=BIMI1; l=https://a.example/logo.svg; a=self')],
   ['bimi.no_logo', 'warn', zone('v=BIMI1; l=; a=https://a.example/vmc.pem')],
-  ['bimi.not_svg', 'warn', zone('v=BIMI1; l=https://a.example/logo.png; a=https://a.example/vmc.pem')],
+  ['bimi.not_svg', 'fail', zone('v=BIMI1; l=https://a.example/logo.png; a=https://a.example/vmc.pem')],
   ['bimi.dmarc_not_enforced', 'warn', dmarc('v=DMARC1; p=none')],
   ['bimi.dmarc_not_enforced', 'warn', dmarc('v=DMARC1; p=reject; sp=none')],
-  ['bimi.dmarc_not_enforced', 'warn', dmarc('v=DMARC1; p=reject; pct=50')],
+  ['bimi.dmarc_not_enforced', 'warn', dmarc('v=DMARC1; p=quarantine; pct=50')],
   ['bimi.dmarc_not_enforced', 'warn', dmarc('hello')],
   ['bimi.dmarc_unknown', 'pass', { ...zone(GOOD), '_dmarc.a.example': 'SERVFAIL' }],
   ['bimi.no_certificate', 'pass', zone('v=BIMI1; l=https://a.example/logo.svg;')],
@@ -56,6 +56,33 @@ describe('findings', () => {
       logo: 'https://a.example/logo.svg',
       authority: 'https://a.example/vmc.pem',
     })
+  })
+
+  it.each([
+    [{ ...zone(), 'default._bimi.news.a.example': { TXT: [GOOD] } }, [], 'its own'],
+    [
+      { ...zone(GOOD), 'default._bimi.news.a.example': { TXT: ['v=bimi1; l='] } },
+      ['bimi.inherited'],
+      'its own is none (§7.2 step 4)',
+    ],
+    [
+      { ...zone(), 'default._bimi.news.a.example': { TXT: ['v=bimi1; l='] } },
+      ['bimi.version'],
+      'its own is none, nor is there another',
+    ],
+    [
+      { ...zone(GOOD), 'default._bimi.news.a.example': { TXT: [GOOD, GOOD] } },
+      ['bimi.several_records'],
+      'several end it (§7.2)',
+    ],
+    [
+      { ...dmarc('v=DMARC1; p=none'), '_dmarc.news.a.example': { TXT: ['v=DMARC1; p=reject'] } },
+      ['bimi.dmarc_not_enforced', 'bimi.inherited'],
+      'the organizational domain has to enforce too (§7.1 step 7)',
+    ],
+    [dmarc('v=DMARC1; p=reject; pct=50'), ['bimi.inherited'], 'pct counts for quarantine (§7.1 step 9)'],
+  ] as [LabZone, string[], string][])('below the organizational domain (row %#): %j', async (records, ids) => {
+    expect((await run(records, 'news.a.example')).findings.map((found) => found.id)).toEqual(ids)
   })
 
   it('no answer is unknown and never "no record"', async () => {

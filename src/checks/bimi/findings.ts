@@ -55,11 +55,11 @@ export const findings = defineFindings({
     reference: 'draft-brand-indicators §4.3',
   },
   'bimi.not_svg': {
-    severity: 'low',
-    title: 'The logo does not look like an SVG',
-    detail: ({ uri }) => `${uri} does not end in .svg; the logo has to be an SVG of the profile Tiny Portable/Secure.`,
-    repair: 'Publish the logo as such an SVG.',
-    reference: 'draft-svg-tiny-ps §2',
+    severity: 'medium',
+    title: 'The logo is no SVG',
+    detail: ({ uri }) => `${uri} ends as another image format does; receivers take SVG and SVGZ only.`,
+    repair: 'Publish the logo as an SVG of the profile Tiny Portable/Secure.',
+    reference: 'draft-brand-indicators §4.3.2',
   },
   'bimi.dmarc_not_enforced': {
     severity: 'medium',

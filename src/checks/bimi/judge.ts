@@ -2,7 +2,7 @@ import { printable } from '../../base/text.ts'
 import type { Args, DnsRecord, Finding, Outcome } from '../check.ts'
 import type { findings } from './findings.ts'
 import type { BimiFacts } from './lookup.ts'
-import { type BimiRecord, formatBimi, locationProblem, looksLikeSvg, parseBimi } from './parse.ts'
+import { type BimiRecord, formatBimi, locationProblem, otherImage, parseBimi } from './parse.ts'
 
 type Id = keyof typeof findings
 type Judged = {
@@ -39,11 +39,11 @@ function judgeRecord(facts: BimiFacts, record: BimiRecord, evidence: string): Ju
     const tag = part === 'logo' ? 'l' : 'a'
     return [finding('bimi.location', { tag, uri: printable(record[part], 120), problem }, evidence)]
   })
+  if (wrong.length === 0 && record.logo !== '' && otherImage(record.logo))
+    wrong.push(finding('bimi.not_svg', { uri: printable(record.logo, 120) }, evidence))
   if (wrong.length > 0) return { status: 'fail', findings: [...wrong, ...inherited] }
   const found: Finding[] = []
   if (record.logo === '') found.push(finding('bimi.no_logo', {}, evidence))
-  else if (!looksLikeSvg(record.logo))
-    found.push(finding('bimi.not_svg', { uri: printable(record.logo, 120) }, evidence))
   if (facts.dmarc.kind === 'not_enforced')
     found.push(finding('bimi.dmarc_not_enforced', { domain: facts.domain, why: facts.dmarc.why }))
   const weak = found.length > 0

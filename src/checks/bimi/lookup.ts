@@ -1,7 +1,7 @@
 import type { Parsed } from '../../base/parsed.ts'
-import type { Domain } from '../../names/domain.ts'
+import { type Domain, parseDomain } from '../../names/domain.ts'
 import type { Ctx } from '../../world.ts'
-import { type DmarcFacts, type DmarcStanding, lookupDmarc, standingOf } from '../dmarc/index.ts'
+import { type DmarcFacts, lookupDmarc, standingOf } from '../dmarc/index.ts'
 import { type BimiRecord, isBimi, parseBimi, resemblesBimi } from './parse.ts'
 
 /** Whether DMARC lets receivers show a logo (draft-brand-indicators §7.1). */
@@ -23,14 +23,18 @@ export type BimiFacts = {
 
 /**
  * Asks for the BIMI record of the default selector at `domain` and, where there is none, at its organizational domain (draft-brand-indicators §7.2),
- * and for DMARC beside it. At most two waits. Rejects with DnsError when a BIMI name gives no answer.
+ * and for DMARC of both beside it. Rejects with DnsError when a BIMI name gives no answer.
  */
 export async function lookupBimi(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<BimiFacts> {
   const [own, dmarc] = await Promise.all([recordsAt(ctx, domain), lookupDmarc(ctx, domain)])
-  const above = dmarc.walk.organizationalDomain
-  const elsewhere = own.count === 0 && own.lookalike === undefined && above !== undefined && above !== domain
-  const found = elsewhere ? await recordsAt(ctx, above) : own
-  return { domain, ...found, dmarc: enforcementOf(standingOf(dmarc), dmarc) }
+  const above = parseDomain(dmarc.walk.organizationalDomain ?? domain)
+  if (!above.ok || above.value === domain) return { domain, ...own, dmarc: enforcementOf([dmarc]) }
+  const [organizational, its] = await Promise.all([
+    own.count === 0 ? recordsAt(ctx, above.value) : own,
+    lookupDmarc(ctx, above.value),
+  ])
+  const found = organizational.count === 0 && organizational.lookalike === undefined ? own : organizational
+  return { domain, ...found, dmarc: enforcementOf([dmarc, its]) }
 }
 
 async function recordsAt(
@@ -49,15 +53,23 @@ async function recordsAt(
   }
 }
 
-/** draft-brand-indicators §7.1: quarantine or reject, for subdomains too, and for all of the mail. */
-function enforcementOf(standing: DmarcStanding, facts: DmarcFacts): Enforcement {
+/** draft-brand-indicators §7.1 steps 7 to 9: of the domain and its organizational domain neither may fall short. */
+function enforcementOf(both: readonly DmarcFacts[]): Enforcement {
+  const each = both.map(enforcementAt)
+  const enforced: Enforcement = { kind: 'enforced', why: '' }
+  return each.find((one) => one.kind === 'not_enforced') ?? each.find((one) => one.kind === 'unknown') ?? enforced
+}
+
+function enforcementAt(facts: DmarcFacts): Enforcement {
+  const short = (why: string): Enforcement => ({ kind: 'not_enforced', why: `${facts.domain} ${why}` })
+  const standing = standingOf(facts)
   if (standing.kind === 'unknown') return { kind: 'unknown', why: facts.unknown ?? '' }
-  if (standing.kind !== 'policy') return { kind: 'not_enforced', why: 'there is no usable DMARC record' }
-  if (standing.effective === 'none') return { kind: 'not_enforced', why: 'its DMARC policy is none' }
-  if (facts.applied?.policies?.sp === 'none')
-    return { kind: 'not_enforced', why: 'its DMARC policy for subdomains is none' }
+  if (standing.kind !== 'policy') return short('has no usable DMARC record')
+  if (standing.effective === 'none') return short('has the DMARC policy none')
+  if (facts.applied?.policies?.sp === 'none') return short('has the DMARC policy none for subdomains')
   const pct = facts.applied?.reading.record.removed.pct
-  if (pct !== undefined && !/^0*100$/.test(pct))
-    return { kind: 'not_enforced', why: 'its DMARC policy has a pct under 100' }
-  return { kind: 'enforced', why: '' }
+  const partial = pct !== undefined && !/^0*100$/.test(pct)
+  return standing.effective === 'quarantine' && partial
+    ? short('has a DMARC policy for a share of the mail only (pct)')
+    : { kind: 'enforced', why: '' }
 }

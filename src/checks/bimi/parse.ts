@@ -13,7 +13,7 @@ export type BimiRecord = {
 const MAX_TAGS = 50
 const MAX_OTHERS = 20
 
-/** Whether a text is a BIMI record at all: others at the name are discarded (draft-brand-indicators §4.4). */
+/** Whether a text is a BIMI record at all: others at the name are discarded (draft-brand-indicators §7.2 step 4). */
 export const isBimi = (text: string): boolean => /^v[ \t]{0,20}=[ \t]{0,20}BIMI1[ \t]{0,20}(?:;|$)/.test(text)
 
 /** Whether a text was probably meant to be a BIMI record. */
@@ -59,5 +59,6 @@ export function locationProblem(text: string): string | undefined {
   return url.hostname.includes('.') ? undefined : 'no full host name'
 }
 
-/** Whether a logo's address ends as that of an SVG does. The file itself decides, not its name. */
-export const looksLikeSvg = (text: string): boolean => /\.svgz?$/i.test(new URL(text).pathname)
+/** Whether a logo's address ends as that of another image format does, which is a permanent error (draft-brand-indicators §4.3.2). */
+export const otherImage = (text: string): boolean =>
+  /\.(?:png|apng|jpe?g|gif|webp|avif|heic|bmp|ico|tiff?|pdf|eps)$/i.test(new URL(text).pathname)
