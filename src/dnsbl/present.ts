@@ -78,7 +78,7 @@ function presentEntry({ list, zone, reading, txt, durationMs }: Entry): JsonObje
     scope_text: isListed ? SCOPE_WORDS[reading.scope] : undefined,
     codes: reading.codes,
     meaning: reading.meaning,
-    txt,
+    txt: txt ?? undefined,
     delist_url: list.delistUrl,
     duration_ms: Math.max(0, Math.round(durationMs)),
     reason: reading.reason,
