@@ -50,6 +50,10 @@ it('takes keys out of text from outside, in any case', () => {
   )
 })
 
+it('takes any key out, also one that is no key', () => {
+  expect(withoutKeys('a(b a.c', { dqs: '(b', spamrats: 'a.c' })).toBe('a… …')
+})
+
 it('gives every zone once, the second one of IPv6 too', () => {
   const zones = zoneNames(BUILT_IN_LISTS)
   expect(zones).toHaveLength(30)

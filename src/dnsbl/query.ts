@@ -31,9 +31,12 @@ export function parseListKey(text: string, name: string): Parsed<string> {
     : problem(`${name} is not a key: letters, digits and hyphens, at most 63`)
 }
 
-/** `text` from outside without any of the keys. */
+/** `text` from outside without any of the keys, in whatever case it repeats them. */
 export const withoutKeys = (text: string, keys: ListKeys): string =>
-  Object.values(keys).reduce((kept: string, key) => (key ? kept.replaceAll(new RegExp(key, 'gi'), '…') : kept), text)
+  Object.values(keys).reduce(
+    (kept: string, key) => (key ? kept.replaceAll(new RegExp(key.replace(/[^a-z0-9]/gi, '\\$&'), 'gi'), '…') : kept),
+    text,
+  )
 
 /** Every zone of a set, each once: what a server has to serve so that all lists answer. */
 export const zoneNames = (lists: readonly List[]): readonly string[] => [
