@@ -559,6 +559,29 @@ describe('courtesy', () => {
   })
 })
 
+describe('side data', () => {
+  it.each<[string, Partial<VerifyInput>, object]>([
+    ['info@x.example', {}, { isRole: false, role: '', checked: [] }], // a flag that is off looks at nothing
+    ['info@x.example', { role: true }, { isRole: true, role: 'info', checked: ['role'] }],
+    ['a@x.example', { role: true, free: true }, { isRole: false, role: '', free: false, checked: ['free', 'role'] }],
+    ['a@gmial.com', { suggestion: true }, { suggestion: 'gmail.com', checked: ['suggestion'] }],
+    [
+      'a@gmail.com',
+      { suggestion: true, free: true, disposable: true },
+      { suggestion: '', free: true, disposable: false },
+    ],
+    ['a@mailinator.com', { disposable: true }, { disposable: true }],
+    ['nonsense', { disposable: true, suggestion: true }, { disposable: false, checked: [] }],
+  ])('%s %j', async (address, flags, expected) => {
+    const one = lab({ ...ONE, 'gmail.com': { MX: [[5, 'mx1.x.example']] } }, { [MX1]: TAKES })
+    expect((await ask(one, { email: address, ...flags })).side).toMatchObject(expected)
+  })
+  it('suggests nothing that takes no mail, or of which that is unknown', async () => {
+    for (const zone of [{}, { 'gmail.com': 'SERVFAIL' as const }, { 'gmail.com': { MX: [[0, '.'] as const] } }])
+      expect((await ask(lab(zone, {}), { email: 'a@gmial.com', suggestion: true })).side.suggestion).toBe('')
+  })
+})
+
 it('presents the fields of spec.md first, in order', async () => {
   const v = await ask(lab(ONE, { [MX1]: TAKES }))
   const shown = presentVerification(v, { trace: true })

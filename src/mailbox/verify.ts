@@ -77,13 +77,13 @@ export function createVerifier(world: Pick<World, 'now' | 'store' | 'log'>, sett
     verify: async (ctx, input) => {
       const begun = ctx.now()
       const email = parseEmail(input.email)
+      const side = sideData(ctx, input, email.ok ? email.value : undefined)
       const had = email.ok
         ? await finding(ctx, input, email.value)
         : { finding: badSyntax(input.email, email.problem, begun), remembered: false }
-      const side = await sideData(ctx, input, email.ok ? email.value : undefined, had.finding.mxHosts)
       return {
         ...had.finding,
-        side,
+        side: await side(had.finding.mxHosts),
         remembered: had.remembered,
         durationMs: Math.max(0, Math.round(ctx.now() - begun)),
       }
