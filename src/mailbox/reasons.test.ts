@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { outcomeOf, REASONS, type Reason } from './reasons.ts'
 
@@ -47,3 +48,27 @@ it.each<[Reason, number, string]>([
 })
 
 it('is closed', () => expect(REASONS).toHaveLength(35))
+
+it('docs/verification.md has every reason once in its table, as outcomeOf has it, and once in the words of others', () => {
+  const page = readFileSync(new URL('../../docs/verification.md', import.meta.url), 'utf8')
+  const rows = page.split('\n').filter((line) => line.startsWith('| `'))
+  const [ours, others] = [
+    rows.filter((line) => line.split('|').length === 6),
+    rows.filter((line) => line.split('|').length === 8),
+  ]
+  for (const reason of REASONS) {
+    const named = ours!.filter((line) => line.split('|')[1]!.includes(`\`${reason}\``))
+    expect(named, reason).toHaveLength(1)
+    const [result, deliverability] = named[0]!
+      .split('|')
+      .slice(2, 4)
+      .map((cell) => cell.trim())
+    const outcome = outcomeOf(reason, 550)
+    expect(deliverability, reason).toBe(outcome.deliverability)
+    expect(reason === 'mailbox_full' ? 'rejected' : result, reason).toBe(outcome.result)
+    expect(
+      others!.filter((line) => line.split('|')[1]!.includes(`\`${reason}\``)),
+      reason,
+    ).toHaveLength(1)
+  }
+})
