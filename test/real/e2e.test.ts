@@ -181,6 +181,32 @@ describe.each(faces)('check over %s', (_, ask) => {
   })
 })
 
+describe('every mail host of the table, over HTTP', () => {
+  // These have tests of their own above, or another answer each time they are asked.
+  const apart = ['grey.test', 'rate.test']
+  const rows = DOMAINS.filter((domain) => !apart.includes(domain.name)).flatMap((domain) =>
+    domain.mailboxes.map((mailbox) => ({ ...mailbox, email: `${mailbox.local}@${domain.name}`, shows: domain.shows })),
+  )
+  it.each(rows)('$email ($shows): $result, $reason', async ({ email, result, reason, code }) => {
+    const got = await program.get(`/v1/verify?${new URLSearchParams({ email, timeout: '8s' })}`)
+    expect(got.body).toMatchObject({ result, reason, code })
+  })
+
+  it('a client without a PTR record is refused for that, and only where it is asked for', async () => {
+    const from = async (bind_ip: string) =>
+      (await program.get(`/v1/verify?${new URLSearchParams({ email: 'user@ptrneeded.test', bind_ip })}`)).body
+    expect(await from(SOURCES.nameless)).toMatchObject({ result: 'blocked', reason: 'reverse_dns_required' })
+    expect(await from(SOURCES.allowed)).toMatchObject({ result: 'accepted' })
+  })
+
+  it('over IPv6, refused by address there too', async () => {
+    const from = async (bind_ip: string) =>
+      (await program.get(`/v1/verify?${new URLSearchParams({ email: 'user@rcpt.test', bind_ip })}`)).body
+    expect(await from(SOURCES.refused6)).toMatchObject({ result: 'blocked', reason: 'source_blocked' })
+    expect(await from(SOURCES.allowed6)).toMatchObject({ result: 'accepted', ip_used: SOURCES.allowed6 })
+  })
+})
+
 describe('faults of the outside are answers, never errors of ours', () => {
   it.each(DOMAINS.map((domain) => domain.name))('check %s', async (domain) => {
     expect((await program.get(`/v1/check?domain=${domain}&timeout=6s`)).status).toBe(200)

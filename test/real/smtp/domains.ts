@@ -8,7 +8,7 @@ import { scriptedListeners } from './scripts.ts'
 const FIRST_MX: Readonly<Record<string, string>> = {
   'deadfirst.test': DEAD_HOST,
   'refusedfirst.test': REFUSING_HOST,
-  'busyfirst.test': '45.53.5.10',
+  'busyfirst.test': '45.53.7.15',
 }
 
 /** One domain a behaviour: those of Postfix, those of the scripts, and the ways a domain says that it takes no mail. */

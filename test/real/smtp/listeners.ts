@@ -86,13 +86,6 @@ export const listeners: readonly Listener[] = [
     settings: { ...AT_BANNER, smtpd_client_restrictions: 'sleep 4' },
   },
   {
-    domain: 'busy.test',
-    address: '45.53.5.10',
-    shows: '421 instead of a banner',
-    mailboxes: [says(421, 'deferred', 'temporary_failure')],
-    settings: { ...AT_BANNER, smtpd_client_restrictions: 'check_client_access cidr:$maps/busy' },
-  },
-  {
     domain: 'rate.test',
     address: '45.53.5.11',
     shows: 'three connections a minute, then 421',

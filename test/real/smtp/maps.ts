@@ -25,7 +25,6 @@ export const maps: Readonly<Record<string, readonly string[]>> = {
     (source) => `${source} 554 5.7.1 Service unavailable; your address ${source} has a poor reputation`,
   ),
   blocked: toEverybody('554 5.7.1 Service unavailable; Client host blocked using zen.spamhaus.org'),
-  busy: toEverybody('421 4.3.2 Service busy, try again later'),
   senders: ['/./ 550 5.7.1 Sender address rejected: not welcome here'],
 }
 

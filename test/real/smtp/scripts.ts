@@ -114,6 +114,14 @@ export const scriptedListeners: readonly ScriptedListener[] = [
     mailboxes: [{ local: 'user', code: 421, result: 'deferred', reason: 'temporary_failure' }],
     play: (socket) => converse(socket, { RCPT: '421 4.3.2 shutting down\r\n' }),
   },
+  {
+    // Postfix can only say this about the client ("Client host rejected"), which is another thing.
+    domain: 'busy.test',
+    address: '45.53.7.15',
+    shows: '421 instead of a banner',
+    mailboxes: [{ local: 'user', code: 421, result: 'deferred', reason: 'temporary_failure' }],
+    play: (socket) => void socket.end('421 4.3.2 mx.busy.test Service busy, closing transmission channel\r\n'),
+  },
 ]
 
 function dribble(socket: Socket, text: string): void {
