@@ -26,9 +26,9 @@ const spf = z.looseObject({
   record: z.string().optional(),
   ...doubtful,
   records: strings,
-  lookups: z.int(),
-  void_lookups: z.int(),
-  all: z.string().nullable(),
+  lookups: z.int().optional(),
+  void_lookups: z.int().optional(),
+  all: z.string().nullable().optional(),
 })
 
 const dkim = z.looseObject({
@@ -107,6 +107,16 @@ export const blacklistAnswer = z.looseObject({
   answered: z.int(),
   verdict: z.enum(['clean', 'listed', 'incomplete']),
   list_version: z.string(),
+})
+
+/** The answer of `/v1/report`. */
+export const reportAnswer = checkAnswer.extend({
+  blacklists: z.array(blacklistAnswer.extend({ mx_hosts: strings })),
+  blacklist_summary: z.looseObject({ addresses: z.int(), listed_addresses: z.int(), listings: z.int() }),
+  is_role: z.boolean(),
+  role: z.string(),
+  suggestion: z.string(),
+  report_score: z.int().min(0).max(100),
 })
 
 const attempt = z.looseObject({

@@ -5,6 +5,8 @@ import { createBlacklists } from '../dnsbl/blacklists.ts'
 import { parseLists } from '../dnsbl/parse-lists.ts'
 import type { ListSet } from '../dnsbl/zone-type.ts'
 import { BUILT_IN } from '../dnsbl/zones.ts'
+import { createGeo } from '../geo/geo.ts'
+import { geoSources } from '../geo/sources.ts'
 import { createVerifier, type VerifySettings } from '../mailbox/verify.ts'
 import { parseEmail } from '../names/email.ts'
 import { canBind, ownPublicAddresses } from '../net/local-addresses.ts'
@@ -19,7 +21,11 @@ export async function createDeps(config: Config, { world }: Outside): Promise<De
   }
   const blacklists = createBlacklists({ now: world.now, set: listSet(config), keys, noCourtesy: config.noCourtesy })
   const verifier = createVerifier(world, verifySettings(config))
-  return { blacklists, verifier, canBind, smtpPort: config.smtpPort }
+  const geo = createGeo({
+    sources: geoSources(config.geoDbs, { now: world.now, warn: world.log.warn }),
+    warn: world.log.warn,
+  })
+  return { blacklists, geo, verifier, canBind, smtpPort: config.smtpPort }
 }
 
 function verifySettings(config: Config): VerifySettings {

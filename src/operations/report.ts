@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { atMost } from '../base/at-most.ts'
+import type { Parsed } from '../base/parsed.ts'
+import { roleOf } from '../mailbox/role.ts'
+import { suggestDomain } from '../mailbox/suggest.ts'
+import { lookupMailHosts } from '../mailhosts/mailhosts.ts'
+import { type Domain, parseDomain } from '../names/domain.ts'
+import { parseEmail } from '../names/email.ts'
+import type { Ip } from '../names/ip.ts'
+import { DnsError } from '../net/dns/resolver.ts'
+import { composeReport, type ReportedAddress } from '../report/report.ts'
+import type { Ctx } from '../world.ts'
+import { reportAnswer } from './answers.ts'
+import { checkDomain, selectorParam } from './check.ts'
+import { remembering } from './context.ts'
+import type { Deps } from './deps.ts'
+import { reportExample } from './examples.ts'
+import { defineOperation } from './operation.ts'
+import { choiceParam, durationParam, TIMEOUT, textParam } from './params.ts'
+
+/** MX addresses whose blacklists are asked: the best come first, the others are counted. */
+const MAX_ADDRESSES = 20
+/** Addresses that are asked about at a time: 29 questions each. */
+const AT_A_TIME = 5
+
+type Subject = { readonly domain: Domain; readonly local: string | undefined }
+
+/** Everything about a domain in one document: the check, and the blacklists of every MX address. */
+export const report = defineOperation({
+  name: 'report',
+  method: 'GET',
+  path: '/v1/report',
+  summary: 'The domain check with the blacklists of every MX address',
+  scope: 'read',
+  positional: ['domain'],
+  input: z.object({
+    domain: textParam<Subject>('invalid_domain', parseSubject, {
+      description: 'domain to report on, or an e-mail address of it',
+      example: 'example.org',
+    }),
+    selector: selectorParam.optional(),
+    timeout: durationParam('time for the whole report; default 30s', TIMEOUT).optional(),
+    format: choiceParam(['json', 'html', 'markdown'], 'json', 'form of the report'),
+  }),
+  output: reportAnswer,
+  example: reportExample,
+  deadlineMs: 30_000,
+  run: async (ctx, deps, { domain: { domain, local }, selector }) => {
+    const shared = remembering(ctx)
+    const [checked, addresses] = await Promise.all([
+      checkDomain(shared, domain, selector),
+      lookUpAddresses(shared, deps, domain),
+    ])
+    return composeReport(checked, addresses, {
+      role: local === undefined ? '' : roleOf(local),
+      suggestion: suggestDomain(domain),
+      nowMs: ctx.now(),
+    })
+  },
+})
+
+/** The blacklists of every MX address, each address asked once, in MX order; none when the mail hosts could not be found out (the check says so). */
+async function lookUpAddresses(
+  ctx: Ctx,
+  deps: Deps,
+  domain: Domain,
+): Promise<{ readonly answers: readonly ReportedAddress[]; readonly leftOut: number }> {
+  const addresses = await mxAddresses(ctx, domain)
+  const answers = await atMost(AT_A_TIME, addresses.slice(0, MAX_ADDRESSES), async (address) => {
+    const [blacklists, geo] = await Promise.all([deps.blacklists.lookup(ctx, address.ip), deps.geo(address.ip)])
+    return { ...address, blacklists, geo }
+  })
+  return { answers, leftOut: Math.max(0, addresses.length - MAX_ADDRESSES) }
+}
+
+async function mxAddresses(
+  ctx: Ctx,
+  domain: Domain,
+): Promise<{ readonly ip: Ip; readonly hosts: readonly string[] }[]> {
+  try {
+    const { hosts } = await lookupMailHosts(ctx, domain)
+    const named = new Map<Ip, string[]>()
+    for (const host of hosts) for (const ip of host.addresses) named.set(ip, [...(named.get(ip) ?? []), host.exchange])
+    return [...named].map(([ip, names]) => ({ ip, hosts: names }))
+  } catch (error) {
+    if (error instanceof DnsError) return []
+    throw error
+  }
+}
+
+function parseSubject(text: string): Parsed<Subject> {
+  if (!text.includes('@')) {
+    const domain = parseDomain(text)
+    return domain.ok ? { ok: true, value: { domain: domain.value, local: undefined } } : domain
+  }
+  const email = parseEmail(text)
+  return email.ok ? { ok: true, value: { domain: email.value.domain, local: email.value.local } } : email
+}

@@ -1,0 +1,58 @@
+import type { Json } from '../base/json.ts'
+import type { BlacklistAnswer } from '../dnsbl/blacklists.ts'
+import { presentBlacklist, summarize } from '../dnsbl/present.ts'
+import type { Geo } from '../geo/merge.ts'
+import { presentGeo } from '../geo/present.ts'
+import type { Ip } from '../names/ip.ts'
+import { reportScore } from './score.ts'
+
+type JsonObject = { readonly [key: string]: Json | undefined }
+
+/** One MX address with what is known of it. */
+export type ReportedAddress = {
+  readonly ip: Ip
+  /** The MX hosts that have it. */
+  readonly hosts: readonly string[]
+  readonly blacklists: BlacklistAnswer
+  readonly geo: Geo
+}
+
+/**
+ * The answer of `/v1/report`: the check's fields, then the blacklists of each MX address and their sum, then role and suggestion. `score` stays the check's;
+ * `report_score` is less the listings. Lists that gave no answer cost nothing but make the report incomplete.
+ */
+export function composeReport(
+  checked: JsonObject,
+  addresses: { readonly answers: readonly ReportedAddress[]; readonly leftOut: number },
+  about: { readonly role: string; readonly suggestion: string; readonly nowMs: number },
+): JsonObject {
+  const { answers, leftOut } = addresses
+  const summaries = answers.map(({ blacklists }) => summarize(blacklists))
+  const listings = answers.flatMap(({ blacklists }) =>
+    blacklists.entries.flatMap(({ reading }) => (reading.status === 'listed' ? [reading.tier] : [])),
+  )
+  const answered = summaries.every((summary) => summary.answered === summary.total) && leftOut === 0
+  const complete = checked.complete === true && answered
+  const score = checked.score as number
+  return {
+    ...checked,
+    complete,
+    ...(complete ? {} : { score_min: checked.score_min ?? score, score_max: checked.score_max ?? score }),
+    blacklists: answers.map(({ hosts, blacklists, geo }) => ({
+      ...presentBlacklist(blacklists, about.nowMs),
+      mx_hosts: hosts,
+      geo: presentGeo(geo),
+    })),
+    blacklist_summary: {
+      addresses: answers.length,
+      listed_addresses: summaries.filter((summary) => summary.verdict === 'listed').length,
+      listings: listings.length,
+      unanswered: summaries.reduce((sum, summary) => sum + summary.total - summary.answered, 0),
+      left_out: leftOut,
+    },
+    is_role: about.role !== '',
+    role: about.role,
+    suggestion: about.suggestion,
+    report_score: reportScore(score, listings),
+  }
+}
