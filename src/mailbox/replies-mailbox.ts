@@ -30,13 +30,13 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
 
   now(
     'mailbox_full',
-    /\bover ?-?quota\b|\bquota ?exceeded|\bquota\b.{0,25}\b(?:full|reached|overflow|violat\w{0,4}|exhausted|used up)|shutoffquota/,
+    /\bover ?-?(?:\w{1,10} )?quota\b|\bquota ?exceeded|\bquota\b.{0,25}\b(?:full|reached|overflow|violat\w{0,4}|exhausted|used up)|shutoffquota/,
     'Gmail, iCloud',
     '452 4.2.2 The email account that you tried to reach is over quota. Please direct the recipient to https://support.google.com/mail/?p=OverQuotaTemp - gsmtp',
   ),
   now(
     'mailbox_full',
-    /\bquota\b.{0,20}\bexceed|\bexceed\w{0,3}\b.{0,40}\b(?:quota|storage allocation|disk space|storage limit|mailbox (?:size|limit))|\bout of (?:mailbox |storage )?(?:quota|storage)\b|\b(?:mailbox|account|user|inbox|recipient)\b.{0,40}\bexceed\w{0,3}\b.{0,40}\b(?:size|space|storage|capacity|maximum)|too many messages (?:on the server|in (?:the |this )?mailbox|stored)/,
+    /\bquota\b.{0,20}\bexceed|\bexceed\w{0,3}\b.{0,40}\b(?:quota|storage allocation|disk space|storage limit|space limit|limit for this mailbox|mailbox (?:size|limit))|\b(?:mailbox|account|inbox)\b.{0,20}\bexceeded (?:the |its |their |his )?(?:storage |size |disk |space )?limit\b(?!.{0,30}(?:message|rate|hour))|\bout of (?:mailbox |storage )?(?:quota|storage)\b|\b(?:mailbox|account|user|inbox|recipient)\b.{0,40}\bexceed\w{0,3}\b.{0,40}\b(?:size|space|storage|capacity|maximum)|too many messages (?:on the server|in (?:the |this )?mailbox|stored)/,
     'RFC 5321 §4.2.3',
     '552 Requested mail action aborted: exceeded storage allocation',
   ),
@@ -112,6 +112,8 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
     'Polish, Dutch, Czech, Turkish, Korean hosts',
     '552 5.2.2 Skrzynka odbiorcy jest pełna',
   ),
+
+  now('mailbox_full', /\bc?quota\b/, 'any host, in any language', '552 5.2.2 Skrzynka: quota 100%'),
 
   now(
     'recipient_throttled',

@@ -63,13 +63,13 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'source_blocked',
-    /\b[45]\.7\.(?:60[6-9]|6[1-4]\d|650|651|708)\b|ask your postmaster for help|dynamic(?:ally)? (?:ip|address|assigned)|dial-?up|residential|\bbad (?:host|client)\b/,
+    /\b[45]\.7\.(?:60[6-9]|6[1-4]\d|650|651|708)\b|\[tss\d\d\]|user complaints|not (?:in|on) (?:the |our |a )?(?:white ?-?list|allow ?-?list)|ask your postmaster for help|dynamic(?:ally)? (?:ip|address|assigned)|dial-?up|residential|\bbad (?:host|client)\b/,
     'T-Online',
     '554 IP=192.0.2.254 - A problem occurred. (Ask your postmaster for help or to contact tosa@rx.t-online.de to clarify.) (BL)',
   ),
   any(
     'source_blocked',
-    /service refuse|\blpn\d{3}_\d{3}|\bofr00[56]_\d{3}|adresse ip\b.{0,40}\b(?:bloque|refuse|rejete|liste|interdit)|\bip.?adresse\b.{0,40}\b(?:gesperrt|blockiert|abgelehnt|gelistet)|(?:direccion|indirizzo|endereco) ip\b.{0,40}\b(?:bloque|bloccat|bloquead|rechazad|rifiutat|rejeitad|lista)|(?:ip|адрес).{0,20}(?:в ч[её]рн|занес[её]н|внес[её]н)|ip.{0,12}(?:被拒绝|被封|黑名单|被列入|拒否)|黑名单|ブラックリスト/,
+    /service refuse|\blpn00[1-6]_\d{3}|\bofr00[56]_\d{3}|adresse ip\b.{0,40}\b(?:bloque|refuse|rejete|liste|interdit)|\bip.?adresse\b.{0,40}\b(?:gesperrt|blockiert|abgelehnt|gelistet)|(?:direccion|indirizzo|endereco) ip\b.{0,40}\b(?:bloque|bloccat|bloquead|rechazad|rifiutat|rejeitad|lista)|(?:ip|адрес).{0,20}(?:в ч[её]рн|занес[её]н|внес[её]н)|ip.{0,12}(?:被拒绝|被封|黑名单|被列入|拒否)|黑名单|ブラックリスト/,
     'La Poste, SFR, Orange',
     '550 5.5.0 Service refuse. Veuillez essayer plus tard. service refused, please try later. LPN001_108',
   ),
@@ -112,7 +112,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'policy',
-    /\b(?:smtp )?auth(?:entication|orization)?\b.{0,30}\b(?:required|needed|in your mail client)|delivery not authori[sz]ed|not authori[sz]ed|turn on smtp auth|authentication failure/,
+    /^(?!.{0,4096}\brelay).{0,4096}\bauth(?:entication|orization)?\b.{0,30}\b(?:required|needed|in your mail client)|delivery not authori[sz]ed|not authori[sz]ed|turn on smtp auth|authentication failure/,
     'Exchange',
     '530 5.7.57 Client not authenticated to send mail. Authentication required',
   ),
