@@ -7,6 +7,7 @@ import { type Reply, type Stage, textOf } from '../net/smtp/reply.ts'
 import { openSession, type Session, type SessionOptions } from '../net/smtp/session.ts'
 import type { TranscriptLine } from '../net/smtp/transcript.ts'
 import type { Ctx } from '../world.ts'
+import { isAboutMailbox } from './about-mailbox.ts'
 import { judgeProbe, madeUpMailbox } from './catch-all.ts'
 import { classify, type Verdict } from './classify.ts'
 import type { Identity } from './identity.ts'
@@ -49,12 +50,27 @@ export type Conversed = {
 
 type World = Pick<Ctx, 'dial' | 'now' | 'random' | 'resolve' | 'signal'>
 
+/** What was said, and the session where it was left open for others. */
+export type Talked = { readonly said: Conversed; readonly session?: Session }
+
 /**
  * Talks to one address of one mail host: the real RCPT first; a made-up one only behind its acceptance, or in the same batch where the provider's row
- * allows. Never DATA. What the server does is data; what was learnt before a fault stands.
+ * allows. Never DATA. What the server does is data; what was learnt before a fault stands. A session `kept` from before is used first; where it turns out to
+ * have ended, a new one takes its place unnoticed. With `leaveOpen` a session that served well is given back.
  */
-export async function converse(world: World, who: Identity, plan: Plan): Promise<Conversed> {
+export async function converse(
+  world: World,
+  who: Identity,
+  plan: Plan,
+  manner: { readonly kept?: Session | undefined; readonly leaveOpen?: boolean } = {},
+): Promise<Talked> {
   const begun = world.now()
+  if (manner.kept) {
+    const again = await over(world, who, plan, manner.kept, begun, manner.kept.transcript().length)
+    const ended = !again.reply || again.reply.code === 421
+    if (!ended || world.signal.aborted) return closing(again, manner.kept, manner.leaveOpen === true)
+    await manner.kept.quit()
+  }
   const opened = await openSession(
     world,
     {
@@ -70,30 +86,45 @@ export async function converse(world: World, who: Identity, plan: Plan): Promise
     },
     world.signal,
   )
-  if (!opened.ok) {
-    const { heard, localAddress, tls, transcript } = opened
-    return {
-      plan,
-      ...judged(heard, plan.provider),
-      ...(localAddress !== undefined && { localAddress }),
-      ...(tls && { tls }),
-      answered: heard.reply !== undefined || (heard.stage !== 'connect' && heard.stage !== 'banner'),
-      transcript,
-      durationMs: elapsed(world, begun),
-    }
+  if (opened.ok)
+    return closing(await over(world, who, plan, opened.session, begun), opened.session, manner.leaveOpen === true)
+  const { heard, localAddress, tls, transcript } = opened
+  const said: Conversed = {
+    plan,
+    ...judged(heard, plan),
+    ...(localAddress !== undefined && { localAddress }),
+    ...(tls && { tls }),
+    answered: heard.reply !== undefined || (heard.stage !== 'connect' && heard.stage !== 'banner'),
+    transcript,
+    durationMs: elapsed(world, begun),
   }
-  const { session } = opened
+  return { said }
+}
+
+async function over(
+  world: World,
+  who: Identity,
+  plan: Plan,
+  session: Session,
+  begun: number,
+  from = 0,
+): Promise<Conversed> {
   const asked = await ask(world, who, plan, session)
-  await session.quit()
   return {
     plan,
     ...asked,
     localAddress: session.localAddress,
     ...(session.tls && { tls: session.tls }),
     answered: true,
-    transcript: session.transcript(),
+    transcript: session.transcript().slice(from),
     durationMs: elapsed(world, begun),
   }
+}
+
+async function closing(said: Conversed, session: Session, leaveOpen: boolean): Promise<Talked> {
+  if (leaveOpen && session.usable() && isAboutMailbox(said.verdict.reason)) return { said, session }
+  await session.quit()
+  return { said }
 }
 
 const elapsed = (world: World, begun: number): number => Math.max(0, Math.round(world.now() - begun))
@@ -114,7 +145,7 @@ async function ask(world: World, who: Identity, plan: Plan, session: Session): P
   const { mail, rcpt } = await session.transact({ sender, recipients }, world.signal)
   const heard = mail && (!mail.reply || mail.reply.code > 299) ? mail : rcpt[0]
   if (!heard) throw new Error('a transaction gave neither MAIL nor RCPT')
-  const real = judged(heard, plan.provider)
+  const real = judged(heard, plan)
   if (real.verdict.reason !== 'mailbox_exists' || !wanted) return real
   if (batch) return { ...real, catchAll: probeAnswer(rcpt[1], plan) }
   if (!session.usable()) return { ...real, catchAll: null }
@@ -129,19 +160,33 @@ const wantsProbe = ({ catchAll, provider }: Plan): boolean =>
 
 /** RFC 2920: a recipient without a reply of its own (421, a closed connection) is unknown. */
 const probeAnswer = (heard: Heard | undefined, plan: Plan): boolean | null =>
-  heard?.reply ? judgeProbe(heard.reply, judged(heard, plan.provider).verdict.reason) : null
+  heard?.reply ? judgeProbe(heard.reply, judged(heard, plan).verdict.reason) : null
 
-function judged(heard: Heard, provider: Provider | undefined): Judged {
+function judged(heard: Heard, plan: Plan): Judged {
   const { stage } = heard
-  if (!heard.reply)
-    return { stage, verdict: { reason: reasonOf(heard), by: 'stage' }, message: printable(heard.message) }
+  if (!heard.reply) {
+    const message = printable(`${plan.host} [${plan.address}], ${WHEN[stage]}: ${heard.message}`, 512)
+    return { stage, verdict: { reason: reasonOf(heard), by: 'stage' }, message }
+  }
   const { reply } = heard
   return {
     stage,
     reply,
-    verdict: classify({ stage, reply, provider }),
+    verdict: classify({ stage, reply, provider: plan.provider }),
     message: printable(textOf(reply), 512),
   }
+}
+
+const WHEN: Record<Stage, string> = {
+  connect: 'while connecting',
+  banner: 'before its greeting',
+  ehlo: 'at EHLO',
+  starttls: 'at STARTTLS',
+  mail: 'at MAIL',
+  rcpt: 'at RCPT',
+  data: 'at DATA',
+  rset: 'at RSET',
+  quit: 'at QUIT',
 }
 
 /** The word of the table for a stage that got no reply. */

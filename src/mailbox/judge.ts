@@ -1,3 +1,4 @@
+import { isAboutMailbox } from './about-mailbox.ts'
 import type { Conversed } from './converse.ts'
 import type { Reason } from './reasons.ts'
 
@@ -45,17 +46,3 @@ export function decisive(conversations: readonly Conversed[]): Conversed | undef
 }
 
 const rank = ({ verdict }: Conversed): number => TELLS.indexOf(verdict.reason)
-
-/** A reason that says that the server talked about the mailbox, and so has nothing against us. */
-export const isAboutMailbox = (reason: Reason): boolean =>
-  [
-    'mailbox_exists',
-    'accept_all',
-    'unverifiable_provider',
-    'mailbox_not_found',
-    'mailbox_disabled',
-    'mailbox_full',
-    'recipient_restricted',
-    'recipient_throttled',
-    'relay_denied',
-  ].includes(reason)

@@ -23,6 +23,7 @@ export type Unsettled = {
   /** The source address to stay with. */
   readonly stickTo: Ip | undefined
   readonly deadlineMs: number
+  readonly reuse: boolean
 }
 
 /** Looks the mail hosts up and asks them. `sofar` tells at any time what is known. */
@@ -56,8 +57,8 @@ async function run(
   await rooms.sources.load()
   const chosen = sourcesFor(question, stops)
   if (!('from' in chosen)) return unasked(about, chosen.reason, chosen.message, chosen.untilMs - ctx.now())
-  const { port, deadlineMs } = question
-  await walk(ctx, rooms, { email, hosts, port, from: chosen.from, deadlineMs }, stops, heard)
+  const { port, deadlineMs, reuse } = question
+  await walk(ctx, rooms, { email, hosts, port, from: chosen.from, deadlineMs, reuse }, stops, heard)
   return concluded(about, heard, question, ctx.signal.aborted)
 }
 

@@ -88,7 +88,7 @@ describe('the standing of a source address', () => {
   })
   it('has turns at its rate', () => {
     let standing = freshStanding(60, T)
-    for (let i = 0; i < 5; i++) standing = takeTurn(standing, T).standing
+    for (let i = 0; i < 15; i++) standing = takeTurn(standing, T).standing
     expect(takeTurn(standing, T).waitMs).toBe(2_000)
     expect(takeTurn(standing, T + 2_000).waitMs).toBe(0)
   })

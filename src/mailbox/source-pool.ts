@@ -131,7 +131,8 @@ export function choose<S>(
 
 const rank = (standing: Standing): number => (standing.breaker === 'closed' ? 0 : 1)
 
-const sizeOf = (perMinute: number) => ({ capacity: Math.max(5, perMinute / 6), perSecond: perMinute / 60 })
+/** A burst is what half a minute gives. */
+const sizeOf = (perMinute: number) => ({ capacity: Math.max(5, perMinute / 2), perSecond: perMinute / 60 })
 
 function resting(
   standing: Standing,

@@ -18,6 +18,8 @@ export type VerifyInput = {
   readonly maxAgeMs?: number
   /** In place of 25; for tests that the operator allowed. */
   readonly port?: number
+  /** Part of a list: sessions are left open for a moment and used for the next address there. */
+  readonly reuse?: boolean
   readonly disposable?: boolean
   readonly free?: boolean
   readonly role?: boolean

@@ -446,7 +446,7 @@ describe('source addresses', () => {
   it('remembers over a restart how addresses stand', async () => {
     const one = lab(ONE, { [MX1]: refusing(S1) }, POOL)
     await ask(one, { pool: true })
-    await one.verifier.save()
+    await one.verifier.close()
     const again = lab(ONE, { [MX1]: TAKES }, POOL, { store: one.ctx.store })
     await ask(again, { pool: true })
     expect(again.net.dialled).toEqual([`${MX1} from ${S3}`]) // S1 rests, S2 was used later
@@ -489,6 +489,44 @@ describe('providers', () => {
     const one = lab(at(host), { [MX1]: TAKES_ALL })
     expect(words(await ask(one))).toBe(expected)
     expect(one.net.received.filter((line) => line.startsWith('RCPT'))).toHaveLength(recipients)
+  })
+})
+
+describe('a list (reuse)', () => {
+  const names = Array.from({ length: 30 }, (_, i) => `u${i}@x.example`)
+  it('asks many addresses over few sessions, and closes them', async () => {
+    const one = lab(ONE, { [MX1]: TAKES_ALL }, { noCourtesy: true })
+    for (const name of names) expect((await ask(one, { email: name, reuse: true })).result).toBe('catch_all')
+    expect([one.net.dialled.length, one.net.open()]).toEqual([1, 1])
+    await one.verifier.close()
+    expect([one.net.open(), one.net.received.at(-1)]).toEqual([0, 'QUIT'])
+  })
+  it('hands sessions on while others wait for a place', async () => {
+    const one = lab(ONE, { [MX1]: { ...TAKES_ALL, rcpt: { '*': '250 ok' } } })
+    const results = await Promise.all(names.map((name) => ask(one, { email: name, reuse: true, timeoutMs: 1_000 })))
+    // 20 connections at once by courtesy: the others get a session that is handed on
+    expect(results.filter(({ result }) => result === 'catch_all').length).toBe(30)
+    expect(one.net.dialled.length).toBeLessThanOrEqual(20)
+    await one.verifier.close()
+    expect(one.net.open()).toBe(0)
+  })
+  it('closes a session after 8 unknown names', async () => {
+    const one = lab(ONE, { [MX1]: {} }, { noCourtesy: true })
+    for (const name of names.slice(0, 16))
+      expect((await ask(one, { email: name, reuse: true })).reason).toBe('mailbox_not_found')
+    expect([one.net.dialled.length, one.net.open()]).toEqual([2, 0])
+  })
+  it('takes a new session unnoticed where the kept one has ended', async () => {
+    for (const end of ['!close', '421 4.4.2 idle too long']) {
+      const one = lab(ONE, { [MX1]: { rcpt: { '*': '250 ok' }, rset: end } }, { noCourtesy: true })
+      for (const name of names.slice(0, 3)) {
+        const v = await ask(one, { email: name, reuse: true })
+        expect([v.result, v.attempts.length]).toEqual(['catch_all', 1])
+      }
+      expect(one.net.dialled).toHaveLength(3)
+      await one.verifier.close()
+      expect(one.net.open()).toBe(0)
+    }
   })
 })
 

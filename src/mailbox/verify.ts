@@ -12,6 +12,7 @@ import { unasked } from './finding.ts'
 import { identity } from './identity.ts'
 import { type PoolRow, poolView } from './pool-view.ts'
 import { reach } from './reach.ts'
+import { sessions } from './sessions.ts'
 import { settle } from './settle.ts'
 import { sideData } from './side-data.ts'
 import { type ProviderKey, sources } from './sources.ts'
@@ -50,8 +51,8 @@ export type Verifier = {
   /** Lets every address be tried again (`POST /v1/pool`). */
   readonly reloadPool: () => Promise<void>
   readonly pausedProviders: () => readonly { readonly provider: string; readonly untilMs: number }[]
-  /** Writes down how the addresses stand; at a stop. */
-  readonly save: () => Promise<void>
+  /** Closes the sessions that wait, and writes down how the addresses stand; at a stop. */
+  readonly close: () => Promise<void>
 }
 
 export const DEFAULT_TIMEOUT_MS = 30_000
@@ -67,6 +68,7 @@ export function createVerifier(world: Pick<World, 'now' | 'store' | 'log'>, sett
     courtesy: courtesy(world.now, settings.noCourtesy === true),
     catchAll: catchAllMemory(world.now),
     reach: reach(world.now),
+    sessions: sessions(),
     noCourtesy: settings.noCourtesy === true,
   }
   const memory = answers(world.now)
@@ -97,7 +99,10 @@ export function createVerifier(world: Pick<World, 'now' | 'store' | 'log'>, sett
       rooms.sources.reload()
     },
     pausedProviders: () => rooms.courtesy.paused(),
-    save: () => rooms.sources.save(),
+    close: async () => {
+      await rooms.sessions.close()
+      await rooms.sources.save()
+    },
   }
 }
 
@@ -162,6 +167,7 @@ function begin({ ctx, input, email, rooms, settings, memory, greylisted }: Quest
     poolAttempts: settings.poolAttempts ?? 3,
     stickTo: greylisted.get(formatEmail(email)),
     deadlineMs: ctx.now() + timeoutMs,
+    reuse: input.reuse === true,
   })
   let abandoned = false
   const result = work.result

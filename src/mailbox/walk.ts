@@ -4,14 +4,17 @@ import { orderMailHosts } from '../mailhosts/mailhosts.ts'
 import type { Email } from '../names/email.ts'
 import { type Family, familyOf, type Ip } from '../names/ip.ts'
 import { registrableDomain } from '../names/suffix.ts'
+import type { Stage } from '../net/smtp/reply.ts'
 import type { Ctx } from '../world.ts'
+import { isAboutMailbox } from './about-mailbox.ts'
 import type { CatchAllMemory } from './catch-all.ts'
-import { type Conversed, converse } from './converse.ts'
+import { type Conversed, converse, type Talked } from './converse.ts'
 import type { Courtesy } from './courtesy.ts'
 import type { Identity } from './identity.ts'
-import { anotherSourceMayHelp, decisive, isAboutMailbox, nextAfter } from './judge.ts'
+import { anotherSourceMayHelp, decisive, nextAfter } from './judge.ts'
 import { type Provider, providerOf, UNKNOWN_PROVIDER } from './providers.ts'
 import type { Reach } from './reach.ts'
+import type { Kept, Sessions } from './sessions.ts'
 import { shareOf } from './share.ts'
 import type { SourceEvent } from './source-pool.ts'
 import type { Source, Sources } from './sources.ts'
@@ -23,6 +26,7 @@ export type Rooms = {
   readonly courtesy: Courtesy
   readonly catchAll: CatchAllMemory
   readonly reach: Reach
+  readonly sessions: Sessions
   readonly noCourtesy: boolean
 }
 
@@ -34,6 +38,8 @@ export type Journey = {
   /** Source addresses to ask from, tried in this order; undefined is the system's choice. */
   readonly from: readonly Source[]
   readonly deadlineMs: number
+  /** Leave sessions open for a moment, for the next address of a list. */
+  readonly reuse: boolean
 }
 
 /** One address of one host to try. */
@@ -119,41 +125,69 @@ async function visit(
   const provider = keyOf(stop)
   const failure = rooms.courtesy.failure(stop.address, source)
   if (failure) return remembered(leg, stop, failure, ctx.now())
-  let leave: () => void
+  const enter = (signal: AbortSignal) =>
+    rooms.courtesy.enter({ address: stop.address, provider, maxConnections, source }, signal)
+  const reuse = leg.journey.reuse && stop.provider?.secondRcpt !== 'hurts'
+  const key = `${source ?? ''} ${stop.host} ${stop.address} ${leg.journey.port} ${manner.startTls}`
+  let place: Place
   try {
-    leave = await rooms.courtesy.enter({ address: stop.address, provider, maxConnections, source }, ctx.signal)
+    place = reuse ? await rooms.sessions.acquire(key, enter, ctx.signal) : { leave: await enter(ctx.signal) }
   } catch (error) {
     if (ctx.signal.aborted) return undefined
     throw error
   }
+  let spent: Place | undefined = place
   try {
     if (!(await takeTurn(leg, stop))) return undefined
-    return await talk(leg, stop, manner)
+    const { said, session } = await talk(leg, stop, { ...manner, kept: place.session, leaveOpen: reuse })
+    spent = undefined
+    if (session) await rooms.sessions.release(key, another(place, session, said))
+    else place.leave()
+    return said
   } finally {
-    leave()
+    if (spent) await abandon(spent)
   }
+}
+
+type Place = Kept | { readonly session?: undefined; readonly leave: () => void }
+
+const another = (place: Place, session: Kept['session'], { verdict }: Conversed): Kept => {
+  const before = place.session === session ? place : { recipients: 0, unknown: 0 }
+  const unknown = before.unknown + (verdict.reason === 'mailbox_not_found' ? 1 : 0)
+  return { session, leave: place.leave, recipients: before.recipients + 1, unknown }
+}
+
+async function abandon(place: Place): Promise<void> {
+  await place.session?.quit()
+  place.leave()
 }
 
 async function talk(
   { ctx, rooms, journey, source }: Leg,
   stop: Stop,
-  manner: { startTls: boolean; last: boolean },
-): Promise<Conversed> {
+  manner: {
+    readonly startTls: boolean
+    readonly last: boolean
+    readonly kept: Kept['session'] | undefined
+    readonly leaveOpen: boolean
+  },
+): Promise<Talked> {
   const provider = keyOf(stop)
   const perMinute = (stop.provider ?? UNKNOWN_PROVIDER).perMinute
   rooms.sources.tell(source, provider, perMinute, { kind: 'begun' })
-  const said = await converse(ctx, rooms.who, {
+  const plan = {
     ...stop,
     email: journey.email,
     port: journey.port,
     source,
     catchAll: rooms.catchAll.get(journey.email.domain, stop.host),
     startTls: manner.startTls,
-    stageMs: (stage) => shareOf(stage, journey.deadlineMs - ctx.now(), manner.last),
-  })
-  note(rooms, said, journey)
-  rooms.sources.tell(source, provider, perMinute, eventOf(said, rooms.who.heloFollowsSource))
-  return said
+    stageMs: (stage: Stage) => shareOf(stage, journey.deadlineMs - ctx.now(), manner.last),
+  }
+  const talked = await converse(ctx, rooms.who, plan, manner)
+  note(rooms, talked.said, journey)
+  rooms.sources.tell(source, provider, perMinute, eventOf(talked.said, rooms.who.heloFollowsSource))
+  return talked
 }
 
 /** What a conversation teaches for those to come. */
