@@ -39,7 +39,7 @@ export function httpsFetch(options: HttpsOptions): Fetch {
         if (redirects === 0) return answered.fetched // the status tells the caller, who wants no redirect followed
         throw new FetchError('redirect', `more than ${redirects} redirects`)
       }
-      at = readUrl(URL.parse(answered.location, at)?.href ?? answered.location, options)
+      at = readUrl(URL.parse(answered.location, at.href)?.href ?? answered.location, options)
     }
   }
 }

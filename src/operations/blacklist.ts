@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { presentBlacklist } from '../dnsbl/present.ts'
 import { blacklistAnswer } from './answers.ts'
-import { remembering } from './context.ts'
 import { blacklistExample } from './examples.ts'
 import { defineOperation } from './operation.ts'
 import { ipParam, maxAgeParam } from './params.ts'
@@ -22,7 +21,7 @@ export const blacklist = defineOperation({
   example: blacklistExample,
   deadlineMs: 15_000,
   run: async (ctx, { blacklists }, { ip, max_age }) => {
-    const answer = await blacklists.lookup(remembering(ctx), ip, max_age === undefined ? {} : { maxAgeMs: max_age })
+    const answer = await blacklists.lookup(ctx, ip, max_age === undefined ? {} : { maxAgeMs: max_age })
     return presentBlacklist(answer, ctx.now())
   },
   verdict: ({ verdict }) => (verdict === 'listed' ? 'bad' : verdict === 'clean' ? 'good' : 'unclear'),

@@ -1,31 +1,44 @@
 import { readFileSync } from 'node:fs'
 import { AppError } from '../base/errors.ts'
 import type { Config } from '../config.ts'
-import { createBlacklists } from '../dnsbl/blacklists.ts'
+import { type Blacklists, createBlacklists } from '../dnsbl/blacklists.ts'
 import { parseLists } from '../dnsbl/parse-lists.ts'
-import type { ListSet } from '../dnsbl/zone-type.ts'
+import { parseListKey } from '../dnsbl/query.ts'
+import type { ListKeys, ListSet } from '../dnsbl/zone-type.ts'
 import { BUILT_IN } from '../dnsbl/zones.ts'
 import { createGeo } from '../geo/geo.ts'
 import { geoSources } from '../geo/sources.ts'
 import { createVerifier, type VerifySettings } from '../mailbox/verify.ts'
 import { parseEmail } from '../names/email.ts'
+import type { Resolve } from '../net/dns/resolver.ts'
 import { canBind, ownPublicAddresses } from '../net/local-addresses.ts'
 import type { Deps } from '../operations/deps.ts'
 import type { Outside } from './world.ts'
 
+/** What operations are given, and how the rooms write down what they remember before the store is closed. */
+export type Rooms = { readonly deps: Deps; readonly settle: () => Promise<void> }
+
+/** How long self-tests under way may hold up the end of the program, ms. */
+const SETTLE_MS = 1_000
+
 /** The rooms that keep state, made once for the life of the process. Throws AppError on an option whose file cannot be used. */
-export async function createDeps(config: Config, { world }: Outside): Promise<Deps> {
-  const keys = {
-    ...(config.dqsKey ? { dqs: config.dqsKey } : {}),
-    ...(config.spamratsKey ? { spamrats: config.spamratsKey } : {}),
-  }
-  const blacklists = createBlacklists({ now: world.now, set: listSet(config), keys, noCourtesy: config.noCourtesy })
-  const verifier = createVerifier(world, verifySettings(config))
+export async function createDeps(config: Config, { world, uncached }: Outside): Promise<Rooms> {
+  const blacklists = createBlacklists({
+    now: world.now,
+    set: listSet(config),
+    keys: listKeys(config),
+    noCourtesy: config.noCourtesy,
+  })
   const geo = createGeo({
     sources: geoSources(config.geoDbs, { now: world.now, warn: world.log.warn }),
     warn: world.log.warn,
   })
-  return { blacklists, geo, verifier, canBind, smtpPort: config.smtpPort }
+  const deps: Deps = { blacklists: askingWith(uncached, blacklists), geo, verifier, canBind, smtpPort: config.smtpPort }
+  async function settle(): Promise<void> {
+    await Promise.race([blacklists.settled(), new Promise((resolve) => setTimeout(resolve, SETTLE_MS).unref())])
+    await verifier.save()
+  }
+  return { deps, settle }
 }
 
 function verifySettings(config: Config): VerifySettings {
@@ -46,6 +59,24 @@ function mailFrom(text: string | undefined): Pick<VerifySettings, 'mailFrom'> {
   const email = parseEmail(text.replace(/^<(.*)>$/, '$1'))
   if (!email.ok) throw new AppError('invalid_parameter', `--mail-from: ${email.problem}`)
   return { mailFrom: email.value }
+}
+
+/** Lists are remembered by rules of their own (docs/blacklists.md), so that no other cache may stand between. */
+const askingWith = (resolve: Resolve, blacklists: Blacklists): Blacklists => ({
+  ...blacklists,
+  lookup: (ctx, address, options) => blacklists.lookup({ ...ctx, resolve }, address, options),
+  test: (ctx) => blacklists.test({ ...ctx, resolve }),
+})
+
+function listKeys(config: Config): ListKeys {
+  const key = (text: string | undefined, option: string): string | undefined => {
+    if (text === undefined) return undefined
+    const parsed = parseListKey(text, option)
+    if (!parsed.ok) throw new AppError('invalid_parameter', parsed.problem)
+    return parsed.value
+  }
+  const [dqs, spamrats] = [key(config.dqsKey, '--dqs-key'), key(config.spamratsKey, '--spamrats-key')]
+  return { ...(dqs ? { dqs } : {}), ...(spamrats ? { spamrats } : {}) }
 }
 
 function listSet(config: Config): ListSet {

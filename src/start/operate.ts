@@ -46,14 +46,15 @@ async function runHere(
   { config, logger, version }: Setting,
 ): Promise<JsonObject> {
   const outside = await openOutside(config, logger, version)
+  const { deps, settle } = await createDeps(config, outside)
   try {
-    const deps = await createDeps(config, outside)
     const deadlineMs =
       (typeof input.timeout === 'number' ? input.timeout : operation.deadlineMs) + (operation.graceMs ?? 0)
     const stop = new AbortController()
     process.once('SIGINT', () => stop.abort(new DOMException('stopped', 'AbortError')))
     return await operation.run({ ...outside.world, signal: within(deadlineMs, stop.signal) }, deps, input)
   } finally {
+    await settle()
     await outside.close()
   }
 }

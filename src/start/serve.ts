@@ -16,7 +16,7 @@ const DRAIN_MS = 30_000
 /** Answers over HTTP until SIGTERM or SIGINT: then nothing new is taken, what runs may end (at most 30 s), and the process exits with 0. */
 export async function serve(config: Config, logger: Logger, version: string): Promise<number> {
   const outside = await openOutside(config, logger, version)
-  const deps = await createDeps(config, outside)
+  const { deps, settle } = await createDeps(config, outside)
   const keys = keysInForce(config, outside.world.now, logger)
   let draining = false
   const app = await httpServer({
@@ -44,6 +44,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
       draining = true
       logger.info({ signal }, 'stopping: what runs may end')
       await drained(app)
+      await settle()
       await outside.close()
       resolve(err ? 1 : 0)
     })

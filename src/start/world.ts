@@ -7,6 +7,7 @@ import { logOf } from '../log.ts'
 import { rangeOf } from '../names/ip-range.ts'
 import { serverAsker } from '../net/dns/ask-server.ts'
 import { dnsClient } from '../net/dns/client.ts'
+import type { Resolve } from '../net/dns/resolver.ts'
 import { formatServer, isPublicResolver, parseServer, type Server, systemResolvers } from '../net/dns/system.ts'
 import { cached, limited, once } from '../net/dns/wrap.ts'
 import { httpsFetch } from '../net/https.ts'
@@ -35,7 +36,8 @@ export async function openOutside(config: Config, logger: Logger, version: strin
   const reachable = guard({ allowed: config.allowNetworks })
   const client = dnsClient({ servers, trustAd, random })
   const asker = serverAsker({ allowed: reachable, random })
-  const resolve = once(cached(limited(client.resolve, MAX_QUESTIONS), { now, ...CACHE }))
+  const uncached = once(limited(client.resolve, MAX_QUESTIONS))
+  const resolve = once(cached(uncached, { now, ...CACHE }))
   const ca = getCACertificates('extra')
   const store = fileStore(config.dataDir, log.warn)
   const world: World = {
@@ -60,7 +62,7 @@ export async function openOutside(config: Config, logger: Logger, version: strin
     asker.close()
     await store.flush()
   }
-  return { world, servers, close }
+  return { world, uncached, servers, close }
 }
 
 /** The resolvers to ask. Their AD bit is believed when the operator says so, or when all of them stand on this machine (RFC 4035 §4.9.3). */
