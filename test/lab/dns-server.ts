@@ -12,6 +12,8 @@ export type Query = {
   readonly name: string
   readonly type: string
   readonly over: 'udp' | 'tcp'
+  /** The port that it came from. */
+  readonly port: number
 }
 /** What a server sends to a query, in order; nothing is silence. Over TCP each is framed. */
 export type Reply = Buffer | readonly Buffer[] | undefined
@@ -31,18 +33,18 @@ export async function labServer(behave: Behaviour, raw?: (socket: Socket) => voi
   const open = new Set<Socket>()
   let connections = 0
 
-  async function replies(bytes: Buffer, over: Query['over']): Promise<readonly Buffer[]> {
+  async function replies(bytes: Buffer, over: Query['over'], port = 0): Promise<readonly Buffer[]> {
     const message = dnsPacket.decode(bytes)
     const [asked] = message.questions
-    const query = { message, bytes, over, name: asked!.name.toLowerCase(), type: asked!.type }
+    const query = { message, bytes, over, port, name: asked!.name.toLowerCase(), type: asked!.type }
     queries.push(query)
     const reply = await behave(query)
     return reply === undefined ? [] : Buffer.isBuffer(reply) ? [reply] : (reply as readonly Buffer[])
   }
 
-  const udp = createSocket('udp4')
+  const udp = createSocket({ type: 'udp4', recvBufferSize: 1_048_576 })
   udp.on('message', (bytes, from) => {
-    void replies(bytes, 'udp').then((all) => {
+    void replies(bytes, 'udp', from.port).then((all) => {
       for (const reply of all) udp.send(reply, from.port, from.address)
     })
   })
@@ -53,7 +55,7 @@ export async function labServer(behave: Behaviour, raw?: (socket: Socket) => voi
     if (raw) raw(socket)
     else {
       onFrames(socket, (bytes) => {
-        void replies(bytes, 'tcp').then((all) => socket.write(Buffer.concat(all.map(framed))))
+        void replies(bytes, 'tcp', socket.remotePort).then((all) => socket.write(Buffer.concat(all.map(framed))))
       })
     }
   })

@@ -1,0 +1,73 @@
+import dnsPacket from 'dns-packet'
+import { afterEach, expect, it } from 'vitest'
+import { type LabServer, labServer, type Query, type Reply, response, soa } from '../../../test/lab/dns-server.ts'
+import { ip } from '../../names/ip.ts'
+import { serverAsker } from './ask-server.ts'
+
+const closers: (() => void)[] = []
+afterEach(() => {
+  for (const close of closers.splice(0)) close()
+})
+async function asker(behave: (query: Query) => Reply, allowed = true) {
+  const lab: LabServer = await labServer(behave)
+  const { ask, close } = serverAsker({
+    allowed: () => allowed,
+    random: () => 0.5,
+    port: lab.server.port,
+    timeouts: { tryMs: 100, totalMs: 500 },
+  })
+  closers.push(close, lab.close)
+  return { lab, ask: () => ask(ip('127.0.0.1'), 'a.example', 'A', AbortSignal.timeout(5_000)) }
+}
+const AA = dnsPacket.AUTHORITATIVE_ANSWER
+const found = (query: Query) => [{ type: 'A', name: query.name, ttl: 60, data: '192.0.2.1' }]
+
+it('asks without recursion, and tells whether the server speaks for the zone', async () => {
+  const { lab, ask } = await asker((query) => response(query, { answers: found(query), flags: AA }))
+  expect(await ask()).toMatchObject({ kind: 'found', records: ['192.0.2.1'], authoritative: true, secure: false })
+  expect(lab.queries[0]!.bytes[2]! & 1).toBe(0) // RD
+})
+
+it('goes to TCP after a truncated answer', async () => {
+  const { ask } = await asker((query) =>
+    query.over === 'udp' ? response(query, { flags: 0x0200 }) : response(query, { answers: found(query) }),
+  )
+  expect(await ask()).toMatchObject({ kind: 'found', authoritative: false })
+})
+
+it.each<[string, (query: Query) => Reply, object]>([
+  [
+    'a referral',
+    (query) => response(query, { authorities: [{ type: 'NS', name: 'example', ttl: 1, data: 'ns.example' }] }),
+    { kind: 'nodata', authoritative: false },
+  ],
+  [
+    'a chain that leaves the zone',
+    (query) =>
+      response(query, { answers: [{ type: 'CNAME', name: query.name, ttl: 1, data: 'b.example' }], flags: AA }),
+    { kind: 'nodata', cname: ['b.example'], authoritative: true },
+  ],
+  [
+    'NXDOMAIN',
+    (query) => response(query, { rcode: 3, authorities: [soa(9)], flags: AA }),
+    { kind: 'nxdomain', ttlSeconds: 9 },
+  ],
+])('%s is an answer', async (_, behave, answer) => {
+  const { lab, ask } = await asker(behave)
+  expect(await ask()).toMatchObject(answer)
+  expect(lab.queries).toHaveLength(1)
+})
+
+it.each<[string, (query: Query) => Reply, string]>([
+  ['REFUSED (a lame server)', (query) => response(query, { rcode: 5 }), 'refused'],
+  ['silence', () => undefined, 'timeout'],
+])('%s is none', async (_, behave, reason) => {
+  const { ask } = await asker(behave)
+  await expect(ask()).rejects.toMatchObject({ reason })
+})
+
+it('sends nothing to an address that is not allowed', async () => {
+  const { lab, ask } = await asker((query) => response(query), false)
+  await expect(ask()).rejects.toMatchObject({ name: 'DnsError', reason: 'unsafe_address' })
+  expect(lab.queries).toHaveLength(0)
+})
