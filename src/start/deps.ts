@@ -33,6 +33,7 @@ export async function createDeps(config: Config, { world, uncached }: Outside): 
     sources: geoSources(config.geoDbs, { now: world.now, warn: world.log.warn }),
     warn: world.log.warn,
   })
+  const verifier = createVerifier(world, verifySettings(config))
   const deps: Deps = { blacklists: askingWith(uncached, blacklists), geo, verifier, canBind, smtpPort: config.smtpPort }
   async function settle(): Promise<void> {
     await Promise.race([blacklists.settled(), new Promise((resolve) => setTimeout(resolve, SETTLE_MS).unref())])
