@@ -18,7 +18,8 @@ type Failure = { readonly error: DnsError; readonly count: number; readonly unti
 /**
  * Remembers answers for their TTL, at most a day, and "no" for at most three hours (RFC 2308 §5); failures for 1 to 5 s (RFC 9520),
  * except those that the asker's own signal made. TTL 0 is not kept. The TTL of an answer counts down while it is kept.
- * Bounded in entries and bytes; the least recently used goes first.
+ * Bounded in entries and bytes; the least recently used goes first. It belongs outermost, so that what is kept costs nothing more:
+ * `cached(once(limited(resolve)))`.
  */
 export function cached(
   resolve: Resolve,
@@ -188,7 +189,9 @@ const isKept = (error: DnsError, signal: AbortSignal): boolean =>
   !signal.aborted && error.reason !== 'aborted' && error.reason !== 'invalid_name'
 
 function keepFailure(failures: TtlCache<Failure>, key: string, error: DnsError, nowMs: number): void {
-  const count = (failures.get(key)?.value.count ?? 0) + 1
+  const before = failures.get(key)?.value
+  if (before && before.untilMs > nowMs) return // several waited for it
+  const count = (before?.count ?? 0) + 1
   const keptMs = FAILURE_MS[Math.min(count, FAILURE_MS.length) - 1]!
   failures.set(key, { error, count, untilMs: nowMs + keptMs }, FAILURES_MS)
 }
