@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { masked } from './log.ts'
+import { createLogger, masked } from './log.ts'
 
 it.each([
   ['rcpt joe@example.org refused', 'rcpt j***@example.org refused'],
@@ -15,4 +15,12 @@ it.each([
 
 it('is linear on hostile text', () => {
   expect(String(masked('a@'.repeat(32_768))).length).toBeGreaterThan(0)
+})
+
+it.each(['json', 'pretty'] as const)('writes a line as %s, the address in it masked', (format) => {
+  const lines: string[] = []
+  const logger = createLogger({ level: 'info', format, addresses: false }, (line) => lines.push(line))
+  logger.info({ email: 'joe@example.org' }, 'asked about joe@example.org')
+  expect(lines.join('')).toContain('asked about j***@example.org')
+  expect(lines.join('')).not.toContain('joe@')
 })

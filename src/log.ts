@@ -12,8 +12,8 @@ export type LogOptions = {
 
 export type Logger = pino.Logger
 
-/** The log on standard error: standard output belongs to answers. Mail addresses in any field are masked unless `addresses`. */
-export function createLogger({ level, format, addresses }: LogOptions): Logger {
+/** The log, by default on standard error: standard output belongs to answers. Mail addresses in any field are masked unless `addresses`. */
+export function createLogger({ level, format, addresses }: LogOptions, write?: (line: string) => void): Logger {
   const clean = addresses ? (value: unknown) => value : masked
   return pino(
     {
@@ -22,15 +22,21 @@ export function createLogger({ level, format, addresses }: LogOptions): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: (fields) => clean(fields) as Record<string, unknown> },
       hooks: {
-        logMethod: (args, method) =>
-          method.apply(undefined as never, args.map((arg) => (typeof arg === 'string' ? clean(arg) : arg)) as never),
+        logMethod(args, method) {
+          const cleaned = args.map((arg) => (typeof arg === 'string' ? clean(arg) : arg))
+          return method.apply(this, cleaned as Parameters<typeof method>)
+        },
       },
       redact: ['headers.authorization', 'headers["x-api-key"]', 'req.headers'],
     },
-    format === 'json'
-      ? pino.destination({ dest: 2, sync: false })
-      : { write: (line: string) => void process.stderr.write(pretty(line)) },
+    destinationOf(format, write),
   )
+}
+
+function destinationOf(format: LogOptions['format'], write?: (line: string) => void): pino.DestinationStream {
+  if (format === 'json') return write ? { write } : pino.destination({ dest: 2, sync: false })
+  const out = write ?? ((line: string): void => void process.stderr.write(line))
+  return { write: (line: string) => out(pretty(line)) }
 }
 
 /** The world's log on a logger: event first, fields after. */

@@ -37,7 +37,7 @@ export async function createDeps(config: Config, { world, uncached }: Outside): 
   const deps: Deps = { blacklists: askingWith(uncached, blacklists), geo, verifier, canBind, smtpPort: config.smtpPort }
   async function settle(): Promise<void> {
     await Promise.race([blacklists.settled(), new Promise((resolve) => setTimeout(resolve, SETTLE_MS).unref())])
-    await verifier.save()
+    await verifier.close()
   }
   return { deps, settle }
 }
