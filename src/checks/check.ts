@@ -1,5 +1,6 @@
 import type { Json } from '../base/json.ts'
 import type { Domain } from '../names/domain.ts'
+import type { Ip } from '../names/ip.ts'
 import type { Ctx } from '../world.ts'
 
 /** `unknown`: it could not be found out. It is never scored as a failure and never told as "no record". */
@@ -48,6 +49,12 @@ export const defineFindings = <T extends FindingTable>(table: T): T => table
 export type CheckInput = {
   /** DKIM selectors to try first, at most 10. */
   readonly selectors?: readonly string[]
+  /** The mail hosts themselves are looked at too (STARTTLS). */
+  readonly starttls?: boolean
+  /** The name to greet mail hosts with, from a source address; its address literal where absent. Must not reject. */
+  readonly helo?: (source: Ip) => Promise<string>
+  /** The port of mail hosts: 25, but for labs. */
+  readonly smtpPort?: number
 }
 
 /** The output key and the wire words of a check's JSON, and the one line where pure meets I/O. */
@@ -61,3 +68,7 @@ export type Check<Facts> = {
   readonly present: (outcome: Outcome<Facts>) => { readonly [key: string]: Json | undefined }
 }
 export const defineCheck = <Facts>(check: Check<Facts>): Check<Facts> => check
+
+/** A check that runs only when the caller wants it; otherwise it has no outcome, no object and no findings. */
+export type OptionalCheck<Facts> = Check<Facts> & { readonly when: (input: CheckInput) => boolean }
+export const defineOptionalCheck = <Facts>(check: OptionalCheck<Facts>): OptionalCheck<Facts> => check

@@ -2,7 +2,7 @@ import type { Json } from '../base/json.ts'
 import { printable } from '../base/text.ts'
 import type { Check, Finding, FindingTable, Outcome, Severity } from './check.ts'
 import * as registry from './registry.ts'
-import type { CheckKey, Outcomes } from './run.ts'
+import type { ByCheck, CheckKey, Outcomes } from './run.ts'
 
 /** A finding as the reader gets it (docs/findings.md). */
 export type PresentedFinding = {
@@ -40,7 +40,7 @@ export function presentFinding(table: FindingTable, finding: Finding): Presented
 export function presentFindings(outcomes: Outcomes): PresentedFinding[] {
   const keys = Object.keys(registry) as CheckKey[]
   return keys
-    .flatMap((key) => outcomes[key].findings.map((finding) => presentFinding(registry[key].table, finding)))
+    .flatMap((key) => (outcomes[key]?.findings ?? []).map((finding) => presentFinding(registry[key].table, finding)))
     .sort((a, b) => RANK[a.severity] - RANK[b.severity])
 }
 
@@ -57,13 +57,15 @@ export function presentOutcome<Facts>(
   }
 }
 
-/** Every check's object by its key, in the order of the registry. */
-export function presentOutcomes(outcomes: Outcomes): { readonly [K in CheckKey]: ReturnType<typeof presentOutcome> } {
-  const keys = Object.keys(registry) as CheckKey[]
+type Presented = ByCheck<{ readonly [K in CheckKey]: ReturnType<typeof presentOutcome> }>
+
+/** The object of every check that ran by its key, in the order of the registry. */
+export function presentOutcomes(outcomes: Outcomes): Presented {
+  const keys = (Object.keys(registry) as CheckKey[]).filter((key) => outcomes[key] !== undefined)
   // Key and facts belong together, which the type of a mapped access cannot say.
   const entries = keys.map((key) => [
     key,
     presentOutcome(registry[key] as Check<unknown>, outcomes[key] as Outcome<unknown>),
   ])
-  return Object.fromEntries(entries) as { readonly [K in CheckKey]: ReturnType<typeof presentOutcome> }
+  return Object.fromEntries(entries) as Presented
 }

@@ -1,7 +1,12 @@
 // The registration list: the export name is the key in every answer and the prefix of its findings.
+export { bimi } from './bimi/index.ts'
+export { caa } from './caa/index.ts'
 export { dkim } from './dkim/index.ts'
 export { dmarc } from './dmarc/index.ts'
+export { mtaSts as mta_sts } from './mta-sts/index.ts'
 export { mx } from './mx/index.ts'
+export { ns } from './ns/index.ts'
 export { ptr } from './ptr/index.ts'
+export { soa } from './soa/index.ts'
 export { spf } from './spf/index.ts'
 export { tlsRpt as tls_rpt } from './tls-rpt/index.ts'

@@ -10,7 +10,7 @@ import type { Score } from './score.ts'
 type JsonObject = { readonly [key: string]: Json | undefined }
 
 /** The checks that the score is made of; the others are hardening: findings, no points. */
-const SCORED: readonly CheckKey[] = ['spf', 'dkim', 'dmarc', 'mx', 'ptr']
+const SCORED = ['spf', 'dkim', 'dmarc', 'mx', 'ptr'] as const satisfies readonly CheckKey[]
 
 /** The answer of `/v1/check`: the fields of spec.md in its order, then the additions. */
 export function composeCheck(domain: Domain, outcomes: Outcomes, score: Score): JsonObject {
