@@ -25,7 +25,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
 
   us(
     'reverse_dns_required',
-    /\breverse (?:dns|lookup|hostname|host name|record|mapping|resolution|ip|address)\b|\breverse-?dns\b|\brdns\b/,
+    /\b(?:host|client|ip|server)\b.{0,60}\b(?:in|from) (?:the )?dns\b|\breverse (?:zone|dns|lookup|hostname|host name|record|mapping|resolution|ip|address)\b|\breverse-?dns\b|\brdns\b/,
     'AT&T',
     '550 5.7.1 Connections not accepted from servers without a valid sender domain. Fix reverse DNS for 192.0.2.1',
   ),
@@ -115,7 +115,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\b(?:return|reverse).?path\b|\benvelope.?from\b|\bmail from\b.{0,40}(?:reject|refus|denied|invalid|not |must)|domain of sender|purported responsible|\bcall(?:back|out)\b|invalid dns (?:mx|a)\b|your (?:e-?mail |mail |sender |sending )?(?:address|domain)\b.{0,40}\b(?:reject|refus|denied|invalid|unknown|does ?n[o']t|is ?n[o']t|cannot|could not|black|block)/,
+    /\b(?:return|reverse).?path\b|\benvelope.?from\b|\bmail from\b.{0,40}(?:reject|refus|denied|invalid|not |must|unknown)|\bin (?:the )?(?:mail from|sender|envelope)\b|\breturn address|domain of sender|purported responsible|\bcall(?:back|out)\b|invalid dns (?:mx|a)\b|your (?:e-?mail |mail |sender |sending )?(?:address|domain)\b.{0,40}\b(?:reject|refus|denied|invalid|unknown|does ?n[o']t|is ?n[o']t|cannot|could not|black|block)/,
     'Exim',
     '550 Callback setup failed while verifying <verify@probe.example>',
   ),
@@ -139,7 +139,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\b(?:expediteur|emetteur|absender|remitente|mittente|remetente|nadawc|afzender|odesilatel)\S{0,4}\b|отправител|差出人|送信者|发件人|寄件人|發件人/,
+    /\b(?:expediteur|emetteur|absender|remitente|mittente|remetente|nadawc|afzender|odesilatel)\S{0,4}\b|отправител|差出人|送信者|送信元|보낸 ?사람|발신[자인]|发件人|寄件人|發件人/,
     'French, German, Spanish, Italian, Portuguese, Polish, Dutch, Czech, Russian, Japanese, Chinese hosts',
     '550 Adresse d expediteur invalide',
   ),

@@ -32,7 +32,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'mailbox_not_found',
-    /\b(?:unknown|unkown|unknow|unregistered|unrecogni[sz]ed|nonexistent|non-?existant|non-existent|inexistent|undefined) (?:or illegal |or invalid |local |e-?mail |mail |to |recipient |mailbox |virtual )?(?:user|recipient|mailbox|account|address|addressee|alias|local.?part|destination|customer|person|e-?mail|receiver|rcpt|name|id)/,
+    /\b(?:unknown|unkown|unknow|unregistered|unrecogni[sz]ed|nonexistent|non-?existant|non-existent|inexistent|undefined) (?:or illegal |or invalid |local |e-?mail |mail |to |recipient |mailbox |virtual )?(?:user(?! agent)|recipient|mailbox|account|address|addressee|alias|local.?part|destination|customer|person|e-?mail|receiver|rcpt|name|id)/,
     'Qmail, docomo',
     '550 Unknown user user@example.jp',
   ),

@@ -69,7 +69,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'source_blocked',
-    /service refuse|\blpn00[1-6]_\d{3}|\bofr00[56]_\d{3}|adresse ip\b.{0,40}\b(?:bloque|refuse|rejete|liste|interdit)|\bip.?adresse\b.{0,40}\b(?:gesperrt|blockiert|abgelehnt|gelistet)|(?:direccion|indirizzo|endereco) ip\b.{0,40}\b(?:bloque|bloccat|bloquead|rechazad|rifiutat|rejeitad|lista)|(?:ip|адрес).{0,20}(?:в ч[её]рн|занес[её]н|внес[её]н)|ip.{0,12}(?:被拒绝|被封|黑名单|被列入|拒否)|黑名单|ブラックリスト/,
+    /service refuse|\b(?:adresse|direccion|indirizzo|endereco|adres) ip\b|\bip.?(?:адрес|地址|アドレス|adresse|주소)|\bip (?:address )?(?:is )?(?:not (?:found|known)|unknown)|\baddress \[?\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}|\blpn00[1-6]_\d{3}|\bofr00[56]_\d{3}|(?:ip|адрес).{0,20}(?:в ч[её]рн|занес[её]н|внес[её]н)|ip.{0,12}(?:被拒绝|被封|黑名单|被列入|拒否)|黑名单|ブラックリスト/,
     'La Poste, SFR, Orange',
     '550 5.5.0 Service refuse. Veuillez essayer plus tard. service refused, please try later. LPN001_108',
   ),
@@ -88,7 +88,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'policy',
-    /\bpolic(?:y|ies)\b|administrative(?:ly)? prohibit|prohibited|mailpolicy|\bmspam|envelope blocked/,
+    /\bpolic(?:y|ies)\b|\b(?:directory|dictionary) (?:harvest|attack)|\bharvesting\b|\bbackscatter|\bprobing\b|administrative(?:ly)? prohibit|prohibited|mailpolicy|\bmspam|envelope blocked/,
     'Mimecast',
     '550 Administrative prohibition - envelope blocked - https://community.mimecast.com/docs/DOC-1369#550',
   ),

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { classify } from './classify.ts'
-import type { Reason } from './reasons.ts'
+import { outcomeOf, type Reason } from './reasons.ts'
 
 /** Replies beside those of the table itself, by what they may be read as. */
 const SEEN: readonly (readonly [what: string, reasons: readonly Reason[], replies: readonly string[]])[] = [
@@ -246,4 +246,76 @@ const rows = SEEN.flatMap(([what, reasons, replies]) => replies.map((reply) => [
 it.each(rows)('%s is %s', (text, _, reasons) => {
   const reply = { code: Number(text.slice(0, 3)), lines: [text.slice(4)] }
   expect(reasons).toContain(classify({ stage: 'rcpt', reply }).reason)
+})
+
+/** Refusals of us that use the words of a missing mailbox: none may be said of the mailbox. */
+it.each([
+  '550 5.7.1 Mail from 192.0.2.1 refused',
+  '550 Your server is not allowed to connect',
+  '550 5.7.0 You are not welcome here',
+  '554 5.7.1 <[192.0.2.1]>: Client host rejected: Go away, no valid address',
+  '550 rejected: unknown user agent host',
+  '550 Address 192.0.2.1 not found in reverse zone',
+  '550 No PTR, address unknown',
+  '550 DNS lookup of your address failed: does not exist',
+  '550 host 192.0.2.1 does not exist',
+  '550 the domain of the sender does not exist',
+  '550 5.1.1 your sender address verify@probe.example does not exist',
+  '550 5.1.1 sender verify failed: user unknown',
+  '550 5.1.1 <verify@probe.example>: sender unknown',
+  '550 sender mailbox not found',
+  '550 Return address user unknown',
+  '550 MAIL FROM user unknown',
+  '550 Backscatter protection: unknown user',
+  '550 5.7.1 Blocked by blocklist: unknown user probing',
+  '550 Directory harvest attack detected, too many unknown users',
+  '550 You have exceeded the maximum number of invalid recipients',
+  '550 Dictionary attack: no such user attempts exceeded',
+  '550 address probing not allowed',
+  '550 5.5.1 Recipient verification not allowed',
+  '550 account probing detected, user unknown',
+  '550 Verify requests from this host are not accepted, mailbox status not disclosed',
+  '550 Email address verification is not supported',
+  '550 5.7.1 <user@example.org>: Recipient address rejected: Your MTA is listed in too many DNSBLs',
+  '550 5.7.1 <user@example.org>: Recipient address rejected: Mail appeared to be SPAM or forged. Ask your Mail/DNS-Administrator to correct HELO and DNS MX settings or to get removed from DNSBLs; in dynablock.njabl.org',
+  '550 5.7.1 <user@example.org>: Recipient address rejected: Message rejected due to: SPF fail - not authorized. Please see http://www.openspf.net/Why?s=mfrom',
+  '550 5.7.23 <user@example.org>: Recipient address rejected: Message rejected due to: domain owner discourages use of this host',
+  '550 Host unknown',
+  '550 IP not found in our records, mailbox unavailable for you',
+  '550 Your IP is listed. Mailbox unavailable',
+  '550-Requested action not taken: mailbox unavailable 550 Sender address is not allowed.',
+  '550-Requested action not taken: mailbox unavailable 550-Reject due to policy restrictions. 550 For explanation visit https://postmaster.gmx.net',
+  "550 5.7.1 Client's address does not exist in DNS",
+  '550 Zugriff verweigert: Ihre IP-Adresse ist gesperrt',
+  '550 Absender unbekannt',
+  '550 Expéditeur inconnu',
+  '550 Adresse IP inconnue',
+  '550 Remitente desconocido: la dirección no existe',
+  '550 Mittente sconosciuto',
+  '550 Remetente inválido, usuário desconhecido',
+  '550 Отправитель неизвестен',
+  '550 Адрес отправителя не существует',
+  '550 IP-адрес не найден в обратной зоне',
+  '550 Ваш IP-адрес не существует',
+  '550 发件人地址不存在',
+  '550 发信IP地址无效',
+  '550 发件人不存在',
+  '550 送信元アドレスが不明',
+  '550 IPアドレスが不明',
+  '550 送信者のアドレスが存在しません',
+  '550 보낸 사람 주소가 존재하지 않습니다',
+  '550 Nadawca nieznany',
+  '550 gönderen adresi bulunamadı',
+  '550 Avsändaren okänd',
+  '550 adresse IP inexistante',
+  '550 Dirección IP desconocida',
+  '450 4.7.1 <user@example.org>: Recipient address rejected: User unknown, greylisted',
+  '550 Unknown host name of client address',
+  '550 Rejected: your HELO name does not exist',
+  '550 Unknown local part in MAIL FROM',
+  '550 Invalid address in MAIL FROM',
+  '550 5.5.4 Invalid domain name in sender',
+])('%s is not about the mailbox', (text) => {
+  const { reason } = classify({ stage: 'rcpt', reply: { code: Number(text.slice(0, 3)), lines: [text.slice(4)] } })
+  expect(outcomeOf(reason).deliverability).toBe('unknown')
 })
