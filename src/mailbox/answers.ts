@@ -65,7 +65,7 @@ export function answers(now: () => number): Answers {
         if (!signal.aborted) throw error
         return own.work.sofar()
       } finally {
-        if (--own.waiting === 0) {
+        if (--own.waiting === 0 && running.get(key) === own) {
           forget(key, own)
           own.work.stop()
         }

@@ -30,6 +30,7 @@ export function identity(
   now: () => number,
   settings: { readonly helo?: Domain; readonly mailFrom?: Email | null },
 ): Identity {
+  let latest = { name: '', domain: parseDomain('') } // a program greets with one name, or with few
   const names: TtlCache<{ readonly name: string }> = ttlCache({ maxEntries: 1_000, now })
   return {
     heloFollowsSource: settings.helo === undefined,
@@ -43,7 +44,8 @@ export function identity(
     },
     sender: (heloName) => {
       if (settings.mailFrom !== undefined) return settings.mailFrom ?? undefined
-      const domain = parseDomain(heloName)
+      if (heloName !== latest.name) latest = { name: heloName, domain: parseDomain(heloName) }
+      const { domain } = latest
       if (!domain.ok) return undefined
       return {
         local: `verify-${Math.floor(now() / SENDER_CHANGES_MS).toString(36)}`,

@@ -35,6 +35,8 @@ export type VerifySettings = {
   readonly listed?: (source: Ip, provider: ProviderKey) => string | undefined
   /** Domains, with all below them, that are never asked. */
   readonly deny?: readonly Domain[]
+  /** Told of every question that was settled by asking: for metrics. */
+  readonly observe?: (finding: Finding) => void
   /** Lifts every limit toward mail hosts: for labs. */
   readonly noCourtesy?: boolean
 }
@@ -174,6 +176,7 @@ function begin({ ctx, input, email, rooms, settings, memory, greylisted }: Quest
     .then((finding) => {
       if (!abandoned) memory.remember(key, finding)
       greylisted.note(finding)
+      settings.observe?.(finding)
       return finding
     })
     .finally(release)

@@ -6,6 +6,9 @@ export type Life = {
   readonly end: () => void
 }
 
+/** One for all: a stack is dear to make. */
+const ENDED = new DOMException('it is over', 'AbortError')
+
 /** One timer and one listener at a time on the caller's signal, both removed: a signal that serves many sockets gathers no listeners. */
 export function lifeOf(): Life {
   const controller = new AbortController()
@@ -22,6 +25,6 @@ export function lifeOf(): Life {
         caller?.removeEventListener('abort', stop)
       }
     },
-    end: () => controller.abort(),
+    end: () => controller.abort(ENDED),
   }
 }

@@ -35,6 +35,9 @@ export function tcpDial(options: TcpDialOptions): Dial {
   }
 }
 
+/** One for all: a stack is dear to make, and nobody reads this one. */
+const CLOSED = new DialError('connection_lost', 'the connection is closed')
+
 const unsafe = (address: Ip): DialError =>
   new DialError('unsafe_address', `${address} is a private or reserved address and is not contacted`)
 
@@ -85,7 +88,7 @@ function connectionOver(tcp: Socket, signal: AbortSignal, secureContext: () => S
   }
   function close(): void {
     signal.removeEventListener('abort', onAbort)
-    box.fail(new DialError('connection_lost', 'the connection is closed'))
+    box.fail(CLOSED)
     socket.destroy()
     tcp.destroy()
   }
