@@ -74,6 +74,7 @@ export const presentPool = (rows: readonly PoolRow[]): JsonObject => ({
     })),
   })),
   has_more: false,
+  next_cursor: null,
 })
 
 const timeOf = (ms: number | undefined): string | undefined =>
