@@ -21,7 +21,11 @@ const OUTSIDE = ['start', 'net', 'store', 'http', 'web', 'main.ts', 'config.ts',
 const OUTSIDE_MODULES =
   /^(?:node:)?(?:net|dgram|tls|http|https|http2|fs|fs\/promises|dns|dns\/promises|child_process|undici)$/
 const WORLDLY = [
-  { pattern: /\bDate\.now\(\)|new Date\(\)/, why: 'the clock is handed in (World.now)', except: ['main.ts', 'start', 'net'] },
+  {
+    pattern: /\bDate\.now\(\)|new Date\(\)/,
+    why: 'the clock is handed in (World.now)',
+    except: ['main.ts', 'start', 'net'],
+  },
   { pattern: /\bMath\.random\(\)/, why: 'chance is handed in (World.random)', except: ['main.ts'] },
   {
     pattern: /\bprocess\.env\b/,
