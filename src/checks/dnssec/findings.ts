@@ -1,0 +1,74 @@
+import { defineFindings } from '../check.ts'
+
+export const findings = defineFindings({
+  'dnssec.bogus': {
+    severity: 'critical',
+    title: 'DNSSEC validation fails',
+    detail: ({ domain }) =>
+      `Resolvers that validate give no answer for ${domain}: for them the domain has no mail at all. Without validation there is an answer.`,
+    repair: 'Correct the DS record at the registrar or the signatures; until then remove the DS record.',
+    reference: 'RFC 4035 §5.5',
+  },
+  'dnssec.expired': {
+    severity: 'critical',
+    title: 'DNSSEC signatures have expired',
+    detail: ({ domain, zone }) =>
+      `Resolvers that validate give no answer for ${domain}, because signatures of ${zone} have run out.`,
+    repair: 'Sign the zone anew, and see to it that this happens by itself.',
+    reference: 'RFC 4035 §5.3.1',
+  },
+  'dnssec.not_yet_valid': {
+    severity: 'critical',
+    title: 'DNSSEC signatures are not valid yet',
+    detail: ({ domain, zone }) =>
+      `Resolvers that validate give no answer for ${domain}, because signatures of ${zone} begin in the future.`,
+    repair: 'Set the clock of the machine that signs, and sign the zone anew.',
+    reference: 'RFC 4035 §5.3.1',
+  },
+  'dnssec.ds_mismatch': {
+    severity: 'critical',
+    title: 'The DS record fits no key of the zone',
+    detail: ({ zone }) =>
+      `The parent of ${zone} vouches for a key that the zone does not have; resolvers that validate give no answer for it.`,
+    repair: 'Give the DS record of the present key to the registrar, or remove the old one.',
+    reference: 'RFC 4035 §5.2',
+  },
+  'dnssec.island': {
+    severity: 'low',
+    title: 'Signed, but nobody can tell',
+    detail: ({ zone }) =>
+      `${zone} is signed, but its parent has no DS record for it, so its signatures prove nothing to anybody.`,
+    repair: 'Give the DS record of the zone to the registrar.',
+    reference: 'RFC 4035 §5.2',
+  },
+  'dnssec.insecure': {
+    severity: 'low',
+    title: 'Signed, but not validated',
+    detail: ({ zone }) =>
+      `${zone} has a DS record, but a resolver that validates does not vouch for its answers: a zone above is not signed, or the algorithm is not known to it.`,
+    repair: 'See that every zone above is signed, and sign with algorithm 13 (ECDSA P-256) or 8 (RSA/SHA-256).',
+    reference: 'RFC 4035 §4.3',
+  },
+  'dnssec.unsigned': {
+    severity: 'low',
+    title: 'Not signed',
+    detail: ({ zone }) => `The zone ${zone} is not signed, so its mail records can be forged and DANE cannot be used.`,
+    repair: 'Turn DNSSEC on at the DNS provider and give the DS record to the registrar.',
+    reference: 'RFC 9364 §1',
+  },
+  'dnssec.weak_algorithm': {
+    severity: 'medium',
+    title: 'Signed with an outdated algorithm',
+    detail: ({ zone, algorithms }) =>
+      `The DS records of ${zone} are about keys of algorithm ${Array.isArray(algorithms) ? algorithms.join(', ') : ''} only; resolvers begin to take that for not signed.`,
+    repair: 'Change to algorithm 13 (ECDSA P-256).',
+    reference: 'RFC 8624 §3.1',
+  },
+  'dnssec.weak_digest': {
+    severity: 'low',
+    title: 'DS record with SHA-1 only',
+    detail: ({ zone }) => `The DS records of ${zone} are SHA-1 digests (type 1), which may no longer be relied on.`,
+    repair: 'Publish a DS record with SHA-256 (digest type 2).',
+    reference: 'RFC 8624 §3.3',
+  },
+})

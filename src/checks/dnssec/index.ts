@@ -1,0 +1,20 @@
+import { printable } from '../../base/text.ts'
+import { defineCheck } from '../check.ts'
+import { findings } from './findings.ts'
+import { dnssecState, judgeDnssec } from './judge.ts'
+import { type DnssecFacts, lookupDnssec } from './lookup.ts'
+
+export type { DnssecFacts } from './lookup.ts'
+export { believes } from './lookup.ts'
+
+/** DNSSEC: whether the zone is signed, and whether a resolver that is trusted vouches for it. */
+export const dnssec = defineCheck<DnssecFacts>({
+  specs: ['RFC 9364', 'RFC 8914', 'RFC 4035'],
+  table: findings,
+  run: async (ctx, domain) => judgeDnssec(await lookupDnssec(ctx, domain)),
+  present: ({ facts }) => ({
+    ...(facts ? dnssecState(facts) : { signed: null, validated: null, bogus: null }),
+    ede: (facts?.ede ?? []).map(({ code, text }) => ({ code, text: printable(text, 256) })),
+    zone: facts?.zone,
+  }),
+})

@@ -1,0 +1,115 @@
+import { printable } from '../../base/text.ts'
+import { DnsError, type RecordData } from '../../net/dns/resolver.ts'
+import type { Finding, Outcome } from '../check.ts'
+import type { DnssecFacts } from './lookup.ts'
+import { dsMatches } from './match.ts'
+
+/** Extended errors that name a fault of validation (RFC 8914 §4.7 to §4.13), and those that say that the signatures ran out. */
+const VALIDATION = { first: 6, last: 12 } as const
+const EXPIRED = 7
+const NOT_YET_VALID = 8
+/** RFC 9905: signing and validating with SHA-1 is over; RFC 8624 §3.1: MD5, DSA and the old GOST likewise. */
+const WEAK_ALGORITHMS = new Set([1, 3, 5, 6, 7, 12])
+const SHA1 = 1
+
+/** What the facts say in one word each; null: it could not be found out. */
+export type DnssecState = {
+  readonly signed: boolean | null
+  readonly validated: boolean | null
+  readonly bogus: boolean | null
+}
+
+/** `signed`: there is a DS or a DNSKEY record; `validated`: a trusted resolver says AD; `bogus`: there is an answer only when nothing is checked. */
+export function dnssecState(facts: DnssecFacts): DnssecState {
+  const { validation, believed } = facts
+  const signed = signedOf(facts)
+  if ('failed' in validation) {
+    // Only SERVFAIL is a validator's no (RFC 4035 §5.5); silence or a refusal says nothing of signatures.
+    const bogus = validation.failed.reason === 'servfail' && facts.unchecked === true
+    return { signed, validated: bogus ? false : null, bogus: bogus ? true : null }
+  }
+  if (facts.zoneError) return { signed: null, validated: validation.secure ? true : null, bogus: null }
+  if (facts.zone === undefined) return { signed: false, validated: false, bogus: false }
+  if (validation.secure) return { signed: signed ?? true, validated: true, bogus: false }
+  if (signed === false) return { signed, validated: false, bogus: false }
+  return { signed, validated: believed ? false : null, bogus: believed ? false : null }
+}
+
+/**
+ * `pass`: signed and validated; `warn`: not signed, or signed without effect; `fail`: bogus, or a DS record that fits no key, so that validating receivers do not see the domain;
+ * `unknown`: no answer either way, or a resolver whose word on it is not believed; `not_applicable`: there is no such zone. It never costs points.
+ */
+export function judgeDnssec(facts: DnssecFacts): Outcome<DnssecFacts> {
+  const state = dnssecState(facts)
+  const findings = [...brokenFindings(facts, state), ...signedFindings(facts, state)]
+  if (state.bogus || findings.some(({ id }) => id === 'dnssec.ds_mismatch')) return { status: 'fail', facts, findings }
+  const open = openReason(facts, state)
+  if (open !== undefined) return { status: 'unknown', reason: open, facts, findings }
+  if (facts.zone === undefined) return { status: 'not_applicable', facts, findings: [] }
+  return { status: findings.length > 0 ? 'warn' : 'pass', facts, findings }
+}
+
+function signedOf({ ds, keys }: DnssecFacts): boolean | null {
+  if (recordsOf(ds).length + recordsOf(keys).length > 0) return true
+  return ds instanceof DnsError || keys instanceof DnsError ? null : false
+}
+
+function openReason(facts: DnssecFacts, { signed, validated }: DnssecState): string | undefined {
+  if ('failed' in facts.validation) return facts.validation.failed.message
+  if (facts.zoneError) return facts.zoneError.message
+  if (validated) return undefined
+  const error = [facts.ds, facts.keys].find((answer) => answer instanceof DnsError)
+  if (signed === null && error instanceof DnsError) return error.message
+  if (validated !== null) return undefined
+  return facts.believed === false
+    ? 'the resolver does not validate, or its AD bit is not trusted (--trust-ad)'
+    : 'the resolver could not be asked whether it validates'
+}
+
+function brokenFindings(facts: DnssecFacts, { bogus }: DnssecState): Finding[] {
+  const { domain, zone, ede } = facts
+  const findings: Finding[] = []
+  const args = { domain, zone: zone ?? domain }
+  const said = ede.filter(({ code }) => code >= VALIDATION.first && code <= VALIDATION.last)
+  const evidence = printable(said.map(({ code, text }) => `EDE ${code}${text ? `: ${text}` : ''}`).join('; '))
+  const more = evidence === '' ? {} : { evidence }
+  const codes = said.map(({ code }) => code)
+  if (bogus && codes.includes(EXPIRED)) findings.push({ id: 'dnssec.expired', args, ...more })
+  else if (bogus && codes.includes(NOT_YET_VALID)) findings.push({ id: 'dnssec.not_yet_valid', args, ...more })
+  else if (bogus) findings.push({ id: 'dnssec.bogus', args, ...more })
+  if (mismatch(facts)) findings.push({ id: 'dnssec.ds_mismatch', args, evidence: dsText(recordsOf(facts.ds)) })
+  return findings
+}
+
+/** There are DS records, and none of them is about a key of the zone (RFC 4035 §5.2). */
+function mismatch({ zone, ds, keys }: DnssecFacts): boolean {
+  if (zone === undefined || keys instanceof DnsError || recordsOf(ds).length === 0) return false
+  return !recordsOf(ds).some((one) => keys.some((key) => dsMatches(one, zone, key)))
+}
+
+function signedFindings(facts: DnssecFacts, { signed, validated, bogus }: DnssecState): Finding[] {
+  const { ds, keys, zone } = facts
+  if (zone === undefined || bogus) return []
+  const args = { zone }
+  if (signed === false) return [{ id: 'dnssec.unsigned', args }]
+  const findings: Finding[] = []
+  const parents = recordsOf(ds)
+  const island = !(ds instanceof DnsError) && parents.length === 0 && recordsOf(keys).length > 0
+  if (island) findings.push({ id: 'dnssec.island', args })
+  else if (parents.length > 0 && validated === false) findings.push({ id: 'dnssec.insecure', args })
+  const weak = [...new Set(parents.map(({ algorithm }) => algorithm))].filter((number) => WEAK_ALGORITHMS.has(number))
+  if (weak.length > 0 && weak.length === new Set(parents.map(({ algorithm }) => algorithm)).size)
+    findings.push({ id: 'dnssec.weak_algorithm', args: { zone, algorithms: weak.map(String) } })
+  if (parents.length > 0 && parents.every(({ digestType }) => digestType === SHA1))
+    findings.push({ id: 'dnssec.weak_digest', args, evidence: dsText(parents) })
+  return findings
+}
+
+const recordsOf = <T extends RecordData['DS'] | RecordData['DNSKEY']>(answer: readonly T[] | DnsError): readonly T[] =>
+  answer instanceof DnsError ? [] : answer
+
+const dsText = (records: readonly RecordData['DS'][]): string =>
+  records
+    .slice(0, 5)
+    .map(({ keyTag, algorithm, digestType, digest }) => `DS ${keyTag} ${algorithm} ${digestType} ${digest}`)
+    .join(', ')

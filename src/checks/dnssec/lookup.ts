@@ -1,0 +1,101 @@
+import type { Domain } from '../../names/domain.ts'
+import { zoneCandidates } from '../../names/zone-cuts.ts'
+import { type Answer, DnsError, type ExtendedError, type RecordData, type RecordType } from '../../net/dns/resolver.ts'
+import type { Ctx } from '../../world.ts'
+
+/** Names that are asked for the zone. */
+const MAX_CANDIDATES = 4
+/** DS and DNSKEY records that are kept of a zone. */
+const MAX_RECORDS = 50
+
+export type DnssecFacts = {
+  readonly domain: Domain
+  /** Where the zone of the domain begins; absent when it was not found. */
+  readonly zone?: string
+  /** Why it could not be found out. */
+  readonly zoneError?: DnsError
+  /** What the resolver makes of the domain when it validates: `secure` is its AD bit; `failed`: it gives no answer, and why. */
+  readonly validation: { readonly secure: boolean } | { readonly failed: DnsError }
+  /** The same question with checking disabled, asked only where validation failed: whether there is an answer then. */
+  readonly unchecked?: boolean
+  readonly ds: readonly RecordData['DS'][] | DnsError
+  readonly keys: readonly RecordData['DNSKEY'][] | DnsError
+  /** The resolver validates and its AD bit is believed: the root, which is signed, is secure. Absent: could not be asked. */
+  readonly believed?: boolean
+  readonly ede: readonly ExtendedError[]
+}
+
+type Asker = Pick<Ctx, 'resolve' | 'signal'>
+
+/**
+ * Whether the zone of `domain` is signed and what the resolver makes of it: SOA at the names where the zone can begin, then DS and DNSKEY there;
+ * where an answer fails, the same again with checking disabled (RFC 4035 §3.2.2). At most 7 questions in two waits, 11 in three where one fails.
+ * What could not be asked is data; never rejects with DnsError.
+ */
+export async function lookupDnssec(ctx: Asker, domain: Domain): Promise<DnssecFacts> {
+  const candidates = zoneCandidates(domain, MAX_CANDIDATES)
+  const [checked, believed] = await Promise.all([askSoa(ctx, candidates), believes(ctx)])
+  const validation = checked[0]!
+  const failed = validation instanceof DnsError
+  const answers = checked.some((answer) => answer instanceof DnsError) ? await askSoa(ctx, candidates, true) : checked
+  const index = answers.findIndex(decides)
+  const at = answers[index]
+  const zone = at instanceof DnsError ? undefined : candidates[index]
+  const [ds, keys] = zone === undefined ? [[], []] : await askKeys(ctx, zone)
+  return {
+    domain,
+    ...(zone === undefined ? {} : { zone }),
+    ...(at instanceof DnsError ? { zoneError: at } : {}),
+    validation: failed ? { failed: validation } : { secure: validation.secure },
+    ...(failed ? { unchecked: !(answers[0] instanceof DnsError) } : {}),
+    ds,
+    keys,
+    ...(believed === undefined ? {} : { believed }),
+    ede: validation.ede,
+  }
+}
+
+/** Whether the resolver's word on DNSSEC counts: the root zone is signed, so what it says of the root is secure or never anything (RFC 4035 §4.9.3). Undefined: no answer. */
+export async function believes(ctx: Asker): Promise<boolean | undefined> {
+  const root = await settled(ctx.resolve('.', 'SOA', ctx.signal))
+  return root instanceof DnsError ? undefined : root.secure
+}
+
+type Asked<T extends RecordType> = Answer<T> | DnsError
+
+const askSoa = (ctx: Asker, names: readonly string[], checkingDisabled = false): Promise<Asked<'SOA'>[]> =>
+  Promise.all(
+    names.map((name) =>
+      settled(
+        checkingDisabled
+          ? ctx.resolve(name, 'SOA', ctx.signal, { checkingDisabled })
+          : ctx.resolve(name, 'SOA', ctx.signal),
+      ),
+    ),
+  )
+
+/** A SOA record that is no other zone's behind a CNAME; or no answer, so that what stands above does not tell. */
+const decides = (answer: Asked<'SOA'>): boolean =>
+  answer instanceof DnsError || (answer.kind === 'found' && answer.cname.length === 0)
+
+/** Checking is disabled so that the keys of a bogus zone can be seen. */
+async function askKeys(ctx: Asker, zone: string): Promise<[DnssecFacts['ds'], DnssecFacts['keys']]> {
+  const options = { checkingDisabled: true }
+  const [ds, keys] = await Promise.all([
+    settled(ctx.resolve(zone, 'DS', ctx.signal, options)),
+    settled(ctx.resolve(zone, 'DNSKEY', ctx.signal, options)),
+  ])
+  return [
+    ds instanceof DnsError ? ds : ds.records.slice(0, MAX_RECORDS),
+    keys instanceof DnsError ? keys : keys.records.slice(0, MAX_RECORDS),
+  ]
+}
+
+async function settled<T extends RecordType>(work: Promise<Answer<T>>): Promise<Asked<T>> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof DnsError) return error
+    throw error
+  }
+}
