@@ -1,5 +1,5 @@
 import { printable } from '../base/text.ts'
-import type { Email } from '../names/email.ts'
+import { type Email, formatEmail } from '../names/email.ts'
 import type { Ip } from '../names/ip.ts'
 import type { TlsInfo } from '../net/smtp/dial.ts'
 import type { Heard } from '../net/smtp/line.ts'
@@ -136,7 +136,8 @@ async function ask(world: World, who: Identity, plan: Plan, session: Session): P
     const message = 'the mail server does not take addresses that are not ASCII (no SMTPUTF8, RFC 6531)'
     return { stage: 'mail', verdict: { reason: 'smtputf8_required', by: 'stage' }, message }
   }
-  const sender = who.sender(session.heloName)
+  const own = who.sender(session.heloName)
+  const sender = own && formatEmail(own) === formatEmail(plan.email) ? undefined : own // never the address under test
   const probe = madeUpMailbox(plan.email.domain, world.random)
   const wanted = wantsProbe(plan)
   // With the null reverse-path many servers refuse a second recipient: each RCPT has its own transaction.
