@@ -75,8 +75,12 @@ async function getOnce(options: HttpsOptions, url: URL, signal: AbortSignal, wan
   throw last!
 }
 
-/** IPv4 first, then IPv6. A literal needs no question. */
-async function addressesOf(options: HttpsOptions, url: URL, signal: AbortSignal): Promise<readonly Ip[]> {
+/** The addresses of a URL's host, IPv4 first, then IPv6. A literal needs no question. Rejects with {@link FetchError}. */
+export async function addressesOf(
+  options: Pick<HttpsOptions, 'resolve'>,
+  url: URL,
+  signal: AbortSignal,
+): Promise<readonly Ip[]> {
   const bare = url.hostname.replace(/^\[|\]$/g, '')
   if (isIP(bare) !== 0) {
     const literal = parseIp(bare)
@@ -128,9 +132,11 @@ async function getFrom(options: HttpsOptions, { url, address, signal, wanted }: 
   }
 }
 
-const servername = (url: URL): string => (isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? url.hostname : '')
+/** The name for SNI and the certificate; none for an address literal. */
+export const servername = (url: URL): string => (isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? url.hostname : '')
 
-const roots = async (): Promise<readonly string[]> => (await import('node:tls')).rootCertificates
+/** The built-in roots, PEM. */
+export const roots = async (): Promise<readonly string[]> => (await import('node:tls')).rootCertificates
 
 async function hopOf(
   response: Dispatcher.ResponseData,
@@ -154,7 +160,12 @@ async function hopOf(
   return { fetched: { ...head, contentType, body: await bodyOf(response, signal, wanted.maxBytes) } }
 }
 
-async function bodyOf(response: Dispatcher.ResponseData, signal: AbortSignal, maxBytes: number): Promise<Uint8Array> {
+/** The body, at most `maxBytes`. Rejects with {@link FetchError}. */
+export async function bodyOf(
+  response: Dispatcher.ResponseData,
+  signal: AbortSignal,
+  maxBytes: number,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body) {

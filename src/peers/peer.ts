@@ -23,17 +23,18 @@ export type Peer = {
   readonly lastSeenAtMs: number
 }
 
-/** A lease: a heartbeat is due within it. */
-export const TTL_MS = 30_000
-/** Silence after which a peer is dead. */
-export const DEAD_AFTER_MS = 3 * TTL_MS
-/** Silence after which a dead peer is forgotten. */
+/** A lease where none is configured: a heartbeat is due within it, ms. */
+export const DEFAULT_TTL_MS = 30_000
+/** Leases of silence after which a peer is dead. */
+export const DEAD_AFTER_LEASES = 3
+/** Silence after which a dead peer is forgotten, ms. */
 export const FORGET_AFTER_MS = 24 * 3_600_000
 export const MAX_PEERS = 1_000
 export const MAX_ADDRESSES = 256
 
-export function statusOf(peer: Peer, nowMs: number): PeerStatus {
+/** How a peer stands by its silence: up to one lease of `ttlMs` alive, up to three suspect, then dead. */
+export function statusOf(peer: Pick<Peer, 'lastSeenAtMs'>, nowMs: number, ttlMs: number): PeerStatus {
   const silentMs = nowMs - peer.lastSeenAtMs
-  if (silentMs <= TTL_MS) return 'alive'
-  return silentMs <= DEAD_AFTER_MS ? 'suspect' : 'dead'
+  if (silentMs <= ttlMs) return 'alive'
+  return silentMs <= DEAD_AFTER_LEASES * ttlMs ? 'suspect' : 'dead'
 }

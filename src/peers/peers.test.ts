@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { ip } from '../names/ip.ts'
-import { DEAD_AFTER_MS, FORGET_AFTER_MS, MAX_PEERS, type Peer, statusOf, TTL_MS } from './peer.ts'
+import { DEAD_AFTER_LEASES, FORGET_AFTER_MS, MAX_PEERS, type Peer, statusOf, DEFAULT_TTL_MS as TTL_MS } from './peer.ts'
 import { applyEvent, choosePeers, type Peers } from './peers.ts'
 
 const node = (id: string, url = `https://${id}.example`) => ({
@@ -12,10 +12,12 @@ const node = (id: string, url = `https://${id}.example`) => ({
   version: '',
   capabilities: ['verify'] as const,
 })
+const DEAD_AFTER_MS = DEAD_AFTER_LEASES * TTL_MS
+const at = (nowMs: number) => ({ nowMs, ttlMs: TTL_MS })
 const T = 1_000_000
 const EMPTY: Peers = new Map()
 const register = (peers: Peers, id: string, atMs: number, url?: string) =>
-  applyEvent(peers, { kind: 'register', peer: node(id, url) }, atMs)
+  applyEvent(peers, { kind: 'register', peer: node(id, url) }, at(atMs))
 
 it('registers, renews, and keeps the time of the first registration', () => {
   const first = register(EMPTY, 'a', T)
@@ -34,21 +36,21 @@ it.each([
 })
 
 it('answers unknown to a heartbeat of a node it does not know', () => {
-  expect(applyEvent(EMPTY, { kind: 'heartbeat', id: 'a' }, T).outcome).toBe('unknown')
+  expect(applyEvent(EMPTY, { kind: 'heartbeat', id: 'a' }, at(T)).outcome).toBe('unknown')
 })
 
 it('is alive, then suspect, then dead, and alive again at the next heartbeat', () => {
   const { peers } = register(EMPTY, 'a', T)
   const states = [0, TTL_MS, TTL_MS + 1, DEAD_AFTER_MS, DEAD_AFTER_MS + 1].map((ms) =>
-    statusOf(peers.get('a')!, T + ms),
+    statusOf(peers.get('a')!, T + ms, TTL_MS),
   )
   expect(states).toEqual(['alive', 'alive', 'suspect', 'suspect', 'dead'])
   const again = applyEvent(
     peers,
     { kind: 'heartbeat', id: 'a', load: { active: 1, capacity: 10 } },
-    T + DEAD_AFTER_MS + 1,
+    at(T + DEAD_AFTER_MS + 1),
   )
-  expect(statusOf(again.peers.get('a')!, T + DEAD_AFTER_MS + 1)).toBe('alive')
+  expect(statusOf(again.peers.get('a')!, T + DEAD_AFTER_MS + 1, TTL_MS)).toBe('alive')
 })
 
 it('keeps at most its number of peers, and forgets who was silent for a day', () => {
@@ -64,6 +66,6 @@ it('chooses living peers that can, the least loaded first, none that is full', (
     { ...node(id), load: { active, capacity: 4 }, registeredAtMs: T, lastSeenAtMs },
   ]
   const peers = new Map([peer('busy', 3), peer('full', 4), peer('gone', 0, T - TTL_MS - 1), peer('idle', 0)])
-  expect(choosePeers(peers, 'verify', T, () => 0.5).map(({ id }) => id)).toEqual(['idle', 'busy'])
-  expect(choosePeers(peers, 'blacklist', T, () => 0.5)).toEqual([])
+  expect(choosePeers(peers, 'verify', at(T), () => 0.5).map(({ id }) => id)).toEqual(['idle', 'busy'])
+  expect(choosePeers(peers, 'blacklist', at(T), () => 0.5)).toEqual([])
 })

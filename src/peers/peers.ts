@@ -1,12 +1,18 @@
 import type { Ip } from '../names/ip.ts'
 import { FORGET_AFTER_MS, type Load, MAX_PEERS, type Peer, statusOf } from './peer.ts'
 
+/** What a node says of itself when it registers. */
+export type NewPeer = Omit<Peer, 'registeredAtMs' | 'lastSeenAtMs' | 'load'>
+
 /** The peers that a node knows, by id. */
 export type Peers = ReadonlyMap<string, Peer>
 
 export type PeerEvent =
-  | { readonly kind: 'register'; readonly peer: Omit<Peer, 'registeredAtMs' | 'lastSeenAtMs' | 'load'> }
+  | { readonly kind: 'register'; readonly peer: NewPeer }
   | { readonly kind: 'heartbeat'; readonly id: string; readonly load?: Load; readonly addresses?: readonly Ip[] }
+
+/** When it happened, and the lease in force, both in ms. */
+export type Moment = { readonly nowMs: number; readonly ttlMs: number }
 
 /** What became of an event. `taken`: another URL holds that id and is not dead. */
 export type PeerChange =
@@ -14,10 +20,11 @@ export type PeerChange =
   | { readonly peers: Peers; readonly outcome: 'unknown' | 'taken' | 'full' }
 
 /**
- * The peers after an event at `nowMs`. A node that registers again under its id and URL renews; under an id that another living URL holds it is
+ * The peers after an event. A node that registers again under its id and URL renews; under an id that another living URL holds it is
  * refused, so that nobody takes a node's place; the id of a dead node is free. Peers that were silent for a day are forgotten; at most 1,000 are kept.
  */
-export function applyEvent(peers: Peers, event: PeerEvent, nowMs: number): PeerChange {
+export function applyEvent(peers: Peers, event: PeerEvent, at: Moment): PeerChange {
+  const { nowMs, ttlMs } = at
   const kept = new Map([...peers].filter(([, peer]) => nowMs - peer.lastSeenAtMs <= FORGET_AFTER_MS))
   if (event.kind === 'heartbeat') {
     const known = kept.get(event.id)
@@ -31,7 +38,7 @@ export function applyEvent(peers: Peers, event: PeerEvent, nowMs: number): PeerC
     return { peers: kept.set(peer.id, peer), outcome: 'renewed', peer }
   }
   const known = kept.get(event.peer.id)
-  if (known && known.url !== event.peer.url && statusOf(known, nowMs) !== 'dead')
+  if (known && known.url !== event.peer.url && statusOf(known, nowMs, ttlMs) !== 'dead')
     return { peers: kept, outcome: 'taken' }
   if (!known && kept.size >= MAX_PEERS) return { peers: kept, outcome: 'full' }
   const peer: Peer = {
@@ -47,11 +54,11 @@ export function applyEvent(peers: Peers, event: PeerEvent, nowMs: number): PeerC
 export function choosePeers(
   peers: Peers,
   capability: Peer['capabilities'][number],
-  nowMs: number,
+  { nowMs, ttlMs }: Moment,
   random: () => number,
 ): Peer[] {
   return [...peers.values()]
-    .filter((peer) => statusOf(peer, nowMs) === 'alive' && peer.capabilities.includes(capability))
+    .filter((peer) => statusOf(peer, nowMs, ttlMs) === 'alive' && peer.capabilities.includes(capability))
     .map((peer) => ({
       peer,
       busy: peer.load ? peer.load.active / Math.max(1, peer.load.capacity) : 0,

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type Call, formatProof, parseProof, refuteProof } from './proof.ts'
+import { type Call, formatProof, type ProofCheck, parseProof, refuteProof } from './proof.ts'
 
 const CALL: Call = { method: 'POST', path: '/v1/peer/register', body: '{"url":"https://a.example"}' }
 const NOW = 1_700_000_000_000
 const by = { id: 'a', nonce: 'abcdefghijklmnop', nowMs: NOW }
 const proof = parseProof(formatProof(CALL, by, 's3cret'))!
-const check = (over: Partial<{ secret: string; nowMs: number; seen: (nonce: string) => boolean }> = {}) => ({
+const check = (over: Partial<ProofCheck> = {}): ProofCheck => ({
   secret: 's3cret',
   nowMs: NOW,
   seen: () => false,
@@ -22,6 +22,8 @@ it.each<[string, Call, Parameters<typeof refuteProof>[2], string | undefined]>([
   ['another secret', CALL, check({ secret: 'other' }), 'signature'],
   ['stale', CALL, check({ nowMs: NOW + 62_000 }), 'too old'],
   ['from the future', CALL, check({ nowMs: NOW - 61_000 }), 'too old'],
+  ['made just before the start', CALL, check({ notBeforeMs: NOW + 999 }), undefined], // ts is in whole seconds
+  ['made before the start', CALL, check({ notBeforeMs: NOW + 1_000 }), 'before this node started'],
   ['replayed', CALL, check({ seen: () => true }), 'seen before'],
 ])('%s', (_, call, against, why) => {
   const refuted = refuteProof(proof, call, against)

@@ -2,8 +2,10 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 
 /** A call between nodes proves that it knows the cluster's secret: `Mailsonde-Peer id=…, ts=…, nonce=…, sig=…`, an HMAC-SHA-256 over what is asked. */
 export const SCHEME = 'Mailsonde-Peer'
-/** How far the clocks of two nodes may be apart, and how long a nonce is remembered, ms. */
+/** How far the clocks of two nodes may be apart, ms. */
 export const WINDOW_MS = 60_000
+/** How long a nonce is remembered, ms: a call of a clock that is ahead stays good for two windows. */
+export const NONCE_MS = 2 * WINDOW_MS + 1_000
 /** Nonces that are remembered; beyond it the oldest go, and with them nothing older than the window when fewer calls come in a minute. */
 export const MAX_NONCES = 100_000
 
@@ -32,16 +34,23 @@ export function parseProof(header: string): Proof | undefined {
   return { id, ts: Number(ts), nonce, sig }
 }
 
-/** Why a proof does not hold, or undefined when it does: signature (in constant time), then age, then whether its nonce was seen. `seen` remembers it. */
-export function refuteProof(
-  proof: Proof,
-  call: Call,
-  check: { readonly secret: string; readonly nowMs: number; readonly seen: (nonce: string) => boolean },
-): string | undefined {
+export type ProofCheck = {
+  readonly secret: string
+  readonly nowMs: number
+  /** Calls made before are refused: what was seen before a restart is not remembered. */
+  readonly notBeforeMs?: number
+  /** Tells whether a nonce was seen, and remembers it. */
+  readonly seen: (nonce: string) => boolean
+}
+
+/** Why a proof does not hold, or undefined when it does: signature (in constant time), then age, then whether its nonce was seen. */
+export function refuteProof(proof: Proof, call: Call, check: ProofCheck): string | undefined {
   const expected = Buffer.from(signature(call, proof, check.secret), 'hex')
   if (!timingSafeEqual(expected, Buffer.from(proof.sig, 'hex'))) return 'the signature does not fit'
   if (Math.abs(check.nowMs - proof.ts * 1_000) > WINDOW_MS)
     return 'the call is too old, or the clocks of the two nodes are more than 60 s apart'
+  if (check.notBeforeMs !== undefined && proof.ts * 1_000 + 1_000 <= check.notBeforeMs)
+    return 'the call was made before this node started; make it again'
   return check.seen(`${proof.id} ${proof.nonce}`) ? 'the call was seen before' : undefined
 }
 

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import type { Json } from '../base/json.ts'
+import { printable } from '../base/text.ts'
+import { type Ip, parseIp } from '../names/ip.ts'
+import { CAPABILITIES, MAX_ADDRESSES, MAX_PEERS, type Peer, type PeerStatus, statusOf } from './peer.ts'
+import type { Moment, Peers } from './peers.ts'
+
+type JsonObject = { readonly [key: string]: Json | undefined }
+
+const address = z.string().transform((text, ctx): Ip => {
+  const read = parseIp(text)
+  if (read.ok) return read.value
+  ctx.issues.push({ code: 'custom', message: read.problem, input: text })
+  return z.NEVER
+})
+const text = (max: number) => z.string().transform((value) => printable(value, max))
+const time = z.string().transform((value, ctx): number => {
+  const ms = Date.parse(value)
+  if (Number.isFinite(ms)) return ms
+  ctx.issues.push({ code: 'custom', message: 'not a time', input: value })
+  return z.NEVER
+})
+
+/** The record of a peer as it is told to others and kept over a restart. */
+const record = z.object({
+  id: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/),
+  url: z.url({ protocol: /^https?$/ }).max(256),
+  name: text(100),
+  region: text(100),
+  addresses: z.array(address).max(MAX_ADDRESSES),
+  version: text(100),
+  capabilities: z.array(z.enum(CAPABILITIES)).max(CAPABILITIES.length),
+  status: z.enum(['alive', 'suspect', 'dead']),
+  registered_at: time,
+  last_seen_at: time,
+  load: z.object({ active: z.number(), capacity: z.number() }).nullable(),
+})
+
+/** A peer as it is told to others; `geo` is put between by who asks for it. */
+export function presentPeer(peer: Peer, { nowMs, ttlMs }: Moment, geo?: Json): JsonObject {
+  return {
+    id: peer.id,
+    url: peer.url,
+    name: peer.name,
+    region: peer.region,
+    addresses: peer.addresses,
+    version: peer.version,
+    capabilities: peer.capabilities,
+    geo,
+    status: statusOf(peer, nowMs, ttlMs),
+    registered_at: new Date(peer.registeredAtMs).toISOString(),
+    last_seen_at: new Date(peer.lastSeenAtMs).toISOString(),
+    ttl_ms: ttlMs,
+    load: peer.load ?? null,
+  }
+}
+
+export type ReadPeer = { readonly peer: Peer; readonly status: PeerStatus }
+
+/** Reads one record; undefined when it is not in order. */
+export function readPeer(value: unknown): ReadPeer | undefined {
+  const read = record.safeParse(value)
+  if (!read.success) return undefined
+  const { status, registered_at, last_seen_at, load, ...rest } = read.data
+  return {
+    status,
+    peer: { ...rest, load: load ?? undefined, registeredAtMs: registered_at, lastSeenAtMs: last_seen_at },
+  }
+}
+
+/** The peers of a list of records; what is not in order is left out, and so is what comes after the 1,000th. */
+export function readPeers(value: unknown): readonly ReadPeer[] {
+  if (!Array.isArray(value)) return []
+  return value.slice(0, MAX_PEERS).flatMap((item) => readPeer(item) ?? [])
+}
+
+export const peersById = (read: readonly ReadPeer[]): Peers => new Map(read.map(({ peer }) => [peer.id, peer]))

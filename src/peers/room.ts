@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto'
+import type { Json } from '../base/json.ts'
+import type { PeerCall, PeerReply } from '../net/peer-call.ts'
+import type { World } from '../world.ts'
+import type { Capability, Peer } from './peer.ts'
+import { applyEvent, choosePeers, type NewPeer, type PeerChange, type PeerEvent, type Peers } from './peers.ts'
+import { type Call, formatProof } from './proof.ts'
+import { peersById, presentPeer, type ReadPeer, readPeers } from './record.ts'
+
+/** What this node is, for others. Without a URL it cannot be called, and is not listed. */
+export type Self = {
+  readonly id: string
+  readonly url: string | undefined
+  readonly name: string
+  readonly region: string
+  readonly addresses: () => NewPeer['addresses']
+  readonly version: string
+}
+
+export type PeerRoomOptions = Pick<World, 'now' | 'random' | 'store'> & {
+  readonly self: Self
+  readonly secret: string | undefined
+  /** A lease, ms. */
+  readonly ttlMs: number
+  readonly call: PeerCall
+}
+
+/** The nodes that this one knows, kept over a restart, and the way to ask them. */
+export type PeerRoom = {
+  readonly self: Self
+  readonly ttlMs: number
+  readonly all: () => Promise<Peers>
+  readonly apply: (event: PeerEvent) => Promise<PeerChange>
+  /** Takes up the living nodes that another node knows; this one is left out, and so is who would take another's id. */
+  readonly learn: (told: readonly ReadPeer[]) => Promise<void>
+  /** Living nodes that can, the least loaded first. */
+  readonly choose: (capability: Capability) => Promise<readonly Peer[]>
+  /** GET of a path with its query, proven by the secret. Rejects with FetchError. */
+  readonly ask: (peer: Pick<Peer, 'url'>, path: string, signal: AbortSignal) => Promise<PeerReply>
+}
+
+/** Bytes of a node's answer that are read at most. */
+const MAX_ANSWER = 4 * 1024 * 1024
+const KEY = 'peers'
+
+export function peerRoom(options: PeerRoomOptions): PeerRoom {
+  const { now, random, store, self, ttlMs, secret } = options
+  let loading: Promise<void> | undefined
+  let peers: Peers = new Map()
+  const moment = () => ({ nowMs: now(), ttlMs })
+
+  function load(): Promise<void> {
+    loading ??= store.get(KEY).then((kept) => void (peers = peersById(readPeers(kept))))
+    return loading
+  }
+
+  async function apply(event: PeerEvent): Promise<PeerChange> {
+    await load()
+    const change = applyEvent(peers, event, moment())
+    peers = change.peers
+    await store.set(KEY, [...peers.values()].map((peer) => presentPeer(peer, moment())) as Json)
+    return change
+  }
+
+  async function learn(told: readonly ReadPeer[]): Promise<void> {
+    const living = told.filter(({ peer, status }) => status === 'alive' && peer.id !== self.id && peer.url !== self.url)
+    for (const { peer } of living) {
+      const { registeredAtMs: _since, lastSeenAtMs: _seen, load: busy, ...said } = peer
+      const { outcome } = await apply({ kind: 'register', peer: said })
+      if (busy && (outcome === 'created' || outcome === 'renewed'))
+        await apply({ kind: 'heartbeat', id: peer.id, load: busy })
+    }
+  }
+
+  return {
+    self,
+    ttlMs,
+    all: async () => {
+      await load()
+      return peers
+    },
+    apply,
+    learn,
+    choose: async (capability) => {
+      await load()
+      return choosePeers(peers, capability, moment(), random).filter(({ id }) => id !== self.id)
+    },
+    ask: (peer, path, signal) =>
+      options.call(
+        {
+          method: 'GET',
+          url: `${peer.url}${path}`,
+          headers: proofHeaders({ method: 'GET', path, body: '' }, { id: self.id, secret, nowMs: now() }),
+          maxBytes: MAX_ANSWER,
+        },
+        signal,
+      ),
+  }
+}
+
+/** The header that proves a call; none without a secret. */
+export function proofHeaders(
+  call: Call,
+  by: { readonly id: string; readonly secret: string | undefined; readonly nowMs: number },
+): Readonly<Record<string, string>> {
+  if (by.secret === undefined) return {}
+  const nonce = randomBytes(18).toString('base64url')
+  return { authorization: formatProof(call, { id: by.id, nonce, nowMs: by.nowMs }, by.secret) }
+}
