@@ -125,6 +125,10 @@ function connection(lab: {
     }
     return Buffer.from(`${step.replaceAll('\n', '\r\n')}\r\n`)
   }
+  const close = (): void => {
+    if (!isClosed) lab.closed()
+    isClosed = true
+  }
   return {
     read,
     write: async (bytes) => {
@@ -140,10 +144,8 @@ function connection(lab: {
       return { ...TLS, ...server.tls }
     },
     localAddress: lab.local,
-    close: () => {
-      if (!isClosed) lab.closed()
-      isClosed = true
-    },
+    close,
+    finish: close,
   }
 }
 

@@ -40,6 +40,11 @@ export type Connection = {
   readonly localAddress: Ip
   /** Closes at once; safe to call twice. */
   readonly close: () => void
+  /**
+   * Hangs up politely and in the background: what was written goes out, what still comes is read over, and the socket closes when the other side
+   * does, at most a second later. Nothing more can be read or written.
+   */
+  readonly finish: () => void
 }
 
 /** Opens a connection; `signal` bounds it for its whole life: when it fires every wait rejects (`timeout` or `aborted`) and the socket is closed. */

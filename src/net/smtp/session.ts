@@ -118,12 +118,13 @@ function sessionOver(parts: {
       const release = line.life.bound(1_000)
       try {
         if (usable) await line.wire.send([QUIT])
+        connection.finish()
       } catch (error) {
         faultOf('quit', error) // rethrows what is no fault of the conversation
+        connection.close()
       } finally {
         release()
         usable = false
-        connection.close()
       }
     },
   }

@@ -45,6 +45,27 @@ const quiet = async (): Promise<void> => {
   for (let i = 0; i < 100 && sockets.size > 0; i++) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
+describe('hanging up', () => {
+  it('reads over the late answer to QUIT, so that the server sees an end and no reset', async () => {
+    const seen: string[] = []
+    const { port } = await serve((socket) => {
+      socket
+        .on('error', (error) => seen.push((error as NodeJS.ErrnoException).code ?? ''))
+        .on('end', () => seen.push('end'))
+      socket.write('220 mx.example\r\n')
+      socket.on('data', (chunk) => {
+        const line = chunk.toString('latin1')
+        if (line.startsWith('QUIT')) setTimeout(() => socket.end('221 2.0.0 Bye\r\n'), 50)
+        else socket.write('250 mx.example\r\n')
+      })
+    })
+    const opened = await openSession({ dial, now: () => 0 }, options(port), AbortSignal.timeout(2_000))
+    if (opened.ok) await opened.session.quit()
+    await quiet()
+    expect([opened.ok, seen, sockets.size]).toEqual([true, ['end'], 0])
+  })
+})
+
 describe('dialling', () => {
   it.each([
     ['10.0.0.1', 'unsafe_address'],

@@ -36,6 +36,8 @@ export function tcpDial(options: TcpDialOptions): Dial {
 }
 
 /** One for all: a stack is dear to make, and nobody reads this one. */
+/** How long the other side may take to close after we did, ms. */
+const LINGER_MS = 1_000
 const CLOSED = new DialError('connection_lost', 'the connection is closed')
 
 const unsafe = (address: Ip): DialError =>
@@ -92,6 +94,15 @@ function connectionOver(tcp: Socket, signal: AbortSignal, secureContext: () => S
     socket.destroy()
     tcp.destroy()
   }
+  /** A socket closed with unread bytes is reset, which some servers take for a fault of theirs or of ours. */
+  function finish(): void {
+    box.fail(CLOSED)
+    box.detach()
+    socket.on('error', () => {}).resume()
+    socket.end()
+    const timer = setTimeout(close, LINGER_MS).unref()
+    tcp.once('close', () => clearTimeout(timer)).unref()
+  }
   tcp.once('close', () => signal.removeEventListener('abort', onAbort))
   if (signal.aborted) onAbort()
   else signal.addEventListener('abort', onAbort, { once: true })
@@ -111,7 +122,14 @@ function connectionOver(tcp: Socket, signal: AbortSignal, secureContext: () => S
     box = inbox(secured)
     return tlsInfo(secured)
   }
-  return { read: () => box.read(), write, startTls, localAddress: local.ok ? local.value : ('0.0.0.0' as Ip), close }
+  return {
+    read: () => box.read(),
+    write,
+    startTls,
+    localAddress: local.ok ? local.value : ('0.0.0.0' as Ip),
+    close,
+    finish,
+  }
 }
 
 function handshake(tcp: Socket, serverName: string, context: SecureContext, signal: AbortSignal): Promise<TLSSocket> {
