@@ -31,7 +31,7 @@ const faces: readonly Face[] = [
     async (operation, _, input, flags = {}) => {
       const switches = Object.entries(flags).flatMap(([name, value]) => [`--${name.replaceAll('_', '-')}`, value])
       const ran = await cli(operation, input, ...switches)
-      expect(ran.code, ran.stderr).not.toBe(2)
+      expect(ran.body, `exit status ${ran.code}: ${ran.stderr}`).toBeTypeOf('object')
       return ran.body
     },
   ],
@@ -178,6 +178,35 @@ describe.each(faces)('check over %s', (_, ask) => {
       mx: [],
       mx_status: 'unknown',
     })
+  })
+})
+
+describe('policies and signatures, over HTTP', () => {
+  const check = async (domain: string) => (await program.get(`/v1/check?domain=${domain}&timeout=8s`)).body
+
+  it.each([
+    ['stsgood.test', true, 'pass'],
+    ['stsother.test', true, 'fail'], // the policy leaves the MX out
+    ['ststesting.test', true, 'warn'],
+    ['stswrongname.test', false, 'fail'],
+    ['stsexpired.test', false, 'fail'],
+    ['stsself.test', false, 'fail'],
+    ['stsredirect.test', false, 'fail'], // RFC 8461 §3.3: never followed
+    ['stsbig.test', false, 'fail'],
+    ['stsbomb.test', false, 'fail'],
+    ['stsmissing.test', false, 'fail'],
+    ['stsbroken.test', false, 'fail'],
+  ])('%s: policy valid %s, %s', async (domain, valid, status) => {
+    expect(await check(domain)).toMatchObject({ mta_sts: { valid, status } })
+  })
+
+  it.each([
+    ['signed.test', { signed: true, validated: true, bogus: false }],
+    ['insecure.test', { signed: false, validated: false, bogus: false }],
+    ['bogus.test', { validated: false, bogus: true }],
+    ['expired.test', { validated: false, bogus: true }],
+  ])('%s: %o', async (domain, dnssec) => {
+    expect(await check(domain)).toMatchObject({ dnssec })
   })
 })
 
