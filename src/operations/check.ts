@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Parsed } from '../base/parsed.ts'
 import { runChecks } from '../checks/run.ts'
 import type { Domain } from '../names/domain.ts'
 import { composeCheck } from '../report/compose.ts'
@@ -12,9 +11,7 @@ import { remembering } from './context.ts'
 import { checkExample } from './examples.ts'
 import { defineOperation, type JsonObject } from './operation.ts'
 import { domainParam, durationParam, TIMEOUT, textParam } from './params.ts'
-
-/** Selectors that a caller may name. */
-const MAX_SELECTORS = 10
+import { parseSelectors } from './selector.ts'
 
 export const selectorParam = textParam<readonly string[]>('invalid_parameter', parseSelectors, {
   description: 'DKIM selectors to try first, by comma (at most 10)',
@@ -43,18 +40,4 @@ export const check = defineOperation({
 export async function checkDomain(ctx: Ctx, domain: Domain, selectors: readonly string[] = []): Promise<JsonObject> {
   const outcomes = judgedWithSpf(await runChecks(remembering(ctx), domain, { selectors }))
   return composeCheck(domain, outcomes, score(scoreInputs(outcomes)))
-}
-
-function parseSelectors(text: string): Parsed<readonly string[]> {
-  const selectors = text.split(',').map((selector) => selector.trim().toLowerCase())
-  if (selectors.length > MAX_SELECTORS)
-    return { ok: false, problem: `${selectors.length} selectors are more than ${MAX_SELECTORS}` }
-  // RFC 6376 §3.1: a selector is one or more labels.
-  const wrong = selectors.find(
-    (selector) =>
-      selector.length > 120 || !/^[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_][a-z0-9_-]{0,62})*$/.test(selector),
-  )
-  return wrong === undefined
-    ? { ok: true, value: selectors }
-    : { ok: false, problem: `${JSON.stringify(wrong.slice(0, 80))} is not a selector` }
 }

@@ -30,7 +30,30 @@ export const findings = defineFindings({
     title: 'Every selector has a record',
     detail: ({ domain }) =>
       `A made-up selector below _domainkey.${domain} has a record too (a wildcard), so that a record proves nothing.`,
-    repair: 'Remove the wildcard below _domainkey.',
+    repair: 'Remove the wildcard, or publish nothing at it that looks like a key.',
+    reference: 'RFC 6376 §6.1.2',
+  },
+  'dkim.wildcard_revoked': {
+    severity: 'info',
+    title: 'All other selectors are revoked',
+    detail: ({ domain }) =>
+      `A wildcard below _domainkey.${domain} has an empty key: signatures with a selector that is not published by itself fail.`,
+    reference: 'RFC 6376 §3.6.1',
+  },
+  'dkim.no_key': {
+    severity: 'medium',
+    title: 'A selector has no key',
+    detail: ({ selector }) =>
+      `The selector ${selector}, which was asked for, has no DKIM key: signatures with it fail at every receiver.`,
+    repair: 'Publish the key that the mail system gives for this selector, or correct the selector.',
+    reference: 'RFC 6376 §6.1.2',
+  },
+  'dkim.dangling': {
+    severity: 'medium',
+    title: 'A selector points to nothing',
+    detail: ({ selector, target }) =>
+      `The selector ${selector} is an alias (CNAME) of ${target}, and there is no key: signatures with it fail.`,
+    repair: 'Turn DKIM on at the provider that gave the alias, or remove it.',
     reference: 'RFC 6376 §6.1.2',
   },
   'dkim.broken_key': {
@@ -89,7 +112,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'Several records at one selector',
     detail: ({ selector, count }) =>
-      `The selector ${selector} has ${count} keys; which one a receiver takes is undefined.`,
+      `The selector ${selector} has ${count} TXT records; which one a receiver takes is undefined.`,
     repair: 'Keep one.',
     reference: 'RFC 6376 §3.6.2.2',
   },

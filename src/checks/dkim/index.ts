@@ -4,9 +4,9 @@ import { judgeDkim } from './judge.ts'
 import { type DkimFacts, lookupDkim } from './lookup.ts'
 import { presentDkim } from './present.ts'
 
-export { judgeDkim } from './judge.ts'
+export { judgeDkim, judgeSelector, type SelectorFacts } from './judge.ts'
 export { type DkimFacts, type FoundKey, lookupSelector } from './lookup.ts'
-export { presentKey } from './present.ts'
+export { presentKey, presentSelector } from './present.ts'
 
 /** DKIM: the keys that a domain has published, as far as their selectors can be found. */
 export const dkim = defineCheck<DkimFacts>({

@@ -1,5 +1,7 @@
 import { printable } from '../../base/text.ts'
-import type { Finding, Outcome } from '../check.ts'
+import type { Answer } from '../../net/dns/resolver.ts'
+import type { DnsRecord, Finding, Outcome } from '../check.ts'
+import { onlyUsable, withoutTesting } from './fixes.ts'
 import type { DkimFacts, FoundKey } from './lookup.ts'
 
 /** RSA bits that are advised, and more than which receivers need not verify (RFC 8301 §3.2). */
@@ -11,18 +13,54 @@ export type DkimContext = { readonly declaresNoMail?: boolean }
 
 /** Judges what was found. Without a key, and without the proof that there is none, the check is unknown: a selector cannot be guessed. */
 export function judgeDkim(facts: DkimFacts, context: DkimContext = {}): Outcome<DkimFacts> {
-  const wildcard: Finding[] = facts.wildcard ? [{ id: 'dkim.wildcard', args: { domain: facts.domain } }] : []
-  if (facts.discovery !== 'found' && context.declaresNoMail)
-    return { status: 'not_applicable', facts, findings: wildcard }
+  const about = [...wildcard(facts), ...named(facts)]
+  if (facts.discovery !== 'found' && context.declaresNoMail) return { status: 'not_applicable', facts, findings: about }
   if (facts.discovery === 'proven_absent')
-    return { status: 'fail', facts, findings: [{ id: 'dkim.proven_absent', args: { domain: facts.domain } }] }
-  if (facts.discovery !== 'found') return unknown(facts, wildcard)
+    return { status: 'fail', facts, findings: [...about, { id: 'dkim.proven_absent', args: { domain: facts.domain } }] }
+  if (facts.discovery !== 'found') return unknown(facts, about)
   const usable = facts.keys.filter(({ key }) => key.state === 'usable')
-  const findings = [...wildcard, ...facts.keys.flatMap(findingsOf), ...together(usable), ...notAsked(facts)]
+  const findings = [...about, ...facts.keys.flatMap(findingsOf), ...together(usable), ...notAsked(facts)]
   if (usable.length === 0) return { status: 'fail', facts, findings: [...findings, { id: 'dkim.only_revoked' }] }
-  const isWeak = findings.some(({ id }) => WEAK.has(id))
-  return { status: isWeak ? 'warn' : 'pass', facts, findings }
+  return { status: isWeak(findings) ? 'warn' : 'pass', facts, findings }
 }
+
+/** One selector that was asked, for `GET /v1/dkim`. */
+export type SelectorFacts = { readonly selector: string; readonly answer: Answer<'TXT'>; readonly key?: FoundKey }
+
+/** Judges one selector by itself: a key that cannot be used is a failure here, whatever other selectors have. */
+export function judgeSelector(facts: SelectorFacts): Outcome<SelectorFacts> {
+  const { selector, answer, key } = facts
+  if (!key) return { status: 'fail', facts, findings: [keyless(selector, answer.cname.at(-1))] }
+  // That there is no RSA key beside it cannot be seen here.
+  const weak = key.key.state === 'usable' ? together([key]).filter(({ id }) => id !== 'dkim.ed25519_only') : []
+  const findings = [...findingsOf(key), ...weak]
+  if (key.key.state !== 'usable') return { status: 'fail', facts, findings }
+  return { status: isWeak(findings) ? 'warn' : 'pass', facts, findings }
+}
+
+const isWeak = (findings: readonly Finding[]): boolean => findings.some(({ id }) => WEAK.has(id))
+
+function wildcard({ domain, wildcard, wildcardRevokes }: DkimFacts): Finding[] {
+  if (!wildcard) return []
+  return [{ id: wildcardRevokes ? 'dkim.wildcard_revoked' : 'dkim.wildcard', args: { domain } }]
+}
+
+/** Selectors that ought to have a key: those that the caller named, and those that an alias was made for. */
+function named({ keyless: without, dangling }: DkimFacts): Finding[] {
+  const aliases = dangling.map(({ selector, target }) => keyless(selector, target))
+  return [
+    ...aliases,
+    ...without.filter((one) => !dangling.some(({ selector }) => selector === one)).map((one) => keyless(one)),
+  ].slice(0, MAX_KEYLESS)
+}
+
+/** Findings about selectors without a key. */
+const MAX_KEYLESS = 10
+
+const keyless = (selector: string, target?: string): Finding =>
+  target === undefined
+    ? { id: 'dkim.no_key', args: { selector } }
+    : { id: 'dkim.dangling', args: { selector, target: printable(target, 255) } }
 
 const WEAK = new Set([
   'dkim.short_key',
@@ -31,6 +69,8 @@ const WEAK = new Set([
   'dkim.several_records',
   'dkim.broken_key',
   'dkim.wildcard',
+  'dkim.no_key',
+  'dkim.dangling',
 ])
 
 function unknown(facts: DkimFacts, findings: readonly Finding[]): Outcome<DkimFacts> {
@@ -51,10 +91,12 @@ const notAsked = (facts: DkimFacts): Finding[] =>
   facts.error ? [{ id: 'dkim.not_asked', args: { count: facts.unanswered, reason: facts.error.message } }] : []
 
 /** The findings of one selector. */
-function findingsOf({ selector, key, records }: FoundKey): Finding[] {
+function findingsOf(found: FoundKey): Finding[] {
+  const { selector, key, records, others } = found
   const evidence = printable(records[0] ?? '', 600)
+  const count = records.length + others
   const several: Finding[] =
-    records.length > 1 ? [{ id: 'dkim.several_records', args: { selector, count: records.length }, evidence }] : []
+    count > 1 ? [{ id: 'dkim.several_records', args: { selector, count }, evidence, ...fixed(onlyUsable(found)) }] : []
   if (key.state === 'revoked') return [...several, { id: 'dkim.revoked_key', args: { selector }, evidence }]
   if (key.state === 'broken')
     return [...several, { id: 'dkim.broken_key', args: { selector, problem: key.problem }, evidence }]
@@ -72,7 +114,11 @@ function together(usable: readonly FoundKey[]): Finding[] {
   if (!best) findings.push({ id: 'dkim.ed25519_only' })
   else if (best.bits < ADVISED_BITS)
     findings.push({ id: 'dkim.short_key', args: { selector: best.selector, bits: best.bits } })
-  if (keys.every(({ testing }) => testing))
-    findings.push({ id: 'dkim.testing', args: { selectors: keys.map(({ selector }) => selector) } })
+  if (keys.every(({ testing }) => testing)) {
+    const selectors = keys.map(({ selector }) => selector)
+    findings.push({ id: 'dkim.testing', args: { selectors }, ...fixed(withoutTesting(usable[0]!)) })
+  }
   return findings
 }
+
+const fixed = (fix: DnsRecord | undefined): { readonly fix?: DnsRecord } => (fix ? { fix } : {})

@@ -28,8 +28,14 @@ export type DkimFacts = {
   readonly keys: readonly FoundKey[]
   /** Selectors that were asked, the random one not counted. */
   readonly tried: number
-  /** A made-up selector has a key too, so that nothing can be told from one that is found with the same record. Null: could not be asked. */
+  /** A made-up selector has a record too, so that nothing can be told from one that is found with the same record. Null: could not be asked. */
   readonly wildcard: boolean | null
+  /** The wildcard revokes every selector that is not published by itself. */
+  readonly wildcardRevokes: boolean
+  /** Selectors of the caller that answered and have no key. */
+  readonly keyless: readonly string[]
+  /** Selectors whose CNAME leads to where there is no key. */
+  readonly dangling: readonly { readonly selector: string; readonly target: string }[]
   readonly discovery: 'found' | 'none_found' | 'proven_absent' | 'unknown'
   /** Signers that MX and SPF speak of. */
   readonly signers: readonly string[]
@@ -47,7 +53,8 @@ type Asked = { readonly selector: string; readonly answer: Answer<'TXT'> | DnsEr
  * Looks for the keys of `domain` in two waves and at most 40 questions: first a made-up selector, `_domainkey` itself and what the caller named; then
  * the selectors of the signers that MX and SPF speak of, and a general list. Never rejects for a question that stays unanswered: that is data.
  */
-export async function lookupDkim(ctx: Asker, domain: Domain, named: readonly string[] = []): Promise<DkimFacts> {
+export async function lookupDkim(ctx: Asker, domain: Domain, wanted: readonly string[] = []): Promise<DkimFacts> {
+  const named = [...new Set(wanted)]
   const ask = (selector: string): Promise<Asked> => askTxt(ctx, selector, `${selector}._domainkey.${domain}`)
   const [made, base, inferred, ...first] = await Promise.all([
     ask(madeUpSelector(ctx.random)),
@@ -55,23 +62,20 @@ export async function lookupDkim(ctx: Asker, domain: Domain, named: readonly str
     infer(ctx, domain),
     ...named.map(ask),
   ])
-  const wanted = [...inferred.selectors, ...generalSelectors(ctx.now())].filter((selector) => !named.includes(selector))
-  const second = await Promise.all([...new Set(wanted)].slice(0, MAX_QUESTIONS - 2 - named.length).map(ask))
-  const asked = [...first, ...second]
-  const wildcard = made.answer instanceof DnsError ? null : made.answer.kind === 'found'
-  const decoy = made.answer instanceof DnsError ? undefined : made.answer.records.join('\n')
-  const keys = asked.flatMap(({ selector, answer }) => {
-    if (answer instanceof DnsError || answer.kind !== 'found') return []
-    if (wildcard && answer.records.join('\n') === decoy) return [] // the wildcard's own record
-    const key = foundKey(selector, `${selector}._domainkey.${domain}`, answer)
-    return key ? [key] : []
-  })
+  const others = new Set([...inferred.selectors, ...generalSelectors(ctx.now())])
+  const second = [...others].filter((selector) => !named.includes(selector))
+  const asked = [...first, ...(await Promise.all(second.slice(0, MAX_QUESTIONS - 2 - named.length).map(ask)))]
+  const keys = ownKeys(domain, made, asked)
   const errors = [made, base, ...asked].flatMap(({ answer }) => (answer instanceof DnsError ? [answer] : []))
   return {
     domain,
     keys,
     tried: asked.length,
-    wildcard,
+    ...wildcardOf(made),
+    keyless: first.flatMap(({ selector, answer }) =>
+      answer instanceof DnsError || keys.some((key) => key.selector === selector) ? [] : [selector],
+    ),
+    dangling: danglingOf(made, asked),
     discovery: discoveryOf(keys, [made, base, ...asked], errors),
     signers: inferred.signers,
     unguessable: inferred.unguessable,
@@ -104,6 +108,37 @@ function discoveryOf(
   )
     ? 'proven_absent'
     : 'none_found'
+}
+
+/** The keys that stand for themselves: one with the very records of the made-up selector is the wildcard's (RFC 4592 §2.2). */
+function ownKeys(domain: Domain, made: Asked, asked: readonly Asked[]): FoundKey[] {
+  const decoy = made.answer instanceof DnsError || made.answer.kind !== 'found' ? undefined : textOf(made.answer)
+  return asked.flatMap(({ selector, answer }) => {
+    if (answer instanceof DnsError || answer.kind !== 'found' || textOf(answer) === decoy) return []
+    const key = foundKey(selector, `${selector}._domainkey.${domain}`, answer)
+    return key ? [key] : []
+  })
+}
+
+/** The records of an answer in an order of their own: servers rotate them. */
+const textOf = ({ records }: Answer<'TXT'>): string => [...records].sort().join('\n')
+
+function wildcardOf({ answer }: Asked): Pick<DkimFacts, 'wildcard' | 'wildcardRevokes'> {
+  if (answer instanceof DnsError) return { wildcard: null, wildcardRevokes: false }
+  const key = answer.kind === 'found' ? foundKey('', '', answer) : undefined
+  return {
+    wildcard: answer.kind === 'found',
+    wildcardRevokes: key?.key.state === 'revoked' && key.records.length === 1,
+  }
+}
+
+/** CNAMEs that lead to nothing. Where the made-up selector is an alias too, it is a wildcard's and says nothing. */
+function danglingOf(made: Asked, asked: readonly Asked[]): DkimFacts['dangling'] {
+  if (made.answer instanceof DnsError || made.answer.cname.length > 0) return []
+  return asked.flatMap(({ selector, answer }) => {
+    const target = answer instanceof DnsError || answer.kind === 'found' ? undefined : answer.cname.at(-1)
+    return target === undefined ? [] : [{ selector, target }]
+  })
 }
 
 function foundKey(selector: string, name: string, answer: Answer<'TXT'>): FoundKey | undefined {

@@ -63,9 +63,15 @@ export function formatKeyRecord(record: KeyRecord): string {
   return tags.map(([name, value]) => `${name}=${value}`).join('; ')
 }
 
-/** Whether a TXT record was meant to be a DKIM key: by its version, or by a `p` tag among other tags. */
-export const resemblesKey = (text: string): boolean =>
-  /^\s*"?v\s*=\s*DKIM/i.test(text.slice(0, 40)) || /(?:^|;)\s*p\s*=/.test(text.slice(0, 2_000))
+/** Whether a TXT record was meant to be a DKIM key: by its version, or by a `p` tag. A record of another version is none and passed over (RFC 6376 §3.6.1 v): a DMARC record has a `p` too. */
+export const resemblesKey = (text: string): boolean => {
+  const head = text.slice(0, 2_000)
+  if (/^\s{0,20}"?v\s{0,20}=\s{0,20}DKIM/i.test(head)) return true
+  return !/^\s{0,20}v\s{0,20}=/i.test(head) && /(?:^|;)\s{0,20}p\s{0,20}=/.test(head)
+}
+
+/** Folding white space alone (RFC 6376 §2.8): a no-break space that was pasted along is part of the value, as it is to verifiers. */
+const trimmed = (text: string): string => text.replace(/^[ \t\r\n]+/, '').replace(/(?<![ \t\r\n])[ \t\r\n]+$/, '')
 
 const listOf = (value: string | undefined): string[] =>
   (value ?? '')
@@ -80,16 +86,16 @@ function parseTags(text: string): Parsed<ReadonlyMap<string, string>> {
   const items = text.split(';', MAX_TAGS + 1)
   if (items.length > MAX_TAGS) return problem(`more than ${MAX_TAGS} tags`)
   for (const [i, item] of items.entries()) {
-    const start = at + (item.length - item.trimStart().length)
+    const start = at + (item.length - item.replace(/^[ \t\r\n]+/, '').length)
     at += item.length + 1
     // Looser than RFC 6376 §3.2: a doubled ";" is common and read over by verifiers.
-    if (item.trim() === '' && i > 0) continue
+    if (trimmed(item) === '' && i > 0) continue
     const equals = item.indexOf('=')
-    const name = equals < 0 ? '' : item.slice(0, equals).trim()
+    const name = equals < 0 ? '' : trimmed(item.slice(0, equals))
     if (!NAME.test(name))
-      return problem(`${JSON.stringify(item.trim().slice(0, 40))} is not a tag and its value`, start)
+      return problem(`${JSON.stringify(trimmed(item).slice(0, 40))} is not a tag and its value`, start)
     if (tags.has(name)) return problem(`the tag ${name.slice(0, 40)} stands twice`, start)
-    tags.set(name, item.slice(equals + 1).trim())
+    tags.set(name, trimmed(item.slice(equals + 1)))
   }
   return parsed(tags)
 }

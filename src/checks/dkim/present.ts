@@ -1,6 +1,7 @@
 import type { Json } from '../../base/json.ts'
 import { printable } from '../../base/text.ts'
 import type { Outcome } from '../check.ts'
+import type { SelectorFacts } from './judge.ts'
 import type { DkimFacts, FoundKey } from './lookup.ts'
 
 type Fields = { readonly [key: string]: Json | undefined }
@@ -38,4 +39,25 @@ export function presentKey({ selector, name, key, records, cname, notes }: Found
     hashes: notes.hashes.map((hash) => printable(hash, 64)),
     cname: cname.map((target) => printable(target, 255)),
   }
+}
+
+/** The fields of `GET /v1/dkim`; those of the key are always there. */
+export function presentSelector({ facts }: Outcome<SelectorFacts>): Fields {
+  const { selector: _, name: __, usable, ...key } = presentKey(facts?.key ?? NO_KEY)
+  return {
+    valid: usable === true,
+    ...key,
+    record: facts?.key ? key.record : undefined,
+    cname: facts?.answer.cname.map((target) => printable(target, 255)) ?? [],
+  }
+}
+
+const NO_KEY: FoundKey = {
+  selector: '',
+  name: '',
+  records: [],
+  others: 0,
+  key: { state: 'broken', problem: 'there is no key' },
+  notes: { services: [], hashes: [] },
+  cname: [],
 }

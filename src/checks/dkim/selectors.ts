@@ -24,8 +24,8 @@ const SIGNERS: readonly Signer[] = [
   },
   {
     name: 'Zoho',
-    mx: ['.zoho.com', '.zoho.eu', '.zoho.in', '.zoho.com.au', '.zoho.jp'],
-    includes: ['zoho.com', 'zohomail.com', 'zoho.eu'],
+    mx: ['.zoho.com', '.zoho.eu', '.zoho.in', '.zoho.com.au', '.zoho.com.cn', '.zoho.jp', '.zoho.sa', '.zohocloud.ca'],
+    includes: ['zoho.com', 'zohomail.com', 'zoho.eu', 'zohomail.eu', 'zoho.in', 'zohomail.in'],
     selectors: ['zoho', 'zmail', 'zohomail'],
   },
   { name: 'Amazon SES', mx: ['.amazonaws.com'], includes: ['amazonses.com'], selectors: [], unguessable: true },
@@ -134,8 +134,6 @@ const GENERAL = [
   'm1',
   'x',
   'sig1',
-  '2024',
-  '2025',
   'modoboa',
   'mxvault',
   'a',
@@ -151,14 +149,10 @@ export type Inferred = {
 
 /** The signers that the MX hosts and the SPF record speak of, and their selectors. */
 export function inferSelectors(seen: { readonly exchanges: readonly string[]; readonly spf: string }): Inferred {
+  const terms = seen.spf.toLowerCase().slice(0, 10_000).split(/\s+/)
+  // A redirect hands the whole record over, so it names the signer as an include does (RFC 7208 §6.1).
   const includes = new Set(
-    seen.spf
-      .toLowerCase()
-      .slice(0, 10_000)
-      .split(/\s+/)
-      .flatMap((term) =>
-        /^[+?~-]?include:/.test(term) ? [term.replace(/^[+?~-]?include:/, '').replace(/\.$/, '')] : [],
-      ),
+    terms.flatMap((term) => /^(?:[+?~-]?include:|redirect=)(.+)$/.exec(term)?.[1]?.replace(/\.$/, '') ?? []),
   )
   const signers = SIGNERS.filter(
     (signer) =>
@@ -173,16 +167,9 @@ export function inferSelectors(seen: { readonly exchanges: readonly string[]; re
   }
 }
 
-/** The general list with the months that mail servers make selectors of: this year's and last year's first months, as `YYYYMM`, and with `a` and `b`. */
+/** The general list with the dates that mail servers and guides make selectors of: this year and the last, by itself (mox: `2026a`, `2026b`) or as the first month. */
 export function generalSelectors(nowMs: number): string[] {
   const year = new Date(nowMs).getUTCFullYear()
-  return [
-    ...GENERAL.slice(0, 20),
-    `${year}01`,
-    `${year - 1}01`,
-    `${year}a`,
-    `${year}b`,
-    `${year}0101`,
-    ...GENERAL.slice(20),
-  ]
+  const dated = [year, year - 1].flatMap((one) => [`${one}`, `${one}01`, `${one}a`, `${one}b`])
+  return [...GENERAL.slice(0, 20), ...dated, ...GENERAL.slice(20)]
 }

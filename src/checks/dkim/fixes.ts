@@ -1,0 +1,26 @@
+import type { DnsRecord } from '../check.ts'
+import { readKey } from './key.ts'
+import type { FoundKey } from './lookup.ts'
+import { parseKeyRecord } from './parse.ts'
+
+/** The record of a testing key without its `t=y`; none where the name is a CNAME, whose target is somebody else's to change, or has several records. */
+export function withoutTesting({ name, records, others, cname }: FoundKey): DnsRecord | undefined {
+  if (cname.length > 0 || records.length !== 1 || others > 0) return undefined
+  const items = records[0]!.split(';').flatMap((item) => {
+    const [tag, flags] = item.split('=')
+    if (tag?.trim() !== 't' || flags === undefined) return [item]
+    const kept = flags.split(':').filter((flag) => flag.trim().toLowerCase() !== 'y')
+    return kept.length === 0 ? [] : [`${tag}=${kept.join(':')}`]
+  })
+  return { name, rtype: 'TXT', value: items.join(';').trim() }
+}
+
+/** The one usable record of several at a name; none where two could be meant. */
+export function onlyUsable({ name, records, cname }: FoundKey): DnsRecord | undefined {
+  if (cname.length > 0) return undefined
+  const usable = [...new Set(records)].filter((text) => {
+    const reading = parseKeyRecord(text)
+    return reading.ok && readKey(reading.value).state === 'usable'
+  })
+  return usable.length === 1 ? { name, rtype: 'TXT', value: usable[0]! } : undefined
+}

@@ -1,0 +1,100 @@
+import { z } from 'zod'
+import type { Outcome } from '../checks/check.ts'
+import {
+  dkim as check,
+  judgeSelector,
+  lookupSelector,
+  presentSelector,
+  type SelectorFacts,
+} from '../checks/dkim/index.ts'
+import { presentFinding } from '../checks/present.ts'
+import type { Domain } from '../names/domain.ts'
+import { DnsError } from '../net/dns/resolver.ts'
+import type { Ctx } from '../world.ts'
+import { finding, status } from './answers.ts'
+import { remembering } from './context.ts'
+import { defineOperation } from './operation.ts'
+import { domainParam, durationParam, TIMEOUT, textParam } from './params.ts'
+import { parseSelector } from './selector.ts'
+
+/** One DKIM key: what its record says, and whether mail can be verified with it (RFC 6376 §3.6.1). */
+export const dkim = defineOperation({
+  name: 'dkim',
+  method: 'GET',
+  path: '/v1/dkim',
+  summary: 'The DKIM key of a domain at one selector',
+  scope: 'read',
+  positional: ['domain'],
+  input: z.object({
+    domain: domainParam('domain that signs: the d= tag of a signature'),
+    selector: textParam('invalid_parameter', parseSelector, {
+      description: 'selector: the s= tag of a signature',
+      example: 'google',
+    }),
+    timeout: durationParam('time for the whole question; default 20s', TIMEOUT).optional(),
+  }),
+  output: z.looseObject({
+    domain: z.string(),
+    selector: z.string(),
+    name: z.string(),
+    valid: z.boolean(),
+    status,
+    reason: z.string().optional(),
+    record: z.string().optional(),
+    records: z.array(z.string()),
+    key_type: z.string(),
+    key_bits: z.int().nullable(),
+    revoked: z.boolean(),
+    testing: z.boolean(),
+    services: z.array(z.string()),
+    hashes: z.array(z.string()),
+    cname: z.array(z.string()),
+    findings: z.array(finding),
+  }),
+  example: {
+    input: { domain: 'example.org', selector: 'ed' },
+    output: {
+      domain: 'example.org',
+      selector: 'ed',
+      name: 'ed._domainkey.example.org',
+      valid: true,
+      status: 'pass',
+      record: 'v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=',
+      records: ['v=DKIM1; k=ed25519; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo='],
+      key_type: 'ed25519',
+      key_bits: 256,
+      revoked: false,
+      testing: false,
+      services: ['*'],
+      hashes: [],
+      cname: [],
+      findings: [],
+    },
+  },
+  deadlineMs: 20_000,
+  run: async (ctx, _deps, { domain, selector }) => {
+    const outcome = await outcomeOf(remembering(ctx), domain, selector)
+    const { valid, ...fields } = presentSelector(outcome)
+    return {
+      domain,
+      selector,
+      name: `${selector}._domainkey.${domain}`,
+      valid,
+      status: outcome.status,
+      ...(outcome.status === 'unknown' ? { reason: outcome.reason } : {}),
+      ...fields,
+      findings: outcome.findings.map((found) => presentFinding(check.table, found)),
+    }
+  },
+  verdict: (answer) => (answer.valid ? 'good' : answer.status === 'unknown' ? 'unclear' : 'bad'),
+})
+
+async function outcomeOf(ctx: Ctx, domain: Domain, selector: string): Promise<Outcome<SelectorFacts>> {
+  try {
+    const { answer, key } = await lookupSelector(ctx, domain, selector)
+    return judgeSelector({ selector, answer, ...(key ? { key } : {}) })
+  } catch (error) {
+    if (!(error instanceof DnsError)) throw error
+    return { status: 'unknown', reason: error.message, findings: [] }
+  }
+}
