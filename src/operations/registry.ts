@@ -1,6 +1,7 @@
 import { blacklist } from './blacklist.ts'
 import { blacklists } from './blacklists.ts'
 import { check } from './check.ts'
+import { dkim } from './dkim.ts'
 import { dmarc } from './dmarc.ts'
 import { health } from './health.ts'
 import type { Operation } from './operation.ts'
@@ -10,4 +11,15 @@ import { spf } from './spf.ts'
 import { verify } from './verify.ts'
 
 /** Everything the product can do: one line an operation. HTTP, command line and the OpenAPI document are made from this list. */
-export const operations: readonly Operation[] = [health, check, verify, blacklist, report, spf, dmarc, blacklists, pool]
+export const operations: readonly Operation[] = [
+  health,
+  check,
+  verify,
+  blacklist,
+  report,
+  spf,
+  dkim,
+  dmarc,
+  blacklists,
+  pool,
+]
