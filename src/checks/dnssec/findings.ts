@@ -4,8 +4,12 @@ export const findings = defineFindings({
   'dnssec.bogus': {
     severity: 'critical',
     title: 'DNSSEC validation fails',
-    detail: ({ domain }) =>
-      `Resolvers that validate give no answer for ${domain}: for them the domain has no mail at all. Without validation there is an answer.`,
+    detail: ({ domain, fits }) =>
+      `Resolvers that validate give no answer for ${domain}: for them the domain has no mail at all. Without validation there is an answer.${
+        fits
+          ? ' The DS record fits a key of the zone, so it is the signatures that are wrong, missing or out of date.'
+          : ''
+      }`,
     repair: 'Correct the DS record at the registrar or the signatures; until then remove the DS record.',
     reference: 'RFC 4035 §5.5',
   },

@@ -49,7 +49,8 @@ export function judgeDnssec(facts: DnssecFacts): Outcome<DnssecFacts> {
   return { status: findings.length > 0 ? 'warn' : 'pass', facts, findings }
 }
 
-function signedOf({ ds, keys }: DnssecFacts): boolean | null {
+function signedOf({ zone, ds, keys }: DnssecFacts): boolean | null {
+  if (zone === undefined) return null
   if (recordsOf(ds).length + recordsOf(keys).length > 0) return true
   return ds instanceof DnsError || keys instanceof DnsError ? null : false
 }
@@ -76,16 +77,17 @@ function brokenFindings(facts: DnssecFacts, { bogus }: DnssecState): Finding[] {
   const codes = said.map(({ code }) => code)
   if (bogus && codes.includes(EXPIRED)) findings.push({ id: 'dnssec.expired', args, ...more })
   else if (bogus && codes.includes(NOT_YET_VALID)) findings.push({ id: 'dnssec.not_yet_valid', args, ...more })
-  else if (bogus) findings.push({ id: 'dnssec.bogus', args, ...more })
+  else if (bogus) findings.push({ id: 'dnssec.bogus', args: { ...args, fits: fits(facts) }, ...more })
   if (mismatch(facts)) findings.push({ id: 'dnssec.ds_mismatch', args, evidence: dsText(recordsOf(facts.ds)) })
   return findings
 }
 
 /** There are DS records, and none of them is about a key of the zone (RFC 4035 §5.2). */
-function mismatch({ zone, ds, keys }: DnssecFacts): boolean {
-  if (zone === undefined || keys instanceof DnsError || recordsOf(ds).length === 0) return false
-  return !recordsOf(ds).some((one) => keys.some((key) => dsMatches(one, zone, key)))
-}
+const mismatch = (facts: DnssecFacts): boolean =>
+  facts.zone !== undefined && !(facts.keys instanceof DnsError) && recordsOf(facts.ds).length > 0 && !fits(facts)
+
+const fits = ({ zone, ds, keys }: DnssecFacts): boolean =>
+  zone !== undefined && recordsOf(ds).some((one) => recordsOf(keys).some((key) => dsMatches(one, zone, key)))
 
 function signedFindings(facts: DnssecFacts, { signed, validated, bogus }: DnssecState): Finding[] {
   const { ds, keys, zone } = facts

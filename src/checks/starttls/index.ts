@@ -1,0 +1,31 @@
+import { printable } from '../../base/text.ts'
+import { defineOptionalCheck } from '../check.ts'
+import { findings } from './findings.ts'
+import { judgeStarttls } from './judge.ts'
+import { lookupStarttls, type StarttlsFacts, type TlsHost } from './lookup.ts'
+import { nameMatches } from './names.ts'
+
+export type { StarttlsFacts, TlsHost } from './lookup.ts'
+export { nameMatches } from './names.ts'
+
+/** STARTTLS: what each mail host itself shows of TLS. Only where it is asked for: it connects to hosts that the domain names. */
+export const starttls = defineOptionalCheck<StarttlsFacts>({
+  specs: ['RFC 8996', 'RFC 7435', 'RFC 3207'],
+  table: findings,
+  when: ({ starttls }) => starttls === true,
+  run: async (ctx, domain, input) => judgeStarttls(await lookupStarttls(ctx, domain, input)),
+  present: ({ facts }) => ({ hosts: (facts?.hosts ?? []).map(presentHost) }),
+})
+
+const presentHost = ({ host, address, offered, tls, reason }: TlsHost) => ({
+  host,
+  address: address ?? null,
+  offered,
+  protocol: tls?.protocol ?? null,
+  names: (tls?.names ?? []).map((name) => printable(name, 255)),
+  issuer: tls ? printable(tls.issuer) : null,
+  expires_at: tls ? new Date(tls.expiresAtMs).toISOString() : null,
+  trusted: tls?.trusted ?? null,
+  name_matches: tls ? nameMatches(host, tls.names) : null,
+  reason,
+})

@@ -1,0 +1,56 @@
+import type { Finding, Outcome } from '../check.ts'
+import type { StarttlsFacts, TlsHost } from './lookup.ts'
+import { nameMatches } from './names.ts'
+
+const DAY_MS = 86_400_000
+/** A certificate with less time than this is told about. */
+const SOON_DAYS = 14
+/** RFC 8996 §4, §5 */
+const OLD_PROTOCOLS = new Set(['SSLv2', 'SSLv3', 'TLSv1', 'TLSv1.1'])
+
+/**
+ * `pass`: every host that was heard offers TLS without a finding of weight; `fail`: one offers none, or none that works; `warn`: a certificate or protocol to see to;
+ * `unknown`: no host was heard; `not_applicable`: there is no mail host.
+ */
+export function judgeStarttls(facts: StarttlsFacts): Outcome<StarttlsFacts> {
+  const { hosts, mail } = facts
+  if (mail === 'null' || mail === 'none') return { status: 'not_applicable', facts, findings: [] }
+  const findings = [...hosts.flatMap((host) => hostFindings(host, facts.nowMs)), ...setFindings(facts)]
+  if (findings.some(({ id }) => BROKEN.has(id))) return { status: 'fail', facts, findings }
+  if (hosts.every(({ offered }) => offered === null))
+    return { status: 'unknown', reason: hosts[0]?.reason ?? 'no mail host was heard', facts, findings }
+  return { status: findings.every(({ id }) => HARMLESS.has(id)) ? 'pass' : 'warn', facts, findings }
+}
+
+const BROKEN = new Set(['starttls.not_offered', 'starttls.broken'])
+/** What says nothing against the hosts: an untrusted certificate is no fault where TLS is opportunistic (RFC 7435 §3). */
+const HARMLESS = new Set(['starttls.not_heard', 'starttls.left_out', 'starttls.untrusted', 'starttls.name'])
+
+function hostFindings(seen: TlsHost, nowMs: number): Finding[] {
+  const { host, address, offered, tls, reason } = seen
+  const args = { host, address: address ?? '' }
+  if (offered === null) return [{ id: 'starttls.not_heard', args: { ...args, reason: reason ?? '' } }]
+  if (!offered) return [{ id: 'starttls.not_offered', args }]
+  if (!tls) return [{ id: 'starttls.broken', args: { ...args, reason: reason ?? '' } }]
+  const findings: Finding[] = []
+  const days = Math.floor((tls.expiresAtMs - nowMs) / DAY_MS)
+  const evidence = `${tls.subject}, issued by ${tls.issuer}`
+  const expires = new Date(tls.expiresAtMs).toISOString()
+  const ended = tls.expiresAtMs <= nowMs
+  if (ended) findings.push({ id: 'starttls.expired', args: { ...args, expires }, evidence })
+  else if (days < SOON_DAYS) findings.push({ id: 'starttls.expires_soon', args: { ...args, expires, days }, evidence })
+  if (!tls.trusted && !ended)
+    findings.push({
+      id: 'starttls.untrusted',
+      args: { ...args, reason: tls.trustError ?? 'no reason given' },
+      evidence,
+    })
+  if (!nameMatches(host, tls.names))
+    findings.push({ id: 'starttls.name', args: { ...args, names: tls.names.slice(0, 10) }, evidence })
+  if (OLD_PROTOCOLS.has(tls.protocol))
+    findings.push({ id: 'starttls.old_protocol', args: { ...args, protocol: tls.protocol }, evidence: tls.cipher })
+  return findings
+}
+
+const setFindings = ({ hosts, leftOut }: StarttlsFacts): Finding[] =>
+  leftOut > 0 ? [{ id: 'starttls.left_out', args: { count: hosts.length + leftOut, seen: hosts.length } }] : []

@@ -1,0 +1,99 @@
+import { atMost } from '../../base/at-most.ts'
+import { within } from '../../base/deadline.ts'
+import { printable } from '../../base/text.ts'
+import { lookupMailHosts, type MailHost, type MailHosts } from '../../mailhosts/mailhosts.ts'
+import type { Domain } from '../../names/domain.ts'
+import type { Ip } from '../../names/ip.ts'
+import { addressLiteral } from '../../net/smtp/commands.ts'
+import type { TlsInfo } from '../../net/smtp/dial.ts'
+import { textOf } from '../../net/smtp/reply.ts'
+import { type Opened, openSession } from '../../net/smtp/session.ts'
+import type { Ctx } from '../../world.ts'
+import type { CheckInput } from '../check.ts'
+
+/** Mail hosts that are connected to, the best ones first; one address of each, the first. */
+export const MAX_HOSTS = 10
+/** Hosts that are connected to at a time. */
+const AT_A_TIME = 5
+/** Time for one host, and for one reply of it, ms. */
+const HOST_MS = 9_000
+const STAGE_MS = 6_000
+const SMTP = 25
+
+/** What a mail host showed of TLS. */
+export type TlsHost = {
+  readonly host: string
+  readonly preference: number
+  /** Absent: it has none that could be connected to. */
+  readonly address?: Ip
+  /** It announced STARTTLS; null: it was not heard. */
+  readonly offered: boolean | null
+  /** What the handshake showed; absent where there was none. */
+  readonly tls?: TlsInfo
+  /** Why there was no TLS although it was announced, or why the host was not heard. */
+  readonly reason?: string
+}
+
+export type StarttlsFacts = {
+  readonly domain: Domain
+  readonly mail: MailHosts['kind']
+  readonly hosts: readonly TlsHost[]
+  /** Hosts beyond the 10. */
+  readonly leftOut: number
+  /** When it was looked at, ms since the epoch. */
+  readonly nowMs: number
+}
+
+type Asker = Pick<Ctx, 'resolve' | 'dial' | 'now' | 'signal'>
+
+/**
+ * Connects to each mail host of `domain` and looks at its STARTTLS: banner, EHLO, STARTTLS, EHLO, QUIT; no mail transaction is begun (RFC 3207).
+ * At most 10 hosts, one address each, 5 at a time, 9 s a host. What a host or the network does is data. Rejects with DnsError when MX stays unanswered.
+ */
+export async function lookupStarttls(ctx: Asker, domain: Domain, input: CheckInput): Promise<StarttlsFacts> {
+  const { kind, hosts } = await lookupMailHosts(ctx, domain)
+  return {
+    domain,
+    mail: kind,
+    hosts: await atMost(AT_A_TIME, hosts.slice(0, MAX_HOSTS), (host) => lookupHost(ctx, host, input)),
+    leftOut: Math.max(0, hosts.length - MAX_HOSTS),
+    nowMs: ctx.now(),
+  }
+}
+
+async function lookupHost(ctx: Asker, host: MailHost, input: CheckInput): Promise<TlsHost> {
+  const named = { host: host.exchange, preference: host.preference }
+  const address = host.addresses[0]
+  if (address === undefined) {
+    const error = host.errors.A ?? host.errors.AAAA
+    return { ...named, offered: null, reason: error?.message ?? 'the host has no address' }
+  }
+  const opened = await openSession(
+    ctx,
+    {
+      target: { address, port: input.smtpPort ?? SMTP },
+      serverName: host.exchange,
+      heloName: input.helo ?? (async (source) => addressLiteral(source)),
+      startTls: true,
+      stageMs: () => STAGE_MS,
+    },
+    within(HOST_MS, ctx.signal),
+  )
+  if (!opened.ok) return { ...named, address, ...unheard(opened) }
+  const { tls, capabilities, quit } = opened.session
+  void quit() // RFC 5321 §4.1.1.10: said, not waited for; it ends by itself after a second and never rejects for what the network does
+  if (tls) return { ...named, address, offered: true, tls }
+  if (!capabilities.has('STARTTLS')) return { ...named, address, offered: false }
+  return { ...named, address, offered: true, reason: 'the server refused STARTTLS after it had announced it' }
+}
+
+/** A session that ended early: TLS that broke off is the host's; what came before says nothing of its TLS. */
+function unheard({ heard, tls }: Exclude<Opened, { readonly ok: true }>): Pick<TlsHost, 'offered' | 'tls' | 'reason'> {
+  const said = heard.reply
+    ? `it answered ${heard.reply.code} ${textOf(heard.reply)} to us (${heard.stage})`
+    : `${heard.message} (${heard.stage})`
+  const reason = printable(said, 300)
+  if (tls) return { offered: true, tls }
+  const broke = heard.stage === 'starttls' && heard.fault !== 'timeout' && heard.fault !== 'aborted' && !heard.reply
+  return { offered: broke ? true : null, reason }
+}
