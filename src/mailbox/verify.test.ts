@@ -492,6 +492,33 @@ describe('providers', () => {
   })
 })
 
+describe('waits: one a segment written, and one each for MX, addresses, connection and banner', () => {
+  it.each([
+    [{ ehlo: ['PIPELINING'] }, 7], // EHLO · MAIL RCPT · RCPT of the probe
+    [{ ehlo: ['PIPELINING', 'STARTTLS'] }, 10], // and STARTTLS · handshake · EHLO
+    [{ ehlo: ['SIZE'] }, 8], // without pipelining MAIL and RCPT wait for each other
+  ])('%j: %i', async (server, expected) => {
+    let segments = 0
+    const net = labDial({ [MX1]: { ...TAKES, ...server } })
+    const counting: Ctx['dial'] = async (target, signal) => {
+      const connection = await net.dial(target, signal)
+      return {
+        ...connection,
+        write: (bytes) => {
+          segments += String(bytes).startsWith('QUIT') ? 0 : 1
+          return connection.write(bytes)
+        },
+        startTls: (name) => {
+          segments++
+          return connection.startTls(name)
+        },
+      }
+    }
+    expect((await ask(lab(ONE, {}, {}, { dial: counting }))).result).toBe('accepted')
+    expect(4 + segments).toBe(expected)
+  })
+})
+
 describe('a list (reuse)', () => {
   const names = Array.from({ length: 30 }, (_, i) => `u${i}@x.example`)
   it('asks many addresses over few sessions, and closes them', async () => {
