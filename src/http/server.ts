@@ -17,6 +17,14 @@ import { asAppError, problemOf } from './problem.ts'
 /** Bytes of a body that are read at most. */
 const BODY_LIMIT = 65_536
 
+/** Input is read by zod and output is made by operations: Ajv and fast-json-stringify are not even loaded. */
+const OWN_COMPILERS = {
+  compilersFactory: {
+    buildValidator: (() => () => (value: unknown) => ({ value })) as never, // typed as Ajv's own
+    buildSerializer: () => () => (data: unknown) => JSON.stringify(data),
+  },
+}
+
 /** The HTTP face, ready to listen. It translates: every decision is an operation's. */
 export async function httpServer(options: HttpOptions): Promise<FastifyInstance> {
   const app = fastify({
@@ -28,10 +36,9 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     connectionTimeout: 120_000,
     requestTimeout: 30_000,
     exposeHeadRoutes: false,
+    schemaController: OWN_COMPILERS,
     frameworkErrors: (error, request, reply) => void send(error, request, reply),
   })
-  app.setValidatorCompiler(() => (value) => ({ value }))
-  app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   app.setErrorHandler((error, request, reply) => send(error, request, reply))
   app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id))
   app.addHook('onResponse', async (request, reply) => tell(options, request, reply))

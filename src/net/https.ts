@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { buildConnector, Client, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import { raced, timedOut } from '../base/deadline.ts'
 import { familyOf, type Ip, parseIp } from '../names/ip.ts'
 import { DnsError, type Resolve } from './dns/resolver.ts'
@@ -98,6 +98,7 @@ export async function addressesOf(
 type Get = { readonly url: URL; readonly address: Ip; readonly signal: AbortSignal; readonly wanted: FetchOptions }
 
 async function getFrom(options: HttpsOptions, { url, address, signal, wanted }: Get): Promise<Hop> {
+  const { buildConnector, Client } = await import('undici') // at the first need: it would slow down every start
   const connector = buildConnector({
     timeout: CONNECT_MS,
     allowH2: false,

@@ -1,4 +1,3 @@
-import { buildConnector, Client } from 'undici'
 import { raced } from '../base/deadline.ts'
 import type { Json } from '../base/json.ts'
 import { familyOf, type Ip } from '../names/ip.ts'
@@ -85,6 +84,7 @@ async function callAt(
   request: PeerRequest,
   signal: AbortSignal,
 ): Promise<PeerReply> {
+  const { buildConnector, Client } = await import('undici') // at the first need: it would slow down every start
   const connector = buildConnector({
     timeout: CONNECT_MS,
     allowH2: false,
