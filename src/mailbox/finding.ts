@@ -5,6 +5,7 @@ import { confidence } from './confidence.ts'
 import type { Conversed } from './converse.ts'
 import { decisive } from './judge.ts'
 import { outcomeOf, type Reason } from './reasons.ts'
+import type { Source } from './sources.ts'
 import type { Attempt, Finding } from './verification.ts'
 
 /** What is the same for every answer about an address. */
@@ -15,6 +16,8 @@ export type About = {
   readonly mxHosts: readonly string[]
   readonly provider: string | undefined
   readonly observedAtMs: number
+  /** Source addresses of the pool that were not used, and why. */
+  readonly skipped?: readonly { readonly source: Source; readonly why: string }[]
 }
 
 const MAX_TRANSCRIPT = 1_000
@@ -69,6 +72,7 @@ const shared = (about: About, heard: readonly Conversed[]) => ({
   mxHosts: about.mxHosts,
   mxTried: [...new Set(heard.map(({ plan }) => plan.host))],
   attempts: heard.map(attemptOf),
+  skippedSources: (about.skipped ?? []).slice(0, 20).map(({ source, why }) => ({ address: source, why })),
   transcript: heard.flatMap(transcriptOf).slice(0, MAX_TRANSCRIPT),
   observedAtMs: about.observedAtMs,
 })

@@ -39,6 +39,9 @@ export function presentVerification(v: Verification, options: { readonly trace?:
       reason: attempt.reason,
       duration_ms: attempt.durationMs,
     })),
+    ...(v.skippedSources.length > 0 && {
+      skipped_sources: v.skippedSources.map(({ address, why }) => ({ address: address ?? '', reason: why })),
+    }),
     checked: v.side.checked,
     retry_after_ms: v.retryAfterMs,
     observed_at: new Date(v.observedAtMs).toISOString(),

@@ -33,7 +33,7 @@ export function settle(
 ): { readonly result: Promise<Finding>; readonly sofar: () => Finding } {
   const heard: Conversed[] = []
   let about: About = { ...aboutEmail(question.email), mxHosts: [], provider: undefined, observedAtMs: ctx.now() }
-  const learn = (more: Pick<About, 'mxHosts' | 'provider'>): About => (about = { ...about, ...more })
+  const learn = (more: Partial<About>): About => (about = { ...about, ...more })
   return { result: run(ctx, question, heard, about, learn), sofar: () => findingOf(about, heard) }
 }
 
@@ -42,7 +42,7 @@ async function run(
   question: Unsettled,
   heard: Conversed[],
   first: About,
-  learn: (more: Pick<About, 'mxHosts' | 'provider'>) => About,
+  learn: (more: Partial<About>) => About,
 ): Promise<Finding> {
   const { email, rooms } = question
   const hosts = await hostsOf(ctx, email)
@@ -57,9 +57,10 @@ async function run(
   await rooms.sources.load()
   const chosen = sourcesFor(question, stops)
   if (!('from' in chosen)) return unasked(about, chosen.reason, chosen.message, chosen.untilMs - ctx.now())
+  const told = learn({ skipped: chosen.skipped })
   const { port, deadlineMs, reuse } = question
   await walk(ctx, rooms, { email, hosts, port, from: chosen.from, deadlineMs, reuse }, stops, heard)
-  return concluded(about, heard, question, ctx.signal.aborted)
+  return concluded(told, heard, question, ctx.signal.aborted)
 }
 
 async function hostsOf(ctx: Ctx, email: Email): Promise<MailHosts | DnsError> {
@@ -94,18 +95,20 @@ function noStops(hosts: MailHosts, stops: readonly Stop[], { domain }: Email): N
   return { reason: 'no_mail_host', message: `none of the mail hosts that ${domain} names has an address: ${names}` }
 }
 
-type Chosen = { readonly from: readonly Source[] } | (Nowhere & { readonly untilMs: number })
+type Chosen =
+  | { readonly from: readonly Source[]; readonly skipped: NonNullable<About['skipped']> }
+  | (Nowhere & { readonly untilMs: number })
 
 /** `bind_ip` alone: that one and no other. The pool: `bind_ip` first, then the healthiest; without a configured pool, the system's choice. */
 function sourcesFor({ bindIp, pool, poolAttempts, rooms, stickTo }: Unsettled, stops: readonly Stop[]): Chosen {
-  if (pool === undefined) return { from: [bindIp] }
+  if (pool === undefined) return { from: [bindIp], skipped: [] }
   const first = stops[0]!
   const { perMinute } = first.provider ?? UNKNOWN_PROVIDER
   const members: readonly Source[] = pool.length > 0 ? pool : [undefined]
   const { usable, skipped } = rooms.sources.pick(members, { key: keyOf(first), perMinute }, familiesOf(stops))
   const preferred = [bindIp, stickTo].filter((source) => source !== undefined)
   const from = [...new Set<Source>([...preferred.filter((s) => s === bindIp || usable.includes(s)), ...usable])]
-  if (from.length > 0) return { from: from.slice(0, poolAttempts) }
+  if (from.length > 0) return { from: from.slice(0, poolAttempts), skipped }
   if (skipped.length === 0)
     return {
       reason: 'network_unreachable',

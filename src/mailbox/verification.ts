@@ -81,6 +81,8 @@ export type Finding = {
   /** Hosts that were tried, in order. */
   readonly mxTried: readonly string[]
   readonly attempts: readonly Attempt[]
+  /** Source addresses of the pool that rest toward this provider, and why; at most 20. Undefined is the system's choice. */
+  readonly skippedSources: readonly { readonly address: Ip | undefined; readonly why: string }[]
   readonly retryAfterMs?: number
   readonly transcript: readonly TranscriptLine[]
   readonly observedAtMs: number

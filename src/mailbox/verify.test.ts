@@ -440,7 +440,8 @@ describe('source addresses', () => {
       { [MX1]: TAKES },
       { ...POOL, listed: (source) => (source === S1 ? 'listed by a list' : undefined) },
     )
-    await ask(one, { pool: true })
+    const v = await ask(one, { pool: true })
+    expect(v.skippedSources).toEqual([{ address: S1, why: 'listed by a list' }])
     expect(one.net.dialled).toEqual([`${MX1} from ${S2}`])
   })
   it('remembers over a restart how addresses stand', async () => {
