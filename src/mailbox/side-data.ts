@@ -9,7 +9,7 @@ import { suggestDomain } from './suggest.ts'
 import type { SideData, VerifyInput } from './verification.ts'
 
 type Asker = Pick<Ctx, 'resolve' | 'signal'>
-type Flags = Pick<VerifyInput, 'disposable' | 'free' | 'role' | 'suggestion'>
+type Flags = Pick<VerifyInput, 'disposable' | 'free' | 'role' | 'suggestion' | 'timeoutMs'>
 
 const SUGGESTION_MS = 3_000
 const NOTHING: SideData = { disposable: false, free: false, isRole: false, role: '', suggestion: '', checked: [] }
@@ -25,7 +25,9 @@ export function sideData(
 ): (mxHosts: readonly string[]) => Promise<SideData> {
   if (!email) return async () => NOTHING
   const { domain, local } = email
-  const suggestion = flags.suggestion ? suggestionFor(ctx, domain) : undefined
+  const suggestion = flags.suggestion
+    ? suggestionFor(ctx, domain, Math.min(SUGGESTION_MS, flags.timeoutMs ?? SUGGESTION_MS))
+    : undefined
   suggestion?.catch(() => {}) // told when it is awaited
   return async (mxHosts) => {
     const role = flags.role ? roleOf(local) : ''
@@ -42,11 +44,11 @@ export function sideData(
 }
 
 /** A suggestion takes mail; one of which that cannot be found out is none. */
-async function suggestionFor(ctx: Asker, domain: string): Promise<string> {
+async function suggestionFor(ctx: Asker, domain: string, ms: number): Promise<string> {
   const suggested = suggestDomain(domain)
   if (suggested === '') return ''
   try {
-    const { records } = await ctx.resolve(suggested, 'MX', within(SUGGESTION_MS, ctx.signal))
+    const { records } = await ctx.resolve(suggested, 'MX', within(ms, ctx.signal))
     return records.some(({ exchange }) => exchange !== '') ? suggested : ''
   } catch (error) {
     if (error instanceof DnsError) return ''
