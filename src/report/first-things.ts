@@ -1,0 +1,107 @@
+import type { Severity } from '../checks/check.ts'
+import type { PresentedFinding } from '../checks/present.ts'
+import type { ScoreRow } from './score-types.ts'
+import { type Tier, WEIGHTS } from './weights.ts'
+
+/** One thing to do, with everything needed to do it. */
+export type Thing = {
+  readonly severity: Severity
+  /** Points of the score that it costs. */
+  readonly points: number
+  readonly title: string
+  readonly detail: string
+  readonly evidence?: string
+  readonly repair?: string
+  readonly fix?: PresentedFinding['fix']
+  readonly reference?: string
+  /** Where to ask for removal. */
+  readonly links: readonly { readonly text: string; readonly url: string }[]
+  /** Other faults that the same work is about: of the same record, or the same fault elsewhere. */
+  readonly also: readonly string[]
+}
+
+/** What stands on a list, as far as a choice needs it. */
+export type Listing = {
+  readonly address: string
+  readonly list: string
+  readonly tier: Tier
+  readonly delistUrl: string
+}
+
+/** How many are told first: more is a list that nobody begins. */
+export const FIRST = 3
+const RANK: Record<Severity, number> = { critical: 0, high: 1, medium: 2, low: 3, info: 4 }
+/** How grave a listing is; D is policy or information, which nobody needs to act on. */
+const GRAVITY: Readonly<Record<Exclude<Tier, 'D'>, Severity>> = { A: 'high', B: 'medium', C: 'low' }
+
+/**
+ * The things to do first, at most {@link FIRST}: the gravest first; of the same gravity what costs more points; then what comes with a record to
+ * publish; then the order of the answer. Information is never among them. Findings about one and the same record are one thing, told by the first of
+ * them, so that no two records for one name are proposed; the listings of one address are one thing too.
+ */
+export function firstThings(
+  findings: readonly PresentedFinding[],
+  breakdown: readonly ScoreRow[],
+  listings: readonly Listing[],
+): readonly Thing[] {
+  const costs = costsOf(breakdown)
+  const faults = findings
+    .filter(({ severity }) => severity !== 'info')
+    .map((finding) => ({ key: keyOf(finding), thing: thingOf(finding, costs.get(finding.id) ?? 0) }))
+  const ranked = [...faults, ...listed(listings)].sort((a, b) => byWeight(a.thing, b.thing)) // stable: else the order of the answer
+  return together(ranked).slice(0, FIRST)
+}
+
+/** Points by finding. A cap is counted with the finding that sets it; what is unknown costs points too, but a fix is no answer to it. */
+function costsOf(breakdown: readonly ScoreRow[]): ReadonlyMap<string, number> {
+  const costs = new Map<string, number>()
+  for (const { finding, kind, points } of breakdown)
+    if (finding !== null && (kind === 'deduction' || kind === 'cap'))
+      costs.set(finding, (costs.get(finding) ?? 0) + points)
+  return costs
+}
+
+/** What a finding is about: the record to publish, else the fault itself wherever it was seen. */
+const keyOf = ({ id, fix }: PresentedFinding): string => (fix ? `${fix.name.toLowerCase()} ${fix.rtype}` : id)
+
+const thingOf = ({ id: _id, ...finding }: PresentedFinding, points: number): Thing => ({
+  ...finding,
+  points,
+  links: [],
+  also: [],
+})
+
+function listed(listings: readonly Listing[]): { key: string; thing: Thing }[] {
+  const addresses = [...new Set(listings.map(({ address }) => address))]
+  return addresses.flatMap((address) => {
+    const acted = listings.filter((one) => one.address === address && one.tier !== 'D')
+    const worst = (['A', 'B', 'C'] as const).find((tier) => acted.some((one) => one.tier === tier))
+    return worst === undefined ? [] : [{ key: `listed ${address}`, thing: listedThing(address, acted, GRAVITY[worst]) }]
+  })
+}
+
+const listedThing = (address: string, listings: readonly Listing[], severity: Severity): Thing => ({
+  severity,
+  points: listings.reduce((sum, { tier }) => sum + WEIGHTS.listing[tier], 0),
+  title: `${address} is on ${listings.length === 1 ? 'a blacklist' : `${listings.length} blacklists`}`,
+  detail: `Receivers that ask ${listings.map(({ list }) => list).join(', ')} refuse or distrust mail from this address.`,
+  repair: 'Find what sent the mail that led there and end it; ask for removal after that, else the listing comes back.',
+  links: listings.map(({ list, delistUrl }) => ({ text: `Removal from ${list}`, url: delistUrl })),
+  also: [],
+})
+
+const byWeight = (a: Thing, b: Thing): number =>
+  RANK[a.severity] - RANK[b.severity] ||
+  b.points - a.points ||
+  Number(b.fix !== undefined) - Number(a.fix !== undefined)
+
+function together(ranked: readonly { readonly key: string; readonly thing: Thing }[]): Thing[] {
+  const first = new Map<string, Thing>()
+  for (const { key, thing } of ranked) {
+    const known = first.get(key)
+    const also = thing.title === known?.title ? (thing.evidence ?? thing.title) : thing.title
+    if (!known) first.set(key, thing)
+    else if (!known.also.includes(also)) first.set(key, { ...known, also: [...known.also, also] })
+  }
+  return [...first.values()]
+}

@@ -1,0 +1,133 @@
+import type { Json } from '../../base/json.ts'
+import type { Answer, Fields } from './answer.ts'
+import { type Block, code, codes, type Inline, type Line, quiet, text } from './block.ts'
+import { findingBlock } from './findings.ts'
+import { hostBlocks } from './hosts.ts'
+import { isFields, reasonOf, statusOf } from './status.ts'
+import { CHECKS } from './words.ts'
+
+/** One section a check, in the order of {@link CHECKS}: status, what is published, what was found. */
+export const checkBlocks = (answer: Answer): readonly Block[] => checkKeys(answer).map((key) => section(answer, key))
+
+/** The checks that an answer has. */
+export function checkKeys(answer: Answer): readonly string[] {
+  const named = Object.keys(CHECKS).filter((key) => key === 'mx' || isFields(answer[key]))
+  const others = Object.keys(answer).filter(
+    (key) => !(key in CHECKS) && isFields(answer[key]) && 'status' in answer[key],
+  )
+  return [...named, ...others]
+}
+
+function section(answer: Answer, key: string): Block {
+  const about = CHECKS[key] ?? { name: key, purpose: '' }
+  const status = statusOf(answer, key)
+  const reason = reasonOf(answer, key)
+  const findings = answer.findings.filter(({ id }) => id.startsWith(`${key}.`))
+  return {
+    kind: 'group',
+    look: 'check',
+    blocks: [
+      { kind: 'heading', level: 3, id: key, line: [about.name, ' ', { status }] },
+      ...(about.purpose === '' ? [] : [quiet(about.purpose)]),
+      ...(reason === undefined ? [] : [text({ strong: 'Reason: ' }, reason)]),
+      ...(key === 'mx' ? hostBlocks(answer) : factBlocks(answer[key] as Fields)),
+      ...findings.map(findingBlock),
+    ],
+  }
+}
+
+/** Fields that are told elsewhere: as the heading, the record or the reason. */
+const TOLD = new Set(['status', 'reason', 'record', 'records', 'valid'])
+/** Rows of a list within a check that are shown; the JSON has them all. */
+const MAX_ROWS = 50
+
+function factBlocks(fields: Fields): Block[] {
+  const records = recordsOf(fields)
+  const rest = Object.entries(fields).filter(([name, value]) => !TOLD.has(name) && !isEmpty(value))
+  const simple = rest.filter(([, value]) => !isTable(value) && !isFields(value))
+  const nested = rest.filter(([, value]) => isTable(value) || isFields(value))
+  return [
+    ...records.map(
+      (record, i): Block => ({
+        kind: 'seen',
+        label: records.length === 1 ? 'Record' : `Record ${i + 1} of ${records.length}`,
+        text: record,
+      }),
+    ),
+    ...(simple.length === 0
+      ? []
+      : [{ kind: 'facts', rows: simple.map(([name, value]) => [label(name), line(value)] as const) } as const]),
+    ...nested.flatMap(([name, value]) =>
+      isFields(value) ? nestedFacts(name, value) : [tableBlock(name, value as readonly Fields[])],
+    ),
+  ]
+}
+
+const recordsOf = ({ record, records }: Fields): string[] => {
+  if (Array.isArray(records) && records.every((one) => typeof one === 'string')) return records
+  return typeof record === 'string' ? [record] : []
+}
+
+const nestedFacts = (name: string, fields: Fields): Block[] => {
+  const rows = Object.entries(fields).filter(([, value]) => !isEmpty(value) && !isTable(value))
+  return rows.length === 0
+    ? []
+    : [
+        {
+          kind: 'facts',
+          rows: rows.map(([key, value]) => [`${label(name)}: ${label(key).toLowerCase()}`, line(value)]),
+        },
+      ]
+}
+
+function tableBlock(name: string, rows: readonly Fields[]): Block {
+  const shown = rows.slice(0, MAX_ROWS)
+  const columns = [...new Set(shown.flatMap((row) => Object.keys(row)))].filter(
+    (key) => key !== 'records' && shown.some((row) => !isEmpty(row[key])),
+  )
+  const more = rows.length > MAX_ROWS ? ` (the first ${MAX_ROWS} of ${rows.length})` : ''
+  return {
+    kind: 'table',
+    table: {
+      caption: `${label(name)}${more}`,
+      head: columns.map(label),
+      rows: shown.map((row) => columns.map((key) => line(row[key]))),
+    },
+  }
+}
+
+const isTable = (value: Json | undefined): boolean => Array.isArray(value) && value.length > 0 && value.every(isFields)
+const isEmpty = (value: Json | undefined): boolean =>
+  value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
+
+function line(value: Json | undefined): Line {
+  if (value === undefined || value === null || value === '') return ['–']
+  if (typeof value === 'boolean') return [value ? 'yes' : 'no']
+  if (typeof value === 'number') return [String(value)]
+  if (typeof value === 'string') return [code(value)]
+  if (Array.isArray(value))
+    return value.every((item) => typeof item !== 'object') ? codes(value.map(String)) : [`${value.length}`]
+  return Object.entries(value).flatMap(([name, item], i): Inline[] => [i === 0 ? '' : ', ', `${name} `, ...line(item)])
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  rua: 'Aggregate reports (rua)',
+  ruf: 'Failure reports (ruf)',
+  psd: 'Public suffix (psd)',
+  np: 'Policy for names that do not exist (np)',
+  pct: 'pct',
+  uri: 'Address',
+  mx: 'MX',
+  id: 'Id',
+  ede: 'Extended errors',
+  tried: 'Selectors tried',
+  all: 'Qualifier of all',
+  lookups: 'Look-ups (10 allowed)',
+  void_lookups: 'Void look-ups (2 allowed)',
+  includes: 'Includes',
+  uncovered_mx: 'MX hosts the policy leaves out',
+  cname: 'CNAME',
+  ptr: 'PTR',
+}
+const label = (name: string): string => WORDS[name] ?? capital(name.replaceAll('_', ' '))
+const capital = (name: string): string => name.slice(0, 1).toUpperCase() + name.slice(1)

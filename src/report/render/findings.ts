@@ -1,0 +1,24 @@
+import type { PresentedFinding } from '../../checks/present.ts'
+import { type Block, code, type Line, quiet, text } from './block.ts'
+
+/** One finding with its evidence, what to do and the record to publish. */
+export const findingBlock = (finding: PresentedFinding): Block => ({
+  kind: 'group',
+  look: 'finding',
+  blocks: [
+    { kind: 'heading', level: 4, line: [finding.title] },
+    quiet({ severity: finding.severity }, ' · ', code(finding.id), ' · ', ...findingReference(finding.reference)),
+    text(finding.detail),
+    ...(finding.evidence === undefined ? [] : [{ kind: 'seen', label: 'Seen', text: finding.evidence } as const]),
+    ...(finding.repair === undefined ? [] : [text({ strong: 'What to do: ' }, finding.repair)]),
+    ...(finding.fix ? [{ kind: 'publish', record: finding.fix } as const] : []),
+  ],
+})
+
+/** `RFC 7208 §4.6.4` as a link to that section. */
+export function findingReference(reference: string): Line {
+  const rfc = /^RFC (\d{1,5})(?: §(\d{1,3}(?:\.\d{1,3}){0,4}))?$/.exec(reference)
+  if (!rfc) return [reference]
+  const section = rfc[2] === undefined ? '' : `#section-${rfc[2]}`
+  return [{ link: `https://www.rfc-editor.org/rfc/rfc${rfc[1]}${section}`, text: reference }]
+}

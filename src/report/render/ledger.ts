@@ -1,0 +1,87 @@
+import { type Tier, WEIGHTS } from '../weights.ts'
+import type { Answer } from './answer.ts'
+import { type Block, heading, type Inline, type Line, text } from './block.ts'
+import { plain } from './verdict.ts'
+import { CHECKS, ROW_WORDS } from './words.ts'
+
+/** Every point: what was lost and why, down to the score; then what the listings take off it. */
+export function ledgerBlocks(answer: Answer): readonly Block[] {
+  const rows = answer.score_breakdown.map(({ component, finding, kind, points }): Line[] => [
+    [component === 'total' ? 'Whole' : (CHECKS[component]?.name ?? component)],
+    causeOf(answer, finding, kind),
+    [signed(-points)],
+  ])
+  return [
+    heading(2, 'How the score adds up', 'score'),
+    text('It starts at 100; every point that is missing has a line of its own.'),
+    {
+      kind: 'table',
+      table: {
+        caption: 'Score of the check',
+        head: ['Part', 'Cause', 'Points'],
+        rows: [[['Whole'], ['Full marks'], ['100']], ...rows],
+        sum: [['Score'], [`Grade ${answer.grade}`], [String(answer.score)]],
+        numeric: [2],
+      },
+    },
+    ...listingBlocks(answer),
+  ]
+}
+
+function causeOf(answer: Answer, finding: string | null, kind: string): Line {
+  const words = ROW_WORDS[kind] ?? kind
+  if (finding === null) return [words]
+  const title = answer.findings.find(({ id }) => id === finding)?.title
+  const told: Inline = { link: `#${finding.split('.')[0]}`, text: title ?? finding }
+  return kind === 'deduction' ? [told] : [told, ` (${words.toLowerCase()})`]
+}
+
+function listingBlocks(answer: Answer): Block[] {
+  if (answer.report_score === undefined || answer.report_score === answer.score) return []
+  const listings = (answer.blacklists ?? []).flatMap(({ ip, results }) =>
+    results.filter(({ listed }) => listed).map(({ blacklist, tier = 'C' }) => ({ ip, blacklist, tier: tier as Tier })),
+  )
+  const taken = listings.reduce((sum, { tier }) => sum + WEIGHTS.listing[tier], 0)
+  const lost = answer.score - answer.report_score
+  const back: Line[][] =
+    taken > lost
+      ? [
+          [
+            ['Whole'],
+            [
+              taken > WEIGHTS.listing.at_most
+                ? `Listings take ${WEIGHTS.listing.at_most} points at most`
+                : 'Not below 0',
+            ],
+            [signed(taken - lost)],
+          ],
+        ]
+      : []
+  return [
+    {
+      kind: 'table',
+      table: {
+        caption: 'Score of the report: with the blacklists',
+        head: ['Address', 'Listed on', 'Points'],
+        rows: [
+          [['Whole'], ['Score of the check'], [String(answer.score)]],
+          ...listings.map(({ ip, blacklist, tier }): Line[] => [
+            [{ code: ip }],
+            [`${blacklist} (tier ${tier})`],
+            [signed(-WEIGHTS.listing[tier])],
+          ]),
+          ...back,
+        ],
+        sum: [
+          ['Report score'],
+          [answer.report_grade === undefined ? '' : `Grade ${answer.report_grade}`],
+          [String(answer.report_score)],
+        ],
+        numeric: [2],
+      },
+    },
+  ]
+}
+
+/** With the sign of subtraction, as in print. */
+const signed = (points: number): string => (points < 0 ? `−${plain(-points)}` : points > 0 ? `+${plain(points)}` : '0')

@@ -1,0 +1,11 @@
+/** The address of a link that may be followed: http or https without a user name, at most 2,048 characters; anything else is undefined. */
+export function safeLink(href: string): string | undefined {
+  if (href.length > 2_048 || !URL.canParse(href)) return undefined
+  const url = new URL(href)
+  if ((url.protocol !== 'http:' && url.protocol !== 'https:') || url.username !== '' || url.password !== '')
+    return undefined
+  return url.href
+}
+
+/** A part of the same document: `#` and a name that is safe in an attribute. */
+export const isPart = (href: string): boolean => /^#[a-z][a-z0-9_-]{0,60}$/.test(href)

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+
+/** The style of a document: dark and light, phone and desktop, A4. Nothing is loaded; colours stand beside words, never alone. */
+export const STYLE = `
+:root { color-scheme: light dark; --page: #fff; --ink: #1b2330; --quiet: #566072; --line: #d8dde6; --soft: #f4f6f9; --link: #1a56b8;
+  --good: #17693a; --good-bg: #e3f4e9; --warn: #7d4d00; --warn-bg: #fdf0d5; --bad: #a61b1b; --bad-bg: #fde6e4; --open: #4a4f98; --open-bg: #ebecfa }
+@media screen and (prefers-color-scheme: dark) { :root { --page: #12161d; --ink: #e6eaf1; --quiet: #a3adbd; --line: #323a47; --soft: #1b212b; --link: #8fb8ff;
+  --good: #7fd8a0; --good-bg: #143323; --warn: #f2c069; --warn-bg: #3a2b0e; --bad: #ff9d94; --bad-bg: #431b1b; --open: #b9bdff; --open-bg: #272a4d } }
+@media print { :root { color-scheme: light } }
+* { box-sizing: border-box }
+html { -webkit-text-size-adjust: 100%; text-size-adjust: 100% }
+body { margin: 0 auto; max-width: 62rem; padding: 1.5rem 1.25rem 3rem; background: var(--page); color: var(--ink); font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif }
+h1, h2, h3, h4 { line-height: 1.25; overflow-wrap: anywhere }
+h1 { margin: .15rem 0 .35rem; font-size: clamp(1.5rem, 5vw, 2.1rem) }
+h2 { margin: 2.75rem 0 .75rem; padding-bottom: .35rem; border-bottom: 2px solid var(--line); font-size: 1.35rem }
+h3 { margin: 0 0 .35rem; font-size: 1.12rem; display: flex; flex-wrap: wrap; gap: .3rem .6rem; align-items: baseline }
+h4 { margin: 0 0 .2rem; font-size: 1rem }
+p { margin: .4rem 0; overflow-wrap: anywhere }
+ul { margin: .4rem 0; padding-left: 1.3rem }
+li { overflow-wrap: anywhere }
+a { color: var(--link); text-underline-offset: .15em }
+a:focus-visible, [tabindex]:focus-visible { outline: 3px solid var(--link); outline-offset: 2px }
+code, pre { font: .9em/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace }
+code { overflow-wrap: anywhere }
+pre { margin: .25rem 0 .5rem; padding: .6rem .75rem; background: var(--soft); border: 1px solid var(--line); border-radius: .4rem; white-space: pre-wrap; overflow-wrap: anywhere }
+.quiet { color: var(--quiet); font-size: .92rem }
+.brand { color: var(--quiet); font-size: .85rem; letter-spacing: .04em; text-transform: uppercase }
+.verdict { display: flex; flex-wrap: wrap; gap: 1rem 1.75rem; align-items: center; padding-bottom: .75rem }
+.verdict > div:last-child { flex: 1 1 20rem; min-width: 0 }
+.score { display: flex; align-items: stretch; border-radius: .7rem; border: 2px solid currentColor; overflow: hidden }
+.score p { margin: 0; padding: .55rem .95rem; text-align: center; line-height: 1.1 }
+.score b { display: block; font-size: 2.6rem; font-weight: 750; line-height: 1 }
+.score span { font-size: .82rem }
+.score p + p { border-left: 2px solid currentColor }
+.lead { font-size: 1.12rem; margin: .1rem 0 }
+.bars { display: grid; grid-template-columns: repeat(auto-fit, minmax(10.5rem, 1fr)); gap: .6rem; margin: .75rem 0 0; padding: 0; list-style: none }
+.bars li { padding: .6rem .75rem; border: 1px solid var(--line); border-radius: .5rem }
+.bars svg { display: block; width: 100%; height: .5rem; margin-top: .4rem }
+.bars .of { float: right; font-variant-numeric: tabular-nums }
+.bars .status { margin-top: .35rem }
+.track { fill: var(--line) }
+.fill { fill: currentColor }
+.good { color: var(--good) } .warn { color: var(--warn) } .bad { color: var(--bad) } .open { color: var(--open) } .none { color: var(--quiet) }
+.status, .severity { display: inline-block; padding: .05rem .5rem; border-radius: 1rem; font-size: .82rem; font-weight: 600; line-height: 1.5; white-space: nowrap; border: 1px solid currentColor }
+.status.good, .severity.good { background: var(--good-bg) } .status.warn, .severity.warn { background: var(--warn-bg) } .status.bad, .severity.bad { background: var(--bad-bg) } .status.open, .severity.open { background: var(--open-bg) }
+.mark { font-weight: 600 }
+.thing, .check { margin: 1rem 0; padding: 1rem 1.15rem; border: 1px solid var(--line); border-radius: .6rem }
+.thing { border-left: .35rem solid var(--link) }
+.finding { margin: .9rem 0 0; padding: .75rem 0 0; border-top: 1px dashed var(--line) }
+.publish { margin: .6rem 0; border: 1px solid var(--line); border-radius: .4rem; overflow: hidden }
+.publish p { margin: 0; padding: .3rem .75rem; background: var(--soft); border-bottom: 1px solid var(--line); font-size: .88rem; font-weight: 600 }
+.publish dl { margin: 0; padding: .5rem .75rem }
+dl { display: grid; grid-template-columns: minmax(4rem, max-content) 1fr; gap: .2rem 1rem; margin: .5rem 0 }
+dt { color: var(--quiet); font-size: .92rem }
+dd { margin: 0; min-width: 0; overflow-wrap: anywhere }
+.publish code { -webkit-user-select: all; user-select: all; font-weight: 600 }
+.label { margin: .5rem 0 0; color: var(--quiet); font-size: .88rem }
+.scroll { overflow-x: auto; margin: .75rem 0 }
+table { border-collapse: collapse; width: 100%; font-size: .93rem }
+caption { text-align: left; font-weight: 600; padding: 0 0 .35rem }
+th, td { padding: .4rem .7rem .4rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line) }
+th { color: var(--quiet); font-weight: 600; white-space: nowrap }
+td { min-width: 4.5rem }
+td code { overflow-wrap: normal }
+td code.long { overflow-wrap: anywhere; display: inline-block; min-width: 16rem }
+.number { text-align: right; font-variant-numeric: tabular-nums; padding-right: 0; white-space: nowrap }
+tfoot td { font-weight: 700; border-bottom: 0; border-top: 2px solid var(--ink) }
+footer { margin-top: 3rem; padding-top: .75rem; border-top: 1px solid var(--line) }
+@media (max-width: 34rem) { body { padding: 1rem .9rem 2rem } .thing, .check { padding: .85rem .9rem } dl { grid-template-columns: 1fr; gap: 0 } dd { margin-bottom: .4rem } .bars { grid-template-columns: 1fr 1fr } }
+@page { size: A4; margin: 15mm 14mm }
+@media print { body { max-width: none; padding: 0; font-size: 10pt } h2, h3, h4, .label, caption { break-after: avoid } .thing, .finding, .publish, pre, tr, .bars li { break-inside: avoid }
+  .status, .severity, .publish p, pre { print-color-adjust: exact; -webkit-print-color-adjust: exact } .bars { grid-template-columns: repeat(5, 1fr) } .bars svg { print-color-adjust: exact; -webkit-print-color-adjust: exact }
+  .scroll { overflow: visible } table { font-size: 8.5pt } td code, td code.long { overflow-wrap: anywhere; min-width: 0 } td { min-width: 0 } a { color: inherit } .away::after { content: " (" attr(href) ")"; font-size: 8pt; color: var(--quiet) } h2 { margin-top: 1.6rem } }
+`
+
+/** The policy of a document, in it and as a header of its answer: nothing is loaded or run, and this style alone applies. */
+export const CONTENT_SECURITY_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'`

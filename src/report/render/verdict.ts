@@ -1,0 +1,113 @@
+import type { Status } from '../../checks/check.ts'
+import { firstThings, type Listing, type Thing } from '../first-things.ts'
+import { COMPONENTS, type Component, type Tier } from '../weights.ts'
+import type { Answer } from './answer.ts'
+import { type Block, code, heading, type Inline, type Line, quiet, text } from './block.ts'
+import { findingReference } from './findings.ts'
+import { statusOf } from './status.ts'
+import { CHECKS, GRADE_WORDS } from './words.ts'
+
+/** What comes first: how the domain stands, and at most three things to do about it. */
+export const verdictBlocks = (answer: Answer): readonly Block[] => [
+  {
+    kind: 'verdict',
+    verdict: {
+      domain: answer.domain,
+      ...(answer.unicode_domain === undefined ? {} : { unicode: answer.unicode_domain }),
+      score: answer.report_score ?? answer.score,
+      grade: answer.report_grade ?? answer.grade,
+      words: wordsOf(answer),
+      notes: notesOf(answer),
+    },
+  },
+  { kind: 'bars', bars: (Object.keys(COMPONENTS) as Component[]).map((component) => barOf(answer, component)) },
+  ...thingBlocks(answer),
+]
+
+const ALL_OPEN =
+  'The DNS did not answer for this domain, so almost nothing can be said about it. The score is no verdict.'
+
+function wordsOf(answer: Answer): string {
+  const open = (Object.keys(COMPONENTS) as Component[]).every((component) => statusOf(answer, component) === 'unknown')
+  return open ? ALL_OPEN : (GRADE_WORDS[answer.report_grade ?? answer.grade] ?? '')
+}
+
+function notesOf(answer: Answer): Line[] {
+  const { score, score_min: least = score, score_max: most = score, complete, report_score: reported } = answer
+  const notes: Line[] = []
+  if (reported !== undefined && reported !== score)
+    notes.push([`The check alone gives ${score}; listings on blacklists take ${score - reported} off.`])
+  if (complete) return [...notes, ['Complete: everything that counts was answered.']]
+  if (least !== most)
+    notes.push([
+      `Not complete: the check's score lies between ${least} and ${most}, `,
+      { link: '#unknowns', text: 'see what could not be told' },
+      '.',
+    ])
+  else
+    notes.push([
+      'Not complete, though no open point changes the score of the check: ',
+      { link: '#unknowns', text: 'what could not be told' },
+      '.',
+    ])
+  return notes
+}
+
+const barOf = (answer: Answer, component: Component) => {
+  const lost = answer.score_breakdown
+    .filter((row) => row.component === component)
+    .reduce((sum, { points }) => sum + points, 0)
+  const status: Status = statusOf(answer, component)
+  const worth = COMPONENTS[component]
+  return { label: CHECKS[component]!.name, href: `#${component}`, kept: worth - lost, worth, status }
+}
+
+function thingBlocks(answer: Answer): Block[] {
+  const things = firstThings(answer.findings, answer.score_breakdown, listingsOf(answer))
+  if (things.length === 0)
+    return [heading(2, 'What to do first', 'first'), text('Nothing was found that needs repair.')]
+  const title =
+    things.length === 1 ? 'One thing to fix' : `The ${['', '', 'two', 'three'][things.length]} things to fix first`
+  return [
+    heading(2, title, 'first'),
+    ...things.map((thing, i) => ({ kind: 'group', look: 'thing', blocks: thingParts(thing, i + 1) }) as const),
+  ]
+}
+
+function thingParts(thing: Thing, number: number): Block[] {
+  const points: Inline =
+    thing.points === 0
+      ? 'no points, but worth doing'
+      : `${plain(thing.points)} ${thing.points === 1 ? 'point' : 'points'}`
+  return [
+    { kind: 'heading', level: 3, line: [`${number}. ${thing.title}`] },
+    quiet({ severity: thing.severity }, ' · ', points),
+    text(thing.detail),
+    ...(thing.repair === undefined ? [] : [text({ strong: 'What to do: ' }, thing.repair)]),
+    ...(thing.fix ? [{ kind: 'publish', record: thing.fix } as const] : []),
+    ...(thing.links.length === 0
+      ? []
+      : [{ kind: 'list', items: thing.links.map(({ url, text: words }) => [{ link: url, text: words }]) } as const]),
+    ...(thing.also.length === 0 ? [] : [quiet('The same work: ', ...joined(thing.also), '.')]),
+    ...(thing.reference === undefined ? [] : [quiet(...findingReference(thing.reference))]),
+  ]
+}
+
+const joined = (texts: readonly string[]): Inline[] => texts.flatMap((one, i) => (i === 0 ? [one] : ['; ', one]))
+
+/** Points as they are read: at most three decimals, which eighths have. */
+export const plain = (points: number): string => String(Number(points.toFixed(3)))
+
+const listingsOf = (answer: Answer): Listing[] =>
+  (answer.blacklists ?? []).flatMap(({ ip, results }) =>
+    results
+      .filter(({ listed }) => listed)
+      .map(({ blacklist, tier, delist_url }) => ({
+        address: ip,
+        list: blacklist,
+        tier: (tier ?? 'C') as Tier,
+        delistUrl: delist_url,
+      })),
+  )
+
+export const scoreLine = (answer: Answer): Line => [code(answer.domain), `: ${answer.score} of 100`]

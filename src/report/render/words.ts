@@ -1,0 +1,98 @@
+import type { Severity, Status } from '../../checks/check.ts'
+
+export const STATUS_WORDS: Readonly<Record<Status, string>> = {
+  pass: 'Good',
+  warn: 'Could be better',
+  fail: 'Needs repair',
+  unknown: 'Could not be told',
+  not_applicable: 'Does not apply',
+}
+
+export const SEVERITY_WORDS: Readonly<Record<Severity, string>> = {
+  critical: 'Critical',
+  high: 'High',
+  medium: 'Medium',
+  low: 'Low',
+  info: 'For information',
+}
+
+export const GRADE_WORDS: Readonly<Record<string, string>> = {
+  'A+': 'Nothing to improve in what the score counts.',
+  A: 'In good order, with little left to do.',
+  B: 'Sound, with gaps worth closing.',
+  C: 'Works, but with gaps that cost delivery or let others send in its name.',
+  D: 'Weak: mail is lost, or others can send in its name.',
+  F: 'Needs repair before its mail can be relied on.',
+}
+
+/** A check's name, and what it is for in one sentence. */
+type About = { readonly name: string; readonly purpose: string }
+
+/** The sections of a document in their order: those the score counts come first. Checks that no row names come after them. */
+export const CHECKS: Readonly<Record<string, About>> = {
+  spf: { name: 'SPF', purpose: 'Says which servers may send mail for the domain.' },
+  dkim: { name: 'DKIM', purpose: 'Lets receivers verify that a mail is signed by the domain.' },
+  dmarc: { name: 'DMARC', purpose: 'Tells receivers what to do with mail that is forged in the name of the domain.' },
+  mx: { name: 'Mail servers (MX)', purpose: 'Says where mail for the domain goes.' },
+  ptr: {
+    name: 'Reverse DNS (PTR)',
+    purpose: 'Names the addresses of the mail servers; receivers distrust those without.',
+  },
+  starttls: { name: 'STARTTLS', purpose: 'Encrypts mail on its way to the mail servers.' },
+  mta_sts: { name: 'MTA-STS', purpose: 'Makes senders insist on encryption.' },
+  tls_rpt: { name: 'TLS reports', purpose: 'Tells the owner when mail could not be encrypted.' },
+  dane: { name: 'DANE', purpose: 'Fixes the certificates of the mail servers in the signed DNS.' },
+  dnssec: { name: 'DNSSEC', purpose: 'Signs the DNS, so that its answers cannot be forged.' },
+  ns: { name: 'Name servers (NS)', purpose: 'Answer for the domain; all must say the same.' },
+  soa: { name: 'Zone (SOA)', purpose: 'The times by which name servers and caches keep the zone.' },
+  caa: { name: 'CAA', purpose: 'Says which authorities may issue certificates for the domain.' },
+  bimi: { name: 'BIMI', purpose: 'Shows a logo beside mail of the domain.' },
+}
+
+/** What a row of the breakdown is, where no finding says it. */
+export const ROW_WORDS: Readonly<Record<string, string>> = {
+  deduction: 'Taken off',
+  unknown: 'Could not be told: half of the points',
+  cap: 'No more than 50 with +all',
+  rescale: 'DKIM, mail servers and PTR do not apply: scaled to 100',
+  rounding: 'Rounding to a whole number',
+}
+
+/** Why a list gave no answer that counts. */
+export const REASON_WORDS: Readonly<Record<string, string>> = {
+  no_answer: 'no answer in time',
+  not_answering: 'has not been answering for a while',
+  aborted: 'the time for this report was over',
+  refused: 'refuses our questions',
+  servfail: 'its servers report a fault',
+  formerr: 'did not understand the question',
+  notimp: 'does not support the question',
+  network: 'could not be reached',
+  malformed: 'answered with something that is no DNS answer',
+  cname_loop: 'its name leads in a circle',
+  public_resolver: 'refuses questions that come through a public resolver',
+  too_many_queries: 'says that it was asked too often',
+  typing_error: 'says that its name was typed wrong',
+  rewritten_or_parked: "the answer is not the list's own: rewritten on the way, or the list is gone",
+  unknown_code: 'answered with a code that it does not document',
+  own_limit: 'our own limit toward this list is used up',
+  no_ipv6: 'does not list IPv6 addresses',
+  ipv6_not_proven: 'has not proven that it lists IPv6 addresses',
+  dead: 'is dead: its test entries are gone',
+  quarantined_answers_everything: 'lists every address, so its word counts for nothing',
+  quarantined_rewritten_or_parked: 'its answers are rewritten or its name is parked',
+}
+
+export const TIER_WORDS: Readonly<Record<string, string>> = {
+  A: 'many receivers act on it',
+  B: 'some receivers act on it',
+  C: 'few receivers act on it',
+  D: 'policy or information, no evidence of spam',
+}
+
+export const LIST_STATUS: Readonly<Record<string, string>> = {
+  blocked: 'refused',
+  timeout: 'no answer',
+  error: 'faulty',
+  unsupported: 'not for IPv6',
+}
