@@ -47,6 +47,8 @@ export type Question = Wait &
     secure: boolean
     ede: readonly ExtendedError[]
     failure: DnsError | undefined
+    before: Question | undefined
+    after: Question | undefined
   }
 
 const NO_QUERY = { bytes: Buffer.alloc(0), questionEnd: 0 }
@@ -82,4 +84,6 @@ export const begun = (
   secure: given.secure,
   ede: NONE,
   failure: undefined,
+  before: undefined,
+  after: undefined,
 })

@@ -13,8 +13,9 @@ const AGE_MS = 60_000
 const MAX_SOCKETS = 256
 /** Questions that one server may be asked at a time; one more fails with `network`. */
 const MAX_IN_FLIGHT = 20_000
-/** Sends in one turn of the event loop: more would overrun the receive buffer of a server that has only the system's default. */
-const SENDS_A_TURN = 128
+/** How fast a server is asked: so many at once, then so many a ms. More would overrun the receive buffer that systems give by default (256 datagrams). */
+const BURST = 96
+const SENDS_A_MS = 160
 /** Room for the answers to all questions of one socket at once. */
 const RECEIVE_BYTES = 1_048_576
 
@@ -39,32 +40,48 @@ export function udpPool<W extends Wait>(server: Server, on: UdpHandlers<W>, now:
   const open: (PortSocket<W> | undefined)[] = new Array(OPEN_SOCKETS).fill(undefined)
   const all = new Set<PortSocket<W>>()
 
-  let sends = 0
-  let turn: NodeJS.Immediate | undefined
-  /** What waits for the next turn, as much as may be in flight at most. */
+  let place = 0
+  let drawnAtMs = Number.NEGATIVE_INFINITY
+  let allowance = BURST
+  let allowedAtMs = 0
+  let turn: NodeJS.Timeout | undefined
+  /** What waits for its turn, as much as may be in flight at most. */
   const later = new Set<W>()
 
-  function pick(): PortSocket<W> | undefined {
-    const place = random32() % OPEN_SOCKETS
+  function pick(nowMs: number): PortSocket<W> | undefined {
+    // One socket for what is asked within a ms: its answers come together, and are read with half the system calls.
+    if (nowMs - drawnAtMs >= 1) {
+      place = random32() % OPEN_SOCKETS
+      drawnAtMs = nowMs
+    }
     const socket = open[place]
     if (socket?.fresh() || (socket && all.size >= MAX_SOCKETS && socket.usable())) return socket
     socket?.retire()
     if (all.size >= MAX_SOCKETS) return open.find((other) => other?.usable())
-    const made = new PortSocket<W>(server, on, now(), () => all.delete(made))
+    const made = new PortSocket<W>(server, on, nowMs, () => all.delete(made))
     all.add(made)
     open[place] = made
     return made
   }
 
   function ask(wait: W): void {
-    turn ??= setImmediate(nextTurn)
-    if (sends++ < SENDS_A_TURN) send(wait)
+    const nowMs = now()
+    if (turn === undefined && allowed(nowMs)) send(wait, nowMs)
     else if (later.size < MAX_IN_FLIGHT) hold(wait)
     else fail(wait)
   }
 
-  function send(wait: W): void {
-    const socket = pick()
+  /** Takes one from the allowance, if there is one. */
+  function allowed(nowMs: number): boolean {
+    allowance = Math.min(BURST, allowance + (nowMs - allowedAtMs) * SENDS_A_MS)
+    allowedAtMs = nowMs
+    if (allowance < 1) return false
+    allowance--
+    return true
+  }
+
+  function send(wait: W, nowMs: number): void {
+    const socket = pick(nowMs)
     if (socket) socket.ask(wait)
     else fail(wait)
   }
@@ -74,17 +91,18 @@ export function udpPool<W extends Wait>(server: Server, on: UdpHandlers<W>, now:
 
   function hold(wait: W): void {
     later.add(wait)
+    turn ??= setTimeout(nextTurn, 1)
     wait.holder = { forget: () => later.delete(wait) }
   }
 
   function nextTurn(): void {
-    sends = 0
-    turn = later.size > 0 ? setImmediate(nextTurn) : undefined
+    const nowMs = now()
     for (const wait of later) {
-      if (sends++ === SENDS_A_TURN) break
+      if (!allowed(nowMs)) break
       later.delete(wait)
-      send(wait)
+      send(wait, nowMs)
     }
+    turn = later.size > 0 ? setTimeout(nextTurn, 1) : undefined
   }
 
   function sweep(nowMs: number): void {
@@ -95,7 +113,8 @@ export function udpPool<W extends Wait>(server: Server, on: UdpHandlers<W>, now:
   }
 
   function close(): void {
-    clearImmediate(turn)
+    clearTimeout(turn)
+    turn = undefined
     for (const wait of later) on.failed(wait, 'network', new Error('closed'))
     later.clear()
     for (const socket of all) socket.close()
