@@ -24,7 +24,10 @@ export async function handle(
   )
   const document = operation.documents?.[String(input.format ?? 'json')]
   if (!document) return reply.send(answer)
-  return reply.type(document.contentType).send(document.render(answer))
+  return reply
+    .headers(document.headers ?? {})
+    .type(document.contentType)
+    .send(document.render(answer, options))
 }
 
 function rawInput(operation: Operation, request: FastifyRequest): Record<string, unknown> {

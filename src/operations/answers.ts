@@ -83,6 +83,7 @@ export const checkAnswer = z.looseObject({
   mx_reason: z.string().optional(),
   mx_kind: z.enum(['explicit', 'implicit', 'null', 'none']).optional(),
   findings: z.array(finding),
+  observed_at: z.string().optional(),
 })
 
 const listAnswer = z.looseObject({
@@ -117,6 +118,7 @@ export const reportAnswer = checkAnswer.extend({
   role: z.string(),
   suggestion: z.string(),
   report_score: z.int().min(0).max(100),
+  report_grade: z.enum(['A+', 'A', 'B', 'C', 'D', 'F']).optional(),
 })
 
 const attempt = z.looseObject({

@@ -8,6 +8,7 @@ import { score } from '../report/score.ts'
 import type { Ctx } from '../world.ts'
 import { checkAnswer } from './answers.ts'
 import { remembering } from './context.ts'
+import { formatParam, reportDocuments } from './documents.ts'
 import { checkExample } from './examples.ts'
 import { defineOperation, type JsonObject } from './operation.ts'
 import { domainParam, durationParam, TIMEOUT, textParam } from './params.ts'
@@ -29,15 +30,18 @@ export const check = defineOperation({
     domain: domainParam('domain to check'),
     selector: selectorParam.optional(),
     timeout: durationParam('time for the whole check; default 20s', TIMEOUT).optional(),
+    format: formatParam,
   }),
   output: checkAnswer,
   example: checkExample,
   deadlineMs: 20_000,
+  documents: reportDocuments,
   run: (ctx, _deps, input) => checkDomain(ctx, input.domain, input.selector),
 })
 
 /** Runs all checks on a domain, scores and presents them. Never rejects for what a remote server does. */
 export async function checkDomain(ctx: Ctx, domain: Domain, selectors: readonly string[] = []): Promise<JsonObject> {
   const outcomes = judgedWithSpf(await runChecks(remembering(ctx), domain, { selectors }))
-  return composeCheck(domain, outcomes, score(scoreInputs(outcomes)))
+  const answer = composeCheck(domain, outcomes, score(scoreInputs(outcomes)))
+  return { ...answer, observed_at: new Date(ctx.now()).toISOString() }
 }

@@ -11,7 +11,13 @@ export type JsonObject = { readonly [key: string]: Json | undefined }
 export type Verdict = 'good' | 'bad' | 'unclear'
 
 /** The formats an answer may be asked in beside JSON. */
-export type Document = { readonly contentType: string; readonly render: (answer: JsonObject) => string }
+export type Document = {
+  readonly contentType: string
+  /** Header fields that its HTTP answer has beside the usual ones, or in their place. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** `version` is the program's. */
+  readonly render: (answer: JsonObject, about: { readonly version: string }) => string
+}
 
 /**
  * One thing the product can do. Query string, body, flags and the OpenAPI document are all made from `input`; faces translate and never decide.

@@ -14,9 +14,10 @@ import { reportAnswer } from './answers.ts'
 import { checkDomain, selectorParam } from './check.ts'
 import { remembering } from './context.ts'
 import type { Deps } from './deps.ts'
+import { formatParam, reportDocuments } from './documents.ts'
 import { reportExample } from './examples.ts'
 import { defineOperation } from './operation.ts'
-import { choiceParam, durationParam, TIMEOUT, textParam } from './params.ts'
+import { durationParam, TIMEOUT, textParam } from './params.ts'
 
 /** MX addresses whose blacklists are asked: the best come first, the others are counted. */
 const MAX_ADDRESSES = 20
@@ -40,11 +41,12 @@ export const report = defineOperation({
     }),
     selector: selectorParam.optional(),
     timeout: durationParam('time for the whole report; default 30s', TIMEOUT).optional(),
-    format: choiceParam(['json', 'html', 'markdown'], 'json', 'form of the report'),
+    format: formatParam,
   }),
   output: reportAnswer,
   example: reportExample,
   deadlineMs: 30_000,
+  documents: reportDocuments,
   run: async (ctx, deps, { domain: { domain, local }, selector }) => {
     const shared = remembering(ctx)
     const [checked, addresses] = await Promise.all([

@@ -4,7 +4,7 @@ import { presentBlacklist, summarize } from '../dnsbl/present.ts'
 import type { Geo } from '../geo/merge.ts'
 import { presentGeo } from '../geo/present.ts'
 import type { Ip } from '../names/ip.ts'
-import { reportScore } from './score.ts'
+import { gradeOf, reportScore } from './score.ts'
 
 type JsonObject = { readonly [key: string]: Json | undefined }
 
@@ -34,6 +34,7 @@ export function composeReport(
   const answered = summaries.every((summary) => summary.answered === summary.total) && leftOut === 0
   const complete = checked.complete === true && answered
   const score = checked.score as number
+  const reported = reportScore(score, listings)
   return {
     ...checked,
     complete,
@@ -53,6 +54,7 @@ export function composeReport(
     is_role: about.role !== '',
     role: about.role,
     suggestion: about.suggestion,
-    report_score: reportScore(score, listings),
+    report_score: reported,
+    report_grade: gradeOf(reported),
   }
 }

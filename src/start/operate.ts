@@ -35,7 +35,7 @@ export async function operate(
   const answer = view.server
     ? await askServer(operation, raw, { server: view.server, key: setting.config.apiKeys[0] })
     : await runHere(operation, input, setting)
-  setting.print(show(operation, answer, format))
+  setting.print(show(operation, answer, format, setting.version))
   if (minScore !== undefined) return EXIT[scoreVerdict(answer, minScore)]
   return EXIT[operation.verdict?.(answer) ?? 'good']
 }
@@ -59,9 +59,9 @@ async function runHere(
   }
 }
 
-function show(operation: Operation, answer: JsonObject, format: Format): string {
+function show(operation: Operation, answer: JsonObject, format: Format, version: string): string {
   const document = operation.documents?.[format]
-  if (document) return document.render(answer)
+  if (document) return document.render(answer, { version })
   if (format === 'json') return JSON.stringify(answer, null, 2)
   return format === 'markdown' ? viewMarkdown(answer) : viewTable(answer)
 }

@@ -1,0 +1,22 @@
+import { readAnswer } from '../report/render/answer.ts'
+import { reportDocument } from '../report/render/document.ts'
+import { formatHtml } from '../report/render/html.ts'
+import { formatMarkdown } from '../report/render/markdown.ts'
+import { CONTENT_SECURITY_POLICY } from '../report/render/style.ts'
+import type { Document } from './operation.ts'
+import { choiceParam } from './params.ts'
+
+/** The forms of a check or a report beside JSON: one page that stands by itself, and Markdown. */
+export const reportDocuments: Readonly<Record<string, Document>> = {
+  html: {
+    contentType: 'text/html; charset=utf-8',
+    headers: { 'content-security-policy': CONTENT_SECURITY_POLICY },
+    render: (answer, { version }) => formatHtml(reportDocument(readAnswer(answer), version)),
+  },
+  markdown: {
+    contentType: 'text/markdown; charset=utf-8',
+    render: (answer, { version }) => formatMarkdown(reportDocument(readAnswer(answer), version)),
+  },
+}
+
+export const formatParam = choiceParam(['json', 'html', 'markdown'], 'json', 'form of the answer')
