@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { parseDuration } from './base/duration.ts'
 import { type Parsed, parsed, problem } from './base/parsed.ts'
+import { printable } from './base/text.ts'
 import { parseCidr } from './names/cidr.ts'
 import { parseDomain } from './names/domain.ts'
 import { type Ip, parseIp } from './names/ip.ts'
@@ -74,6 +76,21 @@ const choice =
 const url = (value: string): Parsed<string> => {
   const good = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
   return good ? parsed(value.replace(/\/+$/, '')) : problem(`${JSON.stringify(value)} is not an http or https URL`)
+}
+
+const secret = (value: string): Parsed<string> =>
+  value.length < 16 ? problem('is shorter than 16 characters') : parsed(value)
+const nodeId = (value: string): Parsed<string> =>
+  /^[A-Za-z0-9._-]{1,64}$/.test(value)
+    ? parsed(value)
+    : problem(`${JSON.stringify(value)} is not 1 to 64 letters, digits, dots, underscores and hyphens`)
+const line = (value: string): Parsed<string> =>
+  value.length <= 100 && value === printable(value)
+    ? parsed(value)
+    : problem('is longer than 100 characters, or no text')
+const ttl = (value: string): Parsed<number> => {
+  const ms = parseDuration(value)
+  return !ms.ok || (ms.value >= 1_000 && ms.value <= 3_600_000) ? ms : problem(`${value} is outside of 1s to 1h`)
 }
 
 /** Source addresses, one an item, or `@file` with one a line (`#` starts a comment); at most 1,024. */
@@ -158,6 +175,25 @@ export const OPTIONS = {
   dqsKey: one('dqs-key', 'KEY', undefined, 'Spamhaus DQS key', text, true),
   spamratsKey: one('spamrats-key', 'KEY', undefined, 'SpamRATS key', text, true),
   geoDbs: many('geo-db', 'FILE.mmdb', 'MMDB files that are asked before the shipped country data', text),
+  join: many('join', 'URL', 'nodes to register at, and to keep a heartbeat to', url),
+  peerSecret: one(
+    'peer-secret',
+    'TEXT',
+    undefined,
+    "the cluster's secret: nodes prove by it that they belong",
+    secret,
+    true,
+  ),
+  nodeUrl: one('node-url', 'URL', undefined, 'where other nodes reach this one', url),
+  nodeId: one('node-id', 'ID', undefined, 'id of this node; default one that is made and kept', nodeId),
+  region: one('region', 'TEXT', '', 'where this node stands, for people', line),
+  peerTtl: one(
+    'peer-ttl',
+    'DURATION',
+    30_000,
+    'a node is suspect after this much silence, dead after three times',
+    ttl,
+  ),
   dataDir: one('data-dir', 'DIR', './data', 'folder for what is remembered', text),
   logLevel: one(
     'log-level',

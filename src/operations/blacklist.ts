@@ -2,8 +2,11 @@ import { z } from 'zod'
 import { presentBlacklist } from '../dnsbl/present.ts'
 import { blacklistAnswer } from './answers.ts'
 import { blacklistExample } from './examples.ts'
-import { defineOperation } from './operation.ts'
-import { ipParam, maxAgeParam } from './params.ts'
+import { defineOperation, type JsonObject } from './operation.ts'
+import { formatAge, ipParam, maxAgeParam } from './params.ts'
+import { fromVantages, vantageParam } from './vantage.ts'
+
+const DEADLINE_MS = 15_000
 
 /** Whether an address is on any of the 29 blacklists: all asked at once. */
 export const blacklist = defineOperation({
@@ -16,13 +19,25 @@ export const blacklist = defineOperation({
   input: z.object({
     ip: ipParam('IPv4 or IPv6 address to look for'),
     max_age: maxAgeParam.optional(),
+    vantage: vantageParam.optional(),
   }),
   output: blacklistAnswer,
   example: blacklistExample,
-  deadlineMs: 15_000,
-  run: async (ctx, { blacklists }, { ip, max_age }) => {
-    const answer = await blacklists.lookup(ctx, ip, max_age === undefined ? {} : { maxAgeMs: max_age })
-    return presentBlacklist(answer, ctx.now())
+  deadlineMs: DEADLINE_MS,
+  run: (ctx, deps, { ip, max_age, vantage }) => {
+    const question = {
+      path: '/v1/blacklist',
+      query: { ip, max_age: max_age === undefined ? undefined : formatAge(max_age) },
+      output: blacklistAnswer,
+      subject: 'ip',
+      needs: ['blacklist'],
+      verdict: (answer: JsonObject) => String(answer.verdict),
+      timeoutMs: DEADLINE_MS,
+    } as const
+    return fromVantages(ctx, deps, vantage, question, async () => {
+      const maxAge = max_age === undefined ? {} : { maxAgeMs: max_age }
+      return presentBlacklist(await deps.blacklists.lookup(ctx, ip, maxAge), ctx.now())
+    })
   },
   verdict: ({ verdict }) => (verdict === 'listed' ? 'bad' : verdict === 'clean' ? 'good' : 'unclear'),
 })

@@ -13,11 +13,14 @@ import { checkExample } from './examples.ts'
 import { defineOperation, type JsonObject } from './operation.ts'
 import { domainParam, durationParam, TIMEOUT, textParam } from './params.ts'
 import { parseSelectors } from './selector.ts'
+import { fromVantages, vantageParam } from './vantage.ts'
 
 export const selectorParam = textParam<readonly string[]>('invalid_parameter', parseSelectors, {
   description: 'DKIM selectors to try first, by comma (at most 10)',
   example: 'google,s1',
 })
+
+const DEADLINE_MS = 20_000
 
 export const check = defineOperation({
   name: 'check',
@@ -31,12 +34,24 @@ export const check = defineOperation({
     selector: selectorParam.optional(),
     timeout: durationParam('time for the whole check; default 20s', TIMEOUT).optional(),
     format: formatParam,
+    vantage: vantageParam.optional(),
   }),
   output: checkAnswer,
   example: checkExample,
-  deadlineMs: 20_000,
+  deadlineMs: DEADLINE_MS,
   documents: reportDocuments,
-  run: (ctx, _deps, input) => checkDomain(ctx, input.domain, input.selector),
+  run: (ctx, deps, { domain, selector, timeout, vantage }) => {
+    const question = {
+      path: '/v1/check',
+      query: { domain, selector: selector?.join(), timeout: timeout === undefined ? undefined : `${timeout}ms` },
+      output: checkAnswer,
+      subject: 'domain',
+      needs: ['check'],
+      verdict: (answer: JsonObject) => String(answer.status),
+      timeoutMs: timeout ?? DEADLINE_MS,
+    } as const
+    return fromVantages(ctx, deps, vantage, question, () => checkDomain(ctx, domain, selector))
+  },
 })
 
 /** Runs all checks on a domain, scores and presents them. Never rejects for what a remote server does. */

@@ -2,12 +2,20 @@ import type { Blacklists } from '../dnsbl/blacklists.ts'
 import type { LookupGeo } from '../geo/geo.ts'
 import type { Verifier } from '../mailbox/verify.ts'
 import type { Ip } from '../names/ip.ts'
+import type { PeerRoom } from '../peers/room.ts'
+
+/** Whether a thing that the service needs is there: undefined, or why it is not. Never rejects. */
+export type Probe = (signal: AbortSignal) => Promise<string | undefined>
 
 /** What operations are given beside the world: the rooms that keep state, made once for the life of the process. */
 export type Deps = {
   readonly blacklists: Blacklists
   readonly geo: LookupGeo
   readonly verifier: Verifier
+  readonly peers: PeerRoom
+  /** Whether another node may be called at one address of its URL. */
+  readonly mayCall: (url: URL, address: Ip) => boolean
+  readonly probes: { readonly resolver: Probe; readonly store: Probe }
   /** Whether a socket of this machine can have the address as its own. */
   readonly canBind: (address: Ip) => Promise<boolean>
   /** The port that mail servers are asked at: 25, but for labs. */

@@ -76,7 +76,13 @@ function describe(operation: Operation): Schema {
             content: { 'application/json': { schema: input, example: operation.example.input } },
           },
         }),
-    responses: { 200: { description: 'The answer', content: { ...content, ...documents } }, ...problems(operation) },
+    responses: {
+      200: { description: 'The answer', content: { ...content, ...documents } },
+      ...Object.fromEntries(
+        Object.entries(operation.statuses ?? {}).map(([status, description]) => [status, { description, content }]),
+      ),
+      ...problems(operation),
+    },
   }
 }
 

@@ -10,6 +10,22 @@ export type JsonObject = { readonly [key: string]: Json | undefined }
 /** What one operation gave: the answer, and whether the command line calls it good (0), bad (1) or not to be told (3). */
 export type Verdict = 'good' | 'bad' | 'unclear'
 
+/** Who asks, as far as an operation may care. */
+export type Caller = {
+  /** The id of the node that proved itself; its call is never passed on again. */
+  readonly peer?: string
+  /** It may do what the scope `admin` allows; everybody may while no key is in force. */
+  readonly isAdmin: boolean
+}
+/** The world for one call. Without a caller it is this machine's command line. */
+export type Call = Ctx & { readonly caller?: Caller }
+
+const STATUS = Symbol('status')
+/** An answer that HTTP gives another status than 200. Not for problems: those are thrown as AppError. */
+export const withStatus = (answer: JsonObject, status: 201 | 503): JsonObject =>
+  Object.defineProperty({ ...answer }, STATUS, { value: status })
+export const httpStatusOf = (answer: JsonObject): number => (answer as { [STATUS]?: number })[STATUS] ?? 200
+
 /** The formats an answer may be asked in beside JSON. */
 export type Document = {
   readonly contentType: string
@@ -30,9 +46,13 @@ export type Operation<S extends z.ZodObject = z.ZodObject> = {
   readonly summary: string
   /** The scope that a key needs; undefined: no key is ever asked for. */
   readonly scope: Scope | undefined
+  /** Nodes of the cluster call it: it takes their proof, or a key of its scope; while there are neither secret nor key, loopback alone. */
+  readonly forPeers?: true
   /** The input that the command line takes by place. */
   readonly positional?: readonly (keyof S['shape'] & string)[]
   readonly input: S
+  /** What HTTP statuses beside 200 stand for. */
+  readonly statuses?: Readonly<Record<number, string>>
   /** JSON Schema source of the answer. */
   readonly output: z.ZodType
   readonly example: { readonly input: JsonObject; readonly output: JsonObject }
@@ -40,7 +60,7 @@ export type Operation<S extends z.ZodObject = z.ZodObject> = {
   readonly deadlineMs: number
   /** Milliseconds more for an operation that keeps the deadline by itself and hands over what it has. */
   readonly graceMs?: number
-  readonly run: (ctx: Ctx, deps: Deps, input: z.output<S>) => Promise<JsonObject>
+  readonly run: (ctx: Call, deps: Deps, input: z.output<S>) => Promise<JsonObject>
   readonly verdict?: (answer: JsonObject) => Verdict
   /** Other formats of the answer, by the `format` parameter. */
   readonly documents?: Readonly<Record<string, Document>>

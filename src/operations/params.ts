@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { parseDuration } from '../base/duration.ts'
 import type { ErrorCode } from '../base/errors.ts'
 import type { Parsed } from '../base/parsed.ts'
+import { printable } from '../base/text.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
 import { type Ip, parseIp } from '../names/ip.ts'
 
@@ -75,6 +76,9 @@ export const maxAgeParam = textParam<number>(
   { description: 'how old a remembered answer may be; 0 asks anew', example: '10m' },
 )
 
+/** A `max_age` as text again. */
+export const formatAge = (ms: number): string => (ms === 0 ? '0' : `${ms}ms`)
+
 export const choiceParam = <const T extends readonly [string, ...string[]]>(
   choices: T,
   fallback: T[number],
@@ -99,5 +103,20 @@ export const wholeParam = (description: string, bounds: { readonly min: number; 
             ok: false,
             problem: `${JSON.stringify(text.slice(0, 40))} is not a whole number from ${bounds.min} to ${bounds.max}`,
           },
+    { description },
+  )
+
+/** A list of texts: an array in a body, by comma on the command line. Each is read by `item`. */
+export const listParam = <T extends z.ZodType>(item: T, max: number, description: string) =>
+  z.array(item).max(max, `more than ${max} are not taken`).optional().meta({ description, list: true })
+
+/** A line of text without control characters. */
+export const lineParam = (description: string, max: number) =>
+  textParam<string>(
+    'invalid_parameter',
+    (text) =>
+      text.length <= max && text === printable(text, max)
+        ? { ok: true, value: text }
+        : { ok: false, problem: `the text is longer than ${max} characters, or has control characters in it` },
     { description },
   )

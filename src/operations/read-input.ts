@@ -30,6 +30,8 @@ export function readInput<S extends z.ZodObject>(schema: S, raw: Readonly<Record
   if (result.success) return result.data
   const issue = result.error.issues[0]!
   const parameter = String(issue.path[0] ?? '')
+  if (issue.code === 'unrecognized_keys')
+    throw new AppError('unknown_parameter', `${issue.path.join('.')}: ${issue.message}`, { parameter })
   const code = issue.code === 'custom' ? (issue.params?.code as ErrorCode | undefined) : undefined
   const at = issue.path.length > 1 ? `${issue.path.join('.')}: ` : ''
   throw new AppError(code && code in ERRORS ? code : 'invalid_parameter', `${at || `${parameter}: `}${issue.message}`, {

@@ -16,9 +16,11 @@ import { remembering } from './context.ts'
 import type { Deps } from './deps.ts'
 import { formatParam, reportDocuments } from './documents.ts'
 import { reportExample } from './examples.ts'
-import { defineOperation } from './operation.ts'
+import { defineOperation, type JsonObject } from './operation.ts'
 import { durationParam, TIMEOUT, textParam } from './params.ts'
+import { fromVantages, vantageParam } from './vantage.ts'
 
+const DEADLINE_MS = 30_000
 /** MX addresses whose blacklists are asked: the best come first, the others are counted. */
 const MAX_ADDRESSES = 20
 /** Addresses that are asked about at a time: 29 questions each. */
@@ -41,25 +43,50 @@ export const report = defineOperation({
     }),
     selector: selectorParam.optional(),
     timeout: durationParam('time for the whole report; default 30s', TIMEOUT).optional(),
+    vantage: vantageParam.optional(),
     format: formatParam,
   }),
   output: reportAnswer,
   example: reportExample,
-  deadlineMs: 30_000,
+  deadlineMs: DEADLINE_MS,
   documents: reportDocuments,
-  run: async (ctx, deps, { domain: { domain, local }, selector }) => {
-    const shared = remembering(ctx)
-    const [checked, addresses] = await Promise.all([
-      checkDomain(shared, domain, selector),
-      lookUpAddresses(shared, deps, domain),
-    ])
-    return composeReport(checked, addresses, {
-      role: local === undefined ? '' : roleOf(local),
-      suggestion: suggestDomain(domain),
-      nowMs: ctx.now(),
-    })
+  run: (ctx, deps, { domain: { domain, local }, selector, timeout, vantage }) => {
+    const question = {
+      path: '/v1/report',
+      query: { domain, selector: selector?.join(), timeout: timeout === undefined ? undefined : `${timeout}ms` },
+      output: reportAnswer,
+      subject: 'domain',
+      needs: ['check', 'blacklist'],
+      verdict: verdictOf,
+      timeoutMs: timeout ?? DEADLINE_MS,
+    } as const
+    return fromVantages(ctx, deps, vantage, question, () => reportOn(ctx, deps, { domain, local }, selector))
   },
 })
+
+/** What nodes must agree on: how the domain stands, and whether any address is listed. */
+const verdictOf = (answer: JsonObject): string => {
+  const { listed_addresses } = answer.blacklist_summary as JsonObject
+  return `${answer.status}, ${listed_addresses === 0 ? 'not listed' : 'listed'}`
+}
+
+async function reportOn(
+  ctx: Ctx,
+  deps: Deps,
+  { domain, local }: Subject,
+  selector: readonly string[] | undefined,
+): Promise<JsonObject> {
+  const shared = remembering(ctx)
+  const [checked, addresses] = await Promise.all([
+    checkDomain(shared, domain, selector),
+    lookUpAddresses(shared, deps, domain),
+  ])
+  return composeReport(checked, addresses, {
+    role: local === undefined ? '' : roleOf(local),
+    suggestion: suggestDomain(domain),
+    nowMs: ctx.now(),
+  })
+}
 
 /** The blacklists of every MX address, each address asked once, in MX order; none when the mail hosts could not be found out (the check says so). */
 async function lookUpAddresses(

@@ -3,13 +3,23 @@ import { AppError } from '../base/errors.ts'
 import { presentVerification } from '../mailbox/present.ts'
 import { verifyAnswer } from './answers.ts'
 import { verifyExample } from './examples.ts'
-import { defineOperation } from './operation.ts'
-import { durationParam, flagParam, ipParam, maxAgeParam, TIMEOUT, wholeParam } from './params.ts'
+import { defineOperation, type JsonObject } from './operation.ts'
+import { durationParam, flagParam, formatAge, ipParam, maxAgeParam, TIMEOUT, textParam, wholeParam } from './params.ts'
+import { verifyElsewhere } from './verify-elsewhere.ts'
 
 /** Time that a verification has when none is given, ms. */
 const DEFAULT_TIMEOUT_MS = 30_000
 /** What is found is handed over at the deadline: the answer is waited for this much longer. */
 const GRACE_MS = 1_000
+
+const peerParam = textParam<string>(
+  'invalid_parameter',
+  (text) =>
+    /^[A-Za-z0-9._-]{1,64}$/.test(text)
+      ? { ok: true, value: text }
+      : { ok: false, problem: 'neither auto nor the id of a node' },
+  { description: 'the node to verify from: its id, or auto for the least loaded', example: 'auto' },
+)
 
 /** Whether a mailbox exists, asked of its mail servers without sending anything. */
 export const verify = defineOperation({
@@ -29,6 +39,7 @@ export const verify = defineOperation({
     role: flagParam('look for role addresses'),
     suggestion: flagParam('suggest another domain when this one looks mistyped'),
     max_age: maxAgeParam.optional(),
+    peer: peerParam.optional(),
     trace: flagParam('add the SMTP transcript'),
     mx_port: wholeParam('port of the mail servers; only where the operator allowed it', {
       min: 1,
@@ -40,7 +51,13 @@ export const verify = defineOperation({
   deadlineMs: DEFAULT_TIMEOUT_MS,
   graceMs: GRACE_MS,
   run: async (ctx, deps, input) => {
-    const { email, bind_ip, timeout, max_age, mx_port, trace, ...flags } = input
+    const { email, bind_ip, timeout, max_age, mx_port, trace, peer, ...flags } = input
+    if (trace && ctx.caller && !ctx.caller.isAdmin)
+      throw new AppError('forbidden', 'trace=true needs a key of the scope admin', { parameter: 'trace' })
+    if (peer !== undefined && bind_ip !== undefined)
+      throw new AppError('invalid_parameter', 'bind_ip is an address of this node: give it or peer, not both', {
+        parameter: 'bind_ip',
+      })
     if (mx_port !== undefined && mx_port !== deps.smtpPort)
       throw new AppError('forbidden', 'mx_port is allowed only where the operator set --smtp-port to it', {
         parameter: 'mx_port',
@@ -50,14 +67,24 @@ export const verify = defineOperation({
         parameter: 'bind_ip',
       })
     }
-    const verification = await deps.verifier.verify(ctx, {
-      email: email.trim(),
-      ...flags,
-      timeoutMs: timeout ?? DEFAULT_TIMEOUT_MS,
-      ...(bind_ip === undefined ? {} : { bindIp: bind_ip }),
-      ...(max_age === undefined ? {} : { maxAgeMs: max_age }),
-    })
-    return presentVerification(verification, { trace })
+    const timeoutMs = timeout ?? DEFAULT_TIMEOUT_MS
+    const here = async (): Promise<JsonObject> => {
+      const verification = await deps.verifier.verify(ctx, {
+        email: email.trim(),
+        ...flags,
+        timeoutMs,
+        ...(bind_ip === undefined ? {} : { bindIp: bind_ip }),
+        ...(max_age === undefined ? {} : { maxAgeMs: max_age }),
+      })
+      return presentVerification(verification, { trace })
+    }
+    const texts = Object.entries(flags).map(([name, value]) => [name, value ? 'true' : undefined])
+    const query = {
+      ...Object.fromEntries(texts),
+      email,
+      max_age: max_age === undefined ? undefined : formatAge(max_age),
+    }
+    return verifyElsewhere(ctx, deps, { peer, pool: flags.pool, query, timeoutMs }, here)
   },
   verdict: ({ deliverability }) =>
     deliverability === 'deliverable' ? 'good' : deliverability === 'unknown' ? 'unclear' : 'bad',

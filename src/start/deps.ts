@@ -13,6 +13,7 @@ import { parseEmail } from '../names/email.ts'
 import type { Resolve } from '../net/dns/resolver.ts'
 import { canBind, ownPublicAddresses } from '../net/local-addresses.ts'
 import type { Deps } from '../operations/deps.ts'
+import { createPeers } from './peers.ts'
 import type { Outside } from './world.ts'
 
 /** What operations are given, and how the rooms write down what they remember before the store is closed. */
@@ -22,7 +23,7 @@ export type Rooms = { readonly deps: Deps; readonly settle: () => Promise<void> 
 const SETTLE_MS = 1_000
 
 /** The rooms that keep state, made once for the life of the process. Throws AppError on an option whose file cannot be used. */
-export async function createDeps(config: Config, { world, uncached }: Outside): Promise<Rooms> {
+export async function createDeps(config: Config, { world, uncached, version, probes }: Outside): Promise<Rooms> {
   const blacklists = createBlacklists({
     now: world.now,
     set: listSet(config),
@@ -34,7 +35,15 @@ export async function createDeps(config: Config, { world, uncached }: Outside): 
     warn: world.log.warn,
   })
   const verifier = createVerifier(world, verifySettings(config))
-  const deps: Deps = { blacklists: askingWith(uncached, blacklists), geo, verifier, canBind, smtpPort: config.smtpPort }
+  const deps: Deps = {
+    blacklists: askingWith(uncached, blacklists),
+    geo,
+    verifier,
+    ...(await createPeers(config, world, version)),
+    probes,
+    canBind,
+    smtpPort: config.smtpPort,
+  }
   async function settle(): Promise<void> {
     await Promise.race([blacklists.settled(), new Promise((resolve) => setTimeout(resolve, SETTLE_MS).unref())])
     await verifier.close()

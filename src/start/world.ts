@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { access, constants, mkdir } from 'node:fs/promises'
 import { getCACertificates } from 'node:tls'
 import { AppError } from '../base/errors.ts'
 import type { Config } from '../config.ts'
@@ -7,12 +8,14 @@ import { logOf } from '../log.ts'
 import { rangeOf } from '../names/ip-range.ts'
 import { serverAsker } from '../net/dns/ask-server.ts'
 import { dnsClient } from '../net/dns/client.ts'
-import type { Resolve } from '../net/dns/resolver.ts'
+import type { DnsEvent } from '../net/dns/question.ts'
+import { DnsError, type Resolve } from '../net/dns/resolver.ts'
 import { formatServer, isPublicResolver, parseServer, type Server, systemResolvers } from '../net/dns/system.ts'
 import { cached, limited, once } from '../net/dns/wrap.ts'
 import { httpsFetch } from '../net/https.ts'
 import { guard } from '../net/public-only.ts'
 import { tcpDial } from '../net/smtp/tcp-dial.ts'
+import type { Deps, Probe } from '../operations/deps.ts'
 import { fileStore } from '../store/file-store.ts'
 import type { World } from '../world.ts'
 
@@ -27,16 +30,25 @@ export type Outside = {
   /** The resolver without the cache of answers: for rooms that remember by rules of their own. */
   readonly uncached: Resolve
   readonly servers: readonly Server[]
+  readonly version: string
+  /** Whether what the service needs is there, asked anew. */
+  readonly probes: Deps['probes']
   readonly close: () => Promise<void>
 }
 
-export async function openOutside(config: Config, logger: Logger, version: string): Promise<Outside> {
+/** `onDns` is told of every question that went to a resolver. */
+export async function openOutside(
+  config: Config,
+  logger: Logger,
+  version: string,
+  onDns?: (event: DnsEvent) => void,
+): Promise<Outside> {
   const log = logOf(logger)
   const { servers, trustAd } = await resolversOf(config)
   const now = (): number => Date.now()
   const random = (): number => randomInt(2 ** 47) / 2 ** 47
   const reachable = guard({ allowed: config.allowNetworks })
-  const client = dnsClient({ servers, trustAd, random })
+  const client = dnsClient({ servers, trustAd, random, ...(onDns && { onEvent: onDns }) })
   const asker = serverAsker({ allowed: reachable, random })
   const uncached = once(limited(client.resolve, MAX_QUESTIONS))
   const resolve = once(cached(uncached, { now, ...CACHE }))
@@ -64,8 +76,34 @@ export async function openOutside(config: Config, logger: Logger, version: strin
     asker.close()
     await store.flush()
   }
-  return { world, uncached, servers, close }
+  const probes = { resolver: resolverProbe(client.resolve), store: storeProbe(config.dataDir) }
+  return { world, uncached, servers, version, probes, close }
 }
+
+/** The root's name servers, past the cache: any answer will do. */
+const resolverProbe =
+  (resolve: Resolve): Probe =>
+  async (signal) => {
+    try {
+      await resolve('', 'NS', signal)
+      return undefined
+    } catch (error) {
+      if (error instanceof DnsError) return error.message
+      throw error
+    }
+  }
+
+const storeProbe =
+  (folder: string): Probe =>
+  async () => {
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      await access(folder, constants.R_OK | constants.W_OK)
+      return undefined
+    } catch (error) {
+      return `the data folder cannot be written: ${(error as NodeJS.ErrnoException).code}`
+    }
+  }
 
 /** The resolvers to ask. Their AD bit is believed when the operator says so, or when all of them stand on this machine (RFC 4035 §4.9.3). */
 async function resolversOf(config: Config): Promise<{ servers: readonly Server[]; trustAd: boolean }> {

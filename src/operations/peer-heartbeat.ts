@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { AppError } from '../base/errors.ts'
+import { statusOf } from '../peers/peer.ts'
+import { defineOperation } from './operation.ts'
+import { addressesParam, idParam, loadParam, ownId } from './peer-input.ts'
+
+/** A node says that it is there. */
+export const peerHeartbeat = defineOperation({
+  name: 'peer-heartbeat',
+  method: 'POST',
+  path: '/v1/peer/heartbeat',
+  summary: 'Keep the registration of a node alive',
+  scope: 'admin',
+  forPeers: true,
+  input: z.object({
+    id: idParam('id that the node registered with'),
+    load: loadParam,
+    addresses: addressesParam,
+  }),
+  output: z.looseObject({
+    id: z.string(),
+    status: z.enum(['alive', 'suspect', 'dead']),
+    ttl_ms: z.int().meta({ description: 'the next heartbeat is due within it' }),
+    peers: z.int().meta({ description: 'nodes that are known here' }),
+  }),
+  example: {
+    input: { id: 'node-1', load: { active: 3, capacity: 512 } },
+    output: { id: 'node-1', status: 'alive', ttl_ms: 30_000, peers: 3 },
+  },
+  deadlineMs: 10_000,
+  run: async (ctx, { peers }, { id: given, load, addresses }) => {
+    const id = ownId(ctx.caller, given)!
+    const change = await peers.apply({
+      kind: 'heartbeat',
+      id,
+      ...(load ? { load } : {}),
+      ...(addresses ? { addresses: [...new Set(addresses)] } : {}),
+    })
+    if (!('peer' in change)) throw new AppError('not_found', `the node ${id} is not known here; register it`)
+    const status = statusOf(change.peer, ctx.now(), peers.ttlMs)
+    return { id, status, ttl_ms: peers.ttlMs, peers: change.peers.size }
+  },
+})

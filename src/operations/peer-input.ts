@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { AppError } from '../base/errors.ts'
+import { MAX_ADDRESSES } from '../peers/peer.ts'
+import type { Caller } from './operation.ts'
+import { ipParam, listParam, textParam } from './params.ts'
+
+/** The fields that register and heartbeat share. */
+
+export const idParam = (description: string) =>
+  textParam<string>(
+    'invalid_parameter',
+    (text) =>
+      /^[A-Za-z0-9._-]{1,64}$/.test(text)
+        ? { ok: true, value: text }
+        : { ok: false, problem: 'an id is 1 to 64 letters, digits, dots, underscores and hyphens' },
+    { description, example: 'node-1' },
+  )
+
+export const addressesParam = listParam(
+  ipParam('an address'),
+  MAX_ADDRESSES,
+  `source addresses that the node verifies from; at most ${MAX_ADDRESSES}`,
+)
+
+const count = z.int().min(0).max(1_000_000)
+export const loadParam = z
+  .strictObject({ active: count, capacity: count })
+  .optional()
+  .meta({ description: 'requests under way, and how many may be', json: true })
+
+/** The id that a call is about: a node that proved itself speaks of itself alone. Throws AppError `forbidden`. */
+export function ownId(caller: Caller | undefined, given: string | undefined): string | undefined {
+  if (caller?.peer === undefined) return given
+  if (given !== undefined && given !== caller.peer)
+    throw new AppError('forbidden', `the node ${caller.peer} cannot speak for ${given}`, { parameter: 'id' })
+  return caller.peer
+}

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import { AppError } from '../base/errors.ts'
+import { CAPABILITIES, MAX_PEERS } from '../peers/peer.ts'
+import { defineOperation, withStatus } from './operation.ts'
+import { lineParam, listParam, textParam } from './params.ts'
+import { answerPeer, peerAnswer, peerExample } from './peer-answer.ts'
+import { addressesParam, idParam, ownId } from './peer-input.ts'
+import { parsePeerUrl, refusePrivateUrl } from './peer-url.ts'
+
+/** A node makes itself known, or renews what it said. */
+export const peerRegister = defineOperation({
+  name: 'peer-register',
+  method: 'POST',
+  path: '/v1/peer/register',
+  summary: 'Register a node, or renew its registration',
+  scope: 'admin',
+  forPeers: true,
+  input: z.object({
+    id: idParam('id of the node; made up when left out').optional(),
+    url: textParam<string>('invalid_parameter', parsePeerUrl, {
+      description: 'where the node is reached: HTTPS, and a public address, but in networks that were allowed',
+      example: 'https://node-1.example',
+    }),
+    name: lineParam('name for people; default the id', 100).optional(),
+    region: lineParam('where it stands, in words of its own', 100).optional(),
+    addresses: addressesParam,
+    version: lineParam('version of its program', 100).optional(),
+    capabilities: listParam(
+      z.enum(CAPABILITIES),
+      CAPABILITIES.length,
+      'what it may be asked; default verify, check and blacklist',
+    ),
+  }),
+  output: peerAnswer,
+  statuses: { 201: 'The node is new here' },
+  example: {
+    input: { id: 'node-1', url: 'https://node-1.example', region: 'eu-west', addresses: ['203.0.113.7'] },
+    output: peerExample,
+  },
+  deadlineMs: 10_000,
+  run: async (ctx, deps, input) => {
+    const id = ownId(ctx.caller, input.id) ?? randomUUID()
+    if (id === deps.peers.self.id)
+      throw new AppError('forbidden', `${id} is the id of this very node; give each node its own`, { parameter: 'id' })
+    await refusePrivateUrl(ctx, deps, input.url)
+    const { url, name = id, region = '', version = '', addresses = [], capabilities = CAPABILITIES } = input
+    const change = await deps.peers.apply({
+      kind: 'register',
+      peer: { id, url, name, region, version, addresses: [...new Set(addresses)], capabilities },
+    })
+    if (change.outcome === 'taken')
+      throw new AppError('forbidden', `the id ${id} belongs to a living node at another URL`, { parameter: 'id' })
+    if (!('peer' in change)) throw new AppError('overloaded', `${MAX_PEERS} nodes are known; no more are taken`)
+    const answer = await answerPeer(ctx, deps, change.peer)
+    return change.outcome === 'created' ? withStatus(answer, 201) : answer
+  },
+})

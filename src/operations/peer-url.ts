@@ -1,0 +1,52 @@
+import { AppError } from '../base/errors.ts'
+import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { type Ip, parseIp } from '../names/ip.ts'
+import { DnsError } from '../net/dns/resolver.ts'
+import type { Ctx } from '../world.ts'
+import type { Deps } from './deps.ts'
+
+/** Reads the URL of a node: an http or https origin, nothing behind it; given without a trailing slash. */
+export function parsePeerUrl(text: string): Parsed<string> {
+  const shown = JSON.stringify(text.slice(0, 100))
+  const url = text.length <= 256 ? URL.parse(text) : null
+  if (!url || !/^https?:$/.test(url.protocol)) return problem(`${shown} is not an http or https URL`)
+  if (url.username || url.password) return problem(`${shown} carries a user name or a password`)
+  if (url.pathname !== '/' || url.search || url.hash) return problem(`${shown} has more than scheme, host and port`)
+  return parsed(url.origin)
+}
+
+/**
+ * Refuses a node's URL that would not be called: private and reserved addresses, and plain HTTP, but in networks that the operator allowed. A name
+ * that cannot be looked up now is taken (HTTPS only): what it leads to is judged again at every call. Throws AppError `invalid_parameter`.
+ */
+export async function refusePrivateUrl(ctx: Ctx, deps: Pick<Deps, 'mayCall'>, origin: string): Promise<void> {
+  const url = new URL(origin)
+  const refuse = (why: string): never => {
+    throw new AppError('invalid_parameter', `url: ${why}; the operator of this node may allow it by --allow-network`, {
+      parameter: 'url',
+    })
+  }
+  const addresses = await addressesOf(ctx, url.hostname.replace(/^\[|\]$/g, ''))
+  if (addresses.some((address) => deps.mayCall(url, address))) return
+  if (addresses.length > 0)
+    refuse(
+      addresses.some((address) => deps.mayCall(new URL(`https://${url.host}`), address))
+        ? `${origin} is not HTTPS`
+        : `${url.hostname} has private or reserved addresses`,
+    )
+  if (url.protocol !== 'https:') refuse(`${origin} is not HTTPS`)
+  if (isLoopbackName(url.hostname)) refuse(`${url.hostname} is this machine`)
+}
+
+async function addressesOf(ctx: Ctx, host: string): Promise<readonly Ip[]> {
+  const literal = parseIp(host)
+  if (literal.ok) return [literal.value]
+  if (isLoopbackName(host)) return []
+  const asked = await Promise.allSettled([ctx.resolve(host, 'A', ctx.signal), ctx.resolve(host, 'AAAA', ctx.signal)])
+  const bug = asked.find((one) => one.status === 'rejected' && !(one.reason instanceof DnsError))
+  if (bug?.status === 'rejected') throw bug.reason
+  return asked.flatMap((one) => (one.status === 'fulfilled' ? one.value.records : []))
+}
+
+/** RFC 6761 §6.3: these names are this machine. */
+const isLoopbackName = (host: string): boolean => /^(?:.*\.)?localhost\.?$/i.test(host)

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { atMost } from '../base/at-most.ts'
+import { CAPABILITIES, type Peer } from '../peers/peer.ts'
+import type { Self } from '../peers/room.ts'
+import { defineOperation } from './operation.ts'
+import { answerPeer, peerAnswer, peerExample } from './peer-answer.ts'
+
+/** All nodes that are known here, and this one. */
+export const peers = defineOperation({
+  name: 'peers',
+  method: 'GET',
+  path: '/v1/peer/peers',
+  summary: 'All registered nodes and how they stand',
+  scope: 'admin',
+  forPeers: true,
+  input: z.object({}),
+  output: z.looseObject({
+    peers: z.array(peerAnswer),
+    total: z.int(),
+    node: peerAnswer.optional().meta({ description: 'this node itself, where it has a URL' }),
+  }),
+  example: { input: {}, output: { peers: [peerExample], total: 1 } },
+  deadlineMs: 10_000,
+  run: async (ctx, deps) => {
+    const known = [...(await deps.peers.all()).values()]
+    const answers = await atMost(8, known, (peer) => answerPeer(ctx, deps, peer))
+    const own = selfAsPeer(deps.peers.self, ctx.now())
+    return {
+      peers: answers,
+      total: known.length,
+      ...(own && { node: await answerPeer(ctx, deps, own) }),
+    }
+  },
+})
+
+function selfAsPeer(self: Self, nowMs: number): Peer | undefined {
+  if (self.url === undefined) return undefined
+  const { id, url, name, region, version } = self
+  const addresses = self.addresses()
+  const times = { registeredAtMs: nowMs, lastSeenAtMs: nowMs }
+  return { id, url, name, region, version, addresses, capabilities: CAPABILITIES, load: undefined, ...times }
+}
