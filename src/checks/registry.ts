@@ -1,6 +1,7 @@
 // The registration list: the export name is the key in every answer and the prefix of its findings.
 export { bimi } from './bimi/index.ts'
 export { caa } from './caa/index.ts'
+export { dane } from './dane/index.ts'
 export { dkim } from './dkim/index.ts'
 export { dmarc } from './dmarc/index.ts'
 export { dnssec } from './dnssec/index.ts'

@@ -1,0 +1,82 @@
+import { defineFindings } from '../check.ts'
+
+export const findings = defineFindings({
+  'dane.mismatch': {
+    severity: 'high',
+    title: 'The certificate of a mail host does not meet its TLSA records',
+    detail: ({ host, name }) =>
+      `${host} shows a certificate that no TLSA record at ${name} is about; senders that use DANE do not deliver to it.`,
+    repair: 'Publish the record of the present key, and keep it beside the old one for the time of its TTL.',
+    reference: 'RFC 7672 §2.2',
+  },
+  'dane.no_starttls': {
+    severity: 'high',
+    title: 'TLSA records for a mail host without TLS',
+    detail: ({ host, name }) =>
+      `The TLSA records at ${name} promise TLS, and ${host} gives none; senders that use DANE do not deliver to it.`,
+    repair: 'Turn STARTTLS on, or remove the TLSA records.',
+    reference: 'RFC 7672 §2.2',
+  },
+  'dane.unanswered': {
+    severity: 'medium',
+    title: 'TLSA records could not be asked for',
+    detail: ({ host, reason }) =>
+      `Whether ${host} has TLSA records stays open: ${reason}. Its zone is signed, so senders that use DANE hold their mail back meanwhile.`,
+    repair: 'When this lasts, see that the name servers answer questions for TLSA.',
+    reference: 'RFC 7672 §2.1.2',
+  },
+  'dane.insecure': {
+    severity: 'low',
+    title: 'TLSA records without DNSSEC',
+    detail: ({ name, part }) => `The records at ${name} have no effect: ${String(part)} are not signed and validated.`,
+    repair: 'Sign the zone, or remove the TLSA records.',
+    reference: 'RFC 7672 §2.2',
+  },
+  'dane.unusable': {
+    severity: 'medium',
+    title: 'No TLSA record that mail servers can use',
+    detail: ({ name }) =>
+      `There are TLSA records at ${name}, and none can be used: senders insist on TLS, but check no certificate.`,
+    repair: 'Publish a record 3 1 1 with the SHA-256 of the public key.',
+    reference: 'RFC 7672 §2.2',
+  },
+  'dane.pkix': {
+    severity: 'low',
+    title: 'A TLSA record that is not for mail',
+    detail: ({ name, problem }) => `A record at ${name} is passed over: ${problem}.`,
+    repair: 'Use certificate usage 3 (or 2).',
+    reference: 'RFC 7672 §3.1.3',
+  },
+  'dane.syntax': {
+    severity: 'medium',
+    title: 'A TLSA record that cannot be read',
+    detail: ({ name, problem }) => `A record at ${name} is passed over: ${problem}.`,
+    repair: 'Publish a record 3 1 1 with the SHA-256 of the public key.',
+    reference: 'RFC 6698 §2.1',
+  },
+  'dane.partial': {
+    severity: 'low',
+    title: 'DANE for some mail hosts only',
+    detail: ({ hosts }) =>
+      `No TLSA records that count: ${Array.isArray(hosts) ? hosts.join(', ') : ''}. Who wants to read along leads senders to these hosts.`,
+    repair: 'Publish TLSA records for every mail host.',
+    reference: 'RFC 7672 §2.2.1',
+  },
+  'dane.rollover': {
+    severity: 'info',
+    title: 'One TLSA record only',
+    detail: ({ host, name }) =>
+      `${name} has one record. Before the key of ${host} changes, the record of the next key must stand beside it for the time of the TTL, or else mail is held back.`,
+    repair: 'Publish the record of the next key first, wait for the TTL to pass, and change the certificate then.',
+    reference: 'RFC 7671 §8.1',
+  },
+  'dane.none': {
+    severity: 'info',
+    title: 'No TLSA records',
+    detail: ({ domain, secure }) =>
+      `The mail hosts of ${domain} have no TLSA records, so senders cannot check their certificates by DANE.${
+        secure ? '' : ' It needs DNSSEC first.'
+      }`,
+    reference: 'RFC 7672 §1.3',
+  },
+})

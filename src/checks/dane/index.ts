@@ -1,0 +1,34 @@
+import { defineCheck } from '../check.ts'
+import { findings } from './findings.ts'
+import { judgeDane } from './judge.ts'
+import { type DaneFacts, lookupDane } from './lookup.ts'
+import { type HostState, hostStates } from './state.ts'
+
+export { judgedWithTls } from './judge.ts'
+export type { DaneFacts } from './lookup.ts'
+
+/** DANE for mail: the TLSA records of the mail hosts, and whether they count. Certificates come in through {@link judgedWithTls}. */
+export const dane = defineCheck<DaneFacts>({
+  specs: ['RFC 7672', 'RFC 7671', 'RFC 6698'],
+  table: findings,
+  run: async (ctx, domain) => judgeDane(await lookupDane(ctx, domain)),
+  present: ({ facts }) => ({ hosts: facts ? hostStates(facts).map(presentHost) : [] }),
+})
+
+/** Hex digits that are shown of a record: two whole certificates of common size. */
+const MAX_DATA = 8_192
+
+const presentHost = ({ host, secure, records }: HostState) => ({
+  host: host.host,
+  secure,
+  records: records.map(({ record, problem, matches }) => ({
+    usage: record.usage,
+    selector: record.selector,
+    matching_type: record.matchingType,
+    data: record.data.slice(0, MAX_DATA),
+    usable: problem === undefined,
+    matches,
+    problem: problem?.problem,
+  })),
+  reason: host.error?.message,
+})

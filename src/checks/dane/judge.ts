@@ -1,0 +1,96 @@
+import type { DnsRecord, Finding, Outcome } from '../check.ts'
+import type { StarttlsFacts } from '../starttls/index.ts'
+import type { DaneFacts } from './lookup.ts'
+import { type HostState, hostStates } from './state.ts'
+import { keyDigest, type Tlsa } from './tlsa.ts'
+
+/**
+ * `pass`: every host has records that senders go by; `fail`: a host does not meet its own records, so that senders that use DANE do not deliver; `warn`: records without effect, or on
+ * some hosts only; `unknown`: records that a trusted resolver could not vouch for; `not_applicable`: no records, or no mail host. It never costs points.
+ */
+export function judgeDane(facts: DaneFacts): Outcome<DaneFacts> {
+  if (facts.mail === 'null' || facts.mail === 'none') return { status: 'not_applicable', facts, findings: [] }
+  const states = hostStates(facts)
+  const findings = [...states.flatMap((state) => hostFindings(facts, state)), ...setFindings(facts, states)]
+  if (findings.some(({ id }) => BROKEN.has(id))) return { status: 'fail', facts, findings }
+  const reason = openReason(facts, states)
+  if (reason !== undefined) return { status: 'unknown', reason, facts, findings }
+  if (states.every(({ records }) => records.length === 0)) return { status: 'not_applicable', facts, findings }
+  return { status: findings.every(({ id }) => id === 'dane.rollover') ? 'pass' : 'warn', facts, findings }
+}
+
+/** The same outcome with what STARTTLS showed: the records are compared with the certificates (RFC 7672 §2.2). */
+export const judgedWithTls = (outcome: Outcome<DaneFacts>, tls: StarttlsFacts | undefined): Outcome<DaneFacts> =>
+  outcome.facts && tls ? judgeDane({ ...outcome.facts, tls }) : outcome
+
+const BROKEN = new Set(['dane.mismatch', 'dane.no_starttls'])
+
+function openReason(facts: DaneFacts, states: readonly HostState[]): string | undefined {
+  const failed = states.find(({ host }) => host.error !== undefined)
+  if (failed) return failed.host.error!.message
+  const open = states.find(({ secure, records }) => records.length > 0 && secure === null)
+  if (!open) return undefined
+  if (open.host.hostSecure === null) return `the addresses of ${open.host.host} could not be asked for`
+  return facts.believed === false
+    ? 'the resolver does not validate, or its AD bit is not trusted (--trust-ad)'
+    : 'the resolver could not be asked whether it validates'
+}
+
+function hostFindings(facts: DaneFacts, state: HostState): Finding[] {
+  const { host, secure, records, inForce } = state
+  const args = { host: host.host, name: host.name }
+  const findings: Finding[] = []
+  if (host.error && facts.mxSecure && host.hostSecure)
+    findings.push({ id: 'dane.unanswered', args: { ...args, reason: host.error.message } })
+  for (const { record, problem } of records)
+    if (problem)
+      findings.push({
+        id: `dane.${problem.kind}`,
+        args: { ...args, problem: problem.problem },
+        evidence: shown(record),
+      })
+  if (records.length > 0 && secure === false)
+    findings.push({ id: 'dane.insecure', args: { ...args, part: insecurePart(facts, state) } })
+  if (records.length > 0 && secure && !inForce) findings.push({ id: 'dane.unusable', args })
+  return inForce ? [...findings, ...forceFindings(state)] : findings
+}
+
+/** What is to say of records that senders go by. */
+function forceFindings(state: HostState): Finding[] {
+  const { host, records, seen } = state
+  const args = { host: host.host, name: host.name }
+  const usable = records.filter(({ problem }) => problem === undefined)
+  if (seen && (seen.offered === false || (seen.offered && !seen.tls)))
+    return [{ id: 'dane.no_starttls', args, evidence: usable.map(({ record }) => shown(record)).join(', ') }]
+  if (usable.every(({ matches }) => matches === false))
+    return [
+      { id: 'dane.mismatch', args, evidence: usable.map(({ record }) => shown(record)).join(', '), ...fixOf(state) },
+    ]
+  if (usable.length === 1 && usable[0]!.record.usage === 3) return [{ id: 'dane.rollover', args }]
+  return []
+}
+
+function setFindings({ domain, mxSecure }: DaneFacts, states: readonly HostState[]): Finding[] {
+  // A host that could not be asked about is not one without records.
+  const without = states.filter(({ host, inForce, secure }) => !inForce && !host.error && secure !== null)
+  if (without.length > 0 && states.some(({ inForce }) => inForce))
+    return [{ id: 'dane.partial', args: { hosts: without.map(({ host }) => host.host) } }]
+  if (states.some(({ host, records }) => records.length > 0 || host.error)) return []
+  const ready = mxSecure ? states.find(({ host, seen }) => host.hostSecure && seen?.tls) : undefined
+  return [{ id: 'dane.none', args: { domain, secure: mxSecure }, ...(ready ? fixOf(ready) : {}) }]
+}
+
+/** The record for the key that the host shows. */
+function fixOf({ host, seen }: HostState): { fix?: DnsRecord } {
+  const leaf = seen?.tls?.chain[0]
+  const digest = leaf && keyDigest(leaf)
+  return digest ? { fix: { name: host.name, rtype: 'TLSA', value: `3 1 1 ${digest}` } } : {}
+}
+
+const insecurePart = ({ mxSecure, domain }: DaneFacts, { host }: HostState): string => {
+  if (!mxSecure) return `the MX records of ${domain}`
+  return host.hostSecure ? 'the TLSA records' : `the addresses of ${host.host}`
+}
+
+const shown = ({ usage, selector, matchingType, data }: Tlsa): string =>
+  `TLSA ${usage} ${selector} ${matchingType} ${data.slice(0, 128)}`

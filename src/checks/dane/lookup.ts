@@ -1,0 +1,83 @@
+import { atMost } from '../../base/at-most.ts'
+import { lookupMailHosts, type MailHost, type MailHosts } from '../../mailhosts/mailhosts.ts'
+import type { Domain } from '../../names/domain.ts'
+import { type Answer, DnsError } from '../../net/dns/resolver.ts'
+import type { Ctx } from '../../world.ts'
+import { believes } from '../dnssec/index.ts'
+import type { StarttlsFacts } from '../starttls/index.ts'
+import type { Tlsa } from './tlsa.ts'
+
+/** Mail hosts whose TLSA records are asked for, the best ones first; records that are kept of each. */
+export const MAX_HOSTS = 20
+const MAX_RECORDS = 20
+
+/** The TLSA records of one mail host. */
+export type DaneHost = {
+  readonly host: string
+  /** Where they stand: `_25._tcp.` and the host, or the end of its CNAME chain (RFC 7672 §2.2.3). */
+  readonly name: string
+  /** The addresses were validated, without which TLSA records are not asked for by senders (RFC 7672 §2.2); null: they could not be asked for. */
+  readonly hostSecure: boolean | null
+  readonly records: readonly Tlsa[]
+  /** The TLSA answer, found or not, was validated. */
+  readonly tlsaSecure: boolean
+  readonly error?: DnsError
+}
+
+export type DaneFacts = {
+  readonly domain: Domain
+  readonly mail: MailHosts['kind']
+  /** The MX answer was validated. */
+  readonly mxSecure: boolean
+  /** The resolver validates and its AD bit is believed; absent: that could not be asked. */
+  readonly believed?: boolean
+  readonly hosts: readonly DaneHost[]
+  /** Hosts beyond the 20. */
+  readonly leftOut: number
+  /** What STARTTLS showed, where it was looked at too. */
+  readonly tls?: StarttlsFacts
+}
+
+type Asker = Pick<Ctx, 'resolve' | 'signal'>
+
+/**
+ * The TLSA records of each mail host of `domain` at port 25: MX, then the addresses, then TLSA, at most 20 questions of its own in one wait after the two that the MX check has
+ * (one more for a host that is a CNAME). Rejects with DnsError when MX stays unanswered; all else is data.
+ */
+export async function lookupDane(ctx: Asker, domain: Domain): Promise<DaneFacts> {
+  const [mail, believed] = await Promise.all([lookupMailHosts(ctx, domain), believes(ctx)])
+  const hosts = mail.hosts.filter(({ literal }) => literal === undefined)
+  return {
+    domain,
+    mail: mail.kind,
+    mxSecure: mail.secure,
+    ...(believed === undefined ? {} : { believed }),
+    hosts: await atMost(MAX_HOSTS, hosts, (host) => lookupTlsa(ctx, host)),
+    leftOut: mail.truncated,
+  }
+}
+
+async function lookupTlsa(ctx: Asker, host: MailHost): Promise<DaneHost> {
+  const target = host.cname.at(-1)
+  // RFC 7672 §2.2.3: behind a validated CNAME the name at its end comes first, then the host itself.
+  const expanded = target !== undefined && host.secure ? await askTlsa(ctx, host, target) : undefined
+  return expanded && (expanded.error || expanded.records.length > 0) ? expanded : askTlsa(ctx, host, host.exchange)
+}
+
+async function askTlsa(ctx: Asker, host: MailHost, base: string): Promise<DaneHost> {
+  const name = `_25._tcp.${base}`
+  const answer = await settled(ctx.resolve(name, 'TLSA', ctx.signal))
+  const unanswered = host.errors.A !== undefined || host.errors.AAAA !== undefined
+  const known = { host: host.exchange, name, hostSecure: unanswered ? null : host.secure }
+  if (answer instanceof DnsError) return { ...known, records: [], tlsaSecure: false, error: answer }
+  return { ...known, records: answer.records.slice(0, MAX_RECORDS), tlsaSecure: answer.secure }
+}
+
+async function settled(work: Promise<Answer<'TLSA'>>): Promise<Answer<'TLSA'> | DnsError> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof DnsError) return error
+    throw error
+  }
+}

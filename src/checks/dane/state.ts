@@ -1,0 +1,54 @@
+import { nameMatches, type TlsHost } from '../starttls/index.ts'
+import type { DaneFacts, DaneHost } from './lookup.ts'
+import { problemOf, type Tlsa, tlsaMatches } from './tlsa.ts'
+
+export type RecordState = {
+  readonly record: Tlsa
+  readonly problem?: ReturnType<typeof problemOf>
+  /** Whether the certificate that was seen meets it; null: none was seen, or the record cannot be used. */
+  readonly matches: boolean | null
+}
+
+/** What the facts say of one host. */
+export type HostState = {
+  readonly host: DaneHost
+  /** MX, addresses and TLSA were all validated; null: that could not be found out. */
+  readonly secure: boolean | null
+  readonly records: readonly RecordState[]
+  /** Senders that use DANE go by these records: secure, and one of them can be used (RFC 7672 §2.2). */
+  readonly inForce: boolean
+  readonly seen?: TlsHost
+}
+
+export const hostStates = (facts: DaneFacts): HostState[] => facts.hosts.map((host) => stateOf(facts, host))
+
+function stateOf(facts: DaneFacts, host: DaneHost): HostState {
+  const seen = facts.tls?.hosts.find((other) => other.host === host.host)
+  const secure = secureOf(facts, host)
+  const records = host.records.map((record) => recordState(record, seen, facts.tls?.nowMs ?? 0))
+  return {
+    host,
+    secure,
+    records,
+    inForce: secure === true && records.some(({ problem }) => problem === undefined),
+    ...(seen ? { seen } : {}),
+  }
+}
+
+function secureOf({ mxSecure, believed }: DaneFacts, host: DaneHost): boolean | null {
+  if (mxSecure && host.hostSecure && host.tlsaSecure) return true
+  // Nothing that a resolver says is secure whose AD bit is not believed.
+  if (believed !== true || host.error !== undefined || host.hostSecure === null) return null
+  return false
+}
+
+function recordState(record: Tlsa, seen: TlsHost | undefined, nowMs: number): RecordState {
+  const problem = problemOf(record)
+  if (problem) return { record, problem, matches: null }
+  const chain = seen?.tls?.chain
+  if (!seen?.tls || !chain || chain.length === 0) return { record, matches: null }
+  return {
+    record,
+    matches: tlsaMatches(record, chain, { nowMs, nameMatches: nameMatches(seen.host, seen.tls.names) }),
+  }
+}
