@@ -1,17 +1,34 @@
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { LabZone } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
+import { type Fetch, FetchError } from '../../net/fetch.ts'
 import { runCheck } from '../run.ts'
 import { findings as table } from './findings.ts'
 import { bimi } from './index.ts'
 import { formatBimi, isBimi, locationProblem, parseBimi, resemblesBimi } from './parse.ts'
+import { readSvg } from './svg.ts'
 
 const GOOD = 'v=BIMI1; l=https://a.example/logo.svg; a=https://a.example/vmc.pem'
 const DMARC: LabZone = { '_dmarc.a.example': { TXT: ['v=DMARC1; p=reject'] } }
 const zone = (...TXT: string[]): LabZone => ({ ...DMARC, 'default._bimi.a.example': { TXT } })
-const run = (records: LabZone, name = 'a.example') => runCheck(bimi, labCtx(records), domain(name))
+const SVG =
+  '<svg xmlns="http://www.w3.org/2000/svg" version="1.2" baseProfile="tiny-ps" viewBox="0 0 64 64"><title>A</title><path d="M0 0h64v64z"/></svg>'
+const serving =
+  (text: string | Uint8Array | FetchError, status = 200): Fetch =>
+  async (url) => {
+    if (text instanceof FetchError) throw text
+    return {
+      status,
+      contentType: 'image/svg+xml',
+      body: typeof text === 'string' ? new TextEncoder().encode(text) : text,
+      url,
+    }
+  }
+const run = (records: LabZone, name = 'a.example', fetch = serving(SVG)) =>
+  runCheck(bimi, labCtx(records, { fetch }), domain(name))
 const dmarc = (record: string): LabZone => ({ ...zone(GOOD), '_dmarc.a.example': { TXT: [record] } })
 
 const rows: [string, string, LabZone][] = [
@@ -34,6 +51,49 @@ const rows: [string, string, LabZone][] = [
   ['bimi.inherited', 'pass', zone(GOOD)],
 ]
 
+const logos: [string, string, Fetch][] = [
+  ['bimi.logo_unavailable', 'fail', serving('', 404)],
+  ['bimi.logo_unavailable', 'fail', serving(new FetchError('certificate', 'the certificate has expired'))],
+  ['bimi.logo_unavailable', 'fail', serving(gzipSync(Buffer.alloc(10_000_000)))], // a bomb
+  ['bimi.logo_unknown', 'pass', serving(new FetchError('timeout', 'no answer in time'))],
+  ['bimi.logo_profile', 'fail', serving('<html></html>')],
+  ['bimi.logo_profile', 'fail', serving(SVG.replace('<path', '<script>alert(1)</script><path'))],
+  ['bimi.logo_large', 'warn', serving(SVG.replace('<path', `<desc>${'x'.repeat(40_000)}</desc><path`))],
+  ['bimi.logo_not_square', 'warn', serving(SVG.replace('0 0 64 64', '0 0 64 32'))],
+]
+
+describe('the profile', () => {
+  it.each([
+    ['kept', SVG, []],
+    ['no title', SVG.replace('<title>A</title>', ''), ['it has no title']],
+    ['another profile', SVG.replace('tiny-ps', 'full'), ['baseProfile is not "tiny-ps"']],
+    ['a raster image', SVG.replace('<path', '<image href="#a"/><path'), ['the element image is not allowed']],
+    [
+      'a link outside',
+      SVG.replace('<path', '<use xmlns:xlink="x" xlink:href="http://b.example/#a"/><path'),
+      ['xlink:href points outside the file'],
+    ],
+    ['an event', SVG.replace('<path', '<path onclick="x()"/><path'), ['the attribute onclick is a script']],
+    [
+      'a style that loads',
+      SVG.replace('<path', '<path fill="url(http://b.example)"/><path'),
+      ['fill points outside the file'],
+    ],
+    [
+      'an entity of its own',
+      `<!DOCTYPE svg [<!ENTITY a "b">]>${SVG.replace('>A<', '>&a;<')}`,
+      ['it has a document type declaration', expect.stringMatching(/^it is no well-formed XML/)],
+    ],
+    ['no XML', 'hello', [expect.stringMatching(/^it is no well-formed XML/)]],
+  ])('%s', (_, text, faults) => expect(readSvg(text as string).faults).toEqual(faults))
+  it('never throws', () =>
+    fc.assert(fc.property(fc.string({ unit: fc.constantFrom(...'<svg>/="!&; ') }), (text) => void readSvg(text))))
+  it('stops at a deep and a wide file', () => {
+    expect(readSvg('<a>'.repeat(30_000)).faults).toContain('it has more elements than a logo needs')
+    expect(readSvg(`<svg>${'<g/>'.repeat(30_000)}</svg>`).faults).toContain('it has more elements than a logo needs')
+  })
+})
+
 describe('findings', () => {
   it.each(rows)('%s: %s (row %#)', async (id, status, records) => {
     const outcome = await run(records, id === 'bimi.inherited' ? 'news.a.example' : 'a.example')
@@ -45,7 +105,15 @@ describe('findings', () => {
   })
 
   it('covers the whole table', () =>
-    expect([...new Set(rows.map(([id]) => id))].sort()).toEqual(Object.keys(table).sort()))
+    expect([...new Set([...rows, ...logos].map(([id]) => id))].sort()).toEqual(Object.keys(table).sort()))
+
+  it.each(logos)('%s: %s (logo %#)', async (id, status, fetch) => {
+    const outcome = await run(zone(GOOD), 'a.example', fetch)
+    expect([outcome.status, outcome.findings.map((found) => found.id)]).toEqual([status, [id]])
+  })
+
+  it('reads a packed logo', async () =>
+    expect((await run(zone(GOOD), 'a.example', serving(gzipSync(SVG)))).findings).toEqual([]))
 
   it('none for a good record beside other texts', async () => {
     const outcome = await run(zone('other', GOOD))

@@ -1,5 +1,7 @@
 import { defineFindings } from '../check.ts'
 
+const list = (value: unknown): string => (Array.isArray(value) ? value.join('; ') : String(value))
+
 export const findings = defineFindings({
   'bimi.no_record': {
     severity: 'info',
@@ -60,6 +62,41 @@ export const findings = defineFindings({
     detail: ({ uri }) => `${uri} ends as another image format does; receivers take SVG and SVGZ only.`,
     repair: 'Publish the logo as an SVG of the profile Tiny Portable/Secure.',
     reference: 'draft-brand-indicators §4.3.2',
+  },
+  'bimi.logo_unavailable': {
+    severity: 'medium',
+    title: 'The logo cannot be fetched',
+    detail: ({ why }) => `${why}.`,
+    repair: 'Serve the logo over HTTPS with a valid certificate, as a file of at most 32 KiB.',
+    reference: 'draft-brand-indicators §4.3.2',
+  },
+  'bimi.logo_unknown': {
+    severity: 'info',
+    title: 'It could not be found out what the logo is',
+    detail: ({ why }) => `${why}.`,
+    reference: 'draft-brand-indicators §4.3.2',
+  },
+  'bimi.logo_profile': {
+    severity: 'medium',
+    title: 'The logo does not keep to SVG Tiny Portable/Secure',
+    detail: ({ faults }) => `${list(faults)}.`,
+    repair:
+      'Export the logo as SVG Tiny P/S: version 1.2, baseProfile tiny-ps, with a title, without scripts, links and images.',
+    reference: 'draft-svg-tiny-ps-abrotman §2',
+  },
+  'bimi.logo_large': {
+    severity: 'low',
+    title: 'The logo is large',
+    detail: ({ bytes }) => `It has ${bytes} bytes; at most 32 KiB are advised.`,
+    repair: 'Make the file smaller.',
+    reference: 'draft-svg-tiny-ps-abrotman §3',
+  },
+  'bimi.logo_not_square': {
+    severity: 'low',
+    title: 'The logo is not square',
+    detail: () => 'Mail programs show logos in a square or a circle.',
+    repair: 'Draw it in a square viewBox.',
+    reference: 'draft-svg-tiny-ps-abrotman §3',
   },
   'bimi.dmarc_not_enforced': {
     severity: 'medium',

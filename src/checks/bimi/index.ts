@@ -4,7 +4,7 @@ import { findings } from './findings.ts'
 import { judgeBimi } from './judge.ts'
 import { type BimiFacts, lookupBimi } from './lookup.ts'
 
-/** BIMI: the logo that a domain offers to mail programs. Record and addresses only: neither logo nor certificate is fetched. */
+/** BIMI: the logo that a domain offers to mail programs: record, addresses, and the logo itself. The certificate is not read. */
 export const bimi = defineCheck<BimiFacts>({
   specs: ['draft-brand-indicators-for-message-identification'],
   table: findings,

@@ -42,14 +42,32 @@ function judgeRecord(facts: BimiFacts, record: BimiRecord, evidence: string): Ju
   if (wrong.length === 0 && record.logo !== '' && otherImage(record.logo))
     wrong.push(finding('bimi.not_svg', { uri: printable(record.logo, 120) }, evidence))
   if (wrong.length > 0) return { status: 'fail', findings: [...wrong, ...inherited] }
-  const found: Finding[] = []
+  const unusable = logoFault(facts, evidence)
+  if (unusable) return { status: 'fail', findings: [unusable, ...inherited] }
+  const found: Finding[] = shapeOf(facts, evidence)
   if (record.logo === '') found.push(finding('bimi.no_logo', {}, evidence))
   if (facts.dmarc.kind === 'not_enforced')
     found.push(finding('bimi.dmarc_not_enforced', { domain: facts.domain, why: facts.dmarc.why }))
   const weak = found.length > 0
   if (facts.dmarc.kind === 'unknown') found.push(finding('bimi.dmarc_unknown', { why: facts.dmarc.why }))
+  if (facts.logo?.kind === 'unknown') found.push(finding('bimi.logo_unknown', { why: facts.logo.why }, evidence))
   if (record.authority === '') found.push(finding('bimi.no_certificate'))
   return { status: weak ? 'warn' : 'pass', findings: [...found, ...inherited] }
+}
+
+/** Bytes of a logo that are advised (draft-svg-tiny-ps-abrotman §3). */
+const ADVISED_BYTES = 32 * 1024
+
+function logoFault({ logo }: BimiFacts, evidence: string): Finding | undefined {
+  if (logo?.kind === 'unusable') return finding('bimi.logo_unavailable', { why: logo.why }, evidence)
+  if (logo?.kind !== 'read' || logo.svg.faults.length === 0) return undefined
+  return finding('bimi.logo_profile', { faults: logo.svg.faults }, evidence)
+}
+
+function shapeOf({ logo }: BimiFacts, evidence: string): Finding[] {
+  if (logo?.kind !== 'read') return []
+  const large = logo.bytes > ADVISED_BYTES ? [finding('bimi.logo_large', { bytes: logo.bytes }, evidence)] : []
+  return logo.svg.square === false ? [...large, finding('bimi.logo_not_square', {}, evidence)] : large
 }
 
 const fail = (found: Finding): Judged => ({ status: 'fail', findings: [found] })

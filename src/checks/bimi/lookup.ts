@@ -2,7 +2,8 @@ import type { Parsed } from '../../base/parsed.ts'
 import { type Domain, parseDomain } from '../../names/domain.ts'
 import type { Ctx } from '../../world.ts'
 import { type DmarcFacts, lookupDmarc, standingOf } from '../dmarc/index.ts'
-import { type BimiRecord, isBimi, parseBimi, resemblesBimi } from './parse.ts'
+import { fetchLogo, type Logo } from './logo.ts'
+import { type BimiRecord, isBimi, locationProblem, otherImage, parseBimi, resemblesBimi } from './parse.ts'
 
 /** Whether DMARC lets receivers show a logo (draft-brand-indicators §7.1). */
 export type Enforcement = { readonly kind: 'enforced' | 'not_enforced' | 'unknown'; readonly why: string }
@@ -19,13 +20,22 @@ export type BimiFacts = {
   /** The one record, read; absent unless there is exactly one. */
   readonly parsed?: Parsed<BimiRecord>
   readonly dmarc: Enforcement
+  /** The logo; absent unless the record has an address for it that can be used. */
+  readonly logo?: Logo
 }
 
 /**
  * Asks for the BIMI record of the default selector at `domain` and, where there is none, at its organizational domain (draft-brand-indicators §7.2),
- * and for DMARC of both beside it. Rejects with DnsError when a BIMI name gives no answer.
+ * and for DMARC of both beside it; then it fetches the logo. Rejects with DnsError when a BIMI name gives no answer.
  */
-export async function lookupBimi(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<BimiFacts> {
+export async function lookupBimi(ctx: Pick<Ctx, 'resolve' | 'fetch' | 'signal'>, domain: Domain): Promise<BimiFacts> {
+  const facts = await lookupRecord(ctx, domain)
+  const url = facts.parsed?.ok ? facts.parsed.value.logo : ''
+  if (url === '' || locationProblem(url) !== undefined || otherImage(url)) return facts
+  return { ...facts, logo: await fetchLogo(ctx, url) }
+}
+
+async function lookupRecord(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<BimiFacts> {
   const [own, dmarc] = await Promise.all([recordsAt(ctx, domain), lookupDmarc(ctx, domain)])
   const above = parseDomain(dmarc.walk.organizationalDomain ?? domain)
   if (!above.ok || above.value === domain) return { domain, ...own, dmarc: enforcementOf([dmarc]) }

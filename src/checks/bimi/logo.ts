@@ -1,0 +1,48 @@
+import { gunzipSync } from 'node:zlib'
+import { FetchError } from '../../net/fetch.ts'
+import type { Ctx } from '../../world.ts'
+import { readSvg, type SvgReading } from './svg.ts'
+
+/** The logo as it was fetched, or why it was not. */
+export type Logo =
+  | { readonly kind: 'read'; readonly bytes: number; readonly svg: SvgReading }
+  /** Receivers meet the same: an HTTP status, a certificate, a size, a file that is none. */
+  | { readonly kind: 'unusable'; readonly why: string }
+  /** Perhaps our own network's fault. */
+  | { readonly kind: 'unknown'; readonly why: string }
+
+/** Bytes of a logo that are read, packed and unpacked; 32 KiB are advised. */
+const MAX_BYTES = 512 * 1024
+const REDIRECTS = 3
+
+/** Fetches a logo and reads it. Rejects with nothing that the other side does. */
+export async function fetchLogo(ctx: Pick<Ctx, 'fetch' | 'signal'>, url: string): Promise<Logo> {
+  try {
+    const { status, body } = await ctx.fetch(url, ctx.signal, {
+      maxBytes: MAX_BYTES,
+      redirects: REDIRECTS,
+      accept: 'image/svg+xml',
+    })
+    if (status !== 200) return { kind: 'unusable', why: `the server answers HTTP ${status}` }
+    const unpacked = unpack(body)
+    if (!unpacked)
+      return { kind: 'unusable', why: 'the file is packed in a way that cannot be unpacked, or is very large unpacked' }
+    return { kind: 'read', bytes: unpacked.length, svg: readSvg(new TextDecoder().decode(unpacked)) }
+  } catch (error) {
+    if (!(error instanceof FetchError)) throw error
+    const theirs = ['certificate', 'redirect', 'too_large', 'protocol', 'unsafe_address', 'invalid_url'].includes(
+      error.reason,
+    )
+    return { kind: theirs ? 'unusable' : 'unknown', why: error.message }
+  }
+}
+
+/** SVGZ is gzip (RFC 1952); a file that would be larger than the bound unpacked is none. */
+function unpack(body: Uint8Array): Uint8Array | undefined {
+  if (body[0] !== 0x1f || body[1] !== 0x8b) return body
+  try {
+    return gunzipSync(body, { maxOutputLength: MAX_BYTES })
+  } catch {
+    return undefined
+  }
+}
