@@ -41,7 +41,8 @@ export function overlay(resolve: Resolve, records: readonly OverlayRecord[]): Re
 }
 
 type Node = ReadonlyMap<RecordType, readonly unknown[]>
-type Laid = ReadonlyMap<string, Node>
+/** The overlaid names, and all names above them. */
+type Laid = { readonly nodes: ReadonlyMap<string, Node>; readonly above: ReadonlySet<string> }
 /** One step of the way: the end of it, or the names of the chain that lead on. */
 type Step<T extends RecordType> = { readonly end: Answer<T> } | { readonly follow: readonly string[] }
 type Question<T extends RecordType> = {
@@ -55,14 +56,14 @@ type Question<T extends RecordType> = {
 
 async function stepAt<T extends RecordType>(question: Question<T>): Promise<Step<T>> {
   const { laid, at, type } = question
-  const node = laid.get(at)
+  const node = laid.nodes.get(at)
   if (node) return ownStep(node, question) ?? { end: await beside(question) }
   const answer = await question.resolve(at, type, question.signal, question.options)
-  const entry = answer.cname.findIndex((target) => laid.has(target))
+  const entry = answer.cname.findIndex((target) => laid.nodes.has(target))
   if (entry >= 0) return { follow: answer.cname.slice(0, entry + 1) }
   if (answer.kind !== 'nxdomain') return { end: answer }
   const missing = answer.cname.at(-1) ?? at
-  if (isAbove(laid, missing)) return { end: { ...answer, kind: 'nodata', secure: false } }
+  if (laid.above.has(missing)) return { end: { ...answer, kind: 'nodata', secure: false } }
   const wildcard = await wildcardFor(question, missing)
   if (!wildcard) return { end: answer }
   if (missing !== at) return { follow: answer.cname }
@@ -89,26 +90,30 @@ async function wildcardFor<T extends RecordType>(question: Question<T>, name: st
   const { laid, resolve, type, signal, options } = question
   const labels = labelsOf(name)
   const enclosers = labels.map((_, i) => labels.slice(i + 1).join('.'))
-  const last = enclosers.findIndex((encloser) => laid.has(`*.${encloser}`))
+  const last = enclosers.findIndex((encloser) => laid.nodes.has(`*.${encloser}`))
   if (last < 0) return undefined
   for (const encloser of enclosers.slice(0, last)) {
-    if (laid.has(encloser) || isAbove(laid, encloser)) return undefined
+    if (laid.nodes.has(encloser) || laid.above.has(encloser)) return undefined
     if ((await resolve(encloser, type, signal, options)).kind !== 'nxdomain') return undefined
   }
-  return laid.get(`*.${enclosers[last]}`)
+  return laid.nodes.get(`*.${enclosers[last]}`)
 }
-
-const isAbove = (laid: Laid, name: string): boolean => [...laid.keys()].some((other) => other.endsWith(`.${name}`))
 
 function layOut(records: readonly OverlayRecord[]): Laid {
-  const laid = new Map<string, Map<RecordType, unknown[]>>()
+  const nodes = new Map<string, Map<RecordType, unknown[]>>()
+  const above = new Set<string>()
   for (const { name, type, data } of records) {
     const key = canonicalName(name)
-    const node = laid.get(key) ?? new Map<RecordType, unknown[]>()
-    laid.set(key, node.set(type, [...(node.get(type) ?? []), data]))
+    const node = nodes.get(key) ?? new Map<RecordType, unknown[]>()
+    const same = node.get(type)
+    if (same) same.push(data)
+    else nodes.set(key, node.set(type, [data]))
+    for (let rest = parentOf(key); rest !== '' && !above.has(rest); rest = parentOf(rest)) above.add(rest)
   }
-  return laid
+  return { nodes, above }
 }
+
+const parentOf = (name: string): string => labelsOf(name).slice(1).join('.')
 
 const answerOf = <T extends RecordType>(name: string, type: T, records: readonly RecordData[T][]): Answer<T> => ({
   kind: records.length > 0 ? 'found' : 'nodata',

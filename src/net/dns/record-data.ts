@@ -1,0 +1,223 @@
+import { isUtf8 } from 'node:buffer'
+import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { parseIp } from '../../names/ip.ts'
+import type { RecordData, RecordType } from './resolver.ts'
+
+/** One field of a record's data in presentation format (RFC 1035 §5.1): its text with escapes as written, and whether it stood in quotes. */
+export type Field = { readonly text: string; readonly quoted: boolean }
+/** Reads a name in the data into its canonical form (lower case, no trailing dot). */
+export type ReadName = (text: string) => Parsed<string>
+
+/** The types that can be read. */
+export const RECORD_TYPES = [
+  'A',
+  'AAAA',
+  'CNAME',
+  'NS',
+  'PTR',
+  'MX',
+  'TXT',
+  'SOA',
+  'CAA',
+  'TLSA',
+  'DS',
+  'DNSKEY',
+] as const satisfies readonly RecordType[]
+
+/** Octets that the data of a record may have (RFC 1035 §3.2.1: a 16-bit length). */
+export const MAX_DATA = 65_535
+
+/** Reads the data of one record of `type` from its fields. */
+export function readFields<T extends RecordType>(
+  type: T,
+  fields: readonly Field[],
+  readName: ReadName,
+): Parsed<RecordData[T]> {
+  const [least, most] = COUNTS[type]
+  if (fields.length < least || fields.length > most) return problem(`${type} data is ${SHAPES[type]}`)
+  const read = READERS[type] as (fields: readonly Field[], readName: ReadName) => Parsed<RecordData[T]>
+  return read(fields, readName)
+}
+
+const COUNTS: Readonly<Record<RecordType, readonly [least: number, most: number]>> = {
+  A: [1, 1],
+  AAAA: [1, 1],
+  CNAME: [1, 1],
+  NS: [1, 1],
+  PTR: [1, 1],
+  MX: [2, 2],
+  TXT: [1, 1_000],
+  SOA: [7, 7],
+  CAA: [3, 3],
+  TLSA: [4, 100],
+  DS: [4, 100],
+  DNSKEY: [4, 100],
+}
+const SHAPES: Readonly<Record<RecordType, string>> = {
+  A: 'one IPv4 address',
+  AAAA: 'one IPv6 address',
+  CNAME: 'one name',
+  NS: 'one name',
+  PTR: 'one name',
+  MX: 'a preference and a host: 10 mail.example.org.',
+  TXT: 'one or more texts in quotes',
+  SOA: 'two names and five numbers',
+  CAA: 'flags, a tag and a value: 0 issue "ca.example.net"',
+  TLSA: 'three numbers and hexadecimal digits',
+  DS: 'three numbers and hexadecimal digits',
+  DNSKEY: 'three numbers and a key in base64',
+}
+
+type Reader<T extends RecordType> = (fields: readonly Field[], readName: ReadName) => Parsed<RecordData[T]>
+
+const name = ([field]: readonly Field[], readName: ReadName): Parsed<string> => readName(field!.text)
+
+const READERS: { readonly [T in RecordType]: Reader<T> } = {
+  A: ([field]) => address(field!.text, false),
+  AAAA: ([field]) => address(field!.text, true),
+  CNAME: name,
+  NS: name,
+  PTR: name,
+  MX: ([preference, exchange], readName) =>
+    both(number(preference!, 0xffff), readName(exchange!.text), (a, b) => ({ preference: a, exchange: b })),
+  TXT: (fields) => {
+    const octets = joined(fields)
+    return octets.ok ? parsed(textOf(octets.value)) : octets
+  },
+  SOA: soa,
+  CAA: ([flags, tag, value]) => {
+    const octets = joined([value!])
+    if (!octets.ok) return octets
+    const flag = number(flags!, 255)
+    if (!flag.ok) return flag
+    if (!/^[A-Za-z0-9]{1,255}$/.test(tag!.text)) return problem(`${shown(tag!.text)} is not a CAA tag`)
+    // RFC 8659 §4.1: the first bit of the flags.
+    return parsed({ critical: (flag.value & 0x80) !== 0, tag: tag!.text.toLowerCase(), value: textOf(octets.value) })
+  },
+  TLSA: (fields) =>
+    numbersAndHex(fields, [255, 255, 255], ([usage, selector, matchingType], data) => ({
+      usage: usage!,
+      selector: selector!,
+      matchingType: matchingType!,
+      data,
+    })),
+  DS: (fields) =>
+    numbersAndHex(fields, [0xffff, 255, 255], ([keyTag, algorithm, digestType], digest) => ({
+      keyTag: keyTag!,
+      algorithm: algorithm!,
+      digestType: digestType!,
+      digest,
+    })),
+  DNSKEY: (fields) => {
+    const numbers = numbersOf(fields, [0xffff, 255, 255])
+    if (!numbers.ok) return numbers
+    const publicKey = fields
+      .slice(3)
+      .map(({ text }) => text)
+      .join('')
+    if (!/^[A-Za-z0-9+/]+={0,2}$/.test(publicKey)) return problem('the key is not base64')
+    const [flags, protocol, algorithm] = numbers.value
+    return parsed({ flags: flags!, protocol: protocol!, algorithm: algorithm!, publicKey })
+  },
+}
+
+function soa([mname, rname, ...rest]: readonly Field[], readName: ReadName): Parsed<RecordData['SOA']> {
+  const primary = readName(mname!.text)
+  if (!primary.ok) return primary
+  const contact = readName(rname!.text)
+  if (!contact.ok) return contact
+  const seconds = rest.map(({ text }) => readSeconds(text))
+  const wrong = seconds.indexOf(undefined)
+  if (wrong >= 0) return problem(`${shown(rest[wrong]!.text)} is not a number of the SOA record`)
+  const [serial, refresh, retry, expire, minimum] = seconds as number[]
+  return parsed({
+    mname: primary.value,
+    rname: contact.value,
+    serial: serial!,
+    refresh: refresh!,
+    retry: retry!,
+    expire: expire!,
+    minimum: minimum!,
+  })
+}
+
+/** Seconds as zone files write them: `3600`, `1h`, `1d12h`; undefined where it is none, or more than 32 bits. */
+export function readSeconds(text: string): number | undefined {
+  if (!/^(?:\d{1,10}|(?:\d{1,10}[wdhms]){1,5})$/i.test(text)) return undefined
+  const UNITS: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h: 3_600, m: 60, s: 1, '': 1 }
+  let total = 0
+  for (const [, digits, unit = ''] of text.matchAll(/(\d+)([wdhms]?)/gi))
+    total += Number(digits) * UNITS[unit.toLowerCase()]!
+  return total <= 0xffff_ffff ? total : undefined
+}
+
+/** The octets of a text in presentation format: `\DDD` is an octet, `\X` the character (RFC 1035 §5.1), all else UTF-8. */
+export function octetsOf(text: string): Parsed<Buffer> {
+  if (!text.includes('\\')) return parsed(Buffer.from(text))
+  const parts: Buffer[] = []
+  for (const [piece, digits, character] of text.matchAll(/\\(\d{3})|\\([\s\S]?)|[^\\]+/gu)) {
+    if (digits !== undefined && Number(digits) > 255) return problem(`\\${digits} is not an octet`)
+    if (character === '') return problem('the text ends in a backslash')
+    parts.push(digits !== undefined ? Buffer.from([Number(digits)]) : Buffer.from(character ?? piece))
+  }
+  return parsed(Buffer.concat(parts))
+}
+
+/** Octets as the text that answers carry: UTF-8 where they are, else one character an octet. */
+export const textOf = (octets: Buffer): string => (isUtf8(octets) ? octets.toString('utf8') : octets.toString('latin1'))
+
+/** The character-strings of a TXT record, each of at most 255 octets, joined without a space (RFC 1035 §3.3, RFC 7208 §3.3). */
+function joined(fields: readonly Field[]): Parsed<Buffer> {
+  const parts: Buffer[] = []
+  for (const { text } of fields) {
+    const octets = octetsOf(text)
+    if (!octets.ok) return octets
+    if (octets.value.length > 255)
+      return problem(`a text of ${octets.value.length} octets: one string holds 255; write it as several in quotes`)
+    parts.push(octets.value)
+  }
+  const all = Buffer.concat(parts)
+  return all.length + parts.length <= MAX_DATA ? parsed(all) : problem(`the data is longer than ${MAX_DATA} octets`)
+}
+
+function address<A extends RecordData['A']>(text: string, isSix: boolean): Parsed<A> {
+  const read = parseIp(text)
+  if (!read.ok) return read
+  return text.includes(':') === isSix
+    ? parsed(read.value as A)
+    : problem(`${shown(text)} is no ${isSix ? 'IPv6' : 'IPv4'} address`)
+}
+
+function number({ text }: Field, most: number): Parsed<number> {
+  return /^\d{1,5}$/.test(text) && Number(text) <= most
+    ? parsed(Number(text))
+    : problem(`${shown(text)} is not a number from 0 to ${most}`)
+}
+
+function numbersOf(fields: readonly Field[], most: readonly number[]): Parsed<readonly number[]> {
+  const read = most.map((limit, i) => number(fields[i]!, limit))
+  const wrong = read.find((one) => !one.ok)
+  return wrong && !wrong.ok ? wrong : parsed(read.flatMap((one) => (one.ok ? [one.value] : [])))
+}
+
+function numbersAndHex<D>(
+  fields: readonly Field[],
+  most: readonly number[],
+  made: (numbers: readonly number[], hex: string) => D,
+): Parsed<D> {
+  const numbers = numbersOf(fields, most)
+  if (!numbers.ok) return numbers
+  const hex = fields
+    .slice(most.length)
+    .map(({ text }) => text)
+    .join('')
+    .toLowerCase()
+  return /^(?:[0-9a-f]{2})+$/.test(hex) ? parsed(made(numbers.value, hex)) : problem(`${shown(hex)} is not hexadecimal`)
+}
+
+function both<A, B, C>(a: Parsed<A>, b: Parsed<B>, made: (a: A, b: B) => C): Parsed<C> {
+  if (!a.ok) return a
+  return b.ok ? parsed(made(a.value, b.value)) : b
+}
+
+export const shown = (text: string): string => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)

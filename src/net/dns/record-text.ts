@@ -1,0 +1,106 @@
+import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { canonicalName, labelsOf } from '../../names/domain.ts'
+import type { OverlayRecord } from './overlay.ts'
+import { type Field, MAX_DATA, octetsOf, RECORD_TYPES, readFields, readSeconds, shown, textOf } from './record-data.ts'
+import type { RecordType } from './resolver.ts'
+import { zoneEntries } from './zone-entries.ts'
+
+/** A record as a person writes it: `value` in presentation format; a TXT value without quotes is the text itself. */
+export type RecordText = { readonly name: string; readonly type: string; readonly value: string }
+
+/**
+ * Reads one record that is to stand in a domain. `name` is `@`, relative to the domain (`_dmarc`), below it in full (`_dmarc.example.org`), or absolute
+ * with a dot at the end. Names in the data end in a dot, or belong to the domain when they are one label or end in it; others are taken as full names.
+ */
+export function parseRecord({ name, type, value }: RecordText, domain: string): Parsed<OverlayRecord> {
+  const known = typeOf(type)
+  if (!known.ok) return known
+  const owner = ownerOf(name.trim(), domain)
+  if (!owner.ok) return owner
+  if (value.length > MAX_DATA) return problem(`the value is longer than ${MAX_DATA} characters`)
+  if (known.value === 'TXT' && !value.trimStart().startsWith('"'))
+    return value === '' ? problem('the value is empty') : made(owner.value, 'TXT', parsed(value))
+  const fields = fieldsOf(value)
+  if (!fields.ok) return fields
+  if (known.value === 'TXT') return made(owner.value, 'TXT', textOfAll(fields.value))
+  return made(
+    owner.value,
+    known.value,
+    readFields(known.value, fields.value, (text) => targetOf(text, domain)),
+  )
+}
+
+/** Reads a line such as `_dmarc TXT "v=DMARC1; p=none"` into its parts; a TTL and the class IN may stand before the type. */
+export function parseRecordLine(line: string): Parsed<RecordText> {
+  const match = /^\s{0,100}(\S+)\s+(.*)$/su.exec(line.slice(0, MAX_DATA))
+  if (!match)
+    return problem(
+      `${shown(line)} is not a record: write a name, a type and a value, such as _dmarc TXT "v=DMARC1; p=none"`,
+    )
+  let rest = match[2]!
+  for (let i = 0; i < 2; i++) {
+    const word = /^(\S+)\s+/u.exec(rest)
+    if (word && (word[1]!.toUpperCase() === 'IN' || readSeconds(word[1]!) !== undefined))
+      rest = rest.slice(word[0].length)
+  }
+  const typed = /^(\S+)(?:\s+(.*))?$/su.exec(rest)
+  if (!typed || typed[2] === undefined) return problem(`${shown(line)} has no type and value`)
+  return parsed({ name: match[1]!, type: typed[1]!, value: typed[2].trim() })
+}
+
+/** The type of that name, in any case. */
+export function typeOf(text: string): Parsed<RecordType> {
+  const type = text.trim().toUpperCase()
+  const known = RECORD_TYPES.find((one) => one === type)
+  return known ? parsed(known) : problem(`the type ${shown(text)} is not one of ${RECORD_TYPES.join(', ')}`)
+}
+
+/** A name as zone files have it: `@` is the origin, without a dot at the end it is relative to it (RFC 1035 §5.1). */
+export function absoluteName(text: string, origin: string): Parsed<string> {
+  if (text === '@') return parsed(origin)
+  const full = text.endsWith('.') && !text.endsWith('\\.') ? text : origin === '' ? text : `${text}.${origin}`
+  const name = full === '.' ? '' : canonicalName(full)
+  if (name === '') return parsed('')
+  const labels = labelsOf(name)
+  if (/[^\u0021-\u007e]|["();]/.test(name))
+    return problem(`${shown(text)} is not a name; write non-ASCII labels as xn--…`)
+  if (labels.some((label) => label === '' || label.length > 63) || name.length > 253)
+    return problem(`${shown(text)} is not a name: a label is empty or over 63 octets, or the name over 253`)
+  return parsed(name)
+}
+
+const isWithin = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
+
+function ownerOf(text: string, domain: string): Parsed<string> {
+  if (text === '') return parsed(domain)
+  return absoluteName(isWithin(text.toLowerCase(), domain) ? `${text}.` : text, domain)
+}
+
+function targetOf(text: string, domain: string): Parsed<string> {
+  const isRelative = text === '@' || !text.includes('.')
+  return absoluteName(isRelative || text.endsWith('.') ? text : `${text}.`, domain)
+}
+
+/** The fields of one value; it is one line, whatever is in it. */
+function fieldsOf(value: string): Parsed<readonly Field[]> {
+  const entries = [...zoneEntries(`( ${value.replaceAll(/[\r\n]/g, ' ')} )`)]
+  const [entry] = entries
+  if (entry && 'problem' in entry) return problem(entry.problem)
+  return entry ? parsed(entry.fields) : problem('the value is empty')
+}
+
+/** Long texts in one pair of quotes are taken as providers' forms take them: cut into strings by themselves. */
+function textOfAll(fields: readonly Field[]): Parsed<string> {
+  const parts: Buffer[] = []
+  for (const { text } of fields) {
+    const octets = octetsOf(text)
+    if (!octets.ok) return octets
+    parts.push(octets.value)
+  }
+  return parsed(textOf(Buffer.concat(parts)))
+}
+
+/** A record of the type with its data, or the data's problem. */
+export function made(name: string, type: RecordType, data: Parsed<unknown>): Parsed<OverlayRecord> {
+  return data.ok ? parsed({ name, type, data: data.value } as OverlayRecord) : data
+}

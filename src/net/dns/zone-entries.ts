@@ -1,0 +1,61 @@
+import type { Field } from './record-data.ts'
+
+/** One entry of a zone file: the line that it begins on (from 1), whether its first field is left out (white space at the beginning), and its fields. */
+export type ZoneEntry =
+  | { readonly line: number; readonly isIndented: boolean; readonly fields: readonly Field[] }
+  | { readonly line: number; readonly problem: string }
+
+/** Fields of one entry that are read. */
+const MAX_FIELDS = 1_010
+
+/**
+ * Cuts the text of a zone file into entries (RFC 1035 §5.1): quotes, escapes, parentheses over several lines, comments. One pass over the text; a
+ * problem ends it.
+ */
+export function* zoneEntries(text: string): Generator<ZoneEntry> {
+  // A piece is a line end, white space, a comment, a parenthesis, a text in quotes, or a word; a quote left open is a piece by itself.
+  const pieces =
+    /(\r?\n|\r)|([ \t]+)|(;[^\r\n]*)|([()])|"((?:[^"\\\r\n]|\\[^\r\n])*)"|((?:[^\s();"\\]|\\[^\r\n])+)|([\s\S])/gu
+  let line = 1
+  let depth = 0
+  let start = 1
+  let isIndented = false
+  let atLineStart = true
+  let fields: Field[] = []
+  for (const [, end, space, comment, parenthesis, quoted, word, stray] of text.matchAll(pieces)) {
+    if (end !== undefined) {
+      if (depth === 0 && fields.length > 0) {
+        yield { line: start, isIndented, fields }
+        fields = []
+      }
+      line++
+      atLineStart = true
+      continue
+    }
+    if (stray !== undefined) return yield { line, problem: strayed(stray) }
+    if (atLineStart && depth === 0 && fields.length === 0) {
+      isIndented = space !== undefined
+      start = line
+    }
+    atLineStart = false
+    if (space !== undefined || comment !== undefined) continue
+    if (parenthesis !== undefined) {
+      depth += parenthesis === '(' ? 1 : -1
+      if (depth < 0) return yield { line, problem: 'a ")" without a "("' }
+      if (depth > 1) return yield { line, problem: 'a "(" within parentheses' }
+      continue
+    }
+    if (fields.length >= MAX_FIELDS)
+      return yield { line: start, problem: `more than ${MAX_FIELDS} fields in one entry` }
+    fields.push({ text: quoted ?? word!, quoted: quoted !== undefined })
+  }
+  if (depth > 0) return yield { line: start, problem: 'a "(" that is never closed' }
+  if (fields.length > 0) yield { line: start, isIndented, fields }
+}
+
+const strayed = (character: string): string =>
+  character === '"'
+    ? 'a quote that is not closed on its line'
+    : character === '\\'
+      ? 'a backslash at the end of a line'
+      : `the character U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')} has no meaning here`

@@ -1,0 +1,90 @@
+import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import type { OverlayRecord } from './overlay.ts'
+import { type Field, readFields, readSeconds, shown } from './record-data.ts'
+import { absoluteName, made, typeOf } from './record-text.ts'
+import { type ZoneEntry, zoneEntries } from './zone-entries.ts'
+
+/** What a zone file holds. */
+export type ZoneText = {
+  readonly records: readonly OverlayRecord[]
+  /** Types that mean nothing here, each with the number of its records. */
+  readonly passedOver: ReadonlyMap<string, number>
+}
+
+/** Characters and records of one zone file. */
+const MAX_LENGTH = 1 << 20
+const MAX_RECORDS = 10_000
+
+type State = { readonly origin: string; readonly owner: string | undefined }
+
+/**
+ * Reads a zone file (RFC 1035 §5.1) whose origin is the domain until a `$ORIGIN` says otherwise. Problems name their line. Types other than those that
+ * are asked for are passed over and counted; `$INCLUDE` and `$GENERATE` are refused. At most 1 MiB and 10,000 records.
+ */
+export function parseZone(text: string, domain: string): Parsed<ZoneText> {
+  if (text.length > MAX_LENGTH) return problem(`the zone is longer than ${MAX_LENGTH} characters`)
+  const records: OverlayRecord[] = []
+  const passedOver = new Map<string, number>()
+  let state: State = { origin: domain, owner: undefined }
+  for (const entry of zoneEntries(text.replace(/^\ufeff/, ''))) {
+    if ('problem' in entry) return problem(`line ${entry.line}: ${entry.problem}`)
+    const read = readEntry(entry, state)
+    if (!read.ok) return problem(`line ${entry.line}: ${read.problem}`)
+    state = read.value.state
+    const { record, type } = read.value
+    if (record) records.push(record)
+    else if (type !== undefined) passedOver.set(type, (passedOver.get(type) ?? 0) + 1)
+    if (records.length > MAX_RECORDS) return problem(`line ${entry.line}: more than ${MAX_RECORDS} records`)
+  }
+  return parsed({ records, passedOver })
+}
+
+type Read = { readonly state: State; readonly record?: OverlayRecord; readonly type?: string }
+
+function readEntry(entry: Extract<ZoneEntry, { fields: unknown }>, state: State): Parsed<Read> {
+  const [first, ...others] = entry.fields
+  if (!entry.isIndented && first!.text.startsWith('$') && !first!.quoted) return directive(first!.text, others, state)
+  if (entry.isIndented && state.owner === undefined)
+    return problem('a record without a name, and none stands before it')
+  const owner = entry.isIndented ? parsed(state.owner!) : absoluteName(first!.text, state.origin)
+  if (!owner.ok) return owner
+  const next: State = { ...state, owner: owner.value }
+  const typed = afterTtlAndClass(entry.isIndented ? entry.fields : others)
+  if (!typed.ok) return typed
+  const { type, fields } = typed.value
+  const known = typeOf(type)
+  if (!known.ok) return /^[A-Z][A-Z0-9-]{0,30}$/i.test(type) ? parsed({ state: next, type: type.toUpperCase() }) : known
+  const data = readFields(known.value, fields, (text) => absoluteName(text, state.origin))
+  const record = made(owner.value, known.value, data)
+  return record.ok ? parsed({ state: next, record: record.value }) : record
+}
+
+function directive(word: string, fields: readonly Field[], state: State): Parsed<Read> {
+  const name = word.toUpperCase()
+  const value = fields[0]?.text
+  if (name === '$TTL')
+    return value !== undefined && readSeconds(value) !== undefined
+      ? parsed({ state })
+      : problem(`$TTL needs a time, such as 3600 or 1h`)
+  if (name !== '$ORIGIN') return problem(`${shown(word)} is not read; only $ORIGIN and $TTL are`)
+  const origin = value === undefined ? problem<string>('$ORIGIN needs a name') : absoluteName(value, state.origin)
+  return origin.ok ? parsed({ state: { ...state, origin: origin.value } }) : origin
+}
+
+/** TTL and class may stand before the type, in any order, or be left out (RFC 1035 §5.1). */
+function afterTtlAndClass(
+  fields: readonly Field[],
+): Parsed<{ readonly type: string; readonly fields: readonly Field[] }> {
+  let at = 0
+  while (at < 2 && fields[at] && (isClass(fields[at]!.text) || readSeconds(fields[at]!.text) !== undefined)) {
+    if (isClass(fields[at]!.text) && fields[at]!.text.toUpperCase() !== 'IN')
+      return problem(`the class ${fields[at]!.text} is not IN`)
+    at++
+  }
+  const type = fields[at]
+  return type && !type.quoted
+    ? parsed({ type: type.text, fields: fields.slice(at + 1) })
+    : problem('the type is missing')
+}
+
+const isClass = (text: string): boolean => /^(?:IN|CH|HS|CS)$/i.test(text)
