@@ -19,6 +19,8 @@ export const DROPPED = [DEAD_SERVER, DEAD_HOST] as const
 
 /** unbound, validating, as /etc/resolv.conf has it. */
 export const RESOLVER = '127.0.0.1'
+/** unbound too, at an address that `withDelay` can move away without moving all of loopback. */
+export const FAR_RESOLVER = '45.53.0.53'
 
 /** The machine's own public addresses, the first of each family its default source. */
 export const SOURCES = {

@@ -45,6 +45,12 @@ export const dnsDomains: readonly LabDomain[] = [
     MX,
     `*._domainkey TXT ${txt(`v=DKIM1; p=${RSA_2048}`)}`,
   ]),
+  dnsDomain('many.test', 'any name below it is a mail domain: for a great many of them', 'unsigned', [
+    '* MX 10 mx.accept.test.',
+    '* A 45.53.8.1',
+    `* TXT ${txt('v=spf1 mx -all')}`,
+    `*._domainkey TXT ${txt(`v=DKIM1; p=${RSA_2048}`)}`,
+  ]),
   dnsDomain('ent.test', '_domainkey and a.b exist without records: NODATA, not NXDOMAIN (RFC 8020)', 'signed', [
     MX,
     `hidden._domainkey TXT ${txt(`v=DKIM1; p=${RSA_2048}`)}`,

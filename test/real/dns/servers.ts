@@ -1,6 +1,15 @@
 import { Resolver } from 'node:dns/promises'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { FAULTY_SERVER, LEAF_SERVERS, RESOLVER, ROOT_SERVER, STALE_SERVER, STATE, TLD_SERVER } from '../addresses.ts'
+import {
+  FAR_RESOLVER,
+  FAULTY_SERVER,
+  LEAF_SERVERS,
+  RESOLVER,
+  ROOT_SERVER,
+  STALE_SERVER,
+  STATE,
+  TLD_SERVER,
+} from '../addresses.ts'
 import { startServer, untilReady } from '../processes.ts'
 import { DOMAINS, type NameService } from '../world.ts'
 import { emptyZones } from './tree.ts'
@@ -95,6 +104,8 @@ const dnsdistConfig = (): string =>
 
 const unboundConfig = (): string => `server:
   interface: ${RESOLVER}
+  interface: ${FAR_RESOLVER}
+  access-control: 45.53.0.0/16 allow
   num-threads: 2
   so-reuseport: yes
   chroot: ""

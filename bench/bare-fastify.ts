@@ -1,0 +1,21 @@
+import compress from '@fastify/compress'
+import helmet from '@fastify/helmet'
+import rateLimit from '@fastify/rate-limit'
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import fastify, { LogController } from 'fastify'
+import { pino } from 'pino'
+
+/** What the server is measured beside: fastify with the same plugins and one route, `node bench/bare-fastify.ts --port N`. */
+const app = fastify({
+  loggerInstance: pino({ level: 'silent' }),
+  logController: new LogController({ disableRequestLogging: true }),
+})
+await app.register(helmet, { hsts: false })
+await app.register(compress, { threshold: 1_024, encodings: ['br', 'gzip'] })
+await app.register(rateLimit, { global: false, cache: 10_000 })
+await app.register(swagger, { mode: 'dynamic' })
+await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
+app.get('/v1/health', async () => ({ status: 'ok' }))
+await app.listen({ host: '127.0.0.1', port: Number(process.argv.at(-1)) })
+process.once('SIGTERM', () => process.exit(0))

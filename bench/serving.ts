@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { get } from 'node:http'
+import { cpuMs } from './figures.ts'
+
+/** A server process that has answered once. */
+export type Serving = {
+  readonly url: string
+  readonly pid: number
+  /** From the start of the process to its first answer, ms of the clock and of the processor. */
+  readonly startMs: number
+  readonly startCpuMs: number
+  readonly stop: () => Promise<void>
+}
+
+let port = 9_300
+
+/** Starts `node <args> --port N` and waits for its first answer at `/v1/health` (at most 20 s). */
+export async function startServing(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Serving> {
+  const at = ++port
+  const begun = performance.now()
+  const child = spawn(process.execPath, [...args, '--port', String(at)], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, ...env },
+  })
+  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const url = `http://127.0.0.1:${at}`
+  await firstAnswer(`${url}/v1/health`, child, begun + 20_000)
+  const startMs = performance.now() - begun
+  return {
+    url,
+    pid: child.pid!,
+    startMs,
+    startCpuMs: cpuMs(child.pid!),
+    stop: () => {
+      child.kill('SIGTERM')
+      return gone
+    },
+  }
+}
+
+async function firstAnswer(url: string, child: ChildProcess, end: number): Promise<void> {
+  while (!(await answers(url))) {
+    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`)
+    if (performance.now() > end) throw new Error('the server does not answer')
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+}
+
+/** By node:http and not by fetch, whose own start would be measured. */
+const answers = (url: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const request = get(url, (response) => {
+      response.resume().once('end', () => resolve(response.statusCode === 200))
+    })
+    request.once('error', () => resolve(false))
+  })
