@@ -1,17 +1,20 @@
 import { z } from 'zod'
+import type { CheckInput } from '../checks/check.ts'
 import { runChecks } from '../checks/run.ts'
 import type { Domain } from '../names/domain.ts'
 import { composeCheck } from '../report/compose.ts'
 import { scoreInputs } from '../report/inputs.ts'
 import { judgedWithSpf } from '../report/non-mail.ts'
 import { score } from '../report/score.ts'
+import { judgedWithCertificates } from '../report/with-tls.ts'
 import type { Ctx } from '../world.ts'
 import { checkAnswer } from './answers.ts'
 import { remembering } from './context.ts'
+import type { Deps } from './deps.ts'
 import { formatParam, reportDocuments } from './documents.ts'
 import { checkExample } from './examples.ts'
 import { defineOperation, type JsonObject } from './operation.ts'
-import { domainParam, durationParam, TIMEOUT, textParam } from './params.ts'
+import { domainParam, durationParam, flagParam, TIMEOUT, textParam } from './params.ts'
 import { parseSelectors } from './selector.ts'
 import { fromVantages, vantageParam } from './vantage.ts'
 
@@ -32,6 +35,7 @@ export const check = defineOperation({
   input: z.object({
     domain: domainParam('domain to check'),
     selector: selectorParam.optional(),
+    starttls: flagParam('connect to the mail hosts and look at their TLS'),
     timeout: durationParam('time for the whole check; default 20s', TIMEOUT).optional(),
     format: formatParam,
     vantage: vantageParam.optional(),
@@ -40,23 +44,37 @@ export const check = defineOperation({
   example: checkExample,
   deadlineMs: DEADLINE_MS,
   documents: reportDocuments,
-  run: (ctx, deps, { domain, selector, timeout, vantage }) => {
+  run: (ctx, deps, { domain, selector, starttls, timeout, vantage }) => {
     const question = {
       path: '/v1/check',
-      query: { domain, selector: selector?.join(), timeout: timeout === undefined ? undefined : `${timeout}ms` },
+      query: {
+        domain,
+        selector: selector?.join(),
+        starttls: starttls ? 'true' : undefined,
+        timeout: timeout === undefined ? undefined : `${timeout}ms`,
+      },
       output: checkAnswer,
       subject: 'domain',
       needs: ['check'],
       verdict: (answer: JsonObject) => String(answer.status),
       timeoutMs: timeout ?? DEADLINE_MS,
     } as const
-    return fromVantages(ctx, deps, vantage, question, () => checkDomain(ctx, domain, selector))
+    return fromVantages(ctx, deps, vantage, question, () =>
+      checkDomain(ctx, deps, domain, { selectors: selector ?? [], starttls }),
+    )
   },
 })
 
 /** Runs all checks on a domain, scores and presents them. Never rejects for what a remote server does. */
-export async function checkDomain(ctx: Ctx, domain: Domain, selectors: readonly string[] = []): Promise<JsonObject> {
-  const outcomes = judgedWithSpf(await runChecks(remembering(ctx), domain, { selectors }))
+export async function checkDomain(
+  ctx: Ctx,
+  deps: Pick<Deps, 'heloName' | 'smtpPort'>,
+  domain: Domain,
+  wanted: Pick<CheckInput, 'selectors' | 'starttls'>,
+): Promise<JsonObject> {
+  const helo: CheckInput['helo'] = (source) => deps.heloName(source, ctx)
+  const found = await runChecks(remembering(ctx), domain, { ...wanted, helo, smtpPort: deps.smtpPort })
+  const outcomes = judgedWithCertificates(judgedWithSpf(found))
   const answer = composeCheck(domain, outcomes, score(scoreInputs(outcomes)))
   return { ...answer, observed_at: new Date(ctx.now()).toISOString() }
 }

@@ -1,5 +1,6 @@
 import type { Blacklists } from '../dnsbl/blacklists.ts'
 import type { LookupGeo } from '../geo/geo.ts'
+import type { Identity } from '../mailbox/identity.ts'
 import type { Verifier } from '../mailbox/verify.ts'
 import type { Ip } from '../names/ip.ts'
 import type { PeerRoom } from '../peers/room.ts'
@@ -12,6 +13,8 @@ export type Deps = {
   readonly blacklists: Blacklists
   readonly geo: LookupGeo
   readonly verifier: Verifier
+  /** The name to greet mail hosts with from a source address. */
+  readonly heloName: Identity['heloName']
   readonly peers: PeerRoom
   /** Whether another node may be called at one address of its URL. */
   readonly mayCall: (url: URL, address: Ip) => boolean

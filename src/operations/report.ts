@@ -78,7 +78,7 @@ async function reportOn(
 ): Promise<JsonObject> {
   const shared = remembering(ctx)
   const [checked, addresses] = await Promise.all([
-    checkDomain(shared, domain, selector),
+    checkDomain(shared, deps, domain, { selectors: selector ?? [], starttls: true }),
     lookUpAddresses(shared, deps, domain),
   ])
   return composeReport(checked, addresses, {

@@ -8,6 +8,7 @@ import type { ListKeys, ListSet } from '../dnsbl/zone-type.ts'
 import { BUILT_IN } from '../dnsbl/zones.ts'
 import { createGeo } from '../geo/geo.ts'
 import { geoSources } from '../geo/sources.ts'
+import { identity } from '../mailbox/identity.ts'
 import { createVerifier, type VerifySettings } from '../mailbox/verify.ts'
 import { parseEmail } from '../names/email.ts'
 import type { Resolve } from '../net/dns/resolver.ts'
@@ -39,6 +40,7 @@ export async function createDeps(config: Config, { world, uncached, version, pro
     blacklists: askingWith(uncached, blacklists),
     geo,
     verifier,
+    heloName: identity(world.now, config.helo ? { helo: config.helo } : {}).heloName,
     ...(await createPeers(config, world, version)),
     probes,
     canBind,
