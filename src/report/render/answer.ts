@@ -47,6 +47,7 @@ export type ListEntry = {
   readonly zone: string
   readonly status: string
   readonly tier?: string
+  readonly scope?: string
   readonly scope_text?: string
   readonly codes: readonly string[]
   readonly meaning: readonly string[]

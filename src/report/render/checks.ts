@@ -3,6 +3,7 @@ import type { Answer, Fields } from './answer.ts'
 import { type Block, code, codes, type Inline, type Line, quiet, text } from './block.ts'
 import { findingBlock } from './findings.ts'
 import { hostBlocks } from './hosts.ts'
+import { keyBlocks } from './keys.ts'
 import { isFields, reasonOf, statusOf } from './status.ts'
 import { CHECKS } from './words.ts'
 
@@ -30,10 +31,16 @@ function section(answer: Answer, key: string): Block {
       { kind: 'heading', level: 3, id: key, line: [about.name, ' ', { status }] },
       ...(about.purpose === '' ? [] : [quiet(about.purpose)]),
       ...(reason === undefined ? [] : [text({ strong: 'Reason: ' }, reason)]),
-      ...(key === 'mx' ? hostBlocks(answer) : factBlocks(answer[key] as Fields)),
+      ...evidence(answer, key),
       ...findings.map(findingBlock),
     ],
   }
+}
+
+function evidence(answer: Answer, key: string): readonly Block[] {
+  if (key === 'mx') return hostBlocks(answer)
+  const fields = answer[key] as Fields
+  return key === 'dkim' ? keyBlocks(fields) : factBlocks(fields)
 }
 
 /** Fields that are told elsewhere: as the heading, the record or the reason. */

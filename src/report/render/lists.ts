@@ -1,5 +1,5 @@
 import type { AddressLists, Answer, ListEntry } from './answer.ts'
-import { type Block, code, heading, type Inline, type Line, quiet, text } from './block.ts'
+import { type Block, code, codes, heading, type Inline, type Line, quiet, text } from './block.ts'
 import { placeLine, standing } from './hosts.ts'
 import { LIST_STATUS, REASON_WORDS, TIER_WORDS } from './words.ts'
 
@@ -54,20 +54,33 @@ const listingBlock = (entry: ListEntry): Block => ({
       `Tier ${entry.tier ?? '–'}: ${TIER_WORDS[entry.tier ?? ''] ?? ''} · `,
       code(entry.zone),
       ' · ',
-      ...entry.codes.flatMap((one, i): Inline[] => [i === 0 ? '' : ', ', code(one)]),
+      ...codes(entry.codes),
     ),
-    text(`${entry.meaning.join('; ')}. ${entry.scope_text ?? ''}`),
+    text(`${meaningOf(entry)}${entry.scope_text ?? ''}`),
     ...(entry.txt === undefined ? [] : [{ kind: 'seen', label: "The list's own words", text: entry.txt } as const]),
-    text({ link: entry.delist_url, text: `Removal from ${entry.blacklist}` }),
+    text({ link: entry.delist_url, text: `${isOwn(entry) ? 'Removal from' : 'About'} ${entry.blacklist}` }),
   ],
 })
+
+/** Whether the holder of the address can ask for removal: a listed range or network is its operator's. */
+const isOwn = ({ scope }: ListEntry): boolean => scope !== 'range' && scope !== 'asn'
+
+function meaningOf({ meaning }: ListEntry): string {
+  const words = meaning.filter((one) => one !== 'listed').join('; ')
+  return words === '' ? '' : `${words.slice(0, 1).toUpperCase()}${words.slice(1)}. `
+}
 
 function silentBlocks({ results, total, answered }: AddressLists): Block[] {
   const silent = results.filter(isSilent)
   if (silent.length === 0) return [quiet(`All ${total} lists answered.`)]
+  const reasons = [...new Set(silent.map(whySilent))]
+  const items = reasons.map((reason): Line => {
+    const names = silent.filter((entry) => whySilent(entry) === reason).map(({ blacklist }) => blacklist)
+    return [{ strong: names.join(', ') }, `: ${reason}`]
+  })
   return [
     quiet(`${answered} of ${total} lists answered. Without an answer, which is neither good nor bad:`),
-    { kind: 'list', items: silent.map((entry) => [{ strong: entry.blacklist }, `: ${whySilent(entry)}`]) },
+    { kind: 'list', items },
   ]
 }
 

@@ -34,10 +34,10 @@ pre { margin: .25rem 0 .5rem; padding: .6rem .75rem; background: var(--soft); bo
 .score p + p { border-left: 2px solid currentColor }
 .lead { font-size: 1.12rem; margin: .1rem 0 }
 .bars { display: grid; grid-template-columns: repeat(auto-fit, minmax(10.5rem, 1fr)); gap: .6rem; margin: .75rem 0 0; padding: 0; list-style: none }
-.bars li { padding: .6rem .75rem; border: 1px solid var(--line); border-radius: .5rem }
-.bars svg { display: block; width: 100%; height: .5rem; margin-top: .4rem }
-.bars .of { float: right; font-variant-numeric: tabular-nums }
-.bars .status { margin-top: .35rem }
+.bars li { display: grid; grid-template-columns: 1fr auto; align-items: baseline; padding: .6rem .75rem; border: 1px solid var(--line); border-radius: .5rem }
+.bars svg { grid-column: 1 / -1; display: block; width: 100%; height: .5rem; margin-top: .4rem }
+.bars .of { font-variant-numeric: tabular-nums }
+.bars .status { grid-column: 1 / -1; justify-self: start; margin-top: .5rem }
 .track { fill: var(--line) }
 .fill { fill: currentColor }
 .good { color: var(--good) } .warn { color: var(--warn) } .bad { color: var(--bad) } .open { color: var(--open) } .none { color: var(--quiet) }
@@ -68,9 +68,9 @@ tfoot td { font-weight: 700; border-bottom: 0; border-top: 2px solid var(--ink) 
 footer { margin-top: 3rem; padding-top: .75rem; border-top: 1px solid var(--line) }
 @media (max-width: 34rem) { body { padding: 1rem .9rem 2rem } .thing, .check { padding: .85rem .9rem } dl { grid-template-columns: 1fr; gap: 0 } dd { margin-bottom: .4rem } .bars { grid-template-columns: 1fr 1fr } }
 @page { size: A4; margin: 15mm 14mm }
-@media print { body { max-width: none; padding: 0; font-size: 10pt } h2, h3, h4, .label, caption { break-after: avoid } .thing, .finding, .publish, pre, tr, .bars li { break-inside: avoid }
+@media print { html { font-size: 9.5pt } body { max-width: none; padding: 0 } h2, h3, h4, .label, caption { break-after: avoid } .thing, .finding, .publish, pre, tr, .bars li { break-inside: avoid }
   .status, .severity, .publish p, pre { print-color-adjust: exact; -webkit-print-color-adjust: exact } .bars { grid-template-columns: repeat(5, 1fr) } .bars svg { print-color-adjust: exact; -webkit-print-color-adjust: exact }
-  .scroll { overflow: visible } table { font-size: 8.5pt } td code, td code.long { overflow-wrap: anywhere; min-width: 0 } td { min-width: 0 } a { color: inherit } .away::after { content: " (" attr(href) ")"; font-size: 8pt; color: var(--quiet) } h2 { margin-top: 1.6rem } }
+  .scroll { overflow: visible } table { font-size: .88rem } td code, td code.long { overflow-wrap: anywhere; min-width: 0 } td { min-width: 0 } a { color: inherit } .away::after { content: " (" attr(href) ")"; font-size: .8em; color: var(--quiet) } h2 { margin-top: 1.6rem } }
 `
 
 /** The policy of a document, in it and as a header of its answer: nothing is loaded or run, and this style alone applies. */

@@ -1,4 +1,4 @@
-import type { Answer } from './answer.ts'
+import type { AddressLists, Answer } from './answer.ts'
 import { type Block, heading, type Line, text } from './block.ts'
 import { checkKeys } from './checks.ts'
 import { isSilent, whySilent } from './lists.ts'
@@ -31,16 +31,26 @@ const hosts = (answer: Answer): Line[] =>
       .map(({ address }): Line => ['Whether the name of ', { code: address }, ' leads back.']),
   ])
 
-/** A list that is silent about several addresses for one reason is one line. */
+/** Lists that are silent for one reason about the same addresses are one line. */
 function silentLists(answer: Answer): Line[] {
-  const reasons = new Map<string, string[]>()
-  for (const { ip, results } of answer.blacklists ?? [])
-    for (const entry of results.filter(isSilent)) {
-      const key = `${entry.blacklist}: ${whySilent(entry)}`
-      reasons.set(key, [...(reasons.get(key) ?? []), ip])
+  const asked = answer.blacklists ?? []
+  const names = [...new Set(asked.flatMap(({ results }) => results.filter(isSilent).map(({ blacklist }) => blacklist)))]
+  const lines = new Map<string, string[]>()
+  for (const name of names) {
+    for (const [reason, addresses] of silence(asked, name)) {
+      const about = addresses.length === asked.length ? '' : ` (asked about ${addresses.join(', ')})`
+      lines.set(`${reason}${about}`, [...(lines.get(`${reason}${about}`) ?? []), name])
     }
-  const all = answer.blacklists?.length ?? 0
-  return [...reasons].map(
-    ([words, addresses]): Line => [words, addresses.length === all ? '' : ` (asked about ${addresses.join(', ')})`],
-  )
+  }
+  return [...lines].map(([why, lists]): Line => [{ strong: lists.join(', ') }, `: ${why}`])
+}
+
+/** Why a list is silent, and about which addresses. */
+function silence(asked: readonly AddressLists[], name: string): ReadonlyMap<string, readonly string[]> {
+  const reasons = new Map<string, string[]>()
+  for (const { ip, results } of asked) {
+    const entry = results.find(({ blacklist }) => blacklist === name)
+    if (entry && isSilent(entry)) reasons.set(whySilent(entry), [...(reasons.get(whySilent(entry)) ?? []), ip])
+  }
+  return reasons
 }

@@ -2,7 +2,7 @@ import type { Status } from '../../checks/check.ts'
 import { firstThings, type Listing, type Thing } from '../first-things.ts'
 import { COMPONENTS, type Component, type Tier } from '../weights.ts'
 import type { Answer } from './answer.ts'
-import { type Block, code, heading, type Inline, type Line, quiet, text } from './block.ts'
+import { type Block, heading, type Inline, type Line, quiet, text } from './block.ts'
 import { findingReference } from './findings.ts'
 import { statusOf } from './status.ts'
 import { CHECKS, GRADE_WORDS } from './words.ts'
@@ -46,7 +46,7 @@ function notesOf(answer: Answer): Line[] {
     ])
   else
     notes.push([
-      'Not complete, though no open point changes the score of the check: ',
+      'Not every question was answered, though none of these changes the score of the check: ',
       { link: '#unknowns', text: 'what could not be told' },
       '.',
     ])
@@ -88,7 +88,7 @@ function thingParts(thing: Thing, number: number): Block[] {
     ...(thing.links.length === 0
       ? []
       : [{ kind: 'list', items: thing.links.map(({ url, text: words }) => [{ link: url, text: words }]) } as const]),
-    ...(thing.also.length === 0 ? [] : [quiet('The same work: ', ...joined(thing.also), '.')]),
+    ...(thing.also.length === 0 ? [] : [quiet('Also about this: ', ...joined(thing.also), '.')]),
     ...(thing.reference === undefined ? [] : [quiet(...findingReference(thing.reference))]),
   ]
 }
@@ -109,5 +109,3 @@ const listingsOf = (answer: Answer): Listing[] =>
         delistUrl: delist_url,
       })),
   )
-
-export const scoreLine = (answer: Answer): Line => [code(answer.domain), `: ${answer.score} of 100`]

@@ -33,10 +33,10 @@ export const CHECKS: Readonly<Record<string, About>> = {
   spf: { name: 'SPF', purpose: 'Says which servers may send mail for the domain.' },
   dkim: { name: 'DKIM', purpose: 'Lets receivers verify that a mail is signed by the domain.' },
   dmarc: { name: 'DMARC', purpose: 'Tells receivers what to do with mail that is forged in the name of the domain.' },
-  mx: { name: 'Mail servers (MX)', purpose: 'Says where mail for the domain goes.' },
+  mx: { name: 'MX', purpose: 'The mail servers: says where mail for the domain goes.' },
   ptr: {
-    name: 'Reverse DNS (PTR)',
-    purpose: 'Names the addresses of the mail servers; receivers distrust those without.',
+    name: 'PTR',
+    purpose: 'Reverse DNS: names the addresses of the mail servers; receivers distrust those without.',
   },
   starttls: { name: 'STARTTLS', purpose: 'Encrypts mail on its way to the mail servers.' },
   mta_sts: { name: 'MTA-STS', purpose: 'Makes senders insist on encryption.' },
