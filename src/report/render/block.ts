@@ -25,7 +25,10 @@ export type Verdict = {
   /** The domain in its own script, where it has another form. */
   readonly unicode?: string
   readonly score: number
-  readonly grade: string
+  /** Worst and best reading, where they differ. */
+  readonly range?: readonly [least: number, most: number]
+  /** Undefined: too little is known for one. */
+  readonly grade?: string
   /** What the grade means. */
   readonly words: string
   /** What the score rests on: complete, or the range and why. */
@@ -35,7 +38,8 @@ export type Verdict = {
 export type Bar = {
   readonly label: string
   readonly href: string
-  readonly kept: number
+  /** Undefined: it does not apply. */
+  readonly kept?: number
   readonly worth: number
   readonly status: Status
 }

@@ -110,10 +110,10 @@ function link(href: string, text: string): string {
 /** What a score looks like: the words beside it say the same. */
 const toneOf = (score: number): Tone => (score >= 80 ? 'good' : score >= 65 ? 'warn' : 'bad')
 
-const verdict = ({ domain, unicode, score, grade, words, notes }: Verdict): string => `<header>
+const verdict = ({ domain, unicode, score, range, grade, words, notes }: Verdict): string => `<header>
 <p class="brand">mailsonde · how the mail of a domain stands</p>
 <div class="verdict">
-<div class="score ${toneOf(score)}"><p><b>${safe(grade)}</b><span>grade</span></p><p><b>${score}</b><span>of 100</span></p></div>
+<div class="score ${grade === undefined ? 'open' : toneOf(score)}"><p><b>${safe(grade ?? '?')}</b><span>${grade === undefined ? 'no grade' : 'grade'}</span></p><p><b>${grade === undefined && range ? range.join('–') : score}</b><span>of 100${grade !== undefined && range ? ` (${range.join('–')})` : ''}</span></p></div>
 <div>
 <h1>${safe(domain)}</h1>
 ${unicode === undefined ? '' : `<p class="quiet">In its own script: ${safe(unicode)}</p>`}
@@ -125,8 +125,8 @@ ${notes.map((note) => `<p class="quiet">${inlines(note)}</p>`).join('\n')}
 
 function bar({ label, href, kept, worth, status }: Bar): string {
   const [tone, sign] = STATUS_TONES[status]
-  const share = Math.max(0, Math.min(100, (kept / worth) * 100))
-  return `<li><a href="${isPart(href) ? href : '#'}">${safe(label)}</a> <span class="of">${round(kept)} / ${worth}</span>
+  const share = Math.max(0, Math.min(100, ((kept ?? 0) / worth) * 100))
+  return `<li><a href="${isPart(href) ? href : '#'}">${safe(label)}</a> <span class="of">${kept === undefined ? '–' : `${round(kept)} / ${worth}`}</span>
 <svg class="${tone}" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true" focusable="false"><rect class="track" width="100" height="6" rx="1"/><rect class="fill" width="${round(share)}" height="6" rx="1"/></svg>
 ${badge('status', tone, sign, STATUS_WORDS[status])}</li>`
 }

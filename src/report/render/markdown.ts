@@ -62,8 +62,8 @@ function link(href: string, text: string): string {
 
 const hex = (character: string): string => `%${character.charCodeAt(0).toString(16)}`
 
-const verdict = ({ domain, unicode, score, grade, words, notes }: Verdict): string[] => [
-  `# ${escapeMarkdown(domain)}: grade ${escapeMarkdown(grade)}, ${score} of 100`,
+const verdict = ({ domain, unicode, score, range, grade, words, notes }: Verdict): string[] => [
+  `# ${escapeMarkdown(domain)}: ${grade === undefined ? 'no grade' : `grade ${escapeMarkdown(grade)}`}, ${score} of 100${range ? ` (${range.join('–')})` : ''}`,
   ...(unicode === undefined ? [] : [`In its own script: ${escapeMarkdown(unicode)}`]),
   escapeMarkdown(words),
   ...notes.map(inlines),
@@ -71,7 +71,7 @@ const verdict = ({ domain, unicode, score, grade, words, notes }: Verdict): stri
 
 const barRow = ({ label, kept, worth, status }: Bar): string[] => [
   escapeMarkdown(label),
-  `${Number(kept.toFixed(1))} of ${worth}`,
+  kept === undefined ? '–' : `${Number(kept.toFixed(1))} of ${worth}`,
   STATUS_WORDS[status],
 ]
 

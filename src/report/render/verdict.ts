@@ -15,8 +15,9 @@ export const verdictBlocks = (answer: Answer): readonly Block[] => [
       domain: answer.domain,
       ...(answer.unicode_domain === undefined ? {} : { unicode: answer.unicode_domain }),
       score: answer.report_score ?? answer.score,
-      grade: answer.report_grade ?? answer.grade,
-      words: wordsOf(answer),
+      ...rangeOf(answer),
+      ...(isOpen(answer) ? {} : { grade: answer.report_grade ?? answer.grade }),
+      words: isOpen(answer) ? ALL_OPEN : (GRADE_WORDS[answer.report_grade ?? answer.grade] ?? ''),
       notes: notesOf(answer),
     },
   },
@@ -27,9 +28,14 @@ export const verdictBlocks = (answer: Answer): readonly Block[] => [
 const ALL_OPEN =
   'The DNS did not answer for this domain, so almost nothing can be said about it. The score is no verdict.'
 
-function wordsOf(answer: Answer): string {
-  const open = (Object.keys(COMPONENTS) as Component[]).every((component) => statusOf(answer, component) === 'unknown')
-  return open ? ALL_OPEN : (GRADE_WORDS[answer.report_grade ?? answer.grade] ?? '')
+/** Nothing that the score rests on could be asked. */
+const isOpen = (answer: Answer): boolean =>
+  (Object.keys(COMPONENTS) as Component[]).every((component) => statusOf(answer, component) === 'unknown')
+
+/** The range of the check's score, less what the listings take. */
+function rangeOf({ score, score_min: least = score, score_max: most = score, report_score: reported = score }: Answer) {
+  const less = (value: number): number => Math.max(0, value - (score - reported))
+  return least === most ? {} : { range: [less(least), less(most)] as const }
 }
 
 function notesOf(answer: Answer): Line[] {
@@ -59,15 +65,17 @@ const barOf = (answer: Answer, component: Component) => {
     .reduce((sum, { points }) => sum + points, 0)
   const status: Status = statusOf(answer, component)
   const worth = COMPONENTS[component]
-  return { label: CHECKS[component]!.name, href: `#${component}`, kept: worth - lost, worth, status }
+  const kept = status === 'not_applicable' ? {} : { kept: worth - lost }
+  return { label: CHECKS[component]!.name, href: `#${component}`, ...kept, worth, status }
 }
 
 function thingBlocks(answer: Answer): Block[] {
   const things = firstThings(answer.findings, answer.score_breakdown, listingsOf(answer))
   if (things.length === 0)
     return [heading(2, 'What to do first', 'first'), text('Nothing was found that needs repair.')]
-  const title =
-    things.length === 1 ? 'One thing to fix' : `The ${['', '', 'two', 'three'][things.length]} things to fix first`
+  const isMinor = things.every(({ severity, points }) => severity === 'low' && points === 0)
+  const number = ['', 'one thing', 'two things', 'three things'][things.length]
+  const title = isMinor ? 'What could still be improved' : `The ${number} to fix${things.length > 1 ? ' first' : ''}`
   return [
     heading(2, title, 'first'),
     ...things.map((thing, i) => ({ kind: 'group', look: 'thing', blocks: thingParts(thing, i + 1) }) as const),
@@ -76,9 +84,7 @@ function thingBlocks(answer: Answer): Block[] {
 
 function thingParts(thing: Thing, number: number): Block[] {
   const points: Inline =
-    thing.points === 0
-      ? 'no points, but worth doing'
-      : `${plain(thing.points)} ${thing.points === 1 ? 'point' : 'points'}`
+    thing.points === 0 ? 'outside the score' : `${plain(thing.points)} ${thing.points === 1 ? 'point' : 'points'}`
   return [
     { kind: 'heading', level: 3, line: [`${number}. ${thing.title}`] },
     quiet({ severity: thing.severity }, ' · ', points),
