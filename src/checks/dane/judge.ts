@@ -60,7 +60,7 @@ function forceFindings(state: HostState): Finding[] {
   const { host, records, seen } = state
   const args = { host: host.host, name: host.name }
   const usable = records.filter(({ problem }) => problem === undefined)
-  if (seen && (seen.offered === false || (seen.offered && !seen.tls)))
+  if (seen && !seen.open && (seen.offered === false || (seen.offered && !seen.tls)))
     return [{ id: 'dane.no_starttls', args, evidence: usable.map(({ record }) => shown(record)).join(', ') }]
   if (usable.every(({ matches }) => matches === false))
     return [

@@ -58,7 +58,7 @@ export const findings = defineFindings({
     severity: 'info',
     title: 'A mail host could not be asked about TLS',
     detail: ({ host, reason }) =>
-      `Whether ${host} offers TLS stays open: ${reason}. That may be about us, not about it.`,
+      `Whether TLS works at ${host} stays open: ${reason}. That may be about us, not about it.`,
     reference: 'RFC 5321 §4.5.3.2',
   },
   'starttls.left_out': {

@@ -17,7 +17,7 @@ export function judgeStarttls(facts: StarttlsFacts): Outcome<StarttlsFacts> {
   if (mail === 'null' || mail === 'none') return { status: 'not_applicable', facts, findings: [] }
   const findings = [...hosts.flatMap((host) => hostFindings(host, facts.nowMs)), ...setFindings(facts)]
   if (findings.some(({ id }) => BROKEN.has(id))) return { status: 'fail', facts, findings }
-  if (hosts.every(({ offered }) => offered === null))
+  if (hosts.every(({ offered, open }) => offered === null || open))
     return { status: 'unknown', reason: hosts[0]?.reason ?? 'no mail host was heard', facts, findings }
   return { status: findings.every(({ id }) => HARMLESS.has(id)) ? 'pass' : 'warn', facts, findings }
 }
@@ -27,9 +27,9 @@ const BROKEN = new Set(['starttls.not_offered', 'starttls.broken'])
 const HARMLESS = new Set(['starttls.not_heard', 'starttls.left_out', 'starttls.untrusted', 'starttls.name'])
 
 function hostFindings(seen: TlsHost, nowMs: number): Finding[] {
-  const { host, address, offered, tls, reason } = seen
+  const { host, address, offered, open, tls, reason } = seen
   const args = { host, address: address ?? '' }
-  if (offered === null) return [{ id: 'starttls.not_heard', args: { ...args, reason: reason ?? '' } }]
+  if (offered === null || open) return [{ id: 'starttls.not_heard', args: { ...args, reason: reason ?? '' } }]
   if (!offered) return [{ id: 'starttls.not_offered', args }]
   if (!tls) return [{ id: 'starttls.broken', args: { ...args, reason: reason ?? '' } }]
   const findings: Finding[] = []

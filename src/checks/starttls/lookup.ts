@@ -28,6 +28,8 @@ export type TlsHost = {
   readonly address?: Ip
   /** It announced STARTTLS; null: it was not heard. */
   readonly offered: boolean | null
+  /** Whether TLS works stays open: time ran out, or it asked for patience. */
+  readonly open?: true
   /** What the handshake showed; absent where there was none. */
   readonly tls?: TlsInfo
   /** Why there was no TLS although it was announced, or why the host was not heard. */
@@ -88,12 +90,16 @@ async function lookupHost(ctx: Asker, host: MailHost, input: CheckInput): Promis
 }
 
 /** A session that ended early: TLS that broke off is the host's; what came before says nothing of its TLS. */
-function unheard({ heard, tls }: Exclude<Opened, { readonly ok: true }>): Pick<TlsHost, 'offered' | 'tls' | 'reason'> {
+function unheard({
+  heard,
+  tls,
+}: Exclude<Opened, { readonly ok: true }>): Pick<TlsHost, 'offered' | 'open' | 'tls' | 'reason'> {
   const said = heard.reply
     ? `it answered ${heard.reply.code} ${textOf(heard.reply)} to us (${heard.stage})`
     : `${heard.message} (${heard.stage})`
   const reason = printable(said, 300)
   if (tls) return { offered: true, tls }
-  const broke = heard.stage === 'starttls' && heard.fault !== 'timeout' && heard.fault !== 'aborted' && !heard.reply
-  return { offered: broke ? true : null, reason }
+  if (heard.stage !== 'starttls') return { offered: null, reason }
+  const broke = !heard.reply && heard.fault !== 'timeout' && heard.fault !== 'aborted'
+  return { offered: true, reason, ...(broke ? {} : { open: true }) }
 }

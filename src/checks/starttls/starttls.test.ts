@@ -68,6 +68,7 @@ const ROWS: Row[] = [
   ['refuses the connection', one({ connect: 'refuse' }), 'unknown', ['starttls.not_heard']],
   ['turns us away at the banner', one({ banner: '554 5.7.1 listed' }), 'unknown', ['starttls.not_heard']],
   ['asks for patience at STARTTLS', one({ ...TLS, starttls: '421 4.7.0 busy' }), 'unknown', ['starttls.not_heard']],
+  ['refuses STARTTLS for good', one({ ...TLS, starttls: '554 5.7.1 no' }), 'fail', ['starttls.broken']],
   ['speaks no SMTP', one({ banner: '!garbage' }), 'unknown', ['starttls.not_heard']],
   [
     'one of two is not reached',
