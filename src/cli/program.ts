@@ -20,7 +20,7 @@ export type Faces = {
   /** Runs one operation in process or on a server; gives the exit status. */
   readonly operate: (
     operation: Operation,
-    raw: Readonly<Record<string, string>>,
+    raw: Readonly<Record<string, unknown>>,
     flags: FlagValues,
     view: ViewFlags,
   ) => Promise<number>
@@ -64,7 +64,7 @@ export async function runCommandLine(
   addKeys(add('keys', 'make, list and revoke API keys'), setup.configFlags, (action, flags) =>
     done(faces.keys(action, flags)),
   )
-  for (const operation of setup.operations.filter(({ method }) => method === 'GET')) {
+  for (const operation of setup.operations) {
     // A parameter that an option of the same name stands beside (verify's `pool`) becomes one flag whose value is optional.
     const shared = setup.configFlags.filter(({ flag }) => flag in operation.input.shape)
     const own = setup.configFlags.filter((flag) => !shared.includes(flag))
@@ -97,7 +97,7 @@ function withConfigFlags(command: Command, flags: readonly ConfigFlag[]): Comman
   return command.option('--config <FILE>', 'configuration file; default mailsonde.config.json where there is one')
 }
 
-type Run = (raw: Readonly<Record<string, string>>, flags: FlagValues, view: ViewFlags) => Promise<void>
+type Run = (raw: Readonly<Record<string, unknown>>, flags: FlagValues, view: ViewFlags) => Promise<void>
 
 function addOperation(command: Command, operation: Operation, shared: readonly ConfigFlag[], run: Run): void {
   const places = operation.positional ?? []
@@ -119,11 +119,11 @@ function addOperation(command: Command, operation: Operation, shared: readonly C
     command.option('--min-score <N>', 'exit with 1 when the score is lower')
   command.action((...args: unknown[]) => {
     const flags = args[places.length] as Record<string, string | readonly string[] | boolean>
-    const raw: Record<string, string> = Object.fromEntries(places.map((place, i) => [place, String(args[i])]))
+    const raw: Record<string, unknown> = Object.fromEntries(places.map((place, i) => [place, String(args[i])]))
     for (const name of inputs) {
       const value = flags[camel(name)]
       const isShared = shared.some(({ flag }) => flag === name)
-      if (value !== undefined) raw[name] = isShared ? 'true' : String(value)
+      if (value !== undefined) raw[name] = isShared ? 'true' : written(String(value), metaOf(operation, name))
       if (isShared && value === true) delete flags[camel(name)]
     }
     const view = Object.fromEntries(
@@ -161,13 +161,31 @@ function addKeys(
     .action((id: string, flags) => run({ kind: 'revoke', id }, flags))
 }
 
+/** A flag's text as a body has it: a list by comma, an object as JSON (text that is none is left for the schema to refuse). */
+function written(text: string, { list, json }: Meta): unknown {
+  if (list) return text.split(',').map((item) => item.trim())
+  if (!json) return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
 const camel = (name: string): string => name.replaceAll(/[_-]([a-z])/g, (_, letter: string) => letter.toUpperCase())
+type Meta = {
+  readonly description?: string
+  readonly choices?: string
+  readonly list: boolean
+  readonly json: boolean
+}
+
 /** What a parameter's schema says of itself, looked up through defaults and transforms (at most 6 deep). */
-function metaOf(operation: Operation, name: string): { readonly description?: string; readonly choices?: string } {
+function metaOf(operation: Operation, name: string): Meta {
   let schema: unknown = operation.input.shape[name]
   for (let depth = 0; depth < 6 && schema !== undefined; depth++) {
     const { meta, def } = schema as {
-      meta?: () => { description?: string; enum?: readonly string[] } | undefined
+      meta?: () => { description?: string; enum?: readonly string[]; list?: true; json?: true } | undefined
       def?: { innerType?: unknown; in?: unknown }
     }
     const found = meta?.call(schema)
@@ -175,8 +193,10 @@ function metaOf(operation: Operation, name: string): { readonly description?: st
       return {
         ...(found.description === undefined ? {} : { description: found.description }),
         ...(found.enum ? { choices: found.enum.join() } : {}),
+        list: found.list === true,
+        json: found.json === true,
       }
     schema = def?.innerType ?? def?.in
   }
-  return {}
+  return { list: false, json: false }
 }

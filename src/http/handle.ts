@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { within } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
-import type { Operation } from '../operations/operation.ts'
+import { httpStatusOf, type JsonObject, type Operation } from '../operations/operation.ts'
 import { readInput } from '../operations/read-input.ts'
+import type { Ctx } from '../world.ts'
 import type { HttpOptions } from './options.ts'
 
 /** Answers one request: input read, the operation run until its deadline or until the caller hangs up, its answer sent. */
@@ -12,22 +13,40 @@ export async function handle(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  if (operation.scope === undefined)
-    return reply.send(await operation.run({ ...options.world, signal: within(operation.deadlineMs) }, options.deps, {}))
-  const input = readInput(operation.input, rawInput(operation, request)) as Record<string, unknown>
-  const timeout = input.timeout
-  const deadlineMs = (typeof timeout === 'number' ? timeout : operation.deadlineMs) + (operation.graceMs ?? 0)
-  const answer = await operation.run(
-    { ...options.world, signal: within(deadlineMs, hangUp(reply)) },
-    options.deps,
-    input,
-  )
-  const document = operation.documents?.[String(input.format ?? 'json')]
+  const answer = await answerOf(operation, options, request, reply)
+  void reply.code(httpStatusOf(answer))
+  const document = operation.documents?.[String((request.query as Record<string, unknown>).format ?? 'json').trim()]
   if (!document) return reply.send(answer)
   return reply
     .headers(document.headers ?? {})
     .type(document.contentType)
     .send(document.render(answer, options))
+}
+
+async function answerOf(
+  operation: Operation,
+  options: HttpOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<JsonObject> {
+  const { world, deps } = options
+  if (operation.scope === undefined) return operation.run(unhurried(options, operation), deps, {})
+  const input = readInput(operation.input, rawInput(operation, request)) as Record<string, unknown>
+  const timeout = input.timeout
+  const deadlineMs = (typeof timeout === 'number' ? timeout : operation.deadlineMs) + (operation.graceMs ?? 0)
+  const signal = within(deadlineMs, hangUp(reply))
+  return operation.run({ ...world, signal, ...(request.auth && { caller: request.auth }) }, deps, input)
+}
+
+/** The context of an operation that answers everybody, often and at once: its deadline is made when it is first looked at. */
+function unhurried({ world }: HttpOptions, { deadlineMs }: Operation): Ctx {
+  let signal: AbortSignal | undefined
+  return {
+    ...world,
+    get signal() {
+      return (signal ??= within(deadlineMs))
+    },
+  }
 }
 
 function rawInput(operation: Operation, request: FastifyRequest): Record<string, unknown> {

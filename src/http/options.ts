@@ -11,6 +11,8 @@ export type HttpOptions = CallerRule & {
   readonly deps: Deps
   /** Keys in force at this moment; none: no key is asked for. */
   readonly keys: () => readonly ApiKey[]
+  /** The cluster's secret, where there is one. */
+  readonly peerSecret?: string
   /** Requests a minute for each key or address. */
   readonly ratePerMinute: number
   /** Requests under way at most. */
@@ -21,4 +23,8 @@ export type HttpOptions = CallerRule & {
   /** Told of every answer; `path` is that of an operation, or "" for anything else. */
   readonly onAnswer?: (event: { readonly path: string; readonly status: number; readonly ms: number }) => void
   readonly version: string
+  /** What `/metrics` answers; without it there is no such path. */
+  readonly metrics?: () => Promise<{ readonly contentType: string; readonly text: string }>
+  /** False: new work is taken however late the event loop is. */
+  readonly refuseWhenLate?: boolean
 }

@@ -1,18 +1,14 @@
 import { z } from 'zod'
 import type { CheckInput } from '../checks/check.ts'
-import { runChecks } from '../checks/run.ts'
 import type { Domain } from '../names/domain.ts'
 import { composeCheck } from '../report/compose.ts'
-import { scoreInputs } from '../report/inputs.ts'
-import { judgedWithSpf } from '../report/non-mail.ts'
-import { score } from '../report/score.ts'
-import { judgedWithCertificates } from '../report/with-tls.ts'
 import type { Ctx } from '../world.ts'
 import { checkAnswer } from './answers.ts'
-import { remembering } from './context.ts'
+import { repeatable } from './context.ts'
 import type { Deps } from './deps.ts'
 import { formatParam, reportDocuments } from './documents.ts'
 import { checkExample } from './examples.ts'
+import { judgeDomain } from './judge-domain.ts'
 import { defineOperation, type JsonObject } from './operation.ts'
 import { domainParam, durationParam, flagParam, TIMEOUT, textParam } from './params.ts'
 import { parseSelectors } from './selector.ts'
@@ -73,8 +69,7 @@ export async function checkDomain(
   wanted: Pick<CheckInput, 'selectors' | 'starttls'>,
 ): Promise<JsonObject> {
   const helo: CheckInput['helo'] = (source) => deps.heloName(source, ctx)
-  const found = await runChecks(remembering(ctx), domain, { ...wanted, helo, smtpPort: deps.smtpPort })
-  const outcomes = judgedWithCertificates(judgedWithSpf(found))
-  const answer = composeCheck(domain, outcomes, score(scoreInputs(outcomes)))
+  const { outcomes, score } = await judgeDomain(repeatable(ctx), domain, { ...wanted, helo, smtpPort: deps.smtpPort })
+  const answer = composeCheck(domain, outcomes, score)
   return { ...answer, observed_at: new Date(ctx.now()).toISOString() }
 }

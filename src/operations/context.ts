@@ -1,4 +1,5 @@
 import type { Answer, RecordType, Resolve } from '../net/dns/resolver.ts'
+import type { Fetch } from '../net/fetch.ts'
 import type { Ctx } from '../world.ts'
 
 /** Different questions that one request remembers; beyond it each is asked anew. */
@@ -25,4 +26,41 @@ export function remembering<C extends Pick<Ctx, 'resolve' | 'signal'>>(ctx: C): 
     return answer
   }
   return { ...ctx, resolve }
+}
+
+/** A context in which a check can be made again and sees the same: answers and fetched pages are remembered, and every run draws the same random numbers. */
+export type Repeatable<C> = C & {
+  /** The context for one run. */
+  readonly anew: () => C
+}
+
+/** Pages that one request remembers. */
+const MAX_PAGES = 100
+
+/** {@link remembering}, and fetched pages too, in a context that gives each run the same random numbers. */
+export function repeatable<C extends Ctx>(ctx: C): Repeatable<C> {
+  const shared = remembering(ctx)
+  const pages = new Map<string, ReturnType<Fetch>>()
+  const fetch: Fetch = (url, signal, options) => {
+    const key = JSON.stringify([url, options])
+    const known = signal === ctx.signal ? pages.get(key) : undefined
+    if (known !== undefined) return known
+    const page = ctx.fetch(url, signal, options)
+    if (signal === ctx.signal && pages.size < MAX_PAGES) pages.set(key, page)
+    return page
+  }
+  const seed = Math.floor(ctx.random() * 2 ** 32)
+  const run = { ...shared, fetch }
+  return { ...run, anew: () => ({ ...run, random: sequence(seed) }) }
+}
+
+/** Numbers from 0 to 1 that follow from a seed of 32 bits (mulberry32). */
+function sequence(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), state | 1)
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
 }

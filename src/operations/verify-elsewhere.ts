@@ -89,9 +89,9 @@ async function verifyAt(ctx: Call, deps: Deps, peer: Peer, asked: Elsewhere, tim
     timeoutMs: wholeMs + LEAST_MS / 2,
   })
   if (!answer.ok) return answer
-  const { message, ...rest } = believed.parse(answer.value)
-  if (!addsUp(rest)) return { ok: false as const, problem: 'its result does not follow from its reason' }
-  return { ok: true as const, value: { ...rest, message: printable(message), peer: peer.id } as JsonObject }
+  const said = believed.parse(answer.value)
+  if (!addsUp(said)) return { ok: false as const, problem: 'its result does not follow from its reason' }
+  return { ok: true as const, value: { ...said, message: printable(said.message), peer: peer.id } as JsonObject }
 }
 
 /** The result and what to expect follow from the reason: a node that says otherwise is not believed. */

@@ -54,22 +54,32 @@ export function peerRoom(options: PeerRoomOptions): PeerRoom {
     return loading
   }
 
+  const keep = (): Promise<void> =>
+    store.set(KEY, [...peers.values()].map((peer) => presentPeer(peer, moment())) as Json)
+
+  function change(event: PeerEvent): PeerChange {
+    const changed = applyEvent(peers, event, moment())
+    peers = changed.peers
+    return changed
+  }
+
   async function apply(event: PeerEvent): Promise<PeerChange> {
     await load()
-    const change = applyEvent(peers, event, moment())
-    peers = change.peers
-    await store.set(KEY, [...peers.values()].map((peer) => presentPeer(peer, moment())) as Json)
-    return change
+    const changed = change(event)
+    await keep()
+    return changed
   }
 
   async function learn(told: readonly ReadPeer[]): Promise<void> {
+    await load()
     const living = told.filter(({ peer, status }) => status === 'alive' && peer.id !== self.id && peer.url !== self.url)
     for (const { peer } of living) {
       const { registeredAtMs: _since, lastSeenAtMs: _seen, load: busy, ...said } = peer
-      const { outcome } = await apply({ kind: 'register', peer: said })
+      const { outcome } = change({ kind: 'register', peer: said })
       if (busy && (outcome === 'created' || outcome === 'renewed'))
-        await apply({ kind: 'heartbeat', id: peer.id, load: busy })
+        change({ kind: 'heartbeat', id: peer.id, load: busy })
     }
+    if (living.length > 0) await keep()
   }
 
   return {

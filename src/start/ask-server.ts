@@ -1,27 +1,39 @@
 import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
 import type { JsonObject, Operation } from '../operations/operation.ts'
+import { proofHeaders } from '../peers/room.ts'
 
 /** Bytes of an answer that are read at most. */
 const MAX_ANSWER = 64 * 1024 * 1024
 
+/** The service to ask, and what shows that one may. */
+export type AskedServer = {
+  readonly server: string
+  readonly key: string | undefined
+  /** The cluster's secret and this node's id: for what nodes ask of each other. */
+  readonly peerSecret: string | undefined
+  readonly nodeId: string | undefined
+}
+
 /** Asks a running service the same question. Throws {@link AppError} with the service's own problem, or `upstream_unavailable` when it is not there. */
 export async function askServer(
   operation: Operation,
-  raw: Readonly<Record<string, string>>,
-  to: { readonly server: string; readonly key: string | undefined },
+  raw: Readonly<Record<string, unknown>>,
+  to: AskedServer,
 ): Promise<JsonObject> {
   if (!URL.canParse(to.server))
     throw new AppError('invalid_parameter', `--server: ${JSON.stringify(to.server)} is not a URL`)
   const url = new URL(operation.path, to.server)
-  if (operation.method === 'GET') for (const [name, value] of Object.entries(raw)) url.searchParams.set(name, value)
+  if (operation.method === 'GET')
+    for (const [name, value] of Object.entries(raw)) url.searchParams.set(name, String(value))
+  const body = operation.method === 'POST' ? JSON.stringify(raw) : undefined
   const response = await fetch(url, {
     method: operation.method,
     headers: {
       accept: 'application/json',
-      ...(to.key ? { authorization: `Bearer ${to.key}` } : {}),
+      ...authorization(operation, `${url.pathname}${url.search}`, body ?? '', to, raw),
       ...(operation.method === 'POST' ? { 'content-type': 'application/json' } : {}),
     },
-    ...(operation.method === 'POST' ? { body: JSON.stringify(raw) } : {}),
+    ...(body === undefined ? {} : { body }),
     redirect: 'error',
     signal: AbortSignal.timeout(310_000),
   }).catch((cause: unknown) => {
@@ -39,6 +51,19 @@ export async function askServer(
     code in ERRORS ? (code as ErrorCode) : 'upstream_unavailable',
     String(answer.detail ?? `${url.origin} answered ${response.status}`),
   )
+}
+
+function authorization(
+  { method, forPeers }: Operation,
+  path: string,
+  body: string,
+  { key, peerSecret: secret, nodeId }: AskedServer,
+  raw: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, string>> {
+  if (key) return { authorization: `Bearer ${key}` }
+  if (!forPeers || secret === undefined) return {}
+  const id = typeof raw.id === 'string' ? raw.id.trim() : (nodeId ?? 'command-line')
+  return proofHeaders({ method, path, body }, { id, secret, nowMs: Date.now() })
 }
 
 function readJson(text: string, origin: string): JsonObject {

@@ -12,9 +12,10 @@ import { identity } from '../mailbox/identity.ts'
 import { createVerifier, type VerifySettings } from '../mailbox/verify.ts'
 import { parseEmail } from '../names/email.ts'
 import type { Resolve } from '../net/dns/resolver.ts'
-import { canBind, ownPublicAddresses } from '../net/local-addresses.ts'
-import type { Deps } from '../operations/deps.ts'
+import { canBind } from '../net/local-addresses.ts'
+import type { Deps, SourcePool } from '../operations/deps.ts'
 import { createPeers } from './peers.ts'
+import { createSourcePool } from './source-pool.ts'
 import type { Outside } from './world.ts'
 
 /** What operations are given, and how the rooms write down what they remember before the store is closed. */
@@ -35,13 +36,16 @@ export async function createDeps(config: Config, { world, uncached, version, pro
     sources: geoSources(config.geoDbs, { now: world.now, warn: world.log.warn }),
     warn: world.log.warn,
   })
-  const verifier = createVerifier(world, verifySettings(config))
+  const asked = askingWith(uncached, blacklists)
+  const sourcePool = createSourcePool(config, world, asked)
+  const verifier = createVerifier(world, verifySettings(config, sourcePool))
   const deps: Deps = {
-    blacklists: askingWith(uncached, blacklists),
+    blacklists: asked,
+    sourcePool,
     geo,
     verifier,
     heloName: identity(world.now, config.helo ? { helo: config.helo } : {}).heloName,
-    ...(await createPeers(config, world, version)),
+    ...(await createPeers(config, world, version, sourcePool.addresses)),
     probes,
     canBind,
     smtpPort: config.smtpPort,
@@ -53,12 +57,14 @@ export async function createDeps(config: Config, { world, uncached, version, pro
   return { deps, settle }
 }
 
-function verifySettings(config: Config): VerifySettings {
+function verifySettings(config: Config, pool: SourcePool): VerifySettings {
   return {
     ...(config.helo ? { helo: config.helo } : {}),
     ...mailFrom(config.mailFrom),
     port: config.smtpPort,
-    pool: () => (config.pool.length > 0 ? config.pool : ownPublicAddresses()),
+    pool: pool.addresses,
+    listed: pool.refusedBy,
+    deny: config.deny,
     poolAttempts: config.poolAttempts,
     noCourtesy: config.noCourtesy,
   }

@@ -6,7 +6,7 @@ import type { Config } from '../config.ts'
 import type { Logger } from '../log.ts'
 import type { JsonObject, Operation, Verdict } from '../operations/operation.ts'
 import { readInput } from '../operations/read-input.ts'
-import { askServer } from './ask-server.ts'
+import { type AskedServer, askServer } from './ask-server.ts'
 import { createDeps } from './deps.ts'
 import { openOutside } from './world.ts'
 
@@ -25,7 +25,7 @@ export type Setting = {
 /** Runs one operation for the command line, in this process or on a server, prints its answer and gives the exit status. */
 export async function operate(
   operation: Operation,
-  raw: Readonly<Record<string, string>>,
+  raw: Readonly<Record<string, unknown>>,
   view: ViewFlags,
   setting: Setting,
 ): Promise<number> {
@@ -33,7 +33,7 @@ export async function operate(
   const minScore = readMinScore(view.minScore)
   const input = readInput(operation.input, raw) as Record<string, unknown> // refused here too, so that a typo costs no question
   const answer = view.server
-    ? await askServer(operation, raw, { server: view.server, key: setting.config.apiKeys[0] })
+    ? await askServer(operation, raw, proverOf(view.server, setting.config))
     : await runHere(operation, input, setting)
   setting.print(show(operation, answer, format, setting.version))
   if (minScore !== undefined) return EXIT[scoreVerdict(answer, minScore)]
@@ -58,6 +58,14 @@ async function runHere(
     await outside.close()
   }
 }
+
+/** With --peer-secret the call is proven as a node's own, by --node-id. */
+const proverOf = (server: string, { apiKeys, peerSecret, nodeId }: Config): AskedServer => ({
+  server,
+  key: apiKeys[0],
+  peerSecret,
+  nodeId,
+})
 
 function show(operation: Operation, answer: JsonObject, format: Format, version: string): string {
   const document = operation.documents?.[format]

@@ -1,14 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { getCACertificates } from 'node:tls'
+import { AppError } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { contains } from '../names/cidr.ts'
 import type { Ip } from '../names/ip.ts'
+import { isPublic, rangeOf } from '../names/ip-range.ts'
 import { ownPublicAddresses } from '../net/local-addresses.ts'
 import { mayDial, peerCaller } from '../net/peer-call.ts'
 import { guard } from '../net/public-only.ts'
-import { MAX_ADDRESSES } from '../peers/peer.ts'
+import type { Deps } from '../operations/deps.ts'
+import { type Load, MAX_ADDRESSES } from '../peers/peer.ts'
 import { type PeerRoom, peerRoom, type Self } from '../peers/room.ts'
 import type { World } from '../world.ts'
+import { keepJoined } from './join.ts'
+import type { Outside } from './world.ts'
 
 /** The room of the nodes, and the rule about which of them may be called. */
 export async function createPeers(
@@ -20,16 +25,42 @@ export async function createPeers(
     reachable: guard({ allowed: config.allowNetworks }),
     plain: (address: Ip): boolean => config.allowNetworks.some((network) => contains(network, address)),
   }
-  const call = peerCaller({
-    ...rules,
-    resolve: world.resolve,
-    ca: getCACertificates('extra'),
-    userAgent: `mailsonde/${version}`,
-  })
+  const common = { resolve: world.resolve, ca: getCACertificates('extra'), userAgent: `mailsonde/${version}` }
+  const call = peerCaller({ ...rules, ...common })
   const self = await selfOf(config, world, version)
   const { peerSecret: secret, peerTtl: ttlMs } = config
   const peers = peerRoom({ now: world.now, random: world.random, store: world.store, self, secret, ttlMs, call })
   return { peers, mayCall: (url, address) => mayDial(rules, url, address) }
+}
+
+/** Starts joining the nodes of --join: the operator named them, so loopback and plain HTTP on it are taken too. Ends when `signal` fires. Throws AppError without --node-url. */
+export function startJoining(
+  config: Config,
+  { world, version }: Outside,
+  { peers }: Deps,
+  { load, signal }: { readonly load: () => Load; readonly signal: AbortSignal },
+): void {
+  if (config.join.length === 0) return
+  if (peers.self.url === undefined)
+    throw new AppError(
+      'invalid_parameter',
+      '--join needs --node-url: the other nodes must know where to reach this one',
+    )
+  const allowed = (address: Ip): boolean => config.allowNetworks.some((network) => contains(network, address))
+  const isLoopback = (address: Ip): boolean => rangeOf(address) === 'loopback'
+  const call = peerCaller({
+    resolve: world.resolve,
+    ca: getCACertificates('extra'),
+    userAgent: `mailsonde/${version}`,
+    reachable: (address) => isPublic(address) || allowed(address) || isLoopback(address),
+    plain: (address) => allowed(address) || isLoopback(address),
+  })
+  const { now, random, log } = world
+  for (const url of config.join)
+    void keepJoined(
+      { url: new URL(url).origin, peers, secret: config.peerSecret, call, load, now, random, log },
+      signal,
+    )
 }
 
 async function selfOf(config: Config, { store }: World, version: string): Promise<Self> {

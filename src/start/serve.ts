@@ -8,6 +8,8 @@ import type { Logger } from '../log.ts'
 import { operations } from '../operations/registry.ts'
 import { type ApiKey, hashKey, makeKey, openKeyFile } from '../store/key-file.ts'
 import { createDeps } from './deps.ts'
+import { createMetrics } from './metrics.ts'
+import { startJoining } from './peers.ts'
 import { openOutside } from './world.ts'
 
 /** Time that what runs is given to end after SIGTERM, ms. */
@@ -15,8 +17,10 @@ const DRAIN_MS = 30_000
 
 /** Answers over HTTP until SIGTERM or SIGINT: then nothing new is taken, what runs may end (at most 30 s), and the process exits with 0. */
 export async function serve(config: Config, logger: Logger, version: string): Promise<number> {
-  const outside = await openOutside(config, logger, version)
-  const { deps, settle } = await createDeps(config, outside)
+  const metrics = createMetrics()
+  const outside = await openOutside(config, logger, version, metrics.onDns)
+  const { deps: plain, settle } = await createDeps(config, outside)
+  const deps = { ...plain, verifier: metrics.metered(plain.verifier) }
   const keys = keysInForce(config, outside.world.now, logger)
   let draining = false
   const app = await httpServer({
@@ -30,8 +34,15 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
     maxConcurrency: config.maxConcurrency,
     logger,
     draining: () => draining,
+    onAnswer: metrics.answered,
+    metrics: metrics.read,
+    ...(config.peerSecret === undefined ? {} : { peerSecret: config.peerSecret }),
     version,
   })
+  metrics.watch(deps, app.underWay, outside.world.now)
+  const leaving = new AbortController()
+  const load = () => ({ active: app.underWay(), capacity: config.maxConcurrency })
+  startJoining(config, outside, deps, { load, signal: leaving.signal })
   const url = await app.listen({ host: config.host, port: config.port })
   logger.info({ url, keys: keys().length }, 'listening')
   if (config.noCourtesy)
@@ -42,6 +53,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
     closeWithGrace({ delay: DRAIN_MS + 1_000, logger: false }, async ({ err, signal }) => {
       if (err) logger.error({ err }, 'an unexpected fault ends the service')
       draining = true
+      leaving.abort()
       logger.info({ signal }, 'stopping: what runs may end')
       await drained(app)
       await settle()

@@ -1,0 +1,86 @@
+import type { FastifyRequest } from 'fastify'
+import { AppError } from '../base/errors.ts'
+import { networkOf } from '../names/cidr.ts'
+import { familyOf, parseIp } from '../names/ip.ts'
+import type { Caller, Operation } from '../operations/operation.ts'
+import { nonceMemory } from '../peers/nonces.ts'
+import { parseProof, refuteProof, SCHEME } from '../peers/proof.ts'
+import { isLoopbackHost, refusal } from './caller.ts'
+import { allows, findKey, presentedKey } from './keys.ts'
+import type { HttpOptions } from './options.ts'
+
+/** Who asks as the rate sees it (a key, a node, an address), and whether it may. */
+export type Auth = { readonly by: string; readonly caller?: Caller; readonly refused?: AppError }
+export type Authorize = (operation: Pick<Operation, 'scope' | 'forPeers'>, request: FastifyRequest) => Auth
+
+/** Whether a request brings a node's proof: it is judged once the body is there. */
+export const bringsProof = (request: FastifyRequest): boolean =>
+  request.headers.authorization?.startsWith(`${SCHEME} `) === true
+
+/** The rule of docs/operations.md: a node's proof, else a key of the scope, else, while no key is in force, who may call this host. */
+export function authorizer(options: HttpOptions): Authorize {
+  const seen = nonceMemory(options.world.now)
+  const startedMs = options.world.now()
+  return (operation, request) => {
+    const by = callerAddress(request.ip)
+    if (bringsProof(request)) return byProof(operation, options, request, { by, seen, startedMs })
+    const keys = options.keys()
+    if (keys.length === 0) return withoutKeys(operation, options, request, by)
+    const presented = presentedKey(request.headers)
+    if (presented === undefined)
+      return { by, refused: new AppError('unauthorized', 'give a key as "Authorization: Bearer …" or "X-API-Key: …"') }
+    const key = findKey(keys, presented, options.world.now())
+    if (!key) return { by, refused: new AppError('unauthorized', 'this key is not known here, or has expired') }
+    const known = { by: `key ${key.id}`, caller: { isAdmin: allows(key, 'admin') } }
+    if (operation.scope === undefined || allows(key, operation.scope)) return known
+    return { ...known, refused: new AppError('forbidden', `this key lacks the scope ${operation.scope}`) }
+  }
+}
+
+/** An address as the rate counts it: IPv6 by its /64, of which one caller has all. */
+export function callerAddress(text: string): string {
+  const address = parseIp(text)
+  return `address ${address.ok && familyOf(address.value) === 6 ? networkOf(address.value, 64) : text}`
+}
+
+type Memory = { readonly by: string; readonly seen: (nonce: string) => boolean; readonly startedMs: number }
+
+function byProof(
+  operation: Parameters<Authorize>[0],
+  { peerSecret: secret, world }: HttpOptions,
+  request: FastifyRequest,
+  { by, seen, startedMs }: Memory,
+): Auth {
+  const refuse = (why: string): Auth => ({ by, refused: new AppError('unauthorized', `the proof of a node: ${why}`) })
+  if (secret === undefined) return refuse('this node has no --peer-secret')
+  const proof = parseProof(request.headers.authorization ?? '')
+  if (!proof) return refuse('it is not in the form that it must have')
+  const call = { method: request.method, path: request.url, body: request.rawBody }
+  const why = refuteProof(proof, call, { secret, nowMs: world.now(), notBeforeMs: startedMs, seen })
+  if (why !== undefined) return refuse(why)
+  const auth = { by: `node ${proof.id}`, caller: { peer: proof.id, isAdmin: false } }
+  if (operation.forPeers || operation.scope === 'read' || operation.scope === 'verify') return auth
+  return { ...auth, refused: new AppError('forbidden', 'nodes may not ask this') }
+}
+
+function withoutKeys(
+  operation: Parameters<Authorize>[0],
+  options: HttpOptions,
+  request: FastifyRequest,
+  by: string,
+): Auth {
+  const { host, origin } = request.headers
+  const why = refusal(options, { host, origin, localAddress: request.socket.localAddress })
+  if (why) return { by, refused: new AppError('forbidden', why) }
+  const caller = { isAdmin: true }
+  if (!operation.forPeers) return { by, caller }
+  if (options.peerSecret !== undefined)
+    return {
+      by,
+      refused: new AppError('unauthorized', "this needs the proof of a node that knows the cluster's secret"),
+    }
+  // Behind a proxy on this machine everybody seems to come from loopback.
+  const isPassedOn = request.headers.forwarded !== undefined || request.headers['x-forwarded-for'] !== undefined
+  if (isLoopbackHost(request.ip) && !isPassedOn) return { by, caller }
+  return { by, refused: new AppError('forbidden', 'without --peer-secret only callers on this machine are answered') }
+}

@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { AppError } from '../base/errors.ts'
+import { problemOf } from './problem.ts'
+
+/** What the HTTP parser refuses before there is a request, as a problem like any other: headers over 16 KiB, a request that does not come in time, bytes that are no HTTP. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const problem = problemOf(asAppError(error), randomUUID())
+  const body = JSON.stringify(problem)
+  const head = [
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${problem.instance}`,
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroySoon())
+}
+
+function asAppError({ code }: NodeJS.ErrnoException): AppError {
+  if (code === 'HPE_HEADER_OVERFLOW') return new AppError('payload_too_large', 'the headers are larger than 16 KiB')
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new AppError('invalid_parameter', 'the request did not come in within its time')
+  return new AppError('invalid_parameter', 'the request is not HTTP that can be read')
+}

@@ -1,0 +1,91 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../base/errors.ts'
+import type { Operation } from '../operations/operation.ts'
+import { authorizer, bringsProof, callerAddress } from './authorize.ts'
+import type { HttpOptions } from './options.ts'
+
+/** Nodes pass on the questions of many callers: their rate is this much higher. */
+const NODE_FACTOR = 20
+
+type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+export type Gate = {
+  /** The hooks of a route that stands for an operation of this scope. */
+  readonly hooks: (operation: Pick<Operation, 'scope' | 'forPeers'>) => {
+    readonly onRequest: Hook
+    readonly preHandler: Hook
+  }
+  /** Refuses while the service stops. */
+  readonly unlessStopping: Hook
+  /** Counts a request that is no operation's against its address. */
+  readonly stray: Hook
+  /** Requests under way. */
+  readonly underWay: () => number
+}
+
+/** What stands before every operation but health: draining, who asks, the rate, the bound on what is under way. */
+export function gateOf(app: FastifyInstance, options: HttpOptions): Gate {
+  let underWay = 0
+  const authorize = authorizer(options)
+  const rate = app.createRateLimit({
+    max: (request: FastifyRequest) => allowance(options, request),
+    timeWindow: 60_000,
+    keyGenerator: (request) => request.caller,
+  })
+  app.decorateRequest('caller', '')
+  app.decorateRequest('auth')
+
+  async function admit(operation: Pick<Operation, 'scope' | 'forPeers'>, request: FastifyRequest, reply: FastifyReply) {
+    const auth = authorize(operation, request)
+    request.caller = auth.by
+    request.auth = auth.caller
+    await spend(await rate(request), reply) // before the refusal: guessing keys is counted too
+    if (auth.refused) throw auth.refused
+    if (underWay >= options.maxConcurrency) {
+      void reply.header('retry-after', '1')
+      throw new AppError('overloaded', `${options.maxConcurrency} requests are under way; ask again in a moment`)
+    }
+    underWay++
+    reply.raw.once('close', () => underWay--)
+  }
+
+  async function unlessStopping(): Promise<void> {
+    if (options.draining()) throw new AppError('overloaded', 'the service is stopping; ask again in a moment')
+  }
+
+  return {
+    unlessStopping,
+    hooks: (operation) => ({
+      onRequest: async (request, reply) => {
+        await unlessStopping()
+        if (!isLate(request)) await admit(operation, request, reply)
+      },
+      preHandler: async (request, reply) => {
+        if (isLate(request)) await admit(operation, request, reply)
+      },
+    }),
+    stray: async (request, reply) => {
+      request.caller = callerAddress(request.ip)
+      await spend(await rate(request), reply)
+    },
+    underWay: () => underWay,
+  }
+}
+
+/** A node's proof is over the body too: it is judged when the body was read (at most 64 KiB). */
+const isLate = (request: FastifyRequest): boolean => request.method === 'POST' && bringsProof(request)
+
+const allowance = ({ ratePerMinute }: HttpOptions, { caller }: FastifyRequest): number =>
+  caller.startsWith('node ') ? ratePerMinute * NODE_FACTOR : ratePerMinute
+
+type Spent = Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit']>>>
+
+/** The RateLimit fields of draft-ietf-httpapi-ratelimit-headers §3 and §4 on every answer, and 429 when the allowance is spent. */
+async function spend(limit: Spent, reply: FastifyReply): Promise<void> {
+  if (limit.isAllowed) return
+  void reply
+    .header('ratelimit-policy', `"default";q=${limit.max};w=60`)
+    .header('ratelimit', `"default";r=${limit.remaining};t=${limit.ttlInSeconds}`)
+  if (!limit.isExceeded) return
+  void reply.header('retry-after', String(limit.ttlInSeconds))
+  throw new AppError('rate_limited', `${limit.max} requests a minute are allowed; ask again in ${limit.ttlInSeconds} s`)
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import type { LabZone } from '../../test/lab/dns.ts'
+import { labCtx, labWorld } from '../../test/lab/world.ts'
+import type { DnsRecord, Finding } from '../checks/check.ts'
+import { type Outcomes, runChecks } from '../checks/run.ts'
+import { domain } from '../names/domain.ts'
+import { repeatable } from './context.ts'
+import { judgeDomain } from './judge-domain.ts'
+import { withTriedFixes } from './tried-fixes.ts'
+
+const A = domain('a.example')
+const ZONE: LabZone = {
+  'a.example': { MX: [[10, 'm.example']], TXT: ['v=spf1 mx -all', 'v=spf1 mx ~all'] },
+  'm.example': { A: ['45.53.5.1'] },
+}
+const fetch = () => Promise.reject(new Error('nothing is fetched here'))
+
+describe('fixes are tried before they are offered', () => {
+  const offered = async (fixes: readonly Finding[]): Promise<(DnsRecord | undefined)[]> => {
+    const ctx = repeatable(labCtx(ZONE))
+    const found = await runChecks(ctx.anew(), A)
+    const outcomes: Outcomes = { ...found, spf: { ...found.spf, findings: fixes } }
+    const kept = await withTriedFixes(ctx, { domain: A, input: {}, outcomes, together: (same) => same })
+    return kept.spf.findings.map(({ fix }) => fix)
+  }
+  const several = (value: string, rtype = 'TXT'): Finding => ({
+    id: 'spf.many_records',
+    fix: { name: 'a.example', rtype, value },
+  })
+
+  it.each<[string, string, boolean]>([
+    ['one record', 'v=spf1 mx ~all', true],
+    ['what is no SPF record: the finding goes, and a worse one comes', 'hello', false],
+    ['a record with a fault in it', 'v=spf1 mx a:: ~all', false],
+  ])('%s', async (_, value, stays) => {
+    expect((await offered([several(value)]))[0] !== undefined).toBe(stays)
+  })
+  it('a record that cannot be published', async () =>
+    expect(await offered([several('not an address', 'A')])).toEqual([undefined]))
+  it('at most 10 of them', async () => {
+    const many = await offered(Array.from({ length: 12 }, () => several('v=spf1 mx ~all')))
+    const count = many.filter((fix) => fix !== undefined).length
+    // The domain lacks a DMARC record too: its fix is one of the ten.
+    expect([8, 9, 10]).toContain(count)
+  })
+})
+
+it('asks nothing twice, and nothing new for records that name nothing new', async () => {
+  const world = labWorld(ZONE, { fetch })
+  const ctx = repeatable({ ...world, signal: AbortSignal.timeout(5_000) })
+  await runChecks(ctx.anew(), A)
+  const once = world.asked.length
+  const { outcomes } = await judgeDomain(ctx, A, {})
+  expect(Object.values(outcomes).flatMap(({ findings }) => findings.filter(({ fix }) => fix)).length).toBeGreaterThan(2)
+  expect(world.asked.slice(once)).toEqual([])
+  expect(new Set(world.asked).size).toBe(world.asked.length)
+})

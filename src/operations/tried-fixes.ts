@@ -1,0 +1,80 @@
+import type { Check, CheckInput, DnsRecord, Finding, FindingTable, Outcome, Severity } from '../checks/check.ts'
+import * as registry from '../checks/registry.ts'
+import { type CheckKey, type Outcomes, runCheck } from '../checks/run.ts'
+import type { Domain } from '../names/domain.ts'
+import { overlay } from '../net/dns/overlay.ts'
+import { parseRecord } from '../net/dns/record-text.ts'
+import type { Ctx } from '../world.ts'
+import type { Repeatable } from './context.ts'
+
+/** Fixes that are tried for one domain; those beyond are not offered. */
+export const MAX_TRIED = 10
+
+const RANK: Readonly<Record<Severity, number>> = { info: 0, low: 1, medium: 2, high: 3, critical: 4 }
+
+type Setting = {
+  readonly domain: Domain
+  readonly input: CheckInput
+  readonly outcomes: Outcomes
+  /** Judges the outcomes of all checks by each other. */
+  readonly together: (outcomes: Outcomes) => Outcomes
+}
+
+/**
+ * The outcomes with those fixes alone that help: each is laid over the DNS, and its check is made again on the answers that are there already. A fix stays when its
+ * finding is gone, no finding of the same weight or more came instead, and the check did not become unknown. At most 10 are tried, the most severe findings first.
+ */
+export async function withTriedFixes(ctx: Repeatable<Ctx>, setting: Setting): Promise<Outcomes> {
+  const { outcomes } = setting
+  const found = (Object.keys(registry) as CheckKey[])
+    .flatMap((key) =>
+      (outcomes[key]?.findings ?? []).flatMap((finding) => (finding.fix ? [{ key, finding, fix: finding.fix }] : [])),
+    )
+    .sort((a, b) => weightOf(b.key, b.finding) - weightOf(a.key, a.finding))
+  const helps = await Promise.all(
+    found.slice(0, MAX_TRIED).map(({ key, finding, fix }) => tried(ctx, setting, key, finding, fix)),
+  )
+  const refused = new Set(found.filter((_, i) => helps[i] !== true).map(({ finding }) => finding))
+  if (refused.size === 0) return outcomes
+  const kept = Object.entries(outcomes).map(([key, outcome]) => [
+    key,
+    withoutFixes(outcome as Outcome<unknown>, refused),
+  ])
+  return Object.fromEntries(kept) as Outcomes
+}
+
+/** Whether a fix helps. */
+async function tried(
+  ctx: Repeatable<Ctx>,
+  { domain, input, outcomes, together }: Setting,
+  key: CheckKey,
+  finding: Finding,
+  fix: DnsRecord,
+): Promise<boolean> {
+  const record = parseRecord({ name: `${fix.name}.`, type: fix.rtype, value: fix.value }, domain)
+  if (!record.ok) return false
+  const check = registry[key] as Check<unknown>
+  const again = ctx.anew()
+  const outcome = await runCheck(check, { ...again, resolve: overlay(again.resolve, [record.value]) }, domain, input)
+  const after = together({ ...outcomes, [key]: outcome })[key]
+  const before = outcomes[key]
+  if (!after || !before || (after.status === 'unknown' && before.status !== 'unknown')) return false
+  // One check may have a finding of one id for several names: there must be one less.
+  const count = ({ findings }: Outcome<unknown>) => findings.filter(({ id }) => id === finding.id).length
+  const worse = after.findings.filter(
+    (one) => weightOf(key, one) >= weightOf(key, finding) && !before.findings.some(({ id }) => id === one.id),
+  )
+  return count(after) < count(before) && worse.length === 0
+}
+
+const weightOf = (key: CheckKey, { id }: Finding): number =>
+  RANK[(registry[key].table as FindingTable)[id]?.severity ?? 'info']
+
+function withoutFixes<F>(outcome: Outcome<F>, refused: ReadonlySet<Finding>): Outcome<F> {
+  const findings = outcome.findings.map((finding) => {
+    if (!refused.has(finding)) return finding
+    const { fix: _, ...rest } = finding
+    return rest
+  })
+  return { ...outcome, findings }
+}

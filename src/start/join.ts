@@ -1,0 +1,122 @@
+import { sleep, within } from '../base/deadline.ts'
+import type { Json } from '../base/json.ts'
+import { FetchError } from '../net/fetch.ts'
+import type { PeerCall, PeerReply } from '../net/peer-call.ts'
+import { CAPABILITIES, type Load } from '../peers/peer.ts'
+import { readPeers } from '../peers/record.ts'
+import type { PeerRoom } from '../peers/room.ts'
+import { proofHeaders } from '../peers/room.ts'
+import type { World } from '../world.ts'
+
+/** Time that one call may take, ms. */
+const CALL_MS = 10_000
+/** The first wait after a failure and the longest, ms. */
+const RETRY_MS = { first: 1_000, most: 60_000 }
+const MAX_ANSWER = 4 * 1024 * 1024
+
+export type Joining = Pick<World, 'now' | 'random' | 'log'> & {
+  /** Origin of the node to register at. */
+  readonly url: string
+  readonly peers: PeerRoom
+  readonly secret: string | undefined
+  readonly call: PeerCall
+  readonly load: () => Load
+}
+
+/**
+ * Registers at a node and keeps the heartbeat until `signal` fires: one every third of the lease that the node gives, give or take a fifth. A node that
+ * does not know this one (any more) is registered at again; one that does not answer is tried again after 1 s, 2 s … up to a lease. What the node knows of others is
+ * taken up. Never rejects.
+ */
+export async function keepJoined(joining: Joining, signal: AbortSignal): Promise<void> {
+  const { log, url } = joining
+  let isRegistered = false
+  let waitMs = RETRY_MS.first
+  let mostMs = RETRY_MS.most
+  let said = ''
+  while (!signal.aborted) {
+    const turn = await oneTurn(joining, isRegistered, signal)
+    if (signal.aborted) return
+    isRegistered = turn.isRegistered
+    const state = turn.problem ?? (isRegistered ? 'joined' : '')
+    if (state !== '' && state !== said) {
+      if (turn.problem === undefined) log.info('joined a node', { url })
+      else log.warn('a node could not be joined; it is tried again', { url, reason: turn.problem })
+      said = state
+    }
+    if (turn.ttlMs > 0) mostMs = Math.min(RETRY_MS.most, turn.ttlMs)
+    const pauseMs = turn.problem === undefined ? turn.ttlMs / 3 : waitMs
+    waitMs = turn.problem === undefined ? RETRY_MS.first : Math.min(waitMs * 2, mostMs)
+    await sleep(isRegistered || turn.problem !== undefined ? jittered(pauseMs, joining.random()) : 0, signal).catch(
+      () => {},
+    )
+  }
+}
+
+const jittered = (ms: number, chance: number): number => ms * (0.8 + 0.4 * chance)
+
+type Turn = { readonly isRegistered: boolean; readonly ttlMs: number; readonly problem?: string }
+
+/** Registers, or sends one heartbeat; then takes up what the node knows. */
+async function oneTurn(joining: Joining, isRegistered: boolean, signal: AbortSignal): Promise<Turn> {
+  try {
+    const reply = isRegistered ? await heartbeat(joining, signal) : await register(joining, signal)
+    if (isRegistered && reply.status === 404) return { isRegistered: false, ttlMs: 0 } // it was started anew: register at once
+    const { ttl_ms, detail } = fields(reply.body)
+    if (reply.status > 201 || typeof ttl_ms !== 'number')
+      return {
+        isRegistered: false,
+        ttlMs: 0,
+        problem: `it answered ${reply.status}: ${String(detail ?? '').slice(0, 200)}`,
+      }
+    await learn(joining, signal)
+    return { isRegistered: true, ttlMs: Math.min(Math.max(ttl_ms, 1_000), 3_600_000) }
+  } catch (error) {
+    if (error instanceof FetchError) return { isRegistered, ttlMs: 0, problem: error.message }
+    throw error
+  }
+}
+
+const register = (joining: Joining, signal: AbortSignal): Promise<PeerReply> => {
+  const { id, url, name, region, version, addresses } = joining.peers.self
+  const said = {
+    id,
+    url: url!,
+    name,
+    ...(region === '' ? {} : { region }),
+    addresses: addresses(),
+    version,
+    capabilities: CAPABILITIES,
+  }
+  return send(joining, 'POST', '/v1/peer/register', signal, said)
+}
+
+const heartbeat = (joining: Joining, signal: AbortSignal): Promise<PeerReply> => {
+  const { id, addresses } = joining.peers.self
+  return send(joining, 'POST', '/v1/peer/heartbeat', signal, { id, load: joining.load(), addresses: addresses() })
+}
+
+async function learn(joining: Joining, signal: AbortSignal): Promise<void> {
+  const { status, body } = await send(joining, 'GET', '/v1/peer/peers', signal)
+  if (status !== 200) return
+  const { peers, node } = fields(body)
+  await joining.peers.learn([...readPeers(peers), ...readPeers([node])])
+}
+
+function send(
+  { url, peers, secret, call, now }: Joining,
+  method: 'GET' | 'POST',
+  path: string,
+  signal: AbortSignal,
+  said?: Json,
+): Promise<PeerReply> {
+  const body = said === undefined ? undefined : JSON.stringify(said)
+  const headers = proofHeaders({ method, path, body: body ?? '' }, { id: peers.self.id, secret, nowMs: now() })
+  const request = { method, url: `${url}${path}`, headers, maxBytes: MAX_ANSWER }
+  return call({ ...request, ...(body === undefined ? {} : { body }) }, within(CALL_MS, signal))
+}
+
+const fields = (value: Json): { readonly [key: string]: Json | undefined } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as { readonly [key: string]: Json | undefined })
+    : {}

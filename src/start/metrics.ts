@@ -1,0 +1,136 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Verifier } from '../mailbox/verify.ts'
+import type { DnsEvent } from '../net/dns/question.ts'
+import type { Deps } from '../operations/deps.ts'
+import { statusOf } from '../peers/peer.ts'
+
+/** What the service counts, and how it is told of it. Labels come from closed lists of ours: no address, domain or text from outside becomes one. */
+export type Metrics = {
+  readonly answered: (event: { readonly path: string; readonly status: number; readonly ms: number }) => void
+  readonly onDns: (event: DnsEvent) => void
+  readonly metered: (verifier: Verifier) => Verifier
+  /** Gauges that are read when `/metrics` is asked for. */
+  readonly watch: (deps: Deps, underWay: () => number, now: () => number) => void
+  readonly read: () => Promise<{ readonly contentType: string; readonly text: string }>
+}
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  const requests = new Counter({
+    name: 'mailsonde_requests_total',
+    help: 'Answers by path and HTTP status.',
+    labelNames: ['path', 'status'] as const,
+    registers,
+  })
+  const durations = new Histogram({
+    name: 'mailsonde_request_duration_seconds',
+    help: 'Time to answer, by path.',
+    labelNames: ['path'] as const,
+    buckets: SECONDS,
+    registers,
+  })
+  const questions = new Counter({
+    name: 'mailsonde_dns_questions_total',
+    help: 'Questions to the resolvers by type and outcome; remembered answers are not counted.',
+    labelNames: ['type', 'outcome'] as const,
+    registers,
+  })
+  const packets = new Counter({
+    name: 'mailsonde_dns_events_total',
+    help: 'What happened on the way to the resolvers.',
+    labelNames: ['event'] as const,
+    registers,
+  })
+  const smtp = new Counter({
+    name: 'mailsonde_smtp_attempts_total',
+    help: 'Conversations with mail hosts by provider and outcome.',
+    labelNames: ['provider', 'outcome'] as const,
+    registers,
+  })
+  const results = new Counter({
+    name: 'mailsonde_verifications_total',
+    help: 'Verifications by result.',
+    labelNames: ['result'] as const,
+    registers,
+  })
+  return {
+    answered: ({ path, status, ms }) => {
+      requests.inc({ path, status })
+      durations.observe({ path }, ms / 1_000)
+    },
+    onDns: (event) => {
+      if (event.event === 'question') questions.inc({ type: event.type, outcome: event.outcome })
+      else packets.inc({ event: event.event })
+    },
+    metered: (verifier) => ({
+      ...verifier,
+      verify: async (ctx, input) => {
+        const verification = await verifier.verify(ctx, input)
+        results.inc({ result: verification.result })
+        if (!verification.remembered)
+          for (const { reason } of verification.attempts)
+            smtp.inc({ provider: verification.provider ?? 'other', outcome: reason })
+        return verification
+      },
+    }),
+    watch: (deps, underWay, now) => watch(registry, deps, underWay, now),
+    read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+  }
+}
+
+function watch(registry: Registry, { blacklists, verifier, peers }: Deps, underWay: () => number, now: () => number) {
+  const registers = [registry]
+  new Gauge({
+    name: 'mailsonde_requests_under_way',
+    help: 'Requests under way.',
+    registers,
+    collect() {
+      this.set(underWay())
+    },
+  })
+  new Gauge({
+    name: 'mailsonde_blacklist_state',
+    help: 'Self-test of each list: 1 for the state it is in.',
+    labelNames: ['list', 'state'] as const,
+    registers,
+    collect() {
+      this.reset()
+      for (const { list, ipv4 } of blacklists.states()) this.set({ list: list.name, state: ipv4.status }, 1)
+    },
+  })
+  new Gauge({
+    name: 'mailsonde_blacklist_answers',
+    help: 'Answers of each list since the start, by status.',
+    labelNames: ['list', 'status'] as const,
+    registers,
+    collect() {
+      for (const { list, answers } of blacklists.states())
+        for (const [status, count] of Object.entries(answers)) this.set({ list: list.name, status }, count)
+    },
+  })
+  new Gauge({
+    name: 'mailsonde_pool_providers',
+    help: 'For each source address of the pool, providers by the state of its breaker.',
+    labelNames: ['address', 'breaker'] as const,
+    registers,
+    async collect() {
+      this.reset()
+      for (const { address, configured, providers } of await verifier.pool())
+        if (configured) for (const { breaker } of providers) this.inc({ address: address ?? 'default', breaker })
+    },
+  })
+  new Gauge({
+    name: 'mailsonde_peers',
+    help: 'Nodes by how they stand.',
+    labelNames: ['status'] as const,
+    registers,
+    async collect() {
+      for (const status of ['alive', 'suspect', 'dead']) this.set({ status }, 0)
+      for (const peer of (await peers.all()).values()) this.inc({ status: statusOf(peer, now(), peers.ttlMs) })
+    },
+  })
+}
