@@ -104,6 +104,12 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'mailbox_not_found',
+    /\b5\.2\.4 mailing list expansion problem: <>/, // what a name comes to that expands to nobody, with or without a list
+    'OpenSMTPD',
+    '524 5.2.4 Mailing list expansion problem: <user@example.org>',
+  ),
+  gone(
+    'mailbox_not_found',
     /permanent failure for one or more recipients.{0,20}: ?(?:550|554|no such|unknown)|delivery to the following recipients? failed permanently|\bmailbox[\s-]{1,3}(?:not|un)known/,
     'Barracuda',
     '550 permanent failure for one or more recipients (user@example.com:550 rejected)',

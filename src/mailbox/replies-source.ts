@@ -13,6 +13,13 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
     '450 4.1.1 <user@example.org>: Recipient address rejected: unverified address: connect to mx.example.org[192.0.2.1]:25: No route to host',
   ),
   any(
+    // Postfix puts "Client host rejected" before any text of an access table: behind it stands what is meant.
+    'temporary_failure',
+    /\bclient host rejected: (?:the |this )?(?:(?:service|server|system|host) (?:is )?)?(?:(?:currently|temporarily|too|very) ){0,2}(?:busy|overloaded|shutting down|under maintenance)\b/,
+    'Postfix access table',
+    '421 4.3.2 <mail.probe.example[192.0.2.1]>: Client host rejected: Service busy',
+  ),
+  any(
     'source_blocked',
     /\breputation\b|refused to talk to me/,
     'Microsoft 365',

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { CA_FILE, STATE } from './addresses.ts'
 import { policyHosts } from './https/hosts.ts'
-import { listeners } from './smtp/listeners.ts'
+import { mailServers } from './smtp/other-listeners.ts'
 
 type Wanted = { readonly host: string; readonly kind: 'good' | 'expired' | 'self_signed' | 'wrong_name' }
 const FOLDER = `${STATE}/certificates`
@@ -15,7 +15,7 @@ export const certificateFile = (host: string): string => `${FOLDER}/${host}.pem`
 
 /** The hosts that speak TLS, each with the certificate it shows. */
 const wanted: readonly Wanted[] = [
-  ...listeners.flatMap((row) => (row.certificate ? [{ host: `mx.${row.domain}`, kind: row.certificate }] : [])),
+  ...mailServers.flatMap((row) => (row.certificate ? [{ host: `mx.${row.domain}`, kind: row.certificate }] : [])),
   ...policyHosts.map((row) => ({ host: `mta-sts.${row.domain}`, kind: row.certificate })),
 ]
 

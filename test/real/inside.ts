@@ -6,16 +6,28 @@ import { startDns } from './dns/servers.ts'
 import { startHttps } from './https/server.ts'
 import { makeNetwork } from './network.ts'
 import { startRbl } from './rbl/servers.ts'
+import { startExim } from './smtp/exim.ts'
+import { startOpenSmtpd } from './smtp/opensmtpd.ts'
 import { startPostfix } from './smtp/postfix.ts'
 import { startScripted } from './smtp/scripted.ts'
+import { addUsers } from './users.ts'
 
 /** The first process of the private network: starts everything, then runs the command it was given, or stays. When it ends, all ends. */
 const [program, ...args] = process.argv.slice(2)
 
 const began = performance.now()
 makeNetwork()
+addUsers()
 await makeCertificates()
-await Promise.all([startDns(), startRbl(), startPostfix(), startScripted(), startHttps()])
+await Promise.all([
+  startDns(),
+  startRbl(),
+  startPostfix(),
+  startExim(),
+  startOpenSmtpd(),
+  startScripted(),
+  startHttps(),
+])
 console.log(`the mini internet is up (${((performance.now() - began) / 1_000).toFixed(1)} s)`)
 
 if (program === undefined) {

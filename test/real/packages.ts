@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 /** Debian packages of the mini internet. */
 export const PACKAGES = [
@@ -21,6 +22,19 @@ export const PACKAGES = [
   'libnetfilter-queue-dev',
 ] as const
 
+/** Packages that conflict with Postfix's, and libraries of theirs: unpacked into a folder, not installed. */
+const UNPACKED = ['exim4-daemon-light', 'opensmtpd', 'libidn12', 'libgnutls-dane0', 'libevent-2.1-7'] as const
+const FOLDER = join(import.meta.dirname, '../../node_modules/.cache/mailsonde-lab')
+
+/** A program of an unpacked package, and what env(1) must set for it to find its libraries. */
+export type Unpacked = { readonly program: string; readonly env: readonly string[] }
+
+/** The program at a path of the unpacked packages. */
+export function unpacked(path: string): Unpacked {
+  const libraries = globSync(`${FOLDER}/root/usr/lib/*-linux-gnu`).join(':')
+  return { program: join(FOLDER, 'root', path), env: [`LD_LIBRARY_PATH=${libraries}`] }
+}
+
 /** Whether the lab can run here: `ready`, or the words that say what is wanting. Installs missing packages when root (apt). */
 export function ensureMachine(): 'ready' | { readonly wanting: string } {
   if (process.platform !== 'linux') return { wanting: 'the mini internet needs Linux (network namespaces)' }
@@ -34,6 +48,7 @@ export function ensureMachine(): 'ready' | { readonly wanting: string } {
   if (missing.length > 0) install(missing)
   const still = missingPackages() ?? []
   if (still.length > 0) return { wanting: `apt-get could not install: ${still.join(' ')}` }
+  if (!unpack()) return { wanting: `apt-get could not download: ${UNPACKED.join(' ')}` }
   const namespaces = spawnSync('unshare', ['-n', '-m', '-p', '-f', 'true'])
   return namespaces.status === 0
     ? 'ready'
@@ -73,4 +88,23 @@ function install(missing: readonly string[]): void {
   } finally {
     if (ours) rmSync(POLICY, { force: true })
   }
+}
+
+/** Downloads and unpacks, once; whether it is there. */
+function unpack(): boolean {
+  const done = join(FOLDER, `done-${UNPACKED.length}`)
+  if (existsSync(done)) return true
+  console.log(`unpacking ${UNPACKED.join(' ')}`)
+  mkdirSync(FOLDER, { recursive: true })
+  const run = (program: string, ...args: string[]): void =>
+    void execFileSync(program, args, { cwd: FOLDER, stdio: ['ignore', 'ignore', 'inherit'] })
+  try {
+    // Not by the user of apt, who may not write here.
+    run('apt-get', '-q', '-o', 'APT::Sandbox::User=root', 'download', ...UNPACKED)
+    for (const file of globSync(`${FOLDER}/*.deb`)) run('dpkg', '-x', file, `${FOLDER}/root`)
+  } catch {
+    return false
+  }
+  writeFileSync(done, '')
+  return true
 }

@@ -3,7 +3,7 @@ import { dnsDomains } from './dns/domains.ts'
 import { standingDomains } from './dns/standings.ts'
 import { policyDomains } from './https/hosts.ts'
 import { mailDomains } from './smtp/domains.ts'
-import { listeners } from './smtp/listeners.ts'
+import { mailServers } from './smtp/other-listeners.ts'
 import { scriptedListeners } from './smtp/scripts.ts'
 
 /** How a domain's name servers answer. */
@@ -67,7 +67,7 @@ export function labDomain(name: string): LabDomain {
 export const POINTERS: readonly (readonly [address: string, name: string])[] = [
   ...Object.entries(SOURCE_NAMES),
   ...LEAF_SERVERS.map((address, n) => [address, `ns${n + 1}.lab.test`] as const),
-  ...listeners.flatMap((row) =>
+  ...mailServers.flatMap((row) =>
     [row.address, row.address6 ?? []].flat().map((ip) => [ip, `mx.${row.domain}`] as const),
   ),
   ...scriptedListeners.map((row) => [row.address, `mx.${row.domain}`] as const),

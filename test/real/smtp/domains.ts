@@ -1,7 +1,8 @@
 import { DEAD_HOST, REFUSING_HOST } from '../addresses.ts'
 import { mailDomain, wellKept } from '../dns/zone.ts'
 import type { LabDomain } from '../world.ts'
-import { type Listener, listeners } from './listeners.ts'
+import type { Listener } from './listeners.ts'
+import { mailServers } from './other-listeners.ts'
 import { scriptedListeners } from './scripts.ts'
 
 /** The host of a first MX that is of no use. */
@@ -13,7 +14,7 @@ const FIRST_MX: Readonly<Record<string, string>> = {
 
 /** One domain a behaviour: those of Postfix, those of the scripts, and the ways a domain says that it takes no mail. */
 export const mailDomains: readonly LabDomain[] = [
-  ...listeners.map(domainOf),
+  ...mailServers.map(domainOf),
   ...scriptedListeners.map((row) => mailDomain(row.domain, row.shows, [row.address], row.mailboxes)),
   {
     ...mailDomain(

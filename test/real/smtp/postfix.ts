@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { STATE } from '../addresses.ts'
 import { certificateFile } from '../certificates.ts'
-import { logFile, runTool, startServer, untilReady } from '../processes.ts'
+import { logFile, runTool, startServer } from '../processes.ts'
+import { untilTaken } from './connect.ts'
 import { type Listener, listeners } from './listeners.ts'
 import { maps } from './maps.ts'
 
@@ -19,18 +19,9 @@ export async function startPostfix(): Promise<void> {
   startServer('postgrey', 'postgrey', postgreyOptions())
   await makeQueue()
   startServer('postfix', '/usr/lib/postfix/sbin/master', ['-d', '-c', HOME])
-  const all = listeners.flatMap((row) => [row.address, row.address6 ?? []].flat().map((host) => ({ host, port: 25 })))
-  await Promise.all(
-    [...all, { host: '127.0.0.1', port: 10_023 }].map((at) => untilReady('postfix', () => takesConnections(at))),
-  )
+  const all = listeners.flatMap((row) => [row.address, row.address6 ?? []].flat())
+  await Promise.all([untilTaken('postfix', all), untilTaken('postgrey', ['127.0.0.1'], 10_023)])
 }
-
-const takesConnections = (at: { readonly host: string; readonly port: number }): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(at)
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
-    socket.once('connect', () => socket.resetAndDestroy())
-  })
 
 /** What `postfix start` would do in two seconds: the folders of the queue with their owners. */
 async function makeQueue(): Promise<void> {

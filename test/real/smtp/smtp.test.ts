@@ -2,15 +2,16 @@ import { execFile } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { CA_FILE, DEAD_HOST, REFUSING_HOST, SOURCES } from '../addresses.ts'
 import { converse, rcpt } from '../ask.ts'
-import { type Listener, listeners } from './listeners.ts'
+import type { Listener } from './listeners.ts'
+import { mailServers } from './other-listeners.ts'
 
-const at = (domain: string): Listener => listeners.find((row) => row.domain === domain)!
+const at = (domain: string): Listener => mailServers.find((row) => row.domain === domain)!
 const lastOf = (said: readonly string[]): string => said.at(-1)!
 
-describe('what Postfix says at RCPT is what the table says', () => {
+describe('what the servers say at RCPT is what the table says', () => {
   // Another answer each time, or more to say before MAIL than these tests do.
   const apart = ['tlsrequired.test', 'rate.test', 'utf8.test', 'grey.test']
-  const rows = listeners
+  const rows = mailServers
     .filter((row) => !apart.includes(row.domain))
     .flatMap((row) => row.mailboxes.map((mailbox) => ({ ...mailbox, row, address: `${mailbox.local}@${row.domain}` })))
   it.each(rows)('$address: $code $reason', async ({ row, address, code }) => {
