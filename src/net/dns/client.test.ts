@@ -126,7 +126,7 @@ describe('a hostile or broken server', () => {
     ['unreadable over TCP too', looped, 'malformed'],
     ['A record of three octets', (query) => shortened(query), 'malformed'],
     ['a referral', (query) => referral(query), 'refused'], // it was to find it out
-  ])('%s ends as %s', async (_, behave, reason) => {
+  ])('%s has its reason', async (_, behave, reason) => {
     const asker = client([(await serve(behave)).server], { timeouts: { tryMs: 60, totalMs: 400 } })
     expect(await reasonOf(asker.ask())).toBe(reason)
   })
