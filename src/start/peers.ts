@@ -5,7 +5,6 @@ import type { Config } from '../config.ts'
 import { contains } from '../names/cidr.ts'
 import type { Ip } from '../names/ip.ts'
 import { isPublic, rangeOf } from '../names/ip-range.ts'
-import { ownPublicAddresses } from '../net/local-addresses.ts'
 import { mayDial, peerCaller } from '../net/peer-call.ts'
 import { guard } from '../net/public-only.ts'
 import type { Deps } from '../operations/deps.ts'
@@ -20,6 +19,7 @@ export async function createPeers(
   config: Config,
   world: World,
   version: string,
+  addresses: () => readonly Ip[],
 ): Promise<{ readonly peers: PeerRoom; readonly mayCall: (url: URL, address: Ip) => boolean }> {
   const rules = {
     reachable: guard({ allowed: config.allowNetworks }),
@@ -27,7 +27,7 @@ export async function createPeers(
   }
   const common = { resolve: world.resolve, ca: getCACertificates('extra'), userAgent: `mailsonde/${version}` }
   const call = peerCaller({ ...rules, ...common })
-  const self = await selfOf(config, world, version)
+  const self = await selfOf(config, world, { version, addresses })
   const { peerSecret: secret, peerTtl: ttlMs } = config
   const peers = peerRoom({ now: world.now, random: world.random, store: world.store, self, secret, ttlMs, call })
   return { peers, mayCall: (url, address) => mayDial(rules, url, address) }
@@ -63,14 +63,18 @@ export function startJoining(
     )
 }
 
-async function selfOf(config: Config, { store }: World, version: string): Promise<Self> {
+async function selfOf(
+  config: Config,
+  { store }: World,
+  { version, addresses }: Pick<Self, 'version' | 'addresses'>,
+): Promise<Self> {
   const id = config.nodeId ?? (await keptId(store))
   return {
     id,
     url: config.nodeUrl === undefined ? undefined : new URL(config.nodeUrl).origin,
     name: id,
     region: config.region,
-    addresses: () => (config.pool.length > 0 ? config.pool : ownPublicAddresses()).slice(0, MAX_ADDRESSES),
+    addresses: () => addresses().slice(0, MAX_ADDRESSES),
     version,
   }
 }
