@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { within } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
-import { httpStatusOf, type JsonObject, type Operation } from '../operations/operation.ts'
+import { type Call, httpStatusOf, type Operation } from '../operations/operation.ts'
 import { readInput } from '../operations/read-input.ts'
 import type { Ctx } from '../world.ts'
+import { sendLines } from './lines.ts'
 import type { HttpOptions } from './options.ts'
 
 /** Answers one request: input read, the operation run until its deadline or until the caller hangs up, its answer sent. */
@@ -13,7 +14,9 @@ export async function handle(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const answer = await answerOf(operation, options, request, reply)
+  const { ctx, input } = callOf(operation, options, request, reply)
+  if (operation.stream) return sendLines(reply, operation.stream(ctx, options.deps, input))
+  const answer = await operation.run(ctx, options.deps, input)
   void reply.code(httpStatusOf(answer))
   const document = operation.documents?.[String((request.query as Record<string, unknown>).format ?? 'json').trim()]
   if (!document) return reply.send(answer)
@@ -23,19 +26,18 @@ export async function handle(
     .send(document.render(answer, options))
 }
 
-async function answerOf(
+function callOf(
   operation: Operation,
   options: HttpOptions,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<JsonObject> {
-  const { world, deps } = options
-  if (operation.scope === undefined) return operation.run(unhurried(options, operation), deps, {})
+): { readonly ctx: Call; readonly input: Record<string, unknown> } {
+  if (operation.scope === undefined) return { ctx: unhurried(options, operation), input: {} }
   const input = readInput(operation.input, rawInput(operation, request)) as Record<string, unknown>
   const timeout = input.timeout
   const deadlineMs = (typeof timeout === 'number' ? timeout : operation.deadlineMs) + (operation.graceMs ?? 0)
   const signal = within(deadlineMs, hangUp(reply))
-  return operation.run({ ...world, signal, ...(request.auth && { caller: request.auth }) }, deps, input)
+  return { ctx: { ...options.world, signal, ...(request.auth && { caller: request.auth }) }, input }
 }
 
 /** The context of an operation that answers everybody, often and at once: its deadline is made when it is first looked at. */

@@ -52,7 +52,10 @@ function describe(operation: Operation): Schema {
   const properties = (input.properties ?? {}) as Record<string, Schema>
   const required = (input.required ?? []) as string[]
   const content = {
-    'application/json': { schema: jsonSchema(operation.output, 'output'), example: operation.example.output },
+    [operation.stream ? 'application/x-ndjson' : 'application/json']: {
+      schema: jsonSchema(operation.output, 'output'),
+      example: operation.example.output,
+    },
   }
   const documents = Object.fromEntries(
     Object.values(operation.documents ?? {}).map(({ contentType }) => [

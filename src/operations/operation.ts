@@ -44,6 +44,8 @@ export type Operation<S extends z.ZodObject = z.ZodObject> = {
   readonly method: 'GET' | 'POST'
   readonly path: `/${string}`
   readonly summary: string
+  /** The command whose flags lead here; it has no command of its own. */
+  readonly partOf?: string
   /** The scope that a key needs; undefined: no key is ever asked for. */
   readonly scope: Scope | undefined
   /** Nodes of the cluster call it: it takes their proof, or a key of its scope; while there are neither secret nor key, loopback alone. */
@@ -61,6 +63,8 @@ export type Operation<S extends z.ZodObject = z.ZodObject> = {
   /** Milliseconds more for an operation that keeps the deadline by itself and hands over what it has. */
   readonly graceMs?: number
   readonly run: (ctx: Call, deps: Deps, input: z.output<S>) => Promise<JsonObject>
+  /** The parts of the answer as they come, for faces that can hand them on one by one: HTTP does, a line each. `run` then gives them all in one. */
+  readonly stream?: (ctx: Call, deps: Deps, input: z.output<S>) => AsyncIterable<JsonObject>
   readonly verdict?: (answer: JsonObject) => Verdict
   /** Other formats of the answer, by the `format` parameter. */
   readonly documents?: Readonly<Record<string, Document>>
