@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FAR_RESOLVER } from './addresses.ts'
 import { cli, type Program, startProgram } from './program.ts'
 
 /** DNSSEC, STARTTLS and DANE on signed zones and mail hosts with certificates of every kind. */
@@ -42,6 +43,16 @@ describe('DNSSEC', () => {
     expect(answer.dnssec).toMatchObject({ status: 'fail', signed: true, bogus: true })
     expect((answer.dnssec as { ede: { code: number }[] }).ede.some(({ code }) => code >= 6 && code <= 12)).toBe(true)
     expect(['dnssec.expired', 'dnssec.bogus']).toEqual(expect.arrayContaining(idsOf(answer, 'dnssec')))
+  })
+})
+
+describe('a resolver that is not on this machine', () => {
+  it.each<[string, string[], object, object]>([
+    ['is not believed', [], { status: 'unknown', signed: true, validated: null, bogus: null }, { status: 'unknown' }],
+    ['is where the operator says so', ['--trust-ad'], { status: 'pass', validated: true }, { status: 'pass' }],
+  ])('%s', async (_why, flags, dnssec, dane) => {
+    const { body } = await cli('check', 'danegood.test', '--resolver', FAR_RESOLVER, ...flags)
+    expect(body).toMatchObject({ dnssec, dane })
   })
 })
 
