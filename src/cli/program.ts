@@ -30,7 +30,14 @@ export type KeysAction =
   | { readonly kind: 'create'; readonly name: string; readonly scopes: string; readonly expires?: string }
   | { readonly kind: 'list' }
   | { readonly kind: 'revoke'; readonly id: string }
-export type ViewFlags = { readonly format?: string; readonly server?: string; readonly minScore?: string }
+export type ViewFlags = {
+  readonly format?: string
+  readonly server?: string
+  readonly minScore?: string
+  /** Records and a zone file that `check` is to judge as if they stood. */
+  readonly with?: readonly string[]
+  readonly zone?: string
+}
 
 /**
  * Reads the arguments and runs what they ask for. Gives the exit status: 0 done, 1 found bad, 2 usage, 3 could not tell.
@@ -64,7 +71,7 @@ export async function runCommandLine(
   addKeys(add('keys', 'make, list and revoke API keys'), setup.configFlags, (action, flags) =>
     done(faces.keys(action, flags)),
   )
-  for (const operation of setup.operations) {
+  for (const operation of setup.operations.filter(({ partOf }) => partOf === undefined)) {
     // A parameter that an option of the same name stands beside (verify's `pool`) becomes one flag whose value is optional.
     const shared = setup.configFlags.filter(({ flag }) => flag in operation.input.shape)
     const own = setup.configFlags.filter((flag) => !shared.includes(flag))
@@ -87,21 +94,23 @@ export async function runCommandLine(
 function withConfigFlags(command: Command, flags: readonly ConfigFlag[]): Command {
   for (const { flag, argument, repeatable, meaning } of flags) {
     if (argument === undefined) command.option(`--${flag}`, meaning)
-    else if (repeatable)
-      command.option(`--${flag} <${argument}>`, `${meaning} (repeatable)`, (value: string, all: string[] = []) => [
-        ...all,
-        value,
-      ])
+    else if (repeatable) command.option(`--${flag} <${argument}>`, `${meaning} (repeatable)`, gathered)
     else command.option(`--${flag} <${argument}>`, meaning)
   }
   return command.option('--config <FILE>', 'configuration file; default mailsonde.config.json where there is one')
 }
 
+/** The values of a flag that may be given several times. */
+const gathered = (value: string, all: string[] = []): string[] => [...all, value]
+
 type Run = (raw: Readonly<Record<string, unknown>>, flags: FlagValues, view: ViewFlags) => Promise<void>
 
 function addOperation(command: Command, operation: Operation, shared: readonly ConfigFlag[], run: Run): void {
   const places = operation.positional ?? []
-  for (const place of places) command.argument(`<${place.toUpperCase()}>`, metaOf(operation, place).description ?? '')
+  for (const place of places) {
+    const { list, description = '' } = metaOf(operation, place)
+    command.argument(`<${place.toUpperCase()}${list ? '...' : ''}>`, description)
+  }
   const inputs = Object.keys(operation.input.shape).filter((name) => !places.includes(name) && name !== 'format')
   for (const name of inputs) {
     const { description = '', choices } = metaOf(operation, name)
@@ -115,11 +124,21 @@ function addOperation(command: Command, operation: Operation, shared: readonly C
   command
     .option('--format <FORMAT>', 'table, json, markdown or html; default a table on a terminal, JSON into a pipe')
     .option('--server <URL>', 'ask a running service instead of this process')
+  if (operation.name === 'check')
+    command
+      .option(
+        '--with <RECORD>',
+        'judge as if this record stood, such as \'_dmarc TXT "v=DMARC1; p=none"\' (repeatable)',
+        gathered,
+      )
+      .option('--zone <FILE>', 'judge as if the records of this zone file stood')
   if (operation.name === 'check' || operation.name === 'report')
     command.option('--min-score <N>', 'exit with 1 when the score is lower')
   command.action((...args: unknown[]) => {
     const flags = args[places.length] as Record<string, string | readonly string[] | boolean>
-    const raw: Record<string, unknown> = Object.fromEntries(places.map((place, i) => [place, String(args[i])]))
+    const raw: Record<string, unknown> = Object.fromEntries(
+      places.map((place, i) => [place, Array.isArray(args[i]) ? args[i] : String(args[i])]),
+    )
     for (const name of inputs) {
       const value = flags[camel(name)]
       const isShared = shared.some(({ flag }) => flag === name)
@@ -127,7 +146,9 @@ function addOperation(command: Command, operation: Operation, shared: readonly C
       if (isShared && value === true) delete flags[camel(name)]
     }
     const view = Object.fromEntries(
-      ['format', 'server', 'minScore'].filter((key) => typeof flags[key] === 'string').map((key) => [key, flags[key]]),
+      ['format', 'server', 'minScore', 'with', 'zone']
+        .filter((key) => operation.name === 'check' || (key !== 'with' && key !== 'zone'))
+        .flatMap((key) => (flags[key] === undefined ? [] : [[key, flags[key]]])),
     )
     return run(raw, flags, view)
   })

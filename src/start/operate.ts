@@ -4,8 +4,11 @@ import type { ViewFlags } from '../cli/program.ts'
 import { viewMarkdown, viewTable } from '../cli/view.ts'
 import type { Config } from '../config.ts'
 import type { Logger } from '../log.ts'
+import type { Deps } from '../operations/deps.ts'
 import type { JsonObject, Operation, Verdict } from '../operations/operation.ts'
 import { readInput } from '../operations/read-input.ts'
+import type { World } from '../world.ts'
+import { asIf } from './as-if.ts'
 import { type AskedServer, askServer } from './ask-server.ts'
 import { createDeps } from './deps.ts'
 import { openOutside } from './world.ts'
@@ -20,18 +23,28 @@ export type Setting = {
   readonly version: string
   readonly print: (text: string) => void
   readonly onTerminal: boolean
+  /** How the rooms are opened; the real ones when it is left out. */
+  readonly open?: Open
 }
+
+export type Open = (setting: Pick<Setting, 'config' | 'logger' | 'version'>) => Promise<{
+  readonly world: World
+  readonly deps: Deps
+  readonly close: () => Promise<void>
+}>
 
 /** Runs one operation for the command line, in this process or on a server, prints its answer and gives the exit status. */
 export async function operate(
-  operation: Operation,
-  raw: Readonly<Record<string, unknown>>,
+  asked: Operation,
+  given: Readonly<Record<string, unknown>>,
   view: ViewFlags,
   setting: Setting,
 ): Promise<number> {
+  const { operation, raw } = asIf(asked, given, view)
   const format = readFormat(operation, view.format, setting.onTerminal)
   const minScore = readMinScore(view.minScore)
   const input = readInput(operation.input, raw) as Record<string, unknown> // refused here too, so that a typo costs no question
+  if (operation.stream && format === 'json' && !view.server) return printLines(operation, input, setting)
   const answer = view.server
     ? await askServer(operation, raw, proverOf(view.server, setting.config))
     : await runHere(operation, input, setting)
@@ -40,23 +53,27 @@ export async function operate(
   return EXIT[operation.verdict?.(answer) ?? 'good']
 }
 
-async function runHere(
-  operation: Operation,
-  input: Record<string, unknown>,
-  { config, logger, version }: Setting,
-): Promise<JsonObject> {
-  const outside = await openOutside(config, logger, version)
-  const { deps, settle } = await createDeps(config, outside)
+async function runHere(operation: Operation, input: Record<string, unknown>, setting: Setting): Promise<JsonObject> {
+  const { world, deps, close } = await (setting.open ?? openReal)(setting)
   try {
     const deadlineMs =
       (typeof input.timeout === 'number' ? input.timeout : operation.deadlineMs) + (operation.graceMs ?? 0)
     const stop = new AbortController()
     process.once('SIGINT', () => stop.abort(new DOMException('stopped', 'AbortError')))
-    return await operation.run({ ...outside.world, signal: within(deadlineMs, stop.signal) }, deps, input)
+    return await operation.run({ ...world, signal: within(deadlineMs, stop.signal) }, deps, input)
   } finally {
+    await close()
+  }
+}
+
+const openReal: Open = async ({ config, logger, version }) => {
+  const outside = await openOutside(config, logger, version)
+  const { deps, settle } = await createDeps(config, outside)
+  const close = async (): Promise<void> => {
     await settle()
     await outside.close()
   }
+  return { world: outside.world, deps, close }
 }
 
 /** With --peer-secret the call is proven as a node's own, by --node-id. */

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import type { LabZone } from '../../test/lab/dns.ts'
+import { labCtx } from '../../test/lab/world.ts'
+import { check } from './check.ts'
+import type { Deps } from './deps.ts'
+import type { JsonObject } from './operation.ts'
+import { readInput } from './read-input.ts'
+import { whatIf } from './what-if.ts'
+
+const ZONE: LabZone = {
+  'a.example': { MX: [[10, 'm.example']], TXT: ['v=spf1 mx -all'] },
+  'm.example': { A: ['45.53.5.1'] },
+  '1.5.53.45.in-addr.arpa': { PTR: ['m.example'] },
+}
+const DEPS = { smtpPort: 25, heloName: async () => 'sonde.example' } as unknown as Deps
+const ask = (body: object, zone = ZONE): Promise<JsonObject> =>
+  Promise.resolve().then(() =>
+    whatIf.run(labCtx(zone), DEPS, readInput(whatIf.input, { domain: 'a.example', ...body })),
+  )
+const DMARC = { name: '_dmarc', type: 'TXT', value: 'v=DMARC1; p=reject; rua=mailto:d@a.example' }
+
+it('has the whole check as if, and how the domain stands before and after', async () => {
+  const answer = await ask({ records: [DMARC] })
+  const now = await check.run(labCtx(ZONE), DEPS, readInput(check.input, { domain: 'a.example' }))
+  expect(answer).toMatchObject({
+    dmarc: { record: DMARC.value, policy: 'reject' },
+    score: 79, // DMARC 30, SPF 25, MX 14, PTR 10; DKIM is proven absent
+    before: {
+      score: now.score,
+      grade: now.grade,
+      status: now.status,
+      findings: expect.arrayContaining(['dmarc.no_record']),
+    },
+    after: { score: answer.score, findings: expect.not.arrayContaining(['dmarc.no_record']) },
+    as_if: [{ name: '_dmarc.a.example', type: 'TXT', data: DMARC.value }],
+  })
+  expect((answer.before as { score: number }).score).toBe((answer.score as number) - 30)
+})
+
+it('reads a zone; a single record stands in place of those of the zone', async () => {
+  const zone = '$TTL 300\n_dmarc TXT "v=DMARC1; p=none"\n@ MX 10 m2\nm2 A 45.53.5.1\n_sip._tcp SRV 0 0 1 x'
+  const answer = await ask({ zone, records: [DMARC] })
+  expect(answer).toMatchObject({
+    dmarc: { policy: 'reject' },
+    mx: [{ host: 'm2.a.example', addresses: [{ address: '45.53.5.1' }] }],
+    passed_over: { SRV: 1 },
+  })
+})
+
+it('asks what is the same only once', async () => {
+  const ctx = labCtx(ZONE)
+  await whatIf.run(ctx, DEPS, readInput(whatIf.input, { domain: 'a.example', records: [DMARC] }))
+  expect(new Set(ctx.asked).size).toBe(ctx.asked.length)
+})
+
+describe('refuses', () => {
+  it.each<[string, object, RegExp]>([
+    ['nothing', {}, /nothing to be laid/],
+    ['an empty list', { records: [] }, /nothing to be laid/],
+    ['101 records', { records: Array(101).fill(DMARC) }, /more than 100/],
+    [
+      'a record that cannot stand',
+      { records: [DMARC, { name: '@', type: 'A', value: 'x' }] },
+      /records\.1: "x" is not an IP/,
+    ],
+    ['a property that is not known', { records: [{ ...DMARC, ttl: 5 }] }, /records\.0/],
+    ['a zone with a fault', { zone: '@ A 192.0.2.1\n@ MX mail' }, /zone: line 2: MX data/],
+    ['a zone that is too long', { zone: ';'.repeat((1 << 20) + 1) }, /zone/],
+  ])('%s', async (_, body, words) => await expect(ask(body)).rejects.toThrow(words))
+})
