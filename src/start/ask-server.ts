@@ -44,6 +44,7 @@ export async function askServer(
   const text = await response.text()
   if (text.length > MAX_ANSWER)
     throw new AppError('upstream_unavailable', `${url.origin} answered with more than can be read`)
+  if (response.ok && operation.stream) return readLines(text, url.origin)
   const answer = readJson(text, url.origin)
   if (response.ok) return answer
   const code = String(answer.code)
@@ -65,6 +66,16 @@ function authorization(
   const id = typeof raw.id === 'string' ? raw.id.trim() : (nodeId ?? 'command-line')
   return proofHeaders({ method, path, body }, { id, secret, nowMs: Date.now() })
 }
+
+/** A line each, as the operation's `run` gives them in one. */
+const readLines = (text: string, origin: string): JsonObject => ({
+  data: text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => readJson(line, origin)),
+  has_more: false,
+  next_cursor: null,
+})
 
 function readJson(text: string, origin: string): JsonObject {
   try {

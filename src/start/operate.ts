@@ -44,7 +44,6 @@ export async function operate(
   const format = readFormat(operation, view.format, setting.onTerminal)
   const minScore = readMinScore(view.minScore)
   const input = readInput(operation.input, raw) as Record<string, unknown> // refused here too, so that a typo costs no question
-  if (operation.stream && format === 'json' && !view.server) return printLines(operation, input, setting)
   const answer = view.server
     ? await askServer(operation, raw, proverOf(view.server, setting.config))
     : await runHere(operation, input, setting)
@@ -87,6 +86,8 @@ const proverOf = (server: string, { apiKeys, peerSecret, nodeId }: Config): Aske
 function show(operation: Operation, answer: JsonObject, format: Format, version: string): string {
   const document = operation.documents?.[format]
   if (document) return document.render(answer, { version })
+  if (format === 'json' && operation.stream)
+    return (answer.data as JsonObject[]).map((one) => JSON.stringify(one)).join('\n')
   if (format === 'json') return JSON.stringify(answer, null, 2)
   return format === 'markdown' ? viewMarkdown(answer) : viewTable(answer)
 }
