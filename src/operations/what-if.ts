@@ -11,7 +11,7 @@ import { checkAnswer } from './answers.ts'
 import { selectorParam } from './check.ts'
 import { repeatable } from './context.ts'
 import { reportDocuments } from './documents.ts'
-import { checkExample } from './examples.ts'
+import { whatIfExample } from './examples.ts'
 import { judgeDomain } from './judge-domain.ts'
 import { defineOperation, type JsonObject } from './operation.ts'
 import { domainParam, durationParam, listParam, TIMEOUT } from './params.ts'
@@ -56,14 +56,7 @@ export const whatIf = defineOperation({
     timeout: durationParam('time for the whole check; default 20s', TIMEOUT).optional(),
   }),
   output: checkAnswer.extend({ before: standing, after: standing }),
-  example: {
-    input: { domain: 'example.org', records: [{ name: '_dmarc', type: 'TXT', value: 'v=DMARC1; p=reject' }] },
-    output: {
-      ...checkExample.output,
-      before: { score: 55, grade: 'D', status: 'fail', complete: true, findings: ['dmarc.no_record'] },
-      after: { score: 82, grade: 'B', status: 'warn', complete: true, findings: ['dmarc.no_rua'] },
-    },
-  },
+  example: whatIfExample,
   deadlineMs: 20_000,
   documents: reportDocuments,
   run: async (ctx, deps, { domain, records = [], zone, selector }) => {
