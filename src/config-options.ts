@@ -93,25 +93,40 @@ const ttl = (value: string): Parsed<number> => {
   return !ms.ok || (ms.value >= 1_000 && ms.value <= 3_600_000) ? ms : problem(`${value} is outside of 1s to 1h`)
 }
 
-/** Source addresses, one an item, or `@file` with one a line (`#` starts a comment); at most 1,024. */
-function addresses(value: string): Parsed<readonly Ip[]> {
-  if (!value.startsWith('@')) {
-    const address = parseIp(value)
-    return address.ok ? parsed([address.value]) : address
+/** Addresses of a pool at most. */
+const MAX_POOL = 1_024
+
+/** The source addresses of `--pool`: each item an address, or `@file` with one a line (`#` starts a comment); at most 1,024. Files are read anew at every call. */
+export function readPool(items: readonly string[]): Parsed<readonly Ip[]> {
+  const addresses: Ip[] = []
+  for (const item of items) {
+    const lines = item.startsWith('@') ? linesOf(item.slice(1)) : parsed([item])
+    if (!lines.ok) return lines
+    for (const line of lines.value) {
+      const address = parseIp(line)
+      if (!address.ok) return address
+      addresses.push(address.value)
+    }
   }
-  let lines: string[]
+  const distinct = [...new Set(addresses)]
+  return distinct.length <= MAX_POOL
+    ? parsed(distinct)
+    : problem(`${distinct.length} addresses are more than ${MAX_POOL}`)
+}
+
+function linesOf(path: string): Parsed<readonly string[]> {
   try {
-    lines = readFileSync(value.slice(1), 'utf8')
-      .split('\n')
-      .map((line) => line.replace(/#.*/, '').trim())
+    const lines = readFileSync(path, 'utf8').split('\n')
+    return parsed(lines.map((line) => line.replace(/#.*/, '').trim()).filter((line) => line !== ''))
   } catch (error) {
-    return problem(`the file ${value.slice(1)} could not be read: ${(error as Error).message}`)
+    return problem(`the file ${path} could not be read: ${(error as Error).message}`)
   }
-  const written = lines.filter((line) => line !== '')
-  if (written.length > 1_024) return problem(`the file ${value.slice(1)} has more than 1,024 addresses`)
-  const results = written.map(parseIp)
-  const bad = results.find((result) => !result.ok)
-  return bad && !bad.ok ? bad : parsed(results.flatMap((result) => (result.ok ? [result.value] : [])))
+}
+
+/** An item of `--pool`, checked at the start and kept as written. */
+function poolItem(value: string): Parsed<string> {
+  const pool = readPool([value])
+  return pool.ok ? parsed(value) : pool
 }
 
 /** Every option: a flag, `MAILSONDE_…` in the environment and a key of the configuration file, all by the same name. docs/config.md is made from it. */
@@ -146,7 +161,8 @@ export const OPTIONS = {
     parseDomain,
   ),
   mailFrom: one('mail-from', 'ADDRESS', undefined, 'reverse-path, or <>; default verify-<changing>@<HELO name>', text),
-  pool: many('pool', 'IP|@FILE', "source addresses; default this machine's public addresses", addresses),
+  pool: many('pool', 'IP|@FILE', "source addresses; default this machine's public addresses", poolItem),
+  deny: many('deny-domain', 'DOMAIN', 'domains, with all below them, that are never verified', parseDomain),
   poolAttempts: one('pool-attempts', 'N', 3, 'source addresses that one verification may try', whole(1, 10)),
   apiKeys: many(
     'api-key',

@@ -79,20 +79,16 @@ function readOption(option: AnyOption, raw: unknown, where: string): unknown {
   return option.repeatable ? results.flat() : results[0]
 }
 
+/** The texts of a value as it was given; a repeatable option takes several, in a list, by comma, or both. Undefined: of no use. */
 function textsOf(raw: unknown, repeatable: boolean): string[] | undefined {
-  if (Array.isArray(raw)) {
-    const texts = raw.map((item) => textsOf(item, false)?.[0])
-    return repeatable && texts.every((text) => text !== undefined) ? (texts as string[]) : undefined
-  }
-  if (typeof raw === 'string')
-    return repeatable
-      ? raw
-          .split(',')
-          .map((text) => text.trim())
-          .filter((text) => text !== '')
-      : [raw.trim()]
-  if (typeof raw === 'number' || typeof raw === 'boolean') return [String(raw)]
-  return undefined
+  if (!repeatable)
+    return typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean'
+      ? [String(raw).trim()]
+      : undefined
+  const items = Array.isArray(raw) ? raw : [raw]
+  const texts = items.map((item) => textsOf(item, false)?.[0])
+  if (texts.some((text) => text === undefined)) return undefined
+  return (texts as string[]).flatMap((text) => text.split(',').map((part) => part.trim())).filter((text) => text !== '')
 }
 
 function refuseUnknownVariables(env: NodeJS.ProcessEnv): void {

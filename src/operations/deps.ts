@@ -35,6 +35,8 @@ export type Deps = {
   readonly peers: PeerRoom
   /** Whether another node may be called at one address of its URL. */
   readonly mayCall: (url: URL, address: Ip) => boolean
+  /** Resolvers in use that are well-known public ones. */
+  readonly publicResolvers: readonly string[]
   readonly probes: { readonly resolver: Probe; readonly store: Probe }
   /** Whether a socket of this machine can have the address as its own. */
   readonly canBind: (address: Ip) => Promise<boolean>

@@ -1,28 +1,111 @@
 import { z } from 'zod'
+import type { Json } from '../base/json.ts'
 import { presentPool } from '../mailbox/present.ts'
-import { defineOperation } from './operation.ts'
+import type { Ctx } from '../world.ts'
+import { remembering } from './context.ts'
+import type { Deps } from './deps.ts'
+import { defineOperation, type JsonObject } from './operation.ts'
+import { presentSelfCheck, selfChecks } from './self-check.ts'
 
-/** The source addresses of verification and how they stand. */
+const poolAnswer = z.looseObject({
+  data: z.array(
+    z.looseObject({
+      address: z.string().meta({ description: 'empty: the address that the system chooses' }),
+      configured: z.boolean(),
+      providers: z.array(z.looseObject({ provider: z.string(), breaker: z.enum(['closed', 'open', 'half_open']) })),
+      listings: z
+        .array(z.looseObject({ blacklist: z.string() }))
+        .nullable()
+        .optional(),
+      ptr: z.array(z.string()).optional(),
+      helo: z.string().optional(),
+      problems: z.array(z.string()).optional(),
+    }),
+  ),
+  has_more: z.boolean(),
+  next_cursor: z.null(),
+})
+
+const example = {
+  data: [
+    {
+      address: '192.0.2.1',
+      configured: true,
+      providers: [
+        {
+          provider: 'google',
+          breaker: 'closed',
+          per_minute: 61,
+          successes: 1,
+          refusals: 0,
+          last_used_at: '2026-01-02T03:04:05.000Z',
+          latency_ms: 26,
+        },
+      ],
+      listings: [],
+      ptr: ['mail.example.org'],
+      forward_confirmed: true,
+      helo: 'mail.example.org',
+      helo_resolves: true,
+      spf: 'pass',
+      problems: [],
+      fixes: [],
+    },
+  ],
+  has_more: false,
+  next_cursor: null,
+}
+
+/** The source addresses of verification: how they stand with each provider, on the lists, and in the DNS. */
 export const pool = defineOperation({
   name: 'pool',
   method: 'GET',
   path: '/v1/pool',
-  summary: 'The source addresses of verification and how they stand with each provider',
+  summary: 'The source addresses of verification: standing with each provider, listings, PTR, HELO and SPF',
   scope: 'read',
   input: z.object({}),
-  output: z.looseObject({
-    data: z.array(
-      z.looseObject({
-        address: z.string(),
-        configured: z.boolean(),
-        providers: z.array(z.looseObject({ provider: z.string() })),
-      }),
-    ),
-  }),
-  example: {
-    input: {},
-    output: { data: [{ address: '192.0.2.1', configured: true, providers: [] }], has_more: false, next_cursor: null },
-  },
+  output: poolAnswer,
+  example: { input: {}, output: example },
   deadlineMs: 10_000,
-  run: async (_ctx, { verifier }) => presentPool(await verifier.pool()),
+  run: (ctx, deps) => standing(ctx, deps),
 })
+
+/** Reads the pool's files again and lets every address be tried again. */
+export const poolReload = defineOperation({
+  name: 'pool-reload',
+  method: 'POST',
+  path: '/v1/pool',
+  summary: 'Read the source addresses again, and let those that rest be tried again',
+  scope: 'admin',
+  input: z.object({}),
+  output: poolAnswer,
+  example: { input: {}, output: example },
+  deadlineMs: 10_000,
+  run: async (ctx, deps) => {
+    deps.sourcePool.reload()
+    await deps.verifier.reloadPool()
+    return standing(ctx, deps)
+  },
+})
+
+async function standing(ctx: Ctx, deps: Deps): Promise<JsonObject> {
+  const { sourcePool, verifier } = deps
+  const addresses = sourcePool.addresses()
+  const [checks, rows] = await Promise.all([
+    selfChecks(remembering(ctx), deps, addresses),
+    verifier.pool(),
+    sourcePool.refresh(ctx.signal),
+  ])
+  const view = presentPool(rows) as { readonly data: readonly (JsonObject & { readonly address: string })[] }
+  const data = view.data.map((row): Json => {
+    const check = checks.find(({ address }) => address === row.address)
+    return check
+      ? {
+          ...row,
+          listings: sourcePool.listings(check.address)?.map((listing): Json => ({ ...listing })) ?? null,
+          ...presentSelfCheck(check),
+        }
+      : row
+  })
+  return { ...view, data, has_more: false, next_cursor: null }
+}

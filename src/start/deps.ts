@@ -12,6 +12,7 @@ import { identity } from '../mailbox/identity.ts'
 import { createVerifier, type VerifySettings } from '../mailbox/verify.ts'
 import { parseEmail } from '../names/email.ts'
 import type { Resolve } from '../net/dns/resolver.ts'
+import { formatServer, isPublicResolver } from '../net/dns/system.ts'
 import { canBind } from '../net/local-addresses.ts'
 import type { Deps, SourcePool } from '../operations/deps.ts'
 import { createPeers } from './peers.ts'
@@ -25,7 +26,10 @@ export type Rooms = { readonly deps: Deps; readonly settle: () => Promise<void> 
 const SETTLE_MS = 1_000
 
 /** The rooms that keep state, made once for the life of the process. Throws AppError on an option whose file cannot be used. */
-export async function createDeps(config: Config, { world, uncached, version, probes }: Outside): Promise<Rooms> {
+export async function createDeps(
+  config: Config,
+  { world, uncached, version, probes, servers }: Outside,
+): Promise<Rooms> {
   const blacklists = createBlacklists({
     now: world.now,
     set: listSet(config),
@@ -46,6 +50,7 @@ export async function createDeps(config: Config, { world, uncached, version, pro
     verifier,
     heloName: identity(world.now, config.helo ? { helo: config.helo } : {}).heloName,
     ...(await createPeers(config, world, version, sourcePool.addresses)),
+    publicResolvers: servers.filter(({ ip }) => isPublicResolver(ip)).map(formatServer),
     probes,
     canBind,
     smtpPort: config.smtpPort,

@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
+import { within } from '../base/deadline.ts'
 import type { Config } from '../config.ts'
 import { isLoopbackHost } from '../http/caller.ts'
 import { httpServer } from '../http/server.ts'
 import type { Logger } from '../log.ts'
+import type { Deps } from '../operations/deps.ts'
 import { operations } from '../operations/registry.ts'
 import { type ApiKey, hashKey, makeKey, openKeyFile } from '../store/key-file.ts'
 import { createDeps } from './deps.ts'
@@ -42,6 +44,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
   metrics.watch(deps, app.underWay, outside.world.now)
   const leaving = new AbortController()
   const load = () => ({ active: app.underWay(), capacity: config.maxConcurrency })
+  if (deps.sourcePool.isConfigured) keepPoolFresh(deps, logger, leaving.signal)
   startJoining(config, outside, deps, { load, signal: leaving.signal })
   const url = await app.listen({ host: config.host, port: config.port })
   logger.info({ url, keys: keys().length }, 'listening')
@@ -61,6 +64,22 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
       resolve(err ? 1 : 0)
     })
   })
+}
+
+/** How often the listings of the pool's addresses are looked at, ms; how long one look may take. */
+const POOL_EVERY_MS = 15 * 60_000
+const POOL_LOOK_MS = 30_000
+
+/** Looks after the pool in the background: addresses that a provider's list has are then skipped toward it. Ends when `signal` fires. */
+function keepPoolFresh({ sourcePool }: Deps, logger: Logger, signal: AbortSignal): void {
+  const look = (): void => {
+    sourcePool
+      .refresh(within(POOL_LOOK_MS, signal))
+      .catch((err: unknown) => logger.error({ err }, 'the listings of the pool could not be looked at'))
+  }
+  look()
+  const timer = setInterval(look, POOL_EVERY_MS).unref()
+  signal.addEventListener('abort', () => clearInterval(timer), { once: true })
 }
 
 async function drained(app: FastifyInstance): Promise<void> {

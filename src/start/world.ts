@@ -51,7 +51,7 @@ export async function openOutside(
   const client = dnsClient({ servers, trustAd, random, ...(onDns && { onEvent: onDns }) })
   const asker = serverAsker({ allowed: reachable, random })
   const uncached = once(limited(client.resolve, MAX_QUESTIONS))
-  const resolve = once(cached(uncached, { now, ...CACHE }))
+  const resolve = cached(uncached, { now, ...CACHE })
   const ca = getCACertificates('extra')
   const store = fileStore(config.dataDir, log.warn)
   const world: World = {

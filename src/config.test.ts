@@ -1,0 +1,58 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { describeConfig, type Flags, loadConfig, variableOf } from './config.ts'
+import { OPTIONS, readPool } from './config-options.ts'
+
+const file = (content: unknown): string => {
+  const path = join(mkdtempSync(join(tmpdir(), 'config-')), 'c.json')
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
+  return path
+}
+
+describe('where a value comes from', () => {
+  it.each<[string, Flags, NodeJS.ProcessEnv, unknown, number, string]>([
+    ['nothing', {}, {}, {}, 8080, 'default'],
+    ['the file', {}, {}, { port: 81 }, 81, 'file'],
+    ['the environment beats the file', {}, { MAILSONDE_PORT: '82' }, { port: 81 }, 82, 'environment'],
+    ['a flag beats both', { port: '83' }, { MAILSONDE_PORT: '82' }, { port: 81 }, 83, 'flag'],
+  ])('%s', (_, flags, env, content, port, source) => {
+    const { config, sources } = loadConfig({ config: file(content), ...flags }, env)
+    expect([config.port, sources.port]).toEqual([port, source])
+  })
+})
+
+it.each<[string, Flags]>([
+  ['by comma', { pool: '45.53.1.1, 45.53.1.2' }],
+  ['repeated', { pool: ['45.53.1.1', '45.53.1.2'] }],
+  ['both', { pool: ['45.53.1.1,45.53.1.2'] }],
+  ['from a file', { pool: `@${file('45.53.1.1\n# a comment\n45.53.1.2 # another\n')}` }],
+])('reads a pool %s', (_, flags) =>
+  expect(readPool(loadConfig(flags, {}).config.pool)).toEqual({ ok: true, value: ['45.53.1.1', '45.53.1.2'] }),
+)
+
+it.each<[string, Flags, NodeJS.ProcessEnv, RegExp]>([
+  ['a value of no use', { port: '99999' }, {}, /^--port: "99999" is not a whole number/],
+  ['an unknown variable', {}, { MAILSONDE_PROT: '1' }, /MAILSONDE_PROT is not known/],
+  ['an unknown key', { config: file({ prot: 1 }) }, {}, /unknown key "prot"/],
+  ['a file that is no JSON', { config: file('{') }, {}, /could not be read/],
+  ['a file that is not there', { config: '/nowhere/c.json' }, {}, /could not be read/],
+  [
+    'a pool file that is not there',
+    { pool: '@/nowhere/pool' },
+    {},
+    /--pool: the file \/nowhere\/pool could not be read/,
+  ],
+  ['a switch that is neither', {}, { MAILSONDE_NO_COURTESY: 'yes' }, /"yes" is neither true nor false/],
+  ['a network that is none', { allowNetworks: ['10.0.0.0/33'] }, {}, /\/33 is not a prefix length/],
+])('refuses %s', (_, flags, env, why) => expect(() => loadConfig(flags, env)).toThrow(why))
+
+it('never shows a secret', () => {
+  const secrets = Object.entries(OPTIONS).filter(([, option]) => option.secret)
+  const env = Object.fromEntries(secrets.map(([, { flag }]) => [variableOf(flag), 's3cr3t-value-of-25-letters']))
+  const shown = JSON.stringify(describeConfig(loadConfig({}, env)))
+  expect(secrets.length).toBeGreaterThan(2)
+  expect(shown).not.toContain('s3cr3t')
+  expect(shown).toContain('********')
+})

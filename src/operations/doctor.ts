@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { summarize } from '../dnsbl/present.ts'
+import type { Ip } from '../names/ip.ts'
+import { remembering } from './context.ts'
+import { defineOperation } from './operation.ts'
+import { presentSelfCheck, selfChecks } from './self-check.ts'
+
+/** The test point of RFC 5782 §5 that no list may have: a list that refuses us says so here too. */
+const NEVER_LISTED = '127.0.0.1' as Ip
+
+/** Whether this machine is fit to verify mailboxes and ask lists, and what to publish where it is not. */
+export const doctor = defineOperation({
+  name: 'doctor',
+  method: 'GET',
+  path: '/v1/doctor',
+  summary: 'Whether this machine is fit for its work, with the records to publish where it is not',
+  scope: 'admin',
+  input: z.object({}),
+  output: z.looseObject({
+    fit: z.boolean(),
+    resolver: z.looseObject({ answers: z.boolean(), public: z.array(z.string()) }),
+    lists: z.looseObject({ total: z.int(), refusing: z.array(z.string()) }),
+    sources: z.array(z.looseObject({ address: z.string(), problems: z.array(z.string()) })),
+    advice: z.array(z.string()),
+  }),
+  example: {
+    input: {},
+    output: {
+      fit: false,
+      resolver: { answers: true, public: ['9.9.9.9'] },
+      lists: { total: 29, answering: 27, refusing: ['Spamhaus ZEN', 'Barracuda BRBL'] },
+      sources: [
+        {
+          address: '192.0.2.1',
+          listings: [],
+          ptr: [],
+          forward_confirmed: false,
+          helo: '[192.0.2.1]',
+          helo_resolves: null,
+          spf: 'none',
+          problems: ['it has no PTR name to greet with: set one, or name --helo'],
+          fixes: [],
+        },
+      ],
+      advice: ['Run a resolver of your own: several lists refuse public ones.'],
+    },
+  },
+  deadlineMs: 30_000,
+  run: async (ctx, deps) => {
+    const { sourcePool, blacklists, probes, publicResolvers } = deps
+    const [down, lists, checks] = await Promise.all([
+      probes.resolver(ctx.signal),
+      blacklists.lookup(ctx, NEVER_LISTED, { maxAgeMs: 0 }),
+      selfChecks(remembering(ctx), deps, sourcePool.addresses()),
+      sourcePool.refresh(ctx.signal),
+    ])
+    const refusing = lists.entries.filter(({ reading }) => reading.status === 'blocked').map(({ list }) => list.name)
+    const sources = checks.map((check) => ({
+      address: check.address,
+      listings: (sourcePool.listings(check.address) ?? []).map((listing) => ({ ...listing })),
+      ...presentSelfCheck(check),
+    }))
+    const advice = [
+      ...(down === undefined ? [] : [`The resolver does not answer (${down}): see to it first.`]),
+      ...(publicResolvers.length > 0 ? ['Run a resolver of your own: several lists refuse public ones.'] : []),
+      ...(refusing.length > 0
+        ? [
+            `${refusing.length} lists refuse this resolver (${refusing.join(', ')}): register its address with them, or set their key.`,
+          ]
+        : []),
+      ...(sources.length === 0
+        ? [
+            'This machine has no public address of its own: mail hosts see the address of its network, which cannot be looked at from here. Name it with --pool where it can be bound.',
+          ]
+        : []),
+      ...(sources.some(({ listings }) => listings.length > 0)
+        ? ['Addresses that are listed are skipped where a provider goes by that list; ask for delisting.']
+        : []),
+    ]
+    const fit =
+      down === undefined &&
+      sources.length > 0 &&
+      checks.every(({ problems }) => problems.length === 0) &&
+      sources.every(({ listings }) => listings.length === 0)
+    return {
+      fit,
+      resolver: {
+        answers: down === undefined,
+        ...(down === undefined ? {} : { reason: down }),
+        public: publicResolvers,
+      },
+      lists: { total: lists.entries.length, answering: summarize(lists).answered, refusing },
+      sources,
+      advice,
+    }
+  },
+  verdict: ({ fit }) => (fit === true ? 'good' : 'bad'),
+})

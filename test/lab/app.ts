@@ -1,0 +1,84 @@
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { createBlacklists } from '../../src/dnsbl/blacklists.ts'
+import { createGeo } from '../../src/geo/geo.ts'
+import type { HttpOptions } from '../../src/http/options.ts'
+import { httpServer } from '../../src/http/server.ts'
+import { identity } from '../../src/mailbox/identity.ts'
+import { createVerifier } from '../../src/mailbox/verify.ts'
+import { ip } from '../../src/names/ip.ts'
+import { isPublic } from '../../src/names/ip-range.ts'
+import type { PeerCall } from '../../src/net/peer-call.ts'
+import type { Deps } from '../../src/operations/deps.ts'
+import { operations } from '../../src/operations/registry.ts'
+import { peerRoom } from '../../src/peers/room.ts'
+import { type ApiKey, hashKey, type Scope } from '../../src/store/key-file.ts'
+import type { World } from '../../src/world.ts'
+import { labStore } from './world.ts'
+
+/** The rooms of the program in a lab world: this node is `here`, all its probes are well, and it can bind 45.53.1.9 alone. */
+export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: PeerCall } = {}): Deps {
+  const { call = unasked, ...rest } = parts
+  const { now, random } = world
+  const self = { id: 'here', url: undefined, name: 'here', region: '', addresses: () => [], version: '0' }
+  return {
+    blacklists: createBlacklists({ now, noCourtesy: true }),
+    geo: createGeo({ sources: [], warn: () => {} }),
+    verifier: createVerifier(world, { noCourtesy: true }),
+    sourcePool: {
+      isConfigured: false,
+      addresses: () => [],
+      reload: () => {},
+      refresh: async () => {},
+      listings: () => undefined,
+      refusedBy: () => undefined,
+    },
+    heloName: identity(now, {}).heloName,
+    peers: peerRoom({ now, random, store: labStore(), self, secret: LAB_SECRET, ttlMs: 30_000, call }),
+    mayCall: (url, address) => url.protocol === 'https:' && isPublic(address),
+    publicResolvers: [],
+    probes: { resolver: async () => undefined, store: async () => undefined },
+    canBind: async (address) => address === ip('45.53.1.9'),
+    smtpPort: 25,
+    ...rest,
+  }
+}
+
+export const LAB_SECRET = 'the secret of the lab cluster'
+
+const unasked: PeerCall = async () => {
+  throw new Error('the lab has no other node: fake the call in this test')
+}
+
+/** The HTTP face over a lab world; no key is in force unless given. */
+export function labApp(
+  world: World,
+  options: Partial<HttpOptions> & { readonly onLine?: (line: string) => void } = {},
+): Promise<FastifyInstance> {
+  const { onLine, ...rest } = options
+  return httpServer({
+    operations,
+    world,
+    deps: labDeps(world),
+    keys: () => [],
+    hostNames: [],
+    corsOrigins: [],
+    ratePerMinute: 1_000_000,
+    maxConcurrency: 512,
+    logger: pino({ level: onLine ? 'debug' : 'silent' }, { write: (line: string) => onLine?.(line) }),
+    draining: () => false,
+    refuseWhenLate: false,
+    version: '0.0.0',
+    ...rest,
+  })
+}
+
+/** A key in force that callers present as `key`. */
+export const labKey = (key: string, scopes: readonly Scope[], over: Partial<ApiKey> = {}): ApiKey => ({
+  id: `id-of-${key}`,
+  name: key,
+  hash: hashKey(key),
+  scopes: [...scopes],
+  created_at: '2026-01-01T00:00:00.000Z',
+  ...over,
+})
