@@ -5,7 +5,7 @@ const ROLES = new Set(
   noreply donotreply noresponse nospam spam null devnull bounce bounces mail mailer mailbox email autoreply autoresponder
   contact contacts contactus contactme hello hi hey welcome ask askus question questions query queries enquiry enquiries enquire inquiry inquiries inquire request requests feedback suggestions comment comments ideas chat talk
   help helpdesk servicedesk service services customerservice customerservices customersupport customercare customersuccess customer customers customerrelations clientservices clients client care techsupport technicalsupport technical tech supportdesk frontdesk frontoffice backoffice reception receptionist desk
-  office officemanager headoffice mainoffice oficina escritorio team teams staff all allstaff everyone everybody allhands allusers users user members member membership friends
+  office officemanager headoffice mainoffice oficina escritorio team teams staff all allstaff everyone everybody allhands allusers members member membership friends
   accounts account accounting accountant accountants accountspayable accountsreceivable ap ar billing invoice invoices invoicing finance financial payments payment payroll purchasing purchase procurement purchases buyers buyer orders order ordering shop store retail wholesale checkout returns refunds refund expenses treasury tax taxes audit bookkeeping collections credit
   hr humanresources personnel people jobs job careers career recruiting recruitment recruiter recruit hiring employment talent interns internship internships training trainers trainer benefits
   legal compliance privacy dpo gdpr dmca copyright trademark trademarks licensing license licenses permissions counsel law riskmanagement risk

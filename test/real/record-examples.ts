@@ -4,7 +4,7 @@ import { startProgram } from './program.ts'
 /** Records the answers that the API's documents show, from the mini internet: `npm run examples`. */
 const EXAMPLES = {
   check: '/v1/check?domain=neglected.test',
-  verify: '/v1/verify?email=user@accept.test&role=true&free=true',
+  verify: '/v1/verify?email=user@accept.test&free=true&role=true&suggestion=true',
   blacklist: '/v1/blacklist?ip=45.53.9.9',
   report: '/v1/report?domain=accept.test',
 } as const
