@@ -8,7 +8,7 @@ import { type Domain, parseDomain } from '../names/domain.ts'
 import { parseEmail } from '../names/email.ts'
 import type { Ip } from '../names/ip.ts'
 import { DnsError } from '../net/dns/resolver.ts'
-import { composeReport, type ReportedAddress } from '../report/report.ts'
+import { composeReport, type ReportedAddresses } from '../report/report.ts'
 import type { Ctx } from '../world.ts'
 import { reportAnswer } from './answers.ts'
 import { checkDomain, selectorParam } from './check.ts'
@@ -77,29 +77,37 @@ async function reportOn(
   selector: readonly string[] | undefined,
 ): Promise<JsonObject> {
   const shared = remembering(ctx)
-  const [checked, addresses] = await Promise.all([
+  const [checked, addresses, pool] = await Promise.all([
     checkDomain(shared, deps, domain, { selectors: selector ?? [], starttls: true }),
     lookUpAddresses(shared, deps, domain),
+    lookUpPool(shared, deps),
   ])
-  return composeReport(checked, addresses, {
-    role: local === undefined ? '' : roleOf(local),
-    suggestion: suggestDomain(domain),
-    nowMs: ctx.now(),
-  })
+  return composeReport(
+    checked,
+    { ...addresses, ...(pool && { pool }) },
+    {
+      role: local === undefined ? '' : roleOf(local),
+      suggestion: suggestDomain(domain),
+      nowMs: ctx.now(),
+    },
+  )
 }
 
 /** The blacklists of every MX address, each address asked once, in MX order; none when the mail hosts could not be found out (the check says so). */
-async function lookUpAddresses(
-  ctx: Ctx,
-  deps: Deps,
-  domain: Domain,
-): Promise<{ readonly answers: readonly ReportedAddress[]; readonly leftOut: number }> {
+async function lookUpAddresses(ctx: Ctx, deps: Deps, domain: Domain): Promise<Omit<ReportedAddresses, 'pool'>> {
   const addresses = await mxAddresses(ctx, domain)
   const answers = await atMost(AT_A_TIME, addresses.slice(0, MAX_ADDRESSES), async (address) => {
     const [blacklists, geo] = await Promise.all([deps.blacklists.lookup(ctx, address.ip), deps.geo(address.ip)])
     return { ...address, blacklists, geo }
   })
   return { answers, leftOut: Math.max(0, addresses.length - MAX_ADDRESSES) }
+}
+
+/** The standing of the pool's own addresses, where the operator has configured a pool. */
+async function lookUpPool(ctx: Ctx, { sourcePool, blacklists }: Deps): Promise<ReportedAddresses['pool']> {
+  if (!sourcePool.isConfigured) return undefined
+  const addresses = sourcePool.addresses().slice(0, MAX_ADDRESSES)
+  return atMost(AT_A_TIME, addresses, (address) => blacklists.lookup(ctx, address))
 }
 
 async function mxAddresses(

@@ -17,16 +17,23 @@ export type ReportedAddress = {
   readonly geo: Geo
 }
 
+/** The addresses of a report: those of the mail hosts, how many were left out, and those of the configured pool. */
+export type ReportedAddresses = {
+  readonly answers: readonly ReportedAddress[]
+  readonly leftOut: number
+  readonly pool?: readonly BlacklistAnswer[]
+}
+
 /**
  * The answer of `/v1/report`: the check's fields, then the blacklists of each MX address and their sum, then role and suggestion. `score` stays the check's;
  * `report_score` is less the listings. Lists that gave no answer cost nothing but make the report incomplete.
  */
 export function composeReport(
   checked: JsonObject,
-  addresses: { readonly answers: readonly ReportedAddress[]; readonly leftOut: number },
+  addresses: ReportedAddresses,
   about: { readonly role: string; readonly suggestion: string; readonly nowMs: number },
 ): JsonObject {
-  const { answers, leftOut } = addresses
+  const { answers, leftOut, pool } = addresses
   const summaries = answers.map(({ blacklists }) => summarize(blacklists))
   const listings = answers.flatMap(({ blacklists }) =>
     blacklists.entries.flatMap(({ reading }) => (reading.status === 'listed' ? [reading.tier] : [])),
@@ -48,6 +55,8 @@ export function composeReport(
       addresses: answers.length,
       listed_addresses: summaries.filter((summary) => summary.verdict === 'listed').length,
       listings: listings.length,
+      worst_tier: TIERS.find((tier) => listings.includes(tier)) ?? null,
+      tiers: Object.fromEntries(TIERS.map((tier) => [tier, listings.filter((one) => one === tier).length])),
       unanswered: summaries.reduce((sum, summary) => sum + summary.total - summary.answered, 0),
       left_out: leftOut,
     },
@@ -56,5 +65,27 @@ export function composeReport(
     suggestion: about.suggestion,
     report_score: reported,
     report_grade: gradeOf(reported),
+    ...(pool ? { pool: pool.map(presentPoolAddress) } : {}),
+  }
+}
+
+const TIERS = ['A', 'B', 'C', 'D'] as const
+
+/** The standing of an address that this service sends from; nothing of it counts for the domain. */
+function presentPoolAddress(answer: BlacklistAnswer): JsonObject {
+  const { verdict, answered, total } = summarize(answer)
+  const listings = answer.entries.filter(({ reading }) => reading.status === 'listed')
+  return {
+    address: answer.ip,
+    listed: verdict === 'listed',
+    listings: listings.map(({ list, reading }) => ({
+      blacklist: list.name,
+      tier: reading.tier,
+      meaning: reading.meaning,
+      delist_url: list.delistUrl,
+    })),
+    verdict,
+    answered,
+    total,
   }
 }

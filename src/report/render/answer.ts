@@ -26,7 +26,7 @@ export type Answer = Fields & {
   readonly report_grade?: string
   readonly blacklists?: readonly AddressLists[]
   readonly blacklist_summary?: { readonly unanswered?: number; readonly left_out?: number }
-  readonly pool?: readonly AddressLists[]
+  readonly pool?: readonly PoolAddress[]
   readonly suggestion?: string
 }
 
@@ -54,6 +54,15 @@ export type ListEntry = {
   readonly txt?: string
   readonly delist_url: string
   readonly reason?: string
+}
+
+/** A source address of the service. */
+export type PoolAddress = {
+  readonly address: string
+  readonly listings: readonly { readonly blacklist: string; readonly tier?: string; readonly delist_url?: string }[]
+  readonly verdict: string
+  readonly answered?: number
+  readonly total?: number
 }
 
 /** What the lists say of one address. */

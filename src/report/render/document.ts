@@ -26,7 +26,7 @@ export function reportDocument(answer: Answer, version: string): ReportDocument 
 }
 
 function footer(answer: Answer, version: string): Line[] {
-  const lists = answer.blacklists?.[0]?.list_version ?? answer.pool?.[0]?.list_version
+  const lists = answer.blacklists?.[0]?.list_version
   return [
     ...(answer.observed_at === undefined ? [] : [[`Observed ${inWords(answer.observed_at)}.`]]),
     [

@@ -1,4 +1,4 @@
-import type { AddressLists, Answer, ListEntry } from './answer.ts'
+import type { AddressLists, Answer, ListEntry, PoolAddress } from './answer.ts'
 import { type Block, code, codes, heading, type Inline, type Line, quiet, text } from './block.ts'
 import { placeLine, standing } from './hosts.ts'
 import { LIST_STATUS, REASON_WORDS, TIER_WORDS } from './words.ts'
@@ -18,15 +18,37 @@ export function listBlocks(answer: Answer): readonly Block[] {
   ]
 }
 
-/** The same for the addresses that this service sends from. */
-export const poolBlocks = (answer: Answer): readonly Block[] =>
-  answer.pool === undefined || answer.pool.length === 0
+/** The addresses that this service sends from, in one table. */
+export const poolBlocks = ({ pool = [] }: Answer): readonly Block[] =>
+  pool.length === 0
     ? []
     : [
         heading(2, 'The source addresses of this service', 'pool'),
-        text('Addresses that mail hosts were asked from. A listing of these says nothing about the domain.'),
-        ...answer.pool.map((one) => addressBlock(one, [])),
+        text('Mail hosts are asked from these addresses. Their listings say nothing about the domain.'),
+        {
+          kind: 'table',
+          table: {
+            caption: 'Source addresses',
+            head: ['Address', 'Standing', 'Listed on'],
+            rows: pool.map((one): Line[] => [[code(one.address)], [poolStanding(one)], poolListings(one)]),
+          },
+        },
       ]
+
+const poolStanding = ({ verdict, answered, total }: PoolAddress): Inline =>
+  verdict === 'listed'
+    ? { mark: 'bad', text: 'listed' }
+    : verdict === 'clean'
+      ? { mark: 'good', text: 'on no list' }
+      : { mark: 'open', text: `${answered ?? 0} of ${total ?? 0} lists answered, none lists it` }
+
+const poolListings = ({ listings }: PoolAddress): Line =>
+  listings.length === 0
+    ? ['–']
+    : listings.flatMap(({ blacklist, delist_url }, i): Inline[] => [
+        i === 0 ? '' : ', ',
+        delist_url === undefined ? blacklist : { link: delist_url, text: blacklist },
+      ])
 
 function addressBlock(lists: AddressLists, hosts: readonly string[]): Block {
   const listings = lists.results.filter(({ listed }) => listed).toSorted(byTier)
