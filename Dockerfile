@@ -1,0 +1,22 @@
+# The service in a container: docker build -t mailsonde . && docker run -p 127.0.0.1:8080:8080 -v mailsonde:/data mailsonde
+FROM node:24-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY tsconfig.json tsconfig.build.json ./
+COPY src ./src
+RUN npm run build && npm prune --omit=dev
+
+FROM node:24-slim
+WORKDIR /app
+ENV NODE_ENV=production
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+RUN mkdir /data && chown node:node /data
+USER node
+VOLUME /data
+EXPOSE 8080
+# A container's host is not loopback: the first start makes an API key and prints it once.
+ENTRYPOINT ["node", "dist/main.js"]
+CMD ["serve", "--host", "0.0.0.0", "--data-dir", "/data"]
