@@ -12,7 +12,7 @@ export type LogOptions = {
 
 export type Logger = pino.Logger
 
-/** The log, by default on standard error: standard output belongs to answers. Mail addresses in any field are masked unless `addresses`. */
+/** The log, by default on standard error: standard output belongs to answers. Mail addresses in any field are masked unless `addresses`. `write` takes the lines in place of standard error. */
 export function createLogger({ level, format, addresses }: LogOptions, write?: (line: string) => void): Logger {
   const clean = addresses ? (value: unknown) => value : masked
   return pino(

@@ -40,7 +40,8 @@ export function authorizer(options: HttpOptions): Authorize {
 /** An address as the rate counts it: IPv6 by its /64, of which one caller has all. */
 export function callerAddress(text: string): string {
   const address = parseIp(text)
-  return `address ${address.ok && familyOf(address.value) === 6 ? networkOf(address.value, 64) : text}`
+  if (!address.ok) return `address ${text}`
+  return `address ${familyOf(address.value) === 6 ? networkOf(address.value, 64) : address.value}`
 }
 
 type Memory = { readonly by: string; readonly seen: (nonce: string) => boolean; readonly startedMs: number }

@@ -1,0 +1,180 @@
+import { connect } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { afterEach, expect, it } from 'vitest'
+import { z } from 'zod'
+import { createLogger } from '../../src/log.ts'
+import { defineOperation } from '../../src/operations/operation.ts'
+import { operations } from '../../src/operations/registry.ts'
+import { labApp } from '../lab/app.ts'
+import { labWorld } from '../lab/world.ts'
+
+let app: FastifyInstance | undefined
+afterEach(async () => {
+  await app?.close()
+  app = undefined
+})
+
+/** What a server answers to bytes on a socket, until it closes. */
+function exchange(url: string, bytes: string): Promise<string> {
+  const { hostname, port } = new URL(url)
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(bytes))
+    let said = ''
+    socket.on('data', (chunk) => (said += chunk))
+    socket.on('close', () => resolve(said))
+    socket.on('error', reject)
+  })
+}
+
+const start = async (options: Parameters<typeof labApp>[1] = {}): Promise<string> => {
+  app = await labApp(labWorld(), options)
+  return app.listen({ host: '127.0.0.1', port: 0 })
+}
+
+it.each<[string, string, number, string]>([
+  [
+    'headers of 64 KiB',
+    `GET /v1/health HTTP/1.1\r\nHost: localhost\r\nX-A: ${'a'.repeat(65_536)}\r\n\r\n`,
+    413,
+    'payload_too_large',
+  ],
+  ['no HTTP', 'EHLO a.example\r\n\r\n', 400, 'invalid_parameter'],
+  [
+    'two lengths (request smuggling)',
+    'POST /v1/peer/register HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}',
+    400,
+    'invalid_parameter',
+  ],
+])('%s: a problem like any other', async (_, bytes, status, code) => {
+  const said = await exchange(await start(), bytes)
+  const [head = '', body = ''] = said.split('\r\n\r\n')
+  expect(head).toMatch(
+    new RegExp(`^HTTP/1.1 ${status} .*content-type: application/problem\\+json.*x-request-id: `, 'is'),
+  )
+  expect(JSON.parse(body)).toMatchObject({ status, code, instance: /x-request-id: (\S+)/i.exec(head)![1] })
+})
+
+it.each<[string, string, string, number, string]>([
+  ['a body over 64 KiB', 'application/json', JSON.stringify({ url: 'a'.repeat(65_536) }), 413, 'payload_too_large'],
+  ['a body that is no JSON', 'application/json', '{', 400, 'invalid_parameter'],
+  ['a body that is a list', 'application/json', '[]', 400, 'invalid_parameter'],
+  ['a body that reaches for the prototype', 'application/json', '{"__proto__":{"a":1}}', 400, 'invalid_parameter'],
+  ['an empty body', 'application/json', '', 400, 'missing_parameter'],
+  ['text', 'text/plain', '{}', 415, 'unsupported_media_type'],
+  ['a form', 'application/x-www-form-urlencoded', 'url=a', 415, 'unsupported_media_type'],
+])('%s', async (_, type, payload, status, code) => {
+  app = await labApp(labWorld())
+  const url = '/v1/peer/register'
+  const response = await app.inject({ method: 'POST', url, headers: { 'content-type': type }, payload })
+  expect([response.statusCode, response.json().code]).toEqual([status, code])
+})
+
+it.each<['GET' | 'POST' | 'DELETE', string, number, string]>([
+  ['GET', '/v1/nowhere', 404, 'not_found'],
+  ['GET', '/v1/peer/register', 405, 'method_not_allowed'],
+  ['POST', '/v1/verify', 405, 'method_not_allowed'],
+  ['DELETE', '/v1/peer/heartbeat', 405, 'method_not_allowed'],
+  ['GET', '/v1/check%', 400, 'invalid_parameter'],
+])('%s %s: %d', async (method, url, status, code) => {
+  app = await labApp(labWorld())
+  const response = await app.inject({ method, url })
+  expect([response.statusCode, response.json().code]).toEqual([status, code])
+  expect(response.json().instance).toBe(response.headers['x-request-id'])
+})
+
+/** An operation that waits until its signal fires, or until it is let go. */
+function waiting() {
+  const seen = { began: () => {}, ended: '' }
+  const begun = new Promise<void>((resolve) => void (seen.began = resolve))
+  let letGo = (): void => {}
+  const held = new Promise<void>((resolve) => void (letGo = resolve))
+  const operation = defineOperation({
+    name: 'wait',
+    method: 'GET',
+    path: '/v1/wait',
+    summary: 'waits',
+    scope: 'read',
+    input: z.object({}),
+    output: z.object({}),
+    example: { input: {}, output: {} },
+    deadlineMs: 10_000,
+    run: async ({ signal }) => {
+      seen.began()
+      await Promise.race([held, new Promise((resolve) => signal.addEventListener('abort', resolve))])
+      seen.ended = signal.aborted ? String(signal.reason.name) : 'let go'
+      return { ended: seen.ended }
+    },
+  })
+  return { operation, begun, letGo: () => letGo(), seen }
+}
+
+it('a caller that hangs up stops the work', async () => {
+  const { operation, begun, seen } = waiting()
+  const url = await start({ operations: [...operations, operation] })
+  const controller = new AbortController()
+  const asked = fetch(`${url}/v1/wait`, { signal: controller.signal }).catch(() => 'gone')
+  await begun
+  expect(app!.underWay()).toBe(1)
+  controller.abort()
+  expect(await asked).toBe('gone')
+  await expect.poll(() => [seen.ended, app!.underWay()]).toEqual(['AbortError', 0])
+})
+
+it('while it stops, what runs is answered and nothing new but health', async () => {
+  let draining = false
+  const { operation, begun, letGo } = waiting()
+  const url = await start({ operations: [...operations, operation], draining: () => draining })
+  const asked = fetch(`${url}/v1/wait`)
+  await begun
+  draining = true
+  const late = await fetch(`${url}/v1/peer/geo?ip=192.0.2.1`)
+  expect([late.status, ((await late.json()) as { code: string }).code]).toEqual([503, 'overloaded'])
+  expect((await fetch(`${url}/v1/ready`)).status).toBe(503)
+  expect((await fetch(`${url}/v1/health`)).status).toBe(200)
+  const closed = app!.close()
+  letGo()
+  expect(await (await asked).json()).toEqual({ ended: 'let go' })
+  await closed
+})
+
+it('takes no more than it may have under way', async () => {
+  const { operation, begun, letGo } = waiting()
+  const url = await start({ operations: [...operations, operation], maxConcurrency: 1 })
+  const asked = fetch(`${url}/v1/wait`)
+  await begun
+  const second = await fetch(`${url}/v1/wait`)
+  expect([second.status, second.headers.get('retry-after')]).toEqual([503, '1'])
+  letGo()
+  await asked
+})
+
+it('masks mail addresses in its log, and logs neither query nor key', async () => {
+  const lines: string[] = []
+  const logger = createLogger({ level: 'debug', format: 'json', addresses: false }, (line) => lines.push(line))
+  app = await labApp(labWorld(), { logger })
+  await app.inject({ url: '/v1/verify?email=joe.bloggs@a.example', headers: { 'x-api-key': 'very-secret' } })
+  await app.inject({ url: '/v1/nowhere/joe.bloggs@a.example' })
+  logger.warn({ email: 'joe.bloggs@a.example' }, 'refused joe.bloggs@a.example')
+  expect(lines.length).toBeGreaterThan(2)
+  expect(lines.join()).not.toMatch(/joe\.bloggs|very-secret/)
+  expect(lines.join()).toContain('j***@a.example')
+})
+
+it.each([
+  ['all is well', undefined, 200, 'ready', 'ok'],
+  ['no resolver answers', 'no answer in time', 503, 'not_ready', 'failed'],
+])('ready: %s', async (_, reason, status, word, resolver) => {
+  const world = labWorld()
+  const { labDeps } = await import('../lab/app.ts')
+  const probes = { resolver: async () => reason, store: async () => undefined }
+  app = await labApp(world, { deps: labDeps(world, { probes }) })
+  const response = await app.inject({ url: '/v1/ready' })
+  expect(response.statusCode).toBe(status)
+  expect(response.json()).toMatchObject({
+    status: word,
+    dependencies: [
+      { name: 'resolver', status: resolver },
+      { name: 'store', status: 'ok' },
+    ],
+  })
+})
