@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs'
 import Table from 'cli-table3'
 import { AppError } from '../base/errors.ts'
 import { type Faces, runCommandLine } from '../cli/program.ts'
-import { type Config, describeConfig, type Flags, loadConfig } from '../config.ts'
+import { type Config, describeConfig, loadConfig } from '../config.ts'
 import { OPTIONS } from '../config-options.ts'
 import { createLogger, type Logger } from '../log.ts'
 import { operations } from '../operations/registry.ts'
+import { byKey } from './flags.ts'
 import { manageKeys } from './keys.ts'
 import { operate } from './operate.ts'
 import { serve } from './serve.ts'
@@ -60,18 +61,6 @@ const faces: Faces = {
       { config, logger, version, print, onTerminal: process.stdout.isTTY === true },
     )
   },
-}
-
-/** Flags come by their camel-case names; the configuration knows its options by key. */
-function byKey(flags: Readonly<Record<string, unknown>>): Flags {
-  const entries = Object.entries(OPTIONS).map(([key, { flag }]) => [
-    key,
-    flags[flag.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())],
-  ])
-  return {
-    ...Object.fromEntries(entries.filter(([, value]) => value !== undefined)),
-    ...(flags.config === undefined ? {} : { config: flags.config }),
-  }
 }
 
 const configFlags = Object.entries(OPTIONS).map(([key, option]) => ({
