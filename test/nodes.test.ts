@@ -1,0 +1,283 @@
+import { expect, it } from 'vitest'
+import type { Json } from '../src/base/json.ts'
+import { createVerifier } from '../src/mailbox/verify.ts'
+import { FetchError } from '../src/net/fetch.ts'
+import type { PeerCall } from '../src/net/peer-call.ts'
+import verifyExample from '../src/operations/examples/verify.json' with { type: 'json' }
+import { labApp, labDeps } from './lab/app.ts'
+import { labDial } from './lab/dial.ts'
+import { labStore, labWorld } from './lab/world.ts'
+
+const ZONE = {
+  'n1.example': { A: ['45.53.1.7'] },
+  'lan.example': { A: ['10.0.0.7'] },
+  'lost.example': 'SERVFAIL',
+  'a.example': { MX: [[10, 'mx.example']] },
+  'mx.example': { A: ['45.53.5.1'] },
+} as const
+const post = (path: string, body: unknown) => ({
+  method: 'POST' as const,
+  url: path,
+  headers: { 'content-type': 'application/json' },
+  payload: JSON.stringify(body),
+})
+const NODE = { id: 'n1', url: 'https://n1.example', region: 'eu', addresses: ['45.53.1.7'] }
+
+it('a node registers, is renewed, keeps alive, is listed, and its silence tells', async () => {
+  let now = Date.UTC(2026, 0, 2)
+  const world = labWorld(ZONE, { now: () => now })
+  const app = await labApp(world, { deps: labDeps(world) })
+  const first = await app.inject(post('/v1/peer/register', NODE))
+  expect(first.statusCode).toBe(201)
+  expect(first.json()).toMatchObject({
+    ...NODE,
+    name: 'n1',
+    version: '',
+    capabilities: ['verify', 'check', 'blacklist'],
+    geo: [{ ip: '45.53.1.7', found: false }],
+    status: 'alive',
+    registered_at: '2026-01-02T00:00:00.000Z',
+    ttl_ms: 30_000,
+    load: null,
+  })
+  expect((await app.inject(post('/v1/peer/register', NODE))).statusCode).toBe(200)
+  const statuses = []
+  for (const ms of [30_000, 1, 59_999, 1]) {
+    now += ms
+    const { peers, total } = (await app.inject({ url: '/v1/peer/peers' })).json()
+    statuses.push(peers[0].status)
+    expect(total).toBe(1)
+  }
+  expect(statuses).toEqual(['alive', 'suspect', 'suspect', 'dead'])
+  const beat = await app.inject(post('/v1/peer/heartbeat', { id: 'n1', load: { active: 1, capacity: 9 } }))
+  expect([beat.statusCode, beat.json()]).toEqual([200, { id: 'n1', status: 'alive', ttl_ms: 30_000, peers: 1 }])
+})
+
+it('remembers its nodes over a restart', async () => {
+  const world = labWorld(ZONE, { store: labStore() })
+  const { peerRoom } = await import('../src/peers/room.ts')
+  const room = () => {
+    const { peers } = labDeps(world)
+    return peerRoom({
+      ...world,
+      self: peers.self,
+      secret: undefined,
+      ttlMs: 30_000,
+      call: async () => ({ status: 200, body: null }),
+    })
+  }
+  const before = await labApp(world, { deps: labDeps(world, { peers: room() }) })
+  await before.inject(post('/v1/peer/register', NODE))
+  const after = await labApp(world, { deps: labDeps(world, { peers: room() }) })
+  expect((await after.inject({ url: '/v1/peer/peers' })).json().peers).toMatchObject([NODE])
+})
+
+const many = (n: number) => Array.from({ length: n }, (_, i) => `45.1.${i >> 8}.${i & 255}`)
+it.each<[string, string, unknown, number, string, string | undefined]>([
+  ['without a URL', 'register', { id: 'n1' }, 400, 'missing_parameter', 'url'],
+  ['no URL', 'register', { ...NODE, url: 'n1.example' }, 400, 'invalid_parameter', 'url'],
+  ['another scheme', 'register', { ...NODE, url: 'ftp://n1.example' }, 400, 'invalid_parameter', 'url'],
+  ['a path', 'register', { ...NODE, url: 'https://n1.example/a' }, 400, 'invalid_parameter', 'url'],
+  ['a password', 'register', { ...NODE, url: 'https://a:b@n1.example' }, 400, 'invalid_parameter', 'url'],
+  ['plain HTTP', 'register', { ...NODE, url: 'http://n1.example' }, 400, 'invalid_parameter', 'url'],
+  ['a private address', 'register', { ...NODE, url: 'https://10.0.0.7' }, 400, 'invalid_parameter', 'url'],
+  ['a private address by name', 'register', { ...NODE, url: 'https://lan.example' }, 400, 'invalid_parameter', 'url'],
+  ['loopback by name', 'register', { ...NODE, url: 'https://localhost:8080' }, 400, 'invalid_parameter', 'url'],
+  ['loopback in disguise', 'register', { ...NODE, url: 'https://[::ffff:127.0.0.1]' }, 400, 'invalid_parameter', 'url'],
+  ['loopback as a number', 'register', { ...NODE, url: 'https://2130706433' }, 400, 'invalid_parameter', 'url'],
+  ['the metadata service', 'register', { ...NODE, url: 'https://169.254.169.254' }, 400, 'invalid_parameter', 'url'],
+  ['257 addresses', 'register', { ...NODE, addresses: many(257) }, 400, 'invalid_parameter', 'addresses'],
+  ['10,000 addresses', 'register', { ...NODE, addresses: many(10_000) }, 413, 'payload_too_large', undefined],
+  ['no address', 'register', { ...NODE, addresses: ['45.53.1'] }, 400, 'invalid_ip', 'addresses'],
+  ['addresses as text', 'register', { ...NODE, addresses: '45.53.1.7' }, 400, 'invalid_parameter', 'addresses'],
+  ['an unknown property', 'register', { ...NODE, admin: true }, 400, 'unknown_parameter', 'admin'],
+  ['an unknown capability', 'register', { ...NODE, capabilities: ['root'] }, 400, 'invalid_parameter', 'capabilities'],
+  ['an id with a slash', 'register', { ...NODE, id: '../n1' }, 400, 'invalid_parameter', 'id'],
+  ['a name of two lines', 'register', { ...NODE, name: 'a\nb' }, 400, 'invalid_parameter', 'name'],
+  ['a node that is not known', 'heartbeat', { id: 'n9' }, 404, 'not_found', undefined],
+  ['no id', 'heartbeat', {}, 400, 'missing_parameter', 'id'],
+  [
+    'an unknown property of the load',
+    'heartbeat',
+    { id: 'n1', load: { active: 1, capacity: 2, x: 1 } },
+    400,
+    'unknown_parameter',
+    'load',
+  ],
+  [
+    'a load that is none',
+    'heartbeat',
+    { id: 'n1', load: { active: -1, capacity: 2 } },
+    400,
+    'invalid_parameter',
+    'load',
+  ],
+])('%s is refused by %s', async (_, path, body, status, code, parameter) => {
+  const app = await labApp(labWorld(ZONE))
+  const response = await app.inject(post(`/v1/peer/${path}`, body))
+  expect([response.statusCode, response.json().code, response.json().parameter]).toEqual([status, code, parameter])
+})
+
+it('takes a name that cannot be looked up now, and 256 addresses', async () => {
+  const app = await labApp(labWorld(ZONE))
+  const body = { ...NODE, url: 'https://lost.example', addresses: many(256) }
+  const response = await app.inject(post('/v1/peer/register', body))
+  expect(response.statusCode).toBe(201)
+  expect(response.json().geo).toHaveLength(32)
+})
+
+it('nobody takes the id of a living node', async () => {
+  const app = await labApp(labWorld(ZONE))
+  await app.inject(post('/v1/peer/register', NODE))
+  const response = await app.inject(post('/v1/peer/register', { ...NODE, url: 'https://45.53.1.8' }))
+  expect([response.statusCode, response.json().code]).toEqual([403, 'forbidden'])
+})
+
+/** An app that knows the nodes `n1` … whose answers are given by the host of their URL. */
+async function cluster(answers: readonly ((path: string) => Json)[], refusing = true) {
+  const called: string[] = []
+  const call: PeerCall = async ({ url }) => {
+    const { hostname, pathname, search } = new URL(url)
+    called.push(`${hostname}${pathname}${search}`)
+    const body = answers[Number(hostname.split('.')[3]) - 1]!(search)
+    if (body === null) throw new FetchError('connect', 'it does not answer')
+    return { status: 200, body }
+  }
+  const { dial, dialled } = labDial({
+    '45.53.5.1': refusing
+      ? { rcpt: { '*': '554 5.7.1 Client host [45.53.1.9] blocked using zen.spamhaus.org' } }
+      : { rcpt: { 'user@a.example': '250 ok' } },
+  })
+  const world = labWorld(ZONE, { dial })
+  const deps = labDeps(world, { call, verifier: createVerifier(world, { noCourtesy: true }) })
+  const app = await labApp(world, { deps })
+  for (const i of answers.keys())
+    await app.inject(post('/v1/peer/register', { id: `n${i + 1}`, url: `https://45.53.2.${i + 1}` }))
+  return { app, called, dialled, deps }
+}
+
+const accepted = (email = 'user@a.example'): Json => ({
+  ...(verifyExample as { [key: string]: Json }),
+  email,
+  ip_used: '45.53.2.1',
+})
+
+it.each<[string, (path: string) => Json, string, string | undefined]>([
+  ['accepts', () => accepted(), 'accepted', 'n1'],
+  ['does not answer', () => null, 'blocked', undefined],
+  ['answers about another mailbox', () => accepted('other@a.example'), 'blocked', undefined],
+  ['answers with something else', () => ({ result: 'accepted' }), 'blocked', undefined],
+  [
+    'lies: a result that does not follow from its reason',
+    () => ({ ...(accepted() as object), result: 'rejected' }),
+    'blocked',
+    undefined,
+  ],
+  ['makes a reason up', () => ({ ...(accepted() as object), reason: 'because' }), 'blocked', undefined],
+  [
+    'is refused too',
+    () => ({ ...(accepted() as object), result: 'blocked', reason: 'source_blocked', deliverability: 'unknown' }),
+    'blocked',
+    undefined,
+  ],
+])('pool=true, every address here refused, and the node %s', async (_, answer, result, peer) => {
+  const { app, called } = await cluster([answer])
+  const got = (await app.inject({ url: '/v1/verify?email=user@a.example&pool=true' })).json()
+  expect([got.result, got.peer]).toEqual([result, peer])
+  expect(got.attempts[0]).toMatchObject({ mx_server: 'mx.example', code: 554 })
+  expect(called).toHaveLength(1)
+  expect(called[0]).toMatch(/^45\.53\.2\.1\/v1\/verify\?pool=true&email=user%40a\.example&timeout=\d+ms$/)
+})
+
+it.each<[string, string, boolean, number]>([
+  ['without pool', 'email=user@a.example', true, 0],
+  ['when it was accepted here', 'email=user@a.example&pool=true', false, 0],
+  ['when the node itself is named', 'email=user@a.example&peer=here', true, 0],
+  ['when a node is named', 'email=user@a.example&peer=n1', true, 1],
+  ['auto', 'email=user@a.example&peer=auto', true, 1],
+])('asks other nodes or not: %s', async (_, query, refusing, calls) => {
+  const { app, called } = await cluster([() => accepted()], refusing)
+  expect((await app.inject({ url: `/v1/verify?${query}` })).statusCode).toBe(200)
+  expect(called).toHaveLength(calls)
+})
+
+it('never passes on what came from a node', async () => {
+  const { called, deps } = await cluster([() => accepted()])
+  const { verify } = await import('../src/operations/verify.ts')
+  const { dial } = labDial({ '45.53.5.1': { banner: '554 5.7.1 blocked using zen.spamhaus.org' } })
+  const ctx = {
+    ...labWorld(ZONE, { dial }),
+    signal: AbortSignal.timeout(5_000),
+    caller: { peer: 'n7', isAdmin: false },
+  }
+  const input = verify.input.parse({ email: 'user@a.example', pool: 'true' })
+  expect(await verify.run(ctx, deps, input)).toMatchObject({ result: 'blocked' })
+  const { blacklist } = await import('../src/operations/blacklist.ts')
+  const answer = await blacklist.run(ctx, deps, blacklist.input.parse({ ip: '45.53.9.9', vantage: 'all' }))
+  expect(answer).not.toHaveProperty('agreement')
+  expect(called).toEqual([])
+})
+
+it.each([
+  ['peer=nobody', 400, 'invalid_parameter'],
+  ['peer=n1', 502, 'upstream_unavailable'],
+  ['peer=a/b', 400, 'invalid_parameter'],
+  ['peer=n1&bind_ip=45.53.1.9', 400, 'invalid_parameter'],
+])('verify with %s: %d', async (query, status, code) => {
+  const { app } = await cluster([() => null])
+  const response = await app.inject({ url: `/v1/verify?email=user@a.example&${query}` })
+  expect([response.statusCode, response.json().code]).toEqual([status, code])
+})
+
+const IP = '45.53.9.9'
+const listing =
+  (verdict: string, over: object = {}) =>
+  (): Json => ({
+    ip: IP,
+    total: 29,
+    listed: 0,
+    results: Array.from({ length: 29 }, (_, i) => ({
+      blacklist: `l${i}`,
+      listed: false,
+      zone: `l${i}.example`,
+      status: 'not_listed',
+      codes: [],
+      meaning: [],
+      delist_url: '',
+      duration_ms: 1,
+    })),
+    answered: 29,
+    verdict,
+    list_version: '1',
+    ...over,
+  })
+
+// In the lab no list has an address: this node itself says `clean`.
+it.each<[string, (() => Json)[], string | null, string, string[]]>([
+  ['all agree', [listing('clean'), listing('clean')], 'clean', '3/3', []],
+  ['one lies', [listing('listed'), listing('clean')], 'clean', '2/3', ['n1']],
+  ['one is gone', [() => null, listing('clean')], 'clean', '2/3', ['n1']],
+  [
+    'one answers about another address',
+    [listing('clean', { ip: '45.53.9.8' }), listing('clean')],
+    'clean',
+    '2/3',
+    ['n1'],
+  ],
+  ['one answers nonsense', [() => 'listed', listing('clean')], 'clean', '2/3', ['n1']],
+  ['two apart of three', [listing('incomplete'), listing('listed')], null, '1/3', ['n1', 'n2']],
+  ['one of two lies', [listing('listed')], null, '1/2', ['n1']],
+])('vantage=all: %s', async (_, answers, verdict, agree, dissent) => {
+  const { app } = await cluster(answers)
+  const got = (await app.inject({ url: `/v1/blacklist?ip=${IP}&vantage=all` })).json()
+  expect(got.verdict).toBe('clean')
+  expect(got.agreement).toMatchObject({ verdict, agree })
+  expect(got.agreement.dissent.map(({ node }: { node: string }) => node)).toEqual(dissent)
+})
+
+it('vantage names one node, whose answer is given', async () => {
+  const { app } = await cluster([listing('listed')])
+  const got = (await app.inject({ url: `/v1/blacklist?ip=${IP}&vantage=n1` })).json()
+  expect([got.verdict, got.vantage, got.agreement.agree]).toEqual(['listed', 'n1', '1/2'])
+  expect((await app.inject({ url: `/v1/blacklist?ip=${IP}&vantage=n9` })).json().code).toBe('invalid_parameter')
+})
