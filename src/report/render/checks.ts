@@ -5,7 +5,7 @@ import { findingBlock } from './findings.ts'
 import { hostBlocks } from './hosts.ts'
 import { keyBlocks } from './keys.ts'
 import { isFields, reasonOf, statusOf } from './status.ts'
-import { CHECKS } from './words.ts'
+import { CHECKS, wordsFor } from './words.ts'
 
 /** One section a check, in the order of {@link CHECKS}: status, what is published, what was found. */
 export const checkBlocks = (answer: Answer): readonly Block[] => checkKeys(answer).map((key) => section(answer, key))
@@ -20,7 +20,7 @@ export function checkKeys(answer: Answer): readonly string[] {
 }
 
 function section(answer: Answer, key: string): Block {
-  const about = CHECKS[key] ?? { name: key, purpose: '' }
+  const about = wordsFor(CHECKS, key) ?? { name: key, purpose: '' }
   const status = statusOf(answer, key)
   const reason = reasonOf(answer, key)
   const findings = answer.findings.filter(({ id }) => id.startsWith(`${key}.`))
@@ -136,5 +136,5 @@ const WORDS: Readonly<Record<string, string>> = {
   cname: 'CNAME',
   ptr: 'PTR',
 }
-const label = (name: string): string => WORDS[name] ?? capital(name.replaceAll('_', ' '))
+const label = (name: string): string => wordsFor(WORDS, name) ?? capital(name.replaceAll('_', ' '))
 const capital = (name: string): string => name.slice(0, 1).toUpperCase() + name.slice(1)

@@ -1,5 +1,6 @@
 import type { AddressLists, Answer, Fields, MxHost } from './answer.ts'
 import { type Block, code, codes, type Inline, type Line, text } from './block.ts'
+import { wordsFor } from './words.ts'
 
 const KINDS: Readonly<Record<string, string>> = {
   none: 'The domain has no mail server, and does not say that it takes no mail.',
@@ -9,7 +10,7 @@ const KINDS: Readonly<Record<string, string>> = {
 
 /** Where mail goes: each host with its addresses, their names, their place and network, and what the lists say. */
 export function hostBlocks(answer: Answer): readonly Block[] {
-  const words = KINDS[answer.mx_kind ?? '']
+  const words = wordsFor(KINDS, answer.mx_kind ?? '')
   const rows = answer.mx.flatMap((host) => rowsOf(host, answer))
   return [
     ...(words === undefined ? [] : [text(words)]),

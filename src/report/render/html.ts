@@ -3,7 +3,7 @@ import type { Severity, Status } from '../../checks/check.ts'
 import type { Bar, Block, Inline, Line, Mark, RecordToPublish, ReportDocument, Table, Verdict } from './block.ts'
 import { isPart, safeLink } from './links.ts'
 import { CONTENT_SECURITY_POLICY, STYLE } from './style.ts'
-import { SEVERITY_WORDS, STATUS_WORDS } from './words.ts'
+import { SEVERITY_WORDS, STATUS_WORDS, wordsFor } from './words.ts'
 
 /** A document as one HTML page that needs nothing else: no script, no image, nothing loaded. Every text is escaped here and nowhere else. */
 export const formatHtml = (document: ReportDocument): string => `<!doctype html>
@@ -92,7 +92,7 @@ function inline(one: Inline): string {
   if ('link' in one) return link(one.link, one.text)
   if ('status' in one) return badge('status', ...STATUS_TONES[one.status], STATUS_WORDS[one.status])
   if ('severity' in one)
-    return `<span class="severity ${SEVERITY_TONES[one.severity]}">${SEVERITY_WORDS[one.severity]}</span>`
+    return `<span class="severity ${wordsFor(SEVERITY_TONES, one.severity) ?? 'none'}">${safe(wordsFor(SEVERITY_WORDS, one.severity) ?? one.severity)}</span>`
   return badge('mark', ...MARKS[one.mark], one.text)
 }
 

@@ -1,6 +1,7 @@
 import type { Fields } from './answer.ts'
 import { type Block, code, type Inline, quiet, text } from './block.ts'
 import { isFields } from './status.ts'
+import { wordsFor } from './words.ts'
 
 /** Keys of one domain that are shown. */
 const MAX_KEYS = 20
@@ -14,7 +15,7 @@ const DISCOVERY: Readonly<Record<string, string>> = {
 /** The DKIM keys: what each is good for, and its record. */
 export function keyBlocks({ keys, tried, wildcard, discovery }: Fields): readonly Block[] {
   const found = Array.isArray(keys) ? keys.filter(isFields) : []
-  const words = DISCOVERY[String(discovery)] ?? ''
+  const words = wordsFor(DISCOVERY, String(discovery)) ?? ''
   return [
     ...(words === '' ? [] : [text(words)]),
     ...found.slice(0, MAX_KEYS).flatMap(keyOf),

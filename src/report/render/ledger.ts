@@ -2,12 +2,12 @@ import { type Tier, WEIGHTS } from '../weights.ts'
 import type { Answer } from './answer.ts'
 import { type Block, heading, type Inline, type Line, text } from './block.ts'
 import { plain } from './verdict.ts'
-import { CHECKS, ROW_WORDS } from './words.ts'
+import { CHECKS, ROW_WORDS, wordsFor } from './words.ts'
 
 /** Every point: what was lost and why, down to the score; then what the listings take off it. */
 export function ledgerBlocks(answer: Answer): readonly Block[] {
   const rows = answer.score_breakdown.map(({ component, finding, kind, points }): Line[] => [
-    [component === 'total' ? 'Whole' : (CHECKS[component]?.name ?? component)],
+    [component === 'total' ? 'Whole' : (wordsFor(CHECKS, component)?.name ?? component)],
     causeOf(answer, finding, kind),
     [signed(-points)],
   ])
@@ -29,7 +29,7 @@ export function ledgerBlocks(answer: Answer): readonly Block[] {
 }
 
 function causeOf(answer: Answer, finding: string | null, kind: string): Line {
-  const words = ROW_WORDS[kind] ?? kind
+  const words = wordsFor(ROW_WORDS, kind) ?? kind
   if (finding === null) return [words]
   const title = answer.findings.find(({ id }) => id === finding)?.title
   const told: Inline = { link: `#${finding.split('.')[0]}`, text: title ?? finding }

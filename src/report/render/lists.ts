@@ -1,7 +1,7 @@
 import type { AddressLists, Answer, ListEntry, PoolAddress } from './answer.ts'
 import { type Block, code, codes, heading, type Inline, type Line, quiet, text } from './block.ts'
 import { placeLine, standing } from './hosts.ts'
-import { LIST_STATUS, REASON_WORDS, TIER_WORDS } from './words.ts'
+import { LIST_STATUS, REASON_WORDS, TIER_WORDS, wordsFor } from './words.ts'
 
 /** The blacklists: each address that is listed, then every list and every address in one table. */
 export function listBlocks(answer: Answer): readonly Block[] {
@@ -73,7 +73,7 @@ const listingBlock = (entry: ListEntry): Block => ({
   blocks: [
     { kind: 'heading', level: 4, line: [entry.blacklist] },
     quiet(
-      `Tier ${entry.tier ?? '–'}: ${TIER_WORDS[entry.tier ?? ''] ?? ''} · `,
+      `Tier ${entry.tier ?? '–'}: ${wordsFor(TIER_WORDS, entry.tier ?? '') ?? ''} · `,
       code(entry.zone),
       ' · ',
       ...codes(entry.codes),
@@ -108,7 +108,7 @@ function silentBlocks({ results, total, answered }: AddressLists): Block[] {
 
 export const isSilent = ({ status }: ListEntry): boolean => status !== 'listed' && status !== 'not_listed'
 export const whySilent = ({ status, reason = status }: ListEntry): string =>
-  REASON_WORDS[reason] ?? reason.replaceAll('_', ' ')
+  wordsFor(REASON_WORDS, reason) ?? reason.replaceAll('_', ' ')
 
 /** Every list and every address, the lists with a listing first; addresses by number, as told above. */
 function matrix(addresses: readonly AddressLists[]): Block {
@@ -134,6 +134,6 @@ function matrix(addresses: readonly AddressLists[]): Block {
 function cell(entry: ListEntry | undefined): Line {
   if (entry === undefined) return ['–']
   if (entry.listed) return [{ mark: 'bad', text: 'listed' }]
-  if (isSilent(entry)) return [{ mark: 'open', text: LIST_STATUS[entry.status] ?? entry.status }]
+  if (isSilent(entry)) return [{ mark: 'open', text: wordsFor(LIST_STATUS, entry.status) ?? entry.status }]
   return [{ mark: 'good', text: 'clean' }]
 }

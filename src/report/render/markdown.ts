@@ -2,7 +2,7 @@ import { printable } from '../../base/text.ts'
 import type { Bar, Block, Inline, Line, Mark, RecordToPublish, ReportDocument, Table, Verdict } from './block.ts'
 import { isPart, safeLink } from './links.ts'
 import { escapeMarkdown, fence, inlineCode } from './markdown-text.ts'
-import { SEVERITY_WORDS, STATUS_WORDS } from './words.ts'
+import { SEVERITY_WORDS, STATUS_WORDS, wordsFor } from './words.ts'
 
 /** A document as Markdown (CommonMark with GitHub's tables). Every text is escaped here: none of it can become markup, a link or HTML. */
 export const formatMarkdown = (document: ReportDocument): string =>
@@ -48,7 +48,7 @@ function inline(one: Inline): string {
   if ('strong' in one) return `**${escapeMarkdown(one.strong.trim())}**${one.strong.endsWith(' ') ? ' ' : ''}`
   if ('link' in one) return link(one.link, one.text)
   if ('status' in one) return `(${STATUS_WORDS[one.status]})`
-  if ('severity' in one) return SEVERITY_WORDS[one.severity]
+  if ('severity' in one) return wordsFor(SEVERITY_WORDS, one.severity) ?? escapeMarkdown(one.severity)
   return `${SIGNS[one.mark]} ${escapeMarkdown(one.text)}`
 }
 

@@ -3,7 +3,7 @@ import { type Block, heading, type Line, text } from './block.ts'
 import { checkKeys } from './checks.ts'
 import { isSilent, whySilent } from './lists.ts'
 import { reasonOf, statusOf } from './status.ts'
-import { CHECKS } from './words.ts'
+import { CHECKS, wordsFor } from './words.ts'
 
 /** Everything that could not be told, each by name and with its reason. */
 export function unknownBlocks(answer: Answer): readonly Block[] {
@@ -19,7 +19,7 @@ const checks = (answer: Answer): Line[] =>
   checkKeys(answer)
     .filter((key) => statusOf(answer, key) === 'unknown')
     .map((key) => [
-      { link: `#${key}`, text: CHECKS[key]?.name ?? key },
+      { link: `#${key}`, text: wordsFor(CHECKS, key)?.name ?? key },
       `: ${reasonOf(answer, key) ?? 'no reason is given'}`,
     ])
 

@@ -5,7 +5,7 @@ import type { Answer } from './answer.ts'
 import { type Block, heading, type Inline, type Line, quiet, text } from './block.ts'
 import { findingReference } from './findings.ts'
 import { statusOf } from './status.ts'
-import { CHECKS, GRADE_WORDS } from './words.ts'
+import { CHECKS, GRADE_WORDS, wordsFor } from './words.ts'
 
 /** What comes first: how the domain stands, and at most three things to do about it. */
 export const verdictBlocks = (answer: Answer): readonly Block[] => [
@@ -17,7 +17,7 @@ export const verdictBlocks = (answer: Answer): readonly Block[] => [
       score: answer.report_score ?? answer.score,
       ...rangeOf(answer),
       ...(isOpen(answer) ? {} : { grade: answer.report_grade ?? answer.grade }),
-      words: isOpen(answer) ? ALL_OPEN : (GRADE_WORDS[answer.report_grade ?? answer.grade] ?? ''),
+      words: isOpen(answer) ? ALL_OPEN : (wordsFor(GRADE_WORDS, answer.report_grade ?? answer.grade) ?? ''),
       notes: notesOf(answer),
     },
   },

@@ -1,5 +1,9 @@
 import type { Severity, Status } from '../../checks/check.ts'
 
+/** The words for a key that came with an answer: of the table's own keys only. */
+export const wordsFor = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(table, key) ? table[key] : undefined
+
 export const STATUS_WORDS: Readonly<Record<Status, string>> = {
   pass: 'Good',
   warn: 'Could be better',

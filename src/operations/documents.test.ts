@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Json } from '../base/json.ts'
+import { viewMarkdown, viewTable } from '../cli/view.ts'
+import { reportDocuments } from './documents.ts'
+import { checkExample, reportExample } from './examples.ts'
+import type { JsonObject } from './operation.ts'
+
+const about = { version: '0.0.0' }
+const html = (answer: JsonObject) => reportDocuments.html!.render(answer, about)
+const markdown = (answer: JsonObject) => reportDocuments.markdown!.render(answer, about)
+
+/** What outside text may hold: each stands in every text of an answer. */
+const HOSTILE: readonly (readonly [text: string, why: string])[] = [
+  ['<script>alert(1)</script>', 'a script'],
+  ['"><img src=x onerror=alert(1)>', 'an attribute that is left, and an image'],
+  ["' onmouseover='alert(1)", 'the other quote'],
+  ['</style><style>*{display:none}', 'the end of the style'],
+  ['</pre></code></td></table><h1>owned</h1>', 'the end of what it stands in'],
+  ['<!-- ', 'a comment that swallows the rest'],
+  ['javascript:alert(1)', 'a link that is a script'],
+  ['data:text/html,<script>alert(1)</script>', 'a link that is a page'],
+  ['https://a.example/"onclick="x', 'a link with a quote in it'],
+  ['https://user:secret@a.example/', 'a link that carries a name'],
+  ['`` ` ``` code` `', 'backticks'],
+  ['a | b \\| c \\\\| d', 'cells'],
+  ['[click](https://a.example/) ![x](https://a.example/x.png)', 'a link and an image of Markdown'],
+  ['<https://a.example/> https://a.example www.a.example a@a.example', 'links that Markdown makes by itself'],
+  ['\u001b[31mred\u001b]0;title\u0007\r\n# heading\n- item', 'escape sequences and lines'],
+  ['\u202egnp.exe\u2066', 'text that runs backwards'],
+  ['# a', 'a heading'],
+  ['1. a', 'a list'],
+  ['&lt;b&gt; &amp; &#x3c;', 'entities'],
+  ['$(id) $a$', 'formulas'],
+  ['constructor', 'a name that every object has'],
+  ['__proto__', 'a name that every object has'],
+]
+/** The example with a listing, its words, a place and a pool: every part where outside text is shown. */
+const [first, ...others] = (reportExample.output.blacklists as JsonObject[])[0]!.results as JsonObject[]
+const listing = {
+  ...first,
+  listed: true,
+  status: 'listed',
+  codes: ['127.0.0.2'],
+  meaning: ['x'],
+  txt: 'x',
+  scope_text: 'x',
+}
+const listedReport: JsonObject = {
+  ...reportExample.output,
+  unicode_domain: 'x',
+  blacklists: [
+    {
+      ...(reportExample.output.blacklists as JsonObject[])[0],
+      results: [listing, ...others],
+      mx_hosts: ['x'],
+      geo: { country_name: 'x', city: 'x', asn: 64_500, as_org: 'x', bogon: null },
+    },
+  ],
+  pool: [{ address: 'x', listed: true, listings: [{ blacklist: 'x', delist_url: 'x' }], verdict: 'listed' }],
+}
+const KEPT = new Set(['kind', 'observed_at'])
+
+/** The answer with every text replaced; the keys, numbers and what the schema fixes stay. */
+function filled(value: Json | undefined, text: string, key = ''): Json {
+  if (typeof value === 'string') return KEPT.has(key) ? value : text
+  if (Array.isArray(value)) return value.map((item) => filled(item as Json, text, key))
+  if (typeof value !== 'object' || value === null) return value ?? null
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, filled(item, text, name)]))
+}
+const hostile = (text: string, answer: JsonObject = reportExample.output): JsonObject =>
+  filled(answer, text) as JsonObject
+
+const TAGS =
+  /^<(?:!doctype html|\/?(?:html|head|body|main|header|footer|section|div|title|style|h[1-4]|p|ul|li|dl|dt|dd|pre|code|span|strong|b|a|svg|rect|table|caption|thead|tbody|tfoot|tr|th|td|meta))(?=[\s>/])/
+const ATTRIBUTE =
+  /^\s+(?:lang|charset|name|content|http-equiv|class|id|href|rel|role|tabindex|scope|aria-label|aria-hidden|focusable|viewBox|preserveAspectRatio|width|height|rx)="[^"<>]*"/
+
+/** What a browser would take for markup, and is none of ours. */
+function foreign(page: string): string[] {
+  const body = page.replace(/<style>[\s\S]*?<\/style>/, '')
+  const found: string[] = []
+  for (let at = body.indexOf('<'); at >= 0; at = body.indexOf('<', at + 1)) {
+    const rest = body.slice(at, at + 20_000)
+    const open = TAGS.exec(rest)?.[0] ?? ''
+    let inside = rest.slice(open.length)
+    for (let next = ATTRIBUTE.exec(inside); next; next = ATTRIBUTE.exec(inside)) inside = inside.slice(next[0].length)
+    if (open === '' || !/^\/?>/.test(inside)) found.push(rest.slice(0, 80))
+  }
+  return found
+}
+
+describe('HTML', () => {
+  it.each(HOSTILE)('%j: %s', (text) => {
+    for (const answer of [hostile(text), hostile(text, checkExample.output)]) {
+      const page = html(answer)
+      expect(foreign(page)).toEqual([])
+      for (const [, href] of page.matchAll(/href="([^"]*)"/g)) expect(href).toMatch(/^(?:https?:\/\/[^@"<>]*|#[\w-]+)$/)
+      expect(page).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f\u202a-\u202e\u2066-\u2069]/)
+    }
+  })
+
+  it('the text is there, as text', () => {
+    const page = html(hostile('<script>alert(1)</script>'))
+    expect(page.split('&lt;script&gt;alert(1)&lt;/script&gt;').length).toBeGreaterThan(50)
+  })
+
+  it('any text at all', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => void expect(foreign(html(hostile(text)))).toEqual([])),
+      { numRuns: 25 },
+    )
+  })
+
+  it('the policy names the very style of the page, in the page and as a header', () => {
+    const page = html(reportExample.output)
+    const style = /<style>([\s\S]*?)<\/style>/.exec(page)![1]!
+    const hash = createHash('sha256').update(style).digest('base64')
+    const policy = reportDocuments.html!.headers!['content-security-policy']!
+    expect(policy).toContain(`default-src 'none'; style-src 'sha256-${hash}'`)
+    expect(page).toContain(policy.replaceAll("'", '&#39;'))
+    expect(page.match(/<style/g)).toHaveLength(1)
+  })
+
+  it('the page needs nothing else: no script, no image, nothing loaded', () => {
+    const page = html(reportExample.output)
+    expect(page).not.toMatch(/<(?:script|img|link|iframe|object|form|input|button)|\sstyle=|\son\w+=|url\(|@import/i)
+  })
+})
+
+describe('Markdown', () => {
+  /** What is left when all code is taken out: blocks first, then what stands in a line. */
+  const prose = (text: string): string =>
+    text.replace(/^(`{3,})\n[^\n]*\n\1$/gm, '').replace(/(?<![`\\])(`+)(?!`)(?:(?!\1)[^\n]|\1`)*?(?<!`)\1(?!`)/g, '')
+
+  it.each(HOSTILE)('%j: %s', (text) => {
+    for (const answer of [hostile(text), hostile(text, checkExample.output)]) {
+      const said = prose(markdown(answer))
+      expect(said).not.toMatch(/(?<!\\)<[a-z!/?]/i) // HTML, and links in angle brackets
+      expect(said).not.toMatch(/(?<!\\)!\[/) // images
+      for (const [, target] of said.matchAll(/(?<!\\)\]\(([^)]*)\)/g)) expect(target).toMatch(/^https?:\/\/[^@\s]*$/)
+      expect(said.replace(/\]\([^)]*\)/g, '')).not.toMatch(/(?<!\\):\/\/|www\.|(?<!\\)@/) // links out of bare text
+      expect(said).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f\u202a-\u202e]/)
+    }
+  })
+
+  it('a cell stays a cell', () => {
+    for (const [text] of HOSTILE) {
+      const tables = markdown(hostile(text))
+        .split('\n\n')
+        .filter((part) => part.startsWith('| '))
+      for (const table of tables) {
+        const widths = table.split('\n').map((row) => row.match(/(?<!\\)(?:\\\\)*\|/g)?.length)
+        expect(new Set(widths).size, table).toBe(1)
+      }
+    }
+  })
+})
+
+describe('the terminal', () => {
+  it.each(HOSTILE)('%j: %s', (text) => {
+    for (const shown of [viewTable(hostile(text)), viewMarkdown(hostile(text))]) {
+      expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
+    }
+  })
+})
