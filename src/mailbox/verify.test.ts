@@ -409,6 +409,15 @@ describe('source addresses', () => {
     const none = await ask(lab(ONE, { [MX1]: TAKES }), { bindIp: S6 })
     expect([words(none), none.attempts]).toEqual(['unreachable network_unreachable unknown null', []])
   })
+  it('tries the other family where one could not be reached (RFC 5321 §5.1), and asks no second address of the family', async () => {
+    const zone: LabZone = {
+      'x.example': { MX: [[10, 'mx1.x.example']] },
+      'mx1.x.example': { A: [MX1], AAAA: ['2a01:4f8::25'] },
+    }
+    const one = lab(zone, { [MX1]: { connect: 'refuse' }, '2a01:4f8::25': TAKES }, { pool: () => [S1, S2, S6] })
+    expect((await ask(one, { pool: true })).result).toBe('accepted')
+    expect(one.net.dialled).toEqual([`${MX1} from ${S1}`, '2a01:4f8::25 from 2a01:4f8::11'])
+  })
   it('uses the system’s choice for a pool that is not configured', async () => {
     const one = lab(ONE, { [MX1]: TAKES })
     expect((await ask(one, { pool: true })).result).toBe('accepted')

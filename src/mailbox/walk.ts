@@ -69,8 +69,11 @@ export async function walk(
   stops: readonly Stop[],
   heard: Conversed[],
 ): Promise<void> {
+  const closed = new Set<Family>() // where another source address of the family cannot help any more
   for (const [index, source] of journey.from.entries()) {
-    const fitting = stops.filter(({ address }) => source === undefined || familyOf(address) === familyOf(source))
+    const family = source === undefined ? undefined : familyOf(source)
+    if (family !== undefined && closed.has(family)) continue
+    const fitting = stops.filter(({ address }) => family === undefined || familyOf(address) === family)
     const before = heard.length
     await fromSource({
       ctx,
@@ -83,7 +86,9 @@ export async function walk(
     })
     const verdict = decisive(heard.slice(before))
     if (ctx.signal.aborted || heard.length >= MAX_TRIES) return
-    if (verdict && !anotherSourceMayHelp(verdict.verdict.reason, rooms.who.heloFollowsSource)) return
+    if (!verdict || anotherSourceMayHelp(verdict.verdict.reason, rooms.who.heloFollowsSource)) continue
+    if (family === undefined || nextAfter(verdict) === 'stop') return
+    closed.add(family) // RFC 5321 §5.1: the addresses of the other family are still to be tried
   }
 }
 

@@ -34,18 +34,21 @@ export const listeners: readonly Listener[] = [
   {
     domain: 'catchall.test',
     address: '45.53.5.2',
+    address6: '2a02:53:5::2',
     shows: 'takes any mailbox',
     mailboxes: [says(250, 'catch_all', 'accept_all'), says(250, 'catch_all', 'accept_all', 'nobody')],
   },
   {
     domain: 'relay.test',
     address: '45.53.5.3',
+    address6: '2a02:53:5::3',
     shows: 'does not serve the domain',
     mailboxes: [says(554, 'rejected', 'relay_denied')],
   },
   {
     domain: 'full.test',
     address: '45.53.5.4',
+    address6: '2a02:53:5::4',
     shows: 'user is over quota, 452',
     mailboxes: [says(452, 'deferred', 'mailbox_full'), UNKNOWN],
   },
@@ -172,6 +175,7 @@ export const listeners: readonly Listener[] = [
   {
     domain: 'sender.test',
     address: '45.53.5.22',
+    address6: '2a02:53:5::22',
     shows: 'refuses every sender',
     mailboxes: [says(550, 'blocked', 'sender_refused')],
     settings: { smtpd_sender_restrictions: 'check_sender_access regexp:$maps/senders' },
@@ -187,15 +191,25 @@ export const listeners: readonly Listener[] = [
   {
     domain: 'tempfail.test',
     address: '45.53.5.25',
+    address6: '2a02:53:5::25',
     shows: '451 for user',
     mailboxes: [says(451, 'deferred', 'temporary_failure')],
   },
   {
     domain: 'blocked.test',
     address: '45.53.5.26',
+    address6: '2a02:53:5::26',
     shows: 'refuses every client at RCPT, naming a blacklist',
     mailboxes: [says(554, 'blocked', 'source_blocked')],
     settings: { smtpd_client_restrictions: 'check_client_access cidr:$maps/blocked' },
+  },
+  {
+    domain: 'overloaded.test',
+    address: '45.53.5.35',
+    address6: '2a02:53:5::35',
+    shows: '421 in its banner, in the words of an access table',
+    mailboxes: [says(421, 'deferred', 'temporary_failure')],
+    settings: { ...AT_BANNER, smtpd_client_restrictions: 'check_client_access cidr:$maps/overloaded' },
   },
   {
     domain: 'danegood.test',

@@ -11,6 +11,9 @@ const STATES: Readonly<Record<string, string>> = {
   'tempfail.test': '451 4.3.0 Temporary lookup failure',
 }
 const EVERYBODY = ['0.0.0.0/0', '::/0'] as const
+const REFUSED_SOURCES = ['45.53.1.1', '2a02:53:1::1'] as const
+/** Sources of which there is more than one. */
+const REFUSED_NETWORKS = ['45.53.1.240/29', '2a02:53:1:240::/64'] as const
 const toEverybody = (reply: string) => EVERYBODY.map((network) => `${network} ${reply}`)
 
 /** The look-up tables of Postfix: file name to lines. */
@@ -21,9 +24,10 @@ export const maps: Readonly<Record<string, readonly string[]>> = {
     ...listeners.filter((row) => row.domain !== 'catchall.test').flatMap((row) => users(row.domain)),
   ],
   recipients: Object.entries(STATES).map(([domain, reply]) => `user@${domain} ${reply}`),
-  'refused-sources': ['45.53.1.1', '2a02:53:1::1'].map(
-    (source) => `${source} 554 5.7.1 Service unavailable; your address ${source} has a poor reputation`,
+  'refused-sources': [...REFUSED_SOURCES, ...REFUSED_NETWORKS].map(
+    (source) => `${source} 554 5.7.1 Service unavailable; your address in ${source} has a poor reputation`,
   ),
+  overloaded: toEverybody('421 4.3.2 Service busy'),
   blocked: toEverybody('554 5.7.1 Service unavailable; Client host blocked using zen.spamhaus.org'),
   senders: ['/./ 550 5.7.1 Sender address rejected: not welcome here'],
 }
