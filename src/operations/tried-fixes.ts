@@ -22,7 +22,7 @@ type Setting = {
 
 /**
  * The outcomes with those fixes alone that help: each is laid over the DNS, and its check is made again on the answers that are there already. A fix stays when its
- * finding is gone, no finding of the same weight or more came instead, and the check did not become unknown. At most 10 are tried, the most severe findings first.
+ * finding is gone, no heavier one came instead (nor one of its weight where the check fails), and the check did not become unknown. At most 10 are tried, the most severe findings first.
  */
 export async function withTriedFixes(ctx: Repeatable<Ctx>, setting: Setting): Promise<Outcomes> {
   const { outcomes } = setting
@@ -61,8 +61,10 @@ async function tried(
   if (!after || !before || (after.status === 'unknown' && before.status !== 'unknown')) return false
   // One check may have a finding of one id for several names: there must be one less.
   const count = ({ findings }: Outcome<unknown>) => findings.filter(({ id }) => id === finding.id).length
+  // One thing for another of the same weight is a step only where the check no longer fails.
+  const least = weightOf(key, finding) + (after.status === 'fail' ? 0 : 1)
   const worse = after.findings.filter(
-    (one) => weightOf(key, one) >= weightOf(key, finding) && !before.findings.some(({ id }) => id === one.id),
+    (one) => weightOf(key, one) >= least && !before.findings.some(({ id }) => id === one.id),
   )
   return count(after) < count(before) && worse.length === 0
 }

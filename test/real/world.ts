@@ -1,5 +1,7 @@
 import { LEAF_SERVERS, SOURCE_NAMES } from './addresses.ts'
 import { dnsDomains } from './dns/domains.ts'
+import { findingDomains, findingPointers } from './dns/findings.ts'
+import { hostileDomains } from './dns/hostile.ts'
 import { standingDomains } from './dns/standings.ts'
 import { policyDomains } from './https/hosts.ts'
 import { mailDomains } from './smtp/domains.ts'
@@ -54,7 +56,14 @@ export type LabDomain = {
 }
 
 /** All domains under `test`. What is not here does not exist. */
-export const DOMAINS: readonly LabDomain[] = [...mailDomains, ...dnsDomains, ...standingDomains, ...policyDomains]
+export const DOMAINS: readonly LabDomain[] = [
+  ...mailDomains,
+  ...dnsDomains,
+  ...standingDomains,
+  ...policyDomains,
+  ...findingDomains,
+  ...hostileDomains,
+]
 
 /** The domain of that name. Throws when the lab has none. */
 export function labDomain(name: string): LabDomain {
@@ -72,4 +81,5 @@ export const POINTERS: readonly (readonly [address: string, name: string])[] = [
   ),
   ...scriptedListeners.map((row) => [row.address, `mx.${row.domain}`] as const),
   ['45.53.8.2', '45-53-8-2.dyn.neglected.test'],
+  ...findingPointers,
 ]

@@ -60,8 +60,12 @@ describe('the resolver of the mini internet', () => {
   })
 
   it('has a PTR record for each host that has a name, and none for 45.53.1.3', async () => {
-    const seen = await Promise.all(POINTERS.map(async ([address]) => (await dig('-x', address)).answers))
-    expect(seen).toEqual(POINTERS.map(([, name]) => [`PTR ${name}.`]))
+    const names = new Map<string, string[]>()
+    for (const [address, name] of POINTERS) names.set(address, [...(names.get(address) ?? []), `PTR ${name}.`])
+    const seen = await Promise.all(
+      [...names.keys()].map(async (address) => [address, (await dig('-x', address)).answers.toSorted()]),
+    )
+    expect(seen).toEqual([...names].map(([address, all]) => [address, all.toSorted()]))
     expect((await dig('-x', '45.53.1.3')).status).toBe('NXDOMAIN')
   })
 

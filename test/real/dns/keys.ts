@@ -4,3 +4,8 @@ export const RSA_2048 =
 export const RSA_1024 =
   'MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQCk7WPPeiRthYcK4xrS42iTgUcO6BKK77z0yaMvMvWz01SVJ/skik66Ijwdm+qddYcGzYtO15jLM0PVDe/IGCI1S94lMKUqwpckoJB1c5NhjWWc9X2FDW4ghTdYHKIfwAenVgTPWZPDrLBrooejV5Hn0HAtVOGDWlYyiYFA6H1xfwIDAQAB'
 export const ED25519 = 'Wrc63Fs/gVydET6bqfBpwSnNbusp7wurDpTvptzNZXE='
+/** An RSA key of 16,384 bits: SubjectPublicKeyInfo around a number of that size (RFC 8017 §A.1.1); a reader need not know whether it is a product of primes. */
+export const LONG_KEY = Buffer.from(
+  `30820822300d06092a864886f70d01010105000382080f003082080a0282080100${'c3'.repeat(2_048)}0203010001`,
+  'hex',
+).toString('base64')

@@ -11,6 +11,7 @@ import { tlsaOf } from '../certificates.ts'
 import { LIST_DELEGATIONS } from '../rbl/lists.ts'
 import { listeners } from '../smtp/listeners.ts'
 import { DOMAINS, type LabDomain, type NameService, POINTERS } from '../world.ts'
+import { LAME_POINTERS } from './findings.ts'
 
 /** A zone as the lab serves it: by which knot, signed or not, and whether its parent vouches for it. */
 export type Zone = {
@@ -49,7 +50,7 @@ export function zones(): readonly Zone[] {
       POINTER_ZONES.filter((name) => name.endsWith('in-addr.arpa')).map(unsignedCut),
     ),
     zone('ip6.arpa', 'tld', 'valid', [], POINTER_ZONES.filter((name) => name.endsWith('ip6.arpa')).map(unsignedCut)),
-    ...POINTER_ZONES.map((name) => zone(name, 'leaf', false, pointers(name), [])),
+    ...POINTER_ZONES.map((name) => zone(name, 'leaf', false, [...pointers(name), ...(LAME_POINTERS[name] ?? [])], [])),
     ...DOMAINS.filter((domain) => domain.service !== 'servfail' && domain.service !== 'lame').map(leaf),
     ...DOMAINS.filter((domain) => domain.otherZone).map((domain) => ({
       ...zone(domain.name, 'stale', false, [...nsOf(domain), ...glueOf(domain), ...domain.otherZone!], []),

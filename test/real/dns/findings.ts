@@ -1,0 +1,29 @@
+import type { LabDomain } from '../world.ts'
+import { dkimShown, domainOf, type Shown } from './shown.ts'
+import { dmarcShown } from './shown-dmarc.ts'
+import { mxShown, ptrShown } from './shown-mx.ts'
+import { spfShown } from './shown-spf.ts'
+import { dnsDomain } from './zone.ts'
+
+/** Each finding of the scored checks with the domain that shows it. */
+export const SHOWN: readonly Shown[] = [...spfShown, ...dkimShown, ...dmarcShown, ...mxShown, ...ptrShown]
+
+/** Findings that no domain here shows, and why. They are shown on fake DNS beside their check. */
+export const NOT_SHOWN: Readonly<Record<string, string>> = {
+  'mx.family_unknown': 'one type of a name fails while another answers: real resolvers fail for the whole name',
+}
+
+/** The domains of the rows that have a zone of their own. */
+export const findingDomains: readonly LabDomain[] = SHOWN.flatMap((row) =>
+  row.zone ? [dnsDomain(domainOf(row.id), `shows ${row.id}`, 'unsigned', row.zone)] : [],
+)
+
+/** The names of the addresses in these domains. */
+export const findingPointers: readonly (readonly [address: string, name: string])[] = SHOWN.flatMap(
+  ({ pointers = [] }) => pointers,
+)
+
+/** Reverse zones that are delegated to a server that does not know them: SERVFAIL. */
+export const LAME_POINTERS: Readonly<Record<string, readonly string[]>> = {
+  '53.45.in-addr.arpa': ['15.53.45.in-addr.arpa. NS ns2.disagree.test.'],
+}
