@@ -69,8 +69,7 @@ function filled(value: Json | undefined, text: string, key = ''): Json {
   if (typeof value !== 'object' || value === null) return value ?? null
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, filled(item, text, name)]))
 }
-const hostile = (text: string, answer: JsonObject = reportExample.output): JsonObject =>
-  filled(answer, text) as JsonObject
+const hostile = (text: string, answer: JsonObject = listedReport): JsonObject => filled(answer, text) as JsonObject
 
 const TAGS =
   /^<(?:!doctype html|\/?(?:html|head|body|main|header|footer|section|div|title|style|h[1-4]|p|ul|li|dl|dt|dd|pre|code|span|strong|b|a|svg|rect|table|caption|thead|tbody|tfoot|tr|th|td|meta))(?=[\s>/])/
