@@ -1,43 +1,81 @@
 import { within } from '../../base/deadline.ts'
-import type { Ip } from '../../names/ip.ts'
+import { familyOf, type Ip } from '../../names/ip.ts'
 import { type Answer, DnsError, type ServerAnswer } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 
 /** The mail records that are compared server by server. */
 export type Copy = 'mx' | 'spf' | 'dmarc'
-const COPIES: readonly Copy[] = ['mx', 'spf', 'dmarc']
+export const COPIES: readonly Copy[] = ['mx', 'spf', 'dmarc']
 
-/** Time for one server, both questions. */
-const SERVER_MS = 3_000
+/** Time for one address, both questions. */
+const ADDRESS_MS = 3_000
+/** Questions of one check to addresses that somebody else chose: two to each of 13 servers. */
+const MAX_QUESTIONS = 26
+const QUESTIONS_AN_ADDRESS = 2
 
-/** What a server said when asked itself. */
+type Said<A extends Answer> = A | DnsError
+
+/** What one address said when asked itself: two of these four. */
 export type Heard = {
   readonly address: Ip
-  /** Its answer to the SOA question. */
-  readonly soa: ServerAnswer<'SOA'> | DnsError
-  /** The one mail record that it was asked for. */
-  readonly copy: Copy
-  readonly answer: ServerAnswer<'MX' | 'TXT'> | DnsError
+  readonly soa?: Said<ServerAnswer<'SOA'>>
+  readonly copies: { readonly [C in Copy]?: Said<ServerAnswer<'MX' | 'TXT'>> }
 }
 
-type Question = { readonly address: Ip; readonly domain: string; readonly zone: string; readonly turn: number }
+type Asker = Pick<Ctx, 'askServer' | 'signal'>
+type Zone = { readonly domain: string; readonly zone: string; readonly servers: number }
+
+/** Asks the addresses of a server; `turn` is the server's place among the servers. */
+export type AskHost = (addresses: readonly Ip[], turn: number) => Promise<readonly Heard[]>
 
 /**
- * Asks a server for the SOA record and for one of MX, SPF and DMARC, which take turns: two questions and no more, since the address was
- * chosen by the owner of the zone. At most 3 s. What it does not answer is data.
+ * Asks name servers themselves, at public addresses that the owner of the zone chose, and that may be a stranger's: two questions an address and no more,
+ * also where several servers share one, 26 in all, at most 3 s each. The first address of a server is asked for the SOA record and one of MX, SPF and DMARC,
+ * which take turns; a second address, where there are few servers, for the other two. What is not answered is data.
  */
-export async function askDirectly(ctx: Pick<Ctx, 'askServer' | 'signal'>, question: Question): Promise<Heard> {
-  const { address, domain, zone, turn } = question
-  const copy = COPIES[turn % COPIES.length]!
-  const signal = within(SERVER_MS, ctx.signal)
-  const name = copy === 'dmarc' ? `_dmarc.${domain}` : domain
-  const [soa, answer] = await Promise.all([
-    settled(ctx.askServer(address, zone, 'SOA', signal)),
-    settled<ServerAnswer<'MX' | 'TXT'>>(
-      copy === 'mx' ? ctx.askServer(address, name, 'MX', signal) : ctx.askServer(address, name, 'TXT', signal),
-    ),
+export function hostAsker(ctx: Asker, zone: Zone): AskHost {
+  const asked = new Map<Ip, Promise<Heard>>()
+  const most = Math.floor(MAX_QUESTIONS / QUESTIONS_AN_ADDRESS / Math.max(1, zone.servers)) >= 2 ? 2 : 1
+  return (addresses, turn) => {
+    const first = turn % COPIES.length
+    const shares = [[COPIES[first]!], COPIES.filter((_, i) => i !== first)] as const
+    const heard = chosen(addresses, most).map((address, place) => {
+      const known = asked.get(address)
+      if (known) return known
+      const share = { address, soa: place === 0, copies: shares[place]! }
+      const hearing = askAddress(ctx, zone, share)
+      asked.set(address, hearing)
+      return hearing
+    })
+    return Promise.all(heard)
+  }
+}
+
+/** The first address, and the first of the other family, else the second: two ways to the same server. */
+function chosen(addresses: readonly Ip[], most: number): readonly Ip[] {
+  const [first, ...rest] = addresses
+  if (first === undefined) return []
+  const second = rest.find((address) => familyOf(address) !== familyOf(first)) ?? rest[0]
+  return second === undefined || most < 2 ? [first] : [first, second]
+}
+
+type Share = { readonly address: Ip; readonly soa: boolean; readonly copies: readonly Copy[] }
+
+async function askAddress(ctx: Asker, { domain, zone }: Zone, { address, soa, copies }: Share): Promise<Heard> {
+  const signal = within(ADDRESS_MS, ctx.signal)
+  const askCopy = (copy: Copy) =>
+    copy === 'mx'
+      ? ctx.askServer(address, domain, 'MX', signal)
+      : ctx.askServer(address, copy === 'dmarc' ? `_dmarc.${domain}` : domain, 'TXT', signal)
+  const [serial, ...said] = await Promise.all([
+    soa ? settled(ctx.askServer(address, zone, 'SOA', signal)) : undefined,
+    ...copies.map((copy) => settled<ServerAnswer<'MX' | 'TXT'>>(askCopy(copy))),
   ])
-  return { address, soa, copy, answer }
+  return {
+    address,
+    ...(serial ? { soa: serial } : {}),
+    copies: Object.fromEntries(copies.map((copy, i) => [copy, said[i]!])),
+  }
 }
 
 /** An answer, or the DnsError as data. */

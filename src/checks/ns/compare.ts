@@ -1,62 +1,66 @@
-import { DnsError } from '../../net/dns/resolver.ts'
+import { DnsError, type ServerAnswer } from '../../net/dns/resolver.ts'
 import type { Copy, Heard } from './ask.ts'
-import { type NameServer, type NsFacts, textOf } from './lookup.ts'
+import { compareCopies } from './copies.ts'
+import type { NameServer, NsFacts } from './lookup.ts'
 
 /** What one server comes to. `lame`: it answers, but not for the zone; null: it did not answer or could not be asked. */
 export type ServerState = {
   readonly server: NameServer
   readonly lame: boolean | null
   readonly serial: number | null
-  /** In what it differs: the serial from that of most servers, a mail record from what the resolver says. */
+  /** In what it is the odd one: the serial, a mail record. */
   readonly differs: readonly ('serial' | Copy)[]
   /** Why it did not answer. */
   readonly reason?: string
 }
 
+/** All servers, and the mail records in which they differ from the resolver without one of them being odd. */
+export type Comparison = { readonly states: readonly ServerState[]; readonly open: readonly Copy[] }
+
 /** Answers that a server gives when it does not know the zone (RFC 1912 §2.8); silence proves nothing. */
 const LAME_REASONS = new Set(['refused', 'servfail', 'notimp', 'formerr', 'rcode'])
 
-export function serverStates(facts: NsFacts): ServerState[] {
-  const serials = facts.servers.map((server) => serialOf(server.heard))
+export function compareServers(facts: NsFacts): Comparison {
+  const serials = facts.servers.map(({ heard }) => serialOf(heard))
   const usual = mostCommon(serials.filter((serial) => serial !== null))
-  return facts.servers.map((server, i) => {
-    const serial = serials[i]!
-    const error = server.heard?.soa
+  const outdated = serials.map((serial) => serial !== null && serial !== usual)
+  const { odd, open } = compareCopies(facts, outdated)
+  const states = facts.servers.map((server, i): ServerState => {
+    const error = soaOf(server.heard)
     return {
       server,
       lame: lameOf(server.heard),
-      serial,
-      differs: [
-        ...(serial !== null && serial !== usual ? (['serial'] as const) : []),
-        ...(server.heard ? differing(server.heard, facts.resolved) : []),
-      ],
+      serial: serials[i]!,
+      differs: [...(outdated[i] ? (['serial'] as const) : []), ...odd[i]!],
       ...(error instanceof DnsError ? { reason: error.message } : {}),
     }
   })
+  return { states, open }
 }
 
-function lameOf(heard: Heard | undefined): boolean | null {
-  if (!heard) return null
-  const { soa } = heard
-  if (soa instanceof DnsError) return LAME_REASONS.has(soa.reason) ? true : null
-  return !soa.authoritative || soa.kind !== 'found'
+const soaOf = (heard: readonly Heard[]): ServerAnswer<'SOA'> | DnsError | undefined =>
+  heard.find(({ soa }) => soa !== undefined)?.soa
+
+function lameOf(heard: readonly Heard[]): boolean | null {
+  const soa = soaOf(heard)
+  if (soa && !(soa instanceof DnsError)) return !soa.authoritative || soa.kind !== 'found'
+  if (soa && LAME_REASONS.has(soa.reason)) return true
+  const others = heard.flatMap(({ copies }) => Object.values(copies))
+  // The answer that got lost may have been the one about the SOA record.
+  return others.some((answer) => !(answer instanceof DnsError) && answer.authoritative) ? false : null
 }
 
-function serialOf(heard: Heard | undefined): number | null {
-  if (!heard || heard.soa instanceof DnsError || !heard.soa.authoritative) return null
-  return heard.soa.records[0]?.serial ?? null
+function serialOf(heard: readonly Heard[]): number | null {
+  const soa = soaOf(heard)
+  return soa && !(soa instanceof DnsError) && soa.authoritative ? (soa.records[0]?.serial ?? null) : null
 }
 
-function differing(heard: Heard, resolved: NsFacts['resolved']): Copy[] {
-  const { answer, copy } = heard
-  if (answer instanceof DnsError || !answer.authoritative || answer.cname.length > 0) return []
-  const known = resolved[copy]
-  return known !== undefined && textOf(answer, copy) !== known ? [copy] : []
-}
-
-/** The most common number; among equally common ones the highest, since serials grow (RFC 1982). */
+/** The most common number; among equally common ones the one that is later by RFC 1982. */
 function mostCommon(numbers: readonly number[]): number | undefined {
   const counts = new Map<number, number>()
   for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1)
-  return [...counts].sort(([a, countA], [b, countB]) => countB - countA || b - a)[0]?.[0]
+  return [...counts].sort(([a, countA], [b, countB]) => countB - countA || (isLater(a, b) ? -1 : 1))[0]?.[0]
 }
+
+/** RFC 1982 §3.2: serials go round. */
+const isLater = (a: number, b: number): boolean => (a - b) >>> 0 < 2 ** 31

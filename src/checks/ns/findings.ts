@@ -69,9 +69,16 @@ export const findings = defineFindings({
   'ns.differs': {
     severity: 'high',
     title: 'A name server gives other mail records',
-    detail: ({ host, records }) => `${host} answers otherwise than the resolver does for ${list(records)}.`,
+    detail: ({ host, records }) => `${host} answers otherwise than the other name servers for ${list(records)}.`,
     repair: 'Bring that server to the same version of the zone.',
     reference: 'RFC 1034 §4.3.5',
+  },
+  'ns.resolver': {
+    severity: 'info',
+    title: 'The resolver has other mail records than a name server',
+    detail: ({ records }) =>
+      `${list(records)}: a name server and the resolver do not say the same. Usually the records were changed lately and the resolver remembers the earlier ones; if it stays so, the name servers differ.`,
+    reference: 'RFC 1035 §7.4',
   },
   'ns.too_many': {
     severity: 'info',

@@ -1,5 +1,5 @@
 import { defineCheck } from '../check.ts'
-import { serverStates } from './compare.ts'
+import { compareServers } from './compare.ts'
 import { findings } from './findings.ts'
 import { judgeNs } from './judge.ts'
 import { lookupNs, type NsFacts } from './lookup.ts'
@@ -11,7 +11,7 @@ export const ns = defineCheck<NsFacts>({
   table: findings,
   run: async (ctx, domain) => judgeNs(await lookupNs(ctx, domain)),
   present: ({ facts }) => ({
-    servers: (facts ? serverStates(facts) : []).map(({ server, lame, serial, differs, reason }) => ({
+    servers: (facts ? compareServers(facts).states : []).map(({ server, lame, serial, differs, reason }) => ({
       host: server.host,
       addresses: server.addresses,
       lame,

@@ -2,15 +2,20 @@ import { networkOf } from '../../names/cidr.ts'
 import { familyOf, type Ip } from '../../names/ip.ts'
 import { isPublic } from '../../names/ip-range.ts'
 import type { Finding, Outcome } from '../check.ts'
-import { type ServerState, serverStates } from './compare.ts'
+import type { Copy } from './ask.ts'
+import { compareServers, type ServerState } from './compare.ts'
 import { MAX_SERVERS, type NsFacts } from './lookup.ts'
 
 /** `fail`: no zone, or no server that answers for it; `unknown`: none answered us; `warn`: a finding; `pass`: none. It never costs points. */
 export function judgeNs(facts: NsFacts): Outcome<NsFacts> {
   const { zone, domain } = facts
   if (zone === undefined) return { status: 'fail', facts, findings: [{ id: 'ns.none', args: { domain } }] }
-  const states = serverStates(facts)
-  const findings = [...setFindings(facts, zone), ...states.flatMap((state) => serverFindings(state, zone))]
+  const { states, open } = compareServers(facts)
+  const findings = [
+    ...setFindings(facts, zone),
+    ...states.flatMap((state) => serverFindings(state, zone)),
+    ...(open.length > 0 ? [{ id: 'ns.resolver', args: { records: inCapitals(open) } }] : []),
+  ]
   if (states.some((state) => state.lame === false))
     return { status: findings.every(({ id }) => HARMLESS.has(id)) ? 'pass' : 'warn', facts, findings }
   const silent = states.find((state) => state.lame === null && (state.reason ?? state.server.error))
@@ -19,8 +24,10 @@ export function judgeNs(facts: NsFacts): Outcome<NsFacts> {
   return { status: 'unknown', reason, facts, findings }
 }
 
-/** Silence may be our own network's; it is told and not judged. */
-const HARMLESS = new Set(['ns.silent', 'ns.too_many'])
+/** Silence may be our own network's, and what the resolver remembers passes: that is told and not judged. */
+const HARMLESS = new Set(['ns.silent', 'ns.too_many', 'ns.resolver'])
+
+const inCapitals = (copies: readonly Copy[]): string[] => copies.map((copy) => copy.toUpperCase())
 
 function setFindings({ servers, leftOut }: NsFacts, zone: string): Finding[] {
   const findings: Finding[] = []
@@ -43,10 +50,9 @@ function serverFindings({ server, lame, serial, differs, reason }: ServerState, 
   if (cname.length > 0) findings.push({ id: 'ns.cname', args: { host, target: cname.at(-1)! } })
   if (hidden.length > 0) findings.push({ id: 'ns.not_public', args: { host, addresses: hidden } })
   if (lame) findings.push({ id: 'ns.lame', args: { host, zone, reason: reason ?? 'it answers without authority' } })
-  if (lame === null && reason !== undefined) findings.push({ id: 'ns.silent', args: { host, reason } })
+  if (!lame && reason !== undefined) findings.push({ id: 'ns.silent', args: { host, reason } })
   if (differs.includes('serial')) findings.push({ id: 'ns.serial', args: { host, zone, serial: serial ?? 0 } })
   const records = differs.filter((what) => what !== 'serial')
-  if (records.length > 0)
-    findings.push({ id: 'ns.differs', args: { host, records: records.map((copy) => copy.toUpperCase()) } })
+  if (records.length > 0) findings.push({ id: 'ns.differs', args: { host, records: inCapitals(records) } })
   return findings
 }

@@ -5,7 +5,7 @@ import { isPublic } from '../../names/ip-range.ts'
 import { zoneCandidates } from '../../names/zone-cuts.ts'
 import { type Answer, DnsError } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
-import { askDirectly, type Copy, type Heard, settled } from './ask.ts'
+import { type AskHost, type Copy, type Heard, hostAsker, settled } from './ask.ts'
 
 /** Name servers that are looked at, and addresses that are kept of each. */
 export const MAX_SERVERS = 13
@@ -19,8 +19,8 @@ export type NameServer = {
   /** A family of its addresses could not be asked for: why. */
   readonly error?: DnsError
   readonly cname: readonly string[]
-  /** What it said itself; absent when it has no public address to ask. */
-  readonly heard?: Heard
+  /** What it said itself, by address; empty when it has no public address to ask. */
+  readonly heard: readonly Heard[]
 }
 
 export type NsFacts = {
@@ -37,16 +37,18 @@ export type NsFacts = {
 type Asker = Pick<Ctx, 'resolve' | 'askServer' | 'signal'>
 
 /**
- * The name servers of the zone that holds `domain`, and what each of them says when asked itself: at most 13 servers, one public address of
- * each, 2 questions. Four waits. Rejects with DnsError when the NS records that would decide stay unanswered; all else is data.
+ * The name servers of the zone that holds `domain`, and what each of them says when asked itself: at most 13 servers, at their public addresses,
+ * 2 questions an address ({@link hostAsker}). Three waits. Rejects with DnsError when the NS records that would decide stay unanswered; all else is data.
  */
 export async function lookupNs(ctx: Asker, domain: Domain): Promise<NsFacts> {
   const found = await findZone(ctx, domain)
   if (!found) return { domain, servers: [], leftOut: 0, resolved: {} }
   const { zone, hosts } = found
+  const seen = hosts.slice(0, MAX_SERVERS)
+  const askHost = hostAsker(ctx, { domain, zone, servers: seen.length })
   const [resolved, servers] = await Promise.all([
     lookupResolved(ctx, domain),
-    atMost(MAX_SERVERS, hosts.slice(0, MAX_SERVERS), (host, i) => lookupServer(ctx, { domain, zone, host, turn: i })),
+    atMost(MAX_SERVERS, seen, (host, i) => lookupServer(ctx, host, (addresses) => askHost(addresses, i))),
   ])
   return { domain, zone, servers, leftOut: Math.max(0, hosts.length - MAX_SERVERS), resolved }
 }
@@ -89,12 +91,13 @@ export function textOf(answer: Answer<'MX' | 'TXT'>, copy: Copy): string {
     .join('\n')
 }
 
-type ServerInput = { readonly domain: Domain; readonly zone: string; readonly host: string; readonly turn: number }
-
-async function lookupServer(ctx: Asker, input: ServerInput): Promise<NameServer> {
-  const { host } = input
+async function lookupServer(
+  ctx: Asker,
+  host: string,
+  ask: (addresses: readonly Ip[]) => ReturnType<AskHost>,
+): Promise<NameServer> {
   // An NS that is the text of an address is no name (RFC 1035 §3.3.11) and is not asked about.
-  if (parseIp(host).ok) return { host, addresses: [], cname: [] }
+  if (parseIp(host).ok) return { host, addresses: [], cname: [], heard: [] }
   const [a, aaaa] = await Promise.all([
     settled(ctx.resolve(host, 'A', ctx.signal)),
     settled(ctx.resolve(host, 'AAAA', ctx.signal)),
@@ -102,13 +105,11 @@ async function lookupServer(ctx: Asker, input: ServerInput): Promise<NameServer>
   const answers = [a, aaaa].flatMap((answer) => (answer instanceof DnsError ? [] : [answer]))
   const error = [a, aaaa].find((answer) => answer instanceof DnsError)
   const addresses = [...new Set(answers.flatMap(({ records }) => records))].slice(0, MAX_ADDRESSES)
-  const address = addresses.find(isPublic)
-  const heard = address === undefined ? undefined : await askDirectly(ctx, { ...input, address })
   return {
     host,
     addresses,
     cname: answers.find(({ cname }) => cname.length > 0)?.cname ?? [],
+    heard: await ask(addresses.filter(isPublic)),
     ...(error instanceof DnsError ? { error } : {}),
-    ...(heard ? { heard } : {}),
   }
 }

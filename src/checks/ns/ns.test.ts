@@ -50,6 +50,15 @@ const look = async (...parts: Parameters<typeof world>) => judgeNs(await lookupN
 const TWO = ['ns1.example', 'ns2.example']
 const THREE = [...TWO, 'ns3.example']
 const GOOD = { '45.53.1.1': copy(), '45.53.2.1': copy() }
+/** A zone that was changed lately, on both servers. */
+const CHANGED = copy(2, 'new.example', 'v=spf1 mx -all', 'v=DMARC1; p=none')
+const NEW = { '45.53.1.1': CHANGED, '45.53.2.1': CHANGED }
+/** Servers with a second address. */
+const BOTH: LabZone = {
+  'ns1.example': { A: ['45.53.1.1'], AAAA: ['2a00::1'] },
+  'ns2.example': { A: ['45.53.2.1'], AAAA: ['2a00::2'] },
+}
+const DUAL = { ...GOOD, '2a00::1': copy(), '2a00::2': copy() }
 const FOURTEEN = Array.from({ length: 14 }, (_, i) => `n${String.fromCharCode(97 + i)}.example`)
 
 const ROWS: [why: string, parts: Parameters<typeof world>, status: string, ids: string[]][] = [
@@ -89,14 +98,38 @@ const ROWS: [why: string, parts: Parameters<typeof world>, status: string, ids: 
   ['addresses that could not be asked for', [TWO, GOOD, { 'ns2.example': 'SERVFAIL' }], 'pass', ['ns.silent']],
   ['an older serial', [THREE, { ...GOOD, '45.53.3.1': copy(0) }], 'warn', ['ns.serial']],
   ['of two serials the higher is right', [TWO, { '45.53.1.1': copy(1), '45.53.2.1': copy(2) }], 'warn', ['ns.serial']],
-  ['another MX', [TWO, { ...GOOD, '45.53.1.1': copy(1, 'old.example') }], 'warn', ['ns.differs']],
-  ['another SPF', [TWO, { ...GOOD, '45.53.2.1': copy(1, 'm.example', 'v=spf1 ~all') }], 'warn', ['ns.differs']],
   [
-    'another DMARC',
-    [THREE, { ...GOOD, '45.53.3.1': copy(1, 'm.example', 'v=spf1 -all', 'v=DMARC1; p=none') }],
+    'another SPF and an older serial',
+    [TWO, { ...GOOD, '45.53.2.1': copy(0, 'm.example', 'v=spf1 ~all') }],
+    'warn',
+    ['ns.serial', 'ns.differs'],
+  ],
+  [
+    'the resolver has it from the server with the older serial: that one is named, and not the other',
+    [TWO, { '45.53.1.1': copy(2, 'new.example'), '45.53.2.1': copy(1) }],
+    'warn',
+    ['ns.serial', 'ns.differs'],
+  ],
+  [
+    'one serial, and a server differs from the resolver, which may remember',
+    [TWO, { ...GOOD, '45.53.1.1': copy(1, 'old.example') }],
+    'pass',
+    ['ns.resolver'],
+  ],
+  ['all agree and the resolver has something else', [TWO, NEW], 'pass', ['ns.resolver']],
+  [
+    'all agree on a serial, and one of three that answer two ways differs',
+    [TWO, { ...DUAL, '45.53.1.1': copy(), '2a00::1': copy(), '2a00::2': copy(1, 'old.example') }, BOTH],
     'warn',
     ['ns.differs'],
   ],
+  [
+    'another DMARC, seen by the second address',
+    [TWO, { ...DUAL, '2a00::2': copy(1, 'm.example', 'v=spf1 -all', 'v=DMARC1; p=none') }, BOTH],
+    'warn',
+    ['ns.differs'],
+  ],
+  ['second addresses that stay silent say nothing', [TWO, GOOD, BOTH], 'pass', []],
   [
     'fourteen',
     [
@@ -133,6 +166,30 @@ describe('asks', () => {
     expect(new Set(asked.map((question) => question.split(' ')[0])).size).toBe(13)
   })
 
+  it('two questions an address, both families of few servers: all four of each', async () => {
+    const { ctx, asked } = world(TWO, DUAL, BOTH)
+    await lookupNs(ctx, A)
+    expect(asked.toSorted()).toEqual(
+      [
+        '45.53.1.1 a.example SOA',
+        '45.53.1.1 a.example MX',
+        '2a00::1 a.example TXT',
+        '2a00::1 _dmarc.a.example TXT',
+        '45.53.2.1 a.example SOA',
+        '45.53.2.1 a.example TXT',
+        '2a00::2 a.example MX',
+        '2a00::2 _dmarc.a.example TXT',
+      ].toSorted(),
+    )
+  })
+
+  it('one address two questions, by however many names it goes', async () => {
+    const names = FOURTEEN.slice(0, 12)
+    const { ctx, asked } = world(names, {}, Object.fromEntries(names.map((name) => [name, { A: ['45.53.9.9'] }])))
+    await lookupNs(ctx, A)
+    expect(asked).toHaveLength(2)
+  })
+
   it.each([
     ['private', '10.0.0.1'],
     ['loopback', '127.0.0.1'],
@@ -152,6 +209,15 @@ describe('asks', () => {
 
   it('and rejects where the zone could not be found out', () =>
     expect(lookupNs(world(TWO, GOOD, { 'a.example': 'SERVFAIL' }).ctx, A)).rejects.toBeInstanceOf(DnsError))
+})
+
+it.each([
+  [2, 1, 'ns2.example'],
+  [1, 2, 'ns1.example'],
+  [1, 4_294_967_295, 'ns2.example'], // RFC 1982 §3.2: 1 comes after the highest number
+])('of the serials %i and %i that of %s is behind', async (first, second, host) => {
+  const outcome = await look(TWO, { '45.53.1.1': copy(first), '45.53.2.1': copy(second) })
+  expect(outcome.findings[0]).toMatchObject({ id: 'ns.serial', args: { host } })
 })
 
 it('presents each server', async () => {

@@ -62,8 +62,9 @@ it.each<[string, (query: Query) => Reply, string]>([
   ['REFUSED (a lame server)', (query) => response(query, { rcode: 5 }), 'refused'],
   ['silence', () => undefined, 'timeout'],
 ])('%s is none', async (_, behave, reason) => {
-  const { ask } = await asker(behave)
+  const { lab, ask } = await asker(behave)
   await expect(ask()).rejects.toMatchObject({ reason })
+  expect(lab.queries).toHaveLength(1) // the address may be a stranger's: nothing is sent twice
 })
 
 it('sends nothing to an address that is not allowed', async () => {

@@ -13,7 +13,7 @@ export type ServerAskerOptions = {
   readonly onEvent?: (event: DnsEvent) => void
   /** Default 53. */
   readonly port?: number
-  /** `tryMs`: for one try, default 1,500. `totalMs`: for all of a question, default 5,000. */
+  /** `tryMs`: for the one try, default 2,000. `totalMs`: for all of a question, TCP too, default 5,000. */
   readonly timeouts?: { readonly tryMs?: number; readonly totalMs?: number }
 }
 
@@ -23,7 +23,8 @@ export type ServerAsker = { readonly ask: AskServer; readonly close: () => void 
 const MAX_SERVERS = 1_024
 
 /**
- * Asks single authoritative servers (RD=0) over UDP, then TCP. A referral, and a CNAME chain that leaves what the server knows,
+ * Asks single authoritative servers (RD=0) over UDP, then TCP where the answer is cut. Each question is sent once: who owns a zone chose these
+ * addresses, and they may be a stranger's. A referral, and a CNAME chain that leaves what the server knows,
  * is `nodata` with what chain there is; `authoritative` tells whether it speaks for the zone.
  */
 export function serverAsker(options: ServerAskerOptions): ServerAsker {
@@ -34,7 +35,8 @@ export function serverAsker(options: ServerAskerOptions): ServerAsker {
     trustAd: false,
     random: options.random,
     now,
-    tryMs: timeouts?.tryMs ?? 1_500,
+    tryMs: timeouts?.tryMs ?? 2_000,
+    tries: 1,
     totalMs: timeouts?.totalMs ?? 5_000,
     onEvent,
   })

@@ -40,6 +40,7 @@ export function dnsClient(options: DnsClientOptions): DnsClient {
     random,
     now,
     tryMs: timeouts?.tryMs ?? 1_500,
+    tries: 4,
     totalMs: timeouts?.totalMs ?? 10_000,
     onEvent,
   })

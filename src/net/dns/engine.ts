@@ -30,7 +30,6 @@ export type Engine = {
 
 type Reading = Extract<AnyReading<RecordType>, { readonly chain: readonly string[] }>
 
-const MAX_TRIES = 4
 const REST_MS = 100
 const MAX_EDE = 16
 const PLAIN = /^[a-z0-9._-]*$/
@@ -85,7 +84,7 @@ export function engine(options: EngineOptions): Engine {
   function next(question: Question): void {
     const nowMs = now()
     const leftMs = question.startedAtMs + options.totalMs - nowMs
-    const most = Math.max(MAX_TRIES, question.stations.length)
+    const most = Math.max(options.tries, question.stations.length)
     const more = !closed && leftMs > 0 && question.tries < most
     const place = more ? pick(question.stations, question, nowMs) : -1
     if (place < 0) end(question, closed ? 'aborted' : (question.failure ?? 'timeout'))

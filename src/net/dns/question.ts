@@ -23,6 +23,8 @@ export type EngineOptions = {
   readonly now: () => number
   /** How long one server is waited for the first time; twice as long after the first round. */
   readonly tryMs: number
+  /** Times that a question which stays unanswered is sent; every server is asked once in any case. */
+  readonly tries: number
   /** The bound on a question with all its tries and its CNAME chain, whatever its signal does. */
   readonly totalMs: number
   readonly onEvent: ((event: DnsEvent) => void) | undefined
