@@ -1,0 +1,99 @@
+import { expect, it } from 'vitest'
+import { labDeps } from '../../test/lab/app.ts'
+import type { LabNode, LabZone } from '../../test/lab/dns.ts'
+import { labCtx } from '../../test/lab/world.ts'
+import type { Ip } from '../names/ip.ts'
+import { ip } from '../names/ip.ts'
+import { DialError } from '../net/smtp/dial.ts'
+import { reportAnswer } from './answers.ts'
+import { reportDocuments } from './documents.ts'
+import type { JsonObject } from './operation.ts'
+import { readInput } from './read-input.ts'
+import { report } from './report.ts'
+
+const WHOLE = {
+  'a.example': { MX: [[10, 'mx.a.example']], TXT: ['v=spf1 mx -all'], A: ['45.53.5.1'] },
+  'mx.a.example': { A: ['45.53.5.1'] },
+  '1.5.53.45.in-addr.arpa': { PTR: ['mx.a.example'] },
+  '_dmarc.a.example': { TXT: ['v=DMARC1; p=reject; rua=mailto:d@a.example'] },
+} satisfies LabZone
+const LISTED: LabNode = { A: ['127.0.0.2'], TXT: ['seen sending spam'] }
+const zen = (address: string) => `${address.split('.').reverse().join('.')}.zen.spamhaus.org`
+
+async function reportOf(zone: LabZone, pool: readonly Ip[] = []): Promise<JsonObject> {
+  const ctx = labCtx(zone, {
+    dial: async (host) => {
+      throw new DialError('timeout', String(host))
+    },
+    fetch: async () => {
+      throw new Error('no policy is fetched here')
+    },
+  })
+  const deps = labDeps(ctx)
+  const sourcePool = { ...deps.sourcePool, isConfigured: pool.length > 0, addresses: () => pool }
+  const input = readInput(report.input, { domain: 'a.example' })
+  return report.run(ctx, { ...deps, sourcePool }, input)
+}
+
+type Row = readonly [part: string, zone: LabZone, seen: JsonObject]
+it.each<Row>([
+  [
+    'nothing',
+    WHOLE,
+    { mx_status: 'pass', spf: { status: 'pass' }, blacklist_summary: { addresses: 1, unanswered: 0 } },
+  ],
+  [
+    'the MX',
+    { ...WHOLE, 'a.example': { ...WHOLE['a.example'], MX: 'TIMEOUT' } },
+    { mx_status: 'unknown', dmarc: { status: 'pass' }, blacklists: [], complete: false },
+  ],
+  [
+    'the SPF record',
+    { ...WHOLE, 'a.example': { ...WHOLE['a.example'], TXT: 'SERVFAIL' } },
+    { spf: { status: 'unknown' }, mx_status: 'pass', complete: false, blacklist_summary: { addresses: 1 } },
+  ],
+  [
+    'the address of the MX host',
+    { ...WHOLE, 'mx.a.example': 'TIMEOUT' },
+    { ptr: { status: 'unknown' }, blacklists: [], dmarc: { status: 'pass' }, complete: false },
+  ],
+  ['the PTR', { ...WHOLE, '1.5.53.45.in-addr.arpa': 'TIMEOUT' }, { ptr: { status: 'unknown' }, complete: false }],
+  [
+    'one list',
+    { ...WHOLE, [zen('45.53.5.1')]: 'TIMEOUT' },
+    { complete: false, report_score: 79, blacklist_summary: { unanswered: 1, worst_tier: null } },
+  ],
+  [
+    'everything',
+    { 'a.example': 'TIMEOUT', '_dmarc.a.example': 'TIMEOUT', example: 'TIMEOUT' },
+    { spf: { status: 'unknown' }, mx_status: 'unknown', blacklists: [], complete: false },
+  ],
+])('%s without an answer: the rest stands', async (_, zone, seen) => {
+  const answer = await reportOf(zone)
+  expect(answer).toMatchObject(seen)
+  expect(reportAnswer.safeParse(answer).error).toBeUndefined()
+  for (const { render } of Object.values(reportDocuments))
+    expect(render(answer, { version: '0' })).toContain('What could not be told')
+})
+
+it('listings by tier, and what they take', async () => {
+  const answer = await reportOf({ ...WHOLE, [zen('45.53.5.1')]: LISTED, '1.5.53.45.dnsbl-2.uceprotect.net': LISTED })
+  expect(answer).toMatchObject({
+    report_score: (answer.score as number) - 15,
+    blacklist_summary: { listed_addresses: 1, listings: 2, worst_tier: 'A', tiers: { A: 1, B: 0, C: 0, D: 1 } },
+  })
+  expect(answer.pool).toBeUndefined()
+})
+
+it('the standing of a configured pool is told and costs the domain nothing', async () => {
+  const pool = [ip('45.53.1.9'), ip('45.53.1.8')]
+  const answer = await reportOf({ ...WHOLE, [zen('45.53.1.9')]: LISTED }, pool)
+  expect(answer).toMatchObject({
+    report_score: answer.score,
+    pool: [
+      { address: '45.53.1.9', listed: true, verdict: 'listed', listings: [{ blacklist: 'Spamhaus ZEN', tier: 'A' }] },
+      { address: '45.53.1.8', listed: false, verdict: 'clean', listings: [] },
+    ],
+  })
+  expect(reportAnswer.safeParse(answer).error).toBeUndefined()
+})
