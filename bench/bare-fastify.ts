@@ -3,6 +3,7 @@ import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
+import underPressure from '@fastify/under-pressure'
 import fastify, { LogController } from 'fastify'
 import { pino } from 'pino'
 
@@ -14,6 +15,7 @@ const app = fastify({
 await app.register(helmet, { hsts: false })
 await app.register(compress, { threshold: 1_024, encodings: ['br', 'gzip'] })
 await app.register(rateLimit, { global: false, cache: 10_000 })
+await app.register(underPressure, { maxEventLoopDelay: 150, sampleInterval: 250 })
 await app.register(swagger, { mode: 'dynamic' })
 await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
 app.get('/v1/health', async () => ({ status: 'ok' }))
