@@ -20,6 +20,13 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
     '421 4.3.2 <mail.probe.example[192.0.2.1]>: Client host rejected: Service busy',
   ),
   any(
+    // The words are those of a missing mailbox; the address of the explanation says that it is about ours.
+    'source_blocked',
+    /postmaster\.(?:gmx|web|1und1|ionos)\.\w{2,4}\/\S{0,80}[?&]i=ip\b/,
+    'GMX, web.de',
+    '550-Requested action not taken: mailbox unavailable 550 For explanation visit https://postmaster.gmx.net/en/case?c=r0103&i=ip&v=192.0.2.1&r=0MKpcB',
+  ),
+  any(
     'source_blocked',
     /\breputation\b|refused to talk to me/,
     'Microsoft 365',
