@@ -5,8 +5,10 @@ import { type KeyState, readKey } from './key.ts'
 import { parseKeyRecord, resemblesKey } from './parse.ts'
 import { generalSelectors, inferSelectors } from './selectors.ts'
 
-/** Questions to selectors in all, the random one and `_domainkey` among them. */
-export const MAX_QUESTIONS = 40
+/** Questions below `_domainkey` in all, itself and the made-up selector among them. */
+export const MAX_QUESTIONS = 30
+/** The same where little speaks for a key: `_domainkey` does not exist (those that are left guard against servers that answer so for names with others below), or the domain has no mail host. */
+export const FEW_QUESTIONS = 18
 
 /** One selector that has something to say. */
 export type FoundKey = {
@@ -50,7 +52,7 @@ type Asker = Pick<Ctx, 'resolve' | 'signal' | 'now' | 'random'>
 type Asked = { readonly selector: string; readonly answer: Answer<'TXT'> | DnsError }
 
 /**
- * Looks for the keys of `domain` in two waves and at most 40 questions: first a made-up selector, `_domainkey` itself and what the caller named; then
+ * Looks for the keys of `domain` in two waves and at most 30 questions: first a made-up selector, `_domainkey` itself and what the caller named; then
  * the selectors of the signers that MX and SPF speak of, and a general list. Never rejects for a question that stays unanswered: that is data.
  */
 export async function lookupDkim(ctx: Asker, domain: Domain, wanted: readonly string[] = []): Promise<DkimFacts> {
@@ -62,9 +64,11 @@ export async function lookupDkim(ctx: Asker, domain: Domain, wanted: readonly st
     infer(ctx, domain),
     ...named.map(ask),
   ])
+  const isUnlikely = inferred.exchanges === 0 || (!(base.answer instanceof DnsError) && base.answer.kind === 'nxdomain')
+  const most = isUnlikely ? FEW_QUESTIONS : MAX_QUESTIONS
   const others = new Set([...inferred.selectors, ...generalSelectors(ctx.now())])
   const second = [...others].filter((selector) => !named.includes(selector))
-  const asked = [...first, ...(await Promise.all(second.slice(0, MAX_QUESTIONS - 2 - named.length).map(ask)))]
+  const asked = [...first, ...(await Promise.all(second.slice(0, most - 2 - named.length).map(ask)))]
   const keys = ownKeys(domain, made, asked)
   const errors = [made, base, ...asked].flatMap(({ answer }) => (answer instanceof DnsError ? [answer] : []))
   return {
@@ -175,7 +179,10 @@ async function askTxt(ctx: Pick<Ctx, 'resolve' | 'signal'>, selector: string, na
 }
 
 /** MX hosts and SPF record, as far as they answer: without them the general list has to do. */
-async function infer(ctx: Asker, domain: Domain): Promise<ReturnType<typeof inferSelectors>> {
+async function infer(
+  ctx: Asker,
+  domain: Domain,
+): Promise<ReturnType<typeof inferSelectors> & { readonly exchanges: number }> {
   const unanswered = (error: unknown): undefined => {
     if (!(error instanceof DnsError)) throw error
   }
@@ -184,7 +191,8 @@ async function infer(ctx: Asker, domain: Domain): Promise<ReturnType<typeof infe
     ctx.resolve(domain, 'TXT', ctx.signal).catch(unanswered),
   ])
   const spf = txt?.records.find((text) => /^v=spf1(?: |$)/i.test(text)) ?? ''
-  return inferSelectors({ exchanges: mx?.records.map(({ exchange }) => exchange) ?? [], spf })
+  const exchanges = mx?.records.map(({ exchange }) => exchange).filter((exchange) => exchange !== '') ?? []
+  return { ...inferSelectors({ exchanges, spf }), exchanges: exchanges.length }
 }
 
 /** A selector that nobody has: 20 letters. */

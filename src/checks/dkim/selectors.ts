@@ -113,32 +113,30 @@ const GENERAL = [
   'mail',
   'dkim',
   'selector1',
+  'selector2',
   'google',
   's1',
-  'k1',
   's2',
-  'selector2',
+  'k1',
+  'k2',
+  'key1',
   'mx',
   'smtp',
-  'key1',
   'dkim1',
   'email',
+  'sig1',
   'selector',
-  'rsa',
   'ed25519',
+  'rsa',
   's2048',
   's1024',
-  'k2',
   'main',
   'server',
   'm1',
-  'x',
-  'sig1',
   'modoboa',
   'mxvault',
-  'a',
-  'beta',
   'stalwart',
+  'beta',
 ] as const
 
 export type Inferred = {
@@ -171,5 +169,5 @@ export function inferSelectors(seen: { readonly exchanges: readonly string[]; re
 export function generalSelectors(nowMs: number): string[] {
   const year = new Date(nowMs).getUTCFullYear()
   const dated = [year, year - 1].flatMap((one) => [`${one}`, `${one}01`, `${one}a`, `${one}b`])
-  return [...GENERAL.slice(0, 20), ...dated, ...GENERAL.slice(20)]
+  return [...GENERAL.slice(0, 16), ...dated, ...GENERAL.slice(16)]
 }

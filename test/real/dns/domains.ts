@@ -16,6 +16,8 @@ const repeat = (count: number, line: (n: number) => string): string[] =>
 export const dnsDomains: readonly LabDomain[] = [
   dnsDomain('lab.test', 'the name servers of all lab domains', 'signed', [
     ...LEAF_SERVERS.map((address, n) => `ns${n + 1} A ${address}`),
+    // Takes the reports of all (RFC 9990 §4).
+    `*._report._dmarc TXT ${txt('v=DMARC1')}`,
   ]),
   dnsDomain('sonde.test', 'the names of the machine that runs the program', 'unsigned', [
     'a A 45.53.1.1',
