@@ -20,6 +20,8 @@ export const PACKAGES = [
   'gcc',
   'libc6-dev',
   'libnetfilter-queue-dev',
+  'libmail-spf-perl',
+  'python3-spf',
 ] as const
 
 /** Packages that conflict with Postfix's, and libraries of theirs: unpacked into a folder, not installed. */
