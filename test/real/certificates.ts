@@ -3,7 +3,7 @@ import { createHash, X509Certificate } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { CA_FILE, STATE } from './addresses.ts'
-import { policyHosts } from './https/hosts.ts'
+import { webHosts } from './https/web.ts'
 import { mailServers } from './smtp/other-listeners.ts'
 
 type Wanted = { readonly host: string; readonly kind: 'good' | 'expired' | 'self_signed' | 'wrong_name' }
@@ -16,7 +16,7 @@ export const certificateFile = (host: string): string => `${FOLDER}/${host}.pem`
 /** The hosts that speak TLS, each with the certificate it shows. */
 const wanted: readonly Wanted[] = [
   ...mailServers.flatMap((row) => (row.certificate ? [{ host: `mx.${row.domain}`, kind: row.certificate }] : [])),
-  ...policyHosts.map((row) => ({ host: `mta-sts.${row.domain}`, kind: row.certificate })),
+  ...webHosts.map((row) => ({ host: row.host, kind: row.certificate })),
 ]
 
 /** Makes the lab's CA and all certificates, in about a second; the CA's own certificate is {@link CA_FILE}. */

@@ -151,8 +151,8 @@ describe.each(faces)('check over %s', (_, ask) => {
       dkim: { valid: true },
       dmarc: { valid: true, policy: 'reject' },
       mx: [
-        { host: 'mx.accept.test', priority: 10 },
-        { host: 'mx.dual.test', priority: 20 },
+        { host: 'mx.danegood.test', priority: 10 },
+        { host: 'mx.danesecond.test', priority: 20 },
       ],
       ptr: { valid: true },
     })

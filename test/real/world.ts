@@ -2,6 +2,7 @@ import { LEAF_SERVERS, SOURCE_NAMES } from './addresses.ts'
 import { dnsDomains } from './dns/domains.ts'
 import { findingDomains, findingPointers } from './dns/findings.ts'
 import { hostileDomains } from './dns/hostile.ts'
+import { hardeningDomains } from './dns/standing-domains.ts'
 import { standingDomains } from './dns/standings.ts'
 import { policyDomains } from './https/hosts.ts'
 import { mailDomains } from './smtp/domains.ts'
@@ -31,6 +32,8 @@ export type NameService =
   | 'formerr'
   /** Every second answer is lost. */
   | 'loss'
+  /** SERVFAIL to questions for MX, answers to all others. */
+  | 'servfail_mx'
   /** Two servers with different records. */
   | 'disagree'
 
@@ -50,8 +53,12 @@ export type LabDomain = {
   readonly service: NameService
   /** Zone lines relative to the name (RFC 1035 §5.1); SOA and NS are written for them. */
   readonly zone: readonly string[]
-  /** Zone lines of the second server, where it disagrees. */
+  /** Zone lines of the third server, where it disagrees; NS as all servers of the domain have them. */
   readonly otherZone?: readonly string[]
+  /** NS lines of the zone, where they are others than those of the delegation, with addresses of hosts in the zone. */
+  readonly apex?: readonly string[]
+  /** The SOA record's data, where it is not the usual one. */
+  readonly soa?: string
   readonly mailboxes: readonly Mailbox[]
 }
 
@@ -61,6 +68,7 @@ export const DOMAINS: readonly LabDomain[] = [
   ...dnsDomains,
   ...standingDomains,
   ...policyDomains,
+  ...hardeningDomains,
   ...findingDomains,
   ...hostileDomains,
 ]

@@ -1,6 +1,7 @@
 import { Resolver } from 'node:dns/promises'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import {
+  BYSTANDERS,
   FAR_RESOLVER,
   FAULTY_SERVER,
   LEAF_SERVERS,
@@ -84,6 +85,7 @@ const FAULTS: Partial<Record<NameService, readonly [more: string, action: string
   delay: ['', 'DelayAction(400)'],
   formerr: ['', 'RCodeAction(DNSRCode.FORMERR)'],
   loss: ['ProbaRule(0.5)', 'DropAction()'],
+  servfail_mx: ['QTypeRule(DNSQType.MX)', 'RCodeAction(DNSRCode.SERVFAIL)'],
 }
 
 const dnsdistConfig = (): string =>
@@ -121,7 +123,7 @@ const unboundConfig = (): string => `server:
   val-log-level: 1
   local-zone: "test." nodefault
   do-not-query-localhost: no
-  outgoing-range: 4096
+${BYSTANDERS.map((address) => `  do-not-query-address: ${address}\n`).join('')}  outgoing-range: 4096
   num-queries-per-thread: 2048
   msg-cache-size: 64m
   rrset-cache-size: 128m

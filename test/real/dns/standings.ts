@@ -5,9 +5,11 @@ import { dnsDomain, txt } from './zone.ts'
 /** Whole domains as an expert would find them: cared for, neglected, parked, abandoned, and the ways an MX can be wrong. */
 export const standingDomains: readonly LabDomain[] = [
   dnsDomain('healthy.test', 'enforced and clean: nothing to complain about', 'signed', [
-    '@ MX 10 mx.accept.test.',
-    '@ MX 20 mx.dual.test.',
+    '@ MX 10 mx.danegood.test.',
+    '@ MX 20 mx.danesecond.test.',
     '@ A 45.53.8.1',
+    'mta-sts A 45.53.6.20',
+    `_mta-sts TXT ${txt('v=STSv1; id=20260101')}`,
     `@ TXT ${txt('v=spf1 mx -all')}`,
     '@ CAA 0 issue "ca.lab.test"',
     `s1._domainkey TXT ${txt(`v=DKIM1; k=rsa; p=${RSA_2048}`)}`,

@@ -53,7 +53,7 @@ export function zones(): readonly Zone[] {
     ...POINTER_ZONES.map((name) => zone(name, 'leaf', false, [...pointers(name), ...(LAME_POINTERS[name] ?? [])], [])),
     ...DOMAINS.filter((domain) => domain.service !== 'servfail' && domain.service !== 'lame').map(leaf),
     ...DOMAINS.filter((domain) => domain.otherZone).map((domain) => ({
-      ...zone(domain.name, 'stale', false, [...nsOf(domain), ...glueOf(domain), ...domain.otherZone!], []),
+      ...zone(domain.name, 'stale', false, [...apexServers(domain), ...domain.otherZone!], []),
     })),
   ]
 }
@@ -84,7 +84,8 @@ const APEX_SERVERS = { root: [ROOT_SERVER, 'ns.root.test'], tld: [TLD_SERVER, 'n
 
 function apex(name: string, server: Zone['server']): string[] {
   const serial = server === 'stale' ? 2025010101 : 2026010101
-  const soa = `@ SOA ns1.lab.test. hostmaster.lab.test. ${serial} 7200 900 1209600 300`
+  const own = DOMAINS.find((domain) => domain.name === name)?.soa
+  const soa = own ? `@ SOA ${own}` : `@ SOA ns1.lab.test. hostmaster.lab.test. ${serial} 7200 900 1209600 300`
   if (server === 'root' || server === 'tld') {
     const [address, host] = APEX_SERVERS[server]
     const glue = name === '' || `.${host}`.endsWith(`.${name}`) ? [`${host}. A ${address}`] : []
@@ -129,7 +130,7 @@ function ownServers(domain: LabDomain): readonly string[] {
   if (domain.name === 'lab.test') return LEAF_SERVERS
   if (domain.service === 'dead') return [DEAD_SERVER]
   if (domain.service === 'disagree') return [LEAF_SERVERS[0], STALE_SERVER]
-  return ['drop', 'truncate', 'delay', 'formerr', 'loss'].includes(domain.service) ? [FAULTY_SERVER] : []
+  return ['drop', 'truncate', 'delay', 'formerr', 'loss', 'servfail_mx'].includes(domain.service) ? [FAULTY_SERVER] : []
 }
 
 function nsOf(domain: LabDomain): string[] {
@@ -145,10 +146,13 @@ function leaf(domain: LabDomain): Zone {
     | 'valid'
     | 'expired'
     | undefined
-  const glue = domain.name === 'lab.test' ? [] : glueOf(domain)
-  const lines = [...nsOf(domain), ...glue, ...domain.zone, ...tlsaLines(domain.name)]
+  const lines = [...apexServers(domain), ...domain.zone, ...tlsaLines(domain.name)]
   return zone(domain.name, 'leaf', signed ?? false, lines, [])
 }
+
+/** The zone's own side of its delegation. */
+const apexServers = (domain: LabDomain): readonly string[] =>
+  domain.apex ?? [...nsOf(domain), ...(domain.name === 'lab.test' ? [] : glueOf(domain))]
 
 function tlsaLines(name: string): string[] {
   const row = listeners.find((listener) => listener.domain === name && listener.tlsa)

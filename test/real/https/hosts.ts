@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 
 import { txt, wellKept } from '../dns/zone.ts'
-import type { LabDomain } from '../world.ts'
+import type { LabDomain, NameService } from '../world.ts'
 
 /** A policy host of MTA-STS (RFC 8461 §3.3): `mta-sts.<domain>`, at its own address. */
 export type PolicyHost = {
@@ -11,17 +11,24 @@ export type PolicyHost = {
   readonly shows: string
   readonly certificate: 'good' | 'expired' | 'self_signed' | 'wrong_name'
   readonly serve: (request: IncomingMessage, response: ServerResponse) => void
+  /** Of the domain's name servers; unsigned and well kept where it is not said. */
+  readonly service?: NameService
+  /** False: the address of the policy host is not in the zone. */
+  readonly named?: false
 }
 
-const POLICY = 'version: STSv1\r\nmode: enforce\r\nmx: mx.accept.test\r\nmax_age: 604800\r\n'
+/** A good policy. */
+export const POLICY = 'version: STSv1\r\nmode: enforce\r\nmx: mx.accept.test\r\nmax_age: 604800\r\n'
+export const STS_RECORD = 'v=STSv1; id=20260101T000000;'
 const PATH = '/.well-known/mta-sts.txt'
 
-const serves = (body: string) => (request: IncomingMessage, response: ServerResponse) => {
+export const serves = (body: string) => (request: IncomingMessage, response: ServerResponse) => {
   const found = request.url === PATH
   response.writeHead(found ? 200 : 404, { 'content-type': 'text/plain' }).end(found ? body : 'not here\n')
 }
 
-const host = (name: string, n: number, shows: string, more: Partial<PolicyHost> = {}): PolicyHost => ({
+/** A policy host of `<name>.test`: with a good policy, but for `more`. */
+export const host = (name: string, n: number, shows: string, more: Partial<PolicyHost> = {}): PolicyHost => ({
   domain: `${name}.test`,
   address: `45.53.6.${n}`,
   shows,
@@ -51,18 +58,19 @@ export const policyHosts: readonly PolicyHost[] = [
 ]
 
 /** The domains of the policy hosts. */
-export const policyDomains: readonly LabDomain[] = policyHosts.map((row) => ({
-  name: row.domain,
-  shows: `MTA-STS: ${row.shows}`,
-  service: 'unsigned',
-  zone: [
+export const policyDomains: readonly LabDomain[] = policyHosts.map(policyDomain)
+
+/** The domain of a policy host. */
+export function policyDomain(row: PolicyHost): LabDomain {
+  const { domain: name, address, shows, service = 'unsigned', named } = row
+  const zone = [
     '@ MX 10 mx.accept.test.',
-    `mta-sts A ${row.address}`,
-    `_mta-sts TXT ${txt('v=STSv1; id=20260101T000000;')}`,
-    ...wellKept(row.domain),
-  ],
-  mailboxes: [],
-}))
+    ...(named === false ? [] : [`mta-sts A ${address}`]),
+    `_mta-sts TXT ${txt(STS_RECORD)}`,
+    ...wellKept(name),
+  ]
+  return { name, shows: `MTA-STS: ${shows}`, service, zone, mailboxes: [] }
+}
 
 function notFound(_: IncomingMessage, response: ServerResponse): void {
   response.writeHead(404, { 'content-type': 'text/plain' }).end('not here\n')

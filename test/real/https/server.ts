@@ -1,16 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import { certificateFile } from '../certificates.ts'
-import { type PolicyHost, policyHosts } from './hosts.ts'
+import type { WebHost } from './standing-hosts.ts'
+import { webHosts } from './web.ts'
 
-/** Opens the policy hosts on port 443; resolves when all listen. They end with the process. */
+/** Opens all hosts that speak HTTPS, on port 443; resolves when all listen. They end with the process. */
 export const startHttps = async (): Promise<void> => {
-  await Promise.all(policyHosts.map(listen))
+  await Promise.all(webHosts.map(listen))
 }
 
-const listen = (row: PolicyHost) =>
+const listen = (row: WebHost) =>
   new Promise<void>((resolve, reject) => {
-    const pem = readFileSync(certificateFile(`mta-sts.${row.domain}`))
+    const pem = readFileSync(certificateFile(row.host))
     const server = createServer({ cert: pem, key: pem }, row.serve)
     server.on('tlsClientError', () => {})
     server.once('error', reject)

@@ -221,6 +221,15 @@ export const listeners: readonly Listener[] = [
     ...tls('good'),
   },
   {
+    domain: 'danesecond.test',
+    address: '45.53.5.48',
+    shows: 'TLSA of its own key: the second mail host of healthy.test',
+    mailboxes: [EXISTS, UNKNOWN],
+    signed: true,
+    tlsa: 'matching',
+    ...tls('good'),
+  },
+  {
     domain: 'danebad.test',
     address: '45.53.5.28',
     shows: 'TLSA of another key',

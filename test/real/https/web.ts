@@ -1,0 +1,8 @@
+import { policyHosts } from './hosts.ts'
+import { logoHosts, morePolicyHosts, type WebHost } from './standing-hosts.ts'
+
+/** Every host of the lab that speaks HTTPS. */
+export const webHosts: readonly WebHost[] = [
+  ...[...policyHosts, ...morePolicyHosts].map((row) => ({ ...row, host: `mta-sts.${row.domain}` })),
+  ...logoHosts,
+]
