@@ -34,6 +34,13 @@ const REASONS: readonly { readonly by: Other; readonly at: string; readonly clie
       clients: /^2a02/,
       why: 'it counts each MX host without AAAA as a void look-up; RFC 7208 §4.6.4 counts terms, and the term finds its MX',
     })),
+    ...(['Mail::SPF', 'python3-spf'] as const).map((by) => ({
+      by,
+      at: 'mx-host-unknown.test',
+      clients: /^45\.53\.5\.1 /,
+      why: 'one host matches and one fails; RFC 7208 §5.4 leaves the order open, and it takes them as they come',
+      open: true as const,
+    })),
     ...['spf-part-unknown.test', 'mx-host-unknown.test'].map((at) => ({
       by: 'python3-spf' as const,
       at,
@@ -60,6 +67,7 @@ describe.each<Other>(['Mail::SPF', 'python3-spf'])('%s says the same', (by) => {
       const { result } = got.body as { result: string }
       const text = textOf(question)
       const reason = REASONS.find((row) => row.by === by && row.at === name && row.clients?.test(text) !== false)
+      if (reason?.open) continue
       if (reason) expect(other, `${text}: no longer an exception: ${reason.why}`).not.toBe(result)
       else expect(other, text).toBe(result)
     }
