@@ -6,7 +6,7 @@ import { parseKeyRecord, resemblesKey } from './parse.ts'
 import { generalSelectors, inferSelectors } from './selectors.ts'
 
 /** Questions below `_domainkey` in all, itself and the made-up selector among them. */
-export const MAX_QUESTIONS = 30
+export const MAX_QUESTIONS = 24
 /** The same where little speaks for a key: `_domainkey` does not exist (those that are left guard against servers that answer so for names with others below), or the domain has no mail host. */
 export const FEW_QUESTIONS = 18
 
@@ -52,7 +52,7 @@ type Asker = Pick<Ctx, 'resolve' | 'signal' | 'now' | 'random'>
 type Asked = { readonly selector: string; readonly answer: Answer<'TXT'> | DnsError }
 
 /**
- * Looks for the keys of `domain` in two waves and at most 30 questions: first a made-up selector, `_domainkey` itself and what the caller named; then
+ * Looks for the keys of `domain` in two waves and at most 24 questions: first a made-up selector, `_domainkey` itself and what the caller named; then
  * the selectors of the signers that MX and SPF speak of, and a general list. Never rejects for a question that stays unanswered: that is data.
  */
 export async function lookupDkim(ctx: Asker, domain: Domain, wanted: readonly string[] = []): Promise<DkimFacts> {

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { domain } from '../../src/names/domain.ts'
+import { repeatable } from '../../src/operations/context.ts'
+import { type Judged, judgeDomain } from '../../src/operations/judge-domain.ts'
+import { DOMAINS } from '../real/world.ts'
+import { countedWorld } from './worlds.ts'
+
+/** What a check asks when nothing is remembered: within its budget for every domain of the lab, and kept to the number for some. `npm run golden` writes the numbers anew. */
+type Cost = {
+  readonly questions: number
+  readonly dkim: number
+  readonly to_name_servers: number
+  readonly waits: number
+}
+
+async function costOf(name: string): Promise<Cost & Judged> {
+  const world = countedWorld()
+  const judged = await judgeDomain(repeatable(world), domain(name), {})
+  return {
+    ...judged,
+    questions: world.asked.length - world.askedServers.length,
+    dkim: world.asked.filter((question) => question.includes('_domainkey.')).length,
+    to_name_servers: world.askedServers.length,
+    waits: world.waits(),
+  }
+}
+
+/** Questions over the budget, and why. */
+const OVER: Readonly<Record<string, number>> = {
+  'ptr-many-names.test': 3, // one address with 11 names, 10 of which are confirmed, is alone more than 12
+}
+
+it.each(DOMAINS.map(({ name }) => name))('%s is within the budget', async (name) => {
+  const { questions, waits, outcomes } = await costOf(name)
+  const hosts = outcomes.mx.facts?.mail.hosts ?? []
+  const addresses = new Set(hosts.flatMap((host) => host.addresses)).size
+  const spfTerms = outcomes.spf.facts?.reading?.lookups ?? 0
+  expect(questions).toBeLessThanOrEqual(40 + 12 * addresses + spfTerms + (OVER[name] ?? 0))
+  expect(waits).toBeLessThanOrEqual(6)
+})
+
+describe('what a check costs', () => {
+  const kept = [
+    'healthy.test',
+    'accept.test',
+    'neglected.test',
+    'parked.test',
+    'abandoned.test',
+    'servfail.test',
+    'ent.test',
+    'manylookups.test',
+    'manymx.test',
+    'manyrua.test',
+    'bomb.test',
+    'missing.test',
+  ]
+  it('as kept', async () => {
+    const costs = await Promise.all(
+      kept.map(async (name) => {
+        const { questions, dkim, to_name_servers, waits } = await costOf(name)
+        return [name, { questions, dkim, to_name_servers, waits }]
+      }),
+    )
+    await expect(`${JSON.stringify(Object.fromEntries(costs), null, 2)}\n`).toMatchFileSnapshot('questions.json')
+  })
+})
