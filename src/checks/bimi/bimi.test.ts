@@ -100,6 +100,8 @@ describe('findings', () => {
     expect([outcome.status, outcome.findings.map((found) => found.id)]).toEqual([status, [id]])
     const [found] = outcome.findings
     expect(table[id as keyof typeof table].detail(found!.args ?? {})).not.toMatch(/undefined/)
+    const { valid, reason } = bimi.present(outcome)
+    expect(reason).toBe(valid ? undefined : table[id as keyof typeof table].title)
     if (!found!.fix) return
     expect((await run({ ...records, [found!.fix.name]: { TXT: [found!.fix.value] } })).findings).toEqual([])
   })
@@ -156,7 +158,13 @@ describe('findings', () => {
   it('no answer is unknown and never "no record"', async () => {
     const outcome = await run({ ...DMARC, 'default._bimi.a.example': 'TIMEOUT' })
     expect([outcome.status, outcome.findings]).toEqual(['unknown', []])
-    expect(bimi.present(outcome)).toEqual({ valid: false, record: undefined, logo: '', authority: '' })
+    expect(bimi.present(outcome)).toEqual({
+      valid: false,
+      reason: expect.any(String),
+      record: undefined,
+      logo: '',
+      authority: '',
+    })
   })
 })
 

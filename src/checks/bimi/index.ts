@@ -1,5 +1,6 @@
 import { printable } from '../../base/text.ts'
 import { defineCheck } from '../check.ts'
+import { reasonOf } from '../reason.ts'
 import { findings } from './findings.ts'
 import { judgeBimi } from './judge.ts'
 import { type BimiFacts, lookupBimi } from './lookup.ts'
@@ -13,8 +14,10 @@ export const bimi = defineCheck<BimiFacts>({
     const { facts } = outcome
     const text = facts?.records[0] ?? facts?.lookalike
     const record = facts?.parsed?.ok ? facts.parsed.value : undefined
+    const valid = record !== undefined && outcome.status !== 'fail'
     return {
-      valid: record !== undefined && outcome.status !== 'fail',
+      valid,
+      reason: valid ? undefined : reasonOf(findings, outcome),
       record: text === undefined ? undefined : printable(text, 2_048),
       logo: printable(record?.logo ?? '', 2_000),
       authority: printable(record?.authority ?? '', 2_000),

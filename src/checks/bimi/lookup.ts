@@ -24,33 +24,34 @@ export type BimiFacts = {
   readonly logo?: Logo
 }
 
+type Asker = Pick<Ctx, 'resolve' | 'fetch' | 'signal'>
+type Found = Pick<BimiFacts, 'at' | 'records' | 'count' | 'lookalike' | 'parsed'>
+
 /**
  * Asks for the BIMI record of the default selector at `domain` and, where there is none, at its organizational domain (draft-brand-indicators §7.2),
- * and for DMARC of both beside it; then it fetches the logo. Rejects with DnsError when a BIMI name gives no answer.
+ * and for DMARC of both and the logo beside it. Rejects with DnsError when a BIMI name gives no answer.
  */
-export async function lookupBimi(ctx: Pick<Ctx, 'resolve' | 'fetch' | 'signal'>, domain: Domain): Promise<BimiFacts> {
-  const facts = await lookupRecord(ctx, domain)
-  const url = facts.parsed?.ok ? facts.parsed.value.logo : ''
-  if (url === '' || locationProblem(url) !== undefined || otherImage(url)) return facts
-  return { ...facts, logo: await fetchLogo(ctx, url) }
-}
-
-async function lookupRecord(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<BimiFacts> {
-  const [own, dmarc] = await Promise.all([recordsAt(ctx, domain), lookupDmarc(ctx, domain)])
+export async function lookupBimi(ctx: Asker, domain: Domain): Promise<BimiFacts> {
+  const own = recordsAt(ctx, domain).then((at) => withLogo(ctx, at))
+  const [found, dmarc] = await Promise.all([own, lookupDmarc(ctx, domain)])
   const above = parseDomain(dmarc.walk.organizationalDomain ?? domain)
-  if (!above.ok || above.value === domain) return { domain, ...own, dmarc: enforcementOf([dmarc]) }
+  if (!above.ok || above.value === domain) return { domain, ...found, dmarc: enforcementOf([dmarc]) }
   const [organizational, its] = await Promise.all([
-    own.count === 0 ? recordsAt(ctx, above.value) : own,
+    found.count === 0 ? recordsAt(ctx, above.value).then((at) => withLogo(ctx, at)) : found,
     lookupDmarc(ctx, above.value),
   ])
-  const found = organizational.count === 0 && organizational.lookalike === undefined ? own : organizational
-  return { domain, ...found, dmarc: enforcementOf([dmarc, its]) }
+  const chosen = organizational.count === 0 && organizational.lookalike === undefined ? found : organizational
+  return { domain, ...chosen, dmarc: enforcementOf([dmarc, its]) }
 }
 
-async function recordsAt(
-  ctx: Pick<Ctx, 'resolve' | 'signal'>,
-  at: string,
-): Promise<Pick<BimiFacts, 'at' | 'records' | 'count' | 'lookalike' | 'parsed'>> {
+/** The logo is fetched while DMARC is still asked for. */
+async function withLogo(ctx: Asker, found: Found): Promise<Found & Pick<BimiFacts, 'logo'>> {
+  const url = found.parsed?.ok ? found.parsed.value.logo : ''
+  if (url === '' || locationProblem(url) !== undefined || otherImage(url)) return found
+  return { ...found, logo: await fetchLogo(ctx, url) }
+}
+
+async function recordsAt(ctx: Pick<Ctx, 'resolve' | 'signal'>, at: string): Promise<Found> {
   const answer = await ctx.resolve(`default._bimi.${at}`, 'TXT', ctx.signal)
   const records = answer.records.filter(isBimi)
   const lookalike = records.length === 0 ? answer.records.find(resemblesBimi) : undefined

@@ -9,6 +9,13 @@ export const findings = defineFindings({
     repair: 'Publish a CAA record with issue and the domain of the certificate authority that you use.',
     reference: 'RFC 8659 §3',
   },
+  'caa.no_mail': {
+    severity: 'info',
+    title: 'No CAA record, and no mail to protect',
+    detail: ({ domain, why }) =>
+      `${domain} ${why}. Where it has no website either, a CAA record of 0 issue ";" would say that no certificate may be issued for it.`,
+    reference: 'RFC 8659 §4.2',
+  },
   'caa.no_issue': {
     severity: 'low',
     title: 'CAA records without issue',

@@ -10,9 +10,14 @@ const ISSUERS = new Set(['issue', 'issuewild', 'issuemail', 'issuevmc'])
 /** Findings of one kind that are told one by one. */
 const MAX_TOLD = 10
 
-/** `pass`: who may issue certificates is said; `warn`: nothing restricts it, or a record is broken. It never costs points. */
+/**
+ * `pass`: who may issue certificates is said; `warn`: nothing restricts it, or a record is broken; `not_applicable`: nothing restricts it, and there is no mail host
+ * that a false certificate could be for. It never costs points.
+ */
 export function judgeCaa(facts: CaaFacts): Outcome<CaaFacts> {
   const { domain, records, foundAt } = facts
+  if (foundAt === undefined && facts.noMail !== undefined)
+    return { status: 'not_applicable', facts, findings: [{ id: 'caa.no_mail', args: { domain, why: facts.noMail } }] }
   if (foundAt === undefined) return { status: 'warn', facts, findings: [{ id: 'caa.none', args: { domain } }] }
   const broken = records.flatMap(brokenFindings).slice(0, MAX_TOLD)
   const issue = records.filter(({ tag }) => tag.toLowerCase() === 'issue')

@@ -1,3 +1,4 @@
+import { lookupNoMail } from '../../mailhosts/no-mail.ts'
 import { type Domain, labelsOf } from '../../names/domain.ts'
 import { type Answer, DnsError, type RecordData } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
@@ -12,21 +13,25 @@ export type CaaFacts = {
   /** The closest name, from the domain upwards, that has CAA records; absent when none has. */
   readonly foundAt?: string
   readonly records: readonly RecordData['CAA'][]
+  /** Why mail to the domain goes nowhere; absent where it goes somewhere, and where that is not known. */
+  readonly noMail?: string
 }
 
 /**
- * The CAA records that govern `domain`: its own, else those of the closest name above (RFC 8659 §3). At most 8 questions in one wait.
+ * The CAA records that govern `domain`: its own, else those of the closest name above (RFC 8659 §3). At most 8 questions, beside those for the mail hosts.
  * Rejects with DnsError when a name that would decide stays unanswered.
  */
 export async function lookupCaa(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<CaaFacts> {
   const labels = labelsOf(domain)
   const names = labels.map((_, i) => labels.slice(i).join('.')).slice(0, MAX_NAMES)
-  const answers = await Promise.all(names.map((name) => ask(ctx, name)))
+  const [noMail, ...answers] = await Promise.all([lookupNoMail(ctx, domain), ...names.map((name) => ask(ctx, name))])
+  const mail = noMail === undefined ? {} : { noMail }
   for (const [i, answer] of answers.entries()) {
     if (answer instanceof DnsError) throw answer
-    if (answer.kind === 'found') return { domain, foundAt: names[i]!, records: answer.records.slice(0, MAX_RECORDS) }
+    if (answer.kind === 'found')
+      return { domain, foundAt: names[i]!, records: answer.records.slice(0, MAX_RECORDS), ...mail }
   }
-  return { domain, records: [] }
+  return { domain, records: [], ...mail }
 }
 
 async function ask(ctx: Pick<Ctx, 'resolve' | 'signal'>, name: string): Promise<Answer<'CAA'> | DnsError> {

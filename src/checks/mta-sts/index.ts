@@ -1,5 +1,6 @@
 import { printable } from '../../base/text.ts'
 import { defineCheck } from '../check.ts'
+import { reasonOf } from '../reason.ts'
 import { findings } from './findings.ts'
 import { judgeMtaSts, uncoveredMx } from './judge.ts'
 import { lookupMtaSts, type StsFacts } from './lookup.ts'
@@ -12,11 +13,13 @@ export const mtaSts = defineCheck<StsFacts>({
   specs: ['RFC 8461'],
   table: findings,
   run: async (ctx, domain) => judgeMtaSts(await lookupMtaSts(ctx, domain)),
-  present: ({ facts }) => {
+  present: (outcome) => {
+    const { facts } = outcome
     const text = facts?.records[0] ?? facts?.lookalike
     const policy = facts?.policy?.kind === 'read' ? facts.policy.policy : undefined
     return {
       valid: policy !== undefined,
+      reason: policy === undefined ? reasonOf(findings, outcome) : undefined,
       record: text === undefined ? undefined : printable(text, 2_048),
       id: facts?.parsed?.ok ? facts.parsed.value.id : '',
       policy: policy && { mode: policy.mode, max_age: policy.maxAgeSeconds, mx: policy.mx },

@@ -1,5 +1,6 @@
 import type { Parsed } from '../../base/parsed.ts'
 import { lookupMailHosts } from '../../mailhosts/mailhosts.ts'
+import { noMailReason } from '../../mailhosts/no-mail.ts'
 import type { Domain } from '../../names/domain.ts'
 import { DnsError } from '../../net/dns/resolver.ts'
 import { FetchError, type FetchReason } from '../../net/fetch.ts'
@@ -16,9 +17,9 @@ export type PolicyAnswer =
   | { readonly kind: 'refused'; readonly reason: FetchReason; readonly message: string }
   | { readonly kind: 'unknown'; readonly reason: FetchReason; readonly message: string }
 
-/** Where the mail goes, as far as it is known: the names of the mail hosts. */
+/** Where the mail goes, as far as it is known: the names of the mail hosts, or why it goes nowhere. */
 export type StsHosts =
-  | { readonly kind: 'known'; readonly hosts: readonly string[]; readonly takesNoMail: boolean }
+  | { readonly kind: 'known'; readonly hosts: readonly string[]; readonly noMail: string | undefined }
   | { readonly kind: 'unknown'; readonly reason: string }
 
 export type StsFacts = {
@@ -88,7 +89,7 @@ function isTheirs(error: FetchError): boolean {
 async function lookupHosts(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<StsHosts> {
   try {
     const mail = await lookupMailHosts(ctx, domain)
-    return { kind: 'known', hosts: mail.hosts.map((host) => host.exchange), takesNoMail: mail.kind === 'null' }
+    return { kind: 'known', hosts: mail.hosts.map((host) => host.exchange), noMail: noMailReason(mail) }
   } catch (error) {
     if (error instanceof DnsError) return { kind: 'unknown', reason: error.message }
     throw error

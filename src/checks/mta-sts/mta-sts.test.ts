@@ -35,6 +35,8 @@ const ids = (outcome: { readonly findings: readonly { readonly id: string }[] })
 const rows: [string, string, LabZone, Fetch | undefined][] = [
   ['mta_sts.no_record', 'warn', { 'a.example': { MX: [[10, 'm.a.example']] } }, undefined],
   ['mta_sts.no_mail', 'not_applicable', { 'a.example': { MX: [[0, '.']] } }, undefined],
+  ['mta_sts.no_mail', 'not_applicable', { 'a.example': { TXT: ['v=spf1 -all'] } }, undefined],
+  ['mta_sts.no_mail', 'not_applicable', {}, undefined],
   [
     'mta_sts.several_records',
     'fail',
@@ -77,6 +79,9 @@ describe('findings', () => {
     expect(ids(outcome)).toContain(id)
     const found = outcome.findings.find((candidate) => candidate.id === id)!
     expect(table[id as keyof typeof table].detail(found.args ?? {})).not.toMatch(/undefined/)
+    const { valid, reason } = mtaSts.present(outcome)
+    if (valid) expect(reason).toBe(undefined)
+    else expect(reason).toBe(outcome.status === 'unknown' ? outcome.reason : table[id as keyof typeof table].title)
     if (!found.fix) return
     const after = await run(serving(policy()).fetch, { ...zone, [found.fix.name]: { TXT: [found.fix.value] } })
     expect([after.status, ids(after)]).toEqual(['pass', []])

@@ -1,5 +1,6 @@
 import { printable } from '../../base/text.ts'
 import { defineCheck } from '../check.ts'
+import { reasonOf } from '../reason.ts'
 import { findings } from './findings.ts'
 import { judgeTlsRpt } from './judge.ts'
 import { lookupTlsRpt, type TlsRptFacts } from './lookup.ts'
@@ -9,11 +10,13 @@ export const tlsRpt = defineCheck<TlsRptFacts>({
   specs: ['RFC 8460'],
   table: findings,
   run: async (ctx, domain) => judgeTlsRpt(await lookupTlsRpt(ctx, domain)),
-  present: ({ facts }) => {
+  present: (outcome) => {
+    const { facts } = outcome
     const text = facts?.records[0] ?? facts?.lookalike
     const parsed = facts?.parsed
     return {
       valid: parsed?.ok ?? false,
+      reason: parsed?.ok ? undefined : reasonOf(findings, outcome),
       record: text === undefined ? undefined : printable(text, 2_048),
       rua: parsed?.ok ? parsed.value.rua.map((uri) => printable(uri.uri, 512)) : [],
     }

@@ -15,7 +15,8 @@ export function judgeTlsRpt(facts: TlsRptFacts): Outcome<TlsRptFacts> {
     const evidence = printable(facts.lookalike)
     return done(facts, 'fail', { id: 'tls_rpt.version', args: { domain }, evidence, ...repaired(facts) })
   }
-  if (!parsed && facts.takesNoMail) return done(facts, 'not_applicable', { id: 'tls_rpt.no_mail', args: { domain } })
+  if (!parsed && facts.noMail !== undefined)
+    return done(facts, 'not_applicable', { id: 'tls_rpt.no_mail', args: { domain, why: facts.noMail } })
   if (!parsed) return done(facts, 'warn', { id: 'tls_rpt.no_record', args: { domain }, fix: start })
   const evidence = printable(facts.records[0]!)
   if (!parsed.ok) {

@@ -1,6 +1,6 @@
 import type { Parsed } from '../../base/parsed.ts'
+import { lookupNoMail } from '../../mailhosts/no-mail.ts'
 import type { Domain } from '../../names/domain.ts'
-import { DnsError } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import { isTlsRpt, parseTlsRpt, resemblesTlsRpt, type TlsRptRecord } from './parse.ts'
 
@@ -13,15 +13,15 @@ export type TlsRptFacts = {
   readonly lookalike?: string
   /** The one record, read; absent unless there is exactly one. */
   readonly parsed?: Parsed<TlsRptRecord>
-  /** A null MX: there is no inbound TLS to report on (RFC 7505). */
-  readonly takesNoMail: boolean
+  /** Why mail goes nowhere, so that there is no inbound TLS to report on; absent where it goes somewhere, and where that is not known. */
+  readonly noMail?: string
 }
 
-/** Asks for the TLSRPT record of `domain` (RFC 8460 §3) and whether it takes mail at all. Two questions, one wait. Rejects with DnsError when the record's name gives no answer. */
+/** Asks for the TLSRPT record of `domain` (RFC 8460 §3) and whether mail to it goes anywhere. Rejects with DnsError when the record's name gives no answer. */
 export async function lookupTlsRpt(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<TlsRptFacts> {
-  const [answer, takesNoMail] = await Promise.all([
+  const [answer, noMail] = await Promise.all([
     ctx.resolve(`_smtp._tls.${domain}`, 'TXT', ctx.signal),
-    hasNullMx(ctx, domain),
+    lookupNoMail(ctx, domain),
   ])
   const records = answer.records.filter(isTlsRpt)
   const lookalike = records.length === 0 ? answer.records.find(resemblesTlsRpt) : undefined
@@ -29,19 +29,8 @@ export async function lookupTlsRpt(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain:
     domain,
     records: records.slice(0, 10),
     count: records.length,
-    takesNoMail,
+    ...(noMail === undefined ? {} : { noMail }),
     ...(lookalike === undefined ? {} : { lookalike }),
     ...(records.length === 1 ? { parsed: parseTlsRpt(records[0]!) } : {}),
-  }
-}
-
-/** Without an answer nothing is said of it: the record's own answer counts. */
-async function hasNullMx(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<boolean> {
-  try {
-    const { records } = await ctx.resolve(domain, 'MX', ctx.signal)
-    return records.length === 1 && records[0]!.exchange === ''
-  } catch (error) {
-    if (error instanceof DnsError) return false
-    throw error
   }
 }
