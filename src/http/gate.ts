@@ -3,6 +3,7 @@ import { AppError } from '../base/errors.ts'
 import type { Operation } from '../operations/operation.ts'
 import { authorizer, bringsProof, callerAddress } from './authorize.ts'
 import type { HttpOptions } from './options.ts'
+import { turns } from './turns.ts'
 
 /** Nodes pass on the questions of many callers: their rate is this much higher. */
 const NODE_FACTOR = 20
@@ -25,6 +26,7 @@ export type Gate = {
 /** What stands before every operation but health: draining, who asks, the rate, the bound on what is under way. */
 export function gateOf(app: FastifyInstance, options: HttpOptions): Gate {
   let underWay = 0
+  const turn = turns()
   const authorize = authorizer(options)
   const rate = app.createRateLimit({
     max: (request: FastifyRequest) => allowance(options, request),
@@ -46,6 +48,7 @@ export function gateOf(app: FastifyInstance, options: HttpOptions): Gate {
     }
     underWay++
     reply.raw.once('close', () => underWay--)
+    await turn()
   }
 
   async function unlessStopping(): Promise<void> {

@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process'
+import { performance } from 'node:perf_hooks'
+import { Pool } from 'undici'
+import { startProgram } from '../test/real/program.ts'
+import { CLEAN, LISTED } from '../test/real/rbl/lists.ts'
+import { DOMAINS } from '../test/real/world.ts'
+
+/**
+ * 2,000 requests of mixed kinds at once, on the mini internet: `npm run lab -- node bench/load.ts [requests]`. Prints how they were answered (nothing but
+ * results, 429 and 503 may come), how long they took, how long health took meanwhile (asked every 10 ms by a process of its own), and memory.
+ */
+const REQUESTS = Number(process.argv[2] ?? 2_000)
+const HEALTH_LIMIT_MS = 100
+
+if (process.argv[2] === 'health') await watchHealth(process.argv[3]!)
+else process.exitCode = await measure()
+
+async function measure(): Promise<number> {
+  const program = await startProgram()
+  const pool = new Pool(program.url, { connections: REQUESTS, pipelining: 1, headersTimeout: 120_000 })
+  const paths = Array.from({ length: REQUESTS }, (_, i) => pathOf(i))
+  const watcher = spawn(process.execPath, [import.meta.filename, 'health', program.url], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  let told = ''
+  watcher.stdout.on('data', (chunk) => (told += chunk))
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  const began = performance.now()
+  const answers = await Promise.all(paths.map((path) => ask(pool, path)))
+  const tookMs = performance.now() - began
+  const ended = new Promise((resolve) => watcher.once('exit', resolve))
+  watcher.stdin.end()
+  await ended
+  const metrics = (await program.get('/metrics')).body as string
+  await pool.close()
+  const exit = await program.stop()
+  const health = JSON.parse(told) as number[]
+  const wrong = answers.filter(({ status }) => ![200, 429, 503].includes(status))
+  const times = answers.map(({ ms }) => ms).toSorted((a, b) => a - b)
+  console.log(
+    JSON.stringify(
+      {
+        requests: REQUESTS,
+        took_ms: Math.round(tookMs),
+        statuses: countBy(answers.map(({ status }) => String(status))),
+        answer_ms: { p50: at(times, 0.5), p99: at(times, 0.99), max: at(times, 1) },
+        health: { asked: health.length, p50: at(health, 0.5), p99: at(health, 0.99), max: at(health, 1) },
+        event_loop_max_ms: Number(/^nodejs_eventloop_lag_max_seconds (\S+)/m.exec(metrics)?.[1]) * 1_000,
+        rss_mib: Math.round(Number(/^process_resident_memory_bytes (\S+)/m.exec(metrics)?.[1]) / 2 ** 20),
+        exit,
+      },
+      null,
+      2,
+    ),
+  )
+  for (const one of wrong.slice(0, 5)) console.log('not a result:', one)
+  return wrong.length === 0 && at(health, 1) <= HEALTH_LIMIT_MS ? 0 : 1
+}
+
+function pathOf(i: number): string {
+  const domain = DOMAINS[i % DOMAINS.length]!.name
+  const kinds = [
+    `/v1/check?domain=${domain}`,
+    `/v1/verify?email=user@${domain}&timeout=5s`,
+    `/v1/blacklist?ip=${i % 3 === 0 ? LISTED : CLEAN}`,
+    `/v1/spf?ip=45.53.1.2&sender=user@${domain}`,
+    `/v1/dmarc?domain=${domain}`,
+    `/v1/report?domain=${domain}`,
+    '/v1/peer/geo?ip=8.8.8.8',
+    '/v1/pool',
+  ]
+  return kinds[i % kinds.length]!
+}
+
+async function ask(pool: Pool, path: string): Promise<{ path: string; status: number; ms: number; said?: string }> {
+  const began = performance.now()
+  try {
+    const response = await pool.request({ path, method: 'GET' })
+    await response.body.dump({ limit: 64 << 20 })
+    return { path, status: response.statusCode, ms: performance.now() - began }
+  } catch (error) {
+    return { path, status: 0, ms: performance.now() - began, said: (error as Error).message }
+  }
+}
+
+/** Asks for health every 10 ms until standard input ends; then prints the times, sorted. A failure counts as a minute. */
+async function watchHealth(url: string): Promise<void> {
+  const pool = new Pool(url, { connections: 4 })
+  const times: number[] = []
+  let isOver = false
+  process.stdin.on('end', () => (isOver = true)).resume()
+  while (!isOver) {
+    const began = performance.now()
+    const response = await pool.request({ path: '/v1/health', method: 'GET' }).catch(() => undefined)
+    const text = await response?.body.text()
+    times.push(text === '{"status":"ok"}' ? performance.now() - began : 60_000)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  console.log(JSON.stringify(times.toSorted((a, b) => a - b)))
+  await pool.close()
+}
+
+function at(sorted: readonly number[], part: number): number {
+  return Math.round((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0) * 10) / 10
+}
+
+function countBy(words: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1
+  return counts
+}
