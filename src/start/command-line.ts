@@ -9,7 +9,6 @@ import { operations } from '../operations/registry.ts'
 import { byKey } from './flags.ts'
 import { manageKeys } from './keys.ts'
 import { operate } from './operate.ts'
-import { serve } from './serve.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string
@@ -37,8 +36,9 @@ const loggerOf = (config: Config, level: string = config.logLevel): Logger =>
   })
 
 const faces: Faces = {
-  serve: (flags) => {
+  serve: async (flags) => {
     const { config } = loadConfig(byKey(flags))
+    const { serve } = await import('./serve.ts') // the HTTP server is a third of the start, and no command needs it
     return serve(config, loggerOf(config), version)
   },
   config: async (flags) => {
