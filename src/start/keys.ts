@@ -1,10 +1,10 @@
+import { join } from 'node:path'
 import Table from 'cli-table3'
 import { parseDuration } from '../base/duration.ts'
 import { AppError } from '../base/errors.ts'
 import type { KeysAction } from '../cli/program.ts'
 import type { Config } from '../config.ts'
 import { makeKey, openKeyFile, SCOPES, type Scope } from '../store/key-file.ts'
-import { keyPath } from './serve.ts'
 
 /** `mailsonde keys create|list|revoke` on the key file. A running service sees the change within a second. */
 export function manageKeys(action: KeysAction, config: Config, print: (text: string) => void): number {
@@ -50,3 +50,5 @@ function readScopes(text: string): Scope[] {
     throw new AppError('invalid_parameter', `--scopes: ${JSON.stringify(wrong)} is not one of ${SCOPES.join(', ')}`)
   return scopes as Scope[]
 }
+
+export const keyPath = (config: Config): string => config.apiKeysFile ?? join(config.dataDir, 'keys.json')

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import { within } from '../base/deadline.ts'
@@ -10,6 +9,7 @@ import type { Deps } from '../operations/deps.ts'
 import { operations } from '../operations/registry.ts'
 import { type ApiKey, hashKey, makeKey, openKeyFile } from '../store/key-file.ts'
 import { createDeps } from './deps.ts'
+import { keyPath } from './keys.ts'
 import { createMetrics } from './metrics.ts'
 import { startJoining } from './peers.ts'
 import { openOutside } from './world.ts'
@@ -115,5 +115,3 @@ function keysInForce(config: Config, now: () => number, logger: Logger): () => r
   }
   return () => [...given, ...file.keys()]
 }
-
-export const keyPath = (config: Config): string => config.apiKeysFile ?? join(config.dataDir, 'keys.json')
