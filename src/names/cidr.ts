@@ -26,14 +26,15 @@ export function cidr(text: string): Cidr {
 }
 
 /** Whether `address` lies in `network`; addresses of the other family never do. */
-export function contains(network: Cidr, address: Ip): boolean {
-  if (familyOf(address) !== network.family) return false
-  const a = bytesOf(address)
-  const b = bytesOf(network.base)
-  const whole = network.prefix >> 3
-  for (let i = 0; i < whole; i++) if (a[i] !== b[i]) return false
-  const rest = network.prefix & 7
-  return rest === 0 || (a[whole]! ^ b[whole]!) >> (8 - rest) === 0
+export const contains = (network: Cidr, address: Ip): boolean =>
+  familyOf(address) === network.family && beginsWith(bytesOf(address), bytesOf(network.base), network.prefix)
+
+/** Whether the first `bits` bits of two addresses of one family are the same. */
+export function beginsWith(address: Uint8Array, base: Uint8Array, bits: number): boolean {
+  const whole = bits >> 3
+  for (let i = 0; i < whole; i++) if (address[i] !== base[i]) return false
+  const rest = bits & 7
+  return rest === 0 || (address[whole]! ^ base[whole]!) >> (8 - rest) === 0
 }
 
 /** The network of `prefix` bits that an address stands in, in canonical form: `192.0.2.0/24`. */

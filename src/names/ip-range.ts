@@ -1,5 +1,5 @@
-import { cidr, contains } from './cidr.ts'
-import { bytesOf, familyOf, type Ip, ipFromBytes } from './ip.ts'
+import { beginsWith, cidr } from './cidr.ts'
+import { bytesOf, type Ip } from './ip.ts'
 
 /** What an address may be used for. Only `public` addresses can be mail hosts of the world. */
 export type IpRange =
@@ -17,7 +17,8 @@ export type IpRange =
   | 'tunnel'
 
 /** The special-purpose registries (RFC 6890 and its registries at IANA), most specific first. */
-const RANGES: readonly (readonly [network: ReturnType<typeof cidr>, range: IpRange])[] = (
+type Range = { readonly base: Uint8Array; readonly prefix: number; readonly range: IpRange }
+const RANGES: readonly Range[] = (
   [
     ['0.0.0.0/8', 'unspecified'],
     ['10.0.0.0/8', 'private'],
@@ -50,15 +51,24 @@ const RANGES: readonly (readonly [network: ReturnType<typeof cidr>, range: IpRan
     ['ff00::/8', 'multicast'],
     ['::/0', 'reserved'],
   ] as const
-).map(([network, range]) => [cidr(network), range])
+).map(([network, range]) => {
+  const { base, prefix } = cidr(network)
+  return { base: bytesOf(base), prefix, range }
+})
+const RANGES_4 = RANGES.filter(({ base }) => base.length === 4)
+const RANGES_6 = RANGES.filter(({ base }) => base.length === 16)
 
-const NAT64 = cidr('64:ff9b::/96')
+const NAT64 = bytesOf(cidr('64:ff9b::/96').base)
 
 /** Where an address stands; IPv4 inside IPv6 (mapped, and NAT64 64:ff9b::/96 of RFC 6052) is judged as the IPv4 address it reaches. */
 export function rangeOf(address: Ip): IpRange {
-  if (familyOf(address) === 6 && contains(NAT64, address)) return rangeOf(ipFromBytes(bytesOf(address).slice(12)))
-  return RANGES.find(([network]) => contains(network, address))?.[1] ?? 'public'
+  const bytes = bytesOf(address)
+  if (bytes.length === 4) return rangeIn(RANGES_4, bytes)
+  return beginsWith(bytes, NAT64, 96) ? rangeIn(RANGES_4, bytes.subarray(12)) : rangeIn(RANGES_6, bytes)
 }
+
+const rangeIn = (ranges: readonly Range[], bytes: Uint8Array): IpRange =>
+  ranges.find(({ base, prefix }) => beginsWith(bytes, base, prefix))?.range ?? 'public'
 
 /** Whether the whole internet can reach this address. */
 export const isPublic = (address: Ip): boolean => rangeOf(address) === 'public'

@@ -31,7 +31,11 @@ export function ipFromBytes(bytes: Uint8Array): Ip {
   return ip(address.toString())
 }
 
-export const bytesOf = (address: Ip): Uint8Array => Uint8Array.from(ipaddr.parse(address).toByteArray())
+/** The 4 or 16 bytes of an address. */
+export const bytesOf = (address: Ip): Uint8Array =>
+  familyOf(address) === 4
+    ? Uint8Array.from(address.split('.'), Number) // the one canonical form: four decimal numbers
+    : Uint8Array.from(ipaddr.parse(address).toByteArray())
 
 export const familyOf = (address: Ip): Family => (address.includes(':') ? 6 : 4)
 

@@ -1,0 +1,69 @@
+import { domain } from '../src/names/domain.ts'
+import { cached, once } from '../src/net/dns/wrap.ts'
+import { checkDomain } from '../src/operations/check.ts'
+import type { World } from '../src/world.ts'
+import { countedWorld } from '../test/golden/worlds.ts'
+import { flags, machine } from './figures.ts'
+
+/**
+ * What a check costs this machine when the DNS is no cost: all answers come from the program's own cache, nothing is remembered of earlier checks, and the answer is
+ * made to its last byte of JSON. `node bench/check.ts [--seconds 5]`; with `node --cpu-prof bench/check.ts` where the time goes.
+ */
+const seconds = Number(flags(process.argv.slice(2)).seconds ?? 5)
+const DOMAINS = ['healthy.test', 'accept.test', 'neglected.test', 'parked.test', 'manylookups.test'] as const
+/** Checks under way at a time. */
+const IN_FLIGHT = 16
+
+const { resolve: behind, ...world } = countedWorld()
+const now = (): number => Date.now()
+// One question in flight is answered with others that wait, so that filling the cache does not count.
+const resolve = once(cached(behind, { now, maxEntries: 100_000, maxBytes: 32 << 20 }))
+const askServer: World['askServer'] = async (_, name, type, signal) => ({
+  ...(await resolve(name, type, signal)),
+  authoritative: true,
+})
+const deps = { smtpPort: 25, heloName: async () => 'sonde.test' }
+
+console.log(machine())
+console.log(
+  'domain'.padEnd(20),
+  'checks/s'.padStart(9),
+  'per CPU-second'.padStart(15),
+  'CPU ms'.padStart(8),
+  'JSON kB'.padStart(8),
+)
+for (const name of [...DOMAINS, undefined]) {
+  await run(name, 500)
+  const { count, wallMs, cpuMs, bytes } = await run(name, seconds * 1_000)
+  const figures = [(count / wallMs) * 1_000, (count / cpuMs) * 1_000, cpuMs / count, bytes / count / 1_000]
+  const [rate, perCpu, each, size] = figures.map((value) => value.toFixed(value < 100 ? 2 : 0))
+  console.log(
+    (name ?? 'all in turn').padEnd(20),
+    rate!.padStart(9),
+    perCpu!.padStart(15),
+    each!.padStart(8),
+    size!.padStart(8),
+  )
+}
+
+/** Checks one domain, or all in turn, for that long. */
+async function run(only: string | undefined, ms: number) {
+  const end = performance.now() + ms
+  const before = process.cpuUsage()
+  const began = performance.now()
+  let count = 0
+  let bytes = 0
+  async function lane(): Promise<void> {
+    while (performance.now() < end) {
+      const at = domain(only ?? DOMAINS[count % DOMAINS.length]!)
+      count++
+      const ctx = { ...world, resolve, askServer, now, signal: AbortSignal.timeout(20_000) }
+      bytes += Buffer.byteLength(JSON.stringify(await checkDomain(ctx, deps, at, {})))
+      // Everything is answered at once: without a turn of the loop no timer would ever fire.
+      await new Promise((done) => setImmediate(done))
+    }
+  }
+  await Promise.all(Array.from({ length: IN_FLIGHT }, lane))
+  const { user, system } = process.cpuUsage(before)
+  return { count, bytes, wallMs: performance.now() - began, cpuMs: (user + system) / 1_000 }
+}
