@@ -11,7 +11,7 @@ export type TtlCache<V> = {
   readonly size: () => number
 }
 
-/** A cache with a bound on entries and, where `bytesOf` is given, on bytes; the least recently used goes first. The clock is the caller's. */
+/** A cache with a bound on entries and, where `bytesOf` is given, on bytes (an entry counts for its share of them at least); the least recently used goes first. The clock is the caller's. */
 export function ttlCache<V extends object>(options: {
   readonly maxEntries: number
   readonly now: () => number
@@ -19,12 +19,15 @@ export function ttlCache<V extends object>(options: {
   readonly bytesOf?: (value: V, key: string) => number
 }): TtlCache<V> {
   type Entry = { value: V; keptAtMs: number; expiresAtMs: number }
-  const { maxEntries, maxBytes, bytesOf, now } = options
-  const kept = new LRUCache<string, Entry>(
-    maxBytes !== undefined && bytesOf
-      ? { max: maxEntries, maxSize: maxBytes, sizeCalculation: (entry, key) => Math.max(1, bytesOf(entry.value, key)) }
-      : { max: maxEntries },
-  )
+  const { maxEntries, bytesOf, now } = options
+  const maxBytes = bytesOf && options.maxBytes
+  // With `max` the library lays out room for all entries ahead, megabytes that may never be used: the bound on entries is one on size instead.
+  const maxSize = maxBytes ?? maxEntries
+  const share = Math.ceil(maxSize / maxEntries)
+  const kept = new LRUCache<string, Entry>({
+    maxSize,
+    sizeCalculation: (entry, key) => (bytesOf ? Math.max(share, bytesOf(entry.value, key)) : share),
+  })
   return {
     get: (key) => {
       const entry = kept.get(key)
