@@ -19,6 +19,7 @@ const CERTIFICATE =
 export function fetchError(error: unknown, signal: AbortSignal): FetchError {
   if (error instanceof FetchError) return error
   if (signal.aborted) return stopped(signal, error)
+  if (isBreach(error)) return new FetchError('protocol', 'the answer is no HTTP/1.1', { cause: error })
   const code = codeOf(error)
   if (code === undefined) throw error
   return new FetchError(reasonOf(code), sentenceOf(error, code), { cause: error })
@@ -39,6 +40,10 @@ function codeOf(error: unknown): string | undefined {
 
 const certificateCode = (code: unknown): string | undefined =>
   typeof code === 'string' && CERTIFICATE.test(code) ? code : undefined
+
+/** An answer that breaks HTTP; of such faults the client tells the name alone, or that it is surprised. */
+const BREACHES = new Set(['HTTPParserError', 'AssertionError'])
+const isBreach = (error: unknown): boolean => error instanceof Error && BREACHES.has(error.name)
 
 function reasonOf(code: string): FetchReason {
   if (CONNECT.has(code)) return 'connect'

@@ -11,6 +11,20 @@ let server: Server
 let port = 0
 let requests = 0
 
+/** What is no HTTP, or breaks it. */
+const BREACHES = [
+  '220 mx.example ESMTP\r\n',
+  'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+  'HTTP/1.1 999999 OK\r\n\r\n',
+  'HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n',
+  'HTTP/1.1 100 Continue\r\n\r\n',
+  'HTTP/1.1 200 OK\r\nX: \0\r\n\r\n',
+  'HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n',
+  'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello',
+  'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+  `HTTP/1.1 200 OK\r\n${`X: ${'x'.repeat(1_000)}\r\n`.repeat(100)}\r\n`,
+  '',
+]
 const PATHS: Record<string, (request: IncomingMessage, response: ServerResponse) => void> = {
   '/ok': (request, response) =>
     response
@@ -24,6 +38,7 @@ const PATHS: Record<string, (request: IncomingMessage, response: ServerResponse)
   '/once': (_, response) => response.writeHead(301, { location: '/ok' }).end(),
   '/http': (_, response) => response.writeHead(301, { location: 'http://a.example/ok' }).end(),
   '/inside': (_, response) => response.writeHead(301, { location: `https://inside.example:${port}/ok` }).end(),
+  ...Object.fromEntries(BREACHES.map((text, i) => [`/breach${i}`, (_, response) => void response.socket?.end(text)])),
   '/cut': (_, response) =>
     void response.writeHead(200, { 'content-length': '10' }).write('x', () => response.destroy()),
 }
@@ -102,6 +117,9 @@ describe('the guarded GET', () => {
   ])('%s: %s', async (url, reason) => {
     await expect(get(url, { redirects: 3 })).rejects.toMatchObject({ name: 'FetchError', reason })
   })
+  it.each(BREACHES.map((text, i) => [text.slice(0, 60), `/breach${i}`]))('tells what breaks HTTP: %j', (_, path) =>
+    expect(get(`https://a.example:PORT${path}`)).rejects.toMatchObject({ name: 'FetchError', reason: 'protocol' }),
+  )
   it.each(['/silent', '/drip'])('ends at the deadline: %s', async (path) => {
     await expect(get(`https://a.example:PORT${path}`, { ms: 150 })).rejects.toMatchObject({ reason: 'timeout' })
   })
