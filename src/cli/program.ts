@@ -72,9 +72,10 @@ export async function runCommandLine(
     done(faces.keys(action, flags)),
   )
   for (const operation of setup.operations.filter(({ partOf }) => partOf === undefined)) {
-    // A parameter that an option of the same name stands beside (verify's `pool`) becomes one flag whose value is optional.
-    const shared = setup.configFlags.filter(({ flag }) => flag in operation.input.shape)
-    const own = setup.configFlags.filter((flag) => !shared.includes(flag))
+    // A switch that an option of the same name stands beside (verify's `pool`) becomes one flag whose value is optional; any other parameter takes the name.
+    const named = setup.configFlags.filter(({ flag }) => flag in operation.input.shape)
+    const shared = named.filter(({ flag }) => metaOf(operation, flag).choices === 'true,false')
+    const own = setup.configFlags.filter((flag) => !named.includes(flag))
     const command = withConfigFlags(program.command(operation.name).description(operation.summary), own)
     addOperation(command, operation, shared, (raw, flags, view) => done(faces.operate(operation, raw, flags, view)))
   }

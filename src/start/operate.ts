@@ -54,13 +54,15 @@ export async function operate(
 
 async function runHere(operation: Operation, input: Record<string, unknown>, setting: Setting): Promise<JsonObject> {
   const { world, deps, close } = await (setting.open ?? openReal)(setting)
+  const stop = new AbortController()
+  const interrupted = (): void => stop.abort(new DOMException('stopped', 'AbortError'))
+  process.once('SIGINT', interrupted)
   try {
     const deadlineMs =
       (typeof input.timeout === 'number' ? input.timeout : operation.deadlineMs) + (operation.graceMs ?? 0)
-    const stop = new AbortController()
-    process.once('SIGINT', () => stop.abort(new DOMException('stopped', 'AbortError')))
     return await operation.run({ ...world, signal: within(deadlineMs, stop.signal) }, deps, input)
   } finally {
+    process.off('SIGINT', interrupted)
     await close()
   }
 }

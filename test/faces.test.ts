@@ -1,0 +1,216 @@
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { beforeAll, expect, it } from 'vitest'
+import { type Faces, runCommandLine } from '../src/cli/program.ts'
+import { loadConfig } from '../src/config.ts'
+import { OPTIONS } from '../src/config-options.ts'
+import { createVerifier } from '../src/mailbox/verify.ts'
+import type { Deps } from '../src/operations/deps.ts'
+import { operations } from '../src/operations/registry.ts'
+import { operate } from '../src/start/operate.ts'
+import { labApp, labDeps } from './lab/app.ts'
+import { labDial } from './lab/dial.ts'
+import { labWorld } from './lab/world.ts'
+
+/** One body, many doors: the same questions over HTTP and on the command line, in one lab world, give the same JSON and the same refusals. */
+const { dial } = labDial({ '45.53.5.1': { rcpt: { 'joe@a.example': '250 2.1.5 ok' } } })
+const world = labWorld(
+  {
+    'a.example': { MX: [[10, 'mx.a.example']], TXT: ['v=spf1 mx -all'], SOA: [], NS: [] },
+    'mx.a.example': { A: ['45.53.5.1'] },
+    '_dmarc.a.example': { TXT: ['v=DMARC1; p=reject'] },
+    'broken.example': 'SERVFAIL',
+    'n1.example': { A: ['45.53.1.7'] },
+  },
+  { dial },
+)
+let deps: Deps
+let app: FastifyInstance
+beforeAll(async () => {
+  deps = labDeps(world, { verifier: createVerifier(world, { noCourtesy: true }) })
+  app = await labApp(world, { deps })
+})
+
+type Words = readonly string[]
+const configFlags = Object.entries(OPTIONS).map(([key, { flag, repeatable, meaning, argument }]) => ({
+  ...{ key, flag, repeatable, meaning },
+  ...(argument ? { argument } : {}),
+}))
+
+/** Runs a command in the lab; gives what it printed (or complained of) and its status. */
+async function run(words: Words): Promise<{ code: number; printed: string; complaint: string }> {
+  let printed = ''
+  let complaint = ''
+  const unused = async (): Promise<number> => 70
+  const { config } = loadConfig({}, {})
+  const setting = { config, logger: pino({ level: 'silent' }), version: '0', onTerminal: false }
+  const open = async () => ({ world, deps, close: async () => {} })
+  const faces: Faces = {
+    serve: unused,
+    config: unused,
+    keys: unused,
+    operate: (operation, raw, _flags, view) =>
+      operate(operation, raw, view, { ...setting, open, print: (text) => void (printed += text) }),
+  }
+  const complain = (text: string): void => void (complaint += text)
+  const code = await runCommandLine(words, { operations, configFlags, version: '0', faces, complain })
+  return { code, printed, complaint }
+}
+
+type Request = { readonly url: string; readonly body?: unknown }
+const ask = async ({ url, body }: Request) =>
+  body === undefined ? app.inject({ url }) : app.inject({ method: 'POST', url, payload: body as object })
+
+/** The second face that asks finds what the first one left: what was remembered and counted is not compared. */
+const plain = (value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value, (key, item) =>
+      /^(?:duration_ms|answers|observed_at|remembered)$/.test(key) ? undefined : item,
+    ),
+  )
+
+it.each<[string, Request, Words, number]>([
+  ['health', { url: '/v1/health' }, ['health'], 0],
+  ['ready', { url: '/v1/ready' }, ['ready'], 0],
+  ['check', { url: '/v1/check?domain=A.example.' }, ['check', 'A.example.'], 0],
+  [
+    'check with selectors',
+    { url: '/v1/check?domain=a.example&selector=s1,s2' },
+    ['check', 'a.example', '--selector', 's1,s2'],
+    0,
+  ],
+  ['check of what does not answer', { url: '/v1/check?domain=broken.example' }, ['check', 'broken.example'], 0],
+  [
+    'check over all nodes',
+    { url: '/v1/check?domain=a.example&vantage=all' },
+    ['check', 'a.example', '--vantage', 'all'],
+    0,
+  ],
+  ['verify', { url: '/v1/verify?email=joe@a.example&role=true' }, ['verify', 'joe@a.example', '--role'], 0],
+  ['verify a mailbox that is not', { url: '/v1/verify?email=nobody@a.example' }, ['verify', 'nobody@a.example'], 1],
+  ['verify what is no address', { url: '/v1/verify?email=nobody' }, ['verify', 'nobody'], 1],
+  ['verify what does not answer', { url: '/v1/verify?email=joe@broken.example' }, ['verify', 'joe@broken.example'], 3],
+  [
+    'verify with the pool',
+    { url: '/v1/verify?email=joe@a.example&pool=true' },
+    ['verify', 'joe@a.example', '--pool'],
+    0,
+  ],
+  ['blacklist', { url: '/v1/blacklist?ip=::ffff:45.53.9.9' }, ['blacklist', '::ffff:45.53.9.9'], 0],
+  ['report', { url: '/v1/report?domain=postmaster@a.example' }, ['report', 'postmaster@a.example'], 0],
+  [
+    'spf',
+    { url: '/v1/spf?ip=45.53.5.1&sender=joe@a.example' },
+    ['spf', '--ip', '45.53.5.1', '--sender', 'joe@a.example'],
+    0,
+  ],
+  ['dmarc', { url: '/v1/dmarc?domain=a.example' }, ['dmarc', 'a.example'], 0],
+  ['pool', { url: '/v1/pool' }, ['pool'], 0],
+  ['geo', { url: '/v1/peer/geo?ip=10.0.0.1' }, ['geo', '10.0.0.1'], 0],
+  [
+    'register',
+    { url: '/v1/peer/register', body: { id: 'n1', url: 'https://n1.example', region: 'eu', addresses: ['45.53.1.7'] } },
+    ['peer-register', '--id', 'n1', '--url', 'https://n1.example', '--region', 'eu', '--addresses', '45.53.1.7'],
+    0,
+  ],
+  [
+    'heartbeat',
+    { url: '/v1/peer/heartbeat', body: { id: 'n1', load: { active: 1, capacity: 2 } } },
+    ['peer-heartbeat', '--id', 'n1', '--load', '{"active":1,"capacity":2}'],
+    0,
+  ],
+  ['peers', { url: '/v1/peer/peers' }, ['peers'], 0],
+])('%s: the same answer', async (_, request, words, code) => {
+  const response = await ask(request)
+  expect(response.statusCode, response.body).toBeLessThan(300)
+  const ran = await run(words)
+  expect([ran.complaint, ran.code]).toEqual(['', code])
+  expect(plain(JSON.parse(ran.printed))).toEqual(plain(response.json()))
+})
+
+it.each<[string, string, Request, Words]>([
+  ['a single label', 'invalid_domain', { url: '/v1/check?domain=localhost' }, ['check', 'localhost']],
+  ['an address', 'invalid_domain', { url: '/v1/check?domain=192.0.2.1' }, ['check', '192.0.2.1']],
+  ['a URL', 'invalid_domain', { url: '/v1/check?domain=https://a.example' }, ['check', 'https://a.example']],
+  ['a number as an address', 'invalid_ip', { url: '/v1/blacklist?ip=3232235777' }, ['blacklist', '3232235777']],
+  ['a network', 'invalid_ip', { url: '/v1/blacklist?ip=192.0.2.0/24' }, ['blacklist', '192.0.2.0/24']],
+  ['a zone id', 'invalid_ip', { url: '/v1/peer/geo?ip=fe80::1%25eth0' }, ['geo', 'fe80::1%eth0']],
+  [
+    'a bare number of seconds',
+    'invalid_duration',
+    { url: '/v1/verify?email=a@a.example&timeout=30' },
+    ['verify', 'a@a.example', '--timeout', '30'],
+  ],
+  [
+    'a time-out that is too long',
+    'invalid_duration',
+    { url: '/v1/verify?email=a@a.example&timeout=6m' },
+    ['verify', 'a@a.example', '--timeout', '6m'],
+  ],
+  [
+    'a time-out with a sign',
+    'invalid_duration',
+    { url: '/v1/verify?email=a@a.example&timeout=-1s' },
+    ['verify', 'a@a.example', '--timeout=-1s'],
+  ],
+  [
+    'no address of this machine',
+    'bind_ip_not_local',
+    { url: '/v1/verify?email=a@a.example&bind_ip=45.53.1.8' },
+    ['verify', 'a@a.example', '--bind-ip', '45.53.1.8'],
+  ],
+  [
+    'a port that is not allowed',
+    'forbidden',
+    { url: '/v1/verify?email=a@a.example&mx_port=26' },
+    ['verify', 'a@a.example', '--mx-port', '26'],
+  ],
+  [
+    'eleven selectors',
+    'invalid_parameter',
+    { url: `/v1/check?domain=a.example&selector=${'s,'.repeat(10)}s` },
+    ['check', 'a.example', '--selector', `${'s,'.repeat(10)}s`],
+  ],
+  [
+    'a node that is not known',
+    'invalid_parameter',
+    { url: '/v1/verify?email=a@a.example&peer=n9' },
+    ['verify', 'a@a.example', '--peer', 'n9'],
+  ],
+  [
+    'a private URL',
+    'invalid_parameter',
+    { url: '/v1/peer/register', body: { url: 'https://10.0.0.1' } },
+    ['peer-register', '--url', 'https://10.0.0.1'],
+  ],
+  ['an unknown node', 'not_found', { url: '/v1/peer/heartbeat', body: { id: 'n9' } }, ['peer-heartbeat', '--id', 'n9']],
+  [
+    'a load that is no object',
+    'invalid_parameter',
+    { url: '/v1/peer/heartbeat', body: { id: 'n1', load: 'much' } },
+    ['peer-heartbeat', '--id', 'n1', '--load', 'much'],
+  ],
+])('%s: refused as %s', async (_, code, request, words) => {
+  const problem = (await ask(request)).json()
+  expect(problem.code).toBe(code)
+  const ran = await run(words)
+  expect([ran.code, ran.printed, ran.complaint]).toEqual([2, '', `mailsonde: ${problem.detail}`])
+})
+
+it.each<[string, string, string]>([
+  ['missing', 'missing_parameter', '/v1/check'],
+  ['empty', 'missing_parameter', '/v1/check?domain='],
+  ['unknown', 'unknown_parameter', '/v1/check?domain=a.example&selectors=s1'],
+  ['given twice', 'invalid_parameter', '/v1/check?domain=a.example&domain=b.example'],
+  ['neither true nor false', 'invalid_parameter', '/v1/verify?email=a@a.example&pool=yes'],
+  ['in another case', 'unknown_parameter', '/v1/blacklist?IP=192.0.2.1'],
+  ['of a POST in its query', 'unknown_parameter', 'POST /v1/peer/heartbeat?id=n1'],
+])('a parameter that is %s is refused over HTTP: %s', async (_, code, at) => {
+  const post = at.startsWith('POST ')
+  const response = await ask(post ? { url: at.slice(5), body: { id: 'n1' } } : { url: at })
+  expect([response.statusCode, response.json().code]).toEqual([400, code])
+})
+
+it('every operation has its route', () => {
+  for (const { method, path } of operations) expect(app.hasRoute({ method, url: path }), path).toBe(true)
+})
