@@ -17,7 +17,7 @@ export const DEAD_HOST = '45.53.7.99'
 export const REFUSING_HOST = '45.53.7.98'
 /** Named by zones as name servers, and none: what comes here was sent by the program, since the resolver has them on a list of whom not to ask. */
 export const VICTIM = '45.53.9.53'
-export const PRIVATE_HOSTS = ['10.53.0.1', 'fd53::1', '127.0.0.53'] as const
+export const PRIVATE_HOSTS = ['10.53.0.1', 'fd53::1', '127.0.0.53', '64:ff9b::a35:1'] as const
 export const BYSTANDERS = [VICTIM, ...PRIVATE_HOSTS] as const
 /** A name server that a test runs itself. */
 export const SCRIPTED_SERVER = '45.53.0.20'
