@@ -92,8 +92,10 @@ async function callAt(
     autoSelectFamily: false,
     ...(options.ca && options.ca.length > 0 && { ca: [...(await roots()), ...options.ca] }),
   })
+  const sni = url.protocol === 'https:' ? servername(url) : ''
   const client = new Client(url.origin, {
-    connect: (target, done) => connector({ ...target, hostname: address, servername: servername(url) }, done),
+    // The address that was judged is the one that is dialled; the name stays for SNI and the certificate.
+    connect: (target, done) => connector({ ...target, hostname: address, servername: sni }, done),
     maxHeaderSize: MAX_HEADERS,
     maxResponseSize: request.maxBytes,
     headersTimeout: 0, // the signal bounds the whole call

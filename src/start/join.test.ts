@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest'
+import { labStore, labWorld } from '../../test/lab/world.ts'
+import { ip } from '../names/ip.ts'
+import { FetchError } from '../net/fetch.ts'
+import type { PeerCall, PeerReply } from '../net/peer-call.ts'
+import { parseProof, refuteProof } from '../peers/proof.ts'
+import { peerRoom } from '../peers/room.ts'
+import { keepJoined } from './join.ts'
+
+const SECRET = 'the secret of the cluster'
+const PEER = {
+  ...{ id: 'n2', url: 'https://n2.example', name: 'n2', region: '', addresses: ['45.53.1.7'], version: '' },
+  ...{ capabilities: ['verify'], status: 'alive', load: null },
+  ...{ registered_at: '2026-01-02T03:04:05.000Z', last_seen_at: '2026-01-02T03:04:05.000Z' },
+}
+const list: PeerReply = { status: 200, body: { peers: [PEER, { ...PEER, id: 'here' }, { id: 'odd' }], total: 3 } }
+const fine = (status = 200): PeerReply => ({ status, body: { ttl_ms: 1 } })
+
+/** Joins a node that answers register and heartbeat with `answers` in turn, until they are used up. */
+async function join(answers: readonly (PeerReply | 'gone')[]) {
+  const world = labWorld()
+  const asked: string[] = []
+  const stop = new AbortController()
+  let turn = 0
+  const call: PeerCall = async ({ method, url, body = '', headers }) => {
+    const { pathname } = new URL(url)
+    const proof = parseProof(headers?.authorization ?? '')!
+    const against = { secret: SECRET, nowMs: world.now(), seen: () => false }
+    expect(refuteProof(proof, { method, path: pathname, body }, against)).toBeUndefined()
+    if (method === 'GET') return list
+    asked.push(pathname.slice('/v1/peer/'.length))
+    const answer = answers[turn++]!
+    if (turn === answers.length) stop.abort()
+    if (answer === 'gone') throw new FetchError('connect', 'refused')
+    return answer
+  }
+  const self = {
+    id: 'here',
+    url: 'https://here.example',
+    name: 'here',
+    region: '',
+    addresses: () => [ip('45.53.1.1')],
+    version: '0',
+  }
+  const peers = peerRoom({ ...world, store: labStore(), self, secret: SECRET, ttlMs: 30_000, call })
+  const load = () => ({ active: 1, capacity: 2 })
+  const { now, log } = world
+  await keepJoined(
+    { url: 'https://a.example', peers, secret: SECRET, call, load, now, log, random: () => 0 },
+    stop.signal,
+  )
+  return { asked, peers }
+}
+
+it.each<[string, readonly (PeerReply | 'gone')[], readonly string[]]>([
+  ['registers, then keeps its heartbeat', [fine(201), fine(), fine()], ['register', 'heartbeat', 'heartbeat']],
+  [
+    'registers again where it is not known (any more)',
+    [fine(201), { status: 404, body: {} }, fine(201)],
+    ['register', 'heartbeat', 'register'],
+  ],
+  ['keeps on after a heartbeat that was lost', [fine(201), 'gone', fine()], ['register', 'heartbeat', 'heartbeat']],
+  ['tries again where it was refused', [{ status: 403, body: { detail: 'no' } }, fine(201)], ['register', 'register']],
+  ['tries again where an answer is none', [{ status: 200, body: 'what?' }, fine(201)], ['register', 'register']],
+])('%s', async (_, answers, asked) => {
+  expect((await join(answers)).asked).toEqual(asked)
+})
+
+it('takes up the nodes that the other one knows, but not itself and not what is not in order', async () => {
+  const { peers } = await join([fine(201), fine()])
+  expect([...(await peers.all()).keys()]).toEqual(['n2'])
+})
