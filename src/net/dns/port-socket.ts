@@ -1,0 +1,139 @@
+import { createSocket, type Socket } from 'node:dgram'
+import { familyOf } from '../../names/ip.ts'
+import { random32 } from './entropy.ts'
+import type { Server } from './system.ts'
+import { type Handlers, isBareFormErr, sameQuestion, type Wait } from './wait.ts'
+
+/** A socket is renewed after so many questions, so that its port is of little use to who learns it. */
+const QUESTIONS_A_SOCKET = 500
+/** Room for the answers to all questions of one socket at once. */
+const RECEIVE_BYTES = 1_048_576
+
+/** What came over UDP. `mismatched`: the id is right and the question is not, which is either a forgery or a server that changes names. */
+export type UdpHandlers<W extends Wait> = Pick<Handlers<W>, 'failed' | 'event'> & {
+  readonly received: (wait: W, bytes: Buffer) => void
+  readonly mismatched: (wait: W) => void
+}
+
+/** A socket on a random port, connected to the server: the kernel lets in what comes from its address and port and nothing else. */
+export class PortSocket<W extends Wait> {
+  readonly inFlight = new Map<number, W>()
+  readonly openedAtMs: number
+  readonly #socket: Socket
+  readonly #on: UdpHandlers<W>
+  readonly #server: Server
+  readonly #gone: () => void
+  #left = QUESTIONS_A_SOCKET
+  #retired = false
+  #disposed = false
+
+  constructor(server: Server, on: UdpHandlers<W>, nowMs: number, gone: () => void) {
+    this.#on = on
+    this.#gone = gone
+    this.#server = server
+    this.openedAtMs = nowMs
+    const family = familyOf(server.ip)
+    // The addresses are literals: a lookup that answers at once lets the socket be used in the same turn.
+    const lookup = (host: string, _: unknown, done: (error: null, address: string, family: number) => void): void =>
+      done(null, host, family)
+    this.#socket = createSocket({ type: family === 6 ? 'udp6' : 'udp4', lookup: lookup as never })
+    this.#socket.on('message', (bytes) => this.#receive(bytes))
+    this.#socket.on('error', (error) => this.#fail(error))
+    this.#socket.connect(server.port, server.ip)
+    this.#socket.unref() // the sweep keeps the process while questions wait
+    try {
+      this.#socket.setRecvBufferSize(RECEIVE_BYTES)
+    } catch {
+      // no route to the server: the socket's error event tells
+    }
+  }
+
+  /** Whether its time and its number of questions are not over. */
+  fresh(): boolean {
+    return this.#left > 0 && !this.#retired
+  }
+
+  /** Whether it can take a question at all, when it may have at most so many in flight. */
+  usable(most: number): boolean {
+    return !this.#retired && this.inFlight.size < most
+  }
+
+  /** Takes no more questions, and closes once it waits for nothing. */
+  retire(): void {
+    this.#retired = true
+    if (this.inFlight.size === 0) this.#dispose()
+  }
+
+  ask(wait: W): void {
+    const { bytes } = wait.query
+    let id = random32() & 0xffff
+    while (this.inFlight.has(id)) id = random32() & 0xffff
+    bytes[0] = id >> 8
+    bytes[1] = id & 0xff
+    wait.id = id
+    wait.holder = this
+    this.#left--
+    this.inFlight.set(id, wait)
+    try {
+      this.#socket.send(bytes)
+    } catch (error) {
+      queueMicrotask(() => this.#fail(error)) // never connected, for want of a route
+    }
+  }
+
+  forget(id: number): void {
+    if (this.inFlight.delete(id) && this.#retired && this.inFlight.size === 0) this.#dispose()
+  }
+
+  expire(nowMs: number): void {
+    for (const wait of this.inFlight.values()) {
+      if (wait.expiresAtMs > nowMs) continue
+      this.#release(wait)
+      this.#on.failed(wait, 'timeout')
+    }
+  }
+
+  close(): void {
+    this.#fail(new Error('closed'))
+  }
+
+  #receive(bytes: Buffer): void {
+    const wait = bytes.length >= 12 ? this.inFlight.get((bytes[0]! << 8) | bytes[1]!) : undefined
+    if (!wait) {
+      this.#on.event('unmatched', this.#server)
+      return
+    }
+    this.#release(wait)
+    if (sameQuestion(wait.query, bytes) || isBareFormErr(bytes)) {
+      this.#on.received(wait, bytes)
+    } else {
+      this.#on.event('mismatched', this.#server)
+      this.#on.mismatched(wait)
+    }
+  }
+
+  #release(wait: W): void {
+    wait.holder = undefined
+    this.forget(wait.id)
+  }
+
+  /** The kernel says that the server cannot be reached (ICMP, no route): true for all that wait here. */
+  #fail(error: unknown): void {
+    const waits = [...this.inFlight.values()]
+    this.inFlight.clear()
+    this.retire()
+    for (const wait of waits) {
+      wait.holder = undefined
+      this.#on.failed(wait, 'network', error)
+    }
+  }
+
+  #dispose(): void {
+    if (this.#disposed) return
+    this.#disposed = true
+    this.#socket.removeAllListeners()
+    this.#socket.on('error', () => {}) // the error of a connect that is still to come
+    this.#socket.close()
+    this.#gone()
+  }
+}
