@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import type { Check } from '../../src/checks/check.ts'
 import * as registry from '../../src/checks/registry.ts'
 import { type CheckKey, runCheck, runChecks } from '../../src/checks/run.ts'
 import { domain } from '../../src/names/domain.ts'
@@ -61,7 +62,7 @@ async function waitsOf(zone: LabZone, name: string, keys: 'all' | readonly Check
   const ctx = remembering(labCtx({}, parts))
   const input = { selectors: ['s1'] }
   if (keys === 'all') await runChecks(ctx, domain(name), input)
-  else await Promise.all(keys.map((key) => runCheck(registry[key], ctx, domain(name), input)))
+  else await Promise.all(keys.map((key) => runCheck(registry[key] as Check<unknown>, ctx, domain(name), input)))
   return on.waits()
 }
 
