@@ -30,6 +30,7 @@ export type ReplyReader = {
 const MAX_LINE = 512
 const MAX_LINES = 100
 const MAX_REPLY = 64 * 1024
+const NOTHING = new Uint8Array(0)
 const LF = 10
 const CR = 13
 
@@ -39,7 +40,7 @@ const CR = 13
  * A NUL is a character as any other.
  */
 export function replyReader(): ReplyReader {
-  const line = new Uint8Array(MAX_LINE)
+  let line = NOTHING // most replies come whole: then there is nothing to keep
   let kept = 0
   let total = 0
   let code = 0
@@ -53,14 +54,26 @@ export function replyReader(): ReplyReader {
 
   function take(bytes: Uint8Array, from: number, to: number): void {
     const room = Math.min(to - from, MAX_LINE - kept)
-    if (room > 0) line.set(bytes.subarray(from, from + room), kept)
+    if (room > 0) {
+      if (line.length === 0) line = new Uint8Array(MAX_LINE)
+      line.set(bytes.subarray(from, from + room), kept)
+    }
     kept += Math.max(0, room)
     total += to - from
   }
 
-  function endLine(): ReplyEvent | undefined {
-    const end = kept > 0 && line[kept - 1] === CR ? kept - 1 : kept
-    const text = decode(line.subarray(0, end))
+  /** The line that ends at `to`: as it stands in `bytes`, or behind what was kept of it. */
+  function lineOf(bytes: Uint8Array, from: number, to: number): Uint8Array {
+    if (kept === 0) {
+      total += to - from
+      return bytes.subarray(from, Math.min(to, from + MAX_LINE))
+    }
+    take(bytes, from, to)
+    return line.subarray(0, kept)
+  }
+
+  function endLine(whole: Uint8Array): ReplyEvent | undefined {
+    const text = decode(whole.at(-1) === CR ? whole.subarray(0, -1) : whole)
     kept = 0
     const head = /^([2-5]\d\d)(?:([ -])|$)/.exec(text.slice(0, 4))
     if (!head) return fail(notSmtp(text))
@@ -85,11 +98,12 @@ export function replyReader(): ReplyReader {
     while (!broken && at < bytes.length) {
       const newline = bytes.indexOf(LF, at)
       const end = newline < 0 ? bytes.length : newline
-      take(bytes, at, end)
+      const whole = newline < 0 ? undefined : lineOf(bytes, at, end)
+      if (!whole) take(bytes, at, end)
       at = end + 1
       if (total > MAX_REPLY) events.push(fail('a reply longer than 64 KiB'))
-      else if (newline >= 0) {
-        const event = endLine()
+      else if (whole) {
+        const event = endLine(whole)
         if (event) events.push(event)
       } else if (hopeless()) events.push(fail(notSmtp(decode(line.subarray(0, kept)))))
     }
