@@ -68,9 +68,9 @@ tfoot td { font-weight: 700; border-bottom: 0; border-top: 2px solid var(--ink) 
 footer { margin-top: 3rem; padding-top: .75rem; border-top: 1px solid var(--line) }
 @media (max-width: 34rem) { body { padding: 1rem .9rem 2rem } .thing, .check { padding: .85rem .9rem } dl { grid-template-columns: 1fr; gap: 0 } dd { margin-bottom: .4rem } .bars { grid-template-columns: 1fr 1fr } }
 @page { size: A4; margin: 15mm 14mm }
-@media print { html { font-size: 9.5pt } body { max-width: none; padding: 0 } h2, h3, h4, .label, caption { break-after: avoid } .thing, .finding, .publish, pre, tr, .bars li { break-inside: avoid }
+@media print { html { font-size: 9pt } body { max-width: none; padding: 0 } h2, h3, h4, .label, caption { break-after: avoid } .thing, .finding, .publish, pre, tr, .bars li { break-inside: avoid }
   .status, .severity, .publish p, pre { print-color-adjust: exact; -webkit-print-color-adjust: exact } .bars { grid-template-columns: repeat(5, 1fr) } .bars svg { print-color-adjust: exact; -webkit-print-color-adjust: exact }
-  .scroll { overflow: visible } table { font-size: .88rem } td code, td code.long { overflow-wrap: anywhere; min-width: 0 } td { min-width: 0 } a { color: inherit } .away::after { content: " (" attr(href) ")"; font-size: .8em; color: var(--quiet) } h2 { margin-top: 1.6rem } }
+  .scroll { overflow: visible } table { font-size: .88rem } td code { overflow-wrap: break-word } td code.long { overflow-wrap: anywhere; min-width: 0 } td { min-width: 0 } a { color: inherit } li .away::after { content: " (" attr(href) ")"; font-size: .8em; color: var(--quiet) } h2 { margin-top: 1.6rem } }
 `
 
 /** The policy of a document, in it and as a header of its answer: nothing is loaded or run, and this style alone applies. */
