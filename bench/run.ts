@@ -1,0 +1,74 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { ensureMachine } from '../test/real/packages.ts'
+
+/**
+ * `npm run bench`: every benchmark that can run on this machine, one after the other, and why the others cannot. `npm run bench -- server waits` runs some.
+ * Each is a command of its own as well (`node bench/server.ts`), with options that its first lines tell. Figures are written down by hand in docs/benchmarks.md.
+ */
+type Bench = {
+  readonly name: string
+  readonly shows: string
+  readonly needs?: 'knotd' | 'mini internet'
+  readonly args?: readonly string[]
+}
+
+const BENCHES: readonly Bench[] = [
+  { name: 'server', shows: 'start and fastest answer beside bare fastify' },
+  { name: 'check', shows: 'checks a second, the DNS being no cost' },
+  {
+    name: 'dns',
+    shows: 'the DNS client beside dns-packet, c-ares and dnsperf',
+    needs: 'knotd',
+    args: ['--seconds', '3'],
+  },
+  { name: 'waits', shows: 'round trips of each question', needs: 'mini internet' },
+  {
+    name: 'blacklist',
+    shows: '29 lists beside check_rbl and rblcheck',
+    needs: 'mini internet',
+    args: ['--rounds', '3'],
+  },
+  { name: 'smtp', shows: 'verifications a second', needs: 'mini internet' },
+  { name: 'load', shows: 'the service under load', needs: 'mini internet' },
+  { name: 'memory', shows: 'resident memory after 10,000 checks', needs: 'mini internet' },
+  { name: 'soak', shows: 'memory and sockets over verifications', needs: 'mini internet', args: ['--seconds', '120'] },
+]
+
+const wanted = process.argv.slice(2)
+const stranger = wanted.find((name) => !BENCHES.some((bench) => bench.name === name))
+if (stranger !== undefined) {
+  console.error(`there is no benchmark ${stranger}: ${BENCHES.map(({ name }) => name).join(', ')}`)
+  process.exit(2)
+}
+let failed = 0
+for (const bench of BENCHES.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
+  console.log(`\n## ${bench.name}: ${bench.shows}\n`)
+  const wanting = missing(bench)
+  if (wanting !== undefined) console.log(`skipped: ${wanting}`)
+  else if ((await run(bench)) !== 0) failed++
+}
+if (failed > 0) console.error(`${failed} failed`)
+process.exitCode = failed > 0 ? 1 : 0
+
+/** What this machine lacks for a benchmark; undefined: nothing. */
+function missing({ needs }: Bench): string | undefined {
+  if (needs === 'knotd') {
+    const { error } = spawnSync('knotd', ['--version'], {
+      env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` },
+    })
+    return error ? 'knotd is not installed (Debian package knot)' : undefined
+  }
+  if (needs !== 'mini internet') return undefined
+  const able = ensureMachine()
+  return able === 'ready' ? undefined : able.wanting
+}
+
+function run({ name, needs, args = [] }: Bench): Promise<number> {
+  const file = join(import.meta.dirname, `${name}.ts`)
+  const lab = needs === 'mini internet' ? [join(import.meta.dirname, '../test/real/lab.ts'), process.execPath] : []
+  const child = spawn(process.execPath, [...lab, file, ...args], { stdio: 'inherit' })
+  return new Promise((resolve, reject) => {
+    child.once('error', reject).once('exit', (code) => resolve(code ?? 1))
+  })
+}
