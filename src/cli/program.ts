@@ -68,9 +68,9 @@ export async function runCommandLine(
 
   add('serve', 'answer over HTTP').action((flags) => done(faces.serve(flags)))
   add('config', 'print what is in force and where each value comes from').action((flags) => done(faces.config(flags)))
-  addKeys(add('keys', 'make, list and revoke API keys'), setup.configFlags, (action, flags) =>
-    done(faces.keys(action, flags)),
-  )
+  // The options stand on its sub-commands: a command above them would take them for itself.
+  const keys = program.command('keys').description('make, list and revoke API keys')
+  addKeys(keys, setup.configFlags, (action, flags) => done(faces.keys(action, flags)))
   for (const operation of setup.operations.filter(({ partOf }) => partOf === undefined)) {
     // A switch that an option of the same name stands beside (verify's `pool`) becomes one flag whose value is optional; any other parameter takes the name.
     const named = setup.configFlags.filter(({ flag }) => flag in operation.input.shape)

@@ -25,7 +25,7 @@ export function authorizer(options: HttpOptions): Authorize {
     const by = callerAddress(request.ip)
     if (bringsProof(request)) return byProof(operation, options, request, { by, seen, startedMs })
     const keys = options.keys()
-    if (keys.length === 0) return withoutKeys(operation, options, request, by)
+    if (keys.length === 0 && !options.mustHaveKey) return withoutKeys(operation, options, request, by)
     const presented = presentedKey(request.headers)
     if (presented === undefined)
       return { by, refused: new AppError('unauthorized', 'give a key as "Authorization: Bearer …" or "X-API-Key: …"') }

@@ -11,6 +11,8 @@ export type HttpOptions = CallerRule & {
   readonly deps: Deps
   /** Keys in force at this moment; none: no key is asked for. */
   readonly keys: () => readonly ApiKey[]
+  /** Nobody is answered without a key, also when there is none (any more). */
+  readonly mustHaveKey?: boolean
   /** The cluster's secret, where there is one. */
   readonly peerSecret?: string
   /** Requests a minute for each key or address. */

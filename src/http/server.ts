@@ -49,6 +49,9 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     void reply.header('x-request-id', request.id)
     done()
   })
+  app.addHook('onSend', async (_request, reply) => {
+    if (options.draining()) void reply.header('connection', 'close') // else it would be waited for until it is idle for long
+  })
   app.addHook('onResponse', (request, reply, done) => {
     tell(options, request, reply)
     done()
@@ -64,7 +67,7 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     })
   await app.register(compress, { threshold: 1_024, encodings: ['br', 'gzip'] })
   await app.register(rateLimit, { global: false, cache: 10_000 })
-  if (options.refuseWhenLate !== false) await refuseWhenLate(app)
+  if (options.refuseWhenLate !== false) await refuseWhenLate(app, () => app.underWay())
   readJsonBodies(app)
   await documentApi(app, options)
   const gate = gateOf(app, options)

@@ -30,6 +30,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
     world: outside.world,
     deps,
     keys,
+    mustHaveKey: !isLoopbackHost(config.host) && !config.insecureNoAuth,
     hostNames: config.hostNames,
     corsOrigins: config.corsOrigins,
     ratePerMinute: config.rate,
@@ -82,10 +83,13 @@ function keepPoolFresh({ sourcePool }: Deps, logger: Logger, signal: AbortSignal
   signal.addEventListener('abort', () => clearInterval(timer), { once: true })
 }
 
+/** Waits until what runs has ended, at most 30 s. Connections that fall idle meanwhile are closed: nothing more may come on them. */
 async function drained(app: FastifyInstance): Promise<void> {
   const closed = app.close()
   const late = new Promise<void>((resolve) => setTimeout(resolve, DRAIN_MS).unref())
+  const sweep = setInterval(() => app.server.closeIdleConnections(), 100)
   await Promise.race([closed, late])
+  clearInterval(sweep)
 }
 
 /**

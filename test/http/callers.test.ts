@@ -65,6 +65,12 @@ it.each<[string, { peerSecret?: string; remoteAddress?: string; headers?: Record
   expect((await app.inject({ url: '/v1/peer/peers', ...request })).statusCode).toBe(status)
 })
 
+it('the last key was revoked on a host that needs one: nobody is answered', async () => {
+  const app = await labApp(labWorld(), { mustHaveKey: true })
+  expect((await app.inject({ url: GEO })).statusCode).toBe(401)
+  expect((await app.inject({ url: '/v1/peer/peers' })).statusCode).toBe(401)
+})
+
 it('counts wrong keys by the address they come from: 1,000 tries', async () => {
   const app = await labApp(labWorld(), { keys: () => KEYS, ratePerMinute: 60 })
   const statuses = new Map<number, number>()
