@@ -100,7 +100,8 @@ const SHOWN: Readonly<Record<Key, readonly Row[]>> = {
   ],
   ns: [
     ['healthy', 'pass', []],
-    ['missing', 'fail', ['ns.none']],
+    ['nic', 'fail', ['ns.none']], // a name in the zone above, and no zone
+    ['missing', 'not_applicable', []],
     ['nssingle', 'warn', ['ns.single']],
     ['nsnetwork', 'warn', ['ns.one_network']],
     ['nsgone', 'warn', ['ns.unresolvable']],
@@ -113,7 +114,8 @@ const SHOWN: Readonly<Record<Key, readonly Row[]>> = {
   ],
   soa: [
     ['healthy', 'pass', []],
-    ['missing', 'fail', ['soa.none']],
+    ['nic', 'fail', ['soa.none']],
+    ['missing', 'not_applicable', []],
     ['soabad', 'warn', ['soa.primary', 'soa.contact', 'soa.retry', 'soa.expire', 'soa.minimum']],
   ],
 }

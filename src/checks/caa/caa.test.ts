@@ -21,7 +21,7 @@ const ROWS: [why: string, zone: LabZone, status: string, ids: string[]][] = [
   ['none, and where mail goes could not be asked', { 'a.example': { MX: 'SERVFAIL' } }, 'warn', ['caa.none']],
   ['none, null MX', { 'a.example': { MX: [[0, '.']], A: ['45.53.5.1'] } }, 'not_applicable', ['caa.no_mail']],
   ['none, no mail host', { 'a.example': {} }, 'not_applicable', ['caa.no_mail']],
-  ['no such domain', {}, 'not_applicable', ['caa.no_mail']],
+  ['no such domain', {}, 'not_applicable', []],
   ['iodef alone', own(record('iodef', 'mailto:x@a.example')), 'warn', ['caa.no_issue']],
   ['nobody', own(record('issue', ';')), 'pass', ['caa.nobody']],
   ['of the name above', { example: { CAA: [record('issue', 'ca.example')] } }, 'pass', ['caa.inherited']],

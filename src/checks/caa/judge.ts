@@ -16,6 +16,7 @@ const MAX_TOLD = 10
  */
 export function judgeCaa(facts: CaaFacts): Outcome<CaaFacts> {
   const { domain, records, foundAt } = facts
+  if (foundAt === undefined && !facts.exists) return { status: 'not_applicable', facts, findings: [] } // the MX check says that
   if (foundAt === undefined && facts.noMail !== undefined)
     return { status: 'not_applicable', facts, findings: [{ id: 'caa.no_mail', args: { domain, why: facts.noMail } }] }
   if (foundAt === undefined) return { status: 'warn', facts, findings: [{ id: 'caa.none', args: { domain } }] }

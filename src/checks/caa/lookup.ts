@@ -2,6 +2,7 @@ import { lookupNoMail } from '../../mailhosts/no-mail.ts'
 import { type Domain, labelsOf } from '../../names/domain.ts'
 import { type Answer, DnsError, type RecordData } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
+import { mayExist } from '../exists.ts'
 
 /** Names that are asked on the way up. */
 const MAX_NAMES = 8
@@ -13,6 +14,8 @@ export type CaaFacts = {
   /** The closest name, from the domain upwards, that has CAA records; absent when none has. */
   readonly foundAt?: string
   readonly records: readonly RecordData['CAA'][]
+  /** False when the domain does not exist (NXDOMAIN without a CNAME). */
+  readonly exists: boolean
   /** Why mail to the domain goes nowhere; absent where it goes somewhere, and where that is not known. */
   readonly noMail?: string
 }
@@ -25,7 +28,7 @@ export async function lookupCaa(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Do
   const labels = labelsOf(domain)
   const names = labels.map((_, i) => labels.slice(i).join('.')).slice(0, MAX_NAMES)
   const [noMail, ...answers] = await Promise.all([lookupNoMail(ctx, domain), ...names.map((name) => ask(ctx, name))])
-  const mail = noMail === undefined ? {} : { noMail }
+  const mail = { exists: mayExist(answers[0]), ...(noMail === undefined ? {} : { noMail }) }
   for (const [i, answer] of answers.entries()) {
     if (answer instanceof DnsError) throw answer
     if (answer.kind === 'found')

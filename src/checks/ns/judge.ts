@@ -6,9 +6,10 @@ import type { Copy } from './ask.ts'
 import { compareServers, type ServerState } from './compare.ts'
 import { MAX_SERVERS, type NsFacts } from './lookup.ts'
 
-/** `fail`: no zone, or no server that answers for it; `unknown`: none answered us; `warn`: a finding; `pass`: none. It never costs points. */
+/** `not_applicable`: no such domain; `fail`: no zone, or no server that answers for it; `unknown`: none answered us; `warn`: a finding; `pass`: none. It never costs points. */
 export function judgeNs(facts: NsFacts): Outcome<NsFacts> {
   const { zone, domain } = facts
+  if (zone === undefined && !facts.exists) return { status: 'not_applicable', facts, findings: [] } // the MX check says that
   if (zone === undefined) return { status: 'fail', facts, findings: [{ id: 'ns.none', args: { domain } }] }
   const { states, open } = compareServers(facts)
   const findings = [

@@ -5,6 +5,7 @@ import { isPublic } from '../../names/ip-range.ts'
 import { zoneCandidates } from '../../names/zone-cuts.ts'
 import { type Answer, DnsError } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
+import { mayExist } from '../exists.ts'
 import { type AskHost, type Copy, type Heard, hostAsker, settled } from './ask.ts'
 
 /** Name servers that are looked at, and addresses that are kept of each. */
@@ -25,6 +26,8 @@ export type NameServer = {
 
 export type NsFacts = {
   readonly domain: Domain
+  /** False when the domain does not exist (NXDOMAIN without a CNAME). */
+  readonly exists: boolean
   /** Where the zone of the domain begins; absent when no NS was found up to the registrable domain. */
   readonly zone?: string
   readonly servers: readonly NameServer[]
@@ -42,27 +45,30 @@ type Asker = Pick<Ctx, 'resolve' | 'askServer' | 'signal'>
  */
 export async function lookupNs(ctx: Asker, domain: Domain): Promise<NsFacts> {
   const found = await findZone(ctx, domain)
-  if (!found) return { domain, servers: [], leftOut: 0, resolved: {} }
-  const { zone, hosts } = found
+  const { zone, hosts, exists } = found
+  if (zone === undefined) return { domain, exists, servers: [], leftOut: 0, resolved: {} }
   const seen = hosts.slice(0, MAX_SERVERS)
   const askHost = hostAsker(ctx, { domain, zone, servers: seen.length })
   const [resolved, servers] = await Promise.all([
     lookupResolved(ctx, domain),
     atMost(MAX_SERVERS, seen, (host, i) => lookupServer(ctx, host, (addresses) => askHost(addresses, i))),
   ])
-  return { domain, zone, servers, leftOut: Math.max(0, hosts.length - MAX_SERVERS), resolved }
+  return { domain, exists, zone, servers, leftOut: Math.max(0, hosts.length - MAX_SERVERS), resolved }
 }
 
-async function findZone(ctx: Asker, domain: Domain): Promise<{ zone: string; hosts: string[] } | undefined> {
+type Found = { readonly exists: boolean; readonly zone?: string; readonly hosts: readonly string[] }
+
+async function findZone(ctx: Asker, domain: Domain): Promise<Found> {
   const candidates = zoneCandidates(domain, MAX_CANDIDATES)
   const answers = await Promise.all(candidates.map((name) => settled(ctx.resolve(name, 'NS', ctx.signal))))
+  const exists = mayExist(answers[0])
   for (const [i, answer] of answers.entries()) {
     if (answer instanceof DnsError) throw answer
     // The NS records behind a CNAME are those of another zone.
     if (answer.kind === 'found' && answer.cname.length === 0)
-      return { zone: candidates[i]!, hosts: [...new Set(answer.records)].sort() }
+      return { exists, zone: candidates[i]!, hosts: [...new Set(answer.records)].sort() }
   }
-  return undefined
+  return { exists, hosts: [] }
 }
 
 async function lookupResolved(ctx: Asker, domain: Domain): Promise<Partial<Record<Copy, string>>> {

@@ -150,6 +150,11 @@ describe('judges', () => {
       expect(findings[id as keyof typeof findings].detail(args ?? {})).not.toMatch(/undefined|\[object/)
   })
 
+  it('no such domain, which the MX check says', async () => {
+    const outcome = judgeNs(await lookupNs(world(TWO, GOOD).ctx, domain('missing.example')))
+    expect([outcome.status, outcome.findings]).toEqual(['not_applicable', []])
+  })
+
   it('shows every finding of the table', () =>
     expect([...new Set(ROWS.flatMap(([, , , ids]) => ids))].toSorted()).toEqual(Object.keys(findings).toSorted()))
 })

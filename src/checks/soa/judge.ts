@@ -8,9 +8,10 @@ const MIN_EXPIRE_SECONDS = 7 * 86_400
 const MAX_NEGATIVE_SECONDS = 86_400
 const HOST = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.){1,126}[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
 
-/** `pass` or `warn`; `fail` when no zone was found. It never costs points. */
+/** `pass` or `warn`; `fail` when no zone was found; `not_applicable` when there is no such domain. It never costs points. */
 export function judgeSoa(facts: SoaFacts): Outcome<SoaFacts> {
   const { soa, zone, domain } = facts
+  if (!soa && !facts.exists) return { status: 'not_applicable', facts, findings: [] } // the MX check says that
   if (!soa || zone === undefined) return { status: 'fail', facts, findings: [{ id: 'soa.none', args: { domain } }] }
   const findings = timers(zone, soa)
   if (!HOST.test(soa.mname)) findings.push({ id: 'soa.primary', args: { zone }, evidence: soa.mname })

@@ -2,12 +2,15 @@ import type { Domain } from '../../names/domain.ts'
 import { zoneCandidates } from '../../names/zone-cuts.ts'
 import { DnsError, type RecordData } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
+import { mayExist } from '../exists.ts'
 
 /** Names that are asked for the zone. */
 const MAX_CANDIDATES = 4
 
 export type SoaFacts = {
   readonly domain: Domain
+  /** False when the domain does not exist (NXDOMAIN without a CNAME). */
+  readonly exists: boolean
   /** Where the zone of the domain begins; absent when no SOA was found up to the registrable domain. */
   readonly zone?: string
   readonly soa?: RecordData['SOA']
@@ -24,11 +27,12 @@ export async function lookupSoa(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Do
       }),
     ),
   )
+  const exists = mayExist(answers[0])
   for (const [i, answer] of answers.entries()) {
     if (answer instanceof DnsError) throw answer
     const soa = answer.records[0]
     // The SOA behind a CNAME is that of another zone.
-    if (soa && answer.cname.length === 0) return { domain, zone: candidates[i]!, soa }
+    if (soa && answer.cname.length === 0) return { domain, exists, zone: candidates[i]!, soa }
   }
-  return { domain }
+  return { domain, exists }
 }

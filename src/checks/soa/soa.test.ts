@@ -22,7 +22,8 @@ const look = async (world: LabZone, name = 'a.example') => judgeSoa(await lookup
 
 const ROWS: [why: string, world: LabZone, status: string, ids: string[]][] = [
   ['good', zone(), 'pass', []],
-  ['no zone', {}, 'fail', ['soa.none']],
+  ['no zone', { 'a.example': { A: ['45.53.5.1'] } }, 'fail', ['soa.none']],
+  ['no such domain, which the MX check says', {}, 'not_applicable', []],
   ['a primary that is no host', zone({ mname: '' }), 'warn', ['soa.primary']],
   ['an address as primary is no host name', zone({ mname: 'ns' }), 'warn', ['soa.primary']],
   ['a contact that is no mailbox', zone({ rname: '' }), 'warn', ['soa.contact']],
