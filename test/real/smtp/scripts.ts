@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { appendFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
+import { logFile } from '../processes.ts'
 import type { Mailbox } from '../world.ts'
 
 /** A mail host that no mail server would be: what it does with a connection is written here. */
@@ -122,7 +124,65 @@ export const scriptedListeners: readonly ScriptedListener[] = [
     mailboxes: [{ local: 'user', code: 421, result: 'deferred', reason: 'temporary_failure' }],
     play: (socket) => void socket.end('421 4.3.2 mx.busy.test Service busy, closing transmission channel\r\n'),
   },
+  {
+    domain: 'nuls.test',
+    address: '45.53.7.16',
+    shows: 'NULs instead of a banner',
+    mailboxes: unreachable('protocol_error'),
+    play: (socket) => void socket.end(Buffer.alloc(65_536)),
+  },
+  {
+    domain: 'latebanner.test',
+    address: '45.53.7.17',
+    shows: 'banner after 25 s',
+    mailboxes: unreachable('timeout'),
+    play: (socket) => later(socket, 25_000, () => converse(socket, {})),
+  },
+  {
+    domain: 'tlsbreaks.test',
+    address: '45.53.7.18',
+    shows: 'hangs up in the middle of the TLS handshake, and takes mail in the clear',
+    mailboxes: [{ local: 'user', code: 250, result: 'catch_all', reason: 'accept_all' }],
+    play: (socket) =>
+      converse(socket, { EHLO: '250-mx.tlsbreaks.test\r\n250 STARTTLS\r\n', STARTTLS: '220 go\r\n', TLS: 'close' }),
+  },
+  {
+    domain: 'endlessrcpt.test',
+    address: '45.53.7.19',
+    shows: 'answers RCPT with lines without end',
+    mailboxes: unreachable('protocol_error'),
+    play: (socket) => converse(socket, { RCPT: 'pour', text: '250-and another line\r\n' }),
+  },
+  {
+    domain: 'longrcpt.test',
+    address: '45.53.7.20',
+    shows: 'answers RCPT with a line without end',
+    mailboxes: unreachable('protocol_error'),
+    play: (socket) => converse(socket, { RCPT: 'pour', text: `250 ${'x'.repeat(65_536)}` }),
+  },
+  {
+    domain: 'dribblercpt.test',
+    address: '45.53.7.21',
+    shows: 'answers RCPT at one byte a second',
+    mailboxes: unreachable('timeout'),
+    play: (socket) => converse(socket, { RCPT: 'dribble', text: '250 2.1.5 all in good time\r\n' }),
+  },
+  {
+    domain: 'recorder.test',
+    address: '45.53.7.22',
+    shows: 'takes all, and writes down every byte that it gets (/run/lab/log/recorder)',
+    mailboxes: [{ local: 'user', code: 250, result: 'catch_all', reason: 'accept_all' }],
+    play: (socket) => {
+      socket.on('data', (chunk: Buffer | string) => appendFileSync(logFile('recorder'), chunk, 'latin1'))
+      converse(socket, { EHLO: '250-mx.recorder.test\r\n250-PIPELINING\r\n250 SMTPUTF8\r\n' })
+    },
+  },
 ]
+
+function later(socket: Socket, ms: number, act: () => void): void {
+  const timer = setTimeout(act, ms)
+  socket.once('close', () => clearTimeout(timer))
+}
 
 function dribble(socket: Socket, text: string): void {
   let sent = 0
@@ -141,14 +201,23 @@ function pour(socket: Socket, text: string): void {
   more()
 }
 
-/** Answers 250 to every command but those written: a reply as it stands, `close` or `silence`. */
+/**
+ * Answers 250 to every command but those written: a reply as it stands, `close`, `silence`, or `pour` and `dribble` of `text`. `TLS` is what comes
+ * behind STARTTLS.
+ */
 function converse(socket: Socket, replies: Readonly<Record<string, string>>): void {
   let pending = ''
+  let secured = false
   socket.write('220 scripted ESMTP\r\n')
   socket.setEncoding('latin1').on('data', (chunk: string) => {
+    if (secured && replies.TLS === 'close') return void socket.destroy()
     const lines = (pending + chunk).split('\r\n')
     pending = lines.pop()!
-    for (const line of lines) answer(socket, line.split(' ', 1)[0]!.toUpperCase(), replies)
+    for (const line of lines) {
+      const verb = line.split(' ', 1)[0]!.toUpperCase()
+      if (verb === 'STARTTLS') secured = true
+      answer(socket, verb, replies)
+    }
   })
 }
 
@@ -156,5 +225,7 @@ function answer(socket: Socket, verb: string, replies: Readonly<Record<string, s
   const reply = replies[verb]
   if (verb === 'QUIT') socket.end('221 2.0.0 bye\r\n')
   else if (reply === 'close') socket.destroy()
+  else if (reply === 'pour') pour(socket, replies.text!)
+  else if (reply === 'dribble') dribble(socket, replies.text!)
   else if (reply !== 'silence') socket.write(reply ?? '250 2.0.0 ok\r\n')
 }

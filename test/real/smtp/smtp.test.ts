@@ -10,7 +10,7 @@ const lastOf = (said: readonly string[]): string => said.at(-1)!
 
 describe('what the servers say at RCPT is what the table says', () => {
   // Another answer each time, or more to say before MAIL than these tests do.
-  const apart = ['tlsrequired.test', 'rate.test', 'utf8.test', 'grey.test']
+  const apart = ['tlsrequired.test', 'rate.test', 'utf8.test', 'grey.test', 'overloaded.test']
   const rows = mailServers
     .filter((row) => !apart.includes(row.domain))
     .flatMap((row) => row.mailboxes.map((mailbox) => ({ ...mailbox, row, address: `${mailbox.local}@${row.domain}` })))
@@ -40,6 +40,12 @@ describe('listeners with a way of their own', () => {
     const row = at('rcpt.test')
     const host = from.includes(':') ? row.address6! : row.address
     expect(lastOf(await converse(host, rcpt('user@rcpt.test'), { from }))).toMatch(reply)
+  })
+
+  it('overloaded.test says 421 instead of a banner', async () => {
+    expect((await converse(at('overloaded.test').address, []))[0]).toMatch(
+      /^421 4\.3\.2 .*Client host rejected: Service busy/,
+    )
   })
 
   it('rate.test takes three connections a minute', async () => {

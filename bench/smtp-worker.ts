@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import { createVerifier } from '../src/mailbox/verify.ts'
+import { cidr } from '../src/names/cidr.ts'
+import { domain } from '../src/names/domain.ts'
+import { guard } from '../src/net/public-only.ts'
+import { tcpDial } from '../src/net/smtp/tcp-dial.ts'
+import { labStore, labWorld } from '../test/lab/world.ts'
+import { sleep } from './figures.ts'
+
+/** What one process is to do: verify `count` addresses, `width` of them in flight at all times. */
+export type Job = {
+  readonly address: string
+  readonly port: number
+  readonly reuse: boolean
+  readonly width: number
+  readonly count: number
+}
+export type Figures = {
+  /** By `result reason`. */
+  readonly answers: Readonly<Record<string, number>>
+  readonly wallSeconds: number
+  readonly userSeconds: number
+  readonly systemSeconds: number
+  readonly highestMiB: number
+}
+
+const job = JSON.parse(process.argv[2]!) as Job
+
+/** The DNS is memory here: what is measured is the conversation. One domain: whether it takes any name is found out once. */
+const world = labWorld(
+  { 'sink.example': { MX: [[10, 'mx.sink.example']] }, 'mx.sink.example': { A: [job.address] } },
+  {
+    dial: tcpDial({ reachable: guard({ allowed: [cidr('127.0.0.0/8')] }) }),
+    now: Date.now,
+    random: Math.random,
+    store: labStore(),
+  },
+)
+const verifier = createVerifier(world, { helo: domain('bench.example'), port: job.port, noCourtesy: true })
+const { signal } = new AbortController()
+const ctx = { ...world, signal }
+const answers: Record<string, number> = {}
+
+async function one(email: string): Promise<void> {
+  const { result, reason } = await verifier.verify(ctx, { email, reuse: job.reuse, timeoutMs: 60_000 })
+  const said = `${result} ${reason}`
+  answers[said] = (answers[said] ?? 0) + 1
+}
+
+let next = 0
+async function lane(): Promise<void> {
+  while (next < job.count) await one(`user${next++}@sink.example`)
+}
+
+await one('first@sink.example')
+const cpu = process.cpuUsage()
+const begun = performance.now()
+const lanes: Promise<void>[] = []
+for (let n = 0; n < job.width; n++) {
+  lanes.push(lane())
+  // A server takes so many new connections at once and no more: its queue is 4,096 long.
+  if (n % 500 === 499) await sleep(100)
+}
+await Promise.all(lanes)
+const wallSeconds = (performance.now() - begun) / 1_000
+const { user, system } = process.cpuUsage(cpu)
+const highest = Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1])
+await verifier.close()
+process.send?.({
+  answers,
+  wallSeconds,
+  userSeconds: user / 1e6,
+  systemSeconds: system / 1e6,
+  highestMiB: highest / 1_024,
+} satisfies Figures)

@@ -1,0 +1,132 @@
+import { execFile, fork } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { withDelay } from '../test/real/delay/delay.ts'
+import { flags, machine, median, sleep } from './figures.ts'
+import { insideLab } from './inside-lab.ts'
+import { type Sink, startSink } from './smtp-sink.ts'
+import type { Figures, Job } from './smtp-worker.ts'
+
+/**
+ * Verifications a second against smtp-sink: over a connection each, and over sessions that are used again; connections are counted by smtp-sink.
+ * `node bench/smtp.ts [--rounds 3] [--count 6000] [--delay 40] [--cpu-prof FOLDER]`. Without delay beside smtp-source in the same rounds; then with the sink
+ * `--delay` ms away; then 10,000 at once, each of which has to wait for its RCPT.
+ */
+const options = flags(process.argv.slice(2))
+const rounds = Number(options.rounds ?? 3)
+const count = Number(options.count ?? 6_000)
+const delayMs = Number(options.delay ?? 40)
+const WIDTH = 100
+/** Waits of a verification here: connect, banner, EHLO, MAIL and RCPT in one batch; none for the DNS, none for a probe. */
+const WAITS = 4
+const SINK = '45.53.9.25'
+const run = promisify(execFile)
+
+type Measured = { readonly perSecond: number; readonly connections: number; readonly figures?: Figures }
+
+if (await insideLab()) {
+  console.log(`${machine()}\n`)
+  await withoutDelay()
+  await farAway()
+  await manyAtOnce()
+}
+
+async function withoutDelay(): Promise<void> {
+  const sink = await startSink(SINK, 25)
+  const kinds: Readonly<Record<string, () => Promise<Measured>>> = {
+    'ours, a connection each': () => ours(sink, { reuse: false, width: WIDTH, count }),
+    'smtp-source, a connection each': () => source(sink, []),
+    'ours, sessions used again': () => ours(sink, { reuse: true, width: WIDTH, count: count * 2 }),
+    'smtp-source, sessions used again': () => source(sink, ['-d']),
+  }
+  const seen = new Map<string, Measured[]>(Object.keys(kinds).map((kind) => [kind, []]))
+  for (let round = 0; round < rounds; round++)
+    for (const [kind, measure] of Object.entries(kinds)) seen.get(kind)!.push(await measure())
+  await sink.stop()
+  console.log(`no delay, ${WIDTH} in flight, median of ${rounds}:\n`)
+  console.log('| who | a second | connections | µs of program + kernel each |\n|---|--:|--:|--:|')
+  for (const [kind, all] of seen) console.log(row(kind, all))
+  const middle = (kind: string): number => median(seen.get(kind)!.map(({ perSecond }) => perSecond))
+  for (const how of ['a connection each', 'sessions used again'])
+    console.log(
+      `| **ours / smtp-source**, ${how} | **${(middle(`ours, ${how}`) / middle(`smtp-source, ${how}`)).toFixed(2)}** | | |`,
+    )
+}
+
+async function farAway(): Promise<void> {
+  const sink = await startSink(SINK, 25)
+  const most = WIDTH / ((WAITS * delayMs) / 1_000)
+  const [fresh, again] = await withDelay(delayMs, [`${SINK}/32`], async () => [
+    await several(() => ours(sink, { reuse: false, width: WIDTH, count: Math.round(most * 6) })),
+    await several(() => ours(sink, { reuse: true, width: WIDTH, count: Math.round(most * 18) })),
+  ])
+  await sink.stop()
+  console.log(
+    `\n${delayMs} ms away, ${WIDTH} in flight; ${WIDTH} / (${WAITS} waits × ${delayMs} ms) = ${most.toFixed(0)}:\n`,
+  )
+  console.log('| who | a second | connections | µs of program + kernel each | of that |\n|---|--:|--:|--:|--:|')
+  for (const [kind, all] of [
+    ['a connection each', fresh!],
+    ['sessions used again', again!],
+  ] as const)
+    console.log(`${row(kind, all)} ${((median(all.map((one) => one.perSecond)) / most) * 100).toFixed(0)} % |`)
+}
+
+async function manyAtOnce(): Promise<void> {
+  const sink = await startSink(SINK, 25, ['-W', 'RCPT:5'])
+  const { figures, connections, perSecond } = await ours(sink, { reuse: false, width: 10_000, count: 10_000 })
+  await sink.stop()
+  console.log(
+    `\n10,000 in flight, RCPT answered after 5 s: ${connections} connections, ${perSecond.toFixed(0)} a second, at most ${figures!.highestMiB.toFixed(0)} MiB resident`,
+  )
+  console.log(JSON.stringify(figures!.answers))
+}
+
+async function several(measure: () => Promise<Measured>): Promise<Measured[]> {
+  const all: Measured[] = []
+  for (let round = 0; round < rounds; round++) all.push(await measure())
+  return all
+}
+
+async function ours(sink: Sink, job: Pick<Job, 'reuse' | 'width' | 'count'>): Promise<Measured> {
+  const before = sink.sessions()
+  const figures = await work({ ...job, address: sink.address, port: sink.port })
+  const answered = Object.values(figures.answers).reduce((sum, n) => sum + n, 0)
+  const told = figures.answers['catch_all accept_all'] ?? 0
+  if (told !== answered) console.log(`not all were answered: ${JSON.stringify(figures.answers)}`)
+  await sleep(300)
+  return { perSecond: job.count / figures.wallSeconds, connections: sink.sessions() - before, figures }
+}
+
+function work(job: Job): Promise<Figures> {
+  const execArgv = options['cpu-prof'] ? ['--cpu-prof', `--cpu-prof-dir=${options['cpu-prof']}`] : []
+  return new Promise((resolve, reject) => {
+    const child = fork(join(import.meta.dirname, 'smtp-worker.ts'), [JSON.stringify(job)], { execArgv })
+    let figures: Figures | undefined
+    child.on('message', (message) => {
+      figures = message as Figures
+    })
+    child.on('error', reject)
+    child.on('exit', (code) => (figures ? resolve(figures) : reject(new Error(`the worker ended with ${code}`))))
+  })
+}
+
+/** smtp-source(1) also says DATA and sends a message of one octet, in C. */
+async function source(sink: Sink, args: readonly string[]): Promise<Measured> {
+  const before = sink.sessions()
+  const begun = performance.now()
+  const all = ['-s', String(WIDTH), '-m', String(count), '-l', '1', '-f', 'a@bench.example', '-t', 'b@sink.example']
+  await run('/usr/sbin/smtp-source', [...all, ...args, `${sink.address}:${sink.port}`])
+  const perSecond = (count * 1_000) / (performance.now() - begun)
+  await sleep(300)
+  return { perSecond, connections: sink.sessions() - before }
+}
+
+function row(kind: string, all: readonly Measured[]): string {
+  const used = all.flatMap(({ figures }) => figures ?? [])
+  const each = (of: (one: Figures) => number): string =>
+    median(used.map((one) => (of(one) * 1e6) / Object.values(one.answers).reduce((sum, n) => sum + n, 0))).toFixed(0)
+  const cpu = used.length === 0 ? '' : `${each((one) => one.userSeconds)} + ${each((one) => one.systemSeconds)}`
+  const connections = median(all.map((one) => one.connections)).toFixed(0)
+  return `| ${kind} | ${median(all.map((one) => one.perSecond)).toFixed(0)} | ${connections} | ${cpu} |`
+}
