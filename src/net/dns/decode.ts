@@ -49,6 +49,7 @@ export type Compared = { readonly name: string; readonly end: number }
 const MAX_EDE = 8
 const EDE_OPTION = 15 // RFC 8914 §2
 const NONE: readonly ResourceRecord[] = []
+const NO_ERRORS: readonly ExtendedError[] = []
 
 /**
  * Reads a DNS message of at most 65,535 octets (RFC 1035 §4.1). Gives a problem, and never throws, for octets that are not one.
@@ -72,8 +73,7 @@ export function decodeMessage(bytes: Buffer, compared?: Compared): Parsed<Messag
   if (!authority) return problem('an authority record cannot be read', cursor.at)
   const additional = readRecords(cursor, (bytes[10]! << 8) | bytes[11]!, known)
   if (!additional) return problem('an additional record cannot be read', cursor.at)
-  const opt = additional.find((record) => record.type === OPT)
-  return parsed(messageOf(bytes, question, answers, authority, additional, opt))
+  return parsed(messageOf(bytes, question, answers, authority, additional, optOf(additional)))
 }
 
 function messageOf(
@@ -103,6 +103,11 @@ function messageOf(
     additional,
     edns: opt && readEdns(bytes, opt),
   }
+}
+
+function optOf(additional: readonly ResourceRecord[]): ResourceRecord | undefined {
+  for (const record of additional) if (record.type === OPT) return record
+  return undefined
 }
 
 /** The data of a record, or undefined when it is not of `type` or its data cannot be read. */
@@ -151,8 +156,19 @@ function readRecords(cursor: Cursor, count: number, known: string | undefined): 
   return records
 }
 
-/** RFC 6891 §6.1.2; a list of options that runs over its end is read as far as it goes. */
+/** RFC 6891 §6.1.3. */
 function readEdns(bytes: Buffer, opt: ResourceRecord): Edns {
+  const errors: readonly ExtendedError[] = opt.end - opt.start < 4 ? NO_ERRORS : readErrors(bytes, opt)
+  return {
+    udpSize: opt.class,
+    version: bytes[opt.start - 5]!,
+    dnssecOk: (bytes[opt.start - 4]! & 0x80) !== 0,
+    errors,
+  }
+}
+
+/** RFC 6891 §6.1.2; a list of options that runs over its end is read as far as it goes. */
+function readErrors(bytes: Buffer, opt: ResourceRecord): readonly ExtendedError[] {
   const errors: ExtendedError[] = []
   for (let at = opt.start; at + 4 <= opt.end && errors.length < MAX_EDE; ) {
     const code = bytes.readUInt16BE(at)
@@ -163,10 +179,5 @@ function readEdns(bytes: Buffer, opt: ResourceRecord): Edns {
     }
     at = end
   }
-  return {
-    udpSize: opt.class,
-    version: bytes[opt.start - 5]!,
-    dnssecOk: (bytes[opt.start - 4]! & 0x80) !== 0,
-    errors,
-  }
+  return errors
 }

@@ -11,11 +11,16 @@ export type QueryFlags = {
   readonly edns: boolean
 }
 
-/** A query on its way. The id, its first two octets, is written by the transport that sends it. */
+/**
+ * A query on its way: the octets of `bytes` from `start` to `end`. The id, its first two octets, is written by the transport that sends it.
+ * A place in a buffer and no view on it: a view is the largest object that a question would keep.
+ */
 export type Query = {
-  readonly bytes: Buffer
-  /** Index after the question: an answer repeats the octets from 12 to here. */
-  readonly questionEnd: number
+  bytes: Buffer
+  start: number
+  /** Index after the question: an answer repeats the octets from the header to here. */
+  questionEnd: number
+  end: number
 }
 
 /** The largest answer over UDP that is asked for: it passes every path unfragmented. RFC 9715 §3.1 */
@@ -27,23 +32,23 @@ let slab = Buffer.allocUnsafeSlow(SLAB)
 let used = 0
 
 /**
- * The query for one name and type, AD set so that the answer's AD means something (RFC 6840 §5.7), each letter in a random case
- * (draft-vixie-dnsext-dns0x20). Undefined when the name cannot be asked: {@link writeName} says when.
- * Queries share slabs of 32 KiB: nothing is allocated for one but the view on it.
+ * Writes the query for one name and type into `query`, AD set so that the answer's AD means something (RFC 6840 §5.7), each letter in a
+ * random case (draft-vixie-dnsext-dns0x20). False when the name cannot be asked: {@link writeName} says when.
+ * Queries share slabs of 32 KiB: nothing is allocated for one.
  */
-export function encodeQuery(name: string, typeCode: number, flags: QueryFlags): Query | undefined {
+export function encodeQuery(query: Query, name: string, typeCode: number, flags: QueryFlags): boolean {
   if (SLAB - used < MAX_QUERY) {
     slab = Buffer.allocUnsafeSlow(SLAB)
     used = 0
   }
   const start = used
   const nameEnd = writeName(name, slab, start + 12)
-  if (nameEnd < 0) return undefined
+  if (nameEnd < 0) return false
   slab[start + 2] = flags.recursion ? 0x01 : 0x00
   slab[start + 3] = flags.checkingDisabled ? 0x30 : 0x20
   slab[start + 4] = 0
   slab[start + 5] = 1
-  slab.fill(0, start + 6, start + 12)
+  for (let i = 6; i < 11; i++) slab[start + i] = 0
   slab[start + 11] = flags.edns ? 1 : 0
   mixCase(slab, start + 12, nameEnd)
   slab[nameEnd] = typeCode >> 8
@@ -52,12 +57,16 @@ export function encodeQuery(name: string, typeCode: number, flags: QueryFlags): 
   slab[nameEnd + 3] = CLASS_IN
   const questionEnd = nameEnd + 4
   used = flags.edns ? writeOpt(slab, questionEnd) : questionEnd
-  return { bytes: slab.subarray(start, used), questionEnd: questionEnd - start }
+  query.bytes = slab
+  query.start = start
+  query.questionEnd = questionEnd
+  query.end = used
+  return true
 }
 
 /** RFC 6891 §6.1.2, without options. DO stays 0: AD alone tells of validation and keeps signatures out of the answers. */
 function writeOpt(into: Buffer, at: number): number {
-  into.fill(0, at, at + 11)
+  for (let i = 0; i < 11; i++) into[at + i] = 0
   into[at + 2] = OPT
   into[at + 3] = UDP_SIZE >> 8
   into[at + 4] = UDP_SIZE & 0xff

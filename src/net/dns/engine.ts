@@ -35,6 +35,13 @@ const MAX_EDE = 16
 const PLAIN = /^[a-z0-9._-]*$/
 const NONE: readonly never[] = []
 
+/** The executor of the promises: the only one there is, so that none is made for each question. It leaves what it was given in `kept`. */
+const kept = {} as { resolve: Question['resolve']; reject: Question['reject'] }
+const keep = (resolve: (answer: unknown) => void, reject: (error: unknown) => void): void => {
+  kept.resolve = resolve
+  kept.reject = reject
+}
+
 /** The life of questions, callbacks from end to end: a promise is made once a question and a timer never. */
 export function engine(options: EngineOptions): Engine {
   const { now, onEvent } = options
@@ -46,43 +53,46 @@ export function engine(options: EngineOptions): Engine {
   let underWay = 0
   let closed = false
 
-  const ask: Engine['ask'] = (stations, name, type, signal, checkingDisabled) =>
-    new Promise((resolve, reject) => {
-      const shown = canonicalName(name)
-      const question = begun({
-        name: shown,
-        type,
-        checkingDisabled,
-        signal,
-        stations,
-        startedAtMs: now(),
-        resolve: resolve as Question['resolve'],
-        reject,
-        secure: options.trustAd,
-      })
-      if (signal.aborted) reject(new DnsError(timedOut(signal) ? 'timeout' : 'aborted', { name: shown, type }))
-      else if (!prepare(question, shown)) reject(new DnsError('invalid_name', { name: shown, type }))
-      else {
-        underWay++
-        aborts.add(signal, question)
-        next(question)
-      }
+  const ask: Engine['ask'] = (stations, name, type, signal, checkingDisabled) => {
+    const promise = new Promise(keep)
+    const { resolve, reject } = kept
+    const shown = canonicalName(name)
+    const startedAtMs = now()
+    const { trustAd: secure } = options
+    const question = begun({
+      name: shown,
+      type,
+      checkingDisabled,
+      signal,
+      stations,
+      startedAtMs,
+      resolve,
+      reject,
+      secure,
     })
+    if (signal.aborted) reject(new DnsError(timedOut(signal) ? 'timeout' : 'aborted', { name: shown, type }))
+    else if (!prepare(question, shown)) reject(new DnsError('invalid_name', { name: shown, type }))
+    else {
+      underWay++
+      aborts.add(signal, question)
+      next(question, startedAtMs)
+    }
+    return promise as Promise<never>
+  }
 
   /** Writes the query for `name`: false when it cannot be asked. */
   function prepare(question: Question, name: string): boolean {
     const { recursion } = options
     const { checkingDisabled, edns } = question
-    const query = encodeQuery(name, TYPE_CODES[question.type], { recursion, checkingDisabled, edns })
-    if (!query) return false
-    question.query = query
-    question.wireName = PLAIN.test(name) ? name : readName({ bytes: query.bytes, at: 12 } as Cursor)!
+    if (!encodeQuery(question, name, TYPE_CODES[question.type], { recursion, checkingDisabled, edns })) return false
+    question.wireName = PLAIN.test(name)
+      ? name
+      : readName({ bytes: question.bytes, at: question.start + 12 } as Cursor)!
     return true
   }
 
   /** Asks the next server, or ends when none is left, or no try, or no time. */
-  function next(question: Question): void {
-    const nowMs = now()
+  function next(question: Question, nowMs = now()): void {
     const leftMs = question.startedAtMs + options.totalMs - nowMs
     const most = Math.max(options.tries, question.stations.length)
     const more = !closed && leftMs > 0 && question.tries < most
@@ -99,7 +109,7 @@ export function engine(options: EngineOptions): Engine {
     const again = question.tries++ >= question.stations.length
     // The first try waits its whole time; later ones are spread by a tenth, so that many questions do not come back at once.
     const spread = question.tries === 1 ? 1 : 0.9 + 0.2 * options.random()
-    question.expiresAtMs = nowMs + Math.min(leftMs, options.tryMs * (again ? 2 : 1) * spread)
+    question.expiresAtMs = Math.ceil(nowMs + Math.min(leftMs, options.tryMs * (again ? 2 : 1) * spread))
     at.link.ask(question)
   }
 
@@ -172,8 +182,10 @@ export function engine(options: EngineOptions): Engine {
       question.secure &&= message.authenticated
       if (message.edns && message.edns.errors.length > 0)
         question.ede = [...question.ede, ...message.edns.errors].slice(0, MAX_EDE)
-      if (is === 'referral') settle(question, message, 'nodata', NONE)
-      else follow(question, message, reading)
+      if (is === 'referral') {
+        question.ttlSeconds = 0
+        settle(question, message, 'nodata', NONE)
+      } else follow(question, message, reading)
     }
   }
 
@@ -191,8 +203,7 @@ export function engine(options: EngineOptions): Engine {
   }
 
   function settle(question: Question, message: Message, kind: Answer['kind'], records: ServerAnswer['records']): void {
-    const { name, type, chain, secure, ede } = question
-    const ttlSeconds = question.ttlSeconds === Number.MAX_SAFE_INTEGER ? 0 : question.ttlSeconds
+    const { name, type, chain, secure, ede, ttlSeconds } = question
     done(question, kind)
     const { authoritative } = message
     question.resolve({ kind, name, type, records, ttlSeconds, cname: chain, secure, ede, authoritative })

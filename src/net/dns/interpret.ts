@@ -29,21 +29,22 @@ const LONGEST_TTL = 0x7fffffff
  * takes NXDOMAIN for the end of the chain (RFC 6604 §3), and the negative TTL from the SOA record (RFC 2308 §5; 0 without one).
  */
 export function interpret<T extends RecordType>(message: Message, name: string, type: T): Reading<T> {
-  const chain: string[] = []
+  let chain: readonly string[] = EMPTY
   let at = name
   let ttlSeconds = LONGEST_TTL
   for (;;) {
     const found = recordsAt(message, at, type)
     if (found === undefined) return { is: 'malformed', problem: `a ${type} record cannot be read` }
     if (found.records.length > 0) {
-      return { is: 'answer', kind: 'found', ...found, ttlSeconds: Math.min(ttlSeconds, found.ttlSeconds), chain }
+      ttlSeconds = Math.min(ttlSeconds, found.ttlSeconds)
+      return { is: 'answer', kind: 'found', records: found.records, ttlSeconds, chain }
     }
     const alias = message.answers.find((record) => isAt(record, at, TYPE_CODES.CNAME))
     if (!alias) break
     const target = dataOf(message, alias, 'CNAME')
     if (target === undefined) return { is: 'malformed', problem: 'a CNAME record cannot be read' }
     if (target === name || chain.includes(target) || chain.length === MAX_CHAIN) return { is: 'cname_loop' }
-    chain.push(target)
+    chain = [...chain, target]
     ttlSeconds = Math.min(ttlSeconds, alias.ttlSeconds)
     at = target
   }

@@ -64,4 +64,4 @@ export function link<W extends Wait>(server: Server, on: Handlers<W>, now: () =>
 }
 
 const comparedIn = (wait: Wait, bytes: Buffer): { name: string; end: number } | undefined =>
-  bytes[5] === 1 ? { name: wait.wireName, end: wait.query.questionEnd } : undefined
+  bytes[5] === 1 ? { name: wait.wireName, end: wait.questionEnd - wait.start } : undefined

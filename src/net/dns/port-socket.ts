@@ -65,17 +65,17 @@ export class PortSocket<W extends Wait> {
   }
 
   ask(wait: W): void {
-    const { bytes } = wait.query
+    const { bytes, start } = wait
     let id = random32() & 0xffff
     while (this.inFlight.has(id)) id = random32() & 0xffff
-    bytes[0] = id >> 8
-    bytes[1] = id & 0xff
+    bytes[start] = id >> 8
+    bytes[start + 1] = id & 0xff
     wait.id = id
     wait.holder = this
     this.#left--
     this.inFlight.set(id, wait)
     try {
-      this.#socket.send(bytes)
+      this.#socket.send(bytes, start, wait.end - start)
     } catch (error) {
       queueMicrotask(() => this.#fail(error)) // never connected, for want of a route
     }
@@ -104,7 +104,7 @@ export class PortSocket<W extends Wait> {
       return
     }
     this.#release(wait)
-    if (sameQuestion(wait.query, bytes) || isBareFormErr(bytes)) {
+    if (sameQuestion(wait, bytes) || isBareFormErr(bytes)) {
       this.#on.received(wait, bytes)
     } else {
       this.#on.event('mismatched', this.#server)

@@ -53,7 +53,9 @@ export type Question = Wait &
     after: Question | undefined
   }
 
-const NO_QUERY = { bytes: Buffer.alloc(0), questionEnd: 0 }
+const NO_BYTES = Buffer.alloc(0)
+/** RFC 2181 §8. */
+const LONGEST_TTL = 0x7fffffff
 const NONE: readonly never[] = []
 
 /** A question that was not asked yet. */
@@ -63,7 +65,10 @@ export const begun = (
     'name' | 'type' | 'checkingDisabled' | 'signal' | 'stations' | 'startedAtMs' | 'resolve' | 'reject' | 'secure'
   >,
 ): Question => ({
-  query: NO_QUERY,
+  bytes: NO_BYTES,
+  start: 0,
+  questionEnd: 0,
+  end: 0,
   wireName: given.name,
   expiresAtMs: 0,
   holder: undefined,
@@ -82,7 +87,7 @@ export const begun = (
   tries: 0,
   place: 0,
   chain: NONE,
-  ttlSeconds: Number.MAX_SAFE_INTEGER,
+  ttlSeconds: LONGEST_TTL,
   secure: given.secure,
   ede: NONE,
   failure: undefined,

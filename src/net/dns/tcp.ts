@@ -83,10 +83,10 @@ class Connection<W extends Wait> {
   ask(wait: W): void {
     let id = random32() & 0xffff
     while (this.#inFlight.has(id)) id = (id + 1) & 0xffff
-    const { bytes } = wait.query
-    const framed = Buffer.allocUnsafe(bytes.length + 2)
-    framed.writeUInt16BE(bytes.length)
-    framed.set(bytes, 2)
+    const { bytes, start, end } = wait
+    const framed = Buffer.allocUnsafe(end - start + 2)
+    framed.writeUInt16BE(end - start)
+    bytes.copy(framed, 2, start, end)
     framed.writeUInt16BE(id, 2)
     wait.id = id
     wait.holder = this
@@ -137,7 +137,7 @@ class Connection<W extends Wait> {
       return
     }
     this.#release(wait)
-    if (sameQuestion(wait.query, frame) || isBareFormErr(frame)) {
+    if (sameQuestion(wait, frame) || isBareFormErr(frame)) {
       this.#on.received(wait, frame)
       return
     }

@@ -3,8 +3,7 @@ import type { Query } from './encode.ts'
 import type { Server } from './system.ts'
 
 /** One question in flight. The transport that holds it writes `holder` and `id`; nothing else is kept about it. */
-export type Wait = {
-  query: Query
+export type Wait = Query & {
   /** The name as a reader of the wire spells it: lower case, canonical escapes. */
   wireName: string
   /** When the transport gives up, in ms of the client's clock. */
@@ -36,10 +35,10 @@ export function giveUp(wait: Wait): void {
 
 /** Whether `answer` is a response that repeats the question octet by octet, the case of its letters included (RFC 5452 §9.1). */
 export function sameQuestion(query: Query, answer: Buffer): boolean {
-  const { bytes, questionEnd } = query
-  if (answer.length < questionEnd || (answer[2]! & 0xf8) !== 0x80) return false
+  const { bytes, start, questionEnd } = query
+  if (answer.length < questionEnd - start || (answer[2]! & 0xf8) !== 0x80) return false
   if (answer[4] !== 0 || answer[5] !== 1) return false
-  for (let i = 12; i < questionEnd; i++) if (answer[i] !== bytes[i]) return false
+  for (let at = start + 12, i = 12; at < questionEnd; at++, i++) if (answer[i] !== bytes[at]) return false
   return true
 }
 
