@@ -1,0 +1,33 @@
+import fastify from 'fastify'
+import { expect, it } from 'vitest'
+import { refuseWhenLate } from '../../src/http/overload.ts'
+
+/** Holds the event loop up for a while, again and again, so that its mean delay is far over the bound. */
+async function strain(): Promise<void> {
+  for (let i = 0; i < 3; i++) {
+    const end = performance.now() + 400
+    while (performance.now() < end);
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+it.each<[string, number, string, number]>([
+  ['many requests under way', 100, '/work', 503],
+  ['few under way: something else is late', 3, '/work', 200],
+  ['health', 100, '/v1/health', 200],
+  ['ready', 100, '/v1/ready', 200],
+  ['metrics', 100, '/metrics', 200],
+])('while the event loop is late: %s', async (_, underWay, url, status) => {
+  const app = fastify()
+  await refuseWhenLate(app, () => underWay)
+  for (const path of ['/work', '/v1/health', '/v1/ready', '/metrics']) app.get(path, async () => 'ok')
+  await app.ready()
+  const seen = new Set<number>()
+  for (let i = 0; i < 4 && !seen.has(503); i++) {
+    await strain()
+    const response = await app.inject({ url })
+    seen.add(response.statusCode === 200 ? 200 : 503) // the error handler of the service is not part of this
+  }
+  expect(seen.has(503)).toBe(status === 503)
+  await app.close()
+})
