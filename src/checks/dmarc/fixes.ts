@@ -16,7 +16,7 @@ export const startFix = (facts: Pick<Discovery, 'domain' | 'declaresNoMail'>): D
   )
 
 /** The mailbox that fixes suggest for reports. */
-export const mailbox = (domain: string): string => `mailto:dmarc-reports@${domain}`
+const mailbox = (domain: string): string => `mailto:dmarc-reports@${domain}`
 
 /** A misplaced record, moved to where it is looked for. */
 export function movedFix(facts: Discovery): DnsRecord | undefined {
@@ -33,6 +33,14 @@ export function changedFix(applied: Applied, change: Partial<DmarcRecord>): DnsR
     list.flatMap(({ size: _, ...uri }) => (uri.problem === undefined ? [uri] : []))
   const clean = { ...record, removed: {}, testing, rua: uris(record.rua), ruf: uris(record.ruf) }
   return at(applied.domain, { ...clean, p: record.p ?? 'none', ...change })
+}
+
+/** The record with a mailbox for reports where it has none: without reports nobody can tell when a stricter policy is safe. */
+export function reported(applied: Applied): Applied {
+  const { record } = applied.reading
+  if (record.rua.length > 0) return applied
+  const rua = [{ uri: mailbox(applied.domain), scheme: 'mailto' as const }]
+  return { ...applied, reading: { ...applied.reading, record: { ...record, rua } } }
 }
 
 /** The record with the policy of this name set to `policy`, in whichever tag gives it; `sp` and `np` that would then be weaker go. */

@@ -6,11 +6,11 @@ import { type DmarcFindingId, finding } from './finding.ts'
 import { findings as table } from './findings.ts'
 import {
   changedFix,
-  mailbox,
   mergedFix,
   movedFix,
   policyFix,
   repairedFix,
+  reported,
   startFix,
   subdomainFix,
   versionFix,
@@ -105,14 +105,17 @@ function policyFindings(facts: DmarcFacts, applied: Applied): Finding[] {
       finding(
         'dmarc.policy_none',
         { tag: applied.tag },
-        { evidence, fix: policyFix(applied, facts.declaresNoMail ? 'reject' : 'quarantine') },
+        {
+          evidence,
+          fix: facts.declaresNoMail ? policyFix(applied, 'reject') : policyFix(reported(applied), 'quarantine'),
+        },
       ),
     )
   else if (effective === 'quarantine') out.push(finding('dmarc.policy_quarantine', {}, { evidence }))
   if (policies && (weaker(policies.sp, policies.p) || weaker(policies.np, policies.p)))
     out.push(finding('dmarc.subdomains_weaker', { ...policies }, { evidence, fix: subdomainFix(applied) }))
   if (record.rua.length === 0 && !facts.declaresNoMail) {
-    const fix = changedFix(applied, { rua: [{ uri: mailbox(applied.domain), scheme: 'mailto' }] })
+    const fix = changedFix(reported(applied), {})
     out.push(finding('dmarc.no_rua', {}, { evidence, fix }))
   }
   return out

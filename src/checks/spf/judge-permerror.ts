@@ -25,7 +25,7 @@ function findingOf(permerror: Permerror, found: SpfLookup, root: SpfNode, readin
       return {
         id: 'spf.many_records',
         args: { count: found.records.length },
-        evidence: found.records.join('\n'),
+        evidence: found.records.join(' | '),
         ...fix(merged(found.records)),
       }
     case 'syntax': {
