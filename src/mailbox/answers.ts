@@ -24,9 +24,10 @@ type Running = { readonly work: Work; waiting: number }
 
 const KEPT_MS = 3_600_000
 const MAX_BYTES = 32 * 1024 * 1024
-/** A guess: the transcript is most of it. */
-const bytesOf = ({ transcript, attempts }: Finding): number =>
-  transcript.reduce((sum, { text }) => sum + text.length + 100, 1_000 + attempts.length * 500)
+/** A guess: the transcript and the certificates are most of it. */
+const bytesOf = ({ transcript, attempts, tls }: Finding): number =>
+  transcript.reduce((sum, { text }) => sum + text.length + 100, 1_000 + attempts.length * 500) +
+  (tls?.chain ?? []).reduce((sum, der) => sum + der.length + 200, 0)
 
 /** A firm answer says something of the mailbox that will hold for a while. Temporary, blocked and unreachable ones never do. */
 export function isFirm({ result, reason, catchAll, provider }: Finding): boolean {
