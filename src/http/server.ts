@@ -34,6 +34,7 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
+    childLoggerFactory: (logger) => logger, // each line names its request_id: a logger a request costs more than health itself
     requestIdHeader: false,
     bodyLimit: BODY_LIMIT,
     connectionTimeout: 120_000,
@@ -49,8 +50,9 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     void reply.header('x-request-id', request.id)
     done()
   })
-  app.addHook('onSend', async (_request, reply) => {
+  app.addHook('onSend', (_request, reply, payload, done) => {
     if (options.draining()) void reply.header('connection', 'close') // else it would be waited for until it is idle for long
+    done(null, payload)
   })
   app.addHook('onResponse', (request, reply, done) => {
     tell(options, request, reply)
