@@ -13,7 +13,7 @@ const LOOPBACK: Ip = ip('127.0.0.1')
 
 /** knotd takes the system's default receive buffer, about 250 datagrams: what it loses in a burst would be measured as the client's. */
 const RECEIVE_BUFFER = '/proc/sys/net/core/rmem_default'
-const RECEIVE_BYTES = 4 * 1_048_576
+const RECEIVE_BYTES = 16 * 1_048_576
 
 /** knotd on a free loopback port with a wildcard zone, in `folder`, with a large receive buffer where that may be set (as root). Rejects when it does not answer within 5 s. */
 export async function startKnot(

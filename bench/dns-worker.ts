@@ -1,11 +1,11 @@
 import { createSocket } from 'node:dgram'
-import { Resolver } from 'node:dns'
+import { promises } from 'node:dns'
 import dnsPacket from 'dns-packet'
 import { dnsClient } from '../src/net/dns/client.ts'
 import { formatServer, type Server } from '../src/net/dns/system.ts'
 
 export type Job = {
-  readonly client: 'ours' | 'dns-packet' | 'c-ares'
+  readonly client: 'ours' | 'dns-packet' | 'dns-packet-bare' | 'c-ares'
   readonly server: Server
   /** Questions in flight all the time. */
   readonly width: number
@@ -35,7 +35,14 @@ const LOST_MS = 10_000
 /** How long one try is waited for, by all. */
 const TRY_MS = 1_500
 
-const SUBJECTS: Record<Job['client'], (server: Server) => Subject> = { ours, 'dns-packet': packet, 'c-ares': cares }
+const TRIES = 4
+
+const SUBJECTS: Record<Job['client'], (server: Server) => Subject> = {
+  ours,
+  'dns-packet': packet,
+  'dns-packet-bare': bare,
+  'c-ares': cares,
+}
 
 const job = JSON.parse(process.argv[2]!) as Job
 const subject = SUBJECTS[job.client](job.server)
@@ -104,10 +111,46 @@ function ours(server: Server): Subject {
   }
 }
 
-type Waiting = { readonly name: string; readonly done: (right: boolean) => void; sentAtMs: number }
+type Waiting = {
+  readonly name: string
+  readonly answered: (records: readonly string[]) => void
+  readonly failed: (error: Error) => void
+  sentAtMs: number
+  tries: number
+}
 
-/** The least that a client on dns-packet does: one socket, ids in turn, no look at the question; what is lost is sent again by a sweep. */
+/**
+ * A client on dns-packet that gives its caller what ours gives: a promise of the records. One socket, ids in turn, no look at the
+ * question, nothing random; one sweep for what is lost, as ours has it.
+ */
 function packet(server: Server): Subject {
+  const base = exchanges(server)
+  const resolve = (name: string): Promise<readonly string[]> =>
+    new Promise((answered, failed) => base.send({ name, answered, failed, sentAtMs: 0, tries: 0 }))
+  return {
+    ...base,
+    ask: (name, done) => {
+      resolve(name).then(
+        (records) => done(records[0] === EXPECTED),
+        () => done(false),
+      )
+    },
+  }
+}
+
+/** The same without promises: the least that can be built on the library. */
+function bare(server: Server): Subject {
+  const base = exchanges(server)
+  return {
+    ...base,
+    ask: (name, done) => {
+      const answered = (records: readonly string[]): void => done(records[0] === EXPECTED)
+      base.send({ name, answered, failed: () => done(false), sentAtMs: 0, tries: 0 })
+    },
+  }
+}
+
+function exchanges(server: Server): Pick<Subject, 'again' | 'close'> & { readonly send: (wait: Waiting) => void } {
   const socket = createSocket({ type: 'udp4', recvBufferSize: 4 * 1_048_576 })
   const waiting = new Map<number, Waiting>()
   let last = 0
@@ -117,33 +160,41 @@ function packet(server: Server): Subject {
     const wait = waiting.get(message.id)
     if (!wait) return
     waiting.delete(message.id)
-    const [record] = message.answers
-    wait.done(record?.type === 'A' && record.data === EXPECTED)
+    const records: string[] = []
+    for (const answer of message.answers) if (answer.type === 'A') records.push(answer.data)
+    wait.answered(records)
   })
-  function send(id: number, name: string): void {
+  function write(id: number, wait: Waiting): void {
     const query = dnsPacket.encode({
       type: 'query',
       id,
       flags: dnsPacket.RECURSION_DESIRED,
-      questions: [{ type: 'A', name }],
+      questions: [{ type: 'A', name: wait.name }],
       additionals: [{ type: 'OPT', name: '.', udpPayloadSize: 1232, flags: 0, options: [] }],
     })
+    wait.sentAtMs = performance.now()
+    wait.tries++
     socket.send(query, server.port, server.ip)
   }
   const sweep = setInterval(() => {
+    const nowMs = performance.now()
     for (const [id, wait] of waiting) {
-      if (performance.now() - wait.sentAtMs < TRY_MS) continue
-      retries++
-      wait.sentAtMs = performance.now()
-      send(id, wait.name)
+      if (nowMs - wait.sentAtMs < TRY_MS) continue
+      if (wait.tries === TRIES) {
+        waiting.delete(id)
+        wait.failed(new Error('no answer in time'))
+      } else {
+        retries++
+        write(id, wait)
+      }
     }
   }, 50)
   return {
-    ask: (name, done) => {
+    send: (wait) => {
       do last = (last + 1) & 0xffff
       while (waiting.has(last))
-      waiting.set(last, { name, done, sentAtMs: performance.now() })
-      send(last, name)
+      waiting.set(last, wait)
+      write(last, wait)
     },
     again: () => retries,
     close: () => {
@@ -154,10 +205,15 @@ function packet(server: Server): Subject {
 }
 
 function cares(server: Server): Subject {
-  const resolver = new Resolver({ timeout: TRY_MS, tries: 4 })
+  const resolver = new promises.Resolver({ timeout: TRY_MS, tries: TRIES })
   resolver.setServers([formatServer(server)])
   return {
-    ask: (name, done) => resolver.resolve4(name, (error, addresses) => done(!error && addresses[0] === EXPECTED)),
+    ask: (name, done) => {
+      resolver.resolve4(name).then(
+        (addresses) => done(addresses[0] === EXPECTED),
+        () => done(false),
+      )
+    },
     again: () => 0,
     close: () => resolver.cancel(),
   }

@@ -1,6 +1,6 @@
 import { execFileSync, fork } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism, cpus, tmpdir } from 'node:os'
+import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseServer, type Server } from '../src/net/dns/system.ts'
 import { startKnot, ZONE } from './dns-knot.ts'
@@ -8,14 +8,15 @@ import type { Figures, Job } from './dns-worker.ts'
 
 /**
  * How many questions a second of processor time each client manages against one server, each in a process of its own:
- * `node bench/dns.ts [--server IP:PORT] [--seconds N] [--in-flight 1000,5000] [--only ours,dns-packet,c-ares] [--rounds N]`.
- * Without `--server` it starts knotd on a loopback port. Rounds take turns, so that a slow moment of the machine hits all alike.
+ * `node bench/dns.ts [--server IP:PORT] [--seconds N] [--in-flight 1000,5000] [--only ours,dns-packet,dns-packet-bare,c-ares] [--rounds N]`.
+ * Without `--server` it starts knotd on a loopback port. Rounds take turns, so that a slow moment of the machine hits all alike;
+ * figures are medians of the rounds, a ratio is the median of each round's own.
  */
-const CLIENTS = ['ours', 'dns-packet', 'c-ares'] as const
+const CLIENTS = ['ours', 'dns-packet', 'dns-packet-bare', 'c-ares'] as const
 
 const options = flags(process.argv.slice(2))
-const seconds = Number(options.seconds ?? 5)
-const rounds = Number(options.rounds ?? 2)
+const seconds = Number(options.seconds ?? 2)
+const times = Number(options.rounds ?? 5)
 const inFlight = (options['in-flight'] ?? '1000,5000').split(',').map(Number)
 const clients = (options.only ?? CLIENTS.join(',')).split(',') as Job['client'][]
 const folder = mkdtempSync(join(tmpdir(), 'mailsonde-bench-'))
@@ -24,7 +25,7 @@ const server = options.server ? given(options.server) : knot!.server
 
 try {
   console.log(
-    `${cpus()[0]?.model.trim()}, ${availableParallelism()} cores, Node ${process.version}, ${seconds} s × ${rounds}\n`,
+    `${cpus()[0]?.model.trim()}, ${availableParallelism()} cores, Node ${process.version}, ${seconds} s × ${times}\n`,
   )
   console.log(
     '| client | in flight | questions/s | questions per CPU-second | µs of program + kernel a question | sent again | lost |\n|---|--:|--:|--:|--:|--:|--:|',
@@ -36,21 +37,24 @@ try {
 }
 
 async function compare(width: number): Promise<void> {
-  const sums = new Map<string, Figures>()
-  for (let round = 0; round < rounds; round++) {
+  const rounds = new Map<string, Figures[]>()
+  const [before] = loadavg()
+  for (let round = 0; round < times; round++) {
     for (const client of clients) {
       const figures = await measure({ client, server, width, seconds, zone: ZONE })
-      sums.set(client, add(sums.get(client), figures))
+      rounds.set(client, [...(rounds.get(client) ?? []), figures])
     }
   }
-  for (const [client, figures] of sums) console.log(row(client, width, figures))
+  for (const [client, figures] of rounds) console.log(row(client, width, figures))
   const wall = dnsperf(width)
   if (wall !== undefined) console.log(`| dnsperf | ${width} | ${Math.round(wall)} | | | | |`)
-  const ours = perCpuSecond(sums.get('ours'))
-  for (const other of ['dns-packet', 'c-ares']) {
-    const theirs = perCpuSecond(sums.get(other))
-    if (ours && theirs) console.log(`| ours / ${other} | ${width} | | **${(ours / theirs).toFixed(2)} ×** | | | |`)
+  const ours = rounds.get('ours') ?? []
+  for (const [client, theirs] of rounds) {
+    if (client === 'ours' || ours.length === 0) continue
+    const ratio = median(theirs.map((figures, round) => perCpuSecond(ours[round]!) / perCpuSecond(figures)))
+    console.log(`| ours / ${client} | ${width} | | **${ratio.toFixed(2)} ×** | | | |`)
   }
+  console.log(`| load ${before!.toFixed(0)} to ${loadavg()[0]!.toFixed(0)} | ${width} | | | | | |`)
 }
 
 function measure(job: Job): Promise<Figures> {
@@ -80,20 +84,23 @@ function dnsperf(width: number): number | undefined {
   }
 }
 
-function perCpuSecond(figures: Figures | undefined): number {
-  return figures ? figures.answered / (figures.userSeconds + figures.systemSeconds) : 0
+function perCpuSecond({ answered, userSeconds, systemSeconds }: Figures): number {
+  return answered / (userSeconds + systemSeconds)
 }
 
-function row(client: string, width: number, figures: Figures): string {
-  const { answered, wallSeconds, userSeconds, systemSeconds, again, lost } = figures
-  const each = [userSeconds, systemSeconds].map((used) => ((used * 1e6) / answered).toFixed(1)).join(' + ')
-  return `| ${client} | ${width} | ${Math.round(answered / wallSeconds)} | ${Math.round(perCpuSecond(figures))} | ${each} | ${again} | ${lost} |`
+function row(client: string, width: number, rounds: readonly Figures[]): string {
+  const each = (['userSeconds', 'systemSeconds'] as const).map((used) =>
+    median(rounds.map((figures) => (figures[used] * 1e6) / figures.answered)).toFixed(1),
+  )
+  const perSecond = median(rounds.map(({ answered, wallSeconds }) => answered / wallSeconds))
+  const sum = (of: 'again' | 'lost'): number => rounds.reduce((all, figures) => all + figures[of], 0)
+  return `| ${client} | ${width} | ${Math.round(perSecond)} | ${Math.round(median(rounds.map(perCpuSecond)))} | ${each.join(' + ')} | ${sum('again')} | ${sum('lost')} |`
 }
 
-function add(sum: Figures | undefined, more: Figures): Figures {
-  if (!sum) return more
-  const keys = Object.keys(more) as (keyof Figures)[]
-  return Object.fromEntries(keys.map((key) => [key, sum[key] + more[key]])) as Figures
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
 function given(text: string): Server {
