@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { get } from 'node:http'
+import { createServer } from 'node:net'
 import { cpuMs } from './figures.ts'
 
 /** A server process that has answered once. */
@@ -12,18 +13,16 @@ export type Serving = {
   readonly stop: () => Promise<void>
 }
 
-let port = 9_300
-
-/** Starts `node <args> --port N` and waits for its first answer at `/v1/health` (at most 20 s). */
+/** Starts `node <args> --port N` on a free port and waits for its first answer at `/v1/health` (at most 20 s). */
 export async function startServing(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Serving> {
-  const at = ++port
+  const port = await freePort()
   const begun = performance.now()
-  const child = spawn(process.execPath, [...args, '--port', String(at)], {
+  const child = spawn(process.execPath, [...args, '--port', String(port)], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, ...env },
   })
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  const url = `http://127.0.0.1:${at}`
+  const url = `http://127.0.0.1:${port}`
   await firstAnswer(`${url}/v1/health`, child, begun + 20_000)
   const startMs = performance.now() - begun
   return {
@@ -36,6 +35,16 @@ export async function startServing(args: readonly string[], env: NodeJS.ProcessE
       return gone
     },
   }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
 }
 
 async function firstAnswer(url: string, child: ChildProcess, end: number): Promise<void> {
