@@ -33,6 +33,7 @@ const MAX_UNKNOWN = 8
 export function sessions(): Sessions {
   const idle = new Map<string, Set<Kept>>()
   const waiting = new Map<string, Set<(kept: Kept) => void>>()
+  const timers = new WeakMap<Kept, NodeJS.Timeout>()
 
   async function end({ session, leave }: Kept): Promise<void> {
     await session.quit()
@@ -40,7 +41,9 @@ export function sessions(): Sessions {
   }
   function takeIdle(key: string): Kept | undefined {
     const kept = idle.get(key)?.values().next().value
-    if (kept) remove(idle, key, kept)
+    if (!kept) return undefined
+    remove(idle, key, kept)
+    clearTimeout(timers.get(kept))
     return kept
   }
   function park(key: string, kept: Kept): void {
@@ -48,7 +51,7 @@ export function sessions(): Sessions {
     const timer = setTimeout(() => {
       if (remove(idle, key, kept)) void end(kept)
     }, IDLE_MS)
-    timer.unref()
+    timers.set(kept, timer.unref())
   }
   return {
     acquire: async (key, enter, signal) => {
