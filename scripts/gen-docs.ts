@@ -7,8 +7,10 @@ import { OPTIONS } from '../src/config-options.ts'
 import { BUILT_IN_LISTS } from '../src/dnsbl/zones.ts'
 import { openApiDocument } from '../src/operations/openapi.ts'
 import type { Operation } from '../src/operations/operation.ts'
-import { operations } from '../src/operations/registry.ts'
+import { allOperations } from '../src/operations/registry.ts'
 import { rfcIndex } from './rfc-index.ts'
+
+const operations = await allOperations()
 
 /** Writes the generated documents; with `--check` it writes nothing and fails when one of them is stale. */
 const ROOT = resolve(import.meta.dirname, '..')

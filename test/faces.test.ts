@@ -4,13 +4,16 @@ import { beforeAll, expect, it } from 'vitest'
 import { type Faces, runCommandLine } from '../src/cli/program.ts'
 import { loadConfig } from '../src/config.ts'
 import { OPTIONS } from '../src/config-options.ts'
+import { logOf } from '../src/log.ts'
 import { createVerifier } from '../src/mailbox/verify.ts'
 import type { Deps } from '../src/operations/deps.ts'
-import { operations } from '../src/operations/registry.ts'
+import { allOperations } from '../src/operations/registry.ts'
 import { operate } from '../src/start/operate.ts'
 import { labApp, labDeps } from './lab/app.ts'
 import { labDial } from './lab/dial.ts'
 import { labWorld } from './lab/world.ts'
+
+const operations = await allOperations()
 
 /** One body, many doors: the same questions over HTTP and on the command line, in one lab world, give the same JSON and the same refusals. */
 const { dial } = labDial({ '45.53.5.1': { rcpt: { 'joe@a.example': '250 2.1.5 ok' } } })
@@ -43,7 +46,7 @@ async function run(words: Words): Promise<{ code: number; printed: string; compl
   let complaint = ''
   const unused = async (): Promise<number> => 70
   const { config } = loadConfig({}, {})
-  const setting = { config, logger: pino({ level: 'silent' }), version: '0', onTerminal: false }
+  const setting = { config, log: logOf(pino({ level: 'silent' })), version: '0', onTerminal: false }
   const open = async () => ({ world, deps, close: async () => {} })
   const faces: Faces = {
     serve: unused,

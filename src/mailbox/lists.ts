@@ -1,12 +1,8 @@
 import { createRequire } from 'node:module'
+import { once } from '../base/once.ts'
 
 /** The shipped lists of domains, read at the first question and not at the start of the program. */
 const require = createRequire(import.meta.url)
-
-const once = <T>(make: () => T): (() => T) => {
-  let made: { readonly value: T } | undefined
-  return () => (made ??= { value: make() }).value
-}
 
 /** Domains of throw-away mail, of the list that is kept with care (disposable-email-domains) and the large one (mailchecker). */
 export const disposableLists: () => readonly ReadonlySet<string>[] = once(() => {

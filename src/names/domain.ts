@@ -1,11 +1,14 @@
+import { createRequire } from 'node:module'
 import { isIP } from 'node:net'
-import { toASCII, toUnicode } from 'tr46'
+import { once } from '../base/once.ts'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 
 /** A host name of two labels or more as asked for by a caller: lower-case A-labels, no trailing dot, at most 253 octets. Made by {@link parseDomain} only. */
 export type Domain = string & { readonly __brand: 'Domain' }
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+/** Its tables are large: they are read with the first domain, and a question about an address has none. */
+const uts46 = once(() => createRequire(import.meta.url)('tr46') as typeof import('tr46'))
 const IDNA = { useSTD3ASCIIRules: true, checkBidi: true, checkJoiners: true, checkHyphens: false } as const
 
 /**
@@ -18,7 +21,7 @@ export function parseDomain(text: string): Parsed<Domain> {
   if (bare === '') return problem('the domain is empty')
   if (text.length > 1_000) return problem(`${shown}… is longer than a domain name can be (253 octets)`)
   if (isIP(bare.replace(/^\[|\]$/g, '')) !== 0) return problem(`${shown} is an IP address, not a domain name`)
-  const ascii = toASCII(bare, IDNA)
+  const ascii = uts46().toASCII(bare, IDNA)
   if (ascii === null || ascii === '') return problem(`${shown} is not a domain name`)
   if (ascii.length > 253) return problem(`${shown}… is longer than a domain name can be (253 octets)`)
   const labels = ascii.split('.')
@@ -41,7 +44,7 @@ export function domain(text: string): Domain {
 
 /** The Unicode form of a domain (UTS 46), or the domain itself where there is none. */
 export const unicodeOf = (name: string): string => {
-  const result = toUnicode(name, IDNA)
+  const result = uts46().toUnicode(name, IDNA)
   return result.error ? name : result.domain
 }
 

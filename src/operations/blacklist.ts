@@ -24,6 +24,7 @@ export const blacklist = defineOperation({
   output: blacklistAnswer,
   example: blacklistExample,
   deadlineMs: DEADLINE_MS,
+  needs: ['blacklists'],
   run: (ctx, deps, { ip, max_age, vantage }) => {
     const question = {
       path: '/v1/blacklist',

@@ -19,6 +19,7 @@ export const blacklists = defineOperation({
   }),
   example: { input: {}, output: { total: 29, list_version: '2026-11', data: [], has_more: false, next_cursor: null } },
   deadlineMs: 15_000,
+  needs: ['blacklists'],
   run: async (ctx, deps) => {
     await deps.blacklists.test(ctx)
     return presentBlacklists(deps.blacklists.set, deps.blacklists.states())

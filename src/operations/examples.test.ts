@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { readInput } from './read-input.ts'
-import { operations } from './registry.ts'
+import { allOperations } from './registry.ts'
+
+const operations = await allOperations()
 
 describe.each(operations.map((operation) => [operation.name, operation] as const))(
   'the example of %s',

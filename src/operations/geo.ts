@@ -16,5 +16,6 @@ export const geo = defineOperation({
   output: geoAnswer,
   example: { input: { ip: '203.0.113.7' }, output: peerExample.geo[0]! },
   deadlineMs: 10_000,
+  needs: ['geo'],
   run: async (_ctx, deps, { ip }) => presentGeo(await deps.geo(ip)),
 })

@@ -62,6 +62,8 @@ export type Operation<S extends z.ZodObject = z.ZodObject> = {
   readonly deadlineMs: number
   /** Milliseconds more for an operation that keeps the deadline by itself and hands over what it has. */
   readonly graceMs?: number
+  /** What of {@link Deps} it uses unless other nodes are asked too (`vantage`); undefined: all of it. A command makes these rooms alone. */
+  readonly needs?: readonly (keyof Deps)[]
   readonly run: (ctx: Call, deps: Deps, input: z.output<S>) => Promise<JsonObject>
   /** The parts of the answer as they come, for faces that can hand them on one by one: HTTP does, a line each. `run` then gives them all in one. */
   readonly stream?: (ctx: Call, deps: Deps, input: z.output<S>) => AsyncIterable<JsonObject>

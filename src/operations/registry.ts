@@ -1,42 +1,36 @@
-import { blacklist } from './blacklist.ts'
-import { blacklistBulk } from './blacklist-bulk.ts'
-import { blacklists } from './blacklists.ts'
-import { check } from './check.ts'
-import { dkim } from './dkim.ts'
-import { dmarc } from './dmarc.ts'
-import { doctor } from './doctor.ts'
-import { geo } from './geo.ts'
-import { health } from './health.ts'
 import type { Operation } from './operation.ts'
-import { peerHeartbeat } from './peer-heartbeat.ts'
-import { peerRegister } from './peer-register.ts'
-import { peers } from './peers.ts'
-import { pool, poolReload } from './pool.ts'
-import { ready } from './ready.ts'
-import { report } from './report.ts'
-import { spf } from './spf.ts'
-import { verify } from './verify.ts'
-import { whatIf } from './what-if.ts'
 
-/** Everything the product can do: one line an operation. HTTP, command line and the OpenAPI document are made from this list. */
-export const operations: readonly Operation[] = [
-  health,
-  ready,
-  check,
-  whatIf,
-  verify,
-  blacklist,
-  blacklistBulk,
-  report,
-  peerRegister,
-  peers,
-  peerHeartbeat,
-  geo,
-  spf,
-  dkim,
-  dmarc,
-  blacklists,
-  pool,
-  poolReload,
-  doctor,
-]
+/**
+ * Everything the product can do, by name: one line an operation, in the order of the OpenAPI document. HTTP, command line and that document are made from
+ * this table. A command loads its own operation alone, since the others are most of what there is to load.
+ */
+export const OPERATIONS = {
+  health: async () => (await import('./health.ts')).health,
+  ready: async () => (await import('./ready.ts')).ready,
+  check: async () => (await import('./check.ts')).check,
+  'what-if': async () => (await import('./what-if.ts')).whatIf,
+  verify: async () => (await import('./verify.ts')).verify,
+  blacklist: async () => (await import('./blacklist.ts')).blacklist,
+  'blacklist-bulk': async () => (await import('./blacklist-bulk.ts')).blacklistBulk,
+  report: async () => (await import('./report.ts')).report,
+  'peer-register': async () => (await import('./peer-register.ts')).peerRegister,
+  peers: async () => (await import('./peers.ts')).peers,
+  'peer-heartbeat': async () => (await import('./peer-heartbeat.ts')).peerHeartbeat,
+  geo: async () => (await import('./geo.ts')).geo,
+  spf: async () => (await import('./spf.ts')).spf,
+  dkim: async () => (await import('./dkim.ts')).dkim,
+  dmarc: async () => (await import('./dmarc.ts')).dmarc,
+  blacklists: async () => (await import('./blacklists.ts')).blacklists,
+  pool: async () => (await import('./pool.ts')).pool,
+  'pool-reload': async () => (await import('./pool.ts')).poolReload,
+  doctor: async () => (await import('./doctor.ts')).doctor,
+} as const satisfies Readonly<Record<string, () => Promise<Operation>>>
+
+/** All of them, loaded. */
+export const allOperations = (): Promise<readonly Operation[]> =>
+  Promise.all(Object.values(OPERATIONS).map((load) => load()))
+
+/** The operation of a name alone; undefined where there is none. */
+export async function operationNamed(name: string): Promise<Operation | undefined> {
+  return Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name as keyof typeof OPERATIONS]() : undefined
+}

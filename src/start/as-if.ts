@@ -10,9 +10,8 @@ type Asked = { readonly operation: Operation; readonly raw: Readonly<Record<stri
 /** Bytes of a zone file that are read. */
 const MAX_FILE = 4 << 20
 
-/** A check with `--with` or `--zone` is the what-if operation; all else stays. Throws AppError for a record or file that cannot be read. */
-export function asIf(operation: Operation, raw: Readonly<Record<string, unknown>>, view: ViewFlags): Asked {
-  if (view.with === undefined && view.zone === undefined) return { operation, raw }
+/** What a check with `--with` or `--zone` becomes: the what-if operation. Throws AppError for a record or file that cannot be read. */
+export function asIf(raw: Readonly<Record<string, unknown>>, view: ViewFlags): Asked {
   const stray = Object.keys(raw).find((name) => !(name in whatIf.input.shape))
   if (stray !== undefined)
     throw new AppError('invalid_parameter', `--${stray} is not taken together with --with and --zone`)

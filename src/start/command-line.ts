@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs'
-import Table from 'cli-table3'
 import { AppError } from '../base/errors.ts'
 import { type Faces, runCommandLine } from '../cli/program.ts'
 import { type Config, describeConfig, loadConfig } from '../config.ts'
 import { OPTIONS } from '../config-options.ts'
-import { createLogger, type Logger } from '../log.ts'
-import { operations } from '../operations/registry.ts'
+import type { LogOptions } from '../log.ts'
+import type { Operation } from '../operations/operation.ts'
+import { allOperations, operationNamed } from '../operations/registry.ts'
 import { byKey } from './flags.ts'
-import { manageKeys } from './keys.ts'
-import { operate } from './operate.ts'
+import { logAtNeed } from './log-at-need.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string
@@ -17,7 +16,13 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 export async function commandLine(argv: readonly string[]): Promise<number> {
   const complain = (text: string): void => void process.stderr.write(`${text}\n`)
   try {
-    return await runCommandLine(argv, { operations, configFlags, version, faces, complain })
+    return await runCommandLine(argv, {
+      operations: await operationsFor(argv[0]),
+      configFlags,
+      version,
+      faces,
+      complain,
+    })
   } catch (error) {
     complain(
       `mailsonde: ${error instanceof AppError ? error.message : `an unexpected fault: ${(error as Error).stack}`}`,
@@ -28,37 +33,48 @@ export async function commandLine(argv: readonly string[]): Promise<number> {
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
-const loggerOf = (config: Config, level: string = config.logLevel): Logger =>
-  createLogger({
-    level,
-    format: config.logFormat ?? (process.stderr.isTTY ? 'pretty' : 'json'),
-    addresses: config.logAddresses,
-  })
+/** A command needs its own operation alone; help and words that are no command are told of all. */
+async function operationsFor(word: string | undefined): Promise<readonly Operation[]> {
+  if (word === 'serve' || word === 'config' || word === 'keys') return []
+  const named = word === undefined ? undefined : await operationNamed(word)
+  return named?.partOf === undefined && named ? [named] : allOperations()
+}
+
+const logOptions = (config: Config, level: string = config.logLevel): LogOptions => ({
+  level,
+  format: config.logFormat ?? (process.stderr.isTTY ? 'pretty' : 'json'),
+  addresses: config.logAddresses,
+})
 
 const faces: Faces = {
   serve: async (flags) => {
     const { config } = loadConfig(byKey(flags))
-    const { serve } = await import('./serve.ts') // the HTTP server is a third of the start, and no command needs it
-    return serve(config, loggerOf(config), version)
+    const [{ serve }, { createLogger }] = await Promise.all([import('./serve.ts'), import('../log.ts')])
+    return serve(config, createLogger(logOptions(config)), version)
   },
   config: async (flags) => {
+    const { default: Table } = await import('cli-table3')
     const table = new Table({ head: ['option', 'value', 'from', 'meaning'], style: { head: [], border: [] } })
     for (const { option, value, source, meaning } of describeConfig(loadConfig(byKey(flags))))
       table.push([option, value, source, meaning])
     print(table.toString())
     return 0
   },
-  keys: async (action, flags) => manageKeys(action, loadConfig(byKey(flags)).config, print),
-  operate: (operation, raw, flags, view) => {
+  keys: async (action, flags) => {
+    const { manageKeys } = await import('./keys.ts')
+    return manageKeys(action, loadConfig(byKey(flags)).config, print)
+  },
+  operate: async (operation, raw, flags, view) => {
     const { config, sources } = loadConfig(byKey(flags))
     // A command's log would stand between its lines: only what the operator asked for is shown.
-    const logger = loggerOf(config, sources.logLevel === 'default' ? 'error' : config.logLevel)
+    const log = logAtNeed(logOptions(config, sources.logLevel === 'default' ? 'error' : config.logLevel))
     const server = view.server ?? process.env.MAILSONDE_SERVER
+    const { operate } = await import('./operate.ts')
     return operate(
       operation,
       raw,
       { ...view, ...(server ? { server } : {}) },
-      { config, logger, version, print, onTerminal: process.stdout.isTTY === true },
+      { config, log, version, print, onTerminal: process.stdout.isTTY === true },
     )
   },
 }

@@ -1,66 +1,81 @@
-import { readFileSync } from 'node:fs'
 import { AppError } from '../base/errors.ts'
+import { once } from '../base/once.ts'
 import type { Config } from '../config.ts'
-import { type Blacklists, createBlacklists } from '../dnsbl/blacklists.ts'
-import { parseLists } from '../dnsbl/parse-lists.ts'
-import { parseListKey } from '../dnsbl/query.ts'
-import type { ListKeys, ListSet } from '../dnsbl/zone-type.ts'
-import { BUILT_IN } from '../dnsbl/zones.ts'
-import { createGeo } from '../geo/geo.ts'
-import { geoSources } from '../geo/sources.ts'
-import { identity } from '../mailbox/identity.ts'
-import { createVerifier, type VerifySettings } from '../mailbox/verify.ts'
+import type { VerifySettings } from '../mailbox/verify.ts'
 import { parseEmail } from '../names/email.ts'
-import type { Resolve } from '../net/dns/resolver.ts'
 import { formatServer, isPublicResolver } from '../net/dns/system.ts'
-import { canBind } from '../net/local-addresses.ts'
 import type { Deps, SourcePool } from '../operations/deps.ts'
-import { createPeers } from './peers.ts'
-import { createSourcePool } from './source-pool.ts'
 import type { Outside } from './world.ts'
 
 /** What operations are given, and how the rooms write down what they remember before the store is closed. */
 export type Rooms = { readonly deps: Deps; readonly settle: () => Promise<void> }
 
-/** How long self-tests under way may hold up the end of the program, ms. */
-const SETTLE_MS = 1_000
+/** How long self-tests under way may hold up the end of the program, ms: two round trips to most lists. */
+const SETTLE_MS = 300
 
-/** The rooms that keep state, made once for the life of the process. Throws AppError on an option whose file cannot be used. */
-export async function createDeps(
-  config: Config,
-  { world, uncached, version, probes, servers }: Outside,
-): Promise<Rooms> {
-  const blacklists = createBlacklists({
-    now: world.now,
-    set: listSet(config),
-    keys: listKeys(config),
-    noCourtesy: config.noCourtesy,
-  })
-  const geo = createGeo({
-    sources: geoSources(config.geoDbs, { now: world.now, warn: world.log.warn }),
-    warn: world.log.warn,
-  })
-  const asked = askingWith(uncached, blacklists)
-  const sourcePool = createSourcePool(config, world, asked)
-  const verifier = createVerifier(world, verifySettings(config, sourcePool))
-  const deps: Deps = {
-    blacklists: asked,
-    sourcePool,
-    geo,
-    verifier,
-    heloName: identity(world.now, config.helo ? { helo: config.helo } : {}).heloName,
-    ...(await createPeers(config, world, version, sourcePool.addresses)),
-    publicResolvers: servers.filter(({ ip }) => isPublicResolver(ip)).map(formatServer),
-    probes,
-    canBind,
-    smtpPort: config.smtpPort,
+type Makers = { readonly [Name in keyof Deps]: () => Deps[Name] | Promise<Deps[Name]> }
+
+/**
+ * The rooms that keep state, made once for the life of the process. With `needs` only these are made, and the code of the others is not loaded: reading one
+ * of the others throws. Throws AppError on an option whose file cannot be used.
+ */
+export async function createDeps(config: Config, outside: Outside, needs?: readonly (keyof Deps)[]): Promise<Rooms> {
+  const made: Partial<Deps> = {}
+  const isMade = (name: keyof Deps): boolean => needs === undefined || needs.includes(name)
+  const makers = makersOf(config, outside)
+  for (const name of Object.keys(makers) as (keyof Deps)[]) {
+    if (isMade(name)) Object.assign(made, { [name]: await makers[name]() })
+    else Object.defineProperty(made, name, { get: () => notNamed(name) })
   }
   async function settle(): Promise<void> {
-    await Promise.race([blacklists.settled(), new Promise((resolve) => setTimeout(resolve, SETTLE_MS).unref())])
-    await verifier.close()
+    if (isMade('blacklists')) await shortly(made.blacklists!.settled())
+    if (isMade('verifier')) await made.verifier!.close()
   }
-  return { deps, settle }
+  return { deps: made as Deps, settle }
 }
+
+function makersOf(config: Config, outside: Outside): Makers {
+  const { world, version, probes, servers } = outside
+  const blacklists = once(async () => (await import('./lists.ts')).openLists(config, outside))
+  const sourcePool = once(async () => {
+    const { createSourcePool } = await import('./source-pool.ts')
+    return createSourcePool(config, world, await blacklists())
+  })
+  const nodes = once(async () => {
+    const { createPeers } = await import('./peers.ts')
+    return createPeers(config, world, version, (await sourcePool()).addresses)
+  })
+  return {
+    blacklists,
+    sourcePool,
+    geo: async () => {
+      const [{ createGeo }, { geoSources }] = await Promise.all([import('../geo/geo.ts'), import('../geo/sources.ts')])
+      const { warn } = world.log
+      return createGeo({ sources: geoSources(config.geoDbs, { now: world.now, warn }), warn })
+    },
+    verifier: async () => {
+      const { createVerifier } = await import('../mailbox/verify.ts')
+      return createVerifier(world, verifySettings(config, await sourcePool()))
+    },
+    heloName: async () => {
+      const { identity } = await import('../mailbox/identity.ts')
+      return identity(world.now, config.helo ? { helo: config.helo } : {}).heloName
+    },
+    peers: async () => (await nodes()).peers,
+    mayCall: async () => (await nodes()).mayCall,
+    publicResolvers: () => servers.filter(({ ip }) => isPublicResolver(ip)).map(formatServer),
+    probes: () => probes,
+    canBind: async () => (await import('../net/local-addresses.ts')).canBind,
+    smtpPort: () => config.smtpPort,
+  }
+}
+
+function notNamed(name: string): never {
+  throw new Error(`the operation uses ${name} and does not name it among its needs`)
+}
+
+const shortly = (work: Promise<void>): Promise<void> =>
+  Promise.race([work, new Promise<void>((resolve) => setTimeout(resolve, SETTLE_MS).unref())])
 
 function verifySettings(config: Config, pool: SourcePool): VerifySettings {
   return {
@@ -82,39 +97,4 @@ function mailFrom(text: string | undefined): Pick<VerifySettings, 'mailFrom'> {
   const email = parseEmail(text.replace(/^<(.*)>$/, '$1'))
   if (!email.ok) throw new AppError('invalid_parameter', `--mail-from: ${email.problem}`)
   return { mailFrom: email.value }
-}
-
-/** Lists are remembered by rules of their own (docs/blacklists.md), so that no other cache may stand between. */
-const askingWith = (resolve: Resolve, blacklists: Blacklists): Blacklists => ({
-  ...blacklists,
-  lookup: (ctx, address, options) => blacklists.lookup({ ...ctx, resolve }, address, options),
-  test: (ctx) => blacklists.test({ ...ctx, resolve }),
-})
-
-function listKeys(config: Config): ListKeys {
-  const key = (text: string | undefined, option: string): string | undefined => {
-    if (text === undefined) return undefined
-    const parsed = parseListKey(text, option)
-    if (!parsed.ok) throw new AppError('invalid_parameter', parsed.problem)
-    return parsed.value
-  }
-  const [dqs, spamrats] = [key(config.dqsKey, '--dqs-key'), key(config.spamratsKey, '--spamrats-key')]
-  return { ...(dqs ? { dqs } : {}), ...(spamrats ? { spamrats } : {}) }
-}
-
-function listSet(config: Config): ListSet {
-  if (config.dnsblLists === undefined) return BUILT_IN
-  let text: string
-  try {
-    text = readFileSync(config.dnsblLists, 'utf8')
-  } catch (cause) {
-    throw new AppError(
-      'invalid_parameter',
-      `--dnsbl-lists: ${config.dnsblLists} could not be read: ${(cause as Error).message}`,
-      { cause },
-    )
-  }
-  const lists = parseLists(text)
-  if (!lists.ok) throw new AppError('invalid_parameter', `--dnsbl-lists: ${config.dnsblLists}: ${lists.problem}`)
-  return lists.value
 }

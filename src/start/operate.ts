@@ -1,15 +1,12 @@
 import { within } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
 import type { ViewFlags } from '../cli/program.ts'
-import { viewMarkdown, viewTable } from '../cli/view.ts'
 import type { Config } from '../config.ts'
-import type { Logger } from '../log.ts'
 import type { Deps } from '../operations/deps.ts'
 import type { JsonObject, Operation, Verdict } from '../operations/operation.ts'
 import { readInput } from '../operations/read-input.ts'
-import type { World } from '../world.ts'
-import { asIf } from './as-if.ts'
-import { type AskedServer, askServer } from './ask-server.ts'
+import type { Log, World } from '../world.ts'
+import type { AskedServer } from './ask-server.ts'
 import { createDeps } from './deps.ts'
 import { openOutside } from './world.ts'
 
@@ -19,7 +16,7 @@ type Format = (typeof FORMATS)[number]
 
 export type Setting = {
   readonly config: Config
-  readonly logger: Logger
+  readonly log: Log
   readonly version: string
   readonly print: (text: string) => void
   readonly onTerminal: boolean
@@ -27,7 +24,11 @@ export type Setting = {
   readonly open?: Open
 }
 
-export type Open = (setting: Pick<Setting, 'config' | 'logger' | 'version'>) => Promise<{
+/** Opens the outside, and of the rooms those that are needed; undefined: all. */
+export type Open = (
+  setting: Pick<Setting, 'config' | 'log' | 'version'>,
+  needs: readonly (keyof Deps)[] | undefined,
+) => Promise<{
   readonly world: World
   readonly deps: Deps
   readonly close: () => Promise<void>
@@ -40,36 +41,62 @@ export async function operate(
   view: ViewFlags,
   setting: Setting,
 ): Promise<number> {
-  const { operation, raw } = asIf(asked, given, view)
+  const isSupposed = view.with !== undefined || view.zone !== undefined
+  const { operation, raw } = isSupposed
+    ? (await import('./as-if.ts')).asIf(given, view)
+    : { operation: asked, raw: given }
   const format = readFormat(operation, view.format, setting.onTerminal)
   const minScore = readMinScore(view.minScore)
   const input = readInput(operation.input, raw) as Record<string, unknown> // refused here too, so that a typo costs no question
+  const give = async (answer: JsonObject): Promise<void> =>
+    setting.print(await show(operation, answer, format, setting.version))
   const answer = view.server
-    ? await askServer(operation, raw, proverOf(view.server, setting.config))
-    : await runHere(operation, input, setting)
-  setting.print(show(operation, answer, format, setting.version))
+    ? await runThere(operation, raw, proverOf(view.server, setting.config), give)
+    : await runHere(operation, input, setting, give)
   if (minScore !== undefined) return EXIT[scoreVerdict(answer, minScore)]
   return EXIT[operation.verdict?.(answer) ?? 'good']
 }
 
-async function runHere(operation: Operation, input: Record<string, unknown>, setting: Setting): Promise<JsonObject> {
-  const { world, deps, close } = await (setting.open ?? openReal)(setting)
+type Give = (answer: JsonObject) => Promise<void>
+
+async function runThere(
+  operation: Operation,
+  raw: Readonly<Record<string, unknown>>,
+  server: AskedServer,
+  give: Give,
+): Promise<JsonObject> {
+  const { askServer } = await import('./ask-server.ts')
+  const answer = await askServer(operation, raw, server)
+  await give(answer)
+  return answer
+}
+
+async function runHere(
+  operation: Operation,
+  input: Record<string, unknown>,
+  setting: Setting,
+  give: Give,
+): Promise<JsonObject> {
+  const needs = input.vantage === undefined ? operation.needs : undefined
+  const { world, deps, close } = await (setting.open ?? openReal)(setting, needs)
   const stop = new AbortController()
   const interrupted = (): void => stop.abort(new DOMException('stopped', 'AbortError'))
   process.once('SIGINT', interrupted)
   try {
     const deadlineMs =
       (typeof input.timeout === 'number' ? input.timeout : operation.deadlineMs) + (operation.graceMs ?? 0)
-    return await operation.run({ ...world, signal: within(deadlineMs, stop.signal) }, deps, input)
+    const answer = await operation.run({ ...world, signal: within(deadlineMs, stop.signal) }, deps, input)
+    await give(answer) // before the rooms write down what they remember: nobody waits for that
+    return answer
   } finally {
     process.off('SIGINT', interrupted)
     await close()
   }
 }
 
-const openReal: Open = async ({ config, logger, version }) => {
-  const outside = await openOutside(config, logger, version)
-  const { deps, settle } = await createDeps(config, outside)
+const openReal: Open = async ({ config, log, version }, needs) => {
+  const outside = await openOutside(config, log, version)
+  const { deps, settle } = await createDeps(config, outside, needs)
   const close = async (): Promise<void> => {
     await settle()
     await outside.close()
@@ -85,12 +112,13 @@ const proverOf = (server: string, { apiKeys, peerSecret, nodeId }: Config): Aske
   nodeId,
 })
 
-function show(operation: Operation, answer: JsonObject, format: Format, version: string): string {
+async function show(operation: Operation, answer: JsonObject, format: Format, version: string): Promise<string> {
   const document = operation.documents?.[format]
   if (document) return document.render(answer, { version })
   if (format === 'json' && operation.stream)
     return (answer.data as JsonObject[]).map((one) => JSON.stringify(one)).join('\n')
   if (format === 'json') return JSON.stringify(answer, null, 2)
+  const { viewMarkdown, viewTable } = await import('../cli/view.ts')
   return format === 'markdown' ? viewMarkdown(answer) : viewTable(answer)
 }
 

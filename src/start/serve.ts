@@ -4,9 +4,9 @@ import { within } from '../base/deadline.ts'
 import type { Config } from '../config.ts'
 import { isLoopbackHost } from '../http/caller.ts'
 import { httpServer } from '../http/server.ts'
-import type { Logger } from '../log.ts'
+import { type Logger, logOf } from '../log.ts'
 import type { Deps } from '../operations/deps.ts'
-import { operations } from '../operations/registry.ts'
+import { allOperations } from '../operations/registry.ts'
 import { type ApiKey, hashKey, makeKey, openKeyFile } from '../store/key-file.ts'
 import { createDeps } from './deps.ts'
 import { keyPath } from './keys.ts'
@@ -20,13 +20,13 @@ const DRAIN_MS = 30_000
 /** Answers over HTTP until SIGTERM or SIGINT: then nothing new is taken, what runs may end (at most 30 s), and the process exits with 0. */
 export async function serve(config: Config, logger: Logger, version: string): Promise<number> {
   const metrics = createMetrics()
-  const outside = await openOutside(config, logger, version, metrics.onDns)
+  const outside = await openOutside(config, logOf(logger), version, metrics.onDns)
   const { deps: plain, settle } = await createDeps(config, outside)
   const deps = { ...plain, verifier: metrics.metered(plain.verifier) }
   const keys = keysInForce(config, outside.world.now, logger)
   let draining = false
   const app = await httpServer({
-    operations,
+    operations: await allOperations(),
     world: outside.world,
     deps,
     keys,

@@ -1,23 +1,21 @@
 import { randomInt } from 'node:crypto'
 import { access, constants, mkdir } from 'node:fs/promises'
-import { getCACertificates } from 'node:tls'
 import { AppError } from '../base/errors.ts'
+import { once } from '../base/once.ts'
 import type { Config } from '../config.ts'
-import type { Logger } from '../log.ts'
-import { logOf } from '../log.ts'
 import { rangeOf } from '../names/ip-range.ts'
 import { serverAsker } from '../net/dns/ask-server.ts'
 import { dnsClient } from '../net/dns/client.ts'
 import type { DnsEvent } from '../net/dns/question.ts'
 import { DnsError, type Resolve } from '../net/dns/resolver.ts'
 import { formatServer, isPublicResolver, parseServer, type Server, systemResolvers } from '../net/dns/system.ts'
-import { cached, limited, once } from '../net/dns/wrap.ts'
-import { httpsFetch } from '../net/https.ts'
-import { guard } from '../net/public-only.ts'
-import { tcpDial } from '../net/smtp/tcp-dial.ts'
+import { cached, limited, once as merged } from '../net/dns/wrap.ts'
+import type { Fetch } from '../net/fetch.ts'
+import { type Guard, guard } from '../net/public-only.ts'
+import type { Dial } from '../net/smtp/dial.ts'
 import type { Deps, Probe } from '../operations/deps.ts'
 import { fileStore } from '../store/file-store.ts'
-import type { World } from '../world.ts'
+import type { Log, World } from '../world.ts'
 
 /** Questions to the resolvers under way at most; more wait. */
 const MAX_QUESTIONS = 5_000
@@ -39,26 +37,23 @@ export type Outside = {
 /** `onDns` is told of every question that went to a resolver. */
 export async function openOutside(
   config: Config,
-  logger: Logger,
+  log: Log,
   version: string,
   onDns?: (event: DnsEvent) => void,
 ): Promise<Outside> {
-  const log = logOf(logger)
   const { servers, trustAd } = await resolversOf(config)
   const now = (): number => Date.now()
   const random = (): number => randomInt(2 ** 47) / 2 ** 47
   const reachable = guard({ allowed: config.allowNetworks })
   const client = dnsClient({ servers, trustAd, random, ...(onDns && { onEvent: onDns }) })
   const asker = serverAsker({ allowed: reachable, random })
-  const uncached = once(limited(client.resolve, MAX_QUESTIONS))
+  const uncached = merged(limited(client.resolve, MAX_QUESTIONS))
   const resolve = cached(uncached, { now, ...CACHE })
-  const ca = getCACertificates('extra')
   const store = fileStore(config.dataDir, log.warn)
   const world: World = {
     resolve,
     askServer: asker.ask,
-    dial: tcpDial({ reachable, ca }),
-    fetch: httpsFetch({ resolve, reachable, ca, userAgent: `mailsonde/${version}` }),
+    ...secured({ resolve, reachable, userAgent: `mailsonde/${version}` }),
     store,
     now,
     random,
@@ -78,6 +73,26 @@ export async function openOutside(
   }
   const probes = { resolver: resolverProbe(client.resolve), store: storeProbe(config.dataDir) }
   return { world, uncached, servers, version, probes, close }
+}
+
+/** Dialling and fetching: TLS is loaded at the first need, which most commands never have. */
+function secured(options: { readonly resolve: Resolve; readonly reachable: Guard; readonly userAgent: string }): {
+  readonly dial: Dial
+  readonly fetch: Fetch
+} {
+  const tls = once(async () => {
+    const [{ getCACertificates }, { tcpDial }, { httpsFetch }] = await Promise.all([
+      import('node:tls'),
+      import('../net/smtp/tcp-dial.ts'),
+      import('../net/https.ts'),
+    ])
+    const ca = getCACertificates('extra')
+    return { dial: tcpDial({ ...options, ca }), fetch: httpsFetch({ ...options, ca }) }
+  })
+  return {
+    dial: async (target, signal) => (await tls()).dial(target, signal),
+    fetch: async (url, signal, wanted) => (await tls()).fetch(url, signal, wanted),
+  }
 }
 
 /** The root's name servers, past the cache: any answer will do. */

@@ -4,9 +4,11 @@ import { afterEach, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createLogger } from '../../src/log.ts'
 import { defineOperation } from '../../src/operations/operation.ts'
-import { operations } from '../../src/operations/registry.ts'
+import { allOperations } from '../../src/operations/registry.ts'
 import { labApp } from '../lab/app.ts'
 import { labWorld } from '../lab/world.ts'
+
+const operations = await allOperations()
 
 let app: FastifyInstance | undefined
 afterEach(async () => {

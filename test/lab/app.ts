@@ -10,7 +10,7 @@ import { ip } from '../../src/names/ip.ts'
 import { isPublic } from '../../src/names/ip-range.ts'
 import type { PeerCall } from '../../src/net/peer-call.ts'
 import type { Deps } from '../../src/operations/deps.ts'
-import { operations } from '../../src/operations/registry.ts'
+import { allOperations } from '../../src/operations/registry.ts'
 import { peerRoom } from '../../src/peers/room.ts'
 import { type ApiKey, hashKey, type Scope } from '../../src/store/key-file.ts'
 import type { World } from '../../src/world.ts'
@@ -51,13 +51,13 @@ const unasked: PeerCall = async () => {
 }
 
 /** The HTTP face over a lab world; no key is in force unless given. */
-export function labApp(
+export async function labApp(
   world: World,
   options: Partial<HttpOptions> & { readonly onLine?: (line: string) => void } = {},
 ): Promise<FastifyInstance> {
   const { onLine, ...rest } = options
   return httpServer({
-    operations,
+    operations: await allOperations(),
     world,
     deps: labDeps(world),
     keys: () => [],

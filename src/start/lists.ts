@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { AppError } from '../base/errors.ts'
+import type { Config } from '../config.ts'
+import { type Blacklists, createBlacklists } from '../dnsbl/blacklists.ts'
+import { parseListKey } from '../dnsbl/query.ts'
+import type { ListKeys, ListSet } from '../dnsbl/zone-type.ts'
+import { BUILT_IN } from '../dnsbl/zones.ts'
+import type { Resolve } from '../net/dns/resolver.ts'
+import type { Outside } from './world.ts'
+
+/** The room of the lists, as the options want it. Throws AppError on an option or file that cannot be used. */
+export async function openLists(config: Config, { world, uncached }: Outside): Promise<Blacklists> {
+  const blacklists = createBlacklists({
+    now: world.now,
+    set: await listSet(config),
+    keys: listKeys(config),
+    noCourtesy: config.noCourtesy,
+  })
+  return askingWith(uncached, blacklists)
+}
+
+/** Lists are remembered by rules of their own (docs/blacklists.md), so that no other cache may stand between. */
+const askingWith = (resolve: Resolve, blacklists: Blacklists): Blacklists => ({
+  ...blacklists,
+  lookup: (ctx, address, options) => blacklists.lookup({ ...ctx, resolve }, address, options),
+  test: (ctx) => blacklists.test({ ...ctx, resolve }),
+})
+
+function listKeys(config: Config): ListKeys {
+  const key = (text: string | undefined, option: string): string | undefined => {
+    if (text === undefined) return undefined
+    const parsed = parseListKey(text, option)
+    if (!parsed.ok) throw new AppError('invalid_parameter', parsed.problem)
+    return parsed.value
+  }
+  const [dqs, spamrats] = [key(config.dqsKey, '--dqs-key'), key(config.spamratsKey, '--spamrats-key')]
+  return { ...(dqs ? { dqs } : {}), ...(spamrats ? { spamrats } : {}) }
+}
+
+async function listSet(config: Config): Promise<ListSet> {
+  if (config.dnsblLists === undefined) return BUILT_IN
+  let text: string
+  try {
+    text = readFileSync(config.dnsblLists, 'utf8')
+  } catch (cause) {
+    throw new AppError(
+      'invalid_parameter',
+      `--dnsbl-lists: ${config.dnsblLists} could not be read: ${(cause as Error).message}`,
+      { cause },
+    )
+  }
+  const { parseLists } = await import('../dnsbl/parse-lists.ts')
+  const lists = parseLists(text)
+  if (!lists.ok) throw new AppError('invalid_parameter', `--dnsbl-lists: ${config.dnsblLists}: ${lists.problem}`)
+  return lists.value
+}
