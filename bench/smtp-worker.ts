@@ -4,6 +4,7 @@ import { cidr } from '../src/names/cidr.ts'
 import { domain } from '../src/names/domain.ts'
 import { guard } from '../src/net/public-only.ts'
 import { tcpDial } from '../src/net/smtp/tcp-dial.ts'
+import { keepHeapSmall } from '../src/start/heap.ts'
 import { labStore, labWorld } from '../test/lab/world.ts'
 import { sleep } from './figures.ts'
 
@@ -14,6 +15,8 @@ export type Job = {
   readonly reuse: boolean
   readonly width: number
   readonly count: number
+  /** The heap kept small, as `serve` does. */
+  readonly smallHeap?: boolean
 }
 export type Figures = {
   /** By `result reason`. */
@@ -25,6 +28,7 @@ export type Figures = {
 }
 
 const job = JSON.parse(process.argv[2]!) as Job
+if (job.smallHeap) keepHeapSmall()
 
 /** The DNS is memory here: what is measured is the conversation. One domain: whether it takes any name is found out once. */
 const world = labWorld(

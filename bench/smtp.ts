@@ -9,7 +9,7 @@ import type { Figures, Job } from './smtp-worker.ts'
 
 /**
  * Verifications a second against smtp-sink: over a connection each, and over sessions that are used again; connections are counted by smtp-sink.
- * `node bench/smtp.ts [--rounds 3] [--count 6000] [--delay 40] [--cpu-prof FOLDER]`. Without delay beside smtp-source in the same rounds; then with the sink
+ * `node bench/smtp.ts [--rounds 3] [--count 6000] [--delay 40] [--cpu-prof FOLDER] [--only many]`. Without delay beside smtp-source in the same rounds; then with the sink
  * `--delay` ms away; then 10,000 at once, each of which has to wait for its RCPT.
  */
 const options = flags(process.argv.slice(2))
@@ -26,8 +26,10 @@ type Measured = { readonly perSecond: number; readonly connections: number; read
 
 if (await insideLab()) {
   console.log(`${machine()}\n`)
-  await withoutDelay()
-  await farAway()
+  if (options.only !== 'many') {
+    await withoutDelay()
+    await farAway()
+  }
   await manyAtOnce()
 }
 
@@ -72,15 +74,14 @@ async function farAway(): Promise<void> {
     console.log(`${row(kind, all)} ${((median(all.map((one) => one.perSecond)) / most) * 100).toFixed(0)} % |`)
 }
 
-/** With V8's own settings, and with a small young generation: its size is what a burst of sockets makes grow. */
+/** With V8's own settings of the heap, and with those of `serve`. */
 async function manyAtOnce(): Promise<void> {
-  for (const flag of [[], ['--max-semi-space-size=4']]) {
+  for (const smallHeap of [false, true]) {
     const sink = await startSink(SINK, 25, ['-W', 'RCPT:5'])
-    const job = { reuse: false, width: 10_000, count: 10_000 }
-    const { figures, connections } = await ours(sink, job, flag)
+    const { figures, connections } = await ours(sink, { reuse: false, width: 10_000, count: 10_000, smallHeap })
     await sink.stop()
-    const mib = figures!.highestMiB.toFixed(0)
-    console.log(`\n10,000 in flight ${flag.join(' ')}: ${connections} connections, at most ${mib} MiB resident`)
+    const [mib, heap] = [figures!.highestMiB.toFixed(0), smallHeap ? 'as serve has it' : 'of V8’s own size']
+    console.log(`\n10,000 in flight, heap ${heap}: ${connections} connections, at most ${mib} MiB resident`)
   }
 }
 
@@ -90,13 +91,9 @@ async function several(measure: () => Promise<Measured>): Promise<Measured[]> {
   return all
 }
 
-async function ours(
-  sink: Sink,
-  job: Pick<Job, 'reuse' | 'width' | 'count'>,
-  nodeFlags: readonly string[] = [],
-): Promise<Measured> {
+async function ours(sink: Sink, job: Omit<Job, 'address' | 'port'>): Promise<Measured> {
   const before = sink.sessions()
-  const figures = await work({ ...job, address: sink.address, port: sink.port }, nodeFlags)
+  const figures = await work({ ...job, address: sink.address, port: sink.port })
   const answered = Object.values(figures.answers).reduce((sum, n) => sum + n, 0)
   const told = figures.answers['catch_all accept_all'] ?? 0
   if (told !== answered) console.log(`not all were answered: ${JSON.stringify(figures.answers)}`)
@@ -104,9 +101,8 @@ async function ours(
   return { perSecond: job.count / figures.wallSeconds, connections: sink.sessions() - before, figures }
 }
 
-function work(job: Job, nodeFlags: readonly string[]): Promise<Figures> {
-  const profile = options['cpu-prof'] ? ['--cpu-prof', `--cpu-prof-dir=${options['cpu-prof']}`] : []
-  const execArgv = [...profile, ...nodeFlags]
+function work(job: Job): Promise<Figures> {
+  const execArgv = options['cpu-prof'] ? ['--cpu-prof', `--cpu-prof-dir=${options['cpu-prof']}`] : []
   return new Promise((resolve, reject) => {
     const child = fork(join(import.meta.dirname, 'smtp-worker.ts'), [JSON.stringify(job)], { execArgv })
     let figures: Figures | undefined
