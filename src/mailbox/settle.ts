@@ -1,6 +1,6 @@
 import { lookupMailHosts, type MailHosts } from '../mailhosts/mailhosts.ts'
 import type { Email } from '../names/email.ts'
-import type { Ip } from '../names/ip.ts'
+import { familyOf, type Ip } from '../names/ip.ts'
 import { DnsError } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 import type { Conversed } from './converse.ts'
@@ -108,7 +108,7 @@ function sourcesFor({ bindIp, pool, poolAttempts, rooms, stickTo }: Unsettled, s
   const { usable, skipped } = rooms.sources.pick(members, { key: keyOf(first), perMinute }, familiesOf(stops))
   const preferred = [bindIp, stickTo].filter((source) => source !== undefined)
   const from = [...new Set<Source>([...preferred.filter((s) => s === bindIp || usable.includes(s)), ...usable])]
-  if (from.length > 0) return { from: from.slice(0, poolAttempts), skipped }
+  if (from.length > 0) return { from: ofBothFamilies(from, poolAttempts), skipped }
   if (skipped.length === 0)
     return {
       reason: 'network_unreachable',
@@ -118,6 +118,14 @@ function sourcesFor({ bindIp, pool, poolAttempts, rooms, stickTo }: Unsettled, s
   const soonest = skipped.reduce((a, b) => (b.untilMs < a.untilMs ? b : a))
   const message = `every source address rests toward ${keyOf(first)}; ${soonest.source ?? 'the default address'} ${soonest.why}`
   return { reason: 'source_blocked', message: message.slice(0, 512), untilMs: soonest.untilMs }
+}
+
+/** The first `most` sources; where they are all of one family and there is one of the other, that one has the last place (RFC 5321 §5.1: all addresses are tried). */
+export function ofBothFamilies(from: readonly Source[], most: number): readonly Source[] {
+  const first = from.slice(0, most)
+  const families = new Set(first.map((source) => source && familyOf(source)))
+  const other = from.slice(most).find((source) => !families.has(source && familyOf(source)))
+  return other === undefined || most < 2 ? first : [...first.slice(0, -1), other]
 }
 
 function concluded(about: About, heard: readonly Conversed[], { rooms, bindIp }: Unsettled, late: boolean): Finding {
