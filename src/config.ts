@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { AppError } from './base/errors.ts'
+import { isJsonObject } from './base/json.ts'
 import { OPTIONS, type OptionKey, type OptionValues } from './config-options.ts'
 
 /** What is in force, frozen. Each value comes from a flag, else the environment, else the configuration file, else the default. */
@@ -118,7 +119,7 @@ function readFile(given: string | undefined): { path: string; values: Record<str
       { cause },
     )
   }
-  if (typeof values !== 'object' || values === null || Array.isArray(values)) {
+  if (!isJsonObject(values)) {
     throw new AppError('invalid_parameter', `the configuration file ${path} must hold one JSON object`)
   }
   const flags = new Set<string>(Object.values(OPTIONS).map((option) => option.flag))
@@ -128,5 +129,5 @@ function readFile(given: string | undefined): { path: string; values: Record<str
       'invalid_parameter',
       `the configuration file ${path} has an unknown key ${JSON.stringify(unknown)}`,
     )
-  return { path, values: values as Record<string, unknown> }
+  return { path, values }
 }

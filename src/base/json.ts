@@ -1,2 +1,8 @@
 /** A value that JSON can carry; a key whose value is undefined is left out. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined }
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+
+export type JsonObject = { readonly [key: string]: Json | undefined }
+
+/** Whether a value that came as JSON is an object: neither null nor a list. */
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,4 +1,4 @@
-import type { Json } from '../base/json.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
 import type { Ctx } from '../world.ts'
@@ -65,7 +65,7 @@ export type Check<Facts> = {
   /** Rejects with DnsError (or DialError, FetchError) when the whole could not be asked; `run.ts` turns that into `unknown`. */
   readonly run: (ctx: Ctx, domain: Domain, input: CheckInput) => Promise<Outcome<Facts>>
   /** The object of api.md without `status` and `reason`, which are added for every check alike. */
-  readonly present: (outcome: Outcome<Facts>) => { readonly [key: string]: Json | undefined }
+  readonly present: (outcome: Outcome<Facts>) => JsonObject
 }
 export const defineCheck = <Facts>(check: Check<Facts>): Check<Facts> => check
 

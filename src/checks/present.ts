@@ -1,4 +1,4 @@
-import type { Json } from '../base/json.ts'
+import type { JsonObject } from '../base/json.ts'
 import { printable } from '../base/text.ts'
 import type { Check, Finding, FindingTable, Outcome, Severity } from './check.ts'
 import * as registry from './registry.ts'
@@ -45,10 +45,7 @@ export function presentFindings(outcomes: Outcomes): PresentedFinding[] {
 }
 
 /** One check's object: its own fields, then `status`, and `reason` when it is unknown (or the check gives one itself). */
-export function presentOutcome<Facts>(
-  check: Check<Facts>,
-  outcome: Outcome<Facts>,
-): { readonly [key: string]: Json | undefined } {
+export function presentOutcome<Facts>(check: Check<Facts>, outcome: Outcome<Facts>): JsonObject {
   const own = check.present(outcome)
   return {
     ...own,

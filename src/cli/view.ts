@@ -1,7 +1,6 @@
 import Table from 'cli-table3'
-import type { Json } from '../base/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { printable } from '../base/text.ts'
-import type { JsonObject } from '../operations/operation.ts'
 
 /** An answer as a person reads it on a terminal: plain fields first, then lists as tables. Text from outside is cleaned of control characters. */
 export function viewTable(answer: JsonObject): string {
@@ -21,9 +20,7 @@ export function viewTable(answer: JsonObject): string {
 const MAX_COLUMNS = 7
 
 const isRows = (value: Json): value is readonly JsonObject[] =>
-  Array.isArray(value) &&
-  value.length > 0 &&
-  value.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item))
+  Array.isArray(value) && value.length > 0 && value.every(isJsonObject)
 
 function rowsTable(rows: readonly JsonObject[]): string {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))].slice(0, MAX_COLUMNS)

@@ -1,5 +1,5 @@
+import type { JsonObject } from '../base/json.ts'
 import type { ListState } from './blacklists.ts'
-import type { JsonObject } from './present.ts'
 import type { TestState } from './self-test.ts'
 import type { List, ListSet } from './zone-type.ts'
 

@@ -1,9 +1,8 @@
-import type { Json } from '../base/json.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { BlacklistAnswer } from './blacklists.ts'
 import type { Entry } from './entry.ts'
 import type { Scope, Tier } from './zone-type.ts'
 
-export type JsonObject = { readonly [key: string]: Json | undefined }
 export type Verdict = 'clean' | 'listed' | 'incomplete'
 
 /** What an answer amounts to. Listings of tier D are policy or information: they are told, and never make an address `listed`. */

@@ -1,9 +1,7 @@
-import type { Json } from '../base/json.ts'
+import type { Json, JsonObject } from '../base/json.ts'
 import { maskTranscript } from '../net/smtp/transcript.ts'
 import type { PoolRow } from './pool-view.ts'
 import type { Verification } from './verification.ts'
-
-type JsonObject = { readonly [key: string]: Json | undefined }
 
 /** A verification as `/v1/verify` answers it: the fields of spec.md first, in its order, then ours. `trace` adds the transcript, other people's addresses masked. */
 export function presentVerification(v: Verification, options: { readonly trace?: boolean } = {}): JsonObject {

@@ -1,4 +1,4 @@
-import type { Json } from '../base/json.ts'
+import { isJsonObject, type Json } from '../base/json.ts'
 import { type Family, familyOf, type Ip, parseIp } from '../names/ip.ts'
 import type { Ctx } from '../world.ts'
 import { after, choose, freshStanding, type SourceEvent, type Standing, takeTurn } from './source-pool.ts'
@@ -94,8 +94,8 @@ export function sources(
 function readRows(kept: Json | undefined): readonly SourceRow[] {
   if (!Array.isArray(kept)) return []
   return (kept as readonly Json[]).flatMap((row) => {
-    if (typeof row !== 'object' || row === null || Array.isArray(row)) return []
-    const { source, provider, standing } = row as { source?: Json; provider?: Json; standing?: Json }
+    if (!isJsonObject(row)) return []
+    const { source, provider, standing } = row
     const address = typeof source === 'string' ? parseIp(source) : undefined
     if (address && !address.ok) return []
     if (typeof provider !== 'string' || !isStanding(standing)) return []

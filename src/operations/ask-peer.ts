@@ -1,11 +1,12 @@
 import type { z } from 'zod'
 import { within } from '../base/deadline.ts'
+import { isJsonObject, type JsonObject } from '../base/json.ts'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { printable } from '../base/text.ts'
 import { FetchError } from '../net/fetch.ts'
 import type { Peer } from '../peers/peer.ts'
 import type { Deps } from './deps.ts'
-import type { Call, JsonObject } from './operation.ts'
+import type { Call } from './operation.ts'
 
 /** A question for another node: one of our operations with its parameters as text. */
 export type PeerQuestion = {
@@ -31,8 +32,8 @@ async function answerOf(ctx: Call, deps: Deps, peer: Peer, question: PeerQuestio
   try {
     const signal = within(question.timeoutMs, ctx.signal)
     const { status, body } = await deps.peers.ask(peer, `${question.path}?${query}`, signal)
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) return problem('the answer is no object')
-    const answer = body as JsonObject
+    if (!isJsonObject(body)) return problem('the answer is no object')
+    const answer = body
     if (status !== 200) return problem(printable(`it answered ${status}: ${String(answer.detail ?? '')}`, 200))
     const isInOrder = question.output.safeParse(answer).success && question.fits(answer)
     return isInOrder ? parsed(answer) : problem('the answer is not one to what was asked')

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { asTheyCome } from '../base/as-they-come.ts'
+import type { JsonObject } from '../base/json.ts'
 import { presentBlacklist } from '../dnsbl/present.ts'
 import { expandTargets, MAX_TARGETS } from '../dnsbl/targets.ts'
 import type { Ip } from '../names/ip.ts'
 import { blacklistAnswer } from './answers.ts'
 import type { Deps } from './deps.ts'
 import { blacklistExample } from './examples.ts'
-import { type Call, defineOperation, type JsonObject } from './operation.ts'
+import { type Call, defineOperation } from './operation.ts'
 
 /** Addresses that are asked about at a time: 29 questions each. */
 const AT_A_TIME = 8

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import type { JsonObject } from '../base/json.ts'
 import { presentBlacklist } from '../dnsbl/present.ts'
 import { blacklistAnswer } from './answers.ts'
 import { blacklistExample } from './examples.ts'
-import { defineOperation, type JsonObject } from './operation.ts'
+import { defineOperation } from './operation.ts'
 import { formatAge, ipParam, maxAgeParam } from './params.ts'
 import { fromVantages, vantageParam } from './vantage.ts'
 

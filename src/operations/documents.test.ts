@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../base/json.ts'
+import type { Json, JsonObject } from '../base/json.ts'
 import { viewMarkdown, viewTable } from '../cli/view.ts'
 import { reportDocuments } from './documents.ts'
 import { checkExample, reportExample } from './examples.ts'
-import type { JsonObject } from './operation.ts'
 
 const about = { version: '0.0.0' }
 const html = (answer: JsonObject) => reportDocuments.html!.render(answer, about)

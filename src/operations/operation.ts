@@ -1,11 +1,10 @@
 import type { z } from 'zod'
-import type { Json } from '../base/json.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { Scope } from '../store/key-file.ts'
 import type { Ctx } from '../world.ts'
 import type { Deps } from './deps.ts'
 
 export type { Scope } from '../store/key-file.ts'
-export type JsonObject = { readonly [key: string]: Json | undefined }
 
 /** What one operation gave: the answer, and whether the command line calls it good (0), bad (1) or not to be told (3). */
 export type Verdict = 'good' | 'bad' | 'unclear'

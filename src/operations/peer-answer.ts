@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { atMost } from '../base/at-most.ts'
-import type { Json } from '../base/json.ts'
+import type { Json, JsonObject } from '../base/json.ts'
 import { presentGeo } from '../geo/present.ts'
 import type { Peer } from '../peers/peer.ts'
 import { presentPeer } from '../peers/record.ts'
 import type { Ctx } from '../world.ts'
 import type { Deps } from './deps.ts'
-import type { JsonObject } from './operation.ts'
 
 /** Addresses of one node that are told with where they stand. */
 const MAX_GEO = 32

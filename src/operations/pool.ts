@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { Json } from '../base/json.ts'
+import type { Json, JsonObject } from '../base/json.ts'
 import { presentPool } from '../mailbox/present.ts'
 import type { Ctx } from '../world.ts'
 import { remembering } from './context.ts'
 import type { Deps } from './deps.ts'
-import { defineOperation, type JsonObject } from './operation.ts'
+import { defineOperation } from './operation.ts'
 import { presentSelfCheck, selfChecks } from './self-check.ts'
 
 const poolAnswer = z.looseObject({

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { within } from '../base/deadline.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { Deps } from './deps.ts'
-import { type Call, defineOperation, type JsonObject, withStatus } from './operation.ts'
+import { type Call, defineOperation, withStatus } from './operation.ts'
 
 /** Time that each dependency has, ms. */
 const PROBE_MS = 3_000

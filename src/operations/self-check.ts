@@ -1,5 +1,5 @@
 import { atMost } from '../base/at-most.ts'
-import type { Json } from '../base/json.ts'
+import type { Json, JsonObject } from '../base/json.ts'
 import type { DnsRecord } from '../checks/check.ts'
 import { lookupAddress } from '../checks/ptr/index.ts'
 import { checkHost } from '../checks/spf/index.ts'
@@ -8,7 +8,6 @@ import { familyOf, type Ip, reverseName } from '../names/ip.ts'
 import { DnsError } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 import type { Deps } from './deps.ts'
-import type { JsonObject } from './operation.ts'
 
 /** Addresses that are looked at, and at a time. */
 const MAX_ADDRESSES = 64

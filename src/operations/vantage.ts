@@ -1,10 +1,11 @@
 import type { z } from 'zod'
 import { AppError } from '../base/errors.ts'
+import type { JsonObject } from '../base/json.ts'
 import { agreementOf, type Vote } from '../peers/agreement.ts'
 import { type Capability, type Peer, statusOf } from '../peers/peer.ts'
 import { askPeer, type PeerQuestion } from './ask-peer.ts'
 import type { Deps } from './deps.ts'
-import type { Call, JsonObject } from './operation.ts'
+import type { Call } from './operation.ts'
 import { textParam } from './params.ts'
 
 /** Other nodes that one question asks at most. */

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { AppError } from '../base/errors.ts'
+import type { JsonObject } from '../base/json.ts'
 import { printable } from '../base/text.ts'
 import { outcomeOf, REASONS, type Reason } from '../mailbox/reasons.ts'
 import type { Peer } from '../peers/peer.ts'
 import { verifyAnswer } from './answers.ts'
 import { askPeer } from './ask-peer.ts'
 import type { Deps } from './deps.ts'
-import type { Call, JsonObject } from './operation.ts'
+import type { Call } from './operation.ts'
 
 /** Nodes that one verification goes on to at most. */
 const MAX_NODES = 3

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { AppError } from '../base/errors.ts'
+import type { JsonObject } from '../base/json.ts'
 import { presentVerification } from '../mailbox/present.ts'
 import { verifyAnswer } from './answers.ts'
 import { verifyExample } from './examples.ts'
-import { defineOperation, type JsonObject } from './operation.ts'
+import { defineOperation } from './operation.ts'
 import { durationParam, flagParam, formatAge, ipParam, maxAgeParam, TIMEOUT, textParam, wholeParam } from './params.ts'
 import { verifyElsewhere } from './verify-elsewhere.ts'
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { LabZone } from '../../test/lab/dns.ts'
 import { labCtx } from '../../test/lab/world.ts'
+import type { JsonObject } from '../base/json.ts'
 import { check } from './check.ts'
 import type { Deps } from './deps.ts'
-import type { JsonObject } from './operation.ts'
 import { readInput } from './read-input.ts'
 import { whatIf } from './what-if.ts'
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../base/errors.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { Parsed } from '../base/parsed.ts'
 import type { CheckInput } from '../checks/check.ts'
 import type { Domain } from '../names/domain.ts'
@@ -13,7 +14,7 @@ import { repeatable } from './context.ts'
 import { reportDocuments } from './documents.ts'
 import { whatIfExample } from './examples.ts'
 import { judgeDomain } from './judge-domain.ts'
-import { defineOperation, type JsonObject } from './operation.ts'
+import { defineOperation } from './operation.ts'
 import { domainParam, durationParam, listParam, TIMEOUT } from './params.ts'
 
 /** Records that one question may lay over the DNS, beside a zone. */

@@ -1,11 +1,9 @@
 import { z } from 'zod'
-import type { Json } from '../base/json.ts'
+import type { Json, JsonObject } from '../base/json.ts'
 import { printable } from '../base/text.ts'
 import { type Ip, parseIp } from '../names/ip.ts'
 import { CAPABILITIES, MAX_ADDRESSES, MAX_PEERS, type Peer, type PeerStatus, statusOf } from './peer.ts'
 import type { Moment, Peers } from './peers.ts'
-
-type JsonObject = { readonly [key: string]: Json | undefined }
 
 const address = z.string().transform((text, ctx): Ip => {
   const read = parseIp(text)

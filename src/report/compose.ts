@@ -1,4 +1,4 @@
-import type { Json } from '../base/json.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { Status } from '../checks/check.ts'
 import { presentMx } from '../checks/mx/index.ts'
 import { presentFindings, presentOutcomes } from '../checks/present.ts'
@@ -6,8 +6,6 @@ import { ptrOf } from '../checks/ptr/index.ts'
 import type { CheckKey, Outcomes } from '../checks/run.ts'
 import { type Domain, unicodeOf } from '../names/domain.ts'
 import type { Score } from './score.ts'
-
-type JsonObject = { readonly [key: string]: Json | undefined }
 
 /** The checks that the score is made of; the others are hardening: findings, no points. */
 const SCORED = ['spf', 'dkim', 'dmarc', 'mx', 'ptr'] as const satisfies readonly CheckKey[]

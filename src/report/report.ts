@@ -1,12 +1,10 @@
-import type { Json } from '../base/json.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { BlacklistAnswer } from '../dnsbl/blacklists.ts'
 import { presentBlacklist, summarize } from '../dnsbl/present.ts'
 import type { Geo } from '../geo/merge.ts'
 import { presentGeo } from '../geo/present.ts'
 import type { Ip } from '../names/ip.ts'
 import { gradeOf, reportScore } from './score.ts'
-
-type JsonObject = { readonly [key: string]: Json | undefined }
 
 /** One MX address with what is known of it. */
 export type ReportedAddress = {

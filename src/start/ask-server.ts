@@ -1,5 +1,6 @@
 import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
-import type { JsonObject, Operation } from '../operations/operation.ts'
+import type { JsonObject } from '../base/json.ts'
+import type { Operation } from '../operations/operation.ts'
 import { proofHeaders } from '../peers/room.ts'
 
 /** Bytes of an answer that are read at most. */

@@ -1,5 +1,5 @@
 import { sleep, within } from '../base/deadline.ts'
-import type { Json } from '../base/json.ts'
+import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { FetchError } from '../net/fetch.ts'
 import type { PeerCall, PeerReply } from '../net/peer-call.ts'
 import { CAPABILITIES, type Load } from '../peers/peer.ts'
@@ -116,7 +116,4 @@ function send(
   return call({ ...request, ...(body === undefined ? {} : { body }) }, within(CALL_MS, signal))
 }
 
-const fields = (value: Json): { readonly [key: string]: Json | undefined } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as { readonly [key: string]: Json | undefined })
-    : {}
+const fields = (value: Json): JsonObject => (isJsonObject(value) ? value : {})

@@ -1,13 +1,11 @@
-import type { Json } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import { printable } from '../../base/text.ts'
 import type { Outcome } from '../check.ts'
 import type { SelectorFacts } from './judge.ts'
 import type { DkimFacts, FoundKey } from './lookup.ts'
 
-type Fields = { readonly [key: string]: Json | undefined }
-
 /** The `dkim` object of the API: the first usable key stands for the whole. */
-export function presentDkim({ facts }: Outcome<DkimFacts>): Fields {
+export function presentDkim({ facts }: Outcome<DkimFacts>): JsonObject {
   const usable = facts?.keys.find(({ key }) => key.state === 'usable')
   return {
     valid: usable !== undefined,
@@ -22,7 +20,7 @@ export function presentDkim({ facts }: Outcome<DkimFacts>): Fields {
 }
 
 /** One key as it stands in `keys`, and in the answer of `/v1/dkim`. */
-export function presentKey({ selector, name, key, records, cname, notes }: FoundKey): Fields {
+export function presentKey({ selector, name, key, records, cname, notes }: FoundKey): JsonObject {
   const type = key.state === 'revoked' ? undefined : key.type
   return {
     selector,
@@ -42,7 +40,7 @@ export function presentKey({ selector, name, key, records, cname, notes }: Found
 }
 
 /** The fields of `GET /v1/dkim`; those of the key are always there. */
-export function presentSelector({ facts }: Outcome<SelectorFacts>): Fields {
+export function presentSelector({ facts }: Outcome<SelectorFacts>): JsonObject {
   const { selector: _, name: __, usable, ...key } = presentKey(facts?.key ?? NO_KEY)
   return {
     valid: usable === true,

@@ -1,16 +1,14 @@
-import type { Json } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import { printable } from '../../base/text.ts'
 import type { Outcome } from '../check.ts'
 import type { DmarcFacts } from './facts.ts'
 import type { Destination } from './reports.ts'
 
-type Fields = { readonly [key: string]: Json | undefined }
-
 /** Characters of a record that are shown; what is longer is cut. */
 const MAX_TEXT = 2_048
 
 /** The `dmarc` object of the API, without `status` and `reason`. Without a record the texts are empty. */
-export function presentDmarc(outcome: Outcome<DmarcFacts>): Fields {
+export function presentDmarc(outcome: Outcome<DmarcFacts>): JsonObject {
   const applied = outcome.facts?.applied
   const record = applied?.reading.record
   return {
@@ -31,7 +29,7 @@ export function presentDmarc(outcome: Outcome<DmarcFacts>): Fields {
 }
 
 /** The answer of `/v1/dmarc` without `status`, `reason` and `findings`: the steps of the walk and the older reading beside the `dmarc` object. */
-export function presentDmarcLookup(outcome: Outcome<DmarcFacts>): Fields {
+export function presentDmarcLookup(outcome: Outcome<DmarcFacts>): JsonObject {
   const { domain: foundAt, ...fields } = presentDmarc(outcome)
   const { facts } = outcome
   const legacy = facts?.legacy
@@ -68,7 +66,7 @@ const pctOf = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,3}$/.test(text) ? Number(text) : undefined
 
 /** `authorized` is null where it is not for another organization to say, or could not be asked; false for what is no usable address. */
-function presentDestination(uri: Destination): Fields {
+function presentDestination(uri: Destination): JsonObject {
   const authorized = { internal: null, unknown: null, authorized: true, unauthorized: false, invalid: false } as const
   return { uri: printable(uri.uri, 512), authorized: authorized[uri.authorization], reason: uri.reason }
 }

@@ -1,4 +1,4 @@
-import type { Json } from '../../base/json.ts'
+import type { Json, JsonObject } from '../../base/json.ts'
 import type { MailHost, MailHosts } from '../../mailhosts/mailhosts.ts'
 import type { Ip } from '../../names/ip.ts'
 import type { Outcome } from '../check.ts'
@@ -6,7 +6,7 @@ import { resolvable, unanswered } from './hosts.ts'
 import type { MxFacts } from './lookup.ts'
 
 /** One entry of an MX host's `addresses`; the PTR check fills it (its `ptrOf`). */
-export type PresentAddress = (address: Ip) => { readonly address: Ip } & { readonly [key: string]: Json | undefined }
+export type PresentAddress = (address: Ip) => { readonly address: Ip } & JsonObject
 
 const WITHOUT_PTR: PresentAddress = (address) => ({ address, ptr: [], forward_confirmed: null })
 

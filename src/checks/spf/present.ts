@@ -1,4 +1,4 @@
-import type { Json } from '../../base/json.ts'
+import type { Json, JsonObject } from '../../base/json.ts'
 import { printable } from '../../base/text.ts'
 import type { Outcome } from '../check.ts'
 import type { CheckHostAnswer } from './check-host.ts'
@@ -11,7 +11,7 @@ const MAX_RECORD = 2_048
 const MAX_INCLUDES = 50
 
 /** The `spf` object of `/v1/check`. Counts stand only where there is a record. */
-export function presentSpf({ facts }: Outcome<SpfFacts>): { readonly [key: string]: Json | undefined } {
+export function presentSpf({ facts }: Outcome<SpfFacts>): JsonObject {
   const { records = [], tree, reading } = facts ?? {}
   return {
     valid: facts !== undefined && isValid(facts),
@@ -25,7 +25,7 @@ export function presentSpf({ facts }: Outcome<SpfFacts>): { readonly [key: strin
 }
 
 /** The answer of `/v1/spf`. */
-export function presentCheckHost(answer: CheckHostAnswer): { readonly [key: string]: Json | undefined } {
+export function presentCheckHost(answer: CheckHostAnswer): JsonObject {
   const { result, mechanism, explanation, lookups, voidLookups, trace } = answer
   return {
     result,

@@ -1,12 +1,10 @@
-import type { Json } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import type { Status } from '../../checks/check.ts'
 import type { PresentedFinding } from '../../checks/present.ts'
 import type { ScoreRow } from '../score-types.ts'
 
-export type Fields = { readonly [key: string]: Json | undefined }
-
 /** The parts of an answer of `/v1/check` or `/v1/report` that a document is made of. */
-export type Answer = Fields & {
+export type Answer = JsonObject & {
   readonly domain: string
   readonly unicode_domain?: string
   readonly score: number
@@ -75,8 +73,8 @@ export type AddressLists = {
   readonly list_version: string
   readonly results: readonly ListEntry[]
   readonly mx_hosts?: readonly string[]
-  readonly geo?: Fields
+  readonly geo?: JsonObject
 }
 
 /** The answer as its reader knows it: its shape is the operation's output (`answers.ts`), here or on the server that gave it. */
-export const readAnswer = (answer: Fields): Answer => answer as Answer
+export const readAnswer = (answer: JsonObject): Answer => answer as Answer

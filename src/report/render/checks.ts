@@ -1,10 +1,10 @@
-import type { Json } from '../../base/json.ts'
-import type { Answer, Fields } from './answer.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
+import type { Answer } from './answer.ts'
 import { type Block, code, codes, type Inline, type Line, quiet, text } from './block.ts'
 import { findingBlock } from './findings.ts'
 import { hostBlocks } from './hosts.ts'
 import { keyBlocks } from './keys.ts'
-import { isFields, reasonOf, statusOf } from './status.ts'
+import { reasonOf, statusOf } from './status.ts'
 import { CHECKS, wordsFor } from './words.ts'
 
 /** One section a check, in the order of {@link CHECKS}: status, what is published, what was found. */
@@ -12,9 +12,9 @@ export const checkBlocks = (answer: Answer): readonly Block[] => checkKeys(answe
 
 /** The checks that an answer has. */
 export function checkKeys(answer: Answer): readonly string[] {
-  const named = Object.keys(CHECKS).filter((key) => key === 'mx' || isFields(answer[key]))
+  const named = Object.keys(CHECKS).filter((key) => key === 'mx' || isJsonObject(answer[key]))
   const others = Object.keys(answer).filter(
-    (key) => !(key in CHECKS) && isFields(answer[key]) && 'status' in answer[key],
+    (key) => !Object.hasOwn(CHECKS, key) && isJsonObject(answer[key]) && 'status' in answer[key],
   )
   return [...named, ...others]
 }
@@ -39,20 +39,20 @@ function section(answer: Answer, key: string): Block {
 
 function evidence(answer: Answer, key: string): readonly Block[] {
   if (key === 'mx') return hostBlocks(answer)
-  const fields = answer[key] as Fields
+  const fields = answer[key] as JsonObject
   return key === 'dkim' ? keyBlocks(fields) : factBlocks(fields)
 }
 
-/** Fields that are told elsewhere: as the heading, the record or the reason. */
+/** JsonObject that are told elsewhere: as the heading, the record or the reason. */
 const TOLD = new Set(['status', 'reason', 'record', 'records', 'valid'])
 /** Rows of a list within a check that are shown; the JSON has them all. */
 const MAX_ROWS = 50
 
-function factBlocks(fields: Fields): Block[] {
+function factBlocks(fields: JsonObject): Block[] {
   const records = recordsOf(fields)
   const rest = Object.entries(fields).filter(([name, value]) => !TOLD.has(name) && !isEmpty(value))
-  const simple = rest.filter(([, value]) => !isTable(value) && !isFields(value))
-  const nested = rest.filter(([, value]) => isTable(value) || isFields(value))
+  const simple = rest.filter(([, value]) => !isTable(value) && !isJsonObject(value))
+  const nested = rest.filter(([, value]) => isTable(value) || isJsonObject(value))
   return [
     ...records.map(
       (record, i): Block => ({
@@ -65,17 +65,17 @@ function factBlocks(fields: Fields): Block[] {
       ? []
       : [{ kind: 'facts', rows: simple.map(([name, value]) => [label(name), line(value)] as const) } as const]),
     ...nested.flatMap(([name, value]) =>
-      isFields(value) ? nestedFacts(name, value) : [tableBlock(name, value as readonly Fields[])],
+      isJsonObject(value) ? nestedFacts(name, value) : [tableBlock(name, value as readonly JsonObject[])],
     ),
   ]
 }
 
-const recordsOf = ({ record, records }: Fields): string[] => {
+const recordsOf = ({ record, records }: JsonObject): string[] => {
   if (Array.isArray(records) && records.every((one) => typeof one === 'string')) return records
   return typeof record === 'string' ? [record] : []
 }
 
-const nestedFacts = (name: string, fields: Fields): Block[] => {
+const nestedFacts = (name: string, fields: JsonObject): Block[] => {
   const rows = Object.entries(fields).filter(([, value]) => !isEmpty(value) && !isTable(value))
   return rows.length === 0
     ? []
@@ -87,7 +87,7 @@ const nestedFacts = (name: string, fields: Fields): Block[] => {
       ]
 }
 
-function tableBlock(name: string, rows: readonly Fields[]): Block {
+function tableBlock(name: string, rows: readonly JsonObject[]): Block {
   const shown = rows.slice(0, MAX_ROWS)
   const columns = [...new Set(shown.flatMap((row) => Object.keys(row)))].filter(
     (key) => key !== 'records' && shown.some((row) => !isEmpty(row[key])),
@@ -103,7 +103,8 @@ function tableBlock(name: string, rows: readonly Fields[]): Block {
   }
 }
 
-const isTable = (value: Json | undefined): boolean => Array.isArray(value) && value.length > 0 && value.every(isFields)
+const isTable = (value: Json | undefined): boolean =>
+  Array.isArray(value) && value.length > 0 && value.every(isJsonObject)
 const isEmpty = (value: Json | undefined): boolean =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 

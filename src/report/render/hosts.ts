@@ -1,4 +1,5 @@
-import type { AddressLists, Answer, Fields, MxHost } from './answer.ts'
+import type { JsonObject } from '../../base/json.ts'
+import type { AddressLists, Answer, MxHost } from './answer.ts'
 import { type Block, code, codes, type Inline, type Line, text } from './block.ts'
 import { wordsFor } from './words.ts'
 
@@ -64,7 +65,7 @@ function ptrLine(names: readonly string[], confirmed: boolean | null): Line {
 }
 
 /** Place and network of an address, of what is known. */
-export function placeLine(geo: Fields | undefined): Line {
+export function placeLine(geo: JsonObject | undefined): Line {
   if (!geo) return ['–']
   if (typeof geo.bogon === 'string') return [`no address of the internet (${geo.bogon})`]
   const place = [geo.city, geo.country_name].filter((part) => typeof part === 'string')

@@ -1,6 +1,5 @@
-import type { Fields } from './answer.ts'
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import { type Block, code, type Inline, quiet, text } from './block.ts'
-import { isFields } from './status.ts'
 import { wordsFor } from './words.ts'
 
 /** Keys of one domain that are shown. */
@@ -13,8 +12,8 @@ const DISCOVERY: Readonly<Record<string, string>> = {
 }
 
 /** The DKIM keys: what each is good for, and its record. */
-export function keyBlocks({ keys, tried, wildcard, discovery }: Fields): readonly Block[] {
-  const found = Array.isArray(keys) ? keys.filter(isFields) : []
+export function keyBlocks({ keys, tried, wildcard, discovery }: JsonObject): readonly Block[] {
+  const found = Array.isArray(keys) ? keys.filter(isJsonObject) : []
   const words = wordsFor(DISCOVERY, String(discovery)) ?? ''
   return [
     ...(words === '' ? [] : [text(words)]),
@@ -27,7 +26,7 @@ export function keyBlocks({ keys, tried, wildcard, discovery }: Fields): readonl
   ]
 }
 
-function keyOf(key: Fields): Block[] {
+function keyOf(key: JsonObject): Block[] {
   const kind = [String(key.key_type ?? '').toUpperCase(), key.key_bits === null ? '' : `${String(key.key_bits)} bits`]
   const states = [
     key.revoked === true ? 'revoked' : key.usable === true ? 'usable' : 'not usable',
