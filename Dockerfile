@@ -4,6 +4,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
+COPY scripts/bundle.ts ./scripts/
 COPY src ./src
 RUN npm run build && npm prune --omit=dev
 

@@ -1,5 +1,6 @@
+import { once } from '../base/once.ts'
 import { beginsWith, cidr } from './cidr.ts'
-import { bytesOf, type Ip } from './ip.ts'
+import { bytesOf, type Family, type Ip } from './ip.ts'
 
 /** What an address may be used for. Only `public` addresses can be mail hosts of the world. */
 export type IpRange =
@@ -18,57 +19,61 @@ export type IpRange =
 
 /** The special-purpose registries (RFC 6890 and its registries at IANA), most specific first. */
 type Range = { readonly base: Uint8Array; readonly prefix: number; readonly range: IpRange }
-const RANGES: readonly Range[] = (
-  [
-    ['0.0.0.0/8', 'unspecified'],
-    ['10.0.0.0/8', 'private'],
-    ['100.64.0.0/10', 'shared'],
-    ['127.0.0.0/8', 'loopback'],
-    ['169.254.0.0/16', 'link_local'],
-    ['172.16.0.0/12', 'private'],
-    ['192.0.0.0/24', 'reserved'],
-    ['192.0.2.0/24', 'documentation'],
-    ['192.88.99.0/24', 'reserved'], // RFC 7526: 6to4 anycast, withdrawn
-    ['192.168.0.0/16', 'private'],
-    ['198.18.0.0/15', 'benchmarking'],
-    ['198.51.100.0/24', 'documentation'],
-    ['203.0.113.0/24', 'documentation'],
-    ['224.0.0.0/4', 'multicast'],
-    ['255.255.255.255/32', 'broadcast'],
-    ['240.0.0.0/4', 'reserved'],
-    ['::/128', 'unspecified'],
-    ['::1/128', 'loopback'],
-    ['2001::/32', 'tunnel'], // Teredo, RFC 4380
-    ['2001:2::/48', 'benchmarking'],
-    ['2001:db8::/32', 'documentation'],
-    ['2001::/23', 'reserved'],
-    ['2002::/16', 'tunnel'], // 6to4, RFC 3056
-    ['3fff::/20', 'documentation'], // RFC 9637
-    ['2000::/3', 'public'],
-    ['fc00::/7', 'private'],
-    ['fe80::/10', 'link_local'],
-    ['fec0::/10', 'private'], // RFC 3879: site-local, withdrawn
-    ['ff00::/8', 'multicast'],
-    ['::/0', 'reserved'],
-  ] as const
-).map(([network, range]) => {
-  const { base, prefix } = cidr(network)
-  return { base: bytesOf(base), prefix, range }
-})
-const RANGES_4 = RANGES.filter(({ base }) => base.length === 4)
-const RANGES_6 = RANGES.filter(({ base }) => base.length === 16)
+const RANGES = [
+  ['0.0.0.0/8', 'unspecified'],
+  ['10.0.0.0/8', 'private'],
+  ['100.64.0.0/10', 'shared'],
+  ['127.0.0.0/8', 'loopback'],
+  ['169.254.0.0/16', 'link_local'],
+  ['172.16.0.0/12', 'private'],
+  ['192.0.0.0/24', 'reserved'],
+  ['192.0.2.0/24', 'documentation'],
+  ['192.88.99.0/24', 'reserved'], // RFC 7526: 6to4 anycast, withdrawn
+  ['192.168.0.0/16', 'private'],
+  ['198.18.0.0/15', 'benchmarking'],
+  ['198.51.100.0/24', 'documentation'],
+  ['203.0.113.0/24', 'documentation'],
+  ['224.0.0.0/4', 'multicast'],
+  ['255.255.255.255/32', 'broadcast'],
+  ['240.0.0.0/4', 'reserved'],
+  ['::/128', 'unspecified'],
+  ['::1/128', 'loopback'],
+  ['2001::/32', 'tunnel'], // Teredo, RFC 4380
+  ['2001:2::/48', 'benchmarking'],
+  ['2001:db8::/32', 'documentation'],
+  ['2001::/23', 'reserved'],
+  ['2002::/16', 'tunnel'], // 6to4, RFC 3056
+  ['3fff::/20', 'documentation'], // RFC 9637
+  ['2000::/3', 'public'],
+  ['fc00::/7', 'private'],
+  ['fe80::/10', 'link_local'],
+  ['fec0::/10', 'private'], // RFC 3879: site-local, withdrawn
+  ['ff00::/8', 'multicast'],
+  ['::/0', 'reserved'],
+] as const
 
-const NAT64 = bytesOf(cidr('64:ff9b::/96').base)
+/** The ranges of a family, read with the first address of it that is judged. */
+const ranges = (family: Family): (() => readonly Range[]) =>
+  once(() =>
+    RANGES.filter(([network]) => network.includes(':') === (family === 6)).map(([network, range]) => {
+      const { base, prefix } = cidr(network)
+      return { base: bytesOf(base), prefix, range }
+    }),
+  )
+const ranges4 = ranges(4)
+const ranges6 = ranges(6)
+
+const NAT64 = Uint8Array.of(0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 /** Where an address stands; IPv4 inside IPv6 (mapped, and NAT64 64:ff9b::/96 of RFC 6052) is judged as the IPv4 address it reaches. */
 export function rangeOf(address: Ip): IpRange {
   const bytes = bytesOf(address)
-  if (bytes.length === 4) return rangeIn(RANGES_4, bytes)
-  return beginsWith(bytes, NAT64, 96) ? rangeIn(RANGES_4, bytes.subarray(12)) : rangeIn(RANGES_6, bytes)
+  if (bytes.length === 4) return rangeIn(ranges4(), bytes)
+  return beginsWith(bytes, NAT64, 96) ? rangeIn(ranges4(), bytes.subarray(12)) : rangeIn(ranges6(), bytes)
 }
 
-const rangeIn = (ranges: readonly Range[], bytes: Uint8Array): IpRange =>
-  ranges.find(({ base, prefix }) => beginsWith(bytes, base, prefix))?.range ?? 'public'
+const rangeIn = (known: readonly Range[], bytes: Uint8Array): IpRange =>
+  known.find(({ base, prefix }) => beginsWith(bytes, base, prefix))?.range ?? 'public'
 
 /** Whether the whole internet can reach this address. */
 export const isPublic = (address: Ip): boolean => rangeOf(address) === 'public'

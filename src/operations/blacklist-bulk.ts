@@ -4,9 +4,9 @@ import type { JsonObject } from '../base/json.ts'
 import { presentBlacklist } from '../dnsbl/present.ts'
 import { expandTargets, MAX_TARGETS } from '../dnsbl/targets.ts'
 import type { Ip } from '../names/ip.ts'
-import { blacklistAnswer } from './answers.ts'
+import { blacklistAnswer } from './answer-blacklist.ts'
 import type { Deps } from './deps.ts'
-import { blacklistExample } from './examples.ts'
+import example from './examples/blacklist.json' with { type: 'json' }
 import { type Call, defineOperation } from './operation.ts'
 
 /** Addresses that are asked about at a time: 29 questions each. */
@@ -34,7 +34,7 @@ export const blacklistBulk = defineOperation({
   positional: ['ips'],
   input: z.object({ ips }),
   output: blacklistAnswer,
-  example: { input: { ips: ['192.0.2.1'] }, output: blacklistExample.output },
+  example: { input: { ips: ['192.0.2.1'] }, output: example },
   deadlineMs: 120_000,
   stream: (ctx, deps, input) => answers(ctx, deps, input.ips),
   run: async (ctx, deps, input) => {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { JsonObject } from '../base/json.ts'
 import { presentBlacklist } from '../dnsbl/present.ts'
-import { blacklistAnswer } from './answers.ts'
-import { blacklistExample } from './examples.ts'
+import { blacklistAnswer } from './answer-blacklist.ts'
+import example from './examples/blacklist.json' with { type: 'json' }
 import { defineOperation } from './operation.ts'
 import { formatAge, ipParam, maxAgeParam } from './params.ts'
 import { fromVantages, vantageParam } from './vantage.ts'
@@ -23,7 +23,7 @@ export const blacklist = defineOperation({
     vantage: vantageParam.optional(),
   }),
   output: blacklistAnswer,
-  example: blacklistExample,
+  example: { input: { ip: '45.53.9.9' }, output: example },
   deadlineMs: DEADLINE_MS,
   needs: ['blacklists'],
   run: (ctx, deps, { ip, max_age, vantage }) => {

@@ -1,4 +1,3 @@
-import blacklist from './examples/blacklist.json' with { type: 'json' }
 import check from './examples/check.json' with { type: 'json' }
 import report from './examples/report.json' with { type: 'json' }
 import verify from './examples/verify.json' with { type: 'json' }
@@ -6,7 +5,6 @@ import whatIf from './examples/what-if.json' with { type: 'json' }
 
 /** Real answers of the mini internet (`npm run examples` records them anew); tests hold them against the schemas. */
 export const checkExample = { input: { domain: 'neglected.test' }, output: check }
-export const blacklistExample = { input: { ip: '45.53.9.9' }, output: blacklist }
 export const reportExample = { input: { domain: 'accept.test' }, output: report }
 export const verifyExample = { input: { email: 'user@accept.test', role: 'true', free: 'true' }, output: verify }
 export const whatIfExample = {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
+import { once } from '../../base/once.ts'
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
-import { contains, parseCidr } from '../../names/cidr.ts'
+import { cidr, contains } from '../../names/cidr.ts'
 import { type Ip, parseIp } from '../../names/ip.ts'
 import { rangeOf } from '../../names/ip-range.ts'
 
@@ -106,10 +107,8 @@ const PUBLIC_RESOLVERS = [
   '223.5.5.5', // AliDNS
   '223.6.6.6',
   '2400:3200::/32',
-].flatMap((text) => {
-  const network = parseCidr(text)
-  return network.ok ? [network.value] : []
-})
+]
+const publicNetworks = once(() => PUBLIC_RESOLVERS.map(cidr))
 
 /** Whether this is a resolver known to be open to everybody. */
-export const isPublicResolver = (address: Ip): boolean => PUBLIC_RESOLVERS.some((network) => contains(network, address))
+export const isPublicResolver = (address: Ip): boolean => publicNetworks().some((network) => contains(network, address))
