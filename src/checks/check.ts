@@ -43,6 +43,10 @@ export type FindingWords = {
   readonly reference: string
 }
 export type FindingTable = Readonly<Record<string, FindingWords>>
+/** The items of a list argument in one line; any other argument as it is. */
+export const list = (value: Args[string] | undefined, separator = ', '): string =>
+  Array.isArray(value) ? value.join(separator) : String(value)
+
 export const defineFindings = <T extends FindingTable>(table: T): T => table
 
 /** What the caller may tell a check beside the domain. */

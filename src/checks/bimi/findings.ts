@@ -1,6 +1,4 @@
-import { defineFindings } from '../check.ts'
-
-const list = (value: unknown): string => (Array.isArray(value) ? value.join('; ') : String(value))
+import { defineFindings, list } from '../check.ts'
 
 export const findings = defineFindings({
   'bimi.no_record': {
@@ -79,7 +77,7 @@ export const findings = defineFindings({
   'bimi.logo_profile': {
     severity: 'medium',
     title: 'The logo does not keep to SVG Tiny Portable/Secure',
-    detail: ({ faults }) => `${list(faults)}.`,
+    detail: ({ faults }) => `${list(faults, '; ')}.`,
     repair:
       'Export the logo as SVG Tiny P/S: version 1.2, baseProfile tiny-ps, with a title, without scripts, links and images.',
     reference: 'draft-svg-tiny-ps-abrotman §2',

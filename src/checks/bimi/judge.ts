@@ -1,10 +1,10 @@
 import { printable } from '../../base/text.ts'
-import type { Args, DnsRecord, Finding, Outcome } from '../check.ts'
+import type { DnsRecord, Finding, Outcome } from '../check.ts'
+import { type MakeFinding, makeFinding } from '../finding.ts'
 import type { findings } from './findings.ts'
 import type { BimiFacts } from './lookup.ts'
 import { type BimiRecord, formatBimi, locationProblem, otherImage, parseBimi } from './parse.ts'
 
-type Id = keyof typeof findings
 type Judged = {
   readonly status: 'pass' | 'warn' | 'fail' | 'not_applicable'
   readonly findings: readonly Finding[]
@@ -20,11 +20,11 @@ export function judgeBimi(facts: BimiFacts): Outcome<BimiFacts> {
 
 function judgeRecords(facts: BimiFacts): Judged {
   const { at, count, parsed, lookalike } = facts
-  const evidence = printable(lookalike ?? facts.records.join(' | '))
-  if (count > 1) return fail(finding('bimi.several_records', { at, count }, evidence, firstGood(facts)))
-  if (lookalike !== undefined) return fail(finding('bimi.version', { at }, evidence, repaired(facts)))
+  const evidence = lookalike ?? facts.records.join(' | ')
+  if (count > 1) return fail(finding('bimi.several_records', { at, count }, { evidence, fix: firstGood(facts) }))
+  if (lookalike !== undefined) return fail(finding('bimi.version', { at }, { evidence, fix: repaired(facts) }))
   if (!parsed) return { status: 'not_applicable', findings: [finding('bimi.no_record', { domain: facts.domain })] }
-  if (!parsed.ok) return fail(finding('bimi.syntax', { problem: parsed.problem, at: parsed.at ?? -1 }, evidence))
+  if (!parsed.ok) return fail(finding('bimi.syntax', { problem: parsed.problem, at: parsed.at ?? -1 }, { evidence }))
   return judgeRecord(facts, parsed.value, evidence)
 }
 
@@ -32,25 +32,25 @@ function judgeRecord(facts: BimiFacts, record: BimiRecord, evidence: string): Ju
   const inherited =
     facts.at === facts.domain ? [] : [finding('bimi.inherited', { domain: facts.domain, from: facts.at })]
   if (record.logo === '' && record.authority === '')
-    return { status: 'pass', findings: [finding('bimi.declined', {}, evidence), ...inherited] }
+    return { status: 'pass', findings: [finding('bimi.declined', {}, { evidence }), ...inherited] }
   const wrong = (['logo', 'authority'] as const).flatMap((part) => {
     const problem = record[part] === '' ? undefined : locationProblem(record[part])
     if (problem === undefined) return []
     const tag = part === 'logo' ? 'l' : 'a'
-    return [finding('bimi.location', { tag, uri: printable(record[part], 120), problem }, evidence)]
+    return [finding('bimi.location', { tag, uri: printable(record[part], 120), problem }, { evidence })]
   })
   if (wrong.length === 0 && record.logo !== '' && otherImage(record.logo))
-    wrong.push(finding('bimi.not_svg', { uri: printable(record.logo, 120) }, evidence))
+    wrong.push(finding('bimi.not_svg', { uri: printable(record.logo, 120) }, { evidence }))
   if (wrong.length > 0) return { status: 'fail', findings: [...wrong, ...inherited] }
   const unusable = logoFault(facts, evidence)
   if (unusable) return { status: 'fail', findings: [unusable, ...inherited] }
   const found: Finding[] = shapeOf(facts, evidence)
-  if (record.logo === '') found.push(finding('bimi.no_logo', {}, evidence))
+  if (record.logo === '') found.push(finding('bimi.no_logo', {}, { evidence }))
   if (facts.dmarc.kind === 'not_enforced')
     found.push(finding('bimi.dmarc_not_enforced', { domain: facts.domain, why: facts.dmarc.why }))
   const weak = found.length > 0
   if (facts.dmarc.kind === 'unknown') found.push(finding('bimi.dmarc_unknown', { why: facts.dmarc.why }))
-  if (facts.logo?.kind === 'unknown') found.push(finding('bimi.logo_unknown', { why: facts.logo.why }, evidence))
+  if (facts.logo?.kind === 'unknown') found.push(finding('bimi.logo_unknown', { why: facts.logo.why }, { evidence }))
   if (record.authority === '') found.push(finding('bimi.no_certificate'))
   return { status: weak ? 'warn' : 'pass', findings: [...found, ...inherited] }
 }
@@ -59,22 +59,22 @@ function judgeRecord(facts: BimiFacts, record: BimiRecord, evidence: string): Ju
 const ADVISED_BYTES = 32 * 1024
 
 function logoFault({ logo }: BimiFacts, evidence: string): Finding | undefined {
-  if (logo?.kind === 'unusable') return finding('bimi.logo_unavailable', { why: logo.why }, evidence)
+  if (logo?.kind === 'unusable') return finding('bimi.logo_unavailable', { why: logo.why }, { evidence })
   if (logo?.kind !== 'read' || logo.svg.faults.length === 0) return undefined
-  return finding('bimi.logo_profile', { faults: logo.svg.faults }, evidence)
+  return finding('bimi.logo_profile', { faults: logo.svg.faults }, { evidence })
 }
 
 function shapeOf({ logo }: BimiFacts, evidence: string): Finding[] {
   if (logo?.kind !== 'read') return []
-  const large = logo.bytes > ADVISED_BYTES ? [finding('bimi.logo_large', { bytes: logo.bytes }, evidence)] : []
-  return logo.svg.square === false ? [...large, finding('bimi.logo_not_square', {}, evidence)] : large
+  const large = logo.bytes > ADVISED_BYTES ? [finding('bimi.logo_large', { bytes: logo.bytes }, { evidence })] : []
+  return logo.svg.square === false ? [...large, finding('bimi.logo_not_square', {}, { evidence })] : large
 }
 
 const fail = (found: Finding): Judged => ({ status: 'fail', findings: [found] })
 
 function firstGood(facts: BimiFacts): DnsRecord | undefined {
   const good = facts.records.find((text) => parseBimi(text).ok)
-  return good === undefined || good.length > 2_048 ? undefined : record(facts, good)
+  return good === undefined ? undefined : record(facts, good)
 }
 
 function repaired(facts: BimiFacts): DnsRecord | undefined {
@@ -89,9 +89,4 @@ const record = (facts: BimiFacts, value: string): DnsRecord => ({
   value,
 })
 
-const finding = (id: Id, args: Args = {}, evidence?: string, fix?: DnsRecord): Finding => ({
-  id,
-  args,
-  ...(evidence === undefined ? {} : { evidence }),
-  ...(fix === undefined ? {} : { fix }),
-})
+const finding: MakeFinding<typeof findings> = makeFinding

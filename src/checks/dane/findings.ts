@@ -1,4 +1,4 @@
-import { defineFindings } from '../check.ts'
+import { defineFindings, list } from '../check.ts'
 
 export const findings = defineFindings({
   'dane.mismatch': {
@@ -58,7 +58,7 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'DANE for some mail hosts only',
     detail: ({ hosts }) =>
-      `No TLSA records that count: ${Array.isArray(hosts) ? hosts.join(', ') : ''}. Who wants to read along leads senders to these hosts.`,
+      `No TLSA records that count: ${list(hosts)}. Who wants to read along leads senders to these hosts.`,
     repair: 'Publish TLSA records for every mail host.',
     reference: 'RFC 7672 §2.2.1',
   },

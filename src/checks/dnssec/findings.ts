@@ -1,4 +1,4 @@
-import { defineFindings } from '../check.ts'
+import { defineFindings, list } from '../check.ts'
 
 export const findings = defineFindings({
   'dnssec.bogus': {
@@ -64,7 +64,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'Signed with an outdated algorithm',
     detail: ({ zone, algorithms }) =>
-      `The DS records of ${zone} are about keys of algorithm ${Array.isArray(algorithms) ? algorithms.join(', ') : ''} only; resolvers begin to take that for not signed.`,
+      `The DS records of ${zone} are about keys of algorithm ${list(algorithms)} only; resolvers begin to take that for not signed.`,
     repair: 'Change to algorithm 13 (ECDSA P-256).',
     reference: 'RFC 8624 §3.1',
   },

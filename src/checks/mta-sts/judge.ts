@@ -1,5 +1,6 @@
 import { printable } from '../../base/text.ts'
-import type { Args, DnsRecord, Finding, Outcome } from '../check.ts'
+import type { DnsRecord, Finding, Outcome } from '../check.ts'
+import { type MakeFinding, makeFinding } from '../finding.ts'
 import type { findings } from './findings.ts'
 import { type PolicyAnswer, policyUrl, type StsFacts } from './lookup.ts'
 import { formatStsRecord, parseStsRecord } from './parse.ts'
@@ -8,7 +9,6 @@ import { formatStsPolicy, MAX_AGE_SECONDS, matchesMx, type StsPolicy } from './p
 /** A policy that lasts less than this protects little: an attacker waits until it has run out (RFC 8461 §3.2 speaks of weeks). */
 export const SHORT_AGE_SECONDS = 86_400
 
-type Id = keyof typeof findings
 type Judged = { readonly status: 'pass' | 'warn' | 'fail' | 'not_applicable'; readonly findings: readonly Finding[] }
 
 /**
@@ -34,11 +34,12 @@ export function uncoveredMx(facts: StsFacts): readonly string[] {
 
 function judgeRecord(facts: StsFacts): Judged {
   const { domain, parsed, count } = facts
-  const evidence = printable((facts.lookalike ?? facts.records.join(' | ')) || '')
-  if (count > 1) return fail(finding('mta_sts.several_records', { domain, count }, evidence, firstGood(facts)))
-  if (facts.lookalike !== undefined) return fail(finding('mta_sts.version', { domain }, evidence, repaired(facts)))
+  const evidence = facts.lookalike ?? facts.records.join(' | ')
+  if (count > 1) return fail(finding('mta_sts.several_records', { domain, count }, { evidence, fix: firstGood(facts) }))
+  if (facts.lookalike !== undefined)
+    return fail(finding('mta_sts.version', { domain }, { evidence, fix: repaired(facts) }))
   if (parsed && !parsed.ok)
-    return fail(finding('mta_sts.syntax', { problem: parsed.problem, at: parsed.at ?? -1 }, evidence))
+    return fail(finding('mta_sts.syntax', { problem: parsed.problem, at: parsed.at ?? -1 }, { evidence }))
   if (facts.mail.kind === 'known' && facts.mail.noMail !== undefined)
     return { status: 'not_applicable', findings: [finding('mta_sts.no_mail', { domain, why: facts.mail.noMail })] }
   const mx = facts.mail.kind === 'known' && facts.mail.hosts.length > 0 ? facts.mail.hosts : [`*.${domain}`]
@@ -114,9 +115,4 @@ const record = (facts: StsFacts, value: string): DnsRecord => ({
   value,
 })
 
-const finding = (id: Id, args: Args = {}, evidence?: string, fix?: DnsRecord): Finding => ({
-  id,
-  args,
-  ...(evidence === undefined ? {} : { evidence }),
-  ...(fix === undefined ? {} : { fix }),
-})
+const finding: MakeFinding<typeof findings> = makeFinding

@@ -1,6 +1,4 @@
-import { defineFindings } from '../check.ts'
-
-const list = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : String(value))
+import { defineFindings, list } from '../check.ts'
 
 export const findings = defineFindings({
   'mx.no_domain': {

@@ -1,6 +1,5 @@
-import { defineFindings } from '../check.ts'
+import { defineFindings, list } from '../check.ts'
 
-const list = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : String(value))
 const REPAIR = 'Ask the provider of the address to set the PTR record shown here.'
 
 export const findings = defineFindings({

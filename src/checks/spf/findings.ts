@@ -1,6 +1,4 @@
-import { type Args, defineFindings } from '../check.ts'
-
-const list = (value: Args[string] | undefined): string => (Array.isArray(value) ? value.join(', ') : String(value))
+import { defineFindings, list } from '../check.ts'
 
 export const findings = defineFindings({
   'spf.no_domain': {

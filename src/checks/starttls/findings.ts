@@ -1,4 +1,4 @@
-import { defineFindings } from '../check.ts'
+import { defineFindings, list } from '../check.ts'
 
 export const findings = defineFindings({
   'starttls.not_offered': {
@@ -43,7 +43,7 @@ export const findings = defineFindings({
     severity: 'info',
     title: 'A mail host with a certificate for another name',
     detail: ({ host, names }) =>
-      `The certificate of ${host} is for ${Array.isArray(names) && names.length > 0 ? names.join(', ') : 'no name at all'}. Senders encrypt all the same; with MTA-STS it is refused.`,
+      `The certificate of ${host} is for ${list(names) || 'no name at all'}. Senders encrypt all the same; with MTA-STS it is refused.`,
     repair: 'Use a certificate that has the name of the MX record.',
     reference: 'RFC 8461 §4.2',
   },
