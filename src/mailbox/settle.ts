@@ -1,7 +1,7 @@
 import { lookupMailHosts, type MailHosts } from '../mailhosts/mailhosts.ts'
 import type { Email } from '../names/email.ts'
 import { familyOf, type Ip } from '../names/ip.ts'
-import { DnsError } from '../net/dns/resolver.ts'
+import { DnsError, settled } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 import type { Conversed } from './converse.ts'
 import { type About, aboutEmail, findingOf, unasked } from './finding.ts'
@@ -45,7 +45,7 @@ async function run(
   learn: (more: Partial<About>) => About,
 ): Promise<Finding> {
   const { email, rooms } = question
-  const hosts = await hostsOf(ctx, email)
+  const hosts = await settled(lookupMailHosts(ctx, email.domain))
   if (hosts instanceof DnsError)
     return unasked(first, 'dns_failure', `the mail hosts of ${email.domain} could not be looked up: ${hosts.message}`)
   const stops = stopsOf(hosts, ctx.random)
@@ -61,15 +61,6 @@ async function run(
   const { port, deadlineMs, reuse } = question
   await walk(ctx, rooms, { email, hosts, port, from: chosen.from, deadlineMs, reuse }, stops, heard)
   return concluded(told, heard, question, ctx.signal.aborted)
-}
-
-async function hostsOf(ctx: Ctx, email: Email): Promise<MailHosts | DnsError> {
-  try {
-    return await lookupMailHosts(ctx, email.domain)
-  } catch (error) {
-    if (error instanceof DnsError) return error
-    throw error
-  }
 }
 
 type Nowhere = { readonly reason: Reason; readonly message: string }

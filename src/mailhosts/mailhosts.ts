@@ -1,6 +1,6 @@
 import { atMost } from '../base/at-most.ts'
 import { type Ip, parseIp } from '../names/ip.ts'
-import { type Answer, DnsError, type RecordData } from '../net/dns/resolver.ts'
+import { type Answer, DnsError, type RecordData, settled } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 
 /** Hosts that are looked at; a domain that names more is told as `truncated`. */
@@ -111,7 +111,10 @@ async function withoutMx(ctx: Asker, domain: string, answer: Answer<'MX'>): Prom
 async function lookupHost(ctx: Asker, exchange: string, preference: number): Promise<MailHost> {
   const literal = parseIp(exchange.replace(/^\[(?:ipv6:)?|\]$/g, ''))
   if (literal.ok) return literalHost(exchange, preference, literal.value)
-  const [a, aaaa] = await Promise.all([ask(ctx, exchange, 'A'), ask(ctx, exchange, 'AAAA')])
+  const [a, aaaa] = await Promise.all([
+    settled(ctx.resolve(exchange, 'A', ctx.signal)),
+    settled(ctx.resolve(exchange, 'AAAA', ctx.signal)),
+  ])
   const addresses = [...new Set([...recordsOf(a), ...recordsOf(aaaa)])]
   return {
     exchange,
@@ -138,15 +141,6 @@ const literalHost = (exchange: string, preference: number, literal: Ip): MailHos
 })
 
 type Asked = Answer<'A' | 'AAAA'> | DnsError
-
-async function ask(ctx: Asker, name: string, type: 'A' | 'AAAA'): Promise<Asked> {
-  try {
-    return await ctx.resolve(name, type, ctx.signal)
-  } catch (error) {
-    if (error instanceof DnsError) return error
-    throw error
-  }
-}
 
 const recordsOf = (asked: Asked): readonly Ip[] => (asked instanceof DnsError ? [] : asked.records)
 const kindOf = (asked: Asked): FamilyAnswer => (asked instanceof DnsError ? 'unknown' : asked.kind)

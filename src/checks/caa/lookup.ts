@@ -1,6 +1,6 @@
 import { lookupNoMail } from '../../mailhosts/no-mail.ts'
 import { type Domain, labelsOf } from '../../names/domain.ts'
-import { type Answer, DnsError, type RecordData } from '../../net/dns/resolver.ts'
+import { DnsError, type RecordData, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import { mayExist } from '../exists.ts'
 
@@ -27,7 +27,10 @@ export type CaaFacts = {
 export async function lookupCaa(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<CaaFacts> {
   const labels = labelsOf(domain)
   const names = labels.map((_, i) => labels.slice(i).join('.')).slice(0, MAX_NAMES)
-  const [noMail, ...answers] = await Promise.all([lookupNoMail(ctx, domain), ...names.map((name) => ask(ctx, name))])
+  const [noMail, ...answers] = await Promise.all([
+    lookupNoMail(ctx, domain),
+    ...names.map((name) => settled(ctx.resolve(name, 'CAA', ctx.signal))),
+  ])
   const mail = { exists: mayExist(answers[0]), ...(noMail === undefined ? {} : { noMail }) }
   for (const [i, answer] of answers.entries()) {
     if (answer instanceof DnsError) throw answer
@@ -35,13 +38,4 @@ export async function lookupCaa(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Do
       return { domain, foundAt: names[i]!, records: answer.records.slice(0, MAX_RECORDS), ...mail }
   }
   return { domain, records: [], ...mail }
-}
-
-async function ask(ctx: Pick<Ctx, 'resolve' | 'signal'>, name: string): Promise<Answer<'CAA'> | DnsError> {
-  try {
-    return await ctx.resolve(name, 'CAA', ctx.signal)
-  } catch (error) {
-    if (error instanceof DnsError) return error
-    throw error
-  }
 }

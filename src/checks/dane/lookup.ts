@@ -1,7 +1,7 @@
 import { atMost } from '../../base/at-most.ts'
 import { lookupMailHosts, type MailHost, type MailHosts } from '../../mailhosts/mailhosts.ts'
 import type { Domain } from '../../names/domain.ts'
-import { type Answer, DnsError } from '../../net/dns/resolver.ts'
+import { DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import { believes } from '../dnssec/index.ts'
 import type { StarttlsFacts } from '../starttls/index.ts'
@@ -71,13 +71,4 @@ async function askTlsa(ctx: Asker, host: MailHost, base: string): Promise<DaneHo
   const known = { host: host.exchange, name, hostSecure: unanswered ? null : host.secure }
   if (answer instanceof DnsError) return { ...known, records: [], tlsaSecure: false, error: answer }
   return { ...known, records: answer.records.slice(0, MAX_RECORDS), tlsaSecure: answer.secure }
-}
-
-async function settled(work: Promise<Answer<'TLSA'>>): Promise<Answer<'TLSA'> | DnsError> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof DnsError) return error
-    throw error
-  }
 }

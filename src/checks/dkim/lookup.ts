@@ -1,5 +1,5 @@
 import type { Domain } from '../../names/domain.ts'
-import { type Answer, DnsError } from '../../net/dns/resolver.ts'
+import { type Answer, DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import { type KeyState, readKey } from './key.ts'
 import { parseKeyRecord, resemblesKey } from './parse.ts'
@@ -169,14 +169,10 @@ function foundKey(selector: string, name: string, answer: Answer<'TXT'>): FoundK
   }
 }
 
-async function askTxt(ctx: Pick<Ctx, 'resolve' | 'signal'>, selector: string, name: string): Promise<Asked> {
-  try {
-    return { selector, answer: await ctx.resolve(name, 'TXT', ctx.signal) }
-  } catch (error) {
-    if (error instanceof DnsError) return { selector, answer: error }
-    throw error
-  }
-}
+const askTxt = async (ctx: Pick<Ctx, 'resolve' | 'signal'>, selector: string, name: string): Promise<Asked> => ({
+  selector,
+  answer: await settled(ctx.resolve(name, 'TXT', ctx.signal)),
+})
 
 /** MX hosts and SPF record, as far as they answer: without them the general list has to do. */
 async function infer(

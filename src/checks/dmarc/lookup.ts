@@ -1,7 +1,7 @@
 import { atMost } from '../../base/at-most.ts'
 import type { Domain } from '../../names/domain.ts'
 import { registrableDomain } from '../../names/suffix.ts'
-import { type Answer, DnsError, type RecordType } from '../../net/dns/resolver.ts'
+import { type Answer, DnsError, type RecordType, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import { type Discovery, type DmarcFacts, discover, type Existence } from './facts.ts'
 import { parseDmarc } from './parse.ts'
@@ -90,11 +90,5 @@ function isBoundary(answer: Answer<'TXT'>): boolean {
   return records.length === 1 && records[0]!.value.record.psd !== 'u'
 }
 
-async function ask<T extends RecordType>(ctx: Asking, name: string, type: T): Promise<Answer<T> | DnsError> {
-  try {
-    return await ctx.resolve(name, type, ctx.signal)
-  } catch (error) {
-    if (error instanceof DnsError) return error
-    throw error
-  }
-}
+const ask = <T extends RecordType>(ctx: Asking, name: string, type: T): Promise<Answer<T> | DnsError> =>
+  settled(ctx.resolve(name, type, ctx.signal))

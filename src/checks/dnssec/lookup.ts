@@ -1,6 +1,13 @@
 import type { Domain } from '../../names/domain.ts'
 import { zoneCandidates } from '../../names/zone-cuts.ts'
-import { type Answer, DnsError, type ExtendedError, type RecordData, type RecordType } from '../../net/dns/resolver.ts'
+import {
+  type Answer,
+  DnsError,
+  type ExtendedError,
+  type RecordData,
+  type RecordType,
+  settled,
+} from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 
 /** Names that are asked for the zone. */
@@ -97,12 +104,3 @@ async function askKeys(ctx: Asker, zone: string): Promise<[DnssecFacts['ds'], Dn
 /** Why the keys themselves are not accepted: a resolver that has met the fault before tells less at the other names. */
 const askReasons = async (ctx: Asker, zone: string): Promise<readonly ExtendedError[]> =>
   (await settled(ctx.resolve(zone, 'DNSKEY', ctx.signal))).ede
-
-async function settled<T extends RecordType>(work: Promise<Answer<T>>): Promise<Asked<T>> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof DnsError) return error
-    throw error
-  }
-}

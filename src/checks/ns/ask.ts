@@ -1,6 +1,6 @@
 import { within } from '../../base/deadline.ts'
 import { familyOf, type Ip } from '../../names/ip.ts'
-import { type Answer, DnsError, type ServerAnswer } from '../../net/dns/resolver.ts'
+import { type Answer, type DnsError, type ServerAnswer, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 
 /** The mail records that are compared server by server. */
@@ -75,15 +75,5 @@ async function askAddress(ctx: Asker, { domain, zone }: Zone, { address, soa, co
     address,
     ...(serial ? { soa: serial } : {}),
     copies: Object.fromEntries(copies.map((copy, i) => [copy, said[i]!])),
-  }
-}
-
-/** An answer, or the DnsError as data. */
-export async function settled<A extends Answer>(work: Promise<A>): Promise<A | DnsError> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof DnsError) return error
-    throw error
   }
 }

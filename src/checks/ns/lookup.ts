@@ -3,10 +3,10 @@ import type { Domain } from '../../names/domain.ts'
 import { type Ip, parseIp } from '../../names/ip.ts'
 import { isPublic } from '../../names/ip-range.ts'
 import { zoneCandidates } from '../../names/zone-cuts.ts'
-import { type Answer, DnsError } from '../../net/dns/resolver.ts'
+import { type Answer, DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import { mayExist } from '../exists.ts'
-import { type AskHost, type Copy, type Heard, hostAsker, settled } from './ask.ts'
+import { type AskHost, type Copy, type Heard, hostAsker } from './ask.ts'
 
 /** Name servers that are looked at, and addresses that are kept of each. */
 export const MAX_SERVERS = 13

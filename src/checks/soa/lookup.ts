@@ -1,6 +1,6 @@
 import type { Domain } from '../../names/domain.ts'
 import { zoneCandidates } from '../../names/zone-cuts.ts'
-import { DnsError, type RecordData } from '../../net/dns/resolver.ts'
+import { DnsError, type RecordData, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import { mayExist } from '../exists.ts'
 
@@ -19,14 +19,7 @@ export type SoaFacts = {
 /** The SOA record of the zone that holds `domain`: at most 4 questions in one wait. Rejects with DnsError when a name that would decide stays unanswered. */
 export async function lookupSoa(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<SoaFacts> {
   const candidates = zoneCandidates(domain, MAX_CANDIDATES)
-  const answers = await Promise.all(
-    candidates.map((name) =>
-      ctx.resolve(name, 'SOA', ctx.signal).catch((error: unknown) => {
-        if (error instanceof DnsError) return error
-        throw error
-      }),
-    ),
-  )
+  const answers = await Promise.all(candidates.map((name) => settled(ctx.resolve(name, 'SOA', ctx.signal))))
   const exists = mayExist(answers[0])
   for (const [i, answer] of answers.entries()) {
     if (answer instanceof DnsError) throw answer

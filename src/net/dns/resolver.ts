@@ -128,6 +128,16 @@ export class DnsError extends Error {
   }
 }
 
+/** What `work` gives, or the {@link DnsError} in its place as data. Rejects with anything else: that is a bug. */
+export async function settled<T>(work: Promise<T>): Promise<T | DnsError> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof DnsError) return error
+    throw error
+  }
+}
+
 const SENTENCES: Record<DnsReason, string> = {
   servfail: 'the resolver could not find it out (SERVFAIL)',
   refused: 'the resolver refused the question (REFUSED)',
