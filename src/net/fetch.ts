@@ -1,3 +1,5 @@
+import { DnsError } from './dns/resolver.ts'
+
 /** A bounded GET over HTTPS. */
 export type FetchOptions = {
   /** Bytes of body that are read at most; more rejects with `too_large`. */
@@ -39,3 +41,19 @@ export class FetchError extends Error {
     this.reason = reason
   }
 }
+
+const THEIRS: readonly FetchReason[] = [
+  'certificate',
+  'redirect',
+  'too_large',
+  'protocol',
+  'unsafe_address',
+  'invalid_url',
+]
+
+/**
+ * Whether everybody who asks meets the same fault. A connection that fails or is slow may be our own network's; a name without an address is theirs,
+ * but not one that the DNS gave no answer about.
+ */
+export const isTheirs = ({ reason, cause }: FetchError): boolean =>
+  reason === 'dns' ? !(cause instanceof DnsError) : THEIRS.includes(reason)

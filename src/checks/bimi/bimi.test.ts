@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { LabZone } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
+import { DnsError } from '../../net/dns/resolver.ts'
 import { type Fetch, FetchError } from '../../net/fetch.ts'
 import { runCheck } from '../run.ts'
 import { findings as table } from './findings.ts'
@@ -27,6 +28,7 @@ const serving =
       url,
     }
   }
+const UNANSWERED = new DnsError('timeout', { name: 'a.example', type: 'A' })
 const run = (records: LabZone, name = 'a.example', fetch = serving(SVG)) =>
   runCheck(bimi, labCtx(records, { fetch }), domain(name))
 const dmarc = (record: string): LabZone => ({ ...zone(GOOD), '_dmarc.a.example': { TXT: [record] } })
@@ -55,7 +57,9 @@ const logos: [string, string, Fetch][] = [
   ['bimi.logo_unavailable', 'fail', serving('', 404)],
   ['bimi.logo_unavailable', 'fail', serving(new FetchError('certificate', 'the certificate has expired'))],
   ['bimi.logo_unavailable', 'fail', serving(gzipSync(Buffer.alloc(10_000_000)))], // a bomb
+  ['bimi.logo_unavailable', 'fail', serving(new FetchError('dns', 'a.example has no address'))], // nobody can get it
   ['bimi.logo_unknown', 'pass', serving(new FetchError('timeout', 'no answer in time'))],
+  ['bimi.logo_unknown', 'pass', serving(new FetchError('dns', 'no answer in time', { cause: UNANSWERED }))],
   ['bimi.logo_profile', 'fail', serving('<html></html>')],
   ['bimi.logo_profile', 'fail', serving(SVG.replace('<path', '<script>alert(1)</script><path'))],
   ['bimi.logo_large', 'warn', serving(SVG.replace('<path', `<desc>${'x'.repeat(40_000)}</desc><path`))],
@@ -86,6 +90,19 @@ describe('the profile', () => {
     ],
     ['no XML', 'hello', [expect.stringMatching(/^it is no well-formed XML/)]],
   ])('%s', (_, text, faults) => expect(readSvg(text as string).faults).toEqual(faults))
+  it.each([
+    ['url(#a)', []],
+    ['url( #a )', []],
+    ["url('#a')", []],
+    ['url(&quot;#a&quot;)', []],
+    ['none', []],
+    ['url( b.svg#a)', ['fill points outside the file']],
+    ["url( 'b.svg#a')", ['fill points outside the file']],
+    ['none url(b.svg)', ['fill points outside the file']],
+    [`url(${' '.repeat(500)}b.svg)`, ['fill points outside the file']],
+  ])('a reference (row %#): %s', (fill, faults) =>
+    expect(readSvg(SVG.replace('<path', `<path fill="${fill}"/><path`)).faults).toEqual(faults),
+  )
   it('never throws', () =>
     fc.assert(fc.property(fc.string({ unit: fc.constantFrom(...'<svg>/="!&; ') }), (text) => void readSvg(text))))
   it('stops at a deep and a wide file', () => {

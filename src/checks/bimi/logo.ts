@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib'
-import { FetchError } from '../../net/fetch.ts'
+import { FetchError, isTheirs } from '../../net/fetch.ts'
 import type { Ctx } from '../../world.ts'
 import { readSvg, type SvgReading } from './svg.ts'
 
@@ -30,10 +30,7 @@ export async function fetchLogo(ctx: Pick<Ctx, 'fetch' | 'signal'>, url: string)
     return { kind: 'read', bytes: unpacked.length, svg: readSvg(new TextDecoder().decode(unpacked)) }
   } catch (error) {
     if (!(error instanceof FetchError)) throw error
-    const theirs = ['certificate', 'redirect', 'too_large', 'protocol', 'unsafe_address', 'invalid_url'].includes(
-      error.reason,
-    )
-    return { kind: theirs ? 'unusable' : 'unknown', why: error.message }
+    return { kind: isTheirs(error) ? 'unusable' : 'unknown', why: error.message }
   }
 }
 

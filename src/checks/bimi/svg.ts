@@ -69,6 +69,9 @@ export function readSvg(text: string): SvgReading {
   return { faults: [...faults], square }
 }
 
+/** A reference that is not one into the file itself, quoted or not. */
+const OUTSIDE = /url\(\s*(?:'(?!#)|"(?!#)|[^'"#\s])/i
+
 type Attributes = Readonly<Record<string, string>>
 
 function readRoot(local: string, attributes: Attributes, fault: (words: string) => void): void {
@@ -83,7 +86,7 @@ function readAttributes(attributes: Attributes, fault: (words: string) => void):
   for (const [name, value] of Object.entries(attributes)) {
     if (/^on[a-z]/i.test(name)) fault(`the attribute ${printable(name, 40)} is a script`)
     if (/(?:^|:)href$/i.test(name) && !value.startsWith('#')) fault(`${printable(name, 40)} points outside the file`)
-    if (/url\(\s*['"]?(?!#)/i.test(value.slice(0, 2_000))) fault(`${printable(name, 40)} points outside the file`)
+    if (OUTSIDE.test(value.slice(0, 2_000))) fault(`${printable(name, 40)} points outside the file`)
   }
 }
 

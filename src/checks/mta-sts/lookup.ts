@@ -3,7 +3,7 @@ import { lookupMailHosts } from '../../mailhosts/mailhosts.ts'
 import { noMailReason } from '../../mailhosts/no-mail.ts'
 import type { Domain } from '../../names/domain.ts'
 import { DnsError } from '../../net/dns/resolver.ts'
-import { FetchError, type FetchReason } from '../../net/fetch.ts'
+import { FetchError, type FetchReason, isTheirs } from '../../net/fetch.ts'
 import type { Ctx } from '../../world.ts'
 import { isStsRecord, parseStsRecord, resemblesStsRecord, type StsRecord } from './parse.ts'
 import { isPlainText, MAX_POLICY_BYTES, parseStsPolicy, type StsPolicy } from './policy.ts'
@@ -78,12 +78,6 @@ async function fetchPolicy(ctx: Pick<Ctx, 'fetch' | 'signal'>, domain: Domain): 
     const { reason, message } = error
     return isTheirs(error) ? { kind: 'refused', reason, message } : { kind: 'unknown', reason, message }
   }
-}
-
-/** Faults that any sender meets; a connection that fails or is slow may be our own network's. */
-function isTheirs(error: FetchError): boolean {
-  if (error.reason === 'dns') return !(error.cause instanceof DnsError)
-  return ['certificate', 'redirect', 'too_large', 'protocol', 'unsafe_address', 'invalid_url'].includes(error.reason)
 }
 
 async function lookupHosts(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<StsHosts> {
