@@ -7,7 +7,7 @@ import type { Deps } from '../operations/deps.ts'
 import type { Operation, Verdict } from '../operations/operation.ts'
 import { readInput } from '../operations/read-input.ts'
 import type { Log, World } from '../world.ts'
-import type { AskedServer } from './ask-server.ts'
+import type { AskedService } from './ask-service.ts'
 import { createDeps } from './deps.ts'
 import { openOutside } from './world.ts'
 
@@ -63,11 +63,11 @@ type Give = (answer: JsonObject) => Promise<void>
 async function runThere(
   operation: Operation,
   raw: Readonly<Record<string, unknown>>,
-  server: AskedServer,
+  server: AskedService,
   give: Give,
 ): Promise<JsonObject> {
-  const { askServer } = await import('./ask-server.ts')
-  const answer = await askServer(operation, raw, server)
+  const { askService } = await import('./ask-service.ts')
+  const answer = await askService(operation, raw, server)
   await give(answer)
   return answer
 }
@@ -106,7 +106,7 @@ const openReal: Open = async ({ config, log, version }, needs) => {
 }
 
 /** With --peer-secret the call is proven as a node's own, by --node-id. */
-const proverOf = (server: string, { apiKeys, peerSecret, nodeId }: Config): AskedServer => ({
+const proverOf = (server: string, { apiKeys, peerSecret, nodeId }: Config): AskedService => ({
   server,
   key: apiKeys[0],
   peerSecret,

@@ -1,0 +1,60 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { health } from '../operations/health.ts'
+import { askService } from './ask-service.ts'
+
+const ANSWERS: Record<string, (response: ServerResponse) => void> = {
+  good: (response) => response.end('{"status":"ok"}'),
+  'a problem': (response) => response.writeHead(403).end('{"code":"forbidden","detail":"not you"}'),
+  'a code that is none': (response) => response.writeHead(500).end('{"code":"toString","detail":"x"}'),
+  'an escape': (response) => response.writeHead(403).end(JSON.stringify({ code: 'forbidden', detail: 'a\u001b[31mb' })),
+  'a list': (response) => response.end('[]'),
+  'no JSON': (response) => response.end('<html>'),
+  'a cut': (response) => void response.writeHead(200, { 'content-length': '10' }).write('{', () => response.destroy()),
+  'no end': (response) => endless(response),
+}
+
+function endless(response: ServerResponse): void {
+  const chunk = ' '.repeat(1 << 20)
+  const more = (): void =>
+    void (response.destroyed || (response.write(chunk) ? setImmediate(more) : response.once('drain', more)))
+  more()
+}
+
+let asked = 'good'
+const server = createServer((_, response) => ANSWERS[asked]!(response))
+beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+const ask = (what: string) => {
+  asked = what
+  const { port } = server.address() as AddressInfo
+  return askService(
+    health,
+    {},
+    { server: `http://127.0.0.1:${port}`, key: undefined, peerSecret: undefined, nodeId: undefined },
+  )
+}
+
+it('gives the answer', async () => expect(await ask('good')).toEqual({ status: 'ok' }))
+
+it.each([
+  ['a problem', 'forbidden', 'not you'],
+  ['a code that is none', 'upstream_unavailable', 'x'],
+  ['an escape', 'forbidden', 'a [31mb'], // the words come to a terminal
+  ['a list', 'upstream_unavailable', 'did not answer with JSON'],
+  ['no JSON', 'upstream_unavailable', 'did not answer with JSON'],
+  ['a cut', 'upstream_unavailable', 'broke off'],
+  ['no end', 'upstream_unavailable', 'more than can be read'],
+])('%s: %s', async (what, code, detail) => {
+  await expect(ask(what)).rejects.toMatchObject({ name: 'AppError', code, message: expect.stringContaining(detail) })
+})
+
+it('tells a service that is not there', () =>
+  expect(
+    askService(health, {}, { server: 'http://127.0.0.1:9', key: undefined, peerSecret: undefined, nodeId: undefined }),
+  ).rejects.toMatchObject({ code: 'upstream_unavailable' }))

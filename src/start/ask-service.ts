@@ -1,0 +1,115 @@
+import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
+import { isJsonObject, type JsonObject } from '../base/json.ts'
+import { printable } from '../base/text.ts'
+import type { Operation } from '../operations/operation.ts'
+import { proofHeaders } from '../peers/room.ts'
+
+/** Bytes of an answer that are read at most. */
+const MAX_ANSWER = 16 * 1024 * 1024
+/** The longest deadline that an operation can be given, and a little more, ms. */
+const MOST_MS = 310_000
+
+/** The service to ask, and what shows that one may. */
+export type AskedService = {
+  readonly server: string
+  readonly key: string | undefined
+  /** The cluster's secret and this node's id: for what nodes ask of each other. */
+  readonly peerSecret: string | undefined
+  readonly nodeId: string | undefined
+}
+
+/**
+ * Asks a running service the same question, at most 310 s. Rejects with {@link AppError}: the service's own problem, or `upstream_unavailable` when there is no
+ * answer of at most 16 MiB that can be read.
+ */
+export async function askService(
+  operation: Operation,
+  raw: Readonly<Record<string, unknown>>,
+  to: AskedService,
+): Promise<JsonObject> {
+  if (!URL.canParse(to.server))
+    throw new AppError('invalid_parameter', `--server: ${JSON.stringify(to.server)} is not a URL`)
+  const url = new URL(operation.path, to.server)
+  if (operation.method === 'GET')
+    for (const [name, value] of Object.entries(raw)) url.searchParams.set(name, String(value))
+  const body = operation.method === 'POST' ? JSON.stringify(raw) : undefined
+  const headers = {
+    accept: 'application/json',
+    ...authorization(operation, `${url.pathname}${url.search}`, body ?? '', to, raw),
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  }
+  const { isOk, status, text } = await exchange(url, {
+    method: operation.method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+    redirect: 'error',
+    signal: AbortSignal.timeout(MOST_MS),
+  })
+  if (isOk && operation.stream) return readLines(text, url.origin)
+  const answer = readJson(text, url.origin)
+  if (isOk) return answer
+  const code = String(answer.code)
+  throw new AppError(
+    Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'upstream_unavailable',
+    printable(String(answer.detail ?? `${url.origin} answered ${status}`), 1_000),
+  )
+}
+
+type Exchanged = { readonly isOk: boolean; readonly status: number; readonly text: string }
+
+async function exchange(url: URL, request: RequestInit): Promise<Exchanged> {
+  const unavailable = (what: string, cause: unknown): AppError =>
+    new AppError('upstream_unavailable', `${url.origin} ${what}: ${(cause as Error).message}`, { cause })
+  const response = await fetch(url, request).catch((cause: unknown) => {
+    throw unavailable('could not be asked', cause)
+  })
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const chunk of response.body ?? []) {
+      size += chunk.length
+      if (size > MAX_ANSWER) break
+      chunks.push(chunk)
+    }
+  } catch (cause) {
+    throw unavailable('broke off its answer', cause)
+  }
+  if (size > MAX_ANSWER) throw new AppError('upstream_unavailable', `${url.origin} answered with more than can be read`)
+  return { isOk: response.ok, status: response.status, text: Buffer.concat(chunks).toString() }
+}
+
+function authorization(
+  { method, forPeers }: Operation,
+  path: string,
+  body: string,
+  { key, peerSecret: secret, nodeId }: AskedService,
+  raw: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, string>> {
+  if (key) return { authorization: `Bearer ${key}` }
+  if (!forPeers || secret === undefined) return {}
+  const id = typeof raw.id === 'string' ? raw.id.trim() : (nodeId ?? 'command-line')
+  return proofHeaders({ method, path, body }, { id, secret, nowMs: Date.now() })
+}
+
+/** A line each, as the operation's `run` gives them in one. */
+const readLines = (text: string, origin: string): JsonObject => ({
+  data: text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => readJson(line, origin)),
+  has_more: false,
+  next_cursor: null,
+})
+
+function readJson(text: string, origin: string): JsonObject {
+  const fault = (cause?: unknown): AppError =>
+    new AppError('upstream_unavailable', `${origin} did not answer with JSON`, { cause })
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw fault(cause)
+  }
+  if (isJsonObject(value)) return value
+  throw fault()
+}
