@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import * as zod from 'zod'
 import { AppError } from '../base/errors.ts'
 import { type Faces, runCommandLine } from '../cli/program.ts'
 import { type Config, describeConfig, loadConfig } from '../config.ts'
@@ -36,6 +37,7 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`)
 /** A command needs its own operation alone; help and words that are no command are told of all. */
 async function operationsFor(word: string | undefined): Promise<readonly Operation[]> {
   if (word === 'serve' || word === 'config' || word === 'keys') return []
+  zod.config({ jitless: true }) // a shape is read once: compiling it first costs more than it saves
   const named = word === undefined ? undefined : await operationNamed(word)
   return named?.partOf === undefined && named ? [named] : allOperations()
 }

@@ -3,7 +3,7 @@ import { once } from '../../base/once.ts'
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
 import { cidr, contains } from '../../names/cidr.ts'
 import { type Ip, parseIp } from '../../names/ip.ts'
-import { rangeOf } from '../../names/ip-range.ts'
+import { isPublic, rangeOf } from '../../names/ip-range.ts'
 
 /** A DNS server: where it is asked. */
 export type Server = { readonly ip: Ip; readonly port: number }
@@ -111,4 +111,5 @@ const PUBLIC_RESOLVERS = [
 const publicNetworks = once(() => PUBLIC_RESOLVERS.map(cidr))
 
 /** Whether this is a resolver known to be open to everybody. */
-export const isPublicResolver = (address: Ip): boolean => publicNetworks().some((network) => contains(network, address))
+export const isPublicResolver = (address: Ip): boolean =>
+  isPublic(address) && publicNetworks().some((network) => contains(network, address))
