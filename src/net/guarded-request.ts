@@ -1,0 +1,148 @@
+import { isIP } from 'node:net'
+import type { Dispatcher } from 'undici'
+import { raced, timedOut } from '../base/deadline.ts'
+import { familyOf, type Ip, parseIp } from '../names/ip.ts'
+import { DnsError, type Resolve } from './dns/resolver.ts'
+import { FetchError } from './fetch.ts'
+import { fetchError } from './fetch-errors.ts'
+
+/** How requests go out, and where they may go. */
+export type Outlet = {
+  readonly resolve: Resolve
+  /** Asked about the address itself, just before the socket is opened. */
+  readonly mayDial: (url: URL, address: Ip) => boolean
+  /** What is wrong with addresses none of which may be dialled, for the reader. */
+  readonly whyUnsafe: (url: URL, addresses: readonly Ip[]) => string
+  /** Roots that count as trusted beside the built-in ones, PEM. */
+  readonly ca?: readonly string[] | undefined
+  /** Default `mailsonde`. */
+  readonly userAgent?: string | undefined
+}
+
+export type GuardedRequest = {
+  readonly url: URL
+  readonly method: 'GET' | 'POST'
+  /** Beside `user-agent` and `accept-encoding`. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+  /** Bytes of the answer that are read at most. */
+  readonly maxBytes: number
+  /** How long headers and parts of the body may be waited for beside `signal`, ms; 0: `signal` alone. Default 5 minutes. */
+  readonly quietMs?: number
+}
+
+const MAX_ADDRESSES = 4
+const MAX_HEADERS = 16 * 1024
+const CONNECT_MS = 5_000
+
+/**
+ * One HTTP request to the first of at most 4 addresses that takes the connection, and what `read` makes of the response. The name is resolved by our own resolver, and the
+ * socket goes to the very address that was judged, so that a second answer of the DNS changes nothing. The certificate is checked for the name of the URL. No
+ * redirect is followed. Rejects with {@link FetchError}.
+ */
+export async function requestGuarded<T>(
+  outlet: Outlet,
+  request: GuardedRequest,
+  signal: AbortSignal,
+  read: (response: Dispatcher.ResponseData) => Promise<T>,
+): Promise<T> {
+  const { url } = request
+  const addresses = await addressesOf(outlet.resolve, url, signal)
+  const safe = addresses.filter((address) => outlet.mayDial(url, address))
+  if (safe.length === 0) throw new FetchError('unsafe_address', outlet.whyUnsafe(url, addresses))
+  let last: FetchError | undefined
+  for (const address of safe.slice(0, MAX_ADDRESSES)) {
+    try {
+      return await requestAt(outlet, address, request, signal, read)
+    } catch (error) {
+      last = fetchError(error, signal)
+      if (last.reason !== 'connect') throw last
+    }
+  }
+  throw last!
+}
+
+/** The body of a response, at most `maxBytes`; an encoded one is refused, since none was asked for. Rejects with {@link FetchError}. */
+export async function bodyOf(
+  response: Dispatcher.ResponseData,
+  signal: AbortSignal,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  const encoding = headerOf(response, 'content-encoding').trim().toLowerCase()
+  if (encoding !== '' && encoding !== 'identity')
+    throw new FetchError('protocol', `the body is encoded (${encoding.slice(0, 40)}) though that was not asked for`)
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body) {
+    size += chunk.length
+    if (size > maxBytes) throw new FetchError('too_large', `more than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  if (timedOut(signal)) throw new FetchError('timeout', 'not done in time')
+  return Buffer.concat(chunks)
+}
+
+/** The first field of a response with this name (lower case), or "". */
+export function headerOf({ headers }: Dispatcher.ResponseData, name: string): string {
+  const value = headers[name]
+  return (Array.isArray(value) ? value[0] : value) ?? ''
+}
+
+/** Refuses a URL with a user name or a password: they would go out with the request. Throws {@link FetchError} `invalid_url`. */
+export function refuseCredentials(url: URL, shown: string): void {
+  if (url.username || url.password) throw new FetchError('invalid_url', `${shown} carries a user name or a password`)
+}
+
+/** The addresses of a URL's host, IPv4 first, then IPv6. A literal needs no question. */
+async function addressesOf(resolve: Resolve, url: URL, signal: AbortSignal): Promise<readonly Ip[]> {
+  const host = hostOf(url)
+  if (isIP(host) !== 0) {
+    const literal = parseIp(host)
+    return literal.ok ? [literal.value] : []
+  }
+  const asked = await Promise.allSettled([resolve(host, 'A', signal), resolve(host, 'AAAA', signal)])
+  const found = asked.flatMap((one) => (one.status === 'fulfilled' ? one.value.records : []))
+  if (found.length > 0) return found
+  const failed = asked.find((one) => one.status === 'rejected')
+  if (failed && !(failed.reason instanceof DnsError)) throw failed.reason
+  if (signal.aborted) throw fetchError(signal.reason, signal)
+  throw new FetchError('dns', failed ? failed.reason.message : `${host} has no address`, { cause: failed?.reason })
+}
+
+const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
+
+async function requestAt<T>(
+  { ca, userAgent = 'mailsonde' }: Outlet,
+  address: Ip,
+  { url, method, headers, body, maxBytes, quietMs }: GuardedRequest,
+  signal: AbortSignal,
+  read: (response: Dispatcher.ResponseData) => Promise<T>,
+): Promise<T> {
+  const { buildConnector, Client } = await import('undici') // at the first need: it would slow down every start
+  const connector = buildConnector({
+    timeout: CONNECT_MS,
+    allowH2: false,
+    family: familyOf(address),
+    autoSelectFamily: false,
+    ...(ca && ca.length > 0 && { ca: [...(await roots()), ...ca] }),
+  })
+  const servername = url.protocol === 'https:' && isIP(hostOf(url)) === 0 ? url.hostname : '' // RFC 6066 §3: no literal
+  const client = new Client(url.origin, {
+    // The address that was judged is the one that is dialled; the name stays for SNI and the certificate.
+    connect: (target, done) => connector({ ...target, hostname: address, servername }, done),
+    maxHeaderSize: MAX_HEADERS,
+    maxResponseSize: maxBytes,
+    ...(quietMs === undefined ? {} : { headersTimeout: quietMs, bodyTimeout: quietMs }),
+    pipelining: 1,
+  })
+  try {
+    const all = { 'user-agent': userAgent, 'accept-encoding': 'identity', ...headers }
+    const asked = { path: `${url.pathname}${url.search}`, method, signal, headers: all }
+    return await read(await raced(signal, client.request({ ...asked, ...(body === undefined ? {} : { body }) })))
+  } finally {
+    client.destroy().catch(() => {}) // what it would say of the cut connection was told, or is wanted no more
+  }
+}
+
+/** The built-in roots, PEM. */
+const roots = async (): Promise<readonly string[]> => (await import('node:tls')).rootCertificates
