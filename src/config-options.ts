@@ -5,6 +5,7 @@ import { printable } from './base/text.ts'
 import { parseCidr } from './names/cidr.ts'
 import { parseDomain } from './names/domain.ts'
 import { type Ip, parseIp } from './names/ip.ts'
+import { NODE_ID } from './peers/peer.ts'
 
 type Option<T> = {
   readonly flag: string
@@ -81,7 +82,7 @@ const url = (value: string): Parsed<string> => {
 const secret = (value: string): Parsed<string> =>
   value.length < 16 ? problem('is shorter than 16 characters') : parsed(value)
 const nodeId = (value: string): Parsed<string> =>
-  /^[A-Za-z0-9._-]{1,64}$/.test(value)
+  NODE_ID.test(value)
     ? parsed(value)
     : problem(`${JSON.stringify(value)} is not 1 to 64 letters, digits, dots, underscores and hyphens`)
 const line = (value: string): Parsed<string> =>

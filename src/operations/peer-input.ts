@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '../base/errors.ts'
-import { MAX_ADDRESSES } from '../peers/peer.ts'
+import { parsed, problem } from '../base/parsed.ts'
+import { MAX_ADDRESSES, NODE_ID } from '../peers/peer.ts'
 import type { Caller } from './operation.ts'
 import { ipParam, listParam, textParam } from './params.ts'
 
@@ -10,9 +11,7 @@ export const idParam = (description: string) =>
   textParam<string>(
     'invalid_parameter',
     (text) =>
-      /^[A-Za-z0-9._-]{1,64}$/.test(text)
-        ? { ok: true, value: text }
-        : { ok: false, problem: 'an id is 1 to 64 letters, digits, dots, underscores and hyphens' },
+      NODE_ID.test(text) ? parsed(text) : problem('an id is 1 to 64 letters, digits, dots, underscores and hyphens'),
     { description, example: 'node-1' },
   )
 

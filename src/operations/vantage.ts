@@ -1,8 +1,9 @@
 import type { z } from 'zod'
 import { AppError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
+import { parsed, problem } from '../base/parsed.ts'
 import { agreementOf, type Vote } from '../peers/agreement.ts'
-import { type Capability, type Peer, statusOf } from '../peers/peer.ts'
+import { type Capability, NODE_ID, type Peer, statusOf } from '../peers/peer.ts'
 import { askPeer, type PeerQuestion } from './ask-peer.ts'
 import type { Deps } from './deps.ts'
 import type { Call } from './operation.ts'
@@ -13,10 +14,7 @@ const MAX_NODES = 8
 
 export const vantageParam = textParam<string>(
   'invalid_parameter',
-  (text) =>
-    /^[A-Za-z0-9._-]{1,64}$/.test(text)
-      ? { ok: true, value: text }
-      : { ok: false, problem: 'neither all nor the id of a node' },
+  (text) => (NODE_ID.test(text) ? parsed(text) : problem('neither all nor the id of a node')),
   { description: 'nodes to ask too: all, or the id of one; adds what they agree on', example: 'all' },
 )
 

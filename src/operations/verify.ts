@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { AppError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
+import { parsed, problem } from '../base/parsed.ts'
 import { presentVerification } from '../mailbox/present.ts'
+import { NODE_ID } from '../peers/peer.ts'
 import { verifyAnswer } from './answer-verify.ts'
 import { verifyExample } from './examples.ts'
 import { defineOperation } from './operation.ts'
@@ -15,10 +17,7 @@ const GRACE_MS = 1_000
 
 const peerParam = textParam<string>(
   'invalid_parameter',
-  (text) =>
-    /^[A-Za-z0-9._-]{1,64}$/.test(text)
-      ? { ok: true, value: text }
-      : { ok: false, problem: 'neither auto nor the id of a node' },
+  (text) => (NODE_ID.test(text) ? parsed(text) : problem('neither auto nor the id of a node')),
   { description: 'the node to verify from: its id, or auto for the least loaded', example: 'auto' },
 )
 

@@ -1,5 +1,8 @@
 import type { Ip } from '../names/ip.ts'
 
+/** What can be the id of a node. */
+export const NODE_ID = /^[A-Za-z0-9._-]{1,64}$/
+
 export const CAPABILITIES = ['verify', 'check', 'blacklist'] as const
 export type Capability = (typeof CAPABILITIES)[number]
 export type Load = { readonly active: number; readonly capacity: number }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Json, JsonObject } from '../base/json.ts'
 import { printable } from '../base/text.ts'
 import { type Ip, parseIp } from '../names/ip.ts'
-import { CAPABILITIES, MAX_ADDRESSES, MAX_PEERS, type Peer, type PeerStatus, statusOf } from './peer.ts'
+import { CAPABILITIES, MAX_ADDRESSES, MAX_PEERS, NODE_ID, type Peer, type PeerStatus, statusOf } from './peer.ts'
 import type { Moment, Peers } from './peers.ts'
 
 const address = z.string().transform((text, ctx): Ip => {
@@ -21,7 +21,7 @@ const time = z.string().transform((value, ctx): number => {
 
 /** The record of a peer as it is told to others and kept over a restart. */
 const record = z.object({
-  id: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/),
+  id: z.string().regex(NODE_ID),
   url: z.url({ protocol: /^https?$/ }).max(256),
   name: text(100),
   region: text(100),

@@ -35,9 +35,9 @@ export function tcpDial(options: TcpDialOptions): Dial {
   }
 }
 
-/** One for all: a stack is dear to make, and nobody reads this one. */
 /** How long the other side may take to close after we did, ms. */
 const LINGER_MS = 1_000
+/** One for all: a stack is dear to make, and nobody reads this one. */
 const CLOSED = new DialError('connection_lost', 'the connection is closed')
 
 const unsafe = (address: Ip): DialError =>
