@@ -84,7 +84,7 @@ describe('courtesy', () => {
   ])('%i unknown of the last 100 recipients of a provider: paused %s', (unknown, paused) => {
     const polite = courtesy(() => 0, false)
     for (let i = 0; i < 100; i++) polite.answered(domain(`d${i}.example`), 'p', i < unknown)
-    expect([polite.hold(X, 'p') !== undefined, polite.paused().length]).toEqual([paused, paused ? 1 : 0])
+    expect(polite.hold(X, 'p') !== undefined).toBe(paused)
   })
   it('is lifted as a whole', async () => {
     const rude = courtesy(() => 0, true)

@@ -38,8 +38,6 @@ export type Courtesy = {
   readonly hold: (domain: Domain, provider: ProviderKey) => Hold | undefined
   /** A recipient was answered for. */
   readonly answered: (domain: Domain, provider: ProviderKey, unknown: boolean) => void
-  /** Providers that are paused now. */
-  readonly paused: () => readonly { readonly provider: ProviderKey; readonly untilMs: number }[]
 }
 
 /** With `lifted` there are no limits at all (`--no-courtesy`). */
@@ -48,11 +46,7 @@ export function courtesy(now: () => number, lifted: boolean): Courtesy {
   const failures: TtlCache<Failure> = ttlCache({ maxEntries: 10_000, now })
   const unknowns: TtlCache<{ count: number }> = ttlCache({ maxEntries: 10_000, now })
   const recent = new LRUCache<ProviderKey, boolean[]>({ max: 2_000 })
-  const pauses: TtlCache<{ readonly untilMs: number; readonly provider: ProviderKey }> = ttlCache({
-    maxEntries: 2_000,
-    now,
-  })
-  const pausedKeys = new Set<ProviderKey>()
+  const pauses: TtlCache<{ readonly untilMs: number }> = ttlCache({ maxEntries: 2_000, now })
   if (lifted) return NONE
 
   function noteDomain(domain: Domain): void {
@@ -67,8 +61,7 @@ export function courtesy(now: () => number, lifted: boolean): Courtesy {
     recent.set(provider, last)
     if (last.length < LIMITS.recipients) return
     if (last.filter(Boolean).length <= LIMITS.unknownShare * LIMITS.recipients) return
-    pauses.set(provider, { untilMs: now() + LIMITS.pauseMs, provider }, LIMITS.pauseMs)
-    pausedKeys.add(provider)
+    pauses.set(provider, { untilMs: now() + LIMITS.pauseMs }, LIMITS.pauseMs)
     recent.delete(provider)
   }
   return {
@@ -106,12 +99,6 @@ export function courtesy(now: () => number, lifted: boolean): Courtesy {
       if (unknown) noteDomain(domain)
       noteProvider(provider, unknown)
     },
-    paused: () => {
-      const standing = [...pausedKeys].flatMap((key) => pauses.get(key)?.value ?? [])
-      pausedKeys.clear()
-      for (const { provider } of standing) pausedKeys.add(provider)
-      return standing
-    },
   }
 }
 
@@ -121,5 +108,4 @@ const NONE: Courtesy = {
   failed: () => {},
   hold: () => undefined,
   answered: () => {},
-  paused: () => [],
 }

@@ -52,7 +52,6 @@ export type Verifier = {
   readonly pool: () => Promise<readonly PoolRow[]>
   /** Lets every address be tried again (`POST /v1/pool`). */
   readonly reloadPool: () => Promise<void>
-  readonly pausedProviders: () => readonly { readonly provider: string; readonly untilMs: number }[]
   /** Closes the sessions that wait, and writes down how the addresses stand; at a stop. */
   readonly close: () => Promise<void>
 }
@@ -100,7 +99,6 @@ export function createVerifier(world: Pick<World, 'now' | 'store' | 'log'>, sett
       await rooms.sources.load()
       rooms.sources.reload()
     },
-    pausedProviders: () => rooms.courtesy.paused(),
     close: async () => {
       await rooms.sessions.close()
       await rooms.sources.save()
