@@ -146,7 +146,8 @@ it('killed with -9 a node is suspect, then dead; started again it is alive', asy
     return status
   }
   await expect.poll(look, { timeout: 20_000, interval: 100 }).toBe('dead')
-  expect([...seen]).toEqual(['alive', 'suspect', 'dead'])
+  // Its last heartbeat may be as old as the lease already: whether it is still seen alive is chance.
+  expect([...seen].filter((status) => status !== 'alive')).toEqual(['suspect', 'dead'])
   // With a node dead, those that are left answer.
   expect(await verify(one, 'user@rcpt.test', '&pool=true')).toMatchObject({ result: 'accepted', peer: 'three' })
   two = await startTwo()
