@@ -1,5 +1,5 @@
 import { domain } from '../src/names/domain.ts'
-import { cached, once } from '../src/net/dns/wrap.ts'
+import { cached, merged } from '../src/net/dns/wrap.ts'
 import { checkDomain } from '../src/operations/check.ts'
 import type { World } from '../src/world.ts'
 import { countedWorld } from '../test/golden/worlds.ts'
@@ -17,7 +17,7 @@ const IN_FLIGHT = 16
 const { resolve: behind, ...world } = countedWorld()
 const now = (): number => Date.now()
 // One question in flight is answered with others that wait, so that filling the cache does not count.
-const resolve = once(cached(behind, { now, maxEntries: 100_000, maxBytes: 32 << 20 }))
+const resolve = merged(cached(behind, { now, maxEntries: 100_000, maxBytes: 32 << 20 }))
 const askServer: World['askServer'] = async (_, name, type, signal) => ({
   ...(await resolve(name, type, signal)),
   authoritative: true,

@@ -2,7 +2,7 @@ import type { Cidr } from '../../src/names/cidr.ts'
 import { ip } from '../../src/names/ip.ts'
 import { dnsClient } from '../../src/net/dns/client.ts'
 import type { RecordType, Resolve } from '../../src/net/dns/resolver.ts'
-import { cached, limited, once } from '../../src/net/dns/wrap.ts'
+import { cached, limited, merged } from '../../src/net/dns/wrap.ts'
 import { guard } from '../../src/net/public-only.ts'
 import { tcpDial } from '../../src/net/smtp/tcp-dial.ts'
 import type { World } from '../../src/world.ts'
@@ -16,8 +16,8 @@ export type InProcess = { readonly world: World; readonly close: () => void }
 export function inProcess(allowed: readonly Cidr[] = []): InProcess {
   const now = (): number => Date.now()
   const client = dnsClient({ servers: [{ ip: ip(RESOLVER), port: 53 }], trustAd: true, random: Math.random })
-  const uncached = once(limited(client.resolve, 5_000))
-  const resolve = once(cached(uncached, { now, maxEntries: 100_000, maxBytes: 32 * 1024 * 1024 }))
+  const uncached = merged(limited(client.resolve, 5_000))
+  const resolve = cached(uncached, { now, maxEntries: 100_000, maxBytes: 32 * 1024 * 1024 })
   const dial = tcpDial({ reachable: guard({ allowed }) })
   const world = labWorld({}, { resolve, dial, now, random: Math.random, store: labStore() })
   return { world, close: client.close }

@@ -4,7 +4,7 @@ import { type LabServer, labServer, type Query, response, zoneBehaviour } from '
 import { type DnsClient, dnsClient } from './client.ts'
 import { CONTRACT, CONTRACT_ZONE } from './resolve-contract.ts'
 import { DnsError, type Resolve } from './resolver.ts'
-import { cached, limited, once } from './wrap.ts'
+import { cached, limited, merged } from './wrap.ts'
 
 let server: LabServer
 let client: DnsClient
@@ -44,7 +44,7 @@ const kinds: readonly (readonly [string, () => Resolve])[] = [
 ]
 let inner: Resolve
 const remembered: Resolve = (...args) => {
-  inner ??= once(cached(limited(client.resolve, 10), cache))
+  inner ??= merged(cached(limited(client.resolve, 10), cache))
   return inner(...args)
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { labDns } from '../../../test/lab/dns.ts'
 import { type Answer, DnsError, type RecordType, type Resolve } from './resolver.ts'
-import { cached, limited, type Observed, observed, once } from './wrap.ts'
+import { cached, limited, merged } from './wrap.ts'
 
 const forever = new AbortController().signal
 const answer = (ttlSeconds: number, kind: Answer['kind'] = 'found'): Answer<'A'> => ({
@@ -137,10 +137,10 @@ function held() {
   return { open, resolve }
 }
 
-describe('once', () => {
+describe('merged', () => {
   it('asks equal questions once, also in other letters', async () => {
     const { open, resolve } = held()
-    const shared = once(resolve)
+    const shared = merged(resolve)
     const all = [
       shared('a.example', 'A', forever),
       shared('A.example.', 'A', forever),
@@ -155,7 +155,7 @@ describe('once', () => {
 
   it('who gives up does not end it for the others; the last one does', async () => {
     const { open, resolve } = held()
-    const shared = once(resolve)
+    const shared = merged(resolve)
     const [one, two] = [new AbortController(), new AbortController()]
     const first = shared('a.example', 'A', one.signal)
     const second = shared('a.example', 'A', two.signal)
@@ -172,7 +172,7 @@ describe('once', () => {
   })
 
   it('passes a failure on to all', async () => {
-    const shared = once(labDns({ 'a.example': 'SERVFAIL' }).resolve)
+    const shared = merged(labDns({ 'a.example': 'SERVFAIL' }).resolve)
     const both = await Promise.allSettled([shared('a.example', 'A', forever), shared('a.example', 'A', forever)])
     expect(both.map((one) => one.status === 'rejected' && (one.reason as DnsError).reason)).toEqual([
       'servfail',
@@ -215,21 +215,4 @@ describe('limited', () => {
     void few('d', 'A', forever)
     expect(open.map(({ name }) => name)).toEqual(['a', 'd'])
   })
-})
-
-it('observed tells what became of each question', async () => {
-  const seen: Observed[] = []
-  let ms = 0
-  const { resolve } = labDns({ 'a.example': { A: ['192.0.2.1'] }, 'b.example': 'REFUSED' })
-  const told = observed(
-    resolve,
-    () => (ms += 5),
-    (one) => seen.push(one),
-  )
-  await told('a.example', 'A', forever)
-  await told('b.example', 'MX', forever).catch(() => {})
-  expect(seen).toEqual([
-    { name: 'a.example', type: 'A', outcome: 'found', durationMs: 5 },
-    { name: 'b.example', type: 'MX', outcome: 'refused', durationMs: 5 },
-  ])
 })

@@ -19,7 +19,7 @@ type Failure = { readonly error: DnsError; readonly count: number; readonly unti
  * Remembers answers for their TTL, at most a day, and "no" for at most three hours (RFC 2308 §5); failures for 1 to 5 s (RFC 9520),
  * except those that the asker's own signal made. TTL 0 is not kept. The TTL of an answer counts down while it is kept.
  * Bounded in entries and bytes; the least recently used goes first. It belongs outermost, so that what is kept costs nothing more:
- * `cached(once(limited(resolve)))`.
+ * `cached(merged(limited(resolve)))`.
  */
 export function cached(
   resolve: Resolve,
@@ -60,7 +60,7 @@ export function cached(
  * Questions that are equal and under way at once are asked once. Who gives up leaves the others their answer; when nobody waits any
  * more the question itself is given up, and after 15 s in any case.
  */
-export function once(resolve: Resolve): Resolve {
+export function merged(resolve: Resolve): Resolve {
   type Shared = { readonly answer: Promise<Answer>; readonly control: AbortController; askers: number }
   const underWay = new Map<string, Shared>()
 
@@ -146,31 +146,6 @@ export function limited(resolve: Resolve, most: number, mostWaiting = 20_000): R
       return await resolve(name, type, signal, asked)
     } finally {
       end()
-    }
-  }
-}
-
-/** What became of a question and how long it took, for counters and logs. */
-export type Observed = {
-  readonly name: string
-  readonly type: RecordType
-  readonly outcome: Answer['kind'] | DnsError['reason']
-  readonly durationMs: number
-}
-
-/** Tells `onAnswer` of every question that ends. */
-export function observed(resolve: Resolve, now: () => number, onAnswer: (observed: Observed) => void): Resolve {
-  return async (name, type, signal, asked) => {
-    const startedAtMs = now()
-    const tell = (outcome: Observed['outcome']): void =>
-      onAnswer({ name, type, outcome, durationMs: now() - startedAtMs })
-    try {
-      const answer = await resolve(name, type, signal, asked)
-      tell(answer.kind)
-      return answer
-    } catch (error) {
-      if (error instanceof DnsError) tell(error.reason)
-      throw error
     }
   }
 }
