@@ -1,23 +1,23 @@
 import { raced } from '../base/deadline.ts'
 import { type TtlCache, ttlCache } from '../base/ttl-cache.ts'
 import { providerById } from './providers.ts'
-import type { Finding } from './verification.ts'
+import type { MailboxAnswer } from './verification.ts'
 
 /** Work under way that several callers may wait for. */
 export type Work = {
-  readonly result: Promise<Finding>
+  readonly result: Promise<MailboxAnswer>
   /** What is known so far. */
-  readonly sofar: () => Finding
+  readonly sofar: () => MailboxAnswer
   /** Ends the work: called when nobody waits any more. */
   readonly stop: () => void
 }
 
 /** Answers already had, and questions under way. */
 export type Answers = {
-  readonly recall: (key: string, maxAgeMs: number) => Finding | undefined
-  readonly remember: (key: string, finding: Finding) => void
+  readonly recall: (key: string, maxAgeMs: number) => MailboxAnswer | undefined
+  readonly remember: (key: string, answer: MailboxAnswer) => void
   /** Joins the work under `key`, or begins it. When `signal` fires first, what is known so far is the answer. */
-  readonly share: (key: string, begin: () => Work, signal: AbortSignal) => Promise<Finding>
+  readonly share: (key: string, begin: () => Work, signal: AbortSignal) => Promise<MailboxAnswer>
 }
 
 type Running = { readonly work: Work; waiting: number }
@@ -25,12 +25,12 @@ type Running = { readonly work: Work; waiting: number }
 const KEPT_MS = 3_600_000
 const MAX_BYTES = 32 * 1024 * 1024
 /** A guess: the transcript and the certificates are most of it. */
-const bytesOf = ({ transcript, attempts, tls }: Finding): number =>
+const bytesOf = ({ transcript, attempts, tls }: MailboxAnswer): number =>
   transcript.reduce((sum, { text }) => sum + text.length + 100, 1_000 + attempts.length * 500) +
   (tls?.chain ?? []).reduce((sum, der) => sum + der.length + 200, 0)
 
 /** A firm answer says something of the mailbox that will hold for a while. Temporary, blocked and unreachable ones never do. */
-export function isFirm({ result, reason, catchAll, provider }: Finding): boolean {
+export function isFirm({ result, reason, catchAll, provider }: MailboxAnswer): boolean {
   if (result === 'catch_all') return true
   if (result === 'rejected') return reason !== 'relay_denied' && reason !== 'mailbox_full'
   // With the catch-all question open, accepted is firm only where the provider's row leaves it open.
@@ -39,7 +39,7 @@ export function isFirm({ result, reason, catchAll, provider }: Finding): boolean
 }
 
 export function answers(now: () => number): Answers {
-  const kept: TtlCache<Finding> = ttlCache({ maxEntries: 50_000, maxBytes: MAX_BYTES, bytesOf, now })
+  const kept: TtlCache<MailboxAnswer> = ttlCache({ maxEntries: 50_000, maxBytes: MAX_BYTES, bytesOf, now })
   const running = new Map<string, Running>()
   const forget = (key: string, own: Running): void => {
     if (running.get(key) === own) running.delete(key)
@@ -49,8 +49,8 @@ export function answers(now: () => number): Answers {
       const entry = maxAgeMs > 0 ? kept.get(key) : undefined
       return entry && now() - entry.value.observedAtMs <= maxAgeMs ? entry.value : undefined
     },
-    remember: (key, finding) => {
-      if (isFirm(finding)) kept.set(key, finding, KEPT_MS)
+    remember: (key, answer) => {
+      if (isFirm(answer)) kept.set(key, answer, KEPT_MS)
       else kept.delete(key)
     },
     share: async (key, begin, signal) => {

@@ -1,6 +1,6 @@
 import type { Ip } from '../names/ip.ts'
-import { restReason } from './source-pool.ts'
 import type { ProviderKey, Source, SourceRow } from './sources.ts'
+import { restReason } from './standing.ts'
 
 /** How one source address stands. */
 export type PoolRow = {

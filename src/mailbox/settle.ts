@@ -4,12 +4,13 @@ import { familyOf, type Ip } from '../names/ip.ts'
 import { DnsError, settled } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 import type { Conversed } from './converse.ts'
-import { type About, aboutEmail, findingOf, unasked } from './finding.ts'
+import { familiesOf, keyOf, type Rooms, type Stop, stopsOf } from './journey.ts'
+import { type About, aboutEmail, answerOf, unasked } from './mailbox-answer.ts'
 import { UNKNOWN_PROVIDER } from './providers.ts'
 import type { Reason } from './reasons.ts'
 import type { Source } from './sources.ts'
-import type { Finding } from './verification.ts'
-import { familiesOf, keyOf, type Rooms, type Stop, stopsOf, walk } from './walk.ts'
+import type { MailboxAnswer } from './verification.ts'
+import { walk } from './walk.ts'
 
 /** One question that nobody has answered yet. */
 export type Unsettled = {
@@ -30,11 +31,11 @@ export type Unsettled = {
 export function settle(
   ctx: Ctx,
   question: Unsettled,
-): { readonly result: Promise<Finding>; readonly sofar: () => Finding } {
+): { readonly result: Promise<MailboxAnswer>; readonly sofar: () => MailboxAnswer } {
   const heard: Conversed[] = []
   let about: About = { ...aboutEmail(question.email), mxHosts: [], provider: undefined, observedAtMs: ctx.now() }
   const learn = (more: Partial<About>): About => (about = { ...about, ...more })
-  return { result: run(ctx, question, heard, about, learn), sofar: () => findingOf(about, heard) }
+  return { result: run(ctx, question, heard, about, learn), sofar: () => answerOf(about, heard) }
 }
 
 async function run(
@@ -43,7 +44,7 @@ async function run(
   heard: Conversed[],
   first: About,
   learn: (more: Partial<About>) => About,
-): Promise<Finding> {
+): Promise<MailboxAnswer> {
   const { email, rooms } = question
   const hosts = await settled(lookupMailHosts(ctx, email.domain))
   if (hosts instanceof DnsError)
@@ -119,7 +120,12 @@ export function ofBothFamilies(from: readonly Source[], most: number): readonly 
   return other === undefined || most < 2 ? first : [...first.slice(0, -1), other]
 }
 
-function concluded(about: About, heard: readonly Conversed[], { rooms, bindIp }: Unsettled, late: boolean): Finding {
+function concluded(
+  about: About,
+  heard: readonly Conversed[],
+  { rooms, bindIp }: Unsettled,
+  late: boolean,
+): MailboxAnswer {
   if (heard.length === 0 && late)
     return unasked(
       about,
@@ -132,11 +138,11 @@ function concluded(about: About, heard: readonly Conversed[], { rooms, bindIp }:
       'network_unreachable',
       `no mail host has an address of the family of ${bindIp ?? 'the source address'}`,
     )
-  const finding = findingOf(about, heard)
-  const networks = finding.reason === 'connect_timeout' ? rooms.reach.blocked() : 0
-  if (networks === 0) return finding
+  const answer = answerOf(about, heard)
+  const networks = answer.reason === 'connect_timeout' ? rooms.reach.blocked() : 0
+  if (networks === 0) return answer
   return {
-    ...finding,
+    ...answer,
     reason: 'port25_blocked',
     message: `this machine does not seem to reach port 25: connections to ${networks} unrelated networks timed out and none came about; ask its provider to open outgoing port 25, or verify from another address or node`,
   }

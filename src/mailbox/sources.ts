@@ -1,7 +1,7 @@
 import { isJsonObject, type Json } from '../base/json.ts'
 import { type Family, familyOf, type Ip, parseIp } from '../names/ip.ts'
 import type { Ctx } from '../world.ts'
-import { after, choose, freshStanding, type SourceEvent, type Standing, takeTurn } from './source-pool.ts'
+import { after, choose, freshStanding, type SourceEvent, type Standing, takeTurn } from './standing.ts'
 
 /** A source address; undefined is the system's choice. */
 export type Source = Ip | undefined

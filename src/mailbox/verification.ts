@@ -53,7 +53,7 @@ export type SideData = {
 }
 
 /** What the mail servers said. */
-export type Finding = {
+export type MailboxAnswer = {
   /** The address as parsed and printed anew. */
   readonly email: string
   readonly result: Result
@@ -88,7 +88,7 @@ export type Finding = {
   readonly observedAtMs: number
 }
 
-export type Verification = Finding & {
+export type Verification = MailboxAnswer & {
   readonly side: SideData
   readonly durationMs: number
   /** Answered from memory. */

@@ -8,16 +8,16 @@ import type { Ctx, World } from '../world.ts'
 import { type Answers, answers, type Work } from './answers.ts'
 import { catchAllMemory } from './catch-all.ts'
 import { courtesy } from './courtesy.ts'
-import { unasked } from './finding.ts'
 import { identity } from './identity.ts'
+import type { Rooms } from './journey.ts'
+import { unasked } from './mailbox-answer.ts'
 import { type PoolRow, poolView } from './pool-view.ts'
 import { reach } from './reach.ts'
 import { sessions } from './sessions.ts'
 import { settle } from './settle.ts'
 import { sideData } from './side-data.ts'
 import { type ProviderKey, sources } from './sources.ts'
-import type { Finding, Verification, VerifyInput } from './verification.ts'
-import type { Rooms } from './walk.ts'
+import type { MailboxAnswer, Verification, VerifyInput } from './verification.ts'
 
 /** What the operator has set. */
 export type VerifySettings = {
@@ -35,8 +35,6 @@ export type VerifySettings = {
   readonly listed?: (source: Ip, provider: ProviderKey) => string | undefined
   /** Domains, with all below them, that are never asked. */
   readonly deny?: readonly Domain[]
-  /** Told of every question that was settled by asking: for metrics. */
-  readonly observe?: (finding: Finding) => void
   /** Lifts every limit toward mail hosts: for labs. */
   readonly noCourtesy?: boolean
 }
@@ -74,7 +72,7 @@ export function createVerifier(world: Pick<World, 'now' | 'store' | 'log'>, sett
   }
   const memory = answers(world.now)
   const greylisted = stickySources(world.now)
-  const finding = (ctx: Ctx, input: VerifyInput, email: Email): Promise<{ finding: Finding; remembered: boolean }> =>
+  const found = (ctx: Ctx, input: VerifyInput, email: Email): Promise<Found> =>
     findOut({ ctx, input, email, rooms, settings, memory, greylisted })
   return {
     verify: async (ctx, input) => {
@@ -82,11 +80,11 @@ export function createVerifier(world: Pick<World, 'now' | 'store' | 'log'>, sett
       const email = parseEmail(input.email)
       const side = sideData(ctx, input, email.ok ? email.value : undefined)
       const had = email.ok
-        ? await finding(ctx, input, email.value)
-        : { finding: badSyntax(input.email, email.problem, begun), remembered: false }
+        ? await found(ctx, input, email.value)
+        : { answer: badSyntax(input.email, email.problem, begun), remembered: false }
       return {
-        ...had.finding,
-        side: await side(had.finding.mxHosts),
+        ...had.answer,
+        side: await side(had.answer.mxHosts),
         remembered: had.remembered,
         durationMs: Math.max(0, Math.round(ctx.now() - begun)),
       }
@@ -107,7 +105,7 @@ export function createVerifier(world: Pick<World, 'now' | 'store' | 'log'>, sett
 }
 
 /** A greylisted question keeps its source address for a day: from another one it would begin to wait anew. */
-export type Sticky = { readonly get: (email: string) => Ip | undefined; readonly note: (finding: Finding) => void }
+export type Sticky = { readonly get: (email: string) => Ip | undefined; readonly note: (answer: MailboxAnswer) => void }
 
 function stickySources(now: () => number): Sticky {
   const kept = new Map<string, { readonly source: Ip; readonly atMs: number }>()
@@ -135,18 +133,20 @@ type Question = {
   readonly greylisted: Sticky
 }
 
-async function findOut(question: Question): Promise<{ finding: Finding; remembered: boolean }> {
+type Found = { readonly answer: MailboxAnswer; readonly remembered: boolean }
+
+async function findOut(question: Question): Promise<Found> {
   const { ctx, input, email, settings, memory } = question
   const denied = settings.deny?.find((name) => email.domain === name || email.domain.endsWith(`.${name}`))
   if (denied !== undefined)
     throw new AppError('forbidden', `the operator does not let ${denied} be asked`, { parameter: 'email' })
   const key = [formatEmail(email), input.bindIp ?? '', input.pool === true, input.port ?? ''].join(' ')
   const known = memory.recall(key, input.maxAgeMs ?? DEFAULT_MAX_AGE_MS)
-  if (known) return { finding: known, remembered: true }
+  if (known) return { answer: known, remembered: true }
   const patience = lifeOf()
   const release = patience.bound((input.timeoutMs ?? DEFAULT_TIMEOUT_MS) + GRACE_MS, ctx.signal)
   try {
-    return { finding: await memory.share(key, () => begin(question, key), patience.signal), remembered: false }
+    return { answer: await memory.share(key, () => begin(question, key), patience.signal), remembered: false }
   } finally {
     release()
   }
@@ -171,11 +171,10 @@ function begin({ ctx, input, email, rooms, settings, memory, greylisted }: Quest
   })
   let abandoned = false
   const result = work.result
-    .then((finding) => {
-      if (!abandoned) memory.remember(key, finding)
-      greylisted.note(finding)
-      settings.observe?.(finding)
-      return finding
+    .then((answer) => {
+      if (!abandoned) memory.remember(key, answer)
+      greylisted.note(answer)
+      return answer
     })
     .finally(release)
   const stop = (): void => {
@@ -185,7 +184,7 @@ function begin({ ctx, input, email, rooms, settings, memory, greylisted }: Quest
   return { result, sofar: work.sofar, stop }
 }
 
-const badSyntax = (text: string, problem: string, now: number): Finding =>
+const badSyntax = (text: string, problem: string, now: number): MailboxAnswer =>
   unasked(
     {
       email: { smtputf8: /[^\u0000-\u007f]/.test(text.slice(0, 320)) },

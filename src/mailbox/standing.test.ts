@@ -11,7 +11,7 @@ import {
   type Standing,
   THROTTLED_REST_MS,
   takeTurn,
-} from './source-pool.ts'
+} from './standing.ts'
 
 const T = 1_000_000
 const refused: SourceEvent = { kind: 'refused', reason: 'source_blocked', text: 'listed' }

@@ -6,7 +6,7 @@ import type { Conversed } from './converse.ts'
 import { decisive } from './judge.ts'
 import { outcomeOf, type Reason } from './reasons.ts'
 import type { Source } from './sources.ts'
-import type { Attempt, Finding } from './verification.ts'
+import type { Attempt, MailboxAnswer } from './verification.ts'
 
 /** What is the same for every answer about an address. */
 export type About = {
@@ -23,7 +23,7 @@ export type About = {
 const MAX_TRANSCRIPT = 1_000
 
 /** An answer that no mail server gave: what is wrong with the address or the domain, or why nobody was asked. */
-export function unasked(about: About, reason: Reason, message: string, retryAfterMs?: number): Finding {
+export function unasked(about: About, reason: Reason, message: string, retryAfterMs?: number): MailboxAnswer {
   return {
     ...shared(about, []),
     ...outcomeOf(reason),
@@ -40,7 +40,7 @@ export function unasked(about: About, reason: Reason, message: string, retryAfte
 }
 
 /** The answer that the conversations had so far give. */
-export function findingOf(about: About, heard: readonly Conversed[]): Finding {
+export function answerOf(about: About, heard: readonly Conversed[]): MailboxAnswer {
   const said = decisive(heard)
   if (!said) return unasked(about, 'timeout', 'time ran out before a mail server could be asked')
   const { verdict, reply, plan } = said
