@@ -52,7 +52,8 @@ async function inTurn(waitMs: number, take: () => number, withinMs: number, sign
   for (let next = waitMs; next <= leftMs; ) {
     try {
       await sleep(next, signal)
-    } catch {
+    } catch (error) {
+      if (!signal.aborted) throw error
       return false // the deadline, or the caller went away
     }
     leftMs -= next

@@ -47,9 +47,8 @@ export async function keepJoined(joining: Joining, signal: AbortSignal): Promise
     if (turn.ttlMs > 0) mostMs = Math.min(RETRY_MS.most, turn.ttlMs)
     const pauseMs = turn.problem === undefined ? turn.ttlMs / 3 : waitMs
     waitMs = turn.problem === undefined ? RETRY_MS.first : Math.min(waitMs * 2, mostMs)
-    await sleep(isRegistered || turn.problem !== undefined ? jittered(pauseMs, joining.random()) : 0, signal).catch(
-      () => {},
-    )
+    const restMs = isRegistered || turn.problem !== undefined ? jittered(pauseMs, joining.random()) : 0
+    await sleep(restMs, signal).catch(() => {}) // it rejects when the signal fires, and nothing else
   }
 }
 
