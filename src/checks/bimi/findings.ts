@@ -64,14 +64,14 @@ export const findings = defineFindings({
   'bimi.logo_unavailable': {
     severity: 'medium',
     title: 'The logo cannot be fetched',
-    detail: ({ why }) => `${why}.`,
+    detail: ({ reason }) => `${reason}.`,
     repair: 'Serve the logo over HTTPS with a valid certificate, as a file of at most 32 KiB.',
     reference: 'draft-brand-indicators §4.3.2',
   },
   'bimi.logo_unknown': {
     severity: 'info',
     title: 'It could not be found out what the logo is',
-    detail: ({ why }) => `${why}.`,
+    detail: ({ reason }) => `${reason}.`,
     reference: 'draft-brand-indicators §4.3.2',
   },
   'bimi.logo_profile': {
@@ -99,14 +99,14 @@ export const findings = defineFindings({
   'bimi.dmarc_not_enforced': {
     severity: 'medium',
     title: 'No logo is shown without an enforced DMARC policy',
-    detail: ({ domain, why }) => `Receivers show no logo for ${domain}: ${why}.`,
+    detail: ({ domain, reason }) => `Receivers show no logo for ${domain}: ${reason}.`,
     repair: 'Raise the DMARC policy to quarantine or reject, for subdomains too.',
     reference: 'draft-brand-indicators §7.1',
   },
   'bimi.dmarc_unknown': {
     severity: 'info',
     title: 'It could not be found out whether DMARC allows a logo',
-    detail: ({ why }) => `${why}.`,
+    detail: ({ reason }) => `${reason}.`,
     reference: 'draft-brand-indicators §7.1',
   },
   'bimi.no_certificate': {

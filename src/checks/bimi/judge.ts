@@ -47,10 +47,11 @@ function judgeRecord(facts: BimiFacts, record: BimiRecord, evidence: string): Ju
   const found: Finding[] = shapeOf(facts, evidence)
   if (record.logo === '') found.push(finding('bimi.no_logo', {}, { evidence }))
   if (facts.dmarc.kind === 'not_enforced')
-    found.push(finding('bimi.dmarc_not_enforced', { domain: facts.domain, why: facts.dmarc.why }))
+    found.push(finding('bimi.dmarc_not_enforced', { domain: facts.domain, reason: facts.dmarc.reason }))
   const weak = found.length > 0
-  if (facts.dmarc.kind === 'unknown') found.push(finding('bimi.dmarc_unknown', { why: facts.dmarc.why }))
-  if (facts.logo?.kind === 'unknown') found.push(finding('bimi.logo_unknown', { why: facts.logo.why }, { evidence }))
+  if (facts.dmarc.kind === 'unknown') found.push(finding('bimi.dmarc_unknown', { reason: facts.dmarc.reason }))
+  if (facts.logo?.kind === 'unknown')
+    found.push(finding('bimi.logo_unknown', { reason: facts.logo.reason }, { evidence }))
   if (record.authority === '') found.push(finding('bimi.no_certificate'))
   return { status: weak ? 'warn' : 'pass', findings: [...found, ...inherited] }
 }
@@ -59,7 +60,7 @@ function judgeRecord(facts: BimiFacts, record: BimiRecord, evidence: string): Ju
 const ADVISED_BYTES = 32 * 1024
 
 function logoFault({ logo }: BimiFacts, evidence: string): Finding | undefined {
-  if (logo?.kind === 'unusable') return finding('bimi.logo_unavailable', { why: logo.why }, { evidence })
+  if (logo?.kind === 'unusable') return finding('bimi.logo_unavailable', { reason: logo.reason }, { evidence })
   if (logo?.kind !== 'read' || logo.svg.faults.length === 0) return undefined
   return finding('bimi.logo_profile', { faults: logo.svg.faults }, { evidence })
 }

@@ -7,9 +7,9 @@ import { readSvg, type SvgReading } from './svg.ts'
 export type Logo =
   | { readonly kind: 'read'; readonly bytes: number; readonly svg: SvgReading }
   /** Receivers meet the same: an HTTP status, a certificate, a size, a file that is none. */
-  | { readonly kind: 'unusable'; readonly why: string }
+  | { readonly kind: 'unusable'; readonly reason: string }
   /** Perhaps our own network's fault. */
-  | { readonly kind: 'unknown'; readonly why: string }
+  | { readonly kind: 'unknown'; readonly reason: string }
 
 /** Bytes of a logo that are read, packed and unpacked; 32 KiB are advised. */
 const MAX_BYTES = 512 * 1024
@@ -23,14 +23,17 @@ export async function fetchLogo(ctx: Pick<Ctx, 'fetch' | 'signal'>, url: string)
       redirects: REDIRECTS,
       accept: 'image/svg+xml',
     })
-    if (status !== 200) return { kind: 'unusable', why: `the server answers HTTP ${status}` }
+    if (status !== 200) return { kind: 'unusable', reason: `the server answers HTTP ${status}` }
     const unpacked = unpack(body)
     if (!unpacked)
-      return { kind: 'unusable', why: 'the file is packed in a way that cannot be unpacked, or is very large unpacked' }
+      return {
+        kind: 'unusable',
+        reason: 'the file is packed in a way that cannot be unpacked, or is very large unpacked',
+      }
     return { kind: 'read', bytes: unpacked.length, svg: readSvg(new TextDecoder().decode(unpacked)) }
   } catch (error) {
     if (!(error instanceof FetchError)) throw error
-    return { kind: isTheirs(error) ? 'unusable' : 'unknown', why: error.message }
+    return { kind: isTheirs(error) ? 'unusable' : 'unknown', reason: error.message }
   }
 }
 

@@ -6,7 +6,9 @@ import { fetchLogo, type Logo } from './logo.ts'
 import { type BimiRecord, isBimi, locationProblem, otherImage, parseBimi, resemblesBimi } from './parse.ts'
 
 /** Whether DMARC lets receivers show a logo (draft-brand-indicators §7.1). */
-export type Enforcement = { readonly kind: 'enforced' | 'not_enforced' | 'unknown'; readonly why: string }
+export type Enforcement =
+  | { readonly kind: 'enforced' }
+  | { readonly kind: 'not_enforced' | 'unknown'; readonly reason: string }
 
 export type BimiFacts = {
   readonly domain: Domain
@@ -67,14 +69,14 @@ async function recordsAt(ctx: Pick<Ctx, 'resolve' | 'signal'>, at: string): Prom
 /** draft-brand-indicators §7.1 steps 7 to 9: of the domain and its organizational domain neither may fall short. */
 function enforcementOf(both: readonly DmarcFacts[]): Enforcement {
   const each = both.map(enforcementAt)
-  const enforced: Enforcement = { kind: 'enforced', why: '' }
+  const enforced: Enforcement = { kind: 'enforced' }
   return each.find((one) => one.kind === 'not_enforced') ?? each.find((one) => one.kind === 'unknown') ?? enforced
 }
 
 function enforcementAt(facts: DmarcFacts): Enforcement {
-  const short = (why: string): Enforcement => ({ kind: 'not_enforced', why: `${facts.domain} ${why}` })
+  const short = (reason: string): Enforcement => ({ kind: 'not_enforced', reason: `${facts.domain} ${reason}` })
   const standing = standingOf(facts)
-  if (standing.kind === 'unknown') return { kind: 'unknown', why: facts.unknown ?? '' }
+  if (standing.kind === 'unknown') return { kind: 'unknown', reason: facts.unknown ?? '' }
   if (standing.kind !== 'policy') return short('has no usable DMARC record')
   if (standing.effective === 'none') return short('has the DMARC policy none')
   if (facts.applied?.policies?.sp === 'none') return short('has the DMARC policy none for subdomains')
@@ -82,5 +84,5 @@ function enforcementAt(facts: DmarcFacts): Enforcement {
   const partial = pct !== undefined && !/^0*100$/.test(pct)
   return standing.effective === 'quarantine' && partial
     ? short('has a DMARC policy for a share of the mail only (pct)')
-    : { kind: 'enforced', why: '' }
+    : { kind: 'enforced' }
 }

@@ -12,8 +12,8 @@ export const findings = defineFindings({
   'caa.no_mail': {
     severity: 'info',
     title: 'No CAA record, and no mail to protect',
-    detail: ({ domain, why }) =>
-      `${domain} ${why}. Where it has no website either, a CAA record of 0 issue ";" would say that no certificate may be issued for it.`,
+    detail: ({ domain, reason }) =>
+      `${domain} ${reason}. Where it has no website either, a CAA record of 0 issue ";" would say that no certificate may be issued for it.`,
     reference: 'RFC 8659 §4.2',
   },
   'caa.no_issue': {

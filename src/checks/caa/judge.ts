@@ -18,7 +18,11 @@ export function judgeCaa(facts: CaaFacts): Outcome<CaaFacts> {
   const { domain, records, foundAt } = facts
   if (foundAt === undefined && !facts.exists) return { status: 'not_applicable', facts, findings: [] } // the MX check says that
   if (foundAt === undefined && facts.noMail !== undefined)
-    return { status: 'not_applicable', facts, findings: [{ id: 'caa.no_mail', args: { domain, why: facts.noMail } }] }
+    return {
+      status: 'not_applicable',
+      facts,
+      findings: [{ id: 'caa.no_mail', args: { domain, reason: facts.noMail } }],
+    }
   if (foundAt === undefined) return { status: 'warn', facts, findings: [{ id: 'caa.none', args: { domain } }] }
   const broken = records.flatMap(brokenFindings).slice(0, MAX_TOLD)
   const issue = records.filter(({ tag }) => tag.toLowerCase() === 'issue')

@@ -1,6 +1,7 @@
 import type { Domain } from '../../names/domain.ts'
 import { type Answer, DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
+import { isSpf } from '../spf/index.ts'
 import { type KeyState, readKey } from './key.ts'
 import { parseKeyRecord, resemblesKey } from './parse.ts'
 import { generalSelectors, inferSelectors } from './selectors.ts'
@@ -186,7 +187,7 @@ async function infer(
     ctx.resolve(domain, 'MX', ctx.signal).catch(unanswered),
     ctx.resolve(domain, 'TXT', ctx.signal).catch(unanswered),
   ])
-  const spf = txt?.records.find((text) => /^v=spf1(?: |$)/i.test(text)) ?? ''
+  const spf = txt?.records.find(isSpf) ?? ''
   const exchanges = mx?.records.map(({ exchange }) => exchange).filter((exchange) => exchange !== '') ?? []
   return { ...inferSelectors({ exchanges, spf }), exchanges: exchanges.length }
 }

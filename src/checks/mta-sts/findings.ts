@@ -13,7 +13,7 @@ export const findings = defineFindings({
   'mta_sts.no_mail': {
     severity: 'info',
     title: 'No MTA-STS needed',
-    detail: ({ domain, why }) => `${domain} ${why}, so there is nothing to protect.`,
+    detail: ({ domain, reason }) => `${domain} ${reason}, so there is nothing to protect.`,
     reference: 'RFC 7505 §3',
   },
   'mta_sts.several_records': {

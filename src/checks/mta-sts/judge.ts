@@ -41,7 +41,7 @@ function judgeRecord(facts: StsFacts): Judged {
   if (parsed && !parsed.ok)
     return fail(finding('mta_sts.syntax', { problem: parsed.problem, at: parsed.at ?? -1 }, { evidence }))
   if (facts.mail.kind === 'known' && facts.mail.noMail !== undefined)
-    return { status: 'not_applicable', findings: [finding('mta_sts.no_mail', { domain, why: facts.mail.noMail })] }
+    return { status: 'not_applicable', findings: [finding('mta_sts.no_mail', { domain, reason: facts.mail.noMail })] }
   const mx = facts.mail.kind === 'known' && facts.mail.hosts.length > 0 ? facts.mail.hosts : [`*.${domain}`]
   const start = formatStsPolicy({ mode: 'testing', maxAgeSeconds: SHORT_AGE_SECONDS, mx })
   const args = { domain, url: policyUrl(domain), policy: start.trim().split('\n') }

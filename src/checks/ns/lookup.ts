@@ -6,6 +6,7 @@ import { zoneCandidates } from '../../names/zone-cuts.ts'
 import { type Answer, DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import { mayExist } from '../exists.ts'
+import { isSpf } from '../spf/index.ts'
 import { type AskHost, type Copy, type Heard, hostAsker } from './ask.ts'
 
 /** Name servers that are looked at, and addresses that are kept of each. */
@@ -85,16 +86,18 @@ async function lookupResolved(ctx: Asker, domain: Domain): Promise<Partial<Recor
 const copyOf = (answer: Answer<'MX' | 'TXT'> | DnsError, copy: Copy): string | undefined =>
   answer instanceof DnsError || answer.cname.length > 0 ? undefined : textOf(answer, copy)
 
+const IS_OF: Readonly<Record<Copy, (text: string) => boolean>> = {
+  mx: () => true,
+  spf: isSpf,
+  dmarc: (text) => /^v\s*=\s*DMARC1/.test(text),
+}
+
 /** The records of one kind as one text to compare: sorted, since their order means nothing. Of TXT only the records of that kind. */
 export function textOf(answer: Answer<'MX' | 'TXT'>, copy: Copy): string {
   const texts = answer.records.map((record) =>
     typeof record === 'string' ? record : `${record.preference} ${record.exchange}`,
   )
-  const kind = { mx: /^/, spf: /^v=spf1(?: |$)/i, dmarc: /^v\s*=\s*DMARC1/ }[copy]
-  return texts
-    .filter((text) => kind.test(text))
-    .sort()
-    .join('\n')
+  return texts.filter(IS_OF[copy]).sort().join('\n')
 }
 
 async function lookupServer(

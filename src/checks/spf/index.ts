@@ -6,6 +6,7 @@ import { presentSpf } from './present.ts'
 
 export { type CheckHostAnswer, type CheckHostInput, checkHost } from './check-host.ts'
 export type { SpfFacts } from './judge.ts'
+export { isSpf } from './parse.ts'
 export { presentCheckHost } from './present.ts'
 export { namesOf, type SpfReading } from './reading.ts'
 export type { SpfResult } from './run.ts'

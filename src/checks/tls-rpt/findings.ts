@@ -12,7 +12,7 @@ export const findings = defineFindings({
   'tls_rpt.no_mail': {
     severity: 'info',
     title: 'No TLS reports needed',
-    detail: ({ domain, why }) => `${domain} ${why}, so there is nothing to report on.`,
+    detail: ({ domain, reason }) => `${domain} ${reason}, so there is nothing to report on.`,
     reference: 'RFC 7505 §3',
   },
   'tls_rpt.several_records': {

@@ -16,7 +16,7 @@ export function judgeTlsRpt(facts: TlsRptFacts): Outcome<TlsRptFacts> {
     return done(facts, 'fail', { id: 'tls_rpt.version', args: { domain }, evidence, ...repaired(facts) })
   }
   if (!parsed && facts.noMail !== undefined)
-    return done(facts, 'not_applicable', { id: 'tls_rpt.no_mail', args: { domain, why: facts.noMail } })
+    return done(facts, 'not_applicable', { id: 'tls_rpt.no_mail', args: { domain, reason: facts.noMail } })
   if (!parsed) return done(facts, 'warn', { id: 'tls_rpt.no_record', args: { domain }, fix: start })
   const evidence = printable(facts.records[0]!)
   if (!parsed.ok) {
