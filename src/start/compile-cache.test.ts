@@ -1,5 +1,8 @@
+import { chmodSync, mkdirSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { dataDirOf } from './compile-cache.ts'
+import { dataDirOf, isOurs } from './compile-cache.ts'
 
 it.each([
   [['serve'], {}, './data'],
@@ -10,3 +13,17 @@ it.each([
   [['serve', '--data-dir', 'a'], { MAILSONDE_DATA_DIR: '/srv/m' }, 'a'], // a flag before the environment
   [['serve', '--data-dir'], {}, './data'], // without its value: told by whoever reads the arguments in earnest
 ])('%j in %j keeps its data in %s', (argv, env, folder) => expect(dataDirOf(argv, env)).toBe(folder))
+
+it.each([
+  [0o700, true],
+  [0o755, true], // others may read what was compiled
+  [0o777, false], // anybody could leave code for us
+  [0o770, false],
+])('a folder of mode %o is used: %s', (mode, used) => {
+  const folder = join(mkdtempSync(join(tmpdir(), 'cache-')), 'c')
+  mkdirSync(folder)
+  chmodSync(folder, mode)
+  expect(isOurs(folder)).toBe(used)
+})
+
+it('a folder that is not there is not used', () => expect(isOurs('/nowhere/compile-cache')).toBe(false))
