@@ -60,28 +60,10 @@ export const doctor = defineOperation({
       listings: (sourcePool.listings(check.address) ?? []).map((listing) => ({ ...listing })),
       ...presentSelfCheck(check),
     }))
-    const advice = [
-      ...(down === undefined ? [] : [`The resolver does not answer (${down}): see to it first.`]),
-      ...(publicResolvers.length > 0 ? ['Run a resolver of your own: several lists refuse public ones.'] : []),
-      ...(refusing.length > 0
-        ? [
-            `${refusing.length} lists refuse this resolver (${refusing.join(', ')}): register its address with them, or set their key.`,
-          ]
-        : []),
-      ...(sources.length === 0
-        ? [
-            'This machine has no public address of its own: mail hosts see the address of its network, which cannot be looked at from here. Name it with --pool where it can be bound.',
-          ]
-        : []),
-      ...(sources.some(({ listings }) => listings.length > 0)
-        ? ['Addresses that are listed are skipped where a provider goes by that list; ask for delisting.']
-        : []),
-    ]
+    const isListed = sources.some(({ listings }) => listings.length > 0)
+    const advice = adviceOf({ down, publicResolvers, refusing, hasSource: sources.length > 0, isListed })
     const fit =
-      down === undefined &&
-      sources.length > 0 &&
-      checks.every(({ problems }) => problems.length === 0) &&
-      sources.every(({ listings }) => listings.length === 0)
+      down === undefined && sources.length > 0 && checks.every(({ problems }) => problems.length === 0) && !isListed
     return {
       fit,
       resolver: {
@@ -96,3 +78,31 @@ export const doctor = defineOperation({
   },
   verdict: ({ fit }) => (fit === true ? 'good' : 'bad'),
 })
+
+type Seen = {
+  /** Why the resolver does not answer. */
+  readonly down: string | undefined
+  readonly publicResolvers: readonly string[]
+  /** Lists that refuse the resolver. */
+  readonly refusing: readonly string[]
+  readonly hasSource: boolean
+  readonly isListed: boolean
+}
+
+/** What the operator should do, the most pressing first. */
+function adviceOf({ down, publicResolvers, refusing, hasSource, isListed }: Seen): string[] {
+  const rows: readonly (readonly [boolean, string])[] = [
+    [down !== undefined, `The resolver does not answer (${down}): see to it first.`],
+    [publicResolvers.length > 0, 'Run a resolver of your own: several lists refuse public ones.'],
+    [
+      refusing.length > 0,
+      `${refusing.length} lists refuse this resolver (${refusing.join(', ')}): register its address with them, or set their key.`,
+    ],
+    [
+      !hasSource,
+      'This machine has no public address of its own: mail hosts see the address of its network, which cannot be looked at from here. Name it with --pool where it can be bound.',
+    ],
+    [isListed, 'Addresses that are listed are skipped where a provider goes by that list; ask for delisting.'],
+  ]
+  return rows.flatMap(([holds, advice]) => (holds ? [advice] : []))
+}
