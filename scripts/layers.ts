@@ -7,9 +7,9 @@ const ROWS: readonly (readonly string[])[] = [
   ['start'],
   ['config.ts'],
   ['config-options.ts', 'log.ts'],
-  ['http', 'cli', 'worker', 'web'],
+  ['http', 'cli'],
   ['operations'],
-  ['report', 'peers', 'jobs'],
+  ['report', 'peers'],
   ['checks', 'dnsbl', 'mailbox', 'geo'],
   ['mailhosts'],
   ['world.ts'],
@@ -17,7 +17,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['names'],
   ['base'],
 ]
-const OUTSIDE = ['start', 'net', 'store', 'http', 'web', 'main.ts', 'config.ts', 'config-options.ts']
+const OUTSIDE = ['start', 'net', 'store', 'http', 'main.ts', 'config.ts', 'config-options.ts']
 const OUTSIDE_MODULES =
   /^(?:node:)?(?:net|dgram|tls|http|https|http2|fs|fs\/promises|dns|dns\/promises|child_process|undici)$/
 const WORLDLY = [

@@ -34,7 +34,7 @@ const standing = z.looseObject({
 
 /** The check of a domain as if records stood in the DNS: an overlay on the resolver, nothing else is different. */
 export const whatIf = defineOperation({
-  name: 'what_if',
+  name: 'what-if',
   method: 'POST',
   path: '/v1/check',
   partOf: 'check',
