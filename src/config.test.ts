@@ -1,12 +1,12 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { labFolder } from '../test/lab/folder.ts'
 import { describeConfig, type Flags, loadConfig, variableOf } from './config.ts'
 import { OPTIONS, readPool } from './config-options.ts'
 
 const file = (content: unknown): string => {
-  const path = join(mkdtempSync(join(tmpdir(), 'config-')), 'c.json')
+  const path = join(labFolder(), 'c.json')
   writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
   return path
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { fullBucket, takeToken } from '../base/bucket.ts'
 import { allowances, bucketSize } from './allowance.ts'
 import { keepSeconds } from './memory.ts'
@@ -7,6 +7,8 @@ import { BUILT_IN_LISTS } from './zones.ts'
 
 const SEM = BUILT_IN_LISTS.find(({ name }) => name === 'SEM-BLACK')!
 const ZEN = BUILT_IN_LISTS[0]!
+
+afterEach(() => void vi.useRealTimers())
 
 it('lets as many go as the row grants, then says no to those who cannot wait', () => {
   const allow = allowances(() => 0)
@@ -16,14 +18,13 @@ it('lets as many go as the row grants, then says no to those who cannot wait', (
 })
 
 it('serves those who wait in order, and turns away who would come too late', async () => {
-  let ms = 0
-  const started = performance.now()
-  const allow = allowances(() => ms + (performance.now() - started) * 100) // a clock a hundred times as fast as the timers
+  vi.useFakeTimers({ now: 0 })
+  const allow = allowances(() => Date.now())
   const signal = new AbortController().signal
   for (let i = 0; i < 5; i++) void allow(SEM, 0, signal)
   const waiting = [1_000, 1_000, 150].map((within) => allow(SEM, within, signal))
   expect(waiting[2]).toBe(false) // two are ahead: 600 ms
-  ms = 10_000
+  await vi.advanceTimersByTimeAsync(1_000)
   expect(await Promise.all(waiting)).toEqual([true, true, false])
 })
 

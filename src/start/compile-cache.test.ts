@@ -1,7 +1,7 @@
-import { chmodSync, mkdirSync, mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { labFolder } from '../../test/lab/folder.ts'
 import { dataDirOf, isOurs } from './compile-cache.ts'
 
 it.each([
@@ -20,7 +20,7 @@ it.each([
   [0o777, false], // anybody could leave code for us
   [0o770, false],
 ])('a folder of mode %o is used: %s', (mode, used) => {
-  const folder = join(mkdtempSync(join(tmpdir(), 'cache-')), 'c')
+  const folder = join(labFolder(), 'c')
   mkdirSync(folder)
   chmodSync(folder, mode)
   expect(isOurs(folder)).toBe(used)

@@ -1,14 +1,13 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { labFolder } from '../../test/lab/folder.ts'
 import { hashKey, makeKey, openKeyFile } from './key-file.ts'
 
 const NOW = Date.UTC(2026, 0, 2)
-const folder = (): string => mkdtempSync(join(tmpdir(), 'keys-'))
 
 it('keeps the hash and never the key', () => {
-  const path = join(folder(), 'data', 'keys.json')
+  const path = join(labFolder(), 'data', 'keys.json')
   const { key, kept } = makeKey({ name: 'a', scopes: ['read'], nowMs: NOW, lifetimeMs: 3_600_000 })
   const file = openKeyFile(path, () => NOW)
   file.write([kept])
@@ -23,13 +22,13 @@ it.each([
   ['{}', 'not in order'],
   ['[{"id":"a","name":"","hash":"00","scopes":["read"],"created_at":"2026-01-02T00:00:00Z"}]', 'not in order'],
 ])('refuses %j', (text, why) => {
-  const path = join(folder(), 'keys.json')
+  const path = join(labFolder(), 'keys.json')
   writeFileSync(path, text)
   expect(() => openKeyFile(path, () => NOW).keys()).toThrow(why)
 })
 
 it('sees a file that changed, once a second', () => {
-  const path = join(folder(), 'keys.json')
+  const path = join(labFolder(), 'keys.json')
   let now = NOW
   const file = openKeyFile(path, () => now)
   expect(file.keys()).toEqual([])

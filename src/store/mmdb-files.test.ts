@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
+import { labFolder } from '../../test/lab/folder.ts'
 import { shippedCountryFiles, watchedFile } from './mmdb-files.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'mailsonde-mmdb-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = labFolder()
 
 function watched(name: string) {
   let ms = 0
