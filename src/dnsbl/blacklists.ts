@@ -1,3 +1,4 @@
+import { raced } from '../base/deadline.ts'
 import { familyOf, type Ip } from '../names/ip.ts'
 import type { Ctx } from '../world.ts'
 import { allowances, unlimited } from './allowance.ts'
@@ -120,10 +121,26 @@ export function createBlacklists(options: {
     return flight
   }
 
+  /** A list that may have IPv6 and was never heard to is waited for: else the first answers of a program would lack it. */
+  async function prove(ctx: LookupCtx, address: Ip): Promise<void> {
+    const family = familyOf(address)
+    const open = lists.filter(
+      (list) => supports(list, address) === 'unknown' && tests.state(list, family).status !== 'healthy',
+    )
+    tests.start(
+      ctx,
+      open.filter((list) => tests.isDue(list, family, now())),
+      family,
+    )
+    const proven = Promise.all(open.map((list) => tests.underWay(list, family)))
+    await raced(ctx.signal, proven).catch(() => {}) // a caller who goes is told so by the flight
+  }
+
   return {
     set,
     lookup: async (ctx, address, { maxAgeMs = Number.POSITIVE_INFINITY } = {}) => {
       await states.loaded(ctx)
+      await prove(ctx, address)
       const entries = lists.map((list, index) => known(list, index, address, maxAgeMs))
       const family = familyOf(address)
       const due = lists.filter((list) => supports(list, address) !== 'no' && tests.isDue(list, family, now()))

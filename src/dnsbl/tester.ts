@@ -18,6 +18,8 @@ export type Tester = {
   readonly start: (ctx: TestCtx, lists: readonly List[], family: Family) => void
   /** What the negative test point of a test under way shows; undefined when none is under way. */
   readonly negative: (list: List, family: Family) => Promise<Seen> | undefined
+  /** Settles when the test of a list that is under way is done, at most its deadline; undefined when none is under way. */
+  readonly underWay: (list: List, family: Family) => Promise<void> | undefined
   /** Settles when no test is under way and the store knows. At most the deadline of a test. */
   readonly settled: () => Promise<void>
 }
@@ -91,6 +93,7 @@ export function tester(options: {
       }
     },
     negative: (list, family) => running[family].get(list)?.negative,
+    underWay: (list, family) => running[family].get(list)?.done,
     settled: async () => {
       await Promise.allSettled([...running[4].values(), ...running[6].values()].map(({ done }) => done))
       await states.saved()
