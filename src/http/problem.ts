@@ -30,6 +30,7 @@ export function problemOf(error: AppError, requestId: string): Problem {
 
 const BY_STATUS: Partial<Record<number, ErrorCode>> = {
   400: 'invalid_parameter',
+  403: 'forbidden',
   404: 'not_found',
   413: 'payload_too_large',
   414: 'payload_too_large',

@@ -19,6 +19,8 @@ import { asAppError, problemOf } from './problem.ts'
 const QUIET: readonly string[] = ['/v1/health', '/v1/ready', '/metrics', '/v1/peer/heartbeat', '/v1/peer/peers']
 /** Bytes of a body that are read at most. */
 const BODY_LIMIT = 65_536
+/** Time in which a whole request must have come, ms. */
+const REQUEST_MS = 30_000
 
 /** Input is read by zod and output is made by operations: Ajv and fast-json-stringify are not even loaded. */
 const OWN_COMPILERS = {
@@ -38,8 +40,10 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     requestIdHeader: false,
     bodyLimit: BODY_LIMIT,
     connectionTimeout: 120_000,
-    requestTimeout: 30_000,
-    exposeHeadRoutes: false,
+    requestTimeout: REQUEST_MS,
+    // Node counts a body by the longer of the two times and looks every half minute: a body that trickles would hold its place for 90 s.
+    http: { headersTimeout: REQUEST_MS, connectionsCheckingInterval: 5_000 },
+    exposeHeadRoutes: true, // RFC 9110 §9.1: GET and HEAD are for everyone
     return503OnClosing: false, // the gate says it in our words
     clientErrorHandler: answerClientError,
     schemaController: OWN_COMPILERS,
@@ -123,7 +127,9 @@ async function send(error: unknown, request: FastifyRequest, reply: FastifyReply
 
 function notFound(operations: readonly Operation[], request: FastifyRequest, reply: FastifyReply): AppError {
   const path = request.url.split('?')[0]!
-  const methods = operations.filter((operation) => operation.path === path).map((operation) => operation.method)
+  const methods = operations
+    .filter((operation) => operation.path === path)
+    .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   if (methods.length === 0)
     return new AppError('not_found', `there is nothing at ${path.slice(0, 200)}; the paths are listed at /docs`)
   void reply.header('allow', methods.join(', '))

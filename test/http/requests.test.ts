@@ -84,6 +84,35 @@ it.each<['GET' | 'POST' | 'DELETE', string, number, string]>([
   expect(response.json().instance).toBe(response.headers['x-request-id'])
 })
 
+it.each([
+  ['/v1/health', 200],
+  ['/v1/check?domain=a.example', 200],
+  ['/v1/check', 400],
+  ['/v1/peer/register', 405],
+])('HEAD %s: %d, without a body', async (url, status) => {
+  app = await labApp(labWorld())
+  const response = await app.inject({ method: 'HEAD', url })
+  expect([response.statusCode, response.body]).toEqual([status, ''])
+})
+
+it('leads nowhere out of the folder of its page', async () => {
+  const lead = 'GET /docs/static/../../package.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
+  const [head, body] = (await exchange(await start(), lead)).split('\r\n\r\n')
+  expect(head).toMatch(/^HTTP\/1.1 403 /)
+  expect(JSON.parse(body!)).toMatchObject({ code: 'forbidden' })
+})
+
+it('gives head and body of a request the same time', async () => {
+  await start()
+  expect(app!.server).toMatchObject({ headersTimeout: 30_000, requestTimeout: 30_000 })
+})
+
+it('names HEAD beside GET in Allow', async () => {
+  app = await labApp(labWorld())
+  const response = await app.inject({ method: 'POST', url: '/v1/verify' })
+  expect(response.headers.allow).toBe('GET, HEAD')
+})
+
 /** An operation that waits until its signal fires, or until it is let go. */
 function waiting() {
   const seen = { began: () => {}, ended: '' }
