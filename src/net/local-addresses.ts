@@ -1,10 +1,14 @@
 import { createServer } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { familyOf, type Ip, parseIp } from '../names/ip.ts'
-import { isPublic } from '../names/ip-range.ts'
+import { type IpRange, isPublic, rangeOf } from '../names/ip-range.ts'
+
+/** Binding to these is "any address" to the system, or no source at all. */
+const NO_SOURCE: readonly IpRange[] = ['unspecified', 'multicast', 'broadcast']
 
 /** Whether a socket of this machine can have `address` as its own: tried, since an address may be added or taken away at any time. */
 export function canBind(address: Ip): Promise<boolean> {
+  if (NO_SOURCE.includes(rangeOf(address))) return Promise.resolve(false)
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', () => resolve(false))
