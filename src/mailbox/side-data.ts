@@ -43,8 +43,8 @@ export function sideData(
   }
 }
 
-/** A suggestion takes mail; one of which that cannot be found out is none. */
-async function suggestionFor(ctx: Asker, domain: string, ms: number): Promise<string> {
+/** The domain that was probably meant, or "": a suggestion takes mail, and one of which that cannot be found out within `ms` (3 s) is none. */
+export async function suggestionFor(ctx: Asker, domain: string, ms = SUGGESTION_MS): Promise<string> {
   const suggested = suggestDomain(domain)
   if (suggested === '') return ''
   try {

@@ -3,7 +3,7 @@ import { atMost } from '../base/at-most.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Parsed } from '../base/parsed.ts'
 import { roleOf } from '../mailbox/role.ts'
-import { suggestDomain } from '../mailbox/suggest.ts'
+import { suggestionFor } from '../mailbox/side-data.ts'
 import { lookupMailHosts } from '../mailhosts/mailhosts.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
 import { parseEmail } from '../names/email.ts'
@@ -78,17 +78,18 @@ async function reportOn(
   selector: readonly string[] | undefined,
 ): Promise<JsonObject> {
   const shared = remembering(ctx)
-  const [checked, addresses, pool] = await Promise.all([
+  const [checked, addresses, pool, suggestion] = await Promise.all([
     checkDomain(shared, deps, domain, { selectors: selector ?? [], starttls: true }),
     lookUpAddresses(shared, deps, domain),
     lookUpPool(shared, deps),
+    suggestionFor(shared, domain),
   ])
   return composeReport(
     checked,
     { ...addresses, ...(pool && { pool }) },
     {
       role: local === undefined ? '' : roleOf(local),
-      suggestion: suggestDomain(domain),
+      suggestion,
       nowMs: ctx.now(),
     },
   )
