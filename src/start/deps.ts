@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs'
 import { AppError } from '../base/errors.ts'
 import { once } from '../base/once.ts'
 import type { Config } from '../config.ts'
@@ -50,6 +51,7 @@ function makersOf(config: Config, outside: Outside): Makers {
     sourcePool,
     geo: async () => {
       const [{ createGeo }, { geoSources }] = await Promise.all([import('../geo/geo.ts'), import('../geo/sources.ts')])
+      config.geoDbs.forEach(mustBeReadable)
       const { warn } = world.log
       return createGeo({ sources: geoSources(config.geoDbs, { now: world.now, warn }), warn })
     },
@@ -67,6 +69,15 @@ function makersOf(config: Config, outside: Outside): Makers {
     probes: () => probes,
     canBind: async () => (await import('../net/local-addresses.ts')).canBind,
     smtpPort: () => config.smtpPort,
+  }
+}
+
+/** The file of an option that is read later: named wrongly, it would be missed by nobody. */
+function mustBeReadable(path: string): void {
+  try {
+    accessSync(path, constants.R_OK)
+  } catch (cause) {
+    throw new AppError('invalid_parameter', `--geo-db: ${(cause as Error).message}`, { cause })
   }
 }
 

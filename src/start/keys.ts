@@ -4,12 +4,12 @@ import { parseDuration } from '../base/duration.ts'
 import { AppError } from '../base/errors.ts'
 import type { KeysAction } from '../cli/program.ts'
 import type { Config } from '../config.ts'
-import { makeKey, openKeyFile, SCOPES, type Scope } from '../store/key-file.ts'
+import { type KeyFile, makeKey, openKeyFile, SCOPES, type Scope } from '../store/key-file.ts'
 
 /** `mailsonde keys create|list|revoke` on the key file. A running service sees the change within a second. */
 export function manageKeys(action: KeysAction, config: Config, print: (text: string) => void): number {
   const now = (): number => Date.now()
-  const file = openKeyFile(keyPath(config), now)
+  const file = usableKeyFile(config, now)
   if (action.kind === 'list') {
     const table = new Table({ head: ['id', 'name', 'scopes', 'created', 'expires'], style: { head: [], border: [] } })
     for (const key of file.keys())
@@ -49,6 +49,17 @@ function readScopes(text: string): Scope[] {
   if (wrong !== undefined)
     throw new AppError('invalid_parameter', `--scopes: ${JSON.stringify(wrong)} is not one of ${SCOPES.join(', ')}`)
   return scopes as Scope[]
+}
+
+/** The key file, read once. Throws AppError when it cannot be read; later reads throw plain errors, which are no caller's business. */
+export function usableKeyFile(config: Config, now: () => number): KeyFile {
+  const file = openKeyFile(keyPath(config), now)
+  try {
+    file.keys()
+  } catch (cause) {
+    throw new AppError('invalid_parameter', (cause as Error).message, { cause })
+  }
+  return file
 }
 
 export const keyPath = (config: Config): string => config.apiKeysFile ?? join(config.dataDir, 'keys.json')

@@ -1,15 +1,16 @@
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import { within } from '../base/deadline.ts'
+import { AppError } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { isLoopbackHost } from '../http/caller.ts'
 import { httpServer } from '../http/server.ts'
 import { type Logger, logOf } from '../log.ts'
 import type { Deps } from '../operations/deps.ts'
 import { allOperations } from '../operations/registry.ts'
-import { type ApiKey, hashKey, makeKey, openKeyFile } from '../store/key-file.ts'
+import { type ApiKey, hashKey, makeKey } from '../store/key-file.ts'
 import { createDeps } from './deps.ts'
-import { keyPath } from './keys.ts'
+import { usableKeyFile } from './keys.ts'
 import { createMetrics } from './metrics.ts'
 import { startJoining } from './peers.ts'
 import { openOutside } from './world.ts'
@@ -47,7 +48,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
   const load = () => ({ active: app.underWay(), capacity: config.maxConcurrency })
   if (deps.sourcePool.isConfigured) keepPoolFresh(deps, logger, leaving.signal)
   startJoining(config, outside, deps, { load, signal: leaving.signal })
-  const url = await app.listen({ host: config.host, port: config.port })
+  const url = await listen(app, config)
   logger.info({ url, keys: keys().length }, 'listening')
   if (config.noCourtesy)
     logger.warn(
@@ -65,6 +66,26 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
       resolve(err ? 1 : 0)
     })
   })
+}
+
+/** Why an address cannot be listened on, in words (`listen` of POSIX, `getaddrinfo`). */
+const NOT_LISTENING: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there; give another --port, or end it',
+  EACCES: 'this user may not listen there; ports below 1024 need a privilege',
+  EADDRNOTAVAIL: 'this machine does not have that address',
+  ENOTFOUND: 'that host is not known',
+  EAI_AGAIN: 'that host could not be looked up',
+}
+
+async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
+  try {
+    return await app.listen({ host, port })
+  } catch (cause) {
+    const why = NOT_LISTENING[(cause as NodeJS.ErrnoException).code ?? '']
+    if (why === undefined) throw cause
+    const address = host.includes(':') ? `[${host}]` : host
+    throw new AppError('invalid_parameter', `could not listen on ${address}:${port}: ${why}`, { cause })
+  }
 }
 
 /** How often the listings of the pool's addresses are looked at, ms; how long one look may take. */
@@ -97,7 +118,7 @@ async function drained(app: FastifyInstance): Promise<void> {
  * the first start makes it, prints it once and keeps its hash, unless `--insecure-no-auth`.
  */
 function keysInForce(config: Config, now: () => number, logger: Logger): () => readonly ApiKey[] {
-  const file = openKeyFile(keyPath(config), now)
+  const file = usableKeyFile(config, now)
   const given: ApiKey[] = config.apiKeys.map((key, i) => ({
     id: `option-${i + 1}`,
     name: 'from --api-key',

@@ -1,0 +1,38 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { expect, it } from 'vitest'
+import { loadConfig } from '../config.ts'
+import { serve } from './serve.ts'
+
+const folder = (): string => mkdtempSync(join(tmpdir(), 'mailsonde-'))
+const start = (flags: Record<string, string | readonly string[]>): Promise<number> =>
+  serve(loadConfig({ dataDir: folder(), resolvers: ['127.0.0.1'], port: '0', ...flags }, {}).config, quiet, '0')
+const quiet = pino({ level: 'silent' })
+
+it('says that its port is taken', async () => {
+  const other = createServer()
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  const { port } = other.address() as AddressInfo
+  await expect(start({ port: String(port) })).rejects.toMatchObject({
+    name: 'AppError',
+    message: `could not listen on 127.0.0.1:${port}: another program listens there; give another --port, or end it`,
+  })
+  await new Promise((resolve) => other.close(resolve))
+})
+
+it('does not start on a key file that is damaged', async () => {
+  const dataDir = folder()
+  writeFileSync(join(dataDir, 'keys.json'), '{broken')
+  await expect(start({ dataDir })).rejects.toMatchObject({ name: 'AppError', message: /keys\.json could not be read/ })
+})
+
+it('does not start without a database that it was told to use', async () => {
+  await expect(start({ geoDbs: ['/nowhere.mmdb'] })).rejects.toMatchObject({
+    name: 'AppError',
+    message: /^--geo-db: .*\/nowhere\.mmdb/,
+  })
+})
