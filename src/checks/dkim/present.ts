@@ -46,6 +46,7 @@ export function presentSelector({ facts }: Outcome<SelectorFacts>): JsonObject {
     valid: usable === true,
     ...key,
     record: facts?.key ? key.record : undefined,
+    problem: facts ? key.problem : undefined, // what was not answered may well be a key
     cname: facts?.answer.cname.map((target) => printable(target, 255)) ?? [],
   }
 }
