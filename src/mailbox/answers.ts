@@ -38,6 +38,7 @@ export function isFirm({ result, reason, catchAll, provider }: MailboxAnswer): b
   return result === 'accepted' && (catchAll !== null || row?.secondRcpt === 'hurts' || row?.tells === 'nothing')
 }
 
+/** The memory of one verifier: firm answers for an hour, at most 50,000 and 32 MiB. */
 export function answers(now: () => number): Answers {
   const kept: TtlCache<MailboxAnswer> = ttlCache({ maxEntries: 50_000, maxBytes: MAX_BYTES, bytesOf, now })
   const running = new Map<string, Running>()

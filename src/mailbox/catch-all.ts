@@ -34,6 +34,7 @@ export type CatchAllMemory = {
   readonly set: (domain: Domain, mxHost: string, catchAll: boolean) => void
 }
 
+/** The memory of one verifier. `ttlMs`: how long an answer is kept. */
 export function catchAllMemory(now: () => number, ttlMs: number = KEPT_MS): CatchAllMemory {
   const kept: TtlCache<{ readonly catchAll: boolean }> = ttlCache({ maxEntries: 50_000, now })
   return {

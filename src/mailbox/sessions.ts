@@ -30,6 +30,7 @@ const MAX_RECIPIENTS = 40
 /** Unknown recipients of one session: Postfix slows down at 10 errors and hangs up at 20 (smtpd_soft_error_limit). */
 const MAX_UNKNOWN = 8
 
+/** The sessions of one verifier; none outlives a second and a half of waiting. */
 export function sessions(): Sessions {
   const idle = new Map<string, Set<Kept>>()
   const waiting = new Map<string, Set<(kept: Kept) => void>>()

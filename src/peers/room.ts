@@ -43,6 +43,7 @@ export type PeerRoom = {
 const MAX_ANSWER = 4 * 1024 * 1024
 const KEY = 'peers'
 
+/** The one room of a node. What it knows is read from the store at the first need. */
 export function peerRoom(options: PeerRoomOptions): PeerRoom {
   const { now, random, store, self, ttlMs, secret } = options
   let loading: Promise<void> | undefined

@@ -16,6 +16,7 @@ export const UNIT = 5_040
 const enforces = (dmarc: DmarcScoreInput): boolean | null =>
   dmarc.state === 'unknown' ? null : dmarc.state === 'record' && dmarc.effective !== 'none'
 
+/** What SPF costs. `~all` costs nothing where DMARC acts on failures. */
 export function spfLosses(spf: SpfScoreInput, dmarc: DmarcScoreInput): Loss[] {
   const { left, off } = WEIGHTS.spf
   if (spf.state === 'unknown') return [half('spf')]
@@ -31,6 +32,7 @@ export function spfLosses(spf: SpfScoreInput, dmarc: DmarcScoreInput): Loss[] {
   return losses
 }
 
+/** What DKIM costs. */
 export function dkimLosses(dkim: DkimScoreInput): Loss[] {
   const { left, off } = WEIGHTS.dkim
   if (dkim.state === 'unknown') return [half('dkim', dkim.finding)]
@@ -43,6 +45,7 @@ export function dkimLosses(dkim: DkimScoreInput): Loss[] {
   return losses
 }
 
+/** What DMARC costs, by the policy in force. */
 export function dmarcLosses(dmarc: DmarcScoreInput): Loss[] {
   const { left, policy, rua, subdomains } = WEIGHTS.dmarc
   if (dmarc.state === 'unknown') return [half('dmarc')]
@@ -54,6 +57,7 @@ export function dmarcLosses(dmarc: DmarcScoreInput): Loss[] {
   return losses
 }
 
+/** What the mail hosts cost. */
 export function mxLosses(mx: MxScoreInput): Loss[] {
   const { left, off } = WEIGHTS.mx
   const notPublic = lost(off.not_public, 'mx.not_public')
@@ -76,6 +80,7 @@ export function mxLosses(mx: MxScoreInput): Loss[] {
   return losses
 }
 
+/** What the PTR names cost: each address its share. */
 export function ptrLosses(ptr: PtrScoreInput): Loss[] {
   if (ptr.state === 'unknown') return [half('ptr')]
   if (ptr.state === 'not_applicable') return []

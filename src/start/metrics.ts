@@ -16,6 +16,7 @@ export type Metrics = {
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
+/** The metrics of one service, with those of Node beside them. */
 export function createMetrics(): Metrics {
   const registry = new Registry()
   const registers = [registry]

@@ -5,6 +5,7 @@ import { isPublic } from '../../names/ip-range.ts'
 /** Whether a host has addresses; `unknown`: none was seen and a family stays unanswered. A literal has none: it is no name (RFC 5321 §5.1). */
 export type Resolvable = 'yes' | 'no' | 'unknown'
 
+/** Reads {@link Resolvable} from what both families answered. */
 export function resolvable(host: MailHost): Resolvable {
   if (host.literal !== undefined) return 'no'
   if (host.addresses.length > 0) return 'yes'

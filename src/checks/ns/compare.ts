@@ -20,6 +20,7 @@ export type Comparison = { readonly states: readonly ServerState[]; readonly ope
 /** Answers that a server gives when it does not know the zone (RFC 1912 §2.8); silence proves nothing. */
 const LAME_REASONS = new Set(['refused', 'servfail', 'notimp', 'formerr', 'rcode'])
 
+/** Puts what the servers said side by side: who is lame, and who has another serial or other mail records than most. */
 export function compareServers(facts: NsFacts): Comparison {
   const serials = facts.servers.map(({ heard }) => serialOf(heard))
   const usual = mostCommon(serials.filter((serial) => serial !== null))

@@ -16,6 +16,7 @@ export type Inbox = {
 /** Bytes kept unread before the socket is told to stop: TCP's own window then holds the sender. */
 export const MAX_UNREAD = 64 * 1024
 
+/** Listens to `socket` until {@link Inbox.detach}: at most {@link MAX_UNREAD} bytes and one chunk wait unread. */
 export function inbox(socket: Socket): Inbox {
   let chunks: Uint8Array[] = []
   let unread = 0

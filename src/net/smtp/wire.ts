@@ -18,6 +18,7 @@ export type Wire = {
   readonly drop: () => void
 }
 
+/** The wire over an open connection; everything that goes over it is added to `transcript`. */
 export function wireOver(connection: Connection, transcript: Transcript): Wire {
   let reader: ReplyReader = replyReader()
   let replies: Reply[] = []
