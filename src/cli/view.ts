@@ -1,6 +1,7 @@
 import Table from 'cli-table3'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { printable } from '../base/text.ts'
+import { escapeMarkdown } from '../report/render/markdown-text.ts'
 
 /** An answer as a person reads it on a terminal: plain fields first, then lists as tables. Text from outside is cleaned of control characters. */
 export function viewTable(answer: JsonObject): string {
@@ -8,13 +9,17 @@ export function viewTable(answer: JsonObject): string {
   const blocks: string[] = []
   for (const [name, value] of Object.entries(answer)) {
     if (value === undefined) continue
-    if (isRows(value)) blocks.push(`${name}\n${rowsTable(value)}`)
-    else plain.push([name, cell(value)])
+    if (isRows(value)) blocks.push(`${nameOf(name)}\n${rowsTable(value)}`)
+    else plain.push([nameOf(name), cell(value)])
   }
   const table = new Table({ style: { head: [], border: [] }, wordWrap: true, colWidths: [22, 90] })
   table.push(...plain)
   return [table.toString(), ...blocks].join('\n\n')
 }
+
+/** A field's name, which is another's word where a service was asked. */
+const nameOf = (name: string): string => printable(name, 60)
+const markdownName = (name: string): string => (/^\w{1,60}$/.test(name) ? name : escapeMarkdown(nameOf(name)))
 
 /** Columns of a list of objects that are shown; the JSON has them all. */
 const MAX_COLUMNS = 7
@@ -24,7 +29,7 @@ const isRows = (value: Json): value is readonly JsonObject[] =>
 
 function rowsTable(rows: readonly JsonObject[]): string {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))].slice(0, MAX_COLUMNS)
-  const table = new Table({ head: columns, style: { head: [], border: [] } })
+  const table = new Table({ head: columns.map(nameOf), style: { head: [], border: [] } })
   for (const row of rows) table.push(columns.map((column) => cell(row[column], 60)))
   return table.toString()
 }
@@ -52,8 +57,8 @@ export function viewMarkdown(answer: JsonObject): string {
   const lines: string[] = []
   for (const [name, value] of Object.entries(answer)) {
     if (value === undefined) continue
-    if (isRows(value)) lines.push('', `## ${name}`, '', rowsMarkdown(value), '')
-    else lines.push(`- **${name}**: ${escapeMarkdown(cell(value))}`)
+    if (isRows(value)) lines.push('', `## ${markdownName(name)}`, '', rowsMarkdown(value), '')
+    else lines.push(`- **${markdownName(name)}**: ${escapeMarkdown(cell(value))}`)
   }
   return lines.join('\n')
 }
@@ -62,10 +67,8 @@ function rowsMarkdown(rows: readonly JsonObject[]): string {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))].slice(0, MAX_COLUMNS)
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
   return [
-    line(columns),
+    line(columns.map(markdownName)),
     line(columns.map(() => '---')),
     ...rows.map((row) => line(columns.map((column) => escapeMarkdown(cell(row[column], 200))))),
   ].join('\n')
 }
-
-const escapeMarkdown = (text: string): string => text.replace(/[\\`*_{}[\]<>()#+!|~]/g, '\\$&')

@@ -156,9 +156,19 @@ describe('Markdown', () => {
   })
 })
 
+describe('Markdown of the other answers', () => {
+  it.each(HOSTILE)('%j: %s', (text) => {
+    const said = viewMarkdown({ text, rows: [{ text }] })
+    expect(said).not.toMatch(/(?<!\\)<[a-z!/?]/i) // HTML, and links in angle brackets
+    expect(said).not.toMatch(/(?<!\\)\]\(/) // links and images
+    expect(said).not.toMatch(/(?<!\\):\/\/|www\.|(?<!\\)@/) // links out of bare text
+  })
+})
+
 describe('the terminal', () => {
   it.each(HOSTILE)('%j: %s', (text) => {
-    for (const shown of [viewTable(hostile(text)), viewMarkdown(hostile(text))]) {
+    const named = { [text]: 'a', rows: [{ [text]: 'b' }] } // what a service answers may have any names
+    for (const shown of [hostile(text), named].flatMap((answer) => [viewTable(answer), viewMarkdown(answer)])) {
       expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
     }
   })
