@@ -1,6 +1,6 @@
 import { within } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
-import type { JsonObject } from '../base/json.ts'
+import { formatJson, type JsonObject } from '../base/json.ts'
 import type { ViewFlags } from '../cli/program.ts'
 import type { Config } from '../config.ts'
 import type { Deps } from '../operations/deps.ts'
@@ -117,8 +117,8 @@ async function show(operation: Operation, answer: JsonObject, format: Format, ve
   const document = operation.documents?.[format]
   if (document) return document.render(answer, { version })
   if (format === 'json' && operation.stream)
-    return (answer.data as JsonObject[]).map((one) => JSON.stringify(one)).join('\n')
-  if (format === 'json') return JSON.stringify(answer, null, 2)
+    return (answer.data as JsonObject[]).map((one) => formatJson(one)).join('\n')
+  if (format === 'json') return formatJson(answer, 2)
   const { viewMarkdown, viewTable } = await import('../cli/view.ts')
   return format === 'markdown' ? viewMarkdown(answer) : viewTable(answer)
 }

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { formatJson, isJsonObject } from './json.ts'
+
+it.each([
+  ['a\u001b[31mb', '"a\\u001b[31mb"'],
+  ['a\u009b31mb', '"a\\u009b31mb"'], // CSI in one character
+  ['\u202egnp.exe', '"\\u202egnp.exe"'], // runs backwards
+  ['a\u007f\u2028', '"a\\u007f\\u2028"'],
+  ['grün 漢', '"grün 漢"'],
+])('%j is shown as %s and reads back', (value, shown) => {
+  expect(formatJson(value)).toBe(shown)
+  expect(JSON.parse(formatJson(value))).toBe(value)
+})
+
+it.each([
+  [{}, true],
+  [[], false],
+  [null, false],
+  ['{}', false],
+])('%j is an object: %s', (value, is) => expect(isJsonObject(value)).toBe(is))
