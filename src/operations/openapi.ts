@@ -47,6 +47,8 @@ const PROBLEM: Schema = {
   },
 }
 
+const PROBLEMS: Schema = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
+
 function describe(operation: Operation): Schema {
   const input = jsonSchema(operation.input, 'input')
   const properties = (input.properties ?? {}) as Record<string, Schema>
@@ -111,15 +113,17 @@ function problems(operation: Operation): Record<string, Schema> {
     'internal',
     'overloaded',
   ]
-  return Object.fromEntries(
-    codes.map((code) => [
-      ERRORS[code].status,
-      {
-        description: ERRORS[code].title,
-        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-      },
-    ]),
-  )
+  const bodies: readonly ErrorCode[] =
+    operation.method === 'POST' ? ['payload_too_large', 'unsupported_media_type'] : []
+  return {
+    ...Object.fromEntries(
+      [...codes, ...bodies].map((code) => [
+        ERRORS[code].status,
+        { description: ERRORS[code].title, content: PROBLEMS },
+      ]),
+    ),
+    default: { description: 'Another problem; `code` tells which', content: PROBLEMS },
+  }
 }
 
 /** JSON Schema of a zod schema without the parts that OpenAPI keeps elsewhere. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { parseDuration } from '../base/duration.ts'
+import { formatDuration, parseDuration } from '../base/duration.ts'
 import type { ErrorCode } from '../base/errors.ts'
 import type { Parsed } from '../base/parsed.ts'
 import { printable } from '../base/text.ts'
@@ -41,7 +41,10 @@ export const durationParam = (description: string, bounds: { readonly minMs: num
     (text) => {
       const result = parseDuration(text)
       if (!result.ok || (result.value >= bounds.minMs && result.value <= bounds.maxMs)) return result
-      return { ok: false, problem: `${text} is outside of ${bounds.minMs / 1_000}s to ${bounds.maxMs / 1_000}s` }
+      return {
+        ok: false,
+        problem: `${text} is outside of ${formatDuration(bounds.minMs)} to ${formatDuration(bounds.maxMs)}`,
+      }
     },
     { description, example: '30s' },
   )

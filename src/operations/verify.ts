@@ -30,7 +30,9 @@ export const verify = defineOperation({
   scope: 'verify',
   positional: ['email'],
   input: z.object({
-    email: z.string().meta({ description: 'e-mail address to verify', examples: ['joe@example.org'] }),
+    email: z
+      .string()
+      .meta({ description: 'e-mail address to verify; in a URL a + is written %2B', examples: ['joe@example.org'] }),
     bind_ip: ipParam('source address; must be one of this machine').optional(),
     timeout: durationParam('time for everything; 1s to 5m, default 30s', TIMEOUT).optional(),
     disposable: flagParam('look for disposable-mail providers'),

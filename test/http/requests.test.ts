@@ -95,6 +95,13 @@ it.each([
   expect([response.statusCode, response.body]).toEqual([status, ''])
 })
 
+it('shows its page over plain HTTP: no policy asks for HTTPS, none for another host', async () => {
+  app = await labApp(labWorld())
+  const { headers, statusCode } = await app.inject({ url: '/docs' })
+  expect(statusCode).toBe(200)
+  expect(headers['content-security-policy']).not.toMatch(/upgrade-insecure|swagger\.io/)
+})
+
 it('leads nowhere out of the folder of its page', async () => {
   const lead = 'GET /docs/static/../../package.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
   const [head, body] = (await exchange(await start(), lead)).split('\r\n\r\n')
