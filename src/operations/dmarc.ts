@@ -65,4 +65,5 @@ export const dmarc = defineOperation({
       findings: outcome.findings.map((found) => presentFinding(check.table, found)),
     }
   },
+  verdict: ({ valid, status }) => (valid ? 'good' : status === 'unknown' ? 'unclear' : 'bad'),
 })

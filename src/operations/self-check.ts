@@ -40,7 +40,7 @@ async function selfCheck(ctx: Ctx, { heloName }: Pick<Deps, 'heloName'>, address
   const seen = { address, ptr: ptr.names, forwardConfirmed, helo }
   if (!name.ok) {
     const problem = ptr.error ? ptr.error.message : 'it has no PTR name to greet with: set one, or name --helo'
-    return { ...seen, heloResolves: null, spf: 'none', problems: [problem], fixes: [] }
+    return { ...seen, heloResolves: null, spf: ptr.error ? 'temperror' : 'none', problems: [problem], fixes: [] }
   }
   const [forward, spf] = await Promise.all([
     leadsTo(ctx, name.value, address),

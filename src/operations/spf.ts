@@ -49,7 +49,11 @@ export const spf = defineOperation({
       throw new AppError('missing_parameter', 'give sender, or helo for a bounce', { parameter: 'sender' })
     return presentCheckHost(await checkHost(remembering(ctx), { ip, sender, helo }))
   },
+  verdict: ({ result }) => (BAD.has(result) ? 'bad' : result === 'temperror' ? 'unclear' : 'good'),
 })
+
+/** Results after which a receiver may refuse the message (RFC 7208 §8.4, §8.5, §8.7). */
+const BAD: ReadonlySet<unknown> = new Set(['fail', 'softfail', 'permerror'])
 
 /** A reverse-path as it may come: an address, a bare domain, or nothing. What SPF makes of an odd one is SPF's business (RFC 7208 §4.3). */
 function parseSender(text: string): Parsed<string> {

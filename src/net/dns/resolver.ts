@@ -162,5 +162,5 @@ function describe(
   const ede = options.ede?.[0]
     ? ` [EDE ${options.ede[0].code}${options.ede[0].text ? `: ${options.ede[0].text}` : ''}]`
     : ''
-  return `${question.name} ${question.type}: ${SENTENCES[reason]}${server}${ede}`
+  return `${question.name || '.'} ${question.type}: ${SENTENCES[reason]}${server}${ede}`
 }
