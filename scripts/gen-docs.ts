@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ERRORS } from '../src/base/errors.ts'
 import * as checks from '../src/checks/registry.ts'
-import { variableOf } from '../src/config.ts'
+import { showOption, variableOf } from '../src/config.ts'
 import { OPTIONS } from '../src/config-options.ts'
 import { BUILT_IN_LISTS } from '../src/dnsbl/zones.ts'
 import { openApiDocument } from '../src/operations/openapi.ts'
@@ -69,7 +69,7 @@ function configPage(): string {
   const rows = Object.values(OPTIONS).map((option) => [
     `\`--${option.flag}${option.argument ? ` ${option.argument}` : ''}\``,
     `\`${variableOf(option.flag)}\``,
-    Array.isArray(option.fallback) ? 'none' : String(option.fallback ?? 'none'),
+    Array.isArray(option.fallback) ? 'none' : showOption(option, option.fallback ?? 'none') || 'none',
     `${option.meaning}${option.repeatable ? ' (repeatable; by comma in the environment)' : ''}`,
   ])
   return `# Configuration\n\n${HEADER}Every option is a flag, an environment variable and a key of \`mailsonde.config.json\` (the flag without its dashes; \`--config FILE\` names another file). A flag beats the environment, the environment beats the file; unknown keys are errors. \`mailsonde config\` prints what is in force.\n\n${table(['flag', 'environment', 'default', 'meaning'], rows)}\n`

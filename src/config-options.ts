@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { parseDuration } from './base/duration.ts'
+import { formatDuration, parseDuration } from './base/duration.ts'
 import { type Parsed, parsed, problem } from './base/parsed.ts'
 import { printable } from './base/text.ts'
 import { parseCidr } from './names/cidr.ts'
@@ -16,6 +16,8 @@ type Option<T> = {
   /** Never shown, never logged. */
   readonly secret?: boolean
   readonly parse: (text: string) => Parsed<unknown>
+  /** How a value in force is written where it is not as it is kept. */
+  readonly format?: (value: number) => string
   readonly fallback: T
 }
 
@@ -204,13 +206,10 @@ export const OPTIONS = {
   nodeUrl: one('node-url', 'URL', undefined, 'where other nodes reach this one', url),
   nodeId: one('node-id', 'ID', undefined, 'id of this node; default one that is made and kept', nodeId),
   region: one('region', 'TEXT', '', 'where this node stands, for people', line),
-  peerTtl: one(
-    'peer-ttl',
-    'DURATION',
-    30_000,
-    'a node is suspect after this much silence, dead after three times',
-    ttl,
-  ),
+  peerTtl: {
+    ...one('peer-ttl', 'DURATION', 30_000, 'a node is suspect after this much silence, dead after three times', ttl),
+    format: formatDuration,
+  },
   dataDir: one('data-dir', 'DIR', './data', 'folder for what is remembered', text),
   logLevel: one(
     'log-level',

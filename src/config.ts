@@ -47,12 +47,16 @@ export function describeConfig({
     const set = Array.isArray(value) ? value.length > 0 : value !== undefined
     return {
       option: `--${option.flag}`,
-      value: set ? (option.secret ? '********' : show(value)) : '',
+      value: set ? (option.secret ? '********' : showOption(option, value)) : '',
       source: sources[key as OptionKey],
       meaning: option.meaning,
     }
   })
 }
+
+/** A value as it is written in flags. */
+export const showOption = ({ format }: AnyOption, value: unknown): string =>
+  format && typeof value === 'number' ? format(value) : show(value)
 
 function show(value: unknown): string {
   if (Array.isArray(value)) return value.map(show).join(', ')

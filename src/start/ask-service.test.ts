@@ -54,6 +54,20 @@ it.each([
   await expect(ask(what)).rejects.toMatchObject({ name: 'AppError', code, message: expect.stringContaining(detail) })
 })
 
+it('asks below the path of a proxy', async () => {
+  const paths: (string | undefined)[] = []
+  server.on('request', (request) => paths.push(request.url))
+  asked = 'good'
+  const { port } = server.address() as AddressInfo
+  for (const path of ['', '/', '/mail', '/mail/'])
+    await askService(
+      health,
+      {},
+      { server: `http://127.0.0.1:${port}${path}`, key: undefined, peerSecret: undefined, nodeId: undefined },
+    )
+  expect(paths).toEqual(['/v1/health', '/v1/health', '/mail/v1/health', '/mail/v1/health'])
+})
+
 it('tells a service that is not there', () =>
   expect(
     askService(health, {}, { server: 'http://127.0.0.1:9', key: undefined, peerSecret: undefined, nodeId: undefined }),

@@ -29,7 +29,8 @@ export async function askService(
 ): Promise<JsonObject> {
   if (!URL.canParse(to.server))
     throw new AppError('invalid_parameter', `--server: ${JSON.stringify(to.server)} is not a URL`)
-  const url = new URL(operation.path, to.server)
+  const url = new URL(to.server)
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}${operation.path}` // it may stand below a path of a proxy
   if (operation.method === 'GET')
     for (const [name, value] of Object.entries(raw)) url.searchParams.set(name, String(value))
   const body = operation.method === 'POST' ? JSON.stringify(raw) : undefined

@@ -53,13 +53,18 @@ function readScopes(text: string): Scope[] {
 
 /** The key file, read once. Throws AppError when it cannot be read; later reads throw plain errors, which are no caller's business. */
 export function usableKeyFile(config: Config, now: () => number): KeyFile {
-  const file = openKeyFile(keyPath(config), now)
+  const path = keyPath(config)
+  const file = openKeyFile(path, now)
+  inWords(file.keys, '')
+  return { ...file, write: (keys) => inWords(() => file.write(keys), `the keys could not be written to ${path}: `) }
+}
+
+function inWords<T>(work: () => T, lead: string): T {
   try {
-    file.keys()
+    return work()
   } catch (cause) {
-    throw new AppError('invalid_parameter', (cause as Error).message, { cause })
+    throw new AppError('invalid_parameter', `${lead}${(cause as Error).message}`, { cause })
   }
-  return file
 }
 
 export const keyPath = (config: Config): string => config.apiKeysFile ?? join(config.dataDir, 'keys.json')

@@ -30,6 +30,16 @@ it('does not start on a key file that is damaged', async () => {
   await expect(start({ dataDir })).rejects.toMatchObject({ name: 'AppError', message: /keys\.json could not be read/ })
 })
 
+it('does not start where the key that it needs cannot be kept', async () => {
+  const dataDir = join(folder(), 'file')
+  writeFileSync(dataDir, '')
+  const apiKeysFile = join(dataDir, 'keys.json')
+  await expect(start({ host: '192.0.2.1', apiKeysFile })).rejects.toMatchObject({
+    name: 'AppError',
+    message: /^the keys could not be written to /,
+  })
+})
+
 it('does not start without a database that it was told to use', async () => {
   await expect(start({ geoDbs: ['/nowhere.mmdb'] })).rejects.toMatchObject({
     name: 'AppError',
