@@ -1,7 +1,7 @@
-import type { Parsed } from '../../base/parsed.ts'
 import { type Domain, parseDomain } from '../../names/domain.ts'
 import type { Ctx } from '../../world.ts'
 import { type DmarcFacts, lookupDmarc, standingOf } from '../dmarc/index.ts'
+import { type OneRecord, oneRecord } from '../one-record.ts'
 import { fetchLogo, type Logo } from './logo.ts'
 import { type BimiRecord, isBimi, locationProblem, otherImage, parseBimi, resemblesBimi } from './parse.ts'
 
@@ -10,24 +10,17 @@ export type Enforcement =
   | { readonly kind: 'enforced' }
   | { readonly kind: 'not_enforced' | 'unknown'; readonly reason: string }
 
-export type BimiFacts = {
+export type BimiFacts = OneRecord<BimiRecord> & {
   readonly domain: Domain
   /** The domain whose `default._bimi` name has the record: the domain itself, or its organizational domain. */
   readonly at: string
-  /** The BIMI records there, at most 10, and how many there are. */
-  readonly records: readonly string[]
-  readonly count: number
-  /** A text that was meant to be one, when there is none. */
-  readonly lookalike?: string
-  /** The one record, read; absent unless there is exactly one. */
-  readonly parsed?: Parsed<BimiRecord>
   readonly dmarc: Enforcement
   /** The logo; absent unless the record has an address for it that can be used. */
   readonly logo?: Logo
 }
 
 type Asker = Pick<Ctx, 'resolve' | 'fetch' | 'signal'>
-type Found = Pick<BimiFacts, 'at' | 'records' | 'count' | 'lookalike' | 'parsed'>
+type Found = Pick<BimiFacts, 'at'> & OneRecord<BimiRecord>
 
 /**
  * Asks for the BIMI record of the default selector at `domain` and, where there is none, at its organizational domain (draft-brand-indicators §7.2),
@@ -55,15 +48,7 @@ async function withLogo(ctx: Asker, found: Found): Promise<Found & Pick<BimiFact
 
 async function recordsAt(ctx: Pick<Ctx, 'resolve' | 'signal'>, at: string): Promise<Found> {
   const answer = await ctx.resolve(`default._bimi.${at}`, 'TXT', ctx.signal)
-  const records = answer.records.filter(isBimi)
-  const lookalike = records.length === 0 ? answer.records.find(resemblesBimi) : undefined
-  return {
-    at,
-    records: records.slice(0, 10),
-    count: records.length,
-    ...(lookalike === undefined ? {} : { lookalike }),
-    ...(records.length === 1 ? { parsed: parseBimi(records[0]!) } : {}),
-  }
+  return { at, ...oneRecord(answer.records, { is: isBimi, resembles: resemblesBimi, parse: parseBimi }) }
 }
 
 /** draft-brand-indicators §7.1 steps 7 to 9: of the domain and its organizational domain neither may fall short. */

@@ -1,10 +1,10 @@
-import type { Parsed } from '../../base/parsed.ts'
 import { lookupMailHosts } from '../../mailhosts/mailhosts.ts'
 import { noMailReason } from '../../mailhosts/no-mail.ts'
 import type { Domain } from '../../names/domain.ts'
 import { DnsError } from '../../net/dns/resolver.ts'
 import { FetchError, type FetchReason, isTheirs } from '../../net/fetch.ts'
 import type { Ctx } from '../../world.ts'
+import { type OneRecord, oneRecord } from '../one-record.ts'
 import { isStsRecord, parseStsRecord, resemblesStsRecord, type StsRecord } from './parse.ts'
 import { isPlainText, MAX_POLICY_BYTES, parseStsPolicy, type StsPolicy } from './policy.ts'
 
@@ -22,15 +22,9 @@ export type StsHosts =
   | { readonly kind: 'known'; readonly hosts: readonly string[]; readonly noMail: string | undefined }
   | { readonly kind: 'unknown'; readonly reason: string }
 
-export type StsFacts = {
+/** The MTA-STS records at `_mta-sts`, and what stands behind them. */
+export type StsFacts = OneRecord<StsRecord> & {
   readonly domain: Domain
-  /** The MTA-STS records, at most 10, and how many there are. */
-  readonly records: readonly string[]
-  readonly count: number
-  /** A text that was meant to be one, when there is none. */
-  readonly lookalike?: string
-  /** The one record, read; absent unless there is exactly one. */
-  readonly parsed?: Parsed<StsRecord>
   /** Asked for only when the one record can be read. */
   readonly policy?: PolicyAnswer
   readonly mail: StsHosts
@@ -53,13 +47,10 @@ async function lookupRecord(
   domain: Domain,
 ): Promise<Omit<StsFacts, 'domain' | 'mail'>> {
   const answer = await ctx.resolve(`_mta-sts.${domain}`, 'TXT', ctx.signal)
-  const records = answer.records.filter(isStsRecord)
-  const base = { records: records.slice(0, 10), count: records.length }
-  const lookalike = records.length === 0 ? answer.records.find(resemblesStsRecord) : undefined
-  if (lookalike !== undefined) return { ...base, lookalike }
-  if (records.length !== 1) return base // RFC 8461 §3.1: then there is no policy
-  const parsed = parseStsRecord(records[0]!)
-  return parsed.ok ? { ...base, parsed, policy: await fetchPolicy(ctx, domain) } : { ...base, parsed }
+  const kind = { is: isStsRecord, resembles: resemblesStsRecord, parse: parseStsRecord }
+  const found = oneRecord(answer.records, kind)
+  // RFC 8461 §3.1: without exactly one record that can be read there is no policy.
+  return found.parsed?.ok ? { ...found, policy: await fetchPolicy(ctx, domain) } : found
 }
 
 async function fetchPolicy(ctx: Pick<Ctx, 'fetch' | 'signal'>, domain: Domain): Promise<PolicyAnswer> {

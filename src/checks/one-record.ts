@@ -1,0 +1,31 @@
+import type { Parsed } from '../base/parsed.ts'
+
+/** The TXT records of one kind at a name, of which receivers use one that stands alone. */
+export type OneRecord<T> = {
+  /** At most 10. */
+  readonly records: readonly string[]
+  readonly count: number
+  /** A text that was meant to be one, when there is none. */
+  readonly lookalike?: string
+  /** The one record, read; absent unless there is exactly one. */
+  readonly parsed?: Parsed<T>
+}
+
+/** Picks the records of one kind out of the texts at their name. */
+export function oneRecord<T>(
+  texts: readonly string[],
+  kind: {
+    readonly is: (text: string) => boolean
+    readonly resembles: (text: string) => boolean
+    readonly parse: (text: string) => Parsed<T>
+  },
+): OneRecord<T> {
+  const records = texts.filter(kind.is)
+  const lookalike = records.length === 0 ? texts.find(kind.resembles) : undefined
+  return {
+    records: records.slice(0, 10),
+    count: records.length,
+    ...(lookalike === undefined ? {} : { lookalike }),
+    ...(records.length === 1 ? { parsed: kind.parse(records[0]!) } : {}),
+  }
+}
