@@ -6,7 +6,10 @@ import whatIf from './examples/what-if.json' with { type: 'json' }
 /** Real answers of the mini internet (`npm run examples` records them anew); tests hold them against the schemas. */
 export const checkExample = { input: { domain: 'neglected.test' }, output: check }
 export const reportExample = { input: { domain: 'accept.test' }, output: report }
-export const verifyExample = { input: { email: 'user@accept.test', role: 'true', free: 'true' }, output: verify }
+export const verifyExample = {
+  input: { email: 'user@accept.test', role: 'true', free: 'true', suggestion: 'true' },
+  output: verify,
+}
 export const whatIfExample = {
   input: {
     domain: 'neglected.test',
