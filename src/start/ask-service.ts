@@ -58,9 +58,15 @@ export async function askService(
 
 type Exchanged = { readonly isOk: boolean; readonly status: number; readonly text: string }
 
+/** What went wrong: `fetch` says "fetch failed" and hides the rest in the cause. */
+const whyOf = (error: unknown): string => {
+  const { message, cause } = error as Error
+  return cause instanceof Error && cause.message !== '' ? cause.message : message
+}
+
 async function exchange(url: URL, request: RequestInit): Promise<Exchanged> {
   const unavailable = (what: string, cause: unknown): AppError =>
-    new AppError('upstream_unavailable', `${url.origin} ${what}: ${(cause as Error).message}`, { cause })
+    new AppError('upstream_unavailable', `${url.origin} ${what}: ${whyOf(cause)}`, { cause })
   const response = await fetch(url, request).catch((cause: unknown) => {
     throw unavailable('could not be asked', cause)
   })
