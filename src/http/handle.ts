@@ -78,8 +78,11 @@ function rawInput(operation: Operation, request: FastifyRequest): Record<string,
 /** Fires when the caller goes away before the answer was sent. */
 function hangUp(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
-  reply.raw.once('close', () => {
+  const stop = (): void => {
     if (!reply.raw.writableFinished) controller.abort(new DOMException('the caller went away', 'AbortError'))
-  })
+  }
+  if (reply.raw.destroyed)
+    stop() // while the request waited for its turn
+  else reply.raw.once('close', stop)
   return controller.signal
 }

@@ -37,3 +37,18 @@ it('sees a file that changed, once a second', () => {
   now += 1_000
   expect(file.keys()).toHaveLength(1)
 })
+
+it('stays a fault while the file cannot be read, and is well once it can', () => {
+  const path = join(labFolder(), 'keys.json')
+  let now = NOW
+  const file = openKeyFile(path, () => now)
+  const { kept } = makeKey({ name: 'a', scopes: ['admin'], nowMs: NOW })
+  openKeyFile(path, () => now).write([kept])
+  expect(file.keys()).toHaveLength(1)
+  writeFileSync(path, '{')
+  now += 1_000
+  expect(() => file.keys()).toThrow('could not be read')
+  expect(() => file.keys()).toThrow('could not be read')
+  writeFileSync(path, JSON.stringify([kept]))
+  expect(file.keys()).toHaveLength(1)
+})

@@ -65,8 +65,10 @@ export function openKeyFile(path: string, now: () => number): KeyFile {
     const stat = statSync(path, { throwIfNoEntry: false })
     const current = stat ? `${stat.mtimeMs} ${stat.size} ${stat.ino}` : ''
     if (current !== stamp) {
+      lookedAtMs = Number.NEGATIVE_INFINITY // a file that cannot be read stays a fault until it can: old keys may have been revoked in it
       kept = stat ? readKeys(path) : []
       stamp = current
+      lookedAtMs = now()
     }
     return kept
   }
