@@ -71,6 +71,7 @@ export const dkim = defineOperation({
       findings: [],
     },
   },
+  needs: [],
   deadlineMs: 20_000,
   run: async (ctx, _deps, { domain, selector }) => {
     const outcome = await outcomeOf(remembering(ctx), domain, selector)

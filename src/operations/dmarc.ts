@@ -54,6 +54,7 @@ export const dmarc = defineOperation({
       findings: [],
     },
   },
+  needs: [],
   deadlineMs: 20_000,
   run: async (ctx, _deps, { domain }) => {
     const outcome = await runCheck(check, remembering(ctx), domain)

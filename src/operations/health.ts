@@ -11,6 +11,7 @@ export const health = defineOperation({
   input: z.object({}),
   output: z.object({ status: z.literal('ok') }),
   example: { input: {}, output: { status: 'ok' } },
+  needs: [],
   deadlineMs: 1_000,
   run: async () => ({ status: 'ok' }),
 })

@@ -43,6 +43,7 @@ export const spf = defineOperation({
       trace: [{ domain: 'example.org', term: 'mx', outcome: 'match' }],
     },
   },
+  needs: [],
   deadlineMs: 20_000,
   run: async (ctx, _deps, { ip, sender, helo }) => {
     if (sender === '' && helo === '')
