@@ -1,5 +1,5 @@
 import type { DnsRecord } from '../check.ts'
-import { type Applied, type Discovery, discardedSteps } from './facts.ts'
+import type { Applied, Discovery } from './facts.ts'
 import { type DmarcRecord, formatDmarc, type Policy, parseDmarc } from './parse.ts'
 import { policiesOf, weaker } from './policy.ts'
 import { authorizationName, type Destination } from './reports.ts'
@@ -111,6 +111,3 @@ export function authorizationFix(applied: Applied, destination: Destination): Dn
   const name = authorizationName(applied.domain, destination.host!)
   return name.length <= 253 ? txt(name, 'v=DMARC1') : undefined
 }
-
-/** The discarded step that matters most to the owner: their own name first. */
-export const firstDiscarded = (facts: Discovery): Step | undefined => discardedSteps(facts)[0]
