@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../base/json.ts'
 import { maskTranscript } from '../net/smtp/transcript.ts'
-import type { PoolRow } from './pool-view.ts'
+import type { PoolRow } from './source/pool-status.ts'
 import type { Verification } from './verification.ts'
 
 /** A verification as `/v1/verify` answers it: the fields of spec.md first, in its order, then ours. `trace` adds the transcript, other people's addresses masked. */

@@ -60,7 +60,7 @@ function makersOf(config: Config, outside: Outside): Makers {
       return createVerifier(world, verifySettings(config, await sourcePool()))
     },
     heloName: async () => {
-      const { identity } = await import('../mailbox/identity.ts')
+      const { identity } = await import('../mailbox/source/helo.ts')
       return identity(world.now, config.helo ? { helo: config.helo } : {}).heloName
     },
     peers: async () => (await nodes()).peers,

@@ -1,0 +1,191 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { Reply, Stage } from '../../net/smtp/reply.ts'
+import { providerById } from '../provider/provider.ts'
+import { outcomeOf, type Reason } from '../reasons.ts'
+import { classify } from './classify.ts'
+import { REPLIES } from './table.ts'
+
+/** `550 5.1.1 text` as a reply. */
+const reply = (text: string): Reply => ({ code: Number(text.slice(0, 3)), lines: text.slice(4).split('\n') })
+const at = (stage: Stage, text: string): Reason => classify({ stage, reply: reply(text) }).reason
+
+it.each(REPLIES.map((row) => [row.reply, row.reason, row.seen, row] as const))(
+  '%s is %s (%s)',
+  (text, reason, _, row) => {
+    const verdict = classify({ stage: 'rcpt', reply: reply(text) })
+    expect(verdict.reason).toBe(reason)
+    expect(verdict.by).toBe('text')
+    expect(row.pattern.flags).not.toContain('g')
+  },
+)
+
+/** Where the words must beat the code, and the families their neighbours. */
+it.each<[string, Reason]>([
+  ['550 5.4.1 [user@example.org]: Recipient address rejected: Access denied. AS(201806281)', 'mailbox_not_found'], // Microsoft 365: no mailbox
+  ['554 5.7.1 <user@example.org>: Recipient address rejected: Access denied', 'policy'], // Postfix: an access map
+  ['550 5.7.1 No such user!', 'mailbox_not_found'], // Yandex
+  ['552 5.1.1 Boite du destinataire pleine. Recipient overquota. OFR_417 [417]', 'mailbox_full'], // Orange
+  ['452 4.3.1 Insufficient system resources (TSTE)', 'temporary_failure'], // Outlook: the server, not the mailbox
+  ['452 4.3.1 Insufficient system storage', 'temporary_failure'],
+  ['550 permanent failure for one or more recipients (user@example.org:blocked)', 'policy'], // Barracuda
+  ['550 permanent failure for one or more recipients (user@example.org:550 5.1.1 User unknown)', 'mailbox_not_found'],
+  [
+    '450 4.1.1 <user@example.org>: Recipient address rejected: unverified address: Address verification in progress',
+    'verification_in_progress',
+  ],
+  ['550 5.1.1 <user@icloud.com>: inactive email address', 'mailbox_disabled'], // iCloud
+  ['550 5.7.133 RESOLVER.RST.SenderNotAuthenticatedForGroup; sender not allowed', 'recipient_restricted'],
+  ['550 5.7.134 RESOLVER.RST.SenderNotAuthenticatedForMailbox; authentication required', 'recipient_restricted'],
+  [
+    '550 5.7.136 RESOLVER.RST.SenderNotAuthenticatedForMailUser; the recipient only accepts mail from its organization',
+    'recipient_restricted',
+  ],
+  [
+    '550 5.7.1 <user@example.org>: Recipient address rejected: Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org',
+    'source_blocked',
+  ],
+  ['550 5.1.1 <user@example.org>: Recipient rejected, your IP 192.0.2.1 is listed by dnsbl.example', 'source_blocked'],
+  ['550 5.7.1 <verify@probe.example>: Sender address rejected: User unknown in virtual alias table', 'sender_refused'],
+  [
+    '550-Verification failed for <verify@probe.example>\n550-Called: 192.0.2.1\n550-Response: 550 No such user\n550 Sender verify failed',
+    'sender_refused',
+  ], // Exim callout
+  ['550 Requested action not taken: mailbox unavailable\nReject due to policy restrictions.', 'policy'], // GMX: not about the mailbox
+  ['550 Requested action not taken: mailbox unavailable', 'mailbox_not_found'],
+  ['450 Requested mail action not taken: mailbox unavailable', 'temporary_failure'], // 4xx is never final
+  [
+    '450 4.1.1 <user@example.org>: Recipient address rejected: User unknown in local recipient table',
+    'temporary_failure',
+  ], // unknown_local_recipient_reject_code 450
+  [
+    '451 4.7.1 <user@example.org>: Recipient address rejected: Greylisting in effect, please come back later',
+    'greylisted',
+  ],
+  ['550 5.7.1 Message rejected due to greylisting, user unknown to us yet', 'greylisted'],
+  ['550 5.1.1 <no-such-user-greylisted@example.org> is fine but over quota', 'mailbox_full'], // words in the address are not the server's
+  ['550 5.1.1 <spam@example.org>: User unknown', 'mailbox_not_found'],
+  ['550 5.2.0 User unknown: "blocked by ip"@example.org', 'mailbox_not_found'],
+  [
+    '550 5.1.1 RCP-P1 http://postmaster.example/response_codes?ip=192.0.2.54#rcp Recipient address does not exist',
+    'mailbox_not_found',
+  ],
+  ['550 5.1.0 whatever', 'policy'], // does not say whose address
+  ['550 5.1.1', 'mailbox_not_found'],
+  ['550 5.1.8', 'sender_refused'],
+  ['550 5.7.1', 'policy'],
+  ['550 5.7.25', 'reverse_dns_required'],
+  ['550 5.2.2', 'mailbox_full'],
+  ['452 4.2.2', 'mailbox_full'],
+  ['525 5.7.13', 'mailbox_disabled'],
+  ['550', 'policy'], // refused, and unknown why
+  ['551', 'policy'],
+  ['550 Rejected', 'policy'],
+  ['550 4.1.1 gone', 'temporary_failure'], // the codes contradict each other
+  ['503 5.5.1 Error: need MAIL command', 'protocol_error'],
+  ['556 5.1.10 Recipient address has null MX', 'null_mx'], // RFC 7505 §4.2
+  ['553 5.6.7 Address requires SMTPUTF8', 'smtputf8_required'],
+  ['452 4.5.3 Too many recipients', 'too_many_recipients'],
+  ['421 4.7.0 Too many connections from your IP', 'rate_limited'],
+  ['250 OK', 'mailbox_exists'],
+  ['251 User not local; will forward', 'mailbox_exists'],
+  ['354 go on', 'protocol_error'],
+])('at RCPT %j is %s', (text, reason) => expect(at('rcpt', text)).toBe(reason))
+
+/** Before RCPT nothing is about the mailbox, whatever the words. */
+it.each<[Stage, string, Reason]>([
+  ['banner', '554 no SMTP service here', 'source_blocked'],
+  ['banner', '550 User unknown', 'source_blocked'],
+  ['banner', '421 Too many connections', 'rate_limited'],
+  ['banner', '421 busy', 'temporary_failure'],
+  ['ehlo', '550 go away', 'helo_refused'],
+  ['ehlo', '502 5.5.2 not implemented', 'protocol_error'],
+  ['starttls', '554 5.0.0 no', 'tls_failure'],
+  ['starttls', '454 4.7.0 TLS not available due to temporary reason', 'temporary_failure'],
+  ['mail', '550 5.1.1 User unknown', 'sender_refused'], // our sender's mailbox
+  ['mail', '550 no such user here', 'sender_refused'],
+  ['mail', '552 5.2.2 Mailbox full', 'sender_refused'],
+  ['mail', '530 5.7.0 Must issue a STARTTLS command first', 'tls_required'],
+  ['mail', '553 5.7.1 relaying denied', 'policy'],
+  ['rset', '550 what', 'policy'],
+])('at %s %j is %s', (stage, text, reason) => expect(at(stage, text)).toBe(reason))
+
+it('an accepted recipient tells nothing where the provider accepts anything', () => {
+  const yahoo = providerById('yahoo')
+  expect(classify({ stage: 'rcpt', reply: reply('250 recipient ok'), provider: yahoo }).reason).toBe(
+    'unverifiable_provider',
+  )
+})
+
+it.each([
+  ['450 4.2.0 Greylisted, please retry in 5 minutes', 300_000],
+  ['451 4.7.1 Greylisting in action, please come back in 00:02:30', 150_000],
+  ['450 4.2.0 Greylisted', 300_000], // postgrey's default
+  ['450 4.1.1 unverified address: Address verification in progress', 15_000],
+  ['421 4.3.2 Service unavailable', undefined],
+  ['550 5.1.1 User unknown, try again in 5 minutes', undefined], // nothing to retry
+])('%j asks to wait %s ms', (text, ms) => {
+  const verdict = classify({ stage: 'rcpt', reply: reply(text) })
+  expect(verdict.reason === 'mailbox_not_found' ? undefined : verdict.retryAfterMs).toBe(ms)
+})
+
+const WORDS = [
+  'user',
+  'unknown',
+  'no such',
+  'mailbox',
+  'full',
+  'blocked',
+  '5.1.1',
+  '4.7.1',
+  '<a@b.example>',
+  'sender',
+  'address',
+  'rejected',
+  'unverified',
+  'does not exist',
+  'ip',
+  '\n',
+  ':',
+  'relay',
+  'denied',
+  'не',
+  '用户不存在',
+]
+const texts = fc.oneof(
+  fc.string(),
+  fc.array(fc.constantFrom(...WORDS), { maxLength: 30 }).map((words) => words.join(' ')),
+)
+const EARLY: readonly Stage[] = ['connect', 'banner', 'ehlo', 'starttls', 'mail']
+
+it('never throws, and never blames the mailbox for a temporary reply or one before RCPT', () =>
+  fc.assert(
+    fc.property(
+      texts,
+      fc.integer({ min: 400, max: 599 }),
+      fc.constantFrom<Stage>(...EARLY, 'rcpt', 'data'),
+      (text, code, stage) => {
+        const { reason, by } = classify({ stage, reply: { code, lines: text.split('\n') } })
+        if (code < 500 || EARLY.includes(stage)) expect(reason).not.toBe('mailbox_not_found')
+        if (EARLY.includes(stage)) expect(outcomeOf(reason, code).result).not.toBe('rejected')
+        expect(['text', 'code', 'stage']).toContain(by)
+      },
+    ),
+    { numRuns: 2_000 },
+  ))
+
+it.each([
+  'user ',
+  'a@',
+  '<',
+  'unknown user@',
+  'recipient address rejected: ',
+  'no no no ',
+  ' ',
+  '5.1.1.',
+  'é',
+  'ip from your ',
+])('reads 64 KiB of %j', (part) => {
+  const verdict = classify({ stage: 'rcpt', reply: { code: 550, lines: [part.repeat(65_536 / part.length)] } })
+  expect(verdict.reason).toBeTruthy()
+})

@@ -1,0 +1,152 @@
+import { type ReplyRow, rows } from './row.ts'
+
+const us = rows('any', false)
+
+/** Step 1: refusals of how we come: TLS, reverse DNS, greylisting, our sender, our HELO. */
+export const ABOUT_US: readonly ReplyRow[] = [
+  us(
+    'tls_required',
+    /\b(?:must|need to|should) (?:issue|use|send) (?:a |an )?(?:starttls|tls|ssl|encrypt)/,
+    'Postfix',
+    '530 5.7.0 Must issue a STARTTLS command first',
+  ),
+  us(
+    'tls_required',
+    /\b(?:starttls|tls|ssl|encryption|encrypted (?:connection|session))\b.{0,30}\b(?:required|mandatory|needed|necessary|obligatory|erforderlich|requise?|obligatoire)\b/,
+    'Exchange',
+    '451 5.7.3 STARTTLS is required to send mail',
+  ),
+  us(
+    'tls_required',
+    /\b(?:requires?|requiring|only accepts?|accepts only)\b.{0,30}\b(?:starttls|tls|ssl|encrypt)/,
+    'Exim',
+    '550 5.7.10 This server requires TLS for incoming mail',
+  ),
+
+  us(
+    'reverse_dns_required',
+    /\b(?:host|client|ip|server)\b.{0,60}\b(?:in|from) (?:the )?dns\b|\breverse (?:zone|dns|lookup|hostname|host name|record|mapping|resolution|ip|address)\b|\breverse-?dns\b|\brdns\b/,
+    'AT&T',
+    '550 5.7.1 Connections not accepted from servers without a valid sender domain. Fix reverse DNS for 192.0.2.1',
+  ),
+  us('reverse_dns_required', /\bptr\b/, 'Web.de', '550 <user@web.de>: Bad DNS PTR resource record'),
+  us(
+    'reverse_dns_required',
+    /cannot find your (?:reverse )?host ?name|ip name lookup failed|\b(?:ip|client|host|source|connecting) (?:ip )?(?:address|name|host)\b.{0,60}\b(?:not found|no name|unknown|not exist|unresolv|invalid)|unresolvable (?:client|host|ip)|(?:client|your) (?:host|ip|address).{0,40}(?:does not|doesn't|not|cannot be) resolve/,
+    'Postfix',
+    '450 4.7.1 Client host rejected: cannot find your hostname, [192.0.2.1]',
+  ),
+  us(
+    'reverse_dns_required',
+    /mismatches client ip|(?:host ?name|dns|name).{0,30}(?:does not|doesn't|not) match.{0,20}\b(?:ip|client)\b/,
+    'QQ',
+    '550 domain [example.com] mismatches client ip 192.0.2.225.',
+  ),
+  us(
+    'reverse_dns_required',
+    /обратн\S{1,4} (?:зон|запис|dns|резолв)|逆引き|反向解析|resolution inverse|resolucion inversa|dns reverso|dns inverso|risoluzione inversa/,
+    'Russian, Japanese, Chinese, Romance postmasters',
+    '554 5.7.1 Нет обратной записи для адреса 192.0.2.1',
+  ),
+
+  us(
+    'greylisted',
+    /\bgr[ea]y-? ?list/,
+    'postgrey',
+    '450 4.2.0 <user@example.org>: Recipient address rejected: Greylisted, see http://postgrey.schweikert.ch/help/example.org.html',
+  ),
+  us(
+    'greylisted',
+    /\blistes? grises?\b|\blistas? gris(?:es)?\b|\bgraulist|\blista (?:grigia|cinza)\b|\bszar\S{1,3} list|сер\S{2,3} спис|грейлист|グレ[イー]リスト|灰名单|灰名單/,
+    'French, Spanish, German, Italian, Portuguese, Polish, Russian, Japanese, Chinese hosts',
+    '451 4.7.1 Votre serveur est en liste grise, reessayez dans 5 minutes',
+  ),
+  us(
+    'greylisted',
+    /\b(?:first|initial) (?:time|contact|attempt|delivery)\b.{0,60}(?:try|retry|again|later|defer)|you are being delayed|not (?:yet )?(?:on|in) (?:the |our )?whitelist.{0,40}again|(?:triplet|unknown sender\/recipient)\b.{0,40}(?:again|later|defer)/,
+    'milters',
+    '451 4.7.1 First contact from this host, please try again later',
+  ),
+  us(
+    'greylisted',
+    /^(?:4\d\d )?4\.7\.\d{1,3} <?>?:? ?(?:recipient address rejected: )?(?:please )?(?:try|retry) again later\.?$/,
+    'rspamd',
+    '451 4.7.1 Try again later',
+  ),
+  us(
+    'greylisted',
+    /^(?:4\d\d )?(?:\d\.\d\.\d )?temporary failure, please try again later\.?$/,
+    'OpenBSD spamd',
+    '451 Temporary failure, please try again later.',
+  ),
+
+  us(
+    'verification_in_progress',
+    /\b(?:verification|validation|verify|callout|look-?up|check)\b.{0,20}\b(?:in progress|pending|under ?way|still running)|being (?:verified|validated|checked)/,
+    'Postfix, Proofpoint',
+    '450 4.1.1 <user@example.com>: Recipient address rejected: unverified address: Address verification in progress',
+  ),
+
+  us(
+    'helo_refused',
+    /\b(?:helo|ehlo)\b/,
+    'Postfix',
+    '504 5.5.2 <localhost>: Helo command rejected: need fully-qualified hostname',
+  ),
+  us('helo_refused', /^(?:501 )?5\.0\.0 invalid domain name/, 'Sendmail', '501 5.0.0 Invalid domain name'),
+
+  us(
+    'sender_refused',
+    /\bsend(?:er|ing)(?:'s|s)?\b(?: e-?mail| mail| envelope)? ?(?:address|domain|addr)?\b.{0,40}\b(?:reject|refus|denied|block|invalid|unknown|not (?:allowed|accepted|permitted|exist|found|valid|authori[sz]ed|local)|does ?n[o']t|cannot|could not|unresolv|undeliverable|unrout|suspended|disabled|forbidden|required)/,
+    'Postfix',
+    '550 5.1.8 <verify@probe.example>: Sender address rejected: Domain not found',
+  ),
+  us(
+    'sender_refused',
+    /\b(?:invalid|illegal|bad|unknown|forged|fake|unverified|unrouteable|unauthori[sz]ed|unauthenticated|spoofed|suspicious|blocked|missing|null|empty|blank)\b (?:envelope |mail |email |return |from |message )?(?:sender|return.?path|reverse.?path|mail from|originator|from address)/,
+    'Orange',
+    '501 5.1.0 Emetteur invalide. Invalid Sender. OFR004_405 [405]',
+  ),
+  us(
+    'sender_refused',
+    /\bsender verif(?:y|ication)\b|\bverif(?:y|ication)(?: of)? (?:the |your )?sender|verification failed for/,
+    'Exim',
+    '550-Verification failed for <verify@probe.example> 550-The mail server could not deliver mail to verify@probe.example. The account or domain may not exist. 550 Sender verify failed',
+  ),
+  us(
+    'sender_refused',
+    /\b(?:return|reverse).?path\b|\benvelope.?from\b|\bmail from\b.{0,40}(?:reject|refus|denied|invalid|not |must|unknown)|\bin (?:the )?(?:mail from|sender|envelope)\b|\breturn address|domain of sender|purported responsible|\bcall(?:back|out)\b|invalid dns (?:mx|a)\b|your (?:e-?mail |mail |sender |sending )?(?:address|domain)\b.{0,40}\b(?:reject|refus|denied|invalid|unknown|does ?n[o']t|is ?n[o']t|cannot|could not|black|block)/,
+    'Exim',
+    '550 Callback setup failed while verifying <verify@probe.example>',
+  ),
+  us(
+    'sender_refused',
+    /\bbounce (?:message|mail)?s? ?(?:are |is )?(?:not|reject|refus)|\b(?:no|not accept\S{0,3}|reject\S{0,3}) bounces\b|\bnull (?:sender|return|reverse)|does not send mail|never sends? (?:mail|bounces)/,
+    'batv milters',
+    '550 5.7.1 This address never sends mail: bounces are not accepted',
+  ),
+  us(
+    'sender_refused',
+    /\b(?:spf|dmarc|dkim|sender.?id)\b.{0,60}(?:fail|polic|pass|reject|denied|invalid|check|verif|validat|align|unauth|permerror|not (?:permit|allow|accept)|mismatch|missing|none|neutral)|(?:fail|invalid|missing|no valid)\w{0,3}\b.{0,20}\b(?:spf|dmarc|dkim)\b|\bunauthenticated\b|authentication (?:checks? |results? )?(?:failed|failure|information)|\bspoof/,
+    'Gmail',
+    "550-5.7.26 Unauthenticated email from example.com is not accepted due to domain's DMARC policy.",
+  ),
+  us(
+    'sender_refused',
+    /\b[45]\.(?:1\.[78]|7\.(?:20|21|22|23|24|26|27|509))\b/,
+    'RFC 3463 §3.2, RFC 7372 §3',
+    '550 5.1.7 No such domain probe.example.',
+  ),
+  us(
+    'sender_refused',
+    /\b(?:expediteur|emetteur|absender|remitente|mittente|remetente|nadawc|afzender|odesilatel)\S{0,4}\b|отправител|差出人|送信者|送信元|보낸 ?사람|발신[자인]|发件人|寄件人|發件人/,
+    'French, German, Spanish, Italian, Portuguese, Polish, Dutch, Czech, Russian, Japanese, Chinese hosts',
+    '550 Adresse d expediteur invalide',
+  ),
+  us(
+    'sender_refused',
+    /e-?mail address is not verified|identit\S{1,4} failed the check/,
+    'Amazon SES',
+    '554 Message rejected: Email address is not verified. The following identities failed the check in region AP-NORTHEAST-1: user@example.jp',
+  ),
+]

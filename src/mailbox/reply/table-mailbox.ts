@@ -1,0 +1,191 @@
+import { type ReplyRow, rows } from './row.ts'
+
+const now = rows('recipient', false)
+const forGood = rows('recipient', true)
+
+/** Read before all others: the codes are unmistakable, and their texts speak of the sender. The mailbox exists and takes no mail from outside. */
+export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
+  forGood(
+    'recipient_restricted',
+    /\b5\.7\.13[346]\b|sendernotauthenticatedfor|resolver\.rst\.authrequired|not permitted to .{0,30}from outside|only accepts? (?:mail|messages) from (?:people|senders|members) (?:in|inside|within)/,
+    'Microsoft 365',
+    '550 5.7.133 RESOLVER.RST.SenderNotAuthenticatedForGroup; authentication required; Delivery restriction check failed because the sender was not authenticated when sending to this group',
+  ),
+]
+
+/** Steps 2 to 4: the mailbox exists (or did) and takes nothing: full, throttled, disabled. */
+export const AT_THE_MAILBOX: readonly ReplyRow[] = [
+  now(
+    'temporary_failure',
+    /\b(?:queue|organi[sz]ation|system|server) quota\b|mail system full|system storage/,
+    'Microsoft 365',
+    '450 4.7.3 Organization queue quota exceeded. [outlook.com]',
+  ),
+  now(
+    'rate_limited',
+    /\b(?:hourly|daily|sending|message|connection|rate|delivery|outbound|per.?hour) (?:rate )?quota\b|quota\b.{0,30}\bper (?:hour|day|minute)/,
+    'shared hosts',
+    '550 Message quota exceeded: daily quota of your address is used up',
+  ),
+
+  now(
+    'mailbox_full',
+    /\bover ?-?(?:\w{1,10} )?quota\b|\bquota ?exceeded|\bquota\b.{0,25}\b(?:full|reached|overflow|violat\w{0,4}|exhausted|used up)|shutoffquota/,
+    'Gmail, iCloud',
+    '452 4.2.2 The email account that you tried to reach is over quota. Please direct the recipient to https://support.google.com/mail/?p=OverQuotaTemp - gsmtp',
+  ),
+  now(
+    'mailbox_full',
+    /\bquota\b.{0,20}\bexceed|\bexceed\w{0,3}\b.{0,40}\b(?:quota|storage allocation|disk space|storage limit|space limit|limit for this mailbox|mailbox (?:size|limit))|\b(?:mailbox|account|inbox)\b.{0,20}\bexceeded (?:the |its |their |his )?(?:storage |size |disk |space )?limit\b(?!.{0,30}(?:message|rate|hour))|\bout of (?:mailbox |storage )?(?:quota|storage)\b|\b(?:mailbox|account|user|inbox|recipient)\b.{0,40}\bexceed\w{0,3}\b.{0,40}\b(?:size|space|storage|capacity|maximum)|too many messages (?:on the server|in (?:the |this )?mailbox|stored)/,
+    'RFC 5321 §4.2.3',
+    '552 Requested mail action aborted: exceeded storage allocation',
+  ),
+  now(
+    'mailbox_full',
+    /\b(?:mailbox|mail box|inbox|in-?box|maildir|mailfolder|mail folder|account|user|recipient|maildrop|mail ?store|storage|disk)\b.{0,40}\b(?:is |are |was |too |already )?(?:full|stuffed|overflow\w{0,3}|overfull)\b|\bfull (?:mailbox|inbox|account)/,
+    'Sendmail, Exchange',
+    '550 5.2.2 <user@example.jp>... Mailbox Full',
+  ),
+  now(
+    'mailbox_full',
+    /\b(?:mailbox|account|user|recipient|storage|disk)\b.{0,30}\b(?:size|space|storage|disk|capacity)\b.{0,30}\b(?:limit|exceeded|reached|exhausted|insufficient|full)/,
+    'Yandex',
+    '552 5.2.2 Mailbox size limit exceeded',
+  ),
+  now(
+    'mailbox_full',
+    /\b(?:insufficient|not enough|no more|no|lack of)\b.{0,20}\b(?:space|storage|room)\b.{0,30}\b(?:mailbox|user|account|recipient|inbox)|\b(?:mailbox|user|account|recipient|inbox)\b.{0,40}\b(?:insufficient|not enough|no more|no|out of)\b.{0,20}\b(?:space|storage|room)/,
+    'Dovecot LMTP',
+    '552 5.2.2 <user@example.org> Not enough disk space left in the mailbox',
+  ),
+  now(
+    'mailbox_full',
+    /\bboite\b.{0,40}\b(?:pleine|saturee|remplie)|\bquota\b.{0,30}(?:depasse|atteint)|\bdepassement de quota|espace.{0,20}\binsuffisant/,
+    'Orange',
+    '552 5.1.1 Boite du destinataire pleine. OFR_417 [417]',
+  ),
+  now(
+    'mailbox_full',
+    /\b(?:postfach|mailbox|konto|speicher\w{0,12})\b.{0,40}\b(?:voll|uberfullt|ausgelastet|uberschritten|erschopft)|\bquota\b.{0,20}uberschritten/,
+    'German hosts',
+    '552 5.2.2 Das Postfach des Empfaengers ist voll',
+  ),
+  now(
+    'mailbox_full',
+    /\bbuzon\b.{0,30}\blleno|\bcuota\b.{0,30}(?:excedid|superad|agotad)|(?:excedido|superado)\b.{0,20}\bcuota|sin espacio\b.{0,30}\b(?:buzon|cuenta)/,
+    'Spanish hosts',
+    '552 5.2.2 El buzón del destinatario está lleno',
+  ),
+  now(
+    'mailbox_full',
+    /\b(?:casella|mailbox)\b.{0,40}\bpiena|\bquota\b.{0,20}superat|spazio\b.{0,20}\besaurito/,
+    'Italian hosts',
+    '552 5.2.2 La casella del destinatario è piena',
+  ),
+  now(
+    'mailbox_full',
+    /\b(?:caixa|mailbox)\b.{0,40}\b(?:cheia|lotada)|\bc?quota\b.{0,20}excedid|\bcota\b.{0,20}excedid|excedeu\b.{0,30}\b(?:cota|quota|espaco|limite)/,
+    'UOL, Locaweb',
+    '552 5.2.2 Caixa postal do destinatário está cheia',
+  ),
+  now(
+    'mailbox_full',
+    /ящик.{0,40}(?:переполнен|заполнен|полон)|(?:превышен|исчерпан)\S{0,3}.{0,30}(?:квот|ящик|места)|квот.{0,20}(?:превышен|исчерпан)/,
+    'Russian hosts',
+    '552 5.2.2 Почтовый ящик получателя переполнен',
+  ),
+  now(
+    'mailbox_full',
+    /(?:メールボックス|受信箱|容量).{0,20}(?:一杯|いっぱい|満杯|超過|超え|オーバー)/,
+    'Japanese hosts',
+    '552 5.2.2 メールボックスが一杯です',
+  ),
+  now(
+    'mailbox_full',
+    /(?:邮箱|信箱|郵箱|郵件信箱|空间|容量).{0,12}(?:已满|满了|已滿|爆满|不足|超限|超出|超过)/,
+    'Coremail, QQ',
+    '552 5.2.2 收件人邮箱已满',
+  ),
+  now(
+    'mailbox_full',
+    /skrzynk\S{0,3}\b.{0,30}\b(?:pe[lł]n|przepe[lł]nion)|\b(?:postbus|mailbox|postvak)\b.{0,20}\bvol\b|schrank\S{0,3}\b.{0,20}\b(?:plna|preplnen)|(?:posta kutusu|kota).{0,20}(?:dolu|dolmus|doldu|as[ıi]ld)|메일함.{0,12}(?:가득|초과)/,
+    'Polish, Dutch, Czech, Turkish, Korean hosts',
+    '552 5.2.2 Skrzynka odbiorcy jest pełna',
+  ),
+
+  now('mailbox_full', /\bc?quota\b/, 'any host, in any language', '552 5.2.2 Skrzynka: quota 100%'),
+
+  now(
+    'recipient_throttled',
+    /\breceiving (?:e-?)?mail (?:too|at a rate)|\breceivingrate/,
+    'Gmail, Yahoo',
+    '450 4.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages from being delivered. Please resend your message at a later time.',
+  ),
+  now(
+    'recipient_throttled',
+    /\b(?:recipient|user|mailbox|account)\b.{0,40}\bexceeded\b.{0,40}\b(?:rate|number of messages|messages? per|limit)|too many (?:recent )?messages\b(?!.{0,30}\b(?:connection|session|from))|deferred due to excessive volume/,
+    'Yandex, iCloud, Comcast',
+    '450 4.2.1 The recipient has exceeded message rate limit. Try again later.',
+  ),
+  now(
+    'recipient_throttled',
+    /\bmessages they can (?:send to this recipient|receive)|\b[45]\.2\.12[12]\b/,
+    'Microsoft 365',
+    '554 5.2.121 The sender has exceeded the limit for the number of messages they can send to this recipient per hour.',
+  ),
+
+  forGood(
+    'mailbox_disabled',
+    /\b(?:account|mailbox|mail box|user|address|addressee|recipient|inbox|alias|customer)\b.{0,50}\b(?:disabled|suspended|deactivated|de-activated|inactive|not active|frozen|terminated|discontinued|locked out|has expired|is expired|is closed|been closed|been cancel\w{1,3}|on hold)\b/,
+    'Gmail',
+    '550-5.2.1 The email account that you tried to reach is disabled. Learn more at https://support.google.com/mail/?p=DisabledUser - gsmtp',
+  ),
+  forGood(
+    'mailbox_disabled',
+    /\b(?:disabled|suspended|deactivated|inactive|frozen|terminated|expired|locked|closed) (?:e-?mail |mail |recipient |user )?(?:account|mailbox|user|address|recipient|inbox)|\binactiv(?:e|ity)\b/,
+    'iCloud',
+    '550 5.1.1 <user@icloud.com>: inactive email address',
+  ),
+  forGood(
+    'mailbox_disabled',
+    /\bmailbox (?:is |has been )?(?:blocked|locked)|\baccount (?:is |has been )(?:blocked|locked)|policy rejection on the target address/,
+    'Yandex',
+    '550 5.7.1 Policy rejection on the target address',
+  ),
+  forGood(
+    'mailbox_disabled',
+    /\b(?:account|mailbox|user|address|recipient|addressee)\b.{0,40}\bno longer (?:active|in use|valid|in service|accept\w{0,3}|receiv\w{0,3}|monitored)\b|\bis no longer valid\b/,
+    'Yahoo',
+    '554 delivery error: dd user@yahoo.example is no longer valid. [-20] - mta1.yahoo.example',
+  ),
+  forGood(
+    'mailbox_disabled',
+    /\b(?:konto|postfach|benutzer\w{0,5}|empfanger\w{0,9}|empfaenger\w{0,9}|e-?mail-?adresse)\b.{0,40}\b(?:gesperrt|deaktiviert|inaktiv|abgeschaltet|geschlossen|stillgelegt|nicht mehr aktiv)/,
+    'German hosts',
+    '550 5.2.1 Das Postfach ist deaktiviert',
+  ),
+  forGood(
+    'mailbox_disabled',
+    /\b(?:compte|boite|adresse(?! ip)|utilisateur|destinataire)\b.{0,50}\b(?:desactiv|suspendu|bloque|inactif|inactive|ferme|resili)/,
+    'French hosts',
+    '550 5.2.1 Compte desactive',
+  ),
+  forGood(
+    'mailbox_disabled',
+    /\b(?:cuenta|buzon|usuario|casilla|conta|caixa|usuario|utilizador|casella|utente|account|indirizzo(?! ip))\b.{0,40}\b(?:deshabilitad|desactivad|suspendid|inactiv|bloquead|cancelad|desativad|desabilitad|suspens|inativ|disabilitat|disattivat|sospes|inattiv|bloccat|chius)/,
+    'Spanish, Portuguese, Italian hosts',
+    '550 5.2.1 La cuenta ha sido deshabilitada',
+  ),
+  forGood(
+    'mailbox_disabled',
+    /(?:ящик|аккаунт|уч[её]тн\S{2} запис|пользовател).{0,40}(?:заблокирован|отключ[её]н|неактив|приостановлен|деактивирован)/,
+    'Russian hosts',
+    '550 5.2.1 Почтовый ящик заблокирован',
+  ),
+  forGood(
+    'mailbox_disabled',
+    /(?:アカウント|メールボックス|ユーザ).{0,20}(?:停止|無効|凍結)|(?:帐号|账号|帐户|账户|邮箱|用户|帳號|信箱|用戶).{0,10}(?:禁用|停用|冻结|锁定|注销|凍結|封禁|鎖定)|(?:konto|skrzynk)\S{0,3}\b.{0,30}\b(?:zablokowan|nieaktywn|wy[lł][aą]czon)/,
+    'Japanese, Chinese, Polish hosts',
+    '550 5.2.1 该用户已被禁用',
+  ),
+]

@@ -1,0 +1,136 @@
+import { type ReplyRow, rows } from './row.ts'
+
+const gone = rows('recipient', true)
+const relay = rows('recipient', false)
+
+/** Steps 6 and 7: no such mailbox, no such domain, no mail here, and relaying denied. Only what names its subject counts. */
+export const NOT_FOUND: readonly ReplyRow[] = [
+  gone(
+    'null_mx',
+    /\bnull ?mx\b|\bdoes(?: not|n't) (?:receive|accept) (?:any )?e?-?mail according|\b556\b/,
+    'Gmail',
+    "556 5.1.10 The domain example.org doesn't receive email according to the administrator: returned Null MX https://www.rfc-editor.org/info/rfc7505",
+  ),
+  gone(
+    'no_mail_host',
+    /\b(?:host|server|domain|system)\b.{0,20}\b(?:does not|doesn't|will not|never|do not) (?:accept|receive)s? (?:any )?e?-?mails?\b(?! from)/,
+    'RFC 7504 §2',
+    '550 Host does not accept mail',
+  ),
+  gone(
+    'domain_not_found',
+    /\bdomain name not found|\bhost or domain\b.{0,10}\bnot found|\bno such (?:host|domain|system)\b|\b(?:unknown|invalid|bad|nonexistent) (?:(?:recipient |destination |mail |e-?mail )?domain|(?:recipient|destination) (?:host|system))\b|bad destination system|\bdomain\b.{0,30}\b(?:does not exist|doesn't exist|not found|is unknown|not reachable|is invalid|non-?existent)|domain owner has changed/,
+    'GMX',
+    '554 The mail could not be delivered to the recipient because the domain is not reachable. Please check the domain and try again',
+  ),
+
+  gone(
+    'mailbox_not_found',
+    /\bno such (?:an? |local |valid |e-?mail |mail |smtp )?(?:user|recipient|mailbox|mail box|account|address|addressee|person|customer|e-?mail|alias|name|member|inbox|subscriber|receiver|id)\b|\bnosuchuser\b/,
+    'Exim, Yandex',
+    '550 5.7.1 No such user!',
+  ),
+  gone(
+    'mailbox_not_found',
+    /\b(?:unknown|unkown|unknow|unregistered|unrecogni[sz]ed|nonexistent|non-?existant|non-existent|inexistent|undefined) (?:or illegal |or invalid |local |e-?mail |mail |to |recipient |mailbox |virtual )?(?:user(?! agent)|recipient|mailbox|account|address|addressee|alias|local.?part|destination|customer|person|e-?mail|receiver|rcpt|name|id)/,
+    'Qmail, docomo',
+    '550 Unknown user user@example.jp',
+  ),
+  gone(
+    'mailbox_not_found',
+    /\b(?:user|recipient|mailbox|account|address|addressee|alias|username|user ?name|customer|person|e-?mail|local.?part|receiver|subscriber)(?: name| address| id)?[\s:<>"'(),.\][-]{1,8}(?:\S{1,64} )?(?:is |was |are |has been )?(?:unknown|unkown|unrecogni[sz]ed|not known|unregistered|not registered|non-?existent|nonexistant|inexistent)\b/,
+    'Postfix',
+    '550 5.1.1 <user@example.co.jp>: Recipient address rejected: User unknown in virtual mailbox table',
+  ),
+  gone(
+    'mailbox_not_found',
+    /\b(?:user|recipient|mailbox|account|address|addressee|alias|username|customer|person|e-?mail|inbox|receiver|subscriber|member)\b.{0,60}\b(?:does not|doesn't|doesnt|dosn't|dosen't|do not|don't|did not|not|no longer|never) (?:currently |seem to |appear to |yet |actually )?exists?\b/,
+    'Gmail',
+    "550-5.1.1 The email account that you tried to reach does not exist. Please try double-checking the recipient's email address for typos or unnecessary spaces. Learn more at https://support.google.com/mail/ - gsmtp",
+  ),
+  gone(
+    'mailbox_not_found',
+    /\b(?:user|recipient|mailbox|account|address|addressee|alias|username|customer|person|e-?mail|inbox|receiver|subscriber|member)\b.{0,40}\b(?:not|cannot be|can not be|could not be|couldn't be|can't be|wasn't|was not|not be|never) (?:found|located|identified|recogni[sz]ed|matched)\b|\brecipientnotfound\b|\bresolver\.adr\./,
+    'Exchange, Rackspace',
+    '550 5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found by SMTP address lookup',
+  ),
+  gone(
+    'mailbox_not_found',
+    /\b(?:doesn't|does not|don't|do not) have an?\b.{0,60}\b(?:account|mailbox|address)|\bno (?:valid )?(?:mailbox|account|user|recipient|address)s?\b.{0,12}\b(?:here|by that name|by this name|found|with (?:that|this)|named|exists?|matching|available|for this|at this)|\bthere is no (?:one |such )?(?:user|account|mailbox|recipient|address|here)/,
+    'Qmail',
+    '550 sorry, no mailbox here by that name (#5.1.1 - chkusr)',
+  ),
+  gone(
+    'mailbox_not_found',
+    /\b(?:invalid|illegal|bad|incorrect|wrong|unrouteable|unroutable|undeliverable|malformed|non-?local|misspelled) (?:or unknown |or inactive |final |destination |local |e-?mail |mail |recipient |mailbox |user |smtp |forwarding )?(?:recipient|mailbox|user|address|addresses|username|account|local.?part|receiver|rcpt|alias|addressee|e-?mail)\b/,
+    'Exim',
+    '550 Unrouteable address',
+  ),
+  gone(
+    'mailbox_not_found',
+    /\b(?:user|recipient|mailbox|account|address|addressee|username|e-?mail|receiver)(?: name| address| id)?[\s:<>"'(),.\][-]{1,8}(?:is |was |are |has been )?(?:invalid|not valid|not a valid|incorrect|no longer (?:available|here|with|at|exists?)|not listed|not local|not a local|marked as invalid|not (?:available|present|defined|hosted) (?:here|on this|at this|in this)|rejected as invalid|not (?:here|in (?:our|the|this|my)))\b/,
+    'Proofpoint',
+    '550 5.7.1 <user@example.com>: Recipient address rejected: User email address is marked as invalid.',
+  ),
+  gone(
+    'mailbox_not_found',
+    /\bmailbox (?:name )?(?:is )?(?:unavailable|not available|not allowed|name not allowed|name invalid)\b|requested action not taken: mailbox/,
+    'Outlook.com, GMX',
+    '550 5.5.0 Requested action not taken: mailbox unavailable (S2017062302). [BN3NAM04FT041.eop-NAM04.prod.protection.outlook.com]',
+  ),
+  gone(
+    'mailbox_not_found',
+    /\b5\.4\.1 (?:\[?\]?:? ?)recipient address rejected: access denied|recipient address rejected: access denied\b.{0,40}\b(?:as\(\d|protection\.outlook|eur\d\d|nam\d\d)/,
+    'Microsoft 365 edge blocking',
+    '550 5.4.1 [user@example.org]: Recipient address rejected: Access denied. AS(201806281) [DB5EUR01FT012.eop-EUR01.prod.protection.outlook.com]',
+  ),
+  gone(
+    'mailbox_not_found',
+    /\bnot in (?:the |our |my )?(?:recipient|user|directory|local|list of|mailbox|address)|\bnot listed in\b.{0,40}\b(?:directory|address book)|\bnot (?:our|a) customer|\bis not a (?:valid|known|local|registered) (?:user|mailbox|recipient|address|e-?mail|account)|\bnot a valid (?:\S{1,16} )?(?:user|mailbox|recipient|address|e-?mail|account)/,
+    'ZeroSpam, Domino',
+    '554 5.7.1 <user@example.com>: Recipient address rejected: Not in recipient list',
+  ),
+  gone(
+    'mailbox_not_found',
+    /\b(?:mailbox|user|recipient|account|owner|customer|address|person)\b.{0,30}\b(?:has moved|has been (?:deleted|removed|replaced)|was (?:deleted|removed)|is deleted|has left|owner has changed|no longer (?:works|on server|employed|with us))|\bhas been replaced by\b|user not local/,
+    'RFC 5321 §3.4',
+    '550 5.1.6 recipient no longer on server: user@example.go.jp',
+  ),
+  gone(
+    'mailbox_not_found',
+    /#5\.1\.[01] address rejected|\b5\.1\.1\b.{0,12}\b(?:address rejected|recipient rejected)|^(?:5\d\d )?<>: recipient address rejected\.$/,
+    'Cisco Secure Email',
+    '550 #5.1.0 Address rejected.',
+  ),
+  gone(
+    'mailbox_not_found',
+    /\b5\.2\.4 mailing list expansion problem: <>/, // what a name comes to that expands to nobody, with or without a list
+    'OpenSMTPD',
+    '524 5.2.4 Mailing list expansion problem: <user@example.org>',
+  ),
+  gone(
+    'mailbox_not_found',
+    /permanent failure for one or more recipients.{0,20}: ?(?:550|554|no such|unknown)|delivery to the following recipients? failed permanently|\bmailbox[\s-]{1,3}(?:not|un)known/,
+    'Barracuda',
+    '550 permanent failure for one or more recipients (user@example.com:550 rejected)',
+  ),
+
+  relay(
+    'relay_denied',
+    /\brelay(?:ing|ed)?\b.{0,40}\b(?:denied|not (?:permitted|allowed|authori[sz]ed|possible|enabled|accepted)|prohibited|disallowed|forbidden|refused|disabled|rejected|restricted|verboten|interdit|nicht|non)/,
+    'Sendmail, Postfix',
+    '554 5.7.1 <user@example.org>: Relay access denied',
+  ),
+  relay(
+    'relay_denied',
+    /\b(?:unable|not (?:permitted|allowed|authori[sz]ed|configured|able|willing)|cannot|can't|do(?:es)? not|don't|doesn't|will not|won't|refuses?|no permission)\b.{0,25}\brelay|\bno relay(?:ing)?\b|as a relay\b|anti-?relay|\bcan(?:not|'t) relay/,
+    'Exchange',
+    '550 5.7.1 Unable to relay for user@example.org',
+  ),
+  relay(
+    'relay_denied',
+    /\brcpthosts\b|\b(?:not|isn't|is not) (?:a )?(?:local|hosted|handled|served)\b.{0,20}\b(?:domain|host|here)|(?:domain|host)\b.{0,40}\b(?:not|isn't) (?:hosted|handled|served|local|configured|accepted|in my list|a local)|don't (?:handle|accept) (?:mail|e-?mail) for|not (?:a )?gateway|not (?:our|my) domain/,
+    'Qmail',
+    "553 sorry, that domain isn't in my list of allowed rcpthosts (#5.7.1)",
+  ),
+]

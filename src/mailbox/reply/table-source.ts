@@ -1,0 +1,152 @@
+import { type ReplyRow, rows } from './row.ts'
+
+const any = rows('any', false)
+const recipient = rows('recipient', false)
+const forGood = rows('recipient', true)
+
+/** Step 5: refusals of our address, its reputation, our rate, or what is sent; and faults of the server in words. */
+export const ABOUT_SOURCE: readonly ReplyRow[] = [
+  recipient(
+    'temporary_failure',
+    /\bunverified address\b|name service error\b.{0,80}\b(?:malformed|try again|server failure)|no route to host|no relevant answers/,
+    'Postfix',
+    '450 4.1.1 <user@example.org>: Recipient address rejected: unverified address: connect to mx.example.org[192.0.2.1]:25: No route to host',
+  ),
+  any(
+    // Postfix puts "Client host rejected" before any text of an access table: behind it stands what is meant.
+    'temporary_failure',
+    /\bclient host rejected: (?:the |this )?(?:(?:service|server|system|host) (?:is )?)?(?:(?:currently|temporarily|too|very) ){0,2}(?:busy|overloaded|shutting down|under maintenance)\b/,
+    'Postfix access table',
+    '421 4.3.2 <mail.probe.example[192.0.2.1]>: Client host rejected: Service busy',
+  ),
+  any(
+    // The words are those of a missing mailbox; the address of the explanation says that it is about ours.
+    'source_blocked',
+    /postmaster\.(?:gmx|web|1und1|ionos)\.\w{2,4}\/\S{0,80}[?&]i=ip\b/,
+    'GMX, web.de',
+    '550-Requested action not taken: mailbox unavailable 550 For explanation visit https://postmaster.gmx.net/en/case?c=r0103&i=ip&v=192.0.2.1&r=0MKpcB',
+  ),
+  any(
+    'source_blocked',
+    /\breputation\b|refused to talk to me/,
+    'Microsoft 365',
+    '451 4.7.650 The mail server [192.0.2.25] has been temporarily rate limited due to IP reputation. For e-mail delivery information, see https://postmaster.live.com (S3113)',
+  ),
+  any(
+    'rate_limited',
+    /\brate.?limit|\brate\b.{0,30}\b(?:exceeded|too high|limited)|\bfrequency limit|\bthrottl|too many (?:concurrent |simultaneous |open |recent )?(?:connections?|sessions?|messages?|mails?|e-?mails|requests?|attempts|commands)\b|(?:max|maximum|limit)\b.{0,30}\b(?:connections?|messages?|mails) per|(?:connection|message) (?:rate |count )?limit|sent to too many|unusual rate|max message|to(?:o)? (?:much|fast)|slow down|excessive (?:volume|connections|rate)/,
+    'Gmail',
+    '421 4.7.28 [192.0.2.1] Our system has detected an unusual rate of unsolicited mail originating from your IP address. To protect our users from spam, mail sent from your IP address has been temporarily rate limited. - gsmtp',
+  ),
+  any(
+    'rate_limited',
+    /server busy\b.{0,40}\bfrom \[|^(?:421 )?(?:\d\.\d\.\d )?(?:please )?try again later\.?$|too many (?:errors|unknown|invalid|bad)|zu viele|trop de (?:connexions|messages|connections)|demasiad\S{2} (?:conexiones|mensajes)|(?:发送|发信|连接).{0,8}(?:频率|过于频繁|超过限制)|频率.{0,6}限制/,
+    'iCloud, Exchange Online',
+    '421 4.7.0 me.com Error: too many errors',
+  ),
+  any(
+    'too_many_recipients',
+    /too many (?:recipients|rcpt|addressees|users)|\b(?:recipients?|rcpts?)\b.{0,20}\blimit|(?:max|maximum|limit)\b.{0,25}\b(?:recipients|rcpts)|one recipient (?:at a time|per)|multiple recipients|\b[45]\.5\.3\b/,
+    'Postfix',
+    '452 4.5.3 Error: too many recipients',
+  ),
+
+  any(
+    'source_blocked',
+    /spamhaus|spamcop|\bsorbs\b|barracudacentral|uceprotect|invaluement|abusix|mailspike|senderscore|senderbase|spamrats|\bpsbl\b|\bs5h\b|blocked ?using|cloudmark|proofpoint\.com|ipcheck|\bbl000|\bipbl\d|\baup#|\bcsi\.|tosa\b/,
+    'Postfix with a list',
+    '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org; https://www.spamhaus.org/query/ip/192.0.2.1',
+  ),
+  any(
+    'source_blocked',
+    /\b(?:rbl|dnsbl|rhsbl|uribl|drbl)\b|black ?-?list|block ?-?list|block listed|deny ?-?list|black ?-?hole|ban ?list|\bbanned\b|on (?:our|a|the) (?:local )?(?:block|black|deny|spam)/,
+    'Web.de',
+    '550 <user@web.de>: IP address is block listed',
+  ),
+  any(
+    'source_blocked',
+    /\b(?:client|source|sending|remote|your|connecting|originating)\b (?:\S{1,30} )?(?:ip|host|server|network|mta|address|client)\b.{0,60}\b(?:block|denied|refus|reject|not (?:allowed|accepted|permitted|welcome)|forbidden|prohibited|listed|poor|bad)|\b(?:from|this|mail) (?:ip|host|server|network|client)\b.{0,60}\b(?:block|denied|refus|reject|not (?:allowed|accepted|permitted|welcome)|forbidden|prohibited|listed|poor|bad)/,
+    'Postfix',
+    '554 5.7.1 <mail.probe.example[192.0.2.1]>: Client host rejected: Access denied',
+  ),
+  any(
+    'source_blocked',
+    /\bip\b.{0,50}\b(?:block|denied|refus|reject|not (?:allowed|accepted|permitted)|forbidden|listed|blokir)|\b(?:blocked?|denied|refused?|reject\w{0,3}|invalid|bad|listed)\b.{0,20}\bip\b|connections? (?:will )?(?:not (?:be )?accepted|refused|rejected|denied)|(?:host|network|server|client)\b.{0,25}\b(?:not allowed|not permitted|forbidden|blocked|rejected|refused)|access (?:from|to)\b.{0,40}\b(?:blocked|denied)|server access\b.{0,40}\bforbidden|not allowed to (?:send|connect|talk)|may not be mail exchanger/,
+    'Yahoo',
+    '553 5.7.1 [BL21] Connections will not be accepted from 192.0.2.1, because the ip is in a list; see http://postmaster.yahoo.com/550-bl23.html',
+  ),
+  any(
+    'source_blocked',
+    /\b[45]\.7\.(?:60[6-9]|6[1-4]\d|650|651|708)\b|\[tss\d\d\]|user complaints|not (?:in|on) (?:the |our |a )?(?:white ?-?list|allow ?-?list)|ask your postmaster for help|dynamic(?:ally)? (?:ip|address|assigned)|dial-?up|residential|\bbad (?:host|client)\b/,
+    'T-Online',
+    '554 IP=192.0.2.254 - A problem occurred. (Ask your postmaster for help or to contact tosa@rx.t-online.de to clarify.) (BL)',
+  ),
+  any(
+    'source_blocked',
+    /service refuse|\b(?:adresse|direccion|indirizzo|endereco|adres) ip\b|\bip.?(?:адрес|地址|アドレス|adresse|주소)|\bip (?:address )?(?:is )?(?:not (?:found|known)|unknown)|\baddress \[?\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}|\blpn00[1-6]_\d{3}|\bofr00[56]_\d{3}|(?:ip|адрес).{0,20}(?:в ч[её]рн|занес[её]н|внес[её]н)|ip.{0,12}(?:被拒绝|被封|黑名单|被列入|拒否)|黑名单|ブラックリスト/,
+    'La Poste, SFR, Orange',
+    '550 5.5.0 Service refuse. Veuillez essayer plus tard. service refused, please try later. LPN001_108',
+  ),
+
+  recipient(
+    'policy',
+    /recipient address rejected: (?:access denied|ers-|block-|envelope|spam|policy|delivery not)(?<!5\.4\.1 \[?\]?:? ?recipient address rejected: access denied)/,
+    'Postfix access map, Trend Micro',
+    '554 5.7.1 <user@example.com>: Recipient address rejected: Access denied',
+  ),
+  recipient(
+    'policy',
+    /permanent failure for one or more recipients.{0,20}: ?blocked|mailbox unavailable or access denied|mail is rejected by recipients|rejected by (?:the )?recipient|recipient (?:has )?(?:blocked|refused|rejects)/,
+    'Barracuda',
+    '550 permanent failure for one or more recipients (user@example.com:blocked)',
+  ),
+  any(
+    'policy',
+    /\bpolic(?:y|ies)\b|\b(?:directory|dictionary) (?:harvest|attack)|\bharvesting\b|\bbackscatter|\bprobing\b|administrative(?:ly)? prohibit|prohibited|mailpolicy|\bmspam|envelope blocked/,
+    'Mimecast',
+    '550 Administrative prohibition - envelope blocked - https://community.mimecast.com/docs/DOC-1369#550',
+  ),
+  any(
+    'policy',
+    /\b(?:spam|ube|uce|junk|phish\w{0,4}|virus\w{0,2}|malware|spammer|spammy|unsolicited|suspicious|suspected)\b|mcspam/,
+    'Free',
+    '550 spam detected',
+  ),
+  any(
+    'policy',
+    /\bcontents?\b|\bmessage (?:was |is |has been |not |could not be )?(?:reject|refus|denied|block|filtered|allowed|accepted|discarded)|\bheaders?\b|rfc ?-?(?:2822|5322|822)|\battachment|\bmedia error|rejected message|\bmail re?jete|mail rejected/,
+    'Symantec Email Security.cloud',
+    '553 Message filtered. Refer to the Troubleshooting page at http://www.symanteccloud.com/troubleshooting for more information. (#5.7.1)',
+  ),
+  any(
+    'policy',
+    /\b(?:message|mail|e-?mail)\b.{0,20}\b(?:too (?:large|big|long)|size|length)\b|size limit|\bsize exceeds|recipsizelimit/,
+    'Postfix',
+    '552 5.3.4 Message size exceeds fixed limit',
+  ),
+  any(
+    'policy',
+    /^(?!.{0,4096}\brelay).{0,4096}\bauth(?:entication|orization)?\b.{0,30}\b(?:required|needed|in your mail client)|delivery not authori[sz]ed|not authori[sz]ed|turn on smtp auth|authentication failure/,
+    'Exchange',
+    '530 5.7.57 Client not authenticated to send mail. Authentication required',
+  ),
+  any(
+    'source_blocked',
+    /^(?:5\d\d )?(?:5\.7\.\d{1,3} )?<?>?(?:\.\.\.|:)? ?access denied/,
+    'Sendmail access map',
+    '550 5.7.1 Access denied',
+  ),
+
+  any(
+    'temporary_failure',
+    /\btemporar(?:y|ily)\b|internal (?:system |server |software )?(?:error|resource)|\bsystem (?:config|error|resources)|insufficient (?:system|resources|memory)|\b(?:timed out|time-?out)\b|message expired|queue\.expired|look-?up (?:failure|failed|error)|\bserver (?:busy|error|overload)|try(?: again| it again)? later|service (?:is )?(?:currently )?(?:unavailable|not available)\b(?!;? ?client)|mail loop|loop detected|hop count|too many hops|plus tard|spater (?:erneut|noch|wieder)|mas tarde|piu tardi|mais tarde|позже|しばらく|稍后/,
+    'Dovecot, Exchange',
+    '550 5.3.0 Internal system error',
+  ),
+  forGood(
+    'smtputf8_required',
+    /\bsmtputf8\b|\b5\.6\.(?:7|10)\b|non-?ascii (?:address|local|mailbox|recipient|user)|internationali[sz]ed (?:e-?mail |mail )?address/,
+    'RFC 6531 §3.5',
+    '553 5.6.7 SMTPUTF8 is required for this address',
+  ),
+]

@@ -1,0 +1,75 @@
+import { registrableDomain } from '../../names/suffix.ts'
+import { disposableLists } from './lists.ts'
+import { POPULAR_DOMAINS } from './popular.ts'
+
+/** On the shipped lists, but no throw-away mail: relays that forward to a lasting mailbox of one person, and providers of real mailboxes. */
+const REAL = new Set([
+  ...POPULAR_DOMAINS,
+  ...`duck.com simplelogin.com simplelogin.co simplelogin.fr simplelogin.io slmail.me slmails.com 8shield.net 8alias.com aleeas.com dralias.com silomails.com
+      passmail.net passmail.com passinbox.com mozmail.com relay.firefox.com privaterelay.appleid.com icloud-mail.com anonaddy.com anonaddy.me addy.io
+      4wrd.cc mailer.me erine.email opayq.com sneakemail.com 33mail.com burnermail.io hide-my-email.com spamgourmet.com ivpn.me cloak.id
+      keemail.me tuta.com tutamail.com tutanota.de startmail.com runbox.com mailfence.com disroot.org riseup.net cock.li kolabnow.com
+      consultant.com dr.com writeme.com myself.com mindless.com post.com engineer.com usa.com europe.com asia.com email.com iname.com
+      tom.com 21cn.com sify.com sdf.org nus.edu.sg test.de gmail.co`.split(/\s+/),
+])
+
+/** Throw-away domains that stand on neither shipped list. */
+const ALSO_DISPOSABLE = new Set(['dbbd8.club', 'tempmail.lol'])
+
+/** Hosts that take mail for throw-away domains and stand on no list of domains themselves. */
+const DISPOSABLE_HOSTS = new Set([
+  'mail.tm',
+  'mailinator.com',
+  'mailinator.net',
+  'yopmail.com',
+  'guerrillamail.com',
+  'sharklasers.com',
+  'maildrop.cc',
+  'generator.email',
+  'emailfake.com',
+  'temp-mail.io',
+  'temp-mail.org',
+  'dropmail.me',
+  '1secmail.com',
+  'moakt.com',
+  'mohmal.com',
+  'trashmail.com',
+  'discard.email',
+  'mailnesia.com',
+  'getnada.com',
+  'inboxes.com',
+  'tempmail.plus',
+])
+
+/**
+ * Whether a domain is one of throw-away mail: itself or a name above it stands on a shipped list (public suffixes such as `za.com` speak for nobody below
+ * them), and no name from it upward is known as real. `domain` in lower case, as A-labels.
+ */
+export function isDisposable(domain: string): boolean {
+  const names = upward(domain)
+  if (names.some((name) => REAL.has(name))) return false
+  return names.some((name) => ALSO_DISPOSABLE.has(name) || disposableLists().some((list) => list.has(name)))
+}
+
+/** Whether mail of a domain goes to a host of throw-away mail. `mxHosts` in any case. */
+export const hasDisposableHost = (mxHosts: readonly string[]): boolean =>
+  mxHosts.slice(0, 20).some((host) => {
+    const names = upward(host.toLowerCase().replace(/\.$/, ''))
+    return (
+      !names.some((name) => REAL.has(name)) &&
+      (names.some((name) => DISPOSABLE_HOSTS.has(name)) || isDisposable(names.at(-1) ?? ''))
+    )
+  })
+
+/** The name and those above it, down to its registrable domain: at most 10. */
+function upward(name: string): string[] {
+  if (name.length > 253) return []
+  const registrable = registrableDomain(name)
+  if (registrable === undefined) return [name]
+  const names: string[] = []
+  for (let at = name; names.length < 10; at = at.slice(at.indexOf('.') + 1)) {
+    names.push(at)
+    if (at === registrable) return names
+  }
+  return [...names, registrable]
+}

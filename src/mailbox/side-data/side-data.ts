@@ -1,0 +1,57 @@
+import { within } from '../../base/deadline.ts'
+import type { Email } from '../../names/email.ts'
+import { DnsError } from '../../net/dns/resolver.ts'
+import type { Ctx } from '../../world.ts'
+import type { SideData, VerifyInput } from '../verification.ts'
+import { hasDisposableHost, isDisposable } from './disposable.ts'
+import { isFree, isKnownProvider } from './free.ts'
+import { roleOf } from './role.ts'
+import { suggestDomain } from './suggest.ts'
+
+type Asker = Pick<Ctx, 'resolve' | 'signal'>
+type Flags = Pick<VerifyInput, 'disposable' | 'free' | 'role' | 'suggestion' | 'timeoutMs'>
+
+const SUGGESTION_MS = 3_000
+const NOTHING: SideData = { disposable: false, free: false, isRole: false, role: '', suggestion: '', checked: [] }
+
+/**
+ * Begins what needs the network and gives the rest once the mail hosts are known. Only what was asked for is looked at and named in `checked`;
+ * an address that is not one has none of it.
+ */
+export function sideData(
+  ctx: Asker,
+  flags: Flags,
+  email: Email | undefined,
+): (mxHosts: readonly string[]) => Promise<SideData> {
+  if (!email) return async () => NOTHING
+  const { domain, local } = email
+  const suggestion = flags.suggestion
+    ? suggestionFor(ctx, domain, Math.min(SUGGESTION_MS, flags.timeoutMs ?? SUGGESTION_MS))
+    : undefined
+  suggestion?.catch(() => {}) // told when it is awaited
+  return async (mxHosts) => {
+    const role = flags.role ? roleOf(local) : ''
+    const thrownAway = () => isDisposable(domain) || (!isKnownProvider(domain) && hasDisposableHost(mxHosts))
+    return {
+      disposable: flags.disposable === true && thrownAway(),
+      free: flags.free === true && isFree(domain),
+      isRole: role !== '',
+      role,
+      suggestion: (await suggestion) ?? '',
+      checked: (['disposable', 'free', 'role', 'suggestion'] as const).filter((flag) => flags[flag] === true),
+    }
+  }
+}
+
+/** The domain that was probably meant, or "": a suggestion takes mail, and one of which that cannot be found out within `ms` (3 s) is none. */
+export async function suggestionFor(ctx: Asker, domain: string, ms = SUGGESTION_MS): Promise<string> {
+  const suggested = suggestDomain(domain)
+  if (suggested === '') return ''
+  try {
+    const { records } = await ctx.resolve(suggested, 'MX', within(ms, ctx.signal))
+    return records.some(({ exchange }) => exchange !== '') ? suggested : ''
+  } catch (error) {
+    if (error instanceof DnsError) return ''
+    throw error
+  }
+}

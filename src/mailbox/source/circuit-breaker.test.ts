@@ -1,0 +1,152 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  after,
+  choose,
+  freshStanding,
+  LONGEST_REST_MS,
+  REFUSED_REST_MS,
+  restReason,
+  type SourceEvent,
+  type Standing,
+  THROTTLED_REST_MS,
+  takeTurn,
+} from './circuit-breaker.ts'
+
+const T = 1_000_000
+const refused: SourceEvent = { kind: 'refused', reason: 'source_blocked', text: 'listed' }
+const throttled: SourceEvent = { kind: 'throttled', reason: 'rate_limited', text: 'slow down' }
+const answered: SourceEvent = { kind: 'answered', latencyMs: 100 }
+const begun: SourceEvent = { kind: 'begun' }
+const through = (
+  events: readonly (readonly [SourceEvent, number])[],
+  start: Standing = freshStanding(60, T),
+): Standing => events.reduce((standing, [event, at]) => after(standing, event, at), start)
+
+describe('the standing of a source address', () => {
+  it.each<[string, (readonly [SourceEvent, number])[], Partial<Standing>]>([
+    ['a refusal opens the breaker', [[refused, T]], { breaker: 'open', restUntilMs: T + REFUSED_REST_MS, refusals: 1 }],
+    [
+      'throttling rests less, and halves the rate',
+      [[throttled, T]],
+      { breaker: 'open', restUntilMs: T + THROTTLED_REST_MS, perMinute: 15 },
+    ],
+    [
+      'a second refusal doubles the rest',
+      [
+        [refused, T],
+        [refused, T],
+      ],
+      { coolDownMs: REFUSED_REST_MS * 2 },
+    ],
+    ['a rest has an end', Array.from({ length: 20 }, () => [refused, T] as const), { coolDownMs: LONGEST_REST_MS }],
+    [
+      'a try after the rest is half-open',
+      [
+        [refused, T],
+        [begun, T + REFUSED_REST_MS],
+      ],
+      { breaker: 'half_open' },
+    ],
+    [
+      'an answer closes it',
+      [
+        [refused, T],
+        [begun, T + REFUSED_REST_MS],
+        [answered, T],
+      ],
+      { breaker: 'closed', coolDownMs: 0, restUntilMs: 0 },
+    ],
+    [
+      'a dead host tells nothing of us',
+      [
+        [refused, T],
+        [begun, T + 1],
+        [{ kind: 'unanswered' }, T + 2],
+      ],
+      { breaker: 'open', restUntilMs: T + 2 },
+    ],
+    [
+      'success raises the rate, not beyond the row',
+      Array.from({ length: 100 }, () => [answered, T] as const),
+      { perMinute: 60, successes: 100, latencyMs: 100 },
+    ],
+    ['a dead host changes nothing', [[{ kind: 'unanswered' }, T]], freshStanding(60, T)],
+  ])('%s', (_, events, expected) => expect(through(events)).toMatchObject(expected))
+
+  it('tells why an address rests', () => {
+    expect(restReason(through([[refused, T]]), T + 1)).toBe(
+      'rests until 1970-01-01T00:26:40.000Z after source_blocked: listed',
+    )
+    expect(restReason(through([[refused, T]]), T + REFUSED_REST_MS)).toBeUndefined()
+    const trial = through([
+      [refused, T],
+      [begun, T + REFUSED_REST_MS],
+    ])
+    expect(restReason(trial, T + REFUSED_REST_MS + 1)).toBe('one try is under way: listed')
+    expect(restReason(trial, T + REFUSED_REST_MS + 60_000)).toBeUndefined() // a trial that never ended
+  })
+  it('has turns at its rate', () => {
+    let standing = freshStanding(60, T)
+    for (let i = 0; i < 15; i++) standing = takeTurn(standing, T).standing
+    expect(takeTurn(standing, T).waitMs).toBe(2_000)
+    expect(takeTurn(standing, T + 2_000).waitMs).toBe(0)
+  })
+  it('stays in bounds and survives JSON, whatever happens', () =>
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.tuple(fc.constantFrom(refused, throttled, answered, begun, { kind: 'unanswered' as const }), fc.nat(1e7)),
+        ),
+        (events) => {
+          const standing = through(events.map(([event, at]) => [event, T + at] as const))
+          expect(standing.perMinute).toBeGreaterThanOrEqual(1)
+          expect(standing.perMinute).toBeLessThanOrEqual(60)
+          expect(standing.coolDownMs).toBeLessThanOrEqual(LONGEST_REST_MS)
+          expect(JSON.parse(JSON.stringify(standing))).toEqual(standing)
+        },
+      ),
+    ))
+})
+
+describe('the choice', () => {
+  const fresh = freshStanding(60, T)
+  const used = (at: number): Standing => ({ ...fresh, lastUsedMs: at })
+  it.each([
+    [
+      [
+        ['a', used(2)],
+        ['b', used(1)],
+        ['c', used(3)],
+      ],
+      ['b', 'a', 'c'],
+    ], // least recently used
+    [
+      [
+        ['a', through([[refused, T - REFUSED_REST_MS]])],
+        ['b', used(9)],
+      ],
+      ['b', 'a'],
+    ], // healthy before half-open
+    [
+      [
+        ['a', through([[refused, T]])],
+        ['b', used(9)],
+      ],
+      ['b'],
+    ], // a resting one not at all
+    [[['a', through([[refused, T]])]], []],
+  ] as [[string, Standing][], string[]][])('%j', (candidates, expected) =>
+    expect(
+      choose(
+        candidates.map(([source, standing]) => ({ source, standing })),
+        T,
+      ).usable,
+    ).toEqual(expected),
+  )
+  it('skips a listed one with the reason', () =>
+    expect(choose([{ source: 'a', standing: fresh, listed: 'on a list' }], T)).toEqual({
+      usable: [],
+      skipped: [{ source: 'a', why: 'on a list', untilMs: T }],
+    }))
+})

@@ -1,0 +1,69 @@
+import { within } from '../../base/deadline.ts'
+import { type TtlCache, ttlCache } from '../../base/ttl-cache.ts'
+import { type Domain, parseDomain } from '../../names/domain.ts'
+import type { Email } from '../../names/email.ts'
+import { type Ip, reverseName } from '../../names/ip.ts'
+import { DnsError } from '../../net/dns/resolver.ts'
+import { addressLiteral } from '../../net/smtp/commands.ts'
+import type { Ctx } from '../../world.ts'
+
+/** Who we say we are. */
+export type Identity = {
+  /** The name for EHLO from a source address: the configured one, else the PTR name of the address, else its literal (RFC 5321 §4.1.3). Never rejects. */
+  readonly heloName: (source: Ip, ctx: Pick<Ctx, 'resolve' | 'signal'>) => Promise<string>
+  /** The reverse-path that goes with it; undefined is the null one. */
+  readonly sender: (heloName: string) => Email | undefined
+  /** Whether the HELO name changes with the source address. */
+  readonly heloFollowsSource: boolean
+}
+
+const PTR_MS = 3_000
+const KEPT_MS = 3_600_000
+const SENDER_CHANGES_MS = 24 * 3_600_000
+
+/**
+ * `helo`: a host name of the operator's; `mailFrom`: an address of the operator's, or null for `<>`. By default the sender is
+ * `verify-<changing part>@<HELO domain>`; the part changes once a day, so that a greylisted retry comes with the sender it came with before.
+ * A greeting by address literal goes with `<>`.
+ */
+export function identity(
+  now: () => number,
+  settings: { readonly helo?: Domain; readonly mailFrom?: Email | null },
+): Identity {
+  let latest = { name: '', domain: parseDomain('') } // a program greets with one name, or with few
+  const names: TtlCache<{ readonly name: string }> = ttlCache({ maxEntries: 1_000, now })
+  return {
+    heloFollowsSource: settings.helo === undefined,
+    heloName: async (source, ctx) => {
+      if (settings.helo !== undefined) return settings.helo
+      const kept = names.get(source)
+      if (kept) return kept.value.name
+      const name = await ptrName(source, ctx)
+      if (name !== undefined) names.set(source, { name }, KEPT_MS)
+      return name ?? addressLiteral(source)
+    },
+    sender: (heloName) => {
+      if (settings.mailFrom !== undefined) return settings.mailFrom ?? undefined
+      if (heloName !== latest.name) latest = { name: heloName, domain: parseDomain(heloName) }
+      const { domain } = latest
+      if (!domain.ok) return undefined
+      return {
+        local: `verify-${Math.floor(now() / SENDER_CHANGES_MS).toString(36)}`,
+        domain: domain.value,
+        smtputf8: false,
+      }
+    },
+  }
+}
+
+/** Undefined where there is none that could be said, or it could not be found out. */
+async function ptrName(source: Ip, ctx: Pick<Ctx, 'resolve' | 'signal'>): Promise<string | undefined> {
+  try {
+    const answer = await ctx.resolve(reverseName(source), 'PTR', within(PTR_MS, ctx.signal))
+    const names = answer.records.map((name) => parseDomain(name)).flatMap((name) => (name.ok ? [name.value] : []))
+    return names.find((name) => !/(?:^|\.)(?:localhost|localdomain|local|internal|lan|home\.arpa)$/.test(name))
+  } catch (error) {
+    if (error instanceof DnsError) return undefined
+    throw error
+  }
+}

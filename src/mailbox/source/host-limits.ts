@@ -1,0 +1,111 @@
+import { LRUCache } from 'lru-cache'
+import { type TtlCache, ttlCache } from '../../base/ttl-cache.ts'
+import type { Domain } from '../../names/domain.ts'
+import type { Ip } from '../../names/ip.ts'
+import type { Reason } from '../reasons.ts'
+import { type Slots, slots } from './slots.ts'
+import type { ProviderKey, Source } from './sources.ts'
+
+/** The limits toward mail hosts, over all callers (docs/verification.md). */
+export const LIMITS = {
+  /** Connections at once to one address of a mail host. */
+  hostConnections: 20,
+  /** A host that failed is not asked again for this long, ms. */
+  failedMs: 60_000,
+  /** Unknown names of one domain in an hour. */
+  unknownPerDomain: 100,
+  domainMs: 3_600_000,
+  /** A provider where more than this share of the last recipients were unknown is paused, ms. */
+  unknownShare: 0.3,
+  recipients: 100,
+  pauseMs: 600_000,
+} as const
+
+export type Failure = { readonly reason: Reason; readonly message: string; readonly atMs: number }
+/** Why a question is not put now. */
+export type Hold = { readonly message: string; readonly retryAfterMs: number }
+
+export type Courtesy = {
+  /** Waits for a place toward the address and the provider; gives back by the returned function. Rejects with the signal's reason. */
+  readonly enter: (
+    to: { address: Ip; provider: ProviderKey; maxConnections: number; source: Source },
+    signal: AbortSignal,
+  ) => Promise<() => void>
+  /** A connection failure of the last minute from this source. */
+  readonly failure: (address: Ip, source: Source) => Failure | undefined
+  readonly failed: (address: Ip, source: Source, failure: Omit<Failure, 'atMs'>) => void
+  /** Whether the domain and its provider may be asked now. */
+  readonly hold: (domain: Domain, provider: ProviderKey) => Hold | undefined
+  /** A recipient was answered for. */
+  readonly answered: (domain: Domain, provider: ProviderKey, unknown: boolean) => void
+}
+
+/** With `lifted` there are no limits at all (`--no-courtesy`). */
+export function courtesy(now: () => number, lifted: boolean): Courtesy {
+  const places: Slots = slots()
+  const failures: TtlCache<Failure> = ttlCache({ maxEntries: 10_000, now })
+  const unknowns: TtlCache<{ count: number }> = ttlCache({ maxEntries: 10_000, now })
+  const recent = new LRUCache<ProviderKey, boolean[]>({ max: 2_000 })
+  const pauses: TtlCache<{ readonly untilMs: number }> = ttlCache({ maxEntries: 2_000, now })
+  if (lifted) return NONE
+
+  function noteDomain(domain: Domain): void {
+    const kept = unknowns.get(domain)
+    if (kept) kept.value.count++
+    else unknowns.set(domain, { count: 1 }, LIMITS.domainMs)
+  }
+  function noteProvider(provider: ProviderKey, unknown: boolean): void {
+    const last = recent.get(provider) ?? []
+    last.push(unknown)
+    if (last.length > LIMITS.recipients) last.shift()
+    recent.set(provider, last)
+    if (last.length < LIMITS.recipients) return
+    if (last.filter(Boolean).length <= LIMITS.unknownShare * LIMITS.recipients) return
+    pauses.set(provider, { untilMs: now() + LIMITS.pauseMs }, LIMITS.pauseMs)
+    recent.delete(provider)
+  }
+  return {
+    enter: async ({ address, provider, maxConnections, source }, signal) => {
+      const host = await places.enter(`host ${address}`, LIMITS.hostConnections, signal)
+      try {
+        const own = await places.enter(`provider ${provider} ${source ?? ''}`, maxConnections, signal)
+        return () => {
+          own()
+          host()
+        }
+      } catch (error) {
+        host()
+        throw error
+      }
+    },
+    failure: (address, source) => failures.get(`${address} ${source ?? ''}`)?.value,
+    failed: (address, source, failure) =>
+      failures.set(`${address} ${source ?? ''}`, { ...failure, atMs: now() }, LIMITS.failedMs),
+    hold: (domain, provider) => {
+      const pause = pauses.get(provider)
+      if (pause)
+        return {
+          message: `this service pauses toward ${provider}: more than 30 % of the last ${LIMITS.recipients} recipients there were unknown`,
+          retryAfterMs: pause.value.untilMs - now(),
+        }
+      const kept = unknowns.get(domain)
+      if (!kept || kept.value.count < LIMITS.unknownPerDomain) return undefined
+      return {
+        message: `this service has asked for ${LIMITS.unknownPerDomain} unknown names at ${domain} within an hour and asks for no more until it is over`,
+        retryAfterMs: kept.expiresAtMs - now(),
+      }
+    },
+    answered: (domain, provider, unknown) => {
+      if (unknown) noteDomain(domain)
+      noteProvider(provider, unknown)
+    },
+  }
+}
+
+const NONE: Courtesy = {
+  enter: async () => () => {},
+  failure: () => undefined,
+  failed: () => {},
+  hold: () => undefined,
+  answered: () => {},
+}
