@@ -60,12 +60,14 @@ function mailAuth(): Case[] {
   }))
 }
 
-describe.each([
+const SUITES: readonly (readonly [name: string, cases: readonly Case[]])[] = [
   ['rfc7208', openSpf('rfc7208')],
   ['rfc4408', openSpf('rfc4408')],
   ['pyspf-extra', openSpf('pyspf-extra')],
   ['mail-auth', mailAuth()],
-])('the public suite %s', (_, cases) => {
+]
+
+describe.each(SUITES.filter(([, cases]) => cases.length > 0))('the public suite %s', (_, cases) => {
   it.each(cases.map((row) => [row.id, row] as const))('%s', async (id, row) => {
     if (SKIPS[id] !== undefined) return
     const { result, explanation } = await answer(row)
@@ -76,8 +78,6 @@ describe.each([
 })
 
 it('skips only cases that there are', () => {
-  const ids = [...openSpf('rfc7208'), ...openSpf('rfc4408'), ...openSpf('pyspf-extra'), ...mailAuth()].map(
-    ({ id }) => id,
-  )
+  const ids = SUITES.flatMap(([, cases]) => cases.map(({ id }) => id))
   if (ids.length > 0) expect(Object.keys(SKIPS).filter((id) => !ids.includes(id))).toEqual([])
 })
