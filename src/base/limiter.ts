@@ -1,0 +1,182 @@
+import { type Bucket, type BucketSize, fullBucket, takeToken } from './bucket.ts'
+
+/** How much one key may use. A missing part is unlimited. */
+export type Limit = {
+  /** Holders at the same time. */
+  readonly concurrent?: number
+  /** A token bucket: one token for each entry. */
+  readonly rate?: BucketSize
+}
+
+/** Gives the place back; calls after the first do nothing. */
+export type Release = () => void
+
+/** The limiter refused without waiting: the queue is full (`queue_full`), or the rate cannot let the caller in before its time (`too_late`). */
+export class LimitError extends Error {
+  readonly reason: 'queue_full' | 'too_late'
+  /** Milliseconds until the rate alone would let the caller in. */
+  readonly retryAfterMs: number
+
+  constructor(reason: LimitError['reason'], message: string, retryAfterMs: number) {
+    super(message)
+    this.name = 'LimitError'
+    this.reason = reason
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** Concurrency and rate per key. Callers of a key enter first come, first served; keys do not affect each other. */
+export type Limiter = {
+  /** Enters without waiting, or gives undefined: the key is at its limit, or somebody is waiting already. */
+  readonly tryEnter: (key: string, limit: Limit) => Release | undefined
+  /**
+   * Enters, after a wait where the limit asks for one. Rejects with the signal's reason when that fires first, and with {@link LimitError}
+   * at once when too many wait, or when the rate needs more than `withinMs`.
+   */
+  readonly enter: (key: string, limit: Limit, signal: AbortSignal, withinMs?: number) => Promise<Release>
+  /** Milliseconds that the rate would make a new caller wait, behind those who wait now; 0: not at all. Takes nothing. */
+  readonly retryAfterMs: (key: string, limit: Limit) => number
+  /** Keys that are in use or have an unfilled bucket. */
+  readonly size: () => number
+}
+
+type Waiter = { readonly limit: Limit; readonly start: () => void }
+type Lane = {
+  used: number
+  bucket: Bucket | undefined
+  readonly waiting: Set<Waiter>
+  timer: NodeJS.Timeout | undefined
+}
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+/**
+ * `maxWaiting`: callers that may wait for one key, default 20,000. `maxIdleKeys`: keys without callers whose bucket is remembered, default 10,000;
+ * the longest idle is forgotten first, and starts with a full bucket when it comes back. A key without a rate is forgotten when nobody uses it.
+ */
+export function limiter(options: {
+  readonly now: () => number
+  readonly maxWaiting?: number
+  readonly maxIdleKeys?: number
+}): Limiter {
+  const { now, maxWaiting = 20_000, maxIdleKeys = 10_000 } = options
+  const lanes = new Map<string, Lane>()
+  const idle = new Set<string>()
+
+  function laneOf(key: string): Lane {
+    idle.delete(key)
+    const known = lanes.get(key)
+    if (known) return known
+    const made: Lane = { used: 0, bucket: undefined, waiting: new Set(), timer: undefined }
+    lanes.set(key, made)
+    return made
+  }
+
+  /** Takes a place and a token: 0 when it has them, else how long the rate makes the caller wait, Infinity for a place. */
+  function admit(lane: Lane, { concurrent = Number.POSITIVE_INFINITY, rate }: Limit): number {
+    if (lane.used >= concurrent) return Number.POSITIVE_INFINITY
+    if (rate) {
+      const taken = takeToken(lane.bucket ?? fullBucket(rate, now()), rate, now())
+      lane.bucket = taken.bucket
+      if (taken.waitMs > 0) return taken.waitMs
+    }
+    lane.used++
+    return 0
+  }
+
+  function serve(key: string, lane: Lane): void {
+    clearTimeout(lane.timer)
+    lane.timer = undefined
+    for (const waiter of lane.waiting) {
+      const waitMs = admit(lane, waiter.limit)
+      if (waitMs > 0) {
+        const ms = Math.min(waitMs, LONGEST_TIMER_MS)
+        if (waitMs < Number.POSITIVE_INFINITY) lane.timer = setTimeout(() => serve(key, lane), ms)
+        return
+      }
+      lane.waiting.delete(waiter)
+      waiter.start()
+    }
+    if (lane.used === 0) rest(key, lane)
+  }
+
+  /** Nobody is in the lane: it is kept only for its bucket. */
+  function rest(key: string, lane: Lane): void {
+    if (lane.bucket === undefined) {
+      lanes.delete(key)
+      return
+    }
+    idle.add(key)
+    const [oldest] = idle
+    if (oldest === undefined || idle.size <= maxIdleKeys) return
+    idle.delete(oldest)
+    lanes.delete(oldest)
+  }
+
+  function releaseOf(key: string, lane: Lane): Release {
+    let released = false
+    return () => {
+      if (released) return
+      released = true
+      lane.used--
+      serve(key, lane)
+    }
+  }
+
+  function aheadMs(lane: Lane | undefined, { rate }: Limit): number {
+    if (!rate) return 0
+    const { bucket, waitMs } = takeToken(lane?.bucket ?? fullBucket(rate, now()), rate, now())
+    const tokens = bucket.tokens + (waitMs === 0 ? 1 : 0)
+    const needed = (lane?.waiting.size ?? 0) + 1
+    return Math.max(0, Math.ceil(((needed - tokens) / rate.perSecond) * 1_000))
+  }
+
+  function tryEnter(key: string, limit: Limit): Release | undefined {
+    const lane = laneOf(key)
+    if (lane.waiting.size === 0 && admit(lane, limit) === 0) return releaseOf(key, lane)
+    if (lane.used === 0 && lane.waiting.size === 0) rest(key, lane)
+    return undefined
+  }
+
+  function wait(key: string, limit: Limit, signal: AbortSignal): Promise<Release> {
+    const lane = laneOf(key)
+    return new Promise((resolve, reject) => {
+      const start = (): void => {
+        signal.removeEventListener('abort', stop)
+        resolve(releaseOf(key, lane))
+      }
+      const waiter: Waiter = { limit, start }
+      const stop = (): void => {
+        lane.waiting.delete(waiter)
+        reject(signal.reason)
+        serve(key, lane) // the next may need less
+      }
+      signal.addEventListener('abort', stop, { once: true })
+      lane.waiting.add(waiter)
+      if (lane.waiting.size === 1) serve(key, lane)
+    })
+  }
+
+  function refusal(key: string, limit: Limit, withinMs: number): LimitError | undefined {
+    const lane = lanes.get(key)
+    const waitMs = aheadMs(lane, limit)
+    if ((lane?.waiting.size ?? 0) >= maxWaiting)
+      return new LimitError('queue_full', `${maxWaiting} callers are waiting already`, waitMs)
+    if (waitMs > withinMs)
+      return new LimitError('too_late', `the rate limit allows this in ${waitMs} ms, later than asked for`, waitMs)
+    return undefined
+  }
+
+  return {
+    tryEnter,
+    enter: (key, limit, signal, withinMs = Number.POSITIVE_INFINITY) => {
+      if (signal.aborted) return Promise.reject(signal.reason)
+      const release = tryEnter(key, limit)
+      if (release) return Promise.resolve(release)
+      const refused = refusal(key, limit, withinMs)
+      return refused ? Promise.reject(refused) : wait(key, limit, signal)
+    },
+    retryAfterMs: (key, limit) => aheadMs(lanes.get(key), limit),
+    size: () => lanes.size,
+  }
+}
