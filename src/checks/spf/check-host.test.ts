@@ -335,3 +335,38 @@ it('presents the answer as /v1/spf has it', async () => {
     ],
   })
 })
+
+describe('prefix lengths where none is written, §5.3, §5.6', () => {
+  it.each([
+    ['a', '192.0.2.3', 'pass'],
+    ['a', '192.0.2.2', 'neutral'],
+    ['a', '2001:db8::3', 'pass'],
+    ['a', '2001:db8::2', 'neutral'],
+    ['a/31', '192.0.2.2', 'pass'],
+    ['a/31', '192.0.2.1', 'neutral'],
+    ['a/24', '2001:db8::2', 'neutral'],
+    ['a//127', '2001:db8::2', 'pass'],
+    ['a//127', '2001:db8::1', 'neutral'],
+    ['a//127', '192.0.2.2', 'neutral'],
+    ['mx', '2001:db8::3', 'pass'],
+    ['mx', '2001:db8::2', 'neutral'],
+    ['mx/31//127', '192.0.2.2', 'pass'],
+    ['mx/31//127', '2001:db8::2', 'pass'],
+    ['ip4:192.0.2.3', '192.0.2.3', 'pass'],
+    ['ip4:192.0.2.3', '192.0.2.2', 'neutral'],
+    ['ip6:2001:db8::3', '2001:db8::3', 'pass'],
+    ['ip6:2001:db8::3', '2001:db8::2', 'neutral'],
+    ['ip6:2001:db8::3/127', '2001:db8::2', 'pass'],
+    ['ip6:::/0', '2001:db8::3', 'pass'],
+    ['ip6:::/0', '192.0.2.3', 'neutral'],
+    ['ip4:0.0.0.0/0', '2001:db8::3', 'neutral'],
+  ])('%s, %s: %s', async (term, client, result) => {
+    const zone: LabZone = {
+      'a.example': { ...spf(term), MX: [[1, 'a.example']], A: ['192.0.2.3'], AAAA: ['2001:db8::3'] },
+    }
+    const { resolve } = labDns(zone)
+    const ctx = { resolve, signal: AbortSignal.timeout(5_000), now: () => 0 }
+    const input = { ip: ip(client), sender: 'joe@a.example', helo: 'h.example' }
+    expect((await checkHost(ctx, input)).result).toBe(result)
+  })
+})

@@ -48,8 +48,9 @@ export function merged(texts: readonly string[]): string | undefined {
   })
 }
 
+/** `+all` is never offered: `~` stands in for it. */
 const softest = (alls: readonly Qualifier[]): Qualifier =>
-  STRICTNESS[Math.max(...alls.map((qualifier) => STRICTNESS.indexOf(qualifier)))] ?? '~'
+  STRICTNESS[Math.max(...alls.map((qualifier) => STRICTNESS.indexOf(qualifier === '+' ? '~' : qualifier)))] ?? '~'
 
 /** The record with another `all`, or with one at the end where there was none. */
 export function withAll(record: SpfRecord, qualifier: Qualifier): string {

@@ -164,10 +164,16 @@ describe('fixes', () => {
       'v=spf1 mx redirect=b.example',
     ],
     [
-      'several: never +all',
+      'several: +all is softer than any other, and what stands in for it is ~all',
       { 'a.example': { TXT: ['v=spf1 +all', 'v=spf1 a -all'] } },
       'spf.many_records',
-      'v=spf1 a -all',
+      'v=spf1 a ~all',
+    ],
+    [
+      'several: +all beside ?all',
+      { 'a.example': { TXT: ['v=spf1 all', 'v=spf1 ip4:192.0.2.1 ?all'] } },
+      'spf.many_records',
+      'v=spf1 ip4:192.0.2.1 ?all',
     ],
     [
       'slips',
