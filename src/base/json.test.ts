@@ -5,6 +5,8 @@ it.each([
   ['a\u001b[31mb', '"a\\u001b[31mb"'],
   ['a\u009b31mb', '"a\\u009b31mb"'], // CSI in one character
   ['\u202egnp.exe', '"\\u202egnp.exe"'], // runs backwards
+  ['\u061c\u200b\ufeff', '"\\u061c\\u200b\\ufeff"'],
+  ['\u{e0041}', '"\\udb40\\udc41"'], // a tag character
   ['a\u007f\u2028', '"a\\u007f\\u2028"'],
   ['grün 漢', '"grün 漢"'],
 ])('%j is shown as %s and reads back', (value, shown) => {

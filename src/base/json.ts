@@ -1,3 +1,5 @@
+import { escapeUnsafe } from './text.ts'
+
 /** A value that JSON can carry; a key whose value is undefined is left out. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 
@@ -7,9 +9,8 @@ export type JsonObject = { readonly [key: string]: Json | undefined }
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** JSON that a terminal may show: characters that steer it or reorder what is shown are escaped. `indent`: spaces a level; absent: one line. */
-export const formatJson = (value: Json, indent?: number): string =>
-  JSON.stringify(value, null, indent).replace(
-    /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+/** JSON that a terminal may show: characters that steer it, reorder what is shown or hide in it are escaped. `indent`: spaces a level; absent: one line. */
+export const formatJson = (value: Json, indent?: number): string => {
+  const text = JSON.stringify(value, null, indent)
+  return indent === undefined ? escapeUnsafe(text) : text.split('\n').map(escapeUnsafe).join('\n')
+}

@@ -1,8 +1,20 @@
-/** `text` without control characters (C0, DEL, C1, and the bidirectional and line separators that reorder or break what is shown), cut at `maxLength` characters. For text from outside. */
+/**
+ * Characters that no output of ours carries as they are: controls (C0, DEL, C1), format characters (bidirectional marks and overrides, U+061C, zero-width
+ * characters, U+FEFF), line and paragraph separators, lone surrogates, Hangul fillers, and plane 14 (tag characters and variation selectors that hide text).
+ */
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\u115f\u1160\u3164\uffa0\u{e0000}-\u{e0fff}]/gu
+
+/** `text` with a space in place of every character that steers a terminal, reorders what is shown or hides in it, cut at `maxLength` characters. For text from outside. */
 export function printable(text: string, maxLength = 512): string {
   const cut = text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
-  return cut.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, ' ')
+  return cut.replace(UNSAFE, ' ')
 }
+
+/** `text` with the same characters as JSON escapes (`\u202e`; two escapes for one beyond the basic plane), so that JSON stays the same value. */
+export const escapeUnsafe = (text: string): string =>
+  text.replace(UNSAFE, (chars) => [...Array(chars.length).keys()].map((i) => escaped(chars.charCodeAt(i))).join(''))
+
+const escaped = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`
 
 const HTML = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' } as const
 

@@ -61,6 +61,7 @@ export async function runCommandLine(
     .version(setup.version)
     .exitOverride()
     .showHelpAfterError('(see --help)')
+    .configureOutput({ writeErr: (text) => setup.complain(text.replace(/\n$/, '')) })
   const add = (name: string, summary: string): Command =>
     withConfigFlags(program.command(name).description(summary), setup.configFlags)
   const done = (work: Promise<number>): Promise<void> => work.then((code) => void (status = code))

@@ -28,6 +28,7 @@ const HOSTILE: readonly (readonly [text: string, why: string])[] = [
   ['<https://a.example/> https://a.example www.a.example a@a.example', 'links that Markdown makes by itself'],
   ['\u001b[31mred\u001b]0;title\u0007\r\n# heading\n- item', 'escape sequences and lines'],
   ['\u202egnp.exe\u2066', 'text that runs backwards'],
+  ['pay\u200bpal\u061c\ufeff\u{e0041}\u{e007f}', 'characters that hide in text'],
   ['# a', 'a heading'],
   ['1. a', 'a list'],
   ['&lt;b&gt; &amp; &#x3c;', 'entities'],
@@ -95,7 +96,7 @@ describe('HTML', () => {
       const page = html(answer)
       expect(foreign(page)).toEqual([])
       for (const [, href] of page.matchAll(/href="([^"]*)"/g)) expect(href).toMatch(/^(?:https?:\/\/[^@"<>]*|#[\w-]+)$/)
-      expect(page).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f\u202a-\u202e\u2066-\u2069]/)
+      expect(page.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
     }
   })
 
@@ -139,7 +140,7 @@ describe('Markdown', () => {
       expect(said).not.toMatch(/(?<!\\)!\[/) // images
       for (const [, target] of said.matchAll(/(?<!\\)\]\(([^)]*)\)/g)) expect(target).toMatch(/^https?:\/\/[^@\s]*$/)
       expect(said.replace(/\]\([^)]*\)/g, '')).not.toMatch(/(?<!\\):\/\/|www\.|(?<!\\)@/) // links out of bare text
-      expect(said).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f\u202a-\u202e]/)
+      expect(said.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
     }
   })
 
@@ -169,7 +170,7 @@ describe('the terminal', () => {
   it.each(HOSTILE)('%j: %s', (text) => {
     const named = { [text]: 'a', rows: [{ [text]: 'b' }] } // what a service answers may have any names
     for (const shown of [hostile(text), named].flatMap((answer) => [viewTable(answer), viewMarkdown(answer)])) {
-      expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
+      expect(shown.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
     }
   })
 })

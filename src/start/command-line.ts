@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import * as zod from 'zod'
 import { AppError } from '../base/errors.ts'
+import { printable } from '../base/text.ts'
 import { type Faces, runCommandLine } from '../cli/program.ts'
 import { type Config, describeConfig, loadConfig } from '../config.ts'
 import { OPTIONS } from '../config-options.ts'
@@ -15,7 +16,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 }
 /** Runs what the arguments ask for and gives the exit status; 70 (EX_SOFTWARE) for a fault of ours. */
 export async function commandLine(argv: readonly string[]): Promise<number> {
-  const complain = (text: string): void => void process.stderr.write(`${text}\n`)
+  const complain = (text: string): void => void process.stderr.write(`${printableLines(text)}\n`)
   try {
     return await runCommandLine(argv, {
       operations: await operationsFor(argv[0]),
@@ -31,6 +32,13 @@ export async function commandLine(argv: readonly string[]): Promise<number> {
     return 70
   }
 }
+
+/** Arguments may carry what steers a terminal: each line is cleaned; at most 8,000 characters a line. */
+const printableLines = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => printable(line, 8_000))
+    .join('\n')
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest'
+import { printable } from './text.ts'
+
+it.each([
+  ['an escape sequence', 'a\u001b[31mb', 'a [31mb'],
+  ['a line feed', 'a\nb', 'a b'],
+  ['CSI in one character (C1)', 'a\u009b31mb', 'a 31mb'],
+  ['a right-to-left override', 'a\u202egnp.exe', 'a gnp.exe'],
+  ['an Arabic letter mark', 'a\u061cb', 'a b'],
+  ['a zero-width space', 'pay\u200bpal', 'pay pal'],
+  ['a byte order mark', '\ufeffv=spf1', ' v=spf1'],
+  ['a soft hyphen', 'a\u00adb', 'a b'],
+  ['a word joiner', 'a\u2060b', 'a b'],
+  ['tag characters', 'a\u{e0041}\u{e007f}b', 'a  b'],
+  ['a variation selector of plane 14', 'a\u{e0100}b', 'a b'],
+  ['a lone surrogate', 'a\ud800b', 'a b'],
+  ['a Hangul filler', 'a\u3164b', 'a b'],
+  ['letters and signs', 'grün 漢字 – “ok” 😀', 'grün 漢字 – “ok” 😀'],
+])('%s', (_, text, shown) => expect(printable(text)).toBe(shown))
+
+it.each([
+  [3, 'abc'],
+  [4, 'abcd'],
+  [5, 'abcd…'],
+])('cuts at the length: %d letters', (length, shown) =>
+  expect(printable('abcde'.slice(0, length) + (length > 4 ? 'f' : ''), 5)).toBe(shown),
+)
+
+it('leaves no half of a character at the cut', () => expect(printable('ab😀d', 4)).toBe('ab …'))
