@@ -1,7 +1,11 @@
 import type { JsonObject } from '../base/json.ts'
 import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
+import type { DnsError } from '../net/dns/resolver.ts'
+import type { FetchError } from '../net/fetch.ts'
+import type { DialError } from '../net/smtp/dial.ts'
 import type { Ctx } from '../world.ts'
+import type { DomainContext } from './context.ts'
 
 /** `unknown`: it could not be found out. It is never scored as a failure and never told as "no record". */
 export type Status = 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
@@ -21,6 +25,9 @@ export type Finding = {
   readonly evidence?: string
   readonly fix?: DnsRecord
 }
+
+/** Why a lookup got no facts: data, which the context sees as "not known". */
+export type LookupFailure = DnsError | DialError | FetchError
 
 /** What a check saw and how it judged it. */
 export type Outcome<Facts> =
@@ -61,15 +68,19 @@ export type CheckInput = {
   readonly smtpPort?: number
 }
 
-/** The output key and the wire words of a check's JSON, and the one line where pure meets I/O. */
+/** One check: `lookup` asks, `judge` and `present` are pure. */
 export type Check<Facts> = {
   /** Documents it follows, newest first. */
   readonly specs: readonly string[]
   readonly table: FindingTable
-  /** Rejects with DnsError (or DialError, FetchError) when the whole could not be asked; `run.ts` turns that into `unknown`. */
-  readonly run: (ctx: Ctx, domain: Domain, input: CheckInput) => Promise<Outcome<Facts>>
+  /** Rejects with a {@link LookupFailure} when the whole could not be asked. */
+  readonly lookup: (ctx: Ctx, domain: Domain, input: CheckInput) => Promise<Facts>
+  /** Judges the facts with everything that is known of the domain. */
+  readonly judge: (facts: Facts, context: DomainContext) => Outcome<Facts>
   /** The object of api.md without `status` and `reason`, which are added for every check alike. */
   readonly present: (outcome: Outcome<Facts>) => JsonObject
+  /** Whether the caller wants an optional check; absent: it always runs. */
+  readonly when?: (input: CheckInput) => boolean
 }
 export const defineCheck = <Facts>(check: Check<Facts>): Check<Facts> => check
 

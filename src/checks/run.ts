@@ -3,12 +3,15 @@ import { DnsError } from '../net/dns/resolver.ts'
 import { FetchError } from '../net/fetch.ts'
 import { DialError } from '../net/smtp/dial.ts'
 import type { Ctx } from '../world.ts'
-import type { Check, CheckInput, OptionalCheck, Outcome } from './check.ts'
+import type { Check, CheckInput, LookupFailure, Outcome } from './check.ts'
+import { type DomainContext, UNKNOWN_CONTEXT } from './context.ts'
+import { contextOf } from './domain-context.ts'
 import * as registry from './registry.ts'
 
 type Registry = typeof registry
 export type CheckKey = keyof Registry
 type FactsOf<C> = C extends Check<infer Facts> ? Facts : never
+type FactsBy = { readonly [K in CheckKey]: FactsOf<Registry[K]> }
 /** The checks that run only when they are asked for. */
 export type OptionalKey = {
   [K in CheckKey]: Registry[K] extends { readonly when: unknown } ? K : never
@@ -17,32 +20,95 @@ export type OptionalKey = {
 export type ByCheck<Values extends { readonly [K in CheckKey]: unknown }> = {
   readonly [K in Exclude<CheckKey, OptionalKey>]: Values[K]
 } & { readonly [K in OptionalKey]?: Values[K] }
-/** What every registered check found. */
-export type Outcomes = ByCheck<{ readonly [K in CheckKey]: Outcome<FactsOf<Registry[K]>> }>
+/** What the lookups found, or why one got no answer. */
+export type FactSets = ByCheck<{ readonly [K in CheckKey]: FactsBy[K] | LookupFailure }>
+/** The outcome of every check that ran. */
+export type Outcomes = ByCheck<{ readonly [K in CheckKey]: Outcome<FactsBy[K]> }>
 
-/** Runs every check at once, the optional ones where they are asked for. A check whose question stayed unanswered is `unknown` with the reason; the others stand. */
-export async function runChecks(ctx: Ctx, domain: Domain, input: CheckInput = {}): Promise<Outcomes> {
-  const all = Object.entries(registry) as [CheckKey, Check<unknown> | OptionalCheck<unknown>][]
-  const entries = all.filter(([, check]) => !('when' in check) || check.when(input))
-  const outcomes = await Promise.all(
-    entries.map(async ([key, check]) => [key, await runCheck(check, ctx, domain, input)] as const),
-  )
-  return Object.fromEntries(outcomes) as Outcomes
+const CHECKS: { readonly [K in CheckKey]: Check<FactsBy[K]> } = registry
+/** The keys of the registry in its order. */
+export const CHECK_KEYS = Object.keys(registry) as readonly CheckKey[]
+
+/** A domain as all checks together judge it. */
+export type JudgedChecks = { readonly context: DomainContext; readonly outcomes: Outcomes }
+
+/** Looks up and judges with every check. */
+export const runChecks = async (ctx: Ctx, domain: Domain, input: CheckInput = {}): Promise<Outcomes> =>
+  judgeFacts(await lookupFacts(ctx, domain, input)).outcomes
+
+/** The facts of every check, all lookups at once, the optional ones where they are asked for. Never rejects with a {@link LookupFailure}: that is data. */
+export async function lookupFacts(ctx: Ctx, domain: Domain, input: CheckInput): Promise<FactSets> {
+  const keys = CHECK_KEYS.filter((key) => CHECKS[key].when?.(input) ?? true)
+  const found = await Promise.all(keys.map(async (key) => [key, await lookupOne(key, ctx, domain, input)] as const))
+  return Object.fromEntries(found) as FactSets // one entry for each key that is not optional
 }
 
-/** Runs one check; the only place where an unanswered question becomes data. Any other error is a bug and goes up. */
+/** The facts of one check, or why there are none. */
+export const lookupOne = <K extends CheckKey>(
+  key: K,
+  ctx: Ctx,
+  domain: Domain,
+  input: CheckInput,
+): Promise<FactsBy[K] | LookupFailure> => orFailure(CHECKS[key].lookup(ctx, domain, input))
+
+/** Judges every fact set once, with the context that follows from all of them. */
+export function judgeFacts(facts: FactSets): JudgedChecks {
+  const context = contextOf(facts)
+  const keys = CHECK_KEYS.filter((key) => facts[key] !== undefined)
+  const outcomes = Object.fromEntries(keys.map((key) => [key, judgeOne(key, facts, context)]))
+  return { context, outcomes: outcomes as Outcomes } // one entry for each fact set
+}
+
+/** The outcome of one check. A lookup that got no answer is `unknown` with the reason. */
+export function judgeOne<K extends CheckKey>(
+  key: K,
+  facts: { readonly [_ in K]?: FactsBy[K] | LookupFailure },
+  context: DomainContext,
+): Outcome<FactsBy[K]> {
+  const found = facts[key]
+  if (found === undefined) throw new Error(`the check ${key} was not looked up`)
+  return judged(CHECKS[key], found, context)
+}
+
+/** Looks up and judges one check, with the context of SPF, MX and DMARC. */
+export async function runInContext<K extends CheckKey>(
+  key: K,
+  ctx: Ctx,
+  domain: Domain,
+  input: CheckInput = {},
+): Promise<Outcome<FactsBy[K]>> {
+  const [found, spf, mx, dmarc] = await Promise.all([
+    lookupOne(key, ctx, domain, input),
+    lookupOne('spf', ctx, domain, input),
+    lookupOne('mx', ctx, domain, input),
+    lookupOne('dmarc', ctx, domain, input),
+  ])
+  return judged(CHECKS[key], found, contextOf({ spf, mx, dmarc }))
+}
+
+/** Runs one check by itself, with nothing known of the others. */
 export async function runCheck<Facts>(
   check: Check<Facts>,
   ctx: Ctx,
   domain: Domain,
   input: CheckInput = {},
+  context: DomainContext = UNKNOWN_CONTEXT,
 ): Promise<Outcome<Facts>> {
+  return judged(check, await orFailure(check.lookup(ctx, domain, input)), context)
+}
+
+const judged = <Facts>(check: Check<Facts>, found: Facts | LookupFailure, context: DomainContext): Outcome<Facts> =>
+  isFailure(found) ? { status: 'unknown', reason: found.message, findings: [] } : check.judge(found, context)
+
+/** The only place where an unanswered question becomes data. Any other error is a bug and rejects. */
+async function orFailure<Facts>(lookup: Promise<Facts>): Promise<Facts | LookupFailure> {
   try {
-    return await check.run(ctx, domain, input)
+    return await lookup
   } catch (error) {
-    if (error instanceof DnsError || error instanceof DialError || error instanceof FetchError) {
-      return { status: 'unknown', reason: error.message, findings: [] }
-    }
+    if (isFailure(error)) return error
     throw error
   }
 }
+
+const isFailure = (found: unknown): found is LookupFailure =>
+  found instanceof DnsError || found instanceof DialError || found instanceof FetchError

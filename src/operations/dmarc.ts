@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { dmarc as check, presentDmarcLookup } from '../checks/dmarc/index.ts'
 import { presentFinding } from '../checks/present.ts'
-import { runCheck } from '../checks/run.ts'
+import { runInContext } from '../checks/run.ts'
 import { finding, status } from './answers.ts'
 import { remembering } from './context.ts'
 import { defineOperation } from './operation.ts'
@@ -57,7 +57,7 @@ export const dmarc = defineOperation({
   needs: [],
   deadlineMs: 20_000,
   run: async (ctx, _deps, { domain }) => {
-    const outcome = await runCheck(check, remembering(ctx), domain)
+    const outcome = await runInContext('dmarc', remembering(ctx), domain)
     return {
       ...presentDmarcLookup(outcome),
       domain,

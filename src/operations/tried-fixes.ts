@@ -1,6 +1,7 @@
-import type { Check, CheckInput, DnsRecord, Finding, FindingTable, Outcome, Severity } from '../checks/check.ts'
+import type { CheckInput, DnsRecord, Finding, FindingTable, Outcome, Severity } from '../checks/check.ts'
+import { contextOf } from '../checks/domain-context.ts'
 import * as registry from '../checks/registry.ts'
-import { type CheckKey, type Outcomes, runCheck } from '../checks/run.ts'
+import { CHECK_KEYS, type CheckKey, type FactSets, judgeOne, lookupOne, type Outcomes } from '../checks/run.ts'
 import type { Domain } from '../names/domain.ts'
 import { overlay } from '../net/dns/overlay.ts'
 import { parseRecord } from '../net/dns/record-text.ts'
@@ -15,22 +16,20 @@ const RANK: Readonly<Record<Severity, number>> = { info: 0, low: 1, medium: 2, h
 type Setting = {
   readonly domain: Domain
   readonly input: CheckInput
+  readonly facts: FactSets
   readonly outcomes: Outcomes
-  /** Judges the outcomes of all checks by each other. */
-  readonly together: (outcomes: Outcomes) => Outcomes
 }
 
 /**
- * The outcomes with those fixes alone that help: each is laid over the DNS, and its check is made again on the answers that are there already. A fix stays when its
- * finding is gone, no heavier one came instead (nor one of its weight where the check fails), and the check did not become unknown. At most 10 are tried, the most severe findings first.
+ * The outcomes with only those fixes that help. Each is laid over the DNS; the facts of its check are looked up again, the answers being there already, and judged with the
+ * context that then follows. A fix stays when its finding is gone, no heavier one came instead (nor one of its weight where the check fails), and the check did not become
+ * unknown. At most 10 are tried, the most severe findings first.
  */
 export async function withTriedFixes(ctx: Repeatable<Ctx>, setting: Setting): Promise<Outcomes> {
   const { outcomes } = setting
-  const found = (Object.keys(registry) as CheckKey[])
-    .flatMap((key) =>
-      (outcomes[key]?.findings ?? []).flatMap((finding) => (finding.fix ? [{ key, finding, fix: finding.fix }] : [])),
-    )
-    .sort((a, b) => weightOf(b.key, b.finding) - weightOf(a.key, a.finding))
+  const found = CHECK_KEYS.flatMap((key) =>
+    (outcomes[key]?.findings ?? []).flatMap((finding) => (finding.fix ? [{ key, finding, fix: finding.fix }] : [])),
+  ).sort((a, b) => weightOf(b.key, b.finding) - weightOf(a.key, a.finding))
   const helps = await Promise.all(
     found.slice(0, MAX_TRIED).map(({ key, finding, fix }) => tried(ctx, setting, key, finding, fix)),
   )
@@ -46,19 +45,19 @@ export async function withTriedFixes(ctx: Repeatable<Ctx>, setting: Setting): Pr
 /** Whether a fix helps. */
 async function tried(
   ctx: Repeatable<Ctx>,
-  { domain, input, outcomes, together }: Setting,
+  { domain, input, facts, outcomes }: Setting,
   key: CheckKey,
   finding: Finding,
   fix: DnsRecord,
 ): Promise<boolean> {
   const record = parseRecord({ name: `${fix.name}.`, type: fix.rtype, value: fix.value }, domain)
   if (!record.ok) return false
-  const check = registry[key] as Check<unknown>
   const again = ctx.anew()
-  const outcome = await runCheck(check, { ...again, resolve: overlay(again.resolve, [record.value]) }, domain, input)
-  const after = together({ ...outcomes, [key]: outcome })[key]
+  const found = await lookupOne(key, { ...again, resolve: overlay(again.resolve, [record.value]) }, domain, input)
+  const then = { ...facts, [key]: found }
+  const after = judgeOne(key, then, contextOf(then))
   const before = outcomes[key]
-  if (!after || !before || (after.status === 'unknown' && before.status !== 'unknown')) return false
+  if (!before || (after.status === 'unknown' && before.status !== 'unknown')) return false
   // One check may have a finding of one id for several names: there must be one less.
   const count = ({ findings }: Outcome<unknown>) => findings.filter(({ id }) => id === finding.id).length
   // One thing for another of the same weight is a step only where the check no longer fails.

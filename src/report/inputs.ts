@@ -1,10 +1,11 @@
-import type { Outcomes } from '../checks/run.ts'
+import type { JudgedChecks } from '../checks/run.ts'
 import { fromDkim } from './dkim-input.ts'
 import { fromDmarc, fromMx, fromPtr, fromSpf } from './score-inputs.ts'
 import type { ScoreInputs } from './score-types.ts'
 
 /** What the score needs of all checks. */
-export const scoreInputs = (outcomes: Outcomes): ScoreInputs => ({
+export const scoreInputs = ({ context, outcomes }: JudgedChecks): ScoreInputs => ({
+  hasNoMail: context.sends === false && context.takes === false,
   spf: fromSpf(outcomes.spf),
   dkim: fromDkim(outcomes.dkim),
   dmarc: fromDmarc(outcomes.dmarc),

@@ -16,7 +16,6 @@ export function fromSpf(outcome: Outcome<SpfFacts>): SpfScoreInput {
     state: 'record',
     // An include that lets everybody pass is a `+all` by another name.
     all: reading.passesAll ? '+' : (reading.all ?? (has('spf.no_all') ? 'none' : 'unread')),
-    sendsNoMail: reading.declaredNonSender,
     ...told('allFinding', firstOf(outcome, ALL)),
     ...told('ptr', firstOf(outcome, ['spf.ptr'])),
     ...told('wide', firstOf(outcome, ['spf.many_addresses'])),

@@ -14,8 +14,6 @@ export type SpfScoreInput =
       readonly all: '+' | '-' | '~' | '?' | 'none' | 'unread'
       /** The finding that tells of `all`, where it is not `-`. */
       readonly allFinding?: FindingId
-      /** `v=spf1 -all` and nothing else: the domain declares that it sends no mail. */
-      readonly sendsNoMail: boolean
       readonly ptr?: FindingId
       /** Over 2^17 IPv4 addresses outside includes. */
       readonly wide?: FindingId
@@ -103,6 +101,8 @@ export type PtrScoreInput =
     }
 
 export type ScoreInputs = {
+  /** The domain declares that it neither sends nor takes mail: DKIM, MX and PTR do not count. */
+  readonly hasNoMail: boolean
   readonly spf: SpfScoreInput
   readonly dkim: DkimScoreInput
   readonly dmarc: DmarcScoreInput

@@ -1,5 +1,5 @@
 import { dkimLosses, dmarcLosses, mxLosses, ptrLosses, spfLosses, UNIT } from './losses.ts'
-import type { Loss, MxScoreInput, ScoreInputs, ScoreRow, SpfScoreInput } from './score-types.ts'
+import type { Loss, ScoreInputs, ScoreRow, SpfScoreInput } from './score-types.ts'
 import { COMPONENTS, type Component, type Grade, SCORE_VERSION, type Tier, WEIGHTS } from './weights.ts'
 
 export type Score = {
@@ -18,7 +18,7 @@ export type Score = {
 /** The score of a domain (docs/score.md): every point lost is a row. */
 export function score(inputs: ScoreInputs): Score {
   const parts = partsOf(inputs)
-  const scale = isDeclaredNonMail(inputs.spf, inputs.mx) ? NON_MAIL : WHOLE
+  const scale = inputs.hasNoMail && inputs.mx.state !== 'no_domain' ? NON_MAIL : WHOLE
   const cap = inputs.spf.state === 'record' && inputs.spf.all === '+' ? WEIGHTS.spf.cap_of_plus_all : 100
   const final = (pick: keyof Reading): number => capped(rounded(lostOf(parts, pick), scale), cap)
   const value = final('units')
@@ -32,10 +32,6 @@ export function score(inputs: ScoreInputs): Score {
     breakdown: rowsOf(parts, scale, cap, value, inputs.spf),
   }
 }
-
-/** Whether a domain declares that it neither sends nor takes mail: `v=spf1 -all`, and null MX or neither MX nor A/AAAA. */
-export const isDeclaredNonMail = (spf: SpfScoreInput, mx: MxScoreInput): boolean =>
-  spf.state === 'record' && spf.sendsNoMail && (mx.state === 'null' || mx.state === 'none')
 
 /** A from 90, B from 80, C from 65, D from 50, else F; A+ is 100. */
 export const gradeOf = (value: number): Grade =>
@@ -56,7 +52,7 @@ const NON_MAIL: Scale = { of: COMPONENTS.spf + COMPONENTS.dmarc }
 
 function partsOf(inputs: ScoreInputs): Part[] {
   if (inputs.mx.state === 'no_domain') return noDomain()
-  const sendsOrTakes = !isDeclaredNonMail(inputs.spf, inputs.mx)
+  const sendsOrTakes = !inputs.hasNoMail
   const parts: Part[] = [
     { component: 'spf', losses: spfLosses(inputs.spf, inputs.dmarc) },
     { component: 'dkim', losses: sendsOrTakes ? dkimLosses(inputs.dkim) : [] },

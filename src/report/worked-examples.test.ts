@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { LabZone } from '../../test/lab/dns.ts'
 import { labCtx } from '../../test/lab/world.ts'
 import * as registry from '../checks/registry.ts'
-import { runChecks } from '../checks/run.ts'
+import { judgeFacts, lookupFacts } from '../checks/run.ts'
 import { domain } from '../names/domain.ts'
 import { scoreInputs } from './inputs.ts'
 import { reportScore, score } from './score.ts'
@@ -71,8 +71,8 @@ it.each<[string, LabZone, number, [number, number]?]>([
     55,
   ],
 ])('%s, through all checks', async (_why, zone, expected, range) => {
-  const outcomes = await runChecks(labCtx(zone), domain('a.example'), { selectors: ['s1'] })
-  const result = score(scoreInputs(outcomes))
+  const facts = await lookupFacts(labCtx(zone), domain('a.example'), { selectors: ['s1'] })
+  const result = score(scoreInputs(judgeFacts(facts)))
   expect([result.score, result.scoreMin, result.scoreMax]).toEqual([expected, range?.[0], range?.[1]])
   expect(result.breakdown.reduce((sum, row) => sum + row.points, result.score)).toBe(100)
   const known = Object.values(registry).flatMap((check) => Object.keys(check.table))

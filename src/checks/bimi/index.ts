@@ -9,7 +9,8 @@ import { type BimiFacts, lookupBimi } from './lookup.ts'
 export const bimi = defineCheck<BimiFacts>({
   specs: ['draft-brand-indicators-for-message-identification'],
   table: findings,
-  run: async (ctx, domain) => judgeBimi(await lookupBimi(ctx, domain)),
+  lookup: lookupBimi,
+  judge: judgeBimi,
   present: (outcome) => {
     const { facts } = outcome
     const text = facts?.records[0] ?? facts?.lookalike

@@ -9,7 +9,8 @@ export type { CaaFacts } from './lookup.ts'
 export const caa = defineCheck<CaaFacts>({
   specs: ['RFC 9495', 'RFC 8659'],
   table: findings,
-  run: async (ctx, domain) => judgeCaa(await lookupCaa(ctx, domain)),
+  lookup: lookupCaa,
+  judge: judgeCaa,
   present: ({ facts }) => ({
     domain: facts?.foundAt,
     records: (facts?.records ?? []).map(({ critical, tag, value }) => ({

@@ -7,10 +7,11 @@ import type { LabNode, LabZone } from '../../../test/lab/dns.ts'
 import { inWaves } from '../../../test/lab/waves.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
+import { UNKNOWN_CONTEXT } from '../context.ts'
 import { runCheck } from '../run.ts'
 import { starttls } from '../starttls/index.ts'
 import { findings } from './findings.ts'
-import { dane, judgedWithTls } from './index.ts'
+import { dane } from './index.ts'
 import { keyDigest, problemOf, type Tlsa, tlsaMatches } from './tlsa.ts'
 
 const A = domain('a.example')
@@ -116,8 +117,8 @@ const ALIAS: LabZone = {
 async function look(records: LabZone, server?: LabServer) {
   const { dial } = labDial(server ? { '45.53.5.1': server } : {})
   const ctx = labCtx(records, { dial, now: () => Date.UTC(2027, 0, 1) })
-  const outcome = await runCheck(dane, ctx, A)
-  return server ? judgedWithTls(outcome, (await runCheck(starttls, ctx, A, { starttls: true })).facts) : outcome
+  const tls = server ? await starttls.lookup(ctx, A, { starttls: true }) : undefined
+  return runCheck(dane, ctx, A, {}, { ...UNKNOWN_CONTEXT, ...(tls ? { tls } : {}) })
 }
 const TLS: LabServer = { ehlo: ['STARTTLS'], tls: { chain: [DER], names: ['mx.example'] } }
 

@@ -4,14 +4,14 @@ import { judgeDane } from './judge.ts'
 import { type DaneFacts, lookupDane } from './lookup.ts'
 import { type HostState, hostStates } from './state.ts'
 
-export { judgedWithTls } from './judge.ts'
 export type { DaneFacts } from './lookup.ts'
 
-/** DANE for mail: the TLSA records of the mail hosts, and whether they count. Certificates come in through {@link judgedWithTls}. */
+/** DANE for mail: the TLSA records of the mail hosts, and whether senders use them. */
 export const dane = defineCheck<DaneFacts>({
   specs: ['RFC 7672', 'RFC 7671', 'RFC 6698'],
   table: findings,
-  run: async (ctx, domain) => judgeDane(await lookupDane(ctx, domain)),
+  lookup: lookupDane,
+  judge: judgeDane,
   present: ({ facts }) => ({ hosts: facts ? hostStates(facts).map(presentHost) : [] }),
 })
 

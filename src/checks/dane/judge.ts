@@ -1,5 +1,5 @@
 import type { DnsRecord, Finding, Outcome } from '../check.ts'
-import type { StarttlsFacts } from '../starttls/index.ts'
+import type { DomainContext } from '../context.ts'
 import type { DaneFacts } from './lookup.ts'
 import { type HostState, hostStates } from './state.ts'
 import { keyDigest, type Tlsa } from './tlsa.ts'
@@ -8,7 +8,8 @@ import { keyDigest, type Tlsa } from './tlsa.ts'
  * `pass`: every host has records that senders go by; `fail`: a host does not meet its own records, so that senders that use DANE do not deliver; `warn`: records without effect, or on
  * some hosts only; `unknown`: records that a trusted resolver could not vouch for; `not_applicable`: no records, or no mail host. It never costs points.
  */
-export function judgeDane(facts: DaneFacts): Outcome<DaneFacts> {
+export function judgeDane(found: DaneFacts, { tls }: Pick<DomainContext, 'tls'>): Outcome<DaneFacts> {
+  const facts = tls ? { ...found, tls } : found // the certificates that the hosts showed (RFC 7672 §2.2)
   if (facts.mail === 'null' || facts.mail === 'none') return { status: 'not_applicable', facts, findings: [] }
   const states = hostStates(facts)
   const findings = [...states.flatMap((state) => hostFindings(facts, state)), ...setFindings(facts, states)]
@@ -18,10 +19,6 @@ export function judgeDane(facts: DaneFacts): Outcome<DaneFacts> {
   if (states.every(({ records }) => records.length === 0)) return { status: 'not_applicable', facts, findings }
   return { status: findings.every(({ id }) => id === 'dane.rollover') ? 'pass' : 'warn', facts, findings }
 }
-
-/** The same outcome with what STARTTLS showed: the records are compared with the certificates (RFC 7672 §2.2). */
-export const judgedWithTls = (outcome: Outcome<DaneFacts>, tls: StarttlsFacts | undefined): Outcome<DaneFacts> =>
-  outcome.facts && tls ? judgeDane({ ...outcome.facts, tls }) : outcome
 
 const BROKEN = new Set(['dane.mismatch', 'dane.no_starttls'])
 

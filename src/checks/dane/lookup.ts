@@ -4,7 +4,7 @@ import type { Domain } from '../../names/domain.ts'
 import { DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import { believes } from '../dnssec/index.ts'
-import type { StarttlsFacts } from '../starttls/index.ts'
+import type { StarttlsFacts } from '../tls-host.ts'
 import type { Tlsa } from './tlsa.ts'
 
 /** Mail hosts whose TLSA records are asked for, the best ones first; records that are kept of each. */
@@ -34,7 +34,7 @@ export type DaneFacts = {
   readonly hosts: readonly DaneHost[]
   /** Hosts beyond the 20. */
   readonly leftOut: number
-  /** What STARTTLS showed, where it was looked at too. */
+  /** What STARTTLS showed, where it was looked at too; filled in by the judge. */
   readonly tls?: StarttlsFacts
 }
 

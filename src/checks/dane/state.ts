@@ -1,4 +1,5 @@
-import { nameMatches, type TlsHost } from '../starttls/index.ts'
+import { nameMatches } from '../starttls/index.ts'
+import type { TlsHost } from '../tls-host.ts'
 import type { DaneFacts, DaneHost } from './lookup.ts'
 import { problemOf, type Tlsa, tlsaMatches } from './tlsa.ts'
 

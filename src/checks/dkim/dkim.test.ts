@@ -5,6 +5,7 @@ import { corpus } from '../../../test/lab/corpora.ts'
 import type { LabZone } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
+import { runCheck } from '../run.ts'
 import { dkim, judgeSelector, lookupSelector } from './index.ts'
 import { readKey } from './key.ts'
 import { MAX_QUESTIONS } from './lookup.ts'
@@ -32,7 +33,7 @@ const at = (selector: string, ...records: string[]): LabZone => ({
 })
 const run = (zone: LabZone, selectors: string[] = []) => {
   const ctx = labCtx(zone)
-  return dkim.run(ctx, domain('a.example'), { selectors }).then((outcome) => ({ outcome, asked: ctx.asked }))
+  return runCheck(dkim, ctx, domain('a.example'), { selectors }).then((outcome) => ({ outcome, asked: ctx.asked }))
 }
 
 describe('discovery', () => {

@@ -12,6 +12,7 @@ export { presentKey, presentSelector } from './present.ts'
 export const dkim = defineCheck<DkimFacts>({
   specs: ['RFC 8463', 'RFC 8301', 'RFC 6376', 'RFC 9824', 'RFC 8020'],
   table: findings,
-  run: async (ctx, domain, { selectors }) => judgeDkim(await lookupDkim(ctx, domain, selectors)),
+  lookup: (ctx, domain, { selectors }) => lookupDkim(ctx, domain, selectors),
+  judge: judgeDkim,
   present: presentDkim,
 })

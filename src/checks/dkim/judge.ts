@@ -1,6 +1,7 @@
 import { printable } from '../../base/text.ts'
 import type { Answer } from '../../net/dns/resolver.ts'
 import type { DnsRecord, Finding, Outcome } from '../check.ts'
+import type { DomainContext } from '../context.ts'
 import { onlyUsable, withoutTesting } from './fixes.ts'
 import type { DkimFacts, FoundKey } from './lookup.ts'
 
@@ -8,13 +9,11 @@ import type { DkimFacts, FoundKey } from './lookup.ts'
 const ADVISED_BITS = 2_048
 const MOST_BITS = 4_096
 
-/** What the other checks know: the domain declares that it neither sends nor takes mail. */
-export type DkimContext = { readonly declaresNoMail?: boolean }
-
 /** Judges what was found. Without a key, and without the proof that there is none, the check is unknown: a selector cannot be guessed. */
-export function judgeDkim(facts: DkimFacts, context: DkimContext = {}): Outcome<DkimFacts> {
+export function judgeDkim(facts: DkimFacts, context: Pick<DomainContext, 'sends' | 'takes'>): Outcome<DkimFacts> {
   const about = [...wildcard(facts), ...named(facts)]
-  if (facts.discovery !== 'found' && context.declaresNoMail) return { status: 'not_applicable', facts, findings: about }
+  if (facts.discovery !== 'found' && context.sends === false && context.takes === false)
+    return { status: 'not_applicable', facts, findings: about }
   if (facts.discovery === 'proven_absent')
     return { status: 'fail', facts, findings: [...about, { id: 'dkim.proven_absent', args: { domain: facts.domain } }] }
   if (facts.discovery !== 'found') return unknown(facts, about)

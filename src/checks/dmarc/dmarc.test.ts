@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest'
 import type { LabZone } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
+import { runCheck, runInContext } from '../run.ts'
 import { standingOf } from './facts.ts'
 import { findings as table } from './findings.ts'
 import { dmarc, presentDmarcLookup } from './index.ts'
 
 const D = domain('a.example')
-const run = (zone: LabZone, name = D) => dmarc.run(labCtx(zone), name, {})
+const run = (zone: LabZone, name = D) => runInContext('dmarc', labCtx(zone), name)
 const own = (record: string): LabZone => ({
   'a.example': { MX: [[10, 'm.a.example']] },
   '_dmarc.a.example': { TXT: [record] },
@@ -225,14 +226,14 @@ describe('which policy applies (RFC 9989 §4.10.1)', () => {
 describe('what is asked', () => {
   it('asks the walk, the name and its mail hosts at once, in a fixed order', async () => {
     const ctx = labCtx(own(CLEAN))
-    await dmarc.run(ctx, D, {})
+    await dmarc.lookup(ctx, D, {})
     expect(ctx.asked).toEqual(['_dmarc.a.example TXT', '_dmarc.example TXT', 'a.example TXT', 'a.example MX'])
   })
 
   it('asks at most 10 destinations, each once, only of other organizations', async () => {
     const uris = Array.from({ length: 200 }, (_, i) => `mailto:r@d${i % 40}.example`)
     const ctx = labCtx(own(`v=DMARC1; p=none; rua=mailto:r@a.example,${uris.join()}`))
-    const outcome = await dmarc.run(ctx, D, {})
+    const outcome = await runCheck(dmarc, ctx, D)
     expect(ctx.asked.filter((question) => question.includes('_report'))).toHaveLength(9)
     expect((dmarc.present(outcome).rua as unknown[]).length).toBe(50)
     expect(outcome.findings.length).toBeLessThan(40)

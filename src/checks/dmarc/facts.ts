@@ -38,8 +38,6 @@ export type Discovery = {
   readonly unknown?: string
   /** The RFC 7489 reading, only where it differs. */
   readonly legacy?: LegacyReading
-  /** `v=spf1 -all`, and no mail host: the domain says that it neither sends nor takes mail. */
-  readonly declaresNoMail: boolean
   /** A DMARC record at the domain itself, where nobody looks for it. */
   readonly misplaced?: string
 }
@@ -64,7 +62,6 @@ export type DmarcStanding =
 export type Asked = {
   readonly walk: readonly WalkAnswer[]
   readonly txt: WalkAnswer
-  readonly mailHosts: 'some' | 'none' | 'unknown'
   readonly exists: Existence
 }
 
@@ -87,7 +84,6 @@ export function discover(domain: Domain, asked: Asked): Discovery {
     ...(applied ? { applied } : {}),
     ...(unknown === undefined ? {} : { unknown }),
     ...(legacy && unknown === undefined && differs(legacy, walk, applied) ? { legacy } : {}),
-    declaresNoMail: asked.mailHosts === 'none' && texts.some((text) => /^v=spf1[ ]+-all[ ]*$/i.test(text.slice(0, 80))),
     ...(misplaced === undefined ? {} : { misplaced }),
   }
 }

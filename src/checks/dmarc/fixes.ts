@@ -9,11 +9,8 @@ const txt = (name: string, value: string): DnsRecord => ({ name, rtype: 'TXT', v
 const at = (domain: string, record: DmarcRecord): DnsRecord => txt(`_dmarc.${domain}`, formatDmarc(record))
 
 /** The start of a domain without a record: monitored, nothing refused (RFC 9989 §5.1.4); a domain that declares that it has no mail may refuse all at once. */
-export const startFix = (facts: Pick<Discovery, 'domain' | 'declaresNoMail'>): DnsRecord =>
-  txt(
-    `_dmarc.${facts.domain}`,
-    facts.declaresNoMail ? 'v=DMARC1; p=reject' : `v=DMARC1; p=none; rua=${mailbox(facts.domain)}`,
-  )
+export const startFix = ({ domain }: Pick<Discovery, 'domain'>, hasNoMail: boolean): DnsRecord =>
+  txt(`_dmarc.${domain}`, hasNoMail ? 'v=DMARC1; p=reject' : `v=DMARC1; p=none; rua=${mailbox(domain)}`)
 
 /** The mailbox that fixes suggest for reports. */
 const mailbox = (domain: string): string => `mailto:dmarc-reports@${domain}`

@@ -16,6 +16,7 @@ export { parseReportUris, type ReportUri } from './uri.ts'
 export const dmarc = defineCheck<DmarcFacts>({
   specs: ['RFC 9989', 'RFC 9990', 'RFC 9991', 'RFC 7489'],
   table: findings,
-  run: async (ctx, domain) => judgeDmarc(await lookupDmarc(ctx, domain)),
+  lookup: lookupDmarc,
+  judge: judgeDmarc,
   present: presentDmarc,
 })

@@ -1,6 +1,7 @@
 import { printable } from '../../base/text.ts'
 import { publicSuffix, registrableDomain } from '../../names/suffix.ts'
 import type { Finding, Outcome, Severity } from '../check.ts'
+import type { DomainContext } from '../context.ts'
 import { type Applied, type DmarcFacts, discardedSteps } from './facts.ts'
 import { type DmarcFindingId, finding } from './finding.ts'
 import { findings as table } from './findings.ts'
@@ -23,7 +24,7 @@ import { reportFindings } from './report-findings.ts'
  * Judges how a domain stands with DMARC. `unknown` where the policy could not be found out; `fail`: no record that can be applied;
  * `warn`: one that asks for nothing or has faults; `pass`: one that protects.
  */
-export function judgeDmarc(facts: DmarcFacts): Outcome<DmarcFacts> {
+export function judgeDmarc(facts: DmarcFacts, context: Mail): Outcome<DmarcFacts> {
   const discarded = discardedSteps(facts).map((step) =>
     step.decision === 'discarded_several'
       ? finding(
@@ -35,9 +36,9 @@ export function judgeDmarc(facts: DmarcFacts): Outcome<DmarcFacts> {
   )
   const { applied } = facts
   const findings = applied
-    ? [...discarded, ...appliedFindings(facts, applied)]
+    ? [...discarded, ...appliedFindings(facts, applied, context)]
     : facts.unknown === undefined && discarded.length === 0
-      ? nothingFound(facts)
+      ? nothingFound(facts, context)
       : discarded
   if (facts.unknown !== undefined) return { status: 'unknown', reason: facts.unknown, facts, findings }
   // What was thrown away at one name does no harm where another record governs.
@@ -46,25 +47,29 @@ export function judgeDmarc(facts: DmarcFacts): Outcome<DmarcFacts> {
   return { status: status === 'pass' && discarded.length > 0 ? 'warn' : status, facts, findings }
 }
 
-function nothingFound(facts: DmarcFacts): Finding[] {
+/** Which mail the domain has. */
+type Mail = Pick<DomainContext, 'sends' | 'takes'>
+const hasNoMail = ({ sends, takes }: Mail): boolean => sends === false && takes === false
+
+function nothingFound(facts: DmarcFacts, context: Mail): Finding[] {
   const { domain } = facts
   if (facts.misplaced !== undefined)
     return [finding('dmarc.misplaced', { domain }, { evidence: facts.misplaced, fix: movedFix(facts) })]
-  const id = facts.declaresNoMail ? 'dmarc.no_record_parked' : 'dmarc.no_record'
+  const id = hasNoMail(context) ? 'dmarc.no_record_parked' : 'dmarc.no_record'
   const other = facts.walk.steps[0]!.others
   return [
-    finding(id, { domain }, { fix: startFix(facts) }),
+    finding(id, { domain }, { fix: startFix(facts, hasNoMail(context)) }),
     ...(other > 0 ? [finding('dmarc.other_txt', { name: `_dmarc.${domain}`, count: other })] : []),
   ]
 }
 
-function appliedFindings(facts: DmarcFacts, applied: Applied): Finding[] {
+function appliedFindings(facts: DmarcFacts, applied: Applied, context: Mail): Finding[] {
   const inherited = applied.inherited
     ? [finding('dmarc.inherited', { domain: facts.domain, from: applied.domain, tag: applied.tag })]
     : []
   if (applied.broken) return [broken(applied), ...inherited]
   return [
-    ...policyFindings(facts, applied),
+    ...policyFindings(applied, context),
     ...inherited,
     ...recordFindings(applied),
     ...reportFindings(facts, applied),
@@ -83,7 +88,7 @@ function broken(applied: Applied): Finding {
   return finding('dmarc.unusable_policy', args, { evidence, fix: repairedFix(applied) })
 }
 
-function policyFindings(facts: DmarcFacts, applied: Applied): Finding[] {
+function policyFindings(applied: Applied, context: Mail): Finding[] {
   const { effective, policy, policies, text: evidence } = applied
   const { record } = applied.reading
   const out: Finding[] = []
@@ -107,14 +112,14 @@ function policyFindings(facts: DmarcFacts, applied: Applied): Finding[] {
         { tag: applied.tag },
         {
           evidence,
-          fix: facts.declaresNoMail ? policyFix(applied, 'reject') : policyFix(reported(applied), 'quarantine'),
+          fix: hasNoMail(context) ? policyFix(applied, 'reject') : policyFix(reported(applied), 'quarantine'),
         },
       ),
     )
   else if (effective === 'quarantine') out.push(finding('dmarc.policy_quarantine', {}, { evidence }))
   if (policies && (weaker(policies.sp, policies.p) || weaker(policies.np, policies.p)))
     out.push(finding('dmarc.subdomains_weaker', { ...policies }, { evidence, fix: subdomainFix(applied) }))
-  if (record.rua.length === 0 && !facts.declaresNoMail) {
+  if (record.rua.length === 0 && context.takes !== false) {
     const fix = changedFix(reported(applied), {})
     out.push(finding('dmarc.no_rua', {}, { evidence, fix }))
   }

@@ -25,8 +25,6 @@ export async function lookupDmarc(ctx: Asking, domain: Domain): Promise<DmarcFac
   const discovery = discover(domain, {
     walk: answers.slice(0, walk.length).map((answer) => walkAnswer(answer as Answer<'TXT'> | DnsError)),
     txt: walkAnswer(txt),
-    mailHosts:
-      mx instanceof DnsError ? 'unknown' : mx.records.some((record) => record.exchange !== '') ? 'some' : 'none',
     exists: existence([answers[0]!, txt, mx]),
   })
   return { ...discovery, ...(await lookupDestinations(ctx, discovery)) }

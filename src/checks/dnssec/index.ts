@@ -11,7 +11,8 @@ export { believes } from './lookup.ts'
 export const dnssec = defineCheck<DnssecFacts>({
   specs: ['RFC 9364', 'RFC 8914', 'RFC 4035'],
   table: findings,
-  run: async (ctx, domain) => judgeDnssec(await lookupDnssec(ctx, domain)),
+  lookup: lookupDnssec,
+  judge: judgeDnssec,
   present: ({ facts }) => ({
     ...(facts ? dnssecState(facts) : { signed: null, validated: null, bogus: null }),
     ede: (facts?.ede ?? []).map(({ code, text }) => ({ code, text: printable(text, 256) })),

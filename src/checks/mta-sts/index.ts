@@ -12,7 +12,8 @@ export type { StsFacts } from './lookup.ts'
 export const mtaSts = defineCheck<StsFacts>({
   specs: ['RFC 8461'],
   table: findings,
-  run: async (ctx, domain) => judgeMtaSts(await lookupMtaSts(ctx, domain)),
+  lookup: lookupMtaSts,
+  judge: judgeMtaSts,
   present: (outcome) => {
     const { facts } = outcome
     const text = facts?.records[0] ?? facts?.lookalike

@@ -5,14 +5,14 @@ import { lookupMx, type MxFacts } from './lookup.ts'
 import { presentMx } from './present.ts'
 
 export { allAddresses, notPublic, resolvable } from './hosts.ts'
-export { judgeMx, type MxContext } from './judge.ts'
 export type { MxFacts } from './lookup.ts'
 export { type PresentAddress, presentMx } from './present.ts'
 
 export const mx = defineCheck<MxFacts>({
   specs: ['RFC 7505', 'RFC 5321'],
   table: findings,
-  run: async (ctx, domain) => judgeMx(await lookupMx(ctx, domain)),
+  lookup: lookupMx,
+  judge: judgeMx,
   present: (outcome) => {
     const { entries, kind } = presentMx(outcome)
     return { mx: entries, mx_kind: kind }

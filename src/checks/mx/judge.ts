@@ -2,17 +2,17 @@ import type { MailHost } from '../../mailhosts/mailhosts.ts'
 import type { Ip } from '../../names/ip.ts'
 import { rangeOf } from '../../names/ip-range.ts'
 import type { DnsRecord, Finding, Outcome } from '../check.ts'
+import type { DomainContext } from '../context.ts'
 import { allAddresses, notPublic, resolvable, unanswered } from './hosts.ts'
 import type { MxFacts } from './lookup.ts'
 
-/** What the other checks know: the domain declares that it sends no mail (`v=spf1 -all`). */
-export type MxContext = { readonly sendsNoMail?: boolean }
+type Mail = Pick<DomainContext, 'sends' | 'takes'>
 
 /**
  * Judges where a domain's mail goes. `pass`: mail arrives; `warn`: it arrives in spite of faults; `fail`: no host can be reached;
- * `not_applicable`: the domain declares that it takes none (null MX, or nothing at all with `v=spf1 -all`).
+ * `not_applicable`: the domain takes none (null MX, or no MX beside an SPF that passes nobody).
  */
-export function judgeMx(facts: MxFacts, context: MxContext = {}): Outcome<MxFacts> {
+export function judgeMx(facts: MxFacts, context: Mail): Outcome<MxFacts> {
   const { mail, domain } = facts
   switch (mail.kind) {
     case 'null':
@@ -20,8 +20,9 @@ export function judgeMx(facts: MxFacts, context: MxContext = {}): Outcome<MxFact
     case 'none':
       return nothing(facts, context)
     case 'implicit': {
-      const value = context.sendsNoMail ? '0 .' : `0 ${domain}.`
-      const implicit: Finding = { id: 'mx.implicit', args: { domain }, fix: { name: domain, rtype: 'MX', value } }
+      if (context.takes === false) return withoutNullMx(facts)
+      const fix = { name: domain, rtype: 'MX', value: `0 ${domain}.` }
+      const implicit: Finding = { id: 'mx.implicit', args: { domain }, fix }
       return concluded(facts, [implicit, ...hostFindings(facts, mail.hosts[0]!)])
     }
     case 'explicit':
@@ -33,14 +34,22 @@ export function judgeMx(facts: MxFacts, context: MxContext = {}): Outcome<MxFact
   }
 }
 
-function nothing(facts: MxFacts, context: MxContext): Outcome<MxFacts> {
+function nothing(facts: MxFacts, context: Mail): Outcome<MxFacts> {
   const { domain, mail } = facts
   if (!mail.exists) return { status: 'fail', facts, findings: [{ id: 'mx.no_domain', args: { domain } }] }
-  const fix: DnsRecord = { name: domain, rtype: 'MX', value: '0 .' } // RFC 7505 §3
-  if (context.sendsNoMail)
-    return { status: 'not_applicable', facts, findings: [{ id: 'mx.null_missing', args: { domain }, fix }] }
-  return { status: 'fail', facts, findings: [{ id: 'mx.none', args: { domain }, fix }] }
+  if (context.sends === false) return withoutNullMx(facts)
+  return { status: 'fail', facts, findings: [{ id: 'mx.none', args: { domain }, fix: nullMx(domain) }] }
 }
+
+/** A domain that neither sends nor takes mail, and does not declare the latter. */
+const withoutNullMx = (facts: MxFacts): Outcome<MxFacts> => ({
+  status: 'not_applicable',
+  facts,
+  findings: [{ id: 'mx.null_missing', args: { domain: facts.domain }, fix: nullMx(facts.domain) }],
+})
+
+/** RFC 7505 §3 */
+const nullMx = (domain: string): DnsRecord => ({ name: domain, rtype: 'MX', value: '0 .' })
 
 /** Faults that leave the mail arriving as long as one host is reachable. */
 const HARMLESS = new Set(['mx.single_address', 'mx.single_host', 'mx.duplicate', 'mx.family_unknown'])

@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest'
 import type { LabZone } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
+import { type DomainContext, UNKNOWN_CONTEXT } from '../context.ts'
+import { runCheck } from '../run.ts'
 import { findings } from './findings.ts'
-import { judgeMx, type MxContext, mx, presentMx } from './index.ts'
-import { lookupMx } from './lookup.ts'
+import { mx, presentMx } from './index.ts'
 
 const A = domain('a.example')
-const look = async (zone: LabZone, context?: MxContext) => judgeMx(await lookupMx(labCtx(zone), A), context)
+const look = (zone: LabZone, context: Partial<DomainContext> = {}) =>
+  runCheck(mx, labCtx(zone), A, {}, { ...UNKNOWN_CONTEXT, ...context })
 const at = (...records: [number, string][]): LabZone => ({ 'a.example': { MX: records } })
 const TWO = { A: ['45.53.5.1', '45.53.5.2'] }
 const ONE = { A: ['45.53.5.1'] }
@@ -145,10 +147,10 @@ describe('judges', () => {
 
   it.each<[string, LabZone, string, string, string | undefined]>([
     ['nothing at all', { 'a.example': { TXT: ['v=spf1 -all'] } }, 'not_applicable', 'mx.null_missing', '0 .'],
-    ['an address, perhaps a web server', { 'a.example': ONE }, 'warn', 'mx.implicit', '0 .'],
+    ['an address, perhaps a web server', { 'a.example': ONE }, 'not_applicable', 'mx.null_missing', '0 .'],
     ['no such domain', {}, 'fail', 'mx.no_domain', undefined],
   ])('knows that the domain sends no mail: %s', async (_why, zone, status, id, fix) => {
-    const outcome = await look(zone, { sendsNoMail: true })
+    const outcome = await look(zone, { sends: false, takes: false, role: 'parked' })
     expect([outcome.status, outcome.findings[0]?.id, outcome.findings[0]?.fix?.value]).toEqual([status, id, fix])
   })
 

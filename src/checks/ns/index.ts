@@ -9,7 +9,8 @@ export type { NsFacts } from './lookup.ts'
 export const ns = defineCheck<NsFacts>({
   specs: ['RFC 2182', 'RFC 1912', 'RFC 1034'],
   table: findings,
-  run: async (ctx, domain) => judgeNs(await lookupNs(ctx, domain)),
+  lookup: lookupNs,
+  judge: judgeNs,
   present: ({ facts }) => ({
     servers: (facts ? compareServers(facts).states : []).map(({ server, lame, serial, differs, reason }) => ({
       host: server.host,

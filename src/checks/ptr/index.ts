@@ -6,12 +6,12 @@ import { presentPtr } from './present.ts'
 
 export { type AddressState, bestStates, ptrOf } from './address.ts'
 export { looksGeneric } from './generic.ts'
-export { judgePtr, type PtrContext } from './judge.ts'
 export { type AddressPtr, lookupAddress, type PtrFacts } from './lookup.ts'
 
 export const ptr = defineCheck<PtrFacts>({
   specs: ['RFC 8601', 'RFC 1912', 'RFC 1035'],
   table: findings,
-  run: async (ctx, domain) => judgePtr(await lookupPtr(ctx, domain)),
+  lookup: lookupPtr,
+  judge: judgePtr,
   present: presentPtr,
 })

@@ -5,13 +5,16 @@ import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
 import { ip, reverseName } from '../../names/ip.ts'
 import { DnsError } from '../../net/dns/resolver.ts'
+import { type DomainContext, UNKNOWN_CONTEXT } from '../context.ts'
+import { runCheck } from '../run.ts'
 import { addressState } from './address.ts'
 import { findings } from './findings.ts'
-import { judgePtr, type PtrContext, ptr, ptrOf } from './index.ts'
+import { ptr, ptrOf } from './index.ts'
 import { lookupAddress, lookupPtr } from './lookup.ts'
 
 const A = domain('a.example')
-const look = async (zone: LabZone, context?: PtrContext) => judgePtr(await lookupPtr(labCtx(zone), A), context)
+const look = (zone: LabZone, context: Partial<DomainContext> = {}) =>
+  runCheck(ptr, labCtx(zone), A, {}, { ...UNKNOWN_CONTEXT, ...context })
 /** A domain with the one mail host `m.example` on 45.53.5.1, whose reverse node is `node`. */
 const host = (node: LabNode | 'SERVFAIL', rest: LabZone = {}): LabZone => ({
   'a.example': { MX: [[10, 'm.example']] },
@@ -160,7 +163,7 @@ describe('judges', () => {
     expect([...new Set(ROWS.flatMap(([, , , ids]) => ids))].toSorted()).toEqual(Object.keys(findings).toSorted()))
 
   it('does not blame a domain that sends and takes no mail', async () =>
-    expect((await look({ 'a.example': { TXT: ['v=spf1 -all'] } }, { sendsNoMail: true })).status).toBe(
+    expect((await look({ 'a.example': { TXT: ['v=spf1 -all'] } }, { sends: false, takes: false })).status).toBe(
       'not_applicable',
     ))
 
@@ -187,7 +190,7 @@ it('asks 12 questions and less for each address', async () => {
 })
 
 it('rejects when the mail hosts could not be asked for', () =>
-  expect(look({ 'a.example': 'SERVFAIL' })).rejects.toBeInstanceOf(DnsError))
+  expect(lookupPtr(labCtx({ 'a.example': 'SERVFAIL' }), A)).rejects.toBeInstanceOf(DnsError))
 
 it.each<[string, LabZone, object]>([
   ['leads back', host({ PTR: ['m.example'] }), { valid: true, forward_confirmed: true }],

@@ -9,7 +9,8 @@ export type { SoaFacts } from './lookup.ts'
 export const soa = defineCheck<SoaFacts>({
   specs: ['RFC 2308', 'RFC 1912', 'RFC 1035'],
   table: findings,
-  run: async (ctx, domain) => judgeSoa(await lookupSoa(ctx, domain)),
+  lookup: lookupSoa,
+  judge: judgeSoa,
   present: ({ facts }) => {
     const record = facts?.soa
     if (!record) return {}

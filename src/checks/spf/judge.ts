@@ -2,15 +2,12 @@ import type { Args, DnsRecord, Finding, Outcome, Severity } from '../check.ts'
 import { findings as table } from './findings.ts'
 import { tidied, withAll, without } from './fixes.ts'
 import { judgePermerror } from './judge-permerror.ts'
-import type { SpfLookup } from './lookup.ts'
-import { readTree, type SpfReading } from './reading.ts'
+import type { SpfFacts, SpfLookup } from './lookup.ts'
+import type { SpfReading } from './reading.ts'
 import { MAX_LOOKUPS } from './run.ts'
 import { shorter } from './shorter.ts'
 import { formatMacroString, formatSpf } from './terms.ts'
 import { chainOf, type SpfNode } from './tree.ts'
-
-/** What the check saw, and what follows from it. `reading` is there when `tree` is. */
-export type SpfFacts = SpfLookup & { readonly reading?: SpfReading }
 
 /** More IPv4 addresses than this, includes left out, are more than a domain's own mail hosts. */
 const MANY_ADDRESSES = 2 ** 17
@@ -22,11 +19,10 @@ const VERY_LONG_RECORD = 512
  * Judges what is published. `fail`: there is no record, receivers answer permerror, or everybody passes; `unknown`: a part could not be
  * asked; `warn`: a finding of weight; else `pass`, also for `~all`.
  */
-export function judgeSpf(found: SpfLookup): Outcome<SpfFacts> {
-  if (!found.tree) return { status: 'fail', facts: found, findings: judgeAbsent(found) }
-  const reading = readTree(found.tree)
-  const facts: SpfFacts = { ...found, reading }
-  const findings = [...judgePermerror(found, reading), ...judgeRecord(found, found.tree, reading)]
+export function judgeSpf(facts: SpfFacts): Outcome<SpfFacts> {
+  const { tree, reading } = facts
+  if (!tree || !reading) return { status: 'fail', facts, findings: judgeAbsent(facts) }
+  const findings = [...judgePermerror(facts, reading), ...judgeRecord(facts, tree, reading)]
   const failed = reading.permerrors.length > 0 || reading.passesAll !== undefined
   const unknown = reading.unknown[0]
   if (!failed && unknown) return { status: 'unknown', reason: unknown.reason, facts, findings }

@@ -6,6 +6,7 @@ import { type Ask, askOnce } from './ask.ts'
 import { type Draft, draftNode, type TermDraft, unanswered } from './draft.ts'
 import { lookupAddresses, lookupHosts } from './lookup-hosts.ts'
 import { isSpf } from './parse.ts'
+import { readTree, type SpfReading } from './reading.ts'
 import { MAX_LOOKUPS } from './run.ts'
 import { lookupsOf, type SpfNode } from './tree.ts'
 
@@ -36,12 +37,15 @@ export type SpfLookup = {
   readonly limit?: 'records' | 'hosts'
 }
 
+/** What the DNS holds, and what follows from it. `reading` is there when `tree` is. */
+export type SpfFacts = SpfLookup & { readonly reading?: SpfReading }
+
 /**
  * Reads a domain's SPF record and all that it includes, level by level: one wait a level and at most two more. At most 40 records, 30 host
  * terms and some 80 questions in all. Rejects with DnsError only when the domain's own TXT records cannot be asked; a question
  * below that stays unanswered is kept in the tree as `unknown`.
  */
-export async function lookupSpf(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<SpfLookup> {
+export async function lookupSpf(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<SpfFacts> {
   const ask = askOnce(ctx)
   const answer = await ask(domain, 'TXT')
   const records = answer.records.filter(isSpf).sort()
@@ -50,7 +54,7 @@ export async function lookupSpf(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Do
   if (records.length === 0) return { ...found, ...(found.exists ? await lookupMx(ask, domain) : {}) }
   const { root, limit } = await lookupTree(ask, draftNode(domain, records, []))
   await complete(ask, root)
-  return { ...found, tree: root, ...(limit === undefined ? {} : { limit }) }
+  return { ...found, tree: root, ...(limit === undefined ? {} : { limit }), reading: readTree(root) }
 }
 
 const isSimilar = (text: string): boolean => /^["'\s]{0,10}(?:v\s?=\s?spf|spf2\.0|spf1)/i.test(text)

@@ -1,11 +1,11 @@
 import { printable } from '../../base/text.ts'
 import { defineOptionalCheck } from '../check.ts'
+import type { StarttlsFacts, TlsHost } from '../tls-host.ts'
 import { findings } from './findings.ts'
 import { judgeStarttls } from './judge.ts'
-import { lookupStarttls, type StarttlsFacts, type TlsHost } from './lookup.ts'
+import { lookupStarttls } from './lookup.ts'
 import { nameMatches } from './names.ts'
 
-export type { StarttlsFacts, TlsHost } from './lookup.ts'
 export { nameMatches } from './names.ts'
 
 /** STARTTLS: what each mail host itself shows of TLS. Only where it is asked for: it connects to hosts that the domain names. */
@@ -13,7 +13,8 @@ export const starttls = defineOptionalCheck<StarttlsFacts>({
   specs: ['RFC 8996', 'RFC 7435', 'RFC 3207'],
   table: findings,
   when: ({ starttls }) => starttls === true,
-  run: async (ctx, domain, input) => judgeStarttls(await lookupStarttls(ctx, domain, input)),
+  lookup: lookupStarttls,
+  judge: judgeStarttls,
   present: ({ facts }) => ({ hosts: (facts?.hosts ?? []).map(presentHost) }),
 })
 

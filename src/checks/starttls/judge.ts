@@ -1,5 +1,5 @@
 import type { Finding, Outcome } from '../check.ts'
-import type { StarttlsFacts, TlsHost } from './lookup.ts'
+import type { StarttlsFacts, TlsHost } from '../tls-host.ts'
 import { nameMatches } from './names.ts'
 
 const DAY_MS = 86_400_000

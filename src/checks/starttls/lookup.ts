@@ -1,15 +1,14 @@
 import { atMost } from '../../base/at-most.ts'
 import { within } from '../../base/deadline.ts'
 import { printable } from '../../base/text.ts'
-import { lookupMailHosts, type MailHost, type MailHosts } from '../../mailhosts/mailhosts.ts'
+import { lookupMailHosts, type MailHost } from '../../mailhosts/mailhosts.ts'
 import type { Domain } from '../../names/domain.ts'
-import type { Ip } from '../../names/ip.ts'
 import { addressLiteral } from '../../net/smtp/commands.ts'
-import type { TlsInfo } from '../../net/smtp/dial.ts'
 import { textOf } from '../../net/smtp/reply.ts'
 import { type Opened, openSession } from '../../net/smtp/session.ts'
 import type { Ctx } from '../../world.ts'
 import type { CheckInput } from '../check.ts'
+import type { StarttlsFacts, TlsHost } from '../tls-host.ts'
 
 /** Mail hosts that are connected to, the best ones first; one address of each, the first. */
 export const MAX_HOSTS = 10
@@ -19,32 +18,6 @@ const AT_A_TIME = 5
 const HOST_MS = 9_000
 const STAGE_MS = 6_000
 const SMTP = 25
-
-/** What a mail host showed of TLS. */
-export type TlsHost = {
-  readonly host: string
-  readonly preference: number
-  /** Absent: it has none that could be connected to. */
-  readonly address?: Ip
-  /** It announced STARTTLS; null: it was not heard. */
-  readonly offered: boolean | null
-  /** Whether TLS works stays open: time ran out, or it asked for patience. */
-  readonly open?: true
-  /** What the handshake showed; absent where there was none. */
-  readonly tls?: TlsInfo
-  /** Why there was no TLS although it was announced, or why the host was not heard. */
-  readonly reason?: string
-}
-
-export type StarttlsFacts = {
-  readonly domain: Domain
-  readonly mail: MailHosts['kind']
-  readonly hosts: readonly TlsHost[]
-  /** Hosts beyond the 10. */
-  readonly leftOut: number
-  /** When it was looked at, ms since the epoch. */
-  readonly nowMs: number
-}
 
 type Asker = Pick<Ctx, 'resolve' | 'dial' | 'now' | 'signal'>
 

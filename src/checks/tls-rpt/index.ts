@@ -9,7 +9,8 @@ import { lookupTlsRpt, type TlsRptFacts } from './lookup.ts'
 export const tlsRpt = defineCheck<TlsRptFacts>({
   specs: ['RFC 8460'],
   table: findings,
-  run: async (ctx, domain) => judgeTlsRpt(await lookupTlsRpt(ctx, domain)),
+  lookup: lookupTlsRpt,
+  judge: judgeTlsRpt,
   present: (outcome) => {
     const { facts } = outcome
     const text = facts?.records[0] ?? facts?.lookalike

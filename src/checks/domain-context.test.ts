@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import type { LabZone } from '../../test/lab/dns.ts'
+import { labCtx } from '../../test/lab/world.ts'
+import { domain } from '../names/domain.ts'
+import type { DomainContext, Role } from './context.ts'
+import { contextOf } from './domain-context.ts'
+import { lookupOne, runInContext } from './run.ts'
+
+const NOBODY = 'v=spf1 -all'
+const SENDER = 'v=spf1 ip4:45.53.5.1 -all'
+const MX = [[10, 'm.example']] as const
+const HOST: LabZone = { 'm.example': { A: ['45.53.5.1'] } }
+const NULL_MX = [[0, '.']] as const
+const ADDRESS = { A: ['45.53.5.2'] }
+const above = (policy: string): LabZone => ({ '_dmarc.a.example': { TXT: [`v=DMARC1; ${policy}`] } })
+
+async function contextIn(zone: LabZone, name = 'a.example'): Promise<DomainContext> {
+  const ctx = labCtx(zone)
+  const at = domain(name)
+  const [spf, mx, dmarc] = await Promise.all([
+    lookupOne('spf', ctx, at, {}),
+    lookupOne('mx', ctx, at, {}),
+    lookupOne('dmarc', ctx, at, {}),
+  ])
+  return contextOf({ spf, mx, dmarc })
+}
+
+describe('the role of a domain', () => {
+  it.each<[string, LabZone, Role, string?]>([
+    ['NXDOMAIN', {}, 'no_such_domain'],
+    ['SPF and MX', { 'a.example': { TXT: [SENDER], MX }, ...HOST }, 'sends_and_takes_mail'],
+    ['nothing but an address', { 'a.example': ADDRESS }, 'sends_and_takes_mail'],
+    ['-all and an MX', { 'a.example': { TXT: [NOBODY], MX }, ...HOST }, 'takes_mail_only'],
+    [
+      '-all by redirect',
+      { 'a.example': { TXT: ['v=spf1 redirect=b.example'], MX }, 'b.example': { TXT: [NOBODY] }, ...HOST },
+      'takes_mail_only',
+    ],
+    ['a sender with a null MX', { 'a.example': { TXT: [SENDER], MX: NULL_MX } }, 'sends_only'],
+    ['a sender with neither MX nor address', { 'a.example': { TXT: [SENDER] } }, 'sends_only'],
+    ['a sender with an address', { 'a.example': { TXT: [SENDER], ...ADDRESS } }, 'sends_and_takes_mail'],
+    ['-all and a null MX', { 'a.example': { TXT: [NOBODY], MX: NULL_MX } }, 'parked'],
+    ['-all and nothing else', { 'a.example': { TXT: [NOBODY] } }, 'parked'],
+    ['-all and a web page', { 'a.example': { TXT: [NOBODY], ...ADDRESS } }, 'parked'],
+    ['-all from a wildcard', { '*.example': { TXT: [NOBODY] } }, 'parked'],
+    ['~all is no such declaration', { 'a.example': { TXT: ['v=spf1 ~all'], MX: NULL_MX } }, 'sends_only'],
+    ['a broken SPF', { 'a.example': { TXT: ['v=spf1 ip4:x -all'], MX: NULL_MX } }, 'sends_and_takes_mail'],
+    ['MX not known', { 'a.example': { TXT: [NOBODY], MX: 'SERVFAIL' } }, 'sends_and_takes_mail'],
+    ['SPF not known', { 'a.example': { TXT: 'SERVFAIL', MX: NULL_MX } }, 'sends_and_takes_mail'],
+    [
+      'a name below an enforcing domain',
+      { ...above('p=reject'), 'w.a.example': ADDRESS },
+      'web_name_only',
+      'w.a.example',
+    ],
+    ['the same below p=none', { ...above('p=none'), 'w.a.example': ADDRESS }, 'sends_and_takes_mail', 'w.a.example'],
+    [
+      'the same with an MX',
+      { ...above('p=reject'), ...HOST, 'w.a.example': { MX } },
+      'sends_and_takes_mail',
+      'w.a.example',
+    ],
+    [
+      'the same with an SPF of its own',
+      { ...above('p=reject'), 'w.a.example': { ...ADDRESS, TXT: [SENDER] } },
+      'sends_and_takes_mail',
+      'w.a.example',
+    ],
+  ])('%s', async (_why, zone, role, name) => expect((await contextIn(zone, name)).role).toBe(role))
+})
+
+describe('DKIM, MX and PTR in the role of the domain', () => {
+  it.each<[string, LabZone, [string, string, string]]>([
+    [
+      '-all and nothing else',
+      { 'a.example': { TXT: [NOBODY] } },
+      ['not_applicable', 'not_applicable', 'not_applicable'],
+    ],
+    [
+      '-all and null MX',
+      { 'a.example': { TXT: [NOBODY], MX: NULL_MX } },
+      ['not_applicable', 'not_applicable', 'not_applicable'],
+    ],
+    [
+      '-all and a web page',
+      { 'a.example': { TXT: [NOBODY], ...ADDRESS } },
+      ['not_applicable', 'not_applicable', 'not_applicable'],
+    ],
+    ['no SPF and nothing else', { 'a.example': { TXT: ['x'] } }, ['fail', 'fail', 'fail']],
+    ['a sender without a mail host', { 'a.example': { TXT: [SENDER] } }, ['fail', 'fail', 'fail']],
+    ['no such domain', {}, ['fail', 'fail', 'fail']],
+    ['-all, MX unknown', { 'a.example': { TXT: [NOBODY], MX: 'SERVFAIL' } }, ['fail', 'unknown', 'unknown']],
+  ])('%s', async (_why, zone, expected) => {
+    const status = async (key: 'dkim' | 'mx' | 'ptr') =>
+      (await runInContext(key, labCtx(zone), domain('a.example'))).status
+    expect([await status('dkim'), await status('mx'), await status('ptr')]).toEqual(expected)
+  })
+})
+
+describe('a domain without mail is judged alike by MX and DMARC', () => {
+  it.each<[string, LabZone]>([
+    ['an address for a web page', { 'a.example': { TXT: [NOBODY], ...ADDRESS } }],
+    ['a null MX', { 'a.example': { TXT: [NOBODY], MX: NULL_MX } }],
+    [
+      'a null MX, -all by redirect',
+      { 'a.example': { TXT: ['v=spf1 redirect=b.example'], MX: NULL_MX }, 'b.example': { TXT: [NOBODY] } },
+    ],
+  ])('%s', async (_why, zone) => {
+    const at = domain('a.example')
+    const mx = await runInContext('mx', labCtx(zone), at)
+    expect(mx.findings.map(({ id }) => id)).not.toContain('mx.implicit')
+    const none = await runInContext('dmarc', labCtx(zone), at)
+    expect(none.findings.map(({ id, fix }) => [id, fix?.value])).toEqual([
+      ['dmarc.no_record_parked', 'v=DMARC1; p=reject'],
+    ])
+    const reject = await runInContext(
+      'dmarc',
+      labCtx({ ...zone, '_dmarc.a.example': { TXT: ['v=DMARC1; p=reject'] } }),
+      at,
+    )
+    expect(reject.findings.map(({ id }) => id)).not.toContain('dmarc.no_rua')
+  })
+})

@@ -1,0 +1,91 @@
+import type { MailHosts } from '../mailhosts/mailhosts.ts'
+import type { LookupFailure } from './check.ts'
+import type { DomainContext, Role } from './context.ts'
+import { type DmarcFacts, standingOf } from './dmarc/index.ts'
+import type { MxFacts } from './mx/index.ts'
+import type { SpfFacts } from './spf/index.ts'
+import type { StarttlsFacts } from './tls-host.ts'
+
+/** The facts that the context is computed from; what is absent was not looked up. */
+export type ContextFacts = {
+  readonly spf?: SpfFacts | LookupFailure
+  readonly mx?: MxFacts | LookupFailure
+  readonly dmarc?: DmarcFacts | LookupFailure
+  readonly starttls?: StarttlsFacts | LookupFailure
+}
+
+/** Who the domain is, from the facts of all checks: pure, and the only place that decides whether it sends or takes mail. */
+export function contextOf(facts: ContextFacts): DomainContext {
+  const spf = known(facts.spf)
+  const mail = known(facts.mx)?.mail
+  const dmarc = known(facts.dmarc)
+  const tls = known(facts.starttls)
+  const sends = sendsMail(spf)
+  const takes = mail ? takesMail(mail, sends) : null
+  return {
+    ...roleOf({ spf, mail, dmarc, sends }),
+    sends,
+    takes,
+    ...(mail ? { mail } : {}),
+    ...(tls ? { tls } : {}),
+  }
+}
+
+type Seen = {
+  readonly spf: SpfFacts | undefined
+  readonly mail: MailHosts | undefined
+  readonly dmarc: DmarcFacts | undefined
+  readonly sends: boolean | null
+}
+
+/** Null: there is no record, receivers answer permerror, or a part that decides is not known. */
+function sendsMail(spf: SpfFacts | undefined): boolean | null {
+  const reading = spf?.reading
+  if (!reading || reading.permerrors.length > 0) return null
+  if (reading.declaredNonSender) return false
+  return reading.unknown.length > 0 ? null : true
+}
+
+/** An address takes mail for want of an MX (RFC 5321 §5.1); of a domain whose SPF lets nobody send it is that of a web page. */
+const takesMail = ({ kind }: MailHosts, sends: boolean | null): boolean =>
+  kind === 'explicit' || (kind === 'implicit' && sends !== false)
+
+/** docs/score.md, "Roles". */
+function roleOf({ spf, mail, dmarc, sends }: Seen): { readonly role: Role; readonly because: string } {
+  if (!mail) return { role: 'sends_and_takes_mail', because: 'the mail hosts are not known' }
+  if (!mail.exists) return { role: 'no_such_domain', because: 'the DNS has no such name (NXDOMAIN)' }
+  const without = WITHOUT_MX[mail.kind]
+  if (sends === false && without === undefined)
+    return { role: 'takes_mail_only', because: 'SPF lets nobody send, and there is an MX record' }
+  if (sends === false) return { role: 'parked', because: `SPF lets nobody send, and ${without}` }
+  if (sends === true && (mail.kind === 'null' || mail.kind === 'none'))
+    return { role: 'sends_only', because: `SPF names senders, and ${without}` }
+  const from = policyFrom(dmarc)
+  if (from !== undefined && spf && spf.records.length === 0 && mail.kind !== 'explicit' && mail.kind !== 'null') {
+    const because = `it is a name below ${from}, whose DMARC policy covers it, and it has neither an MX nor an SPF record`
+    return { role: 'web_name_only', because }
+  }
+  return { role: 'sends_and_takes_mail', because: because(mail, sends) }
+}
+
+const WITHOUT_MX: Readonly<Record<MailHosts['kind'], string | undefined>> = {
+  explicit: undefined,
+  null: 'a null MX takes no mail',
+  implicit: 'there is no MX record',
+  none: 'there is neither an MX record nor an address',
+}
+
+/** The domain above whose record enforces a policy for this name; undefined where none does. */
+function policyFrom(dmarc: DmarcFacts | undefined): string | undefined {
+  if (!dmarc?.applied?.inherited) return undefined
+  const standing = standingOf(dmarc)
+  return standing.kind === 'policy' && standing.effective !== 'none' ? dmarc.applied.domain : undefined
+}
+
+function because({ kind }: MailHosts, sends: boolean | null): string {
+  const senders = sends ? 'SPF names senders' : 'no SPF record says that it sends no mail'
+  return kind === 'explicit' ? `${senders}, and there is an MX record` : senders
+}
+
+const known = <Facts>(facts: Facts | LookupFailure | undefined): Facts | undefined =>
+  facts === undefined || facts instanceof Error ? undefined : facts
