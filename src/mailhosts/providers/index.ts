@@ -1,0 +1,69 @@
+import { APPLICATIONS } from './applications.ts'
+import { CONSUMER } from './consumer.ts'
+import { FORWARDERS, GATEWAYS } from './gateways.ts'
+import { MAILBOXES } from './mailboxes.ts'
+import { NEWSLETTERS } from './newsletters.ts'
+import type { Provider } from './provider.ts'
+import { WEB_HOSTS } from './web-hosts.ts'
+
+export type { Provider, ProviderKind } from './provider.ts'
+
+/** Every provider that is known, those that host mailboxes first. */
+export const PROVIDERS: readonly Provider[] = [
+  ...MAILBOXES,
+  ...WEB_HOSTS,
+  ...CONSUMER,
+  ...GATEWAYS,
+  ...FORWARDERS,
+  ...NEWSLETTERS,
+  ...APPLICATIONS,
+]
+
+const BY_ID = new Map(PROVIDERS.map((provider) => [provider.id, provider]))
+const BY_MX = patternsOf((provider) => provider.mx)
+const BY_INCLUDE = patternsOf((provider) => provider.includes)
+/** Characters of a DNS name with a dot at its end. */
+const MAX_NAME = 254
+
+/** The provider with this id. */
+export const providerById = (id: string): Provider | undefined => BY_ID.get(id)
+
+/** The provider of a mail host, by its name (any case, one dot at the end allowed); undefined for a host of nobody we know. */
+export const providerOfHost = (mxHost: string): Provider | undefined => find(BY_MX, mxHost)
+
+/** The provider that the target of an SPF `include:` or `redirect=` stands for. A target with macros is matched by what stands after the last of them. */
+export const providerOfInclude = (target: string): Provider | undefined =>
+  find(BY_INCLUDE, target.slice(target.lastIndexOf('}') + 1).replace(/^\./, ''))
+
+/** The SPF include that a provider tells a customer with these MX hosts to publish; undefined where it needs none or gives each customer another. */
+export function spfIncludeOf(provider: Provider, exchanges: readonly string[]): string | undefined {
+  const special = Object.entries(provider.spfByMx ?? {}).find(([pattern]) =>
+    exchanges.some((exchange) => matches(pattern, normal(exchange))),
+  )
+  return special?.[1] ?? provider.spf
+}
+
+/** How a customer of the provider turns DKIM on for `domain`, as an instruction; undefined where the table does not know. */
+export const dkimStepsOf = ({ dkim }: Provider, domain: string): string | undefined =>
+  dkim?.replaceAll('{domain}', domain).replaceAll('{dashed}', domain.replaceAll('.', '-'))
+
+function patternsOf(pick: (provider: Provider) => readonly string[]): ReadonlyMap<string, Provider> {
+  return new Map(PROVIDERS.flatMap((provider) => pick(provider).map((pattern) => [pattern, provider] as const)))
+}
+
+/** Looks a name up by itself, then by each of its parents, so that the longest pattern wins. */
+function find(patterns: ReadonlyMap<string, Provider>, name: string): Provider | undefined {
+  if (name.length > MAX_NAME) return undefined
+  const host = normal(name)
+  const exact = patterns.get(host)
+  if (exact) return exact
+  for (let at = 0; at >= 0; at = host.indexOf('.', at + 1)) {
+    const found = patterns.get(at === 0 ? `.${host}` : host.slice(at))
+    if (found) return found
+  }
+  return undefined
+}
+
+const normal = (name: string): string => name.toLowerCase().replace(/\.$/, '')
+const matches = (pattern: string, host: string): boolean =>
+  pattern.startsWith('.') ? host.endsWith(pattern) || host === pattern.slice(1) : host === pattern

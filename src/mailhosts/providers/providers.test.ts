@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { dkimStepsOf, PROVIDERS, providerById, providerOfHost, providerOfInclude, spfIncludeOf } from './index.ts'
+
+describe('the rows', () => {
+  it.each(PROVIDERS.map((provider) => [provider.id, provider] as const))('%s is well-formed', (id, provider) => {
+    expect(id).toMatch(/^[a-z0-9][a-z0-9-]*$/)
+    expect(provider.mx.length + provider.includes.length).toBeGreaterThan(0)
+    for (const name of [...provider.mx, ...provider.includes])
+      expect(name).toMatch(/^\.?[a-z0-9_-]+(?:\.[a-z0-9_-]+)+$/)
+    for (const selector of provider.selectors) expect(selector).toMatch(/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/)
+    expect(new Set(provider.selectors).size).toBe(provider.selectors.length)
+    expect(provider.seen).not.toBe('')
+    if (provider.kind === 'sender') expect(provider.includes.length).toBeGreaterThan(0)
+    // What a customer is told to publish stands for the provider.
+    for (const include of [provider.spf, ...Object.values(provider.spfByMx ?? {})]) {
+      if (include !== undefined) expect(providerOfInclude(include)?.id).toBe(id)
+    }
+  })
+  it('no id, MX pattern or include stands in two rows', () => {
+    for (const pick of [
+      PROVIDERS.map(({ id }) => id),
+      PROVIDERS.flatMap(({ mx }) => mx),
+      PROVIDERS.flatMap(({ includes }) => includes),
+    ])
+      expect(pick.filter((one, i) => pick.indexOf(one) !== i)).toEqual([])
+  })
+})
+
+describe('recognition', () => {
+  it.each([
+    ['aspmx.l.google.com', 'google'],
+    ['SMTP.Google.com.', 'google'],
+    ['contoso-com.mail.protection.outlook.com', 'microsoft365'],
+    ['contoso-com.o-v1.mx.microsoft', 'microsoft365'],
+    ['outlook-com.olc.protection.outlook.com', 'outlook'],
+    ['mx-biz.mail.am0.yahoodns.net', 'yahoo'],
+    ['route1.mx.cloudflare.net', 'cloudflare'],
+    ['mx00.kundenserver.de', 'ionos'],
+    ['google.com.example.net', undefined],
+    ['notgoogle.com', undefined],
+    ['', undefined],
+    ['.', undefined],
+    [`${'a.'.repeat(200)}google.com`, undefined],
+  ])('host %j: %s', (host, id) => {
+    expect(providerOfHost(host)?.id).toBe(id)
+  })
+  it.each([
+    ['_spf.google.com', 'google'],
+    ['_SPF.GOOGLE.COM.', 'google'],
+    ['eu._netblocks.mimecast.com', 'mimecast'],
+    ['1234567.spf05.hubspotemail.net', 'hubspot'],
+    ['%{ir}.%{v}.%{d}.spf.has.pphosted.com', 'proofpoint'],
+    ['u123.wl.sendgrid.net', 'sendgrid'],
+    ['spf.example.com', undefined],
+  ])('include %j: %s', (include, id) => {
+    expect(providerOfInclude(include)?.id).toBe(id)
+  })
+})
+
+describe('what a provider tells its customers', () => {
+  it.each([
+    ['google', 'aspmx.l.google.com', '_spf.google.com'],
+    ['zoho', 'mx.zoho.eu', 'zohomail.eu'],
+    ['zoho', 'mx.zoho.com', 'zohomail.com'],
+    ['microsoft365', 'contoso.mail.protection.office365.us', 'spf.protection.office365.us'],
+    ['proofpoint', 'mx0a-0001.pphosted.com', undefined],
+  ])('%s at %s publishes %s', (id, exchange, include) => {
+    expect(spfIncludeOf(providerById(id)!, [exchange])).toBe(include)
+  })
+  it('names the domain in the steps for DKIM', () => {
+    const steps = dkimStepsOf(providerById('microsoft365')!, 'shop.example.com')
+    expect(steps).toContain('selector1._domainkey.shop.example.com to selector1-shop-example-com._domainkey.<tenant>')
+    expect(steps).not.toMatch(/[{}]/)
+  })
+})
