@@ -1,17 +1,16 @@
 import type { Email } from '../names/email.ts'
 import { formatEmail } from '../names/email.ts'
 import type { TranscriptLine } from '../net/smtp/transcript.ts'
-import type { Conversed } from './attempt/dialogue.ts'
-import { decisive } from './attempt/next-step.ts'
-import { confidence } from './confidence.ts'
-import { outcomeOf, type Reason } from './reasons.ts'
+import { decisive } from './attempt/decide.ts'
+import type { DialogueResult } from './attempt/dialogue.ts'
+import { outcomeOf, type Reason, reasonRow } from './reasons.ts'
 import type { Source } from './source/sources.ts'
 import type { Attempt, MailboxAnswer } from './verification.ts'
 
-/** What is the same for every answer about an address. */
-export type About = {
+/** What every answer about an address has. */
+export type AnswerBase = {
   readonly email: Pick<Email, 'smtputf8'> & Partial<Email>
-  /** As it is shown. */
+  /** The address as shown to the caller. */
   readonly shown: string
   readonly mxHosts: readonly string[]
   readonly provider: string | undefined
@@ -22,10 +21,15 @@ export type About = {
 
 const MAX_TRANSCRIPT = 1_000
 
-/** An answer that no mail server gave: what is wrong with the address or the domain, or why nobody was asked. */
-export function unasked(about: About, reason: Reason, message: string, retryAfterMs?: number): MailboxAnswer {
+/** An answer that no mail server gave: what is wrong with the address or the domain, or why no server was asked. */
+export function answerWithoutServer(
+  base: AnswerBase,
+  reason: Reason,
+  message: string,
+  retryAfterMs?: number,
+): MailboxAnswer {
   return {
-    ...shared(about, []),
+    ...shared(base, []),
     ...outcomeOf(reason),
     reason,
     message,
@@ -39,42 +43,42 @@ export function unasked(about: About, reason: Reason, message: string, retryAfte
   }
 }
 
-/** The answer that the conversations had so far give. */
-export function answerOf(about: About, heard: readonly Conversed[]): MailboxAnswer {
-  const said = decisive(heard)
-  if (!said) return unasked(about, 'timeout', 'time ran out before a mail server could be asked')
-  const { verdict, reply, plan } = said
+/** The answer that the dialogues so far give. */
+export function answerOf(base: AnswerBase, results: readonly DialogueResult[]): MailboxAnswer {
+  const decided = decisive(results)
+  if (!decided) return answerWithoutServer(base, 'timeout', 'time ran out before a mail server could be asked')
+  const { verdict, reply, plan } = decided
   const taken = verdict.reason === 'mailbox_exists'
-  const catchAll = said.catchAll ?? plan.catchAll ?? null
+  const catchAll = decided.catchAll ?? plan.catchAll ?? null
   const reason = taken && catchAll === true ? 'accept_all' : verdict.reason
   const code = reply?.code ?? 0
   return {
-    ...shared(about, heard),
+    ...shared(base, results),
     ...outcomeOf(reason, code),
     reason,
     confidence: confidence({ reason, code, catchAll, by: verdict.by, tells: plan.provider?.tells ?? 'existence' }),
     code,
     ...(reply?.enhanced !== undefined && { enhancedCode: reply.enhanced }),
-    message: said.message,
-    mxServer: said.answered ? plan.host : '',
-    ipUsed: said.answered ? (said.localAddress ?? '') : '',
+    message: decided.message,
+    mxServer: decided.answered ? plan.host : '',
+    ipUsed: decided.answered ? (decided.localAddress ?? '') : '',
     catchAll,
-    starttls: said.answered ? said.tls !== undefined : null,
-    ...(said.tls && { tls: { ...said.tls, chain: [] } }), // the certificates themselves are not kept
+    starttls: decided.answered ? decided.tls !== undefined : null,
+    ...(decided.tls && { tls: { ...decided.tls, chain: [] } }), // the certificates themselves are not kept
     ...(verdict.retryAfterMs !== undefined && { retryAfterMs: verdict.retryAfterMs }),
   }
 }
 
-const shared = (about: About, heard: readonly Conversed[]) => ({
-  email: about.shown,
-  smtputf8: about.email.smtputf8,
-  ...(about.provider !== undefined && { provider: about.provider }),
-  mxHosts: about.mxHosts,
-  mxTried: [...new Set(heard.map(({ plan }) => plan.host))],
-  attempts: heard.map(attemptOf),
-  skippedSources: (about.skipped ?? []).slice(0, 20).map(({ source, why }) => ({ address: source, why })),
-  transcript: heard.flatMap(transcriptOf).slice(0, MAX_TRANSCRIPT),
-  observedAtMs: about.observedAtMs,
+const shared = (base: AnswerBase, results: readonly DialogueResult[]) => ({
+  email: base.shown,
+  smtputf8: base.email.smtputf8,
+  ...(base.provider !== undefined && { provider: base.provider }),
+  mxHosts: base.mxHosts,
+  mxTried: [...new Set(results.map(({ plan }) => plan.host))],
+  attempts: results.map(attemptOf),
+  skippedSources: (base.skipped ?? []).slice(0, 20).map(({ source, why }) => ({ address: source, why })),
+  transcript: results.flatMap(transcriptOf).slice(0, MAX_TRANSCRIPT),
+  observedAtMs: base.observedAtMs,
 })
 
 const attemptOf = ({
@@ -86,7 +90,7 @@ const attemptOf = ({
   verdict,
   catchAll,
   durationMs,
-}: Conversed): Attempt => ({
+}: DialogueResult): Attempt => ({
   ipUsed: localAddress ?? plan.source,
   mxServer: plan.host,
   address: plan.address,
@@ -98,10 +102,29 @@ const attemptOf = ({
   durationMs,
 })
 
-const transcriptOf = ({ plan, transcript, message }: Conversed): readonly TranscriptLine[] => [
+const transcriptOf = ({ plan, transcript, message }: DialogueResult): readonly TranscriptLine[] => [
   { atMs: 0, from: 'note', text: `${plan.host} [${plan.address}]${transcript.length === 0 ? `: ${message}` : ''}` },
   ...transcript,
 ]
 
-/** An address for {@link About}. */
-export const aboutEmail = (email: Email): Pick<About, 'email' | 'shown'> => ({ email, shown: formatEmail(email) })
+/** The part of {@link AnswerBase} that an address gives. */
+export const addressPart = (email: Email): Pick<AnswerBase, 'email' | 'shown'> => ({ email, shown: formatEmail(email) })
+
+/** What the confidence rests on. */
+type Evidence = {
+  readonly reason: Reason
+  readonly code: number
+  readonly catchAll: boolean | null
+  readonly by: 'text' | 'code' | 'stage'
+  /** What an accepted RCPT tells at this provider. */
+  readonly tells: 'existence' | 'nothing' | 'depends'
+}
+
+/** How sure the deliverability is, 0 to 100 (docs/verification.md, "Confidence"). 0 where the deliverability is unknown. */
+function confidence({ reason, code, catchAll, by, tells }: Evidence): number {
+  if (outcomeOf(reason, code).deliverability === 'unknown') return 0
+  const fixed = reasonRow(reason).confidence
+  if (fixed !== 'evidence') return fixed
+  if (reason === 'mailbox_not_found') return by === 'text' ? 97 : 85
+  return catchAll === false ? 97 : tells === 'existence' ? 80 : 60
+}

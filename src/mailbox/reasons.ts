@@ -3,59 +3,126 @@ export type Result = 'accepted' | 'catch_all' | 'rejected' | 'deferred' | 'block
 export type Deliverability = 'deliverable' | 'risky' | 'undeliverable' | 'unknown'
 export type VerifyOutcome = { readonly result: Result; readonly deliverability: Deliverability }
 
-const row = (result: Result, deliverability: Deliverability): VerifyOutcome => ({ result, deliverability })
-const notThere = row('rejected', 'undeliverable')
-const later = row('deferred', 'unknown')
-const aboutUs = row('blocked', 'unknown')
-const notReached = row('unreachable', 'unknown')
+/** Everything that the verifier knows about a reason. */
+export type ReasonRow = VerifyOutcome & {
+  /**
+   * Who or what the reason is about. `recipient`: the server judged the recipient, so it accepts us as a client. `client`: our address, name, sender,
+   * rate or content. `server`: the mail host. `domain`: what the DNS says of the domain. `address`: the syntax of the address.
+   */
+  readonly about: 'recipient' | 'client' | 'server' | 'domain' | 'address'
+  /** How sure the deliverability is, 0 to 100; 0 where it is unknown. `evidence`: depends on the reply and the catch-all probe (docs/verification.md). */
+  readonly confidence: number | 'evidence'
+  /** Whether the same question may get another answer later, so that `retry_after_ms` is told where the reply names a delay. */
+  readonly temporary: boolean
+  /** The delay in ms that is assumed when a temporary reply names none. */
+  readonly defaultRetryMs: number | undefined
+  /** Whether another source address may get another answer. `with_own_helo`: only where the HELO name changes with the address. */
+  readonly otherSource: 'no' | 'may_help' | 'with_own_helo'
+  /** What it says about the source address at this provider, for the circuit breaker. */
+  readonly sourceHealth: 'good' | 'refused' | 'throttled' | 'none'
+  /** Whether the answer is kept in memory. `when_conclusive`: only when no open catch-all question is left. */
+  readonly cached: 'yes' | 'no' | 'when_conclusive'
+  /** As the answer to a made-up mailbox: it is refused because it does not exist, so the domain is no catch-all. */
+  readonly absent: boolean
+  /** Whether the host counts as down and is not dialled again for a minute. */
+  readonly hostDown: boolean
+  /** Among faults without a reply the highest rank is the verdict; 0: not such a fault. */
+  readonly faultRank: number
+}
 
-/** The closed list of reasons and what each means. `mailbox_full` also looks at the code: see {@link outcomeOf}. */
-const OUTCOMES = {
-  mailbox_exists: row('accepted', 'deliverable'),
-  accept_all: row('catch_all', 'risky'),
-  unverifiable_provider: row('accepted', 'unknown'),
-  mailbox_not_found: notThere,
-  mailbox_disabled: notThere,
-  domain_not_found: notThere,
-  no_mail_host: notThere,
-  null_mx: notThere,
-  relay_denied: notThere,
-  recipient_restricted: notThere,
-  mailbox_full: row('rejected', 'risky'),
-  greylisted: later,
-  recipient_throttled: row('deferred', 'deliverable'),
-  temporary_failure: later,
-  verification_in_progress: later,
-  source_blocked: aboutUs,
-  reverse_dns_required: aboutUs,
-  helo_refused: aboutUs,
-  sender_refused: aboutUs,
-  policy: aboutUs,
-  tls_required: aboutUs,
-  rate_limited: aboutUs,
-  too_many_recipients: aboutUs,
-  connect_timeout: notReached,
-  connect_refused: notReached,
-  network_unreachable: notReached,
-  port25_blocked: notReached,
-  dns_failure: notReached,
-  tls_failure: notReached,
-  protocol_error: notReached,
-  connection_lost: notReached,
-  timeout: notReached,
-  unsafe_address: notReached,
-  bad_syntax: row('invalid', 'undeliverable'),
-  smtputf8_required: notThere,
-} as const satisfies Record<string, VerifyOutcome>
+type Rest = Omit<ReasonRow, keyof VerifyOutcome | 'confidence'>
+const row = (
+  result: Result,
+  deliverability: Deliverability,
+  confidence: ReasonRow['confidence'],
+  rest: Rest,
+): ReasonRow => ({
+  result,
+  deliverability,
+  confidence,
+  ...rest,
+})
+
+const MINUTE = 60_000
+const FINAL: Omit<Rest, 'about'> = {
+  temporary: false,
+  defaultRetryMs: undefined,
+  otherSource: 'no',
+  sourceHealth: 'none',
+  cached: 'no',
+  absent: false,
+  hostDown: false,
+  faultRank: 0,
+}
+const recipient: Rest = { ...FINAL, about: 'recipient', sourceHealth: 'good', cached: 'yes' }
+const absent: Rest = { ...recipient, absent: true }
+const domain: Rest = { ...FINAL, about: 'domain', cached: 'yes' }
+const server: Rest = { ...FINAL, about: 'server' }
+const later: Rest = { ...server, temporary: true }
+const client: Rest = { ...FINAL, about: 'client' }
+const refused: Rest = { ...client, otherSource: 'may_help', sourceHealth: 'refused' }
+const fault = (faultRank: number): Rest => ({ ...server, faultRank })
+
+/** The closed list of reasons with all that is known of each. Of `mailbox_full` the result depends on the reply code, too: see {@link outcomeOf}. */
+const TABLE = {
+  mailbox_exists: row('accepted', 'deliverable', 'evidence', { ...recipient, cached: 'when_conclusive' }),
+  accept_all: row('catch_all', 'risky', 90, recipient),
+  unverifiable_provider: row('accepted', 'unknown', 0, recipient),
+  mailbox_not_found: row('rejected', 'undeliverable', 'evidence', absent),
+  mailbox_disabled: row('rejected', 'undeliverable', 95, absent),
+  domain_not_found: row('rejected', 'undeliverable', 100, domain),
+  no_mail_host: row('rejected', 'undeliverable', 98, domain),
+  null_mx: row('rejected', 'undeliverable', 100, domain),
+  relay_denied: row('rejected', 'undeliverable', 75, { ...recipient, cached: 'no' }), // the domain's own server may be misconfigured
+  recipient_restricted: row('rejected', 'undeliverable', 95, recipient),
+  mailbox_full: row('rejected', 'risky', 90, { ...recipient, temporary: true, cached: 'no' }),
+  greylisted: row('deferred', 'unknown', 0, { ...later, sourceHealth: 'good', defaultRetryMs: 5 * MINUTE }), // postgrey's delay
+  recipient_throttled: row('deferred', 'deliverable', 85, { ...recipient, temporary: true, cached: 'no' }),
+  temporary_failure: row('deferred', 'unknown', 0, later),
+  verification_in_progress: row('deferred', 'unknown', 0, { ...later, defaultRetryMs: 15_000 }),
+  source_blocked: row('blocked', 'unknown', 0, refused),
+  reverse_dns_required: row('blocked', 'unknown', 0, refused),
+  helo_refused: row('blocked', 'unknown', 0, { ...refused, otherSource: 'with_own_helo' }),
+  sender_refused: row('blocked', 'unknown', 0, client),
+  policy: row('blocked', 'unknown', 0, client),
+  tls_required: row('blocked', 'unknown', 0, client),
+  rate_limited: row('blocked', 'unknown', 0, { ...refused, sourceHealth: 'throttled', temporary: true }),
+  too_many_recipients: row('blocked', 'unknown', 0, { ...client, sourceHealth: 'throttled' }),
+  connect_timeout: row('unreachable', 'unknown', 0, { ...fault(3), hostDown: true }),
+  connect_refused: row('unreachable', 'unknown', 0, { ...fault(4), hostDown: true }),
+  network_unreachable: row('unreachable', 'unknown', 0, { ...fault(1), otherSource: 'may_help' }), // no route, or a source address that cannot be bound
+  port25_blocked: row('unreachable', 'unknown', 0, client),
+  dns_failure: row('unreachable', 'unknown', 0, server),
+  tls_failure: row('unreachable', 'unknown', 0, fault(8)),
+  protocol_error: row('unreachable', 'unknown', 0, fault(7)),
+  connection_lost: row('unreachable', 'unknown', 0, fault(5)),
+  timeout: row('unreachable', 'unknown', 0, fault(6)),
+  unsafe_address: row('unreachable', 'unknown', 0, fault(2)),
+  bad_syntax: row('invalid', 'undeliverable', 100, { ...FINAL, about: 'address' }),
+  smtputf8_required: row('rejected', 'undeliverable', 95, { ...server, cached: 'yes' }),
+} as const satisfies Record<string, ReasonRow>
 
 /** Why a verification ended as it did: the stable sub-status of an answer. */
-export type Reason = keyof typeof OUTCOMES
+export type Reason = keyof typeof TABLE
 
 /** Every reason, in the order of the table. */
-export const REASONS = Object.keys(OUTCOMES) as readonly Reason[]
+export const REASONS = Object.keys(TABLE) as readonly Reason[]
+
+/** What is known of a reason. */
+export const reasonRow = (reason: Reason): ReasonRow => TABLE[reason]
 
 /** The result and deliverability of a reason, as the table of docs/verification.md has them. `code` is the SMTP reply code, 0 or absent where nothing answered. */
 export function outcomeOf(reason: Reason, code = 0): VerifyOutcome {
-  if (reason === 'mailbox_full' && code >= 400 && code < 500) return row('deferred', 'risky')
-  return OUTCOMES[reason]
+  const { result, deliverability } = reasonRow(reason)
+  if (reason === 'mailbox_full' && code >= 400 && code < 500) return { result: 'deferred', deliverability }
+  return { result, deliverability }
+}
+
+/** Whether the server judged the recipient: it then accepts us as a client. */
+export const isAboutRecipient = (reason: Reason): boolean => reasonRow(reason).about === 'recipient'
+
+/** Whether another source address may get another answer (docs/verification.md, "Source addresses"). */
+export function anotherSourceMayHelp(reason: Reason, heloFollowsSource: boolean): boolean {
+  const { otherSource } = reasonRow(reason)
+  return otherSource === 'may_help' || (otherSource === 'with_own_helo' && heloFollowsSource)
 }

@@ -5,21 +5,21 @@ import { type Email, formatEmail, parseEmail } from '../names/email.ts'
 import type { Ip } from '../names/ip.ts'
 import { lifeOf } from '../net/smtp/life.ts'
 import type { Ctx, World } from '../world.ts'
-import { type Answers, answers, type Work } from './answer-cache.ts'
-import { settle } from './attempt/ask-mailbox.ts'
-import { catchAllMemory } from './attempt/catch-all.ts'
-import type { Rooms } from './attempt/query.ts'
-import { sessions } from './attempt/session-pool.ts'
-import { unasked } from './compose-answer.ts'
+import { type AnswerCache, answerCache, type Work } from './answer-cache.ts'
+import { askMailbox } from './attempt/ask-mailbox.ts'
+import { catchAllCache } from './attempt/catch-all.ts'
+import { sessionPool } from './attempt/session-pool.ts'
+import type { VerifierState } from './attempt/state.ts'
+import { answerWithoutServer } from './compose-answer.ts'
 import { sideData } from './side-data/side-data.ts'
 import { identity } from './source/helo.ts'
-import { courtesy } from './source/host-limits.ts'
-import { type PoolRow, poolView } from './source/pool-status.ts'
-import { reach } from './source/port25.ts'
+import { hostLimits } from './source/host-limits.ts'
+import { type PoolRow, poolStatus } from './source/pool-status.ts'
+import { port25Monitor } from './source/port25.ts'
 import { type ProviderKey, sources } from './source/sources.ts'
 import type { MailboxAnswer, Verification, VerifyInput } from './verification.ts'
 
-/** What the operator has set. */
+/** The operator's settings. */
 export type VerifySettings = {
   /** The name to greet with; absent: the PTR name of the source address. */
   readonly helo?: Domain
@@ -27,53 +27,53 @@ export type VerifySettings = {
   readonly mailFrom?: Email | null
   /** Default 25. */
   readonly port?: number
-  /** The source addresses of the pool, asked for at every use; none: the system's choice. */
+  /** The source addresses of the pool, read at every use; none: the system's choice. */
   readonly pool?: () => readonly Ip[]
   /** Source addresses that one verification may use; default 3. */
   readonly poolAttempts?: number
   /** Why a blacklist makes a source address useless toward a provider (a provider's id, or the registrable domain of a mail host). */
   readonly listed?: (source: Ip, provider: ProviderKey) => string | undefined
-  /** Domains, with all below them, that are never asked. */
+  /** Domains that are never asked, with their subdomains. */
   readonly deny?: readonly Domain[]
-  /** Lifts every limit toward mail hosts: for labs. */
+  /** No limits toward mail hosts (`--no-courtesy`); for labs. */
   readonly noCourtesy?: boolean
 }
 
 export type Verifier = {
   /**
-   * Verifies one address. Always gives a verification, within `timeoutMs` and a quarter of a second, with what is known so far; what servers and the DNS
-   * do is data. `ctx.signal` is for a caller that goes away: give it more time than `timeoutMs`.
+   * Verifies one address. Gives an answer within `timeoutMs` and a quarter of a second, from what is known by then; faults of servers and of the DNS are
+   * data. `ctx.signal` is for a caller that goes away and should last longer than `timeoutMs`.
    * Rejects with AppError `forbidden` for a domain that the operator denies.
    */
   readonly verify: (ctx: Ctx, input: VerifyInput) => Promise<Verification>
-  /** The source addresses and how they stand, for `GET /v1/pool`. */
+  /** The state of the source addresses, for `GET /v1/pool`. */
   readonly pool: () => Promise<readonly PoolRow[]>
-  /** Lets every address be tried again (`POST /v1/pool`). */
+  /** Closes all circuit breakers (`POST /v1/pool`). */
   readonly reloadPool: () => Promise<void>
-  /** Closes the sessions that wait, and writes down how the addresses stand; at a stop. */
+  /** Closes idle sessions and saves the state of the source addresses, at shutdown. */
   readonly close: () => Promise<void>
 }
 
 export const DEFAULT_TIMEOUT_MS = 30_000
 export const DEFAULT_MAX_AGE_MS = 600_000
-/** The work ends at its own deadline; who waits for it gives it this much more to hand over what it has. */
+/** How much longer than its deadline a caller waits for the work to hand over its result, ms. */
 const GRACE_MS = 150
 
-/** A verifier and the memory that its verifications share: one a program. */
+/** A verifier with the state that its verifications share: one per process. */
 export function createVerifier(world: Pick<World, 'now' | 'store' | 'log'>, settings: VerifySettings = {}): Verifier {
-  const rooms: Rooms = {
-    who: identity(world.now, settings),
+  const state: VerifierState = {
+    identity: identity(world.now, settings),
     sources: sources(world, settings.listed),
-    courtesy: courtesy(world.now, settings.noCourtesy === true),
-    catchAll: catchAllMemory(world.now),
-    reach: reach(world.now),
-    sessions: sessions(),
+    limits: hostLimits(world.now, settings.noCourtesy === true),
+    catchAll: catchAllCache(world.now),
+    port25: port25Monitor(world.now),
+    sessions: sessionPool(),
     noCourtesy: settings.noCourtesy === true,
   }
-  const memory = answers(world.now)
+  const cache = answerCache(world.now)
   const greylisted = stickySources(world.now)
   const found = (ctx: Ctx, input: VerifyInput, email: Email): Promise<Found> =>
-    findOut({ ctx, input, email, rooms, settings, memory, greylisted })
+    answerFor({ ctx, input, email, state, settings, cache, greylisted })
   return {
     verify: async (ctx, input) => {
       const begun = ctx.now()
@@ -90,24 +90,25 @@ export function createVerifier(world: Pick<World, 'now' | 'store' | 'log'>, sett
       }
     },
     pool: async () => {
-      await rooms.sources.load()
-      return poolView(settings.pool?.() ?? [], rooms.sources.rows(), world.now(), settings.listed)
+      await state.sources.load()
+      return poolStatus(settings.pool?.() ?? [], state.sources.rows(), world.now(), settings.listed)
     },
     reloadPool: async () => {
-      await rooms.sources.load()
-      rooms.sources.reload()
+      await state.sources.load()
+      state.sources.reload()
     },
     close: async () => {
-      await rooms.sessions.close()
-      await rooms.sources.save()
+      await state.sessions.close()
+      await state.sources.save()
     },
   }
 }
 
-/** A greylisted question keeps its source address for a day: from another one it would begin to wait anew. */
-export type Sticky = { readonly get: (email: string) => Ip | undefined; readonly note: (answer: MailboxAnswer) => void }
+/** A greylisted question keeps its source address for a day: from another one the delay would start anew. */
+type StickySources = { readonly get: (email: string) => Ip | undefined; readonly note: (answer: MailboxAnswer) => void }
 
-function stickySources(now: () => number): Sticky {
+/** At most 10,000 addresses. */
+function stickySources(now: () => number): StickySources {
   const kept = new Map<string, { readonly source: Ip; readonly atMs: number }>()
   return {
     get: (email) => {
@@ -127,40 +128,40 @@ type Question = {
   readonly ctx: Ctx
   readonly input: VerifyInput
   readonly email: Email
-  readonly rooms: Rooms
+  readonly state: VerifierState
   readonly settings: VerifySettings
-  readonly memory: Answers
-  readonly greylisted: Sticky
+  readonly cache: AnswerCache
+  readonly greylisted: StickySources
 }
 
 type Found = { readonly answer: MailboxAnswer; readonly remembered: boolean }
 
-async function findOut(question: Question): Promise<Found> {
-  const { ctx, input, email, settings, memory } = question
+async function answerFor(question: Question): Promise<Found> {
+  const { ctx, input, email, settings, cache } = question
   const denied = settings.deny?.find((name) => email.domain === name || email.domain.endsWith(`.${name}`))
   if (denied !== undefined)
     throw new AppError('forbidden', `the operator does not let ${denied} be asked`, { parameter: 'email' })
   const key = [formatEmail(email), input.bindIp ?? '', input.pool === true, input.port ?? ''].join(' ')
-  const known = memory.recall(key, input.maxAgeMs ?? DEFAULT_MAX_AGE_MS)
+  const known = cache.recall(key, input.maxAgeMs ?? DEFAULT_MAX_AGE_MS)
   if (known) return { answer: known, remembered: true }
-  const patience = lifeOf()
-  const release = patience.bound((input.timeoutMs ?? DEFAULT_TIMEOUT_MS) + GRACE_MS, ctx.signal)
+  const waiting = lifeOf()
+  const release = waiting.bound((input.timeoutMs ?? DEFAULT_TIMEOUT_MS) + GRACE_MS, ctx.signal)
   try {
-    return { answer: await memory.share(key, () => begin(question, key), patience.signal), remembered: false }
+    return { answer: await cache.share(key, () => begin(question, key), waiting.signal), remembered: false }
   } finally {
     release()
   }
 }
 
-/** The work itself lives on while anybody waits for it, whoever began it. */
-function begin({ ctx, input, email, rooms, settings, memory, greylisted }: Question, key: string): Work {
+/** Shared work continues while at least one caller waits for it. */
+function begin({ ctx, input, email, state, settings, cache, greylisted }: Question, key: string): Work {
   const timeoutMs = input.timeoutMs ?? DEFAULT_TIMEOUT_MS
   const life = lifeOf()
   const release = life.bound(timeoutMs)
   const own: Ctx = { ...ctx, signal: life.signal }
-  const work = settle(own, {
+  const work = askMailbox(own, {
     email,
-    rooms,
+    state,
     port: input.port ?? settings.port ?? 25,
     bindIp: input.bindIp,
     pool: input.pool === true ? (settings.pool?.() ?? []) : undefined,
@@ -172,7 +173,7 @@ function begin({ ctx, input, email, rooms, settings, memory, greylisted }: Quest
   let abandoned = false
   const result = work.result
     .then((answer) => {
-      if (!abandoned) memory.remember(key, answer)
+      if (!abandoned) cache.remember(key, answer)
       greylisted.note(answer)
       return answer
     })
@@ -181,11 +182,11 @@ function begin({ ctx, input, email, rooms, settings, memory, greylisted }: Quest
     abandoned = true
     life.end()
   }
-  return { result, sofar: work.sofar, stop }
+  return { result, partial: work.partial, stop }
 }
 
 const badSyntax = (text: string, problem: string, now: number): MailboxAnswer =>
-  unasked(
+  answerWithoutServer(
     {
       email: { smtputf8: /[^\u0000-\u007f]/.test(text.slice(0, 320)) },
       shown: printable(text, 320),

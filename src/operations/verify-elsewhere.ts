@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AppError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { printable } from '../base/text.ts'
-import { outcomeOf, REASONS, type Reason } from '../mailbox/reasons.ts'
+import { anotherSourceMayHelp, outcomeOf, REASONS, type Reason } from '../mailbox/reasons.ts'
 import type { Peer } from '../peers/peer.ts'
 import { verifyAnswer } from './answer-verify.ts'
 import { askPeer } from './ask-peer.ts'
@@ -13,8 +13,6 @@ import type { Call } from './operation.ts'
 const MAX_NODES = 3
 /** Less time than this is not worth a call to another node, ms: it is the least `timeout` of a verification. */
 const LEAST_MS = 1_000
-/** Refusals about us that another node need not meet. */
-const ABOUT_THE_SOURCE: readonly unknown[] = ['source_blocked', 'reverse_dns_required', 'helo_refused', 'rate_limited']
 
 /** What is believed of another node's verification; everything else of its answer is left out. */
 const believed = z.object({
@@ -47,7 +45,7 @@ export async function verifyElsewhere(
   if (asked.peer !== undefined && asked.peer !== 'auto') return fromNamed(ctx, deps, asked, asked.peer)
   if (asked.peer === 'auto') return (await fromNodes(ctx, deps, asked, begun, () => true))?.answer ?? here()
   const own = await here()
-  if (!asked.pool || own.result !== 'blocked' || !ABOUT_THE_SOURCE.includes(own.reason)) return own
+  if (!asked.pool || own.result !== 'blocked' || !anotherSourceMayHelp(own.reason as Reason, true)) return own
   const other = await fromNodes(ctx, deps, asked, begun, ({ result }) => result !== 'blocked')
   return other ? joined(own, other.answer, ctx.now() - begun) : own
 }

@@ -3,72 +3,84 @@ import type { Email } from '../../names/email.ts'
 import { familyOf, type Ip } from '../../names/ip.ts'
 import { DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
-import { type About, aboutEmail, answerOf, unasked } from '../compose-answer.ts'
+import { type AnswerBase, addressPart, answerOf, answerWithoutServer } from '../compose-answer.ts'
 import { UNKNOWN_PROVIDER } from '../provider/provider.ts'
 import type { Reason } from '../reasons.ts'
 import type { Source } from '../source/sources.ts'
 import type { MailboxAnswer } from '../verification.ts'
-import type { Conversed } from './dialogue.ts'
-import { familiesOf, keyOf, type Rooms, type Stop, stopsOf } from './query.ts'
-import { walk } from './try-hosts.ts'
+import { type Destination, destinationsOf, familiesOf, providerKeyOf } from './destinations.ts'
+import type { DialogueResult } from './dialogue.ts'
+import type { VerifierState } from './state.ts'
+import { tryHosts } from './try-hosts.ts'
 
-/** One question that nobody has answered yet. */
-export type Unsettled = {
+/** A question about one mailbox. */
+export type MailboxQuestion = {
   readonly email: Email
-  readonly rooms: Rooms
+  readonly state: VerifierState
   readonly port: number
   readonly bindIp: Ip | undefined
   /** The pool, where it is to be used; empty: the system's choice. */
   readonly pool: readonly Ip[] | undefined
   readonly poolAttempts: number
-  /** The source address to stay with. */
+  /** The source address that a greylisted question was asked from before. */
   readonly stickTo: Ip | undefined
   readonly deadlineMs: number
   readonly reuse: boolean
 }
 
-/** Looks the mail hosts up and asks them. `sofar` tells at any time what is known. */
-export function settle(
+/** Looks the mail hosts up and asks them. `partial` gives the answer from what is known so far, at any time. */
+export function askMailbox(
   ctx: Ctx,
-  question: Unsettled,
-): { readonly result: Promise<MailboxAnswer>; readonly sofar: () => MailboxAnswer } {
-  const heard: Conversed[] = []
-  let about: About = { ...aboutEmail(question.email), mxHosts: [], provider: undefined, observedAtMs: ctx.now() }
-  const learn = (more: Partial<About>): About => (about = { ...about, ...more })
-  return { result: run(ctx, question, heard, about, learn), sofar: () => answerOf(about, heard) }
+  question: MailboxQuestion,
+): { readonly result: Promise<MailboxAnswer>; readonly partial: () => MailboxAnswer } {
+  const results: DialogueResult[] = []
+  let base: AnswerBase = { ...addressPart(question.email), mxHosts: [], provider: undefined, observedAtMs: ctx.now() }
+  const extend = (more: Partial<AnswerBase>): AnswerBase => (base = { ...base, ...more })
+  return { result: run(ctx, question, results, base, extend), partial: () => answerOf(base, results) }
 }
 
 async function run(
   ctx: Ctx,
-  question: Unsettled,
-  heard: Conversed[],
-  first: About,
-  learn: (more: Partial<About>) => About,
+  question: MailboxQuestion,
+  results: DialogueResult[],
+  first: AnswerBase,
+  extend: (more: Partial<AnswerBase>) => AnswerBase,
 ): Promise<MailboxAnswer> {
-  const { email, rooms } = question
+  const { email, state, port, deadlineMs, reuse } = question
   const hosts = await settled(lookupMailHosts(ctx, email.domain))
   if (hosts instanceof DnsError)
-    return unasked(first, 'dns_failure', `the mail hosts of ${email.domain} could not be looked up: ${hosts.message}`)
-  const stops = stopsOf(hosts, ctx.random)
-  const about = learn({ mxHosts: hosts.hosts.map(({ exchange }) => exchange), provider: stops[0]?.provider?.id })
-  const nowhere = noStops(hosts, stops, email)
-  if (nowhere) return unasked(about, nowhere.reason, nowhere.message)
-  const hold = rooms.courtesy.hold(email.domain, keyOf(stops[0]!))
-  if (hold) return unasked(about, 'rate_limited', hold.message, hold.retryAfterMs)
-  await rooms.sources.load()
-  const chosen = sourcesFor(question, stops)
-  if (!('from' in chosen)) return unasked(about, chosen.reason, chosen.message, chosen.untilMs - ctx.now())
-  const told = learn({ skipped: chosen.skipped })
-  const { port, deadlineMs, reuse } = question
-  await walk(ctx, rooms, { email, hosts, port, from: chosen.from, deadlineMs, reuse }, stops, heard)
-  return concluded(told, heard, question, ctx.signal.aborted)
+    return answerWithoutServer(
+      first,
+      'dns_failure',
+      `the mail hosts of ${email.domain} could not be looked up: ${hosts.message}`,
+    )
+  const destinations = destinationsOf(hosts, ctx.random)
+  const base = extend({
+    mxHosts: hosts.hosts.map(({ exchange }) => exchange),
+    provider: destinations[0]?.provider?.id,
+  })
+  const none = whyNoDestination(hosts, destinations, email)
+  if (none) return answerWithoutServer(base, none.reason, none.message)
+  const hold = state.limits.hold(email.domain, providerKeyOf(destinations[0]!))
+  if (hold) return answerWithoutServer(base, 'rate_limited', hold.message, hold.retryAfterMs)
+  await state.sources.load()
+  const chosen = chooseSources(question, destinations)
+  if (!('sources' in chosen))
+    return answerWithoutServer(base, chosen.reason, chosen.message, chosen.untilMs - ctx.now())
+  const extended = extend({ skipped: chosen.skipped })
+  await tryHosts(ctx, state, { email, port, sources: chosen.sources, deadlineMs, reuse }, destinations, results)
+  return conclude(extended, results, question, ctx.signal.aborted)
 }
 
-type Nowhere = { readonly reason: Reason; readonly message: string }
+type NoAnswer = { readonly reason: Reason; readonly message: string }
 
-/** Why there is nobody to ask; NXDOMAIN told from no record, and both from what could not be found out (RFC 5321 §5.1, RFC 7505). */
-function noStops(hosts: MailHosts, stops: readonly Stop[], { domain }: Email): Nowhere | undefined {
-  if (stops.length > 0) return undefined
+/** Why there is no host to ask: NXDOMAIN, no record and a failed look-up are told apart (RFC 5321 §5.1, RFC 7505). */
+function whyNoDestination(
+  hosts: MailHosts,
+  destinations: readonly Destination[],
+  { domain }: Email,
+): NoAnswer | undefined {
+  if (destinations.length > 0) return undefined
   if (hosts.kind === 'null')
     return { reason: 'null_mx', message: `${domain} says by its null MX that it takes no mail (RFC 7505)` }
   if (!hosts.exists) return { reason: 'domain_not_found', message: `the domain ${domain} does not exist` }
@@ -87,20 +99,27 @@ function noStops(hosts: MailHosts, stops: readonly Stop[], { domain }: Email): N
   return { reason: 'no_mail_host', message: `none of the mail hosts that ${domain} names has an address: ${names}` }
 }
 
-type Chosen =
-  | { readonly from: readonly Source[]; readonly skipped: NonNullable<About['skipped']> }
-  | (Nowhere & { readonly untilMs: number })
+type ChosenSources =
+  | { readonly sources: readonly Source[]; readonly skipped: NonNullable<AnswerBase['skipped']> }
+  | (NoAnswer & { readonly untilMs: number })
 
 /** `bind_ip` alone: that one and no other. The pool: `bind_ip` first, then the healthiest; without a configured pool, the system's choice. */
-function sourcesFor({ bindIp, pool, poolAttempts, rooms, stickTo }: Unsettled, stops: readonly Stop[]): Chosen {
-  if (pool === undefined) return { from: [bindIp], skipped: [] }
-  const first = stops[0]!
+function chooseSources(
+  { bindIp, pool, poolAttempts, state, stickTo }: MailboxQuestion,
+  destinations: readonly Destination[],
+): ChosenSources {
+  if (pool === undefined) return { sources: [bindIp], skipped: [] }
+  const first = destinations[0]!
   const { perMinute } = first.provider ?? UNKNOWN_PROVIDER
   const members: readonly Source[] = pool.length > 0 ? pool : [undefined]
-  const { usable, skipped } = rooms.sources.pick(members, { key: keyOf(first), perMinute }, familiesOf(stops))
+  const { usable, skipped } = state.sources.choose(
+    members,
+    { key: providerKeyOf(first), perMinute },
+    familiesOf(destinations),
+  )
   const preferred = [bindIp, stickTo].filter((source) => source !== undefined)
-  const from = [...new Set<Source>([...preferred.filter((s) => s === bindIp || usable.includes(s)), ...usable])]
-  if (from.length > 0) return { from: ofBothFamilies(from, poolAttempts), skipped }
+  const sources = [...new Set<Source>([...preferred.filter((s) => s === bindIp || usable.includes(s)), ...usable])]
+  if (sources.length > 0) return { sources: ofBothFamilies(sources, poolAttempts), skipped }
   if (skipped.length === 0)
     return {
       reason: 'network_unreachable',
@@ -108,38 +127,38 @@ function sourcesFor({ bindIp, pool, poolAttempts, rooms, stickTo }: Unsettled, s
       untilMs: 0,
     }
   const soonest = skipped.reduce((a, b) => (b.untilMs < a.untilMs ? b : a))
-  const message = `every source address rests toward ${keyOf(first)}; ${soonest.source ?? 'the default address'} ${soonest.why}`
+  const message = `every source address rests toward ${providerKeyOf(first)}; ${soonest.source ?? 'the default address'} ${soonest.why}`
   return { reason: 'source_blocked', message: message.slice(0, 512), untilMs: soonest.untilMs }
 }
 
-/** The first `most` sources; where they are all of one family and there is one of the other, that one has the last place (RFC 5321 §5.1: all addresses are tried). */
-export function ofBothFamilies(from: readonly Source[], most: number): readonly Source[] {
-  const first = from.slice(0, most)
+/** The first `most` sources. When all are of one family and there is one of the other, that one takes the last place (RFC 5321 §5.1: all addresses are tried). */
+export function ofBothFamilies(sources: readonly Source[], most: number): readonly Source[] {
+  const first = sources.slice(0, most)
   const families = new Set(first.map((source) => source && familyOf(source)))
-  const other = from.slice(most).find((source) => !families.has(source && familyOf(source)))
+  const other = sources.slice(most).find((source) => !families.has(source && familyOf(source)))
   return other === undefined || most < 2 ? first : [...first.slice(0, -1), other]
 }
 
-function concluded(
-  about: About,
-  heard: readonly Conversed[],
-  { rooms, bindIp }: Unsettled,
-  late: boolean,
+function conclude(
+  base: AnswerBase,
+  results: readonly DialogueResult[],
+  { state, bindIp }: MailboxQuestion,
+  timedOut: boolean,
 ): MailboxAnswer {
-  if (heard.length === 0 && late)
-    return unasked(
-      about,
+  if (results.length === 0 && timedOut)
+    return answerWithoutServer(
+      base,
       'rate_limited',
       'the limits of this service toward the mail host held the question back until time was up',
     )
-  if (heard.length === 0)
-    return unasked(
-      about,
+  if (results.length === 0)
+    return answerWithoutServer(
+      base,
       'network_unreachable',
       `no mail host has an address of the family of ${bindIp ?? 'the source address'}`,
     )
-  const answer = answerOf(about, heard)
-  const networks = answer.reason === 'connect_timeout' ? rooms.reach.blocked() : 0
+  const answer = answerOf(base, results)
+  const networks = answer.reason === 'connect_timeout' ? state.port25.blockedNetworks() : 0
   if (networks === 0) return answer
   return {
     ...answer,

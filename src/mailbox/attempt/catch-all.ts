@@ -2,12 +2,12 @@ import { type TtlCache, ttlCache } from '../../base/ttl-cache.ts'
 import type { Domain } from '../../names/domain.ts'
 import type { Email } from '../../names/email.ts'
 import type { Reply } from '../../net/smtp/reply.ts'
-import type { Reason } from '../reasons.ts'
+import { type Reason, reasonRow } from '../reasons.ts'
 
 const CONSONANTS = 'bcdfghjklmnprstvz'
 const VOWELS = 'aeiou'
 
-/** A mailbox that nobody has: looks like a name, 25 characters, some 80 bits that cannot be guessed. */
+/** A mailbox that nobody has: a plausible name of 25 characters with about 80 bits of randomness. */
 export function madeUpMailbox(domain: Domain, random: () => number): Email {
   const pick = (letters: string): string => letters[Math.floor(random() * letters.length)]!
   const word = (syllables: number): string =>
@@ -17,25 +17,25 @@ export function madeUpMailbox(domain: Domain, random: () => number): Email {
 }
 
 /**
- * What the answer to a made-up mailbox tells: it is taken (true), it is refused as not there (false), or nothing (null): a temporary
- * answer, or a refusal that is about us, about bounces or about too many recipients.
+ * Whether the reply to a made-up mailbox shows a catch-all: accepted (true), refused because it does not exist (false), or unknown (null): a temporary
+ * reply, or a refusal that is about us, about bounces or about too many recipients.
  */
-export function judgeProbe(reply: Reply, reason: Reason): boolean | null {
+export function probeResult(reply: Reply, reason: Reason): boolean | null {
   if (reply.code < 300) return true
   if (reply.code < 500) return null
-  return reason === 'mailbox_not_found' || reason === 'mailbox_disabled' ? false : null
+  return reasonRow(reason).absent ? false : null
 }
 
 const KEPT_MS = 6 * 3_600_000
 
-/** What is known of domains that take any name, by domain and mail host, for 6 hours. At most 50,000. */
-export type CatchAllMemory = {
+/** Whether domains accept any mailbox, by domain and mail host, for 6 hours. At most 50,000. */
+export type CatchAllCache = {
   readonly get: (domain: Domain, mxHost: string) => boolean | undefined
   readonly set: (domain: Domain, mxHost: string, catchAll: boolean) => void
 }
 
-/** The memory of one verifier. `ttlMs`: how long an answer is kept. */
-export function catchAllMemory(now: () => number, ttlMs: number = KEPT_MS): CatchAllMemory {
+/** The cache of one verifier. `ttlMs`: how long an answer is kept. */
+export function catchAllCache(now: () => number, ttlMs: number = KEPT_MS): CatchAllCache {
   const kept: TtlCache<{ readonly catchAll: boolean }> = ttlCache({ maxEntries: 50_000, now })
   return {
     get: (domain, mxHost) => kept.get(`${domain} ${mxHost}`)?.value.catchAll,

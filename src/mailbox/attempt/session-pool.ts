@@ -1,25 +1,25 @@
 import type { Session } from '../../net/smtp/session.ts'
 
-/** A session that waits for its next recipient, with the place that it holds toward the mail host. */
-export type Kept = {
+/** A session between two recipients, with the connection slot that it occupies at the mail host. */
+export type PooledSession = {
   readonly session: Session
-  /** Gives the place back. */
-  readonly leave: () => void
+  /** Frees the slot. */
+  readonly release: () => void
   readonly recipients: number
   readonly unknown: number
 }
 
-/** Open sessions between recipients, by where they lead. For lists: a single question closes its own. */
-export type Sessions = {
-  /** A waiting session, or a place of one's own, whichever comes first. Rejects as `enter` does. */
+/** Open sessions between recipients, by source and destination. For lists of addresses: a single question closes its own session. */
+export type SessionPool = {
+  /** An idle session, or a slot for a new one, whichever comes first. Rejects as `acquireSlot` does. */
   readonly acquire: (
     key: string,
-    enter: (signal: AbortSignal) => Promise<() => void>,
+    acquireSlot: (signal: AbortSignal) => Promise<() => void>,
     signal: AbortSignal,
-  ) => Promise<Kept | { readonly session?: undefined; readonly leave: () => void }>
-  /** Hands a session on, or keeps it for a moment; one that is spent is closed and its place given back. */
-  readonly release: (key: string, kept: Kept) => Promise<void>
-  /** Closes all that wait. */
+  ) => Promise<PooledSession | { readonly session?: undefined; readonly release: () => void }>
+  /** Hands a session to the next waiter, or keeps it for 1.5 s; one that has reached its limits is closed and its slot freed. */
+  readonly release: (key: string, pooled: PooledSession) => Promise<void>
+  /** Closes all idle sessions. */
   readonly close: () => Promise<void>
 }
 
@@ -30,46 +30,46 @@ const MAX_RECIPIENTS = 40
 /** Unknown recipients of one session: Postfix slows down at 10 errors and hangs up at 20 (smtpd_soft_error_limit). */
 const MAX_UNKNOWN = 8
 
-/** The sessions of one verifier; none outlives a second and a half of waiting. */
-export function sessions(): Sessions {
-  const idle = new Map<string, Set<Kept>>()
-  const waiting = new Map<string, Set<(kept: Kept) => void>>()
-  const timers = new WeakMap<Kept, NodeJS.Timeout>()
+/** The sessions of one verifier; an idle one is closed after 1.5 s. */
+export function sessionPool(): SessionPool {
+  const idle = new Map<string, Set<PooledSession>>()
+  const waiting = new Map<string, Set<(pooled: PooledSession) => void>>()
+  const timers = new WeakMap<PooledSession, NodeJS.Timeout>()
 
-  async function end({ session, leave }: Kept): Promise<void> {
+  async function end({ session, release }: PooledSession): Promise<void> {
     await session.quit()
-    leave()
+    release()
   }
-  function takeIdle(key: string): Kept | undefined {
-    const kept = idle.get(key)?.values().next().value
-    if (!kept) return undefined
-    remove(idle, key, kept)
-    clearTimeout(timers.get(kept))
-    return kept
+  function takeIdle(key: string): PooledSession | undefined {
+    const pooled = idle.get(key)?.values().next().value
+    if (!pooled) return undefined
+    remove(idle, key, pooled)
+    clearTimeout(timers.get(pooled))
+    return pooled
   }
-  function park(key: string, kept: Kept): void {
-    add(idle, key, kept)
+  function park(key: string, pooled: PooledSession): void {
+    add(idle, key, pooled)
     const timer = setTimeout(() => {
-      if (remove(idle, key, kept)) void end(kept)
+      if (remove(idle, key, pooled)) void end(pooled)
     }, IDLE_MS)
-    timers.set(kept, timer.unref())
+    timers.set(pooled, timer.unref())
   }
   return {
-    acquire: async (key, enter, signal) => {
-      const kept = takeIdle(key)
-      if (kept) return kept
+    acquire: async (key, acquireSlot, signal) => {
+      const pooled = takeIdle(key)
+      if (pooled) return pooled
       const stop = new AbortController()
       return new Promise((resolve, reject) => {
-        const handed = (next: Kept): void => {
+        const handed = (next: PooledSession): void => {
           remove(waiting, key, handed)
           stop.abort()
           resolve(next)
         }
         add(waiting, key, handed)
-        enter(AbortSignal.any([signal, stop.signal])).then(
-          (leave) => {
-            if (remove(waiting, key, handed)) resolve({ leave })
-            else leave() // a session came first
+        acquireSlot(AbortSignal.any([signal, stop.signal])).then(
+          (release) => {
+            if (remove(waiting, key, handed)) resolve({ release })
+            else release() // a session came first
           },
           (error: unknown) => {
             if (remove(waiting, key, handed)) reject(error)
@@ -77,15 +77,15 @@ export function sessions(): Sessions {
         )
       })
     },
-    release: async (key, kept) => {
-      const spent = kept.recipients >= MAX_RECIPIENTS || kept.unknown >= MAX_UNKNOWN
-      if (spent || !kept.session.usable()) return end(kept)
+    release: async (key, pooled) => {
+      const exhausted = pooled.recipients >= MAX_RECIPIENTS || pooled.unknown >= MAX_UNKNOWN
+      if (exhausted || !pooled.session.usable()) return end(pooled)
       const next = waiting.get(key)?.values().next().value
-      if (next) next(kept)
-      else park(key, kept)
+      if (next) next(pooled)
+      else park(key, pooled)
     },
     close: async () => {
-      const all = [...idle.values()].flatMap((kept) => [...kept])
+      const all = [...idle.values()].flatMap((pooled) => [...pooled])
       idle.clear()
       await Promise.all(all.map(end))
     },

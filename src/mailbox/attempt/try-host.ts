@@ -1,118 +1,125 @@
 import { sleep } from '../../base/deadline.ts'
 import type { Stage } from '../../net/smtp/reply.ts'
-import { isAboutMailbox } from '../about-mailbox.ts'
 import { UNKNOWN_PROVIDER } from '../provider/provider.ts'
+import { anotherSourceMayHelp, isAboutRecipient, reasonRow } from '../reasons.ts'
 import type { SourceEvent } from '../source/circuit-breaker.ts'
-import type { Failure } from '../source/host-limits.ts'
-import { type Conversed, converse, type Talked } from './dialogue.ts'
-import { anotherSourceMayHelp } from './next-step.ts'
-import { type Journey, keyOf, type Leg, type Rooms, type Stop } from './query.ts'
-import type { Kept } from './session-pool.ts'
-import { shareOf } from './stage-timeout.ts'
+import type { HostFailure } from '../source/host-limits.ts'
+import { type Destination, providerKeyOf } from './destinations.ts'
+import { type DialogueResult, type FinishedDialogue, runDialogue } from './dialogue.ts'
+import type { PooledSession } from './session-pool.ts'
+import type { MailboxQuery, SourcePass, VerifierState } from './state.ts'
 
-/** One conversation within the limits of courtesy; undefined when time ran out before it could begin. */
-export async function visit(
-  leg: Leg,
-  stop: Stop,
-  manner: { startTls: boolean; last: boolean },
-): Promise<Conversed | undefined> {
-  const { ctx, rooms, source } = leg
-  const { maxConnections } = stop.provider ?? UNKNOWN_PROVIDER
-  const provider = keyOf(stop)
-  const failure = rooms.courtesy.failure(stop.address, source)
-  if (failure) return remembered(leg, stop, failure, ctx.now())
-  const enter = (signal: AbortSignal) =>
-    rooms.courtesy.enter({ address: stop.address, provider, maxConnections, source }, signal)
-  const reuse = leg.journey.reuse && stop.provider?.secondRcpt !== 'hurts'
-  const key = `${source ?? ''} ${stop.host} ${stop.address} ${leg.journey.port} ${manner.startTls}`
-  let place: Place
+export type TryOptions = { readonly startTls: boolean; readonly isLast: boolean }
+
+/** One dialogue with one address of a mail host, within the limits; undefined when time ran out before it could begin. */
+export async function tryHost(
+  pass: SourcePass,
+  destination: Destination,
+  options: TryOptions,
+): Promise<DialogueResult | undefined> {
+  const { ctx, state, source, query } = pass
+  const { maxConnections } = destination.provider ?? UNKNOWN_PROVIDER
+  const provider = providerKeyOf(destination)
+  const failure = state.limits.failure(destination.address, source)
+  if (failure) return notDialled(pass, destination, failure)
+  const acquireSlot = (signal: AbortSignal) =>
+    state.limits.acquire({ address: destination.address, provider, maxConnections, source }, signal)
+  const reuse = query.reuse && destination.provider?.secondRcpt !== 'hurts'
+  const key = `${source ?? ''} ${destination.host} ${destination.address} ${query.port} ${options.startTls}`
+  let slot: Slot
   try {
-    place = reuse ? await rooms.sessions.acquire(key, enter, ctx.signal) : { leave: await enter(ctx.signal) }
+    slot = reuse
+      ? await state.sessions.acquire(key, acquireSlot, ctx.signal)
+      : { release: await acquireSlot(ctx.signal) }
   } catch (error) {
     if (ctx.signal.aborted) return undefined
     throw error
   }
-  let spent: Place | undefined = place
+  let unused: Slot | undefined = slot
   try {
-    if (!(await takeTurn(leg, stop))) return undefined
-    const { said, session } = await talk(leg, stop, { ...manner, kept: place.session, leaveOpen: reuse })
-    spent = undefined
-    if (session) await rooms.sessions.release(key, another(place, session, said))
-    else place.leave()
-    return said
+    if (!(await waitForRate(pass, destination))) return undefined
+    const { result, session } = await talk(pass, destination, options, { session: slot.session, keepOpen: reuse })
+    unused = undefined
+    if (session) await state.sessions.release(key, usedOnceMore(slot, session, result))
+    else slot.release()
+    return result
   } finally {
-    if (spent) await abandon(spent)
+    if (unused) await abandon(unused)
   }
 }
 
-type Place = Kept | { readonly session?: undefined; readonly leave: () => void }
+type Slot = PooledSession | { readonly session?: undefined; readonly release: () => void }
 
-const another = (place: Place, session: Kept['session'], { verdict }: Conversed): Kept => {
-  const before = place.session === session ? place : { recipients: 0, unknown: 0 }
+const usedOnceMore = (slot: Slot, session: PooledSession['session'], { verdict }: DialogueResult): PooledSession => {
+  const before = slot.session === session ? slot : { recipients: 0, unknown: 0 }
   const unknown = before.unknown + (verdict.reason === 'mailbox_not_found' ? 1 : 0)
-  return { session, leave: place.leave, recipients: before.recipients + 1, unknown }
+  return { session, release: slot.release, recipients: before.recipients + 1, unknown }
 }
 
-async function abandon(place: Place): Promise<void> {
-  await place.session?.quit()
-  place.leave()
+async function abandon(slot: Slot): Promise<void> {
+  await slot.session?.quit()
+  slot.release()
 }
 
 async function talk(
-  { ctx, rooms, journey, source }: Leg,
-  stop: Stop,
-  manner: {
-    readonly startTls: boolean
-    readonly last: boolean
-    readonly kept: Kept['session'] | undefined
-    readonly leaveOpen: boolean
-  },
-): Promise<Talked> {
-  const provider = keyOf(stop)
-  const perMinute = (stop.provider ?? UNKNOWN_PROVIDER).perMinute
-  rooms.sources.tell(source, provider, perMinute, { kind: 'begun' })
+  { ctx, state, query, source }: SourcePass,
+  destination: Destination,
+  { startTls, isLast }: TryOptions,
+  reuse: { readonly session: PooledSession['session'] | undefined; readonly keepOpen: boolean },
+): Promise<FinishedDialogue> {
+  const provider = providerKeyOf(destination)
+  const { perMinute } = destination.provider ?? UNKNOWN_PROVIDER
+  state.sources.record(source, provider, perMinute, { kind: 'begun' })
   const plan = {
-    ...stop,
-    email: journey.email,
-    port: journey.port,
+    ...destination,
+    email: query.email,
+    port: query.port,
     source,
-    catchAll: rooms.catchAll.get(journey.email.domain, stop.host),
-    startTls: manner.startTls,
-    stageMs: (stage: Stage) => shareOf(stage, journey.deadlineMs - ctx.now(), manner.last),
+    catchAll: state.catchAll.get(query.email.domain, destination.host),
+    startTls,
+    stageMs: (stage: Stage) => stageTimeout(stage, query.deadlineMs - ctx.now(), isLast),
   }
-  const talked = await converse(ctx, rooms.who, plan, manner)
-  note(rooms, talked.said, journey)
-  rooms.sources.tell(source, provider, perMinute, eventOf(talked.said, rooms.who.heloFollowsSource))
-  return talked
+  const finished = await runDialogue(ctx, state.identity, plan, reuse)
+  learn(state, finished.result, query)
+  state.sources.record(source, provider, perMinute, eventOf(finished.result, state.identity.heloFollowsSource))
+  return finished
 }
 
-/** What a conversation teaches for those to come. */
-function note({ courtesy, catchAll, reach }: Rooms, said: Conversed, { email }: Journey): void {
-  const { plan, verdict, stage } = said
-  if (verdict.reason === 'connect_timeout') reach.timedOut(plan.address)
-  else if (said.localAddress !== undefined || verdict.reason === 'connect_refused') reach.reached()
-  const dead = stage === 'connect' && ['connect_timeout', 'connect_refused'].includes(verdict.reason)
-  if (dead) courtesy.failed(plan.address, plan.source, { reason: verdict.reason, message: said.message })
-  if (typeof said.catchAll === 'boolean') catchAll.set(email.domain, plan.host, said.catchAll)
-  if (stage === 'rcpt' && isAboutMailbox(verdict.reason))
-    courtesy.answered(email.domain, keyOf(plan), verdict.reason === 'mailbox_not_found')
+/** Keeps what a dialogue tells for those to come. */
+function learn({ limits, catchAll, port25 }: VerifierState, result: DialogueResult, { email }: MailboxQuery): void {
+  const { plan, verdict, stage } = result
+  if (verdict.reason === 'connect_timeout') port25.timedOut(plan.address)
+  else if (result.localAddress !== undefined || verdict.reason === 'connect_refused') port25.reached()
+  if (stage === 'connect' && reasonRow(verdict.reason).hostDown)
+    limits.failed(plan.address, plan.source, { reason: verdict.reason, message: result.message })
+  if (typeof result.catchAll === 'boolean') catchAll.set(email.domain, plan.host, result.catchAll)
+  if (stage === 'rcpt' && isAboutRecipient(verdict.reason))
+    limits.answered(email.domain, providerKeyOf(plan), verdict.reason === 'mailbox_not_found')
 }
 
-function eventOf(said: Conversed, heloFollowsSource: boolean): SourceEvent {
-  const { reason } = said.verdict
-  const text = said.message
-  if (isAboutMailbox(reason) || reason === 'greylisted') return { kind: 'answered', latencyMs: said.durationMs }
-  if (reason === 'rate_limited' || reason === 'too_many_recipients') return { kind: 'throttled', reason, text }
-  if (said.reply && anotherSourceMayHelp(reason, heloFollowsSource)) return { kind: 'refused', reason, text }
-  return { kind: 'unanswered' }
+function eventOf(result: DialogueResult, heloFollowsSource: boolean): SourceEvent {
+  const { reason } = result.verdict
+  const text = result.message
+  switch (reasonRow(reason).sourceHealth) {
+    case 'good':
+      return { kind: 'answered', latencyMs: result.durationMs }
+    case 'throttled':
+      return { kind: 'throttled', reason, text }
+    case 'refused':
+      return anotherSourceMayHelp(reason, heloFollowsSource)
+        ? { kind: 'refused', reason, text }
+        : { kind: 'unanswered' }
+    case 'none':
+      return { kind: 'unanswered' }
+  }
 }
 
-/** Waits for a turn in the rate of this source toward the provider; false when time ran out. */
-async function takeTurn({ ctx, rooms, source }: Leg, stop: Stop): Promise<boolean> {
-  if (rooms.noCourtesy) return true
-  const { perMinute } = stop.provider ?? UNKNOWN_PROVIDER
+/** Waits for the rate of this source toward the provider; false when time ran out. */
+async function waitForRate({ ctx, state, source }: SourcePass, destination: Destination): Promise<boolean> {
+  if (state.noCourtesy) return true
+  const { perMinute } = destination.provider ?? UNKNOWN_PROVIDER
   for (;;) {
-    const waitMs = rooms.sources.turn(source, keyOf(stop), perMinute)
+    const waitMs = state.sources.takeToken(source, providerKeyOf(destination), perMinute)
     if (waitMs === 0) return true
     try {
       await sleep(waitMs, ctx.signal)
@@ -123,14 +130,19 @@ async function takeTurn({ ctx, rooms, source }: Leg, stop: Stop): Promise<boolea
   }
 }
 
-function remembered(leg: Leg, stop: Stop, failure: Failure, now: number): Conversed {
-  const ago = Math.max(0, Math.round((now - failure.atMs) / 1_000))
+/** The result for a host that failed within the last minute. */
+function notDialled(
+  { ctx, query, source }: SourcePass,
+  destination: Destination,
+  failure: HostFailure,
+): DialogueResult {
+  const ago = Math.max(0, Math.round((ctx.now() - failure.atMs) / 1_000))
   return {
     plan: {
-      ...stop,
-      email: leg.journey.email,
-      port: leg.journey.port,
-      source: leg.source,
+      ...destination,
+      email: query.email,
+      port: query.port,
+      source,
       catchAll: undefined,
       startTls: false,
       stageMs: () => 0,
@@ -142,4 +154,19 @@ function remembered(leg: Leg, stop: Stop, failure: Failure, now: number): Conver
     transcript: [],
     durationMs: 0,
   }
+}
+
+const LONGEST_STAGE_MS: Partial<Record<Stage, number>> = { connect: 10_000, banner: 20_000 }
+const LONGEST_COMMAND_MS = 20_000
+const LONGEST_LAST_CONNECT_MS = 20_000
+
+/**
+ * The longest wait for one reply, ms (RFC 5321 §4.5.3.2 recommends minutes; a caller waits for seconds). While there are other addresses to try, a
+ * connection gets at most 10 s and 40 % of the time that remains, a banner and a command 20 s and 60 %. The last address gets all that remains, its
+ * connection at most 20 s.
+ */
+function stageTimeout(stage: Stage, remainingMs: number, isLast: boolean): number {
+  if (isLast) return Math.max(1, stage === 'connect' ? Math.min(LONGEST_LAST_CONNECT_MS, remainingMs) : remainingMs)
+  const share = stage === 'connect' ? 0.4 : 0.6
+  return Math.max(1, Math.min(LONGEST_STAGE_MS[stage] ?? LONGEST_COMMAND_MS, remainingMs * share))
 }

@@ -1,60 +1,55 @@
 import { type Family, familyOf } from '../../names/ip.ts'
 import type { Ctx } from '../../world.ts'
-import type { Conversed } from './dialogue.ts'
-import { anotherSourceMayHelp, decisive, nextAfter } from './next-step.ts'
-import type { Journey, Leg, Rooms, Stop } from './query.ts'
-import { visit } from './try-host.ts'
+import { anotherSourceMayHelp } from '../reasons.ts'
+import { decisive, nextStep } from './decide.ts'
+import type { Destination } from './destinations.ts'
+import type { DialogueResult } from './dialogue.ts'
+import type { MailboxQuery, SourcePass, VerifierState } from './state.ts'
+import { tryHost } from './try-host.ts'
 
-/** Tries of one verification, over all hosts and source addresses. */
-const MAX_TRIES = 20
+/** Dialogues of one verification, over all hosts and source addresses. */
+const MAX_DIALOGUES = 20
 
 /**
- * Goes from host to host and, where that can help, from source address to source address, until somebody settles the question or time is up. What was
- * learnt is pushed into `heard` as it comes, so that it stands whatever happens afterwards.
+ * Tries host after host and, where that may help, source address after source address, until one gives the answer or time is up. Each result is appended to
+ * `results` as soon as it is there, so that it can be used when the rest is cut short.
  */
-export async function walk(
+export async function tryHosts(
   ctx: Ctx,
-  rooms: Rooms,
-  journey: Journey,
-  stops: readonly Stop[],
-  heard: Conversed[],
+  state: VerifierState,
+  query: MailboxQuery,
+  destinations: readonly Destination[],
+  results: DialogueResult[],
 ): Promise<void> {
-  const closed = new Set<Family>() // where another source address of the family cannot help any more
-  for (const [index, source] of journey.from.entries()) {
+  const exhausted = new Set<Family>() // families for which another source address cannot help
+  for (const [index, source] of query.sources.entries()) {
     const family = source === undefined ? undefined : familyOf(source)
-    if (family !== undefined && closed.has(family)) continue
-    const fitting = stops.filter(({ address }) => family === undefined || familyOf(address) === family)
-    const before = heard.length
-    await fromSource({
-      ctx,
-      rooms,
-      journey,
-      source,
-      stops: fitting,
-      heard,
-      lastSource: index === journey.from.length - 1,
-    })
-    const verdict = decisive(heard.slice(before))
-    if (ctx.signal.aborted || heard.length >= MAX_TRIES) return
-    if (!verdict || anotherSourceMayHelp(verdict.verdict.reason, rooms.who.heloFollowsSource)) continue
-    if (family === undefined || nextAfter(verdict) === 'stop') return
-    closed.add(family) // RFC 5321 §5.1: the addresses of the other family are still to be tried
+    if (family !== undefined && exhausted.has(family)) continue
+    const reachable = destinations.filter(({ address }) => family === undefined || familyOf(address) === family)
+    const before = results.length
+    const isLastSource = index === query.sources.length - 1
+    await tryHostsFrom({ ctx, state, query, source, destinations: reachable, results, isLastSource })
+    const last = decisive(results.slice(before))
+    if (ctx.signal.aborted || results.length >= MAX_DIALOGUES) return
+    if (!last || anotherSourceMayHelp(last.verdict.reason, state.identity.heloFollowsSource)) continue
+    if (family === undefined || nextStep(last) === 'stop') return
+    exhausted.add(family) // RFC 5321 §5.1: the addresses of the other family are still to be tried
   }
 }
 
-async function fromSource(leg: Leg): Promise<void> {
-  const { ctx, stops, heard } = leg
-  for (const [index, stop] of stops.entries()) {
-    if (ctx.signal.aborted || heard.length >= MAX_TRIES) return
-    const last = leg.lastSource && index === stops.length - 1
-    let said = await visit(leg, stop, { startTls: true, last })
-    if (!said) return
-    heard.push(said)
-    if (nextAfter(said) === 'without_tls') {
-      said = await visit(leg, stop, { startTls: false, last })
-      if (!said) return
-      heard.push(said)
+async function tryHostsFrom(pass: SourcePass): Promise<void> {
+  const { ctx, destinations, results } = pass
+  for (const [index, destination] of destinations.entries()) {
+    if (ctx.signal.aborted || results.length >= MAX_DIALOGUES) return
+    const isLast = pass.isLastSource && index === destinations.length - 1
+    let result = await tryHost(pass, destination, { startTls: true, isLast })
+    if (!result) return
+    results.push(result)
+    if (nextStep(result) === 'without_tls') {
+      result = await tryHost(pass, destination, { startTls: false, isLast })
+      if (!result) return
+      results.push(result)
     }
-    if (nextAfter(said) === 'stop') return
+    if (nextStep(result) === 'stop') return
   }
 }

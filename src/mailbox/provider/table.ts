@@ -1,4 +1,4 @@
-/** A mail provider as recognised by the host that is talked to, and how it wants to be asked. */
+/** A mail provider as recognised by the host that is talked to, and its limits. */
 export type Provider = {
   readonly id: string
   readonly name: string
@@ -10,7 +10,7 @@ export type Provider = {
   readonly perMinute: number
   /** What an accepted RCPT tells: that the mailbox exists, nothing, or it depends on how the customer has set it up. */
   readonly tells: 'existence' | 'nothing' | 'depends'
-  /** Whether a second RCPT in one session does harm (throttling, a worse standing). */
+  /** Whether a second RCPT in one session does harm (throttling, a worse reputation). */
   readonly secondRcpt: 'ok' | 'hurts'
   /** Whether the real and the made-up recipient may go out in one batch (RFC 2920). */
   readonly batch: boolean
@@ -18,21 +18,21 @@ export type Provider = {
   readonly seen: string
 }
 
-type Manner = Omit<Provider, 'id' | 'name' | 'mx' | 'seen'>
-const open: Manner = { maxConnections: 10, perMinute: 120, tells: 'existence', secondRcpt: 'ok', batch: true }
-const careful: Manner = { maxConnections: 4, perMinute: 30, tells: 'existence', secondRcpt: 'hurts', batch: false }
-const gateway: Manner = { maxConnections: 5, perMinute: 60, tells: 'depends', secondRcpt: 'ok', batch: false }
+type Limits = Omit<Provider, 'id' | 'name' | 'mx' | 'seen'>
+const open: Limits = { maxConnections: 10, perMinute: 120, tells: 'existence', secondRcpt: 'ok', batch: true }
+const strict: Limits = { maxConnections: 4, perMinute: 30, tells: 'existence', secondRcpt: 'hurts', batch: false }
+const gateway: Limits = { maxConnections: 5, perMinute: 60, tells: 'depends', secondRcpt: 'ok', batch: false }
 
-/** `mx` is a list parted by spaces. */
-const row = (id: string, name: string, mx: string, manner: Manner, seen: string): Provider => ({
+/** `mx` is a list separated by spaces. */
+const row = (id: string, name: string, mx: string, limits: Limits, seen: string): Provider => ({
   id,
   name,
   mx: mx.split(' '),
-  ...manner,
+  ...limits,
   seen,
 })
 
-/** The providers, most specific first: the first row that matches is taken. A line is id, name, hosts, manner, where it comes from. */
+/** The providers, most specific first: the first row that matches is taken. A line is id, name, hosts, limits, where it comes from. */
 export const PROVIDERS: readonly Provider[] = [
   row(
     'google',
@@ -45,7 +45,7 @@ export const PROVIDERS: readonly Provider[] = [
     'outlook',
     'Outlook.com',
     '.olc.protection.outlook.com .hotmail.com',
-    { ...careful, maxConnections: 2, perMinute: 10 },
+    { ...strict, maxConnections: 2, perMinute: 10 },
     'MX of outlook.com, hotmail.com; its terms forbid asking many names ("namespace mining")',
   ),
   row(
@@ -59,15 +59,15 @@ export const PROVIDERS: readonly Provider[] = [
     'yahoo',
     'Yahoo and AOL',
     '.yahoodns.net .yahoo.com .aol.com',
-    { ...careful, tells: 'nothing' },
+    { ...strict, tells: 'nothing' },
     'senders.yahooinc.com; accepts at RCPT and refuses at DATA',
   ),
-  row('yahoojp', 'Yahoo Japan', '.yahoo.co.jp', { ...careful, tells: 'depends' }, 'MX of yahoo.co.jp'),
+  row('yahoojp', 'Yahoo Japan', '.yahoo.co.jp', { ...strict, tells: 'depends' }, 'MX of yahoo.co.jp'),
   row(
     'icloud',
     'iCloud',
     '.mail.icloud.com',
-    { ...careful, secondRcpt: 'ok' },
+    { ...strict, secondRcpt: 'ok' },
     'support.apple.com/102322; refuses addresses by Proofpoint’s list',
   ),
   row(
@@ -81,35 +81,35 @@ export const PROVIDERS: readonly Provider[] = [
     'zoho',
     'Zoho',
     '.zoho.com .zoho.eu .zoho.in .zoho.com.au .zoho.com.cn .zoho.jp .zoho.sa .zohocloud.ca .zohomail.com',
-    careful,
+    strict,
     'zoho.com/mail/help (MX by data centre)',
   ),
   row(
     'yandex',
     'Yandex',
     '.yandex.ru .yandex.net .yandex.com .yandex.kz .yandex.by .yandex.uz',
-    careful,
+    strict,
     'yandex.ru/support; 550 5.7.1 No such user!',
   ),
   row(
     'mailru',
     'Mail.ru',
     '.mail.ru',
-    careful,
+    strict,
     'help.mail.ru/mail/help/postmaster: too many unknown recipients get the address blocked',
   ),
   row(
     'qq',
     'Tencent QQ',
     '.qq.com',
-    { ...careful, maxConnections: 2 },
+    { ...strict, maxConnections: 2 },
     'service.mail.qq.com error pages (frequency limits)',
   ),
   row(
     'netease',
     'NetEase 163',
     '.netease.com .163.com .126.com .yeah.net',
-    { ...careful, maxConnections: 2 },
+    { ...strict, maxConnections: 2 },
     'help.mail.163.com error codes (MI:DMC, RP:CEL)',
   ),
   row('fastmail', 'Fastmail', '.messagingengine.com', { ...open, batch: false }, 'fastmail.help (MX)'),
@@ -117,54 +117,48 @@ export const PROVIDERS: readonly Provider[] = [
     'gmx',
     'GMX and WEB.DE',
     '.gmx.net .gmx.com .web.de .mail.com .kundenserver.de .1and1.com .ionos.com .ionos.de .ionos.fr .ionos.es .ionos.co.uk',
-    careful,
+    strict,
     'postmaster.gmx.net, postmaster.1und1.de',
   ),
   row(
     't-online',
     'T-Online',
     '.t-online.de .telekom.de',
-    { ...careful, maxConnections: 2 },
+    { ...strict, maxConnections: 2 },
     'postmaster.t-online.de: only hosts with an imprint are let in (554 … tosa@rx.t-online.de)',
   ),
-  row('comcast', 'Comcast', '.comcast.net', careful, 'postmaster.comcast.net'),
-  row('cox', 'Cox', '.cox.net', careful, 'postmaster.cox.net error codes (IPBL…)'),
+  row('comcast', 'Comcast', '.comcast.net', strict, 'postmaster.comcast.net'),
+  row('cox', 'Cox', '.cox.net', strict, 'postmaster.cox.net error codes (IPBL…)'),
   row(
     'charter',
     'Charter Spectrum',
     '.charter.net .rr.com .twc.com .spectrum.net',
-    careful,
+    strict,
     'spectrum.net postmaster codes (AUP#…)',
   ),
   row(
     'cloudfilter',
     'Cloudmark (Vade) hosted',
     '.cloudfilter.net',
-    careful,
+    strict,
     'MX of cox.net, charter.net, centurylink.net',
   ),
   row(
     'orange',
     'Orange',
     '.orange.fr .wanadoo.fr .orange.com',
-    { ...careful, maxConnections: 2 },
+    { ...strict, maxConnections: 2 },
     'postmaster.orange.fr (OFR_…): at most two connections at once',
   ),
-  row('free', 'Free', '.free.fr .proxad.net', { ...careful, maxConnections: 2 }, 'postmaster.free.fr'),
-  row('laposte', 'La Poste', '.laposte.net', { ...careful, maxConnections: 2 }, 'postmaster.laposte.net (LPN…)'),
-  row('sfr', 'SFR', '.sfr.fr .sfr.net .neuf.fr', { ...careful, maxConnections: 2 }, 'postmaster.sfr.fr (LPN…)'),
+  row('free', 'Free', '.free.fr .proxad.net', { ...strict, maxConnections: 2 }, 'postmaster.free.fr'),
+  row('laposte', 'La Poste', '.laposte.net', { ...strict, maxConnections: 2 }, 'postmaster.laposte.net (LPN…)'),
+  row('sfr', 'SFR', '.sfr.fr .sfr.net .neuf.fr', { ...strict, maxConnections: 2 }, 'postmaster.sfr.fr (LPN…)'),
   row('ovh', 'OVH', '.mail.ovh.net .ovh.net .ovh.ca', { ...open, maxConnections: 5 }, 'docs.ovh.com (MX)'),
-  row('rackspace', 'Rackspace', '.emailsrvr.com', careful, 'docs.rackspace.com (MX)'),
-  row(
-    'godaddy',
-    'GoDaddy',
-    '.secureserver.net',
-    careful,
-    'godaddy.com/help (IB… codes: too many recipients this hour)',
-  ),
-  row('libero', 'Libero (Italiaonline)', '.libero.it .iol.it .virgilio.it', careful, 'MX of libero.it'),
-  row('seznam', 'Seznam', '.seznam.cz', careful, 'napoveda.seznam.cz'),
-  row('naver', 'Naver', '.naver.com', careful, 'MX of naver.com'),
+  row('rackspace', 'Rackspace', '.emailsrvr.com', strict, 'docs.rackspace.com (MX)'),
+  row('godaddy', 'GoDaddy', '.secureserver.net', strict, 'godaddy.com/help (IB… codes: too many recipients this hour)'),
+  row('libero', 'Libero (Italiaonline)', '.libero.it .iol.it .virgilio.it', strict, 'MX of libero.it'),
+  row('seznam', 'Seznam', '.seznam.cz', strict, 'napoveda.seznam.cz'),
+  row('naver', 'Naver', '.naver.com', strict, 'MX of naver.com'),
   row('migadu', 'Migadu', '.migadu.com', { ...open, maxConnections: 5, batch: false }, 'migadu.com/guides'),
   row(
     'amazonses',

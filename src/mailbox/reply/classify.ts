@@ -1,9 +1,9 @@
 import { type Reply, type Stage, textOf } from '../../net/smtp/reply.ts'
 import type { Provider } from '../provider/provider.ts'
-import type { Reason } from '../reasons.ts'
+import { type Reason, reasonRow } from '../reasons.ts'
 import { reasonByCode, reasonByStage } from './codes.ts'
-import { foldReply } from './normalize.ts'
-import { GREYLIST_RETRY_MS, retryAfter, VERIFICATION_RETRY_MS } from './retry-after.ts'
+import { normalizeReply } from './normalize.ts'
+import { retryAfter } from './retry-after.ts'
 import type { ReplyRow } from './row.ts'
 import { REPLIES } from './table.ts'
 
@@ -13,33 +13,25 @@ export type Answered = { readonly stage: Stage; readonly reply: Reply; readonly 
 export type Verdict = {
   readonly reason: Reason
   /**
-   * What the verdict rests on: the words of the reply, its codes alone, or the stage alone. Only `text` is explicit: a `mailbox_not_found` by text always
-   * stands, whatever a made-up recipient got.
+   * What the verdict rests on: the words of the reply, its codes, or the stage. Only `text` is explicit: a `mailbox_not_found` by text holds whatever
+   * a made-up recipient got.
    */
   readonly by: 'text' | 'code' | 'stage'
   /** How long the server asks us to wait, in ms (at most 24 hours); only for temporary reasons, and where the text says it or there is a default. */
   readonly retryAfterMs?: number
 }
 
-/** Stages whose refusals may be about the recipient. What comes before is about us, whatever it says. */
+/** Stages whose refusals may be about the recipient. Earlier ones are about us, whatever they say. */
 const RECIPIENT_STAGES: readonly Stage[] = ['rcpt', 'data']
-const TEMPORARY: readonly Reason[] = [
-  'greylisted',
-  'verification_in_progress',
-  'recipient_throttled',
-  'temporary_failure',
-  'rate_limited',
-  'mailbox_full',
-]
 
 /**
- * Reads one reply: first its words by the table of replies, then its codes, then its stage (docs/verification.md, the order of the classifier). Pure, total,
- * linear. A temporary reply (4xx), and any reply before RCPT, is never `mailbox_not_found`. An accepted recipient (2xx at RCPT) is `mailbox_exists`, or
- * `unverifiable_provider` where the provider accepts anything. What nothing explains is `policy`: refused, and unknown why.
+ * The reason of one reply: by its words (the table of replies), else by its codes, else by its stage (docs/verification.md). Pure, total, linear.
+ * A temporary reply (4xx), and any reply before RCPT, is never `mailbox_not_found`. An accepted recipient (2xx at RCPT) is `mailbox_exists`, or
+ * `unverifiable_provider` where the provider accepts anything. A refusal that nothing explains is `policy`.
  */
 export function classify({ stage, reply, provider }: Answered): Verdict {
   if (reply.code < 400) return { reason: accepted(stage, reply.code, provider), by: 'code' }
-  const text = foldReply(textOf(reply))
+  const text = normalizeReply(textOf(reply))
   const row = REPLIES.find((row) => counts(row, stage, reply.code) && row.pattern.test(text))
   if (row) return withRetry({ reason: row.reason, by: 'text' }, reply)
   const reason = reasonByCode({ stage, reply, about: RECIPIENT_STAGES.includes(stage) ? 'recipient' : 'us' })
@@ -56,13 +48,8 @@ const counts = (row: ReplyRow, stage: Stage, code: number): boolean =>
   (row.stage === 'any' || RECIPIENT_STAGES.includes(stage)) && (!row.permanent || code >= 500)
 
 function withRetry(verdict: Omit<Verdict, 'retryAfterMs'>, reply: Reply): Verdict {
-  if (!TEMPORARY.includes(verdict.reason) || (verdict.reason === 'mailbox_full' && reply.code >= 500)) return verdict
-  const retryAfterMs =
-    retryAfter(textOf(reply)) ??
-    (verdict.reason === 'greylisted'
-      ? GREYLIST_RETRY_MS
-      : verdict.reason === 'verification_in_progress'
-        ? VERIFICATION_RETRY_MS
-        : undefined)
+  const { temporary, defaultRetryMs } = reasonRow(verdict.reason)
+  if (!temporary || (verdict.reason === 'mailbox_full' && reply.code >= 500)) return verdict
+  const retryAfterMs = retryAfter(textOf(reply)) ?? defaultRetryMs
   return retryAfterMs === undefined ? verdict : { ...verdict, retryAfterMs }
 }

@@ -1,12 +1,12 @@
-/** Bytes of a reply that are looked at: more says nothing new, and bounds the work. */
-const LOOKED_AT = 4_096
+/** Characters of a reply that are read: bounds the work. */
+const MAX_READ = 4_096
 
 /**
- * A reply's text in the form the table of replies is matched against: at most 4 KiB, lower case, one space for any white space, no accents on Latin
- * letters, plain apostrophes, and without mail addresses, so that nothing in an address is taken for the server's words.
+ * The text that the table of replies is matched against: at most 4 KiB, lower case, white space as one space, no accents on Latin letters, plain
+ * apostrophes, and no mail addresses, so that words in an address are not taken for the server's.
  */
-export function foldReply(text: string): string {
-  return withoutAddresses(text.slice(0, LOOKED_AT))
+export function normalizeReply(text: string): string {
+  return withoutAddresses(text.slice(0, MAX_READ))
     .normalize('NFD')
     .replace(/([A-Za-z])[\u0300-\u036f]{1,4}/g, '$1')
     .normalize('NFC')

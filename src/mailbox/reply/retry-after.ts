@@ -4,10 +4,6 @@ const HOUR = 60 * MINUTE
 
 /** Longest wait that is believed. */
 export const LONGEST_RETRY_MS = 24 * HOUR
-/** What greylisting asks where it does not say (postgrey's default delay). */
-export const GREYLIST_RETRY_MS = 5 * MINUTE
-/** A look-up of the recipient that was under way is done soon. */
-export const VERIFICATION_RETRY_MS = 15 * SECOND
 
 const WORDS =
   'in|for|after|within|wait|least|retry|again|back|delayed?|dans|in|nach|warten|en|tra|em|apos|через|espere|attendre|ca|approx'

@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  after,
-  choose,
-  freshStanding,
+  applyEvent,
   LONGEST_REST_MS,
+  newSourceState,
   REFUSED_REST_MS,
-  restReason,
+  rankSources,
   type SourceEvent,
-  type Standing,
+  type SourceState,
   THROTTLED_REST_MS,
-  takeTurn,
+  takeRateToken,
+  unavailableReason,
 } from './circuit-breaker.ts'
 
 const T = 1_000_000
@@ -20,11 +20,11 @@ const answered: SourceEvent = { kind: 'answered', latencyMs: 100 }
 const begun: SourceEvent = { kind: 'begun' }
 const through = (
   events: readonly (readonly [SourceEvent, number])[],
-  start: Standing = freshStanding(60, T),
-): Standing => events.reduce((standing, [event, at]) => after(standing, event, at), start)
+  start: SourceState = newSourceState(60, T),
+): SourceState => events.reduce((state, [event, at]) => applyEvent(state, event, at), start)
 
-describe('the standing of a source address', () => {
-  it.each<[string, (readonly [SourceEvent, number])[], Partial<Standing>]>([
+describe('the state of a source address', () => {
+  it.each<[string, (readonly [SourceEvent, number])[], Partial<SourceState>]>([
     ['a refusal opens the breaker', [[refused, T]], { breaker: 'open', restUntilMs: T + REFUSED_REST_MS, refusals: 1 }],
     [
       'throttling rests less, and halves the rate',
@@ -71,26 +71,26 @@ describe('the standing of a source address', () => {
       Array.from({ length: 100 }, () => [answered, T] as const),
       { perMinute: 60, successes: 100, latencyMs: 100 },
     ],
-    ['a dead host changes nothing', [[{ kind: 'unanswered' }, T]], freshStanding(60, T)],
+    ['a dead host changes nothing', [[{ kind: 'unanswered' }, T]], newSourceState(60, T)],
   ])('%s', (_, events, expected) => expect(through(events)).toMatchObject(expected))
 
   it('tells why an address rests', () => {
-    expect(restReason(through([[refused, T]]), T + 1)).toBe(
+    expect(unavailableReason(through([[refused, T]]), T + 1)).toBe(
       'rests until 1970-01-01T00:26:40.000Z after source_blocked: listed',
     )
-    expect(restReason(through([[refused, T]]), T + REFUSED_REST_MS)).toBeUndefined()
+    expect(unavailableReason(through([[refused, T]]), T + REFUSED_REST_MS)).toBeUndefined()
     const trial = through([
       [refused, T],
       [begun, T + REFUSED_REST_MS],
     ])
-    expect(restReason(trial, T + REFUSED_REST_MS + 1)).toBe('one try is under way: listed')
-    expect(restReason(trial, T + REFUSED_REST_MS + 60_000)).toBeUndefined() // a trial that never ended
+    expect(unavailableReason(trial, T + REFUSED_REST_MS + 1)).toBe('one try is under way: listed')
+    expect(unavailableReason(trial, T + REFUSED_REST_MS + 60_000)).toBeUndefined() // a trial that never ended
   })
   it('has turns at its rate', () => {
-    let standing = freshStanding(60, T)
-    for (let i = 0; i < 15; i++) standing = takeTurn(standing, T).standing
-    expect(takeTurn(standing, T).waitMs).toBe(2_000)
-    expect(takeTurn(standing, T + 2_000).waitMs).toBe(0)
+    let state = newSourceState(60, T)
+    for (let i = 0; i < 15; i++) state = takeRateToken(state, T).state
+    expect(takeRateToken(state, T).waitMs).toBe(2_000)
+    expect(takeRateToken(state, T + 2_000).waitMs).toBe(0)
   })
   it('stays in bounds and survives JSON, whatever happens', () =>
     fc.assert(
@@ -99,19 +99,19 @@ describe('the standing of a source address', () => {
           fc.tuple(fc.constantFrom(refused, throttled, answered, begun, { kind: 'unanswered' as const }), fc.nat(1e7)),
         ),
         (events) => {
-          const standing = through(events.map(([event, at]) => [event, T + at] as const))
-          expect(standing.perMinute).toBeGreaterThanOrEqual(1)
-          expect(standing.perMinute).toBeLessThanOrEqual(60)
-          expect(standing.coolDownMs).toBeLessThanOrEqual(LONGEST_REST_MS)
-          expect(JSON.parse(JSON.stringify(standing))).toEqual(standing)
+          const state = through(events.map(([event, at]) => [event, T + at] as const))
+          expect(state.perMinute).toBeGreaterThanOrEqual(1)
+          expect(state.perMinute).toBeLessThanOrEqual(60)
+          expect(state.coolDownMs).toBeLessThanOrEqual(LONGEST_REST_MS)
+          expect(JSON.parse(JSON.stringify(state))).toEqual(state)
         },
       ),
     ))
 })
 
 describe('the choice', () => {
-  const fresh = freshStanding(60, T)
-  const used = (at: number): Standing => ({ ...fresh, lastUsedMs: at })
+  const fresh = newSourceState(60, T)
+  const used = (at: number): SourceState => ({ ...fresh, lastUsedMs: at })
   it.each([
     [
       [
@@ -136,16 +136,16 @@ describe('the choice', () => {
       ['b'],
     ], // a resting one not at all
     [[['a', through([[refused, T]])]], []],
-  ] as [[string, Standing][], string[]][])('%j', (candidates, expected) =>
+  ] as [[string, SourceState][], string[]][])('%j', (candidates, expected) =>
     expect(
-      choose(
-        candidates.map(([source, standing]) => ({ source, standing })),
+      rankSources(
+        candidates.map(([source, state]) => ({ source, state })),
         T,
       ).usable,
     ).toEqual(expected),
   )
   it('skips a listed one with the reason', () =>
-    expect(choose([{ source: 'a', standing: fresh, listed: 'on a list' }], T)).toEqual({
+    expect(rankSources([{ source: 'a', state: fresh, listed: 'on a list' }], T)).toEqual({
       usable: [],
       skipped: [{ source: 'a', why: 'on a list', untilMs: T }],
     }))

@@ -7,11 +7,11 @@ import { DnsError } from '../../net/dns/resolver.ts'
 import { addressLiteral } from '../../net/smtp/commands.ts'
 import type { Ctx } from '../../world.ts'
 
-/** Who we say we are. */
+/** The HELO name and the sender that this service uses. */
 export type Identity = {
-  /** The name for EHLO from a source address: the configured one, else the PTR name of the address, else its literal (RFC 5321 §4.1.3). Never rejects. */
+  /** The EHLO name for a source address: the configured one, else the PTR name of the address, else its literal (RFC 5321 §4.1.3). Never rejects. */
   readonly heloName: (source: Ip, ctx: Pick<Ctx, 'resolve' | 'signal'>) => Promise<string>
-  /** The reverse-path that goes with it; undefined is the null one. */
+  /** The reverse-path for a HELO name; undefined is the null one. */
   readonly sender: (heloName: string) => Email | undefined
   /** Whether the HELO name changes with the source address. */
   readonly heloFollowsSource: boolean
@@ -22,15 +22,15 @@ const KEPT_MS = 3_600_000
 const SENDER_CHANGES_MS = 24 * 3_600_000
 
 /**
- * `helo`: a host name of the operator's; `mailFrom`: an address of the operator's, or null for `<>`. By default the sender is
- * `verify-<changing part>@<HELO domain>`; the part changes once a day, so that a greylisted retry comes with the sender it came with before.
- * A greeting by address literal goes with `<>`.
+ * `helo`: the operator's host name; `mailFrom`: the operator's address, or null for `<>`. By default the sender is
+ * `verify-<changing part>@<HELO domain>`; the part changes once a day, so that a greylisted retry has the same sender as before.
+ * With an address literal as HELO name the sender is `<>`.
  */
 export function identity(
   now: () => number,
   settings: { readonly helo?: Domain; readonly mailFrom?: Email | null },
 ): Identity {
-  let latest = { name: '', domain: parseDomain('') } // a program greets with one name, or with few
+  let latest = { name: '', domain: parseDomain('') } // most programs use one name
   const names: TtlCache<{ readonly name: string }> = ttlCache({ maxEntries: 1_000, now })
   return {
     heloFollowsSource: settings.helo === undefined,
@@ -56,7 +56,7 @@ export function identity(
   }
 }
 
-/** Undefined where there is none that could be said, or it could not be found out. */
+/** Undefined where there is no usable name, or the look-up failed. */
 async function ptrName(source: Ip, ctx: Pick<Ctx, 'resolve' | 'signal'>): Promise<string | undefined> {
   try {
     const answer = await ctx.resolve(reverseName(source), 'PTR', within(PTR_MS, ctx.signal))

@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import { domain } from '../../names/domain.ts'
 import { ip } from '../../names/ip.ts'
-import { judgeProbe, madeUpMailbox } from '../attempt/catch-all.ts'
-import { courtesy, LIMITS } from './host-limits.ts'
-import { reach } from './port25.ts'
+import { madeUpMailbox, probeResult } from '../attempt/catch-all.ts'
+import { hostLimits, LIMITS } from './host-limits.ts'
+import { port25Monitor } from './port25.ts'
 import { slots } from './slots.ts'
 
 const X = domain('x.example')
 const later = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1))
 
-describe('places', () => {
+describe('slots', () => {
   it('are given in order, at most so many, and forgotten when nobody has one', async () => {
     const places = slots()
     const signal = AbortSignal.timeout(1_000)
     const order: number[] = []
-    const first = await places.enter('k', 1, signal)
+    const first = await places.acquire('k', 1, signal)
     const waiting = [1, 2, 3].map(async (n) => {
-      const leave = await places.enter('k', 1, signal)
+      const leave = await places.acquire('k', 1, signal)
       order.push(n)
       leave()
       leave() // twice is once
@@ -29,9 +29,9 @@ describe('places', () => {
   })
   it('a waiter whose signal fires goes away and takes no place', async () => {
     const places = slots()
-    const first = await places.enter('k', 1, AbortSignal.timeout(1_000))
+    const first = await places.acquire('k', 1, AbortSignal.timeout(1_000))
     const stop = new AbortController()
-    const waiting = places.enter('k', 1, stop.signal)
+    const waiting = places.acquire('k', 1, stop.signal)
     stop.abort(new Error('gone'))
     await expect(waiting).rejects.toThrow('gone')
     first()
@@ -39,16 +39,16 @@ describe('places', () => {
   })
 })
 
-describe('courtesy', () => {
+describe('limits toward mail hosts', () => {
   it('keeps to the connections that a provider takes from one source, and to 20 of one host', async () => {
-    const polite = courtesy(() => 0, false)
+    const limits = hostLimits(() => 0, false)
     const signal = AbortSignal.timeout(1_000)
     let inside = 0
     let most = 0
     const to = { address: ip('45.53.5.1'), provider: 'p', maxConnections: 2, source: undefined }
     await Promise.all(
       Array.from({ length: 10 }, async () => {
-        const leave = await polite.enter(to, signal)
+        const leave = await limits.acquire(to, signal)
         most = Math.max(most, ++inside)
         await later()
         inside--
@@ -59,49 +59,49 @@ describe('courtesy', () => {
   })
   it('remembers a failure for a minute, by address and source', () => {
     let now = 0
-    const polite = courtesy(() => now, false)
-    polite.failed(ip('45.53.5.1'), undefined, { reason: 'connect_refused', message: 'no' })
-    expect(polite.failure(ip('45.53.5.1'), undefined)?.reason).toBe('connect_refused')
-    expect(polite.failure(ip('45.53.5.1'), ip('45.53.1.1'))).toBeUndefined()
+    const limits = hostLimits(() => now, false)
+    limits.failed(ip('45.53.5.1'), undefined, { reason: 'connect_refused', message: 'no' })
+    expect(limits.failure(ip('45.53.5.1'), undefined)?.reason).toBe('connect_refused')
+    expect(limits.failure(ip('45.53.5.1'), ip('45.53.1.1'))).toBeUndefined()
     now = 60_000
-    expect(polite.failure(ip('45.53.5.1'), undefined)).toBeUndefined()
+    expect(limits.failure(ip('45.53.5.1'), undefined)).toBeUndefined()
   })
   it('asks for no more than 100 unknown names of a domain in an hour', () => {
     let now = 0
-    const polite = courtesy(() => now, false)
+    const limits = hostLimits(() => now, false)
     for (let i = 0; i < LIMITS.unknownPerDomain; i++) {
-      expect(polite.hold(X, `p${i}`)).toBeUndefined()
-      polite.answered(X, `p${i}`, true)
+      expect(limits.hold(X, `p${i}`)).toBeUndefined()
+      limits.answered(X, `p${i}`, true)
     }
-    expect(polite.hold(X, 'p')).toMatchObject({ retryAfterMs: 3_600_000 })
-    expect(polite.hold(domain('y.example'), 'p')).toBeUndefined()
+    expect(limits.hold(X, 'p')).toMatchObject({ retryAfterMs: 3_600_000 })
+    expect(limits.hold(domain('y.example'), 'p')).toBeUndefined()
     now = 3_600_000
-    expect(polite.hold(X, 'p')).toBeUndefined()
+    expect(limits.hold(X, 'p')).toBeUndefined()
   })
   it.each([
     [30, false], // not more than 30 %
     [31, true],
   ])('%i unknown of the last 100 recipients of a provider: paused %s', (unknown, paused) => {
-    const polite = courtesy(() => 0, false)
-    for (let i = 0; i < 100; i++) polite.answered(domain(`d${i}.example`), 'p', i < unknown)
-    expect(polite.hold(X, 'p') !== undefined).toBe(paused)
+    const limits = hostLimits(() => 0, false)
+    for (let i = 0; i < 100; i++) limits.answered(domain(`d${i}.example`), 'p', i < unknown)
+    expect(limits.hold(X, 'p') !== undefined).toBe(paused)
   })
   it('is lifted as a whole', async () => {
-    const rude = courtesy(() => 0, true)
-    for (let i = 0; i < 200; i++) rude.answered(X, 'p', true)
-    rude.failed(ip('45.53.5.1'), undefined, { reason: 'connect_refused', message: 'no' })
-    expect([rude.hold(X, 'p'), rude.failure(ip('45.53.5.1'), undefined)]).toEqual([undefined, undefined])
+    const lifted = hostLimits(() => 0, true)
+    for (let i = 0; i < 200; i++) lifted.answered(X, 'p', true)
+    lifted.failed(ip('45.53.5.1'), undefined, { reason: 'connect_refused', message: 'no' })
+    expect([lifted.hold(X, 'p'), lifted.failure(ip('45.53.5.1'), undefined)]).toEqual([undefined, undefined])
   })
 })
 
 it('a closed port is told after three unrelated networks, and not once one was reached', () => {
-  const seen = reach(() => 0)
+  const seen = port25Monitor(() => 0)
   for (const address of ['45.53.5.1', '45.53.9.9', '46.53.5.1']) seen.timedOut(ip(address))
-  expect(seen.blocked()).toBe(0) // two of them are one network
+  expect(seen.blockedNetworks()).toBe(0) // two of them are one network
   seen.timedOut(ip('2a01:4f8::1'))
-  expect(seen.blocked()).toBe(3)
+  expect(seen.blockedNetworks()).toBe(3)
   seen.reached()
-  expect(seen.blocked()).toBe(0)
+  expect(seen.blockedNetworks()).toBe(0)
 })
 
 describe('a made-up mailbox', () => {
@@ -123,6 +123,6 @@ describe('a made-up mailbox', () => {
     [550, 'policy', null],
     [554, 'relay_denied', null],
   ] as const)('%i %s tells %s', (code, reason, expected) =>
-    expect(judgeProbe({ code, lines: [''] }, reason)).toBe(expected),
+    expect(probeResult({ code, lines: [''] }, reason)).toBe(expected),
   )
 })

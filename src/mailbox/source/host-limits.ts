@@ -10,40 +10,41 @@ import type { ProviderKey, Source } from './sources.ts'
 export const LIMITS = {
   /** Connections at once to one address of a mail host. */
   hostConnections: 20,
-  /** A host that failed is not asked again for this long, ms. */
+  /** A host that failed is not dialled again for this long, ms. */
   failedMs: 60_000,
-  /** Unknown names of one domain in an hour. */
+  /** Unknown mailboxes of one domain in an hour. */
   unknownPerDomain: 100,
   domainMs: 3_600_000,
-  /** A provider where more than this share of the last recipients were unknown is paused, ms. */
+  /** A provider where more than this share of the last recipients were unknown is paused for `pauseMs`. */
   unknownShare: 0.3,
   recipients: 100,
   pauseMs: 600_000,
 } as const
 
-export type Failure = { readonly reason: Reason; readonly message: string; readonly atMs: number }
-/** Why a question is not put now. */
+/** A connection failure. */
+export type HostFailure = { readonly reason: Reason; readonly message: string; readonly atMs: number }
+/** Why a question is not asked now. */
 export type Hold = { readonly message: string; readonly retryAfterMs: number }
 
-export type Courtesy = {
-  /** Waits for a place toward the address and the provider; gives back by the returned function. Rejects with the signal's reason. */
-  readonly enter: (
+export type HostLimits = {
+  /** Waits for a connection slot at the address and the provider; the returned function frees it. Rejects with the signal's reason. */
+  readonly acquire: (
     to: { address: Ip; provider: ProviderKey; maxConnections: number; source: Source },
     signal: AbortSignal,
   ) => Promise<() => void>
   /** A connection failure of the last minute from this source. */
-  readonly failure: (address: Ip, source: Source) => Failure | undefined
-  readonly failed: (address: Ip, source: Source, failure: Omit<Failure, 'atMs'>) => void
+  readonly failure: (address: Ip, source: Source) => HostFailure | undefined
+  readonly failed: (address: Ip, source: Source, failure: Omit<HostFailure, 'atMs'>) => void
   /** Whether the domain and its provider may be asked now. */
   readonly hold: (domain: Domain, provider: ProviderKey) => Hold | undefined
-  /** A recipient was answered for. */
+  /** Counts a reply about a recipient. */
   readonly answered: (domain: Domain, provider: ProviderKey, unknown: boolean) => void
 }
 
 /** With `lifted` there are no limits at all (`--no-courtesy`). */
-export function courtesy(now: () => number, lifted: boolean): Courtesy {
-  const places: Slots = slots()
-  const failures: TtlCache<Failure> = ttlCache({ maxEntries: 10_000, now })
+export function hostLimits(now: () => number, lifted: boolean): HostLimits {
+  const connections: Slots = slots()
+  const failures: TtlCache<HostFailure> = ttlCache({ maxEntries: 10_000, now })
   const unknowns: TtlCache<{ count: number }> = ttlCache({ maxEntries: 10_000, now })
   const recent = new LRUCache<ProviderKey, boolean[]>({ max: 2_000 })
   const pauses: TtlCache<{ readonly untilMs: number }> = ttlCache({ maxEntries: 2_000, now })
@@ -65,16 +66,20 @@ export function courtesy(now: () => number, lifted: boolean): Courtesy {
     recent.delete(provider)
   }
   return {
-    enter: async ({ address, provider, maxConnections, source }, signal) => {
-      const host = await places.enter(`host ${address}`, LIMITS.hostConnections, signal)
+    acquire: async ({ address, provider, maxConnections, source }, signal) => {
+      const releaseHost = await connections.acquire(`host ${address}`, LIMITS.hostConnections, signal)
       try {
-        const own = await places.enter(`provider ${provider} ${source ?? ''}`, maxConnections, signal)
+        const releaseProvider = await connections.acquire(
+          `provider ${provider} ${source ?? ''}`,
+          maxConnections,
+          signal,
+        )
         return () => {
-          own()
-          host()
+          releaseProvider()
+          releaseHost()
         }
       } catch (error) {
-        host()
+        releaseHost()
         throw error
       }
     },
@@ -102,8 +107,8 @@ export function courtesy(now: () => number, lifted: boolean): Courtesy {
   }
 }
 
-const NONE: Courtesy = {
-  enter: async () => () => {},
+const NONE: HostLimits = {
+  acquire: async () => () => {},
   failure: () => undefined,
   failed: () => {},
   hold: () => undefined,

@@ -1,12 +1,12 @@
 import type { Ip } from '../../names/ip.ts'
-import { restReason } from './circuit-breaker.ts'
+import { unavailableReason } from './circuit-breaker.ts'
 import type { ProviderKey, Source, SourceRow } from './sources.ts'
 
-/** How one source address stands. */
+/** The state of one source address. */
 export type PoolRow = {
   /** Undefined: the system's choice. */
   readonly address: Source
-  /** It belongs to the pool that is configured now. */
+  /** Whether it belongs to the pool that is configured now. */
   readonly configured: boolean
   readonly providers: readonly {
     readonly provider: ProviderKey
@@ -24,7 +24,7 @@ export type PoolRow = {
 }
 
 /** A row an address: those of the pool first, in their order, then others that were used. At most 100 providers each, the latest used first. */
-export function poolView(
+export function poolStatus(
   pool: readonly Ip[],
   rows: readonly SourceRow[],
   now: number,
@@ -36,19 +36,19 @@ export function poolView(
     configured: address === undefined ? pool.length === 0 : pool.includes(address),
     providers: rows
       .filter(({ source }) => source === address)
-      .toSorted((a, b) => b.standing.lastUsedMs - a.standing.lastUsedMs)
+      .toSorted((a, b) => b.state.lastUsedMs - a.state.lastUsedMs)
       .slice(0, 100)
       .map((row) => providerRow(row, now, listed)),
   }))
 }
 
 function providerRow(
-  { source, provider, standing }: SourceRow,
+  { source, provider, state }: SourceRow,
   now: number,
   listed: (source: Ip, provider: ProviderKey) => string | undefined,
 ): PoolRow['providers'][number] {
-  const resting = (source === undefined ? undefined : listed(source, provider)) ?? restReason(standing, now)
-  const { breaker, restUntilMs, perMinute, successes, refusals, lastRefusal, lastUsedMs, latencyMs } = standing
+  const resting = (source === undefined ? undefined : listed(source, provider)) ?? unavailableReason(state, now)
+  const { breaker, restUntilMs, perMinute, successes, refusals, lastRefusal, lastUsedMs, latencyMs } = state
   return {
     provider,
     breaker,

@@ -2,32 +2,32 @@ import { networkOf } from '../../names/cidr.ts'
 import { familyOf, type Ip } from '../../names/ip.ts'
 
 /** Tells a machine that cannot reach port 25 from a mail host that does not answer. */
-export type Reach = {
+export type Port25Monitor = {
   readonly timedOut: (address: Ip) => void
-  /** A connection came about, or was refused by somebody: port 25 can be reached. */
+  /** A connection was made, or refused: port 25 can be reached. */
   readonly reached: () => void
-  /** How many unrelated networks timed out in the last 10 minutes with nothing reached in between; 0 while fewer than 3. */
-  readonly blocked: () => number
+  /** How many unrelated networks timed out within 10 minutes with nothing reached in between; 0 while fewer than 3. */
+  readonly blockedNetworks: () => number
 }
 
 const WINDOW_MS = 600_000
-const NETWORKS = 3
-const MAX_KEPT = 100
+const MIN_NETWORKS = 3
+const MAX_NETWORKS = 100
 
 /** Networks are unrelated when their /16 (IPv6: /32) differ. */
-export function reach(now: () => number): Reach {
+export function port25Monitor(now: () => number): Port25Monitor {
   const networks = new Map<string, number>()
   return {
     timedOut: (address) => {
       const network = networkOf(address, familyOf(address) === 4 ? 16 : 32)
       networks.delete(network)
       networks.set(network, now())
-      if (networks.size > MAX_KEPT) networks.delete(networks.keys().next().value!)
+      if (networks.size > MAX_NETWORKS) networks.delete(networks.keys().next().value!)
     },
     reached: () => networks.clear(),
-    blocked: () => {
+    blockedNetworks: () => {
       const recent = [...networks.values()].filter((at) => at > now() - WINDOW_MS).length
-      return recent >= NETWORKS ? recent : 0
+      return recent >= MIN_NETWORKS ? recent : 0
     },
   }
 }

@@ -1,48 +1,48 @@
-/** Places that are taken and given back, some at a time for each key. */
+/** A concurrency limiter by key. */
 export type Slots = {
-  /** Waits for a place; the returned function gives it back (once). Rejects with the signal's reason when that fires first. */
-  readonly enter: (key: string, limit: number, signal: AbortSignal) => Promise<() => void>
+  /** Waits for a slot; the returned function frees it (once). Rejects with the signal's reason when that fires first. */
+  readonly acquire: (key: string, limit: number, signal: AbortSignal) => Promise<() => void>
   /** Keys in use. */
   readonly size: () => number
 }
 
-/** Waiters are served in the order in which they came. A key that nobody uses takes no memory. */
+/** First come, first served. A key that nobody uses takes no memory. */
 export function slots(): Slots {
-  type Place = { used: number; waiting: Set<() => void> }
-  const places = new Map<string, Place>()
+  type Slot = { used: number; waiting: Set<() => void> }
+  const slotsByKey = new Map<string, Slot>()
 
-  function leave(key: string, place: Place): () => void {
-    let left = false
+  function releaseOf(key: string, slot: Slot): () => void {
+    let released = false
     return () => {
-      if (left) return
-      left = true
-      const next = place.waiting.values().next().value
+      if (released) return
+      released = true
+      const next = slot.waiting.values().next().value
       if (next) {
-        place.waiting.delete(next)
-        next() // the place goes on from hand to hand
-      } else if (--place.used === 0) places.delete(key)
+        slot.waiting.delete(next)
+        next() // the slot goes on from hand to hand
+      } else if (--slot.used === 0) slotsByKey.delete(key)
     }
   }
-  function enter(key: string, limit: number, signal: AbortSignal): Promise<() => void> {
+  function acquire(key: string, limit: number, signal: AbortSignal): Promise<() => void> {
     if (signal.aborted) return Promise.reject(signal.reason)
-    const place = places.get(key) ?? { used: 0, waiting: new Set() }
-    places.set(key, place)
-    if (place.used < limit) {
-      place.used++
-      return Promise.resolve(leave(key, place))
+    const slot = slotsByKey.get(key) ?? { used: 0, waiting: new Set() }
+    slotsByKey.set(key, slot)
+    if (slot.used < limit) {
+      slot.used++
+      return Promise.resolve(releaseOf(key, slot))
     }
     return new Promise((resolve, reject) => {
       const turn = (): void => {
         signal.removeEventListener('abort', stop)
-        resolve(leave(key, place))
+        resolve(releaseOf(key, slot))
       }
       const stop = (): void => {
-        place.waiting.delete(turn)
+        slot.waiting.delete(turn)
         reject(signal.reason)
       }
-      place.waiting.add(turn)
+      slot.waiting.add(turn)
       signal.addEventListener('abort', stop, { once: true })
     })
   }
-  return { enter, size: () => places.size }
+  return { acquire, size: () => slotsByKey.size }
 }

@@ -1,0 +1,22 @@
+import { type MailHosts, orderMailHosts } from '../../mailhosts/mailhosts.ts'
+import { type Family, familyOf, type Ip } from '../../names/ip.ts'
+import { registrableDomain } from '../../names/suffix.ts'
+import { type Provider, providerOf } from '../provider/provider.ts'
+import type { ProviderKey } from '../source/sources.ts'
+
+/** One address of one mail host. */
+export type Destination = { readonly host: string; readonly address: Ip; readonly provider: Provider | undefined }
+
+/** Every address of every host in MX order (RFC 5321 §5.1): by preference, equal ones shuffled; IPv4 first, where PTR names are more often in order. */
+export const destinationsOf = (hosts: MailHosts, random: () => number): readonly Destination[] =>
+  orderMailHosts(hosts.hosts, random).flatMap(({ exchange, addresses }) =>
+    addresses.map((address) => ({ host: exchange, address, provider: providerOf(exchange) })),
+  )
+
+/** The key under which limits and the state of source addresses are kept: the provider's id, else the registrable domain of the host. */
+export const providerKeyOf = ({ host, provider }: Pick<Destination, 'host' | 'provider'>): ProviderKey =>
+  provider?.id ?? registrableDomain(host) ?? host
+
+/** The address families of the destinations. */
+export const familiesOf = (destinations: readonly Destination[]): ReadonlySet<Family> =>
+  new Set(destinations.map(({ address }) => familyOf(address)))

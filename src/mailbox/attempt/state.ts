@@ -1,0 +1,45 @@
+import type { Email } from '../../names/email.ts'
+import type { Ctx } from '../../world.ts'
+import type { Identity } from '../source/helo.ts'
+import type { HostLimits } from '../source/host-limits.ts'
+import type { Port25Monitor } from '../source/port25.ts'
+import type { Source, Sources } from '../source/sources.ts'
+import type { CatchAllCache } from './catch-all.ts'
+import type { Destination } from './destinations.ts'
+import type { DialogueResult } from './dialogue.ts'
+import type { SessionPool } from './session-pool.ts'
+
+/** The state that all verifications of one verifier share. */
+export type VerifierState = {
+  readonly identity: Identity
+  readonly sources: Sources
+  readonly limits: HostLimits
+  readonly catchAll: CatchAllCache
+  readonly port25: Port25Monitor
+  readonly sessions: SessionPool
+  /** No limits toward mail hosts (`--no-courtesy`). */
+  readonly noCourtesy: boolean
+}
+
+/** What one verification asks of the mail hosts. */
+export type MailboxQuery = {
+  readonly email: Email
+  readonly port: number
+  /** Source addresses to ask from, in this order; undefined is the system's choice. */
+  readonly sources: readonly Source[]
+  readonly deadlineMs: number
+  /** Keep sessions open for a moment, for the next address of a list. */
+  readonly reuse: boolean
+}
+
+/** The attempts of a verification that are made from one source address. */
+export type SourcePass = {
+  readonly ctx: Ctx
+  readonly state: VerifierState
+  readonly query: MailboxQuery
+  readonly source: Source
+  readonly destinations: readonly Destination[]
+  /** The results so far; the pass appends to it. */
+  readonly results: DialogueResult[]
+  readonly isLastSource: boolean
+}
