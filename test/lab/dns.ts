@@ -18,7 +18,8 @@ export type LabNode = { readonly [T in RecordType]?: readonly Written<T>[] | Fau
   readonly AD?: boolean
   readonly TTL?: number
 }
-export type LabZone = Readonly<Record<string, LabNode | Fault>>
+/** `NXDOMAIN`: the name does not exist, although it is written here or names below it are. */
+export type LabZone = Readonly<Record<string, LabNode | Fault | 'NXDOMAIN'>>
 
 const FAULTS: Record<Fault, DnsReason> = {
   SERVFAIL: 'servfail',
@@ -40,12 +41,14 @@ export function labDns(zone: LabZone): { readonly resolve: Resolve; readonly ask
     nodes.has(name) || [...nodes.keys()].some((other) => other.endsWith(`.${name}`))
 
   function nodeOf(name: string): LabNode | Fault | undefined {
-    if (exists(name)) return nodes.get(name) ?? {}
+    const node = nodes.get(name)
+    if (node === 'NXDOMAIN') return undefined
+    if (exists(name)) return node ?? {}
     const labels = labelsOf(name)
     for (let i = 1; i < labels.length; i++) {
       const encloser = labels.slice(i).join('.')
       const wild = nodes.get(`*.${encloser}`)
-      if (wild !== undefined) return wild
+      if (wild !== undefined) return wild === 'NXDOMAIN' ? undefined : wild
       if (exists(encloser)) return undefined
     }
     return undefined

@@ -1,0 +1,36 @@
+import { type DomainCase, domains } from './cases.ts'
+import { serviceFor } from './lab.ts'
+import { broken, type ShownAnswer } from './rules.ts'
+import { runCases } from './run.ts'
+import { harmfulFixes } from './senders.ts'
+
+/** Domains as they stand in the DNS, and what a check must say of each. */
+const { cases, ...shared } = domains()
+
+/** The answer about a case; or the status, where the service refuses. */
+async function ask(row: DomainCase, domain = row.ask ?? row.domain): Promise<ShownAnswer | number> {
+  const app = await serviceFor(row, shared)
+  const query = { ...(domain === undefined ? {} : { domain }), ...row.query }
+  const response = await app.inject({ url: row.path ?? '/v1/check', query })
+  await app.close()
+  return response.statusCode === 200 ? response.json() : response.statusCode
+}
+
+runCases('archetypes of domains', cases, async (row) => {
+  const answer = await ask(row)
+  if (typeof answer === 'number') return row.expect.refused?.includes(answer) ? [] : [`answered with status ${answer}`]
+  return [
+    ...broken(row.expect, answer),
+    ...(await ranking(row, answer)),
+    ...(await harmfulFixes(row, shared, answer.findings ?? [])),
+  ]
+})
+
+/** The score is not below that of the domain named by `not_below`. */
+async function ranking(row: DomainCase, { score }: ShownAnswer): Promise<readonly string[]> {
+  const { not_below } = row.expect
+  if (not_below === undefined) return []
+  const other = await ask(row, not_below)
+  if (typeof other === 'number' || other.score === undefined) throw new Error(`no score of ${not_below}: ${other}`)
+  return (score ?? 0) >= other.score ? [] : [`the score ${score} is below the ${other.score} of ${not_below}`]
+}

@@ -1,0 +1,116 @@
+import type { FastifyInstance } from 'fastify'
+import { registrableDomain } from '../../src/names/suffix.ts'
+import type { AskServer, Resolve } from '../../src/net/dns/resolver.ts'
+import { type Fetch, FetchError } from '../../src/net/fetch.ts'
+import { labApp } from '../lab/app.ts'
+import { type LabServer, labDial } from '../lab/dial.ts'
+import { type LabZone, labDns } from '../lab/dns.ts'
+import { labWorld } from '../lab/world.ts'
+import type {
+  DomainCase,
+  Domains,
+  MailHostState,
+  PolicyFile,
+  WrittenNode,
+  WrittenRecord,
+  WrittenZone,
+} from './cases.ts'
+
+export type Shared = Pick<Domains, 'hosts' | 'apex'>
+
+/** The HTTP service in the world of a case: DNS from its zone, HTTPS from its policies, SMTP from its mail hosts. */
+export async function serviceFor(row: DomainCase, shared: Shared): Promise<FastifyInstance> {
+  const zone = zoneOf(row, shared)
+  const resolve = signed(labDns(labZone(zone)).resolve, row.secure ?? [])
+  const askServer: AskServer = async (_server, name, type, signal) => ({
+    ...(await resolve(name, type, signal)),
+    authoritative: true,
+  })
+  const { dial } = labDial(serversOf(row.mail_hosts ?? {}, zone))
+  return labApp(labWorld({}, { resolve, askServer, dial, fetch: fetchOf(row.policies ?? {}) }))
+}
+
+/** The shared records and those of the case. A registrable domain with records but without NS gets those of `apex` beside them. */
+export function zoneOf(row: DomainCase, { hosts, apex }: Shared): WrittenZone {
+  const isBareApex = (name: string, node: WrittenNode): boolean =>
+    node.NS === undefined && !('!' in node) && registrableDomain(name) === name
+  const nodes = Object.entries({ ...hosts, ...row.zone })
+  return Object.fromEntries(nodes.map(([name, node]) => [name, isBareApex(name, node) ? { ...apex, ...node } : node]))
+}
+
+/** The zone as the lab's DNS takes it: what is written as arrays becomes the fields of each record type. */
+const labZone = (zone: WrittenZone): LabZone =>
+  Object.fromEntries(Object.entries(zone).map(([name, node]) => [name, labNode(node)])) as LabZone
+
+function labNode(node: WrittenNode): unknown {
+  if (node['!'] !== undefined) return node['!']
+  const types = Object.entries(node)
+  const records = types.filter(([type]) => !type.startsWith('!')).map(([type, all]) => [type, readAll(type, all)])
+  const faults = types.filter(([type]) => type.startsWith('!')).map(([type, fault]) => [type.slice(1), fault])
+  return Object.fromEntries([...records, ...faults])
+}
+
+const readAll = (type: string, records: readonly WrittenRecord[] | string): unknown => {
+  if (typeof records === 'string') throw new TypeError(`${type} is "${records}" and no list`)
+  return records.map((record) => READ[type]?.(record) ?? record)
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the file writes each record type in its own way
+const READ: Readonly<Record<string, (record: any) => unknown>> = {
+  TXT: (strings: string | readonly string[]) => textOf([strings].flat().join('')),
+  CAA: ([flags, tag, value]) => ({ critical: flags >= 128, tag, value }), // RFC 8659 §4.1
+  TLSA: ([usage, selector, matchingType, data]) => ({ usage, selector, matchingType, data }),
+  DS: ([keyTag, algorithm, digestType, digest]) => ({ keyTag, algorithm, digestType, digest }),
+  DNSKEY: ([flags, protocol, algorithm, publicKey]) => ({ flags, protocol, algorithm, publicKey }),
+  SOA: (parts) => ({ refresh: 7_200, retry: 900, expire: 1_209_600, ...parts }),
+}
+
+/** A TXT whose characters are octets, as the DNS client gives it: UTF-8 where it is valid, else a character an octet. */
+function textOf(octets: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(octets, 'latin1'))
+  } catch {
+    return octets
+  }
+}
+
+/** A resolver whose answers have the AD bit where every name on the way is in a secure zone. */
+const signed =
+  (resolve: Resolve, zones: readonly string[]): Resolve =>
+  async (asked, type, signal, options) => {
+    const answer = await resolve(asked, type, signal, options)
+    const isSecure = (name: string): boolean => zones.some((zone) => name === zone || name.endsWith(`.${zone}`))
+    return { ...answer, secure: [answer.name, ...answer.cname].every(isSecure) }
+  }
+
+/** HTTPS of the hosts that have a policy; no other host answers. */
+const fetchOf =
+  (policies: Readonly<Record<string, PolicyFile>>): Fetch =>
+  async (url) => {
+    const policy = policies[new URL(url).host]
+    if (policy === undefined) throw new FetchError('connect', `the lab has nothing at ${url}`)
+    const [status, contentType, text] = typeof policy === 'string' ? [200, 'text/plain', policy] : policy
+    return { status, contentType, body: Buffer.from(text), url }
+  }
+
+const EHLO = ['PIPELINING', 'SIZE 10240000', 'STARTTLS', '8BITMIME']
+const MAIL_HOSTS: Readonly<Record<MailHostState, (name: string) => LabServer>> = {
+  good: (name) => ({ ehlo: EHLO, tls: { trusted: true, names: [name] } }),
+  'self-signed': (name) => ({
+    ehlo: EHLO,
+    tls: { trusted: false, trustError: 'DEPTH_ZERO_SELF_SIGNED_CERT', names: [name] },
+  }),
+  'other-name': () => ({ ehlo: EHLO, tls: { trusted: true, names: ['another-host.net'] } }),
+  'no-tls': () => ({ ehlo: EHLO.filter((word) => word !== 'STARTTLS') }),
+}
+
+const serversOf = (hosts: Readonly<Record<string, MailHostState>>, zone: WrittenZone): Record<string, LabServer> =>
+  Object.fromEntries(
+    Object.entries(hosts).flatMap(([name, state]) =>
+      addressesOf(zone[name] ?? {}).map((address) => [address, MAIL_HOSTS[state](name)]),
+    ),
+  )
+
+/** The addresses written at a name. */
+export const addressesOf = ({ A = [], AAAA = [] }: WrittenNode): readonly string[] =>
+  [A, AAAA].flat().filter((address) => typeof address === 'string')
