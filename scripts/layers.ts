@@ -14,7 +14,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['mailhosts'],
   ['world.ts'],
   ['net', 'store'],
-  ['names'],
+  ['answers', 'names'],
   ['base'],
 ]
 const OUTSIDE = ['start', 'net', 'store', 'http', 'main.ts', 'config.ts', 'config-options.ts']

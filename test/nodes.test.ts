@@ -3,6 +3,7 @@ import type { Json } from '../src/base/json.ts'
 import { createVerifier } from '../src/mailbox/verify.ts'
 import { FetchError } from '../src/net/fetch.ts'
 import type { PeerCall } from '../src/net/peer-call.ts'
+import blacklistExample from '../src/operations/examples/blacklist.json' with { type: 'json' }
 import verifyExample from '../src/operations/examples/verify.json' with { type: 'json' }
 import { labApp, labDeps } from './lab/app.ts'
 import { labDial } from './lab/dial.ts'
@@ -233,22 +234,9 @@ const IP = '45.53.9.9'
 const listing =
   (verdict: string, over: object = {}) =>
   (): Json => ({
+    ...(blacklistExample as { [key: string]: Json }),
     ip: IP,
-    total: 29,
-    listed: 0,
-    results: Array.from({ length: 29 }, (_, i) => ({
-      blacklist: `l${i}`,
-      listed: false,
-      zone: `l${i}.example`,
-      status: 'not_listed',
-      codes: [],
-      meaning: [],
-      delist_url: '',
-      duration_ms: 1,
-    })),
-    answered: 29,
     verdict,
-    list_version: '1',
     ...over,
   })
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { readKnown } from '../answers/read-answer.ts'
 import { within } from '../base/deadline.ts'
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
@@ -35,8 +36,11 @@ async function answerOf(ctx: Call, deps: Deps, peer: Peer, question: PeerQuestio
     if (!isJsonObject(body)) return problem('the answer is no object')
     const answer = body
     if (status !== 200) return problem(printable(`it answered ${status}: ${String(answer.detail ?? '')}`, 200))
-    const isInOrder = question.output.safeParse(answer).success && question.fits(answer)
-    return isInOrder ? parsed(answer) : problem('the answer is not one to what was asked')
+    const known = readKnown(question.output, answer)
+    if (!known.ok) return problem(`its answer is not as it should be: ${known.problem}`)
+    return question.fits(answer)
+      ? parsed(known.value as JsonObject)
+      : problem('the answer is not one to what was asked')
   } catch (error) {
     if (error instanceof FetchError) return problem(printable(error.message, 200))
     throw error

@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { blacklistAnswer } from '../answers/blacklist.ts'
 import { asTheyCome } from '../base/as-they-come.ts'
 import type { JsonObject } from '../base/json.ts'
 import { presentBlacklist } from '../dnsbl/present.ts'
 import { expandTargets, MAX_TARGETS } from '../dnsbl/targets.ts'
 import type { Ip } from '../names/ip.ts'
-import { blacklistAnswer } from './answer-blacklist.ts'
 import type { Deps } from './deps.ts'
 import example from './examples/blacklist.json' with { type: 'json' }
 import { type Call, defineOperation } from './operation.ts'

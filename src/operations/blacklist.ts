@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { blacklistAnswer } from '../answers/blacklist.ts'
 import type { JsonObject } from '../base/json.ts'
 import { presentBlacklist } from '../dnsbl/present.ts'
-import { blacklistAnswer } from './answer-blacklist.ts'
 import example from './examples/blacklist.json' with { type: 'json' }
 import { defineOperation } from './operation.ts'
 import { formatAge, ipParam, maxAgeParam } from './params.ts'

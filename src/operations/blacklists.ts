@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { blacklistsAnswer } from '../answers/blacklists.ts'
 import { presentBlacklists } from '../dnsbl/present-states.ts'
 import { defineOperation } from './operation.ts'
 
@@ -10,13 +11,7 @@ export const blacklists = defineOperation({
   summary: 'The 29 blacklists with the state of their self-tests',
   scope: 'read',
   input: z.object({}),
-  output: z.looseObject({
-    total: z.literal(29),
-    list_version: z.string(),
-    data: z.array(z.looseObject({ blacklist: z.string(), zone: z.string(), state: z.string() })),
-    has_more: z.boolean(),
-    next_cursor: z.null(),
-  }),
+  output: blacklistsAnswer,
   example: { input: {}, output: { total: 29, list_version: '2026-11', data: [], has_more: false, next_cursor: null } },
   deadlineMs: 15_000,
   needs: ['blacklists'],

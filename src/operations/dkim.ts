@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { dkimAnswer } from '../answers/questions.ts'
 import type { Outcome } from '../checks/check.ts'
 import {
   dkim as check,
@@ -11,7 +12,6 @@ import { presentFinding } from '../checks/present.ts'
 import type { Domain } from '../names/domain.ts'
 import { DnsError } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
-import { finding, status } from './answers.ts'
 import { remembering } from './context.ts'
 import { defineOperation } from './operation.ts'
 import { domainParam, durationParam, TIMEOUT, textParam } from './params.ts'
@@ -33,24 +33,7 @@ export const dkim = defineOperation({
     }),
     timeout: durationParam('time for the whole question; default 20s', TIMEOUT).optional(),
   }),
-  output: z.looseObject({
-    domain: z.string(),
-    selector: z.string(),
-    name: z.string(),
-    valid: z.boolean(),
-    status,
-    reason: z.string().optional(),
-    record: z.string().optional(),
-    records: z.array(z.string()),
-    key_type: z.string(),
-    key_bits: z.int().nullable(),
-    revoked: z.boolean(),
-    testing: z.boolean(),
-    services: z.array(z.string()),
-    hashes: z.array(z.string()),
-    cname: z.array(z.string()),
-    findings: z.array(finding),
-  }),
+  output: dkimAnswer,
   example: {
     input: { domain: 'example.org', selector: 'ed' },
     output: {

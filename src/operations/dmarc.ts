@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { dmarcAnswer } from '../answers/questions.ts'
 import { dmarc as check, presentDmarcLookup } from '../checks/dmarc/index.ts'
 import { presentFinding } from '../checks/present.ts'
 import { runInContext } from '../checks/run.ts'
-import { finding, status } from './answers.ts'
 import { remembering } from './context.ts'
 import { defineOperation } from './operation.ts'
 import { domainParam, durationParam, TIMEOUT } from './params.ts'
@@ -19,20 +19,7 @@ export const dmarc = defineOperation({
     domain: domainParam('domain to look at'),
     timeout: durationParam('time for the whole question; default 20s', TIMEOUT).optional(),
   }),
-  output: z.looseObject({
-    domain: z.string(),
-    valid: z.boolean(),
-    record: z.string().optional(),
-    policy: z.string(),
-    status,
-    reason: z.string().optional(),
-    found_at: z.string(),
-    organizational_domain: z.string(),
-    steps: z.array(
-      z.looseObject({ name: z.string(), answer: z.string(), records: z.array(z.string()), decision: z.string() }),
-    ),
-    findings: z.array(finding),
-  }),
+  output: dmarcAnswer,
   example: {
     input: { domain: 'example.org' },
     output: {
@@ -40,17 +27,27 @@ export const dmarc = defineOperation({
       valid: true,
       record: 'v=DMARC1; p=reject; rua=mailto:dmarc@example.org',
       policy: 'reject',
-      status: 'pass',
+      inherited: false,
+      subdomain_policy: 'reject',
+      np: 'reject',
+      effective_policy: 'reject',
+      testing: false,
+      psd: 'u',
+      rua: [{ uri: 'mailto:dmarc@example.org', authorized: null }],
+      ruf: [],
       found_at: 'example.org',
       organizational_domain: 'example.org',
+      exists: true,
       steps: [
         {
           name: '_dmarc.example.org',
           answer: 'found',
           records: ['v=DMARC1; p=reject; rua=mailto:dmarc@example.org'],
+          record_count: 1,
           decision: 'record',
         },
       ],
+      status: 'pass',
       findings: [],
     },
   },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { doctorAnswer } from '../answers/doctor.ts'
 import { summarize } from '../dnsbl/present.ts'
 import type { Ip } from '../names/ip.ts'
 import { remembering } from './context.ts'
@@ -16,13 +17,7 @@ export const doctor = defineOperation({
   summary: 'Whether this machine is fit for its work, with the records to publish where it is not',
   scope: 'admin',
   input: z.object({}),
-  output: z.looseObject({
-    fit: z.boolean(),
-    resolver: z.looseObject({ answers: z.boolean(), public: z.array(z.string()) }),
-    lists: z.looseObject({ total: z.int(), refusing: z.array(z.string()) }),
-    sources: z.array(z.looseObject({ address: z.string(), problems: z.array(z.string()) })),
-    advice: z.array(z.string()),
-  }),
+  output: doctorAnswer,
   example: {
     input: {},
     output: {

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { geoAnswer } from '../answers/geo.ts'
 import { presentGeo } from '../geo/present.ts'
 import { defineOperation } from './operation.ts'
 import { ipParam } from './params.ts'
-import { geoAnswer, peerExample } from './peer-answer.ts'
+import { peerExample } from './peer-answer.ts'
 
 /** Where an address stands. */
 export const geo = defineOperation({

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { healthAnswer } from '../answers/health.ts'
 import { defineOperation } from './operation.ts'
 
 /** Whether the server answers. Exactly `{"status":"ok"}`, whatever is asked with it. */
@@ -9,7 +10,7 @@ export const health = defineOperation({
   summary: 'Health of the service itself',
   scope: undefined,
   input: z.object({}),
-  output: z.object({ status: z.literal('ok') }),
+  output: healthAnswer,
   example: { input: {}, output: { status: 'ok' } },
   needs: [],
   deadlineMs: 1_000,

@@ -7,8 +7,10 @@ type Schema = Record<string, unknown>
 /** The OpenAPI 3.1 document, made from the very schemas that read the input. */
 export function openApiDocument(operations: readonly Operation[], version: string): Schema {
   const paths: Record<string, Record<string, Schema>> = {}
+  const shapes: Record<string, Schema> = {}
   for (const operation of operations) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: describe(operation) }
+    const described = describe(operation, shapes)
+    paths[operation.path] = { ...paths[operation.path], [operation.method.toLowerCase()]: described }
   }
   return {
     openapi: '3.1.0',
@@ -27,7 +29,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
         bearer: { type: 'http', scheme: 'bearer' },
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
       },
-      schemas: { Problem: PROBLEM },
+      schemas: { Problem: PROBLEM, ...shapes },
     },
   }
 }
@@ -49,13 +51,14 @@ const PROBLEM: Schema = {
 
 const PROBLEMS: Schema = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
 
-function describe(operation: Operation): Schema {
-  const input = jsonSchema(operation.input, 'input')
+/** One operation; the shapes that have a name go into `shapes`. */
+function describe(operation: Operation, shapes: Record<string, Schema>): Schema {
+  const input = jsonSchema(operation.input)
   const properties = (input.properties ?? {}) as Record<string, Schema>
   const required = (input.required ?? []) as string[]
   const content = {
     [operation.stream ? 'application/x-ndjson' : 'application/json']: {
-      schema: jsonSchema(operation.output, 'output'),
+      schema: answerSchema(operation.output, shapes),
       example: operation.example.output,
     },
   }
@@ -126,8 +129,28 @@ function problems(operation: Operation): Record<string, Schema> {
   }
 }
 
-/** JSON Schema of a zod schema without the parts that OpenAPI keeps elsewhere. */
-function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
-  const { $schema: _version, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Schema
+/** JSON Schema of a parameter's zod schema without the parts that OpenAPI keeps elsewhere. */
+function jsonSchema(schema: z.ZodType): Schema {
+  const { $schema: _version, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema
   return rest
 }
+
+/** JSON Schema of an answer: open, since a later version may add fields; named shapes stand in the components of the document. */
+function answerSchema(schema: z.ZodType, shapes: Record<string, Schema>): Schema {
+  const { $schema: _version, $defs = {}, ...rest } = z.toJSONSchema(schema, { io: 'output' }) as Schema
+  const open = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(open)
+    if (typeof value !== 'object' || value === null) return value
+    const entries = Object.entries(value).filter(([key, item]) => key !== 'additionalProperties' || item !== false)
+    return Object.fromEntries(
+      entries.map(([key, item]) => [key, key === '$ref' ? componentOf(String(item)) : open(item)]),
+    )
+  }
+  for (const [name, shape] of Object.entries($defs as Record<string, Schema>)) {
+    const { id: _id, ...own } = shape
+    shapes[name] = open(own) as Schema
+  }
+  return open(rest) as Schema
+}
+
+const componentOf = (ref: string): string => ref.replace(/^#\/\$defs\//, '#/components/schemas/')

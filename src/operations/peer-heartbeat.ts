@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { heartbeatAnswer } from '../answers/peers.ts'
 import { AppError } from '../base/errors.ts'
 import { statusOf } from '../peers/peer.ts'
 import { defineOperation } from './operation.ts'
@@ -17,12 +18,7 @@ export const peerHeartbeat = defineOperation({
     load: loadParam,
     addresses: addressesParam,
   }),
-  output: z.looseObject({
-    id: z.string(),
-    status: z.enum(['alive', 'suspect', 'dead']),
-    ttl_ms: z.int().meta({ description: 'the next heartbeat is due within it' }),
-    peers: z.int().meta({ description: 'nodes that are known here' }),
-  }),
+  output: heartbeatAnswer,
   example: {
     input: { id: 'node-1', load: { active: 3, capacity: 512 } },
     output: { id: 'node-1', status: 'alive', ttl_ms: 30_000, peers: 3 },

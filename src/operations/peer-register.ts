@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import { peerAnswer } from '../answers/peers.ts'
 import { AppError } from '../base/errors.ts'
 import { CAPABILITIES, MAX_PEERS } from '../peers/peer.ts'
 import { defineOperation, withStatus } from './operation.ts'
 import { lineParam, listParam, textParam } from './params.ts'
-import { answerPeer, peerAnswer, peerExample } from './peer-answer.ts'
+import { answerPeer, peerExample } from './peer-answer.ts'
 import { addressesParam, idParam, ownId } from './peer-input.ts'
 import { parsePeerUrl, refusePrivateUrl } from './peer-url.ts'
 

@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { peersAnswer } from '../answers/peers.ts'
 import { atMost } from '../base/at-most.ts'
 import { CAPABILITIES, type Peer } from '../peers/peer.ts'
 import type { Self } from '../peers/room.ts'
 import { defineOperation } from './operation.ts'
-import { answerPeer, peerAnswer, peerExample } from './peer-answer.ts'
+import { answerPeer, peerExample } from './peer-answer.ts'
 
 /** All nodes that are known here, and this one. */
 export const peers = defineOperation({
@@ -14,11 +15,7 @@ export const peers = defineOperation({
   scope: 'admin',
   forPeers: true,
   input: z.object({}),
-  output: z.looseObject({
-    peers: z.array(peerAnswer),
-    total: z.int(),
-    node: peerAnswer.optional().meta({ description: 'this node itself, where it has a URL' }),
-  }),
+  output: peersAnswer,
   example: { input: {}, output: { peers: [peerExample], total: 1 } },
   deadlineMs: 10_000,
   run: async (ctx, deps) => {

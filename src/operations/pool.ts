@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { poolAnswer } from '../answers/pool.ts'
 import type { Json, JsonObject } from '../base/json.ts'
 import { presentPool } from '../mailbox/present.ts'
 import type { Ctx } from '../world.ts'
@@ -6,25 +7,6 @@ import { remembering } from './context.ts'
 import type { Deps } from './deps.ts'
 import { defineOperation } from './operation.ts'
 import { presentSelfCheck, selfChecks } from './self-check.ts'
-
-const poolAnswer = z.looseObject({
-  data: z.array(
-    z.looseObject({
-      address: z.string().meta({ description: 'empty: the address that the system chooses' }),
-      configured: z.boolean(),
-      providers: z.array(z.looseObject({ provider: z.string(), breaker: z.enum(['closed', 'open', 'half_open']) })),
-      listings: z
-        .array(z.looseObject({ blacklist: z.string() }))
-        .nullable()
-        .optional(),
-      ptr: z.array(z.string()).optional(),
-      helo: z.string().optional(),
-      problems: z.array(z.string()).optional(),
-    }),
-  ),
-  has_more: z.boolean(),
-  next_cursor: z.null(),
-})
 
 const example = {
   data: [

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readyAnswer } from '../answers/ready.ts'
 import { within } from '../base/deadline.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Deps } from './deps.ts'
@@ -15,17 +16,7 @@ export const ready = defineOperation({
   summary: 'Whether the service can do its work, with one entry for each thing it needs',
   scope: undefined,
   input: z.object({}),
-  output: z.looseObject({
-    status: z.enum(['ready', 'not_ready']),
-    dependencies: z.array(
-      z.looseObject({
-        name: z.enum(['resolver', 'store']),
-        status: z.enum(['ok', 'failed']),
-        reason: z.string().optional(),
-        duration_ms: z.int(),
-      }),
-    ),
-  }),
+  output: readyAnswer,
   statuses: { 503: 'Something it needs is missing' },
   example: {
     input: {},

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { spfAnswer } from '../answers/questions.ts'
 import { AppError } from '../base/errors.ts'
 import type { Parsed } from '../base/parsed.ts'
 import { checkHost, presentCheckHost } from '../checks/spf/index.ts'
@@ -25,14 +26,7 @@ export const spf = defineOperation({
     }).default(''),
     timeout: durationParam('time for the whole question; default 20s', TIMEOUT).optional(),
   }),
-  output: z.looseObject({
-    result: z.enum(['none', 'neutral', 'pass', 'fail', 'softfail', 'temperror', 'permerror']),
-    mechanism: z.string().optional(),
-    explanation: z.string().optional(),
-    lookups: z.int(),
-    void_lookups: z.int(),
-    trace: z.array(z.looseObject({ domain: z.string(), outcome: z.string() })),
-  }),
+  output: spfAnswer,
   example: {
     input: { ip: '192.0.2.1', sender: 'joe@example.org' },
     output: {

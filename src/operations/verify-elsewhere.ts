@@ -1,10 +1,10 @@
-import { z } from 'zod'
+import type { z } from 'zod'
+import { verifyAnswer } from '../answers/verify.ts'
 import { AppError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { printable } from '../base/text.ts'
 import { anotherSourceMayHelp, outcomeOf, REASONS, type Reason } from '../mailbox/reasons.ts'
 import type { Peer } from '../peers/peer.ts'
-import { verifyAnswer } from './answer-verify.ts'
 import { askPeer } from './ask-peer.ts'
 import type { Deps } from './deps.ts'
 import type { Call } from './operation.ts'
@@ -14,13 +14,8 @@ const MAX_NODES = 3
 /** Less time than this is not worth a call to another node, ms: it is the least `timeout` of a verification. */
 const LEAST_MS = 1_000
 
-/** What is believed of another node's verification; everything else of its answer is left out. */
-const believed = z.object({
-  ...verifyAnswer.shape,
-  observed_at: z.iso.datetime(),
-  retry_after_ms: z.int().optional(),
-  attempts: verifyAnswer.shape.attempts.max(100),
-})
+/** What is believed of another node's verification. */
+const believed = verifyAnswer.extend({ attempts: verifyAnswer.shape.attempts.max(100) })
 
 export type Elsewhere = {
   readonly peer: string | undefined

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { whatIfAnswer } from '../answers/what-if.ts'
 import { AppError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Parsed } from '../base/parsed.ts'
@@ -8,7 +9,6 @@ import { type OverlayRecord, overlay } from '../net/dns/overlay.ts'
 import { parseRecord, type RecordText } from '../net/dns/record-text.ts'
 import { parseZone } from '../net/dns/zone-text.ts'
 import { composeCheck } from '../report/compose.ts'
-import { checkAnswer } from './answers.ts'
 import { selectorParam } from './check.ts'
 import { repeatable } from './context.ts'
 import { reportDocuments } from './documents.ts'
@@ -23,14 +23,6 @@ const MAX_RECORDS = 100
 const MAX_ZONE = 1 << 20
 /** Records of the overlay that the answer repeats. */
 const SHOWN = 100
-
-const standing = z.looseObject({
-  score: z.int().min(0).max(100),
-  grade: z.string(),
-  status: z.string(),
-  complete: z.boolean(),
-  findings: z.array(z.string()),
-})
 
 /** The check of a domain as if records stood in the DNS: an overlay on the resolver, nothing else is different. */
 export const whatIf = defineOperation({
@@ -56,7 +48,7 @@ export const whatIf = defineOperation({
     selector: selectorParam.optional(),
     timeout: durationParam('time for the whole check; default 20s', TIMEOUT).optional(),
   }),
-  output: checkAnswer.extend({ before: standing, after: standing }),
+  output: whatIfAnswer,
   example: whatIfExample,
   deadlineMs: 20_000,
   documents: reportDocuments,

@@ -14,6 +14,7 @@ import { allOperations } from '../../src/operations/registry.ts'
 import { peerRoom } from '../../src/peers/room.ts'
 import { type ApiKey, hashKey, type Scope } from '../../src/store/key-file.ts'
 import type { World } from '../../src/world.ts'
+import { strict } from './strict.ts'
 import { labStore } from './world.ts'
 
 /** The rooms of the program in a lab world: this node is `here`, all its probes are well, and it can bind 45.53.1.9 alone. */
@@ -57,7 +58,7 @@ export async function labApp(
 ): Promise<FastifyInstance> {
   const { onLine, ...rest } = options
   return httpServer({
-    operations: await allOperations(),
+    operations: strict(await allOperations()),
     world,
     deps: labDeps(world),
     keys: () => [],

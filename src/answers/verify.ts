@@ -1,19 +1,24 @@
 import { z } from 'zod'
+import type { AnswerOf } from './answer.ts'
 
 const strings = z.array(z.string())
 
-const attempt = z.looseObject({
+/** One try at one address of one mail host. */
+const attempt = z.strictObject({
   ip_used: z.string(),
   mx_server: z.string(),
   address: z.string(),
+  stage: z.string(),
   code: z.int(),
+  enhanced_code: z.string().optional(),
   message: z.string(),
   reason: z.string(),
   duration_ms: z.int(),
+  peer: z.string().optional().meta({ description: 'the node that made it, where it was not this one' }),
 })
 
 /** The answer of `/v1/verify`. */
-export const verifyAnswer = z.looseObject({
+export const verifyAnswer = z.strictObject({
   email: z.string(),
   result: z.enum(['accepted', 'catch_all', 'rejected', 'deferred', 'blocked', 'unreachable', 'invalid']),
   code: z.int(),
@@ -35,6 +40,15 @@ export const verifyAnswer = z.looseObject({
   provider: z.string().optional(),
   mx_tried: strings,
   attempts: z.array(attempt),
-  checked: strings,
+  skipped_sources: z.array(z.strictObject({ address: z.string(), reason: z.string() })).optional(),
+  checked: z.array(z.enum(['disposable', 'free', 'role', 'suggestion'])),
+  retry_after_ms: z.int().optional(),
+  observed_at: z.iso.datetime(),
+  remembered: z.boolean(),
   duration_ms: z.int(),
+  transcript: z
+    .array(z.strictObject({ at_ms: z.int(), from: z.enum(['client', 'server', 'note']), text: z.string() }))
+    .optional(),
+  peer: z.string().optional().meta({ description: 'the node that verified, where it was not this one' }),
 })
+export type VerifyAnswer = AnswerOf<typeof verifyAnswer>

@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import type { AnswerOf } from './answer.ts'
+import { listOf } from './list.ts'
+import { vantageFields } from './vantage.ts'
+
+const strings = z.array(z.string())
+export const tier = z.enum(['A', 'B', 'C', 'D'])
+export const scope = z.enum(['ip', 'range', 'asn', 'policy'])
+export const blacklistVerdict = z.enum(['clean', 'listed', 'incomplete'])
+
+/** What one list says of an address. */
+export const listEntry = z
+  .strictObject({
+    blacklist: z.string(),
+    listed: z.boolean(),
+    zone: z.string(),
+    status: z.enum(['listed', 'not_listed', 'blocked', 'timeout', 'error', 'unsupported']),
+    tier,
+    scope,
+    scope_text: z.string().optional(),
+    codes: strings,
+    meaning: strings,
+    txt: z.string().optional(),
+    delist_url: z.string(),
+    duration_ms: z.int(),
+    reason: z.string().optional(),
+  })
+  .meta({ id: 'BlacklistEntry' })
+export type ListEntry = AnswerOf<typeof listEntry>
+
+/** The answer of `/v1/blacklist`: exactly one entry for each of the 29 lists. */
+export const blacklistAnswer = z.strictObject({
+  ip: z.string(),
+  total: z.literal(29),
+  listed: z.int(),
+  results: z.array(listEntry).length(29),
+  answered: z.int(),
+  verdict: blacklistVerdict,
+  worst_tier: tier.nullable(),
+  list_version: z.string(),
+  observed_at: z.iso.datetime(),
+  ...vantageFields,
+})
+export type BlacklistAnswer = AnswerOf<typeof blacklistAnswer>
+
+/** The answers about many addresses in one. */
+export const blacklistBulkAnswer = listOf(blacklistAnswer)
+export type BlacklistBulkAnswer = AnswerOf<typeof blacklistBulkAnswer>

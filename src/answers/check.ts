@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import type { AnswerOf } from './answer.ts'
+import * as checks from './checks.ts'
+import { finding, status } from './finding.ts'
+import { vantageFields } from './vantage.ts'
+
+export const grade = z.enum(['A+', 'A', 'B', 'C', 'D', 'F'])
+export const points = z.int().min(0).max(100)
+
+/** One row of the breakdown; the points of all rows and the score add up to exactly 100. */
+const scoreRow = z.strictObject({
+  component: z.enum(['spf', 'dkim', 'dmarc', 'mx', 'ptr', 'total']),
+  finding: z.string().nullable(),
+  kind: z.enum(['deduction', 'unknown', 'cap', 'rescale', 'rounding']),
+  points: z.number(),
+})
+
+/** The answer of `/v1/check`. */
+export const checkAnswer = z.strictObject({
+  domain: z.string(),
+  score: points,
+  spf: checks.spf,
+  dkim: checks.dkim,
+  dmarc: checks.dmarc,
+  mx: z.array(checks.mxHost),
+  ptr: checks.ptr,
+  unicode_domain: z.string().optional(),
+  status,
+  grade,
+  score_version: z.int(),
+  score_breakdown: z.array(scoreRow),
+  complete: z.boolean(),
+  score_min: points.optional(),
+  score_max: points.optional(),
+  mx_status: status,
+  mx_reason: z.string().optional(),
+  mx_kind: z.enum(['explicit', 'implicit', 'null', 'none']).optional(),
+  bimi: checks.bimi,
+  caa: checks.caa,
+  dane: checks.dane,
+  dnssec: checks.dnssec,
+  mta_sts: checks.mtaSts,
+  ns: checks.ns,
+  soa: checks.soa,
+  starttls: checks.starttls.optional().meta({ description: 'in a check only where starttls=true asks for it' }),
+  tls_rpt: checks.tlsRpt,
+  findings: z.array(finding),
+  observed_at: z.iso.datetime().optional(),
+  ...vantageFields,
+})
+export type CheckAnswer = AnswerOf<typeof checkAnswer>

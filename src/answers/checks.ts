@@ -1,0 +1,260 @@
+import { z } from 'zod'
+import type { AnswerOf } from './answer.ts'
+import { reason, status } from './finding.ts'
+
+/** The object of each check in the answers of `/v1/check` and `/v1/report`: its own fields, then `status`, and `reason` where it is unknown. */
+
+const strings = z.array(z.string())
+const doubtful = { status, reason }
+const policy = z.enum(['none', 'quarantine', 'reject', ''])
+
+/** One include of an SPF record with what it costs; `includes` are its own. */
+export const spfInclude = z
+  .strictObject({
+    term: z.string(),
+    domain: z.string().optional(),
+    state: z.string(),
+    reason: z.string().optional(),
+    lookups: z.int(),
+    void_lookups: z.int(),
+    all: z.string().optional(),
+    record: z.string().optional(),
+    get includes() {
+      return z.array(spfInclude)
+    },
+  })
+  .meta({ id: 'SpfInclude' })
+
+export const spf = z
+  .strictObject({
+    valid: z.boolean(),
+    record: z.string().optional(),
+    ...doubtful,
+    records: strings,
+    lookups: z.int().optional(),
+    void_lookups: z.int().optional(),
+    all: z.string().optional(),
+    includes: z.array(spfInclude),
+  })
+  .meta({ id: 'Spf' })
+
+/** One DKIM key, without the domain that it was asked of. */
+export const dkimKey = z.strictObject({
+  selector: z.string(),
+  name: z.string(),
+  record: z.string(),
+  records: strings,
+  usable: z.boolean(),
+  key_type: z.string(),
+  key_bits: z.int().nullable(),
+  revoked: z.boolean(),
+  testing: z.boolean(),
+  problem: z.string().optional(),
+  services: strings,
+  hashes: strings,
+  cname: strings,
+})
+
+export const dkim = z
+  .strictObject({
+    valid: z.boolean(),
+    selector: z.string().optional(),
+    domain: z.string().optional(),
+    ...doubtful,
+    keys: z.array(dkimKey.extend({ domain: z.string() })),
+    tried: z.int(),
+    wildcard: z.boolean(),
+    discovery: z.enum(['found', 'none_found', 'proven_absent', 'unknown']),
+    signers: strings,
+  })
+  .meta({ id: 'Dkim' })
+
+/** A report address of a DMARC record. */
+const destination = z.strictObject({
+  uri: z.string(),
+  authorized: z
+    .boolean()
+    .nullable()
+    .meta({ description: 'null: not for another organization to say, or could not be asked' }),
+  reason: z.string().optional(),
+})
+
+/** The fields of a DMARC record, which `/v1/dmarc` has too. */
+export const dmarcFields = {
+  valid: z.boolean(),
+  record: z.string().optional(),
+  policy,
+  ...doubtful,
+  inherited: z.boolean(),
+  subdomain_policy: z.string(),
+  np: z.string(),
+  effective_policy: z.string(),
+  testing: z.boolean(),
+  psd: z.string(),
+  pct: z.int().optional(),
+  rua: z.array(destination),
+  ruf: z.array(destination),
+}
+
+export const dmarc = z.strictObject({ ...dmarcFields, domain: z.string().optional() }).meta({ id: 'Dmarc' })
+
+export const mxAddress = z.strictObject({
+  address: z.string(),
+  ptr: strings,
+  forward_confirmed: z.boolean().nullable(),
+  reason: z.string().optional(),
+})
+
+export const mxHost = z
+  .strictObject({
+    host: z.string(),
+    priority: z.int(),
+    addresses: z.array(mxAddress),
+    cname: strings,
+    resolvable: z.boolean().nullable(),
+    reason: z.string().optional(),
+  })
+  .meta({ id: 'MxHost' })
+
+export const ptr = z
+  .strictObject({
+    valid: z.boolean(),
+    ...doubtful,
+    forward_confirmed: z.boolean().nullable(),
+    addresses: z.array(
+      z.strictObject({
+        address: z.string(),
+        names: strings,
+        forward_confirmed: z.boolean().nullable(),
+        generic: z.boolean(),
+      }),
+    ),
+  })
+  .meta({ id: 'Ptr' })
+
+export const bimi = z
+  .strictObject({
+    valid: z.boolean(),
+    ...doubtful,
+    record: z.string().optional(),
+    logo: z.string(),
+    authority: z.string(),
+  })
+  .meta({ id: 'Bimi' })
+
+export const caa = z
+  .strictObject({
+    ...doubtful,
+    domain: z.string().optional(),
+    records: z.array(z.strictObject({ critical: z.boolean(), tag: z.string(), value: z.string() })),
+  })
+  .meta({ id: 'Caa' })
+
+const tlsaRecord = z.strictObject({
+  usage: z.int(),
+  selector: z.int(),
+  matching_type: z.int(),
+  data: z.string(),
+  usable: z.boolean(),
+  matches: z.boolean().nullable(),
+  problem: z.string().optional(),
+})
+
+export const dane = z
+  .strictObject({
+    ...doubtful,
+    hosts: z.array(
+      z.strictObject({
+        host: z.string(),
+        secure: z.boolean().nullable(),
+        records: z.array(tlsaRecord),
+        reason: z.string().optional(),
+      }),
+    ),
+  })
+  .meta({ id: 'Dane' })
+
+export const dnssec = z
+  .strictObject({
+    ...doubtful,
+    signed: z.boolean().nullable(),
+    validated: z.boolean().nullable(),
+    bogus: z.boolean().nullable(),
+    ede: z.array(z.strictObject({ code: z.int(), text: z.string() })),
+    zone: z.string().optional(),
+  })
+  .meta({ id: 'Dnssec' })
+
+export const mtaSts = z
+  .strictObject({
+    valid: z.boolean(),
+    ...doubtful,
+    record: z.string().optional(),
+    id: z.string(),
+    policy: z.strictObject({ mode: z.string(), max_age: z.int(), mx: strings }).optional(),
+    uncovered_mx: strings,
+  })
+  .meta({ id: 'MtaSts' })
+
+export const ns = z
+  .strictObject({
+    ...doubtful,
+    servers: z.array(
+      z.strictObject({
+        host: z.string(),
+        addresses: strings,
+        lame: z.boolean().nullable(),
+        serial: z.int().nullable(),
+        differs: strings,
+        reason: z.string().optional(),
+      }),
+    ),
+    zone: z.string().optional(),
+  })
+  .meta({ id: 'NameServers' })
+
+export const soa = z
+  .strictObject({
+    ...doubtful,
+    primary: z.string().optional(),
+    contact: z.string().optional(),
+    serial: z.int().optional(),
+    refresh: z.int().optional(),
+    retry: z.int().optional(),
+    expire: z.int().optional(),
+    minimum: z.int().optional(),
+    zone: z.string().optional(),
+  })
+  .meta({ id: 'Soa' })
+
+export const starttls = z
+  .strictObject({
+    ...doubtful,
+    hosts: z.array(
+      z.strictObject({
+        host: z.string(),
+        address: z.string().nullable(),
+        offered: z.boolean().nullable(),
+        protocol: z.string().nullable(),
+        names: strings,
+        issuer: z.string().nullable(),
+        expires_at: z.string().nullable(),
+        trusted: z.boolean().nullable(),
+        name_matches: z.boolean().nullable(),
+        reason: z.string().optional(),
+      }),
+    ),
+  })
+  .meta({ id: 'Starttls' })
+
+export const tlsRpt = z
+  .strictObject({
+    valid: z.boolean(),
+    ...doubtful,
+    record: z.string().optional(),
+    rua: strings,
+  })
+  .meta({ id: 'TlsRpt' })
+
+/** What a check presents of itself: its object without `status` and `reason`, which are added alike for every check. */
+export type Own<S extends z.ZodType> = Omit<AnswerOf<S>, 'status' | 'reason'> & { readonly reason?: string | undefined }

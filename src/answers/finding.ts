@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import type { AnswerOf } from './answer.ts'
+
+/** `unknown`: it could not be found out; never scored as a failure. */
+export const status = z.enum(['pass', 'warn', 'fail', 'unknown', 'not_applicable'])
+
+export const severity = z.enum(['critical', 'high', 'medium', 'low', 'info'])
+
+/** Why something is unknown, or why `valid` is false. */
+export const reason = z.string().optional().meta({ description: 'why it is unknown, or why valid is false' })
+
+/** A record to publish. `value` is the presentation form of the data (TXT: the text, unquoted). */
+export const fix = z.strictObject({
+  type: z.literal('dns'),
+  name: z.string(),
+  rtype: z.string(),
+  value: z.string(),
+})
+
+/** One finding of a check, as docs/findings.md lists them. */
+export const finding = z
+  .strictObject({
+    id: z.string(),
+    severity,
+    title: z.string(),
+    detail: z.string(),
+    evidence: z.string().optional(),
+    repair: z.string().optional(),
+    fix: fix.optional(),
+    reference: z.string(),
+  })
+  .meta({ id: 'Finding' })
+
+export type FindingAnswer = AnswerOf<typeof finding>

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import type { AnswerOf } from './answer.ts'
+import { geoAnswer } from './geo.ts'
+
+const status = z.enum(['alive', 'suspect', 'dead'])
+
+/** The record of a node, as register and list answer it. */
+export const peerAnswer = z
+  .strictObject({
+    id: z.string(),
+    url: z.string(),
+    name: z.string(),
+    region: z.string(),
+    addresses: z.array(z.string()),
+    version: z.string(),
+    capabilities: z.array(z.enum(['verify', 'check', 'blacklist'])),
+    geo: z.array(geoAnswer).meta({ description: 'where its addresses stand; the first 32' }),
+    status,
+    registered_at: z.iso.datetime(),
+    last_seen_at: z.iso.datetime(),
+    ttl_ms: z.int(),
+    load: z.strictObject({ active: z.int(), capacity: z.int() }).nullable(),
+  })
+  .meta({ id: 'Peer' })
+export type PeerAnswer = AnswerOf<typeof peerAnswer>
+
+/** The answer of `/v1/peer/peers`. */
+export const peersAnswer = z.strictObject({
+  peers: z.array(peerAnswer),
+  total: z.int(),
+  node: peerAnswer.optional().meta({ description: 'this node itself, where it has a URL' }),
+})
+export type PeersAnswer = AnswerOf<typeof peersAnswer>
+
+/** The answer of `/v1/peer/heartbeat`. */
+export const heartbeatAnswer = z.strictObject({
+  id: z.string(),
+  status,
+  ttl_ms: z.int().meta({ description: 'the next heartbeat is due within it' }),
+  peers: z.int().meta({ description: 'nodes that are known here' }),
+})
+export type HeartbeatAnswer = AnswerOf<typeof heartbeatAnswer>

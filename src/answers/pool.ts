@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import type { AnswerOf } from './answer.ts'
+import { fix } from './finding.ts'
+import { listOf } from './list.ts'
+
+const strings = z.array(z.string())
+
+/** What a mail host sees of a source address; null: could not be found out. */
+export const selfCheckFields = {
+  ptr: strings,
+  forward_confirmed: z.boolean().nullable(),
+  helo: z.string(),
+  helo_resolves: z.boolean().nullable(),
+  spf: z.string(),
+  problems: strings,
+  fixes: z.array(fix),
+}
+export type SelfCheckAnswer = AnswerOf<z.ZodObject<typeof selfCheckFields>>
+
+/** A listing of one of our own addresses. */
+export const ownListing = z.strictObject({ blacklist: z.string(), meaning: z.string() })
+
+const providerRow = z.strictObject({
+  provider: z.string(),
+  breaker: z.enum(['closed', 'open', 'half_open']),
+  resting: z.string().optional(),
+  rest_until: z.iso.datetime().optional(),
+  per_minute: z.number(),
+  successes: z.int(),
+  refusals: z.int(),
+  last_refusal: z.strictObject({ reason: z.string(), message: z.string(), at: z.iso.datetime().optional() }).optional(),
+  last_used_at: z.iso.datetime().optional(),
+  latency_ms: z.number(),
+})
+
+/** One source address and how it stands with each provider. */
+const poolRow = z.strictObject({
+  address: z.string().meta({ description: 'empty: the address that the system chooses' }),
+  configured: z.boolean(),
+  providers: z.array(providerRow),
+  listings: z.array(ownListing).nullable().optional().meta({ description: 'null: not asked yet' }),
+  ...z.strictObject(selfCheckFields).partial().shape,
+})
+export type PoolRowAnswer = AnswerOf<typeof poolRow>
+
+/** The answer of `/v1/pool`. */
+export const poolAnswer = listOf(poolRow)
+export type PoolAnswer = AnswerOf<typeof poolAnswer>

@@ -1,0 +1,47 @@
+import type { core, z } from 'zod'
+import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { printable } from '../base/text.ts'
+import type { AnswerOf } from './answer.ts'
+
+/** Faults that are told of one answer. */
+const SHOWN = 3
+
+/**
+ * The strict form: a value that was made here. Every declared field must be there and no other may be; used by tests and where a mismatch is a fault of ours.
+ */
+export function readStrict<S extends z.ZodType>(schema: S, value: unknown): Parsed<AnswerOf<S>> {
+  const read = schema.safeParse(value)
+  return read.success ? parsed(value as AnswerOf<S>) : problem(inWords(read.error.issues))
+}
+
+/**
+ * The open form: a value that came from another service, which may be newer. Declared fields must be as the schema says, others pass through untouched. The
+ * problem names the first faults in words of ours, cleaned of control characters.
+ */
+export function readOpen<S extends z.ZodType>(schema: S, value: unknown): Parsed<AnswerOf<S>> {
+  const read = schema.safeParse(value)
+  const faults = read.success ? [] : read.error.issues.filter(({ code }) => code !== 'unrecognized_keys')
+  return faults.length === 0 ? parsed(value as AnswerOf<S>) : problem(inWords(faults))
+}
+
+/** {@link readOpen} with every undeclared field left out: for answers of a service that is not trusted with more than the schema names. */
+export function readKnown<S extends z.ZodType>(schema: S, value: unknown): Parsed<AnswerOf<S>> {
+  const read = schema.safeParse(value)
+  if (read.success) return parsed(value as AnswerOf<S>)
+  const faults = read.error.issues.filter(({ code }) => code !== 'unrecognized_keys')
+  if (faults.length > 0) return problem(inWords(faults))
+  const known: unknown = structuredClone(value)
+  for (const issue of read.error.issues) if (issue.code === 'unrecognized_keys') leaveOut(known, issue)
+  return parsed(known as AnswerOf<S>)
+}
+
+function leaveOut(value: unknown, { path, keys }: core.$ZodIssueUnrecognizedKeys): void {
+  const holder = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown>)[key], value)
+  for (const key of keys) Reflect.deleteProperty(holder as object, key)
+}
+
+function inWords(issues: readonly core.$ZodIssue[]): string {
+  const shown = issues.slice(0, SHOWN).map(({ path, message }) => `${path.map(String).join('.') || 'it'}: ${message}`)
+  const more = issues.length > SHOWN ? ` and ${issues.length - SHOWN} more` : ''
+  return printable(`${shown.join('; ')}${more}`, 500)
+}

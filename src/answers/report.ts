@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import type { AnswerOf } from './answer.ts'
+import { blacklistAnswer, blacklistVerdict, tier } from './blacklist.ts'
+import { checkAnswer, grade, points } from './check.ts'
+import { geoAnswer } from './geo.ts'
+
+const strings = z.array(z.string())
+
+/** The blacklists of one MX address; they were asked here, so `vantage` adds nothing. */
+const addressLists = blacklistAnswer
+  .omit({ vantage: true, agreement: true })
+  .extend({ mx_hosts: strings, geo: geoAnswer })
+export type AddressLists = AnswerOf<typeof addressLists>
+
+const summary = z.strictObject({
+  addresses: z.int(),
+  listed_addresses: z.int(),
+  listings: z.int(),
+  worst_tier: tier.nullable(),
+  tiers: z.strictObject({ A: z.int(), B: z.int(), C: z.int(), D: z.int() }),
+  unanswered: z.int().meta({ description: 'answers of lists that are missing' }),
+  left_out: z.int().meta({ description: 'addresses that were not asked about' }),
+})
+
+/** How a source address of this service stands. */
+const poolAddress = z.strictObject({
+  address: z.string(),
+  listed: z.boolean(),
+  listings: z.array(z.strictObject({ blacklist: z.string(), tier, meaning: strings, delist_url: z.string() })),
+  verdict: blacklistVerdict,
+  answered: z.int(),
+  total: z.int(),
+})
+export type PoolAddress = AnswerOf<typeof poolAddress>
+
+/** The answer of `/v1/report`: the check, then the blacklists of every MX address. */
+export const reportAnswer = checkAnswer.extend({
+  blacklists: z.array(addressLists),
+  blacklist_summary: summary,
+  is_role: z.boolean(),
+  role: z.string(),
+  suggestion: z.string(),
+  report_score: points,
+  report_grade: grade,
+  pool: z
+    .array(poolAddress)
+    .optional()
+    .meta({ description: 'the source addresses of this service, where a pool is configured' }),
+})
+export type ReportAnswer = AnswerOf<typeof reportAnswer>

@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import type { AnswerOf } from './answer.ts'
+import { checkAnswer, grade, points } from './check.ts'
+import { status } from './finding.ts'
+
+/** How a domain comes out, in short. */
+const summary = z.strictObject({
+  score: points,
+  grade,
+  status,
+  complete: z.boolean(),
+  score_min: points.optional(),
+  score_max: points.optional(),
+  findings: z.array(z.string()).meta({ description: 'ids, each once' }),
+})
+export type CheckSummary = AnswerOf<typeof summary>
+
+/** A record's data: text, or its fields. */
+const recordData = z.union([z.string(), z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))])
+
+/** The answer of `POST /v1/check`: the check as if the records stood, and how the domain stands without them. */
+export const whatIfAnswer = checkAnswer.extend({
+  before: summary,
+  after: summary,
+  as_if: z.array(z.strictObject({ name: z.string(), type: z.string(), data: recordData })),
+  passed_over: z
+    .record(z.string(), z.int())
+    .meta({ description: 'types of the zone that mean nothing here, with the number of their records' }),
+})
+export type WhatIfAnswer = AnswerOf<typeof whatIfAnswer>
