@@ -51,15 +51,15 @@ type Lane = {
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**
- * `maxWaiting`: callers that may wait for one key, default 20,000. `maxIdleKeys`: keys without callers whose bucket is remembered, default 10,000;
+ * `now`: milliseconds, for rates; the system's clock by default. `maxWaiting`: callers that may wait for one key, default 20,000. `maxIdleKeys`: keys without callers whose bucket is remembered, default 10,000;
  * the longest idle is forgotten first, and starts with a full bucket when it comes back. A key without a rate is forgotten when nobody uses it.
  */
 export function limiter(options: {
-  readonly now: () => number
+  readonly now?: () => number
   readonly maxWaiting?: number
   readonly maxIdleKeys?: number
 }): Limiter {
-  const { now, maxWaiting = 20_000, maxIdleKeys = 10_000 } = options
+  const { now = Date.now, maxWaiting = 20_000, maxIdleKeys = 10_000 } = options
   const lanes = new Map<string, Lane>()
   const idle = new Set<string>()
 

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { type Lifetime, sharedWork, type Work } from './share-work.ts'
 
 /** Work that the test ends by hand, and everything that was begun. */
@@ -12,6 +12,8 @@ function bench() {
   return { begun, begin, share: sharedWork<string>() }
 }
 const forever = new AbortController().signal
+
+afterEach(() => void vi.useRealTimers())
 
 it('runs equal work once, and gives its result to everybody', async () => {
   const { begun, begin, share } = bench()
@@ -103,4 +105,19 @@ it('counts one caller object that calls twice as two', async () => {
   const both = [share('k', begin, caller).result, share('k', begin, caller).result]
   begun[0]!.end('yes')
   expect(await Promise.all(both)).toEqual(['yes', 'yes'])
+})
+
+it('bounds all work where it is told to', async () => {
+  vi.useFakeTimers()
+  const { begun, begin } = bench()
+  const share = sharedWork<string>({ longestMs: 1_000 })
+  const short = share('short', begin, { signal: forever }).result
+  begun[0]!.end('yes')
+  await short
+  void share('long', begin, { signal: forever }).result
+  vi.advanceTimersByTime(999)
+  expect(begun[1]!.signal.aborted).toBe(false)
+  vi.advanceTimersByTime(1)
+  expect(begun[1]!.signal.reason).toMatchObject({ name: 'TimeoutError' })
+  expect(begun[0]!.signal.aborted).toBe(false)
 })

@@ -29,8 +29,14 @@ export type ShareWork<T, W extends Work<T>> = (
   caller: Caller<W>,
 ) => { readonly work: W; readonly result: Promise<T> }
 
-/** Makes a {@link ShareWork}: work with equal keys runs once at a time. It remembers nothing: when work has ended, or nobody waits for it, its key is free. */
-export function sharedWork<T, W extends Work<T> = Work<T>>(): ShareWork<T, W> & { readonly size: () => number } {
+/**
+ * Makes a {@link ShareWork}: work with equal keys runs once at a time. It remembers nothing: when work has ended, or nobody waits for it, its key is free.
+ * `longestMs` bounds all work, whatever its callers say: then its signal fires with a `TimeoutError`.
+ */
+export function sharedWork<T, W extends Work<T> = Work<T>>(
+  options: { readonly longestMs?: number } = {},
+): ShareWork<T, W> & { readonly size: () => number } {
+  const { longestMs } = options
   type Running = {
     readonly work: W
     readonly callers: Set<Caller<W>>
@@ -43,10 +49,13 @@ export function sharedWork<T, W extends Work<T> = Work<T>>(): ShareWork<T, W> & 
     const control = new AbortController()
     const callers = new Set([first])
     const untilMs = (): number => Math.max(...[...callers].map((caller) => caller.untilMs ?? Number.POSITIVE_INFINITY))
+    const tooLong = (): void => control.abort(new DOMException('The shared work took too long', 'TimeoutError'))
+    const timer = longestMs === undefined ? undefined : setTimeout(tooLong, longestMs)
     const work = start({ signal: control.signal, untilMs })
     const own: Running = { work, callers, control, ended: false }
     running.set(key, own)
     const end = (): void => {
+      clearTimeout(timer)
       own.ended = true
       forget(key, own)
     }

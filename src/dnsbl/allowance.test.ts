@@ -10,10 +10,12 @@ const ZEN = BUILT_IN_LISTS[0]!
 
 afterEach(() => void vi.useRealTimers())
 
-it('lets as many go as the row grants, then says no to those who cannot wait', () => {
+it('lets as many go as the row grants, then says no to those who cannot wait', async () => {
   const allow = allowances(() => 0)
   const signal = new AbortController().signal
-  expect(Array.from({ length: 6 }, () => allow(SEM, 100, signal))).toEqual([true, true, true, true, true, false])
+  const answers = Array.from({ length: 6 }, () => allow(SEM, 100, signal))
+  expect(answers.slice(0, 5)).toEqual([true, true, true, true, true]) // without a turn of the event loop
+  expect(await answers[5]).toBe(false)
   expect(allow(ZEN, 100, signal)).toBe(true) // each list has its own
 })
 
@@ -23,7 +25,7 @@ it('serves those who wait in order, and turns away who would come too late', asy
   const signal = new AbortController().signal
   for (let i = 0; i < 5; i++) void allow(SEM, 0, signal)
   const waiting = [1_000, 1_000, 150].map((within) => allow(SEM, within, signal))
-  expect(waiting[2]).toBe(false) // two are ahead: 600 ms
+  expect(await waiting[2]).toBe(false) // two are ahead: 600 ms
   await vi.advanceTimersByTimeAsync(1_000)
   expect(await Promise.all(waiting)).toEqual([true, true, false])
 })

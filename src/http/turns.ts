@@ -1,13 +1,16 @@
+import { limiter } from '../base/limiter.ts'
+
+const ONE = { concurrent: 1 }
+const never = new AbortController().signal
+
 /**
- * Lets work begin one piece a turn of the event loop, in the order of asking. A thousand requests that come at once would else begin in one turn, and nothing
- * would be answered until the last of them had; this way what is short (health above all) is answered in between. An idle loop turns in microseconds.
+ * Lets one piece of work begin in each turn of the event loop, first come, first served. A thousand requests that come at once would otherwise begin in one
+ * turn, and nothing would be answered until the last of them had; this way what is short (health above all) is answered in between. An idle loop turns in
+ * microseconds, so nobody needs to give up waiting. Who waits is bounded by the caller (`--max-concurrency`).
  */
 export function turns(): () => Promise<void> {
-  let last: Promise<void> = Promise.resolve()
-  return () => {
-    last = last.then(nextTurn)
-    return last
+  const places = limiter({ maxWaiting: Number.POSITIVE_INFINITY })
+  return async () => {
+    setImmediate(await places.enter('', ONE, never))
   }
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -181,6 +181,8 @@ describe('merged', () => {
   })
 })
 
+const ticks = () => new Promise((resolve) => setImmediate(resolve))
+
 describe('limited', () => {
   it('lets so many through, the others in turn', async () => {
     const { open, resolve } = held()
@@ -190,9 +192,11 @@ describe('limited', () => {
     expect(names()).toBe('ab')
     open[1]!.release()
     await all[1]
+    await ticks()
     expect(names()).toBe('abc')
     open[0]!.release()
     await all[0]
+    await ticks()
     expect(names()).toBe('abcd')
     for (const { release } of open) release()
     await Promise.all(all)
@@ -206,7 +210,7 @@ describe('limited', () => {
     const second = few('b', 'A', control.signal)
     await expect(few('c', 'A', forever)).rejects.toMatchObject({
       reason: 'aborted',
-      cause: { message: 'more than 1 questions wait' },
+      cause: { reason: 'queue_full', message: '1 callers are waiting already' },
     })
     control.abort()
     await expect(second).rejects.toMatchObject({ reason: 'aborted' })

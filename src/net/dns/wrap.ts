@@ -1,4 +1,6 @@
 import { timedOut } from '../../base/deadline.ts'
+import { LimitError, limiter, type Release } from '../../base/limiter.ts'
+import { type Lifetime, sharedWork, type Work } from '../../base/share-work.ts'
 import { type TtlCache, ttlCache } from '../../base/ttl-cache.ts'
 import { canonicalName } from '../../names/domain.ts'
 import { type Answer, DnsError, type RecordType, type Resolve, type ResolveOptions } from './resolver.ts'
@@ -57,95 +59,45 @@ export function cached(
 }
 
 /**
- * Questions that are equal and under way at once are asked once. Who gives up leaves the others their answer; when nobody waits any
- * more the question itself is given up, and after 15 s in any case.
+ * Equal questions that are asked at the same time go out once. Each caller waits until its own signal fires; the question is given up
+ * when nobody waits any more, and after 15 s in any case.
  */
 export function merged(resolve: Resolve): Resolve {
-  type Shared = { readonly answer: Promise<Answer>; readonly control: AbortController; askers: number }
-  const underWay = new Map<string, Shared>()
-
-  function begin(key: string, name: string, type: RecordType, asked: ResolveOptions | undefined): Shared {
-    const control = new AbortController()
-    const tooLong = (): void => control.abort(new DOMException('The question took too long', 'TimeoutError'))
-    const timer = setTimeout(tooLong, SHARED_MS)
-    const answer = resolve(name, type, control.signal, asked).finally(() => {
-      clearTimeout(timer)
-      if (underWay.get(key) === shared) underWay.delete(key)
-    })
-    answer.catch(() => {}) // there may be nobody left to hear it
-    const shared: Shared = { answer, control, askers: 0 }
-    underWay.set(key, shared)
-    return shared
-  }
-
-  function leave(key: string, shared: Shared): void {
-    if (--shared.askers > 0) return
-    if (underWay.get(key) === shared) underWay.delete(key)
-    shared.control.abort()
-  }
-
-  return <T extends RecordType>(name: string, type: T, signal: AbortSignal, asked?: ResolveOptions) => {
-    if (signal.aborted) return Promise.reject(givenUp(signal, { name, type }))
-    const key = keyOf(name, type, asked)
-    const shared = underWay.get(key) ?? begin(key, name, type, asked)
-    shared.askers++
-    return new Promise<Answer<T>>((found, failed) => {
-      const stop = (): void => {
-        leave(key, shared)
-        failed(givenUp(signal, { name, type }))
-      }
-      signal.addEventListener('abort', stop, { once: true })
-      const settled = (): void => signal.removeEventListener('abort', stop)
-      shared.answer.finally(settled).then((answer) => found(answer as Answer<T>), failed)
-    })
+  const share = sharedWork<Answer>({ longestMs: SHARED_MS })
+  return async <T extends RecordType>(name: string, type: T, signal: AbortSignal, asked?: ResolveOptions) => {
+    try {
+      const begin = (shared: Lifetime): Work<Answer> => ({ result: resolve(name, type, shared.signal, asked) })
+      return (await share(keyOf(name, type, asked), begin, { signal }).result) as Answer<T>
+    } catch (error) {
+      throw error instanceof DnsError || !signal.aborted ? error : givenUp(signal, { name, type })
+    }
   }
 }
 
 /**
- * At most `most` questions under way; more wait in turn, at most `mostWaiting`, beyond which a question is given up at once
+ * At most `most` questions are under way; more wait in turn, at most `mostWaiting`, beyond which a question is given up at once
  * (reason `aborted`, the cause says so).
  */
 export function limited(resolve: Resolve, most: number, mostWaiting = 20_000): Resolve {
-  const waiting = new Set<() => void>()
-  let underWay = 0
+  const places = limiter({ maxWaiting: mostWaiting })
+  const limit = { concurrent: most }
 
-  function turn(signal: AbortSignal, question: { name: string; type: string }): Promise<void> {
-    if (waiting.size >= mostWaiting) {
-      const cause = new Error(`more than ${mostWaiting} questions wait`)
-      return Promise.reject(new DnsError('aborted', question, { cause }))
-    }
-    return new Promise((begin, giveUp) => {
-      const start = (): void => {
-        signal.removeEventListener('abort', stop)
-        begin()
-      }
-      const stop = (): void => {
-        waiting.delete(start)
-        giveUp(givenUp(signal, question))
-      }
-      waiting.add(start)
-      signal.addEventListener('abort', stop, { once: true })
-    })
-  }
-
-  /** Hands the place on to who waits longest. */
-  function end(): void {
-    const [start] = waiting
-    if (!start) underWay--
-    else {
-      waiting.delete(start)
-      start()
+  async function wait(signal: AbortSignal, question: { name: string; type: string }): Promise<Release> {
+    try {
+      return await places.enter('', limit, signal)
+    } catch (cause) {
+      if (cause instanceof LimitError) throw new DnsError('aborted', question, { cause })
+      throw signal.aborted ? givenUp(signal, question) : cause
     }
   }
 
   return async (name, type, signal, asked) => {
     if (signal.aborted) throw givenUp(signal, { name, type })
-    if (underWay < most) underWay++
-    else await turn(signal, { name, type })
+    const release = places.tryEnter('', limit) ?? (await wait(signal, { name, type }))
     try {
       return await resolve(name, type, signal, asked)
     } finally {
-      end()
+      release()
     }
   }
 }
