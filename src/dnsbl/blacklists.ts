@@ -1,10 +1,11 @@
 import { raced } from '../base/deadline.ts'
+import { sharedWork } from '../base/share-work.ts'
 import { familyOf, type Ip } from '../names/ip.ts'
 import type { Ctx } from '../world.ts'
 import { allowances, unlimited } from './allowance.ts'
+import { askAll, type ListSignals, type Lookup } from './ask-all.ts'
 import { askList } from './ask-list.ts'
 import { barredEntry, type Entry, unansweredEntry } from './entry.ts'
-import { type Flight, type FlightSignals, takeOff } from './flight.ts'
 import { memory } from './memory.ts'
 import { supports } from './query.ts'
 import type { ListStatus } from './read.ts'
@@ -67,7 +68,7 @@ export function createBlacklists(options: {
   const states = testStates()
   const tests = tester({ states, keys, deadlineMs })
   const kept = memory(lists, now)
-  const flights = new Map<Ip, Flight>()
+  const share = sharedWork<readonly Entry[], Lookup>()
   const waiting = lists.map(() => 0)
 
   /** What is known without a question: the list is kept from this address, or its answer is still good. */
@@ -82,7 +83,7 @@ export function createBlacklists(options: {
     return kept.recall(address, index, now(), maxAgeMs)
   }
 
-  async function ask(ctx: LookupCtx, address: Ip, index: number, signals: FlightSignals): Promise<Entry> {
+  async function ask(ctx: LookupCtx, address: Ip, index: number, signals: ListSignals): Promise<Entry> {
     const list = lists[index]!
     if (kept.isSuspect(index) && waiting[index]! >= MAX_SUSPECT_QUESTIONS)
       return unansweredEntry(list, address, 'timeout', 'not_answering')
@@ -103,22 +104,40 @@ export function createBlacklists(options: {
     return asked.entry
   }
 
-  function fly(ctx: LookupCtx, address: Ip, entries: readonly (Entry | undefined)[]): Flight {
+  function begin(ctx: LookupCtx, address: Ip, entries: readonly (Entry | undefined)[], signal: AbortSignal): Lookup {
     const suspects = lists.filter((_, index) => kept.isSuspect(index)).length
     const ours = suspects > lists.length / 3 // so many at once: the fault is on our side, and each is worth the wait
-    const flight = takeOff({
+    return askAll({
       lists,
       address,
       known: entries,
       deadlineMs,
+      signal,
       now,
       isPatient: (index) => ours || !kept.isSuspect(index),
       ask: (index, signals) => ask(ctx, address, index, signals),
-      landed: () => {
-        if (flights.get(address) === flight) flights.delete(address)
-      },
     })
-    return flight
+  }
+
+  /** Joins the lookup of this address that is under way, unless it knows something older than wanted. When the caller leaves, what is known stands. */
+  async function asked(
+    ctx: LookupCtx,
+    address: Ip,
+    entries: readonly (Entry | undefined)[],
+    maxAgeMs: number,
+    beside: () => void,
+  ): Promise<readonly Entry[]> {
+    const { work, result } = share(address, ({ signal }) => begin(ctx, address, entries, signal), {
+      signal: ctx.signal,
+      accepts: (lookup) => lookup.isFresh(maxAgeMs),
+    })
+    beside()
+    try {
+      return await result
+    } catch (error) {
+      if (!ctx.signal.aborted) throw error
+      return work.sofar()
+    }
   }
 
   /** A list that may have IPv6 and was never heard to is waited for: else the first answers of a program would lack it. */
@@ -136,6 +155,10 @@ export function createBlacklists(options: {
     await raced(ctx.signal, proven).catch(() => {}) // a caller who goes is told so by the flight
   }
 
+  const answerOf = (ip: Ip, entries: readonly Entry[]): BlacklistAnswer => ({ ip, version: set.version, entries })
+  const asItStands = (address: Ip, entries: readonly (Entry | undefined)[]): readonly Entry[] =>
+    entries.map((entry, index) => entry ?? unansweredEntry(lists[index]!, address, 'timeout', 'aborted'))
+
   return {
     set,
     lookup: async (ctx, address, { maxAgeMs = Number.POSITIVE_INFINITY } = {}) => {
@@ -144,15 +167,13 @@ export function createBlacklists(options: {
       const entries = lists.map((list, index) => known(list, index, address, maxAgeMs))
       const family = familyOf(address)
       const due = lists.filter((list) => supports(list, address) !== 'no' && tests.isDue(list, family, now()))
-      const isKnown = entries.every((entry) => entry !== undefined)
-      const flight = isKnown ? undefined : (flights.get(address) ?? fly(ctx, address, entries))
-      if (flight) flights.set(address, flight)
-      tests.start(ctx, due, family) // after the questions: beside them, not before
-      return {
-        ip: address,
-        version: set.version,
-        entries: flight ? await flight.join(ctx.signal) : (entries as Entry[]),
-      }
+      // the tests after the questions: beside them, not before
+      const beside = (): void => tests.start(ctx, due, family)
+      if (ctx.signal.aborted) return answerOf(address, asItStands(address, entries))
+      if (entries.some((entry) => entry === undefined))
+        return answerOf(address, await asked(ctx, address, entries, maxAgeMs, beside))
+      beside()
+      return answerOf(address, entries as readonly Entry[])
     },
     test: async (ctx) => {
       await states.loaded(ctx)

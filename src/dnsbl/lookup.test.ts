@@ -133,6 +133,35 @@ it('asks each list once for all who ask at the same time', async () => {
   expect(ctx.asked.filter((name) => name.startsWith(`${reversed(V4)}.`))).toHaveLength(29)
 })
 
+it('asks anew for a caller who wants nothing remembered, although a lookup that remembers is under way', async () => {
+  const { now, pass } = clock()
+  const { resolve, asked } = labDns({ ...healthy, ...about(V4, DRONE, { A: ['127.0.0.3'], TTL: 10 }) })
+  const held = Promise.withResolvers<void>()
+  let isHeld = false
+  const slow: Resolve = async (name, type, signal) => {
+    const answer = resolve(name, type, signal)
+    if (isHeld && name.endsWith(DRONE)) await held.promise
+    return answer
+  }
+  const lists = createBlacklists({ now, deadlineMs: 60_000, noCourtesy: true })
+  const ctx = labCtx({}, { now, resolve: slow })
+  await lists.lookup(ctx, V4)
+  await lists.settled()
+  pass(20_000)
+  isHeld = true
+  const before = asked.length
+  const questions = () => asked.slice(before).filter((one) => one.startsWith(`${reversed(V4)}.`) && one.endsWith(' A'))
+  const remembering = lists.lookup(ctx, V4)
+  await new Promise(setImmediate)
+  expect(questions()).toEqual([`${reversed(V4)}.${DRONE} A`])
+  const fresh = lists.lookup(ctx, V4, { maxAgeMs: 0 })
+  await new Promise(setImmediate)
+  expect(questions()).toHaveLength(30)
+  held.resolve()
+  const times = (await Promise.all([remembering, fresh])).map(({ entries }) => new Set(entries.map(({ atMs }) => atMs)))
+  expect(times).toEqual([new Set([T0, T0 + 20_000]), new Set([T0 + 20_000])])
+})
+
 it('sends nothing to lists that have no IPv6; those that may have it wait for the test that proves it', async () => {
   const { [`${TEST_POINTS[6].positive}.bl.spamcop.net`]: _, ...withoutSpamCop } = healthy
   const ctx = labCtx(withoutSpamCop)

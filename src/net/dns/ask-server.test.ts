@@ -1,5 +1,5 @@
 import dnsPacket from 'dns-packet'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { type LabServer, labServer, type Query, type Reply, response, soa } from '../../../test/lab/dns-server.ts'
 import { ip } from '../../names/ip.ts'
 import { serverAsker } from './ask-server.ts'
@@ -71,4 +71,27 @@ it('sends nothing to an address that is not allowed', async () => {
   const { lab, ask } = await asker((query) => response(query), false)
   await expect(ask()).rejects.toMatchObject({ name: 'DnsError', reason: 'unsafe_address' })
   expect(lab.queries).toHaveLength(0)
+})
+
+it('keeps a server whose question is not sent yet, so that close() reaches it', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  try {
+    const { lab, ask } = await asker((query) => response(query, { answers: found(query), flags: AA }))
+    const pending = ask()
+    vi.advanceTimersByTime(50) // the sweep comes first, as in a busy turn of the event loop
+    for (const close of closers.splice(0, 1)) close()
+    await expect(pending).rejects.toMatchObject({ reason: 'aborted' })
+    await new Promise((done) => setTimeout(done, 20))
+    expect(lab.queries).toEqual([])
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+it('opens no socket for what is asked of a closed asker', async () => {
+  const { lab, ask } = await asker((query) => response(query))
+  closers[0]!()
+  await expect(ask()).rejects.toMatchObject({ reason: 'aborted' })
+  await new Promise((done) => setTimeout(done, 20))
+  expect(lab.queries).toEqual([])
 })

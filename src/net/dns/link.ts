@@ -8,7 +8,7 @@ export type Link<W extends Wait> = {
   /** Asks over UDP, and over TCP after a truncated, unreadable or mismatched answer. */
   readonly ask: (wait: W) => void
   readonly sweep: (nowMs: number) => void
-  /** Whether any socket is open. */
+  /** Whether any socket is open, or a question waits to be sent. */
   readonly open: () => boolean
   readonly close: () => void
 }
@@ -51,7 +51,7 @@ export function link<W extends Wait>(server: Server, on: Handlers<W>, now: () =>
   )
   return {
     ask: udp.ask,
-    open: () => udp.sockets() > 0 || tcp.connections() > 0,
+    open: () => udp.open() || tcp.connections() > 0,
     sweep: (nowMs) => {
       udp.sweep(nowMs)
       tcp.sweep(nowMs)

@@ -18,7 +18,8 @@ export type UdpPool<W extends Wait> = {
   readonly ask: (wait: W) => void
   /** Fails what has expired and closes what has served. */
   readonly sweep: (nowMs: number) => void
-  readonly sockets: () => number
+  /** Whether a socket is open, or will be for a question that waits to be sent. */
+  readonly open: () => boolean
   /** Closes all sockets; what is in flight fails with `network`. */
   readonly close: () => void
 }
@@ -77,7 +78,7 @@ export function udpPool<W extends Wait>(server: Server, on: UdpHandlers<W>, now:
     open.fill(undefined)
   }
 
-  return { ask, sweep, close, sockets: () => all.size }
+  return { ask, sweep, close, open: () => all.size > 0 || outgoing.size() > 0 }
 }
 
 const usable = <W extends Wait>(socket: PortSocket<W>): boolean => socket.usable(MAX_IN_FLIGHT / OPEN_SOCKETS)
