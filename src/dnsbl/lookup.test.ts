@@ -348,7 +348,7 @@ it.each([
   ['HTML', '<script>alert(1)</script>', '<script>alert(1)</script>'], // harmless in JSON; faces escape
   ['64 kB', 'é'.repeat(32_768), 'é'.repeat(256)], // 512 bytes, never within a character
   ['reordering', 'a\u202eb', 'a b'],
-  ['a lone surrogate', 'a\ud800b', 'a\ufffdb'],
+  ['a lone surrogate', 'a\ud800b', 'a b'],
   ['nothing but controls', '\u0000\u0001', null],
 ])('makes a text with %s harmless', async (_, text, expected) => {
   const ctx = labCtx({ ...healthy, ...about(V4, PSBL, { A: ['127.0.0.2'], TXT: [text] }) })
