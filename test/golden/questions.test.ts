@@ -35,7 +35,7 @@ it.each(DOMAINS.map(({ name }) => name))('%s is within the budget', async (name)
   const hosts = outcomes.mx.facts?.mail.hosts ?? []
   const addresses = new Set(hosts.flatMap((host) => host.addresses)).size
   const spfTerms = outcomes.spf.facts?.reading?.lookups ?? 0
-  expect(questions).toBeLessThanOrEqual(40 + 12 * addresses + spfTerms + (OVER[name] ?? 0))
+  expect(questions).toBeLessThanOrEqual(60 + 12 * addresses + spfTerms + (OVER[name] ?? 0))
   expect(waits).toBeLessThanOrEqual(6)
 })
 

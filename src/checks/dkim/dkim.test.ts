@@ -8,9 +8,9 @@ import { domain } from '../../names/domain.ts'
 import { runCheck } from '../run.ts'
 import { dkim, judgeSelector, lookupSelector } from './index.ts'
 import { readKey } from './key.ts'
-import { MAX_QUESTIONS } from './lookup.ts'
+import { lookupDkim, MAX_QUESTIONS } from './lookup.ts'
 import { formatKeyRecord, parseKeyRecord } from './parse.ts'
-import { generalSelectors, inferSelectors } from './selectors.ts'
+import { generalSelectors, providersOfHosts, providersOfIncludes, selectorsOf, spfTargets } from './selectors.ts'
 
 const rsa = (bits: number): string =>
   generateKeyPairSync('rsa', { modulusLength: bits })
@@ -26,6 +26,17 @@ const withExponent = (exponent: number): string => {
   const der = Buffer.from(rsa(2048), 'base64')
   der.writeUIntBE(exponent, der.length - 3, 3)
   return der.toString('base64')
+}
+/** An RSAPublicKey (RFC 8017 §A.1.1) whose exponent is 1, zeros, and 1 again, in so many octets. */
+function largeExponent(octets: number): string {
+  const integer = (bytes: Buffer): Buffer =>
+    Buffer.concat([Buffer.from([2, 0x82, bytes.length >> 8, bytes.length & 255]), bytes])
+  const modulus = Buffer.alloc(257, 0xff).fill(0, 0, 1)
+  const exponent = Buffer.alloc(octets)
+    .fill(1, 0, 1)
+    .fill(1, octets - 1)
+  const body = Buffer.concat([integer(modulus), integer(exponent)])
+  return Buffer.concat([Buffer.from([0x30, 0x82, body.length >> 8, body.length & 255]), body]).toString('base64')
 }
 const at = (selector: string, ...records: string[]): LabZone => ({
   'a.example': { A: ['45.53.5.1'] },
@@ -95,7 +106,23 @@ describe('discovery', () => {
       [],
       'none_found',
       'unknown',
-      ['dkim.wildcard', 'dkim.none_found'],
+      ['dkim.none_found'],
+    ],
+    [
+      'an SPF record at every name: good practice, and no key',
+      { '*.a.example': { TXT: ['v=spf1 -all'] } },
+      [],
+      'none_found',
+      'unknown',
+      ['dkim.none_found'],
+    ],
+    [
+      'a wildcard that revokes, and no key beside it',
+      { '*._domainkey.a.example': { TXT: ['v=DKIM1; p='] } },
+      [],
+      'none_found',
+      'unknown',
+      ['dkim.wildcard_revoked', 'dkim.none_found'],
     ],
     ['a named selector without a key', at('mail', GOOD), ['typo'], 'found', 'warn', ['dkim.no_key']],
     [
@@ -159,6 +186,8 @@ describe('keys', () => {
     ['several', [GOOD, SHORT], 'warn', ['dkim.several_records']],
     ['a key beside another text', [GOOD, 'v=spf1 -all'], 'warn', ['dkim.several_records']],
     ['exponent 1', [`v=DKIM1; p=${withExponent(1)}`], 'fail', ['dkim.broken_key', 'dkim.only_revoked']],
+    ['exponent 2^32 + 1', [`p=${largeExponent(5)}`], 'fail', ['dkim.broken_key', 'dkim.only_revoked']],
+    ['an exponent of 3000 octets', [`p=${largeExponent(3_000)}`], 'fail', ['dkim.broken_key', 'dkim.only_revoked']],
     ['4608 bits', [`v=DKIM1; p=${rsa(4608)}`], 'pass', ['dkim.long_key']],
   ])('%s', async (_, records, status, ids) => {
     const { outcome } = await run(at('mail', ...records))
@@ -260,17 +289,113 @@ describe('properties', () => {
   it('reads 64 KiB at once', () => expect(parseKeyRecord('p='.repeat(32_768)).ok).toBe(false))
 })
 
-it('infers selectors from MX and SPF', () => {
-  const inferred = inferSelectors({
-    exchanges: ['aspmx.l.google.com'],
-    spf: 'v=spf1 include:sendgrid.net include:amazonses.com ~all',
+describe('who is asked for which selector', () => {
+  const lookup = async (zone: LabZone, wanted: string[] = []) => {
+    const ctx = labCtx({ 'a.example': { A: ['45.53.5.1'] }, ...zone })
+    const facts = await lookupDkim(ctx, domain('a.example'), wanted)
+    const below = ctx.asked.filter((question) => question.includes('_domainkey'))
+    return { facts, below, selectors: below.map((question) => question.split('.')[0]!) }
+  }
+  const ALL = generalSelectors(Date.UTC(2026, 0, 2))
+  const ten = Array.from({ length: 10 }, (_, i) => `own${i}`)
+
+  it('every general selector, where no provider takes places', async () => {
+    const { below, selectors } = await lookup({ 'x._domainkey.a.example': { TXT: ['_domainkey exists'] } })
+    expect(selectors).toEqual(expect.arrayContaining([...ALL]))
+    expect(below.length).toBe(MAX_QUESTIONS)
   })
-  expect(inferred.signers).toEqual(['Google Workspace', 'Amazon SES', 'SendGrid'])
-  expect(inferred.selectors).toContain('s1')
-  expect(inferred.unguessable).toEqual(['Amazon SES'])
+  it('no rarer ones where a key was found, or where nothing exists below', async () => {
+    const rare = 'modoboa'
+    const found = await lookup({ 'mail._domainkey.a.example': { TXT: [GOOD] } })
+    const absent = await lookup({})
+    const rarer = await lookup({ [`${rare}._domainkey.a.example`]: { TXT: [GOOD] } })
+    expect([found, absent, rarer].map(({ selectors }) => selectors.includes(rare))).toEqual([false, false, true])
+    expect(rarer.facts.keys).toHaveLength(1)
+  })
+  it.each<[string, LabZone, string]>([
+    ['MX is silent', { 'a.example': { MX: 'TIMEOUT', TXT: ['v=spf1 include:emsd1.com ~all'] } }, 'acdkim1'],
+    ['SPF is silent', { 'a.example': { MX: [[10, 'spool.mail.gandi.net']], TXT: 'TIMEOUT' } }, 'gm1'],
+    ['both are silent', { 'a.example': { MX: 'TIMEOUT', TXT: 'TIMEOUT' } }, 'mail'],
+    [
+      'the include stands in a record of the same organization',
+      {
+        'a.example': { TXT: ['v=spf1 redirect=_spf.a.example'] },
+        '_spf.a.example': { TXT: ['v=spf1 include:_more.a.example ~all'] },
+        '_more.a.example': { TXT: ['v=spf1 include:spf.constantcontact.com ~all'] },
+      },
+      'ctct1',
+    ],
+  ])('a key is found where %s', async (_, zone, selector) => {
+    const { facts } = await lookup({ ...zone, [`${selector}._domainkey.a.example`]: { TXT: [GOOD] } })
+    expect(facts.keys.map((key) => key.selector)).toEqual([selector])
+  })
+  it('an include of another organization does not name the senders of the domain', async () => {
+    const { facts } = await lookup({
+      'a.example': { TXT: ['v=spf1 include:spf.b.example ~all'] },
+      'spf.b.example': { TXT: ['v=spf1 include:emsd1.com ~all'] },
+    })
+    expect(facts.signers).toEqual([])
+  })
+  it.each<[string, string[]]>([
+    ['nobody', []],
+    ['the caller with ten', ten],
+  ])('seven providers, selectors named by %s: all within the limit, each provider heard', async (_, wanted) => {
+    const includes = [
+      'emsd1.com',
+      'spf.mailjet.com',
+      '_spf.everlytic.net',
+      'spf.constantcontact.com',
+      'mail.zendesk.com',
+      '_spf.mlsend.com',
+    ]
+    const { below, selectors } = await lookup(
+      {
+        'x._domainkey.a.example': { TXT: ['_domainkey exists'] },
+        'a.example': {
+          MX: [[10, 'spool.mail.gandi.net']],
+          TXT: [`v=spf1 ${includes.map((name) => `include:${name}`).join(' ')} ~all`],
+        },
+      },
+      wanted,
+    )
+    expect(below.length).toBe(MAX_QUESTIONS)
+    expect(new Set(below).size).toBe(below.length)
+    const first = ['gm1', 'acdkim1', 'mailjet', 'everlytickey1', 'ctct1', 'zendesk1', 'litesrv']
+    expect(selectors).toEqual(expect.arrayContaining([...wanted, ...first, 'default', 'mail']))
+  })
+  it('the general list does not wait for MX and SPF', async () => {
+    const ctx = labCtx({})
+    const silent = new Promise<never>(() => {})
+    const resolve: typeof ctx.resolve = (name, type, signal) =>
+      name === 'a.example' ? silent : ctx.resolve(name, type, signal)
+    void lookupDkim({ ...ctx, resolve }, domain('a.example'))
+    await new Promise((done) => setImmediate(done))
+    expect(ctx.asked).toEqual(
+      expect.arrayContaining(['default', 'mail', 's1'].map((one) => `${one}._domainkey.a.example TXT`)),
+    )
+  })
 })
 
-it('has no selector twice in the general list', () => {
-  const selectors = generalSelectors(Date.UTC(2026, 0, 1))
-  expect(new Set(selectors).size).toBe(selectors.length)
+describe('selectors', () => {
+  it.each<[string, string[], string[]]>([
+    [
+      'includes and redirects',
+      ['v=spf1 include:sendgrid.net ~include:AmazonSES.com. redirect=_spf.google.com'],
+      ['SendGrid', 'Amazon SES', 'Google Workspace'],
+    ],
+    ['a record with a tab and quotes', ['"v=spf1\tinclude:sendgrid.net -all"'], ['SendGrid']],
+    ['two records', ['v=spf1 include:sendgrid.net', 'v=spf1 include:emsd1.com -all'], ['SendGrid', 'ActiveCampaign']],
+    ['other texts', ['include:sendgrid.net', 'v=DMARC1; p=none'], []],
+  ])('%s name the providers', (_, texts, names) => {
+    expect(providersOfIncludes(spfTargets(texts)).map(({ name }) => name)).toEqual(names)
+  })
+  it('the first selector of each provider comes before the second of any', () => {
+    const providers = providersOfHosts(['aspmx.l.google.com', 'x.mail.protection.outlook.com'])
+    expect(selectorsOf(providers).slice(0, 4)).toEqual(['google', 'selector1', '20230601', 'selector2'])
+  })
+  it('none twice in the general list, and all of it has a place', () => {
+    const selectors = generalSelectors(Date.UTC(2026, 0, 1))
+    expect(new Set(selectors).size).toBe(selectors.length)
+    expect(selectors.length).toBeLessThanOrEqual(MAX_QUESTIONS - 2)
+  })
 })

@@ -1,6 +1,6 @@
 import type { DnsRecord } from '../check.ts'
+import type { FoundKey } from './facts.ts'
 import { readKey } from './key.ts'
-import type { FoundKey } from './lookup.ts'
 import { parseKeyRecord } from './parse.ts'
 
 /** The record of a testing key without its `t=y`; none where the name is a CNAME, whose target is somebody else's to change, or has several records. */

@@ -1,11 +1,13 @@
 import { defineCheck } from '../check.ts'
+import type { DkimFacts } from './facts.ts'
 import { findings } from './findings.ts'
 import { judgeDkim } from './judge.ts'
-import { type DkimFacts, lookupDkim } from './lookup.ts'
+import { lookupDkim } from './lookup.ts'
 import { presentDkim } from './present.ts'
 
+export type { DkimFacts, FoundKey } from './facts.ts'
 export { judgeDkim, judgeSelector, type SelectorFacts } from './judge.ts'
-export { type DkimFacts, type FoundKey, lookupSelector } from './lookup.ts'
+export { lookupSelector } from './lookup.ts'
 export { presentKey, presentSelector } from './present.ts'
 
 /** DKIM: the keys that a domain has published, as far as their selectors can be found. */

@@ -2,8 +2,8 @@ import { printable } from '../../base/text.ts'
 import type { Answer } from '../../net/dns/resolver.ts'
 import type { DnsRecord, Finding, Outcome } from '../check.ts'
 import type { DomainContext } from '../context.ts'
+import type { DkimFacts, FoundKey } from './facts.ts'
 import { onlyUsable, withoutTesting } from './fixes.ts'
-import type { DkimFacts, FoundKey } from './lookup.ts'
 
 /** RSA bits that are advised, and more than which receivers need not verify (RFC 8301 §3.2). */
 const ADVISED_BITS = 2_048
@@ -39,8 +39,8 @@ export function judgeSelector(facts: SelectorFacts): Outcome<SelectorFacts> {
 
 const isWeak = (findings: readonly Finding[]): boolean => findings.some(({ id }) => WEAK.has(id))
 
-function wildcard({ domain, wildcard, wildcardRevokes }: DkimFacts): Finding[] {
-  if (!wildcard) return []
+function wildcard({ domain, wildcardIsKey, wildcardRevokes }: DkimFacts): Finding[] {
+  if (!wildcardIsKey) return []
   return [{ id: wildcardRevokes ? 'dkim.wildcard_revoked' : 'dkim.wildcard', args: { domain } }]
 }
 

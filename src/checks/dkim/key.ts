@@ -9,6 +9,11 @@ export type KeyState =
 
 /** Bits under which an RSA key must not be trusted (RFC 8301 §3.2). */
 const LEAST_RSA_BITS = 1_024
+/** Exponents above it are refused by common verifiers, since checking a signature would take them too long. */
+const MOST_EXPONENT = 2n ** 32n
+/** Octets of an exponent and of a modulus that are read at all; the key library takes seconds for much longer ones. */
+const MOST_EXPONENT_OCTETS = 5
+const MOST_MODULUS_OCTETS = 2_049
 
 /** Reads the key itself: its type and real size, and whether mail can be verified with it. */
 export function readKey(record: KeyRecord): KeyState {
@@ -23,7 +28,10 @@ export function readKey(record: KeyRecord): KeyState {
 }
 
 const isTesting = (record: KeyRecord): boolean => record.flags.includes('y')
-const broken = (problem: string): KeyState => ({ state: 'broken', problem })
+type Broken = Extract<KeyState, { state: 'broken' }>
+const broken = (problem: string): Broken => ({ state: 'broken', problem })
+const brokenRsa = (problem: string): Broken => ({ state: 'broken', type: 'rsa', problem })
+const LARGE_EXPONENT = 'its exponent is beyond 2^32, which verifiers refuse'
 
 /** RFC 8463 §4: the 32 bytes of the key alone. */
 function readEd25519(record: KeyRecord): KeyState {
@@ -31,21 +39,22 @@ function readEd25519(record: KeyRecord): KeyState {
   if (bytes.length === 32) return { state: 'usable', type: 'ed25519', bits: 256, testing: isTesting(record) }
   const wrapped =
     bytes.length === 44 ? '; it is wrapped as a SubjectPublicKeyInfo, of which the last 32 are the key' : ''
-  return {
-    ...broken(`an Ed25519 key has 32 bytes, and this one ${bytes.length}${wrapped}`),
-    type: 'ed25519',
-  } as KeyState
+  return { ...broken(`an Ed25519 key has 32 bytes, and this one ${bytes.length}${wrapped}`), type: 'ed25519' }
 }
 
 function readRsa(record: KeyRecord): KeyState {
   const der = Buffer.from(record.publicKey, 'base64')
-  if (isPrivate(der))
-    return { ...broken('it is the private key, which everybody can now read and sign with'), type: 'rsa' } as KeyState
+  if (isPrivate(der)) return brokenRsa('it is the private key, which everybody can now read and sign with')
+  const octets = integersOf(der)
+  if (octets && octets.exponent > MOST_EXPONENT_OCTETS) return brokenRsa(LARGE_EXPONENT)
+  if (octets && octets.modulus > MOST_MODULUS_OCTETS)
+    return brokenRsa(`its modulus of ${octets.modulus} octets is longer than verifiers read`)
   const key = rsaKey(der)
   const { modulusLength: bits, publicExponent } = key?.asymmetricKeyDetails ?? {}
-  if (key?.asymmetricKeyType !== 'rsa' || bits === undefined) return { ...broken(notRsa(der)), type: 'rsa' } as KeyState
+  if (key?.asymmetricKeyType !== 'rsa' || bits === undefined) return brokenRsa(notRsa(der))
   if (bits < LEAST_RSA_BITS)
     return { state: 'broken', type: 'rsa', bits, problem: `an RSA key of ${bits} bits is too short to be trusted` }
+  if (publicExponent !== undefined && publicExponent > MOST_EXPONENT) return { ...brokenRsa(LARGE_EXPONENT), bits }
   if (publicExponent !== undefined && publicExponent < 3n)
     return {
       state: 'broken',
@@ -93,9 +102,34 @@ function notRsa(der: Buffer): string {
 
 /** The bytes that a DER SEQUENCE says it has in all (X.690 §8.1.3), at most 64 KiB. */
 function derSize(der: Buffer): number | undefined {
-  const length = der[1]
-  if (der[0] !== 0x30 || length === undefined) return undefined
-  if (length < 0x80) return 2 + length
-  if (length === 0x81 && der.length > 2) return 3 + der[2]!
-  return length === 0x82 && der.length > 3 ? 4 + der.readUInt16BE(2) : undefined
+  const head = headerAt(der, 0)
+  return head?.tag === 0x30 ? head.end : undefined
+}
+
+/** The lengths of the two INTEGERs of an RSA public key, bare or wrapped (RFC 8017 §A.1.1, RFC 3279 §2.3.1), without looking into them; undefined where it is none. */
+function integersOf(der: Buffer): { readonly modulus: number; readonly exponent: number } | undefined {
+  const outer = headerAt(der, 0)
+  if (outer?.tag !== 0x30) return undefined
+  const first = headerAt(der, outer.start)
+  if (first?.tag === 0x30) {
+    const bits = headerAt(der, first.end)
+    return bits?.tag === 0x03 ? integersOf(der.subarray(bits.start + 1)) : undefined
+  }
+  const second = first?.tag === 0x02 ? headerAt(der, first.end) : undefined
+  if (first === undefined || second?.tag !== 0x02) return undefined
+  return { modulus: first.end - first.start, exponent: second.end - second.start }
+}
+
+/** The tag of a DER value and where its contents begin and end (X.690 §8.1.2, §8.1.3); undefined beyond the end and over 64 KiB. */
+function headerAt(
+  der: Buffer,
+  at: number,
+): { readonly tag: number; readonly start: number; readonly end: number } | undefined {
+  const tag = der[at]
+  const length = der[at + 1]
+  if (tag === undefined || length === undefined) return undefined
+  if (length < 0x80) return { tag, start: at + 2, end: at + 2 + length }
+  if (length === 0x81 && der.length > at + 2) return { tag, start: at + 3, end: at + 3 + der[at + 2]! }
+  if (length === 0x82 && der.length > at + 3) return { tag, start: at + 4, end: at + 4 + der.readUInt16BE(at + 2) }
+  return undefined
 }

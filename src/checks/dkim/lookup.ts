@@ -1,92 +1,103 @@
+import type { Provider } from '../../mailhosts/providers/index.ts'
 import type { Domain } from '../../names/domain.ts'
+import { registrableDomain } from '../../names/suffix.ts'
 import { type Answer, DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
-import { isSpf } from '../spf/index.ts'
-import { type KeyState, readKey } from './key.ts'
-import { parseKeyRecord, resemblesKey } from './parse.ts'
-import { generalSelectors, inferSelectors } from './selectors.ts'
+import { type Asked, type DkimFacts, type FoundKey, factsOf, foundKey } from './facts.ts'
+import { resemblesKey } from './parse.ts'
+import {
+  FIRST_GENERAL,
+  generalSelectors,
+  providersOfHosts,
+  providersOfIncludes,
+  selectorsOf,
+  spfTargets,
+} from './selectors.ts'
 
 /** Questions below `_domainkey` in all, itself and the made-up selector among them. */
-export const MAX_QUESTIONS = 24
-/** The same where little speaks for a key: `_domainkey` does not exist (those that are left guard against servers that answer so for names with others below), or the domain has no mail host. */
-export const FEW_QUESTIONS = 18
-
-/** One selector that has something to say. */
-export type FoundKey = {
-  readonly selector: string
-  /** The name that was asked: `<selector>._domainkey.<domain>`. */
-  readonly name: string
-  /** TXT records that are meant to be keys, as published; at most 10. */
-  readonly records: readonly string[]
-  /** TXT records that are none, for example an SPF record copied here. */
-  readonly others: number
-  readonly key: KeyState
-  readonly notes: { readonly services: readonly string[]; readonly hashes: readonly string[] }
-  /** The chain that leads to the record. */
-  readonly cname: readonly string[]
-}
-
-export type DkimFacts = {
-  readonly domain: string
-  readonly keys: readonly FoundKey[]
-  /** Selectors that were asked, the random one not counted. */
-  readonly tried: number
-  /** A made-up selector has a record too, so that nothing can be told from one that is found with the same record. Null: could not be asked. */
-  readonly wildcard: boolean | null
-  /** The wildcard revokes every selector that is not published by itself. */
-  readonly wildcardRevokes: boolean
-  /** Selectors of the caller that answered and have no key. */
-  readonly keyless: readonly string[]
-  /** Selectors whose CNAME leads to where there is no key. */
-  readonly dangling: readonly { readonly selector: string; readonly target: string }[]
-  readonly discovery: 'found' | 'none_found' | 'proven_absent' | 'unknown'
-  /** Signers that MX and SPF speak of. */
-  readonly signers: readonly string[]
-  /** Those of them whose selectors cannot be guessed. */
-  readonly unguessable: readonly string[]
-  /** Questions that stayed unanswered, the first of them. */
-  readonly error?: DnsError
-  readonly unanswered: number
-}
+export const MAX_QUESTIONS = 40
+/** Of these, places that the general list leaves to the selectors of providers. */
+const FOR_PROVIDERS = 10
 
 type Asker = Pick<Ctx, 'resolve' | 'signal' | 'now' | 'random'>
-type Asked = { readonly selector: string; readonly answer: Answer<'TXT'> | DnsError }
+/** Asks for those of the selectors that were not asked for yet, as far as places are left. */
+type AskNew = (selectors: readonly string[]) => Promise<readonly Asked[]>
 
 /**
- * Looks for the keys of `domain` in two waves and at most 24 questions: first a made-up selector, `_domainkey` itself and what the caller named; then
- * the selectors of the signers that MX and SPF speak of, and a general list. Never rejects for a question that stays unanswered: that is data.
+ * Looks for the keys of `domain` with at most {@link MAX_QUESTIONS} questions. At once: a made-up selector, `_domainkey` itself, what the caller named and the
+ * general list. As soon as MX and SPF are known, each by itself: the selectors of the providers that they name.
+ * Then, where no key was found, the rest of the general list.
+ * Never rejects for a question that stays unanswered: that is data.
  */
 export async function lookupDkim(ctx: Asker, domain: Domain, wanted: readonly string[] = []): Promise<DkimFacts> {
   const named = [...new Set(wanted)]
-  const ask = (selector: string): Promise<Asked> => askTxt(ctx, selector, `${selector}._domainkey.${domain}`)
-  const [made, base, inferred, ...first] = await Promise.all([
-    ask(madeUpSelector(ctx.random)),
+  const general = generalSelectors(ctx.now())
+  const askNew = askingOnce(ctx, domain)
+  const atOnce = askNew([...named, ...general.slice(0, firstOf(named.length))])
+  const [made, base, first, byMx, bySpf] = await Promise.all([
+    askTxt(ctx, '', `${madeUpSelector(ctx.random)}._domainkey.${domain}`),
     askTxt(ctx, '', `_domainkey.${domain}`),
-    infer(ctx, domain),
-    ...named.map(ask),
+    atOnce,
+    askProviders(askNew, providersByMx(ctx, domain)),
+    askProviders(askNew, providersBySpf(ctx, domain)),
   ])
-  const isUnlikely = inferred.exchanges === 0 || (!(base.answer instanceof DnsError) && base.answer.kind === 'nxdomain')
-  const most = isUnlikely ? FEW_QUESTIONS : MAX_QUESTIONS
-  const others = new Set([...inferred.selectors, ...generalSelectors(ctx.now())])
-  const second = [...others].filter((selector) => !named.includes(selector))
-  const asked = [...first, ...(await Promise.all(second.slice(0, most - 2 - named.length).map(ask)))]
-  const keys = ownKeys(domain, made, asked)
-  const errors = [made, base, ...asked].flatMap(({ answer }) => (answer instanceof DnsError ? [answer] : []))
-  return {
-    domain,
-    keys,
-    tried: asked.length,
-    ...wildcardOf(made),
-    keyless: first.flatMap(({ selector, answer }) =>
-      answer instanceof DnsError || keys.some((key) => key.selector === selector) ? [] : [selector],
-    ),
-    dangling: danglingOf(made, asked),
-    discovery: discoveryOf(keys, [made, base, ...asked], errors),
-    signers: inferred.signers,
-    unguessable: inferred.unguessable,
-    ...(errors[0] ? { error: errors[0] } : {}),
-    unanswered: errors.length,
+  const found = [...first, ...byMx.asked, ...bySpf.asked]
+  // The rarer selectors are asked only where nothing else was found, and not where nothing can exist (RFC 8020 §2) or nobody answers.
+  const isHopeless = base.answer instanceof DnsError || base.answer.kind === 'nxdomain'
+  const rest = isHopeless || found.some(hasRecord) ? [] : await askNew(general)
+  const providers = [...new Set([...byMx.providers, ...bySpf.providers])]
+  const order = new Map([...new Set([...named, ...selectorsOf(providers), ...general])].map((one, i) => [one, i]))
+  const asked = [...found, ...rest].sort((a, b) => order.get(a.selector)! - order.get(b.selector)!)
+  return factsOf(domain, { named, made, base, asked, providers })
+}
+
+const hasRecord = ({ answer }: Asked): boolean =>
+  !(answer instanceof DnsError) && answer.records.some((text) => resemblesKey(text))
+
+/** General selectors that are asked at once beside `named` ones. */
+const firstOf = (named: number): number =>
+  Math.max(0, Math.min(FIRST_GENERAL, MAX_QUESTIONS - 2 - named - FOR_PROVIDERS))
+
+/** Gives out the places of one lookup: each selector once, at most {@link MAX_QUESTIONS} less the made-up selector and `_domainkey`. */
+function askingOnce(ctx: Asker, domain: Domain): AskNew {
+  const taken = new Set<string>()
+  return (selectors) => {
+    const fresh = [...new Set(selectors)]
+      .filter((selector) => !taken.has(selector))
+      .slice(0, MAX_QUESTIONS - 2 - taken.size)
+    for (const selector of fresh) taken.add(selector)
+    return Promise.all(fresh.map((selector) => askTxt(ctx, selector, `${selector}._domainkey.${domain}`)))
   }
+}
+
+async function askProviders(askNew: AskNew, found: Promise<readonly Provider[]>) {
+  const providers = await found
+  return { providers, asked: await askNew(selectorsOf(providers)) }
+}
+
+/** The providers of the MX hosts; none where MX stays unanswered. */
+async function providersByMx(ctx: Asker, domain: Domain): Promise<readonly Provider[]> {
+  const mx = await settled(ctx.resolve(domain, 'MX', ctx.signal))
+  return mx instanceof DnsError ? [] : providersOfHosts(mx.records.map(({ exchange }) => exchange))
+}
+
+/** Records of the domain's own organization that are followed from its SPF record, and how deep. */
+const MAX_OWN_RECORDS = 5
+const MAX_DEPTH = 2
+
+/** The providers that the SPF record names, also by way of records below the same organization (`include:_spf.<domain>`); none where it stays unanswered. The SPF check asks the same questions. */
+async function providersBySpf(ctx: Asker, domain: Domain): Promise<readonly Provider[]> {
+  const organization = registrableDomain(domain) ?? domain
+  const targets = new Set<string>()
+  let names: readonly string[] = [domain]
+  for (let depth = 0; depth <= MAX_DEPTH && names.length > 0; depth++) {
+    const answers = await Promise.all(names.map((name) => settled(ctx.resolve(name, 'TXT', ctx.signal))))
+    const found = answers.flatMap((answer) => (answer instanceof DnsError ? [] : spfTargets(answer.records)))
+    const own = found.filter((target) => target.endsWith(`.${organization}`) && !/[%\s]/.test(target))
+    names = [...new Set(own)].filter((name) => !targets.has(name)).slice(0, MAX_OWN_RECORDS)
+    for (const target of found) targets.add(target)
+  }
+  return providersOfIncludes([...targets])
 }
 
 /** One selector, for `GET /v1/dkim`. Rejects with DnsError when it stays unanswered. */
@@ -100,97 +111,10 @@ export async function lookupSelector(
   return { answer, key: answer.kind === 'found' ? foundKey(selector, name, answer) : undefined }
 }
 
-/** Absence is proven by NXDOMAIN at `_domainkey` and at every selector asked (RFC 8020 §2). NODATA proves nothing: servers with compact denial answer it for names that do not exist (RFC 9824 §2). */
-function discoveryOf(
-  keys: readonly FoundKey[],
-  asked: readonly Asked[],
-  errors: readonly DnsError[],
-): DkimFacts['discovery'] {
-  if (keys.length > 0) return 'found'
-  if (errors.length > 0) return 'unknown'
-  return asked.every(
-    ({ answer }) => !(answer instanceof DnsError) && answer.kind === 'nxdomain' && answer.cname.length === 0,
-  )
-    ? 'proven_absent'
-    : 'none_found'
-}
-
-/** The keys that stand for themselves: one with the very records of the made-up selector is the wildcard's (RFC 4592 §2.2). */
-function ownKeys(domain: Domain, made: Asked, asked: readonly Asked[]): FoundKey[] {
-  const decoy = made.answer instanceof DnsError || made.answer.kind !== 'found' ? undefined : textOf(made.answer)
-  return asked.flatMap(({ selector, answer }) => {
-    if (answer instanceof DnsError || answer.kind !== 'found' || textOf(answer) === decoy) return []
-    const key = foundKey(selector, `${selector}._domainkey.${domain}`, answer)
-    return key ? [key] : []
-  })
-}
-
-/** The records of an answer in an order of their own: servers rotate them. */
-const textOf = ({ records }: Answer<'TXT'>): string => [...records].sort().join('\n')
-
-function wildcardOf({ answer }: Asked): Pick<DkimFacts, 'wildcard' | 'wildcardRevokes'> {
-  if (answer instanceof DnsError) return { wildcard: null, wildcardRevokes: false }
-  const key = answer.kind === 'found' ? foundKey('', '', answer) : undefined
-  return {
-    wildcard: answer.kind === 'found',
-    wildcardRevokes: key?.key.state === 'revoked' && key.records.length === 1,
-  }
-}
-
-/** CNAMEs that lead to nothing. Where the made-up selector is an alias too, it is a wildcard's and says nothing. */
-function danglingOf(made: Asked, asked: readonly Asked[]): DkimFacts['dangling'] {
-  if (made.answer instanceof DnsError || made.answer.cname.length > 0) return []
-  return asked.flatMap(({ selector, answer }) => {
-    const target = answer instanceof DnsError || answer.kind === 'found' ? undefined : answer.cname.at(-1)
-    return target === undefined ? [] : [{ selector, target }]
-  })
-}
-
-function foundKey(selector: string, name: string, answer: Answer<'TXT'>): FoundKey | undefined {
-  const records = answer.records.filter(resemblesKey).slice(0, 10)
-  if (records.length === 0) return undefined
-  const readings = records.map((text) => parseKeyRecord(text))
-  const states = readings.map(
-    (reading): KeyState => (reading.ok ? readKey(reading.value) : { state: 'broken', problem: reading.problem }),
-  )
-  const at = Math.max(
-    0,
-    states.findIndex((state) => state.state === 'usable'),
-  )
-  const reading = readings[at]!
-  const { services, hashes } = reading.ok ? reading.value : { services: [], hashes: [] }
-  return {
-    selector,
-    name,
-    records,
-    others: answer.records.length - records.length,
-    key: states[at]!,
-    notes: { services, hashes },
-    cname: answer.cname,
-  }
-}
-
 const askTxt = async (ctx: Pick<Ctx, 'resolve' | 'signal'>, selector: string, name: string): Promise<Asked> => ({
   selector,
   answer: await settled(ctx.resolve(name, 'TXT', ctx.signal)),
 })
-
-/** MX hosts and SPF record, as far as they answer: without them the general list has to do. */
-async function infer(
-  ctx: Asker,
-  domain: Domain,
-): Promise<ReturnType<typeof inferSelectors> & { readonly exchanges: number }> {
-  const unanswered = (error: unknown): undefined => {
-    if (!(error instanceof DnsError)) throw error
-  }
-  const [mx, txt] = await Promise.all([
-    ctx.resolve(domain, 'MX', ctx.signal).catch(unanswered),
-    ctx.resolve(domain, 'TXT', ctx.signal).catch(unanswered),
-  ])
-  const spf = txt?.records.find(isSpf) ?? ''
-  const exchanges = mx?.records.map(({ exchange }) => exchange).filter((exchange) => exchange !== '') ?? []
-  return { ...inferSelectors({ exchanges, spf }), exchanges: exchanges.length }
-}
 
 /** A selector that nobody has: 20 letters. */
 function madeUpSelector(random: () => number): string {

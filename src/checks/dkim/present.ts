@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../base/json.ts'
 import { printable } from '../../base/text.ts'
 import type { Outcome } from '../check.ts'
+import type { DkimFacts, FoundKey } from './facts.ts'
 import type { SelectorFacts } from './judge.ts'
-import type { DkimFacts, FoundKey } from './lookup.ts'
 
 /** The `dkim` object of the API: the first usable key stands for the whole. */
 export function presentDkim({ facts }: Outcome<DkimFacts>): JsonObject {

@@ -1,0 +1,152 @@
+import type { Provider } from '../../mailhosts/providers/index.ts'
+import type { Domain } from '../../names/domain.ts'
+import { type Answer, DnsError } from '../../net/dns/resolver.ts'
+import { type KeyState, readKey } from './key.ts'
+import { parseKeyRecord, resemblesKey } from './parse.ts'
+
+/** One selector that has something to say. */
+export type FoundKey = {
+  readonly selector: string
+  /** The name that was asked: `<selector>._domainkey.<domain>`. */
+  readonly name: string
+  /** TXT records that are meant to be keys, as published; at most 10. */
+  readonly records: readonly string[]
+  /** TXT records that are none, for example an SPF record copied here. */
+  readonly others: number
+  readonly key: KeyState
+  readonly notes: { readonly services: readonly string[]; readonly hashes: readonly string[] }
+  /** The chain that leads to the record. */
+  readonly cname: readonly string[]
+}
+
+export type DkimFacts = {
+  readonly domain: string
+  readonly keys: readonly FoundKey[]
+  /** Selectors that were asked, the random one not counted. */
+  readonly tried: number
+  /** A made-up selector has a record too, so that nothing can be told from one that is found with the same record. Null: could not be asked. */
+  readonly wildcard: boolean | null
+  /** The wildcard's record is a key record; another text (an SPF record for every name) says nothing of keys. */
+  readonly wildcardIsKey: boolean
+  /** The wildcard revokes every selector that is not published by itself: its owner says that there are no other keys. */
+  readonly wildcardRevokes: boolean
+  /** Selectors of the caller that answered and have no key. */
+  readonly keyless: readonly string[]
+  /** Selectors whose CNAME leads to where there is no key. */
+  readonly dangling: readonly { readonly selector: string; readonly target: string }[]
+  readonly discovery: 'found' | 'none_found' | 'proven_absent' | 'unknown'
+  /** Signers that MX and SPF speak of. */
+  readonly signers: readonly string[]
+  /** Those of them whose selectors cannot be guessed. */
+  readonly unguessable: readonly string[]
+  /** Questions that stayed unanswered, the first of them. */
+  readonly error?: DnsError
+  readonly unanswered: number
+}
+
+/** A selector and what the DNS said of it. */
+export type Asked = { readonly selector: string; readonly answer: Answer<'TXT'> | DnsError }
+
+/** The answers of one lookup. */
+type Seen = {
+  readonly named: readonly string[]
+  readonly made: Asked
+  readonly base: Asked
+  readonly asked: readonly Asked[]
+  readonly providers: readonly Provider[]
+}
+
+/** Reads the answers of one lookup. `asked` is in the order of preference: the first usable key stands for the domain. */
+export function factsOf(domain: Domain, { named, made, base, asked, providers }: Seen): DkimFacts {
+  const keys = ownKeys(domain, made, asked)
+  const errors = [made, base, ...asked].flatMap(({ answer }) => (answer instanceof DnsError ? [answer] : []))
+  return {
+    domain,
+    keys,
+    tried: asked.length,
+    ...wildcardOf(made),
+    keyless: asked.flatMap(({ selector, answer }) =>
+      !named.includes(selector) || answer instanceof DnsError || keys.some((key) => key.selector === selector)
+        ? []
+        : [selector],
+    ),
+    dangling: danglingOf(made, asked),
+    discovery: discoveryOf(keys, [made, base, ...asked], errors),
+    signers: providers.map(({ name }) => name),
+    unguessable: providers.filter(({ guessable }) => !guessable).map(({ name }) => name),
+    ...(errors[0] ? { error: errors[0] } : {}),
+    unanswered: errors.length,
+  }
+}
+
+/** Absence is proven by NXDOMAIN at `_domainkey` and at every selector asked (RFC 8020 §2). NODATA proves nothing: servers with compact denial answer it for names that do not exist (RFC 9824 §2). */
+function discoveryOf(
+  keys: readonly FoundKey[],
+  asked: readonly Asked[],
+  errors: readonly DnsError[],
+): DkimFacts['discovery'] {
+  if (keys.length > 0) return 'found'
+  if (errors.length > 0) return 'unknown'
+  return asked.every(
+    ({ answer }) => !(answer instanceof DnsError) && answer.kind === 'nxdomain' && answer.cname.length === 0,
+  )
+    ? 'proven_absent'
+    : 'none_found'
+}
+
+/** The keys that stand for themselves: one with the very records of the made-up selector is the wildcard's (RFC 4592 §2.2). */
+function ownKeys(domain: Domain, made: Asked, asked: readonly Asked[]): FoundKey[] {
+  const decoy = made.answer instanceof DnsError || made.answer.kind !== 'found' ? undefined : textOf(made.answer)
+  return asked.flatMap(({ selector, answer }) => {
+    if (answer instanceof DnsError || answer.kind !== 'found' || textOf(answer) === decoy) return []
+    const key = foundKey(selector, `${selector}._domainkey.${domain}`, answer)
+    return key ? [key] : []
+  })
+}
+
+/** The records of an answer in an order of their own: servers rotate them. */
+const textOf = ({ records }: Answer<'TXT'>): string => [...records].sort().join('\n')
+
+function wildcardOf({ answer }: Asked): Pick<DkimFacts, 'wildcard' | 'wildcardIsKey' | 'wildcardRevokes'> {
+  if (answer instanceof DnsError) return { wildcard: null, wildcardIsKey: false, wildcardRevokes: false }
+  const key = answer.kind === 'found' ? foundKey('', '', answer) : undefined
+  return {
+    wildcard: answer.kind === 'found',
+    wildcardIsKey: key !== undefined,
+    wildcardRevokes: key?.key.state === 'revoked' && key.records.length === 1,
+  }
+}
+
+/** CNAMEs that lead to nothing. Where the made-up selector is an alias too, it is a wildcard's and says nothing. */
+function danglingOf(made: Asked, asked: readonly Asked[]): DkimFacts['dangling'] {
+  if (made.answer instanceof DnsError || made.answer.cname.length > 0) return []
+  return asked.flatMap(({ selector, answer }) => {
+    const target = answer instanceof DnsError || answer.kind === 'found' ? undefined : answer.cname.at(-1)
+    return target === undefined ? [] : [{ selector, target }]
+  })
+}
+
+/** The key records among the texts at a selector; undefined where there are none. */
+export function foundKey(selector: string, name: string, answer: Answer<'TXT'>): FoundKey | undefined {
+  const records = answer.records.filter(resemblesKey).slice(0, 10)
+  if (records.length === 0) return undefined
+  const readings = records.map((text) => parseKeyRecord(text))
+  const states = readings.map(
+    (reading): KeyState => (reading.ok ? readKey(reading.value) : { state: 'broken', problem: reading.problem }),
+  )
+  const at = Math.max(
+    0,
+    states.findIndex((state) => state.state === 'usable'),
+  )
+  const reading = readings[at]!
+  const { services, hashes } = reading.ok ? reading.value : { services: [], hashes: [] }
+  return {
+    selector,
+    name,
+    records,
+    others: answer.records.length - records.length,
+    key: states[at]!,
+    notes: { services, hashes },
+    cname: answer.cname,
+  }
+}
