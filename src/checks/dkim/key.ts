@@ -106,7 +106,7 @@ function derSize(der: Buffer): number | undefined {
   return head?.tag === 0x30 ? head.end : undefined
 }
 
-/** The lengths of the two INTEGERs of an RSA public key, bare or wrapped (RFC 8017 §A.1.1, RFC 3279 §2.3.1), without looking into them; undefined where it is none. */
+/** The lengths of the two INTEGERs of an RSA public key, bare or wrapped (RFC 8017 §A.1.1, X.509), without looking into them; undefined where it is none. */
 function integersOf(der: Buffer): { readonly modulus: number; readonly exponent: number } | undefined {
   const outer = headerAt(der, 0)
   if (outer?.tag !== 0x30) return undefined
