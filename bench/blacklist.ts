@@ -6,6 +6,7 @@ import { BUILT_IN } from '../src/dnsbl/zones.ts'
 import { ip } from '../src/names/ip.ts'
 import { dnsClient } from '../src/net/dns/client.ts'
 import { systemResolvers } from '../src/net/dns/system.ts'
+import { labStore } from '../test/lab/world.ts'
 import { STATE } from '../test/real/addresses.ts'
 import { withDelay } from '../test/real/delay/delay.ts'
 import type { ListBehaviour } from '../test/real/rbl/lists.ts'
@@ -96,7 +97,7 @@ async function inProcess(title: string, address: () => string, times: number, go
   const client = dnsClient({ servers, trustAd: true, random: () => randomInt(2 ** 47) / 2 ** 47 })
   const now = (): number => Date.now()
   const lists = createBlacklists({ now, noCourtesy: true })
-  const store = { get: async () => undefined, set: async () => undefined }
+  const store = labStore()
   const quiet = (): void => undefined
   const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
   const lookup = (text: string) =>

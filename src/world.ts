@@ -1,7 +1,7 @@
 import type { AskServer, Resolve } from './net/dns/resolver.ts'
 import type { Fetch } from './net/fetch.ts'
 import type { Dial } from './net/smtp/dial.ts'
-import type { Store } from './store/store.ts'
+import type { Store } from './store/contract.ts'
 
 /** Structured log lines: an event in words and its fields. Never a secret; addresses are masked by the sink. */
 export type Log = {

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { type LabNode, type LabZone, labDns } from '../../test/lab/dns.ts'
-import { labCtx, labStore } from '../../test/lab/world.ts'
+import { failingStore, labCtx, labStore } from '../../test/lab/world.ts'
 import { type Ip, ip, reversed } from '../names/ip.ts'
 import { DnsError, type Resolve } from '../net/dns/resolver.ts'
 import { type Blacklists, createBlacklists } from './blacklists.ts'
 import { presentBlacklist, summarize } from './present.ts'
 import { presentBlacklists } from './present-states.ts'
 import { TEST_POINTS } from './query.ts'
-import { STORE_KEY } from './test-states.ts'
+import { UNTESTED } from './self-test.ts'
 import { BUILT_IN_LISTS } from './zones.ts'
 
 const V4 = ip('45.53.5.1')
@@ -226,7 +226,7 @@ it('remembers how the lists stand over a restart, and tests at most hourly', asy
   const zone = { ...healthy, ...everything(PSBL) }
   const first = createBlacklists({ now })
   await first.test(labCtx(zone, { now, store }))
-  expect(await store.get(STORE_KEY)).toBeDefined()
+  expect(await store.selfTests.get(`4 ${PSBL}`)).toMatchObject({ value: { status: 'quarantined' } })
   pass(HOUR - 1)
   const ctx = labCtx(zone, { now, store })
   const second = createBlacklists({ now })
@@ -239,18 +239,18 @@ it('remembers how the lists stand over a restart, and tests at most hourly', asy
 })
 
 it.each([
-  ['nonsense', { 4: 'x' }],
-  ['an older shape', { states: [] }],
+  ['nonsense', 'x'],
+  ['another shape', { states: [] }],
+  ['a time that no date can hold', { ...UNTESTED, history: [], codes: [], testedAtMs: 1e300 }],
 ])('goes on when the store holds %s', async (_, kept) => {
   const store = labStore()
-  await store.set(STORE_KEY, kept)
+  await store.selfTests.put(`4 ${PSBL}`, kept)
   const ctx = labCtx(healthy, { store })
   expect(summarize(await createBlacklists({ now: ctx.now }).lookup(ctx, V4)).verdict).toBe('clean')
 })
 
 it('goes on when the store fails', async () => {
-  const fail = async (): Promise<never> => Promise.reject(new Error('disk'))
-  const ctx = labCtx(healthy, { store: { get: fail, set: fail } })
+  const ctx = labCtx(healthy, { store: failingStore() })
   const lists = createBlacklists({ now: ctx.now })
   expect(summarize(await lists.lookup(ctx, V4)).answered).toBe(29)
   await lists.settled()
@@ -337,7 +337,11 @@ it('never shows a key', async () => {
   const lists = createBlacklists({ now: ctx.now, keys })
   const answer = presentBlacklist(await lists.lookup(ctx, V4), ctx.now())
   await lists.settled()
-  const shown = JSON.stringify([answer, presentBlacklists(lists.set, lists.states()), await ctx.store.get(STORE_KEY)])
+  const shown = JSON.stringify([
+    answer,
+    presentBlacklists(lists.set, lists.states()),
+    await ctx.store.selfTests.list({ limit: 1_000 }),
+  ])
   expect(ctx.asked).toContain(`${name} A`)
   expect(shown).toContain('zen.spamhaus.org')
   expect(shown.toLowerCase()).not.toMatch(/dqssecret|ratssecret/)

@@ -1,14 +1,15 @@
 import { z } from 'zod'
 import type { Json } from '../base/json.ts'
+import { isTimeMs } from '../base/time.ts'
 import type { Family } from '../names/ip.ts'
 import type { Ctx } from '../world.ts'
 import { MAX_HISTORY, type TestState, UNTESTED } from './self-test.ts'
 import type { List } from './zone-type.ts'
 
-/** Where the self-test's findings are remembered over a restart. */
-export const STORE_KEY = 'dnsbl.self_test'
 /** A store that is slower than this does not hold an answer up: what it remembers is used when it comes. */
 const LOAD_MS = 250
+/** Rows that are read at most: two families of 29 lists, and those of lists that were replaced. */
+const MAX_ROWS = 1_000
 
 export type TestStates = {
   readonly get: (list: List, family: Family) => TestState
@@ -25,29 +26,34 @@ export function testStates(): TestStates {
   const states = { 4: new Map<string, TestState>(), 6: new Map<string, TestState>() }
   let loading: Promise<void> | undefined
   let isLoaded = false
+  let isReadable = true
   let saving: Promise<void> | undefined
-  let dirty = false
+  const unsaved = new Set<string>()
 
   async function load({ store, log }: Pick<Ctx, 'store' | 'log'>): Promise<void> {
+    isReadable = true
     try {
-      const kept = KEPT.safeParse(await store.get(STORE_KEY))
-      if (!kept.success) return
-      for (const family of [4, 6] as const) {
-        for (const [zone, state] of Object.entries(kept.data[family])) {
-          if (!states[family].has(zone)) states[family].set(zone, state)
-        }
+      for (const { key, value } of await store.selfTests.list({ limit: MAX_ROWS })) {
+        const { family, zone } = /^(?<family>[46]) (?<zone>.+)$/.exec(key)?.groups ?? {}
+        const state = STATE.safeParse(value)
+        const known = states[family === '6' ? 6 : 4]
+        if (zone !== undefined && state.success && !known.has(zone)) known.set(zone, state.data)
       }
     } catch (error) {
+      isReadable = false // tried again by the next lookup
+      isLoaded = false
+      loading = undefined
       log.warn('dnsbl.states_not_read', { error: String(error) })
     }
   }
 
   async function save({ store, log }: Pick<Ctx, 'store' | 'log'>): Promise<void> {
-    while (dirty) {
+    while (unsaved.size > 0) {
       await Promise.resolve() // tests that end together are written together
-      dirty = false
+      const keys = [...unsaved]
+      unsaved.clear()
       try {
-        await store.set(STORE_KEY, { 4: plain(states[4]), 6: plain(states[6]) })
+        await store.selfTests.putAll(keys.map((key) => ({ key, value: plain(stateAt(key)) })))
       } catch (error) {
         log.warn('dnsbl.states_not_saved', { error: String(error) })
       }
@@ -55,17 +61,19 @@ export function testStates(): TestStates {
     saving = undefined
   }
 
+  const stateAt = (key: string): TestState | undefined => states[key.startsWith('6') ? 6 : 4].get(key.slice(2))
+
   return {
     get: (list, family) => states[family].get(list.zone) ?? UNTESTED,
     set: (ctx, list, family, state) => {
       states[family].set(list.zone, state)
-      dirty = true
+      unsaved.add(`${family} ${list.zone}`)
       saving ??= save(ctx)
     },
     loaded: (ctx) => {
       if (isLoaded) return undefined
       loading ??= patient(load(ctx)).then(() => {
-        isLoaded = true
+        isLoaded = isReadable
       })
       return loading
     },
@@ -73,7 +81,7 @@ export function testStates(): TestStates {
   }
 }
 
-const plain = (states: ReadonlyMap<string, TestState>): Json => Object.fromEntries(states) as unknown as Json
+const plain = (state: TestState | undefined): Json => (state ?? null) as unknown as Json
 
 function patient(work: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
@@ -86,14 +94,13 @@ function patient(work: Promise<void>): Promise<void> {
 }
 
 const STATUS = z.enum(['untested', 'healthy', 'failing', 'dead', 'quarantined', 'refused', 'unanswered'])
+const TIME = z.number().refine(isTimeMs)
 const STATE = z.object({
   status: STATUS,
   reason: z.string().nullable(),
-  testedAtMs: z.number().nullable(),
-  missingSinceMs: z.number().nullable(),
+  testedAtMs: TIME.nullable(),
+  missingSinceMs: TIME.nullable(),
   cleanTests: z.number(),
   codes: z.array(z.string()).max(32),
-  history: z.array(z.object({ atMs: z.number(), status: STATUS, reason: z.string().nullable() })).max(MAX_HISTORY),
+  history: z.array(z.object({ atMs: TIME, status: STATUS, reason: z.string().nullable() })).max(MAX_HISTORY),
 })
-const STATES = z.record(z.string(), STATE).default({})
-const KEPT = z.object({ 4: STATES, 6: STATES })

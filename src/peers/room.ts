@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { Json } from '../base/json.ts'
 import type { PeerCall, PeerReply } from '../net/peer-call.ts'
 import type { World } from '../world.ts'
-import type { Capability, Peer } from './peer.ts'
+import { type Capability, MAX_PEERS, type Peer } from './peer.ts'
 import { applyEvent, choosePeers, type NewPeer, type PeerChange, type PeerEvent, type Peers } from './peers.ts'
 import { type Call, formatProof } from './proof.ts'
 import { peersById, presentPeer, type ReadPeer, readPeers } from './record.ts'
@@ -17,7 +16,7 @@ export type Self = {
   readonly version: string
 }
 
-export type PeerRoomOptions = Pick<World, 'now' | 'random' | 'store'> & {
+export type PeerRoomOptions = Pick<World, 'now' | 'random' | 'store' | 'log'> & {
   readonly self: Self
   readonly secret: string | undefined
   /** A lease, ms. */
@@ -41,22 +40,44 @@ export type PeerRoom = {
 
 /** Bytes of a node's answer that are read at most. */
 const MAX_ANSWER = 4 * 1024 * 1024
-const KEY = 'peers'
 
 /** The one room of a node. What it knows is read from the store at the first need. */
 export function peerRoom(options: PeerRoomOptions): PeerRoom {
-  const { now, random, store, self, ttlMs, secret } = options
+  const { now, random, store, log, self, ttlMs, secret } = options
   let loading: Promise<void> | undefined
   let peers: Peers = new Map()
+  let stored: Peers = peers
   const moment = () => ({ nowMs: now(), ttlMs })
 
+  /** Takes up the stored peers once. While they cannot be read, what is known is enough; the next call tries again. */
   function load(): Promise<void> {
-    loading ??= store.get(KEY).then((kept) => void (peers = peersById(readPeers(kept))))
+    loading ??= store.peers.list({ limit: MAX_PEERS }).then(
+      (rows) => {
+        stored = peersById(readPeers(rows.map(({ value }) => value)))
+        peers = new Map([...stored, ...peers])
+      },
+      (error: unknown) => {
+        loading = undefined
+        log.warn('the stored peers could not be read', { error: String(error) })
+      },
+    )
     return loading
   }
 
-  const keep = (): Promise<void> =>
-    store.set(KEY, [...peers.values()].map((peer) => presentPeer(peer, moment())) as Json)
+  /** Stores what has changed since the last time. What could not be stored is tried again with the next change. */
+  async function keep(): Promise<void> {
+    const [before, now] = [stored, peers]
+    stored = now
+    const changed = [...now.values()].filter((peer) => before.get(peer.id) !== peer)
+    const gone = [...before.keys()].filter((id) => !now.has(id))
+    try {
+      await store.peers.putAll(changed.map((peer) => ({ key: peer.id, value: presentPeer(peer, moment()) })))
+      await Promise.all(gone.map((id) => store.peers.delete(id)))
+    } catch (error) {
+      stored = before
+      log.warn('the peers could not be stored', { error: String(error) })
+    }
+  }
 
   function change(event: PeerEvent): PeerChange {
     const changed = applyEvent(peers, event, moment())

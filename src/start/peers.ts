@@ -29,7 +29,16 @@ export async function createPeers(
   const call = peerCaller({ ...rules, ...common })
   const self = await selfOf(config, world, { version, addresses })
   const { peerSecret: secret, peerTtl: ttlMs } = config
-  const peers = peerRoom({ now: world.now, random: world.random, store: world.store, self, secret, ttlMs, call })
+  const peers = peerRoom({
+    now: world.now,
+    random: world.random,
+    store: world.store,
+    log: world.log,
+    self,
+    secret,
+    ttlMs,
+    call,
+  })
   return { peers, mayCall: (url, address) => mayDial(rules, url, address) }
 }
 
@@ -80,10 +89,10 @@ async function selfOf(
 }
 
 /** The id that was made at the first start, so that a restart is the same node. */
-async function keptId(store: World['store']): Promise<string> {
-  const kept = await store.get('node-id')
+async function keptId({ node }: World['store']): Promise<string> {
+  const kept = (await node.get('id'))?.value
   if (typeof kept === 'string') return kept
   const made = randomUUID()
-  await store.set('node-id', made)
-  return made
+  if (await node.replace('id', made, undefined)) return made
+  return String((await node.get('id'))?.value ?? made) // another process was quicker
 }

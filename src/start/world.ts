@@ -14,7 +14,7 @@ import type { Fetch } from '../net/fetch.ts'
 import { type Guard, guard } from '../net/public-only.ts'
 import type { Dial } from '../net/smtp/dial.ts'
 import type { Deps, Probe } from '../operations/deps.ts'
-import { fileStore } from '../store/file-store.ts'
+import { filesStore } from '../store/files/files-store.ts'
 import type { Log, World } from '../world.ts'
 
 /** Questions to the resolvers under way at most; more wait. */
@@ -49,7 +49,7 @@ export async function openOutside(
   const asker = serverAsker({ allowed: reachable, random })
   const uncached = merged(limited(client.resolve, MAX_QUESTIONS))
   const resolve = cached(uncached, { now, ...CACHE })
-  const store = fileStore(config.dataDir, log.warn)
+  const store = filesStore(config.dataDir, log.warn)
   const world: World = {
     resolve,
     askServer: asker.ask,
@@ -69,7 +69,7 @@ export async function openOutside(
   async function close(): Promise<void> {
     client.close()
     asker.close()
-    await store.flush()
+    await store.settled()
   }
   const probes = { resolver: resolverProbe(client.resolve), store: storeProbe(config.dataDir) }
   return { world, uncached, servers, version, probes, close }

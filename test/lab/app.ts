@@ -20,7 +20,7 @@ import { labStore } from './world.ts'
 /** The rooms of the program in a lab world: this node is `here`, all its probes are well, and it can bind 45.53.1.9 alone. */
 export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: PeerCall } = {}): Deps {
   const { call = unasked, ...rest } = parts
-  const { now, random } = world
+  const { now, random, log } = world
   const self = { id: 'here', url: undefined, name: 'here', region: '', addresses: () => [], version: '0' }
   return {
     blacklists: createBlacklists({ now, noCourtesy: true }),
@@ -35,7 +35,7 @@ export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: P
       refusedBy: () => undefined,
     },
     heloName: identity(now, {}).heloName,
-    peers: peerRoom({ now, random, store: labStore(), self, secret: LAB_SECRET, ttlMs: 30_000, call }),
+    peers: peerRoom({ now, random, log, store: labStore(), self, secret: LAB_SECRET, ttlMs: 30_000, call }),
     mayCall: (url, address) => url.protocol === 'https:' && isPublic(address),
     publicResolvers: [],
     probes: { resolver: async () => undefined, store: async () => undefined },

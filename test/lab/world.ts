@@ -1,5 +1,6 @@
-import type { Json } from '../../src/base/json.ts'
-import type { Store } from '../../src/store/store.ts'
+import { REPOSITORIES, type Store, StoreError } from '../../src/store/contract.ts'
+import { fileRepository } from '../../src/store/files/file-repository.ts'
+import type { Values } from '../../src/store/files/rows-file.ts'
 import type { Ctx, Log, World } from '../../src/world.ts'
 import { type LabZone, labDns } from './dns.ts'
 
@@ -10,8 +11,19 @@ const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () 
 
 /** A store that remembers in memory. */
 export function labStore(): Store {
-  const kept = new Map<string, Json>()
-  return { get: async (key) => kept.get(key), set: async (key, value) => void kept.set(key, value) }
+  const repositories = Object.entries(REPOSITORIES).map(([name, bounds]) => {
+    const rows: Values = new Map()
+    return [name, fileRepository({ read: async () => rows, change: async (make) => void make(rows) }, bounds)] as const
+  })
+  return Object.fromEntries(repositories) as unknown as Store
+}
+
+/** A store whose disk is broken. */
+export function failingStore(): Store {
+  const fail = async (): Promise<never> =>
+    Promise.reject(new StoreError('unavailable', 'the disk of the lab is broken'))
+  const broken = { get: fail, list: fail, put: fail, putAll: fail, replace: fail, delete: fail }
+  return Object.fromEntries(Object.keys(REPOSITORIES).map((name) => [name, broken])) as unknown as Store
 }
 
 /** A world of data: DNS from `zone`; everything else throws unless given in `parts`. The clock stands at 2026-01-02T03:04:05Z, `random` gives 0.5. */

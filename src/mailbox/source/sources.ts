@@ -1,4 +1,5 @@
 import { isJsonObject, type Json } from '../../base/json.ts'
+import { isTimeMs } from '../../base/time.ts'
 import { type Family, familyOf, type Ip, parseIp } from '../../names/ip.ts'
 import type { Ctx } from '../../world.ts'
 import {
@@ -36,7 +37,6 @@ export type Sources = {
 }
 
 const MAX_ROWS = 5_000
-const KEY = 'mailbox/sources'
 const SAVE_EVERY_MS = 2_000
 
 /** `listed`: why a blacklist makes an address useless toward a provider. */
@@ -45,6 +45,7 @@ export function sources(
   listed: (source: Ip, provider: ProviderKey) => string | undefined = () => undefined,
 ): Sources {
   const rows = new Map<string, SourceRow>()
+  const unsaved = new Set<string>()
   let savedAtMs = 0
   let loading: Promise<void> | undefined
 
@@ -55,17 +56,37 @@ export function sources(
     const key = `${source ?? ''} ${provider}`
     rows.delete(key)
     rows.set(key, { source, provider, state })
+    unsaved.add(key)
     if (rows.size > MAX_ROWS) rows.delete(rows.keys().next().value!) // the least recently used
   }
   async function save(): Promise<void> {
     savedAtMs = world.now()
-    const last = [...rows.values()].slice(-1_000)
-    // `standing` is the name in stores of earlier versions.
-    await world.store.set(
-      KEY,
-      last.map(({ source, provider, state }) => ({ source, provider, standing: state })) as unknown as Json,
-    )
+    const keys = [...unsaved]
+    unsaved.clear()
+    const changed = keys.flatMap((key) => storedRow(key, rows.get(key)))
+    try {
+      await world.store.sources.putAll(changed)
+    } catch (error) {
+      for (const key of keys) unsaved.add(key)
+      throw error
+    }
   }
+
+  /** Rows of the store that are not known yet, the least recently used first. A load that failed is tried again by the next call. */
+  async function load(): Promise<void> {
+    try {
+      const stored = await world.store.sources.list({ limit: MAX_ROWS })
+      const read = stored.flatMap(({ value }) => readRow(value))
+      for (const row of read.toSorted((a, b) => a.state.lastUsedMs - b.state.lastUsedMs)) {
+        const key = `${row.source ?? ''} ${row.provider}`
+        if (!rows.has(key)) rows.set(key, row)
+      }
+    } catch (error) {
+      loading = undefined
+      world.log.warn('the state of the source addresses could not be read', { error: String(error) })
+    }
+  }
+
   return {
     choose: (pool, provider, families) => {
       const fitting = pool.filter((source) => source === undefined || families.has(familyOf(source)))
@@ -90,53 +111,49 @@ export function sources(
     },
     rows: () => [...rows.values()],
     reload: () => {
-      for (const [key, row] of rows)
+      for (const [key, row] of rows) {
         rows.set(key, { ...row, state: { ...row.state, breaker: 'closed', restUntilMs: 0, coolDownMs: 0 } })
+        unsaved.add(key)
+      }
     },
     load: () => {
-      loading ??= world.store.get(KEY).then((kept) => {
-        for (const row of readRows(kept))
-          if (!rows.has(`${row.source ?? ''} ${row.provider}`)) keep(row.source, row.provider, row.state)
-      })
+      loading ??= load()
       return loading
     },
     save,
   }
 }
 
-/** The rows of the store; unreadable ones are left out. */
-function readRows(kept: Json | undefined): readonly SourceRow[] {
-  if (!Array.isArray(kept)) return []
-  return (kept as readonly Json[]).flatMap((row) => {
-    if (!isJsonObject(row)) return []
-    const { source, provider, standing: state } = row
-    const address = typeof source === 'string' ? parseIp(source) : undefined
-    if (address && !address.ok) return []
-    if (typeof provider !== 'string' || !isSourceState(state)) return []
-    return [{ source: address?.ok ? address.value : undefined, provider, state }]
-  })
+/** As it is stored; `standing` is the name in stores of earlier versions. */
+const storedRow = (key: string, row: SourceRow | undefined): { readonly key: string; readonly value: Json }[] =>
+  row ? [{ key, value: { source: row.source, provider: row.provider, standing: row.state as unknown as Json } }] : []
+
+/** A row of the store; none when it is not in order. */
+function readRow(row: Json): SourceRow[] {
+  if (!isJsonObject(row)) return []
+  const { source, provider, standing: state } = row
+  const address = typeof source === 'string' ? parseIp(source) : undefined
+  if (address && !address.ok) return []
+  if (typeof provider !== 'string' || !isSourceState(state)) return []
+  return [{ source: address?.ok ? address.value : undefined, provider, state }]
 }
 
-const NUMBERS = [
-  'restUntilMs',
-  'coolDownMs',
-  'trialAtMs',
-  'perMinute',
-  'maxPerMinute',
-  'successes',
-  'refusals',
-  'lastUsedMs',
-  'latencyMs',
-] as const
+const TIMES = ['restUntilMs', 'trialAtMs', 'lastUsedMs'] as const
+const NUMBERS = ['coolDownMs', 'perMinute', 'maxPerMinute', 'successes', 'refusals', 'latencyMs'] as const
 
 function isSourceState(value: unknown): value is SourceState {
   if (typeof value !== 'object' || value === null) return false
   const one = value as Record<string, unknown>
   const bucket = one.bucket as Record<string, unknown> | undefined
   return (
-    NUMBERS.every((name) => typeof one[name] === 'number') &&
+    TIMES.every((name) => isTimeMs(one[name])) &&
+    NUMBERS.every((name) => Number.isFinite(one[name])) &&
     ['closed', 'open', 'half_open'].includes(one.breaker as string) &&
-    typeof bucket?.tokens === 'number' &&
-    typeof bucket.atMs === 'number'
+    Number.isFinite(bucket?.tokens) &&
+    isTimeMs(bucket?.atMs) &&
+    (one.lastRefusal === undefined || isRefusal(one.lastRefusal))
   )
 }
+
+const isRefusal = (value: unknown): boolean =>
+  isJsonObject(value) && typeof value.reason === 'string' && typeof value.text === 'string' && isTimeMs(value.atMs)

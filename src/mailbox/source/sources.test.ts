@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest'
+import { failingStore, labStore, labWorld } from '../../../test/lab/world.ts'
+import type { Json } from '../../base/json.ts'
+import { newSourceState } from './circuit-breaker.ts'
+import { sources } from './sources.ts'
+
+const NOW = labWorld().now()
+const STATE = newSourceState(10, NOW)
+const row = (over: object = {}): Json => ({ source: null, provider: 'gmail', standing: { ...STATE, ...over } }) as Json
+
+it.each<[string, Json, number]>([
+  ['in order', row(), 1],
+  ['with a refusal', row({ lastRefusal: { reason: 'a', text: 'b', atMs: NOW } }), 1],
+  ['a rest that no date can hold', row({ restUntilMs: 1e300 }), 0],
+  ['a rest before all time', row({ restUntilMs: -1 }), 0],
+  ['a refusal at no time', row({ lastRefusal: { reason: 'a', text: 'b', atMs: 1e16 } }), 0],
+  ['a rate that is no number', row({ perMinute: null }), 0],
+  ['a bucket at no time', row({ bucket: { tokens: 1, atMs: 1e300 } }), 0],
+  ['no object', 'x', 0],
+])('a stored row: %s', async (_, value, rows) => {
+  const store = labStore()
+  await store.sources.put(' gmail', value)
+  const known = sources({ ...labWorld(), store })
+  await known.load()
+  expect(known.rows()).toHaveLength(rows)
+})
+
+it('stores what has changed, and each row by itself', async () => {
+  const store = labStore()
+  const [one, other] = [sources({ ...labWorld(), store }), sources({ ...labWorld(), store })]
+  one.record(undefined, 'gmail', 10, { kind: 'begun' })
+  other.record(undefined, 'outlook', 10, { kind: 'begun' })
+  await one.save()
+  await other.save()
+  expect((await store.sources.list({ limit: 10 })).map(({ key }) => key)).toEqual([' gmail', ' outlook'])
+})
+
+it('reads again, and saves again, what the store could not do', async () => {
+  const store = labStore()
+  await store.sources.put(' gmail', row())
+  let current = failingStore()
+  const known = sources({
+    ...labWorld(),
+    get store() {
+      return current
+    },
+  })
+  await known.load()
+  expect(known.rows()).toEqual([])
+  known.record(undefined, 'outlook', 10, { kind: 'begun' })
+  await expect(known.save()).rejects.toMatchObject({ code: 'unavailable' })
+  current = store
+  await known.load()
+  await known.save()
+  expect(known.rows()).toHaveLength(2)
+  expect(await store.sources.list({ limit: 10 })).toHaveLength(2)
+})

@@ -1,0 +1,80 @@
+import { join } from 'node:path'
+import { isJsonObject, type Json } from '../../base/json.ts'
+import { REPOSITORIES, type RepositoryName, type Store, StoreError } from '../contract.ts'
+import { fileRepository } from './file-repository.ts'
+import { moveOldState } from './old-state.ts'
+import { type Codec, rowsFile, type Values } from './rows-file.ts'
+
+export type Warn = (event: string, fields: Record<string, unknown>) => void
+
+/** The files of the repositories in the data folder. */
+const FILES: Readonly<Record<RepositoryName, string>> = {
+  node: 'node.json',
+  peers: 'peers.json',
+  sources: 'sources.json',
+  selfTests: 'self-tests.json',
+}
+
+/**
+ * A {@link Store} of one file a repository in `folder` (made at the first write, mode 0700). Several processes may use it at the same time. A damaged file is
+ * moved aside, said through `warn`, and never overwritten. The `state.json` of earlier versions is moved over at the first need.
+ */
+export function filesStore(folder: string, warn: Warn): Store & { readonly settled: () => Promise<void> } {
+  const open = (name: RepositoryName, before?: () => Promise<void>) => {
+    const path = join(folder, FILES[name])
+    const onDamaged = ({ message }: StoreError, movedTo: string): void =>
+      warn('a data file is damaged and was moved aside', { path, moved_to: movedTo, reason: message })
+    return fileRepository(rowsFile({ path, codec: rowsCodec(path), onDamaged }), REPOSITORIES[name], before)
+  }
+  const names = Object.keys(REPOSITORIES) as RepositoryName[]
+  const plain = names.map((name) => [name, open(name)] as const)
+  let moving: Promise<void> | undefined
+  const moved = (): Promise<void> => {
+    moving ??= moveOldState(folder, Object.fromEntries(plain) as unknown as Store, warn).catch((error: unknown) => {
+      moving = undefined // tried again by the next call
+      throw error
+    })
+    return moving
+  }
+  const repositories = names.map((name) => [name, open(name, moved)] as const)
+  return {
+    ...(Object.fromEntries(repositories) as unknown as Store),
+    settled: async () => {
+      await Promise.all(repositories.map(([, { settled }]) => settled()))
+    },
+  }
+}
+
+const FORMAT = 1
+
+/** `{"format": 1, "rows": [[key, value], …]}`. */
+function rowsCodec(path: string): Codec {
+  const damaged = (why: string): never => {
+    throw new StoreError('damaged', `${path} is damaged: ${why}`)
+  }
+  return {
+    read: (text) => {
+      const json = parsedJson(text)
+      if (!isJsonObject(json)) return damaged('it is not a JSON object')
+      if (typeof json.format === 'number' && json.format > FORMAT)
+        throw new StoreError('newer', `${path} was written by a later version of the program (format ${json.format})`)
+      if (json.format !== FORMAT || !Array.isArray(json.rows)) return damaged('it has no rows')
+      const rows: Values = new Map()
+      for (const row of json.rows as readonly Json[]) {
+        if (!Array.isArray(row) || row.length !== 2 || typeof row[0] !== 'string')
+          return damaged('a row is not in order')
+        rows.set(row[0], row[1] as Json)
+      }
+      return rows
+    },
+    write: (rows) => `${JSON.stringify({ format: FORMAT, rows: [...rows] })}\n`,
+  }
+}
+
+function parsedJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, rename, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Json } from '../../base/json.ts'
+import { StoreError } from '../contract.ts'
+import { type Lock, withLock } from './lock.ts'
+import { replaceFile, sweep } from './replace-file.ts'
+
+/** Bytes of a file that are read at most. */
+const MAX_BYTES = 64 * 1024 * 1024
+/** Times that a change is made anew because the lock was lost to another process. */
+const MAX_TRIES = 3
+
+/** Values by key, the one longest unchanged first. */
+export type Values = Map<string, Json>
+/** How rows are written in a file. `read` throws StoreError `damaged` or `newer`. */
+export type Codec = { readonly read: (text: string) => Values; readonly write: (rows: Values) => string }
+
+export type RowsFileOptions = {
+  readonly path: string
+  readonly codec: Codec
+  /** The file is on the disk when a change has settled, also after a power cut. */
+  readonly durable?: boolean
+  /** Told of a damaged file that was moved aside: the rows then begin empty. Without it every call rejects with `damaged` until the file is mended. */
+  readonly onDamaged?: (error: StoreError, movedTo: string) => void
+}
+
+export type RowsFile = {
+  /** The rows as the file has them now; read again only when it has changed. Rejects with StoreError. */
+  readonly read: () => Promise<Values>
+  /** Makes a change on what the file has at that moment, while no other process may change it. `make` tells whether it changed the rows. Rejects with StoreError. */
+  readonly change: (make: (rows: Values) => boolean) => Promise<void>
+}
+
+/** Rows in one file that several processes change in turn: nobody's change is lost. A file that is not there holds none. */
+export function rowsFile(options: RowsFileOptions): RowsFile {
+  const { path, codec } = options
+  let kept: { readonly stamp: string; readonly rows: Values } | undefined
+  let isSwept = false
+
+  async function read(): Promise<Values> {
+    const stamp = await stampOf(path)
+    if (kept && kept.stamp === stamp) return kept.rows
+    try {
+      const rows = stamp === '' ? new Map() : codec.read(await textOf(path))
+      kept = { stamp, rows }
+      return rows
+    } catch (error) {
+      if (!options.onDamaged || !isDamage(error)) throw error
+      await change(() => false)
+      return read()
+    }
+  }
+
+  async function change(make: (rows: Values) => boolean): Promise<void> {
+    await ensureFolder(path)
+    for (let tries = 0; tries < MAX_TRIES; tries++)
+      if (await withLock(`${path}.lock`, (lock) => changeLocked(make, lock))) return
+    throw new StoreError('unavailable', `${path} could not be written: its lock was taken over again and again`)
+  }
+
+  /** False when the lock was lost before the change was written. */
+  async function changeLocked(make: (rows: Values) => boolean, { isHeld }: Lock): Promise<boolean> {
+    if (!isSwept) await sweep(path)
+    isSwept = true
+    const rows = await readNow(options)
+    if (!make(rows)) return true
+    try {
+      return await replaceFile(path, codec.write(rows), { durable: options.durable === true, mayReplace: isHeld })
+    } catch (cause) {
+      throw unavailable(`${path} could not be written`, cause)
+    } finally {
+      kept = undefined
+    }
+  }
+  return { read, change }
+}
+
+/** What the file has, past anything kept. A damaged file is moved aside where that is wanted. */
+async function readNow({ path, codec, onDamaged }: RowsFileOptions): Promise<Values> {
+  if ((await stampOf(path)) === '') return new Map()
+  try {
+    return codec.read(await textOf(path))
+  } catch (error) {
+    if (!onDamaged || !isDamage(error)) throw error
+    const aside = `${path}.damaged-${randomBytes(4).toString('hex')}`
+    await rename(path, aside).catch((cause: unknown) => {
+      throw unavailable(`${path} is damaged and could not be moved aside`, cause)
+    })
+    onDamaged(error, aside)
+    return new Map()
+  }
+}
+
+const isDamage = (error: unknown): error is StoreError => error instanceof StoreError && error.code === 'damaged'
+
+/** What tells one content of a file from another; empty when there is no file. */
+async function stampOf(path: string): Promise<string> {
+  try {
+    const { mtimeNs, size, ino } = await stat(path, { bigint: true })
+    if (size > MAX_BYTES) throw new StoreError('too_large', `${path} has ${size} bytes, more than ${MAX_BYTES}`)
+    return `${mtimeNs} ${size} ${ino}`
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw cause instanceof StoreError ? cause : unavailable(`${path} could not be read`, cause)
+  }
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    throw unavailable(`${path} could not be read`, cause)
+  }
+}
+
+async function ensureFolder(path: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    throw unavailable(`the folder of ${path} could not be made`, cause)
+  }
+}
+
+const unavailable = (what: string, cause: unknown): StoreError =>
+  new StoreError('unavailable', `${what}: ${(cause as Error).message}`, { cause })
