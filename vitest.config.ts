@@ -7,6 +7,6 @@ export default defineConfig({
     exclude: ['test/real/**', 'node_modules/**'],
     testTimeout: 20_000,
     setupFiles: ['test/no-internet.ts'],
-    globalSetup: ['test/skipped-corpora.ts'],
+    globalSetup: ['test/skipped-corpora.ts', 'test/database-server.ts'],
   },
 })

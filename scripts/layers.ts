@@ -9,7 +9,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['config-options.ts', 'log.ts'],
   ['http', 'cli'],
   ['operations'],
-  ['report', 'peers'],
+  ['report', 'jobs', 'peers'],
   ['checks', 'dnsbl', 'mailbox', 'geo'],
   ['mailhosts'],
   ['world.ts'],

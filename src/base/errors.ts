@@ -6,6 +6,8 @@ export const ERRORS = {
   invalid_domain: { status: 400, title: 'Not a domain name' },
   invalid_ip: { status: 400, title: 'Not an IP address' },
   invalid_duration: { status: 400, title: 'Not a duration that can be used' },
+  bad_list: { status: 400, title: 'The list cannot be read' },
+  empty_list: { status: 400, title: 'The list has no rows' },
   bind_ip_not_local: { status: 400, title: 'Not an address of this machine' },
   unauthorized: { status: 401, title: 'A valid key is needed' },
   forbidden: { status: 403, title: 'Not allowed' },

@@ -1,0 +1,108 @@
+import { isIP } from 'node:net'
+import { AppError } from '../../base/errors.ts'
+import { parseDomain } from '../../names/domain.ts'
+import { parseEmail } from '../../names/email.ts'
+
+export type Kind = 'verify' | 'check' | 'blacklist'
+
+/** The names that a column of each kind has in the lists people export, in the order in which they count. */
+const NAMES: Readonly<Record<Kind, readonly string[]>> = {
+  verify: [
+    'email',
+    'e-mail',
+    'emailaddress',
+    'mail',
+    'mailaddress',
+    'emails',
+    'adresse',
+    'correo',
+    'courriel',
+    'address',
+    'recipient',
+    'username',
+    'login',
+  ],
+  check: ['domain', 'domainname', 'host', 'hostname', 'website', 'site', 'url'],
+  blacklist: ['ip', 'ipaddress', 'address', 'addr', 'host'],
+}
+const PARTS: Readonly<Record<Kind, readonly string[]>> = {
+  verify: ['email', 'e-mail', 'mail'],
+  check: ['domain', 'hostname'],
+  blacklist: ['ip'],
+}
+
+/** Whether a cell looks like what a kind of job asks about. */
+export const looksLike = (kind: Kind, cell: string): boolean => {
+  const text = cell.trim()
+  if (kind === 'verify') return text.includes('@') && parseEmail(text).ok
+  if (kind === 'check') return text.includes('.') && isIP(text) === 0 && parseDomain(text).ok
+  return isIP(text) !== 0
+}
+
+export type Columns = {
+  /** The names of the header row; undefined: the file has none. */
+  readonly header: readonly string[] | undefined
+  /** Which column is asked about, from 0. */
+  readonly index: number
+}
+
+/**
+ * The header and the column that is asked about, from the first records. A row is a header when no cell of it looks like an input, and either a cell has a
+ * name that such columns have or the rows below do look like inputs. The column: the caller's choice, else by name, else the one whose cells look like
+ * inputs most often. Throws AppError `bad_list` when there is none.
+ */
+export function findColumns(kind: Kind, sample: readonly (readonly string[])[], wanted: string | undefined): Columns {
+  const [first = [], ...below] = sample
+  const hasInput = first.some((cell) => looksLike(kind, cell))
+  const named = nameIndex(kind, first)
+  const isHeader = !hasInput && (named >= 0 || below.length > 0 || wanted !== undefined)
+  const header = isHeader ? first.map((cell) => cell.trim()) : undefined
+  const rows = isHeader ? below : sample
+  const index = wanted === undefined ? ownChoice(kind, rows, header ? named : -1) : chosen(wanted, first, header)
+  return { header, index }
+}
+
+function chosen(wanted: string, first: readonly string[], header: readonly string[] | undefined): number {
+  const exact = header?.indexOf(wanted) ?? -1
+  if (exact >= 0) return exact
+  const folded = header?.findIndex((name) => fold(name) === fold(wanted)) ?? -1
+  if (folded >= 0) return folded
+  if (/^[1-9]\d{0,3}$/.test(wanted) && Number(wanted) <= first.length) return Number(wanted) - 1
+  const shown = header
+    ? `its columns are ${header
+        .slice(0, 20)
+        .map((name) => JSON.stringify(name))
+        .join(', ')}`
+    : `it has ${first.length} columns and no header`
+  throw new AppError('bad_list', `the list has no column ${JSON.stringify(wanted.slice(0, 60))}: ${shown}`, {
+    parameter: 'column',
+  })
+}
+
+function ownChoice(kind: Kind, rows: readonly (readonly string[])[], named: number): number {
+  const width = Math.max(0, ...rows.map((row) => row.length))
+  const hits = Array.from({ length: width }, (_, i) => rows.filter((row) => looksLike(kind, row[i] ?? '')).length)
+  if (named >= 0 && ((hits[named] ?? 0) > 0 || Math.max(0, ...hits) === 0)) return named
+  const best = hits.indexOf(Math.max(0, ...hits))
+  if (best >= 0 && (hits[best] ?? 0) > 0) return best
+  throw new AppError('bad_list', `no column of the list holds ${WHAT[kind]}; name one with column`, {
+    parameter: 'column',
+  })
+}
+
+const WHAT: Readonly<Record<Kind, string>> = { verify: 'mail addresses', check: 'domains', blacklist: 'IP addresses' }
+
+const nameIndex = (kind: Kind, cells: readonly string[]): number => {
+  const folded = cells.map(fold)
+  for (const name of NAMES[kind]) {
+    const at = folded.indexOf(name.replace(/[^a-z]/g, ''))
+    if (at >= 0) return at
+  }
+  return folded.findIndex((cell) => PARTS[kind].some((part) => cell.includes(part.replace(/[^a-z]/g, ''))))
+}
+
+const fold = (name: string): string =>
+  name
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '')

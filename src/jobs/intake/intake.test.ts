@@ -1,0 +1,230 @@
+import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { delimiterOf } from './csv.ts'
+import { type Intake, type Layout, readList } from './intake.ts'
+import type { IntakeRow } from './row.ts'
+import { encodingOf } from './text.ts'
+
+const bounds = { maxUpload: 64 * 1024 * 1024 }
+
+async function* pieces(octets: Uint8Array, size = octets.length): AsyncIterable<Uint8Array> {
+  for (let at = 0; at < octets.length; at += size) yield octets.subarray(at, at + size)
+}
+
+type Read = { readonly rows: readonly IntakeRow[]; readonly layout: Layout | undefined }
+
+async function read(list: string | Uint8Array, about: Partial<Intake> = {}, pieceSize?: number): Promise<Read> {
+  const octets = typeof list === 'string' ? Buffer.from(list) : list
+  const rows: IntakeRow[] = []
+  let layout: Layout | undefined
+  const found = (one: Layout): void => void (layout = one)
+  const intake = { kind: 'verify' as const, contentType: 'text/csv', bounds, found, ...about }
+  for await (const row of readList(pieces(octets, pieceSize), intake)) rows.push(row)
+  return { rows, layout }
+}
+
+/** `line input` of good rows, `line! reason` of bad ones. */
+const short = ({ rows }: Read): string[] =>
+  rows.map((row) => (row.ok ? `${row.line} ${row.input}` : `${row.line}! ${row.reason}`))
+
+const utf16 = (text: string): Buffer => Buffer.from(text, 'utf16le')
+
+describe('CSV', () => {
+  it.each<[string, string | Uint8Array, string[]]>([
+    ['a header by name', 'name,email\nJoe,joe@a.example\n', ['2 joe@a.example']],
+    ['no header', 'joe@a.example,Joe\nann@a.example,Ann', ['1 joe@a.example', '2 ann@a.example']],
+    [
+      'a column found by its content',
+      'who;contact\nJoe;joe@a.example\nAnn;ann@a.example',
+      ['2 joe@a.example', '3 ann@a.example'],
+    ],
+    ['a column found by content though another has the name', 'email,to\nyes,joe@a.example', ['2 joe@a.example']],
+    ['semicolons, tabs and bars', 'a|email\n1|joe@a.example', ['2 joe@a.example']],
+    [
+      'quotes, and a line end inside',
+      'email,note\n"joe@a.example","two\nlines"\nann@a.example,x',
+      ['2 joe@a.example', '4 ann@a.example'],
+    ],
+    [
+      'mixed line ends and blank lines',
+      'email\r\na@a.example\n\nb@a.example\rc@a.example',
+      ['2 a@a.example', '4 b@a.example', '5 c@a.example'],
+    ],
+    ['a stray quote', 'email,note\na@a.example,5" pipe\nb@a.example,x', ['2 a@a.example', '3 b@a.example']],
+    [
+      'a row of another width is bad',
+      'a,email\n1,x@a.example,3\n2,y@a.example',
+      ['2! 3 columns where the header has 2', '3 y@a.example'],
+    ],
+    ['a row without an address is bad', 'a,email\n1,\n2,y@a.example', ['2! no address in its column', '3 y@a.example']],
+    ['bad syntax is a row, not a bad row', 'email\nnot an address\ny@a.example', ['2 not an address', '3 y@a.example']],
+    ['a byte order mark', '\uFEFFemail\nx@a.example', ['2 x@a.example']],
+    ['UTF-16 with a mark', Buffer.concat([Buffer.from([0xff, 0xfe]), utf16('email\nx@a.example')]), ['2 x@a.example']],
+    ['UTF-16 without a mark', utf16('email\nx@a.example'), ['2 x@a.example']],
+    ['Latin-1', Buffer.from('email,name\nx@a.example,J\xf6rg', 'latin1'), ['2 x@a.example']],
+    ['gzip that nobody named', gzipSync('email\nx@a.example'), ['2 x@a.example']],
+    ['a header only', 'email\n', []],
+    ['nothing', '', []],
+    ['NULs', 'email\nx@a.example\0\ny@a.example', ['2 x@a.example\0', '3 y@a.example']],
+  ])('reads %s', async (_, list, rows) => {
+    expect(short(await read(list))).toEqual(rows)
+  })
+
+  it('keeps the own columns as they were, formulas too', async () => {
+    const { rows, layout } = await read('email,note\nx@a.example,=cmd()\n')
+    expect(rows).toEqual([{ ok: true, line: 2, input: 'x@a.example', columns: ['x@a.example', '=cmd()'] }])
+    expect(layout).toEqual({ format: 'csv', delimiter: ',', header: ['email', 'note'], index: 0 })
+  })
+
+  it('decodes Latin-1', async () => {
+    const { rows } = await read(Buffer.from('email,name\nx@a.example,J\xf6rg', 'latin1'))
+    expect(rows[0]).toMatchObject({ columns: ['x@a.example', 'Jörg'] })
+  })
+
+  it('finds octets that are no UTF-8 behind the sample', async () => {
+    const many = 'x@a.example,ü\n'.repeat(6_000)
+    const { rows } = await read(Buffer.concat([Buffer.from(many), Buffer.from([0x79, 0x40, 0xff, 0x2c, 0x31, 0x0a])]))
+    expect(rows.at(-1)).toMatchObject({ ok: false, line: 6_001, reason: expect.stringContaining('encoding') })
+  })
+
+  it.each([
+    ['email', ['2 x@a.example']],
+    ['E-Mail 2', ['2 y@a.example']],
+    ['2', ['2 y@a.example']],
+  ])('takes the column %s', async (column, rows) => {
+    expect(short(await read('email,e mail 2\nx@a.example,y@a.example', { column }))).toEqual(rows)
+  })
+
+  it.each<[string, string | Uint8Array, Partial<Intake>, string, string]>([
+    ['a quote that never ends', 'email\nx@a.example\n"y@a.example\nz', {}, 'bad_list', 'line 3 is never closed'],
+    ['5,000 columns', `email${',x'.repeat(5_000)}\n`, {}, 'bad_list', 'line 1 has 5001 columns'],
+    ['no column with addresses', 'a,b\n1,2', {}, 'bad_list', 'no column of the list holds mail addresses'],
+    ['a column that is not there', 'a,b\n1,2', { column: 'c' }, 'bad_list', 'no column "c": its columns are "a", "b"'],
+    ['gzip that is cut off', gzipSync('email\nx@a.example').subarray(0, 20), {}, 'bad_list', 'cut off'],
+    ['xlsx', Buffer.from([0x50, 0x4b, 3, 4, 1, 2]), {}, 'unsupported_media_type', 'xlsx'],
+    ['a PDF', '%PDF-1.7', {}, 'unsupported_media_type', 'PDF'],
+    ['another type', 'x', { contentType: 'image/png' }, 'unsupported_media_type', 'image/png'],
+    ['a gzip bomb', gzipSync(Buffer.alloc(8 * 1024 * 1024)), {}, 'payload_too_large', '100 times'],
+    [
+      'more than the bound',
+      'x@a.example\n'.repeat(20),
+      { bounds: { maxUpload: 100 } },
+      'payload_too_large',
+      '100 octets',
+    ],
+  ])('refuses %s', async (_, list, about, code, words) => {
+    await expect(read(list, about)).rejects.toMatchObject({ code, message: expect.stringContaining(words) })
+  })
+
+  it('makes a field of 10 MB a bad row and goes on', async () => {
+    const list = `email,note\nx@a.example,${'y'.repeat(10_000_000)}\nz@a.example,1`
+    expect(short(await read(list, {}, 65_536))).toEqual(['2! a field is longer than 65536 octets', '3 z@a.example'])
+  })
+
+  it('goes on with a later part: no header, lines counted on', async () => {
+    const layout: Layout = { format: 'csv', delimiter: ',', header: ['a', 'email'], index: 1 }
+    expect(short(await read('1,x@a.example\n2,y@a.example', { layout, firstLine: 7 }))).toEqual([
+      '7 x@a.example',
+      '8 y@a.example',
+    ])
+  })
+
+  it('reads the same however the octets are cut', async () => {
+    const list = Buffer.from('\uFEFFname;email\r\n"Jö;rg";x@a.example\r\n\r\n"a\r\nb";y@a.example\r\n')
+    const whole = await read(list)
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: list.length }), async (size) => {
+        expect(await read(list, {}, size)).toEqual(whole)
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+describe('other kinds', () => {
+  it.each<[Intake['kind'], string, string[]]>([
+    ['check', 'name,domain\nA,a.example', ['2 a.example']],
+    ['blacklist', 'host,addr\nmx,192.0.2.1', ['2 192.0.2.1']],
+  ])('%s', async (kind, list, rows) => {
+    expect(short(await read(list, { kind }))).toEqual(rows)
+  })
+})
+
+describe('one a line', () => {
+  it('trims, counts and passes blank lines over', async () => {
+    expect(short(await read(' a@a.example \r\n\r\nb@a.example\rc@a.example', { contentType: 'text/plain' }))).toEqual([
+      '1 a@a.example',
+      '3 b@a.example',
+      '4 c@a.example',
+    ])
+  })
+})
+
+describe('NDJSON', () => {
+  it.each([
+    ['"a@a.example"', '1 a@a.example'],
+    ['{"email":"a@a.example","id":7}', '1 a@a.example'],
+    ['{"mail":"a@a.example"}', '1! neither a text nor an object with a text in email'],
+    ['{"email":" "}', '1! no address in email'],
+    ['{', '1! not JSON'],
+    ['7', '1! neither a text'],
+    ['null', '1! neither a text'],
+  ])('%s', async (line, row) => {
+    expect(short(await read(line, { contentType: 'application/x-ndjson' }))[0]).toContain(row)
+  })
+
+  it('keeps the other fields', async () => {
+    const { rows } = await read('{"email":"a@a.example","id":7}', { contentType: 'application/x-ndjson' })
+    expect(rows[0]).toMatchObject({ columns: { id: 7 } })
+  })
+})
+
+describe('JSON', () => {
+  const json = { contentType: 'application/json' }
+
+  it('reads items of any form, line by line', async () => {
+    const list = '{"items": [\n "a@a.example",\n {"email": "b,]@a.example", "x": [1, {"y": "]"}]}, "c@a.example"]}\n'
+    expect(short(await read(list, json, 3))).toEqual(['2 a@a.example', '3 b,]@a.example', '3 c@a.example'])
+  })
+
+  it.each([
+    ['{"list": []}', 'must begin'],
+    ['["a@a.example"]', 'must begin'],
+    ['{"items": ["a@a.example"', 'cut off'],
+    ['{"items": []', 'after the items'],
+    ['{"items": [], "kind": "verify"}', 'nothing but "items"'],
+  ])('refuses %s', async (list, words) => {
+    await expect(read(list, json)).rejects.toMatchObject({ code: 'bad_list', message: expect.stringContaining(words) })
+  })
+
+  it('is the list that JSON.stringify wrote', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.string({ unit: 'binary' })),
+        fc.integer({ min: 1, max: 50 }),
+        async (texts, size) => {
+          const items = texts.map((text) => `${text.replaceAll('\uFFFD', '')}x`.trim())
+          const { rows } = await read(JSON.stringify({ items }), json, size)
+          expect(rows.map((row) => row.ok && row.input)).toEqual(items)
+        },
+      ),
+      { numRuns: 100 },
+    )
+  })
+})
+
+it.each([
+  ['a;b;c\n1;2,5;3', ';'],
+  ['a\tb\n1\t2', '\t'],
+  ['"a,b";c\n"d,e";f', ';'],
+  ['one\ntwo', ','],
+])('the delimiter of %j is %j', (start, delimiter) => expect(delimiterOf(start)).toBe(delimiter))
+
+it.each([
+  [Buffer.from('plain'), 'utf-8'],
+  [Buffer.from('ü'), 'utf-8'],
+  [Buffer.from('ü').subarray(0, 1), 'utf-8'], // cut in a character
+  [Buffer.from('é', 'latin1'), 'utf-8'], // one octet alone may be the beginning of a character
+  [Buffer.from('üb', 'latin1'), 'windows-1252'],
+])('the encoding of %o is %s', (sample, encoding) => expect(encodingOf(sample)).toBe(encoding))

@@ -1,0 +1,70 @@
+import { AppError } from '../../base/errors.ts'
+import type { Kind } from './column.ts'
+import { type CsvLayout, csvRows } from './csv.ts'
+import { jsonRows } from './json-items.ts'
+import { ndjsonRows, textRows } from './lines.ts'
+import { listOctets, type Octets, type SizeBounds } from './octets.ts'
+import type { IntakeRow } from './row.ts'
+import { listText } from './text.ts'
+
+/** How a list is laid out. What its first part showed holds for the parts that follow. */
+export type Layout =
+  | CsvLayout
+  | { readonly format: 'text' }
+  | { readonly format: 'ndjson' }
+  | { readonly format: 'json' }
+
+export type Intake = {
+  readonly kind: Kind
+  /** Of the request: `text/csv`, `text/plain`, `application/x-ndjson` or `application/json`, with or without parameters. */
+  readonly contentType: string
+  /** The column to ask about, by name or number; by default the one that looks like it. */
+  readonly column?: string
+  /** The layout of the part before, when an upload goes on. */
+  readonly layout?: Layout
+  /** The number of the first line; 1 unless an upload goes on. */
+  readonly firstLine?: number
+  readonly bounds: SizeBounds
+  /** Called once, before the first row. */
+  readonly found?: (layout: Layout) => void
+}
+
+const FORMATS: Readonly<Record<string, Layout['format']>> = {
+  'text/csv': 'csv',
+  'application/csv': 'csv',
+  'text/tab-separated-values': 'csv',
+  'text/plain': 'text',
+  'application/x-ndjson': 'ndjson',
+  'application/jsonl': 'ndjson',
+  'application/json': 'json',
+}
+
+/**
+ * The rows of an uploaded list, read as a stream: gzip and the encoding are told by the octets themselves. Memory does not grow with the list. Throws AppError:
+ * `unsupported_media_type`, `payload_too_large`, `bad_list` (with the line) as soon as it is seen.
+ */
+export async function* readList(upload: Octets, intake: Intake): AsyncIterable<IntakeRow> {
+  const { kind, firstLine = 1, found = () => {} } = intake
+  const format = formatOf(intake.contentType)
+  const text = listText(listOctets(upload, intake.bounds))
+  if (format === 'csv') {
+    const layout = intake.layout?.format === 'csv' ? intake.layout : undefined
+    const column = intake.column === undefined ? {} : { column: intake.column }
+    yield* csvRows(text, { kind, firstLine, ...column, ...(layout && { layout }) }, found)
+    return
+  }
+  found({ format })
+  if (format === 'text') yield* textRows(text, firstLine)
+  else if (format === 'ndjson') yield* ndjsonRows(text, kind, firstLine)
+  else yield* jsonRows(text, kind)
+}
+
+/** The format that a content type names. Throws AppError `unsupported_media_type` for any other. */
+export function formatOf(contentType: string): Layout['format'] {
+  const format = FORMATS[contentType.split(';')[0]!.trim().toLowerCase()]
+  if (format) return format
+  throw new AppError(
+    'unsupported_media_type',
+    `${JSON.stringify(contentType.slice(0, 80))} is no list: send ${Object.keys(FORMATS).join(', ')}`,
+  )
+}

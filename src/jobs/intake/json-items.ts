@@ -1,0 +1,89 @@
+import { AppError } from '../../base/errors.ts'
+import type { Kind } from './column.ts'
+import { rowOfJson } from './lines.ts'
+import type { IntakeRow } from './row.ts'
+
+/** Characters of one item at most. */
+const MAX_ITEM = 2 * 1024 * 1024
+
+/**
+ * The rows of `{"items": [...]}` as it comes: the items are cut out of the stream and parsed one by one, so that a list of any size takes the memory of its
+ * largest item. Throws AppError `bad_list` for a text of another shape or one that is cut off, with the line.
+ */
+export async function* jsonRows(text: AsyncIterable<string>, kind: Kind): AsyncIterable<IntakeRow> {
+  const cutter = itemCutter()
+  for await (const piece of text)
+    for (const { line, text: item } of cutter.take(piece)) yield rowOfJson(kind, line, item)
+  cutter.end()
+}
+
+type Item = { readonly line: number; readonly text: string }
+
+/** Cuts the items of the list out of pieces of text. */
+function itemCutter(): { readonly take: (piece: string) => Item[]; readonly end: () => void } {
+  let state: 'before' | 'between' | 'inside' | 'after' = 'before'
+  let line = 1
+  let head = ''
+  let item = ''
+  let itemLine = 1
+  let depth = 0
+  let inText = false
+  let isEscaped = false
+
+  /** One character of an item; true when the item ended before it. */
+  function inside(c: string): boolean {
+    if (inText) {
+      if (isEscaped) isEscaped = false
+      else if (c === '\\') isEscaped = true
+      else if (c === '"') inText = false
+    } else if (c === '"') inText = true
+    else if (c === '{' || c === '[') depth++
+    else if ((c === '}' || c === ']') && depth > 0) depth--
+    else if (depth === 0 && (c === ',' || c === ']')) return true
+    item += c
+    if (item.length > MAX_ITEM) throw broken(`the item of line ${itemLine} is longer than ${MAX_ITEM} characters`)
+    return false
+  }
+  function before(c: string): void {
+    head += c
+    if (head.length > 1_024) throw broken('the body must begin with {"items": [')
+    if (c === '[') {
+      if (!/^\s*\{\s*"items"\s*:\s*\[$/.test(head)) throw broken('the body must begin with {"items": [')
+      state = 'between'
+    }
+  }
+  function take(piece: string): Item[] {
+    const items: Item[] = []
+    for (const c of piece) {
+      if (state === 'before') before(c)
+      else if (state === 'after') head += c
+      else if (state === 'between') {
+        if (c === ']') {
+          state = 'after'
+          head = ''
+        } else if (!/[\s,]/.test(c)) {
+          state = 'inside'
+          item = ''
+          itemLine = line
+          depth = 0
+        }
+      }
+      if (state === 'inside' && inside(c)) {
+        items.push({ line: itemLine, text: item })
+        state = c === ']' ? 'after' : 'between'
+        head = ''
+      }
+      if (c === '\n') line++
+    }
+    if (state === 'after' && head.length > 1_024) throw broken(`more text after the items, on line ${line}`)
+    return items
+  }
+  function end(): void {
+    if (state === 'before' && head.trim() === '') return
+    if (state !== 'after') throw broken(`the list of items is cut off on line ${line}`)
+    if (!/^\s*\}\s*$/.test(head)) throw broken(`text after the items on line ${line}: nothing but "items" is taken`)
+  }
+  return { take, end }
+}
+
+const broken = (why: string): AppError => new AppError('bad_list', why)

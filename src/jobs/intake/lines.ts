@@ -1,0 +1,70 @@
+import { AppError } from '../../base/errors.ts'
+import { isJsonObject, type Json } from '../../base/json.ts'
+import type { Kind } from './column.ts'
+import { badRow, type IntakeRow, isUndecodable, MAX_FIELD } from './row.ts'
+
+/** Characters of a line of NDJSON at most: its fields are bounded one by one. */
+const MAX_LINE = 1024 * 1024
+
+/** The field of an object that is asked about. */
+export const FIELD: Readonly<Record<Kind, string>> = { verify: 'email', check: 'domain', blacklist: 'ip' }
+
+/** One input a line; blank lines are passed over. */
+export async function* textRows(text: AsyncIterable<string>, firstLine: number): AsyncIterable<IntakeRow> {
+  for await (const { line, text: raw } of physicalLines(text, firstLine)) {
+    const input = raw.trim()
+    if (input === '') continue
+    if (input.length > MAX_FIELD) yield badRow(line, `a line is longer than ${MAX_FIELD} octets`, input)
+    else if (isUndecodable(input)) yield badRow(line, 'octets that are no text in the encoding of the list', input)
+    else yield { ok: true, line, input, columns: [] }
+  }
+}
+
+/** One JSON value a line: a text, or an object with the field of the kind; its other fields are the row's own columns. */
+export async function* ndjsonRows(
+  text: AsyncIterable<string>,
+  kind: Kind,
+  firstLine: number,
+): AsyncIterable<IntakeRow> {
+  for await (const { line, text: raw } of physicalLines(text, firstLine)) {
+    if (raw.trim() !== '') yield rowOfJson(kind, line, raw)
+  }
+}
+
+/** The row that one JSON text stands for. */
+export function rowOfJson(kind: Kind, line: number, text: string): IntakeRow {
+  if (text.length > MAX_LINE) return badRow(line, `an item is longer than ${MAX_LINE} characters`, text)
+  let item: Json
+  try {
+    item = JSON.parse(text) as Json
+  } catch (error) {
+    return badRow(line, `not JSON: ${(error as Error).message}`, text)
+  }
+  const field = FIELD[kind]
+  const { [field]: asked, ...columns } = isJsonObject(item) ? item : { [field]: item }
+  if (typeof asked !== 'string') return badRow(line, `neither a text nor an object with a text in ${field}`, text)
+  if (asked.trim() === '') return badRow(line, `no address in ${field}`, text)
+  if (
+    Object.values(item ?? {}).some((value) => typeof value === 'string' && value.length > MAX_FIELD) ||
+    asked.length > MAX_FIELD
+  )
+    return badRow(line, `a field is longer than ${MAX_FIELD} octets`, text)
+  if (isUndecodable(asked)) return badRow(line, 'octets that are no text in the encoding of the list', text)
+  return { ok: true, line, input: asked.trim(), columns: columns as { readonly [name: string]: Json } }
+}
+
+type Line = { readonly line: number; readonly text: string }
+
+/** The lines of a text (CR, LF or both end one), numbered from `firstLine`. A line beyond 16 MiB is `bad_list`. */
+async function* physicalLines(text: AsyncIterable<string>, firstLine: number): AsyncIterable<Line> {
+  let line = firstLine
+  let rest = ''
+  for await (const piece of text) {
+    const lines = (rest + piece).split(/\r\n|\n|\r(?!$)/) // a CR at the end may be half of CR LF
+    rest = lines.pop() ?? ''
+    for (const one of lines) yield { line: line++, text: one }
+    if (rest.length > 16 * MAX_LINE)
+      throw new AppError('bad_list', `line ${line} is longer than ${16 * MAX_LINE} characters`)
+  }
+  for (const one of rest.split('\r')) if (one !== '') yield { line: line++, text: one }
+}

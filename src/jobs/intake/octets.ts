@@ -1,0 +1,130 @@
+import { createGunzip } from 'node:zlib'
+import { AppError } from '../../base/errors.ts'
+
+/** The octets of an upload as they come. */
+export type Octets = AsyncIterable<Uint8Array>
+
+/** A gzip body may unpack to this many times its size, beyond the first mebibyte, which any list may have. */
+const MAX_RATIO = 100
+const FREE_OCTETS = 1024 * 1024
+
+export type SizeBounds = {
+  /** Octets of the upload at most, packed and unpacked each (`--max-upload`). */
+  readonly maxUpload: number
+}
+
+/** The first octets of files that people upload by mistake, and what to tell them. */
+const OTHER_FILES: readonly { readonly magic: readonly number[]; readonly name: string }[] = [
+  { magic: [0x50, 0x4b, 0x03, 0x04], name: 'a ZIP archive or an Office file (xlsx, ods): save the sheet as CSV' },
+  { magic: [0x50, 0x4b, 0x05, 0x06], name: 'an empty ZIP archive: save the list as CSV' },
+  { magic: [0xd0, 0xcf, 0x11, 0xe0], name: 'an old Office file (xls): save the sheet as CSV' },
+  { magic: [0x25, 0x50, 0x44, 0x46], name: 'a PDF: save the list as CSV' },
+  { magic: [0x42, 0x5a, 0x68], name: 'a bzip2 archive: use gzip, or send the list unpacked' },
+  { magic: [0x28, 0xb5, 0x2f, 0xfd], name: 'a zstd archive: use gzip, or send the list unpacked' },
+  { magic: [0xfd, 0x37, 0x7a, 0x58, 0x5a], name: 'an xz archive: use gzip, or send the list unpacked' },
+]
+const GZIP = [0x1f, 0x8b]
+
+/**
+ * The octets of a list, unpacked where they are gzip (named as such or not). Throws AppError while reading: `unsupported_media_type` for a file of another
+ * kind, `payload_too_large` over the bounds, `bad_list` for damaged gzip.
+ */
+export async function* listOctets(upload: Octets, bounds: SizeBounds): Octets {
+  const { first, rest } = await peek(bounded(upload, bounds.maxUpload, 'the upload'), 8)
+  const other = OTHER_FILES.find(({ magic }) => begins(first, magic))
+  if (other) throw new AppError('unsupported_media_type', `the list is ${other.name}`)
+  if (!begins(first, GZIP)) {
+    yield* rest
+    return
+  }
+  yield* bounded(unpacked(rest), bounds.maxUpload, 'the unpacked list')
+}
+
+/** At least `least` octets of the beginning (fewer when there are no more), and the whole again. */
+export async function peek(
+  octets: Octets,
+  least: number,
+): Promise<{ readonly first: Uint8Array; readonly rest: Octets }> {
+  const iterator = octets[Symbol.asyncIterator]()
+  const held: Uint8Array[] = []
+  let size = 0
+  while (size < least) {
+    const next = await iterator.next()
+    if (next.done === true) break
+    held.push(next.value)
+    size += next.value.length
+  }
+  async function* whole(): Octets {
+    try {
+      yield* held
+      for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value
+    } finally {
+      await iterator.return?.()
+    }
+  }
+  return { first: Buffer.concat(held), rest: whole() }
+}
+
+const begins = (octets: Uint8Array, magic: readonly number[]): boolean =>
+  octets.length >= magic.length && magic.every((octet, i) => octets[i] === octet)
+
+async function* bounded(octets: Octets, most: number, what: string): Octets {
+  let size = 0
+  for await (const chunk of octets) {
+    size += chunk.length
+    if (size > most)
+      throw new AppError('payload_too_large', `${what} is larger than ${most} octets (--max-upload): split the list`)
+    yield chunk
+  }
+}
+
+/** Unpacks, and stops a body that grows beyond {@link MAX_RATIO}. */
+async function* unpacked(packed: Octets): Octets {
+  const gunzip = createGunzip()
+  let taken = 0
+  let given = 0
+  const feeding = feed(packed, gunzip, (size) => {
+    taken += size
+  })
+  feeding.catch((error: Error) => gunzip.destroy(error))
+  try {
+    for await (const chunk of gunzip) {
+      given += chunk.length
+      if (given > FREE_OCTETS && given > taken * MAX_RATIO)
+        throw new AppError('payload_too_large', `the gzip body unpacks to more than ${MAX_RATIO} times its size`)
+      yield chunk
+    }
+    await feeding
+  } catch (error) {
+    throw isZlibError(error) ? new AppError('bad_list', `the gzip body is damaged or cut off: ${error.message}`) : error
+  } finally {
+    gunzip.destroy()
+  }
+}
+
+async function feed(
+  packed: Octets,
+  gunzip: ReturnType<typeof createGunzip>,
+  took: (size: number) => void,
+): Promise<void> {
+  for await (const chunk of packed) {
+    took(chunk.length)
+    if (gunzip.destroyed) return
+    if (!gunzip.write(chunk)) await drained(gunzip)
+  }
+  gunzip.end()
+}
+
+const drained = (gunzip: ReturnType<typeof createGunzip>): Promise<void> =>
+  new Promise((resolve) => {
+    const go = (): void => {
+      gunzip.off('drain', go)
+      gunzip.off('close', go)
+      resolve()
+    }
+    gunzip.once('drain', go)
+    gunzip.once('close', go)
+  })
+
+const isZlibError = (error: unknown): error is Error & { readonly code: string } =>
+  error instanceof Error && String((error as { readonly code?: unknown }).code).startsWith('Z_')

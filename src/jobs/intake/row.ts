@@ -1,0 +1,28 @@
+import type { Json } from '../../base/json.ts'
+
+/** One record of a list: what is asked, and the row's own columns (by place in CSV, by name in NDJSON and JSON). */
+export type GoodRow = {
+  readonly ok: true
+  /** The physical line on which the record begins; 1 is the first line of the file. */
+  readonly line: number
+  readonly input: string
+  readonly columns: readonly string[] | { readonly [name: string]: Json }
+}
+/** A record that gets no result, with the reason in words. */
+export type BadRow = { readonly ok: false; readonly line: number; readonly reason: string; readonly text: string }
+export type IntakeRow = GoodRow | BadRow
+
+/** Octets of a field at most; a longer one makes its row bad. */
+export const MAX_FIELD = 64 * 1024
+/** Characters of a bad row that are kept. */
+const KEPT_TEXT = 1_024
+
+export const badRow = (line: number, reason: string, text: string): BadRow => ({
+  ok: false,
+  line,
+  reason,
+  text: text.slice(0, KEPT_TEXT),
+})
+
+/** Whether a text holds what a decoder puts where octets are of no character. */
+export const isUndecodable = (text: string): boolean => text.includes('\uFFFD')

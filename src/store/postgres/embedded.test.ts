@@ -1,0 +1,73 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { beforeAll, expect, it } from 'vitest'
+import { labFolder } from '../../../test/lab/folder.ts'
+import { maskedUrl, openDatabase } from './connect.ts'
+import { startEmbedded } from './embedded.ts'
+import { accountOf } from './embedded-place.ts'
+
+const said: string[] = []
+const log = { info: (event: string) => void said.push(event), warn: () => {} }
+const signal = (): AbortSignal => AbortSignal.timeout(60_000)
+const start = (dataDir: string) => startEmbedded({ dataDir, user: 'nobody', log }, signal())
+
+let dataDir: string
+beforeAll(() => {
+  const folder = labFolder()
+  chmodSync(folder, 0o711)
+  dataDir = join(folder, 'data')
+})
+
+it('starts, keeps its data over a stop, listens on a socket of its own alone', async () => {
+  const first = await start(dataDir)
+  const client = new pg.Client(first.connection)
+  await client.connect()
+  await client.query('CREATE TABLE kept (n integer); INSERT INTO kept VALUES (7)')
+  expect((await client.query('SHOW listen_addresses')).rows).toEqual([{ listen_addresses: '' }])
+  await client.end()
+  expect(statSync(first.connection.host).mode & 0o777).toBe(0o700)
+  expect(statSync(join(dataDir, 'postgres.password')).mode & 0o777).toBe(0o600)
+  await expect(start(dataDir)).rejects.toThrow('another mailsonde process uses the private database')
+  await first.stop()
+  expect(existsSync(join(dataDir, 'postgres/cluster/postmaster.pid'))).toBe(false)
+  const second = await start(dataDir)
+  const again = new pg.Client(second.connection)
+  await again.connect()
+  expect((await again.query('SELECT n FROM kept')).rows).toEqual([{ n: 7 }])
+  await again.end()
+  await second.stop()
+})
+
+it('takes over the server that a killed process left', async () => {
+  const script = `
+    const { startEmbedded } = await import(${JSON.stringify(join(import.meta.dirname, 'embedded.ts'))})
+    const log = { info: () => {}, warn: () => {} }
+    await startEmbedded({ dataDir: ${JSON.stringify(dataDir)}, user: 'nobody', log }, AbortSignal.timeout(60_000))
+    process.kill(process.pid, 'SIGKILL')`
+  expect(spawnSync(process.execPath, ['--input-type=module', '-e', script]).signal).toBe('SIGKILL')
+  const pid = readFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0]
+  const server = await start(dataDir)
+  expect(said.at(-1)).toContain('taken over')
+  expect(readFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0]).toBe(pid)
+  await server.stop()
+})
+
+it('migrates once, whoever comes first, and refuses a schema of a newer program', async () => {
+  const settings = { url: undefined, dataDir, dbUser: 'nobody', log }
+  const database = await openDatabase(settings, signal())
+  await database.pool.query('INSERT INTO mailsonde.schema_version (version) VALUES (999)')
+  await database.close()
+  await expect(openDatabase(settings, signal())).rejects.toThrow('schema version 999')
+})
+
+it.runIf(process.getuid?.() === 0)('refuses a user that does not exist, and root', async () => {
+  await expect(accountOf('no-such-user')).rejects.toThrow('--db-user: "no-such-user"')
+  await expect(accountOf('root')).rejects.toThrow('--db-user: "root"')
+})
+
+it.each([
+  ['postgres://joe:secret@db.example/mail?sslmode=require', 'postgres://joe:***@db.example/mail'],
+  ['joe:secret@db', 'the database URL'],
+])('shows %s as %s', (url, shown) => expect(maskedUrl(url)).toBe(shown))

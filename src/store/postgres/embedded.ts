@@ -1,0 +1,248 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { sleep, within } from '../../base/deadline.ts'
+import { AppError } from '../../base/errors.ts'
+import { type Account, accountOf, binaries, type Place, placeFor } from './embedded-place.ts'
+
+/** What the private server needs to know. */
+export type EmbeddedSettings = {
+  /** The data folder of the program; the server's files are in `postgres/` below it. */
+  readonly dataDir: string
+  /** The existing, unprivileged user that runs the server when the program runs as root (`--db-user`). */
+  readonly user: string
+  readonly log: { readonly info: Say; readonly warn: Say }
+}
+type Say = (event: string, fields?: Record<string, unknown>) => void
+
+/** How to connect to a PostgreSQL server: the fields of `pg` that are used. */
+export type Connection = {
+  readonly host: string
+  readonly user: string
+  readonly password: string
+  readonly database: string
+}
+
+export type EmbeddedServer = {
+  readonly connection: Connection
+  /** Stops the server (fast shutdown) and waits until it has ended, at most 15 s. */
+  readonly stop: () => Promise<void>
+}
+
+/** Time for the server to take connections: recovery after a crash is included. */
+const START_MS = 60_000
+const STOP_MS = 10_000
+/** Key of the advisory lock that the one owner of a private server holds for as long as it runs: "mailsond" as octets. */
+const OWNER_LOCK = '7882826921180361316'
+
+/**
+ * The private PostgreSQL server of a data folder: made at the first start, then started; one that an earlier process left running is taken over.
+ * It listens on a Unix socket in a folder of mode 700 and on no TCP port. Rejects with AppError where the platform has no binary, where another process
+ * uses the same data folder, and where the server does not start within 60 s or the signal fires.
+ */
+export async function startEmbedded(settings: EmbeddedSettings, signal: AbortSignal): Promise<EmbeddedServer> {
+  const until = within(START_MS, signal)
+  const account = await accountOf(settings.user)
+  const place = await placeFor(settings.dataDir, account, await binaries())
+  const password = await passwordOf(settings.dataDir)
+  const connection = connectionTo(place, password)
+  if (!(await exists(join(place.cluster, 'PG_VERSION')))) await initialize(place, account, password, until)
+  const left = await connectOnce(connection)
+  if (left) settings.log.info('the private database server of an earlier run is taken over', { folder: place.cluster })
+  else launch(place, account)
+  const owner = left ?? (await connectWhenReady(connection, place, until))
+  await takeOwnership(owner, settings.dataDir)
+  return { connection, stop: () => stopServer(owner, place) }
+}
+
+/** How the private server of a data folder is reached, whoever owns it. */
+export async function embeddedConnection(dataDir: string, user: string): Promise<Connection> {
+  return connectionTo(await placeFor(dataDir, await accountOf(user), await binaries()), await passwordOf(dataDir))
+}
+
+const OWNER = 'mailsonde'
+const connectionTo = (place: Place, password: string): Connection => ({
+  host: place.socketDir,
+  user: OWNER,
+  password,
+  database: 'postgres',
+})
+
+/** The password of the private server, made once: the socket's folder may belong to a user who runs other programs too. */
+async function passwordOf(dataDir: string): Promise<string> {
+  const path = join(dataDir, 'postgres.password')
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  try {
+    await writeFile(path, `${randomBytes(24).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  return (await readFile(path, 'utf8')).trim()
+}
+
+/**
+ * Makes the cluster beside its place and moves it there: a killed initdb leaves no half of one, and of two processes that begin at once the first wins.
+ */
+async function initialize(place: Place, account: Account, password: string, signal: AbortSignal): Promise<void> {
+  const made = `${place.cluster}.${process.pid}`
+  const passwordFile = `${made}.password`
+  try {
+    await writeFile(passwordFile, `${password}\n`, { mode: 0o600 })
+    if (account.uid !== undefined) await chownTo(passwordFile, account)
+    await run(
+      place.binaries.initdb,
+      [
+        ['--pgdata', made],
+        ['--username', OWNER],
+        ['--pwfile', passwordFile],
+        ['--auth', 'scram-sha-256'],
+        ['--encoding', 'UTF8'],
+        ['--locale', 'C'],
+        ['--no-instructions'],
+      ].flat(),
+      account,
+      signal,
+    )
+    await rename(made, place.cluster).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
+    })
+  } finally {
+    await Promise.all([made, passwordFile].map((path) => rm(path, { recursive: true, force: true })))
+  }
+}
+
+async function chownTo(path: string, account: Account): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.chown(account.uid ?? -1, account.gid ?? -1)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Settings for a small server beside the program: docs/operations.md has the memory they take. */
+const SERVER_SETTINGS = {
+  listen_addresses: '',
+  unix_socket_permissions: '0700',
+  max_connections: '30',
+  shared_buffers: '48MB',
+  max_wal_size: '512MB',
+  jit: 'off',
+  io_method: 'sync', // no worker processes of its own
+  autovacuum_max_workers: '2',
+  logging_collector: 'off',
+  log_min_messages: 'warning',
+} as const
+
+/** Starts the server apart from our process group: a Ctrl-C in the terminal must not stop it before our own work has ended. */
+function launch(place: Place, account: Account): void {
+  const settings = { ...SERVER_SETTINGS, unix_socket_directories: place.socketDir }
+  const child = spawn(
+    place.binaries.postgres,
+    ['-D', place.cluster, ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])],
+    { ...account, detached: true, stdio: ['ignore', 'ignore', place.logFile], env: ENVIRONMENT, cwd: place.folder },
+  )
+  child.on('error', () => {}) // told by connectWhenReady, which finds no server and reads the log
+  child.unref()
+}
+
+/** Nothing of our environment is the server's business: it may hold secrets. */
+const ENVIRONMENT = { LC_ALL: 'C', PATH: '/usr/bin:/bin' }
+
+async function run(file: string, args: readonly string[], account: Account, signal: AbortSignal): Promise<void> {
+  const child = spawn(file, args, { ...account, stdio: ['ignore', 'ignore', 'pipe'], env: ENVIRONMENT, signal })
+  let said = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    said = `${said}${chunk}`.slice(-2_000)
+  })
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  if (code !== 0) throw notStarted(`initdb ended with status ${code}: ${said.trim()}`)
+}
+
+async function connectOnce(connection: Connection): Promise<pg.Client | undefined> {
+  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5_000, application_name: 'mailsonde owner' })
+  client.on('error', () => {}) // the pool's next query tells
+  try {
+    await client.connect()
+    return client
+  } catch (error) {
+    await client.end().catch(() => {})
+    if (isNoServer(error)) return undefined
+    throw notStarted((error as Error).message, error)
+  }
+}
+
+/** No socket, nobody listening, or a server that starts up or shuts down (SQLSTATE 57P03). */
+const isNoServer = (error: unknown): boolean =>
+  ['ENOENT', 'ECONNREFUSED', '57P03'].includes((error as { readonly code?: string }).code ?? '')
+
+async function connectWhenReady(connection: Connection, place: Place, signal: AbortSignal): Promise<pg.Client> {
+  for (let waitMs = 10; ; waitMs = Math.min(100, waitMs * 1.5)) {
+    const client = await connectOnce(connection)
+    if (client) return client
+    try {
+      await sleep(waitMs, signal)
+    } catch (cause) {
+      throw notStarted(`no connection within ${START_MS / 1_000} s; its log ends: ${await logEnd(place)}`, cause)
+    }
+  }
+}
+
+/** One process owns a private server. The lock goes with the connection, so a killed owner never keeps it. */
+async function takeOwnership(owner: pg.Client, dataDir: string): Promise<void> {
+  const { rows } = await owner.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [OWNER_LOCK])
+  if (rows[0]?.taken) return
+  await owner.end()
+  throw new AppError(
+    'upstream_unavailable',
+    `another mailsonde process uses the private database in ${dataDir}: call it with --server, or give this one a --data-dir of its own`,
+  )
+}
+
+async function stopServer(owner: pg.Client, place: Place): Promise<void> {
+  const pid = Number((await readFile(join(place.cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')[0])
+  await owner.end().catch(() => {})
+  if (!Number.isInteger(pid) || pid <= 1) return
+  signalTo(pid, 'SIGINT') // fast shutdown: open transactions are rolled back
+  if (await ended(place, STOP_MS)) return
+  signalTo(pid, 'SIGQUIT') // immediate: the next start recovers from the log
+  await ended(place, STOP_MS / 2)
+}
+
+function signalTo(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+async function ended(place: Place, ms: number): Promise<boolean> {
+  const signal = within(ms)
+  while (await exists(join(place.cluster, 'postmaster.pid'))) {
+    if (signal.aborted) return false
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  return true
+}
+
+const logEnd = async (place: Place): Promise<string> =>
+  (await readFile(place.logPath, 'utf8').catch(() => '')).slice(-1_000).trim()
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+const notStarted = (why: string, cause?: unknown): AppError =>
+  new AppError(
+    'upstream_unavailable',
+    `the private database server did not start (${why}); mend that, or name a PostgreSQL server with --database-url`,
+    { cause },
+  )

@@ -1,0 +1,81 @@
+import type pg from 'pg'
+import { AppError } from '../../base/errors.ts'
+import { MIGRATIONS } from './migrations.ts'
+
+/** Key of the advisory lock under which one process at a time migrates: "mailsonm" as octets. */
+const MIGRATION_LOCK = '7882826921180361325'
+
+/** The version of the schema that this program knows. */
+export const SCHEMA_VERSION = MIGRATIONS.length
+
+export type SchemaStatus = { readonly version: number; readonly known: number; readonly isStandby: boolean }
+
+/** The version of the schema in the database (0: none yet), and whether the server is a standby. */
+export async function schemaStatus(client: pg.Pool | pg.PoolClient): Promise<SchemaStatus> {
+  const { rows } = await client.query<{ standby: boolean; there: boolean }>(
+    `SELECT pg_is_in_recovery() AS standby, to_regclass('mailsonde.schema_version') IS NOT NULL AS there`,
+  )
+  const version = rows[0]?.there
+    ? await client.query<{ version: number }>(
+        'SELECT coalesce(max(version), 0) AS version FROM mailsonde.schema_version',
+      )
+    : undefined
+  return {
+    version: version?.rows[0]?.version ?? 0,
+    known: SCHEMA_VERSION,
+    isStandby: rows[0]?.standby === true,
+  }
+}
+
+/**
+ * Brings the schema to the version that this program knows: each step in a transaction of its own, one process at a time. Gives the number of steps made.
+ * Rejects with AppError for a standby server and for a schema newer than this program.
+ */
+export async function migrate(pool: pg.Pool): Promise<number> {
+  const client = await pool.connect()
+  try {
+    const before = await schemaStatus(client)
+    refuseUnusable(before)
+    if (before.version === SCHEMA_VERSION) return 0
+    await client.query('SET statement_timeout = 0')
+    await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK])
+    try {
+      return await applyMissing(client)
+    } finally {
+      await client.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK])
+      await client.query('RESET statement_timeout')
+    }
+  } finally {
+    client.release()
+  }
+}
+
+/** Looks again under the lock: another process may have made the steps while this one waited. */
+async function applyMissing(client: pg.PoolClient): Promise<number> {
+  const { version } = await schemaStatus(client)
+  for (const [index, statements] of [...MIGRATIONS.entries()].slice(version)) {
+    await client.query('BEGIN')
+    try {
+      await client.query(statements)
+      await client.query('INSERT INTO mailsonde.schema_version (version) VALUES ($1)', [index + 1])
+      await client.query('COMMIT')
+    } catch (error) {
+      await client.query('ROLLBACK')
+      throw error
+    }
+  }
+  return SCHEMA_VERSION - version
+}
+
+function refuseUnusable({ version, isStandby }: SchemaStatus): void {
+  if (isStandby)
+    throw new AppError(
+      'upstream_unavailable',
+      'the database server is a standby and takes no writes: name the primary with --database-url',
+    )
+  if (version > SCHEMA_VERSION)
+    throw new AppError(
+      'upstream_unavailable',
+      `the database has schema version ${version}, which a newer mailsonde made; this one knows up to ${SCHEMA_VERSION}: upgrade it`,
+    )
+}

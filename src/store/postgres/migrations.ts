@@ -1,0 +1,96 @@
+/**
+ * The steps of the schema, in order; version N is the state after the Nth. A step that was released is never edited: what is wrong in it is mended by a new one.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE SCHEMA IF NOT EXISTS mailsonde;
+  CREATE TABLE mailsonde.schema_version (
+    version integer PRIMARY KEY,
+    applied_at timestamptz NOT NULL DEFAULT now()
+  );
+
+  CREATE TABLE mailsonde.jobs (
+    number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,  -- names the partition of its rows
+    id text NOT NULL UNIQUE,
+    kind text NOT NULL CHECK (kind IN ('verify', 'check', 'blacklist')),
+    name text NOT NULL,
+    owner text NOT NULL,                                      -- id of the key that made it; '' without keys
+    state text NOT NULL CHECK (state IN ('receiving', 'waiting', 'running', 'paused', 'done', 'canceled', 'failed')),
+    options jsonb NOT NULL,
+    layout jsonb,                                             -- what intake found: format, delimiter, columns
+    created_at timestamptz NOT NULL DEFAULT now(),
+    touched_at timestamptz NOT NULL DEFAULT now(),            -- the last upload or state change
+    expires_at timestamptz NOT NULL,
+    finished_at timestamptz,
+    first_result_at timestamptz,
+    received bigint NOT NULL DEFAULT 0,                       -- whole records held
+    next_line bigint NOT NULL DEFAULT 1,                      -- the line on which the next part of the upload begins
+    rows bigint NOT NULL DEFAULT 0,
+    duplicates bigint NOT NULL DEFAULT 0,
+    bad_rows bigint NOT NULL DEFAULT 0,
+    failure text
+  );
+  CREATE INDEX jobs_by_time ON mailsonde.jobs (created_at DESC, number DESC);
+  CREATE INDEX jobs_open ON mailsonde.jobs (state) WHERE state IN ('receiving', 'waiting', 'running', 'paused');
+  CREATE INDEX jobs_by_expiry ON mailsonde.jobs (expires_at);
+
+  CREATE TABLE mailsonde.job_rows (
+    job integer NOT NULL,
+    line bigint NOT NULL,                -- on which the record begins; 1 is the first of the file
+    input text NOT NULL,
+    columns jsonb,                       -- the row's own columns, in their order
+    key text NOT NULL,                   -- equal inputs have equal keys
+    first_line bigint,                   -- the row that answers for this duplicate
+    provider text,                       -- null: not found out yet
+    state text NOT NULL DEFAULT 'new' CHECK (state IN ('new', 'ready', 'queued', 'done', 'duplicate')),
+    due timestamptz,                     -- when a row that waits may be asked again
+    attempts integer NOT NULL DEFAULT 0,
+    fence bigint NOT NULL DEFAULT 0,     -- counts claims; a result is written only under the claim that asked
+    chunk uuid,
+    first_asked_at timestamptz,
+    result text,
+    reason text,
+    answer jsonb,
+    answered_at timestamptz,
+    PRIMARY KEY (job, line)
+  ) PARTITION BY LIST (job);
+
+  CREATE TABLE mailsonde.job_bad_rows (
+    job integer NOT NULL REFERENCES mailsonde.jobs (number) ON DELETE CASCADE,
+    line bigint NOT NULL,
+    reason text NOT NULL,
+    text text NOT NULL,                  -- the row as it came, at most 1 KiB of it
+    PRIMARY KEY (job, line)
+  );
+
+  -- Sums that progress is read from: a job of a million rows is never counted.
+  CREATE TABLE mailsonde.job_counts (
+    job integer NOT NULL REFERENCES mailsonde.jobs (number) ON DELETE CASCADE,
+    provider text NOT NULL,
+    result text NOT NULL,                -- '' : rows of the provider in all
+    reason text NOT NULL,
+    n bigint NOT NULL,
+    PRIMARY KEY (job, provider, result, reason)
+  );
+
+  -- Token buckets toward providers, shared by all nodes: a node leases some seconds of the rate at a time.
+  CREATE TABLE mailsonde.provider_rates (
+    provider text PRIMARY KEY,
+    tokens double precision NOT NULL,
+    at timestamptz NOT NULL,
+    waiting_reason text,
+    waiting_until timestamptz
+  );
+
+  CREATE TABLE mailsonde.idempotency_keys (
+    owner text NOT NULL,
+    key text NOT NULL,
+    request_hash text NOT NULL,
+    status integer,                      -- null: the request is still running
+    answer jsonb,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (owner, key)
+  );
+  CREATE INDEX idempotency_keys_by_time ON mailsonde.idempotency_keys (created_at);
+  `,
+]

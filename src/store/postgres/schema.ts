@@ -1,0 +1,85 @@
+import type { ColumnType, Generated, JSONColumnType } from 'kysely'
+import type { Json } from '../../base/json.ts'
+
+/** 64-bit integers arrive as text; ours stay far below 2^53. */
+type Bigint = ColumnType<string, number | string, number | string>
+type Time = ColumnType<Date, Date, Date>
+
+export type JobKind = 'verify' | 'check' | 'blacklist'
+export type JobState = 'receiving' | 'waiting' | 'running' | 'paused' | 'done' | 'canceled' | 'failed'
+export type RowState = 'new' | 'ready' | 'queued' | 'done' | 'duplicate'
+
+export type JobsTable = {
+  readonly number: Generated<number>
+  readonly id: string
+  readonly kind: JobKind
+  readonly name: string
+  readonly owner: string
+  readonly state: JobState
+  readonly options: JSONColumnType<{ readonly [key: string]: Json }>
+  readonly layout: JSONColumnType<{ readonly [key: string]: Json }> | null
+  readonly created_at: Generated<Date>
+  readonly touched_at: ColumnType<Date, Date | undefined, Date>
+  readonly expires_at: Time
+  readonly finished_at: Date | null
+  readonly first_result_at: Date | null
+  readonly received: ColumnType<string, number | undefined, number>
+  readonly next_line: ColumnType<string, number | undefined, number>
+  readonly rows: ColumnType<string, number | undefined, number>
+  readonly duplicates: ColumnType<string, number | undefined, number>
+  readonly bad_rows: ColumnType<string, number | undefined, number>
+  readonly failure: string | null
+}
+
+export type JobRowsTable = {
+  readonly job: number
+  readonly line: Bigint
+  readonly input: string
+  readonly columns: JSONColumnType<readonly string[]> | null
+  readonly key: string
+  readonly first_line: Bigint | null
+  readonly provider: string | null
+  readonly state: Generated<RowState>
+  readonly due: Date | null
+  readonly attempts: Generated<number>
+  readonly fence: Generated<string>
+  readonly chunk: string | null
+  readonly first_asked_at: Date | null
+  readonly result: string | null
+  readonly reason: string | null
+  readonly answer: JSONColumnType<{ readonly [key: string]: Json }> | null
+  readonly answered_at: Date | null
+}
+
+export type Schema = {
+  readonly 'mailsonde.jobs': JobsTable
+  readonly 'mailsonde.job_rows': JobRowsTable
+  readonly 'mailsonde.job_bad_rows': {
+    readonly job: number
+    readonly line: Bigint
+    readonly reason: string
+    readonly text: string
+  }
+  readonly 'mailsonde.job_counts': {
+    readonly job: number
+    readonly provider: string
+    readonly result: string
+    readonly reason: string
+    readonly n: Bigint
+  }
+  readonly 'mailsonde.provider_rates': {
+    readonly provider: string
+    readonly tokens: number
+    readonly at: Time
+    readonly waiting_reason: string | null
+    readonly waiting_until: Date | null
+  }
+  readonly 'mailsonde.idempotency_keys': {
+    readonly owner: string
+    readonly key: string
+    readonly request_hash: string
+    readonly status: number | null
+    readonly answer: JSONColumnType<{ readonly [key: string]: Json }> | null
+    readonly created_at: Generated<Date>
+  }
+}
