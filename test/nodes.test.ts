@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Json } from '../src/base/json.ts'
 import { createVerifier } from '../src/mailbox/verify.ts'
+import { DnsError } from '../src/net/dns/resolver.ts'
 import { FetchError } from '../src/net/fetch.ts'
 import type { PeerCall } from '../src/net/peer-call.ts'
 import blacklistExample from '../src/operations/examples/blacklist.json' with { type: 'json' }
@@ -167,6 +168,8 @@ it.each<[string, (path: string) => Json, string, string | undefined]>([
   ['accepts', () => accepted(), 'accepted', 'n1'],
   ['does not answer', () => null, 'blocked', undefined],
   ['answers about another mailbox', () => accepted('other@a.example'), 'blocked', undefined],
+  ['answers about the same local part of another domain', () => accepted('user@evil.example'), 'blocked', undefined],
+  ['answers with the domain written otherwise', () => accepted('user@A.example'), 'accepted', 'n1'],
   ['answers with something else', () => ({ result: 'accepted' }), 'blocked', undefined],
   [
     'lies: a result that does not follow from its reason',
@@ -268,4 +271,64 @@ it('vantage names one node, whose answer is given', async () => {
   const got = (await app.inject({ url: `/v1/blacklist?ip=${IP}&vantage=n1` })).json()
   expect([got.verdict, got.vantage, got.agreement.agree]).toEqual(['listed', 'n1', '1/2'])
   expect((await app.inject({ url: `/v1/blacklist?ip=${IP}&vantage=n9` })).json().code).toBe('invalid_parameter')
+})
+
+it('peer=auto: silent nodes leave time to verify here', async () => {
+  let now = Date.UTC(2026, 0, 2)
+  const given: number[] = []
+  const call: PeerCall = async ({ url }) => {
+    const ms = Number.parseInt(new URL(url).searchParams.get('timeout')!, 10)
+    given.push(ms)
+    now += ms
+    throw new FetchError('timeout', 'it does not answer')
+  }
+  const { dial } = labDial({ '45.53.5.1': { rcpt: { 'user@a.example': '250 ok' } } })
+  const world = labWorld(ZONE, { dial, now: () => now })
+  const verifier = createVerifier(world, { noCourtesy: true })
+  const noted: typeof verifier = {
+    ...verifier,
+    verify: (ctx, input) => {
+      given.push(input.timeoutMs ?? 0)
+      return verifier.verify(ctx, input)
+    },
+  }
+  const app = await labApp(world, { deps: labDeps(world, { call, verifier: noted }) })
+  for (const i of [1, 2, 3, 4])
+    await app.inject(post('/v1/peer/register', { id: `n${i}`, url: `https://45.53.2.${i}` }))
+  const got = (await app.inject({ url: '/v1/verify?email=user@a.example&peer=auto&timeout=16s' })).json()
+  expect([got.result, got.peer]).toEqual(['accepted', undefined])
+  expect(given).toEqual([8_000, 4_000, 2_000, 2_000])
+})
+
+it('vantage=all: a silent node is given up, and its silence is a dissent', async () => {
+  const silent: PeerCall = (_, signal) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new FetchError('timeout', 'no answer in time')), { once: true })
+    })
+  const world = labWorld(ZONE)
+  const app = await labApp(world, { deps: labDeps(world, { call: silent }) })
+  await app.inject(post('/v1/peer/register', { id: 'n1', url: 'https://45.53.2.1' }))
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const answer = app.inject({ url: `/v1/blacklist?ip=${IP}&vantage=all` }).then((response) => response)
+  await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0))
+  await vi.advanceTimersByTimeAsync(3_000)
+  vi.useRealTimers()
+  const { agreement } = (await answer).json()
+  expect(agreement).toEqual({ verdict: 'clean', agree: '1/2', dissent: [{ node: 'n1', verdict: null }] })
+})
+
+it.each([
+  ['no list answers', 'timeout', 'listings unknown'],
+  ['they answer', undefined, 'not listed'],
+] as const)('the verdict of a report, where %s', async (_, fault, word) => {
+  const plain = labWorld(ZONE)
+  const resolve: typeof plain.resolve = async (name, type, signal, options) => {
+    if (fault !== undefined && name.startsWith('1.5.53.45.') && !name.endsWith('.arpa'))
+      throw new DnsError(fault, { name, type })
+    return plain.resolve(name, type, signal, options)
+  }
+  const { dial } = labDial({ '45.53.5.1': {} })
+  const app = await labApp({ ...plain, resolve, dial })
+  const got = (await app.inject({ url: '/v1/report?domain=a.example&vantage=all' })).json()
+  expect(got.agreement.verdict).toBe(`${got.status}, ${word}`)
 })

@@ -65,10 +65,15 @@ export const report = defineOperation({
   },
 })
 
-/** What nodes must agree on: how the domain stands, and whether any address is listed. */
-const verdictOf = (answer: JsonObject): string => {
-  const { listed_addresses } = answer.blacklist_summary as JsonObject
-  return `${answer.status}, ${listed_addresses === 0 ? 'not listed' : 'listed'}`
+/** What nodes must agree on: the domain's status, and whether any of its addresses is listed. */
+const verdictOf = (answer: JsonObject): string =>
+  `${answer.status}, ${listedOf(answer.blacklists as readonly JsonObject[])}`
+
+/** An address of which no list gave an answer is not "not listed". */
+function listedOf(addresses: readonly JsonObject[]): string {
+  if (addresses.some(({ verdict }) => verdict === 'listed')) return 'listed'
+  if (addresses.some(({ answered }) => answered === 0)) return 'listings unknown'
+  return addresses.length === 0 ? 'no addresses' : 'not listed'
 }
 
 async function reportOn(

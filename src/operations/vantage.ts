@@ -11,6 +11,8 @@ import { textParam } from './params.ts'
 
 /** Other nodes that one question asks at most. */
 const MAX_NODES = 8
+/** With `all`, other nodes have as long as this one took, and at least this long from the beginning, ms. */
+const LEAST_WAIT_MS = 3_000
 
 export const vantageParam = textParam<string>(
   'invalid_parameter',
@@ -30,7 +32,8 @@ export type VantageQuestion = Pick<PeerQuestion, 'path' | 'query'> & {
 
 /**
  * This node's answer; with `vantage`, other nodes are asked at the same time and `agreement` is added: `all` asks up to 8 nodes that are not dead, an id
- * that one, whose answer is then the one given. A call that came from a node is answered by this one alone.
+ * that one, whose answer is then the one given. With `all` a silent node is given up after twice the time that this node took, at least 3 s. A call that came
+ * from a node is answered by this one alone.
  */
 export async function fromVantages(
   ctx: Call,
@@ -42,7 +45,10 @@ export async function fromVantages(
   if (vantage === undefined || ctx.caller?.peer !== undefined) return local()
   const peers = await peersFor(ctx, deps, vantage, question.needs)
   const own = local()
-  const [answer, ...others] = await Promise.all([own, ...peers.map((peer) => askOne(ctx, deps, peer, question, own))])
+  const patience = vantage === 'all' ? patienceFor(ctx, own) : { signal: ctx.signal, end: () => {} }
+  const asking = { ...ctx, signal: patience.signal }
+  const all = Promise.all([own, ...peers.map((peer) => askOne(asking, deps, peer, question, own))])
+  const [answer, ...others] = await all.finally(patience.end)
   const votes: Vote[] = [
     { node: deps.peers.self.id, verdict: question.verdict(answer!) },
     ...others.map((other, i) => ({ node: peers[i]!.id, verdict: other && question.verdict(other) })),
@@ -54,6 +60,22 @@ export async function fromVantages(
   if (!first) throw new AppError('upstream_unavailable', `the node ${vantage} gave no answer; the log says why`)
   return { ...first, vantage, agreement }
 }
+
+/** A signal that fires once the other nodes had their time after `own` was done. `end` lets go of its timer. */
+function patienceFor(ctx: Call, own: Promise<unknown>): { readonly signal: AbortSignal; readonly end: () => void } {
+  const begunMs = ctx.now()
+  const late = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const wait = (): void => {
+    const tookMs = ctx.now() - begunMs
+    const giveUp = (): void => late.abort(new DOMException('no answer in time', 'TimeoutError'))
+    timer = setTimeout(giveUp, restMs(tookMs)).unref()
+  }
+  own.then(wait, () => {})
+  return { signal: AbortSignal.any([ctx.signal, late.signal]), end: () => clearTimeout(timer) }
+}
+
+const restMs = (tookMs: number): number => Math.max(tookMs, LEAST_WAIT_MS - tookMs)
 
 async function askOne(
   ctx: Call,

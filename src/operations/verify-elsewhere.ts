@@ -4,6 +4,7 @@ import { AppError } from '../base/errors.ts'
 import type { JsonObject } from '../base/json.ts'
 import { printable } from '../base/text.ts'
 import { anotherSourceMayHelp, outcomeOf, REASONS, type Reason } from '../mailbox/reasons.ts'
+import { formatEmail, parseEmail } from '../names/email.ts'
 import type { Peer } from '../peers/peer.ts'
 import { askPeer } from './ask-peer.ts'
 import type { Deps } from './deps.ts'
@@ -26,23 +27,32 @@ export type Elsewhere = {
 }
 
 /**
- * Verifies here and, where it is asked for, from other nodes: `peer` names one (`auto`: the least loaded, or this one where there is none); with `pool`, when every
- * source address here was refused because of itself, up to 3 nodes are asked in the time that is left. A call that came from a node ends here.
+ * Verifies here and, where it is asked for, from other nodes. `peer` names one; `auto` is the least loaded of them, or this one when none of 3 answers: a node
+ * gets at most half of the time that is left. With `pool`, when every source address here was refused because of itself, up to 3 nodes are asked in the time that
+ * is left. `here` is told how many ms it has. A call that came from a node ends here.
  */
 export async function verifyElsewhere(
   ctx: Call,
   deps: Deps,
   asked: Elsewhere,
-  here: () => Promise<JsonObject>,
+  here: (timeoutMs: number) => Promise<JsonObject>,
 ): Promise<JsonObject> {
-  const begun = ctx.now()
-  if (ctx.caller?.peer !== undefined || asked.peer === deps.peers.self.id) return here()
+  const begunMs = ctx.now()
+  const leftMs = (): number => Math.max(LEAST_MS, asked.timeoutMs - (ctx.now() - begunMs))
+  if (ctx.caller?.peer !== undefined || asked.peer === deps.peers.self.id) return here(asked.timeoutMs)
   if (asked.peer !== undefined && asked.peer !== 'auto') return fromNamed(ctx, deps, asked, asked.peer)
-  if (asked.peer === 'auto') return (await fromNodes(ctx, deps, asked, begun, () => true))?.answer ?? here()
-  const own = await here()
+  if (asked.peer === 'auto') {
+    const other = await fromNodes(ctx, deps, asked, { begunMs, isLast: () => false, isEnough: () => true })
+    return other ?? here(leftMs())
+  }
+  const own = await here(asked.timeoutMs)
   if (!asked.pool || own.result !== 'blocked' || !anotherSourceMayHelp(own.reason as Reason, true)) return own
-  const other = await fromNodes(ctx, deps, asked, begun, ({ result }) => result !== 'blocked')
-  return other ? joined(own, other.answer, ctx.now() - begun) : own
+  const other = await fromNodes(ctx, deps, asked, {
+    begunMs,
+    isLast: (rest) => rest === 0,
+    isEnough: ({ result }) => result !== 'blocked',
+  })
+  return other ? joined(own, other, ctx.now() - begunMs) : own
 }
 
 async function fromNamed(ctx: Call, deps: Deps, asked: Elsewhere, id: string): Promise<JsonObject> {
@@ -56,19 +66,27 @@ async function fromNamed(ctx: Call, deps: Deps, asked: Elsewhere, id: string): P
   return answer.value
 }
 
+type Search = {
+  readonly begunMs: number
+  /** Whether a node may use all the time that is left, when `rest` nodes come after it. */
+  readonly isLast: (rest: number) => boolean
+  readonly isEnough: (answer: JsonObject) => boolean
+}
+
+/** The first answer that is enough, of up to 3 nodes asked one after the other; a node that is not the last gets half of the time that is left. */
 async function fromNodes(
   ctx: Call,
   deps: Deps,
   asked: Elsewhere,
-  begunMs: number,
-  isEnough: (answer: JsonObject) => boolean,
-): Promise<{ readonly answer: JsonObject } | undefined> {
-  const nodes = await deps.peers.choose('verify')
-  for (const node of nodes.slice(0, MAX_NODES)) {
+  { begunMs, isLast, isEnough }: Search,
+): Promise<JsonObject | undefined> {
+  const nodes = (await deps.peers.choose('verify')).slice(0, MAX_NODES)
+  for (const [i, node] of nodes.entries()) {
     const leftMs = asked.timeoutMs - (ctx.now() - begunMs)
-    if (leftMs < LEAST_MS) return undefined
-    const answer = await verifyAt(ctx, deps, node, asked, leftMs)
-    if (answer.ok && isEnough(answer.value)) return { answer: answer.value }
+    const shareMs = isLast(nodes.length - 1 - i) ? leftMs : leftMs / 2
+    if (shareMs < LEAST_MS) return undefined
+    const answer = await verifyAt(ctx, deps, node, asked, shareMs)
+    if (answer.ok && isEnough(answer.value)) return answer.value
   }
   return undefined
 }
@@ -79,7 +97,7 @@ async function verifyAt(ctx: Call, deps: Deps, peer: Peer, asked: Elsewhere, tim
     path: '/v1/verify',
     query: { ...asked.query, pool: 'true', timeout: `${wholeMs}ms` },
     output: believed,
-    fits: (got) => got.email === asked.query.email?.trim() || isSameAddress(got.email, asked.query.email),
+    fits: (got) => isSameAddress(String(got.email), asked.query.email ?? ''),
     timeoutMs: wholeMs + LEAST_MS / 2,
   })
   if (!answer.ok) return answer
@@ -100,10 +118,12 @@ function addsUp({
   return outcome.result === result && outcome.deliverability === deliverability
 }
 
-/** An address is answered in its printed form, which may differ in the case and the form of the domain. */
-const isSameAddress = (a: unknown, b: string | undefined): boolean =>
-  typeof a === 'string' && b !== undefined && localOf(a) === localOf(b)
-const localOf = (email: string): string => email.trim().slice(0, email.trim().lastIndexOf('@')).toLowerCase()
+/** Whether two texts are one address: it is answered in its printed form, in which the domain may be written otherwise. What is no address must be equal. */
+function isSameAddress(a: string, b: string): boolean {
+  if (a.trim() === b.trim()) return true
+  const [one, other] = [parseEmail(a), parseEmail(b)]
+  return one.ok && other.ok && formatEmail(one.value) === formatEmail(other.value)
+}
 
 /** What another node found, with what was tried here before it. */
 function joined(own: JsonObject, other: JsonObject, durationMs: number): JsonObject {

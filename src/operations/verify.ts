@@ -70,11 +70,11 @@ export const verify = defineOperation({
       })
     }
     const timeoutMs = timeout ?? DEFAULT_TIMEOUT_MS
-    const here = async (): Promise<JsonObject> => {
+    const here = async (leftMs: number): Promise<JsonObject> => {
       const verification = await deps.verifier.verify(ctx, {
         email: email.trim(),
         ...flags,
-        timeoutMs,
+        timeoutMs: leftMs,
         ...(bind_ip === undefined ? {} : { bindIp: bind_ip }),
         ...(max_age === undefined ? {} : { maxAgeMs: max_age }),
       })
