@@ -2,10 +2,11 @@ import { accessSync, constants } from 'node:fs'
 import { AppError } from '../base/errors.ts'
 import { once } from '../base/once.ts'
 import type { Config } from '../config.ts'
+import type { SourcePool } from '../mailbox/source/pool.ts'
 import type { VerifySettings } from '../mailbox/verify.ts'
 import { parseEmail } from '../names/email.ts'
 import { formatServer, isPublicResolver } from '../net/dns/system.ts'
-import type { Deps, SourcePool } from '../operations/deps.ts'
+import type { Deps } from '../operations/deps.ts'
 import type { Outside } from './world.ts'
 
 /** What operations are given, and how the rooms write down what they remember before the store is closed. */
@@ -39,7 +40,7 @@ function makersOf(config: Config, outside: Outside): Makers {
   const { world, version, probes, servers } = outside
   const blacklists = once(async () => (await import('./lists.ts')).openLists(config, outside))
   const sourcePool = once(async () => {
-    const { createSourcePool } = await import('./source-pool.ts')
+    const { createSourcePool } = await import('./pool.ts')
     return createSourcePool(config, world, await blacklists())
   })
   const nodes = once(async () => {
