@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { labDeps } from '../../test/lab/app.ts'
+import { labDeps, labPool } from '../../test/lab/app.ts'
 import type { LabNode, LabZone } from '../../test/lab/dns.ts'
 import { labCtx } from '../../test/lab/world.ts'
 import { reportAnswer } from '../answers/report.ts'
@@ -30,7 +30,7 @@ async function reportOf(zone: LabZone, pool: readonly Ip[] = []): Promise<JsonOb
     },
   })
   const deps = labDeps(ctx)
-  const sourcePool = { ...deps.sourcePool, isConfigured: pool.length > 0, addresses: () => pool }
+  const sourcePool = labPool(ctx, deps.blacklists, pool)
   const input = readInput(report.input, { domain: 'a.example' })
   return report.run(ctx, { ...deps, sourcePool }, input)
 }

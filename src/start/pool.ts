@@ -2,7 +2,7 @@ import { AppError } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { readPool } from '../config-options.ts'
 import type { Blacklists } from '../dnsbl/blacklists.ts'
-import { type SourcePool, sourcePool } from '../mailbox/source/pool.ts'
+import { type SourcePool, type SourcePoolOptions, sourcePool } from '../mailbox/source/pool.ts'
 import type { Ip } from '../names/ip.ts'
 import { ownPublicAddresses } from '../net/local-addresses.ts'
 import type { World } from '../world.ts'
@@ -13,13 +13,20 @@ export const createSourcePool = (config: Config, world: World, blacklists: Black
     now: world.now,
     read: config.pool.length > 0 ? () => read(config.pool) : undefined,
     ownAddresses: ownPublicAddresses,
-    lookupListings: async (address, signal) => {
-      const { entries } = await blacklists.lookup({ ...world, signal }, address)
-      return entries.flatMap(({ list, reading }) =>
-        reading.status === 'listed' ? [{ blacklist: list.name, meaning: reading.meaning[0] ?? '' }] : [],
-      )
-    },
+    lookup: listingLookup(world, blacklists),
   })
+
+/** What every blacklist says of an address of ours. */
+export const listingLookup =
+  (world: World, blacklists: Blacklists): SourcePoolOptions['lookup'] =>
+  async (address, signal) => {
+    const { entries } = await blacklists.lookup({ ...world, signal }, address)
+    return entries.map(({ list, reading: { status, meaning } }) => ({
+      blacklist: list.name,
+      meaning: meaning[0] ?? '',
+      status: status === 'listed' || status === 'not_listed' ? status : 'unknown',
+    }))
+  }
 
 function read(texts: readonly string[]): readonly Ip[] {
   const pool = readPool(texts)

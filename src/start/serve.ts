@@ -90,7 +90,7 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
 
 /** How often the listings of the pool's addresses are looked at, ms; how long one look may take. */
 const POOL_EVERY_MS = 15 * 60_000
-const POOL_LOOK_MS = 30_000
+const POOL_LOOK_MS = 60_000
 
 /** Looks after the pool in the background: addresses that a provider's list has are then skipped toward it. Ends when `signal` fires. */
 function keepPoolFresh({ sourcePool }: Deps, logger: Logger, signal: AbortSignal): void {

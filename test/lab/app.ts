@@ -1,17 +1,19 @@
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
-import { createBlacklists } from '../../src/dnsbl/blacklists.ts'
+import { type Blacklists, createBlacklists } from '../../src/dnsbl/blacklists.ts'
 import { createGeo } from '../../src/geo/geo.ts'
 import type { HttpOptions } from '../../src/http/options.ts'
 import { httpServer } from '../../src/http/server.ts'
 import { identity } from '../../src/mailbox/source/helo.ts'
+import { type SourcePool, sourcePool } from '../../src/mailbox/source/pool.ts'
 import { createVerifier } from '../../src/mailbox/verify.ts'
-import { ip } from '../../src/names/ip.ts'
+import { type Ip, ip } from '../../src/names/ip.ts'
 import { isPublic } from '../../src/names/ip-range.ts'
 import type { PeerCall } from '../../src/net/peer-call.ts'
 import type { Deps } from '../../src/operations/deps.ts'
 import { allOperations } from '../../src/operations/registry.ts'
 import { peerRoom } from '../../src/peers/room.ts'
+import { listingLookup } from '../../src/start/pool.ts'
 import { type ApiKey, hashKey, type Scope } from '../../src/store/key-file.ts'
 import type { World } from '../../src/world.ts'
 import { strict } from './strict.ts'
@@ -21,19 +23,13 @@ import { labStore } from './world.ts'
 export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: PeerCall } = {}): Deps {
   const { call = unasked, ...rest } = parts
   const { now, random, log } = world
+  const blacklists = createBlacklists({ now, noCourtesy: true })
   const self = { id: 'here', url: undefined, name: 'here', region: '', addresses: () => [], version: '0' }
   return {
-    blacklists: createBlacklists({ now, noCourtesy: true }),
+    blacklists,
     geo: createGeo({ sources: [], warn: () => {} }),
     verifier: createVerifier(world, { noCourtesy: true }),
-    sourcePool: {
-      isConfigured: false,
-      addresses: () => [],
-      reload: () => {},
-      refresh: async () => {},
-      listings: () => undefined,
-      refusedBy: () => undefined,
-    },
+    sourcePool: labPool(world, blacklists),
     heloName: identity(now, {}).heloName,
     peers: peerRoom({ now, random, log, store: labStore(), self, secret: LAB_SECRET, ttlMs: 30_000, call }),
     mayCall: (url, address) => url.protocol === 'https:' && isPublic(address),
@@ -44,6 +40,15 @@ export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: P
     ...rest,
   }
 }
+
+/** The pool of the program over the lab's blacklists; without addresses none is configured, and the machine has no public address. */
+export const labPool = (world: World, blacklists: Blacklists, addresses: readonly Ip[] = []): SourcePool =>
+  sourcePool({
+    now: world.now,
+    read: addresses.length > 0 ? () => addresses : undefined,
+    ownAddresses: () => [],
+    lookup: listingLookup(world, blacklists),
+  })
 
 export const LAB_SECRET = 'the secret of the lab cluster'
 
