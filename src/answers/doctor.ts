@@ -9,7 +9,13 @@ export const doctorAnswer = z.strictObject({
   fit: z.boolean(),
   resolver: z.strictObject({ answers: z.boolean(), reason: z.string().optional(), public: strings }),
   lists: z.strictObject({ total: z.int(), answering: z.int(), refusing: strings }),
-  sources: z.array(z.strictObject({ address: z.string(), listings: z.array(ownListing), ...selfCheckFields })),
+  sources: z.array(
+    z.strictObject({
+      address: z.string(),
+      listings: z.array(ownListing).nullable().meta({ description: 'null: no blacklist answered' }),
+      ...selfCheckFields,
+    }),
+  ),
   advice: strings,
 })
 export type DoctorAnswer = AnswerOf<typeof doctorAnswer>

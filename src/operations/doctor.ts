@@ -52,13 +52,14 @@ export const doctor = defineOperation({
     const refusing = lists.entries.filter(({ reading }) => reading.status === 'blocked').map(({ list }) => list.name)
     const sources = checks.map((check) => ({
       address: check.address,
-      listings: (sourcePool.listings(check.address) ?? []).map((listing) => ({ ...listing })),
+      listings: sourcePool.listings(check.address)?.map((listing) => ({ ...listing })) ?? null,
       ...presentSelfCheck(check),
     }))
-    const isListed = sources.some(({ listings }) => listings.length > 0)
-    const advice = adviceOf({ down, publicResolvers, refusing, hasSource: sources.length > 0, isListed })
-    const fit =
-      down === undefined && sources.length > 0 && checks.every(({ problems }) => problems.length === 0) && !isListed
+    const isListed = sources.some(({ listings }) => listings !== null && listings.length > 0)
+    const unknown = sources.filter(({ listings }) => listings === null).map(({ address }) => address)
+    const advice = adviceOf({ down, publicResolvers, refusing, hasSource: sources.length > 0, isListed, unknown })
+    const isInOrder = sources.length > 0 && checks.every(({ problems }) => problems.length === 0)
+    const fit = down === undefined && isInOrder && !isListed && unknown.length === 0
     return {
       fit,
       resolver: {
@@ -82,10 +83,12 @@ type Seen = {
   readonly refusing: readonly string[]
   readonly hasSource: boolean
   readonly isListed: boolean
+  /** Addresses of ours for which no list answered. */
+  readonly unknown: readonly string[]
 }
 
 /** What the operator should do, the most pressing first. */
-function adviceOf({ down, publicResolvers, refusing, hasSource, isListed }: Seen): string[] {
+function adviceOf({ down, publicResolvers, refusing, hasSource, isListed, unknown }: Seen): string[] {
   const rows: readonly (readonly [boolean, string])[] = [
     [down !== undefined, `The resolver does not answer (${down}): see to it first.`],
     [publicResolvers.length > 0, 'Run a resolver of your own: several lists refuse public ones.'],
@@ -96,6 +99,10 @@ function adviceOf({ down, publicResolvers, refusing, hasSource, isListed }: Seen
     [
       !hasSource,
       'This machine has no public address of its own: mail hosts see the address of its network, which cannot be looked at from here. Name it with --pool where it can be bound.',
+    ],
+    [
+      unknown.length > 0,
+      `It could not be found out whether ${unknown.slice(0, 5).join(', ')} is listed: no blacklist answered. See to the resolver and ask again.`,
     ],
     [isListed, 'Addresses that are listed are skipped where a provider goes by that list; ask for delisting.'],
   ]

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { labDeps, labPool } from '../../test/lab/app.ts'
+import type { LabNode, LabZone } from '../../test/lab/dns.ts'
+import { labCtx } from '../../test/lab/world.ts'
+import { createBlacklists } from '../dnsbl/blacklists.ts'
+import { BUILT_IN } from '../dnsbl/zones.ts'
+import { ip, reverseName } from '../names/ip.ts'
+import { doctor } from './doctor.ts'
+
+const US = ip('45.53.1.2')
+const GOOD: LabZone = {
+  [reverseName(US)]: { PTR: ['mail.a.example'] },
+  'mail.a.example': { A: ['45.53.1.2'], TXT: ['v=spf1 ip4:45.53.1.2 -all'] },
+}
+const LISTED: LabNode = { A: ['127.0.0.2'], TXT: ['a spam source'] }
+const ZEN = BUILT_IN.lists.find(({ name }) => name === 'Spamhaus ZEN')!
+/** One list only, whose self-test passes: its test point is listed (RFC 5782 §5). */
+const LISTS: LabZone = { '2.0.0.127.zen.spamhaus.org': { A: ['127.0.0.2', '127.0.0.4', '127.0.0.10'] } }
+
+function examine(zone: LabZone) {
+  const ctx = labCtx(zone)
+  const blacklists = createBlacklists({ now: ctx.now, noCourtesy: true, set: { ...BUILT_IN, lists: [ZEN] } })
+  const deps = labDeps(ctx, { blacklists, sourcePool: labPool(ctx, blacklists, [US]) })
+  return doctor.run(ctx, deps, {})
+}
+
+describe('is this machine fit', () => {
+  it.each<[name: string, zone: LabZone, fit: boolean, listings: unknown]>([
+    ['not listed', { ...GOOD, ...LISTS }, true, []],
+    [
+      'listed',
+      { ...GOOD, ...LISTS, '2.1.53.45.zen.spamhaus.org': LISTED },
+      false,
+      [expect.objectContaining({ blacklist: 'Spamhaus ZEN' })],
+    ],
+    [
+      'no list answers: unknown is not fit',
+      { ...GOOD, 'zen.spamhaus.org': 'TIMEOUT', '*.zen.spamhaus.org': 'TIMEOUT' },
+      false,
+      null,
+    ],
+  ])('%s', async (_, zone, fit, listings) => {
+    const answer = await examine(zone)
+    expect(answer).toMatchObject({ fit, sources: [{ address: US, listings }] })
+    const advised = JSON.stringify(answer.advice)
+    expect(advised.includes('could not be found out whether 45.53.1.2 is listed')).toBe(listings === null)
+  })
+})
