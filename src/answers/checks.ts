@@ -256,5 +256,24 @@ export const tlsRpt = z
   })
   .meta({ id: 'TlsRpt' })
 
-/** What a check presents of itself: its object without `status` and `reason`, which are added alike for every check. */
-export type Own<S extends z.ZodType> = Omit<AnswerOf<S>, 'status' | 'reason'> & { readonly reason?: string | undefined }
+/** What a check presents of itself: its object without `status` and `reason`, which are added alike for every check; a `reason` of its own stands. */
+type Own<S extends z.ZodType> = Omit<AnswerOf<S>, 'status' | 'reason'> & { readonly reason?: string | undefined }
+
+export type SpfFields = Own<typeof spf>
+export type SpfInclude = AnswerOf<typeof spfInclude>
+export type DkimFields = Own<typeof dkim>
+export type DkimKey = AnswerOf<typeof dkimKey>
+export type DmarcFields = Own<typeof dmarc>
+export type Destination = DmarcFields['rua'][number]
+export type MxAddress = AnswerOf<typeof mxAddress>
+export type MxHost = AnswerOf<typeof mxHost>
+export type PtrFields = Own<typeof ptr>
+export type BimiFields = Own<typeof bimi>
+export type CaaFields = Own<typeof caa>
+export type DaneFields = Own<typeof dane>
+export type DnssecFields = Own<typeof dnssec>
+export type MtaStsFields = Own<typeof mtaSts>
+export type NsFields = Own<typeof ns>
+export type SoaFields = Own<typeof soa>
+export type StarttlsFields = Own<typeof starttls>
+export type TlsRptFields = Own<typeof tlsRpt>

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../base/json.ts'
 import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
 import type { DnsError } from '../net/dns/resolver.ts'
@@ -68,8 +67,11 @@ export type CheckInput = {
   readonly smtpPort?: number
 }
 
+/** The fields of a check's object: a `reason` of its own, and what its schema in src/answers has. */
+export type OwnFields = { readonly reason?: string | undefined }
+
 /** One check: `lookup` asks, `judge` and `present` are pure. */
-export type Check<Facts> = {
+export type Check<Facts, Fields extends OwnFields = OwnFields> = {
   /** Documents it follows, newest first. */
   readonly specs: readonly string[]
   readonly table: FindingTable
@@ -77,13 +79,17 @@ export type Check<Facts> = {
   readonly lookup: (ctx: Ctx, domain: Domain, input: CheckInput) => Promise<Facts>
   /** Judges the facts with everything that is known of the domain. */
   readonly judge: (facts: Facts, context: DomainContext) => Outcome<Facts>
-  /** The object of api.md without `status` and `reason`, which are added for every check alike. */
-  readonly present: (outcome: Outcome<Facts>) => JsonObject
+  /** The object of the answer without `status` and `reason`, which are added for every check alike. */
+  readonly present: (outcome: Outcome<Facts>) => Fields
   /** Whether the caller wants an optional check; absent: it always runs. */
   readonly when?: (input: CheckInput) => boolean
 }
-export const defineCheck = <Facts>(check: Check<Facts>): Check<Facts> => check
+export const defineCheck = <Facts, Fields extends OwnFields>(check: Check<Facts, Fields>): Check<Facts, Fields> => check
 
 /** A check that runs only when the caller wants it; otherwise it has no outcome, no object and no findings. */
-export type OptionalCheck<Facts> = Check<Facts> & { readonly when: (input: CheckInput) => boolean }
-export const defineOptionalCheck = <Facts>(check: OptionalCheck<Facts>): OptionalCheck<Facts> => check
+export type OptionalCheck<Facts, Fields extends OwnFields = OwnFields> = Check<Facts, Fields> & {
+  readonly when: (input: CheckInput) => boolean
+}
+export const defineOptionalCheck = <Facts, Fields extends OwnFields>(
+  check: OptionalCheck<Facts, Fields>,
+): OptionalCheck<Facts, Fields> => check

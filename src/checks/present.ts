@@ -1,27 +1,15 @@
-import type { JsonObject } from '../base/json.ts'
+import type { FindingAnswer } from '../answers/finding.ts'
 import { printable } from '../base/text.ts'
-import type { Check, Finding, FindingTable, Outcome, Severity } from './check.ts'
+import type { Check, Finding, FindingTable, Outcome, OwnFields, Severity } from './check.ts'
 import * as registry from './registry.ts'
-import type { ByCheck, CheckKey, Outcomes } from './run.ts'
-
-/** A finding as the reader gets it (docs/findings.md). */
-export type PresentedFinding = {
-  readonly id: string
-  readonly severity: Severity
-  readonly title: string
-  readonly detail: string
-  readonly evidence?: string
-  readonly repair?: string
-  readonly fix?: { readonly type: 'dns'; readonly name: string; readonly rtype: string; readonly value: string }
-  readonly reference: string
-}
+import type { CheckKey, Outcomes } from './run.ts'
 
 const RANK: Record<Severity, number> = { critical: 0, high: 1, medium: 2, low: 3, info: 4 }
 /** Evidence is text from outside: characters that are shown of it. */
 const MAX_EVIDENCE = 2_000
 
 /** The words of a finding from its check's table. */
-export function presentFinding(table: FindingTable, finding: Finding): PresentedFinding {
+export function presentFinding(table: FindingTable, finding: Finding): FindingAnswer {
   const words = table[finding.id]
   if (!words) throw new Error(`the finding ${finding.id} is in no table`)
   return {
@@ -37,7 +25,7 @@ export function presentFinding(table: FindingTable, finding: Finding): Presented
 }
 
 /** The findings of all checks, the most severe first, else in the order of the registry. */
-export function presentFindings(outcomes: Outcomes): PresentedFinding[] {
+export function presentFindings(outcomes: Outcomes): FindingAnswer[] {
   const keys = Object.keys(registry) as CheckKey[]
   return keys
     .flatMap((key) => (outcomes[key]?.findings ?? []).map((finding) => presentFinding(registry[key].table, finding)))
@@ -45,24 +33,11 @@ export function presentFindings(outcomes: Outcomes): PresentedFinding[] {
 }
 
 /** One check's object: its own fields, then `status`, and `reason` when it is unknown (or the check gives one itself). */
-export function presentOutcome<Facts>(check: Check<Facts>, outcome: Outcome<Facts>): JsonObject {
+export function presentOutcome<Facts, Fields extends OwnFields>(check: Check<Facts, Fields>, outcome: Outcome<Facts>) {
   const own = check.present(outcome)
   return {
     ...own,
     status: outcome.status,
     ...(outcome.status === 'unknown' && own.reason === undefined ? { reason: outcome.reason } : {}),
   }
-}
-
-type Presented = ByCheck<{ readonly [K in CheckKey]: ReturnType<typeof presentOutcome> }>
-
-/** The object of every check that ran by its key, in the order of the registry. */
-export function presentOutcomes(outcomes: Outcomes): Presented {
-  const keys = (Object.keys(registry) as CheckKey[]).filter((key) => outcomes[key] !== undefined)
-  // Key and facts belong together, which the type of a mapped access cannot say.
-  const entries = keys.map((key) => [
-    key,
-    presentOutcome(registry[key] as Check<unknown>, outcomes[key] as Outcome<unknown>),
-  ])
-  return Object.fromEntries(entries) as Presented
 }

@@ -1,18 +1,17 @@
-import type { JsonObject } from '../base/json.ts'
+import type { BlacklistsAnswer, ListStateAnswer, TestAnswer } from '../answers/blacklists.ts'
+import { wholeList } from '../answers/list.ts'
 import type { ListState } from './blacklists.ts'
 import type { TestState } from './self-test.ts'
-import type { List, ListSet } from './zone-type.ts'
+import { LIST_COUNT, type List, type ListSet } from './zone-type.ts'
 
 /** The object of `GET /v1/blacklists`: each list's row and how its self-test stands. Keys are never shown, only that a list takes one. */
-export const presentBlacklists = (set: ListSet, states: readonly ListState[]): JsonObject => ({
-  total: states.length,
+export const presentBlacklists = (set: ListSet, states: readonly ListState[]): BlacklistsAnswer => ({
+  total: LIST_COUNT,
   list_version: set.version,
-  data: states.map(presentState),
-  has_more: false,
-  next_cursor: null,
+  ...wholeList(states.map(presentState)),
 })
 
-function presentState({ list, ipv4, ipv6, answers }: ListState): JsonObject {
+function presentState({ list, ipv4, ipv6, answers }: ListState): ListStateAnswer {
   return {
     blacklist: list.name,
     zone: list.zone,
@@ -36,7 +35,7 @@ function presentState({ list, ipv4, ipv6, answers }: ListState): JsonObject {
   }
 }
 
-const presentTest = (state: TestState): JsonObject => ({
+const presentTest = (state: TestState): TestAnswer => ({
   state: state.status,
   reason: state.reason,
   tested_at: at(state.testedAtMs),
@@ -45,7 +44,7 @@ const presentTest = (state: TestState): JsonObject => ({
   history: state.history.map((entry) => ({ at: at(entry.atMs), state: entry.status, reason: entry.reason })),
 })
 
-const presentAllowance = ({ allowance }: List): JsonObject =>
+const presentAllowance = ({ allowance }: List): ListStateAnswer['allowance'] =>
   'perSecond' in allowance ? { per_second: allowance.perSecond } : { per_day: allowance.perDay }
 
 const at = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())

@@ -86,7 +86,7 @@ it('has the shape of the API: the fields of the contract first, 29 results in or
     'list_version',
     'observed_at',
   ])
-  const results = shown.results as Record<string, unknown>[]
+  const { results } = shown
   expect(results.map(({ blacklist }) => blacklist)).toEqual(BUILT_IN_LISTS.map(({ name }) => name))
   expect(results[7]).toEqual({
     blacklist: 'UCEPROTECT Level 3',
@@ -108,11 +108,11 @@ it('has the shape of the API: the fields of the contract first, 29 results in or
 it('shows how every list stands', async () => {
   const ctx = labCtx({ '2.0.0.127.psbl.surriel.com': { A: ['127.0.0.2'] } })
   const lists = createBlacklists({ now: ctx.now })
-  expect((presentBlacklists(lists.set, lists.states()).data as { state: string }[])[3]).toMatchObject({
+  expect(presentBlacklists(lists.set, lists.states()).data[3]).toMatchObject({
     state: 'untested',
   })
   await lists.test(ctx)
-  const data = presentBlacklists(lists.set, lists.states()).data as Record<string, unknown>[]
+  const { data } = presentBlacklists(lists.set, lists.states())
   expect(data).toHaveLength(29)
   expect(data[3]).toMatchObject({
     blacklist: 'PSBL',

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../base/json.ts'
+import type { BlacklistAnswer as Answer, ListEntry } from '../answers/blacklist.ts'
 import type { BlacklistAnswer } from './blacklists.ts'
 import type { Entry } from './entry.ts'
-import type { Scope, Tier } from './zone-type.ts'
+import { LIST_COUNT, type Scope, type Tier } from './zone-type.ts'
 
 export type Verdict = 'clean' | 'listed' | 'incomplete'
 
@@ -39,12 +39,12 @@ export function summarize({ entries }: Pick<BlacklistAnswer, 'entries'>): Summar
 }
 
 /** The object of `GET /v1/blacklist`. `observed_at` is the time of its oldest entry; `nowMs` stands for entries that were not asked. */
-export function presentBlacklist(answer: BlacklistAnswer, nowMs: number): JsonObject {
-  const { total, listed, answered, verdict, worstTier } = summarize(answer)
+export function presentBlacklist(answer: BlacklistAnswer, nowMs: number): Answer {
+  const { listed, answered, verdict, worstTier } = summarize(answer)
   const oldestMs = Math.min(...answer.entries.map((entry) => entry.atMs ?? nowMs))
   return {
     ip: answer.ip,
-    total,
+    total: LIST_COUNT,
     listed,
     results: answer.entries.map(presentEntry),
     answered,
@@ -65,7 +65,7 @@ export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
     'This is a policy about who may send mail directly, no evidence of spam. Ask for removal only when a mail server is meant to send from this address.',
 }
 
-function presentEntry({ list, zone, reading, txt, durationMs }: Entry): JsonObject {
+function presentEntry({ list, zone, reading, txt, durationMs }: Entry): ListEntry {
   const isListed = reading.status === 'listed'
   return {
     blacklist: list.name,

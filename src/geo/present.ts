@@ -1,8 +1,8 @@
-import type { Json } from '../base/json.ts'
+import type { GeoAnswer } from '../answers/geo.ts'
 import type { Geo } from './merge.ts'
 
 /** The object of `GET /v1/peer/geo`: unknown fields are null; `bogon` names the kind of a special address. */
-export const presentGeo = (geo: Geo): { readonly [key: string]: Json } => ({
+export const presentGeo = (geo: Geo): GeoAnswer => ({
   ip: geo.ip,
   found: geo.found,
   country: geo.country,

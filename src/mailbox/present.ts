@@ -1,10 +1,11 @@
-import type { Json, JsonObject } from '../base/json.ts'
+import type { PoolRowAnswer } from '../answers/pool.ts'
+import type { VerifyAnswer } from '../answers/verify.ts'
 import { maskTranscript } from '../net/smtp/transcript.ts'
 import type { PoolRow } from './source/pool-status.ts'
 import type { Verification } from './verification.ts'
 
 /** A verification as `/v1/verify` answers it: the fields of spec.md first, in its order, then ours. `trace` adds the transcript, other people's addresses masked. */
-export function presentVerification(v: Verification, options: { readonly trace?: boolean } = {}): JsonObject {
+export function presentVerification(v: Verification, options: { readonly trace?: boolean } = {}): VerifyAnswer {
   return {
     email: v.email,
     result: v.result,
@@ -49,33 +50,29 @@ export function presentVerification(v: Verification, options: { readonly trace?:
   }
 }
 
-const transcriptOf = (v: Verification): Json =>
+const transcriptOf = (v: Verification): VerifyAnswer['transcript'] =>
   maskTranscript(v.transcript, [v.email.toLowerCase()]).map(({ atMs, from, text }) => ({ at_ms: atMs, from, text }))
 
-/** The pool as `GET /v1/pool` answers it. */
-export const presentPool = (rows: readonly PoolRow[]): JsonObject => ({
-  data: rows.map(({ address, configured, providers }) => ({
-    address: address ?? '',
-    configured,
-    providers: providers.map((row) => ({
-      provider: row.provider,
-      breaker: row.breaker,
-      resting: row.resting,
-      rest_until: timeOf(row.restUntilMs),
-      per_minute: row.perMinute,
-      successes: row.successes,
-      refusals: row.refusals,
-      last_refusal: row.lastRefusal && {
-        reason: row.lastRefusal.reason,
-        message: row.lastRefusal.text,
-        at: timeOf(row.lastRefusal.atMs),
-      },
-      last_used_at: row.lastUsedMs === 0 ? undefined : timeOf(row.lastUsedMs),
-      latency_ms: row.latencyMs,
-    })),
+/** One source address as `GET /v1/pool` answers it. */
+export const presentPoolRow = ({ address, configured, providers }: PoolRow): PoolRowAnswer => ({
+  address: address ?? '',
+  configured,
+  providers: providers.map((row) => ({
+    provider: row.provider,
+    breaker: row.breaker,
+    resting: row.resting,
+    rest_until: timeOf(row.restUntilMs),
+    per_minute: row.perMinute,
+    successes: row.successes,
+    refusals: row.refusals,
+    last_refusal: row.lastRefusal && {
+      reason: row.lastRefusal.reason,
+      message: row.lastRefusal.text,
+      at: timeOf(row.lastRefusal.atMs),
+    },
+    last_used_at: row.lastUsedMs === 0 ? undefined : timeOf(row.lastUsedMs),
+    latency_ms: row.latencyMs,
   })),
-  has_more: false,
-  next_cursor: null,
 })
 
 const timeOf = (ms: number | undefined): string | undefined =>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { checkAnswer } from '../answers/check.ts'
+import { type CheckAnswer, checkAnswer } from '../answers/check.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { CheckInput } from '../checks/check.ts'
 import type { Domain } from '../names/domain.ts'
@@ -68,7 +68,7 @@ export async function checkDomain(
   deps: Pick<Deps, 'heloName' | 'smtpPort'>,
   domain: Domain,
   wanted: Pick<CheckInput, 'selectors' | 'starttls'>,
-): Promise<JsonObject> {
+): Promise<CheckAnswer> {
   const helo: CheckInput['helo'] = (source) => deps.heloName(source, ctx)
   const { outcomes, score } = await judgeDomain(repeatable(ctx), domain, { ...wanted, helo, smtpPort: deps.smtpPort })
   const answer = composeCheck(domain, outcomes, score)

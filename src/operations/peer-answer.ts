@@ -1,5 +1,5 @@
+import type { PeerAnswer } from '../answers/peers.ts'
 import { atMost } from '../base/at-most.ts'
-import type { Json, JsonObject } from '../base/json.ts'
 import { presentGeo } from '../geo/present.ts'
 import type { Peer } from '../peers/peer.ts'
 import { presentPeer } from '../peers/record.ts'
@@ -10,9 +10,9 @@ import type { Deps } from './deps.ts'
 const MAX_GEO = 32
 
 /** A peer as it is answered, with where its addresses stand. */
-export async function answerPeer(ctx: Ctx, deps: Deps, peer: Peer): Promise<JsonObject> {
+export async function answerPeer(ctx: Ctx, deps: Deps, peer: Peer): Promise<PeerAnswer> {
   const geo = await atMost(8, peer.addresses.slice(0, MAX_GEO), async (address) => presentGeo(await deps.geo(address)))
-  return presentPeer(peer, { nowMs: ctx.now(), ttlMs: deps.peers.ttlMs }, geo as Json)
+  return presentPeer(peer, { nowMs: ctx.now(), ttlMs: deps.peers.ttlMs }, geo)
 }
 
 export const peerExample = {

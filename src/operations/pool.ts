@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { poolAnswer } from '../answers/pool.ts'
-import type { Json, JsonObject } from '../base/json.ts'
-import { presentPool } from '../mailbox/present.ts'
+import { wholeList } from '../answers/list.ts'
+import { type PoolAnswer, type PoolRowAnswer, poolAnswer } from '../answers/pool.ts'
+import { presentPoolRow } from '../mailbox/present.ts'
 import type { Ctx } from '../world.ts'
 import { remembering } from './context.ts'
 import type { Deps } from './deps.ts'
@@ -49,7 +49,7 @@ export const pool = defineOperation({
   output: poolAnswer,
   example: { input: {}, output: example },
   deadlineMs: 10_000,
-  run: (ctx, deps) => standing(ctx, deps),
+  run: (ctx, deps) => poolStatus(ctx, deps),
 })
 
 /** Reads the pool's files again and lets every address be tried again. */
@@ -66,11 +66,11 @@ export const poolReload = defineOperation({
   run: async (ctx, deps) => {
     deps.sourcePool.reload()
     await deps.verifier.reloadPool()
-    return standing(ctx, deps)
+    return poolStatus(ctx, deps)
   },
 })
 
-async function standing(ctx: Ctx, deps: Deps): Promise<JsonObject> {
+async function poolStatus(ctx: Ctx, deps: Deps): Promise<PoolAnswer> {
   const { sourcePool, verifier } = deps
   const addresses = sourcePool.addresses()
   const [checks, rows] = await Promise.all([
@@ -78,16 +78,12 @@ async function standing(ctx: Ctx, deps: Deps): Promise<JsonObject> {
     verifier.pool(),
     sourcePool.refresh(ctx.signal),
   ])
-  const view = presentPool(rows) as { readonly data: readonly (JsonObject & { readonly address: string })[] }
-  const data = view.data.map((row): Json => {
-    const check = checks.find(({ address }) => address === row.address)
-    return check
-      ? {
-          ...row,
-          listings: sourcePool.listings(check.address)?.map((listing): Json => ({ ...listing })) ?? null,
-          ...presentSelfCheck(check),
-        }
-      : row
-  })
-  return { ...view, data, has_more: false, next_cursor: null }
+  return wholeList(
+    rows.map((row): PoolRowAnswer => {
+      const shown = presentPoolRow(row)
+      const check = checks.find(({ address }) => address === row.address)
+      if (!check) return shown
+      return { ...shown, listings: sourcePool.listings(check.address) ?? null, ...presentSelfCheck(check) }
+    }),
+  )
 }

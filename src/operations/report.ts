@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { reportAnswer } from '../answers/report.ts'
+import { type ReportAnswer, reportAnswer } from '../answers/report.ts'
 import { atMost } from '../base/at-most.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { Parsed } from '../base/parsed.ts'
@@ -81,7 +81,7 @@ async function reportOn(
   deps: Deps,
   { domain, local }: Subject,
   selector: readonly string[] | undefined,
-): Promise<JsonObject> {
+): Promise<ReportAnswer> {
   const shared = remembering(ctx)
   const [checked, addresses, pool, suggestion] = await Promise.all([
     checkDomain(shared, deps, domain, { selectors: selector ?? [], starttls: true }),

@@ -1,5 +1,5 @@
+import type { SelfCheckAnswer } from '../answers/pool.ts'
 import { atMost } from '../base/at-most.ts'
-import type { Json, JsonObject } from '../base/json.ts'
 import type { DnsRecord } from '../checks/check.ts'
 import { lookupAddress } from '../checks/ptr/index.ts'
 import { checkHost } from '../checks/spf/index.ts'
@@ -95,12 +95,12 @@ function judged(
 }
 
 /** The fields of one address in `/v1/pool` and `/v1/doctor`. */
-export const presentSelfCheck = (check: SelfCheck): JsonObject => ({
+export const presentSelfCheck = (check: SelfCheck): SelfCheckAnswer => ({
   ptr: check.ptr,
   forward_confirmed: check.forwardConfirmed,
   helo: check.helo,
   helo_resolves: check.heloResolves,
   spf: check.spf,
   problems: check.problems,
-  fixes: check.fixes.map((fix): Json => ({ type: 'dns', ...fix })),
+  fixes: check.fixes.map((fix) => ({ type: 'dns', ...fix })),
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Json, JsonObject } from '../base/json.ts'
+import type { GeoAnswer } from '../answers/geo.ts'
+import type { PeerAnswer } from '../answers/peers.ts'
 import { printable } from '../base/text.ts'
 import { type Ip, parseIp } from '../names/ip.ts'
 import { CAPABILITIES, MAX_ADDRESSES, MAX_PEERS, NODE_ID, type Peer, type PeerStatus, statusOf } from './peer.ts'
@@ -34,8 +35,12 @@ const record = z.object({
   load: z.object({ active: z.number(), capacity: z.number() }).nullable(),
 })
 
-/** A peer as it is told to others; `geo` is put between by who asks for it. */
-export function presentPeer(peer: Peer, { nowMs, ttlMs }: Moment, geo?: Json): JsonObject {
+/** A peer as it is told to others, with where its addresses stand; without that where it is kept in the store. */
+export function presentPeer<Geo extends readonly GeoAnswer[] | undefined>(
+  peer: Peer,
+  { nowMs, ttlMs }: Moment,
+  geo: Geo,
+): Omit<PeerAnswer, 'geo'> & { readonly geo: Geo } {
   return {
     id: peer.id,
     url: peer.url,

@@ -71,7 +71,7 @@ export function peerRoom(options: PeerRoomOptions): PeerRoom {
     const changed = [...now.values()].filter((peer) => before.get(peer.id) !== peer)
     const gone = [...before.keys()].filter((id) => !now.has(id))
     try {
-      await store.peers.putAll(changed.map((peer) => ({ key: peer.id, value: presentPeer(peer, moment()) })))
+      await store.peers.putAll(changed.map((peer) => ({ key: peer.id, value: presentPeer(peer, moment(), undefined) })))
       await Promise.all(gone.map((id) => store.peers.delete(id)))
     } catch (error) {
       stored = before

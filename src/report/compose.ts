@@ -1,8 +1,9 @@
-import type { JsonObject } from '../base/json.ts'
+import type { CheckAnswer } from '../answers/check.ts'
 import type { Status } from '../checks/check.ts'
 import { presentMx } from '../checks/mx/index.ts'
-import { presentFindings, presentOutcomes } from '../checks/present.ts'
+import { presentFindings, presentOutcome } from '../checks/present.ts'
 import { ptrOf } from '../checks/ptr/index.ts'
+import * as checks from '../checks/registry.ts'
 import type { CheckKey, Outcomes } from '../checks/run.ts'
 import { type Domain, unicodeOf } from '../names/domain.ts'
 import type { Score } from './score.ts'
@@ -11,18 +12,17 @@ import type { Score } from './score.ts'
 const SCORED = ['spf', 'dkim', 'dmarc', 'mx', 'ptr'] as const satisfies readonly CheckKey[]
 
 /** The answer of `/v1/check`: the fields of spec.md in its order, then the additions. */
-export function composeCheck(domain: Domain, outcomes: Outcomes, score: Score): JsonObject {
+export function composeCheck(domain: Domain, outcomes: Outcomes, score: Score): CheckAnswer {
   const { entries, kind } = presentMx(outcomes.mx, (address) => ptrOf(outcomes.ptr.facts, address))
-  const { spf, dkim, dmarc, mx: _mx, ptr, ...hardening } = presentOutcomes(outcomes)
   const unicode = unicodeOf(domain)
   return {
     domain,
     score: score.score,
-    spf,
-    dkim,
-    dmarc,
+    spf: presentOutcome(checks.spf, outcomes.spf),
+    dkim: presentOutcome(checks.dkim, outcomes.dkim),
+    dmarc: presentOutcome(checks.dmarc, outcomes.dmarc),
     mx: entries,
-    ptr,
+    ptr: presentOutcome(checks.ptr, outcomes.ptr),
     ...(unicode === domain ? {} : { unicode_domain: unicode }),
     status: worst(SCORED.map((key) => outcomes[key].status)),
     grade: score.grade,
@@ -33,7 +33,15 @@ export function composeCheck(domain: Domain, outcomes: Outcomes, score: Score): 
     mx_status: outcomes.mx.status,
     ...(outcomes.mx.status === 'unknown' ? { mx_reason: outcomes.mx.reason } : {}),
     mx_kind: kind,
-    ...hardening,
+    bimi: presentOutcome(checks.bimi, outcomes.bimi),
+    caa: presentOutcome(checks.caa, outcomes.caa),
+    dane: presentOutcome(checks.dane, outcomes.dane),
+    dnssec: presentOutcome(checks.dnssec, outcomes.dnssec),
+    mta_sts: presentOutcome(checks.mta_sts, outcomes.mta_sts),
+    ns: presentOutcome(checks.ns, outcomes.ns),
+    soa: presentOutcome(checks.soa, outcomes.soa),
+    ...(outcomes.starttls && { starttls: presentOutcome(checks.starttls, outcomes.starttls) }),
+    tls_rpt: presentOutcome(checks.tls_rpt, outcomes.tls_rpt),
     findings: presentFindings(outcomes),
   }
 }

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
-import type { PresentedFinding } from '../checks/present.ts'
+import type { FindingAnswer } from '../answers/finding.ts'
 import { firstThings, type Listing } from './first-things.ts'
 import type { ScoreRow } from './score-types.ts'
 
 const finding = (
   id: string,
-  severity: PresentedFinding['severity'],
+  severity: FindingAnswer['severity'],
   fix?: readonly [name: string, rtype: string, value: string],
-): PresentedFinding => ({
+): FindingAnswer => ({
   id,
   severity,
   title: id,
@@ -29,7 +29,7 @@ const listing = (address: string, list: string, tier: Listing['tier']): Listing 
 })
 const apex = ['a.example', 'TXT', 'v=spf1 -all'] as const
 
-type Row = readonly [why: string, PresentedFinding[], ScoreRow[], Listing[], titles: string[]]
+type Row = readonly [why: string, FindingAnswer[], ScoreRow[], Listing[], titles: string[]]
 it.each<Row>([
   ['nothing found', [], [], [], []],
   ['information is no fault', [finding('a', 'info')], [], [], []],

@@ -1,5 +1,5 @@
+import type { FindingAnswer } from '../answers/finding.ts'
 import type { Severity } from '../checks/check.ts'
-import type { PresentedFinding } from '../checks/present.ts'
 import type { ScoreRow } from './score-types.ts'
 import { type Tier, WEIGHTS } from './weights.ts'
 
@@ -10,9 +10,9 @@ export type Thing = {
   readonly points: number
   readonly title: string
   readonly detail: string
-  readonly evidence?: string
-  readonly repair?: string
-  readonly fix?: PresentedFinding['fix']
+  readonly evidence?: string | undefined
+  readonly repair?: string | undefined
+  readonly fix?: FindingAnswer['fix']
   readonly reference?: string
   /** Where to ask for removal. */
   readonly links: readonly { readonly text: string; readonly url: string }[]
@@ -40,7 +40,7 @@ const GRAVITY: Readonly<Record<Exclude<Tier, 'D'>, Severity>> = { A: 'high', B: 
  * them, so that no two records for one name are proposed; the listings of one address are one thing too.
  */
 export function firstThings(
-  findings: readonly PresentedFinding[],
+  findings: readonly FindingAnswer[],
   breakdown: readonly ScoreRow[],
   listings: readonly Listing[],
 ): readonly Thing[] {
@@ -62,9 +62,9 @@ function costsOf(breakdown: readonly ScoreRow[]): ReadonlyMap<string, number> {
 }
 
 /** What a finding is about: the record to publish, else the fault itself wherever it was seen. */
-const keyOf = ({ id, fix }: PresentedFinding): string => (fix ? `${fix.name.toLowerCase()} ${fix.rtype}` : id)
+const keyOf = ({ id, fix }: FindingAnswer): string => (fix ? `${fix.name.toLowerCase()} ${fix.rtype}` : id)
 
-const thingOf = ({ id: _id, ...finding }: PresentedFinding, points: number): Thing => ({
+const thingOf = ({ id: _id, ...finding }: FindingAnswer, points: number): Thing => ({
   ...finding,
   points,
   links: [],

@@ -1,10 +1,12 @@
-import type { JsonObject } from '../base/json.ts'
+import type { CheckAnswer } from '../answers/check.ts'
+import type { PoolAddress, ReportAnswer } from '../answers/report.ts'
 import type { BlacklistAnswer } from '../dnsbl/blacklists.ts'
 import { presentBlacklist, summarize } from '../dnsbl/present.ts'
 import type { Geo } from '../geo/merge.ts'
 import { presentGeo } from '../geo/present.ts'
 import type { Ip } from '../names/ip.ts'
 import { gradeOf, reportScore } from './score.ts'
+import type { Tier } from './weights.ts'
 
 /** One MX address with what is known of it. */
 export type ReportedAddress = {
@@ -27,18 +29,19 @@ export type ReportedAddresses = {
  * `report_score` is less the listings. Lists that gave no answer cost nothing but make the report incomplete.
  */
 export function composeReport(
-  checked: JsonObject,
+  checked: CheckAnswer,
   addresses: ReportedAddresses,
   about: { readonly role: string; readonly suggestion: string; readonly nowMs: number },
-): JsonObject {
+): ReportAnswer {
   const { answers, leftOut, pool } = addresses
   const summaries = answers.map(({ blacklists }) => summarize(blacklists))
   const listings = answers.flatMap(({ blacklists }) =>
     blacklists.entries.flatMap(({ reading }) => (reading.status === 'listed' ? [reading.tier] : [])),
   )
+  const countOf = (tier: Tier): number => listings.filter((one) => one === tier).length
   const answered = summaries.every((summary) => summary.answered === summary.total) && leftOut === 0
-  const complete = checked.complete === true && answered
-  const score = checked.score as number
+  const complete = checked.complete && answered
+  const { score } = checked
   const reported = reportScore(score, listings)
   return {
     ...checked,
@@ -54,7 +57,7 @@ export function composeReport(
       listed_addresses: summaries.filter((summary) => summary.verdict === 'listed').length,
       listings: listings.length,
       worst_tier: TIERS.find((tier) => listings.includes(tier)) ?? null,
-      tiers: Object.fromEntries(TIERS.map((tier) => [tier, listings.filter((one) => one === tier).length])),
+      tiers: { A: countOf('A'), B: countOf('B'), C: countOf('C'), D: countOf('D') },
       unanswered: summaries.reduce((sum, summary) => sum + summary.total - summary.answered, 0),
       left_out: leftOut,
     },
@@ -70,7 +73,7 @@ export function composeReport(
 const TIERS = ['A', 'B', 'C', 'D'] as const
 
 /** The standing of an address that this service sends from; nothing of it counts for the domain. */
-function presentPoolAddress(answer: BlacklistAnswer): JsonObject {
+function presentPoolAddress(answer: BlacklistAnswer): PoolAddress {
   const { verdict, answered, total } = summarize(answer)
   const listings = answer.entries.filter(({ reading }) => reading.status === 'listed')
   return {

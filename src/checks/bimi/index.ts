@@ -1,3 +1,4 @@
+import type { BimiFields } from '../../answers/checks.ts'
 import { printable } from '../../base/text.ts'
 import { defineCheck } from '../check.ts'
 import { reasonOf } from '../reason.ts'
@@ -6,7 +7,7 @@ import { judgeBimi } from './judge.ts'
 import { type BimiFacts, lookupBimi } from './lookup.ts'
 
 /** BIMI: the logo that a domain offers to mail programs: record, addresses, and the logo itself. The certificate is not read. */
-export const bimi = defineCheck<BimiFacts>({
+export const bimi = defineCheck<BimiFacts, BimiFields>({
   specs: ['draft-brand-indicators-for-message-identification'],
   table: findings,
   lookup: lookupBimi,

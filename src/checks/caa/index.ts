@@ -1,3 +1,4 @@
+import type { CaaFields } from '../../answers/checks.ts'
 import { printable } from '../../base/text.ts'
 import { defineCheck } from '../check.ts'
 import { findings } from './findings.ts'
@@ -6,7 +7,7 @@ import { type CaaFacts, lookupCaa } from './lookup.ts'
 
 export type { CaaFacts } from './lookup.ts'
 
-export const caa = defineCheck<CaaFacts>({
+export const caa = defineCheck<CaaFacts, CaaFields>({
   specs: ['RFC 9495', 'RFC 8659'],
   table: findings,
   lookup: lookupCaa,

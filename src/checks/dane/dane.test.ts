@@ -177,7 +177,7 @@ describe('judges', () => {
   it.each(ROWS)('%s', async (_why, records, status, ids, matches = [], server) => {
     const outcome = await look(records, server)
     expect([outcome.status, outcome.findings.map(({ id }) => id)]).toEqual([status, ids])
-    const { hosts } = dane.present(outcome) as { hosts: { records: { matches: boolean | null }[] }[] }
+    const { hosts } = dane.present(outcome)
     expect(hosts.flatMap((host) => host.records.map((record) => record.matches))).toEqual(matches)
     for (const { id, args } of outcome.findings)
       expect(findings[id as keyof typeof findings].detail(args ?? {})).not.toMatch(/undefined|\[object/)

@@ -1,3 +1,4 @@
+import type { DaneFields } from '../../answers/checks.ts'
 import { defineCheck } from '../check.ts'
 import { findings } from './findings.ts'
 import { judgeDane } from './judge.ts'
@@ -7,7 +8,7 @@ import { type HostState, hostStates } from './state.ts'
 export type { DaneFacts } from './lookup.ts'
 
 /** DANE for mail: the TLSA records of the mail hosts, and whether senders use them. */
-export const dane = defineCheck<DaneFacts>({
+export const dane = defineCheck<DaneFacts, DaneFields>({
   specs: ['RFC 7672', 'RFC 7671', 'RFC 6698'],
   table: findings,
   lookup: lookupDane,

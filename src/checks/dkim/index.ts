@@ -1,3 +1,4 @@
+import type { DkimFields } from '../../answers/checks.ts'
 import { defineCheck } from '../check.ts'
 import type { DkimFacts } from './facts.ts'
 import { findings } from './findings.ts'
@@ -11,7 +12,7 @@ export { lookupSelector } from './lookup.ts'
 export { presentKey, presentSelector } from './present.ts'
 
 /** DKIM: the keys that a domain has published, as far as their selectors can be found. */
-export const dkim = defineCheck<DkimFacts>({
+export const dkim = defineCheck<DkimFacts, DkimFields>({
   specs: ['RFC 8463', 'RFC 8301', 'RFC 6376', 'RFC 9824', 'RFC 8020'],
   table: findings,
   lookup: (ctx, domain, { selectors }) => lookupDkim(ctx, domain, selectors),

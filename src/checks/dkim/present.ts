@@ -1,11 +1,12 @@
-import type { JsonObject } from '../../base/json.ts'
+import type { DkimFields, DkimKey } from '../../answers/checks.ts'
+import type { DkimAnswer } from '../../answers/questions.ts'
 import { printable } from '../../base/text.ts'
 import type { Outcome } from '../check.ts'
 import type { DkimFacts, FoundKey } from './facts.ts'
 import type { SelectorFacts } from './judge.ts'
 
 /** The `dkim` object of the API: the first usable key stands for the whole. */
-export function presentDkim({ facts }: Outcome<DkimFacts>): JsonObject {
+export function presentDkim({ facts }: Outcome<DkimFacts>): DkimFields {
   const usable = facts?.keys.find(({ key }) => key.state === 'usable')
   return {
     valid: usable !== undefined,
@@ -20,7 +21,7 @@ export function presentDkim({ facts }: Outcome<DkimFacts>): JsonObject {
 }
 
 /** One key as it stands in `keys`, and in the answer of `/v1/dkim`. */
-export function presentKey({ selector, name, key, records, cname, notes }: FoundKey): JsonObject {
+export function presentKey({ selector, name, key, records, cname, notes }: FoundKey): DkimKey {
   const type = key.state === 'revoked' ? undefined : key.type
   return {
     selector,
@@ -40,7 +41,7 @@ export function presentKey({ selector, name, key, records, cname, notes }: Found
 }
 
 /** The fields of `GET /v1/dkim`; those of the key are always there. */
-export function presentSelector({ facts }: Outcome<SelectorFacts>): JsonObject {
+export function presentSelector({ facts }: Outcome<SelectorFacts>): KeyAnswer {
   const { selector: _, name: __, usable, ...key } = presentKey(facts?.key ?? NO_KEY)
   return {
     valid: usable === true,
@@ -50,6 +51,9 @@ export function presentSelector({ facts }: Outcome<SelectorFacts>): JsonObject {
     cname: facts?.answer.cname.map((target) => printable(target, 255)) ?? [],
   }
 }
+
+/** The answer without what every check has and what was asked. */
+type KeyAnswer = Omit<DkimAnswer, 'domain' | 'selector' | 'name' | 'status' | 'reason' | 'findings'>
 
 const NO_KEY: FoundKey = {
   selector: '',

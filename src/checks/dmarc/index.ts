@@ -1,3 +1,4 @@
+import type { DmarcFields } from '../../answers/checks.ts'
 import { defineCheck } from '../check.ts'
 import type { DmarcFacts } from './facts.ts'
 import { findings } from './findings.ts'
@@ -13,7 +14,7 @@ export { presentDmarcLookup } from './present.ts'
 export { parseReportUris, type ReportUri } from './uri.ts'
 
 /** DMARC: the policy that governs a domain, found by the tree walk, and who gets its reports. */
-export const dmarc = defineCheck<DmarcFacts>({
+export const dmarc = defineCheck<DmarcFacts, DmarcFields>({
   specs: ['RFC 9989', 'RFC 9990', 'RFC 9991', 'RFC 7489'],
   table: findings,
   lookup: lookupDmarc,

@@ -1,4 +1,5 @@
-import type { JsonObject } from '../../base/json.ts'
+import type { DmarcFields, Destination as ShownDestination } from '../../answers/checks.ts'
+import type { DmarcAnswer } from '../../answers/questions.ts'
 import { printable } from '../../base/text.ts'
 import type { Outcome } from '../check.ts'
 import type { DmarcFacts } from './facts.ts'
@@ -8,7 +9,7 @@ import type { Destination } from './reports.ts'
 const MAX_TEXT = 2_048
 
 /** The `dmarc` object of the API, without `status` and `reason`. Without a record the texts are empty. */
-export function presentDmarc(outcome: Outcome<DmarcFacts>): JsonObject {
+export function presentDmarc(outcome: Outcome<DmarcFacts>): DmarcFields {
   const applied = outcome.facts?.applied
   const record = applied?.reading.record
   return {
@@ -28,8 +29,10 @@ export function presentDmarc(outcome: Outcome<DmarcFacts>): JsonObject {
   }
 }
 
+type Lookup = Omit<DmarcAnswer, 'domain' | 'status' | 'reason' | 'findings'> & { readonly domain?: string | undefined }
+
 /** The answer of `/v1/dmarc` without `status`, `reason` and `findings`: the steps of the walk and the older reading beside the `dmarc` object. */
-export function presentDmarcLookup(outcome: Outcome<DmarcFacts>): JsonObject {
+export function presentDmarcLookup(outcome: Outcome<DmarcFacts>): Lookup {
   const { domain: foundAt, ...fields } = presentDmarc(outcome)
   const { facts } = outcome
   const legacy = facts?.legacy
@@ -66,7 +69,7 @@ const pctOf = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,3}$/.test(text) ? Number(text) : undefined
 
 /** `authorized` is null where it is not for another organization to say, or could not be asked; false for what is no usable address. */
-function presentDestination(uri: Destination): JsonObject {
+function presentDestination(uri: Destination): ShownDestination {
   const authorized = { internal: null, unknown: null, authorized: true, unauthorized: false, invalid: false } as const
   return { uri: printable(uri.uri, 512), authorized: authorized[uri.authorization], reason: uri.reason }
 }

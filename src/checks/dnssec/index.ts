@@ -1,3 +1,4 @@
+import type { DnssecFields } from '../../answers/checks.ts'
 import { printable } from '../../base/text.ts'
 import { defineCheck } from '../check.ts'
 import { findings } from './findings.ts'
@@ -8,7 +9,7 @@ export type { DnssecFacts } from './lookup.ts'
 export { believes } from './lookup.ts'
 
 /** DNSSEC: whether the zone is signed, and whether a resolver that is trusted vouches for it. */
-export const dnssec = defineCheck<DnssecFacts>({
+export const dnssec = defineCheck<DnssecFacts, DnssecFields>({
   specs: ['RFC 9364', 'RFC 8914', 'RFC 4035'],
   table: findings,
   lookup: lookupDnssec,

@@ -1,3 +1,4 @@
+import type { MtaStsFields } from '../../answers/checks.ts'
 import { printable } from '../../base/text.ts'
 import { defineCheck } from '../check.ts'
 import { reasonOf } from '../reason.ts'
@@ -9,7 +10,7 @@ export { type Field, hasVersion, parseFields } from './fields.ts'
 export type { StsFacts } from './lookup.ts'
 
 /** MTA-STS: whether senders are asked to insist on TLS, and whether they can. */
-export const mtaSts = defineCheck<StsFacts>({
+export const mtaSts = defineCheck<StsFacts, MtaStsFields>({
   specs: ['RFC 8461'],
   table: findings,
   lookup: lookupMtaSts,

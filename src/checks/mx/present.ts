@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../base/json.ts'
+import type { MxAddress, MxHost } from '../../answers/checks.ts'
 import type { MailHost, MailHosts } from '../../mailhosts/mailhosts.ts'
 import type { Ip } from '../../names/ip.ts'
 import type { Outcome } from '../check.ts'
@@ -6,7 +6,14 @@ import { resolvable, unanswered } from './hosts.ts'
 import type { MxFacts } from './lookup.ts'
 
 /** One entry of an MX host's `addresses`; the PTR check fills it (its `ptrOf`). */
-export type PresentAddress = (address: Ip) => { readonly address: Ip } & JsonObject
+export type PresentAddress = (address: Ip) => MxAddress
+
+/** What the check presents of itself: the answer of `/v1/check` has these fields beside the other checks. */
+export type MxFields = {
+  readonly mx: readonly MxHost[]
+  readonly mx_kind?: MailHosts['kind'] | undefined
+  readonly reason?: undefined
+}
 
 const WITHOUT_PTR: PresentAddress = (address) => ({ address, ptr: [], forward_confirmed: null })
 
@@ -14,13 +21,13 @@ const WITHOUT_PTR: PresentAddress = (address) => ({ address, ptr: [], forward_co
 export function presentMx(
   outcome: Outcome<MxFacts>,
   presentAddress: PresentAddress = WITHOUT_PTR,
-): { readonly entries: Json[]; readonly kind?: MailHosts['kind'] } {
+): { readonly entries: readonly MxHost[]; readonly kind?: MailHosts['kind'] } {
   const mail = outcome.facts?.mail
   if (!mail) return { entries: [] }
   return { entries: mail.hosts.map((host) => presentHost(host, presentAddress)), kind: mail.kind }
 }
 
-function presentHost(host: MailHost, presentAddress: PresentAddress): Json {
+function presentHost(host: MailHost, presentAddress: PresentAddress): MxHost {
   const state = resolvable(host)
   return {
     host: host.exchange,

@@ -1,3 +1,4 @@
+import type { NsFields } from '../../answers/checks.ts'
 import { defineCheck } from '../check.ts'
 import { compareServers } from './compare.ts'
 import { findings } from './findings.ts'
@@ -6,7 +7,7 @@ import { lookupNs, type NsFacts } from './lookup.ts'
 
 export type { NsFacts } from './lookup.ts'
 
-export const ns = defineCheck<NsFacts>({
+export const ns = defineCheck<NsFacts, NsFields>({
   specs: ['RFC 2182', 'RFC 1912', 'RFC 1034'],
   table: findings,
   lookup: lookupNs,

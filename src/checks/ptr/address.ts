@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../base/json.ts'
+import type { MxAddress } from '../../answers/checks.ts'
 import type { Ip } from '../../names/ip.ts'
 import { looksGeneric } from './generic.ts'
 import type { AddressPtr, PtrFacts } from './lookup.ts'
@@ -35,7 +35,7 @@ export const bestStates = (facts: PtrFacts): AddressState[] =>
   facts.addresses.filter((ptr) => facts.best.includes(ptr.address)).map(addressState)
 
 /** The wire's entry for one address of an MX host; of an address that was not asked about only the address is known. */
-export function ptrOf(facts: PtrFacts | undefined, address: Ip): { readonly address: Ip } & JsonObject {
+export function ptrOf(facts: PtrFacts | undefined, address: Ip): MxAddress {
   const ptr = facts?.addresses.find((other) => other.address === address)
   if (!ptr) return { address, ptr: [], forward_confirmed: null }
   return { address, ptr: ptr.names, forward_confirmed: addressState(ptr).confirmed, reason: ptr.error?.message }

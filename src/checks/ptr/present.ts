@@ -1,10 +1,10 @@
-import type { JsonObject } from '../../base/json.ts'
+import type { PtrFields } from '../../answers/checks.ts'
 import type { Outcome } from '../check.ts'
 import { addressState, bestStates } from './address.ts'
 import type { PtrFacts } from './lookup.ts'
 
 /** The answer's `ptr`: `valid` when every address of the best MX has a PTR record, `reason` whenever it is false; `forward_confirmed` when all of them lead back. */
-export function presentPtr(outcome: Outcome<PtrFacts>): JsonObject {
+export function presentPtr(outcome: Outcome<PtrFacts>): PtrFields {
   const { facts } = outcome
   if (!facts) return { valid: false, reason: reasonOf(outcome), forward_confirmed: null, addresses: [] }
   const states = bestStates(facts)

@@ -1,3 +1,4 @@
+import type { SoaFields } from '../../answers/checks.ts'
 import { printable } from '../../base/text.ts'
 import { defineCheck } from '../check.ts'
 import { findings } from './findings.ts'
@@ -6,7 +7,7 @@ import { lookupSoa, type SoaFacts } from './lookup.ts'
 
 export type { SoaFacts } from './lookup.ts'
 
-export const soa = defineCheck<SoaFacts>({
+export const soa = defineCheck<SoaFacts, SoaFields>({
   specs: ['RFC 2308', 'RFC 1912', 'RFC 1035'],
   table: findings,
   lookup: lookupSoa,

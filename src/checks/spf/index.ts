@@ -1,3 +1,4 @@
+import type { SpfFields } from '../../answers/checks.ts'
 import { defineCheck } from '../check.ts'
 import { findings } from './findings.ts'
 import { judgeSpf } from './judge.ts'
@@ -11,7 +12,7 @@ export { presentCheckHost } from './present.ts'
 export { namesOf, type SpfReading } from './reading.ts'
 export type { SpfResult } from './run.ts'
 
-export const spf = defineCheck<SpfFacts>({
+export const spf = defineCheck<SpfFacts, SpfFields>({
   specs: ['RFC 7208', 'RFC 8616'],
   table: findings,
   lookup: lookupSpf,

@@ -1,4 +1,5 @@
-import type { Json, JsonObject } from '../../base/json.ts'
+import type { SpfFields, SpfInclude } from '../../answers/checks.ts'
+import type { SpfAnswer } from '../../answers/questions.ts'
 import { printable } from '../../base/text.ts'
 import type { Outcome } from '../check.ts'
 import type { CheckHostAnswer } from './check-host.ts'
@@ -12,7 +13,7 @@ const MAX_RECORD = 2_048
 const MAX_INCLUDES = 50
 
 /** The `spf` object of `/v1/check`. Counts stand only where there is a record. */
-export function presentSpf({ facts }: Outcome<SpfFacts>): JsonObject {
+export function presentSpf({ facts }: Outcome<SpfFacts>): SpfFields {
   const { records = [], tree, reading } = facts ?? {}
   return {
     valid: facts !== undefined && isValid(facts),
@@ -26,7 +27,7 @@ export function presentSpf({ facts }: Outcome<SpfFacts>): JsonObject {
 }
 
 /** The answer of `/v1/spf`. */
-export function presentCheckHost(answer: CheckHostAnswer): JsonObject {
+export function presentCheckHost(answer: CheckHostAnswer): SpfAnswer {
   const { result, mechanism, explanation, lookups, voidLookups, trace } = answer
   return {
     result,
@@ -43,14 +44,14 @@ export function presentCheckHost(answer: CheckHostAnswer): JsonObject {
   }
 }
 
-const presentIncludes = (node: SpfNode): Json[] =>
+const presentIncludes = (node: SpfNode): SpfInclude[] =>
   node.terms
     .filter(({ directive }) => !directive || directive.mechanism.kind === 'include')
     .slice(0, MAX_INCLUDES)
     .map(presentTerm)
 
 /** `lookups` of a node are what it costs in all: its own term and everything below (RFC 7208 §4.6.4). */
-function presentTerm(term: SpfTerm): Json {
+function presentTerm(term: SpfTerm): SpfInclude {
   const { node } = term
   const all = node?.record && allOf(node.record)
   return {

@@ -1,3 +1,4 @@
+import type { StarttlsFields } from '../../answers/checks.ts'
 import { printable } from '../../base/text.ts'
 import { defineOptionalCheck } from '../check.ts'
 import type { StarttlsFacts, TlsHost } from '../tls-host.ts'
@@ -9,7 +10,7 @@ import { nameMatches } from './names.ts'
 export { nameMatches } from './names.ts'
 
 /** STARTTLS: what each mail host itself shows of TLS. Only where it is asked for: it connects to hosts that the domain names. */
-export const starttls = defineOptionalCheck<StarttlsFacts>({
+export const starttls = defineOptionalCheck<StarttlsFacts, StarttlsFields>({
   specs: ['RFC 8996', 'RFC 7435', 'RFC 3207'],
   table: findings,
   when: ({ starttls }) => starttls === true,

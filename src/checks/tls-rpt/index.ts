@@ -1,3 +1,4 @@
+import type { TlsRptFields } from '../../answers/checks.ts'
 import { printable } from '../../base/text.ts'
 import { defineCheck } from '../check.ts'
 import { reasonOf } from '../reason.ts'
@@ -6,7 +7,7 @@ import { judgeTlsRpt } from './judge.ts'
 import { lookupTlsRpt, type TlsRptFacts } from './lookup.ts'
 
 /** TLS-RPT: who is told when mail to the domain cannot be encrypted. */
-export const tlsRpt = defineCheck<TlsRptFacts>({
+export const tlsRpt = defineCheck<TlsRptFacts, TlsRptFields>({
   specs: ['RFC 8460'],
   table: findings,
   lookup: lookupTlsRpt,

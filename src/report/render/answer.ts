@@ -1,6 +1,6 @@
+import type { FindingAnswer } from '../../answers/finding.ts'
 import type { JsonObject } from '../../base/json.ts'
 import type { Status } from '../../checks/check.ts'
-import type { PresentedFinding } from '../../checks/present.ts'
 import type { ScoreRow } from '../score-types.ts'
 
 /** The parts of an answer of `/v1/check` or `/v1/report` that a document is made of. */
@@ -19,7 +19,7 @@ export type Answer = JsonObject & {
   readonly mx_status: Status
   readonly mx_reason?: string
   readonly mx_kind?: string
-  readonly findings: readonly PresentedFinding[]
+  readonly findings: readonly FindingAnswer[]
   readonly report_score?: number
   readonly report_grade?: string
   readonly blacklists?: readonly AddressLists[]

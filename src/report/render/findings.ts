@@ -1,8 +1,8 @@
-import type { PresentedFinding } from '../../checks/present.ts'
+import type { FindingAnswer } from '../../answers/finding.ts'
 import { type Block, code, type Line, quiet, text } from './block.ts'
 
 /** One finding with its evidence, what to do and the record to publish. */
-export const findingBlock = (finding: PresentedFinding): Block => ({
+export const findingBlock = (finding: FindingAnswer): Block => ({
   kind: 'group',
   look: 'finding',
   blocks: [
