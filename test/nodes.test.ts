@@ -57,10 +57,10 @@ it('a node registers, is renewed, keeps alive, is listed, and its silence tells'
 
 it('remembers its nodes over a restart', async () => {
   const world = labWorld(ZONE, { store: labStore() })
-  const { peerRoom } = await import('../src/peers/room.ts')
+  const { peerRegistry } = await import('../src/peers/registry.ts')
   const room = () => {
     const { peers } = labDeps(world)
-    return peerRoom({
+    return peerRegistry({
       ...world,
       self: peers.self,
       secret: undefined,

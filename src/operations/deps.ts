@@ -4,7 +4,7 @@ import type { Identity } from '../mailbox/source/helo.ts'
 import type { SourcePool } from '../mailbox/source/pool.ts'
 import type { Verifier } from '../mailbox/verify.ts'
 import type { Ip } from '../names/ip.ts'
-import type { PeerRoom } from '../peers/room.ts'
+import type { PeerRegistry } from '../peers/registry.ts'
 
 /** Whether a thing that the service needs is there: undefined, or why it is not. Never rejects. */
 export type Probe = (signal: AbortSignal) => Promise<string | undefined>
@@ -17,7 +17,7 @@ export type Deps = {
   readonly sourcePool: SourcePool
   /** The name to greet mail hosts with from a source address. */
   readonly heloName: Identity['heloName']
-  readonly peers: PeerRoom
+  readonly peers: PeerRegistry
   /** Whether another node may be called at one address of its URL. */
   readonly mayCall: (url: URL, address: Ip) => boolean
   /** Resolvers in use that are well-known public ones. */

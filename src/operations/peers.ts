@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { peersAnswer } from '../answers/peers.ts'
 import { atMost } from '../base/at-most.ts'
 import { CAPABILITIES, type Peer } from '../peers/peer.ts'
-import type { Self } from '../peers/room.ts'
+import type { Self } from '../peers/registry.ts'
 import { defineOperation } from './operation.ts'
 import { answerPeer, peerExample } from './peer-answer.ts'
 

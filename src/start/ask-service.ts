@@ -2,7 +2,7 @@ import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import { printable } from '../base/text.ts'
 import type { Operation } from '../operations/operation.ts'
-import { proofHeaders } from '../peers/room.ts'
+import { proofHeaders } from '../peers/registry.ts'
 
 /** Bytes of an answer that are read at most. */
 const MAX_ANSWER = 16 * 1024 * 1024

@@ -8,19 +8,19 @@ import { isPublic, rangeOf } from '../names/ip-range.ts'
 import { mayDial, peerCaller } from '../net/peer-call.ts'
 import { guard } from '../net/public-only.ts'
 import type { Deps } from '../operations/deps.ts'
+import { keepJoined } from '../peers/join.ts'
 import { type Load, MAX_ADDRESSES } from '../peers/peer.ts'
-import { type PeerRoom, peerRoom, type Self } from '../peers/room.ts'
+import { type PeerRegistry, peerRegistry, type Self } from '../peers/registry.ts'
 import type { World } from '../world.ts'
-import { keepJoined } from './join.ts'
 import type { Outside } from './world.ts'
 
-/** The room of the nodes, and the rule about which of them may be called. */
+/** The registry of the other nodes, and the rule about which of them may be called. */
 export async function createPeers(
   config: Config,
   world: World,
   version: string,
   addresses: () => readonly Ip[],
-): Promise<{ readonly peers: PeerRoom; readonly mayCall: (url: URL, address: Ip) => boolean }> {
+): Promise<{ readonly peers: PeerRegistry; readonly mayCall: (url: URL, address: Ip) => boolean }> {
   const rules = {
     reachable: guard({ allowed: config.allowNetworks }),
     plain: (address: Ip): boolean => config.allowNetworks.some((network) => contains(network, address)),
@@ -29,7 +29,7 @@ export async function createPeers(
   const call = peerCaller({ ...rules, ...common })
   const self = await selfOf(config, world, { version, addresses })
   const { peerSecret: secret, peerTtl: ttlMs } = config
-  const peers = peerRoom({
+  const peers = peerRegistry({
     now: world.now,
     random: world.random,
     store: world.store,

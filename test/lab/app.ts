@@ -12,7 +12,7 @@ import { isPublic } from '../../src/names/ip-range.ts'
 import type { PeerCall } from '../../src/net/peer-call.ts'
 import type { Deps } from '../../src/operations/deps.ts'
 import { allOperations } from '../../src/operations/registry.ts'
-import { peerRoom } from '../../src/peers/room.ts'
+import { peerRegistry } from '../../src/peers/registry.ts'
 import { listingLookup } from '../../src/start/pool.ts'
 import { type ApiKey, hashKey, type Scope } from '../../src/store/key-file.ts'
 import type { World } from '../../src/world.ts'
@@ -31,7 +31,7 @@ export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: P
     verifier: createVerifier(world, { noCourtesy: true }),
     sourcePool: labPool(world, blacklists),
     heloName: identity(now, {}).heloName,
-    peers: peerRoom({ now, random, log, store: labStore(), self, secret: LAB_SECRET, ttlMs: 30_000, call }),
+    peers: peerRegistry({ now, random, log, store: labStore(), self, secret: LAB_SECRET, ttlMs: 30_000, call }),
     mayCall: (url, address) => url.protocol === 'https:' && isPublic(address),
     publicResolvers: [],
     probes: { resolver: async () => undefined, store: async () => undefined },

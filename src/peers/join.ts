@@ -2,11 +2,11 @@ import { sleep, within } from '../base/deadline.ts'
 import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { FetchError } from '../net/fetch.ts'
 import type { PeerCall, PeerReply } from '../net/peer-call.ts'
-import { CAPABILITIES, type Load } from '../peers/peer.ts'
-import { readPeers } from '../peers/record.ts'
-import type { PeerRoom } from '../peers/room.ts'
-import { proofHeaders } from '../peers/room.ts'
 import type { World } from '../world.ts'
+import { CAPABILITIES, type Load } from './peer.ts'
+import { readPeers } from './record.ts'
+import type { PeerRegistry } from './registry.ts'
+import { proofHeaders } from './registry.ts'
 
 /** Time that one call may take, ms. */
 const CALL_MS = 10_000
@@ -17,7 +17,7 @@ const MAX_ANSWER = 4 * 1024 * 1024
 export type Joining = Pick<World, 'now' | 'random' | 'log'> & {
   /** Origin of the node to register at. */
   readonly url: string
-  readonly peers: PeerRoom
+  readonly peers: PeerRegistry
   readonly secret: string | undefined
   readonly call: PeerCall
   readonly load: () => Load

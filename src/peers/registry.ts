@@ -16,7 +16,7 @@ export type Self = {
   readonly version: string
 }
 
-export type PeerRoomOptions = Pick<World, 'now' | 'random' | 'store' | 'log'> & {
+export type PeerRegistryOptions = Pick<World, 'now' | 'random' | 'store' | 'log'> & {
   readonly self: Self
   readonly secret: string | undefined
   /** A lease, ms. */
@@ -25,7 +25,7 @@ export type PeerRoomOptions = Pick<World, 'now' | 'random' | 'store' | 'log'> & 
 }
 
 /** The nodes that this one knows, kept over a restart, and the way to ask them. */
-export type PeerRoom = {
+export type PeerRegistry = {
   readonly self: Self
   readonly ttlMs: number
   readonly all: () => Promise<Peers>
@@ -41,8 +41,8 @@ export type PeerRoom = {
 /** Bytes of a node's answer that are read at most. */
 const MAX_ANSWER = 4 * 1024 * 1024
 
-/** The one room of a node. What it knows is read from the store at the first need. */
-export function peerRoom(options: PeerRoomOptions): PeerRoom {
+/** The registry of one node. What it knows is read from the store at the first use. */
+export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
   const { now, random, store, log, self, ttlMs, secret } = options
   let loading: Promise<void> | undefined
   let peers: Peers = new Map()

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { failingStore, labStore, labWorld } from '../../test/lab/world.ts'
 import { ip } from '../names/ip.ts'
 import type { Store } from '../store/contract.ts'
-import { peerRoom } from './room.ts'
+import { peerRegistry } from './registry.ts'
 
 const SELF = { id: 'here', url: undefined, name: 'here', region: '', addresses: () => [], version: '0' }
 const newPeer = (id: string) => ({
@@ -15,7 +15,7 @@ const newPeer = (id: string) => ({
   capabilities: ['verify' as const],
 })
 const open = (store: () => Store) =>
-  peerRoom({
+  peerRegistry({
     ...labWorld(),
     store: {
       ...labStore(),

@@ -3,9 +3,9 @@ import { labStore, labWorld } from '../../test/lab/world.ts'
 import { ip } from '../names/ip.ts'
 import { FetchError } from '../net/fetch.ts'
 import type { PeerCall, PeerReply } from '../net/peer-call.ts'
-import { parseProof, refuteProof } from '../peers/proof.ts'
-import { peerRoom } from '../peers/room.ts'
 import { keepJoined } from './join.ts'
+import { parseProof, refuteProof } from './proof.ts'
+import { peerRegistry } from './registry.ts'
 
 const SECRET = 'the secret of the cluster'
 const PEER = {
@@ -42,7 +42,7 @@ async function join(answers: readonly (PeerReply | 'gone')[]) {
     addresses: () => [ip('45.53.1.1')],
     version: '0',
   }
-  const peers = peerRoom({ ...world, store: labStore(), self, secret: SECRET, ttlMs: 30_000, call })
+  const peers = peerRegistry({ ...world, store: labStore(), self, secret: SECRET, ttlMs: 30_000, call })
   const load = () => ({ active: 1, capacity: 2 })
   const { now, log } = world
   await keepJoined(
