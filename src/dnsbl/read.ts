@@ -82,4 +82,5 @@ const FAULTS: Readonly<Record<DnsReason, { readonly status: ListStatus; readonly
   cname_loop: fault('error', 'cname_loop'),
   invalid_name: fault('error', 'invalid_name'),
   unsafe_address: fault('error', 'unsafe_address'),
+  resolver_denies_everything: fault('error', 'resolver_denies_everything'),
 }

@@ -7,3 +7,9 @@ export const registrableDomain = (name: string): string | undefined =>
 /** The public suffix of a name, such as `co.uk`. */
 export const publicSuffix = (name: string): string | undefined =>
   parse(name, { allowPrivateDomains: true, validateHostname: false, extractHostname: false }).publicSuffix ?? undefined
+
+/** Whether a label is a top-level domain by the ICANN part of the list: it was in the root zone when the list was shipped. */
+export const isTopLevelDomain = (label: string): boolean => {
+  const { isIcann, publicSuffix: suffix } = parse(label, { validateHostname: false, extractHostname: false })
+  return isIcann === true && suffix === label
+}

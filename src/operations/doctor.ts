@@ -90,7 +90,10 @@ type Seen = {
 /** What the operator should do, the most pressing first. */
 function adviceOf({ down, publicResolvers, refusing, hasSource, isListed, unknown }: Seen): string[] {
   const rows: readonly (readonly [boolean, string])[] = [
-    [down !== undefined, `The resolver does not answer (${down}): see to it first.`],
+    [
+      down !== undefined,
+      `The resolver cannot be used: ${down}. Repair this first: nothing else can be found out without it.`,
+    ],
     [publicResolvers.length > 0, 'Run a resolver of your own: several lists refuse public ones.'],
     [
       refusing.length > 0,

@@ -6,8 +6,9 @@ import type { Config } from '../config.ts'
 import { rangeOf } from '../names/ip-range.ts'
 import { serverAsker } from '../net/dns/ask-server.ts'
 import { dnsClient } from '../net/dns/client.ts'
+import { believable, topLevelDomains } from '../net/dns/nxdomain.ts'
 import type { DnsEvent } from '../net/dns/question.ts'
-import { DnsError, type Resolve } from '../net/dns/resolver.ts'
+import { DnsError, type Resolve, settled } from '../net/dns/resolver.ts'
 import { formatServer, isPublicResolver, parseServer, type Server, systemResolvers } from '../net/dns/system.ts'
 import { cached, limited, merged } from '../net/dns/wrap.ts'
 import type { Fetch } from '../net/fetch.ts'
@@ -47,8 +48,10 @@ export async function openOutside(
   const reachable = guard({ allowed: config.allowNetworks })
   const client = dnsClient({ servers, trustAd, random, ...(onDns && { onEvent: onDns }) })
   const asker = serverAsker({ allowed: reachable, random })
-  const uncached = merged(limited(client.resolve, MAX_QUESTIONS))
-  const resolve = cached(uncached, { now, ...CACHE })
+  const asked = merged(limited(client.resolve, MAX_QUESTIONS))
+  const domains = topLevelDomains(asked, now)
+  const uncached = believable(asked, domains)
+  const resolve = believable(cached(asked, { now, ...CACHE }), domains)
   const store = filesStore(config.dataDir, log.warn)
   const world: World = {
     resolve,
@@ -95,17 +98,14 @@ function secured(options: { readonly resolve: Resolve; readonly reachable: Guard
   }
 }
 
-/** The root's name servers, past the cache: any answer will do. */
+/** A top-level domain that exists, past the cache: a resolver that denies it denies everything. */
 const resolverProbe =
   (resolve: Resolve): Probe =>
   async (signal) => {
-    try {
-      await resolve('', 'NS', signal)
-      return undefined
-    } catch (error) {
-      if (error instanceof DnsError) return error.message
-      throw error
-    }
+    const question = { name: 'com', type: 'NS' } as const
+    const answer = await settled(resolve(question.name, question.type, signal))
+    if (answer instanceof DnsError) return answer.message
+    return answer.kind === 'nxdomain' ? new DnsError('resolver_denies_everything', question).message : undefined
   }
 
 const storeProbe =

@@ -104,6 +104,7 @@ export type DnsReason =
   | 'cname_loop' // a chain that loops or is longer than 16
   | 'invalid_name' // the name cannot be asked: a label over 63 or a name over 255 octets
   | 'unsafe_address'
+  | 'resolver_denies_everything' // NXDOMAIN of a resolver that denies top-level domains
   | 'aborted' // the caller went away
 
 /** There is no answer, and why. Never the same as an answer that says "no record". */
@@ -150,6 +151,8 @@ const SENTENCES: Record<DnsReason, string> = {
   cname_loop: 'the CNAME chain loops or is too long',
   invalid_name: 'the name is too long to be asked',
   unsafe_address: 'the server has a private or reserved address',
+  resolver_denies_everything:
+    'the resolver denies everything, top-level domains too: a captive portal, a filter, or no connection to the internet (resolver_denies_everything)',
   aborted: 'the question was given up',
 }
 

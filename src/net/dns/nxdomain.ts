@@ -1,0 +1,152 @@
+import { timedOut } from '../../base/deadline.ts'
+import { sharedWork, type Work } from '../../base/share-work.ts'
+import { ttlCache } from '../../base/ttl-cache.ts'
+import { labelsOf } from '../../names/domain.ts'
+import { type Answer, DnsError, type DnsReason, type RecordType, type Resolve, settled } from './resolver.ts'
+
+/** How long it is remembered that the resolver knows a top-level domain. */
+const KNOWN_MS = 3_600_000
+/** The same for an NXDOMAIN without SOA record (it has TTL 0, RFC 2308 §5): filters and captive portals answer so, and some caches. */
+const KNOWN_WITHOUT_SOA_MS = 60_000
+/** How long a resolver that denied a top-level domain is not believed. */
+const DENIED_MS = 60_000
+/** How long it is remembered that a top-level domain could not be asked for (RFC 9520 §3.2). */
+const FAILED_MS = 2_000
+/** The bound on a question for a top-level domain, whatever its askers say. */
+const LONGEST_MS = 10_000
+const MAX_KEPT = 2_000
+
+/** Exists in every public resolver: the test of one that denies another top-level domain. */
+const CONTROL = 'com'
+
+type Known = { readonly verdict: 'known' | 'denied' | 'absent' | DnsError; readonly atMs: number }
+
+/** What a resolver knows of top-level domains. */
+export type TopLevelDomains = {
+  /** Asks for the top-level domain of `name`, unless it was asked lately. Never fails. */
+  readonly prepare: (name: string) => void
+  /**
+   * Whether the NXDOMAIN `answer` can be believed. Rejects with {@link DnsError} when not: reason `resolver_denies_everything` where the resolver
+   * denies a top-level domain that exists, else that of the question for it.
+   */
+  readonly confirm: (answer: Answer, signal: AbortSignal) => Promise<void>
+}
+
+/**
+ * Asks `resolve` for each top-level domain at most once an hour (once a minute for NXDOMAIN without SOA record). A resolver that denies one of the
+ * shipped suffix list, and .com with it, lies about everything for a minute; one that knows .com lies about that domain alone.
+ */
+export function topLevelDomains(resolve: Resolve, now: () => number): TopLevelDomains {
+  let kept = ttlCache<Known>({ maxEntries: MAX_KEPT, now })
+  const share = sharedWork<Known>({ longestMs: LONGEST_MS })
+  const never = new AbortController().signal
+  const preparing = new Set<string>()
+
+  async function look(tld: string, signal: AbortSignal): Promise<Known> {
+    const answer = await settled(askFor(resolve, tld, signal))
+    if (answer instanceof DnsError) return keep(tld, answer, signal.aborted ? 0 : FAILED_MS)
+    if (answer.kind !== 'nxdomain') return keep(tld, 'known', KNOWN_MS)
+    if (tld === CONTROL) {
+      kept = ttlCache<Known>({ maxEntries: MAX_KEPT, now }) // what it said before is worth nothing
+      return keep(tld, 'denied', DENIED_MS)
+    }
+    const control = await look(CONTROL, signal)
+    if (control.verdict !== 'known') return keep(tld, control.verdict, FAILED_MS)
+    return keep(tld, (await isDelegated(tld)) ? 'denied' : 'absent', DENIED_MS)
+  }
+
+  function keep(tld: string, verdict: Known['verdict'], ms: number): Known {
+    const known = { verdict, atMs: now() }
+    kept.set(tld, known, ms)
+    return known
+  }
+
+  const shared = (tld: string, signal: AbortSignal): Promise<Known> => {
+    const begin = (all: { readonly signal: AbortSignal }): Work<Known> => ({ result: look(tld, all.signal) })
+    return share(tld, begin, { signal }).result
+  }
+
+  /** What is known of a domain and not older than `maxAgeMs`; a resolver that denies the control domain denies all. */
+  function recall(tld: string, maxAgeMs: number): Known | undefined {
+    const control = kept.get(CONTROL)?.value
+    if (control?.verdict === 'denied') return control
+    const known = kept.get(tld)?.value
+    return known && now() - known.atMs < maxAgeMs ? known : undefined
+  }
+
+  return {
+    prepare: (name) => {
+      const tld = topLevelOf(name)
+      if (preparing.has(tld) || recall(tld, KNOWN_MS)) return
+      preparing.add(tld)
+      void shared(tld, never).finally(() => preparing.delete(tld))
+    },
+    confirm: async (answer, signal) => {
+      const { name, type } = answer
+      const tld = topLevelOf(answer.cname.at(-1) ?? name)
+      const maxAgeMs = answer.ttlSeconds === 0 ? KNOWN_WITHOUT_SOA_MS : KNOWN_MS
+      const { verdict } = recall(tld, maxAgeMs) ?? (await waited(shared, tld, signal, { name, type }))
+      if (verdict === 'known' || verdict === 'absent') return
+      if (verdict !== 'denied') throw new DnsError(verdict.reason, { name, type }, { cause: verdict })
+      const cause = new Error(`the resolver says that the top-level domain ${tld} does not exist`)
+      throw new DnsError('resolver_denies_everything', { name, type }, { cause })
+    },
+  }
+}
+
+/**
+ * `resolve` with NXDOMAIN only where it can be believed: the resolver knows the top-level domain of the missing name, or that one does not exist.
+ * Otherwise rejects with {@link DnsError}. The question for a top-level domain goes out beside the first question below it, so that answers wait
+ * for it only when they come sooner. An answer that was validated (`secure`) needs no other proof.
+ */
+export const believable = (resolve: Resolve, domains: TopLevelDomains): Resolve => {
+  async function checked<T extends RecordType>(answer: Answer<T>, signal: AbortSignal): Promise<Answer<T>> {
+    await domains.confirm(answer, signal)
+    return answer
+  }
+  return (name, type, signal, options) => {
+    const answer = resolve(name, type, signal, options)
+    if (!signal.aborted) domains.prepare(name)
+    return answer.then((one) => (one.kind === 'nxdomain' && !one.secure ? checked(one, signal) : one))
+  }
+}
+
+/** NS, and SOA from resolvers that do not answer NS. */
+async function askFor(resolve: Resolve, tld: string, signal: AbortSignal): Promise<Answer> {
+  try {
+    return await resolve(tld, 'NS', signal)
+  } catch (error) {
+    if (!(error instanceof DnsError) || !OF_THE_TYPE.has(error.reason)) throw error
+    return resolve(tld, 'SOA', signal)
+  }
+}
+
+/** Refusals that may be of the type of the question alone. */
+const OF_THE_TYPE: ReadonlySet<DnsReason> = new Set(['refused', 'notimp', 'formerr', 'malformed'])
+
+async function waited(
+  shared: (tld: string, signal: AbortSignal) => Promise<Known>,
+  tld: string,
+  signal: AbortSignal,
+  question: { readonly name: string; readonly type: string },
+): Promise<Known> {
+  try {
+    return await shared(tld, signal)
+  } catch (error) {
+    if (!signal.aborted) throw error
+    throw new DnsError(timedOut(signal) ? 'timeout' : 'aborted', question)
+  }
+}
+
+/** The last label, lower case; the root has none and stands for all of them. */
+function topLevelOf(name: string): string {
+  const end = name.endsWith('.') ? name.length - 1 : name.length
+  const last = name.includes('\\') ? (labelsOf(name).at(-1) ?? '') : name.slice(name.lastIndexOf('.', end - 1) + 1, end)
+  return last === '' ? CONTROL : last.toLowerCase()
+}
+
+/** In the root zone by the suffix list, which is loaded at the first denial. `onion` is on it, and no resolver may know it (RFC 7686 §2). */
+async function isDelegated(tld: string): Promise<boolean> {
+  const { isTopLevelDomain } = await import('../../names/suffix.ts')
+  return tld !== 'onion' && isTopLevelDomain(tld)
+}
