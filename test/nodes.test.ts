@@ -128,6 +128,23 @@ it('takes a name that cannot be looked up now, and 256 addresses', async () => {
   expect(response.json().geo).toHaveLength(32)
 })
 
+it('one machine registers a few nodes, and not a thousand', async () => {
+  const app = await labApp(labWorld(ZONE))
+  const statuses = new Map<number, number>()
+  for (let i = 0; i < 100; i++) {
+    const body = { id: `m${i}`, url: `https://n1.example:${8_000 + i}` }
+    const { statusCode } = await app.inject(post('/v1/peer/register', body))
+    statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1)
+  }
+  expect([...statuses]).toEqual([
+    [201, 16],
+    [503, 84],
+  ])
+  expect((await app.inject(post('/v1/peer/register', { id: 'x', url: 'https://n1.example:8000' }))).statusCode).toBe(
+    403,
+  )
+})
+
 it('nobody takes the id of a living node', async () => {
   const app = await labApp(labWorld(ZONE))
   await app.inject(post('/v1/peer/register', NODE))

@@ -48,7 +48,7 @@ type Memory = { readonly by: string; readonly seen: (nonce: string) => boolean; 
 
 function byProof(
   operation: Parameters<Authorize>[0],
-  { peerSecret: secret, world }: HttpOptions,
+  { peerSecret: secret, origin, world }: HttpOptions,
   request: FastifyRequest,
   { by, seen, startedMs }: Memory,
 ): Auth {
@@ -56,7 +56,7 @@ function byProof(
   if (secret === undefined) return refuse('this node has no --peer-secret')
   const proof = parseProof(request.headers.authorization ?? '')
   if (!proof) return refuse('it is not in the form that it must have')
-  const call = { method: request.method, path: request.url, body: request.rawBody }
+  const call = { method: request.method, origin, path: request.url, body: request.rawBody }
   const why = refuteProof(proof, call, { secret, nowMs: world.now(), notBeforeMs: startedMs, seen })
   if (why !== undefined) return refuse(why)
   const auth = { by: `node ${proof.id}`, caller: { peer: proof.id, isAdmin: false } }

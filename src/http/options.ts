@@ -15,6 +15,8 @@ export type HttpOptions = CallerRule & {
   readonly mustHaveKey?: boolean
   /** The cluster's secret, where there is one. */
   readonly peerSecret?: string
+  /** The origin at which other nodes call this one: their proofs must be made for it. */
+  readonly origin: string
   /** Requests a minute for each key or address. */
   readonly ratePerMinute: number
   /** Requests under way at most. */

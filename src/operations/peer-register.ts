@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { peerAnswer } from '../answers/peers.ts'
 import { AppError } from '../base/errors.ts'
-import { CAPABILITIES, MAX_PEERS } from '../peers/peer.ts'
+import { parseOrigin } from '../peers/origin.ts'
+import { CAPABILITIES, MAX_PEERS, MAX_PER_HOST } from '../peers/peer.ts'
 import { defineOperation, withStatus } from './operation.ts'
 import { lineParam, listParam, textParam } from './params.ts'
 import { answerPeer, peerExample } from './peer-answer.ts'
 import { addressesParam, idParam, ownId } from './peer-input.ts'
-import { parsePeerUrl, refusePrivateUrl } from './peer-url.ts'
+import { refusePrivateUrl } from './peer-url.ts'
 
 /** A node makes itself known, or renews what it said. */
 export const peerRegister = defineOperation({
@@ -19,7 +20,7 @@ export const peerRegister = defineOperation({
   forPeers: true,
   input: z.object({
     id: idParam('id of the node; made up when left out').optional(),
-    url: textParam<string>('invalid_parameter', parsePeerUrl, {
+    url: textParam<string>('invalid_parameter', parseOrigin, {
       description: 'where the node is reached: HTTPS, and a public address, but in networks that were allowed',
       example: 'https://node-1.example',
     }),
@@ -52,6 +53,10 @@ export const peerRegister = defineOperation({
     })
     if (change.outcome === 'taken')
       throw new AppError('forbidden', `the id ${id} belongs to a living node at another URL`, { parameter: 'id' })
+    if (change.outcome === 'url_taken')
+      throw new AppError('forbidden', `${url} belongs to a living node with another id`, { parameter: 'url' })
+    if (change.outcome === 'crowded')
+      throw new AppError('overloaded', `${MAX_PER_HOST} nodes are known at ${new URL(url).hostname}; no more are taken`)
     if (!('peer' in change)) throw new AppError('overloaded', `${MAX_PEERS} nodes are known; no more are taken`)
     const answer = await answerPeer(ctx, deps, change.peer)
     return change.outcome === 'created' ? withStatus(answer, 201) : answer

@@ -1,19 +1,8 @@
 import { AppError } from '../base/errors.ts'
-import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { type Ip, parseIp } from '../names/ip.ts'
 import { DnsError } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 import type { Deps } from './deps.ts'
-
-/** Reads the URL of a node: an http or https origin, nothing behind it; given without a trailing slash. */
-export function parsePeerUrl(text: string): Parsed<string> {
-  const shown = JSON.stringify(text.slice(0, 100))
-  const url = text.length <= 256 ? URL.parse(text) : null
-  if (!url || !/^https?:$/.test(url.protocol)) return problem(`${shown} is not an http or https URL`)
-  if (url.username || url.password) return problem(`${shown} carries a user name or a password`)
-  if (url.pathname !== '/' || url.search || url.hash) return problem(`${shown} has more than scheme, host and port`)
-  return parsed(url.origin)
-}
 
 /**
  * Refuses a node's URL that would not be called: private and reserved addresses, and plain HTTP, but in networks that the operator allowed. A name

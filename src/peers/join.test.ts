@@ -13,24 +13,33 @@ const PEER = {
   ...{ capabilities: ['verify'], status: 'alive', load: null },
   ...{ registered_at: '2026-01-02T03:04:05.000Z', last_seen_at: '2026-01-02T03:04:05.000Z' },
 }
-const list: PeerReply = { status: 200, body: { peers: [PEER, { ...PEER, id: 'here' }, { id: 'odd' }], total: 3 } }
+const at = (id: string, url: string) => ({ ...PEER, id, url })
+/** What the other node knows: a node, this one, what is no node, and nodes whose URLs carry more than an origin. */
+const KNOWN = [
+  ...[PEER, { ...PEER, id: 'here' }, { id: 'odd' }],
+  ...[at('n3', 'https://n3.example/v1/pool'), at('n4', 'https://n4.example/?a='), at('n5', 'https://a:b@n5.example')],
+]
+const list: PeerReply = { status: 200, body: { peers: KNOWN, total: KNOWN.length } }
 const fine = (status = 200): PeerReply => ({ status, body: { ttl_ms: 1 } })
 
+type Answer = PeerReply | 'gone' | 'bug'
+
 /** Joins a node that answers register and heartbeat with `answers` in turn, until they are used up. */
-async function join(answers: readonly (PeerReply | 'gone')[]) {
+async function join(answers: readonly Answer[]) {
   const world = labWorld()
   const asked: string[] = []
   const stop = new AbortController()
   let turn = 0
   const call: PeerCall = async ({ method, url, body = '', headers }) => {
-    const { pathname } = new URL(url)
+    const { origin, pathname } = new URL(url)
     const proof = parseProof(headers?.authorization ?? '')!
     const against = { secret: SECRET, nowMs: world.now(), seen: () => false }
-    expect(refuteProof(proof, { method, path: pathname, body }, against)).toBeUndefined()
+    expect(refuteProof(proof, { method, origin, path: pathname, body }, against)).toBeUndefined()
     if (method === 'GET') return list
     asked.push(pathname.slice('/v1/peer/'.length))
     const answer = answers[turn++]!
     if (turn === answers.length) stop.abort()
+    if (answer === 'bug') throw new TypeError('a fault of ours')
     if (answer === 'gone') throw new FetchError('connect', 'refused')
     return answer
   }
@@ -52,7 +61,7 @@ async function join(answers: readonly (PeerReply | 'gone')[]) {
   return { asked, peers }
 }
 
-it.each<[string, readonly (PeerReply | 'gone')[], readonly string[]]>([
+it.each<[string, readonly Answer[], readonly string[]]>([
   ['registers, then keeps its heartbeat', [fine(201), fine(), fine()], ['register', 'heartbeat', 'heartbeat']],
   [
     'registers again where it is not known (any more)',
@@ -60,6 +69,7 @@ it.each<[string, readonly (PeerReply | 'gone')[], readonly string[]]>([
     ['register', 'heartbeat', 'register'],
   ],
   ['keeps on after a heartbeat that was lost', [fine(201), 'gone', fine()], ['register', 'heartbeat', 'heartbeat']],
+  ['keeps on after a fault of ours', [fine(201), 'bug', fine()], ['register', 'heartbeat', 'heartbeat']],
   ['tries again where it was refused', [{ status: 403, body: { detail: 'no' } }, fine(201)], ['register', 'register']],
   ['tries again where an answer is none', [{ status: 200, body: 'what?' }, fine(201)], ['register', 'register']],
 ])('%s', async (_, answers, asked) => {

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
 import { FetchError } from '../net/fetch.ts'
 import type { PeerCall, PeerReply } from '../net/peer-call.ts'
 import type { World } from '../world.ts'
-import { CAPABILITIES, type Load } from './peer.ts'
+import { CAPABILITIES, type Load, type Peer } from './peer.ts'
 import { readPeers } from './record.ts'
 import type { PeerRegistry } from './registry.ts'
 import { proofHeaders } from './registry.ts'
@@ -71,8 +71,9 @@ async function oneTurn(joining: Joining, isRegistered: boolean, signal: AbortSig
     await learn(joining, signal)
     return { isRegistered: true, ttlMs: Math.min(Math.max(ttl_ms, 1_000), 3_600_000) }
   } catch (error) {
-    if (error instanceof FetchError) return { isRegistered, ttlMs: 0, problem: error.message }
-    throw error
+    // Joining runs beside the service for its whole life: a fault of ours is logged as one and tried again like one of theirs.
+    if (!(error instanceof FetchError)) joining.log.error('joining a node failed', { url: joining.url, err: error })
+    return { isRegistered, ttlMs: 0, problem: error instanceof Error ? error.message : String(error) }
   }
 }
 
@@ -96,11 +97,21 @@ const heartbeat = (joining: Joining, signal: AbortSignal): Promise<PeerReply> =>
 }
 
 async function learn(joining: Joining, signal: AbortSignal): Promise<void> {
+  const askedMs = joining.now()
   const { status, body } = await send(joining, 'GET', '/v1/peer/peers', signal)
   if (status !== 200) return
   const { peers, node } = fields(body)
-  await joining.peers.learn([...readPeers(peers), ...readPeers([node])])
+  const [teller] = readPeers([node])
+  const aheadMs = (teller?.peer.lastSeenAtMs ?? askedMs) - askedMs
+  const told = [...readPeers(peers), ...(teller ? [teller] : [])]
+  await joining.peers.learn(told.map((one) => ({ ...one, peer: byOurClock(one.peer, aheadMs, askedMs) })))
 }
+
+/** A peer whose times were told by a clock that is `aheadMs` ahead of ours. The moment of asking stands for now, so that what travels for long grows no younger. */
+const byOurClock = (peer: Peer, aheadMs: number, askedMs: number): Peer => ({
+  ...peer,
+  lastSeenAtMs: Math.min(peer.lastSeenAtMs - aheadMs, askedMs),
+})
 
 function send(
   { url, peers, secret, call, now }: Joining,
@@ -110,7 +121,10 @@ function send(
   said?: Json,
 ): Promise<PeerReply> {
   const body = said === undefined ? undefined : JSON.stringify(said)
-  const headers = proofHeaders({ method, path, body: body ?? '' }, { id: peers.self.id, secret, nowMs: now() })
+  const headers = proofHeaders(
+    { method, origin: url, path, body: body ?? '' },
+    { id: peers.self.id, secret, nowMs: now() },
+  )
   const request = { method, url: `${url}${path}`, headers, maxBytes: MAX_ANSWER }
   return call({ ...request, ...(body === undefined ? {} : { body }) }, within(CALL_MS, signal))
 }

@@ -1,7 +1,15 @@
 import { expect, it } from 'vitest'
 import { ip } from '../names/ip.ts'
-import { DEAD_AFTER_LEASES, FORGET_AFTER_MS, MAX_PEERS, type Peer, statusOf, DEFAULT_TTL_MS as TTL_MS } from './peer.ts'
-import { applyEvent, choosePeers, type Peers } from './peers.ts'
+import {
+  DEAD_AFTER_LEASES,
+  FORGET_AFTER_MS,
+  MAX_PEERS,
+  MAX_PER_HOST,
+  type Peer,
+  statusOf,
+  DEFAULT_TTL_MS as TTL_MS,
+} from './peer.ts'
+import { applyEvent, applyTold, choosePeers, type Peers } from './peers.ts'
 
 const node = (id: string, url = `https://${id}.example`) => ({
   id,
@@ -33,6 +41,52 @@ it.each([
 ])('at %d another URL under a known id is %s (%s)', (atMs, outcome) => {
   const { peers } = register(EMPTY, 'a', T)
   expect(register(peers, 'a', atMs, 'https://other.example').outcome).toBe(outcome)
+})
+
+it.each([
+  [T + DEAD_AFTER_MS, 'url_taken', ['a']],
+  [T + DEAD_AFTER_MS + 1, 'created', ['b']],
+])('at %d another id at a known URL is %s', (atMs, outcome, ids) => {
+  const { peers } = register(EMPTY, 'a', T)
+  const changed = register(peers, 'b', atMs, 'https://a.example')
+  expect([changed.outcome, [...changed.peers.keys()]]).toEqual([outcome, ids])
+})
+
+it('one host cannot fill the registry, whatever its ports and ids', () => {
+  let peers: Peers = EMPTY
+  const outcomes = Array.from({ length: MAX_PER_HOST + 1 }, (_, i) => {
+    const changed = register(peers, `n${i}`, T, `https://one.example:${8_000 + i}`)
+    peers = changed.peers
+    return changed.outcome
+  })
+  expect(outcomes.slice(-2)).toEqual(['created', 'crowded'])
+  expect(register(peers, 'n0', T + 1, 'https://one.example:8000').outcome).toBe('renewed')
+  // Nor by taking up the ids of nodes that are dead.
+  const old = register(peers, 'old', T - DEAD_AFTER_MS - 2, 'https://other.example').peers
+  expect(register(old, 'old', T, 'https://one.example:9000').outcome).toBe('crowded')
+  expect(register(peers, 'next', T, 'https://two.example').outcome).toBe('created')
+})
+
+const told = (id: string, lastSeenAtMs: number, over: Partial<Peer> = {}): Peer => ({
+  ...{ ...node(id), load: { active: 1, capacity: 2 }, registeredAtMs: 0, lastSeenAtMs },
+  ...over,
+})
+it.each<[string, Peer, Partial<Peer> | undefined]>([
+  ['a new peer, with the time of who heard of it', told('b', T - 5), { lastSeenAtMs: T - 5, registeredAtMs: T }],
+  ['a dead one', told('b', T - DEAD_AFTER_MS - 1), undefined],
+  [
+    'news of a known one',
+    told('a', T - 4, { name: 'new' }),
+    { lastSeenAtMs: T - 4, name: 'new', registeredAtMs: T - 9 },
+  ],
+  ['what is older than what is known', told('a', T - 10, { name: 'old' }), { lastSeenAtMs: T - 9, name: 'a' }],
+  ['the id of a living one', told('a', T, { url: 'https://evil.example' }), { url: 'https://a.example' }],
+  ['the URL of a living one', told('b', T, { url: 'https://a.example' }), undefined],
+])('is told of %s', (_, peer, expected) => {
+  const { peers } = register(EMPTY, 'a', T - 9)
+  const after = applyTold(peers, [peer], at(T)).get(peer.id)
+  if (expected === undefined) expect(after).toBeUndefined()
+  else expect(after).toMatchObject(expected)
 })
 
 it('answers unknown to a heartbeat of a node it does not know', () => {

@@ -1,5 +1,5 @@
 import type { Ip } from '../names/ip.ts'
-import { FORGET_AFTER_MS, type Load, MAX_PEERS, type Peer, statusOf } from './peer.ts'
+import { FORGET_AFTER_MS, type Load, MAX_PEERS, MAX_PER_HOST, type Peer, statusOf } from './peer.ts'
 
 /** What a node says of itself when it registers. */
 export type NewPeer = Omit<Peer, 'registeredAtMs' | 'lastSeenAtMs' | 'load'>
@@ -14,40 +14,103 @@ export type PeerEvent =
 /** When it happened, and the lease in force, both in ms. */
 export type Moment = { readonly nowMs: number; readonly ttlMs: number }
 
-/** What became of an event. `taken`: another URL holds that id and is not dead. */
+/**
+ * What became of an event. `taken`: another URL holds that id and is not dead; `url_taken`: another id holds that URL and is not dead; `crowded`: 16 peers are
+ * known at that host; `full`: 1,000 are known.
+ */
 export type PeerChange =
   | { readonly peers: Peers; readonly outcome: 'created' | 'renewed'; readonly peer: Peer }
-  | { readonly peers: Peers; readonly outcome: 'unknown' | 'taken' | 'full' }
+  | { readonly peers: Peers; readonly outcome: 'unknown' | Refusal }
+type Refusal = 'taken' | 'url_taken' | 'crowded' | 'full'
 
 /**
- * The peers after an event. A node that registers again under its id and URL renews; under an id that another living URL holds it is
- * refused, so that nobody takes a node's place; the id of a dead node is free. Peers that were silent for a day are forgotten; at most 1,000 are kept.
+ * The peers after an event. A node that registers again under its id and URL renews. Under an id that another living URL holds, or at a URL that another living id
+ * holds, it is refused, so that nobody takes a node's place; those of a dead node are free. Peers that were silent for a day are forgotten.
  */
 export function applyEvent(peers: Peers, event: PeerEvent, at: Moment): PeerChange {
-  const { nowMs, ttlMs } = at
-  const kept = new Map([...peers].filter(([, peer]) => nowMs - peer.lastSeenAtMs <= FORGET_AFTER_MS))
-  if (event.kind === 'heartbeat') {
-    const known = kept.get(event.id)
-    if (!known) return { peers: kept, outcome: 'unknown' }
-    const peer: Peer = {
-      ...known,
-      load: event.load ?? known.load,
-      addresses: event.addresses ?? known.addresses,
-      lastSeenAtMs: nowMs,
-    }
-    return { peers: kept.set(peer.id, peer), outcome: 'renewed', peer }
+  const index = indexed(peers, at)
+  const change = event.kind === 'heartbeat' ? heartbeat(index, event, at) : register(index, event.peer, at)
+  if (typeof change === 'string') return { peers: index.byId, outcome: change }
+  const known = peers.has(change.id)
+  put(index, change)
+  return { peers: index.byId, outcome: known ? 'renewed' : 'created', peer: change }
+}
+
+/**
+ * The peers after another node told of those that it knows; `lastSeenAtMs` is when that node heard of each, by our clock. Hearsay never makes a peer younger than it
+ * is: what is older than what is known here is passed over, and so are the dead, so that two nodes that tell each other of a third do not keep it alive.
+ */
+export function applyTold(peers: Peers, told: readonly Peer[], at: Moment): Peers {
+  const index = indexed(peers, at)
+  for (const peer of told) {
+    const known = index.byId.get(peer.id)
+    if (statusOf(peer, at.nowMs, at.ttlMs) === 'dead') continue
+    if (known && peer.lastSeenAtMs <= known.lastSeenAtMs) continue
+    if (refusalOf(index, peer, at) === undefined)
+      put(index, { ...peer, registeredAtMs: known?.registeredAtMs ?? at.nowMs })
   }
-  const known = kept.get(event.peer.id)
-  if (known && known.url !== event.peer.url && statusOf(known, nowMs, ttlMs) !== 'dead')
-    return { peers: kept, outcome: 'taken' }
-  if (!known && kept.size >= MAX_PEERS) return { peers: kept, outcome: 'full' }
-  const peer: Peer = {
-    ...event.peer,
-    load: known?.load,
-    registeredAtMs: known?.registeredAtMs ?? nowMs,
-    lastSeenAtMs: nowMs,
-  }
-  return { peers: kept.set(peer.id, peer), outcome: known ? 'renewed' : 'created', peer }
+  return index.byId
+}
+
+/** The peers by id, by URL and counted by host, without those that were silent for a day. */
+type Index = {
+  readonly byId: Map<string, Peer>
+  readonly idAt: Map<string, string>
+  readonly hosts: Map<string, number>
+}
+
+function indexed(peers: Peers, { nowMs }: Moment): Index {
+  const index: Index = { byId: new Map(), idAt: new Map(), hosts: new Map() }
+  for (const peer of peers.values()) if (nowMs - peer.lastSeenAtMs <= FORGET_AFTER_MS) put(index, peer)
+  return index
+}
+
+/** Puts a peer in place of the one with its id, and of the one at its URL: a URL is one node. */
+function put(index: Index, peer: Peer): void {
+  const replaced = [index.byId.get(peer.id), index.byId.get(index.idAt.get(peer.url) ?? '')]
+  for (const other of new Set(replaced)) if (other) remove(index, other, peer.id)
+  index.byId.set(peer.id, peer)
+  index.idAt.set(peer.url, peer.id)
+  count(index, peer, 1)
+}
+
+function remove(index: Index, peer: Peer, keptId: string): void {
+  if (peer.id !== keptId) index.byId.delete(peer.id) // the one with this id keeps its place in the order
+  index.idAt.delete(peer.url)
+  count(index, peer, -1)
+}
+
+const count = ({ hosts }: Index, { url }: Peer, by: number): void =>
+  void hosts.set(hostOf(url), (hosts.get(hostOf(url)) ?? 0) + by)
+
+const hostOf = (url: string): string => new URL(url).hostname
+
+function heartbeat(
+  { byId }: Index,
+  { id, load, addresses }: PeerEvent & { readonly kind: 'heartbeat' },
+  { nowMs }: Moment,
+): Peer | 'unknown' {
+  const known = byId.get(id)
+  if (!known) return 'unknown'
+  return { ...known, load: load ?? known.load, addresses: addresses ?? known.addresses, lastSeenAtMs: nowMs }
+}
+
+function register(index: Index, peer: NewPeer, at: Moment): Peer | Refusal {
+  const known = index.byId.get(peer.id)
+  const times = { registeredAtMs: known?.registeredAtMs ?? at.nowMs, lastSeenAtMs: at.nowMs }
+  return refusalOf(index, peer, at) ?? { ...peer, load: known?.load, ...times }
+}
+
+function refusalOf(index: Index, { id, url }: NewPeer, { nowMs, ttlMs }: Moment): Refusal | undefined {
+  const isLiving = (peer: Peer): boolean => statusOf(peer, nowMs, ttlMs) !== 'dead'
+  const known = index.byId.get(id)
+  if (known?.url === url) return undefined
+  if (known && isLiving(known)) return 'taken'
+  const there = index.byId.get(index.idAt.get(url) ?? '')
+  if (there && isLiving(there)) return 'url_taken'
+  if (there) return undefined
+  if ((index.hosts.get(hostOf(url)) ?? 0) >= MAX_PER_HOST) return 'crowded'
+  return !known && index.byId.size >= MAX_PEERS ? 'full' : undefined
 }
 
 /** The peers that may be asked now, the least loaded first; those of an equal load in a random order. `random` gives 0 (included) to 1 (excluded). */

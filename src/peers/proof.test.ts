@@ -2,7 +2,12 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type Call, formatProof, type ProofCheck, parseProof, refuteProof } from './proof.ts'
 
-const CALL: Call = { method: 'POST', path: '/v1/peer/register', body: '{"url":"https://a.example"}' }
+const CALL: Call = {
+  method: 'POST',
+  origin: 'https://b.example',
+  path: '/v1/peer/register',
+  body: '{"url":"https://a.example"}',
+}
 const NOW = 1_700_000_000_000
 const by = { id: 'a', nonce: 'abcdefghijklmnop', nowMs: NOW }
 const proof = parseProof(formatProof(CALL, by, 's3cret'))!
@@ -18,6 +23,7 @@ it.each<[string, Call, Parameters<typeof refuteProof>[2], string | undefined]>([
   ['holds within the window', CALL, check({ nowMs: NOW + 60_000 }), undefined],
   ['another body', { ...CALL, body: '{}' }, check(), 'signature'],
   ['another path', { ...CALL, path: '/v1/peer/heartbeat' }, check(), 'signature'],
+  ['another node', { ...CALL, origin: 'https://c.example' }, check(), 'signature'],
   ['another method', { ...CALL, method: 'GET' }, check(), 'signature'],
   ['another secret', CALL, check({ secret: 'other' }), 'signature'],
   ['stale', CALL, check({ nowMs: NOW + 62_000 }), 'too old'],

@@ -9,7 +9,13 @@ export const NONCE_MS = 2 * WINDOW_MS + 1_000
 /** Nonces that are remembered; beyond it the oldest go, and with them nothing older than the window when fewer calls come in a minute. */
 export const MAX_NONCES = 100_000
 
-export type Call = { readonly method: string /** With the query. */; readonly path: string; readonly body: string }
+/** What is proven. `origin` is that of the node that is called, so that no other node takes the call; `path` is with the query. */
+export type Call = {
+  readonly method: string
+  readonly origin: string
+  readonly path: string
+  readonly body: string
+}
 export type Proof = { readonly id: string; readonly ts: number; readonly nonce: string; readonly sig: string }
 
 /** The header value of a call. `nonce` is 16 to 64 characters of base64url that were never used before; `nowMs` goes out in whole seconds. */
@@ -46,7 +52,8 @@ export type ProofCheck = {
 /** Why a proof does not hold, or undefined when it does: signature (in constant time), then age, then whether its nonce was seen. */
 export function refuteProof(proof: Proof, call: Call, check: ProofCheck): string | undefined {
   const expected = Buffer.from(signature(call, proof, check.secret), 'hex')
-  if (!timingSafeEqual(expected, Buffer.from(proof.sig, 'hex'))) return 'the signature does not fit'
+  if (!timingSafeEqual(expected, Buffer.from(proof.sig, 'hex')))
+    return `the signature does not fit: another secret, or the call was made for another node than ${call.origin}`
   if (Math.abs(check.nowMs - proof.ts * 1_000) > WINDOW_MS)
     return 'the call is too old, or the clocks of the two nodes are more than 60 s apart'
   if (check.notBeforeMs !== undefined && proof.ts * 1_000 + 1_000 <= check.notBeforeMs)
@@ -61,6 +68,6 @@ function signature(
 ): string {
   const body = createHash('sha256').update(call.body).digest('hex')
   return createHmac('sha256', secret)
-    .update([call.method, call.path, body, by.id, by.ts, by.nonce].join('\n'))
+    .update([call.method, call.origin, call.path, body, by.id, by.ts, by.nonce].join('\n'))
     .digest('hex')
 }

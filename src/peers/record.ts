@@ -3,11 +3,18 @@ import type { GeoAnswer } from '../answers/geo.ts'
 import type { PeerAnswer } from '../answers/peers.ts'
 import { printable } from '../base/text.ts'
 import { type Ip, parseIp } from '../names/ip.ts'
+import { parseOrigin } from './origin.ts'
 import { CAPABILITIES, MAX_ADDRESSES, MAX_PEERS, NODE_ID, type Peer, type PeerStatus, statusOf } from './peer.ts'
 import type { Moment, Peers } from './peers.ts'
 
 const address = z.string().transform((text, ctx): Ip => {
   const read = parseIp(text)
+  if (read.ok) return read.value
+  ctx.issues.push({ code: 'custom', message: read.problem, input: text })
+  return z.NEVER
+})
+const origin = z.string().transform((text, ctx): string => {
+  const read = parseOrigin(text)
   if (read.ok) return read.value
   ctx.issues.push({ code: 'custom', message: read.problem, input: text })
   return z.NEVER
@@ -23,7 +30,7 @@ const time = z.string().transform((value, ctx): number => {
 /** The record of a peer as it is told to others and kept over a restart. */
 const record = z.object({
   id: z.string().regex(NODE_ID),
-  url: z.url({ protocol: /^https?$/ }).max(256),
+  url: origin,
   name: text(100),
   region: text(100),
   addresses: z.array(address).max(MAX_ADDRESSES),

@@ -2,7 +2,15 @@ import { randomBytes } from 'node:crypto'
 import type { PeerCall, PeerReply } from '../net/peer-call.ts'
 import type { World } from '../world.ts'
 import { type Capability, MAX_PEERS, type Peer } from './peer.ts'
-import { applyEvent, choosePeers, type NewPeer, type PeerChange, type PeerEvent, type Peers } from './peers.ts'
+import {
+  applyEvent,
+  applyTold,
+  choosePeers,
+  type NewPeer,
+  type PeerChange,
+  type PeerEvent,
+  type Peers,
+} from './peers.ts'
 import { type Call, formatProof } from './proof.ts'
 import { peersById, presentPeer, type ReadPeer, readPeers } from './record.ts'
 
@@ -30,7 +38,7 @@ export type PeerRegistry = {
   readonly ttlMs: number
   readonly all: () => Promise<Peers>
   readonly apply: (event: PeerEvent) => Promise<PeerChange>
-  /** Takes up the living nodes that another node knows; this one is left out, and so is who would take another's id. */
+  /** Takes up the living nodes that another node knows, with the times by our clock; this node is left out, and so is one that would take another's id or URL. */
   readonly learn: (told: readonly ReadPeer[]) => Promise<void>
   /** Living nodes that can, the least loaded first. */
   readonly choose: (capability: Capability) => Promise<readonly Peer[]>
@@ -94,14 +102,13 @@ export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
 
   async function learn(told: readonly ReadPeer[]): Promise<void> {
     await load()
-    const living = told.filter(({ peer, status }) => status === 'alive' && peer.id !== self.id && peer.url !== self.url)
-    for (const { peer } of living) {
-      const { registeredAtMs: _since, lastSeenAtMs: _seen, load: busy, ...said } = peer
-      const { outcome } = change({ kind: 'register', peer: said })
-      if (busy && (outcome === 'created' || outcome === 'renewed'))
-        change({ kind: 'heartbeat', id: peer.id, load: busy })
-    }
-    if (living.length > 0) await keep()
+    const others = told.filter(({ peer, status }) => status === 'alive' && peer.id !== self.id && peer.url !== self.url)
+    peers = applyTold(
+      peers,
+      others.map(({ peer }) => peer),
+      moment(),
+    )
+    if (others.length > 0) await keep()
   }
 
   return {
@@ -122,7 +129,10 @@ export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
         {
           method: 'GET',
           url: `${peer.url}${path}`,
-          headers: proofHeaders({ method: 'GET', path, body: '' }, { id: self.id, secret, nowMs: now() }),
+          headers: proofHeaders(
+            { method: 'GET', origin: peer.url, path, body: '' },
+            { id: self.id, secret, nowMs: now() },
+          ),
           maxBytes: MAX_ANSWER,
         },
         signal,

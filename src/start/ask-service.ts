@@ -36,7 +36,7 @@ export async function askService(
   const body = operation.method === 'POST' ? JSON.stringify(raw) : undefined
   const headers = {
     accept: 'application/json',
-    ...authorization(operation, `${url.pathname}${url.search}`, body ?? '', to, raw),
+    ...authorization(operation, url, body ?? '', to, raw),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   }
   const { isOk, status, text } = await exchange(url, {
@@ -87,7 +87,7 @@ async function exchange(url: URL, request: RequestInit): Promise<Exchanged> {
 
 function authorization(
   { method, forPeers }: Operation,
-  path: string,
+  { origin, pathname, search }: URL,
   body: string,
   { key, peerSecret: secret, nodeId }: AskedService,
   raw: Readonly<Record<string, unknown>>,
@@ -95,7 +95,7 @@ function authorization(
   if (key) return { authorization: `Bearer ${key}` }
   if (!forPeers || secret === undefined) return {}
   const id = typeof raw.id === 'string' ? raw.id.trim() : (nodeId ?? 'command-line')
-  return proofHeaders({ method, path, body }, { id, secret, nowMs: Date.now() })
+  return proofHeaders({ method, origin, path: `${pathname}${search}`, body }, { id, secret, nowMs: Date.now() })
 }
 
 /** A line each, as the operation's `run` gives them in one. */

@@ -41,6 +41,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
     onAnswer: metrics.answered,
     metrics: metrics.read,
     ...(config.peerSecret === undefined ? {} : { peerSecret: config.peerSecret }),
+    origin: deps.peers.self.url ?? originOf(config),
     version,
   })
   metrics.watch(deps, app.underWay, outside.world.now)
@@ -83,10 +84,15 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
   } catch (cause) {
     const why = NOT_LISTENING[(cause as NodeJS.ErrnoException).code ?? '']
     if (why === undefined) throw cause
-    const address = host.includes(':') ? `[${host}]` : host
-    throw new AppError('invalid_parameter', `could not listen on ${address}:${port}: ${why}`, { cause })
+    throw new AppError('invalid_parameter', `could not listen on ${hostAndPort({ host, port })}: ${why}`, { cause })
   }
 }
+
+const hostAndPort = ({ host, port }: Pick<Config, 'host' | 'port'>): string =>
+  `${host.includes(':') ? `[${host}]` : host}:${port}`
+
+/** Where a node without --node-url is called: where it listens. */
+const originOf = (config: Pick<Config, 'host' | 'port'>): string => new URL(`http://${hostAndPort(config)}`).origin
 
 /** How often the listings of the pool's addresses are looked at, ms; how long one look may take. */
 const POOL_EVERY_MS = 15 * 60_000

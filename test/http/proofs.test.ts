@@ -1,17 +1,25 @@
 import { expect, it } from 'vitest'
 import { formatProof } from '../../src/peers/proof.ts'
-import { LAB_SECRET, labApp, labDeps } from '../lab/app.ts'
+import { LAB_ORIGIN, LAB_SECRET, labApp, labDeps } from '../lab/app.ts'
 import { labWorld } from '../lab/world.ts'
 
 const NOW = labWorld().now()
 const PATH = '/v1/peer/register'
 let count = 0
 
-type Over = { secret?: string; nowMs?: number; id?: string; signed?: string; path?: string; nonce?: string }
+type Over = {
+  origin?: string
+  secret?: string
+  nowMs?: number
+  id?: string
+  signed?: string
+  path?: string
+  nonce?: string
+}
 const headersFor = (body: string, over: Over = {}) => ({
   'content-type': 'application/json',
   authorization: formatProof(
-    { method: 'POST', path: over.path ?? PATH, body: over.signed ?? body },
+    { method: 'POST', origin: over.origin ?? LAB_ORIGIN, path: over.path ?? PATH, body: over.signed ?? body },
     {
       id: over.id ?? 'n1',
       nonce: over.nonce ?? `nonce-${String(++count).padStart(16, '0')}`,
@@ -29,6 +37,7 @@ it.each<[string, Over, string, number, string | undefined]>([
   ['a forged signature', { secret: 'a guess at the secret' }, BODY, 401, 'signature'],
   ['a changed body', { signed: '{}' }, BODY, 401, 'signature'],
   ['another path', { path: '/v1/peer/heartbeat' }, BODY, 401, 'signature'],
+  ['made for another node', { origin: 'https://n2.example' }, BODY, 401, 'another node than https://here.example'],
   ['stale', { nowMs: NOW - 61_000 }, BODY, 401, 'too old'],
   ['from the future', { nowMs: NOW + 61_000 }, BODY, 401, 'too old'],
   ['made before this node started', { nowMs: NOW - 2_000 }, BODY, 401, 'before this node started'],
@@ -67,7 +76,7 @@ it('refuses what is no proof at all, and proofs where there is no secret', async
 it('lets nodes ask what keys of read and verify may, and not what admin may', async () => {
   const server = await labApp(labWorld(), { peerSecret: LAB_SECRET })
   const get = async (path: string) => {
-    const call = { method: 'GET', path, body: '' }
+    const call = { method: 'GET', origin: LAB_ORIGIN, path, body: '' }
     const by = { id: 'n1', nonce: `nonce-${String(++count).padStart(16, '0')}`, nowMs: NOW }
     return (await server.inject({ url: path, headers: { authorization: formatProof(call, by, LAB_SECRET) } }))
       .statusCode

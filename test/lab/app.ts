@@ -51,6 +51,8 @@ export const labPool = (world: World, blacklists: Blacklists, addresses: readonl
   })
 
 export const LAB_SECRET = 'the secret of the lab cluster'
+/** Where other nodes call the lab's. */
+export const LAB_ORIGIN = 'https://here.example'
 
 const unasked: PeerCall = async () => {
   throw new Error('the lab has no other node: fake the call in this test')
@@ -67,6 +69,7 @@ export async function labApp(
     world,
     deps: labDeps(world),
     keys: () => [],
+    origin: LAB_ORIGIN,
     hostNames: [],
     corsOrigins: [],
     ratePerMinute: 1_000_000,
