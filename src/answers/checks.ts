@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 import { reason, status } from './finding.ts'
+import { spf } from './spf.ts'
 
 /** The object of each check in the answers of `/v1/check` and `/v1/report`: its own fields, then `status`, and `reason` where it is unknown. */
 
@@ -8,35 +9,7 @@ const strings = z.array(z.string())
 const doubtful = { status, reason }
 const policy = z.enum(['none', 'quarantine', 'reject', ''])
 
-/** One include of an SPF record with what it costs; `includes` are its own. */
-export const spfInclude = z
-  .strictObject({
-    term: z.string(),
-    domain: z.string().optional(),
-    state: z.string(),
-    reason: z.string().optional(),
-    lookups: z.int(),
-    void_lookups: z.int(),
-    all: z.string().optional(),
-    record: z.string().optional(),
-    get includes() {
-      return z.array(spfInclude)
-    },
-  })
-  .meta({ id: 'SpfInclude' })
-
-export const spf = z
-  .strictObject({
-    valid: z.boolean(),
-    record: z.string().optional(),
-    ...doubtful,
-    records: strings,
-    lookups: z.int().optional(),
-    void_lookups: z.int().optional(),
-    all: z.string().optional(),
-    includes: z.array(spfInclude),
-  })
-  .meta({ id: 'Spf' })
+export { spf }
 
 /** One DKIM key, without the domain that it was asked of. */
 export const dkimKey = z.strictObject({
@@ -260,7 +233,6 @@ export const tlsRpt = z
 type Own<S extends z.ZodType> = Omit<AnswerOf<S>, 'status' | 'reason'> & { readonly reason?: string | undefined }
 
 export type SpfFields = Own<typeof spf>
-export type SpfInclude = AnswerOf<typeof spfInclude>
 export type DkimFields = Own<typeof dkim>
 export type DkimKey = AnswerOf<typeof dkimKey>
 export type DmarcFields = Own<typeof dmarc>

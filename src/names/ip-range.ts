@@ -52,6 +52,11 @@ const RANGES = [
   ['::/0', 'reserved'],
 ] as const
 
+/** The networks of the special-purpose registries (RFC 6890) with their use, those within others before them. */
+export const SPECIAL_NETWORKS: readonly { readonly network: string; readonly range: IpRange }[] = RANGES.map(
+  ([network, range]) => ({ network, range }),
+)
+
 /** The ranges of a family, read with the first address of it that is judged. */
 const ranges = (family: Family): (() => readonly Range[]) =>
   once(() =>

@@ -10,15 +10,17 @@ export function fromSpf(outcome: Outcome<SpfFacts>): SpfScoreInput {
   if (outcome.status === 'unknown') return { state: 'unknown' }
   const { reading } = outcome.facts
   if (!reading) return { state: 'none', finding: firstOf(outcome, ['spf.no_domain']) ?? 'spf.no_record' }
-  if (reading.permerrors.length > 0) return { state: 'permerror', finding: firstOf(outcome, PERMERROR) ?? 'spf.syntax' }
+  const { everybody } = reading.extent
+  if (reading.permerrors.length > 0 && !everybody)
+    return { state: 'permerror', finding: firstOf(outcome, PERMERROR) ?? 'spf.syntax' }
   const has = (id: FindingId): boolean => firstOf(outcome, [id]) !== undefined
   return {
     state: 'record',
-    // An include that lets everybody pass is a `+all` by another name.
-    all: reading.passesAll ? '+' : (reading.all ?? (has('spf.no_all') ? 'none' : 'unread')),
+    // Whoever lets everybody pass, by whatever road, is a `+all` by another name.
+    all: everybody ? '+' : (reading.all ?? (has('spf.no_all') ? 'none' : 'unread')),
     ...told('allFinding', firstOf(outcome, ALL)),
     ...told('ptr', firstOf(outcome, ['spf.ptr'])),
-    ...told('wide', firstOf(outcome, ['spf.many_addresses'])),
+    ...told('wide', firstOf(outcome, ['spf.very_many_addresses', 'spf.many_addresses'])),
     ...told('long', firstOf(outcome, ['spf.very_long', 'spf.long'])),
     ...told('untidy', firstOf(outcome, ['spf.after_all', 'spf.duplicate_include'])),
   }
@@ -77,6 +79,7 @@ export function fromDmarc(outcome: Outcome<DmarcFacts>): DmarcScoreInput {
 const PERMERROR = [
   'spf.many_records',
   'spf.syntax',
+  'spf.too_long',
   'spf.loop',
   'spf.include_without_record',
   'spf.include_broken',
@@ -84,7 +87,7 @@ const PERMERROR = [
   'spf.too_many_void_lookups',
   'spf.too_many_mx',
 ] as const
-const ALL = ['spf.plus_all', 'spf.include_passes_all', 'spf.neutral_all', 'spf.softfail', 'spf.no_all'] as const
+const ALL = ['spf.plus_all', 'spf.everybody', 'spf.neutral_all', 'spf.softfail', 'spf.no_all'] as const
 const ABSENT = ['dmarc.misplaced', 'dmarc.no_record_parked'] as const
 const UNUSABLE = ['dmarc.duplicate_tag', 'dmarc.unusable_policy', 'dmarc.several_records', 'dmarc.malformed'] as const
 const WEAK_POLICY = [

@@ -1,7 +1,7 @@
 import { contains } from '../../names/cidr.ts'
 import { checkedName, presentationOf } from './ask.ts'
 import { expandName, usesLetter } from './expand.ts'
-import { isSpf, parseSpf } from './parse.ts'
+import { isSpf, MAX_RECORD, parseSpf } from './parse.ts'
 import { addressesOf, MAX_MX_NAMES, type Run } from './run.ts'
 import type { Directive, MacroString, SpfRecord } from './terms.ts'
 
@@ -36,7 +36,7 @@ function follow(run: Run, target: MacroString, domain: string): void {
     const checked = checkedName(name)
     if (checked === undefined) return
     const texts = (await run.ask(presentationOf(checked), 'TXT')).records.filter(isSpf)
-    const record = texts.length === 1 ? parseSpf(texts[0]!) : undefined
+    const record = texts.length === 1 && texts[0]!.length <= MAX_RECORD ? parseSpf(texts[0]!) : undefined
     if (record?.ok) lookAhead(run, record.value, checked)
   })
 }

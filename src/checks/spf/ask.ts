@@ -5,18 +5,36 @@ import type { Ctx } from '../../world.ts'
 /** Asks the resolver, each question once: what was asked ahead is there when its turn comes. Names are presentation format, as those in answers are. */
 export type Ask = <T extends RecordType>(name: string, type: T) => Promise<Answer<T>>
 
+/** A text longer than this waits for its turn, so that the work for it is a step of its own. */
+const LONG_TEXT = 2_048
+
 /** An {@link Ask} that remembers for the time of one evaluation. Rejects as `Resolve` does. Memory: one entry a question; the callers are bounded. */
 export function askOnce(ctx: Pick<Ctx, 'resolve' | 'signal'>): Ask {
   const asked = new Map<string, Promise<Answer>>()
+  const turn = oneATurn()
   return <T extends RecordType>(name: string, type: T): Promise<Answer<T>> => {
     const key = `${type} ${name.toLowerCase()}`
     const known = asked.get(key)
     if (known !== undefined) return known as Promise<Answer<T>>
-    const answer = ctx.resolve(name, type, ctx.signal)
+    const answer = ctx
+      .resolve(name, type, ctx.signal)
+      .then((found) => (isLong(found) ? turn().then(() => found) : found))
     // Asked ahead and perhaps never needed; whoever needs the answer awaits the same promise and sees the failure.
     answer.catch(() => {})
     asked.set(key, answer as Promise<Answer>)
     return answer
+  }
+}
+
+const isLong = ({ type, records }: Answer<RecordType>): boolean =>
+  type === 'TXT' && records.some((text) => typeof text === 'string' && text.length > LONG_TEXT)
+
+/** Lets one caller go on in each turn of the event loop, first come, first served. */
+function oneATurn(): () => Promise<void> {
+  let last = Promise.resolve()
+  return () => {
+    last = last.then(() => new Promise((resolve) => setImmediate(resolve)))
+    return last
   }
 }
 

@@ -1,7 +1,6 @@
-import type { Ip } from '../../names/ip.ts'
 import { checkedName, presentationOf } from './ask.ts'
 import { expandName } from './expand.ts'
-import { parseSpf } from './parse.ts'
+import { MAX_RECORD, parseSpf, tooLong } from './parse.ts'
 import {
   allOf,
   asksDns,
@@ -19,6 +18,8 @@ export type Draft = Omit<SpfNode, 'terms'> & {
   readonly terms: readonly TermDraft[]
   /** The names above it. */
   readonly path: readonly string[]
+  /** The look-ups that a client has made when it comes here, at least (RFC 7208 §4.6.4). */
+  readonly before: number
 }
 export type TermDraft = {
   readonly text: string
@@ -30,43 +31,51 @@ export type TermDraft = {
   reason?: string
   node?: Draft
   exchanges?: number
-  addresses?: readonly Ip[]
-  allAddresses?: boolean
+  found?: NonNullable<SpfTerm['found']>
 }
 
+/** Terms kept of one record, of those that cost a look-up; ten are the limit. */
+const MAX_TERMS = 64
+
+/** Where a node stands in its tree. */
+export type Place = Pick<Draft, 'path' | 'before'>
+
 /** The node of a name whose TXT records were read, its terms not yet asked. */
-export function draftNode(domain: string, records: readonly string[], path: readonly string[]): Draft {
-  const node = { domain, records, terms: [], path }
+export function draftNode(domain: string, records: readonly string[], place: Place): Draft {
+  const node = { domain, records, terms: [], ...place }
   if (records.length === 0) return { ...node, state: 'none' }
   if (records.length > 1) return { ...node, state: 'several' } // RFC 7208 §4.5
-  const record = parseSpf(records[0]!)
+  const text = records[0]!
+  if (text.length > MAX_RECORD) return { ...node, state: 'too_long', reason: tooLong(text) }
+  const record = parseSpf(text)
   if (!record.ok) return { ...node, state: 'syntax', reason: record.problem, at: record.at ?? 0 }
-  const root = path[0] ?? domain
-  return { ...node, state: 'record', record: record.value, terms: termsOf(record.value, domain, root) }
+  const { terms, leftOut } = termsOf(record.value, domain, place.path[0] ?? domain)
+  return { ...node, state: 'record', record: record.value, terms, ...(leftOut > 0 ? { termsLeftOut: leftOut } : {}) }
 }
 
 /** The node of a name that could not be read. */
-export const unanswered = (domain: string, state: NodeState, reason: string, path: readonly string[]): Draft => ({
+export const unanswered = (domain: string, state: NodeState, reason: string, place: Place): Draft => ({
   domain,
   state,
   reason,
   records: [],
   terms: [],
-  path,
+  ...place,
 })
 
-function termsOf(record: SpfRecord, domain: string, root: string): TermDraft[] {
-  const terms = reachable(record)
-    .filter(({ mechanism }) => asksDns(mechanism))
-    .map((directive) => {
-      const { mechanism } = directive
-      const target = 'domain' in mechanism ? mechanism.domain : undefined
-      const leads = mechanism.kind === 'include'
-      return { text: formatDirective(directive), directive, leads, ...named(target, domain, root) }
-    })
-  if (!record.redirect || allOf(record)) return terms
-  const text = `redirect=${formatMacroString(record.redirect)}`
-  return [...terms, { text, leads: true, ...named(record.redirect, domain, root) }]
+function termsOf(record: SpfRecord, domain: string, root: string): { terms: TermDraft[]; leftOut: number } {
+  const asking = reachable(record).filter(({ mechanism }) => asksDns(mechanism))
+  const terms: TermDraft[] = asking.slice(0, MAX_TERMS).map((directive) => {
+    const { mechanism } = directive
+    const target = 'domain' in mechanism ? mechanism.domain : undefined
+    const leads = mechanism.kind === 'include'
+    return { text: formatDirective(directive), directive, leads, ...named(target, leads, domain, root) }
+  })
+  if (record.redirect && !allOf(record)) {
+    const text = `redirect=${formatMacroString(record.redirect)}`
+    terms.push({ text, leads: true, ...named(record.redirect, true, domain, root) })
+  }
+  return { terms, leftOut: Math.max(0, asking.length - MAX_TERMS) }
 }
 
 /**
@@ -74,12 +83,13 @@ function termsOf(record: SpfRecord, domain: string, root: string): TermDraft[] {
  */
 function named(
   target: MacroString | undefined,
+  leads: boolean,
   domain: string,
   root: string,
 ): Pick<TermDraft, 'name' | 'state' | 'reason'> {
   const name = target ? expandName(target, { domain, senderDomain: root }) : domain
   if (name === undefined) return { state: 'macro' }
-  if (checkedName(name) === undefined)
+  if (leads && checkedName(name) === undefined)
     return { name, state: 'malformed', reason: 'not a domain name that can have a record' }
   return { name: presentationOf(name), state: 'not_asked' }
 }

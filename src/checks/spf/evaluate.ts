@@ -3,7 +3,7 @@ import { lookAhead } from './ahead.ts'
 import { checkedName, presentationOf } from './ask.ts'
 import { expandName, usesLetter } from './expand.ts'
 import { matchMechanism } from './match.ts'
-import { isSpf, parseSpf } from './parse.ts'
+import { isSpf, MAX_RECORD, parseSpf, tooLong } from './parse.ts'
 import { validatedName } from './pointer.ts'
 import {
   MAX_LOOKUPS,
@@ -66,6 +66,7 @@ async function select(run: Run, domain: string): Promise<{ readonly record: SpfR
   }
   if (texts.length === 0) return end(run, domain, 'none', 'no SPF record')
   if (texts.length > 1) return end(run, domain, 'permerror', `${texts.length} SPF records`)
+  if (texts[0]!.length > MAX_RECORD) return end(run, domain, 'permerror', tooLong(texts[0]!))
   const record = parseSpf(texts[0]!)
   if (record.ok) return { record: record.value }
   return end(run, domain, 'permerror', `syntax, at character ${record.at ?? 0}: ${record.problem}`)

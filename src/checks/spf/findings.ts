@@ -1,4 +1,15 @@
-import { defineFindings, list } from '../check.ts'
+import { type Args, defineFindings, list } from '../check.ts'
+
+/** Items of a list that a sentence shows. */
+const MAX_SHOWN = 15
+
+/** The first 15 items of a list, and how many more there are. */
+function some(items: Args[string] | undefined): string {
+  if (!Array.isArray(items) || items.length <= MAX_SHOWN) return list(items)
+  return `${list(items.slice(0, MAX_SHOWN))} and ${items.length - MAX_SHOWN} more`
+}
+
+const count = (value: Args[string] | undefined): string => Number(value).toLocaleString('en-US')
 
 export const findings = defineFindings({
   'spf.no_domain': {
@@ -37,11 +48,19 @@ export const findings = defineFindings({
     repair: 'Correct the term.',
     reference: 'RFC 7208 §4.6',
   },
+  'spf.too_long': {
+    severity: 'high',
+    title: 'The SPF record is too long to be evaluated',
+    detail: ({ length, most }) =>
+      `${count(length)} characters: records of more than ${count(most)} are not evaluated here, and few receivers take them.`,
+    repair: 'Remove the terms that are no longer needed, and name providers by their includes.',
+    reference: 'RFC 7208 §3.4',
+  },
   'spf.too_many_lookups': {
     severity: 'high',
     title: 'Too many DNS look-ups',
     detail: ({ lookups, limit, atLeast, costs }) =>
-      `The record and all that it includes take ${atLeast ? 'at least ' : ''}${lookups} look-ups; after ${limit} receivers answer permerror. By term: ${list(costs)}.`,
+      `The record and all that it includes take ${atLeast ? 'at least ' : ''}${lookups} look-ups; after ${limit} receivers answer permerror. By term: ${some(costs)}.`,
     repair:
       'Remove includes of services that are no longer used, or give a service a sub-domain of its own to send from.',
     reference: 'RFC 7208 §4.6.4',
@@ -50,7 +69,7 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'Too many look-ups find nothing',
     detail: ({ count, limit, names }) =>
-      `${count} terms name something that does not exist; after ${limit} receivers answer permerror: ${list(names)}.`,
+      `${count} terms name something that does not exist; after ${limit} receivers answer permerror: ${some(names)}.`,
     repair: 'Remove the terms whose names hold nothing.',
     reference: 'RFC 7208 §4.6.4',
   },
@@ -91,12 +110,14 @@ export const findings = defineFindings({
     repair: 'Name the hosts that send, and end the record with "~all" or "-all".',
     reference: 'RFC 7208 §5.1',
   },
-  'spf.include_passes_all': {
+  'spf.everybody': {
     severity: 'critical',
-    title: 'An include lets everybody send as this domain',
-    detail: ({ path }) => `An included record ends in "+all", so every host on the internet passes: ${path}.`,
-    repair: 'Remove the include, or have its owner correct it.',
-    reference: 'RFC 7208 §5.2',
+    title: 'The whole internet may send as this domain',
+    detail: ({ domain, ipv4, ipv6, terms }) =>
+      `${some(terms)}: ${count(ipv4)} IPv4 addresses${ipv6 ? ' and IPv6 networks' : ''} pass, as with "+all". Anybody can send as ${domain}.`,
+    repair:
+      'Name the hosts that send first (your own hosts, the include of your mail provider), then remove the term, or the include whose record holds it. End the record with "~all" until reports show that no sender is missing.',
+    reference: 'RFC 7208 §11.4',
   },
   'spf.neutral_all': {
     severity: 'medium',
@@ -133,13 +154,36 @@ export const findings = defineFindings({
     repair: 'Name the hosts by "ip4", "ip6" or "a" instead, then remove "ptr".',
     reference: 'RFC 7208 §5.5',
   },
+  'spf.very_many_addresses': {
+    severity: 'high',
+    title: 'A large part of the internet may send as this domain',
+    detail: ({ count: ipv4 }) =>
+      `${count(ipv4)} IPv4 addresses pass, includes counted; even several large providers together have fewer.`,
+    repair: 'Find the widest terms under "spf.passing" and narrow them to the hosts that send mail.',
+    reference: 'RFC 7208 §11.4',
+  },
   'spf.many_addresses': {
     severity: 'medium',
-    title: 'The record lets very many addresses pass',
-    detail: ({ count }) =>
-      `${Number(count).toLocaleString('en-US')} IPv4 addresses pass by the record itself, includes left out.`,
+    title: 'Very many addresses may send as this domain',
+    detail: ({ count: ipv4 }) => `${count(ipv4)} IPv4 addresses pass by the record itself, includes left out.`,
     repair: 'Narrow the networks to the hosts that send mail.',
     reference: 'RFC 7208 §11.4',
+  },
+  'spf.too_wide': {
+    severity: 'medium',
+    title: 'Too many networks to compute who may send',
+    detail: () =>
+      'The record and what it includes name so many networks that the count was stopped after 20,000 steps.',
+    repair: 'Write neighbouring networks as one, and remove those that send no mail.',
+    reference: 'RFC 7208 §11.1',
+  },
+  'spf.not_public': {
+    severity: 'low',
+    title: 'The record names private or reserved addresses',
+    detail: ({ terms }) =>
+      `No receiver ever sees mail from such an address, so the term has no effect: ${some(terms)}.`,
+    repair: 'Remove the term; name the public address that the mail leaves from.',
+    reference: 'RFC 1918 §3',
   },
   'spf.lookups_near_limit': {
     severity: 'info',
@@ -164,14 +208,14 @@ export const findings = defineFindings({
   'spf.after_all': {
     severity: 'low',
     title: 'Terms that are never looked at',
-    detail: ({ terms }) => `What follows "all" has no effect, nor has a redirect beside it: ${list(terms)}.`,
+    detail: ({ terms }) => `What follows "all" has no effect, nor has a redirect beside it: ${some(terms)}.`,
     repair: 'Put the terms before "all", or remove them as shown.',
     reference: 'RFC 7208 §5.1',
   },
   'spf.duplicate_include': {
     severity: 'low',
     title: 'A name is included more than once',
-    detail: ({ names }) => `Each time costs its look-ups again: ${list(names)}.`,
+    detail: ({ names }) => `Each time costs its look-ups again: ${some(names)}.`,
     repair: 'Include it once.',
     reference: 'RFC 7208 §4.6.4',
   },

@@ -1,6 +1,7 @@
 import type { Finding } from '../check.ts'
 import { merged, repaired, without } from './fixes.ts'
 import type { SpfLookup } from './lookup.ts'
+import { MAX_RECORD } from './parse.ts'
 import type { Permerror, SpfReading } from './reading.ts'
 import { MAX_LOOKUPS, MAX_VOID_LOOKUPS } from './run.ts'
 import { shorterWithinLimits } from './shorter.ts'
@@ -32,6 +33,8 @@ function findingOf(permerror: Permerror, found: SpfLookup, root: SpfNode, readin
       const args = { problem: root.reason ?? '', at: root.at ?? 0, term: termAt(evidence, root.at ?? 0) }
       return { id: 'spf.syntax', args, evidence, ...fix(repaired(evidence)) }
     }
+    case 'too_long':
+      return { id: 'spf.too_long', args: { length: evidence.length, most: MAX_RECORD } }
     case 'lookups': {
       const args = { lookups: reading.lookups, limit: MAX_LOOKUPS, atLeast: reading.atLeast, costs: costs(root) }
       return { id: 'spf.too_many_lookups', args, evidence, ...fix(shorterWithinLimits(root)) }

@@ -22,6 +22,17 @@ const clean = own('ip4:192.0.2.1', '-all')
 const many = (count: number, text: string): string[] =>
   Array.from({ length: count }, (_, i) => text.replaceAll('#', `${i}`))
 const hosts: LabZone = Object.fromEntries(many(12, 'h#.example').map((name) => [name, { A: ['192.0.2.9'] }]))
+/** Records that punch holes into the groups of those that went on with fewer look-ups. */
+function tooWide(holes: number): LabZone {
+  const networks = (i: number) => many(holes, '#').map((n) => `?ip4:${i}.${Number(n) >> 7}.0.${(Number(n) & 127) * 2}`)
+  return {
+    ...own(...many(10, 'include:i#.example'), '-all'),
+    ...Object.fromEntries(
+      many(10, '#').map((i) => [`i${i}.example`, spf(...networks(11 + Number(i)), `include:j${i}.example`)]),
+    ),
+    ...Object.fromEntries(many(10, '#').map((i) => [`j${i}.example`, spf(...networks(31 + Number(i)))])),
+  }
+}
 const B = { 'b.example': spf('ip4:192.0.2.2', '-all') }
 
 /** Each finding: a zone that shows it, its status, and one as near as can be that does not. */
@@ -74,11 +85,15 @@ const ROWS: readonly (readonly [id: string, shows: LabZone, status: string, not:
   ],
   ['spf.plus_all', own('+all'), 'fail', own('-all', '+all')],
   [
-    'spf.include_passes_all',
+    'spf.everybody',
     { ...own('include:b.example', '-all'), 'b.example': spf('redirect=c.example'), 'c.example': spf('all') },
     'fail',
     { ...own('-include:b.example', '-all'), 'b.example': spf('all') },
   ],
+  ['spf.very_many_addresses', own('ip4:11.0.0.0/8', '-all'), 'warn', own('ip4:11.0.0.0/9', '-all')],
+  ['spf.too_wide', tooWide(480), 'fail', tooWide(100)],
+  ['spf.not_public', own('ip4:10.1.2.3', '-all'), 'warn', own('-ip4:10.0.0.0/8', 'ip4:192.0.2.1', '-all')],
+  ['spf.too_long', own(...many(600, 'ip4:192.0.2.###'), '-all'), 'fail', own(...many(580, 'ip4:192.0.2.1'), '-all')],
   ['spf.neutral_all', own('mx:h0.example', '?all'), 'warn', own('-all')],
   ['spf.no_all', own('ip4:192.0.2.1'), 'warn', { ...own('redirect=b.example'), ...B }],
   ['spf.softfail', own('ip4:192.0.2.1', '~all'), 'pass', clean],
@@ -86,9 +101,9 @@ const ROWS: readonly (readonly [id: string, shows: LabZone, status: string, not:
   ['spf.ptr', own('ptr', '-all'), 'warn', own('-all', 'ptr')],
   [
     'spf.many_addresses',
-    own('ip4:192.0.2.0/15', 'ip4:198.51.100.1', '-all'),
+    own('ip4:11.0.0.0/15', 'ip4:12.0.0.1', '-all'),
     'warn',
-    own('ip4:192.0.2.0/15', 'ip4:192.0.2.1', '-all'),
+    own('ip4:11.0.0.0/15', 'ip4:11.0.0.1', 'ip4:10.0.0.0/8', '-all'),
   ],
   [
     'spf.lookups_near_limit',
@@ -203,7 +218,7 @@ describe('fixes', () => {
       'look-ups: what a network covers',
       { ...own('ip4:192.0.2.0/28', ...many(11, 'a:h#.example'), '-all'), ...hosts },
       'spf.too_many_lookups',
-      'v=spf1 ip4:192.0.2.0/28 a:h8.example a:h9.example a:h10.example -all',
+      'v=spf1 ip4:192.0.2.0/28 a:h10.example -all',
     ],
     [
       'an include that an include has',
@@ -296,20 +311,6 @@ describe('the reading', () => {
       { all: '-', redirects: true, lookups: 1 },
     ],
     [
-      'addresses are counted once',
-      own('ip4:192.0.2.0/24', 'ip4:192.0.2.128/25', 'ip4:198.51.100.1', '-ip4:203.0.113.0/24', '-all'),
-      { ipv4Count: 257 },
-    ],
-    [
-      'networks of hosts count',
-      {
-        'a.example': { ...spf('a/24', 'mx/16', '-all'), A: ['192.0.2.1'], MX: [[1, 'm.example']] },
-        'm.example': { A: ['198.51.100.1'] },
-      },
-      { ipv4Count: 256 + 65_536 },
-    ],
-    ['the whole internet', own('ip4:0.0.0.0/0', '-all'), { ipv4Count: 2 ** 32 }],
-    [
       'a name with AAAA only is not void',
       { ...own('a:s.example', '-all'), 's.example': { AAAA: ['2001:db8::1'] } },
       { voidLookups: 0 },
@@ -340,7 +341,7 @@ describe('the reading', () => {
   })
 })
 
-it('reads 9 includes, two levels deep, in at most 3 waits more than their depth', async () => {
+it('reads 9 includes, two levels deep, in one wait more than their depth', async () => {
   const zone: LabZone = {
     ...own(...many(7, 'include:i#.example'), '-all'),
     ...Object.fromEntries(many(6, 'i#.example').map((name) => [name, spf('ip4:192.0.2.1', '-all')])),
@@ -352,7 +353,7 @@ it('reads 9 includes, two levels deep, in at most 3 waits more than their depth'
   const { resolve, waits } = inWaves(labDns(zone).resolve)
   const { tree } = await lookupSpf({ resolve, signal: AbortSignal.timeout(10_000) }, NAME)
   expect(tree && lookupsOf(tree)).toBe(10)
-  expect(waits()).toBe(3 + 2)
+  expect(waits()).toBe(3 + 1)
 })
 
 describe('hostile zones end', () => {

@@ -3,14 +3,21 @@ import { findings as table } from './findings.ts'
 import { tidied, withAll, without } from './fixes.ts'
 import { judgePermerror } from './judge-permerror.ts'
 import type { SpfFacts, SpfLookup } from './lookup.ts'
+import { sizeOf } from './passing/size.ts'
+import { type Extent, isWide } from './passing/wide.ts'
 import type { SpfReading } from './reading.ts'
 import { MAX_LOOKUPS } from './run.ts'
 import { shorter } from './shorter.ts'
 import { formatMacroString, formatSpf } from './terms.ts'
 import { chainOf, type SpfNode } from './tree.ts'
 
-/** More IPv4 addresses than this, includes left out, are more than a domain's own mail hosts. */
+/** More IPv4 addresses than this, includes left out, are more than a domain's own mail hosts; so many in all are more than any provider's. */
 const MANY_ADDRESSES = 2 ** 17
+const VERY_MANY_ADDRESSES = 2 ** 24
+/** Modifiers that ask for failure reports (RFC 6652 §3): receivers that send none pass them over. */
+const REPORTING: ReadonlySet<string> = new Set(['ra', 'rp', 'rr'])
+/** Modifiers without a meaning that are told one by one. */
+const MAX_MODIFIERS = 5
 /** RFC 7208 §3.4 */
 const LONG_RECORD = 450
 const VERY_LONG_RECORD = 512
@@ -23,7 +30,7 @@ export function judgeSpf(facts: SpfFacts): Outcome<SpfFacts> {
   const { tree, reading } = facts
   if (!tree || !reading) return { status: 'fail', facts, findings: judgeAbsent(facts) }
   const findings = [...judgePermerror(facts, reading), ...judgeRecord(facts, tree, reading)]
-  const failed = reading.permerrors.length > 0 || reading.passesAll !== undefined
+  const failed = reading.permerrors.length > 0 || letsEverybodyPass(reading)
   const unknown = reading.unknown[0]
   if (!failed && unknown) return { status: 'unknown', reason: unknown.reason, facts, findings }
   return { status: failed ? 'fail' : findings.some(isWeighty) ? 'warn' : 'pass', facts, findings }
@@ -32,6 +39,9 @@ export function judgeSpf(facts: SpfFacts): Outcome<SpfFacts> {
 /** Whether exactly one record stands that evaluates without permerror; quality is another matter. False while it is not known. */
 export const isValid = ({ reading }: SpfFacts): boolean =>
   reading !== undefined && reading.permerrors.length === 0 && reading.unknown.length === 0
+
+/** Whether everybody passes, or would if the record were evaluated to its end. */
+export const letsEverybodyPass = ({ extent, all }: SpfReading): boolean => extent.everybody || all === '+'
 
 const WEIGHTY: readonly Severity[] = ['critical', 'high', 'medium', 'low']
 const isWeighty = ({ id }: Finding): boolean => WEIGHTY.includes(table[id as keyof typeof table].severity)
@@ -64,9 +74,14 @@ function judgeAll({ domain, evidence }: Said, root: SpfNode, reading: SpfReading
     { id, args, evidence, ...(own && !reading.redirects ? { fix: record(domain, withAll(own, '~')) } : {}) },
   ]
   if (!own) return []
-  const { passesAll, all } = reading
-  if (passesAll && all === '+') return found('spf.plus_all', { path: passesAll.join(' > ') })
-  if (passesAll) return [{ id: 'spf.include_passes_all', args: { path: passesAll.join(' > ') }, evidence }]
+  const { all, extent } = reading
+  if (all === '+')
+    return found('spf.plus_all', {
+      path: chainOf(root)
+        .map((node) => node.domain)
+        .join(' > '),
+    })
+  if (extent.everybody) return [judgeEverybody({ domain, evidence }, root, extent)]
   if (reading.declaredNonSender) return [{ id: 'spf.sends_no_mail', args: { domain }, evidence }]
   if (all === '?') return found('spf.neutral_all')
   if (all === '~') return [{ id: 'spf.softfail', evidence }]
@@ -75,20 +90,42 @@ function judgeAll({ domain, evidence }: Said, root: SpfNode, reading: SpfReading
   return open ? found('spf.no_all', { record: last.domain }) : []
 }
 
+/** Everybody passes, and not by `+all`. A wide term of the own record can go; one in an include is for its owner to mend. */
+function judgeEverybody({ domain, evidence }: Said, { record: own, terms }: SpfNode, extent: Extent): Finding {
+  const { wide, passing } = extent
+  const named = wide.map(({ text, domain: name }) => (name === domain ? text : `${text} in the record of ${name}`))
+  const args = {
+    domain,
+    ipv4: sizeOf(passing.ip4),
+    ipv6: sizeOf(passing.ip6) > 0,
+    terms: named.length > 0 ? named : passing.terms.map(({ text }) => text),
+  }
+  const isOwn = wide.length > 0 && wide.every(({ domain: name }) => name === domain)
+  const rest = own && { ...own, directives: own.directives.filter((directive) => !isWide(directive, terms)) }
+  return { id: 'spf.everybody', args, evidence, ...(rest && isOwn ? { fix: record(domain, withAll(rest, '~')) } : {}) }
+}
+
 /** What the record lets pass, and at what cost. */
 function judgeUse({ domain, evidence }: Said, { record: own }: SpfNode, reading: SpfReading): Finding[] {
-  const { lookups, ipv4Count, ptr, permerrors } = reading
+  const { lookups, ptr, permerrors, reserved } = reading
   const findings: Finding[] = []
   if (ptr) {
     const text = own && without(own, ({ mechanism }) => mechanism.kind === 'ptr')
     const isOwn = own?.directives.some(({ mechanism }) => mechanism.kind === 'ptr')
     findings.push({ id: 'spf.ptr', evidence, ...(text && isOwn ? { fix: record(domain, text) } : {}) })
   }
-  if (ipv4Count > MANY_ADDRESSES && !reading.passesAll)
-    findings.push({ id: 'spf.many_addresses', args: { count: ipv4Count }, evidence })
+  if (!letsEverybodyPass(reading)) findings.push(...judgeExtent(reading.extent, evidence))
+  if (reserved.length > 0) findings.push({ id: 'spf.not_public', args: { terms: reserved }, evidence })
   if (permerrors.length === 0 && lookups >= MAX_LOOKUPS - 1)
     findings.push({ id: 'spf.lookups_near_limit', args: { lookups } })
   return findings
+}
+
+function judgeExtent({ ipv4, ownIpv4, passing }: Extent, evidence: string): Finding[] {
+  if (passing.tooWide) return [{ id: 'spf.too_wide', evidence }]
+  if (ipv4 >= VERY_MANY_ADDRESSES) return [{ id: 'spf.very_many_addresses', args: { count: ipv4 }, evidence }]
+  if (ownIpv4 > MANY_ADDRESSES) return [{ id: 'spf.many_addresses', args: { count: ownIpv4 }, evidence }]
+  return []
 }
 
 /** How the record is written. */
@@ -108,7 +145,8 @@ function judgeForm({ domain, evidence }: Said, root: SpfNode, reading: SpfReadin
   if (afterAll.length > 0) findings.push({ id: 'spf.after_all', args: { terms: afterAll }, evidence, ...fix(tidy) })
   if (duplicateIncludes.length > 0)
     findings.push({ id: 'spf.duplicate_include', args: { names: duplicateIncludes }, evidence, ...fix(shorter(root)) })
-  for (const { name, value } of own?.unknown ?? [])
+  const unknown = (own?.unknown ?? []).filter(({ name }) => !REPORTING.has(name.toLowerCase()))
+  for (const { name, value } of unknown.slice(0, MAX_MODIFIERS))
     findings.push({ id: 'spf.unknown_modifier', args: { term: `${name}=${formatMacroString(value)}` }, evidence })
   return findings
 }

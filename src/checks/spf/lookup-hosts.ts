@@ -1,64 +1,98 @@
-import type { Ip } from '../../names/ip.ts'
-import { DnsError } from '../../net/dns/resolver.ts'
+import { type Answer, DnsError } from '../../net/dns/resolver.ts'
 import type { Ask } from './ask.ts'
 import type { TermDraft } from './draft.ts'
 import { MAX_MX_NAMES } from './run.ts'
+import type { Found, SpfTerm } from './tree.ts'
+
+/** Names of `mx` hosts whose addresses are still asked. Shared by the terms of a tree. */
+export type HostBudget = { exchanges: number }
 
 /**
- * Asks what an `a`, `mx` or `exists` term finds. For an `a` a name with an address of either family is found, for a client may
- * come from either; AAAA is asked only where there is no A. `own`: the domain's own record, whose addresses are counted.
+ * Asks what an `a`, `mx` or `exists` term finds. `reached`: a client can come to it within ten look-ups, so that its addresses of both
+ * families matter; of another term only whether its look-up is void. For an `a` a name with an address of either family is found, for a
+ * client may come from either.
  */
-export async function lookupHosts(ask: Ask, term: TermDraft, own: boolean): Promise<void> {
-  try {
-    const mechanism = term.directive!.mechanism
-    if (mechanism.kind === 'mx') return await lookupExchanges(ask, term, own && mechanism.cidr.ip4 !== undefined)
-    const answer = await ask(term.name!, 'A')
-    term.addresses = answer.records
-    term.state = answer.kind === 'found' ? 'found' : 'void'
-    if (mechanism.kind === 'a' && answer.kind === 'nodata') {
-      term.state = (await ask(term.name!, 'AAAA')).kind === 'found' ? 'found' : 'void'
-    }
-  } catch (error) {
-    failed(term, error)
+export async function lookupHosts(ask: Ask, term: TermDraft, reached: boolean, budget: HostBudget): Promise<void> {
+  switch (term.directive!.mechanism.kind) {
+    case 'mx':
+      return lookupExchanges(ask, term, reached, budget)
+    case 'a':
+      return reached ? lookupBoth(ask, term) : lookupEither(ask, term)
+    default:
+      return lookupExists(ask, term)
   }
 }
 
-/** All addresses of an `a` or `mx` term, both families. A part that cannot be asked leaves the term as it was. */
-export async function lookupAddresses(ask: Ask, term: TermDraft): Promise<void> {
+async function lookupBoth(ask: Ask, term: TermDraft): Promise<void> {
+  const [a, aaaa] = await Promise.all([asked(ask(term.name!, 'A')), asked(ask(term.name!, 'AAAA'))])
+  const found = { ip4: foundIn(a), ip6: foundIn(aaaa) }
+  term.found = found
+  if (failedAs(term, a)) return
+  if (found.ip4.kind === 'found' || found.ip6.kind === 'found') term.state = 'found'
+  else if (!failedAs(term, aaaa)) term.state = 'void'
+}
+
+/** AAAA is asked only where there is no A. */
+async function lookupEither(ask: Ask, term: TermDraft): Promise<void> {
+  const a = await asked(ask(term.name!, 'A'))
+  if (failedAs(term, a)) return
+  term.state = a.kind === 'found' ? 'found' : 'void'
+  if (a.kind !== 'nodata') return
+  const aaaa = await asked(ask(term.name!, 'AAAA'))
+  if (!failedAs(term, aaaa) && aaaa.kind === 'found') term.state = 'found'
+}
+
+/** RFC 7208 §5.7: A, whatever the family of the client. */
+async function lookupExists(ask: Ask, term: TermDraft): Promise<void> {
+  const a = await asked(ask(term.name!, 'A'))
+  if (failedAs(term, a)) return
+  term.state = a.kind === 'found' ? 'found' : 'void'
+  const found: Found = { kind: term.state, addresses: [] }
+  term.found = { ip4: found, ip6: found }
+}
+
+async function lookupExchanges(ask: Ask, term: TermDraft, reached: boolean, budget: HostBudget): Promise<void> {
+  const mx = await asked(ask(term.name!, 'MX'))
+  if (failedAs(term, mx)) return
+  term.state = mx.kind === 'found' ? 'found' : 'void'
+  term.exchanges = mx.records.length
+  if (!reached || mx.records.length > MAX_MX_NAMES) return
+  const names = mx.records.map(({ exchange }) => exchange).filter((exchange) => exchange !== '') // RFC 7505: null MX
+  const wanted = names.slice(0, budget.exchanges)
+  budget.exchanges -= wanted.length
+  const [ip4, ip6] = await Promise.all(
+    (['A', 'AAAA'] as const).map((type) => Promise.all(wanted.map((name) => asked(ask(name, type))))),
+  )
+  const all = wanted.length === names.length
+  term.found = { ip4: together(term.state, ip4!, all), ip6: together(term.state, ip6!, all) }
+}
+
+/** What the hosts of an `mx` have, up to the first one without an answer: there `check_host` stops (RFC 7208 §5). */
+function together(kind: Found['kind'], answers: readonly (Answer<'A' | 'AAAA'> | DnsError)[], all: boolean): Found {
+  const failed = answers.findIndex((answer) => answer instanceof DnsError)
+  const before = failed < 0 ? answers : answers.slice(0, failed)
+  const addresses = before.flatMap((answer) => foundIn(answer).addresses)
+  return { kind, addresses, ...(failed >= 0 || !all ? { partial: true } : {}) }
+}
+
+function foundIn(answer: Answer<'A' | 'AAAA'> | DnsError): Found {
+  if (answer instanceof DnsError) return { kind: 'unknown', addresses: [] }
+  return { kind: answer.kind === 'found' ? 'found' : 'void', addresses: answer.records }
+}
+
+async function asked<T>(answer: Promise<T>): Promise<T | DnsError> {
   try {
-    const names = term.directive!.mechanism.kind === 'mx' ? await exchangesOf(ask, term.name!) : [term.name!]
-    if (names.length > MAX_MX_NAMES) return
-    term.addresses = await addressesOf(ask, names, ['A', 'AAAA'])
-    term.allAddresses = true
+    return await answer
   } catch (error) {
-    if (!(error instanceof DnsError)) throw error
+    if (error instanceof DnsError) return error
+    throw error
   }
 }
 
-async function lookupExchanges(ask: Ask, term: TermDraft, counted: boolean): Promise<void> {
-  const { kind, records } = await ask(term.name!, 'MX')
-  term.state = kind === 'found' ? 'found' : 'void'
-  term.exchanges = records.length
-  if (!counted || records.length > MAX_MX_NAMES) return
-  // The question that decides was answered: what the hosts' addresses are only adds to the count.
-  try {
-    term.addresses = await addressesOf(ask, await exchangesOf(ask, term.name!), ['A'])
-  } catch (error) {
-    if (!(error instanceof DnsError)) throw error
-  }
-}
-
-const exchangesOf = async (ask: Ask, name: string): Promise<readonly string[]> =>
-  (await ask(name, 'MX')).records.map(({ exchange }) => exchange).filter((exchange) => exchange !== '')
-
-/** At most 10 names. */
-async function addressesOf(ask: Ask, names: readonly string[], types: readonly ('A' | 'AAAA')[]): Promise<Ip[]> {
-  const answers = await Promise.all(names.flatMap((name) => types.map((type) => ask(name, type))))
-  return answers.flatMap(({ records }) => records)
-}
-
-function failed(term: TermDraft, error: unknown): void {
-  if (!(error instanceof DnsError)) throw error
-  term.state = error.reason === 'invalid_name' ? 'malformed' : 'unknown'
-  term.reason = error.message
+/** Whether there was no answer; then the term says so. */
+function failedAs<T extends object>(term: TermDraft, answer: T | DnsError): answer is DnsError {
+  if (!(answer instanceof DnsError)) return false
+  term.state = (answer.reason === 'invalid_name' ? 'malformed' : 'unknown') satisfies SpfTerm['state']
+  term.reason = answer.message
+  return true
 }

@@ -3,19 +3,19 @@ import type { Domain } from '../../names/domain.ts'
 import { DnsError } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import { type Ask, askOnce } from './ask.ts'
-import { type Draft, draftNode, type TermDraft, unanswered } from './draft.ts'
-import { lookupAddresses, lookupHosts } from './lookup-hosts.ts'
+import { type Draft, draftNode, type Place, type TermDraft, unanswered } from './draft.ts'
+import { lookupHosts } from './lookup-hosts.ts'
 import { isSpf } from './parse.ts'
 import { readTree, type SpfReading } from './reading.ts'
 import { MAX_LOOKUPS } from './run.ts'
-import { lookupsOf, type SpfNode } from './tree.ts'
+import type { SpfNode } from './tree.ts'
 
 /** Records read in one tree; one more than three times the limit of look-ups is enough to judge any. */
 const MAX_RECORDS = 40
 /** `a`, `mx` and `exists` terms asked in one tree. */
 const MAX_HOST_TERMS = 30
-/** `a` and `mx` terms whose addresses are asked to see whether a record over the limit can do without them. */
-const MAX_ADDRESS_TERMS = 8
+/** Names of `mx` hosts in one tree whose addresses are asked. */
+const MAX_EXCHANGES = 20
 const AT_ONCE = 20
 /** TXT records that look like SPF and are none: shown at most. */
 const MAX_SIMILAR = 5
@@ -52,8 +52,7 @@ export async function lookupSpf(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Do
   const similar = answer.records.filter((text) => !isSpf(text) && isSimilar(text)).slice(0, MAX_SIMILAR)
   const found = { domain, exists: answer.kind !== 'nxdomain', records, similar }
   if (records.length === 0) return { ...found, ...(found.exists ? await lookupMx(ask, domain) : {}) }
-  const { root, limit } = await lookupTree(ask, draftNode(domain, records, []))
-  await complete(ask, root)
+  const { root, limit } = await lookupTree(ask, draftNode(domain, records, { path: [], before: 0 }))
   return { ...found, tree: root, ...(limit === undefined ? {} : { limit }), reading: readTree(root) }
 }
 
@@ -73,16 +72,20 @@ type Budget = { records: number; hosts: number; limit?: 'records' | 'hosts' }
 
 async function lookupTree(ask: Ask, root: Draft): Promise<{ root: Draft; limit?: 'records' | 'hosts' }> {
   const budget: Budget = { records: MAX_RECORDS - 1, hosts: MAX_HOST_TERMS }
+  const exchanges = { exchanges: MAX_EXCHANGES }
   const failures: unknown[] = []
   const hosts: Promise<unknown>[] = []
   let level: readonly Draft[] = [root]
   while (level.length > 0) {
-    const terms = level.flatMap((node) => node.terms.map((term) => ({ node, term })))
+    const terms = level.flatMap((node) => node.terms.map((term, i) => ({ node, term, lookups: node.before + i + 1 })))
     const wave = terms.filter(({ term }) => isAsked(term, budget))
-    for (const { node, term } of wave)
-      if (!term.leads) hosts.push(lookupHosts(ask, term, node === root).catch((error) => failures.push(error)))
+    for (const { term, lookups } of wave)
+      if (!term.leads)
+        hosts.push(lookupHosts(ask, term, lookups <= MAX_LOOKUPS, exchanges).catch((error) => failures.push(error)))
     const leading = wave.filter(({ term }) => term.leads)
-    level = await atMost(AT_ONCE, leading, ({ node, term }) => follow(ask, term, [...node.path, node.domain]))
+    level = await atMost(AT_ONCE, leading, ({ node, term, lookups }) =>
+      follow(ask, term, { path: [...node.path, node.domain], before: lookups }),
+    )
   }
   await Promise.all(hosts)
   if (failures.length > 0) throw failures[0]
@@ -98,30 +101,20 @@ function isAsked(term: TermDraft, budget: Budget): boolean {
   return false
 }
 
-async function follow(ask: Ask, term: TermDraft, path: readonly string[]): Promise<Draft> {
+async function follow(ask: Ask, term: TermDraft, place: Place): Promise<Draft> {
   const name = term.name!
-  if (path.some((above) => above.toLowerCase() === name.toLowerCase())) {
+  if (place.path.some((above) => above.toLowerCase() === name.toLowerCase())) {
     term.state = 'found'
-    return (term.node = { domain: name, state: 'loop', records: [], terms: [], path })
+    return (term.node = { domain: name, state: 'loop', records: [], terms: [], ...place })
   }
   try {
     const answer = await ask(name, 'TXT')
     term.state = answer.kind === 'found' ? 'found' : 'void'
-    return (term.node = draftNode(name, answer.records.filter(isSpf).sort(), path))
+    return (term.node = draftNode(name, answer.records.filter(isSpf).sort(), place))
   } catch (error) {
     if (!(error instanceof DnsError)) throw error
     term.state = error.reason === 'invalid_name' ? 'malformed' : 'unknown'
     term.reason = error.message
-    return (term.node = unanswered(name, term.state, error.message, path))
+    return (term.node = unanswered(name, term.state, error.message, place))
   }
-}
-
-/** For a record over the limit: all addresses of its own `a` and `mx` terms, so that those which change nothing can be told. */
-async function complete(ask: Ask, root: Draft): Promise<void> {
-  if (lookupsOf(root) <= MAX_LOOKUPS) return
-  const terms = root.terms.filter(
-    ({ state, directive }) =>
-      state === 'found' && (directive?.mechanism.kind === 'a' || directive?.mechanism.kind === 'mx'),
-  )
-  await atMost(AT_ONCE, terms.slice(0, MAX_ADDRESS_TERMS), (term) => lookupAddresses(ask, term))
 }

@@ -7,6 +7,16 @@ import type { Directive, MacroString, Qualifier, SpfRecord, UnknownModifier } fr
 const VERSION = /^v=spf1(?= |$)/i
 const NAME = /[A-Za-z][A-Za-z0-9._-]*/y
 
+/**
+ * Octets of a record that is evaluated. A longer one gives permerror: it fits no message that RFC 7208 §3.4 has in mind, and the work for
+ * one record has to end (§11.1).
+ */
+export const MAX_RECORD = 8_192
+
+/** Why a record over {@link MAX_RECORD} is not evaluated. */
+export const tooLong = (text: string): string =>
+  `the record has ${text.length} characters; more than ${MAX_RECORD} are not evaluated`
+
 /** Whether a TXT record is an SPF record: the version, then a space or the end (RFC 7208 §4.5). Case means nothing. */
 export const isSpf = (text: string): boolean => VERSION.test(text)
 

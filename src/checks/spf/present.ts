@@ -1,29 +1,69 @@
-import type { SpfFields, SpfInclude } from '../../answers/checks.ts'
+import type { SpfFields } from '../../answers/checks.ts'
 import type { SpfAnswer } from '../../answers/questions.ts'
+import type { SpfInclude } from '../../answers/spf.ts'
 import { printable } from '../../base/text.ts'
 import type { Outcome } from '../check.ts'
 import type { CheckHostAnswer } from './check-host.ts'
 import { isValid } from './judge.ts'
 import type { SpfFacts } from './lookup.ts'
+import { publicIpv4, publicPrefixes } from './passing/size.ts'
+import type { Extent } from './passing/wide.ts'
 import { allOf } from './terms.ts'
 import { lookupsOf, type SpfNode, type SpfTerm, voidTermsOf } from './tree.ts'
 
+/** Characters shown of the domain's own record, and own records shown. */
+const MAX_OWN_RECORD = 4_096
+const MAX_RECORDS = 10
 /** Characters shown of an included record, and includes shown of one record. */
 const MAX_RECORD = 2_048
-const MAX_INCLUDES = 50
+const MAX_INCLUDES = 20
+/** Directives shown with whom they let pass. */
+const MAX_BY = 20
 
 /** The `spf` object of `/v1/check`. Counts stand only where there is a record. */
 export function presentSpf({ facts }: Outcome<SpfFacts>): SpfFields {
   const { records = [], tree, reading } = facts ?? {}
   return {
     valid: facts !== undefined && isValid(facts),
-    record: records[0],
-    records,
+    record: records[0] === undefined ? undefined : printable(records[0], MAX_OWN_RECORD),
+    records: records.slice(0, MAX_RECORDS).map((text) => printable(text, MAX_OWN_RECORD)),
     lookups: reading?.lookups,
     void_lookups: reading?.voidLookups,
     all: reading?.all,
     includes: tree ? presentIncludes(tree) : [],
+    includes_left_out: tree && leftOut(tree),
+    records_left_out: records.length > MAX_RECORDS ? records.length - MAX_RECORDS : undefined,
+    passing: reading && presentPassing(reading.extent),
   }
+}
+
+/** Who passes: addresses of IPv4, networks of 64 bits of IPv6, private and reserved ones left out, in all and by directive. */
+function presentPassing({ passing, ipv4, ipv6Prefixes }: Extent): NonNullable<SpfFields['passing']> {
+  const { terms, conditional, open, tooWide } = passing
+  const sized = terms.map(({ text, ip4, ip6 }) => ({
+    term: printable(text),
+    ipv4: publicIpv4(ip4),
+    ipv6_prefixes: publicPrefixes(ip6),
+  }))
+  const by = widest(sized)
+  const rest = conditional.map((text) => ({ term: printable(text), note: 'depends on the message' }))
+  return {
+    ipv4,
+    ipv6_prefixes: ipv6Prefixes,
+    by: [...by, ...rest],
+    by_left_out: sized.length > by.length ? sized.length - by.length : undefined,
+    complete: !open && !tooWide,
+  }
+}
+
+/** At most 20, in the order of the record. */
+function widest<T extends { readonly ipv4: number; readonly ipv6_prefixes: number }>(
+  terms: readonly T[],
+): readonly T[] {
+  if (terms.length <= MAX_BY) return terms
+  const sorted = [...terms].sort((a, b) => b.ipv4 - a.ipv4 || b.ipv6_prefixes - a.ipv6_prefixes)
+  const kept = new Set(sorted.slice(0, MAX_BY))
+  return terms.filter((term) => kept.has(term))
 }
 
 /** The answer of `/v1/spf`. */
@@ -44,11 +84,13 @@ export function presentCheckHost(answer: CheckHostAnswer): SpfAnswer {
   }
 }
 
-const presentIncludes = (node: SpfNode): SpfInclude[] =>
-  node.terms
-    .filter(({ directive }) => !directive || directive.mechanism.kind === 'include')
-    .slice(0, MAX_INCLUDES)
-    .map(presentTerm)
+const presentIncludes = (node: SpfNode): SpfInclude[] => includesOf(node).slice(0, MAX_INCLUDES).map(presentTerm)
+
+const includesOf = ({ terms }: SpfNode): readonly SpfTerm[] =>
+  terms.filter(({ directive }) => !directive || directive.mechanism.kind === 'include')
+
+const leftOut = (node: SpfNode): number | undefined =>
+  includesOf(node).length > MAX_INCLUDES ? includesOf(node).length - MAX_INCLUDES : undefined
 
 /** `lookups` of a node are what it costs in all: its own term and everything below (RFC 7208 §4.6.4). */
 function presentTerm(term: SpfTerm): SpfInclude {
@@ -64,5 +106,6 @@ function presentTerm(term: SpfTerm): SpfInclude {
     all: all?.qualifier,
     record: node?.records[0] === undefined ? undefined : printable(node.records[0], MAX_RECORD),
     includes: node ? presentIncludes(node) : [],
+    includes_left_out: node && leftOut(node),
   }
 }

@@ -1,11 +1,12 @@
-import { countIpv4 } from './networks.ts'
+import { isReservedNetwork } from './passing/size.ts'
+import { type Extent, extentOf } from './passing/wide.ts'
 import { MAX_LOOKUPS, MAX_MX_NAMES, MAX_VOID_LOOKUPS } from './run.ts'
-import { allOf, type Qualifier, reachable } from './terms.ts'
-import { chainOf, lookupsOf, nodesOf, passesAll, type SpfNode, type SpfTerm, termsOf, voidTermsOf } from './tree.ts'
+import { allOf, formatDirective, type Qualifier, reachable } from './terms.ts'
+import { chainOf, lookupsOf, nodesOf, type SpfNode, type SpfTerm, termsOf, voidTermsOf } from './tree.ts'
 
 /** Why a receiver answers permerror (RFC 7208 §2.6.7). */
 export type Permerror =
-  | { readonly kind: 'several' | 'syntax' }
+  | { readonly kind: 'several' | 'syntax' | 'too_long' }
   | { readonly kind: 'lookups' | 'void_lookups' }
   /** A name below: it loops, has no record, cannot be a name, or its own record is broken. */
   | { readonly kind: 'loop' | 'no_record' | 'broken'; readonly node: SpfNode; readonly via: string }
@@ -23,14 +24,14 @@ export type SpfReading = {
   readonly unknown: readonly { readonly name: string; readonly reason: string }[]
   /** The qualifier of the `all` that takes effect, through redirects; absent when there is none. */
   readonly all?: Qualifier
-  /** The names down to the `+all` that lets the whole internet pass. */
-  readonly passesAll?: readonly string[]
+  /** Who passes, over the whole tree. */
+  readonly extent: Extent
+  /** Terms of the own record that name private or reserved networks alone: no sender has such an address. */
+  readonly reserved: readonly string[]
   /** A redirect takes effect, whether or not it could be read. */
   readonly redirects: boolean
   /** `ptr` in the domain's own record or the one it redirects to. */
   readonly ptr: boolean
-  /** IPv4 addresses that pass by the domain's own record, includes left out. */
-  readonly ipv4Count: number
   /** Octets of the record. */
   readonly bytes: number
   /** Terms of the own record that are never looked at because they stand after `all`, a redirect beside `all` among them. */
@@ -45,7 +46,6 @@ export type SpfReading = {
 export function readTree(root: SpfNode): SpfReading {
   const chain = chainOf(root)
   const all = chain.map(({ record }) => (record ? allOf(record) : undefined)).find((directive) => directive)
-  const path = passesAll(root)
   return {
     lookups: lookupsOf(root),
     voidLookups: voidTermsOf(root).length,
@@ -53,10 +53,10 @@ export function readTree(root: SpfNode): SpfReading {
     permerrors: permerrorsOf(root),
     unknown: unknownOf(root),
     ...(all ? { all: all.qualifier } : {}),
-    ...(path ? { passesAll: path } : {}),
+    extent: extentOf(root),
+    reserved: chain.flatMap(reservedTerms),
     redirects: root.terms.some(({ directive }) => !directive),
     ptr: chain.some(({ terms }) => terms.some(({ directive }) => directive?.mechanism.kind === 'ptr')),
-    ipv4Count: countIpv4(root),
     bytes: Buffer.byteLength(root.records[0] ?? '', 'utf8'),
     afterAll: afterAll(root),
     duplicateIncludes: duplicateIncludes(root),
@@ -65,7 +65,7 @@ export function readTree(root: SpfNode): SpfReading {
 }
 
 function permerrorsOf(root: SpfNode): readonly Permerror[] {
-  if (root.state === 'several' || root.state === 'syntax') return [{ kind: root.state }]
+  if (root.state === 'several' || root.state === 'syntax' || root.state === 'too_long') return [{ kind: root.state }]
   const below = termsOf(root).flatMap((term): Permerror[] => {
     if (term.node) return permerrorBelow(term.node, term.text)
     if (term.state === 'malformed' && leads(term)) return permerrorBelow(malformed(term), term.text)
@@ -87,6 +87,7 @@ function permerrorBelow(node: SpfNode, via: string): Permerror[] {
       return [{ kind: 'no_record', node, via }] // RFC 7208 §5.2, §6.1
     case 'several':
     case 'syntax':
+    case 'too_long':
       return [{ kind: 'broken', node, via }]
     default:
       return []
@@ -112,6 +113,13 @@ const unknownOf = (root: SpfNode): { name: string; reason: string }[] =>
   termsOf(root)
     .filter(({ state }) => state === 'unknown')
     .map(({ name, text, reason }) => ({ name: name ?? text, reason: reason ?? 'no answer' }))
+
+const reservedTerms = ({ record }: SpfNode): string[] =>
+  (record ? reachable(record) : [])
+    .filter(
+      ({ qualifier, mechanism }) => qualifier === '+' && 'network' in mechanism && isReservedNetwork(mechanism.network),
+    )
+    .map(formatDirective)
 
 function afterAll({ record, records }: SpfNode): readonly string[] {
   if (!record || !allOf(record)) return []

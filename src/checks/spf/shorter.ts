@@ -68,7 +68,7 @@ const isWithin = (inner: Cidr, outer: Cidr): boolean => inner.prefix >= outer.pr
 /** Only where all addresses of both families are known. */
 function hostNetworks(terms: Terms, directive: Directive): readonly Cidr[] | undefined {
   const term = termOf(terms, directive)
-  return term?.allAddresses ? networksOf(term) : undefined
+  return term && networksOf(term)
 }
 
 /** Whether another include of the record leads to the same name by includes before which nothing can stop the evaluation. */

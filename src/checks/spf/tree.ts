@@ -2,20 +2,10 @@ import type { Ip } from '../../names/ip.ts'
 import { allOf, type Directive, type SpfRecord } from './terms.ts'
 
 /**
- * What stands at one name of the tree: one readable `record`; `none`; `several` records or bad `syntax` (permerror); a `loop` back to a name
- * above; `macro`: the name depends on the message; `malformed`: no name that can be asked; `not_read`: a bound of ours was reached;
- * `unknown`: there was no answer.
+ * What stands at one name of the tree: one readable `record`; `none`; `several` records, bad `syntax`, or more octets than are read
+ * (`too_long`): permerror; a `loop` back to a name above; `malformed`: no name that can be asked; `unknown`: there was no answer.
  */
-export type NodeState =
-  | 'record'
-  | 'none'
-  | 'several'
-  | 'syntax'
-  | 'loop'
-  | 'macro'
-  | 'malformed'
-  | 'not_read'
-  | 'unknown'
+export type NodeState = 'record' | 'none' | 'several' | 'syntax' | 'too_long' | 'loop' | 'malformed' | 'unknown'
 
 /** One name of the include tree with what was found there. */
 export type SpfNode = {
@@ -29,6 +19,17 @@ export type SpfNode = {
   readonly record?: SpfRecord
   /** The terms that cost a look-up, in order: those before `all`, and `redirect` where there is no `all` (RFC 7208 §5.1, §6.1). */
   readonly terms: readonly SpfTerm[]
+  /** How many more such terms the record has: beyond the 64 that are kept, each counts one look-up. */
+  readonly termsLeftOut?: number
+}
+
+/** What a term's question found for clients of one family. */
+export type Found = {
+  readonly kind: 'found' | 'void' | 'unknown'
+  /** Of an `a` or `mx`, in the order of the answers. */
+  readonly addresses: readonly Ip[]
+  /** Hosts of an `mx` that were not asked or gave no answer: there may be more addresses. */
+  readonly partial?: boolean
 }
 
 /** A term that costs a look-up (RFC 7208 §4.6.4) and what its look-up found. */
@@ -44,17 +45,16 @@ export type SpfTerm = {
   readonly node?: SpfNode
   /** Of an `mx`: how many hosts are named. */
   readonly exchanges?: number
-  /** Of an `a` or `mx`, as far as they were asked. */
-  readonly addresses?: readonly Ip[]
-  /** Whether `addresses` holds all of both families. */
-  readonly allAddresses?: boolean
+  /** Of an `a`, `mx` or `exists` that a client can come to within ten look-ups. */
+  readonly found?: { readonly ip4: Found; readonly ip6: Found }
 }
 
 /** The look-ups of a term: its own and those of what it leads to. */
 export const costOf = (term: SpfTerm): number => 1 + (term.node ? lookupsOf(term.node) : 0)
 
 /** The terms that ask the DNS in a node and all below it: what a client costs that nothing before `all` matches (RFC 7208 §4.6.4). */
-export const lookupsOf = (node: SpfNode): number => node.terms.reduce((sum, term) => sum + costOf(term), 0)
+export const lookupsOf = (node: SpfNode): number =>
+  node.terms.reduce((sum, term) => sum + costOf(term), node.termsLeftOut ?? 0)
 
 /** The terms in a node and all below it whose look-up finds nothing. */
 export const voidTermsOf = (node: SpfNode): readonly SpfTerm[] =>
@@ -73,19 +73,4 @@ export function chainOf(node: SpfNode): readonly SpfNode[] {
   const redirect = node.terms.find(({ directive }) => !directive)
   const own = node.record && !allOf(node.record) ? redirect?.node : undefined
   return own ? [node, ...chainOf(own)] : [node]
-}
-
-/** Where evaluating a node passes every client: the names from it down to the record with `+all`; undefined when it does not. */
-export function passesAll(node: SpfNode): readonly string[] | undefined {
-  const chain = chainOf(node)
-  const last = chain.at(-1)!
-  if (last.record && allOf(last.record)?.qualifier === '+') return chain.map(({ domain }) => domain)
-  for (const { terms, domain } of chain) {
-    for (const { directive, node: below } of terms) {
-      if (directive?.mechanism.kind !== 'include' || directive.qualifier !== '+' || !below) continue
-      const path = passesAll(below)
-      if (path) return [domain, ...path]
-    }
-  }
-  return undefined
 }

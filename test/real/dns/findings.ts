@@ -11,6 +11,7 @@ export const SHOWN: readonly Shown[] = [...spfShown, ...dkimShown, ...dmarcShown
 /** Findings that no domain here shows, and why. They are shown on fake DNS beside their check. */
 export const NOT_SHOWN: Readonly<Record<string, string>> = {
   'mx.family_unknown': 'one type of a name fails while another answers: real resolvers fail for the whole name',
+  'spf.too_wide': 'twenty records of eight thousand characters each',
 }
 
 /** The domains of the rows that have a zone of their own. */

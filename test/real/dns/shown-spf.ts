@@ -14,6 +14,7 @@ export const spfShown: readonly Shown[] = [
   spf('spf.not_spf', ['v=spf1; mx -all']),
   spf('spf.many_records', ['v=spf1 mx -all', 'v=spf1 a:mx.dual.test ~all'], [], FIXED),
   spf('spf.syntax', ['v=spf1 mx ip4:45.53.5.1/33 -all']),
+  spf('spf.too_long', [`v=spf1 mx ${numbered(650, (n) => `ip4:45.53.5.${n % 256}`).join(' ')} -all`]),
   // Names that hold nothing, and networks within other networks, can go without a change of what is authorised.
   spf(
     'spf.too_many_lookups',
@@ -43,13 +44,15 @@ export const spfShown: readonly Shown[] = [
     }),
   },
   spf('spf.plus_all', ['v=spf1 mx +all'], [], FIXED),
-  spf('spf.include_passes_all', ['v=spf1 mx include:a.spf-include-passes-all.test -all'], [record('a', 'v=spf1 +all')]),
+  spf('spf.everybody', ['v=spf1 mx ip4:0.0.0.0/1 ip4:128.0.0.0/1 -all'], [], FIXED),
   spf('spf.neutral_all', ['v=spf1 mx ?all'], [], FIXED),
   spf('spf.no_all', ['v=spf1 mx'], [], FIXED),
   spf('spf.softfail', ['v=spf1 mx ~all']),
   { id: 'spf.sends_no_mail', at: 'parked.test' },
   spf('spf.ptr', ['v=spf1 mx ptr -all'], [], FIXED),
-  spf('spf.many_addresses', ['v=spf1 mx ip4:45.0.0.0/8 -all']),
+  spf('spf.many_addresses', ['v=spf1 mx ip4:45.0.0.0/12 -all']),
+  spf('spf.very_many_addresses', ['v=spf1 mx ip4:45.0.0.0/8 -all']),
+  spf('spf.not_public', ['v=spf1 mx ip4:10.1.2.3 -all']),
   spf(
     'spf.lookups_near_limit',
     [`v=spf1 mx ${numbered(8, (n) => `a:h${n}.spf-lookups-near-limit.test`).join(' ')} -all`],

@@ -1,0 +1,177 @@
+import type { Family } from '../../../names/ip.ts'
+import { prefixOf } from '../networks.ts'
+import { MAX_LOOKUPS, MAX_MX_NAMES, MAX_VOID_LOOKUPS } from '../run.ts'
+import { asksDns, type Directive, reachable } from '../terms.ts'
+import type { Found, SpfNode, SpfTerm } from '../tree.ts'
+import { firstMatches, type Interval, type Intervals, intervalOf, type Segment, setOf, split } from './intervals.ts'
+
+/** Clients that have made the same look-ups (RFC 7208 §4.6.4): at most 11 times 3 groups, since more are permerror. */
+export type Group = { readonly lookups: number; readonly voids: number; readonly set: Intervals }
+/** Clients that pass, and the directive that lets them. */
+export type Passed = Group & { readonly directive: Directive }
+export type Evaluated = {
+  readonly passed: readonly Passed[]
+  /** Those for whom the record gives fail, softfail or neutral. Who is in neither got an error. */
+  readonly others: readonly Group[]
+}
+/** One evaluation, for clients of one family. */
+export type Run = {
+  readonly family: Family
+  /** Intervals that may still be made; below 0 the result is not complete. */
+  budget: number
+  /** Some clients came to a part that is not known: what they get is not in the result. */
+  open: boolean
+}
+
+/**
+ * What `check_host` (RFC 7208 §4) gives all clients of `groups` at once, as far as the tree knows it. A term that depends on the message matches nobody here.
+ * Work: proportional to the intervals that it makes, which the budget bounds.
+ */
+export function evaluate(run: Run, node: SpfNode, groups: readonly Group[]): Evaluated {
+  if (node.state !== 'record') {
+    if (node.state === 'unknown') run.open = true
+    return NOBODY // every other state is permerror
+  }
+  const passed: Passed[] = []
+  const others: Group[] = []
+  let undecided = groups
+  for (const step of stepsOf(node)) {
+    if (undecided.length === 0 || run.budget < 0) return { passed, others }
+    const { matched, rest } = matchStep(run, step, undecided)
+    for (const match of matched) (match.directive.qualifier === '+' ? passed : others).push(match)
+    undecided = rest
+  }
+  const redirect = node.terms.find(({ directive }) => !directive)
+  if (!redirect) return { passed, others: gathered([...others, ...undecided]) } // neutral, §4.7
+  const below = follow(run, redirect, asking(undecided))
+  return { passed: [...passed, ...below.passed], others: gathered([...others, ...below.others]) }
+}
+
+const NOBODY: Evaluated = { passed: [], others: [] }
+
+/** Directives that are matched at once: those between two that ask the DNS. */
+type Step =
+  | { readonly kind: 'networks'; readonly directives: readonly Directive[] }
+  | { readonly kind: 'term'; readonly directive: Directive; readonly term: SpfTerm | undefined }
+type Matched = { readonly matched: readonly Passed[]; readonly rest: readonly Group[] }
+
+function* stepsOf({ record, terms }: SpfNode): Generator<Step> {
+  let next = 0
+  let networks: Directive[] = []
+  for (const directive of record ? reachable(record) : []) {
+    if (!asksDns(directive.mechanism)) {
+      networks.push(directive)
+      continue
+    }
+    if (networks.length > 0) yield { kind: 'networks', directives: networks }
+    networks = []
+    const term = terms[next++]
+    yield { kind: 'term', directive, term: term?.directive ? term : undefined }
+  }
+  if (networks.length > 0) yield { kind: 'networks', directives: networks }
+}
+
+function matchStep(run: Run, step: Step, groups: readonly Group[]): Matched {
+  if (step.kind === 'networks') return matchNetworks(run, step.directives, groups)
+  const { directive, term } = step
+  const counted = asking(groups)
+  if (counted.length === 0 || !term) return { matched: [], rest: [] } // a term that is not kept is beyond the ten
+  if (directive.mechanism.kind === 'include') {
+    if (term.state === 'macro') return { matched: [], rest: counted }
+    const { passed, others } = follow(run, term, counted)
+    return { matched: gathered(passed).map((group) => ({ ...group, directive })), rest: others }
+  }
+  return matchHosts(run, directive, term, counted)
+}
+
+/** The record that an include or redirect leads to. */
+function follow(run: Run, term: SpfTerm, groups: readonly Group[]): Evaluated {
+  if (groups.length === 0) return NOBODY
+  if (term.node) return evaluate(run, term.node, groups)
+  // A name that cannot be one gives permerror; one that depends on the message, or was not read, anything.
+  if (term.state !== 'malformed') run.open = true
+  return NOBODY
+}
+
+/** Each counts one look-up more; over the limit is permerror (RFC 7208 §4.6.4). */
+const asking = (groups: readonly Group[]): readonly Group[] =>
+  groups.flatMap((group) => (group.lookups < MAX_LOOKUPS ? [{ ...group, lookups: group.lookups + 1 }] : []))
+
+function matchNetworks(run: Run, directives: readonly Directive[], groups: readonly Group[]): Matched {
+  const segments: Segment[] = []
+  for (const [index, { mechanism }] of directives.entries()) {
+    if (!('network' in mechanism) || mechanism.network.family !== run.family) continue
+    const [first, end] = intervalOf(mechanism.network)
+    segments.push({ first, end, index })
+    if (--run.budget < 0) return { matched: [], rest: [] }
+  }
+  const { matched, rest } = cut(run, firstMatches(segments), groups, directives)
+  const all = directives.at(-1)!
+  if (all.mechanism.kind !== 'all') return { matched, rest }
+  return { matched: [...matched, ...rest.map((group) => ({ ...group, directive: all }))], rest: [] }
+}
+
+function matchHosts(run: Run, directive: Directive, term: SpfTerm, groups: readonly Group[]): Matched {
+  const { mechanism } = directive
+  const nobody: Matched = { matched: [], rest: groups }
+  if (mechanism.kind === 'ptr' || term.state === 'macro' || term.state === 'malformed') return nobody
+  if ((term.exchanges ?? 0) > MAX_MX_NAMES) return { matched: [], rest: [] }
+  const found: Found | undefined = run.family === 4 ? term.found?.ip4 : term.found?.ip6
+  if (!found || found.kind === 'unknown') {
+    run.open = true
+    return { matched: [], rest: [] }
+  }
+  if (found.kind === 'void')
+    return {
+      matched: [],
+      rest: groups.flatMap((group) => (group.voids < MAX_VOID_LOOKUPS ? [{ ...group, voids: group.voids + 1 }] : [])),
+    }
+  if (mechanism.kind === 'exists') return { matched: groups.map((group) => ({ ...group, directive })), rest: [] }
+  if (!('cidr' in mechanism)) return nobody
+  const prefix = prefixOf(mechanism.cidr, run.family)
+  const networks = found.addresses.map((base) => {
+    const [first, end] = intervalOf({ base, prefix })
+    return { first, end, index: 0 }
+  })
+  const result = cut(run, firstMatches(networks), groups, [directive])
+  if (!found.partial) return result
+  run.open = true
+  return { ...result, rest: [] }
+}
+
+/** Cuts the groups along segments whose index is that of a directive. */
+function cut(
+  run: Run,
+  segments: readonly Segment[],
+  groups: readonly Group[],
+  directives: readonly Directive[],
+): Matched {
+  const matched: Passed[] = []
+  const rest: Group[] = []
+  for (const group of groups) {
+    const { inside, outside } = split(group.set, segments)
+    run.budget -= inside.length + outside.length
+    if (run.budget < 0) return { matched, rest }
+    const sets = new Map<number, Interval[]>()
+    for (const { first, end, index } of inside) {
+      const set = sets.get(index)
+      if (set) set.push([first, end])
+      else sets.set(index, [[first, end]])
+    }
+    for (const [index, set] of sets) matched.push({ ...group, set, directive: directives[index]! })
+    if (outside.length > 0) rest.push({ ...group, set: outside })
+  }
+  return { matched, rest }
+}
+
+/** One group for each pair of counts. */
+function gathered(groups: readonly Group[]): readonly Group[] {
+  const sets = new Map<string, Group & { set: Interval[] }>()
+  for (const { lookups, voids, set } of groups) {
+    const key = `${lookups} ${voids}`
+    const known = sets.get(key)
+    if (known) for (const interval of set) known.set.push(interval)
+    else sets.set(key, { lookups, voids, set: [...set] })
+  }
+  return [...sets.values()].map((group) => ({ ...group, set: setOf(group.set) }))
+}

@@ -1,0 +1,79 @@
+import type { Family, Ip } from '../../../names/ip.ts'
+import { familyOf } from '../../../names/ip.ts'
+import { formatDirective } from '../terms.ts'
+import { type SpfNode, type SpfTerm, termsOf } from '../tree.ts'
+import { type Evaluated, evaluate, type Run } from './evaluate.ts'
+import { contains, everyone, type Intervals, pointOf, setOf } from './intervals.ts'
+
+/** Networks and intervals that may be handled for one tree and family; ten providers together take some thousands. */
+const MAX_INTERVALS = 20_000
+/** Terms shown that depend on the message. */
+const MAX_CONDITIONAL = 20
+
+/** The addresses that pass by one directive of the domain's own record, or of the one it redirects to. */
+export type PassingTerm = {
+  readonly text: string
+  /** An include: its addresses are named by somebody else. */
+  readonly include: boolean
+  readonly ip4: Intervals
+  readonly ip6: Intervals
+}
+
+/**
+ * Who passes (RFC 7208 §2.6.3): the addresses for which `check_host` says pass. A term that depends on the message or on the client's name
+ * counts as one that does not match.
+ */
+export type Passing = {
+  readonly ip4: Intervals
+  readonly ip6: Intervals
+  /** By directive, in the order of the record; none without an address. */
+  readonly terms: readonly PassingTerm[]
+  /** Such terms with `+`, anywhere in the tree: whom they let pass is not in the sets. At most 20. */
+  readonly conditional: readonly string[]
+  /** A part of the tree is not known: more addresses may pass. */
+  readonly open: boolean
+  /** More than 20,000 intervals: the sets are not complete. */
+  readonly tooWide: boolean
+}
+
+/** Computes who passes. Work: at most 20,000 intervals for each family. */
+export function passingOf(root: SpfNode, mostIntervals = MAX_INTERVALS): Passing {
+  const [four, six] = ([4, 6] as const).map((family) => evaluated(root, family, mostIntervals))
+  const texts = new Map<string, { text: string; include: boolean; ip4: Intervals; ip6: Intervals }>()
+  for (const [key, { passed }] of [['ip4', four!] as const, ['ip6', six!] as const]) {
+    for (const { directive, set } of passed) {
+      const text = formatDirective(directive)
+      const term = texts.get(text) ?? { text, include: directive.mechanism.kind === 'include', ip4: [], ip6: [] }
+      term[key] = setOf([...term[key], ...set])
+      texts.set(text, term)
+    }
+  }
+  const terms = [...texts.values()]
+  return {
+    ip4: setOf(terms.flatMap(({ ip4 }) => ip4)),
+    ip6: setOf(terms.flatMap(({ ip6 }) => ip6)),
+    terms,
+    conditional: termsOf(root)
+      .filter(isConditional)
+      .slice(0, MAX_CONDITIONAL)
+      .map(({ text }) => text),
+    open: four!.open || six!.open,
+    tooWide: four!.budget < 0 || six!.budget < 0,
+  }
+}
+
+/** Whether an address passes; null where that depends on the message or on a part that is not known. */
+export function passes(passing: Passing, address: Ip): boolean | null {
+  const { ip4, ip6, open, tooWide, conditional } = passing
+  if (contains(familyOf(address) === 4 ? ip4 : ip6, pointOf(address))) return true
+  return open || tooWide || conditional.length > 0 ? null : false
+}
+
+function evaluated(root: SpfNode, family: Family, budget: number): Evaluated & Run {
+  const run: Run = { family, budget, open: false }
+  const result = evaluate(run, root, [{ lookups: 0, voids: 0, set: everyone(family) }])
+  return { ...run, ...result }
+}
+
+const isConditional = ({ directive, state }: SpfTerm): boolean =>
+  (state === 'macro' || directive?.mechanism.kind === 'ptr') && (directive?.qualifier ?? '+') === '+'

@@ -1,0 +1,61 @@
+import { once } from '../../../base/once.ts'
+import { type Cidr, cidr } from '../../../names/cidr.ts'
+import type { Family } from '../../../names/ip.ts'
+import { type IpRange, SPECIAL_NETWORKS } from '../../../names/ip-range.ts'
+import { firstMatches, type Interval, type Intervals, intervalOf, without } from './intervals.ts'
+
+/** How many addresses a set holds: of IPv6 to the precision of a double. */
+export const sizeOf = (set: Intervals): number =>
+  set.reduce(
+    (sum, [first, end]) => sum + (typeof first === 'number' ? Number(end) - first : Number(BigInt(end) - first)),
+    0,
+  )
+
+/** How many IPv4 addresses of a set can send over the internet: private and reserved ones count for nothing. */
+export const publicIpv4 = (set: Intervals): number => sizeOf(without(set, reserved(4)))
+
+/** How many networks of 64 bits, the size of one link (RFC 4291 §2.5.1), the public part of an IPv6 set touches. */
+export function publicPrefixes(set: Intervals): number {
+  let count = 0
+  let counted: bigint | undefined
+  for (const [first, end] of without(set, reserved(6))) {
+    const from = BigInt(first) >> 64n
+    const to = (BigInt(end) - 1n) >> 64n
+    count += Number(to - from) + (counted === from ? 0 : 1)
+    counted = to
+  }
+  return count
+}
+
+/** Whether no address of a network can send over the internet. */
+export const isReservedNetwork = (network: Cidr): boolean =>
+  without([intervalOf(network)], reserved(network.family)).length === 0
+
+/** Half of IPv4. */
+const EVERYBODY_4 = 2 ** 31
+/** An IPv6 /3, the size of the public part (RFC 4291 §2.4), less a sixteenth: holes in it change nothing. */
+const EVERYBODY_6 = 2 ** 125 - 2 ** 121
+
+/** Whether a set is so wide that it comes to the same as everybody. */
+export const isEverybody = (ip4: Intervals, ip6: Intervals): boolean =>
+  sizeOf(ip4) >= EVERYBODY_4 || sizeOf(ip6) >= EVERYBODY_6
+
+/** Documentation networks count as any other: who tries a record out writes them. */
+const COUNTED: readonly IpRange[] = ['public', 'documentation']
+
+const reservedOf = (family: Family): (() => Intervals) =>
+  once(() => {
+    const networks = SPECIAL_NETWORKS.map(({ network, range }) => ({ network: cidr(network), range })).filter(
+      ({ network }) => network.family === family,
+    )
+    const segments = networks.map(({ network }, index) => {
+      const [first, end] = intervalOf(network)
+      return { first, end, index }
+    })
+    return firstMatches(segments)
+      .filter(({ index }) => !COUNTED.includes(networks[index]!.range))
+      .map(({ first, end }): Interval => [first, end])
+  })
+const reserved4 = reservedOf(4)
+const reserved6 = reservedOf(6)
+const reserved = (family: Family): Intervals => (family === 4 ? reserved4() : reserved6())
