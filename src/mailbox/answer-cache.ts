@@ -1,27 +1,13 @@
-import { raced } from '../base/deadline.ts'
 import { type TtlCache, ttlCache } from '../base/ttl-cache.ts'
 import { providerById } from './provider/provider.ts'
 import { reasonRow } from './reasons.ts'
 import type { MailboxAnswer } from './verification.ts'
 
-/** A verification in progress that several callers may wait for. */
-export type Work = {
-  readonly result: Promise<MailboxAnswer>
-  /** The answer from what is known so far. */
-  readonly partial: () => MailboxAnswer
-  /** Ends the work; called when no caller waits any more. */
-  readonly stop: () => void
-}
-
-/** Recent answers, and verifications in progress. */
+/** Recent answers. */
 export type AnswerCache = {
   readonly recall: (key: string, maxAgeMs: number) => MailboxAnswer | undefined
   readonly remember: (key: string, answer: MailboxAnswer) => void
-  /** Joins the work under `key`, or begins it. When `signal` fires first, the partial answer is given. */
-  readonly share: (key: string, begin: () => Work, signal: AbortSignal) => Promise<MailboxAnswer>
 }
-
-type Running = { readonly work: Work; waiting: number }
 
 const KEPT_MS = 3_600_000
 const MAX_BYTES = 32 * 1024 * 1024
@@ -42,10 +28,6 @@ function isCached({ reason, catchAll, provider }: MailboxAnswer): boolean {
 /** The cache of one verifier: conclusive answers for an hour, at most 50,000 and 32 MiB. */
 export function answerCache(now: () => number): AnswerCache {
   const kept: TtlCache<MailboxAnswer> = ttlCache({ maxEntries: 50_000, maxBytes: MAX_BYTES, bytesOf, now })
-  const running = new Map<string, Running>()
-  const forget = (key: string, own: Running): void => {
-    if (running.get(key) === own) running.delete(key)
-  }
   return {
     recall: (key, maxAgeMs) => {
       const entry = maxAgeMs > 0 ? kept.get(key) : undefined
@@ -54,25 +36,6 @@ export function answerCache(now: () => number): AnswerCache {
     remember: (key, answer) => {
       if (isCached(answer)) kept.set(key, answer, KEPT_MS)
       else kept.delete(key)
-    },
-    share: async (key, begin, signal) => {
-      const own = running.get(key) ?? { work: begin(), waiting: 0 }
-      if (!running.has(key)) {
-        running.set(key, own)
-        own.work.result.catch(() => {}).finally(() => forget(key, own))
-      }
-      own.waiting++
-      try {
-        return await raced(signal, own.work.result)
-      } catch (error) {
-        if (!signal.aborted) throw error
-        return own.work.partial()
-      } finally {
-        if (--own.waiting === 0 && running.get(key) === own) {
-          forget(key, own)
-          own.work.stop()
-        }
-      }
     },
   }
 }

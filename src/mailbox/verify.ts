@@ -1,16 +1,17 @@
 import { AppError } from '../base/errors.ts'
+import { type Lifetime, type ShareWork, sharedWork, type Work } from '../base/share-work.ts'
 import { printable } from '../base/text.ts'
 import type { Domain } from '../names/domain.ts'
 import { type Email, formatEmail, parseEmail } from '../names/email.ts'
 import type { Ip } from '../names/ip.ts'
-import { lifeOf } from '../net/smtp/life.ts'
+import { lifetimeOf } from '../net/smtp/lifetime.ts'
 import type { Ctx, World } from '../world.ts'
-import { type AnswerCache, answerCache, type Work } from './answer-cache.ts'
+import { type AnswerCache, answerCache } from './answer-cache.ts'
 import { askMailbox } from './attempt/ask-mailbox.ts'
 import { catchAllCache } from './attempt/catch-all.ts'
 import { sessionPool } from './attempt/session-pool.ts'
 import type { VerifierState } from './attempt/state.ts'
-import { answerWithoutServer } from './compose-answer.ts'
+import { addressPart, answerWithoutServer } from './compose-answer.ts'
 import { sideData } from './side-data/side-data.ts'
 import { identity } from './source/helo.ts'
 import { hostLimits } from './source/host-limits.ts'
@@ -68,12 +69,12 @@ export function createVerifier(world: Pick<World, 'now' | 'store' | 'log'>, sett
     catchAll: catchAllCache(world.now),
     port25: port25Monitor(world.now),
     sessions: sessionPool(),
-    noCourtesy: settings.noCourtesy === true,
   }
   const cache = answerCache(world.now)
+  const share = sharedWork<MailboxAnswer, RunningQuestion>()
   const greylisted = stickySources(world.now)
   const found = (ctx: Ctx, input: VerifyInput, email: Email): Promise<Found> =>
-    answerFor({ ctx, input, email, state, settings, cache, greylisted })
+    answerFor({ ctx, input, email, state, settings, cache, share, greylisted })
   return {
     verify: async (ctx, input) => {
       const begun = ctx.now()
@@ -131,59 +132,89 @@ type Question = {
   readonly state: VerifierState
   readonly settings: VerifySettings
   readonly cache: AnswerCache
+  readonly share: ShareWork<MailboxAnswer, RunningQuestion>
   readonly greylisted: StickySources
+}
+
+/** A verification in progress that several callers may wait for. */
+type RunningQuestion = Work<MailboxAnswer> & {
+  readonly begunMs: number
+  /** The answer from what is known so far. */
+  readonly partial: () => MailboxAnswer
+  /** Whether a mail host has been contacted. */
+  readonly hasBegun: () => boolean
 }
 
 type Found = { readonly answer: MailboxAnswer; readonly remembered: boolean }
 
+/** The answer from memory, else that of a verification shared with equal questions in progress; each caller waits for its own time. */
 async function answerFor(question: Question): Promise<Found> {
-  const { ctx, input, email, settings, cache } = question
+  const { ctx, input, email, settings, cache, share } = question
   const denied = settings.deny?.find((name) => email.domain === name || email.domain.endsWith(`.${name}`))
   if (denied !== undefined)
     throw new AppError('forbidden', `the operator does not let ${denied} be asked`, { parameter: 'email' })
   const key = [formatEmail(email), input.bindIp ?? '', input.pool === true, input.port ?? ''].join(' ')
-  const known = cache.recall(key, input.maxAgeMs ?? DEFAULT_MAX_AGE_MS)
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, maxAgeMs = DEFAULT_MAX_AGE_MS } = input
+  const known = cache.recall(key, maxAgeMs)
   if (known) return { answer: known, remembered: true }
-  const waiting = lifeOf()
-  const release = waiting.bound((input.timeoutMs ?? DEFAULT_TIMEOUT_MS) + GRACE_MS, ctx.signal)
+  const waiting = lifetimeOf()
+  const release = waiting.bound(timeoutMs + GRACE_MS, ctx.signal)
+  let running: RunningQuestion | undefined
   try {
-    return { answer: await cache.share(key, () => begin(question, key), waiting.signal), remembered: false }
+    const caller = {
+      signal: waiting.signal,
+      untilMs: ctx.now() + timeoutMs,
+      // Nothing that was observed longer ago than the caller accepts.
+      accepts: ({ begunMs, hasBegun }: RunningQuestion) => ctx.now() - begunMs < maxAgeMs || !hasBegun(),
+    }
+    const shared = share(key, (lifetime) => begin(question, key, lifetime), caller)
+    running = shared.work
+    return { answer: await shared.result, remembered: false }
+  } catch (error) {
+    if (!waiting.signal.aborted) throw error
+    return { answer: running?.partial() ?? notAsked(email, ctx.now()), remembered: false }
   } finally {
     release()
   }
 }
 
-/** Shared work continues while at least one caller waits for it. */
-function begin({ ctx, input, email, state, settings, cache, greylisted }: Question, key: string): Work {
-  const timeoutMs = input.timeoutMs ?? DEFAULT_TIMEOUT_MS
-  const life = lifeOf()
-  const release = life.bound(timeoutMs)
-  const own: Ctx = { ...ctx, signal: life.signal }
-  const work = askMailbox(own, {
-    email,
-    state,
-    port: input.port ?? settings.port ?? 25,
-    bindIp: input.bindIp,
-    pool: input.pool === true ? (settings.pool?.() ?? []) : undefined,
-    poolAttempts: settings.poolAttempts ?? 3,
-    stickTo: greylisted.get(formatEmail(email)),
-    deadlineMs: ctx.now() + timeoutMs,
-    reuse: input.reuse === true,
-  })
-  let abandoned = false
+/** Begins a verification. It lasts until its answer is there, the time of its last caller is up, or nobody waits any more. */
+function begin(question: Question, key: string, shared: Lifetime): RunningQuestion {
+  const { ctx, input, email, state, settings, cache, greylisted } = question
+  const begunMs = ctx.now()
+  const lifetime = lifetimeOf()
+  const release = lifetime.bound(() => shared.untilMs() - begunMs, shared.signal)
+  const work = askMailbox(
+    { ...ctx, signal: lifetime.signal },
+    {
+      email,
+      state,
+      port: input.port ?? settings.port ?? 25,
+      bindIp: input.bindIp,
+      pool: input.pool === true ? (settings.pool?.() ?? []) : undefined,
+      poolAttempts: settings.poolAttempts ?? 3,
+      stickTo: greylisted.get(formatEmail(email)),
+      deadlineMs: shared.untilMs,
+      reuse: input.reuse === true,
+    },
+  )
   const result = work.result
     .then((answer) => {
-      if (!abandoned) cache.remember(key, answer)
+      if (!shared.signal.aborted) cache.remember(key, answer)
       greylisted.note(answer)
       return answer
     })
     .finally(release)
-  const stop = (): void => {
-    abandoned = true
-    life.end()
-  }
-  return { result, partial: work.partial, stop }
+  return { result, begunMs, partial: work.partial, hasBegun: work.hasBegun }
 }
+
+/** The answer for a caller that was gone before anything began. */
+const notAsked = (email: Email, now: number): MailboxAnswer =>
+  answerWithoutServer(
+    { ...addressPart(email), mxHosts: [], provider: undefined, observedAtMs: now },
+    'timeout',
+    'time ran out before a mail server could be asked',
+  )
 
 const badSyntax = (text: string, problem: string, now: number): MailboxAnswer =>
   answerWithoutServer(

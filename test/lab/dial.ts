@@ -22,6 +22,8 @@ export type LabServer = {
   readonly mail?: LabStep
   /** By address; `*` is for all others (default: no such user). Several steps are taken in turn, the last one stays. */
   readonly rcpt?: Readonly<Record<string, LabStep | readonly LabStep[]>>
+  /** Milliseconds before a reply is given, of the real clock. */
+  readonly delayMs?: { readonly banner?: number; readonly rcpt?: number }
   /** What is different for a source address. */
   readonly from?: Readonly<Record<string, Omit<LabServer, 'from'>>>
 }
@@ -104,7 +106,11 @@ function connection(lab: {
     outbox.push(step)
     wake()
   }
-  say(server.banner ?? '220 lab ESMTP')
+  const sayAfter = (ms: number | undefined, step: LabStep): void => {
+    if (ms === undefined) say(step)
+    else setTimeout(() => say(step), ms)
+  }
+  sayAfter(server.delayMs?.banner, server.banner ?? '220 lab ESMTP')
 
   async function read(): Promise<Uint8Array | undefined> {
     while (outbox.length === 0) {
@@ -135,7 +141,7 @@ function connection(lab: {
       for (const line of String(bytes).split('\r\n').slice(0, -1)) {
         lab.received.push(line)
         const step = stepFor(lab, line)
-        if (step !== undefined) say(step)
+        if (step !== undefined) sayAfter(line.startsWith('RCPT') ? server.delayMs?.rcpt : undefined, step)
       }
     },
     startTls: async () => {

@@ -11,6 +11,7 @@ import type { MailboxAnswer } from '../verification.ts'
 import { type Destination, destinationsOf, familiesOf, providerKeyOf } from './destinations.ts'
 import type { DialogueResult } from './dialogue.ts'
 import type { VerifierState } from './state.ts'
+import type { Held } from './try-host.ts'
 import { tryHosts } from './try-hosts.ts'
 
 /** A question about one mailbox. */
@@ -24,7 +25,8 @@ export type MailboxQuestion = {
   readonly poolAttempts: number
   /** The source address that a greylisted question was asked from before. */
   readonly stickTo: Ip | undefined
-  readonly deadlineMs: number
+  /** When time is up; later callers of shared work may extend it. */
+  readonly deadlineMs: () => number
   readonly reuse: boolean
 }
 
@@ -32,11 +34,30 @@ export type MailboxQuestion = {
 export function askMailbox(
   ctx: Ctx,
   question: MailboxQuestion,
-): { readonly result: Promise<MailboxAnswer>; readonly partial: () => MailboxAnswer } {
+): {
+  readonly result: Promise<MailboxAnswer>
+  readonly partial: () => MailboxAnswer
+  /** Whether a mail host has been contacted. */
+  readonly hasBegun: () => boolean
+} {
   const results: DialogueResult[] = []
   let base: AnswerBase = { ...addressPart(question.email), mxHosts: [], provider: undefined, observedAtMs: ctx.now() }
-  const extend = (more: Partial<AnswerBase>): AnswerBase => (base = { ...base, ...more })
-  return { result: run(ctx, question, results, base, extend), partial: () => answerOf(base, results) }
+  let begun = false
+  const progress: Progress = {
+    extend: (more) => (base = { ...base, ...more }),
+    contactsHosts: () => (begun = true),
+  }
+  return {
+    result: run(ctx, question, results, base, progress),
+    partial: () => answerOf(base, results),
+    hasBegun: () => begun,
+  }
+}
+
+/** What a question tells about itself on the way. */
+type Progress = {
+  readonly extend: (more: Partial<AnswerBase>) => AnswerBase
+  readonly contactsHosts: () => void
 }
 
 async function run(
@@ -44,7 +65,7 @@ async function run(
   question: MailboxQuestion,
   results: DialogueResult[],
   first: AnswerBase,
-  extend: (more: Partial<AnswerBase>) => AnswerBase,
+  { extend, contactsHosts }: Progress,
 ): Promise<MailboxAnswer> {
   const { email, state, port, deadlineMs, reuse } = question
   const hosts = await settled(lookupMailHosts(ctx, email.domain))
@@ -68,8 +89,11 @@ async function run(
   if (!('sources' in chosen))
     return answerWithoutServer(base, chosen.reason, chosen.message, chosen.untilMs - ctx.now())
   const extended = extend({ skipped: chosen.skipped })
-  await tryHosts(ctx, state, { email, port, sources: chosen.sources, deadlineMs, reuse }, destinations, results)
-  return conclude(extended, results, question, ctx.signal.aborted)
+  const forced = question.pool === undefined ? chosen.sources : [question.bindIp].filter((s) => s !== undefined)
+  const query = { email, port, sources: chosen.sources, forced, deadlineMs, reuse }
+  contactsHosts()
+  const held = await tryHosts(ctx, state, query, destinations, results)
+  return conclude(extended, results, question, held, ctx.signal.aborted)
 }
 
 type NoAnswer = { readonly reason: Reason; readonly message: string }
@@ -143,8 +167,10 @@ function conclude(
   base: AnswerBase,
   results: readonly DialogueResult[],
   { state, bindIp }: MailboxQuestion,
+  held: Held | undefined,
   timedOut: boolean,
 ): MailboxAnswer {
+  if (results.length === 0 && held) return answerWithoutServer(base, held.reason, held.message, held.retryAfterMs)
   if (results.length === 0 && timedOut)
     return answerWithoutServer(
       base,

@@ -17,8 +17,6 @@ export type VerifierState = {
   readonly catchAll: CatchAllCache
   readonly port25: Port25Monitor
   readonly sessions: SessionPool
-  /** No limits toward mail hosts (`--no-courtesy`). */
-  readonly noCourtesy: boolean
 }
 
 /** What one verification asks of the mail hosts. */
@@ -27,7 +25,10 @@ export type MailboxQuery = {
   readonly port: number
   /** Source addresses to ask from, in this order; undefined is the system's choice. */
   readonly sources: readonly Source[]
-  readonly deadlineMs: number
+  /** When time is up; later callers of shared work may extend it. */
+  readonly deadlineMs: () => number
+  /** Sources that are used whatever their circuit breaker says: those that the caller named, and the system's choice. */
+  readonly forced: readonly Source[]
   /** Keep sessions open for a moment, for the next address of a list. */
   readonly reuse: boolean
 }

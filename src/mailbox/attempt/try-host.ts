@@ -1,9 +1,9 @@
-import { sleep } from '../../base/deadline.ts'
 import type { Stage } from '../../net/smtp/reply.ts'
 import { UNKNOWN_PROVIDER } from '../provider/provider.ts'
-import { anotherSourceMayHelp, isAboutRecipient, reasonRow } from '../reasons.ts'
+import { anotherSourceMayHelp, isAboutRecipient, type Reason, reasonRow } from '../reasons.ts'
 import type { SourceEvent } from '../source/circuit-breaker.ts'
 import type { HostFailure } from '../source/host-limits.ts'
+import type { ProviderLimits, Unavailable } from '../source/sources.ts'
 import { type Destination, providerKeyOf } from './destinations.ts'
 import { type DialogueResult, type FinishedDialogue, runDialogue } from './dialogue.ts'
 import type { PooledSession } from './session-pool.ts'
@@ -11,17 +11,32 @@ import type { MailboxQuery, SourcePass, VerifierState } from './state.ts'
 
 export type TryOptions = { readonly startTls: boolean; readonly isLast: boolean }
 
-/** One dialogue with one address of a mail host, within the limits; undefined when time ran out before it could begin. */
+/** Why a limit or a breaker of ours kept a source from being used. */
+export type Held = {
+  readonly reason: Reason
+  readonly message: string
+  readonly retryAfterMs: number
+  /** Resolves when the trial of the source's circuit breaker has ended; absent when there is none. */
+  readonly trialEnded?: Promise<void>
+}
+
+export type Tried =
+  | { readonly result: DialogueResult; readonly held?: undefined }
+  | { readonly held: Held; readonly result?: undefined }
+
+/** One dialogue with one address of a mail host, within the limits; or what held it back. Undefined when time ran out before it could begin. */
 export async function tryHost(
   pass: SourcePass,
   destination: Destination,
   options: TryOptions,
-): Promise<DialogueResult | undefined> {
+): Promise<Tried | undefined> {
   const { ctx, state, source, query } = pass
-  const { maxConnections } = destination.provider ?? UNKNOWN_PROVIDER
-  const provider = providerKeyOf(destination)
+  const { key: provider, maxConnections } = limitsOf(destination)
   const failure = state.limits.failure(destination.address, source)
-  if (failure) return notDialled(pass, destination, failure)
+  if (failure) return { result: notDialled(pass, destination, failure) }
+  const isForced = query.forced.includes(source)
+  const unavailable = isForced ? undefined : state.sources.unavailable(source, limitsOf(destination))
+  if (unavailable) return { held: heldBy(pass, unavailable) }
   const acquireSlot = (signal: AbortSignal) =>
     state.limits.acquire({ address: destination.address, provider, maxConnections, source }, signal)
   const reuse = query.reuse && destination.provider?.secondRcpt !== 'hurts'
@@ -37,14 +52,73 @@ export async function tryHost(
   }
   let unused: Slot | undefined = slot
   try {
-    if (!(await waitForRate(pass, destination))) return undefined
-    const { result, session } = await talk(pass, destination, options, { session: slot.session, keepOpen: reuse })
+    const talked = await talkWithin(pass, destination, options, { session: slot.session, keepOpen: reuse })
+    if (!talked?.finished) return talked
     unused = undefined
+    const { result, session } = talked.finished
     if (session) await state.sessions.release(key, usedOnceMore(slot, session, result))
     else slot.release()
-    return result
+    return { result }
   } finally {
     if (unused) await abandon(unused)
+  }
+}
+
+/** The limits toward the provider of a destination. */
+function limitsOf(destination: Destination): ProviderLimits & { readonly maxConnections: number } {
+  const { perMinute, maxConnections } = destination.provider ?? UNKNOWN_PROVIDER
+  return { key: providerKeyOf(destination), perMinute, maxConnections }
+}
+
+/** The dialogue once rate and circuit breaker allow it; `held` when they do not, undefined when time ran out. */
+async function talkWithin(
+  pass: SourcePass,
+  destination: Destination,
+  options: TryOptions,
+  reuse: Reuse,
+): Promise<
+  { readonly finished: FinishedDialogue } | { readonly held: Held; readonly finished?: undefined } | undefined
+> {
+  const { state, source, query } = pass
+  const limits = limitsOf(destination)
+  const isForced = query.forced.includes(source)
+  const use = state.sources.begin(source, limits, isForced)
+  if (!use.ok) return { held: heldBy(pass, use) }
+  try {
+    const turn = await waitForRate(pass, limits)
+    if (turn !== 'now') return turn
+    // The breaker may have opened meanwhile.
+    const unavailable = isForced || use.isTrial ? undefined : state.sources.unavailable(source, limits)
+    if (unavailable) return { held: heldBy(pass, unavailable) }
+    const finished = await talk(pass, destination, options, reuse)
+    use.end(eventOf(finished.result, state.identity.heloFollowsSource))
+    return { finished }
+  } finally {
+    use.end({ kind: 'unanswered' }) // where there was no dialogue
+  }
+}
+
+async function waitForRate(
+  { ctx, state, source, query }: SourcePass,
+  limits: ProviderLimits,
+): Promise<'now' | { readonly held: Held } | undefined> {
+  const perMinute = state.sources.perMinute(source, limits)
+  const withinMs = query.deadlineMs() - ctx.now()
+  try {
+    const hold = await state.limits.waitForRate({ source, provider: limits.key, perMinute }, ctx.signal, withinMs)
+    return hold ? { held: { reason: 'rate_limited', ...hold } } : 'now'
+  } catch (error) {
+    if (ctx.signal.aborted) return undefined
+    throw error
+  }
+}
+
+function heldBy({ ctx, source }: SourcePass, { why, untilMs, trialEnded }: Unavailable): Held {
+  return {
+    reason: 'source_blocked',
+    message: `every source address rests; ${source ?? 'the default address'} ${why}`.slice(0, 512),
+    retryAfterMs: Math.max(0, untilMs - ctx.now()),
+    ...(trialEnded && { trialEnded }),
   }
 }
 
@@ -61,15 +135,14 @@ async function abandon(slot: Slot): Promise<void> {
   slot.release()
 }
 
+type Reuse = { readonly session: PooledSession['session'] | undefined; readonly keepOpen: boolean }
+
 async function talk(
   { ctx, state, query, source }: SourcePass,
   destination: Destination,
   { startTls, isLast }: TryOptions,
-  reuse: { readonly session: PooledSession['session'] | undefined; readonly keepOpen: boolean },
+  reuse: Reuse,
 ): Promise<FinishedDialogue> {
-  const provider = providerKeyOf(destination)
-  const { perMinute } = destination.provider ?? UNKNOWN_PROVIDER
-  state.sources.record(source, provider, perMinute, { kind: 'begun' })
   const plan = {
     ...destination,
     email: query.email,
@@ -77,11 +150,13 @@ async function talk(
     source,
     catchAll: state.catchAll.get(query.email.domain, destination.host),
     startTls,
-    stageMs: (stage: Stage) => stageTimeout(stage, query.deadlineMs - ctx.now(), isLast),
+    stageMs: (stage: Stage) => {
+      const startMs = ctx.now()
+      return () => stageTimeout(stage, query.deadlineMs() - startMs, isLast)
+    },
   }
   const finished = await runDialogue(ctx, state.identity, plan, reuse)
   learn(state, finished.result, query)
-  state.sources.record(source, provider, perMinute, eventOf(finished.result, state.identity.heloFollowsSource))
   return finished
 }
 
@@ -111,22 +186,6 @@ function eventOf(result: DialogueResult, heloFollowsSource: boolean): SourceEven
         : { kind: 'unanswered' }
     case 'none':
       return { kind: 'unanswered' }
-  }
-}
-
-/** Waits for the rate of this source toward the provider; false when time ran out. */
-async function waitForRate({ ctx, state, source }: SourcePass, destination: Destination): Promise<boolean> {
-  if (state.noCourtesy) return true
-  const { perMinute } = destination.provider ?? UNKNOWN_PROVIDER
-  for (;;) {
-    const waitMs = state.sources.takeToken(source, providerKeyOf(destination), perMinute)
-    if (waitMs === 0) return true
-    try {
-      await sleep(waitMs, ctx.signal)
-    } catch (error) {
-      if (!ctx.signal.aborted) throw error
-      return false
-    }
   }
 }
 

@@ -1,18 +1,21 @@
+import { raced } from '../../base/deadline.ts'
 import { type Family, familyOf } from '../../names/ip.ts'
 import type { Ctx } from '../../world.ts'
 import { anotherSourceMayHelp } from '../reasons.ts'
+import type { Source } from '../source/sources.ts'
 import { decisive, nextStep } from './decide.ts'
 import type { Destination } from './destinations.ts'
 import type { DialogueResult } from './dialogue.ts'
 import type { MailboxQuery, SourcePass, VerifierState } from './state.ts'
-import { tryHost } from './try-host.ts'
+import { type Held, type Tried, type TryOptions, tryHost } from './try-host.ts'
 
 /** Dialogues of one verification, over all hosts and source addresses. */
 const MAX_DIALOGUES = 20
 
 /**
  * Tries host after host and, where that may help, source address after source address, until one gives the answer or time is up. Each result is appended to
- * `results` as soon as it is there, so that it can be used when the rest is cut short.
+ * `results` as soon as it is there, so that it can be used when the rest is cut short. A source whose circuit breaker is on trial is tried last, when
+ * the trial has ended. Gives what of our own held a source back, the soonest to end.
  */
 export async function tryHosts(
   ctx: Ctx,
@@ -20,36 +23,65 @@ export async function tryHosts(
   query: MailboxQuery,
   destinations: readonly Destination[],
   results: DialogueResult[],
-): Promise<void> {
+): Promise<Held | undefined> {
   const exhausted = new Set<Family>() // families for which another source address cannot help
-  for (const [index, source] of query.sources.entries()) {
+  const queue: { readonly source: Source; readonly after?: Promise<void> }[] = query.sources.map((source) => ({
+    source,
+  }))
+  let soonest: Held | undefined
+  for (let next = queue.shift(); next; next = queue.shift()) {
+    const { source, after } = next
+    if (after && !(await isOver(after, ctx.signal))) return soonest
     const family = source === undefined ? undefined : familyOf(source)
     if (family !== undefined && exhausted.has(family)) continue
     const reachable = destinations.filter(({ address }) => family === undefined || familyOf(address) === family)
     const before = results.length
-    const isLastSource = index === query.sources.length - 1
-    await tryHostsFrom({ ctx, state, query, source, destinations: reachable, results, isLastSource })
+    const held = await tryHostsFrom({
+      ctx,
+      state,
+      query,
+      source,
+      destinations: reachable,
+      results,
+      isLastSource: queue.length === 0,
+    })
+    if (held?.trialEnded) queue.push({ source, after: held.trialEnded })
+    if (held && !(soonest && soonest.retryAfterMs <= held.retryAfterMs)) soonest = held
     const last = decisive(results.slice(before))
-    if (ctx.signal.aborted || results.length >= MAX_DIALOGUES) return
+    if (ctx.signal.aborted || results.length >= MAX_DIALOGUES) return soonest
     if (!last || anotherSourceMayHelp(last.verdict.reason, state.identity.heloFollowsSource)) continue
-    if (family === undefined || nextStep(last) === 'stop') return
+    if (family === undefined || nextStep(last) === 'stop') return soonest
     exhausted.add(family) // RFC 5321 §5.1: the addresses of the other family are still to be tried
+  }
+  return soonest
+}
+
+async function isOver(work: Promise<void>, signal: AbortSignal): Promise<boolean> {
+  try {
+    await raced(signal, work)
+    return true
+  } catch (error) {
+    if (!signal.aborted) throw error
+    return false
   }
 }
 
-async function tryHostsFrom(pass: SourcePass): Promise<void> {
+async function tryHostsFrom(pass: SourcePass): Promise<Held | undefined> {
   const { ctx, destinations, results } = pass
   for (const [index, destination] of destinations.entries()) {
-    if (ctx.signal.aborted || results.length >= MAX_DIALOGUES) return
+    if (ctx.signal.aborted || results.length >= MAX_DIALOGUES) return undefined
     const isLast = pass.isLastSource && index === destinations.length - 1
-    let result = await tryHost(pass, destination, { startTls: true, isLast })
-    if (!result) return
-    results.push(result)
-    if (nextStep(result) === 'without_tls') {
-      result = await tryHost(pass, destination, { startTls: false, isLast })
-      if (!result) return
-      results.push(result)
-    }
-    if (nextStep(result) === 'stop') return
+    let tried = await tryAndKeep(pass, destination, { startTls: true, isLast })
+    if (tried?.result && nextStep(tried.result) === 'without_tls')
+      tried = await tryAndKeep(pass, destination, { startTls: false, isLast })
+    if (!tried || tried.held) return tried?.held
+    if (nextStep(tried.result) === 'stop') return undefined
   }
+  return undefined
+}
+
+async function tryAndKeep(pass: SourcePass, destination: Destination, options: TryOptions): Promise<Tried | undefined> {
+  const tried = await tryHost(pass, destination, options)
+  if (tried?.result) pass.results.push(tried.result)
+  return tried
 }

@@ -9,7 +9,6 @@ import {
   type SourceEvent,
   type SourceState,
   THROTTLED_REST_MS,
-  takeRateToken,
   unavailableReason,
 } from './circuit-breaker.ts'
 
@@ -20,7 +19,7 @@ const answered: SourceEvent = { kind: 'answered', latencyMs: 100 }
 const begun: SourceEvent = { kind: 'begun' }
 const through = (
   events: readonly (readonly [SourceEvent, number])[],
-  start: SourceState = newSourceState(60, T),
+  start: SourceState = newSourceState(60),
 ): SourceState => events.reduce((state, [event, at]) => applyEvent(state, event, at), start)
 
 describe('the state of a source address', () => {
@@ -32,14 +31,27 @@ describe('the state of a source address', () => {
       { breaker: 'open', restUntilMs: T + THROTTLED_REST_MS, perMinute: 15 },
     ],
     [
-      'a second refusal doubles the rest',
+      'a refused trial doubles the rest',
       [
         [refused, T],
-        [refused, T],
+        [begun, T + REFUSED_REST_MS],
+        [refused, T + REFUSED_REST_MS],
       ],
-      { coolDownMs: REFUSED_REST_MS * 2 },
+      { coolDownMs: REFUSED_REST_MS * 2, restUntilMs: T + REFUSED_REST_MS * 3 },
     ],
-    ['a rest has an end', Array.from({ length: 20 }, () => [refused, T] as const), { coolDownMs: LONGEST_REST_MS }],
+    [
+      'refusals of dialogues that ran at the same time are one',
+      [
+        [refused, T],
+        [refused, T + 1],
+      ],
+      { coolDownMs: REFUSED_REST_MS, restUntilMs: T + 1 + REFUSED_REST_MS, refusals: 2 },
+    ],
+    [
+      'a rest has an end',
+      Array.from({ length: 40 }, (_, i) => [i % 2 === 0 ? begun : refused, T] as const),
+      { coolDownMs: LONGEST_REST_MS },
+    ],
     [
       'a try after the rest is half-open',
       [
@@ -71,7 +83,7 @@ describe('the state of a source address', () => {
       Array.from({ length: 100 }, () => [answered, T] as const),
       { perMinute: 60, successes: 100, latencyMs: 100 },
     ],
-    ['a dead host changes nothing', [[{ kind: 'unanswered' }, T]], newSourceState(60, T)],
+    ['a dead host changes nothing', [[{ kind: 'unanswered' }, T]], newSourceState(60)],
   ])('%s', (_, events, expected) => expect(through(events)).toMatchObject(expected))
 
   it('tells why an address rests', () => {
@@ -85,12 +97,6 @@ describe('the state of a source address', () => {
     ])
     expect(unavailableReason(trial, T + REFUSED_REST_MS + 1)).toBe('one try is under way: listed')
     expect(unavailableReason(trial, T + REFUSED_REST_MS + 60_000)).toBeUndefined() // a trial that never ended
-  })
-  it('has turns at its rate', () => {
-    let state = newSourceState(60, T)
-    for (let i = 0; i < 15; i++) state = takeRateToken(state, T).state
-    expect(takeRateToken(state, T).waitMs).toBe(2_000)
-    expect(takeRateToken(state, T + 2_000).waitMs).toBe(0)
   })
   it('stays in bounds and survives JSON, whatever happens', () =>
     fc.assert(
@@ -110,7 +116,7 @@ describe('the state of a source address', () => {
 })
 
 describe('the choice', () => {
-  const fresh = newSourceState(60, T)
+  const fresh = newSourceState(60)
   const used = (at: number): SourceState => ({ ...fresh, lastUsedMs: at })
   it.each([
     [

@@ -1,7 +1,5 @@
-import { type Bucket, fullBucket, takeToken } from '../../base/bucket.ts'
-
 /**
- * The state of one source address toward one provider: a circuit breaker, an adaptive rate and counts. Pure: (state, event, now) → state.
+ * The state of one source address toward one provider: a circuit breaker and an adaptive rate, with counts. Pure: (state, event, now) → state.
  */
 export type SourceState = {
   /** `open`: not used until `restUntilMs`; then one trial is let through. */
@@ -14,7 +12,6 @@ export type SourceState = {
   /** Recipients a minute that are allowed now, and the most that the provider's row allows. */
   readonly perMinute: number
   readonly maxPerMinute: number
-  readonly bucket: Bucket
   readonly successes: number
   readonly refusals: number
   readonly lastUsedMs: number
@@ -39,7 +36,7 @@ export const LONGEST_REST_MS = 6 * 60 * MINUTE
 const TRIAL_MS = MINUTE
 
 /** The state of an address that was not used toward the provider yet: half of the rate that the provider's row allows. */
-export function newSourceState(maxPerMinute: number, now: number): SourceState {
+export function newSourceState(maxPerMinute: number): SourceState {
   const perMinute = Math.max(1, maxPerMinute / 2)
   return {
     breaker: 'closed',
@@ -48,7 +45,6 @@ export function newSourceState(maxPerMinute: number, now: number): SourceState {
     trialAtMs: 0,
     perMinute,
     maxPerMinute,
-    bucket: fullBucket(sizeOf(perMinute), now),
     successes: 0,
     refusals: 0,
     lastUsedMs: 0,
@@ -85,23 +81,21 @@ export function applyEvent(state: SourceState, event: SourceEvent, now: number):
   }
 }
 
-/** Takes one token of the rate: the state after it, and how long to wait in ms (0: taken). */
-export function takeRateToken(
-  state: SourceState,
-  now: number,
-): { readonly state: SourceState; readonly waitMs: number } {
-  const { bucket, waitMs } = takeToken(state.bucket, sizeOf(state.perMinute), now)
-  return { state: { ...state, bucket }, waitMs }
+/** Why an address may not be used now; undefined when it may. */
+export const unavailableReason = (state: SourceState, now: number): string | undefined =>
+  openReason(state, now) ?? (isOnTrial(state, now) ? `one try is under way${lastText(state)}` : undefined)
+
+function openReason(state: SourceState, now: number): string | undefined {
+  if (state.breaker !== 'open' || now >= state.restUntilMs) return undefined
+  const until = new Date(state.restUntilMs).toISOString()
+  return `rests until ${until} after ${state.lastRefusal?.reason ?? 'a refusal'}${lastText(state)}`
 }
 
-/** Why an address may not be used now; undefined when it may. */
-export function unavailableReason(state: SourceState, now: number): string | undefined {
-  const said = state.lastRefusal ? `: ${state.lastRefusal.text}` : ''
-  if (state.breaker === 'open' && now < state.restUntilMs)
-    return `rests until ${new Date(state.restUntilMs).toISOString()} after ${state.lastRefusal?.reason ?? 'a refusal'}${said}`
-  if (state.breaker === 'half_open' && now < state.trialAtMs + TRIAL_MS) return `one try is under way${said}`
-  return undefined
-}
+/** A trial that never ended counts for a minute. */
+const isOnTrial = (state: SourceState, now: number): boolean =>
+  state.breaker === 'half_open' && now < state.trialAtMs + TRIAL_MS
+
+const lastText = ({ lastRefusal }: SourceState): string => (lastRefusal ? `: ${lastRefusal.text}` : '')
 
 export type Candidate<S> = {
   readonly source: S
@@ -110,7 +104,10 @@ export type Candidate<S> = {
   readonly listed?: string
 }
 
-/** The candidates that may be used, best first (healthy before half-open, then least recently used), and those that may not, with the reason. */
+/**
+ * The candidates that may be used, best first (healthy, then those due for a trial, then those on trial, which must be waited for; among equals the least
+ * recently used), and those that may not, with the reason.
+ */
 export function rankSources<S>(
   candidates: readonly Candidate<S>[],
   now: number,
@@ -118,10 +115,10 @@ export function rankSources<S>(
   readonly usable: readonly S[]
   readonly skipped: readonly { readonly source: S; readonly why: string; readonly untilMs: number }[]
 } {
-  const judged = candidates.map((one) => ({ ...one, why: one.listed ?? unavailableReason(one.state, now) }))
+  const judged = candidates.map((one) => ({ ...one, why: one.listed ?? openReason(one.state, now) }))
   const usable = judged
     .filter(({ why }) => why === undefined)
-    .toSorted((a, b) => rank(a.state) - rank(b.state) || a.state.lastUsedMs - b.state.lastUsedMs)
+    .toSorted((a, b) => rank(a.state, now) - rank(b.state, now) || a.state.lastUsedMs - b.state.lastUsedMs)
   return {
     usable: usable.map(({ source }) => source),
     skipped: judged.flatMap(({ source, state, why }) =>
@@ -130,23 +127,25 @@ export function rankSources<S>(
   }
 }
 
-const rank = (state: SourceState): number => (state.breaker === 'closed' ? 0 : 1)
+function rank(state: SourceState, now: number): number {
+  if (state.breaker === 'closed') return 0
+  return isOnTrial(state, now) ? 2 : 1
+}
 
-/** A burst of half a minute's rate. */
-const sizeOf = (perMinute: number) => ({ capacity: Math.max(5, perMinute / 2), perSecond: perMinute / 60 })
-
+/** Dialogues that were under way when the breaker opened do not make the cool-down longer: only a refused trial does. */
 function opened(
   state: SourceState,
   event: { readonly reason: string; readonly text: string },
   firstMs: number,
   now: number,
 ): SourceState {
-  const coolDownMs = Math.min(LONGEST_REST_MS, Math.max(firstMs, state.coolDownMs * 2))
+  const isOpen = state.breaker === 'open' && now < state.restUntilMs
+  const coolDownMs = Math.min(LONGEST_REST_MS, Math.max(firstMs, isOpen ? state.coolDownMs : state.coolDownMs * 2))
   return {
     ...state,
     breaker: 'open',
     coolDownMs,
-    restUntilMs: now + coolDownMs,
+    restUntilMs: isOpen ? Math.max(state.restUntilMs, now + firstMs) : now + coolDownMs,
     refusals: state.refusals + 1,
     lastRefusal: { reason: event.reason, text: event.text.slice(0, 200), atMs: now },
   }

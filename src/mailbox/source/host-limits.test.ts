@@ -4,40 +4,9 @@ import { ip } from '../../names/ip.ts'
 import { madeUpMailbox, probeResult } from '../attempt/catch-all.ts'
 import { hostLimits, LIMITS } from './host-limits.ts'
 import { port25Monitor } from './port25.ts'
-import { slots } from './slots.ts'
 
 const X = domain('x.example')
 const later = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1))
-
-describe('slots', () => {
-  it('are given in order, at most so many, and forgotten when nobody has one', async () => {
-    const places = slots()
-    const signal = AbortSignal.timeout(1_000)
-    const order: number[] = []
-    const first = await places.acquire('k', 1, signal)
-    const waiting = [1, 2, 3].map(async (n) => {
-      const leave = await places.acquire('k', 1, signal)
-      order.push(n)
-      leave()
-      leave() // twice is once
-    })
-    await later()
-    expect(order).toEqual([])
-    first()
-    await Promise.all(waiting)
-    expect([order, places.size()]).toEqual([[1, 2, 3], 0])
-  })
-  it('a waiter whose signal fires goes away and takes no place', async () => {
-    const places = slots()
-    const first = await places.acquire('k', 1, AbortSignal.timeout(1_000))
-    const stop = new AbortController()
-    const waiting = places.acquire('k', 1, stop.signal)
-    stop.abort(new Error('gone'))
-    await expect(waiting).rejects.toThrow('gone')
-    first()
-    expect(places.size()).toBe(0)
-  })
-})
 
 describe('limits toward mail hosts', () => {
   it('keeps to the connections that a provider takes from one source, and to 20 of one host', async () => {
@@ -56,6 +25,17 @@ describe('limits toward mail hosts', () => {
       }),
     )
     expect(most).toBe(2)
+  })
+  it('asks at a rate: a burst of half a minute, then one by one, and says at once what would come too late', async () => {
+    let now = 0
+    const limits = hostLimits(() => now, false)
+    const signal = AbortSignal.timeout(1_000)
+    const from = { source: undefined, provider: 'p', perMinute: 30 }
+    for (let i = 0; i < 15; i++) expect(await limits.waitForRate(from, signal, 0)).toBeUndefined()
+    expect(await limits.waitForRate(from, signal, 1_999)).toMatchObject({ retryAfterMs: 2_000 })
+    expect(await limits.waitForRate({ ...from, source: ip('45.53.1.1') }, signal, 0)).toBeUndefined()
+    now = 2_000
+    expect(await limits.waitForRate(from, signal, 0)).toBeUndefined()
   })
   it('remembers a failure for a minute, by address and source', () => {
     let now = 0

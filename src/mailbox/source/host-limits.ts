@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
+import { LimitError, limiter, type Release } from '../../base/limiter.ts'
 import { type TtlCache, ttlCache } from '../../base/ttl-cache.ts'
 import type { Domain } from '../../names/domain.ts'
 import type { Ip } from '../../names/ip.ts'
 import type { Reason } from '../reasons.ts'
-import { type Slots, slots } from './slots.ts'
 import type { ProviderKey, Source } from './sources.ts'
 
 /** The limits toward mail hosts, over all callers (docs/verification.md). */
@@ -31,7 +31,16 @@ export type HostLimits = {
   readonly acquire: (
     to: { address: Ip; provider: ProviderKey; maxConnections: number; source: Source },
     signal: AbortSignal,
-  ) => Promise<() => void>
+  ) => Promise<Release>
+  /**
+   * Waits for the rate of recipients from the source to the provider. Gives undefined when the turn has come, or at once why it would come later than in
+   * `withinMs`. Rejects with the signal's reason.
+   */
+  readonly waitForRate: (
+    from: { source: Source; provider: ProviderKey; perMinute: number },
+    signal: AbortSignal,
+    withinMs: number,
+  ) => Promise<Hold | undefined>
   /** A connection failure of the last minute from this source. */
   readonly failure: (address: Ip, source: Source) => HostFailure | undefined
   readonly failed: (address: Ip, source: Source, failure: Omit<HostFailure, 'atMs'>) => void
@@ -43,7 +52,8 @@ export type HostLimits = {
 
 /** With `lifted` there are no limits at all (`--no-courtesy`). */
 export function hostLimits(now: () => number, lifted: boolean): HostLimits {
-  const connections: Slots = slots()
+  const connections = limiter({ now })
+  const rates = limiter({ now })
   const failures: TtlCache<HostFailure> = ttlCache({ maxEntries: 10_000, now })
   const unknowns: TtlCache<{ count: number }> = ttlCache({ maxEntries: 10_000, now })
   const recent = new LRUCache<ProviderKey, boolean[]>({ max: 2_000 })
@@ -67,11 +77,11 @@ export function hostLimits(now: () => number, lifted: boolean): HostLimits {
   }
   return {
     acquire: async ({ address, provider, maxConnections, source }, signal) => {
-      const releaseHost = await connections.acquire(`host ${address}`, LIMITS.hostConnections, signal)
+      const releaseHost = await connections.enter(`host ${address}`, { concurrent: LIMITS.hostConnections }, signal)
       try {
-        const releaseProvider = await connections.acquire(
+        const releaseProvider = await connections.enter(
           `provider ${provider} ${source ?? ''}`,
-          maxConnections,
+          { concurrent: maxConnections },
           signal,
         )
         return () => {
@@ -81,6 +91,17 @@ export function hostLimits(now: () => number, lifted: boolean): HostLimits {
       } catch (error) {
         releaseHost()
         throw error
+      }
+    },
+    waitForRate: async ({ source, provider, perMinute }, signal, withinMs) => {
+      try {
+        const done = await rates.enter(`${provider} ${source ?? ''}`, { rate: rateOf(perMinute) }, signal, withinMs)
+        done()
+        return undefined
+      } catch (error) {
+        if (!(error instanceof LimitError)) throw error
+        const message = `this service asks ${provider} about at most ${Math.round(perMinute)} recipients a minute from one address: ${error.message}`
+        return { message, retryAfterMs: error.retryAfterMs }
       }
     },
     failure: (address, source) => failures.get(`${address} ${source ?? ''}`)?.value,
@@ -107,8 +128,12 @@ export function hostLimits(now: () => number, lifted: boolean): HostLimits {
   }
 }
 
+/** A burst of half a minute's rate. */
+const rateOf = (perMinute: number) => ({ capacity: Math.max(5, perMinute / 2), perSecond: perMinute / 60 })
+
 const NONE: HostLimits = {
   acquire: async () => () => {},
+  waitForRate: async () => undefined,
   failure: () => undefined,
   failed: () => {},
   hold: () => undefined,

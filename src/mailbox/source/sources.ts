@@ -8,7 +8,7 @@ import {
   rankSources,
   type SourceEvent,
   type SourceState,
-  takeRateToken,
+  unavailableReason,
 } from './circuit-breaker.ts'
 
 /** A source address; undefined is the system's choice. */
@@ -18,17 +18,41 @@ export type ProviderKey = string
 
 export type SourceRow = { readonly source: Source; readonly provider: ProviderKey; readonly state: SourceState }
 
+/** A provider as far as source addresses go: its key, and the recipients a minute that its row allows from one of them. */
+export type ProviderLimits = { readonly key: ProviderKey; readonly perMinute: number }
+
+/** A use of a source under way. `end` records its outcome and must be called; calls after the first do nothing. */
+export type Use = {
+  readonly ok: true
+  /** Whether it is the trial of a circuit breaker. */
+  readonly isTrial: boolean
+  readonly end: (event: SourceEvent) => void
+}
+export type Unavailable = {
+  readonly ok: false
+  readonly why: string
+  readonly untilMs: number
+  /** Resolves when the trial that is under way has ended; absent when there is none. */
+  readonly trialEnded?: Promise<void>
+}
+
 /** The state of all source addresses toward all providers; it survives a restart. */
 export type Sources = {
   /** Source addresses for the provider, best first, of the usable families; and those that are skipped, with the reason. */
   readonly choose: (
     pool: readonly Source[],
-    provider: { readonly key: ProviderKey; readonly perMinute: number },
+    provider: ProviderLimits,
     families: ReadonlySet<Family>,
   ) => ReturnType<typeof rankSources<Source>>
-  /** Takes a token of the rate: how long to wait in ms (0: taken). */
-  readonly takeToken: (source: Source, provider: ProviderKey, perMinute: number) => number
-  readonly record: (source: Source, provider: ProviderKey, perMinute: number, event: SourceEvent) => void
+  /** Recipients a minute that the source may ask the provider about now. */
+  readonly perMinute: (source: Source, provider: ProviderLimits) => number
+  /** Why the source may not be used now; undefined when it may. */
+  readonly unavailable: (source: Source, provider: ProviderLimits) => Unavailable | undefined
+  /**
+   * Begins a use of the source. Check and record are one step: of many verifications that wait for a half-open breaker one is the trial. With `force` a use
+   * is never refused.
+   */
+  readonly begin: (source: Source, provider: ProviderLimits, force: boolean) => Use | Unavailable
   readonly rows: () => readonly SourceRow[]
   /** Closes all breakers; the counts stay. */
   readonly reload: () => void
@@ -48,12 +72,14 @@ export function sources(
   const unsaved = new Set<string>()
   let savedAtMs = 0
   let loading: Promise<void> | undefined
+  const trials = new Map<string, Promise<void>>()
 
-  const stateOf = (source: Source, provider: ProviderKey, perMinute: number): SourceState =>
-    rows.get(`${source ?? ''} ${provider}`)?.state ?? newSourceState(perMinute, world.now())
+  const keyOf = (source: Source, provider: ProviderKey): string => `${source ?? ''} ${provider}`
+  const stateOf = (source: Source, { key, perMinute }: ProviderLimits): SourceState =>
+    rows.get(keyOf(source, key))?.state ?? newSourceState(perMinute)
 
   function keep(source: Source, provider: ProviderKey, state: SourceState): void {
-    const key = `${source ?? ''} ${provider}`
+    const key = keyOf(source, provider)
     rows.delete(key)
     rows.set(key, { source, provider, state })
     unsaved.add(key)
@@ -78,7 +104,7 @@ export function sources(
       const stored = await world.store.sources.list({ limit: MAX_ROWS })
       const read = stored.flatMap(({ value }) => readRow(value))
       for (const row of read.toSorted((a, b) => a.state.lastUsedMs - b.state.lastUsedMs)) {
-        const key = `${row.source ?? ''} ${row.provider}`
+        const key = keyOf(row.source, row.provider)
         if (!rows.has(key)) rows.set(key, row)
       }
     } catch (error) {
@@ -87,28 +113,51 @@ export function sources(
     }
   }
 
+  function record(source: Source, provider: ProviderLimits, event: SourceEvent): void {
+    keep(source, provider.key, applyEvent(stateOf(source, provider), event, world.now()))
+    if (world.now() - savedAtMs < SAVE_EVERY_MS) return
+    save().catch((error: unknown) =>
+      world.log.warn('the state of the source addresses could not be saved', { error: String(error) }),
+    )
+  }
+  function unavailable(source: Source, provider: ProviderLimits): Unavailable | undefined {
+    const state = stateOf(source, provider)
+    const trialEnded = trials.get(keyOf(source, provider.key))
+    const why = unavailableReason(state, world.now()) ?? (trialEnded && 'one try is under way')
+    if (why === undefined) return undefined
+    const untilMs = Math.max(state.restUntilMs, world.now())
+    return { ok: false, why, untilMs, ...(trialEnded && { trialEnded }) }
+  }
+  function begin(source: Source, provider: ProviderLimits, force: boolean): Use | Unavailable {
+    const refused = force ? undefined : unavailable(source, provider)
+    if (refused) return refused
+    const key = keyOf(source, provider.key)
+    const trial = stateOf(source, provider).breaker === 'closed' ? undefined : Promise.withResolvers<void>()
+    if (trial && !trials.has(key)) trials.set(key, trial.promise)
+    record(source, provider, { kind: 'begun' })
+    let hasEnded = false
+    const end = (event: SourceEvent): void => {
+      if (hasEnded) return
+      hasEnded = true
+      record(source, provider, event)
+      if (trial && trials.get(key) === trial.promise) trials.delete(key)
+      trial?.resolve()
+    }
+    return { ok: true, isTrial: trial !== undefined, end }
+  }
   return {
     choose: (pool, provider, families) => {
       const fitting = pool.filter((source) => source === undefined || families.has(familyOf(source)))
       const candidates = fitting.map((source) => {
         const why = source === undefined ? undefined : listed(source, provider.key)
-        const state = stateOf(source, provider.key, provider.perMinute)
+        const state = stateOf(source, provider)
         return { source, state, ...(why !== undefined && { listed: why }) }
       })
       return rankSources(candidates, world.now())
     },
-    takeToken: (source, provider, perMinute) => {
-      const { state, waitMs } = takeRateToken(stateOf(source, provider, perMinute), world.now())
-      keep(source, provider, state)
-      return waitMs
-    },
-    record: (source, provider, perMinute, event) => {
-      keep(source, provider, applyEvent(stateOf(source, provider, perMinute), event, world.now()))
-      if (world.now() - savedAtMs >= SAVE_EVERY_MS)
-        save().catch((error: unknown) =>
-          world.log.warn('the state of the source addresses could not be saved', { error: String(error) }),
-        )
-    },
+    perMinute: (source, provider) => stateOf(source, provider).perMinute,
+    unavailable,
+    begin,
     rows: () => [...rows.values()],
     reload: () => {
       for (const [key, row] of rows) {
@@ -135,7 +184,10 @@ function readRow(row: Json): SourceRow[] {
   const address = typeof source === 'string' ? parseIp(source) : undefined
   if (address && !address.ok) return []
   if (typeof provider !== 'string' || !isSourceState(state)) return []
-  return [{ source: address?.ok ? address.value : undefined, provider, state }]
+  const { bucket: _, ...current } = { bucket: undefined, ...state } // stores of earlier versions have a bucket
+  // The trial of a process that has ended is over.
+  const breaker = state.breaker === 'half_open' ? 'open' : state.breaker
+  return [{ source: address?.ok ? address.value : undefined, provider, state: { ...current, breaker } }]
 }
 
 const TIMES = ['restUntilMs', 'trialAtMs', 'lastUsedMs'] as const
@@ -144,13 +196,10 @@ const NUMBERS = ['coolDownMs', 'perMinute', 'maxPerMinute', 'successes', 'refusa
 function isSourceState(value: unknown): value is SourceState {
   if (typeof value !== 'object' || value === null) return false
   const one = value as Record<string, unknown>
-  const bucket = one.bucket as Record<string, unknown> | undefined
   return (
     TIMES.every((name) => isTimeMs(one[name])) &&
     NUMBERS.every((name) => Number.isFinite(one[name])) &&
     ['closed', 'open', 'half_open'].includes(one.breaker as string) &&
-    Number.isFinite(bucket?.tokens) &&
-    isTimeMs(bucket?.atMs) &&
     (one.lastRefusal === undefined || isRefusal(one.lastRefusal))
   )
 }

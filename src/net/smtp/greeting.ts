@@ -59,7 +59,7 @@ async function secure({ line, connection, log, options, signal }: Greeting): Pro
   if (ready.reply.code === 421) return { heard: ready }
   if (ready.reply.code !== 220) return {}
   line.wire.drop()
-  const release = line.life.bound(line.stageMs('starttls'), signal)
+  const release = line.lifetime.bound(line.stageMs('starttls'), signal)
   try {
     const tls = await connection.startTls(options.serverName)
     log.add(

@@ -1,6 +1,6 @@
 import type { Command } from './commands.ts'
 import { DialError, type DialReason } from './dial.ts'
-import type { Life } from './life.ts'
+import type { Lifetime, TimeLimit } from './lifetime.ts'
 import type { Reply, Stage } from './reply.ts'
 import { ClosedError, ProtocolError, type Wire } from './wire.ts'
 
@@ -14,14 +14,14 @@ export type Heard =
 
 /** The parts of an open session that its steps share. */
 export type Line = {
-  readonly life: Life
+  readonly lifetime: Lifetime
   readonly wire: Wire
-  readonly stageMs: (stage: Stage) => number
+  readonly stageMs: (stage: Stage) => TimeLimit
 }
 
 /** Sends one command and hears its reply. */
 export async function say(line: Line, stage: Stage, command: Command, signal: AbortSignal): Promise<Heard> {
-  const release = line.life.bound(line.stageMs(stage), signal)
+  const release = line.lifetime.bound(line.stageMs(stage), signal)
   try {
     await line.wire.send([command])
     return { stage, reply: await line.wire.next() }
@@ -34,7 +34,7 @@ export async function say(line: Line, stage: Stage, command: Command, signal: Ab
 
 /** Hears the next reply. */
 export async function hear(line: Line, stage: Stage, signal: AbortSignal): Promise<Heard> {
-  const release = line.life.bound(line.stageMs(stage), signal)
+  const release = line.lifetime.bound(line.stageMs(stage), signal)
   try {
     return { stage, reply: await line.wire.next() }
   } catch (error) {

@@ -2,7 +2,7 @@ import type { Ip } from '../../names/ip.ts'
 import { type Capabilities, QUIT } from './commands.ts'
 import type { Connection, Dial, Target, TlsInfo } from './dial.ts'
 import { type Greeted, greet } from './greeting.ts'
-import { lifeOf } from './life.ts'
+import { lifetimeOf, type TimeLimit } from './lifetime.ts'
 import { faultOf, type Heard, type Line } from './line.ts'
 import type { Stage } from './reply.ts'
 import { type Transacted, type Transaction, transact } from './transaction.ts'
@@ -18,7 +18,7 @@ export type SessionOptions = {
   /** Whether STARTTLS is used where it is offered. */
   readonly startTls: boolean
   /** The longest wait for one reply of a stage, ms. */
-  readonly stageMs: (stage: Stage) => number
+  readonly stageMs: (stage: Stage) => TimeLimit
 }
 
 /** A greeted session. It may be used for several transactions, one at a time. */
@@ -57,19 +57,19 @@ export async function openSession(
   options: SessionOptions,
   signal: AbortSignal,
 ): Promise<Opened> {
-  const life = lifeOf()
+  const lifetime = lifetimeOf()
   const log = transcript(world.now)
-  const release = life.bound(options.stageMs('connect'), signal)
+  const release = lifetime.bound(options.stageMs('connect'), signal)
   let connection: Connection
   try {
-    connection = await world.dial(options.target, life.signal)
+    connection = await world.dial(options.target, lifetime.signal)
   } catch (error) {
     return { ok: false, heard: faultOf('connect', error), transcript: log.lines() }
   } finally {
     release()
   }
   log.add('note', `connected to ${options.target.address} port ${options.target.port} from ${connection.localAddress}`)
-  const line: Line = { life, wire: wireOver(connection, log), stageMs: options.stageMs }
+  const line: Line = { lifetime, wire: wireOver(connection, log), stageMs: options.stageMs }
   const greeted = await greet({ line, connection, log, options, signal })
   if (!greeted.heard) return { ok: true, session: sessionOver({ line, connection, log, greeted }) }
   connection.close()
@@ -115,7 +115,7 @@ function sessionOver(parts: {
     },
     transcript: log.lines,
     quit: async () => {
-      const release = line.life.bound(1_000)
+      const release = line.lifetime.bound(1_000)
       try {
         if (usable) await line.wire.send([QUIT])
         connection.finish()

@@ -56,7 +56,7 @@ function stepsOf({ sender, recipients, continued }: Transaction, manner: Manner)
 const isEnd = (heard: Heard): boolean => !heard.reply || heard.reply.code === 421
 
 async function batch(line: Line, steps: readonly Step[], signal: AbortSignal): Promise<readonly Heard[]> {
-  const release = line.life.bound(line.stageMs(steps[0]!.stage), signal)
+  const release = line.lifetime.bound(line.stageMs(steps[0]!.stage), signal)
   try {
     await line.wire.send(steps.map(({ command }) => command))
   } catch (error) {
