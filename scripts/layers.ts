@@ -1,26 +1,36 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { join, posix, resolve } from 'node:path'
 
-/** Enforces the import rule of docs/architecture.md: imports go down only, rooms on one row do not see each other, no circles; sockets and files in few rooms. */
-const ROWS: readonly (readonly string[])[] = [
+/**
+ * Enforces the import rule of docs/architecture.md: imports go down only, modules on one row do not see each other, a check sees another check's index.ts only, no
+ * circles; sockets, files, the clock, chance and the environment in few modules.
+ */
+
+/** The modules of src/ from top to bottom. What is above another is on an earlier row. */
+export const ROWS: readonly (readonly string[])[] = [
   ['main.ts'],
   ['start'],
-  ['config.ts'],
-  ['config-options.ts', 'log.ts'],
-  ['http', 'cli'],
+  ['log.ts'],
+  ['http', 'cli', 'pages'],
   ['operations'],
-  ['report', 'jobs', 'peers'],
+  ['documents', 'report', 'jobs', 'monitors', 'peers'],
   ['checks', 'dnsbl', 'mailbox', 'geo'],
   ['mailhosts'],
   ['world.ts'],
   ['net', 'store'],
-  ['answers', 'names'],
+  ['answers', 'config.ts'],
+  ['config-options.ts'],
+  ['names'],
   ['base'],
 ]
+
+/** Modules that open sockets and files. */
 const OUTSIDE = ['start', 'net', 'store', 'http', 'main.ts', 'config.ts', 'config-options.ts']
-const OUTSIDE_MODULES =
+const OUTSIDE_PACKAGES =
   /^(?:node:)?(?:net|dgram|tls|http|https|http2|fs|fs\/promises|dns|dns\/promises|child_process|undici)$/
-const WORLDLY = [
+
+/** What a module may not reach for by itself: it is handed in. */
+const HANDED_IN = [
   {
     pattern: /\bDate\.now\(\)|new Date\(\)/,
     why: 'the clock is handed in (World.now)',
@@ -34,68 +44,83 @@ const WORLDLY = [
   },
 ]
 
-const ROOT = resolve(import.meta.dirname, '../src')
 const IMPORT =
   /^\s*(?:import|export)\s[^'"]*?from\s+['"]([^'"]+)['"]|^\s*import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm
 
-const roomOf = (file: string): string => relative(ROOT, file).split('/')[0]!
-const rowOf = (room: string): number => ROWS.findIndex((row) => row.includes(room))
-const problems: string[] = []
-const graph = new Map<string, string[]>()
+type Import = { readonly target: string; readonly statement: string }
 
-const files = readdirSync(ROOT, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !name.endsWith('.d.ts'))
-  .map((name) => join(ROOT, name))
-
-for (const file of files) {
-  const text = readFileSync(file, 'utf8')
-  const room = roomOf(file)
-  const shown = relative(ROOT, file)
-  if (rowOf(room) < 0) problems.push(`${shown}: the room ${room} has no row in scripts/layers.ts`)
-  const edges: string[] = []
-  for (const match of text.matchAll(IMPORT)) {
-    const target = match[1] ?? match[2] ?? match[3]!
-    if (!target.startsWith('.')) {
-      if (OUTSIDE_MODULES.test(target) && !OUTSIDE.includes(room) && !/\bisIP\b/.test(match[0])) {
-        problems.push(`${shown}: imports ${target}; sockets and files belong in ${OUTSIDE.join(', ')}`)
-      }
-      continue
-    }
-    const to = resolve(dirname(file), target)
-    edges.push(to)
-    const toRoom = roomOf(to)
-    if (toRoom === room) {
-      const [, check, ...rest] = relative(ROOT, to).split('/')
-      const own = relative(ROOT, file).split('/')[1]
-      if (room === 'checks' && rest.length > 0 && check !== own && rest[0] !== 'index.ts') {
-        problems.push(`${shown}: imports ${relative(ROOT, to)}; a check sees another check's index.ts only`)
-      }
-      continue
-    }
-    if (rowOf(toRoom) <= rowOf(room) && room !== 'main.ts')
-      problems.push(`${shown}: imports ${relative(ROOT, to)}; imports go down only`)
+/** What is against the rule in `files`, text by path below src/; one line each, empty when all is in order. */
+export function violations(files: ReadonlyMap<string, string>): readonly string[] {
+  const graph = new Map<string, readonly string[]>()
+  const found: string[] = []
+  for (const [file, text] of files) {
+    if (rowOf(moduleOf(file)) < 0) found.push(`${file}: the module ${moduleOf(file)} has no row in scripts/layers.ts`)
+    const imports = importsOf(text)
+    const inside = imports.filter(({ target }) => target.startsWith('.')).map(({ target }) => pathFrom(file, target))
+    graph.set(file, inside)
+    found.push(...inside.flatMap((to) => refusedImport(file, to)))
+    found.push(...imports.flatMap((one) => refusedPackage(file, one)), ...reachedFor(file, text))
   }
-  graph.set(file, edges)
-  for (const { pattern, why, except } of WORLDLY) {
-    if (!except.includes(room) && pattern.test(text)) problems.push(`${shown}: ${pattern.source}: ${why}`)
-  }
+  return [...found, ...circles(graph)]
 }
 
-const done = new Set<string>()
-function visit(file: string, path: readonly string[]): void {
-  const at = path.indexOf(file)
-  if (at >= 0) {
-    problems.push(`circle: ${[...path.slice(at), file].map((name) => relative(ROOT, name)).join(' > ')}`)
-    return
-  }
-  if (done.has(file)) return
-  for (const next of graph.get(file) ?? []) visit(next, [...path, file])
-  done.add(file)
-}
-for (const file of files) visit(file, [])
+const importsOf = (text: string): readonly Import[] =>
+  [...text.matchAll(IMPORT)].map((match) => ({ target: match[1] ?? match[2] ?? match[3]!, statement: match[0] }))
 
-if (problems.length > 0) {
-  console.error(problems.join('\n'))
-  process.exit(1)
+const moduleOf = (file: string): string => file.split('/')[0]!
+const rowOf = (module: string): number => ROWS.findIndex((row) => row.includes(module))
+const pathFrom = (file: string, target: string): string => posix.join(posix.dirname(file), target)
+
+function refusedImport(file: string, to: string): string[] {
+  const [from, module] = [moduleOf(file), moduleOf(to)]
+  if (module === from) return refusedInside(file, to)
+  if (rowOf(module) > rowOf(from) || from === 'main.ts') return []
+  return [`${file}: imports ${to}; imports go down only`]
 }
-console.log(`layers: ${files.length} files in order`)
+
+function refusedInside(file: string, to: string): string[] {
+  const [module, check, ...rest] = to.split('/')
+  const isAnother = module === 'checks' && rest.length > 0 && check !== file.split('/')[1]
+  return isAnother && rest[0] !== 'index.ts'
+    ? [`${file}: imports ${to}; a check sees another check's index.ts only`]
+    : []
+}
+
+function refusedPackage(file: string, { target, statement }: Import): string[] {
+  // isIP of node:net judges a text and opens nothing.
+  if (!OUTSIDE_PACKAGES.test(target) || OUTSIDE.includes(moduleOf(file)) || /\bisIP\b/.test(statement)) return []
+  return [`${file}: imports ${target}; sockets and files belong in ${OUTSIDE.join(', ')}`]
+}
+
+const reachedFor = (file: string, text: string): string[] =>
+  HANDED_IN.filter(({ pattern, except }) => !except.includes(moduleOf(file)) && pattern.test(text)).map(
+    ({ pattern, why }) => `${file}: ${pattern.source}: ${why}`,
+  )
+
+function circles(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const done = new Set<string>()
+  const found: string[] = []
+  function follow(file: string, path: readonly string[]): void {
+    const at = path.indexOf(file)
+    if (at >= 0) return void found.push(`circle: ${[...path.slice(at), file].join(' > ')}`)
+    if (done.has(file)) return
+    for (const next of graph.get(file) ?? []) follow(next, [...path, file])
+    done.add(file)
+  }
+  for (const file of graph.keys()) follow(file, [])
+  return found
+}
+
+function readSources(root: string): ReadonlyMap<string, string> {
+  const names = readdirSync(root, { recursive: true, encoding: 'utf8' })
+  const sources = names.filter((name) => /\.tsx?$/.test(name) && !/\.(?:test|d)\.tsx?$/.test(name))
+  return new Map(sources.map((name) => [name, readFileSync(join(root, name), 'utf8')]))
+}
+
+if (import.meta.main) {
+  const files = readSources(resolve(import.meta.dirname, '../src'))
+  const found = violations(files)
+  if (found.length > 0) console.error(found.join('\n'))
+  else console.log(`layers: ${files.size} files in order`)
+  process.exitCode = found.length > 0 ? 1 : 0
+}

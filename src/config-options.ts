@@ -5,7 +5,10 @@ import { printable } from './base/text.ts'
 import { parseCidr } from './names/cidr.ts'
 import { parseDomain } from './names/domain.ts'
 import { type Ip, parseIp } from './names/ip.ts'
-import { DEFAULT_TTL_MS, NODE_ID } from './peers/peer.ts'
+import { NODE_ID } from './names/node-id.ts'
+
+/** A node's lease where none is configured: a heartbeat is due within it, ms. */
+const LEASE_MS = 30_000
 
 type Option<T> = {
   readonly flag: string
@@ -207,13 +210,7 @@ export const OPTIONS = {
   nodeId: one('node-id', 'ID', undefined, 'id of this node; default one that is made and kept', nodeId),
   region: one('region', 'TEXT', '', 'where this node stands, for people', line),
   peerTtl: {
-    ...one(
-      'peer-ttl',
-      'DURATION',
-      DEFAULT_TTL_MS,
-      'a node is suspect after this much silence, dead after three times',
-      ttl,
-    ),
+    ...one('peer-ttl', 'DURATION', LEASE_MS, 'a node is suspect after this much silence, dead after three times', ttl),
     format: formatDuration,
   },
   dataDir: one('data-dir', 'DIR', './data', 'folder for what is remembered', text),

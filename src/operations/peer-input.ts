@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { AppError } from '../base/errors.ts'
 import { parsed, problem } from '../base/parsed.ts'
-import { MAX_ADDRESSES, NODE_ID } from '../peers/peer.ts'
+import { NODE_ID } from '../names/node-id.ts'
+import { MAX_ADDRESSES } from '../peers/peer.ts'
 import type { Caller } from './operation.ts'
 import { ipParam, listParam, textParam } from './params.ts'
 

@@ -1,8 +1,5 @@
 import type { Ip } from '../names/ip.ts'
 
-/** What can be the id of a node. */
-export const NODE_ID = /^[A-Za-z0-9._-]{1,64}$/
-
 export const CAPABILITIES = ['verify', 'check', 'blacklist'] as const
 export type Capability = (typeof CAPABILITIES)[number]
 export type Load = { readonly active: number; readonly capacity: number }
@@ -26,8 +23,6 @@ export type Peer = {
   readonly lastSeenAtMs: number
 }
 
-/** A lease where none is configured: a heartbeat is due within it, ms. */
-export const DEFAULT_TTL_MS = 30_000
 /** Leases of silence after which a peer is dead. */
 export const DEAD_AFTER_LEASES = 3
 /** Silence after which a dead peer is forgotten, ms. */

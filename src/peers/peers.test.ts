@@ -1,14 +1,6 @@
 import { expect, it } from 'vitest'
 import { ip } from '../names/ip.ts'
-import {
-  DEAD_AFTER_LEASES,
-  FORGET_AFTER_MS,
-  MAX_PEERS,
-  MAX_PER_HOST,
-  type Peer,
-  statusOf,
-  DEFAULT_TTL_MS as TTL_MS,
-} from './peer.ts'
+import { DEAD_AFTER_LEASES, FORGET_AFTER_MS, MAX_PEERS, MAX_PER_HOST, type Peer, statusOf } from './peer.ts'
 import { applyEvent, applyTold, choosePeers, type Peers } from './peers.ts'
 
 const node = (id: string, url = `https://${id}.example`) => ({
@@ -20,6 +12,7 @@ const node = (id: string, url = `https://${id}.example`) => ({
   version: '',
   capabilities: ['verify'] as const,
 })
+const TTL_MS = 30_000
 const DEAD_AFTER_MS = DEAD_AFTER_LEASES * TTL_MS
 const at = (nowMs: number) => ({ nowMs, ttlMs: TTL_MS })
 const T = 1_000_000

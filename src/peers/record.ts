@@ -3,8 +3,9 @@ import type { GeoAnswer } from '../answers/geo.ts'
 import type { PeerAnswer } from '../answers/peers.ts'
 import { printable } from '../base/text.ts'
 import { type Ip, parseIp } from '../names/ip.ts'
+import { NODE_ID } from '../names/node-id.ts'
 import { parseOrigin } from './origin.ts'
-import { CAPABILITIES, MAX_ADDRESSES, MAX_PEERS, NODE_ID, type Peer, type PeerStatus, statusOf } from './peer.ts'
+import { CAPABILITIES, MAX_ADDRESSES, MAX_PEERS, type Peer, type PeerStatus, statusOf } from './peer.ts'
 import type { Moment, Peers } from './peers.ts'
 
 const address = z.string().transform((text, ctx): Ip => {
