@@ -15,6 +15,24 @@ const scoreRow = z.strictObject({
   points: z.number(),
 })
 
+/** The role that the domain is judged in. */
+export const domainRole = z
+  .strictObject({
+    name: z.enum([
+      'no_such_domain',
+      'sends_and_takes_mail',
+      'takes_mail_only',
+      'sends_only',
+      'parked',
+      'web_name_only',
+    ]),
+    because: z.string(),
+  })
+  .meta({
+    description:
+      'what the domain is used for, and the records that say so: it is judged in this role, and what the role does not need costs no points',
+  })
+
 /** The answer of `/v1/check`. */
 export const checkAnswer = z.strictObject({
   domain: z.string(),
@@ -25,6 +43,7 @@ export const checkAnswer = z.strictObject({
   mx: z.array(checks.mxHost),
   ptr: checks.ptr,
   unicode_domain: z.string().optional(),
+  domain_role: domainRole,
   status,
   grade,
   score_version: z.int(),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
-import { checkAnswer, grade, points } from './check.ts'
+import { checkAnswer, domainRole, grade, points } from './check.ts'
 import { status } from './finding.ts'
 
 /** How a domain comes out, in short. */
@@ -8,6 +8,7 @@ const summary = z.strictObject({
   score: points,
   grade,
   status,
+  domain_role: domainRole,
   complete: z.boolean(),
   score_min: points.optional(),
   score_max: points.optional(),

@@ -30,7 +30,13 @@ export type LookupFailure = DnsError | DialError | FetchError
 
 /** What a check saw and how it judged it. */
 export type Outcome<Facts> =
-  | { readonly status: Exclude<Status, 'unknown'>; readonly facts: Facts; readonly findings: readonly Finding[] }
+  | {
+      readonly status: Exclude<Status, 'unknown'>
+      /** Why the check does not apply. */
+      readonly reason?: string
+      readonly facts: Facts
+      readonly findings: readonly Finding[]
+    }
   | {
       readonly status: 'unknown'
       readonly reason: string

@@ -1,7 +1,7 @@
 import type { MailHosts } from '../mailhosts/mailhosts.ts'
 import type { StarttlsFacts } from './tls-host.ts'
 
-/** What a domain is used for; the checks apply what its role needs (docs/score.md). */
+/** What a domain is used for (docs/score.md, "Roles"). */
 export type Role =
   | 'no_such_domain'
   | 'sends_and_takes_mail'
@@ -9,6 +9,9 @@ export type Role =
   | 'sends_only'
   | 'parked'
   | 'web_name_only'
+
+/** The checks that the score is made of. */
+export type ScoredCheck = 'spf' | 'dkim' | 'dmarc' | 'mx' | 'ptr'
 
 /** What the facts of all checks together say of the domain. Computed once (domain-context.ts) and handed to every judge. */
 export type DomainContext = {
@@ -19,10 +22,36 @@ export type DomainContext = {
   readonly sends: boolean | null
   /** Whether the domain takes mail: false for a null MX, for neither MX nor address, and for an address alone beside an SPF that passes nobody; null: not known. */
   readonly takes: boolean | null
+  /** Why mail to the domain goes nowhere, to stand behind its name; absent where it goes somewhere, and where that is not known. */
+  readonly noMail?: string
   /** The mail hosts; absent: not known. */
   readonly mail?: MailHosts
   /** The TLS of the mail hosts; absent: not looked at, or the mail hosts are not known. */
   readonly tls?: StarttlsFacts
+}
+
+/** The scored checks that a role does not need. */
+const LEFT_OUT: Readonly<Record<Role, readonly ScoredCheck[]>> = {
+  no_such_domain: ['spf', 'dkim', 'dmarc', 'ptr'], // one finding says it, that of MX
+  sends_and_takes_mail: [],
+  takes_mail_only: ['dkim', 'ptr'],
+  sends_only: ['mx'],
+  parked: ['dkim', 'mx', 'ptr'],
+  web_name_only: ['dkim', 'mx', 'ptr'],
+}
+
+/** Whether a scored check applies to a domain in this role. */
+export const applies = (check: ScoredCheck, { role }: Pick<DomainContext, 'role'>): boolean =>
+  !LEFT_OUT[role].includes(check)
+
+/** The role in words: "The domain is …". */
+export const ROLE_WORDS: Readonly<Record<Role, string>> = {
+  no_such_domain: 'a name that does not exist',
+  sends_and_takes_mail: 'a domain that sends and takes mail',
+  takes_mail_only: 'a domain that only takes mail',
+  sends_only: 'a domain that only sends mail',
+  parked: 'a domain without mail (parked)',
+  web_name_only: 'a name without mail of its own',
 }
 
 /** Nothing is known of the other checks: the domain is judged as one that sends and takes mail. */

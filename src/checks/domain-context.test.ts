@@ -45,7 +45,8 @@ describe('the role of a domain', () => {
     ['-all from a wildcard', { '*.example': { TXT: [NOBODY] } }, 'parked'],
     ['~all is no such declaration', { 'a.example': { TXT: ['v=spf1 ~all'], MX: NULL_MX } }, 'sends_only'],
     ['a broken SPF', { 'a.example': { TXT: ['v=spf1 ip4:x -all'], MX: NULL_MX } }, 'sends_and_takes_mail'],
-    ['MX not known', { 'a.example': { TXT: [NOBODY], MX: 'SERVFAIL' } }, 'sends_and_takes_mail'],
+    ['MX not known', { 'a.example': { TXT: [SENDER], MX: 'SERVFAIL' } }, 'sends_and_takes_mail'],
+    ['-all, MX not known', { 'a.example': { TXT: [NOBODY], MX: 'SERVFAIL' } }, 'takes_mail_only'],
     ['SPF not known', { 'a.example': { TXT: 'SERVFAIL', MX: NULL_MX } }, 'sends_and_takes_mail'],
     [
       'a name below an enforcing domain',
@@ -87,9 +88,9 @@ describe('DKIM, MX and PTR in the role of the domain', () => {
       ['not_applicable', 'not_applicable', 'not_applicable'],
     ],
     ['no SPF and nothing else', { 'a.example': { TXT: ['x'] } }, ['fail', 'fail', 'fail']],
-    ['a sender without a mail host', { 'a.example': { TXT: [SENDER] } }, ['fail', 'fail', 'fail']],
-    ['no such domain', {}, ['fail', 'fail', 'fail']],
-    ['-all, MX unknown', { 'a.example': { TXT: [NOBODY], MX: 'SERVFAIL' } }, ['fail', 'unknown', 'unknown']],
+    ['a sender without a mail host', { 'a.example': { TXT: [SENDER] } }, ['fail', 'warn', 'fail']],
+    ['no such domain', {}, ['not_applicable', 'fail', 'not_applicable']],
+    ['-all, MX unknown', { 'a.example': { TXT: [NOBODY], MX: 'SERVFAIL' } }, ['not_applicable', 'unknown', 'unknown']],
   ])('%s', async (_why, zone, expected) => {
     const status = async (key: 'dkim' | 'mx' | 'ptr') =>
       (await runInContext(key, labCtx(zone), domain('a.example'))).status

@@ -1,4 +1,5 @@
 import type { MailHosts } from '../mailhosts/mailhosts.ts'
+import { noMailReason } from '../mailhosts/no-mail.ts'
 import type { LookupFailure } from './check.ts'
 import type { DomainContext, Role } from './context.ts'
 import { type DmarcFacts, standingOf } from './dmarc/index.ts'
@@ -22,10 +23,13 @@ export function contextOf(facts: ContextFacts): DomainContext {
   const tls = known(facts.starttls)
   const sends = sendsMail(spf)
   const takes = mail ? takesMail(mail, sends) : null
+  const role = roleOf({ spf, mail, dmarc, sends })
+  const noMail = mail && noMailIn(mail, role.role)
   return {
-    ...roleOf({ spf, mail, dmarc, sends }),
+    ...role,
     sends,
     takes,
+    ...(noMail === undefined ? {} : { noMail }),
     ...(mail ? { mail } : {}),
     ...(tls ? { tls } : {}),
   }
@@ -52,7 +56,9 @@ const takesMail = ({ kind }: MailHosts, sends: boolean | null): boolean =>
 
 /** docs/score.md, "Roles". */
 function roleOf({ spf, mail, dmarc, sends }: Seen): { readonly role: Role; readonly because: string } {
-  if (!mail) return { role: 'sends_and_takes_mail', because: 'the mail hosts are not known' }
+  if (!mail && sends === false)
+    return { role: 'takes_mail_only', because: 'SPF lets nobody send, and the MX records could not be looked up' }
+  if (!mail) return { role: 'sends_and_takes_mail', because: 'the MX records could not be looked up' }
   if (!mail.exists) return { role: 'no_such_domain', because: 'the DNS has no such name (NXDOMAIN)' }
   const without = WITHOUT_MX[mail.kind]
   if (sends === false && without === undefined)
@@ -65,7 +71,7 @@ function roleOf({ spf, mail, dmarc, sends }: Seen): { readonly role: Role; reado
     const because = `it is a name below ${from}, whose DMARC policy covers it, and it has neither an MX nor an SPF record`
     return { role: 'web_name_only', because }
   }
-  return { role: 'sends_and_takes_mail', because: because(mail, sends) }
+  return { role: 'sends_and_takes_mail', because: because(mail, spf, sends) }
 }
 
 const WITHOUT_MX: Readonly<Record<MailHosts['kind'], string | undefined>> = {
@@ -75,6 +81,13 @@ const WITHOUT_MX: Readonly<Record<MailHosts['kind'], string | undefined>> = {
   none: 'there is neither an MX record nor an address',
 }
 
+/** Why mail to the domain goes nowhere. */
+function noMailIn(mail: MailHosts, role: Role): string | undefined {
+  if (mail.kind !== 'implicit') return noMailReason(mail)
+  if (role === 'parked') return 'has no MX record, and an SPF record by which it sends no mail'
+  return role === 'web_name_only' ? 'is a name without mail of its own' : undefined
+}
+
 /** The domain above whose record enforces a policy for this name; undefined where none does. */
 function policyFrom(dmarc: DmarcFacts | undefined): string | undefined {
   if (!dmarc?.applied?.inherited) return undefined
@@ -82,9 +95,17 @@ function policyFrom(dmarc: DmarcFacts | undefined): string | undefined {
   return standing.kind === 'policy' && standing.effective !== 'none' ? dmarc.applied.domain : undefined
 }
 
-function because({ kind }: MailHosts, sends: boolean | null): string {
-  const senders = sends ? 'SPF names senders' : 'no SPF record says that it sends no mail'
+function because({ kind }: MailHosts, spf: SpfFacts | undefined, sends: boolean | null): string {
+  const senders = sends ? 'SPF names senders' : withoutSenders(spf)
   return kind === 'explicit' ? `${senders}, and there is an MX record` : senders
+}
+
+function withoutSenders(spf: SpfFacts | undefined): string {
+  if (!spf) return 'the SPF record could not be looked up'
+  if (!spf.reading) return 'no SPF record says that it sends no mail'
+  return spf.reading.permerrors.length > 0
+    ? 'the SPF record cannot be used'
+    : 'a part of the SPF record could not be looked up'
 }
 
 const known = <Facts>(facts: Facts | LookupFailure | undefined): Facts | undefined =>

@@ -32,12 +32,12 @@ export function presentFindings(outcomes: Outcomes): FindingAnswer[] {
     .sort((a, b) => RANK[a.severity] - RANK[b.severity])
 }
 
-/** One check's object: its own fields, then `status`, and `reason` when it is unknown (or the check gives one itself). */
+/** One check's object: its own fields, then `status`, and `reason` when it is unknown or does not apply (or the check gives one itself). */
 export function presentOutcome<Facts, Fields extends OwnFields>(check: Check<Facts, Fields>, outcome: Outcome<Facts>) {
   const own = check.present(outcome)
   return {
     ...own,
     status: outcome.status,
-    ...(outcome.status === 'unknown' && own.reason === undefined ? { reason: outcome.reason } : {}),
+    ...(outcome.reason !== undefined && own.reason === undefined ? { reason: outcome.reason } : {}),
   }
 }

@@ -1,8 +1,8 @@
 import type { FindingTable, Outcome } from './check.ts'
 
-/** Why the `valid` of a check is false: why nothing could be found out, else the title of its first finding, which is the one that decides. */
+/** Why the `valid` of a check is false: why it is unknown or does not apply, else the title of its first finding, which is the one that decides. */
 export function reasonOf<Facts>(table: FindingTable, outcome: Outcome<Facts>): string | undefined {
-  if (outcome.status === 'unknown') return outcome.reason
+  if (outcome.reason !== undefined) return outcome.reason
   const [first] = outcome.findings
   return first && table[first.id]?.title
 }

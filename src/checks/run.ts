@@ -6,6 +6,7 @@ import type { Ctx } from '../world.ts'
 import type { Check, CheckInput, LookupFailure, Outcome } from './check.ts'
 import { type DomainContext, UNKNOWN_CONTEXT } from './context.ts'
 import { contextOf } from './domain-context.ts'
+import { notApplicable } from './not-applicable.ts'
 import * as registry from './registry.ts'
 
 type Registry = typeof registry
@@ -65,9 +66,12 @@ export function judgeOne<K extends CheckKey>(
   facts: { readonly [_ in K]?: FactsBy[K] | LookupFailure },
   context: DomainContext,
 ): Outcome<FactsBy[K]> {
-  const found = facts[key]
+  const found: FactsBy[K] | LookupFailure | undefined = facts[key]
   if (found === undefined) throw new Error(`the check ${key} was not looked up`)
-  return judged(CHECKS[key], found, context)
+  // Of a name that does not exist one check says so, and the others have nothing to judge.
+  const isSilent = context.role === 'no_such_domain' && key !== 'mx'
+  const check: Judge<FactsBy[K]> = isSilent ? { judge: notApplicable } : CHECKS[key]
+  return judged(check, found, context)
 }
 
 /** Looks up and judges one check, with the context of SPF, MX and DMARC. */
@@ -97,7 +101,8 @@ export async function runCheck<Facts>(
   return judged(check, await orFailure(check.lookup(ctx, domain, input)), context)
 }
 
-const judged = <Facts>(check: Check<Facts>, found: Facts | LookupFailure, context: DomainContext): Outcome<Facts> =>
+type Judge<Facts> = Pick<Check<Facts>, 'judge'>
+const judged = <Facts>(check: Judge<Facts>, found: Facts | LookupFailure, context: DomainContext): Outcome<Facts> =>
   isFailure(found) ? { status: 'unknown', reason: found.message, findings: [] } : check.judge(found, context)
 
 /** The only place where an unanswered question becomes data. Any other error is a bug and rejects. */

@@ -70,7 +70,7 @@ export async function checkDomain(
   wanted: Pick<CheckInput, 'selectors' | 'starttls'>,
 ): Promise<CheckAnswer> {
   const helo: CheckInput['helo'] = (source) => deps.heloName(source, ctx)
-  const { outcomes, score } = await judgeDomain(repeatable(ctx), domain, { ...wanted, helo, smtpPort: deps.smtpPort })
-  const answer = composeCheck(domain, outcomes, score)
+  const judged = await judgeDomain(repeatable(ctx), domain, { ...wanted, helo, smtpPort: deps.smtpPort })
+  const answer = composeCheck(domain, judged, judged.score)
   return { ...answer, observed_at: new Date(ctx.now()).toISOString() }
 }

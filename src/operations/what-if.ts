@@ -65,7 +65,7 @@ export const whatIf = defineOperation({
       judgeDomain(shared, domain, input),
       judgeDomain({ ...asIf(shared), anew: () => asIf({ ...shared, ...shared.anew() }) }, domain, input),
     ])
-    const [before, after] = [now, then].map(({ outcomes, score }) => composeCheck(domain, outcomes, score))
+    const [before, after] = [now, then].map((judged) => composeCheck(domain, judged, judged.score))
     return {
       ...after,
       before: standingOf(before!),
@@ -104,12 +104,13 @@ function orRefuse<T>(read: Parsed<T>, parameter: string, at: string): T {
 }
 
 const standingOf = (answer: JsonObject): JsonObject => {
-  const { score, grade, status, complete, score_min, score_max, findings } = answer
+  const { score, grade, status, domain_role, complete, score_min, score_max, findings } = answer
   const ids = (findings as readonly { readonly id: string }[]).map(({ id }) => id)
   return {
     score,
     grade,
     status,
+    domain_role,
     complete,
     ...(score_min === undefined ? {} : { score_min, score_max }),
     findings: [...new Set(ids)],

@@ -4,7 +4,7 @@ import { presentMx } from '../checks/mx/index.ts'
 import { presentFindings, presentOutcome } from '../checks/present.ts'
 import { ptrOf } from '../checks/ptr/index.ts'
 import * as checks from '../checks/registry.ts'
-import type { CheckKey, Outcomes } from '../checks/run.ts'
+import type { CheckKey, JudgedChecks } from '../checks/run.ts'
 import { type Domain, unicodeOf } from '../names/domain.ts'
 import type { Score } from './score.ts'
 
@@ -12,7 +12,7 @@ import type { Score } from './score.ts'
 const SCORED = ['spf', 'dkim', 'dmarc', 'mx', 'ptr'] as const satisfies readonly CheckKey[]
 
 /** The answer of `/v1/check`: the fields of spec.md in its order, then the additions. */
-export function composeCheck(domain: Domain, outcomes: Outcomes, score: Score): CheckAnswer {
+export function composeCheck(domain: Domain, { context, outcomes }: JudgedChecks, score: Score): CheckAnswer {
   const { entries, kind } = presentMx(outcomes.mx, (address) => ptrOf(outcomes.ptr.facts, address))
   const unicode = unicodeOf(domain)
   return {
@@ -24,6 +24,7 @@ export function composeCheck(domain: Domain, outcomes: Outcomes, score: Score): 
     mx: entries,
     ptr: presentOutcome(checks.ptr, outcomes.ptr),
     ...(unicode === domain ? {} : { unicode_domain: unicode }),
+    domain_role: { name: context.role, because: context.because },
     status: worst(SCORED.map((key) => outcomes[key].status)),
     grade: score.grade,
     score_version: score.scoreVersion,

@@ -5,7 +5,7 @@ import type { ScoreInputs } from './score-types.ts'
 
 /** What the score needs of all checks. */
 export const scoreInputs = ({ context, outcomes }: JudgedChecks): ScoreInputs => ({
-  hasNoMail: context.sends === false && context.takes === false,
+  role: context.role,
   spf: fromSpf(outcomes.spf),
   dkim: fromDkim(outcomes.dkim),
   dmarc: fromDmarc(outcomes.dmarc),

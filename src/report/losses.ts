@@ -1,3 +1,4 @@
+import type { Role } from '../checks/context.ts'
 import type {
   DkimScoreInput,
   DmarcScoreInput,
@@ -16,20 +17,31 @@ export const UNIT = 5_040
 const enforces = (dmarc: DmarcScoreInput): boolean | null =>
   dmarc.state === 'unknown' ? null : dmarc.state === 'record' && dmarc.effective !== 'none'
 
-/** What SPF costs. `~all` costs nothing where DMARC acts on failures. */
-export function spfLosses(spf: SpfScoreInput, dmarc: DmarcScoreInput): Loss[] {
+/** What SPF costs. A soft `all` costs less where DMARC acts on failures; where that is not known, the better reading counts and both enter the range. */
+export function spfLosses(spf: SpfScoreInput, dmarc: DmarcScoreInput, role: Role): Loss[] {
   const { left, off } = WEIGHTS.spf
   if (spf.state === 'unknown') return [half('spf')]
+  if (spf.state === 'none' && role === 'web_name_only')
+    return [lost(COMPONENTS.spf - left.none_at_web_name, spf.finding)]
   if (spf.state === 'none' || spf.state === 'permerror') return [lost(COMPONENTS.spf - left[spf.state], spf.finding)]
   const finding = spf.allFinding ?? null
-  if (spf.all === '+') return [lost(COMPONENTS.spf - left.plus_all, finding)]
+  if (spf.all === '+') return [lost(COMPONENTS.spf - left.everybody, finding)]
   const losses: Loss[] = []
-  if (spf.all === '?' || spf.all === 'none') losses.push(lost(off.neutral_all, finding))
-  if (spf.all === '~' && enforces(dmarc) === false) losses.push(lost(off.soft_all, finding))
-  if (spf.all === '~' && enforces(dmarc) === null) losses.push(perhaps(off.soft_all, finding))
-  for (const fault of ['ptr', 'wide', 'long', 'untidy'] as const)
+  if (spf.all === '?' || spf.all === 'none') losses.push(...allLosses('neutral_all', finding, enforces(dmarc)))
+  if (spf.all === '~') losses.push(...allLosses('soft_all', finding, enforces(dmarc)))
+  const wide = spf.veryWide === undefined ? 'wide' : 'very_wide'
+  const widest = spf.veryWide ?? spf.wide
+  if (widest !== undefined) losses.push(lost(off[wide], widest))
+  for (const fault of ['ptr', 'long', 'untidy'] as const)
     if (spf[fault] !== undefined) losses.push(lost(off[fault], spf[fault]))
   return losses
+}
+
+function allLosses(all: 'neutral_all' | 'soft_all', finding: FindingId | null, isEnforced: boolean | null): Loss[] {
+  const enforced = WEIGHTS.spf.off_where_dmarc_enforces[all]
+  const otherwise = WEIGHTS.spf.off[all]
+  if (isEnforced !== null) return [lost(isEnforced ? enforced : otherwise, finding)]
+  return [lost(enforced, finding), perhaps(otherwise - enforced, finding)]
 }
 
 /** What DKIM costs. */
@@ -47,10 +59,11 @@ export function dkimLosses(dkim: DkimScoreInput): Loss[] {
 
 /** What DMARC costs, by the policy in force. */
 export function dmarcLosses(dmarc: DmarcScoreInput): Loss[] {
-  const { left, policy, rua, subdomains } = WEIGHTS.dmarc
+  const { left, policy, off, rua, subdomains } = WEIGHTS.dmarc
   if (dmarc.state === 'unknown') return [half('dmarc')]
   if (dmarc.state !== 'record') return [lost(COMPONENTS.dmarc - left[dmarc.state], dmarc.finding)]
   const losses: Loss[] = [lost(policy.reject - policy[dmarc.effective], dmarc.policyFinding)]
+  if (dmarc.pct !== undefined) losses.push(lost(dmarc.pct === 0 ? off.pct_0 : off.pct_partial, dmarc.pctFinding))
   if (dmarc.rua === false) losses.push(lost(rua, dmarc.ruaFinding))
   if (dmarc.rua === null) losses.push(perhaps(rua, dmarc.ruaFinding))
   if (dmarc.subdomainsWeaker) losses.push(lost(subdomains, dmarc.subdomainsFinding))
@@ -63,7 +76,7 @@ export function mxLosses(mx: MxScoreInput): Loss[] {
   const notPublic = lost(off.not_public, 'mx.not_public')
   if (mx.state === 'unknown') return [half('mx')]
   if (mx.state === 'null') return []
-  if (mx.state === 'none' || mx.state === 'no_domain') return [lost(COMPONENTS.mx - left.none, `mx.${mx.state}`)]
+  if (mx.state === 'none') return [lost(COMPONENTS.mx - left.none, 'mx.none')]
   if (mx.state === 'implicit')
     return [lost(COMPONENTS.mx - left.implicit, 'mx.implicit'), ...(mx.notPublic ? [notPublic] : [])]
   if (mx.noneResolvable) return [lost(COMPONENTS.mx - left.none_resolvable, 'mx.none_resolvable')]

@@ -9,7 +9,8 @@ import type { DmarcScoreInput, FindingId, MxScoreInput, PtrScoreInput, SpfScoreI
 export function fromSpf(outcome: Outcome<SpfFacts>): SpfScoreInput {
   if (outcome.status === 'unknown') return { state: 'unknown' }
   const { reading } = outcome.facts
-  if (!reading) return { state: 'none', finding: firstOf(outcome, ['spf.no_domain']) ?? 'spf.no_record' }
+  if (!reading)
+    return { state: 'none', finding: firstOf(outcome, ['spf.no_domain', 'spf.no_record_web']) ?? 'spf.no_record' }
   const { everybody } = reading.extent
   if (reading.permerrors.length > 0 && !everybody)
     return { state: 'permerror', finding: firstOf(outcome, PERMERROR) ?? 'spf.syntax' }
@@ -20,7 +21,8 @@ export function fromSpf(outcome: Outcome<SpfFacts>): SpfScoreInput {
     all: everybody ? '+' : (reading.all ?? (has('spf.no_all') ? 'none' : 'unread')),
     ...told('allFinding', firstOf(outcome, ALL)),
     ...told('ptr', firstOf(outcome, ['spf.ptr'])),
-    ...told('wide', firstOf(outcome, ['spf.very_many_addresses', 'spf.many_addresses'])),
+    ...told('veryWide', firstOf(outcome, ['spf.very_many_addresses'])),
+    ...told('wide', firstOf(outcome, ['spf.many_addresses'])),
     ...told('long', firstOf(outcome, ['spf.very_long', 'spf.long'])),
     ...told('untidy', firstOf(outcome, ['spf.after_all', 'spf.duplicate_include'])),
   }
@@ -31,7 +33,7 @@ export function fromMx(outcome: Outcome<MxFacts>): MxScoreInput {
   if (outcome.status === 'unknown') return { state: 'unknown' }
   const { mail } = outcome.facts
   const has = (id: FindingId): boolean => outcome.findings.some((finding) => finding.id === id)
-  if (mail.kind === 'none') return { state: mail.exists ? 'none' : 'no_domain' }
+  if (mail.kind === 'none') return { state: 'none' }
   if (mail.kind === 'null') return { state: 'null' }
   if (mail.kind === 'implicit') return { state: 'implicit', notPublic: has('mx.not_public') }
   const named = mail.hosts.filter((host) => host.literal === undefined).map(resolvable)
@@ -71,9 +73,18 @@ export function fromDmarc(outcome: Outcome<DmarcFacts>): DmarcScoreInput {
     rua: standing.reporting,
     subdomainsWeaker: !standing.subdomainsCovered,
     ...told('policyFinding', firstOf(outcome, WEAK_POLICY)),
+    ...partial(outcome.facts, standing.effective),
+    ...told('pctFinding', firstOf(outcome, ['dmarc.pct_partial'])),
     ...told('ruaFinding', firstOf(outcome, WITHOUT_REPORTS)),
     ...told('subdomainsFinding', firstOf(outcome, ['dmarc.subdomains_weaker'])),
   }
+}
+
+/** A removed `pct` that receivers of RFC 7489 still apply; one that is no number from 0 to 100 they ignore (RFC 7489 §6.6.3). */
+function partial({ applied }: DmarcFacts, effective: string): { readonly pct?: number } {
+  const text = applied?.reading.record.removed.pct ?? ''
+  const pct = /^\d{1,3}$/.test(text) ? Number(text) : 100
+  return effective === 'none' || pct >= 100 ? {} : { pct }
 }
 
 const PERMERROR = [
@@ -99,6 +110,7 @@ const WEAK_POLICY = [
 ] as const
 const WITHOUT_REPORTS = [
   'dmarc.no_rua',
+  'dmarc.rua_unreachable',
   'dmarc.report_unauthorized',
   'dmarc.report_unknown',
   'dmarc.report_uri',

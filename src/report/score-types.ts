@@ -1,3 +1,4 @@
+import type { Role } from '../checks/context.ts'
 import type { Component } from './weights.ts'
 
 /** The id of the finding that a deduction rests on. */
@@ -15,6 +16,8 @@ export type SpfScoreInput =
       /** The finding that tells of `all`, where it is not `-`. */
       readonly allFinding?: FindingId
       readonly ptr?: FindingId
+      /** 2^24 IPv4 addresses or more. */
+      readonly veryWide?: FindingId
       /** Over 2^17 IPv4 addresses outside includes. */
       readonly wide?: FindingId
       /** Over 450 bytes. */
@@ -54,6 +57,9 @@ export type DmarcScoreInput =
       /** After sp, np and t. */
       readonly effective: 'none' | 'quarantine' | 'reject'
       readonly policyFinding?: FindingId
+      /** The `pct` under 100 of an effective policy other than none, which receivers of RFC 7489 apply. */
+      readonly pct?: number
+      readonly pctFinding?: FindingId
       /** A valid `rua` that is authorised; null: could not be asked. */
       readonly rua: boolean | null
       readonly ruaFinding?: FindingId
@@ -65,7 +71,6 @@ export type DmarcScoreInput =
 /** What the score needs to know of MX. */
 export type MxScoreInput =
   | { readonly state: 'unknown' }
-  | { readonly state: 'no_domain' }
   | { readonly state: 'none' }
   | { readonly state: 'null' }
   | { readonly state: 'implicit'; readonly notPublic: boolean }
@@ -101,8 +106,8 @@ export type PtrScoreInput =
     }
 
 export type ScoreInputs = {
-  /** The domain declares that it neither sends nor takes mail: DKIM, MX and PTR do not count. */
-  readonly hasNoMail: boolean
+  /** The components that it does not need do not count. */
+  readonly role: Role
   readonly spf: SpfScoreInput
   readonly dkim: DkimScoreInput
   readonly dmarc: DmarcScoreInput

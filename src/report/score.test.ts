@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Role } from '../checks/context.ts'
 import { gradeOf, reportScore, score } from './score.ts'
 import type {
   DkimScoreInput,
@@ -52,7 +53,14 @@ const ptr = (...addresses: Partial<Address>[]): PtrScoreInput => ({
     ...one,
   })),
 })
-const CLEAN: ScoreInputs = { hasNoMail: false, spf: spf(), dkim: dkim(), dmarc: dmarc(), mx: mx(), ptr: ptr() }
+const CLEAN: ScoreInputs = {
+  role: 'sends_and_takes_mail',
+  spf: spf(),
+  dkim: dkim(),
+  dmarc: dmarc(),
+  mx: mx(),
+  ptr: ptr(),
+}
 const but = (parts: Partial<ScoreInputs>): ScoreInputs => ({ ...CLEAN, ...parts })
 const UNKNOWN = { state: 'unknown' } as const
 const NONE = { state: 'none', finding: 'x.none' } as const
@@ -64,7 +72,7 @@ describe('the worked examples', () => {
     [
       'parked: null MX, -all, reject, no rua',
       but({
-        hasNoMail: true,
+        role: 'parked',
         dmarc: dmarc({ rua: false }),
         mx: { state: 'null' },
         dkim: UNKNOWN,
@@ -75,7 +83,7 @@ describe('the worked examples', () => {
     [
       'abandoned: A only, _domainkey NXDOMAIN',
       {
-        hasNoMail: false,
+        role: 'sends_and_takes_mail',
         spf: NONE,
         dkim: { state: 'absent', finding: 'x' },
         dmarc: NONE,
@@ -99,7 +107,7 @@ describe('the worked examples', () => {
     [
       'mx ptr ?all, DKIM 1024 t=y, quarantine t=y with rua, MX a CNAME, PTR unconfirmed',
       {
-        hasNoMail: false,
+        role: 'sends_and_takes_mail',
         spf: spf({ all: '?', ptr: 'x' }),
         dkim: dkim({ bits: 1024, testing: true }),
         dmarc: dmarc({ effective: 'none' }),
@@ -123,7 +131,11 @@ describe('each deduction', () => {
   it.each<[string, Partial<ScoreInputs>, number, [number, number]?]>([
     ['no SPF', { spf: NONE }, 75],
     ['SPF unknown', { spf: UNKNOWN }, 88, [75, 100]], // 87.5, half up
-    ['no all and no redirect', { spf: spf({ all: 'none' }) }, 90],
+    ['no all and no redirect while DMARC enforces', { spf: spf({ all: 'none' }) }, 94],
+    ['?all while DMARC asks for nothing', { spf: spf({ all: '?' }), dmarc: dmarc({ effective: 'none' }) }, 75],
+    ['?all with DMARC unknown', { spf: spf({ all: '?' }), dmarc: UNKNOWN }, 79, [60, 94]],
+    ['2^24 addresses and more', { spf: spf({ veryWide: 'x', wide: 'x' }) }, 90],
+    ['no SPF at a web name', { role: 'web_name_only', spf: NONE }, 82], // 45 of 55
     ['~all while DMARC enforces', { spf: spf({ all: '~' }) }, 100],
     ['~all while DMARC quarantines', { spf: spf({ all: '~' }), dmarc: dmarc({ effective: 'quarantine' }) }, 95],
     ['~all without DMARC', { spf: spf({ all: '~' }), dmarc: NONE }, 67],
@@ -140,6 +152,14 @@ describe('each deduction', () => {
     ['only testing keys', { dkim: dkim({ testing: true }) }, 96],
     ['one testing key of two', { dkim: dkim({ testing: true }, {}) }, 100],
     ['DMARC quarantine', { dmarc: dmarc({ effective: 'quarantine' }) }, 95],
+    ['half of the mail', { dmarc: dmarc({ pct: 50 }) }, 97],
+    ['pct=0 is none for receivers of RFC 7489', { dmarc: dmarc({ effective: 'quarantine', pct: 0 }) }, 90],
+    [
+      'takes mail only: DKIM and PTR do not count',
+      { role: 'takes_mail_only', dkim: UNKNOWN, ptr: { state: 'none' } },
+      100,
+    ],
+    ['sends only: MX does not count', { role: 'sends_only', mx: { state: 'none' } }, 100],
     ['DMARC unusable', { dmarc: { state: 'unusable', finding: 'x' } }, 73],
     ['no DMARC', { dmarc: NONE }, 70],
     ['sp weaker than p', { dmarc: dmarc({ subdomainsWeaker: true }) }, 99],
@@ -184,12 +204,12 @@ describe('a domain without mail', () => {
     ['-all and nothing at all, no DMARC', { mx: { state: 'none' }, dmarc: NONE }, 45, true], // 25 of 55
     ['-all and nothing at all, DMARC unknown', { mx: { state: 'none' }, dmarc: UNKNOWN }, 73, true], // 40 of 55
   ])('%s', (_why, parts, expected, declared) => {
-    const inputs = but({ hasNoMail: declared, dkim: UNKNOWN, ...parts })
+    const inputs = but({ role: declared ? 'parked' : 'sends_and_takes_mail', dkim: UNKNOWN, ...parts })
     expect(score(declared ? inputs : { ...inputs, dkim: dkim() }).score).toBe(expected)
   })
 
   it('that does not exist has 0, whatever its parent publishes', () => {
-    const result = score(but({ mx: { state: 'no_domain' } }))
+    const result = score(but({ role: 'no_such_domain' }))
     expect([result.score, result.grade, result.complete]).toEqual([0, 'F', true])
   })
 })
@@ -234,10 +254,17 @@ it.each<[number, ('A' | 'B' | 'C' | 'D')[], number]>([
 
 const id = fc.option(fc.constantFrom('x.a', 'x.b'), { nil: undefined })
 const faults = fc
-  .record({ ptr: id, wide: id, long: id, untidy: id })
+  .record({ ptr: id, veryWide: id, wide: id, long: id, untidy: id })
   .map((found) => Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined)))
 const anything: fc.Arbitrary<ScoreInputs> = fc.record({
-  hasNoMail: fc.boolean(),
+  role: fc.constantFrom<Role>(
+    'no_such_domain',
+    'sends_and_takes_mail',
+    'takes_mail_only',
+    'sends_only',
+    'parked',
+    'web_name_only',
+  ),
   spf: fc.oneof(
     fc.constantFrom<SpfScoreInput>(UNKNOWN, NONE, { state: 'permerror', finding: 'x' }),
     fc
@@ -264,6 +291,7 @@ const anything: fc.Arbitrary<ScoreInputs> = fc.record({
     fc
       .record({
         effective: fc.constantFrom('none', 'quarantine', 'reject'),
+        pct: fc.constantFrom(undefined, 0, 50),
         rua: fc.constantFrom(true, false, null),
         subdomainsWeaker: fc.boolean(),
       })
@@ -272,7 +300,6 @@ const anything: fc.Arbitrary<ScoreInputs> = fc.record({
   mx: fc.oneof(
     fc.constantFrom<MxScoreInput>(
       UNKNOWN,
-      { state: 'no_domain' },
       { state: 'none' },
       { state: 'null' },
       { state: 'implicit', notPublic: true },

@@ -1,6 +1,9 @@
+import { applies } from '../checks/context.ts'
 import { dkimLosses, dmarcLosses, mxLosses, ptrLosses, spfLosses, UNIT } from './losses.ts'
 import type { Loss, ScoreInputs, ScoreRow, SpfScoreInput } from './score-types.ts'
 import { COMPONENTS, type Component, type Grade, SCORE_VERSION, type Tier, WEIGHTS } from './weights.ts'
+
+const ALL_COMPONENTS = Object.keys(COMPONENTS) as Component[]
 
 export type Score = {
   /** 0 to 100, rounded once, half up. */
@@ -18,8 +21,8 @@ export type Score = {
 /** The score of a domain (docs/score.md): every point lost is a row. */
 export function score(inputs: ScoreInputs): Score {
   const parts = partsOf(inputs)
-  const scale = inputs.hasNoMail && inputs.mx.state !== 'no_domain' ? NON_MAIL : WHOLE
-  const cap = inputs.spf.state === 'record' && inputs.spf.all === '+' ? WEIGHTS.spf.cap_of_plus_all : 100
+  const scale = { of: componentsOf(inputs).reduce((sum, component) => sum + COMPONENTS[component], 0) }
+  const cap = inputs.spf.state === 'record' && inputs.spf.all === '+' ? WEIGHTS.spf.cap_of_everybody : 100
   const final = (pick: keyof Reading): number => capped(rounded(lostOf(parts, pick), scale), cap)
   const value = final('units')
   const complete = parts.every(({ losses }) => losses.every((loss) => loss.leastUnits === loss.mostUnits))
@@ -45,27 +48,31 @@ export function reportScore(value: number, listings: readonly Tier[]): number {
 
 type Part = { readonly component: Component; readonly losses: readonly Loss[] }
 type Reading = Pick<Loss, 'units' | 'leastUnits' | 'mostUnits'>
-/** Of how many points the components are, where DKIM, MX and PTR may not apply. */
+/** What the components that apply are worth together. */
 type Scale = { readonly of: number }
-const WHOLE: Scale = { of: 100 }
-const NON_MAIL: Scale = { of: COMPONENTS.spf + COMPONENTS.dmarc }
+
+/** The components that the domain's role needs. A domain that does not exist has none of its own: all points are lost. */
+const componentsOf = ({ role }: ScoreInputs): Component[] =>
+  ALL_COMPONENTS.filter((component) => role === 'no_such_domain' || applies(component, { role }))
 
 function partsOf(inputs: ScoreInputs): Part[] {
-  if (inputs.mx.state === 'no_domain') return noDomain()
-  const sendsOrTakes = !inputs.hasNoMail
-  const parts: Part[] = [
-    { component: 'spf', losses: spfLosses(inputs.spf, inputs.dmarc) },
-    { component: 'dkim', losses: sendsOrTakes ? dkimLosses(inputs.dkim) : [] },
-    { component: 'dmarc', losses: dmarcLosses(inputs.dmarc) },
-    { component: 'mx', losses: sendsOrTakes ? mxLosses(inputs.mx) : [] },
-    { component: 'ptr', losses: sendsOrTakes ? ptrLosses(inputs.ptr) : [] },
-  ]
-  return parts.map(({ component, losses }) => ({ component, losses: notBelowZero(losses, COMPONENTS[component]) }))
+  if (inputs.role === 'no_such_domain') return noDomain()
+  const losses: Readonly<Record<Component, () => readonly Loss[]>> = {
+    spf: () => spfLosses(inputs.spf, inputs.dmarc, inputs.role),
+    dkim: () => dkimLosses(inputs.dkim),
+    dmarc: () => dmarcLosses(inputs.dmarc),
+    mx: () => mxLosses(inputs.mx),
+    ptr: () => ptrLosses(inputs.ptr),
+  }
+  return componentsOf(inputs).map((component) => ({
+    component,
+    losses: notBelowZero(losses[component](), COMPONENTS[component]),
+  }))
 }
 
 /** A domain that does not exist has nothing, whatever its parent publishes for it. */
 const noDomain = (): Part[] =>
-  (Object.keys(COMPONENTS) as Component[]).map((component) => {
+  ALL_COMPONENTS.map((component) => {
     const units = COMPONENTS[component] * UNIT
     const finding = 'mx.no_domain'
     return { component, losses: [{ finding, kind: 'deduction', units, leastUnits: units, mostUnits: units }] }

@@ -1,5 +1,5 @@
 /** Raised whenever a weight or a rule of the score changes; it stands beside every score. */
-export const SCORE_VERSION = 1
+export const SCORE_VERSION = 2
 
 /** What each component is worth; together 100. */
 export const COMPONENTS = { spf: 25, dkim: 20, dmarc: 30, mx: 15, ptr: 10 } as const
@@ -10,14 +10,22 @@ export const WEIGHTS = {
   version: SCORE_VERSION,
   components: COMPONENTS,
   spf: {
-    left: { none: 0, permerror: 5, plus_all: 0 },
-    off: { neutral_all: 10, soft_all: 3, ptr: 2, wide: 5, long: 1, untidy: 1 },
+    left: { none: 0, none_at_web_name: 15, permerror: 5, everybody: 0 },
+    off: { neutral_all: 10, soft_all: 3, ptr: 2, very_wide: 10, wide: 5, long: 1, untidy: 1 },
+    off_where_dmarc_enforces: { neutral_all: 6, soft_all: 0 },
+    very_wide_from_ipv4_addresses: 2 ** 24,
     wide_over_ipv4_addresses: 2 ** 17,
     long_over_bytes: 450,
-    cap_of_plus_all: 50,
+    cap_of_everybody: 50,
   },
   dkim: { left: { absent: 0, broken: 4 }, off: { short_rsa: 5, testing: 4, ed25519_only: 3 } },
-  dmarc: { left: { none: 0, unusable: 3 }, policy: { reject: 27, quarantine: 22, none: 12 }, rua: 2, subdomains: 1 },
+  dmarc: {
+    left: { none: 0, unusable: 3 },
+    policy: { reject: 27, quarantine: 22, none: 12 },
+    off: { pct_partial: 3, pct_0: 5 },
+    rua: 2,
+    subdomains: 1,
+  },
   mx: {
     left: { implicit: 5, none: 0, none_resolvable: 0 },
     off: {

@@ -41,6 +41,16 @@ it.each<[string, LabZone, number, [number, number]?]>([
     { 'a.example': { MX: [[0, '.']], TXT: ['v=spf1 -all'] }, ...dmarc('p=reject') },
     96,
   ],
+  [
+    'parked with a web page: no MX, *._domainkey p=, -all, reject, no rua',
+    {
+      'a.example': { A: ['45.53.7.1'], TXT: ['v=spf1 -all'] },
+      '*._domainkey.a.example': { TXT: ['v=DKIM1; p='] },
+      ...dmarc('p=reject'),
+    },
+    96,
+  ],
+  ['takes mail only: -all, MX, reject, rua', { ...HOSTS, ...own('v=spf1 -all'), ...STRONG }, 100],
   ['abandoned: A only, _domainkey NXDOMAIN', { 'a.example': { A: ['45.53.7.1'] } }, 5],
   [
     '13 look-ups, quarantine, rua not authorised',
@@ -78,4 +88,48 @@ it.each<[string, LabZone, number, [number, number]?]>([
   const known = Object.values(registry).flatMap((check) => Object.keys(check.table))
   for (const { finding } of result.breakdown) if (finding !== null) expect(known).toContain(finding)
   if (expected === 55) expect(reportScore(result.score, ['A'])).toBe(40)
+})
+
+/** Groups of whole domains, best first: each of a group scores higher than each of those after it. */
+const ORDER: readonly (readonly [string, LabZone])[][] = [
+  [
+    ['an enforced bank', clean({ '_dmarc.a.example': { TXT: ['v=DMARC1; p=reject; rua=mailto:d@a.example'] } })],
+    ['parked, null MX', { 'a.example': { MX: [[0, '.']], TXT: ['v=spf1 -all'] }, ...dmarc('p=reject') }],
+    ['parked with a web page', { 'a.example': { A: ['45.53.7.1'], TXT: ['v=spf1 -all'] }, ...dmarc('p=reject') }],
+    ['takes mail only', { ...HOSTS, ...own('v=spf1 -all'), ...STRONG }],
+  ],
+  [['a large provider with ?all and reject', clean(own(SPF.replace('-all', '?all')))]],
+  [
+    [
+      'a large provider with p=none',
+      clean({ ...own(SPF.replace('-all', '~all')), ...dmarc('p=none; rua=mailto:d@a.example') }),
+    ],
+  ],
+  [['broken SPF with reject', clean(own('v=spf1 include:gone.example -all'))]],
+  [
+    [
+      'a neglected small business',
+      {
+        'a.example': { MX: [[10, 'm.example']], TXT: ['v=spf1 mx ?all'] },
+        'm.example': { A: ['45.53.5.1'] },
+        '1.5.53.45.in-addr.arpa': { PTR: ['45-53-5-1.dsl.example'] },
+        ...dmarc('p=none'),
+      },
+    ],
+    ['whoever lets everybody pass', clean(own('v=spf1 +all'))],
+  ],
+  [['abandoned', { 'a.example': { A: ['45.53.7.1'] } }]],
+]
+
+async function scoreOf(zone: LabZone): Promise<number> {
+  const facts = await lookupFacts(labCtx(zone), domain('a.example'), { selectors: ['s1'] })
+  return score(scoreInputs(judgeFacts(facts))).score
+}
+
+it('ranks whole domains as experts do', async () => {
+  const scores = await Promise.all(ORDER.map((group) => Promise.all(group.map(([, zone]) => scoreOf(zone)))))
+  expect(Math.min(...scores[0]!)).toBeGreaterThanOrEqual(95)
+  expect(Math.max(...scores[4]!)).toBeLessThanOrEqual(50)
+  for (const [i, group] of scores.entries())
+    if (i > 0) expect(Math.max(...group)).toBeLessThan(Math.min(...scores[i - 1]!))
 })

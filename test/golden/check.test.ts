@@ -8,7 +8,7 @@ import { countedWorld } from './worlds.ts'
 /** Whole answers as they are: what a change does to them shows in the difference. `npm run golden` writes them anew. */
 it.each(['healthy', 'neglected', 'parked', 'abandoned', 'servfail'])('the check of %s.test', async (name) => {
   const at = domain(`${name}.test`)
-  const { outcomes, score } = await judgeDomain(repeatable(countedWorld()), at, {})
-  const answer = JSON.stringify(composeCheck(at, outcomes, score), null, 2)
+  const judged = await judgeDomain(repeatable(countedWorld()), at, {})
+  const answer = JSON.stringify(composeCheck(at, judged, judged.score), null, 2)
   await expect(`${answer}\n`).toMatchFileSnapshot(`check/${name}.json`)
 })

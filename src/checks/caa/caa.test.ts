@@ -4,14 +4,14 @@ import type { LabZone } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
 import { DnsError, type RecordData } from '../../net/dns/resolver.ts'
+import { runInContext } from '../run.ts'
 import { findings } from './findings.ts'
 import { caa } from './index.ts'
-import { judgeCaa } from './judge.ts'
 import { lookupCaa } from './lookup.ts'
 import { parseIssuer } from './parse.ts'
 
 const record = (tag: string, value: string, critical = false): RecordData['CAA'] => ({ tag, value, critical })
-const look = async (zone: LabZone, name = 'a.example') => judgeCaa(await lookupCaa(labCtx(zone), domain(name)))
+const look = (zone: LabZone, name = 'a.example') => runInContext('caa', labCtx(zone), domain(name))
 const own = (...records: RecordData['CAA'][]): LabZone => ({ 'a.example': { CAA: records } })
 
 const ROWS: [why: string, zone: LabZone, status: string, ids: string[]][] = [
@@ -57,7 +57,9 @@ describe('climbs', () => {
     ).toBe('b.a.example'))
 
   it('not past a name that could not be asked', () =>
-    expect(look({ ...above, 'b.a.example': 'SERVFAIL' }, 'b.a.example')).rejects.toBeInstanceOf(DnsError))
+    expect(lookupCaa(labCtx({ ...above, 'b.a.example': 'SERVFAIL' }), domain('b.a.example'))).rejects.toBeInstanceOf(
+      DnsError,
+    ))
 
   it('without care for what is above the name that decides', async () =>
     expect((await look({ ...above, example: 'SERVFAIL' })).status).toBe('pass'))

@@ -1,6 +1,7 @@
 import { printable } from '../../base/text.ts'
 import type { RecordData } from '../../net/dns/resolver.ts'
 import type { Finding, Outcome } from '../check.ts'
+import type { DomainContext } from '../context.ts'
 import type { CaaFacts } from './lookup.ts'
 import { parseIssuer } from './parse.ts'
 
@@ -14,14 +15,14 @@ const MAX_TOLD = 10
  * `pass`: who may issue certificates is said; `warn`: nothing restricts it, or a record is broken; `not_applicable`: nothing restricts it, and there is no mail host
  * that a false certificate could be for. It never costs points.
  */
-export function judgeCaa(facts: CaaFacts): Outcome<CaaFacts> {
+export function judgeCaa(facts: CaaFacts, { noMail }: Pick<DomainContext, 'noMail'>): Outcome<CaaFacts> {
   const { domain, records, foundAt } = facts
   if (foundAt === undefined && !facts.exists) return { status: 'not_applicable', facts, findings: [] } // the MX check says that
-  if (foundAt === undefined && facts.noMail !== undefined)
+  if (foundAt === undefined && noMail !== undefined)
     return {
       status: 'not_applicable',
       facts,
-      findings: [{ id: 'caa.no_mail', args: { domain, reason: facts.noMail } }],
+      findings: [{ id: 'caa.no_mail', args: { domain, reason: noMail } }],
     }
   if (foundAt === undefined) return { status: 'warn', facts, findings: [{ id: 'caa.none', args: { domain } }] }
   const broken = records.flatMap(brokenFindings).slice(0, MAX_TOLD)

@@ -1,4 +1,3 @@
-import { lookupNoMail } from '../../mailhosts/no-mail.ts'
 import { type Domain, labelsOf } from '../../names/domain.ts'
 import { DnsError, type RecordData, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
@@ -16,26 +15,21 @@ export type CaaFacts = {
   readonly records: readonly RecordData['CAA'][]
   /** False when the domain does not exist (NXDOMAIN without a CNAME). */
   readonly exists: boolean
-  /** Why mail to the domain goes nowhere; absent where it goes somewhere, and where that is not known. */
-  readonly noMail?: string
 }
 
 /**
- * The CAA records that govern `domain`: its own, else those of the closest name above (RFC 8659 §3). At most 8 questions, beside those for the mail hosts.
+ * The CAA records that govern `domain`: its own, else those of the closest name above (RFC 8659 §3). At most 8 questions.
  * Rejects with DnsError when a name that would decide stays unanswered.
  */
 export async function lookupCaa(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<CaaFacts> {
   const labels = labelsOf(domain)
   const names = labels.map((_, i) => labels.slice(i).join('.')).slice(0, MAX_NAMES)
-  const [noMail, ...answers] = await Promise.all([
-    lookupNoMail(ctx, domain),
-    ...names.map((name) => settled(ctx.resolve(name, 'CAA', ctx.signal))),
-  ])
-  const mail = { exists: mayExist(answers[0]), ...(noMail === undefined ? {} : { noMail }) }
+  const answers = await Promise.all(names.map((name) => settled(ctx.resolve(name, 'CAA', ctx.signal))))
+  const exists = mayExist(answers[0])
   for (const [i, answer] of answers.entries()) {
     if (answer instanceof DnsError) throw answer
     if (answer.kind === 'found')
-      return { domain, foundAt: names[i]!, records: answer.records.slice(0, MAX_RECORDS), ...mail }
+      return { domain, foundAt: names[i]!, records: answer.records.slice(0, MAX_RECORDS), exists }
   }
-  return { domain, records: [], ...mail }
+  return { domain, records: [], exists }
 }

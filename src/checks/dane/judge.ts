@@ -8,9 +8,13 @@ import { keyDigest, type Tlsa } from './tlsa.ts'
  * `pass`: every host has records that senders go by; `fail`: a host does not meet its own records, so that senders that use DANE do not deliver; `warn`: records without effect, or on
  * some hosts only; `unknown`: records that a trusted resolver could not vouch for; `not_applicable`: no records, or no mail host. It never costs points.
  */
-export function judgeDane(found: DaneFacts, { tls }: Pick<DomainContext, 'tls'>): Outcome<DaneFacts> {
+export function judgeDane(
+  found: DaneFacts,
+  { tls, noMail }: Pick<DomainContext, 'tls' | 'noMail'>,
+): Outcome<DaneFacts> {
   const facts = tls ? { ...found, tls } : found // the certificates that the hosts showed (RFC 7672 §2.2)
-  if (facts.mail === 'null' || facts.mail === 'none') return { status: 'not_applicable', facts, findings: [] }
+  if (facts.mail === 'null' || facts.mail === 'none' || noMail !== undefined)
+    return { status: 'not_applicable', facts, findings: [] }
   const states = hostStates(facts)
   const findings = [...states.flatMap((state) => hostFindings(facts, state)), ...setFindings(facts, states)]
   if (findings.some(({ id }) => BROKEN.has(id))) return { status: 'fail', facts, findings }

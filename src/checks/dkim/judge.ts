@@ -1,7 +1,8 @@
 import { printable } from '../../base/text.ts'
 import type { Answer } from '../../net/dns/resolver.ts'
 import type { DnsRecord, Finding, Outcome } from '../check.ts'
-import type { DomainContext } from '../context.ts'
+import { applies, type DomainContext } from '../context.ts'
+import { notApplicable } from '../not-applicable.ts'
 import type { DkimFacts, FoundKey } from './facts.ts'
 import { onlyUsable, withoutTesting } from './fixes.ts'
 
@@ -10,14 +11,14 @@ const ADVISED_BITS = 2_048
 const MOST_BITS = 4_096
 
 /** Judges what was found. Without a key, and without the proof that there is none, the check is unknown: a selector cannot be guessed. */
-export function judgeDkim(facts: DkimFacts, context: Pick<DomainContext, 'sends' | 'takes'>): Outcome<DkimFacts> {
+export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<DkimFacts> {
   const about = [...wildcard(facts), ...named(facts)]
-  if (facts.discovery !== 'found' && context.sends === false && context.takes === false)
-    return { status: 'not_applicable', facts, findings: about }
+  const usable = facts.keys.filter(({ key }) => key.state === 'usable')
+  // A key that is revoked says the same as none (RFC 6376 §3.6.1).
+  if (usable.length === 0 && !applies('dkim', context)) return notApplicable(facts, context, about)
   if (facts.discovery === 'proven_absent')
     return { status: 'fail', facts, findings: [...about, { id: 'dkim.proven_absent', args: { domain: facts.domain } }] }
   if (facts.discovery !== 'found') return unknown(facts, about)
-  const usable = facts.keys.filter(({ key }) => key.state === 'usable')
   const findings = [...about, ...facts.keys.flatMap(findingsOf), ...together(usable), ...notAsked(facts)]
   if (usable.length === 0) return { status: 'fail', facts, findings: [...findings, { id: 'dkim.only_revoked' }] }
   return { status: isWeak(findings) ? 'warn' : 'pass', facts, findings }

@@ -48,8 +48,8 @@ export function judgeDmarc(facts: DmarcFacts, context: Mail): Outcome<DmarcFacts
 }
 
 /** Which mail the domain has. */
-type Mail = Pick<DomainContext, 'sends' | 'takes'>
-const hasNoMail = ({ sends, takes }: Mail): boolean => sends === false && takes === false
+type Mail = Pick<DomainContext, 'role' | 'takes'>
+const hasNoMail = ({ role }: Mail): boolean => role === 'parked'
 
 function nothingFound(facts: DmarcFacts, context: Mail): Finding[] {
   const { domain } = facts

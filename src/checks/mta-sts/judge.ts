@@ -1,5 +1,6 @@
 import { printable } from '../../base/text.ts'
 import type { DnsRecord, Finding, Outcome } from '../check.ts'
+import type { DomainContext } from '../context.ts'
 import { type MakeFinding, makeFinding } from '../finding.ts'
 import type { findings } from './findings.ts'
 import { type PolicyAnswer, policyUrl, type StsFacts } from './lookup.ts'
@@ -15,13 +16,13 @@ type Judged = { readonly status: 'pass' | 'warn' | 'fail' | 'not_applicable'; re
  * `pass`: senders will insist on TLS to every mail host; `warn`: they do not insist (no record, testing, none) or something is weak;
  * `fail`: a policy is announced that senders cannot use, or that shuts mail hosts out; `unknown`: the policy could not be asked for.
  */
-export function judgeMtaSts(facts: StsFacts): Outcome<StsFacts> {
+export function judgeMtaSts(facts: StsFacts, { noMail }: Pick<DomainContext, 'noMail'>): Outcome<StsFacts> {
   const { policy } = facts
   if (policy?.kind === 'unknown') {
     const found = finding('mta_sts.policy_unknown', { url: policyUrl(facts.domain), reason: policy.message })
     return { status: 'unknown', reason: policy.message, facts, findings: [found] }
   }
-  const judged = policy ? judgePolicy(facts, policy) : judgeRecord(facts)
+  const judged = policy ? judgePolicy(facts, policy) : judgeRecord(facts, noMail)
   return { ...judged, facts }
 }
 
@@ -32,7 +33,7 @@ export function uncoveredMx(facts: StsFacts): readonly string[] {
   return mode === 'none' ? [] : facts.mail.hosts.filter((host) => !mx.some((pattern) => matchesMx(pattern, host)))
 }
 
-function judgeRecord(facts: StsFacts): Judged {
+function judgeRecord(facts: StsFacts, noMail: string | undefined): Judged {
   const { domain, parsed, count } = facts
   const evidence = facts.lookalike ?? facts.records.join(' | ')
   if (count > 1) return fail(finding('mta_sts.several_records', { domain, count }, { evidence, fix: firstGood(facts) }))
@@ -40,8 +41,8 @@ function judgeRecord(facts: StsFacts): Judged {
     return fail(finding('mta_sts.version', { domain }, { evidence, fix: repaired(facts) }))
   if (parsed && !parsed.ok)
     return fail(finding('mta_sts.syntax', { problem: parsed.problem, at: parsed.at ?? -1 }, { evidence }))
-  if (facts.mail.kind === 'known' && facts.mail.noMail !== undefined)
-    return { status: 'not_applicable', findings: [finding('mta_sts.no_mail', { domain, reason: facts.mail.noMail })] }
+  if (noMail !== undefined)
+    return { status: 'not_applicable', findings: [finding('mta_sts.no_mail', { domain, reason: noMail })] }
   const mx = facts.mail.kind === 'known' && facts.mail.hosts.length > 0 ? facts.mail.hosts : [`*.${domain}`]
   const start = formatStsPolicy({ mode: 'testing', maxAgeSeconds: SHORT_AGE_SECONDS, mx })
   const args = { domain, url: policyUrl(domain), policy: start.trim().split('\n') }

@@ -1,5 +1,4 @@
 import { lookupMailHosts } from '../../mailhosts/mailhosts.ts'
-import { noMailReason } from '../../mailhosts/no-mail.ts'
 import type { Domain } from '../../names/domain.ts'
 import { DnsError } from '../../net/dns/resolver.ts'
 import { FetchError, type FetchReason, isTheirs } from '../../net/fetch.ts'
@@ -17,9 +16,9 @@ export type PolicyAnswer =
   | { readonly kind: 'refused'; readonly reason: FetchReason; readonly message: string }
   | { readonly kind: 'unknown'; readonly reason: FetchReason; readonly message: string }
 
-/** Where the mail goes, as far as it is known: the names of the mail hosts, or why it goes nowhere. */
+/** The names of the mail hosts, as far as they are known. */
 export type StsHosts =
-  | { readonly kind: 'known'; readonly hosts: readonly string[]; readonly noMail: string | undefined }
+  | { readonly kind: 'known'; readonly hosts: readonly string[] }
   | { readonly kind: 'unknown'; readonly reason: string }
 
 /** The MTA-STS records at `_mta-sts`, and what stands behind them. */
@@ -74,7 +73,7 @@ async function fetchPolicy(ctx: Pick<Ctx, 'fetch' | 'signal'>, domain: Domain): 
 async function lookupHosts(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<StsHosts> {
   try {
     const mail = await lookupMailHosts(ctx, domain)
-    return { kind: 'known', hosts: mail.hosts.map((host) => host.exchange), noMail: noMailReason(mail) }
+    return { kind: 'known', hosts: mail.hosts.map((host) => host.exchange) }
   } catch (error) {
     if (error instanceof DnsError) return { kind: 'unknown', reason: error.message }
     throw error

@@ -6,7 +6,7 @@ import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
 import { DnsError } from '../../net/dns/resolver.ts'
 import { type Fetch, FetchError, type FetchReason } from '../../net/fetch.ts'
-import { runCheck } from '../run.ts'
+import { runInContext } from '../run.ts'
 import { findings as table } from './findings.ts'
 import { mtaSts } from './index.ts'
 import { formatStsRecord, parseStsRecord, resemblesStsRecord } from './parse.ts'
@@ -28,7 +28,7 @@ function serving(body: string | FetchReason | FetchError, status = 200, contentT
   return { fetch, got }
 }
 const run = (fetch: Fetch | undefined, zone: LabZone = DNS, name = 'a.example') =>
-  runCheck(mtaSts, labCtx(zone, fetch ? { fetch } : {}), domain(name))
+  runInContext('mta_sts', labCtx(zone, fetch ? { fetch } : {}), domain(name))
 const ids = (outcome: { readonly findings: readonly { readonly id: string }[] }) =>
   outcome.findings.map((found) => found.id)
 

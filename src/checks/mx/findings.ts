@@ -19,7 +19,7 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'No null MX',
     detail: ({ domain }) =>
-      `${domain} sends no mail and has no mail host, but does not say that it takes none: senders go on trying.`,
+      `${domain} sends no mail and has no MX record, but does not declare that it takes none: senders keep trying for days.`,
     repair: 'Publish a null MX.',
     reference: 'RFC 7505 §3',
   },
@@ -28,6 +28,14 @@ export const findings = defineFindings({
     title: 'Takes no mail',
     detail: () => 'A null MX declares that the domain takes no mail.',
     reference: 'RFC 7505 §3',
+  },
+  'mx.no_replies': {
+    severity: 'medium',
+    title: 'Mail from this domain cannot be answered',
+    detail: ({ domain, declared }) =>
+      `SPF lets servers send as ${domain}, but ${declared ? 'a null MX declares that it takes no mail' : 'it has neither an MX record nor an address'}: replies and bounces are lost, and some receivers refuse senders that cannot be answered.`,
+    repair: 'Publish an MX record for replies and bounces; or, when the domain sends no mail, publish "v=spf1 -all".',
+    reference: 'RFC 7505 §4.2',
   },
   'mx.null_beside_others': {
     severity: 'high',

@@ -1,26 +1,28 @@
 import type { MailHost } from '../../mailhosts/mailhosts.ts'
+import { providerOfHost } from '../../mailhosts/providers/index.ts'
 import type { Ip } from '../../names/ip.ts'
 import { rangeOf } from '../../names/ip-range.ts'
 import type { DnsRecord, Finding, Outcome } from '../check.ts'
-import type { DomainContext } from '../context.ts'
+import { applies, type DomainContext } from '../context.ts'
+import { notApplicable } from '../not-applicable.ts'
 import { allAddresses, notPublic, resolvable, unanswered } from './hosts.ts'
 import type { MxFacts } from './lookup.ts'
 
-type Mail = Pick<DomainContext, 'sends' | 'takes'>
-
 /**
- * Judges where a domain's mail goes. `pass`: mail arrives; `warn`: it arrives in spite of faults; `fail`: no host can be reached;
- * `not_applicable`: the domain takes none (null MX, or no MX beside an SPF that passes nobody).
+ * Judges where a domain's mail goes. `pass`: mail arrives; `warn`: it arrives in spite of faults, or mail that the domain sends cannot be answered; `fail`: no host can be reached;
+ * `not_applicable`: the domain needs no mail host (null MX, parked, a name for the web).
  */
-export function judgeMx(facts: MxFacts, context: Mail): Outcome<MxFacts> {
+export function judgeMx(facts: MxFacts, context: DomainContext): Outcome<MxFacts> {
   const { mail, domain } = facts
+  if (!mail.exists) return { status: 'fail', facts, findings: [{ id: 'mx.no_domain', args: { domain } }] }
+  if (context.role === 'sends_only') return withoutReplies(facts)
+  if (mail.kind === 'null') return notApplicable(facts, context, [{ id: 'mx.null', evidence: shown(facts) }])
+  if (context.role === 'parked') return notApplicable(facts, context, [withoutNullMx(domain)])
+  if (!applies('mx', context)) return notApplicable(facts, context)
   switch (mail.kind) {
-    case 'null':
-      return { status: 'not_applicable', facts, findings: [{ id: 'mx.null', evidence: shown(facts) }] }
     case 'none':
-      return nothing(facts, context)
+      return { status: 'fail', facts, findings: [{ id: 'mx.none', args: { domain }, fix: nullMx(domain) }] }
     case 'implicit': {
-      if (context.takes === false) return withoutNullMx(facts)
       const fix = { name: domain, rtype: 'MX', value: `0 ${domain}.` }
       const implicit: Finding = { id: 'mx.implicit', args: { domain }, fix }
       return concluded(facts, [implicit, ...hostFindings(facts, mail.hosts[0]!)])
@@ -34,18 +36,19 @@ export function judgeMx(facts: MxFacts, context: Mail): Outcome<MxFacts> {
   }
 }
 
-function nothing(facts: MxFacts, context: Mail): Outcome<MxFacts> {
+/** A domain that sends mail and takes none: whoever answers it gets the answer back (RFC 7505 §4.2). */
+function withoutReplies(facts: MxFacts): Outcome<MxFacts> {
   const { domain, mail } = facts
-  if (!mail.exists) return { status: 'fail', facts, findings: [{ id: 'mx.no_domain', args: { domain } }] }
-  if (context.sends === false) return withoutNullMx(facts)
-  return { status: 'fail', facts, findings: [{ id: 'mx.none', args: { domain }, fix: nullMx(domain) }] }
+  const declared = mail.kind === 'null'
+  const evidence = declared ? { evidence: shown(facts) } : {}
+  return { status: 'warn', facts, findings: [{ id: 'mx.no_replies', args: { domain, declared }, ...evidence }] }
 }
 
 /** A domain that neither sends nor takes mail, and does not declare the latter. */
-const withoutNullMx = (facts: MxFacts): Outcome<MxFacts> => ({
-  status: 'not_applicable',
-  facts,
-  findings: [{ id: 'mx.null_missing', args: { domain: facts.domain }, fix: nullMx(facts.domain) }],
+const withoutNullMx = (domain: string): Finding => ({
+  id: 'mx.null_missing',
+  args: { domain },
+  fix: nullMx(domain),
 })
 
 /** RFC 7505 §3 */
@@ -81,6 +84,8 @@ function redundancy(hosts: readonly MailHost[]): Finding[] {
   const addresses = allAddresses(hosts)
   const host = hosts[0]!.exchange
   if (hosts.some((other) => resolvable(other) === 'unknown') || addresses.length === 0) return []
+  // What stands behind a provider's address is the provider's business.
+  if (hosts.every(({ exchange }) => providerOfHost(exchange))) return []
   if (addresses.length === 1) return [{ id: 'mx.single_address', args: { address: addresses[0]! } }]
   return hosts.length === 1 ? [{ id: 'mx.single_host', args: { host, addresses } }] : []
 }

@@ -3,7 +3,7 @@ import type { LabZone } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
 import { type DomainContext, UNKNOWN_CONTEXT } from '../context.ts'
-import { runCheck } from '../run.ts'
+import { runCheck, runInContext } from '../run.ts'
 import { findings } from './findings.ts'
 import { mx, presentMx } from './index.ts'
 
@@ -142,7 +142,7 @@ describe('judges', () => {
 
   it('shows every finding of the table in a row, and not in another', () => {
     const seen = new Set(ROWS.flatMap(([, , , ids]) => ids))
-    expect(Object.keys(findings).filter((id) => !seen.has(id))).toEqual(['mx.null_missing']) // shown below
+    expect(Object.keys(findings).filter((id) => !seen.has(id))).toEqual(['mx.null_missing', 'mx.no_replies']) // shown below
   })
 
   it.each<[string, LabZone, string, string, string | undefined]>([
@@ -152,6 +152,24 @@ describe('judges', () => {
   ])('knows that the domain sends no mail: %s', async (_why, zone, status, id, fix) => {
     const outcome = await look(zone, { sends: false, takes: false, role: 'parked' })
     expect([outcome.status, outcome.findings[0]?.id, outcome.findings[0]?.fix?.value]).toEqual([status, id, fix])
+  })
+
+  it.each<[string, LabZone, string]>([
+    ['a null MX', at([0, '.']), 'a null MX declares'],
+    ['neither MX nor address', { 'a.example': { TXT: ['v=spf1 ip4:45.53.5.1 -all'] } }, 'neither an MX record nor'],
+  ])('tells a domain that sends and cannot be answered (RFC 7505 §4.2): %s', async (_why, zone, words) => {
+    const outcome = await runInContext(
+      'mx',
+      labCtx({ ...zone, 'a.example': { TXT: ['v=spf1 ip4:45.53.5.1 -all'], ...(zone['a.example'] as object) } }),
+      A,
+    )
+    expect([outcome.status, ...outcome.findings.map(({ id }) => id)]).toEqual(['warn', 'mx.no_replies'])
+    expect(findings['mx.no_replies'].detail(outcome.findings[0]?.args ?? {})).toContain(words)
+  })
+
+  it('does not count the addresses of a provider', async () => {
+    const zone = { ...at([1, 'smtp.google.com']), 'smtp.google.com': ONE }
+    expect((await look(zone)).findings).toEqual([])
   })
 
   it('words every finding', async () => {

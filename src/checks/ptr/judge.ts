@@ -1,6 +1,7 @@
 import { type Ip, reverseName } from '../../names/ip.ts'
 import type { DnsRecord, Finding, Outcome } from '../check.ts'
-import type { DomainContext } from '../context.ts'
+import { applies, type DomainContext } from '../context.ts'
+import { notApplicable } from '../not-applicable.ts'
 import { addressState } from './address.ts'
 import { type AddressPtr, MAX_NAMES, type PtrFacts } from './lookup.ts'
 
@@ -8,10 +9,9 @@ import { type AddressPtr, MAX_NAMES, type PtrFacts } from './lookup.ts'
  * Judges the names of the mail hosts' addresses. `fail`: an address of the best MX has no PTR record, or there is none to judge;
  * `unknown`: one could not be asked and none is missing; `warn`: a weighty finding beside; `not_applicable`: the domain takes no mail.
  */
-export function judgePtr(facts: PtrFacts, context: Pick<DomainContext, 'sends' | 'takes'>): Outcome<PtrFacts> {
+export function judgePtr(facts: PtrFacts, context: DomainContext): Outcome<PtrFacts> {
   const { mail, addresses } = facts
-  if (mail.kind === 'null' || (context.sends === false && context.takes === false))
-    return { status: 'not_applicable', facts, findings: [] }
+  if (mail.kind === 'null' || !applies('ptr', context)) return notApplicable(facts, context)
   if (addresses.length === 0) return withoutAddress(facts)
   const findings = addresses.flatMap((ptr) => addressFindings(facts, ptr))
   if (facts.leftOut > 0)

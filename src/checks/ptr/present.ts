@@ -24,8 +24,8 @@ export function presentPtr(outcome: Outcome<PtrFacts>): PtrFields {
 }
 
 function reasonOf(outcome: Outcome<PtrFacts>): string {
-  if (outcome.status === 'unknown') return outcome.reason
-  if (outcome.status === 'not_applicable') return 'the domain declares that it takes no mail'
+  if (outcome.reason !== undefined) return outcome.reason
+  if (!outcome.facts) return ''
   const states = bestStates(outcome.facts)
   if (states.length === 0) return 'no mail host has an address'
   const without = states.filter((state) => state.hasPtr === false).map((state) => state.address)

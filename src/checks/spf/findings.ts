@@ -26,6 +26,14 @@ export const findings = defineFindings({
     repair: 'Publish the record shown, with a term for every other service that sends mail for the domain.',
     reference: 'RFC 7208 §3',
   },
+  'spf.no_record_web': {
+    severity: 'low',
+    title: 'No SPF record at a name without mail',
+    detail: ({ domain }) =>
+      `${domain} has no SPF record. The DMARC policy above it covers forged mail at receivers that apply DMARC; the others take mail from any server in this name.`,
+    repair: 'Publish the record shown here: the name sends no mail.',
+    reference: 'RFC 7208 §10.1.2',
+  },
   'spf.not_spf': {
     severity: 'high',
     title: 'A TXT record is meant as SPF but is none',

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { type LabZone, labDns } from '../../../test/lab/dns.ts'
 import { inWaves } from '../../../test/lab/waves.ts'
+import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
 import type { Outcome } from '../check.ts'
+import { UNKNOWN_CONTEXT } from '../context.ts'
+import { runInContext } from '../run.ts'
 import { findings as table } from './findings.ts'
 import { judgeSpf } from './judge.ts'
 import { lookupSpf, type SpfFacts } from './lookup.ts'
@@ -15,7 +18,10 @@ const own = (...terms: string[]): LabZone => ({ 'a.example': spf(...terms) })
 
 async function judge(zone: LabZone): Promise<Outcome<SpfFacts> & { asked: readonly string[] }> {
   const { resolve, asked } = labDns(zone)
-  return { ...judgeSpf(await lookupSpf({ resolve, signal: AbortSignal.timeout(10_000) }, NAME)), asked }
+  return {
+    ...judgeSpf(await lookupSpf({ resolve, signal: AbortSignal.timeout(10_000) }, NAME), UNKNOWN_CONTEXT),
+    asked,
+  }
 }
 
 const clean = own('ip4:192.0.2.1', '-all')
@@ -143,7 +149,21 @@ describe('findings', () => {
     expect((await judge(not)).findings.map((finding) => finding.id)).not.toContain(id)
   })
 
-  it('have a row each', () => expect(Object.keys(table).sort()).toEqual(ROWS.map(([id]) => id).sort()))
+  it('have a row each', () => {
+    const shownBelow = ['spf.no_record_web']
+    expect(Object.keys(table).sort()).toEqual([...ROWS.map(([id]) => id), ...shownBelow].sort())
+  })
+
+  it('at a name for the web alone, no record is a small matter', async () => {
+    const zone = { '_dmarc.a.example': { TXT: ['v=DMARC1; p=reject'] }, 'w.a.example': { A: ['192.0.2.1'] } }
+    const { status, findings } = await runInContext('spf', labCtx(zone), domain('w.a.example'))
+    expect([status, findings.map(({ id, fix }) => [id, fix?.value])]).toEqual([
+      'warn',
+      [['spf.no_record_web', 'v=spf1 -all']],
+    ])
+    const none = { ...zone, '_dmarc.a.example': { TXT: ['v=DMARC1; p=none'] } }
+    expect((await runInContext('spf', labCtx(none), domain('w.a.example'))).findings[0]?.id).toBe('spf.no_record')
+  })
 
   it('have words for the arguments they get', async () => {
     for (const [, zone] of ROWS) {

@@ -1,4 +1,5 @@
 import type { Args, DnsRecord, Finding, Outcome, Severity } from '../check.ts'
+import type { DomainContext, Role } from '../context.ts'
 import { findings as table } from './findings.ts'
 import { tidied, withAll, without } from './fixes.ts'
 import { judgePermerror } from './judge-permerror.ts'
@@ -26,9 +27,9 @@ const VERY_LONG_RECORD = 512
  * Judges what is published. `fail`: there is no record, receivers answer permerror, or everybody passes; `unknown`: a part could not be
  * asked; `warn`: a finding of weight; else `pass`, also for `~all`.
  */
-export function judgeSpf(facts: SpfFacts): Outcome<SpfFacts> {
+export function judgeSpf(facts: SpfFacts, { role }: Pick<DomainContext, 'role'>): Outcome<SpfFacts> {
   const { tree, reading } = facts
-  if (!tree || !reading) return { status: 'fail', facts, findings: judgeAbsent(facts) }
+  if (!tree || !reading) return judgeAbsent(facts, role)
   const findings = [...judgePermerror(facts, reading), ...judgeRecord(facts, tree, reading)]
   const failed = reading.permerrors.length > 0 || letsEverybodyPass(reading)
   const unknown = reading.unknown[0]
@@ -46,11 +47,17 @@ export const letsEverybodyPass = ({ extent, all }: SpfReading): boolean => exten
 const WEIGHTY: readonly Severity[] = ['critical', 'high', 'medium', 'low']
 const isWeighty = ({ id }: Finding): boolean => WEIGHTY.includes(table[id as keyof typeof table].severity)
 
-function judgeAbsent({ domain, exists, similar, hasMx }: SpfLookup): Finding[] {
-  if (!exists) return [{ id: 'spf.no_domain', args: { domain } }]
+function judgeAbsent(facts: SpfFacts, role: Role): Outcome<SpfFacts> {
+  const { domain, exists, similar, hasMx } = facts
+  const fail = (findings: readonly Finding[]): Outcome<SpfFacts> => ({ status: 'fail', facts, findings })
+  if (!exists) return fail([{ id: 'spf.no_domain', args: { domain } }])
+  if (role === 'web_name_only' && similar.length === 0) {
+    const web: Finding = { id: 'spf.no_record_web', args: { domain }, fix: record(domain, 'v=spf1 -all') }
+    return { status: 'warn', facts, findings: [web] }
+  }
   const fix = hasMx === undefined ? {} : { fix: record(domain, hasMx ? 'v=spf1 mx -all' : 'v=spf1 -all') }
   const none: Finding = { id: 'spf.no_record', args: { domain }, ...fix }
-  return [none, ...similar.map((text): Finding => ({ id: 'spf.not_spf', args: { domain }, evidence: text }))]
+  return fail([none, ...similar.map((text): Finding => ({ id: 'spf.not_spf', args: { domain }, evidence: text }))])
 }
 
 function judgeRecord(found: SpfLookup, root: SpfNode, reading: SpfReading): Finding[] {

@@ -1,4 +1,5 @@
 import type { Finding, Outcome } from '../check.ts'
+import type { DomainContext } from '../context.ts'
 import type { StarttlsFacts, TlsHost } from '../tls-host.ts'
 import { nameMatches } from './names.ts'
 
@@ -12,9 +13,10 @@ const OLD_PROTOCOLS = new Set(['SSLv2', 'SSLv3', 'TLSv1', 'TLSv1.1'])
  * `pass`: every host that was heard offers TLS without a finding of weight; `fail`: one offers none, or none that works; `warn`: a certificate or protocol to see to;
  * `unknown`: no host was heard; `not_applicable`: there is no mail host.
  */
-export function judgeStarttls(facts: StarttlsFacts): Outcome<StarttlsFacts> {
+export function judgeStarttls(facts: StarttlsFacts, { noMail }: Pick<DomainContext, 'noMail'>): Outcome<StarttlsFacts> {
   const { hosts, mail } = facts
-  if (mail === 'null' || mail === 'none') return { status: 'not_applicable', facts, findings: [] }
+  if (mail === 'null' || mail === 'none' || noMail !== undefined)
+    return { status: 'not_applicable', facts, findings: [] }
   const findings = [...hosts.flatMap((host) => hostFindings(host, facts.nowMs)), ...setFindings(facts)]
   if (findings.some(({ id }) => BROKEN.has(id))) return { status: 'fail', facts, findings }
   if (hosts.every(({ offered, open }) => offered === null || open))

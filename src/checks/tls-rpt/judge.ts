@@ -1,10 +1,11 @@
 import { printable } from '../../base/text.ts'
 import type { DnsRecord, Finding, Outcome } from '../check.ts'
+import type { DomainContext } from '../context.ts'
 import type { TlsRptFacts } from './lookup.ts'
 import { formatTlsRpt, parseTlsRpt } from './parse.ts'
 
 /** `warn`: no reports are asked for; `fail`: they are, in a way that senders need not understand; `not_applicable`: the domain takes no mail. */
-export function judgeTlsRpt(facts: TlsRptFacts): Outcome<TlsRptFacts> {
+export function judgeTlsRpt(facts: TlsRptFacts, { noMail }: Pick<DomainContext, 'noMail'>): Outcome<TlsRptFacts> {
   const { domain, parsed, count } = facts
   const start = record(facts, `v=TLSRPTv1; rua=mailto:tls-reports@${domain}`)
   if (count > 1) {
@@ -15,8 +16,8 @@ export function judgeTlsRpt(facts: TlsRptFacts): Outcome<TlsRptFacts> {
     const evidence = printable(facts.lookalike)
     return done(facts, 'fail', { id: 'tls_rpt.version', args: { domain }, evidence, ...repaired(facts) })
   }
-  if (!parsed && facts.noMail !== undefined)
-    return done(facts, 'not_applicable', { id: 'tls_rpt.no_mail', args: { domain, reason: facts.noMail } })
+  if (!parsed && noMail !== undefined)
+    return done(facts, 'not_applicable', { id: 'tls_rpt.no_mail', args: { domain, reason: noMail } })
   if (!parsed) return done(facts, 'warn', { id: 'tls_rpt.no_record', args: { domain }, fix: start })
   const evidence = printable(facts.records[0]!)
   if (!parsed.ok) {

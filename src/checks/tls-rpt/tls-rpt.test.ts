@@ -4,7 +4,7 @@ import { corpus } from '../../../test/lab/corpora.ts'
 import type { LabZone } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
-import { runCheck } from '../run.ts'
+import { runInContext } from '../run.ts'
 import { findings as table } from './findings.ts'
 import { tlsRpt } from './index.ts'
 import { formatTlsRpt, parseTlsRpt, resemblesTlsRpt } from './parse.ts'
@@ -14,7 +14,7 @@ const zone = (...TXT: string[]): LabZone => ({
   '_smtp._tls.a.example': { TXT },
   'a.example': { MX: [[10, 'm.a.example']] },
 })
-const run = (records: LabZone, name = 'a.example') => runCheck(tlsRpt, labCtx(records), domain(name))
+const run = (records: LabZone, name = 'a.example') => runInContext('tls_rpt', labCtx(records), domain(name))
 
 const rows: [string, LabZone, string][] = [
   ['tls_rpt.no_record', zone('hello'), 'warn'],

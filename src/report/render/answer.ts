@@ -10,6 +10,8 @@ export type Answer = JsonObject & {
   readonly score: number
   readonly grade: string
   readonly score_version: number
+  /** Absent in answers of older services. */
+  readonly domain_role?: { readonly name: string; readonly because: string }
   readonly score_breakdown: readonly ScoreRow[]
   readonly complete: boolean
   readonly score_min?: number

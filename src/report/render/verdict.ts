@@ -1,4 +1,5 @@
 import type { Status } from '../../checks/check.ts'
+import { ROLE_WORDS } from '../../checks/context.ts'
 import { firstThings, type Listing, type Thing } from '../first-things.ts'
 import { COMPONENTS, type Component, type Tier } from '../weights.ts'
 import type { Answer } from './answer.ts'
@@ -39,6 +40,16 @@ function rangeOf({ score, score_min: least = score, score_max: most = score, rep
 }
 
 function notesOf(answer: Answer): Line[] {
+  return [...roleNote(answer), ...scoreNotes(answer)]
+}
+
+/** What the domain was judged as, where the answer says it. */
+function roleNote({ domain_role: role }: Answer): Line[] {
+  const words = role && wordsFor<string>(ROLE_WORDS, role.name)
+  return words === undefined ? [] : [[`Judged as ${words}: ${role?.because}.`]]
+}
+
+function scoreNotes(answer: Answer): Line[] {
   const { score, score_min: least = score, score_max: most = score, complete, report_score: reported } = answer
   const notes: Line[] = []
   if (reported !== undefined && reported !== score)

@@ -57,8 +57,8 @@ export const CHECKS: Readonly<Record<string, About>> = {
 export const ROW_WORDS: Readonly<Record<string, string>> = {
   deduction: 'Taken off',
   unknown: 'Could not be told: half of the points',
-  cap: 'No more than 50 with +all',
-  rescale: 'DKIM, mail servers and PTR do not apply: scaled to 100',
+  cap: 'No more than 50 where everybody may send',
+  rescale: 'What does not apply is left out: scaled to 100',
   rounding: 'Rounding to a whole number',
 }
 

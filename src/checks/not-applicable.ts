@@ -1,0 +1,16 @@
+import type { Finding, Outcome } from './check.ts'
+import { type DomainContext, ROLE_WORDS } from './context.ts'
+
+/** The outcome of a check that the domain does not need, by its role or by a null MX (RFC 7505 §3). */
+export const notApplicable = <Facts>(
+  facts: Facts,
+  { role, because }: Pick<DomainContext, 'role' | 'because'>,
+  findings: readonly Finding[] = [],
+): Outcome<Facts> => ({
+  status: 'not_applicable',
+  facts,
+  findings,
+  reason: role === 'sends_and_takes_mail' ? NULL_MX : `${ROLE_WORDS[role]}: ${because}`,
+})
+
+const NULL_MX = 'the domain declares that it takes no mail'
