@@ -26,6 +26,7 @@ export const MIGRATIONS: readonly string[] = [
     received bigint NOT NULL DEFAULT 0,                       -- whole records held
     next_line bigint NOT NULL DEFAULT 1,                      -- the line on which the next part of the upload begins
     rows bigint NOT NULL DEFAULT 0,
+    done bigint NOT NULL DEFAULT 0,
     duplicates bigint NOT NULL DEFAULT 0,
     bad_rows bigint NOT NULL DEFAULT 0,
     failure text
@@ -40,7 +41,9 @@ export const MIGRATIONS: readonly string[] = [
     input text NOT NULL,
     columns jsonb,                       -- the row's own columns, in their order
     key text NOT NULL,                   -- equal inputs have equal keys
+    domain text NOT NULL,                -- whose mail hosts tell the provider; '' where nothing is asked
     first_line bigint,                   -- the row that answers for this duplicate
+    copies integer NOT NULL DEFAULT 0,   -- duplicates that this row answers for
     provider text,                       -- null: not found out yet
     state text NOT NULL DEFAULT 'new' CHECK (state IN ('new', 'ready', 'queued', 'done', 'duplicate')),
     due timestamptz,                     -- when a row that waits may be asked again
@@ -54,6 +57,17 @@ export const MIGRATIONS: readonly string[] = [
     answered_at timestamptz,
     PRIMARY KEY (job, line)
   ) PARTITION BY LIST (job);
+  CREATE INDEX job_rows_ready ON mailsonde.job_rows (provider, due, line) WHERE state = 'ready';
+  CREATE INDEX job_rows_queued ON mailsonde.job_rows (chunk) WHERE state = 'queued';
+
+  CREATE TABLE mailsonde.job_domains (
+    job integer NOT NULL REFERENCES mailsonde.jobs (number) ON DELETE CASCADE,
+    domain text NOT NULL,
+    provider text,                       -- null: not found out yet
+    leased_until timestamptz NOT NULL DEFAULT '-infinity',
+    PRIMARY KEY (job, domain)
+  );
+  CREATE INDEX job_domains_open ON mailsonde.job_domains (job) WHERE provider IS NULL;
 
   CREATE TABLE mailsonde.job_bad_rows (
     job integer NOT NULL REFERENCES mailsonde.jobs (number) ON DELETE CASCADE,
@@ -71,6 +85,15 @@ export const MIGRATIONS: readonly string[] = [
     reason text NOT NULL,
     n bigint NOT NULL,
     PRIMARY KEY (job, provider, result, reason)
+  );
+
+  -- Rows answered in each minute: the rate and the time left are read from it.
+  CREATE TABLE mailsonde.job_pace (
+    job integer NOT NULL REFERENCES mailsonde.jobs (number) ON DELETE CASCADE,
+    provider text NOT NULL,
+    minute timestamptz NOT NULL,
+    n bigint NOT NULL,
+    PRIMARY KEY (job, provider, minute)
   );
 
   -- Token buckets toward providers, shared by all nodes: a node leases some seconds of the rate at a time.

@@ -26,18 +26,24 @@ export type JobsTable = {
   readonly received: ColumnType<string, number | undefined, number>
   readonly next_line: ColumnType<string, number | undefined, number>
   readonly rows: ColumnType<string, number | undefined, number>
+  readonly done: ColumnType<string, number | undefined, number>
   readonly duplicates: ColumnType<string, number | undefined, number>
   readonly bad_rows: ColumnType<string, number | undefined, number>
   readonly failure: string | null
 }
 
+/** A row's own columns: by place (CSV), or by name (NDJSON, JSON). */
+export type RowColumns = readonly string[] | { readonly [name: string]: Json }
+
 export type JobRowsTable = {
   readonly job: number
   readonly line: Bigint
   readonly input: string
-  readonly columns: JSONColumnType<readonly string[]> | null
+  readonly columns: JSONColumnType<RowColumns> | null
   readonly key: string
+  readonly domain: string
   readonly first_line: Bigint | null
+  readonly copies: Generated<number>
   readonly provider: string | null
   readonly state: Generated<RowState>
   readonly due: Date | null
@@ -59,6 +65,18 @@ export type Schema = {
     readonly line: Bigint
     readonly reason: string
     readonly text: string
+  }
+  readonly 'mailsonde.job_domains': {
+    readonly job: number
+    readonly domain: string
+    readonly provider: string | null
+    readonly leased_until: ColumnType<Date, Date | undefined, Date>
+  }
+  readonly 'mailsonde.job_pace': {
+    readonly job: number
+    readonly provider: string
+    readonly minute: Time
+    readonly n: Bigint
   }
   readonly 'mailsonde.job_counts': {
     readonly job: number

@@ -1,0 +1,264 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Json } from '../../base/json.ts'
+import type { RowColumns, Schema } from './schema.ts'
+
+export type StoredRow = {
+  readonly line: number
+  readonly input: string
+  readonly columns: RowColumns
+  /** Equal inputs have equal keys. */
+  readonly key: string
+  readonly domain: string
+}
+export type StoredBadRow = { readonly line: number; readonly reason: string; readonly text: string }
+
+/** A row that a worker has claimed: a result counts only while no other claim has followed. */
+export type ClaimedRow = {
+  readonly line: number
+  readonly input: string
+  readonly fence: string
+  /** How often it was asked before. */
+  readonly attempts: number
+  readonly firstAskedAt: Date | null
+}
+
+export type RowAnswer = {
+  readonly line: number
+  readonly fence: string
+  readonly result: string
+  readonly reason: string
+  readonly answer: { readonly [key: string]: Json }
+}
+
+/** A row that is asked again later: when, and whether the attempt counts. */
+export type RowRetry = { readonly line: number; readonly fence: string; readonly due: Date; readonly counts: boolean }
+
+export type ResultRow = {
+  readonly line: number
+  readonly input: string
+  readonly columns: RowColumns | null
+  readonly result: string | null
+  readonly reason: string | null
+  readonly answer: { readonly [key: string]: Json } | null
+}
+
+/** The rows of jobs. Every function takes the number of a job. */
+export type JobRows = ReturnType<typeof jobRowsOf>
+
+export const jobRowsOf = (db: Kysely<Schema>) => ({
+  append: (job: number, rows: readonly StoredRow[]): Promise<void> => append(db, job, rows),
+  appendBad: (job: number, rows: readonly StoredBadRow[]): Promise<void> => appendBad(db, job, rows),
+  complete: (job: number): Promise<void> => db.transaction().execute((tx) => complete(tx, job)),
+
+  /** Takes up to `limit` domains whose provider is not known, for 20 s: no other node takes them meanwhile. */
+  leaseDomains: async (job: number, limit: number): Promise<readonly string[]> => {
+    const { rows } = await sql<{ domain: string }>`
+      UPDATE mailsonde.job_domains d SET leased_until = now() + interval '20 s'
+      FROM (SELECT domain FROM mailsonde.job_domains
+            WHERE job = ${job} AND provider IS NULL AND leased_until < now()
+            LIMIT ${limit} FOR UPDATE SKIP LOCKED) open
+      WHERE d.job = ${job} AND d.domain = open.domain RETURNING d.domain`.execute(db)
+    return rows.map(({ domain }) => domain)
+  },
+
+  /** Notes the providers of domains; their rows can be asked then. */
+  setProviders: (job: number, providers: ReadonlyMap<string, string>): Promise<void> =>
+    db.transaction().execute((tx) => setProviders(tx, job, providers)),
+
+  /** Rows of a job that can be asked now, by provider. */
+  due: async (job: number): Promise<ReadonlyMap<string, number>> => {
+    const { rows } = await sql<{ provider: string; n: string }>`
+      SELECT provider, count(*) AS n FROM (
+        SELECT provider FROM mailsonde.job_rows
+        WHERE job = ${job} AND state = 'ready' AND due <= now() LIMIT 20000) ready
+      GROUP BY provider`.execute(db)
+    return new Map(rows.map(({ provider, n }) => [provider, Number(n)]))
+  },
+
+  /** Puts up to `size` due rows of a provider into a chunk; the number of rows in it. */
+  cutChunk: async (
+    tx: Transaction<Schema>,
+    job: number,
+    provider: string,
+    chunk: string,
+    size: number,
+  ): Promise<number> => {
+    const { numAffectedRows } = await sql`
+      UPDATE mailsonde.job_rows r SET state = 'queued', chunk = ${chunk}::uuid
+      FROM (SELECT line FROM mailsonde.job_rows
+            WHERE job = ${job} AND state = 'ready' AND provider = ${provider} AND due <= now()
+            ORDER BY due, line LIMIT ${size} FOR UPDATE SKIP LOCKED) next
+      WHERE r.job = ${job} AND r.line = next.line`.execute(tx)
+    return Number(numAffectedRows ?? 0)
+  },
+
+  /** Claims the rows of a chunk that have no result: whoever claimed them before can write nothing any more. */
+  claim: async (job: number, chunk: string): Promise<readonly ClaimedRow[]> => {
+    const { rows } = await sql<{
+      line: string
+      input: string
+      fence: string
+      attempts: number
+      first_asked_at: Date | null
+    }>`
+      UPDATE mailsonde.job_rows SET fence = fence + 1, first_asked_at = coalesce(first_asked_at, now())
+      WHERE job = ${job} AND chunk = ${chunk}::uuid AND state = 'queued'
+      RETURNING line, input, fence, attempts, first_asked_at`.execute(db)
+    return rows
+      .map(({ line, first_asked_at, ...row }) => ({ ...row, line: Number(line), firstAskedAt: first_asked_at }))
+      .sort((a, b) => a.line - b.line)
+  },
+
+  /** Writes results under their claims, with the sums; the number of rows that still belonged to their claim. */
+  answer: (job: number, provider: string, answers: readonly RowAnswer[]): Promise<number> =>
+    answer(db, job, provider, answers),
+
+  /** Gives rows back that are to be asked later, or at once when the work was stopped. */
+  retry: async (job: number, rows: readonly RowRetry[]): Promise<void> => {
+    if (rows.length === 0) return
+    await sql`
+      UPDATE mailsonde.job_rows r SET state = 'ready', chunk = NULL, due = u.due, attempts = attempts + u.counts::int
+      FROM unnest(${rows.map(({ line }) => line)}::bigint[], ${rows.map(({ fence }) => fence)}::bigint[],
+                  ${rows.map(({ due }) => due)}::timestamptz[], ${rows.map(({ counts }) => counts)}::boolean[])
+        AS u (line, fence, due, counts)
+      WHERE r.job = ${job} AND r.line = u.line AND r.fence = u.fence AND r.state = 'queued'`.execute(db)
+  },
+
+  /** Whether any row of the job has no result yet. */
+  isOpen: async (job: number): Promise<boolean> => {
+    const { rows } = await sql<{ open: boolean }>`
+      SELECT EXISTS (SELECT FROM mailsonde.job_rows WHERE job = ${job} AND state = 'ready')
+          OR EXISTS (SELECT FROM mailsonde.job_rows WHERE job = ${job} AND state = 'queued')
+          OR EXISTS (SELECT FROM mailsonde.job_domains WHERE job = ${job} AND provider IS NULL) AS open`.execute(db)
+    return rows[0]?.open === true
+  },
+
+  /** Results in the order of the input, behind `after`. A duplicate has the answer of its first row. */
+  results: async (
+    job: number,
+    page: { readonly after: number; readonly limit: number; readonly result?: string; readonly reason?: string },
+  ): Promise<readonly ResultRow[]> => {
+    const { rows } = await sql<ResultRow & { line: string }>`
+      SELECT r.line, r.input, r.columns,
+             coalesce(f.result, r.result) AS result, coalesce(f.reason, r.reason) AS reason, coalesce(f.answer, r.answer) AS answer
+      FROM mailsonde.job_rows r
+      LEFT JOIN mailsonde.job_rows f ON f.job = ${job} AND f.line = r.first_line
+      WHERE r.job = ${job} AND r.line > ${page.after}
+        AND coalesce(f.result, r.result) IS NOT NULL
+        AND (${page.result ?? null}::text IS NULL OR coalesce(f.result, r.result) = ${page.result ?? null})
+        AND (${page.reason ?? null}::text IS NULL OR coalesce(f.reason, r.reason) = ${page.reason ?? null})
+      ORDER BY r.line LIMIT ${page.limit}`.execute(db)
+    return rows.map((row) => ({ ...row, line: Number(row.line) }))
+  },
+
+  badRows: async (job: number, after: number, limit: number): Promise<readonly StoredBadRow[]> => {
+    const rows = await db
+      .selectFrom('mailsonde.job_bad_rows')
+      .select(['line', 'reason', 'text'])
+      .where('job', '=', job)
+      .where('line', '>', String(after))
+      .orderBy('line')
+      .limit(limit)
+      .execute()
+    return rows.map((row) => ({ ...row, line: Number(row.line) }))
+  },
+})
+
+async function append(db: Kysely<Schema>, job: number, rows: readonly StoredRow[]): Promise<void> {
+  if (rows.length === 0) return
+  // A part that is sent again after a lost answer changes nothing.
+  await sql`
+    INSERT INTO mailsonde.job_rows (job, line, input, columns, key, domain)
+    SELECT ${job}, * FROM unnest(${rows.map(({ line }) => line)}::bigint[], ${rows.map(({ input }) => stored(input))}::text[],
+      ${rows.map(({ columns }) => stored(JSON.stringify(columns)))}::jsonb[], ${rows.map(({ key }) => stored(key))}::text[],
+      ${rows.map(({ domain }) => domain)}::text[])
+    ON CONFLICT DO NOTHING`.execute(db)
+}
+
+async function appendBad(db: Kysely<Schema>, job: number, rows: readonly StoredBadRow[]): Promise<void> {
+  if (rows.length === 0) return
+  await sql`
+    INSERT INTO mailsonde.job_bad_rows (job, line, reason, text)
+    SELECT ${job}, * FROM unnest(${rows.map(({ line }) => line)}::bigint[], ${rows.map(({ reason }) => reason)}::text[],
+      ${rows.map(({ text }) => stored(text))}::text[])
+    ON CONFLICT DO NOTHING`.execute(db)
+}
+
+/** PostgreSQL's texts hold no NUL. */
+const stored = (text: string): string => text.replaceAll('\0', '\uFFFD').replaceAll('\\u0000', '\\ufffd')
+
+/** Ends the intake: duplicates get their first row, domains their list, and the job its sums. */
+async function complete(tx: Transaction<Schema>, job: number): Promise<void> {
+  const partition = sql.raw(`mailsonde.job_rows_${job}`)
+  await sql`SET LOCAL statement_timeout = 0`.execute(tx)
+  await sql`
+    WITH firsts AS (SELECT key, min(line) AS line, count(*) AS n FROM ${partition} GROUP BY key HAVING count(*) > 1)
+    UPDATE ${partition} r SET
+      state = CASE WHEN r.line = f.line THEN r.state ELSE 'duplicate' END,
+      first_line = CASE WHEN r.line = f.line THEN NULL ELSE f.line END,
+      copies = CASE WHEN r.line = f.line THEN (f.n - 1)::int ELSE 0 END
+    FROM firsts f WHERE r.key = f.key`.execute(tx)
+  await sql`
+    INSERT INTO mailsonde.job_domains (job, domain)
+    SELECT ${job}, domain FROM ${partition} WHERE state = 'new' GROUP BY domain`.execute(tx)
+  await sql`CREATE INDEX ON ${partition} (domain) WHERE state = 'new'`.execute(tx)
+  await sql`
+    UPDATE mailsonde.jobs SET touched_at = now(), state = 'waiting',
+      rows = (SELECT count(*) FROM ${partition}),
+      duplicates = (SELECT count(*) FROM ${partition} WHERE state = 'duplicate'),
+      bad_rows = (SELECT count(*) FROM mailsonde.job_bad_rows WHERE job = ${job})
+    WHERE number = ${job} AND state = 'receiving'`.execute(tx)
+}
+
+async function setProviders(
+  tx: Transaction<Schema>,
+  job: number,
+  providers: ReadonlyMap<string, string>,
+): Promise<void> {
+  const [domains, names] = [[...providers.keys()], [...providers.values()]]
+  await sql`
+    UPDATE mailsonde.job_domains d SET provider = u.provider
+    FROM unnest(${domains}::text[], ${names}::text[]) AS u (domain, provider)
+    WHERE d.job = ${job} AND d.domain = u.domain`.execute(tx)
+  await sql`
+    WITH known AS (
+      UPDATE mailsonde.job_rows r SET provider = u.provider, state = 'ready', due = now()
+      FROM unnest(${domains}::text[], ${names}::text[]) AS u (domain, provider)
+      WHERE r.job = ${job} AND r.domain = u.domain AND r.state = 'new' RETURNING r.provider, r.copies)
+    INSERT INTO mailsonde.job_counts AS c (job, provider, result, reason, n)
+    SELECT ${job}, provider, '', '', sum(1 + copies) FROM known GROUP BY provider
+    ON CONFLICT (job, provider, result, reason) DO UPDATE SET n = c.n + excluded.n`.execute(tx)
+}
+
+/** One statement: a result and its sums stand together or not at all. */
+async function answer(
+  db: Kysely<Schema>,
+  job: number,
+  provider: string,
+  answers: readonly RowAnswer[],
+): Promise<number> {
+  if (answers.length === 0) return 0
+  const { rows } = await sql<{ n: string }>`
+    WITH written AS (
+      UPDATE mailsonde.job_rows r SET state = 'done', chunk = NULL, result = u.result, reason = u.reason, answer = u.answer,
+        answered_at = now(), attempts = attempts + 1
+      FROM unnest(${answers.map(({ line }) => line)}::bigint[], ${answers.map(({ fence }) => fence)}::bigint[],
+                  ${answers.map(({ result }) => result)}::text[], ${answers.map(({ reason }) => reason)}::text[],
+                  ${answers.map((one) => stored(JSON.stringify(one.answer)))}::jsonb[]) AS u (line, fence, result, reason, answer)
+      WHERE r.job = ${job} AND r.line = u.line AND r.fence = u.fence AND r.state = 'queued'
+      RETURNING r.result, r.reason, r.copies),
+    counted AS (
+      INSERT INTO mailsonde.job_counts AS c (job, provider, result, reason, n)
+      SELECT ${job}, ${provider}, result, reason, sum(1 + copies) FROM written GROUP BY result, reason
+      ON CONFLICT (job, provider, result, reason) DO UPDATE SET n = c.n + excluded.n),
+    paced AS (
+      INSERT INTO mailsonde.job_pace AS p (job, provider, minute, n)
+      SELECT ${job}, ${provider}, date_trunc('minute', now()), sum(1 + copies) FROM written HAVING count(*) > 0
+      ON CONFLICT (job, provider, minute) DO UPDATE SET n = p.n + excluded.n),
+    summed AS (
+      UPDATE mailsonde.jobs SET done = done + (SELECT coalesce(sum(1 + copies), 0) FROM written),
+        first_result_at = coalesce(first_result_at, now())
+      WHERE number = ${job} AND EXISTS (SELECT FROM written))
+    SELECT count(*) AS n FROM written`.execute(db)
+  return Number(rows[0]?.n ?? 0)
+}

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { labDatabase } from '../../../test/lab/database.ts'
+import type { Database } from './connect.ts'
+import { type JobRows, jobRowsOf, type StoredRow } from './job-rows.ts'
+import { type JobRecord, type Jobs, jobsOf } from './jobs.ts'
+
+let database: Database
+let jobs: Jobs
+let rows: JobRows
+beforeAll(async () => {
+  database = await labDatabase()
+  jobs = jobsOf(database.db)
+  rows = jobRowsOf(database.db)
+})
+
+const row = (line: number, key: string): StoredRow => ({
+  line,
+  input: key,
+  columns: [key],
+  key,
+  domain: key.split('@')[1] ?? '',
+})
+
+async function submitted(keys: readonly string[], owner = ''): Promise<JobRecord> {
+  const expiresAt = new Date(Date.now() + 86_400_000)
+  const job = await jobs.create({
+    id: `job_${randomUUID()}`,
+    kind: 'verify',
+    name: 'a list',
+    owner,
+    options: {},
+    expiresAt,
+  })
+  await rows.append(
+    job.number,
+    keys.map((key, i) => row(i + 1, key)),
+  )
+  await rows.complete(job.number)
+  return job
+}
+
+/** Resolves all domains to one provider and cuts one chunk of all rows that are due. */
+async function chunked(job: JobRecord, provider = 'p'): Promise<string> {
+  const domains = await rows.leaseDomains(job.number, 1_000)
+  await rows.setProviders(job.number, new Map(domains.map((domain) => [domain, provider])))
+  const chunk = randomUUID()
+  await database.db.transaction().execute((tx) => rows.cutChunk(tx, job.number, provider, chunk, 500))
+  return chunk
+}
+
+const answered = (line: number, fence: string, result = 'accepted') => ({
+  line,
+  fence,
+  result,
+  reason: 'r',
+  answer: { line },
+})
+
+it('gives a list its duplicates, sums and domains', async () => {
+  const job = await submitted(['a@x.example', 'b@y.example', 'a@x.example', 'a@x.example'])
+  expect(await jobs.byId(job.id)).toMatchObject({ state: 'waiting', rows: 4, duplicates: 2, bad_rows: 0 })
+  expect([...(await rows.leaseDomains(job.number, 10))].sort()).toEqual(['x.example', 'y.example'])
+  expect(await rows.leaseDomains(job.number, 10)).toEqual([]) // leased by whoever came first
+})
+
+it('takes a part that is sent twice once', async () => {
+  const job = await submitted(['a@x.example'])
+  await rows.append(job.number, [row(1, 'a@x.example')])
+  expect(await rows.results(job.number, { after: 0, limit: 10 })).toEqual([])
+  expect((await jobs.byId(job.id))?.rows).toBe(1)
+})
+
+it('answers each row once, duplicates with their first, in the order of the input', async () => {
+  const job = await submitted(['a@x.example', 'b@x.example', 'a@x.example'])
+  const chunk = await chunked(job)
+  const claimed = await rows.claim(job.number, chunk)
+  expect(claimed.map(({ line }) => line)).toEqual([1, 2])
+  expect(await rows.isOpen(job.number)).toBe(true)
+  const written = await rows.answer(
+    job.number,
+    'p',
+    claimed.map(({ line, fence }) => answered(line, fence)),
+  )
+  expect(written).toBe(2)
+  expect(await rows.isOpen(job.number)).toBe(false)
+  const results = await rows.results(job.number, { after: 0, limit: 10 })
+  expect(results.map(({ line, answer }) => [line, answer])).toEqual([
+    [1, { line: 1 }],
+    [2, { line: 2 }],
+    [3, { line: 1 }],
+  ])
+  expect(await rows.results(job.number, { after: 2, limit: 1, result: 'accepted' })).toHaveLength(1)
+  expect(await rows.results(job.number, { after: 0, limit: 9, reason: 'other' })).toEqual([])
+  expect(await jobs.byId(job.id)).toMatchObject({ done: 3 })
+  expect(await jobs.counts(job.number)).toEqual(
+    expect.arrayContaining([
+      { provider: 'p', result: '', reason: '', n: 3 },
+      { provider: 'p', result: 'accepted', reason: 'r', n: 3 },
+    ]),
+  )
+  expect((await jobs.pace(job.number, new Date(Date.now() - 120_000))).get('p')).toBe(3)
+})
+
+describe('the fencing token', () => {
+  it('keeps a worker that lost its claim from writing', async () => {
+    const job = await submitted(['a@x.example'])
+    const chunk = await chunked(job)
+    const [asleep] = await rows.claim(job.number, chunk)
+    const [awake] = await rows.claim(job.number, chunk)
+    expect(await rows.answer(job.number, 'p', [answered(1, asleep!.fence, 'rejected')])).toBe(0)
+    expect(await rows.answer(job.number, 'p', [answered(1, awake!.fence)])).toBe(1)
+    expect(await rows.answer(job.number, 'p', [answered(1, awake!.fence, 'rejected')])).toBe(0)
+    expect((await rows.results(job.number, { after: 0, limit: 1 }))[0]).toMatchObject({ result: 'accepted' })
+    expect((await jobs.byId(job.id))?.done).toBe(1)
+  })
+
+  it('holds for rows that are given back, too', async () => {
+    const job = await submitted(['a@x.example'])
+    const chunk = await chunked(job)
+    const [asleep] = await rows.claim(job.number, chunk)
+    const [awake] = await rows.claim(job.number, chunk)
+    await rows.retry(job.number, [{ line: 1, fence: asleep!.fence, due: new Date(Date.now() + 1e6), counts: true }])
+    expect(await rows.answer(job.number, 'p', [answered(1, awake!.fence)])).toBe(1)
+  })
+})
+
+it('asks a row that waits again when it is due', async () => {
+  const job = await submitted(['a@x.example'])
+  const [claim] = await rows.claim(job.number, await chunked(job))
+  const later = { line: 1, fence: claim!.fence, counts: true }
+  await rows.retry(job.number, [{ ...later, due: new Date(Date.now() + 60_000) }])
+  expect(await rows.due(job.number)).toEqual(new Map())
+  await database.pool.query(`UPDATE mailsonde.job_rows SET due = now() WHERE job = $1`, [job.number])
+  expect(await rows.due(job.number)).toEqual(new Map([['p', 1]]))
+  const [again] = await rows.claim(job.number, await chunked(job))
+  expect(again).toMatchObject({ line: 1, attempts: 1 })
+})
+
+it('keeps what PostgreSQL cannot: NULs become U+FFFD', async () => {
+  const job = await submitted([])
+  await rows.append(job.number, [{ line: 1, input: 'a\0b', columns: { x: 'c\0d' }, key: 'a\0b', domain: '' }])
+  await rows.appendBad(job.number, [{ line: 2, reason: 'why', text: 'e\0f' }])
+  expect(await rows.badRows(job.number, 0, 10)).toEqual([{ line: 2, reason: 'why', text: 'e\uFFFDf' }])
+})
+
+it('moves between states as allowed, lists by owner and page, and removes', async () => {
+  const [one, two] = [await submitted(['a@x.example'], 'k1'), await submitted(['a@x.example'], 'k1')]
+  expect(await jobs.move(one.id, ['running'], 'paused')).toBeUndefined()
+  expect(await jobs.move(one.id, ['waiting'], 'running')).toMatchObject({ state: 'running' })
+  const first = await jobs.list({ limit: 1, owner: 'k1' })
+  expect(first.map(({ id }) => id)).toEqual([two.id])
+  expect((await jobs.list({ limit: 9, owner: 'k1', before: first[0]!.number })).map(({ id }) => id)).toEqual([one.id])
+  expect(await jobs.remove(one.id)).toBe(true)
+  expect(await jobs.remove(one.id)).toBe(false)
+  expect(await jobs.byId(one.id)).toBeUndefined()
+  expect((await database.pool.query(`SELECT to_regclass('mailsonde.job_rows_${one.number}') AS t`)).rows).toEqual([
+    { t: null },
+  ])
+})
+
+it('finds what has expired, and uploads that nobody went on with', async () => {
+  const job = await submitted(['a@x.example'])
+  const soon = new Date(job.expires_at.getTime() + 1)
+  expect(await jobs.overdue(new Date())).not.toContain(job.id)
+  expect(await jobs.overdue(soon)).toContain(job.id)
+})
