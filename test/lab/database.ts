@@ -26,7 +26,7 @@ export async function labDatabaseUrl(): Promise<string> {
 
 /** A new database with our schema, closed when the tests of this file have ended. */
 export async function labDatabase(url?: string): Promise<Database> {
-  const settings = { url: url ?? (await labDatabaseUrl()), dataDir: '', dbUser: 'nobody', log }
+  const settings = { url: url ?? (await labDatabaseUrl()), dataDir: '', dbUser: 'nobody', maxConnections: 4, log }
   const database = await openDatabase(settings, AbortSignal.timeout(30_000))
   opened.push(database)
   return database

@@ -40,8 +40,8 @@ export const looksLike = (kind: Kind, cell: string): boolean => {
 }
 
 export type Columns = {
-  /** The names of the header row; undefined: the file has none. */
-  readonly header: readonly string[] | undefined
+  /** The names of the header row; null: the file has none. */
+  readonly header: readonly string[] | null
   /** Which column is asked about, from 0. */
   readonly index: number
 }
@@ -56,13 +56,13 @@ export function findColumns(kind: Kind, sample: readonly (readonly string[])[], 
   const hasInput = first.some((cell) => looksLike(kind, cell))
   const named = nameIndex(kind, first)
   const isHeader = !hasInput && (named >= 0 || below.length > 0 || wanted !== undefined)
-  const header = isHeader ? first.map((cell) => cell.trim()) : undefined
+  const header = isHeader ? first.map((cell) => cell.trim()) : null
   const rows = isHeader ? below : sample
   const index = wanted === undefined ? ownChoice(kind, rows, header ? named : -1) : chosen(wanted, first, header)
   return { header, index }
 }
 
-function chosen(wanted: string, first: readonly string[], header: readonly string[] | undefined): number {
+function chosen(wanted: string, first: readonly string[], header: readonly string[] | null): number {
   const exact = header?.indexOf(wanted) ?? -1
   if (exact >= 0) return exact
   const folded = header?.findIndex((name) => fold(name) === fold(wanted)) ?? -1

@@ -24,6 +24,8 @@ export type DatabaseSettings = {
   readonly url: string | undefined
   readonly dataDir: string
   readonly dbUser: string
+  /** Connections of this process at most; default 12. */
+  readonly maxConnections?: number
   readonly log: Parameters<typeof startEmbedded>[0]['log']
 }
 
@@ -55,7 +57,7 @@ export function lazyDatabase(settings: DatabaseSettings): {
 export async function openDatabase(settings: DatabaseSettings, signal: AbortSignal): Promise<Database> {
   const server =
     settings.url === undefined ? await startEmbedded({ ...settings, user: settings.dbUser }, signal) : undefined
-  const pool = poolOf(settings.url, server, settings.log.warn)
+  const pool = poolOf(settings, server)
   const close = once(async () => {
     await pool.end()
     await server?.stop()
@@ -70,21 +72,20 @@ export async function openDatabase(settings: DatabaseSettings, signal: AbortSign
 }
 
 function poolOf(
-  url: string | undefined,
+  { url, maxConnections = MAX_CONNECTIONS, log }: DatabaseSettings,
   server: EmbeddedServer | undefined,
-  warn: DatabaseSettings['log']['warn'],
 ): pg.Pool {
   const where = server ? server.connection : { connectionString: url }
   const pool = new pg.Pool({
     ...where,
-    max: MAX_CONNECTIONS,
+    max: maxConnections,
     connectionTimeoutMillis: CONNECT_MS,
     statement_timeout: STATEMENT_MS,
     keepAlive: true,
     application_name: 'mailsonde',
   })
   // An idle connection that breaks is replaced at the next need.
-  pool.on('error', (error) => warn('a database connection was lost', { reason: error.message }))
+  pool.on('error', (error) => log.warn('a database connection was lost', { reason: error.message }))
   return pool
 }
 

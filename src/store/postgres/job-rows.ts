@@ -75,6 +75,15 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
     return new Map(rows.map(({ provider, n }) => [provider, Number(n)]))
   },
 
+  /** Rows that stand in chunks, by provider. */
+  queued: async (job: number): Promise<ReadonlyMap<string, number>> => {
+    const { rows } = await sql<{ provider: string; n: string }>`
+      SELECT provider, count(*) AS n FROM mailsonde.job_rows WHERE job = ${job} AND state = 'queued' GROUP BY provider`.execute(
+      db,
+    )
+    return new Map(rows.map(({ provider, n }) => [provider, Number(n)]))
+  },
+
   /** Puts up to `size` due rows of a provider into a chunk; the number of rows in it. */
   cutChunk: async (
     tx: Transaction<Schema>,

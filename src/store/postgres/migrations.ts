@@ -101,8 +101,7 @@ export const MIGRATIONS: readonly string[] = [
     provider text PRIMARY KEY,
     tokens double precision NOT NULL,
     at timestamptz NOT NULL,
-    waiting_reason text,
-    waiting_until timestamptz
+    granted double precision NOT NULL    -- what the last lease was given
   );
 
   CREATE TABLE mailsonde.idempotency_keys (

@@ -89,8 +89,7 @@ export type Schema = {
     readonly provider: string
     readonly tokens: number
     readonly at: Time
-    readonly waiting_reason: string | null
-    readonly waiting_until: Date | null
+    readonly granted: number
   }
   readonly 'mailsonde.idempotency_keys': {
     readonly owner: string

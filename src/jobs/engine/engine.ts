@@ -1,0 +1,121 @@
+import { atMost } from '../../base/at-most.ts'
+import { sleep } from '../../base/deadline.ts'
+import type { Database } from '../../store/postgres/connect.ts'
+import { jobRowsOf } from '../../store/postgres/job-rows.ts'
+import { type JobRecord, jobsOf } from '../../store/postgres/jobs.ts'
+import { takeTokensOf } from '../../store/postgres/provider-rates.ts'
+import type { Log } from '../../world.ts'
+import type { Ask, FindProvider, RowProvider } from './ask.ts'
+import { workChunk } from './chunk.ts'
+import { cutChunks, findProviders, finishIfDone, type Planning } from './plan.ts'
+import { chunkQueue } from './queue.ts'
+import { rateLeases } from './rate.ts'
+
+export type EngineSettings = {
+  readonly ask: Ask
+  readonly findProvider: FindProvider
+  readonly limitsOf: (provider: string) => RowProvider
+  readonly now: () => number
+  readonly log: Log
+}
+
+export type Engine = {
+  /** Plans at once instead of at the next turn: a job was submitted or resumed. */
+  readonly wake: () => void
+  /** Stops planning, ends running questions, hands their rows and chunks back, and waits for that. */
+  readonly stop: () => Promise<void>
+}
+
+/** Jobs that are planned for at a time. */
+const JOBS_AT_A_TIME = 4
+const OPEN_JOBS = 200
+const PLAN_EVERY_MS = 500
+const IDLE_EVERY_MS = 1_000
+const HOUSEKEEPING_MS = 60_000
+/** How often a running chunk looks whether its job still runs. */
+const STATE_EVERY_MS = 500
+
+/** Works on the jobs of a database, together with the engines of other nodes on the same one. */
+export async function startEngine(database: Database, settings: EngineSettings): Promise<Engine> {
+  const { now, log } = settings
+  const [jobs, rows] = [jobsOf(database.db), jobRowsOf(database.db)]
+  const queue = await chunkQueue(database, log)
+  const planning: Planning = { ...settings, db: database.db, jobs, rows, queue }
+  const work = { rows, ask: settings.ask, turn: rateLeases(takeTokensOf(database.db)), now }
+  const stopping = new AbortController()
+  let wake = (): void => {}
+
+  await queue.work(async (chunk, lease) => {
+    const job = await jobs.byId(chunk.job)
+    if (!job) return
+    const watched = watchJob(() => jobs.byId(chunk.job), AbortSignal.any([lease, stopping.signal]))
+    try {
+      await workChunk(work, job, chunk.chunk, settings.limitsOf(chunk.provider), watched.signal)
+    } finally {
+      watched.end()
+    }
+    wake()
+  })
+
+  async function planOne(job: JobRecord): Promise<boolean> {
+    const running = job.state === 'running' ? job : await jobs.move(job.id, ['waiting'], 'running')
+    if (!running) return false
+    const resolved = await findProviders(planning, running, stopping.signal)
+    const cut = await cutChunks(planning, running)
+    return resolved || cut > 0 || !(await finishIfDone(planning, running))
+  }
+  async function planAll(): Promise<boolean> {
+    const open = await jobs.inState(['waiting', 'running'], OPEN_JOBS)
+    const busy = await atMost(JOBS_AT_A_TIME, open, planOne)
+    return busy.some(Boolean)
+  }
+  async function loop(): Promise<void> {
+    let cleanedAtMs = Number.NEGATIVE_INFINITY
+    while (!stopping.signal.aborted) {
+      let isBusy = false
+      try {
+        isBusy = await planAll()
+        if (now() - cleanedAtMs >= HOUSEKEEPING_MS) {
+          cleanedAtMs = now()
+          for (const id of await jobs.overdue(new Date(now()))) await jobs.remove(id)
+        }
+      } catch (error) {
+        if (!stopping.signal.aborted)
+          log.warn('bulk jobs wait: the database does not answer', { reason: (error as Error).message })
+      }
+      await pause(isBusy ? PLAN_EVERY_MS : IDLE_EVERY_MS)
+    }
+  }
+  /** Until the time is over, somebody wakes the loop, or the engine stops. */
+  async function pause(ms: number): Promise<void> {
+    const woken = new AbortController()
+    wake = () => woken.abort()
+    await sleep(ms, AbortSignal.any([woken.signal, stopping.signal])).catch(() => {})
+  }
+  const planningLoop = loop()
+  return {
+    wake: () => wake(),
+    stop: async () => {
+      stopping.abort(new DOMException('the service is stopping', 'AbortError'))
+      await planningLoop
+      await queue.stop()
+    },
+  }
+}
+
+/** A signal that also fires when the job is paused, canceled or gone. */
+function watchJob(
+  look: () => Promise<JobRecord | undefined>,
+  signal: AbortSignal,
+): { readonly signal: AbortSignal; readonly end: () => void } {
+  const stopped = new AbortController()
+  const timer = setInterval(() => {
+    look().then(
+      (job) => {
+        if (job?.state !== 'running') stopped.abort(new DOMException('the job does not run any more', 'AbortError'))
+      },
+      () => {}, // a database that does not answer is seen by the writer
+    )
+  }, STATE_EVERY_MS)
+  return { signal: AbortSignal.any([signal, stopped.signal]), end: () => clearInterval(timer) }
+}

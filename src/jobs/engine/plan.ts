@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import { atMost } from '../../base/at-most.ts'
+import { within } from '../../base/deadline.ts'
+import type { JobRows } from '../../store/postgres/job-rows.ts'
+import type { JobRecord, Jobs } from '../../store/postgres/jobs.ts'
+import type { Schema } from '../../store/postgres/schema.ts'
+import type { FindProvider, RowProvider } from './ask.ts'
+import { ROWS_AT_A_TIME } from './chunk.ts'
+import type { ChunkQueue } from './queue.ts'
+
+export type Planning = {
+  readonly db: Kysely<Schema>
+  readonly jobs: Jobs
+  readonly rows: JobRows
+  readonly queue: Pick<ChunkQueue, 'send'>
+  readonly findProvider: FindProvider
+  /** The limits toward a provider by its id. */
+  readonly limitsOf: (provider: string) => RowProvider
+  readonly now: () => number
+}
+
+/** Domains that are resolved in one step; the first step is small, so that the first result comes soon. */
+const FIRST_DOMAINS = 50
+const DOMAINS = 500
+const LOOKUPS_AT_A_TIME = 50
+const LOOKUP_MS = 10_000
+/** Rows of one chunk at most; a provider with a rate gets chunks of half a minute. */
+const CHUNK_ROWS = 500
+/** Rows of one provider that may stand in chunks: what is cut cannot be paused before it is claimed. */
+const QUEUED_ROWS = 10_000
+
+/** Finds out the providers of some domains of a job; false when there were none to find out. Any node may do so at any time. */
+export async function findProviders(planning: Planning, job: JobRecord, signal: AbortSignal): Promise<boolean> {
+  const domains = await planning.rows.leaseDomains(job.number, job.done === 0 ? FIRST_DOMAINS : DOMAINS)
+  if (domains.length === 0) return false
+  const found = await atMost(LOOKUPS_AT_A_TIME, domains, async (domain) => {
+    const provider = await planning.findProvider(job.kind, domain, within(LOOKUP_MS, signal))
+    return [domain, provider.id] as const
+  })
+  signal.throwIfAborted() // what was found out while the node stopped is not to be believed
+  await planning.rows.setProviders(job.number, new Map(found))
+  return true
+}
+
+/** Cuts chunks of the rows that are due and queues them, each in one transaction; the number of chunks. */
+export async function cutChunks(planning: Planning, job: JobRecord): Promise<number> {
+  const [due, queued] = await Promise.all([planning.rows.due(job.number), planning.rows.queued(job.number)])
+  let cut = 0
+  for (const [provider, rows] of due) {
+    const limits = planning.limitsOf(provider)
+    const size = Math.min(CHUNK_ROWS, Math.max(1, Math.floor(limits.perMinute / 2)))
+    const room = Math.min(QUEUED_ROWS, limits.perMinute) - (queued.get(provider) ?? 0)
+    for (let left = Math.min(rows, room); left > 0; left -= size) {
+      const made = await cutChunk(planning, job, limits, Math.min(size, left))
+      if (made === 0) break
+      cut++
+    }
+  }
+  return cut
+}
+
+const cutChunk = (
+  { db, rows, queue }: Planning,
+  job: JobRecord,
+  provider: RowProvider,
+  size: number,
+): Promise<number> =>
+  db.transaction().execute(async (tx) => {
+    const chunk = randomUUID()
+    const cut = await rows.cutChunk(tx, job.number, provider.id, chunk, size)
+    const concurrent = Math.max(1, Math.floor(provider.concurrent / ROWS_AT_A_TIME))
+    if (cut > 0) await queue.send(tx, { job: job.id, number: job.number, chunk, provider: provider.id }, concurrent)
+    return cut
+  })
+
+/** Ends a job whose rows all have a result. */
+export async function finishIfDone({ jobs, rows, now }: Planning, job: JobRecord): Promise<boolean> {
+  if (await rows.isOpen(job.number)) return false
+  return (await jobs.move(job.id, ['running'], 'done', { finished_at: new Date(now()) })) !== undefined
+}

@@ -1,0 +1,41 @@
+import { sleep } from '../../base/deadline.ts'
+import type { TakeTokens } from '../../store/postgres/provider-rates.ts'
+import type { RowProvider } from './ask.ts'
+
+/** How much of a rate one lease takes, and how large the bucket is. */
+const LEASE_SECONDS = 2
+
+/** A place in the rate of a provider over all nodes: undefined when it was had, else how long to wait, ms. */
+export type TakeTurn = (provider: RowProvider, signal: AbortSignal) => Promise<number | undefined>
+
+/** Leases of the providers' rates: the database is asked once for some seconds of a rate, and turns are then had from memory. */
+export function rateLeases(take: TakeTokens): TakeTurn {
+  const held = new Map<string, { tokens: number; asking?: Promise<number> }>()
+
+  async function lease(provider: RowProvider): Promise<number> {
+    const perSecond = provider.perMinute / 60
+    const capacity = Math.max(1, perSecond * LEASE_SECONDS)
+    const { granted, waitMs } = await take(provider.id, { perSecond, capacity }, Math.ceil(capacity))
+    const entry = held.get(provider.id)
+    if (entry) entry.tokens += granted
+    return waitMs
+  }
+  return async (provider, signal) => {
+    if (provider.perMinute === Number.POSITIVE_INFINITY) return undefined
+    const entry = held.get(provider.id) ?? { tokens: 0 }
+    held.set(provider.id, entry)
+    for (;;) {
+      if (entry.tokens >= 1) {
+        entry.tokens--
+        return undefined
+      }
+      entry.asking ??= lease(provider).finally(() => delete entry.asking)
+      const waitMs = await entry.asking
+      if (waitMs > PATIENCE_MS) return waitMs
+      if (waitMs > 0) await sleep(waitMs, signal)
+    }
+  }
+}
+
+/** A worker waits this long for its turn; a row that must wait longer goes back and holds no worker. */
+const PATIENCE_MS = 3_000

@@ -1,0 +1,66 @@
+import type { Asked } from './ask.ts'
+
+const MINUTE = 60_000
+/** Waits before the second, third and fourth attempt where nobody said when to come back. */
+const STEPS_MS = [5 * MINUTE, 30 * MINUTE, 120 * MINUTE] as const
+/** A greylisting server that names no time (postgrey's default delay). */
+const GREYLISTED_MS = 5 * MINUTE
+const REFUSED_MS = 15 * MINUTE
+/** Our own limit is never a row's result: it is asked again as soon as the limit allows. */
+const OWN_LIMIT_MS = 5_000
+/** A delay that a server names is believed up to this. */
+const LONGEST_MS = 6 * 60 * MINUTE
+
+/** When a row is asked again: how long to wait, and whether the attempt counts towards the last one. */
+export type Retry = { readonly waitMs: number; readonly counts: boolean }
+
+/** How often to retry what a result stands for: `none` is final at once. */
+type Kind = 'none' | 'own_limit' | 'greylisted' | 'steps' | 'refused'
+
+/** The results of verification that deserve another attempt; a reason of its own comes first. */
+const BY_REASON: Readonly<Record<string, Kind>> = {
+  own_limit: 'own_limit',
+  greylisted: 'greylisted',
+  verification_in_progress: 'greylisted',
+  mailbox_full: 'none',
+  unsafe_address: 'none',
+  dns_failure: 'steps',
+}
+const BY_RESULT: Readonly<Record<string, Kind>> = {
+  deferred: 'steps',
+  unreachable: 'steps',
+  blocked: 'refused',
+  unknown: 'steps',
+  incomplete: 'none',
+}
+
+/**
+ * Whether and when to ask again about a row that was asked `attempts` times before, first at `firstAskedAtMs`; undefined: the answer stands. After
+ * `giveUpMs` the answer stands as it is, but for our own limit, which is no answer.
+ */
+export function retryOf(
+  asked: Pick<Asked, 'result' | 'reason' | 'retryAfterMs'>,
+  row: { readonly attempts: number; readonly firstAskedAtMs: number },
+  nowMs: number,
+  giveUpMs: number,
+): Retry | undefined {
+  const kind = BY_REASON[asked.reason] ?? BY_RESULT[asked.result] ?? 'none'
+  if (kind === 'none') return undefined
+  if (kind === 'own_limit') return { waitMs: bounded(asked.retryAfterMs ?? OWN_LIMIT_MS), counts: false }
+  const waitMs = waitOf(kind, asked.retryAfterMs, row.attempts)
+  if (waitMs === undefined || nowMs + waitMs > row.firstAskedAtMs + giveUpMs) return undefined
+  return { waitMs, counts: true }
+}
+
+function waitOf(
+  kind: Exclude<Kind, 'none' | 'own_limit'>,
+  told: number | undefined,
+  attempts: number,
+): number | undefined {
+  if (kind === 'greylisted') return bounded(told ?? GREYLISTED_MS)
+  if (kind === 'refused') return bounded(told ?? REFUSED_MS * 2 ** Math.min(attempts, 5))
+  const step = STEPS_MS[attempts]
+  return step === undefined ? undefined : bounded(Math.max(told ?? 0, step))
+}
+
+const bounded = (ms: number): number => Math.min(LONGEST_MS, Math.max(0, ms))

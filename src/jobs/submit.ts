@@ -1,0 +1,96 @@
+import { AppError } from '../base/errors.ts'
+import { parseDomain } from '../names/domain.ts'
+import { formatEmail, parseEmail } from '../names/email.ts'
+import { parseIp } from '../names/ip.ts'
+import type { JobRows, StoredBadRow, StoredRow } from '../store/postgres/job-rows.ts'
+import type { JobRecord, Jobs } from '../store/postgres/jobs.ts'
+import type { JobKind } from '../store/postgres/schema.ts'
+import { type Layout, readList } from './intake/intake.ts'
+import type { Octets, SizeBounds } from './intake/octets.ts'
+import type { IntakeRow } from './intake/row.ts'
+
+/** Rows that are written at a time. */
+const BATCH = 2_000
+
+export type Upload = {
+  readonly octets: Octets
+  readonly contentType: string
+  readonly column?: string
+  readonly bounds: SizeBounds
+}
+
+/**
+ * Takes the list of a job in, or its next part, as it comes. Ends with the job `waiting`. When the upload breaks off, the job stays `receiving` with the records
+ * that came, and the error goes up. A list that is refused as a whole (AppError) leaves a job without rows, which the caller removes.
+ */
+export async function takeUpload(jobs: Jobs, rows: JobRows, job: JobRecord, upload: Upload): Promise<void> {
+  const earlier = layoutOf(job)
+  let layout = earlier
+  let { received, next_line: nextLine } = job
+  let good: StoredRow[] = []
+  let bad: StoredBadRow[] = []
+
+  async function flush(): Promise<void> {
+    if (good.length + bad.length === 0) return
+    await rows.append(job.number, good)
+    await rows.appendBad(job.number, bad)
+    received += good.length + bad.length
+    nextLine = Math.max(good.at(-1)?.line ?? 0, bad.at(-1)?.line ?? 0) + 1
+    await jobs.received(job.number, { layout: layout ? { ...layout } : null, received, nextLine })
+    good = []
+    bad = []
+  }
+  const { octets, contentType, column, bounds } = upload
+  const list = readList(octets, {
+    kind: job.kind,
+    contentType,
+    bounds,
+    firstLine: nextLine,
+    ...(column === undefined ? {} : { column }),
+    ...(earlier && { layout: earlier }),
+    found: (one) => {
+      layout = one
+    },
+  })
+  try {
+    for await (const row of list) {
+      if (row.ok) good.push(storedRow(job.kind, row))
+      else bad.push(row)
+      if (good.length + bad.length >= BATCH) await flush()
+    }
+  } catch (error) {
+    if (!(error instanceof AppError)) await flush() // the connection broke off: what came is kept
+    throw error
+  }
+  await flush()
+  if (received === 0) throw new AppError('empty_list', 'the list has no rows: nothing, or a header only')
+  await rows.complete(job.number)
+}
+
+const layoutOf = (job: JobRecord): Layout | undefined => (job.layout as Layout | null) ?? undefined
+
+/** A row as it is kept. Equal inputs have equal keys; one with bad syntax is asked about nowhere. */
+export function storedRow(kind: JobKind, row: Extract<IntakeRow, { readonly ok: true }>): StoredRow {
+  const { line, input, columns } = row
+  return { line, input, columns, ...identityOf(kind, input) }
+}
+
+function identityOf(kind: JobKind, input: string): { readonly key: string; readonly domain: string } {
+  if (kind === 'verify') {
+    const email = parseEmail(input)
+    if (email.ok) return { key: formatEmail(email.value), domain: email.value.domain }
+  } else if (kind === 'check') {
+    const domain = parseDomain(input)
+    if (domain.ok) return { key: domain.value, domain: domain.value }
+  } else {
+    const ip = parseIp(input)
+    if (ip.ok) return { key: ip.value, domain: '' }
+  }
+  return { key: `invalid ${input}`, domain: '' }
+}
+
+/** The names of a list's own columns, where it has a header. */
+export const headerOf = (job: JobRecord): readonly string[] | null => {
+  const layout = layoutOf(job)
+  return layout?.format === 'csv' ? layout.header : null
+}
