@@ -88,7 +88,7 @@ export const jobsOf = (db: Kysely<Schema>) => ({
   ): Promise<JobRecord | undefined> => {
     const moved = await db
       .updateTable('mailsonde.jobs')
-      .set({ state: to, touched_at: new Date(), ...also })
+      .set({ state: to, touched_at: sql<Date>`now()`, ...also })
       .where('id', '=', id)
       .where('state', 'in', [...from])
       .returningAll()
@@ -111,7 +111,7 @@ export const jobsOf = (db: Kysely<Schema>) => ({
         ...(part.layout && { layout: JSON.stringify(part.layout) }),
         received: part.received,
         next_line: part.nextLine,
-        touched_at: new Date(),
+        touched_at: sql<Date>`now()`,
       })
       .where('number', '=', number)
       .execute()
