@@ -30,6 +30,7 @@ export type KeysAction =
   | { readonly kind: 'create'; readonly name: string; readonly scopes: string; readonly expires?: string }
   | { readonly kind: 'list' }
   | { readonly kind: 'revoke'; readonly id: string }
+  | { readonly kind: 'reset'; readonly open: boolean }
 export type ViewFlags = {
   readonly format?: string
   readonly server?: string
@@ -70,7 +71,7 @@ export async function runCommandLine(
   add('serve', 'answer over HTTP').action((flags) => done(faces.serve(flags)))
   add('config', 'print what is in force and where each value comes from').action((flags) => done(faces.config(flags)))
   // The options stand on its sub-commands: a command above them would take them for itself.
-  const keys = program.command('keys').description('make, list and revoke API keys')
+  const keys = program.command('keys').description('make, list, revoke and reset API keys')
   addKeys(keys, setup.configFlags, (action, flags) => done(faces.keys(action, flags)))
   for (const operation of setup.operations.filter(({ partOf }) => partOf === undefined)) {
     // A switch that an option of the same name stands beside (verify's `pool`) becomes one flag whose value is optional; any other parameter takes the name.
@@ -182,6 +183,9 @@ function addKeys(
   sub('revoke', 'take a key out of force')
     .argument('<ID>')
     .action((id: string, flags) => run({ kind: 'revoke', id }, flags))
+  sub('reset', 'remove all keys, and open a service that was closed for want of them')
+    .option('--open', 'callers on this machine are then answered without a key')
+    .action((flags) => run({ kind: 'reset', open: flags.open === true }, flags))
 }
 
 /** A flag's text as a body has it: a list by comma, an object as JSON (text that is none is left for the schema to refuse). */

@@ -23,9 +23,10 @@ export function authorizer(options: HttpOptions): Authorize {
   const startedMs = options.world.now()
   return (operation, request) => {
     const by = callerAddress(request.ip)
+    if (options.closed?.() !== undefined) return { by, refused: closedError() }
     if (bringsProof(request)) return byProof(operation, options, request, { by, seen, startedMs })
     const keys = options.keys()
-    if (keys.length === 0 && !options.mustHaveKey) return withoutKeys(operation, options, request, by)
+    if (keys.length === 0) return withoutKeys(operation, options, request, by)
     const presented = presentedKey(request.headers)
     if (presented === undefined)
       return { by, refused: new AppError('unauthorized', 'give a key as "Authorization: Bearer …" or "X-API-Key: …"') }
@@ -36,6 +37,10 @@ export function authorizer(options: HttpOptions): Authorize {
     return { ...known, refused: new AppError('forbidden', `this key lacks the scope ${operation.scope}`) }
   }
 }
+
+/** What callers are told of a closed service; the reason is the operator's business, and in the log. */
+export const closedError = (): AppError =>
+  new AppError('unauthorized', 'no key is in force here, and one is needed: the operator has to make one')
 
 /** An address as the rate counts it: IPv6 by its /64, of which one caller has all. */
 export function callerAddress(text: string): string {

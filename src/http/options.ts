@@ -9,10 +9,10 @@ export type HttpOptions = CallerRule & {
   readonly operations: readonly Operation[]
   readonly world: World
   readonly deps: Deps
-  /** Keys in force at this moment; none: no key is asked for. */
+  /** Keys in force at this moment; none: no key is asked for, unless `closed`. */
   readonly keys: () => readonly ApiKey[]
-  /** Nobody is answered without a key, also when there is none (any more). */
-  readonly mustHaveKey?: boolean
+  /** Why nobody is answered at this moment (keys were there and are lost), or undefined. Health is answered all the same. */
+  readonly closed?: () => string | undefined
   /** The cluster's secret, where there is one. */
   readonly peerSecret?: string
   /** The origin at which other nodes call this one: their proofs must be made for it. */

@@ -2,45 +2,101 @@ import { join } from 'node:path'
 import Table from 'cli-table3'
 import { parseDuration } from '../base/duration.ts'
 import { AppError } from '../base/errors.ts'
+import { printable } from '../base/text.ts'
 import type { KeysAction } from '../cli/program.ts'
 import type { Config } from '../config.ts'
-import { type KeyFile, makeKey, openKeyFile, SCOPES, type Scope } from '../store/key-file.ts'
+import { StoreError } from '../store/contract.ts'
+import { filesStore } from '../store/files/files-store.ts'
+import { type ApiKey, type KeyFile, makeKey, openKeyFile, SCOPES, type Scope } from '../store/key-file.ts'
+import { keysRequired, openWithoutKeys } from './keys-required.ts'
 
-/** `mailsonde keys create|list|revoke` on the key file. A running service sees the change within a second. */
-export function manageKeys(action: KeysAction, config: Config, print: (text: string) => void): number {
-  const now = (): number => Date.now()
-  const file = usableKeyFile(config, now)
-  if (action.kind === 'list') {
-    const table = new Table({ head: ['id', 'name', 'scopes', 'created', 'expires'], style: { head: [], border: [] } })
-    for (const key of file.keys())
-      table.push([key.id, key.name, key.scopes.join(','), key.created_at, key.expires_at ?? 'never'])
-    print(table.toString())
-    return 0
+type Print = (text: string) => void
+
+/** `mailsonde keys create|list|revoke|reset` on the key file. A running service sees the change within a second. Throws AppError. */
+export async function manageKeys(action: KeysAction, config: Config, print: Print): Promise<number> {
+  const file = openKeyFile(keyPath(config), now)
+  try {
+    if (action.kind === 'list') print(tableOf(keysOf(file)))
+    else if (action.kind === 'create') await create(action, config, file, print)
+    else if (action.kind === 'revoke') await revoke(action.id, file, print)
+    else await reset(action.open, config, file, print)
+  } catch (cause) {
+    if (!(cause instanceof StoreError)) throw cause
+    throw new AppError('invalid_parameter', cause.message, { cause })
   }
-  if (action.kind === 'revoke') {
-    const rest = file.keys().filter((key) => key.id !== action.id)
-    if (rest.length === file.keys().length)
-      throw new AppError(
-        'invalid_parameter',
-        `there is no key with the id ${JSON.stringify(action.id)}; \`mailsonde keys list\` shows them`,
-      )
-    file.write(rest)
-    print(`revoked ${action.id}`)
-    return 0
-  }
+  return 0
+}
+
+const now = (): number => Date.now()
+const warnAloud = (event: string, fields: Record<string, unknown> = {}): void =>
+  void process.stderr.write(`mailsonde: ${printable(`${event}: ${JSON.stringify(fields)}`, 2_000)}\n`)
+const quiet = { debug: () => {}, info: () => {}, warn: warnAloud, error: warnAloud }
+
+async function create(
+  action: Extract<KeysAction, { kind: 'create' }>,
+  config: Config,
+  file: KeyFile,
+  print: Print,
+): Promise<void> {
   const lifetime = action.expires === undefined ? undefined : parseDuration(action.expires)
   if (lifetime && !lifetime.ok) throw new AppError('invalid_duration', `--expires: ${lifetime.problem}`)
   const { key, kept } = makeKey({
-    name: action.name.slice(0, 100),
+    name: printable(action.name, 100),
     scopes: readScopes(action.scopes),
     nowMs: now(),
     ...(lifetime ? { lifetimeMs: lifetime.value } : {}),
   })
-  file.write([...file.keys(), kept])
+  const required = await keysRequired({ store: filesStore(config.dataDir, warnAloud), log: quiet, now })
+  await required.note()
+  await file.add(kept)
   print(
-    `${key}\n\nid ${kept.id}, scopes ${kept.scopes.join(',')}. The key is shown this once; its hash is in ${keyPath(config)}.`,
+    `${key}\n\nid ${kept.id}, scopes ${kept.scopes.join(',')}. The key is shown this once; its hash is in ${file.path}.`,
   )
-  return 0
+}
+
+async function revoke(id: string, file: KeyFile, print: Print): Promise<void> {
+  if (!(await file.remove(id)))
+    throw new AppError(
+      'invalid_parameter',
+      `there is no key with the id ${JSON.stringify(id)}; \`mailsonde keys list\` shows them`,
+    )
+  print(`revoked ${id}`)
+  if (keysOf(file).length === 0)
+    print(
+      'No key is left: a service answers nobody now but health, until `mailsonde keys create` or `mailsonde keys reset --open`.',
+    )
+}
+
+async function reset(open: boolean, config: Config, file: KeyFile, print: Print): Promise<void> {
+  if (!open)
+    throw new AppError(
+      'invalid_parameter',
+      '`keys reset` removes all keys and lets callers on this machine in without one; say --open if that is what you want',
+    )
+  const keptAs = await file.discard()
+  await openWithoutKeys({ store: filesStore(config.dataDir, warnAloud), now })
+  print(
+    `${file.path} ${keptAs === undefined ? 'is removed' : `could not be used and is now ${keptAs}`}. On a loopback host callers need no key until one is made; on another host the next start makes one.`,
+  )
+}
+
+function keysOf(file: KeyFile): readonly ApiKey[] {
+  const content = file.read()
+  if (content.kind === 'unusable') throw new AppError('invalid_parameter', content.why)
+  return content.kind === 'keys' ? content.keys : []
+}
+
+function tableOf(keys: readonly ApiKey[]): string {
+  const table = new Table({ head: ['id', 'name', 'scopes', 'created', 'expires'], style: { head: [], border: [] } })
+  for (const key of keys)
+    table.push([
+      printable(key.id),
+      printable(key.name),
+      key.scopes.join(','),
+      key.created_at,
+      key.expires_at ?? 'never',
+    ])
+  return table.toString()
 }
 
 function readScopes(text: string): Scope[] {
@@ -49,22 +105,6 @@ function readScopes(text: string): Scope[] {
   if (wrong !== undefined)
     throw new AppError('invalid_parameter', `--scopes: ${JSON.stringify(wrong)} is not one of ${SCOPES.join(', ')}`)
   return scopes as Scope[]
-}
-
-/** The key file, read once. Throws AppError when it cannot be read; later reads throw plain errors, which are no caller's business. */
-export function usableKeyFile(config: Config, now: () => number): KeyFile {
-  const path = keyPath(config)
-  const file = openKeyFile(path, now)
-  inWords(file.keys, '')
-  return { ...file, write: (keys) => inWords(() => file.write(keys), `the keys could not be written to ${path}: `) }
-}
-
-function inWords<T>(work: () => T, lead: string): T {
-  try {
-    return work()
-  } catch (cause) {
-    throw new AppError('invalid_parameter', `${lead}${(cause as Error).message}`, { cause })
-  }
 }
 
 export const keyPath = (config: Config): string => config.apiKeysFile ?? join(config.dataDir, 'keys.json')

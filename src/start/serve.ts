@@ -3,17 +3,18 @@ import type { FastifyInstance } from 'fastify'
 import { within } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
 import type { Config } from '../config.ts'
-import { isLoopbackHost } from '../http/caller.ts'
 import { httpServer } from '../http/server.ts'
 import { type Logger, logOf } from '../log.ts'
 import type { Deps } from '../operations/deps.ts'
 import { allOperations } from '../operations/registry.ts'
-import { type ApiKey, hashKey, makeKey } from '../store/key-file.ts'
+import { StoreError } from '../store/contract.ts'
+import { openKeyFile } from '../store/key-file.ts'
+import { type Access, openAccess } from './access.ts'
 import { createDeps } from './deps.ts'
-import { usableKeyFile } from './keys.ts'
+import { keyPath } from './keys.ts'
 import { createMetrics } from './metrics.ts'
 import { startJoining } from './peers.ts'
-import { openOutside } from './world.ts'
+import { type Outside, openOutside } from './world.ts'
 
 /** Time that what runs is given to end after SIGTERM, ms. */
 const DRAIN_MS = 30_000
@@ -24,14 +25,13 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
   const outside = await openOutside(config, logOf(logger), version, metrics.onDns)
   const { deps: plain, settle } = await createDeps(config, outside)
   const deps = { ...plain, verifier: metrics.metered(plain.verifier) }
-  const keys = keysInForce(config, outside.world.now, logger)
+  const access = await accessTo(config, outside)
   let draining = false
   const app = await httpServer({
     operations: await allOperations(),
     world: outside.world,
     deps,
-    keys,
-    mustHaveKey: !isLoopbackHost(config.host) && !config.insecureNoAuth,
+    ...access,
     hostNames: config.hostNames,
     corsOrigins: config.corsOrigins,
     ratePerMinute: config.rate,
@@ -50,7 +50,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
   if (deps.sourcePool.isConfigured) keepPoolFresh(deps, logger, leaving.signal)
   startJoining(config, outside, deps, { load, signal: leaving.signal })
   const url = await listen(app, config)
-  logger.info({ url, keys: keys().length }, 'listening')
+  logger.info({ url, keys: access.keys().length }, 'listening')
   if (config.noCourtesy)
     logger.warn(
       '--no-courtesy: the limits toward mail hosts, providers and lists are lifted; for labs and own servers only',
@@ -67,6 +67,15 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
       resolve(err ? 1 : 0)
     })
   })
+}
+
+async function accessTo(config: Config, { world }: Outside): Promise<Access> {
+  try {
+    return await openAccess(config, world, openKeyFile(keyPath(config), world.now), showKey(config))
+  } catch (cause) {
+    if (!(cause instanceof StoreError)) throw cause
+    throw new AppError('invalid_parameter', `the keys could not be stored: ${cause.message}`, { cause })
+  }
 }
 
 /** Why an address cannot be listened on, in words (`listen` of POSIX, `getaddrinfo`). */
@@ -119,30 +128,10 @@ async function drained(app: FastifyInstance): Promise<void> {
   clearInterval(sweep)
 }
 
-/**
- * The keys in force: those of flags and environment (all scopes), and those of the file. On a host that is not loopback there must be one:
- * the first start makes it, prints it once and keeps its hash, unless `--insecure-no-auth`.
- */
-function keysInForce(config: Config, now: () => number, logger: Logger): () => readonly ApiKey[] {
-  const file = usableKeyFile(config, now)
-  const given: ApiKey[] = config.apiKeys.map((key, i) => ({
-    id: `option-${i + 1}`,
-    name: 'from --api-key',
-    hash: hashKey(key),
-    scopes: ['admin'],
-    created_at: new Date(now()).toISOString(),
-  }))
-  const open = isLoopbackHost(config.host)
-  if (!open && config.insecureNoAuth) {
-    logger.warn('--insecure-no-auth: everybody who reaches this address is answered without a key')
-    return () => []
-  }
-  if (!open && given.length === 0 && file.keys().length === 0) {
-    const made = makeKey({ name: 'made at the first start', scopes: ['admin'], nowMs: now() })
-    file.write([made.kept])
-    process.stderr.write(
-      `\nA key was made, since ${config.host} is not loopback. It is shown this once:\n\n    ${made.key}\n\n`,
+/** The one time that a key is shown which the first start has made. */
+const showKey =
+  ({ host }: Config) =>
+  (key: string): void =>
+    void process.stderr.write(
+      `\nA key was made, since ${host} is not loopback. It is shown this once:\n\n    ${key}\n\n`,
     )
-  }
-  return () => [...given, ...file.keys()]
-}

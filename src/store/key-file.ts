@@ -1,7 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { readFileSync, type Stats, statSync } from 'node:fs'
+import { rename, unlink } from 'node:fs/promises'
 import { z } from 'zod'
+import type { Json } from '../base/json.ts'
+import { StoreError } from './contract.ts'
+import { type Codec, type RowsFile, rowsFile } from './files/rows-file.ts'
 
 /** What a key may do; `admin` may do everything. */
 export const SCOPES = ['read', 'verify', 'jobs', 'admin'] as const
@@ -20,8 +23,10 @@ const apiKey = z.strictObject({
 export type ApiKey = z.output<typeof apiKey>
 
 /** Keys that a file may hold. */
-const MAX_KEYS = 10_000
-const keyFile = z.array(apiKey).max(MAX_KEYS)
+export const MAX_KEYS = 10_000
+const keyList = z.array(apiKey).max(MAX_KEYS)
+/** How often a running service looks at the file, at most, in ms. */
+const LOOK_EVERY_MS = 1_000
 
 export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex')
 
@@ -46,52 +51,124 @@ export function makeKey(about: {
   return { key, kept }
 }
 
+/** What a key file has: keys (perhaps none), nothing at all, or a fault in words. */
+export type KeyFileContent =
+  | { readonly kind: 'keys'; readonly keys: readonly ApiKey[] }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'unusable'; readonly why: string }
+
+/** A JSON list of keys in a file of mode 0600. */
 export type KeyFile = {
-  /** The keys as the file has them now: it is looked at again when it has changed, at most once a second. */
-  readonly keys: () => readonly ApiKey[]
-  /** Takes the place of the file (mode 0600), whole or not at all. Throws when it cannot be written. */
-  readonly write: (keys: readonly ApiKey[]) => void
+  readonly path: string
+  /** As the file is now: it is looked at when it has changed, at most once a second. */
+  readonly read: () => KeyFileContent
+  /** Adds a key. Rejects with StoreError: unusable file, cannot be written, 10,000 keys already. */
+  readonly add: (key: ApiKey) => Promise<void>
+  /** Takes a key out of force; false: there is none of this id. Rejects with StoreError. */
+  readonly remove: (id: string) => Promise<boolean>
+  /** Takes the file away: one with keys is removed, one that cannot be read is kept under another name, which is given back. Rejects with StoreError. */
+  readonly discard: () => Promise<string | undefined>
 }
 
-/** The keys of a JSON file; one that is not there holds none. Throws (with the path and the fault) on a file that cannot be read or is of another shape. */
+/** Opens a key file that several processes may change at the same time. Nothing is read or written yet. */
 export function openKeyFile(path: string, now: () => number): KeyFile {
-  let kept: readonly ApiKey[] = []
-  let stamp = ''
+  const file = rowsFile({ path, codec: codecOf(path), durable: true })
+  let seen: { readonly content: KeyFileContent; readonly stamp: string } | undefined
   let lookedAtMs = Number.NEGATIVE_INFINITY
 
-  function keys(): readonly ApiKey[] {
-    if (now() - lookedAtMs < 1_000) return kept
-    lookedAtMs = now()
-    const stat = statSync(path, { throwIfNoEntry: false })
-    const current = stat ? `${stat.mtimeMs} ${stat.size} ${stat.ino}` : ''
-    if (current !== stamp) {
-      lookedAtMs = Number.NEGATIVE_INFINITY // a file that cannot be read stays a fault until it can: old keys may have been revoked in it
-      kept = stat ? readKeys(path) : []
-      stamp = current
-      lookedAtMs = now()
-    }
-    return kept
+  function read(): KeyFileContent {
+    const sinceMs = now() - lookedAtMs
+    if (seen && sinceMs >= 0 && sinceMs < LOOK_EVERY_MS) return seen.content // a clock that stepped back ends the second
+    const stat = statOf(path)
+    const stamp = stampOf(stat)
+    if (seen?.stamp !== stamp) seen = { content: contentOf(path, stat), stamp }
+    // A file that cannot be used is looked at every time, so that mending it is noticed at once.
+    lookedAtMs = seen.content.kind === 'unusable' ? Number.NEGATIVE_INFINITY : now()
+    return seen.content
   }
 
-  function write(next: readonly ApiKey[]): void {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    writeFileSync(`${path}.new`, `${JSON.stringify(next, null, 2)}\n`, { mode: 0o600 })
-    renameSync(`${path}.new`, path)
+  async function change<T>(make: Parameters<RowsFile['change']>[0], result: () => T): Promise<T> {
+    refuseOpenMode(path, statOf(path))
+    await file.change(make)
     lookedAtMs = Number.NEGATIVE_INFINITY
+    return result()
   }
-  return { keys, write }
+
+  return {
+    path,
+    read,
+    add: (key) =>
+      change(
+        (rows) => {
+          if (rows.size >= MAX_KEYS) throw new StoreError('full', `${path} holds ${MAX_KEYS} keys, the most it may`)
+          rows.set(key.id, key as unknown as Json)
+          return true
+        },
+        () => undefined,
+      ),
+    remove: (id) => {
+      let isThere = false
+      return change(
+        (rows) => (isThere = rows.delete(id)),
+        () => isThere,
+      )
+    },
+    discard: async () => {
+      const content = contentOf(path, statOf(path))
+      lookedAtMs = Number.NEGATIVE_INFINITY
+      if (content.kind === 'missing') return undefined
+      const aside = `${path}.unusable-${randomBytes(4).toString('hex')}`
+      try {
+        await (content.kind === 'keys' ? unlink(path) : rename(path, aside))
+      } catch (cause) {
+        throw new StoreError('unavailable', `${path} could not be removed: ${(cause as Error).message}`, { cause })
+      }
+      return content.kind === 'keys' ? undefined : aside
+    },
+  }
 }
 
-function readKeys(path: string): readonly ApiKey[] {
-  let json: unknown
+const statOf = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false })
+const stampOf = (stat: Stats | undefined): string =>
+  stat ? `${stat.mtimeMs} ${stat.ctimeMs} ${stat.size} ${stat.ino} ${stat.mode}` : ''
+
+function contentOf(path: string, stat: Stats | undefined): KeyFileContent {
+  if (!stat) return { kind: 'missing' }
   try {
-    json = JSON.parse(readFileSync(path, 'utf8'))
-  } catch (cause) {
-    throw new Error(`the keys of ${path} could not be read: ${(cause as Error).message}`, { cause })
+    refuseOpenMode(path, stat)
+    return { kind: 'keys', keys: parseKeys(path, readFileSync(path, 'utf8')) }
+  } catch (error) {
+    return { kind: 'unusable', why: (error as Error).message }
   }
-  const result = keyFile.safeParse(json)
-  if (result.success) return result.data
-  throw new Error(
-    `the keys of ${path} are not in order: ${result.error.issues[0]?.path.join('.')}: ${result.error.issues[0]?.message}`,
+}
+
+/** As ssh does it: a key file of this user that others may read or write is not used. */
+function refuseOpenMode(path: string, stat: Stats | undefined): void {
+  const user = process.getuid?.()
+  if (!stat || user === undefined) return // no such modes on Windows
+  const forbidden = stat.uid === user ? 0o077 : 0o007
+  if ((stat.mode & forbidden) === 0) return
+  const mode = (stat.mode & 0o777).toString(8).padStart(4, '0')
+  throw new StoreError(
+    'damaged',
+    `the mode ${mode} of ${path} lets others at the keys; make it 0600 (chmod 600 ${path})`,
   )
 }
+
+function parseKeys(path: string, text: string): readonly ApiKey[] {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch (cause) {
+    throw new StoreError('damaged', `the keys of ${path} could not be read: ${(cause as Error).message}`, { cause })
+  }
+  const result = keyList.safeParse(json)
+  if (result.success) return result.data
+  const { path: place, message } = result.error.issues[0]!
+  throw new StoreError('damaged', `the keys of ${path} are not in order: ${place.join('.')}: ${message}`)
+}
+
+const codecOf = (path: string): Codec => ({
+  read: (text) => new Map(parseKeys(path, text).map((key) => [key.id, key as unknown as Json])),
+  write: (rows) => `${JSON.stringify([...rows.values()], null, 2)}\n`,
+})

@@ -1,0 +1,104 @@
+import type { Config } from '../config.ts'
+import { isLoopbackHost } from '../http/caller.ts'
+import { type ApiKey, hashKey, type KeyFile, type KeyFileContent, makeKey } from '../store/key-file.ts'
+import type { World } from '../world.ts'
+import { type KeysRequired, keysRequired } from './keys-required.ts'
+
+/** Who is answered: callers with one of the keys; with none in force everybody who may reach the service, or nobody (`closed` says why). */
+export type Access = { readonly keys: () => readonly ApiKey[]; readonly closed: () => string | undefined }
+
+const CLOSED = 'nobody is answered for want of keys: make one (`keys create`), or do without (`keys reset --open`)'
+/** How often a closed service looks whether the operator has opened it, in ms. */
+const LOOK_EVERY_MS = 1_000
+
+/**
+ * The keys in force: those of options (all scopes), and those of the file. Fails closed: where keys once were and the file is missing, empty or unusable,
+ * nobody is answered until there are keys again or the operator has run `keys reset --open`. On a host that is not loopback there must be a key:
+ * the first start makes it and gives it to `tell`, unless `--insecure-no-auth`. Rejects with AppError or StoreError when that key cannot be stored.
+ */
+export async function openAccess(
+  config: Config,
+  { now, store, log }: Pick<World, 'now' | 'store' | 'log'>,
+  file: KeyFile,
+  tell: (key: string) => void,
+): Promise<Access> {
+  const given = givenKeys(config, now())
+  const isLocal = isLoopbackHost(config.host)
+  if (!isLocal && config.insecureNoAuth) {
+    const content = file.read()
+    const ignored = given.length + (content.kind === 'keys' ? content.keys.length : 0)
+    log.warn('--insecure-no-auth: everybody who reaches this address is answered without a key', {
+      ignored_keys: ignored,
+    })
+    return { keys: () => [], closed: () => undefined }
+  }
+  const required = await keysRequired({ store, log, now })
+  if (!isLocal && given.length === 0 && !required.is() && file.read().kind === 'missing') {
+    const { key, kept } = makeKey({ name: 'made at the first start', scopes: ['admin'], nowMs: now() })
+    await required.note()
+    await file.add(kept)
+    tell(key)
+  }
+  const access = accessOf({ file, given, required, isLocal, now, log })
+  const openedAt = required.openedAt()
+  if (access.closed() === undefined && access.keys().length === 0 && openedAt !== undefined)
+    log.warn('callers are answered without a key, since the keys were reset', { reset_at: openedAt })
+  return access
+}
+
+function accessOf(parts: {
+  readonly file: KeyFile
+  readonly given: readonly ApiKey[]
+  readonly required: KeysRequired
+  readonly isLocal: boolean
+  readonly now: () => number
+  readonly log: World['log']
+}): Access {
+  const { file, given, required, isLocal, now, log } = parts
+  let lookedAtMs = now()
+  let told: string | undefined
+
+  /** Why the file gives no key to ask for; undefined when it does, or when none is needed. */
+  function faultOf(content: KeyFileContent): string | undefined {
+    if (content.kind === 'unusable') return content.why
+    if (content.kind === 'keys') return content.keys.length > 0 ? undefined : `${file.path} holds no key`
+    if (required.is()) return `${file.path} is missing, and keys were made before`
+    return isLocal ? undefined : `${file.path} is missing, and this host needs keys`
+  }
+
+  function closed(): string | undefined {
+    const content = file.read()
+    const why = faultOf(content)
+    if (why !== told && why !== undefined && (given.length === 0 || content.kind === 'unusable'))
+      log.error(given.length === 0 ? CLOSED : 'the key file cannot be used; keys of options can', { reason: why })
+    told = why
+    if (why === undefined && content.kind === 'keys' && !required.is()) void required.note()
+    if (content.kind === 'missing' && required.is()) lookAgain()
+    return given.length > 0 ? undefined : why
+  }
+
+  /** The operator may have opened the service. */
+  function lookAgain(): void {
+    const sinceMs = now() - lookedAtMs
+    if (sinceMs >= 0 && sinceMs < LOOK_EVERY_MS) return
+    lookedAtMs = now()
+    void required.look()
+  }
+  return {
+    keys: () => {
+      const content = file.read()
+      return content.kind === 'keys' ? [...given, ...content.keys] : given
+    },
+    closed,
+  }
+}
+
+function givenKeys(config: Config, nowMs: number): readonly ApiKey[] {
+  return config.apiKeys.map((key, i) => ({
+    id: `option-${i + 1}`,
+    name: 'from --api-key',
+    hash: hashKey(key),
+    scopes: ['admin'],
+    created_at: new Date(nowMs).toISOString(),
+  }))
+}

@@ -1,0 +1,54 @@
+import { isJsonObject } from '../base/json.ts'
+import type { World } from '../world.ts'
+
+/** The row that tells that keys were there. It lies apart from them, so that a key file that vanishes opens nothing. */
+const KEY = 'keys'
+
+/** Whether callers must bring a key although none may be in force. */
+export type KeysRequired = {
+  readonly is: () => boolean
+  /** When the operator said that none is needed; undefined: never, or keys came after that. */
+  readonly openedAt: () => string | undefined
+  /** Keys are there now: from here on they are required, also after a restart. Never rejects. */
+  readonly note: () => Promise<void>
+  /** Looks again: the operator may have opened the service meanwhile. Never rejects. */
+  readonly look: () => Promise<void>
+}
+
+/** Reads whether keys were ever there. Where that cannot be read, they are required. */
+export async function keysRequired({ store, log, now }: Pick<World, 'store' | 'log' | 'now'>): Promise<KeysRequired> {
+  let state: { readonly isRequired: boolean; readonly openedAt?: string } = { isRequired: true }
+
+  async function look(): Promise<void> {
+    try {
+      const value = (await store.node.get(KEY))?.value
+      const { required, at } = isJsonObject(value) ? value : {}
+      state = { isRequired: required === true, ...(required === false && { openedAt: String(at) }) }
+    } catch (error) {
+      state = { isRequired: true }
+      log.error('whether keys are required could not be read: they are', { reason: (error as Error).message })
+    }
+  }
+
+  async function write(): Promise<void> {
+    try {
+      await store.node.put(KEY, { required: true, at: new Date(now()).toISOString() })
+    } catch (error) {
+      log.warn('that keys are required could not be stored', { reason: (error as Error).message })
+    }
+  }
+  await look()
+  return {
+    is: () => state.isRequired,
+    openedAt: () => state.openedAt,
+    note: () => {
+      state = { isRequired: true }
+      return write()
+    },
+    look,
+  }
+}
+
+/** The operator says that no key is needed any more, until one is made. Rejects with StoreError. */
+export const openWithoutKeys = ({ store, now }: Pick<World, 'store' | 'now'>): Promise<void> =>
+  store.node.put(KEY, { required: false, at: new Date(now()).toISOString() })
