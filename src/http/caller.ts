@@ -35,21 +35,29 @@ export function refusal(
     isLoopbackHost(host) ||
     rule.hostNames.includes(host.toLowerCase()) ||
     (isIP(host) !== 0 && sameAddress(host, request.localAddress))
-  const host = hostOf(`http://${request.host ?? ''}`)
+  const host = parseHostField(request.host ?? '')
   if (host === undefined || !own(host)) {
     return 'the Host of this request is neither loopback nor a name given by --host-name; name it, or set an API key'
   }
   if (request.origin === undefined || rule.corsOrigins.includes(request.origin)) return undefined
-  const origin = hostOf(request.origin)
+  const origin = hostOfOrigin(request.origin)
   return origin !== undefined && own(origin)
     ? undefined
     : 'the Origin of this request is foreign; name it by --cors-origin, or set an API key'
 }
 
-function hostOf(url: string): string | undefined {
-  if (!URL.canParse(url)) return undefined
-  const { hostname } = new URL(url)
-  return hostname === '' ? undefined : hostname.replace(/^\[|\]$/g, '')
+/** The host of a Host field, without brackets and in lower case; undefined when it is not a host and perhaps a port (RFC 9110 §7.2), as `a@b` is not. */
+export function parseHostField(text: string): string | undefined {
+  const { literal, name, port } =
+    /^(?:\[(?<literal>[0-9a-f:.]+)\]|(?<name>[a-z0-9._-]{1,255}))(?::(?<port>\d{0,5}))?$/i.exec(text)?.groups ?? {}
+  if (Number(port ?? 0) > 65_535 || (literal !== undefined && isIP(literal) !== 6)) return undefined
+  return (literal ?? name)?.toLowerCase()
+}
+
+/** The host of an Origin field (RFC 6454 §6.1); undefined for `null` and for what is no origin. */
+function hostOfOrigin(text: string): string | undefined {
+  const host = /^https?:\/\/(.+)$/i.exec(text)?.[1]
+  return host === undefined ? undefined : parseHostField(host)
 }
 
 function sameAddress(a: string, b: string | undefined): boolean {

@@ -7,6 +7,9 @@ import { turns } from './turns.ts'
 
 /** Nodes pass on the questions of many callers: their rate is this much higher. */
 const NODE_FACTOR = 20
+/** Probes of a load balancer may come every second. */
+const PROBE_FACTOR = 10
+const PROBE = 'probe of'
 
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 export type Gate = {
@@ -17,8 +20,10 @@ export type Gate = {
   }
   /** Refuses while the service stops. */
   readonly unlessStopping: Hook
-  /** Counts a request that is no operation's against its address. */
+  /** Counts a request that no key is asked for against its address. */
   readonly stray: Hook
+  /** Counts one of a probe, which comes often and costs little: {@link PROBE_FACTOR} times as many are allowed. */
+  readonly probe: Hook
   /** Requests under way. */
   readonly underWay: () => number
 }
@@ -70,6 +75,10 @@ export function gateOf(app: FastifyInstance, options: HttpOptions): Gate {
       request.caller = callerAddress(request.ip)
       await spend(await rate(request), reply)
     },
+    probe: async (request, reply) => {
+      request.caller = `${PROBE} ${callerAddress(request.ip)}`
+      await spend(await rate(request), reply)
+    },
     underWay: () => underWay,
   }
 }
@@ -77,8 +86,10 @@ export function gateOf(app: FastifyInstance, options: HttpOptions): Gate {
 /** A node's proof is over the body too: it is judged when the body was read (at most 64 KiB). */
 const isLate = (request: FastifyRequest): boolean => request.method === 'POST' && bringsProof(request)
 
-const allowance = ({ ratePerMinute }: HttpOptions, { caller }: FastifyRequest): number =>
-  caller.startsWith('node ') ? ratePerMinute * NODE_FACTOR : ratePerMinute
+function allowance({ ratePerMinute }: HttpOptions, { caller }: FastifyRequest): number {
+  if (caller.startsWith('node ')) return ratePerMinute * NODE_FACTOR
+  return caller.startsWith(PROBE) ? ratePerMinute * PROBE_FACTOR : ratePerMinute
+}
 
 type Spent = Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit']>>>
 

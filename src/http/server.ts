@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import compress from '@fastify/compress'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
@@ -8,7 +7,9 @@ import { AppError } from '../base/errors.ts'
 import type { Caller, Operation } from '../operations/operation.ts'
 import { readJsonBodies } from './bodies.ts'
 import { answerClientError } from './client-errors.ts'
+import { compressed } from './compress.ts'
 import { type Gate, gateOf } from './gate.ts'
+import { guardOf } from './guard.ts'
 import { handle } from './handle.ts'
 import { documentApi } from './openapi.ts'
 import type { HttpOptions } from './options.ts'
@@ -66,17 +67,19 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } },
     hsts: false,
   })
+  app.addHook('onRequest', async (request, reply) => guard(request, reply)) // before CORS, which answers preflights by itself
   if (options.corsOrigins.length > 0)
     await app.register(cors, {
       origin: [...options.corsOrigins],
       exposedHeaders: ['x-request-id', 'ratelimit', 'ratelimit-policy', 'retry-after'],
     })
-  await app.register(compress, { threshold: 1_024, encodings: ['br', 'gzip'] })
+  app.addHook('onSend', compressed)
   await app.register(rateLimit, { global: false, cache: 10_000 })
   if (options.refuseWhenLate !== false) await refuseWhenLate(app, () => app.underWay())
   readJsonBodies(app)
-  await documentApi(app, options)
+  documentApi(app, options)
   const gate = gateOf(app, options)
+  const guard = guardOf(options, gate)
   app.decorate('underWay', gate.underWay)
   for (const operation of options.operations) {
     app.route({
@@ -88,12 +91,11 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
   }
   const { metrics } = options
   if (metrics)
-    app.get('/metrics', { ...gate.hooks({ scope: 'read' }) }, async (_request, reply) => {
+    app.get('/metrics', { config: { limit: 'gate' }, ...gate.hooks({ scope: 'read' }) }, async (_request, reply) => {
       const { contentType, text } = await metrics()
       return reply.type(contentType).send(text)
     })
   app.setNotFoundHandler(async (request, reply) => {
-    await gate.stray(request, reply)
     throw notFound(options.operations, request, reply)
   })
   return app
@@ -101,8 +103,9 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
 
 /** Health is answered whatever is the matter; what else needs no key, until the service stops. */
 function hooksOf(gate: Gate, operation: Operation): object {
-  if (operation.scope !== undefined) return gate.hooks(operation)
-  return operation.path === '/v1/health' ? {} : { onRequest: gate.unlessStopping }
+  if (operation.scope !== undefined) return { config: { limit: 'gate' }, ...gate.hooks(operation) }
+  if (operation.path === '/v1/health') return { config: { limit: 'none' } }
+  return { config: { limit: 'probe' }, onRequest: gate.unlessStopping }
 }
 
 function tell(options: HttpOptions, request: FastifyRequest, reply: FastifyReply): void {

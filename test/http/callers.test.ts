@@ -55,6 +55,42 @@ it.each<[string, Record<string, string>, number]>([
   expect(response.statusCode).toBe(status)
 })
 
+const CROSS = { 'sec-fetch-site': 'cross-site' }
+const LINK = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+const IMAGE = { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }
+
+it.each<[string, string, Record<string, string>, number]>([
+  ['an image that starts a verification', VERIFY, { ...CROSS, ...IMAGE }, 403],
+  ['an image of another host of the same site', VERIFY, { ...IMAGE, 'sec-fetch-site': 'same-site' }, 403],
+  ['a script', '/openapi.json', { ...CROSS, 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'script' }, 403],
+  ['a link to work', VERIFY, { ...CROSS, ...LINK }, 403],
+  ['a link to a page', '/docs', { ...CROSS, ...LINK }, 200],
+  ['a page in a frame', '/docs', { ...CROSS, ...LINK, 'sec-fetch-dest': 'iframe' }, 403],
+  ['a link to nowhere', '/v1/nowhere', { ...CROSS, ...LINK }, 404],
+  ['a fetch of an origin that may', VERIFY, { ...CROSS, 'sec-fetch-mode': 'cors', origin: 'https://a.example' }, 200],
+  [
+    'a fetch of an origin that may not',
+    VERIFY,
+    { ...CROSS, 'sec-fetch-mode': 'cors', origin: 'https://b.example' },
+    403,
+  ],
+  ['a preflight of an origin that may not', VERIFY, { ...CROSS, origin: 'https://b.example' }, 403],
+  ['our own page', VERIFY, { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' }, 200],
+  ['a person at the address bar', VERIFY, { 'sec-fetch-site': 'none', ...LINK }, 200],
+  ['no browser', VERIFY, {}, 200],
+  ['health', '/v1/health', { ...CROSS, ...IMAGE }, 200],
+])('what a browser says of the page that asks: %s', async (_, url, headers, status) => {
+  const app = await labApp(labWorld(), { corsOrigins: ['https://a.example'] })
+  const method = _.startsWith('a preflight') ? 'OPTIONS' : 'GET'
+  expect((await app.inject({ method, url, headers: { host: 'localhost', ...headers } })).statusCode).toBe(status)
+})
+
+it('with keys in force the page of another site is refused too', async () => {
+  const app = await labApp(labWorld(), { keys: () => KEYS })
+  const headers = { ...CROSS, ...IMAGE, authorization: 'Bearer boss' }
+  expect((await app.inject({ url: VERIFY, headers })).statusCode).toBe(403)
+})
+
 it.each<[string, { peerSecret?: string; remoteAddress?: string; headers?: Record<string, string> }, number]>([
   ['loopback', {}, 200],
   ['loopback, passed on by a proxy', { headers: { 'x-forwarded-for': '45.53.1.1' } }, 403],
@@ -65,11 +101,21 @@ it.each<[string, { peerSecret?: string; remoteAddress?: string; headers?: Record
   expect((await app.inject({ url: '/v1/peer/peers', ...request })).statusCode).toBe(status)
 })
 
-it('the last key was revoked on a host that needs one: nobody is answered', async () => {
-  const app = await labApp(labWorld(), { mustHaveKey: true })
-  expect((await app.inject({ url: GEO })).statusCode).toBe(401)
-  expect((await app.inject({ url: '/v1/peer/peers' })).statusCode).toBe(401)
+it.each(['/v1/health'])('closed for want of keys: %s is answered', async (url) => {
+  const app = await labApp(labWorld(), { closed: () => 'no key is left' })
+  expect((await app.inject({ url })).statusCode).toBe(200)
 })
+
+it.each([GEO, VERIFY, '/v1/peer/peers', '/v1/ready', '/openapi.json', '/docs', '/metrics', '/v1/nowhere'])(
+  'closed for want of keys: %s is refused, and the reason is not told to callers',
+  async (url) => {
+    const metrics = async () => ({ contentType: 'text/plain', text: 'up 1\n' })
+    const app = await labApp(labWorld(), { closed: () => 'the file /secret/place is missing', metrics })
+    const response = await app.inject({ url, headers: LIVE })
+    expect([response.statusCode, response.json().code]).toEqual([401, 'unauthorized'])
+    expect(response.body).not.toContain('/secret/place')
+  },
+)
 
 it('counts wrong keys by the address they come from: 1,000 tries', async () => {
   const app = await labApp(labWorld(), { keys: () => KEYS, ratePerMinute: 60 })
@@ -94,6 +140,27 @@ it.each([
   const app = await labApp(labWorld(), { ...hosts, ratePerMinute: 1 })
   await app.inject({ url: GEO, remoteAddress: first })
   expect((await app.inject({ url: GEO, remoteAddress: second })).statusCode).toBe(status)
+})
+
+it.each([
+  ['/openapi.json', 2],
+  ['/docs', 2],
+  ['/v1/nowhere', 2],
+  ['/v1/ready', 20],
+])('%s has a rate, by address: %d a minute of 2', async (url, allowed) => {
+  const app = await labApp(labWorld(), { ratePerMinute: 2, keys: () => KEYS })
+  const statuses = []
+  for (let i = 0; i <= allowed; i++) statuses.push((await app.inject({ url })).statusCode)
+  expect(statuses.slice(0, -1)).not.toContain(429)
+  expect(statuses.at(-1)).toBe(429)
+  expect((await app.inject({ url, remoteAddress: '45.53.1.1' })).statusCode).not.toBe(429)
+})
+
+it('counts probes by themselves, and health not at all', async () => {
+  const app = await labApp(labWorld(), { ratePerMinute: 1 })
+  for (let i = 0; i < 20; i++) expect((await app.inject({ url: '/v1/health' })).statusCode).toBe(200)
+  for (let i = 0; i < 5; i++) await app.inject({ url: '/v1/ready' })
+  expect((await app.inject({ url: GEO })).statusCode).toBe(200)
 })
 
 it('says on every answer what is left of the rate, and when it is spent how long to wait', async () => {
