@@ -101,7 +101,10 @@ async function inProcess(title: string, address: () => string, times: number, go
   const quiet = (): void => undefined
   const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
   const lookup = (text: string) =>
-    lists.lookup({ resolve: client.resolve, store, log, now, signal: AbortSignal.timeout(10_000) }, ip(text))
+    lists.lookup(
+      { resolve: client.resolve, store, log, now, random: Math.random, signal: AbortSignal.timeout(10_000) },
+      ip(text),
+    )
   for (let n = 0; n < 10; n++) await lookup(fresh())
   await lists.settled()
   const ms: number[] = []

@@ -11,6 +11,7 @@ import { allOperations } from '../src/operations/registry.ts'
 import { operate } from '../src/start/operate.ts'
 import { labApp, labDeps } from './lab/app.ts'
 import { labDial } from './lab/dial.ts'
+import { LIVE_LISTS } from './lab/lists.ts'
 import { labWorld } from './lab/world.ts'
 
 const operations = await allOperations()
@@ -19,6 +20,7 @@ const operations = await allOperations()
 const { dial } = labDial({ '45.53.5.1': { rcpt: { 'joe@a.example': '250 2.1.5 ok' } } })
 const world = labWorld(
   {
+    ...LIVE_LISTS,
     'a.example': { MX: [[10, 'mx.a.example']], TXT: ['v=spf1 mx -all'], SOA: [], NS: [] },
     'mx.a.example': { A: ['45.53.5.1'] },
     '_dmarc.a.example': { TXT: ['v=DMARC1; p=reject'] },

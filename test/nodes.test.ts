@@ -8,15 +8,18 @@ import blacklistExample from '../src/operations/examples/blacklist.json' with { 
 import verifyExample from '../src/operations/examples/verify.json' with { type: 'json' }
 import { labApp, labDeps } from './lab/app.ts'
 import { labDial } from './lab/dial.ts'
+import type { LabZone } from './lab/dns.ts'
+import { LIVE_LISTS } from './lab/lists.ts'
 import { labStore, labWorld } from './lab/world.ts'
 
-const ZONE = {
+const ZONE: LabZone = {
+  ...LIVE_LISTS,
   'n1.example': { A: ['45.53.1.7'] },
   'lan.example': { A: ['10.0.0.7'] },
   'lost.example': 'SERVFAIL',
   'a.example': { MX: [[10, 'mx.example']] },
   'mx.example': { A: ['45.53.5.1'] },
-} as const
+}
 const post = (path: string, body: unknown) => ({
   method: 'POST' as const,
   url: path,

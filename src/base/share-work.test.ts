@@ -21,6 +21,7 @@ it('runs equal work once, and gives its result to everybody', async () => {
   const other = share('other', begin, { signal: forever })
   expect(begun).toHaveLength(2)
   expect(a.work).toBe(b.work)
+  expect([share.running('k'), share.running('none')]).toEqual([a.work, undefined])
   begun[0]!.end('yes')
   begun[1]!.end('no')
   expect(await Promise.all([a.result, b.result, other.result])).toEqual(['yes', 'yes', 'no'])

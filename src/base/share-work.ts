@@ -31,11 +31,11 @@ export type ShareWork<T, W extends Work<T>> = (
 
 /**
  * Makes a {@link ShareWork}: work with equal keys runs once at a time. It remembers nothing: when work has ended, or nobody waits for it, its key is free.
- * `longestMs` bounds all work, whatever its callers say: then its signal fires with a `TimeoutError`.
+ * `running` gives the work under a key. `longestMs` bounds all work, whatever its callers say: then its signal fires with a `TimeoutError`.
  */
 export function sharedWork<T, W extends Work<T> = Work<T>>(
   options: { readonly longestMs?: number } = {},
-): ShareWork<T, W> & { readonly size: () => number } {
+): ShareWork<T, W> & { readonly size: () => number; readonly running: (key: string) => W | undefined } {
   const { longestMs } = options
   type Running = {
     readonly work: W
@@ -94,5 +94,5 @@ export function sharedWork<T, W extends Work<T> = Work<T>>(
     })
     return { work: own.work, result }
   }
-  return Object.assign(share, { size: () => running.size })
+  return Object.assign(share, { size: () => running.size, running: (key: string) => running.get(key)?.work })
 }

@@ -5,22 +5,28 @@ import { type Asking, askA, askText } from './ask.ts'
 import { barredEntry, type Entry, unansweredEntry } from './entry.ts'
 import { questionName } from './query.ts'
 import { readAnswer } from './read.ts'
-import { isBarred, type Seen } from './self-test.ts'
-import type { Tester } from './tester.ts'
+import { isBarred, type Seen, type TestState } from './self-test.ts'
 import { type List, zoneFor } from './zone-type.ts'
 
 /** `ttlSeconds` is undefined when the list gave no answer; `keep` is false where the entry says nothing about the list. */
 export type Asked = { readonly entry: Entry; readonly ttlSeconds: number | undefined; readonly keep: boolean }
 
 /**
- * Asks one list about one address: one wait, and for a listing a second one for its text. A listing of a list that is being tested
- * counts only when the negative test, which went out beside the question, is not listed as well. `heard` is told of a listing as
- * soon as it stands, before its text. Never rejects with DnsError.
+ * Asks one list about one address: one wait, and for a listing a second one for its text. A listing counts only when the negative test point is
+ * not listed as well: it goes out beside the question of a list that is being tested, else beside the question for the text. `heard` is told of a
+ * listing before that. Never rejects with DnsError.
  */
 export async function askList(
   list: List,
   address: Ip,
-  asking: Asking & { readonly now: () => number; readonly tester: Tester; readonly heard: (entry: Entry) => void },
+  asking: Asking & {
+    readonly now: () => number
+    /** The state of the list now. */
+    readonly state: () => TestState
+    /** What the negative test point shows now. */
+    readonly negative: () => Promise<Seen>
+    readonly heard: (entry: Entry) => void
+  },
 ): Promise<Asked> {
   const startedMs = asking.now()
   const took = (): number => asking.now() - startedMs
@@ -41,20 +47,21 @@ export async function askList(
   if (reading.status !== 'listed') return { entry, ttlSeconds: answer.ttlSeconds, keep: true }
 
   asking.heard(entry)
-  const negative = await seenInTime(asking.tester.negative(list, family), asking.whole)
-  const state = asking.tester.state(list, family)
+  const [negative, txt] = await Promise.all([
+    seenInTime(asking.negative(), asking.whole),
+    askText(list, address, asking),
+  ])
+  const state = asking.state()
   if (negative === 'listed' || negative === 'rewritten')
     return aside(barredEntry(list, address, { ...state, status: 'quarantined', reason: WHY[negative] }))
   if (isBarred(state)) return aside(barredEntry(list, address, state))
-  const txt = await askText(list, address, asking)
   return { entry: { ...entry, txt, durationMs: took() }, ttlSeconds: answer.ttlSeconds, keep: true }
 }
 
 const WHY = { listed: 'answers_everything', rewritten: 'rewritten_or_parked' } as const
 const aside = (entry: Entry): Asked => ({ entry, ttlSeconds: undefined, keep: false })
 
-async function seenInTime(test: Promise<Seen> | undefined, signal: AbortSignal): Promise<Seen> {
-  if (!test) return 'absent'
+async function seenInTime(test: Promise<Seen>, signal: AbortSignal): Promise<Seen> {
   try {
     return await raced(signal, test)
   } catch (error) {

@@ -1,15 +1,16 @@
 import { raced } from '../base/deadline.ts'
 import { sharedWork } from '../base/share-work.ts'
-import { familyOf, type Ip } from '../names/ip.ts'
+import { type Family, familyOf, type Ip } from '../names/ip.ts'
+import { isPublic } from '../names/ip-range.ts'
 import type { Ctx } from '../world.ts'
 import { allowances, unlimited } from './allowance.ts'
 import { askAll, type ListSignals, type Lookup } from './ask-all.ts'
 import { askList } from './ask-list.ts'
-import { barredEntry, type Entry, unansweredEntry } from './entry.ts'
+import { barredEntry, type Entry, provenEntry, unansweredEntry } from './entry.ts'
 import { memory } from './memory.ts'
-import { supports } from './query.ts'
+import { POSITIVE_POINT, supports } from './query.ts'
 import type { ListStatus } from './read.ts'
-import { isBarred, type TestState } from './self-test.ts'
+import { isBarred, proofOf, type TestState } from './self-test.ts'
 import { testStates } from './test-states.ts'
 import { type TestCtx, tester } from './tester.ts'
 import type { List, ListKeys, ListSet } from './zone-type.ts'
@@ -32,14 +33,14 @@ export type LookupOptions = {
   readonly maxAgeMs?: number
 }
 
-export type LookupCtx = Pick<Ctx, 'resolve' | 'store' | 'log' | 'now' | 'signal'>
+export type LookupCtx = Pick<Ctx, 'resolve' | 'store' | 'log' | 'now' | 'random' | 'signal'>
 
 /** The lists with what is remembered about them. One for the life of the program. */
 export type Blacklists = {
   readonly set: ListSet
   /**
    * Asks all lists about an address at once. Takes as long as the slowest list, never longer than the deadline or `ctx.signal`;
-   * an address that no list has costs one wait, a listed one two. Always one entry a list; never rejects because of the DNS.
+   * an address that no list has costs one wait, a listed one two. An address that is not public is on no list: nothing is asked. Always one entry a list; never rejects because of the DNS.
    */
   readonly lookup: (ctx: LookupCtx, address: Ip, options?: LookupOptions) => Promise<BlacklistAnswer>
   /** Runs the self-tests that are due, for both families, and waits for them (at most the deadline). */
@@ -80,11 +81,13 @@ export function createBlacklists(options: {
     if (support === 'unknown' && state.status !== 'healthy')
       return unansweredEntry(list, address, 'unsupported', 'ipv6_not_proven')
     if (isBarred(state)) return barredEntry(list, address, state)
-    return kept.recall(address, index, now(), maxAgeMs)
+    const entry = kept.recall(address, index, now(), maxAgeMs)
+    return entry && provenEntry(entry, state)
   }
 
   async function ask(ctx: LookupCtx, address: Ip, index: number, signals: ListSignals): Promise<Entry> {
     const list = lists[index]!
+    const family = familyOf(address)
     if (kept.isSuspect(index) && waiting[index]! >= MAX_SUSPECT_QUESTIONS)
       return unansweredEntry(list, address, 'timeout', 'not_answering')
     waiting[index]! += 1
@@ -95,13 +98,23 @@ export function createBlacklists(options: {
       keys,
       retry: !kept.isSuspect(index),
       now,
-      tester: tests,
+      state: () => tests.state(list, family),
+      negative: () => tests.negative(ctx, list, family, signals.whole),
       heard: (entry) => signals.heard(index, entry),
     }).finally(() => {
       waiting[index]! -= 1
     })
-    if (asked.keep) kept.remember(address, index, asked.entry, asked.ttlSeconds)
-    return asked.entry
+    if (asked.entry.reading.status === 'not_listed') await tested(list, family, signals.whole)
+    const entry = provenEntry(asked.entry, tests.state(list, family))
+    if (asked.keep) kept.remember(address, index, asked.entry, asked.ttlSeconds, entry.reading.status)
+    return entry
+  }
+
+  /** Waits for the test of a list without proof, if one is under way: it went out beside the question. */
+  async function tested(list: List, family: Family, signal: AbortSignal): Promise<void> {
+    const test = tests.running(list, family)
+    if (!test || proofOf(tests.state(list, family)) === 'holds') return
+    await raced(signal, test.answered).catch(() => {}) // out of time: there is no proof
   }
 
   function begin(ctx: LookupCtx, address: Ip, entries: readonly (Entry | undefined)[], signal: AbortSignal): Lookup {
@@ -146,13 +159,10 @@ export function createBlacklists(options: {
     const open = lists.filter(
       (list) => supports(list, address) === 'unknown' && tests.state(list, family).status !== 'healthy',
     )
-    tests.start(
-      ctx,
-      open.filter((list) => tests.isDue(list, family, now())),
-      family,
-    )
-    const proven = Promise.all(open.map((list) => tests.underWay(list, family)))
-    await raced(ctx.signal, proven).catch(() => {}) // a caller who goes is told so by the flight
+    const due = open.filter((list) => tests.isDue(list, family, now()))
+    tests.start(ctx, due, family, ctx.signal)
+    const proven = Promise.all(open.map((list) => tests.running(list, family)?.answered))
+    await raced(ctx.signal, proven).catch(() => {}) // the lookup tells a caller who goes
   }
 
   const answerOf = (ip: Ip, entries: readonly Entry[]): BlacklistAnswer => ({ ip, version: set.version, entries })
@@ -162,13 +172,18 @@ export function createBlacklists(options: {
   return {
     set,
     lookup: async (ctx, address, { maxAgeMs = Number.POSITIVE_INFINITY } = {}) => {
+      if (!isPublic(address) && address !== POSITIVE_POINT)
+        return answerOf(
+          address,
+          lists.map((list) => unansweredEntry(list, address, 'unsupported', 'not_public')),
+        )
       await states.loaded(ctx)
       await prove(ctx, address)
       const entries = lists.map((list, index) => known(list, index, address, maxAgeMs))
       const family = familyOf(address)
       const due = lists.filter((list) => supports(list, address) !== 'no' && tests.isDue(list, family, now()))
       // the tests after the questions: beside them, not before
-      const beside = (): void => tests.start(ctx, due, family)
+      const beside = (): void => tests.start(ctx, due, family, ctx.signal)
       if (ctx.signal.aborted) return answerOf(address, asItStands(address, entries))
       if (entries.some((entry) => entry === undefined))
         return answerOf(address, await asked(ctx, address, entries, maxAgeMs, beside))
@@ -179,11 +194,8 @@ export function createBlacklists(options: {
       await states.loaded(ctx)
       for (const family of [4, 6] as const) {
         const able = lists.filter((list) => family === 4 || list.ipv6 !== 'no')
-        tests.start(
-          ctx,
-          able.filter((list) => tests.isDue(list, family, now())),
-          family,
-        )
+        const due = able.filter((list) => tests.isDue(list, family, now()))
+        tests.start(ctx, due, family, new AbortController().signal)
       }
       await tests.settled()
     },

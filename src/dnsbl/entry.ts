@@ -1,6 +1,6 @@
 import { familyOf, type Ip } from '../names/ip.ts'
 import type { ListStatus, Reading } from './read.ts'
-import type { TestState } from './self-test.ts'
+import { proofOf, type TestState } from './self-test.ts'
 import { type List, zoneFor } from './zone-type.ts'
 
 /** What one list says about one address. */
@@ -30,6 +30,15 @@ export const unansweredEntry = (
   txt: null,
   durationMs,
 })
+
+/** The entry as it counts: "not listed" is an answer only of a list whose self-test holds. */
+export function provenEntry(entry: Entry, state: TestState): Entry {
+  if (entry.reading.status !== 'not_listed') return entry
+  const proof = proofOf(state)
+  if (proof === 'holds') return entry
+  const reason = proof === 'missing' ? 'test_point_missing' : 'test_unanswered'
+  return { ...entry, reading: { ...entry.reading, status: 'error', reason } }
+}
 
 /** The entry of a list that failed its self-test: its word on users' addresses is not wanted. */
 export const barredEntry = (list: List, address: Ip, state: TestState): Entry =>

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { type LabNode, type LabZone, labDns } from '../../test/lab/dns.ts'
+import { LIVE_LISTS } from '../../test/lab/lists.ts'
 import { failingStore, labCtx, labStore } from '../../test/lab/world.ts'
 import { type Ip, ip, reversed } from '../names/ip.ts'
 import { DnsError, type Resolve } from '../net/dns/resolver.ts'
@@ -21,14 +22,6 @@ const PROVABLE = BUILT_IN_LISTS.find(({ ipv6, zone }) => ipv6 === 'unknown' && z
 
 type Behaviour = LabNode | 'SERVFAIL' | 'TIMEOUT' | 'REFUSED' | undefined
 
-/** All lists alive and well by their test points, in both families. */
-const healthy: LabZone = Object.fromEntries(
-  BUILT_IN_LISTS.flatMap((list) => {
-    const code = list.codes[0]!.code.replace(/-\d+$/, '')
-    const v6 = list.ipv6 === 'no' ? [] : [[`${TEST_POINTS[6].positive}.${list.zoneV6 ?? list.zone}`, { A: [code] }]]
-    return [[`${TEST_POINTS[4].positive}.${list.zone}`, { A: [code] }], ...v6]
-  }),
-)
 /** A list that answers every question. Its negative test point is written out: the names above the positive one hold the wildcard off (RFC 4592 §3.3.1). */
 const everything = (zone: string): LabZone => ({
   [`*.${zone}`]: { A: ['127.0.0.2'] },
@@ -72,7 +65,7 @@ it.each(matrix)(
   'a list that is %s, asked about %s with the cache %s',
   async (_, address, cache, node, status, reason) => {
     const { now, pass } = clock()
-    const ctx = labCtx({ ...healthy, ...about(address, DRONE, node) }, { now })
+    const ctx = labCtx({ ...LIVE_LISTS, ...about(address, DRONE, node) }, { now })
     const lists = createBlacklists({ now })
     await lists.test(ctx)
     if (cache !== 'empty') await lists.lookup(ctx, address)
@@ -95,7 +88,7 @@ it.each(matrix)(
 
 it('costs one wait when no list has the address, two when one has', async () => {
   const waits = async (node: Behaviour): Promise<number> => {
-    const { resolve } = labDns({ ...healthy, ...about(V4, PSBL, node) })
+    const { resolve } = labDns({ ...LIVE_LISTS, ...about(V4, PSBL, node) })
     let tick = 0
     let open: (() => void)[] = []
     const slow: Resolve = async (name, type, signal) => {
@@ -122,7 +115,7 @@ it('costs one wait when no list has the address, two when one has', async () => 
 })
 
 it('asks each list once for all who ask at the same time', async () => {
-  const ctx = labCtx(healthy)
+  const ctx = labCtx(LIVE_LISTS)
   const lists = createBlacklists({ now: ctx.now })
   const answers = await Promise.all([
     lists.lookup(ctx, V4),
@@ -135,7 +128,7 @@ it('asks each list once for all who ask at the same time', async () => {
 
 it('asks anew for a caller who wants nothing remembered, although a lookup that remembers is under way', async () => {
   const { now, pass } = clock()
-  const { resolve, asked } = labDns({ ...healthy, ...about(V4, DRONE, { A: ['127.0.0.3'], TTL: 10 }) })
+  const { resolve, asked } = labDns({ ...LIVE_LISTS, ...about(V4, DRONE, { A: ['127.0.0.3'], TTL: 10 }) })
   const held = Promise.withResolvers<void>()
   let isHeld = false
   const slow: Resolve = async (name, type, signal) => {
@@ -163,7 +156,7 @@ it('asks anew for a caller who wants nothing remembered, although a lookup that 
 })
 
 it('sends nothing to lists that have no IPv6; those that may have it wait for the test that proves it', async () => {
-  const { [`${TEST_POINTS[6].positive}.bl.spamcop.net`]: _, ...withoutSpamCop } = healthy
+  const { [`${TEST_POINTS[6].positive}.bl.spamcop.net`]: _, ...withoutSpamCop } = LIVE_LISTS
   const ctx = labCtx(withoutSpamCop)
   const lists = createBlacklists({ now: ctx.now })
   const answers = await Promise.all([lists.lookup(ctx, V6), lists.lookup(ctx, V6)])
@@ -178,8 +171,105 @@ it('sends nothing to lists that have no IPv6; those that may have it wait for th
   expect(ctx.asked).not.toContain(`${reversed(V6)}.bl.spamcop.net A`)
 })
 
+it.each([
+  ['is missing', undefined, 'test_point_missing'],
+  ['is no listing', { A: ['127.255.255.254'] }, 'test_point_missing'],
+  [
+    'has more records than a list gives',
+    { A: Array.from({ length: 21 }, (_, i) => `127.0.0.${i + 2}`) },
+    'test_point_missing',
+  ],
+  ['is not answered', 'SERVFAIL', 'test_unanswered'],
+] as const)(
+  'from a list whose test point %s, "not listed" is no answer, from the first question on',
+  async (_, point, reason) => {
+    const { [`${TEST_POINTS[4].positive}.${PSBL}`]: __, ...others } = LIVE_LISTS
+    const ctx = labCtx({ ...others, ...(point && { [`${TEST_POINTS[4].positive}.${PSBL}`]: point }) } as LabZone)
+    const lists = createBlacklists({ now: ctx.now })
+    for (const address of [V4, V4, ip('45.53.5.2')]) {
+      expect((await entryOf(lists, ctx, address, PSBL)).reading).toMatchObject({ status: 'error', reason })
+      expect(summarize(await lists.lookup(ctx, address))).toMatchObject({ answered: 28, verdict: 'incomplete' })
+    }
+    expect(lists.states().find(({ list }) => list.zone === PSBL)!.answers).toMatchObject({ not_listed: 0, error: 2 })
+    const listed = labCtx({ ...others, ...about(ip('45.53.5.3'), PSBL, { A: ['127.0.0.2'] }) })
+    expect((await entryOf(lists, listed, ip('45.53.5.3'), PSBL)).reading.status).toBe('listed')
+  },
+)
+
+it.each([
+  '10.0.0.1',
+  '192.168.1.1',
+  '127.0.0.1',
+  '192.0.2.1',
+  '100.64.0.1',
+  '0.0.0.0',
+  '::1',
+  '2001:db8::1',
+  'fe80::1',
+  'fd00::1',
+  '::ffff:10.0.0.1',
+])('asks nothing about %s, which is not public', async (address) => {
+  const ctx = labCtx(LIVE_LISTS)
+  const answer = await createBlacklists({ now: ctx.now }).lookup(ctx, ip(address), { maxAgeMs: 0 })
+  expect(new Set(answer.entries.map(({ reading }) => `${reading.status} ${reading.reason}`))).toEqual(
+    new Set(['unsupported not_public']),
+  )
+  expect(summarize(answer)).toMatchObject({ total: 29, listed: 0, answered: 0, verdict: 'incomplete' })
+  expect(ctx.asked).toEqual([])
+})
+
+it.each(['127.0.0.2', '::ffff:7f00:2'])('asks about the test point %s as about any address', async (address) => {
+  const ctx = labCtx(LIVE_LISTS)
+  const answer = summarize(await createBlacklists({ now: ctx.now }).lookup(ctx, ip(address)))
+  expect(answer).toMatchObject({ answered: 29, verdict: 'listed' })
+})
+
+it('tests a list that has 127.0.0.1 with another address that nobody lists', async () => {
+  const zone = 'hostkarma.junkemailfilter.com'
+  const point = `128.128.128.127.${zone}`
+  const ctx = labCtx({ ...LIVE_LISTS, ...everything(zone), [point]: { A: ['127.0.0.2'] } }, { random: () => 0.5 })
+  const { reading } = await entryOf(createBlacklists({ now: ctx.now }), ctx, V4, zone)
+  expect(reading).toMatchObject({ status: 'error', reason: 'quarantined_answers_everything' })
+  expect(ctx.asked).toContain(`${point} A`)
+  expect(ctx.asked).not.toContain(`${TEST_POINTS[4].negative}.${zone} A`)
+})
+
+it('does not believe the listing of a list that begins to answer everything between two tests', async () => {
+  const { now, pass } = clock()
+  const lists = createBlacklists({ now })
+  await lists.test(labCtx(LIVE_LISTS, { now }))
+  pass(60_000)
+  const ctx = labCtx({ ...LIVE_LISTS, ...everything(PSBL) }, { now })
+  expect((await entryOf(lists, ctx, V4, PSBL)).reading.reason).toBe('quarantined_answers_everything')
+  expect(ctx.asked.filter((question) => question === `${TEST_POINTS[4].negative}.${PSBL} A`)).toHaveLength(1)
+})
+
+it('asks nothing for a caller who has hung up, and ends the tests when nobody is left', async () => {
+  const gone = { ...labCtx(LIVE_LISTS), signal: AbortSignal.abort(new DOMException('went away', 'AbortError')) }
+  const lists = createBlacklists({ now: gone.now })
+  expect(summarize(await lists.lookup(gone, V4))).toMatchObject({ total: 29, answered: 0 })
+  await lists.settled()
+  expect(gone.asked).toEqual([])
+  const { resolve, asked } = labDns(LIVE_LISTS)
+  const caller = new AbortController()
+  const slow: Resolve = async (name, type, signal) => {
+    await new Promise(setImmediate)
+    return resolve(name, type, signal)
+  }
+  const ctx = { ...labCtx({}, { resolve: slow }), signal: caller.signal }
+  const pending = lists.lookup(ctx, V4)
+  await new Promise(setImmediate)
+  caller.abort(new DOMException('went away', 'AbortError'))
+  const before = asked.length
+  await pending
+  await lists.settled()
+  for (let i = 0; i < 5; i++) await new Promise(setImmediate)
+  expect(asked.length - before).toBeLessThanOrEqual(29 * 3) // what was under way
+  expect(lists.states().every(({ ipv4 }) => ipv4.status === 'untested')).toBe(true)
+})
+
 it('does not believe a list that answers everything, from the first question on', async () => {
-  const ctx = labCtx({ ...healthy, ...everything(PSBL) })
+  const ctx = labCtx({ ...LIVE_LISTS, ...everything(PSBL) })
   const lists = createBlacklists({ now: ctx.now })
   const first = await entryOf(lists, ctx, V4, PSBL)
   expect(first.reading).toMatchObject({ status: 'error', reason: 'quarantined_answers_everything' })
@@ -192,7 +282,7 @@ it('does not believe a list that answers everything, from the first question on'
 
 it('a list without its test point is dead after three hours, and back when it is there again', async () => {
   const { now, pass } = clock()
-  const { [`${TEST_POINTS[4].positive}.${PSBL}`]: point, ...dead } = healthy
+  const { [`${TEST_POINTS[4].positive}.${PSBL}`]: point, ...dead } = LIVE_LISTS
   const lists = createBlacklists({ now })
   const seen: string[] = []
   for (let hour = 0; hour < 5; hour++, pass(HOUR)) {
@@ -202,11 +292,11 @@ it('a list without its test point is dead after three hours, and back when it is
     await lists.settled()
     seen.push((await entryOf(lists, ctx, V4, PSBL)).reading.reason ?? 'answered')
   }
-  expect(seen).toEqual(['answered', 'answered', 'answered', 'dead', 'answered'])
+  expect(seen).toEqual([...Array(3).fill('test_point_missing'), 'dead', 'answered'])
 })
 
 it('a zone whose answer changes with every question ends in quarantine', async () => {
-  const { resolve } = labDns(healthy)
+  const { resolve } = labDns(LIVE_LISTS)
   let turn = 0
   const moody: Resolve = async (name, type, signal) => {
     if (name.endsWith(PSBL))
@@ -223,7 +313,7 @@ it('a zone whose answer changes with every question ends in quarantine', async (
 it('remembers how the lists stand over a restart, and tests at most hourly', async () => {
   const { now, pass } = clock()
   const store = labStore()
-  const zone = { ...healthy, ...everything(PSBL) }
+  const zone = { ...LIVE_LISTS, ...everything(PSBL) }
   const first = createBlacklists({ now })
   await first.test(labCtx(zone, { now, store }))
   expect(await store.selfTests.get(`4 ${PSBL}`)).toMatchObject({ value: { status: 'quarantined' } })
@@ -245,19 +335,19 @@ it.each([
 ])('goes on when the store holds %s', async (_, kept) => {
   const store = labStore()
   await store.selfTests.put(`4 ${PSBL}`, kept)
-  const ctx = labCtx(healthy, { store })
+  const ctx = labCtx(LIVE_LISTS, { store })
   expect(summarize(await createBlacklists({ now: ctx.now }).lookup(ctx, V4)).verdict).toBe('clean')
 })
 
 it('goes on when the store fails', async () => {
-  const ctx = labCtx(healthy, { store: failingStore() })
+  const ctx = labCtx(LIVE_LISTS, { store: failingStore() })
   const lists = createBlacklists({ now: ctx.now })
   expect(summarize(await lists.lookup(ctx, V4)).answered).toBe(29)
   await lists.settled()
 })
 
 it('keeps to a list its allowance, and says that it was ours', async () => {
-  const ctx = labCtx(healthy)
+  const ctx = labCtx(LIVE_LISTS)
   const lists = createBlacklists({ now: ctx.now })
   const words: string[] = []
   for (let i = 1; i <= 6; i++) {
@@ -274,14 +364,14 @@ it('keeps to a list its allowance, and says that it was ours', async () => {
 })
 
 it('has no limits without courtesy', async () => {
-  const ctx = labCtx(healthy)
+  const ctx = labCtx(LIVE_LISTS)
   const lists = createBlacklists({ now: ctx.now, noCourtesy: true })
   const all = await Promise.all(Array.from({ length: 60 }, (_, i) => lists.lookup(ctx, ip(`45.53.5.${i}`))))
   expect(all.every((answer) => summarize(answer).answered === 29)).toBe(true)
 })
 
 it('waits for a list that stays silent only until it is known to, and no longer than the others from then on', async () => {
-  const { resolve } = labDns(healthy)
+  const { resolve } = labDns(LIVE_LISTS)
   let hanging = 0
   const hung: Resolve = (name, type, signal) =>
     name.endsWith(PSBL)
@@ -333,7 +423,7 @@ it('ends the work when the last caller leaves', async () => {
 it('never shows a key', async () => {
   const keys = { dqs: 'dqssecret', spamrats: 'ratssecret' }
   const name = `${reversed(V4)}.dqssecret.zen.dq.spamhaus.net`
-  const ctx = labCtx({ ...healthy, [name]: { A: ['127.0.0.2'], TXT: ['https://check.example/?k=DQSSECRET'] } })
+  const ctx = labCtx({ ...LIVE_LISTS, [name]: { A: ['127.0.0.2'], TXT: ['https://check.example/?k=DQSSECRET'] } })
   const lists = createBlacklists({ now: ctx.now, keys })
   const answer = presentBlacklist(await lists.lookup(ctx, V4), ctx.now())
   await lists.settled()
@@ -355,7 +445,7 @@ it.each([
   ['a lone surrogate', 'a\ud800b', 'a b'],
   ['nothing but controls', '\u0000\u0001', null],
 ])('makes a text with %s harmless', async (_, text, expected) => {
-  const ctx = labCtx({ ...healthy, ...about(V4, PSBL, { A: ['127.0.0.2'], TXT: [text] }) })
+  const ctx = labCtx({ ...LIVE_LISTS, ...about(V4, PSBL, { A: ['127.0.0.2'], TXT: [text] }) })
   const { txt } = await entryOf(createBlacklists({ now: ctx.now }), ctx, V4, PSBL)
   expect(txt).toBe(expected)
   expect(Buffer.byteLength(txt ?? '')).toBeLessThanOrEqual(512)

@@ -15,7 +15,14 @@ const SUSPECT_AFTER = 2
 export type Memory = {
   /** What a list said about an address, while that may be kept; `maxAgeMs` asks for something younger. */
   readonly recall: (address: Ip, index: number, nowMs: number, maxAgeMs: number) => Entry | undefined
-  readonly remember: (address: Ip, index: number, entry: Entry, ttlSeconds: number | undefined) => void
+  /** `counted` is what the answer amounts to, which may be less than the list said. */
+  readonly remember: (
+    address: Ip,
+    index: number,
+    entry: Entry,
+    ttlSeconds: number | undefined,
+    counted: ListStatus,
+  ) => void
   /** Whether the list has left the last questions unanswered. */
   readonly isSuspect: (index: number) => boolean
   /** Answers by status since the start, per list. */
@@ -35,8 +42,8 @@ export function memory(lists: readonly List[], now: () => number): Memory {
       if (!slot || slot.expiresAtMs <= nowMs) return undefined
       return nowMs - (slot.entry.atMs ?? 0) < maxAgeMs ? slot.entry : undefined
     },
-    remember: (address, index, entry, ttlSeconds) => {
-      counts[index]![entry.reading.status] += 1
+    remember: (address, index, entry, ttlSeconds, counted) => {
+      counts[index]![counted] += 1
       failures[index] = ttlSeconds === undefined ? failures[index]! + 1 : 0
       const seconds = keepSeconds(entry.reading.status, ttlSeconds, failures[index]!)
       if (seconds <= 0) return

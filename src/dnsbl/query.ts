@@ -1,15 +1,31 @@
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
-import { familyOf, type Ip, reversed } from '../names/ip.ts'
+import { type Family, familyOf, type Ip, ip, reversed } from '../names/ip.ts'
 import { type List, type ListKeys, zoneFor } from './zone-type.ts'
 
-/** The test points of RFC 5782 §5, as they stand in a question's name. The IPv6 ones are ::ffff:7f00:2 and ::ffff:7f00:1, which no parsed address can be. */
+/** 127.x.y.z as it stands in a question's name; for IPv6 ::ffff:127.x.y.z, which no parsed address can be. */
+const pointName = (family: Family, [x, y, z]: readonly [x: number, y: number, z: number]): string =>
+  family === 4 ? `${z}.${y}.${x}.127` : `${nibbles(z)}.${nibbles(y)}.${nibbles(x)}.f.7.f.f.f.f.${'0.'.repeat(19)}0`
+
+const nibbles = (octet: number): string => `${(octet & 15).toString(16)}.${(octet >> 4).toString(16)}`
+
+/** The test points of RFC 5782 §5, as they stand in a question's name: 127.0.0.2 is listed, 127.0.0.1 is not. */
 export const TEST_POINTS = {
-  4: { positive: '2.0.0.127', negative: '1.0.0.127' },
-  6: {
-    positive: `2.0.0.0.0.0.f.7.f.f.f.f.${'0.'.repeat(19)}0`,
-    negative: `1.0.0.0.0.0.f.7.f.f.f.f.${'0.'.repeat(19)}0`,
-  },
+  4: { positive: pointName(4, [0, 0, 2]), negative: pointName(4, [0, 0, 1]) },
+  6: { positive: pointName(6, [0, 0, 2]), negative: pointName(6, [0, 0, 1]) },
 } as const
+
+/** The address of the positive test point: the only one that is not public and is asked about all the same. */
+export const POSITIVE_POINT = ip('127.0.0.2')
+
+/**
+ * The name of a point that the list must not have: 127.0.0.1, or for a list that has entries there a random address of 127.0.0.0/8 outside of
+ * 127.0.0.0/16, where test points lie. `random` gives a number from 0 to 1.
+ */
+export const negativePoint = (list: List, family: Family, random: () => number): string => {
+  if (list.testPoint.negative) return TEST_POINTS[family].negative
+  const octet = (): number => 1 + Math.floor(random() * 254)
+  return pointName(family, [octet(), octet(), octet()])
+}
 
 /**
  * The name to ask a list about an address: its octets, or for IPv6 its 32 nibbles, in reverse, before the zone (RFC 5782 §2.1, §2.4).
@@ -19,7 +35,7 @@ export const questionName = (list: List, address: Ip, keys: ListKeys): string =>
   `${reversed(address)}.${askedZone(list, address.includes(':') ? 6 : 4, keys)}`
 
 /** The zone that is asked: with the operator's key where the list takes one and there is one. A secret then. */
-export function askedZone(list: List, family: 4 | 6, keys: ListKeys): string {
+export function askedZone(list: List, family: Family, keys: ListKeys): string {
   const key = list.keyForm && keys[list.keyForm.key]
   return list.keyForm && key ? list.keyForm.zone.replace('{key}', key) : zoneFor(list, family)
 }

@@ -196,3 +196,14 @@ it('reads any answer, and says listed only of 127.0.0.0/8', () => {
     }),
   )
 })
+
+it.each([
+  [20, 'listed'],
+  [21, 'error'],
+  [2_000, 'error'],
+])('%i records in an answer: %s', (length, status) => {
+  const records = Array.from({ length }, (_, i) => `127.0.${i >> 8}.${(i % 254) + 2}`)
+  const reading = readAnswer(named('PSBL'), answered(...records))
+  expect(reading).toMatchObject({ status, ...(status === 'error' && { reason: 'implausible' }) })
+  expect(reading.codes).toHaveLength(20)
+})

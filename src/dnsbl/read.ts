@@ -10,7 +10,7 @@ export type ListStatus = 'listed' | 'not_listed' | 'blocked' | 'timeout' | 'erro
 /** What one answer of a list says. `meaning` has one text for each of `codes`. */
 export type Reading = {
   readonly status: ListStatus
-  /** Every A record of the answer, as it came. */
+  /** The A records of the answer, each once; at most 20. */
   readonly codes: readonly Ip[]
   readonly meaning: readonly string[]
   /** The worst tier of the codes that are listings; else the list's own. */
@@ -33,10 +33,11 @@ export function readAnswer(list: List, answer: Answer<'A'> | DnsError): Reading 
   const nothing = { codes: [], meaning: [], tier: list.tier, scope: list.scope }
   if (answer instanceof DnsError) return { ...nothing, ...FAULTS[answer.reason] }
   if (answer.kind !== 'found' || answer.records.length === 0) return { ...nothing, status: 'not_listed' }
-  const codes = [...new Set(answer.records)].slice(0, MAX_CODES)
+  const codes = [...new Set(answer.records.slice(0, MAX_RECORDS))]
   const known = codes.map((code) => ({ code, listing: rowOf(list.codes, code), ignored: rowOf(list.ignored, code) }))
   const told = { ...nothing, codes, meaning: known.map(meaningOf) }
 
+  if (answer.records.length > MAX_RECORDS) return { ...told, status: 'error', reason: 'implausible' }
   if (codes.some((code) => !contains(ANSWERS, code))) return { ...told, status: 'error', reason: 'rewritten_or_parked' } // RFC 5782 §2.1
   const refusal = known.find(isRefusal)
   if (refusal) return { ...told, status: 'blocked', reason: REFUSAL_WORDS[refusal.code]?.[0] ?? 'refused' }
@@ -47,8 +48,8 @@ export function readAnswer(list: List, answer: Answer<'A'> | DnsError): Reading 
   return list.strict ? { ...told, status: 'error', reason: 'unknown_code' } : { ...told, status: 'listed' }
 }
 
-/** Codes of one answer that are kept; no list gives more than a handful. */
-const MAX_CODES = 32
+/** A records of one answer that are looked at; no list gives more than a handful. */
+const MAX_RECORDS = 20
 
 type Known = { readonly code: Ip; readonly listing: CodeRow | undefined; readonly ignored: CodeRow | undefined }
 

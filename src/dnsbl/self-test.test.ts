@@ -10,6 +10,7 @@ import {
   isDue,
   MAX_HISTORY,
   nextState,
+  proofOf,
   readTestPoint,
   type Seen,
   TEST_EVERY_MS,
@@ -22,9 +23,9 @@ import { BUILT_IN_LISTS } from './zones.ts'
 const named = (name: string): List => BUILT_IN_LISTS.find((list) => list.name === name)!
 const HOUR = 3_600_000
 
-/** Tests an hour apart, each written as what its two points showed: `+` listed, `-` absent, `r` refused, `w` rewritten, `?` unanswered, `s` skipped. */
+/** Tests an hour apart, each written as what its two points showed: `+` listed, `-` absent, `r` refused, `w` rewritten, `?` unanswered. */
 function after(tests: string): TestState {
-  const seen = { '+': 'listed', '-': 'absent', r: 'refused', w: 'rewritten', '?': 'unanswered', s: 'skipped' } as const
+  const seen = { '+': 'listed', '-': 'absent', r: 'refused', w: 'rewritten', '?': 'unanswered' } as const
   return tests.split(' ').reduce<TestState>((state, pair, i) => {
     const [positive, negative] = [...pair].map((mark) => seen[mark as keyof typeof seen])
     return nextState(state, { atMs: i * HOUR, positive: positive as Seen, negative: negative!, codes: [] })
@@ -32,8 +33,26 @@ function after(tests: string): TestState {
 }
 
 it.each([
+  ['', 'unanswered'],
+  ['+-', 'holds'],
+  ['+?', 'holds'],
+  ['--', 'missing'],
+  ['+- --', 'missing'],
+  ['-- ??', 'missing'], // silence does not bring the point back
+  ['w-', 'missing'],
+  ['r-', 'missing'], // answered, and not as a listing
+  ['r- ??', 'unanswered'],
+  ['??', 'unanswered'],
+  ['+- ??', 'holds'], // for three hours
+  ['+- ?? ??', 'holds'],
+  ['+- ?? ?? ??', 'unanswered'],
+  ['-- +-', 'holds'],
+] as const)('after the tests "%s" the proof of "not listed" is: %s', (tests, proof) => {
+  expect(proofOf(tests === '' ? UNTESTED : after(tests))).toBe(proof)
+})
+
+it.each([
   ['+-', 'healthy', null],
-  ['+s', 'healthy', null], // Hostkarma: no negative test
   ['--', 'failing', 'test_point_missing'],
   ['-- -- --', 'failing', 'test_point_missing'], // two hours
   ['-- -- -- --', 'dead', 'test_point_missing'], // three

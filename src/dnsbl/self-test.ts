@@ -18,6 +18,8 @@ export type TestState = {
   readonly testedAtMs: number | null
   /** Since when the positive test point is missing without a break. */
   readonly missingSinceMs: number | null
+  /** When the positive test point was last answered as a listing; null when it was answered otherwise since, or never. */
+  readonly heldAtMs: number | null
   /** Clean tests in a row since the list was quarantined. */
   readonly cleanTests: number
   /** What the positive test point answered last. */
@@ -31,8 +33,7 @@ export type Seen = 'listed' | 'absent' | 'refused' | 'rewritten' | 'unanswered'
 export type TestResult = {
   readonly atMs: number
   readonly positive: Seen
-  /** `skipped` where the list may well list 127.0.0.1. */
-  readonly negative: Seen | 'skipped'
+  readonly negative: Seen
   readonly codes: readonly string[]
 }
 
@@ -47,9 +48,27 @@ export const UNTESTED: TestState = {
   reason: null,
   testedAtMs: null,
   missingSinceMs: null,
+  heldAtMs: null,
   cleanTests: 0,
   codes: [],
   history: [],
+}
+
+/**
+ * Whether "not listed" of the list is an answer: only while its positive test point is listed. `unanswered`: there is no answer to the test;
+ * a list that passed it in the last three hours is believed meanwhile.
+ */
+export function proofOf({
+  status,
+  missingSinceMs,
+  heldAtMs,
+  testedAtMs,
+}: TestState): 'holds' | 'missing' | 'unanswered' {
+  if (status === 'healthy') return 'holds'
+  if (status !== 'unanswered' && status !== 'untested') return 'missing'
+  if (missingSinceMs !== null) return 'missing'
+  const heldLately = heldAtMs !== null && testedAtMs !== null && testedAtMs - heldAtMs < DEAD_AFTER_MS
+  return heldLately ? 'holds' : 'unanswered'
 }
 
 /** Whether users' addresses are kept from the list. */
@@ -77,6 +96,7 @@ export function readTestPoint(
       return { seen: 'refused', codes }
     case 'error':
       if (reason === 'rewritten_or_parked') return { seen: 'rewritten', codes }
+      if (reason === 'implausible') return { seen: point === 'positive' ? 'absent' : 'listed', codes }
       return { seen: codes.length > 0 ? 'listed' : 'unanswered', codes }
     case 'timeout':
     case 'unsupported':
@@ -99,6 +119,7 @@ export function nextState(before: TestState, test: TestResult): TestState {
     ...verdict,
     testedAtMs: test.atMs,
     missingSinceMs,
+    heldAtMs: test.positive === 'listed' ? test.atMs : test.positive === 'unanswered' ? before.heldAtMs : null,
     codes: test.codes,
     history: changed ? [...before.history, entry].slice(-MAX_HISTORY) : before.history,
   }

@@ -100,6 +100,7 @@ const STATE = z.object({
   reason: z.string().nullable(),
   testedAtMs: TIME.nullable(),
   missingSinceMs: TIME.nullable(),
+  heldAtMs: TIME.nullable().default(null),
   cleanTests: z.number(),
   codes: z.array(z.string()).max(32),
   history: z.array(z.object({ atMs: TIME, status: STATUS, reason: z.string().nullable() })).max(MAX_HISTORY),

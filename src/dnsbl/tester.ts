@@ -1,44 +1,58 @@
-import { within } from '../base/deadline.ts'
+import { timedOut, within } from '../base/deadline.ts'
+import { type Lifetime, sharedWork, type Work } from '../base/share-work.ts'
 import type { Family } from '../names/ip.ts'
 import type { Ctx } from '../world.ts'
 import { unlimited } from './allowance.ts'
 import { askA } from './ask.ts'
-import { askedZone, TEST_POINTS } from './query.ts'
-import { isDue, nextState, readTestPoint, type Seen, type TestState } from './self-test.ts'
+import { askedZone, negativePoint, TEST_POINTS } from './query.ts'
+import { isDue, nextState, readTestPoint, type Seen, type TestResult, type TestState } from './self-test.ts'
 import type { TestStates } from './test-states.ts'
 import type { List, ListKeys } from './zone-type.ts'
 
-/** The parts of the world that a test outlives its caller with. */
-export type TestCtx = Pick<Ctx, 'resolve' | 'store' | 'log' | 'now'>
+/** What a test uses. It outlives its caller. */
+export type TestCtx = Pick<Ctx, 'resolve' | 'store' | 'log' | 'now' | 'random'>
 
 export type Tester = {
   readonly state: (list: List, family: Family) => TestState
   readonly isDue: (list: List, family: Family, nowMs: number) => boolean
-  /** Starts the tests of `lists` that are due and not under way. */
-  readonly start: (ctx: TestCtx, lists: readonly List[], family: Family) => void
-  /** What the negative test point of a test under way shows; undefined when none is under way. */
-  readonly negative: (list: List, family: Family) => Promise<Seen> | undefined
-  /** Settles when the test of a list that is under way is done, at most its deadline; undefined when none is under way. */
-  readonly underWay: (list: List, family: Family) => Promise<void> | undefined
+  /** Starts the tests of `lists`, or joins those under way. A test goes on until it is done or all its callers have hung up; their deadlines do not end it. */
+  readonly start: (ctx: TestCtx, lists: readonly List[], family: Family, signal: AbortSignal) => void
+  /** The test of a list that is under way. */
+  readonly running: (list: List, family: Family) => Test | undefined
+  /** What the negative test point shows now: by the test under way, or asked when the last answer is over a minute old. */
+  readonly negative: (ctx: TestCtx, list: List, family: Family, signal: AbortSignal) => Promise<Seen>
   /** Settles when no test is under way and the store knows. At most the deadline of a test. */
   readonly settled: () => Promise<void>
 }
 
-type Running = { readonly negative: Promise<Seen>; readonly done: Promise<void> }
-type Round = { readonly ctx: TestCtx; readonly family: Family; readonly signal: AbortSignal }
+/** A test under way. None of its promises rejects. */
+export type Test = Work<void> & {
+  readonly negative: Promise<Seen>
+  /** Settles when both points were answered and the state says so: one wait. `result` has the negative point asked once more. */
+  readonly answered: Promise<void>
+}
 
-/** Tests lists by RFC 5782 §5, lazily and at most hourly, through the same resolver as every question. A test belongs to nobody: it goes on when its caller leaves. */
+type Round = { readonly ctx: TestCtx; readonly list: List; readonly family: Family; readonly signal: AbortSignal }
+
+/** A negative point that was clean is not asked again for so long, ms. */
+const CLEAN_MS = 60_000
+
+/** Tests lists by RFC 5782 §5 through the same resolver as every question. */
 export function tester(options: {
   readonly states: TestStates
   readonly keys: ListKeys
   readonly deadlineMs: number
 }): Tester {
   const { states, keys, deadlineMs } = options
-  const running = { 4: new Map<List, Running>(), 6: new Map<List, Running>() }
+  const share = sharedWork<void, Test>()
+  const checks = sharedWork<Seen>()
+  const underWay = new Set<Promise<void>>()
+  const cleanAtMs = new Map<string, number>()
 
-  async function look(list: List, point: 'positive' | 'negative', { ctx, family, signal }: Round) {
-    const name = `${TEST_POINTS[family][point]}.${askedZone(list, family, keys)}`
-    const answer = await askA(list, name, {
+  async function look(round: Round, point: 'positive' | 'negative') {
+    const { ctx, list, family, signal } = round
+    const at = point === 'positive' ? TEST_POINTS[family].positive : negativePoint(list, family, ctx.random)
+    const answer = await askA(list, `${at}.${askedZone(list, family, keys)}`, {
       resolve: ctx.resolve,
       allow: unlimited, // a handful an hour
       keys,
@@ -47,58 +61,89 @@ export function tester(options: {
       leftMs: () => deadlineMs,
       retry: false,
     })
-    return answer === 'own_limit' ? { seen: 'unanswered' as const, codes: [] } : readTestPoint(list, point, answer)
+    const read = answer === 'own_limit' ? UNANSWERED : readTestPoint(list, point, answer)
+    if (point === 'negative' && read.seen === 'absent') cleanAtMs.set(keyOf(list, family), ctx.now())
+    return read
   }
 
-  async function finish(list: List, first: Promise<Seen>, round: Round): Promise<void> {
-    const seen = await first
-    const rest = ANSWERS_EVERYTHING.has(seen)
-      ? { again: seen, positive: { seen: 'unanswered' as const, codes: [] } }
-      : await askRest(list, round)
-    const before = states.get(list, round.family)
-    const state = nextState(before, {
-      atMs: round.ctx.now(),
-      positive: rest.positive.seen,
-      negative: !list.testPoint.negative ? 'skipped' : ANSWERS_EVERYTHING.has(rest.again) ? rest.again : seen,
-      codes: rest.positive.codes,
-    })
-    states.set(round.ctx, list, round.family, state)
+  function note({ ctx, list, family }: Round, test: Omit<TestResult, 'atMs'>): void {
+    const before = states.get(list, family)
+    const state = nextState(before, { ...test, atMs: ctx.now() })
+    states.set(ctx, list, family, state)
     if (state.status === before.status && state.reason === before.reason) return
-    const fields = { blacklist: list.name, family: round.family, status: state.status, reason: state.reason }
-    round.ctx.log[state.status === 'healthy' ? 'info' : 'warn']('dnsbl.list_state', fields)
+    const fields = { blacklist: list.name, family, status: state.status, reason: state.reason }
+    ctx.log[state.status === 'healthy' ? 'info' : 'warn']('dnsbl.list_state', fields)
+  }
+
+  function begin(ctx: TestCtx, list: List, family: Family, lifetime: Lifetime): Test {
+    const round = { ctx, list, family, signal: within(deadlineMs, lifetime.signal) }
+    const negative = look(round, 'negative').then(({ seen }) => seen)
+    const answered = Promise.all([negative, look(round, 'positive')]).then(([seen, { seen: positive, codes }]) => {
+      if (!lifetime.signal.aborted) note(round, { negative: seen, positive, codes })
+    })
+    return { negative, answered, result: answered.then(() => again(round, lifetime.signal)) }
   }
 
   /** The negative point once more: a zone that answers by whim is caught between two questions that follow each other. */
-  async function askRest(list: List, round: Round) {
-    const again = list.testPoint.negative ? look(list, 'negative', round) : undefined
-    const positive = await look(list, 'positive', round)
-    return { again: (await again)?.seen ?? 'absent', positive }
+  async function again(round: Round, gone: AbortSignal): Promise<void> {
+    if (gone.aborted || states.get(round.list, round.family).status === 'quarantined') return
+    const { seen } = await look(round, 'negative')
+    if (!gone.aborted && ANSWERS_EVERYTHING.has(seen))
+      note(round, { negative: seen, positive: 'unanswered', codes: [] })
+  }
+
+  async function negative(ctx: TestCtx, list: List, family: Family, signal: AbortSignal): Promise<Seen> {
+    const key = keyOf(list, family)
+    const test = share.running(key)
+    if (test) return test.negative
+    const cleanMs = ctx.now() - (cleanAtMs.get(key) ?? Number.NEGATIVE_INFINITY)
+    if (cleanMs >= 0 && cleanMs < CLEAN_MS) return 'absent'
+    const check = async (lifetime: Lifetime): Promise<Seen> => {
+      const round = { ctx, list, family, signal: within(deadlineMs, lifetime.signal) }
+      const { seen } = await look(round, 'negative')
+      if (ANSWERS_EVERYTHING.has(seen)) note(round, { negative: seen, positive: 'unanswered', codes: [] })
+      return seen
+    }
+    return checks(key, (lifetime) => ({ result: check(lifetime) }), { signal }).result
+  }
+
+  function startOne(ctx: TestCtx, list: List, family: Family, signal: AbortSignal): void {
+    const { result } = share(keyOf(list, family), (lifetime) => begin(ctx, list, family, lifetime), { signal })
+    const ended = result
+      .catch((error) => {
+        if (!signal.aborted) ctx.log.error('dnsbl.test_failed', { blacklist: list.name, error: String(error) })
+      })
+      .finally(() => underWay.delete(ended))
+    underWay.add(ended)
   }
 
   return {
     state: states.get,
-    isDue: (list, family, nowMs) => !running[family].has(list) && isDue(states.get(list, family), nowMs),
-    start: (ctx, lists, family) => {
-      if (lists.length === 0) return
-      const round = { ctx, family, signal: within(deadlineMs) }
-      for (const list of lists) {
-        if (running[family].has(list)) continue
-        const negative = list.testPoint.negative
-          ? look(list, 'negative', round).then(({ seen }) => seen)
-          : Promise.resolve<Seen>('absent')
-        const done = finish(list, negative, round)
-          .catch((error) => ctx.log.error('dnsbl.test_failed', { blacklist: list.name, error: String(error) }))
-          .finally(() => running[family].delete(list))
-        running[family].set(list, { negative, done })
-      }
+    isDue: (list, family, nowMs) => !share.running(keyOf(list, family)) && isDue(states.get(list, family), nowMs),
+    start: (ctx, lists, family, signal) => {
+      if (lists.length === 0 || signal.aborted) return
+      const gone = hungUp(signal)
+      for (const list of lists) startOne(ctx, list, family, gone)
     },
-    negative: (list, family) => running[family].get(list)?.negative,
-    underWay: (list, family) => running[family].get(list)?.done,
+    running: (list, family) => share.running(keyOf(list, family)),
+    negative,
     settled: async () => {
-      await Promise.allSettled([...running[4].values(), ...running[6].values()].map(({ done }) => done))
+      await Promise.all(underWay)
       await states.saved()
     },
   }
 }
 
+const UNANSWERED = { seen: 'unanswered', codes: [] } as const
 const ANSWERS_EVERYTHING: ReadonlySet<Seen> = new Set(['listed', 'rewritten'])
+const keyOf = (list: List, family: Family): string => `${family} ${list.zone}`
+
+/** Fires when the caller goes away; not when only its time is over. */
+function hungUp(signal: AbortSignal): AbortSignal {
+  const control = new AbortController()
+  const stop = (): void => {
+    if (!timedOut(signal)) control.abort(signal.reason)
+  }
+  signal.addEventListener('abort', stop, { once: true })
+  return control.signal
+}

@@ -43,7 +43,7 @@ export type List = {
   readonly allowance: Allowance
   /** How the list departs from the test points of RFC 5782 §5. */
   readonly testPoint: {
-    /** False: 127.0.0.1 may well be listed here, so the negative test is left out. */
+    /** False: the list has entries for 127.0.0.1, so that the negative test asks for a random address of 127.0.0.0/8. */
     readonly negative: boolean
     /** Codes that its positive test point answers with, beside the listing codes. */
     readonly answers: readonly CodePattern[]

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { doctorAnswer } from '../answers/doctor.ts'
 import { summarize } from '../dnsbl/present.ts'
-import type { Ip } from '../names/ip.ts'
+import { ip } from '../names/ip.ts'
 import { remembering } from './context.ts'
 import { defineOperation } from './operation.ts'
 import { presentSelfCheck, selfChecks } from './self-check.ts'
 
-/** The test point of RFC 5782 §5 that no list may have: a list that refuses us says so here too. */
-const NEVER_LISTED = '127.0.0.1' as Ip
+/** The test point of RFC 5782 §5 that every list has: one that refuses us says so here too. */
+const TEST_POINT = ip('127.0.0.2')
 
 /** Whether this machine is fit to verify mailboxes and ask lists, and what to publish where it is not. */
 export const doctor = defineOperation({
@@ -45,7 +45,7 @@ export const doctor = defineOperation({
     const { sourcePool, blacklists, probes, publicResolvers } = deps
     const [down, lists, checks] = await Promise.all([
       probes.resolver(ctx.signal),
-      blacklists.lookup(ctx, NEVER_LISTED, { maxAgeMs: 0 }),
+      blacklists.lookup(ctx, TEST_POINT, { maxAgeMs: 0 }),
       selfChecks(remembering(ctx), deps, sourcePool.addresses()),
       sourcePool.refresh(ctx.signal),
     ])

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { labDeps, labPool } from '../../test/lab/app.ts'
 import type { LabNode, LabZone } from '../../test/lab/dns.ts'
+import { LIVE_LISTS } from '../../test/lab/lists.ts'
 import { labCtx } from '../../test/lab/world.ts'
 import { reportAnswer } from '../answers/report.ts'
 import type { JsonObject } from '../base/json.ts'
@@ -21,14 +22,17 @@ const LISTED: LabNode = { A: ['127.0.0.2'], TXT: ['seen sending spam'] }
 const zen = (address: string) => `${address.split('.').reverse().join('.')}.zen.spamhaus.org`
 
 async function reportOf(zone: LabZone, pool: readonly Ip[] = []): Promise<JsonObject> {
-  const ctx = labCtx(zone, {
-    dial: async (host) => {
-      throw new DialError('timeout', String(host))
+  const ctx = labCtx(
+    { ...LIVE_LISTS, ...zone },
+    {
+      dial: async (host) => {
+        throw new DialError('timeout', String(host))
+      },
+      fetch: async () => {
+        throw new Error('no policy is fetched here')
+      },
     },
-    fetch: async () => {
-      throw new Error('no policy is fetched here')
-    },
-  })
+  )
   const deps = labDeps(ctx)
   const sourcePool = labPool(ctx, deps.blacklists, pool)
   const input = readInput(report.input, { domain: 'a.example' })
