@@ -2,7 +2,7 @@ import type { MailHosts } from '../mailhosts/mailhosts.ts'
 import { noMailReason } from '../mailhosts/no-mail.ts'
 import type { LookupFailure } from './check.ts'
 import type { DomainContext, Role } from './context.ts'
-import { type DmarcFacts, standingOf } from './dmarc/index.ts'
+import { type DmarcFacts, publishedPolicyOf } from './dmarc/index.ts'
 import type { MxFacts } from './mx/index.ts'
 import type { SpfFacts } from './spf/index.ts'
 import type { StarttlsFacts } from './tls-host.ts'
@@ -91,8 +91,8 @@ function noMailIn(mail: MailHosts, role: Role): string | undefined {
 /** The domain above whose record enforces a policy for this name; undefined where none does. */
 function policyFrom(dmarc: DmarcFacts | undefined): string | undefined {
   if (!dmarc?.applied?.inherited) return undefined
-  const standing = standingOf(dmarc)
-  return standing.kind === 'policy' && standing.effective !== 'none' ? dmarc.applied.domain : undefined
+  const published = publishedPolicyOf(dmarc)
+  return published.kind === 'policy' && published.effective !== 'none' ? dmarc.applied.domain : undefined
 }
 
 function because({ kind }: MailHosts, spf: SpfFacts | undefined, sends: boolean | null): string {

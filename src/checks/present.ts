@@ -12,13 +12,14 @@ const MAX_EVIDENCE = 2_000
 export function presentFinding(table: FindingTable, finding: Finding): FindingAnswer {
   const words = table[finding.id]
   if (!words) throw new Error(`the finding ${finding.id} is in no table`)
+  const repair = words.advice?.(finding.args ?? {}, finding.fix !== undefined) ?? words.repair
   return {
     id: finding.id,
     severity: words.severity,
     title: words.title,
     detail: printable(words.detail(finding.args ?? {}), MAX_EVIDENCE),
     ...(finding.evidence === undefined ? {} : { evidence: printable(finding.evidence, MAX_EVIDENCE) }),
-    ...(words.repair === undefined ? {} : { repair: words.repair }),
+    ...(repair === undefined ? {} : { repair: printable(repair, MAX_EVIDENCE) }),
     ...(finding.fix ? { fix: { type: 'dns' as const, ...finding.fix } } : {}),
     reference: words.reference,
   }

@@ -1,5 +1,5 @@
 import type { Outcome } from '../checks/check.ts'
-import { type DmarcFacts, standingOf } from '../checks/dmarc/index.ts'
+import { type DmarcFacts, publishedPolicyOf } from '../checks/dmarc/index.ts'
 import { type MxFacts, resolvable } from '../checks/mx/index.ts'
 import { bestStates, type PtrFacts } from '../checks/ptr/index.ts'
 import type { SpfFacts } from '../checks/spf/index.ts'
@@ -61,19 +61,19 @@ export function fromPtr(outcome: Outcome<PtrFacts>): PtrScoreInput {
 /** What the score needs of the DMARC check. */
 export function fromDmarc(outcome: Outcome<DmarcFacts>): DmarcScoreInput {
   if (!outcome.facts) return { state: 'unknown' }
-  const standing = standingOf(outcome.facts)
-  if (standing.kind !== 'policy') {
-    if (standing.kind === 'unknown') return { state: 'unknown' }
-    if (standing.kind === 'none') return { state: 'none', finding: firstOf(outcome, ABSENT) ?? 'dmarc.no_record' }
+  const published = publishedPolicyOf(outcome.facts)
+  if (published.kind !== 'policy') {
+    if (published.kind === 'unknown') return { state: 'unknown' }
+    if (published.kind === 'none') return { state: 'none', finding: firstOf(outcome, ABSENT) ?? 'dmarc.no_record' }
     return { state: 'unusable', finding: firstOf(outcome, UNUSABLE) ?? 'dmarc.malformed' }
   }
   return {
     state: 'record',
-    effective: standing.effective,
-    rua: standing.reporting,
-    subdomainsWeaker: !standing.subdomainsCovered,
+    effective: published.effective,
+    rua: published.reporting,
+    subdomainsWeaker: !published.subdomainsCovered,
     ...told('policyFinding', firstOf(outcome, WEAK_POLICY)),
-    ...partial(outcome.facts, standing.effective),
+    ...partial(outcome.facts, published.effective),
     ...told('pctFinding', firstOf(outcome, ['dmarc.pct_partial'])),
     ...told('ruaFinding', firstOf(outcome, WITHOUT_REPORTS)),
     ...told('subdomainsFinding', firstOf(outcome, ['dmarc.subdomains_weaker'])),
@@ -112,6 +112,7 @@ const WITHOUT_REPORTS = [
   'dmarc.no_rua',
   'dmarc.rua_unreachable',
   'dmarc.report_unauthorized',
+  'dmarc.rua_unreachable',
   'dmarc.report_unknown',
   'dmarc.report_uri',
   'dmarc.report_scheme',

@@ -1,6 +1,6 @@
 import { type Domain, parseDomain } from '../../names/domain.ts'
 import type { Ctx } from '../../world.ts'
-import { type DmarcFacts, lookupDmarc, standingOf } from '../dmarc/index.ts'
+import { type DmarcFacts, lookupPolicy, publishedPolicyOf } from '../dmarc/index.ts'
 import { type OneRecord, oneRecord } from '../one-record.ts'
 import { fetchLogo, type Logo } from './logo.ts'
 import { type BimiRecord, isBimi, locationProblem, otherImage, parseBimi, resemblesBimi } from './parse.ts'
@@ -28,12 +28,12 @@ type Found = Pick<BimiFacts, 'at'> & OneRecord<BimiRecord>
  */
 export async function lookupBimi(ctx: Asker, domain: Domain): Promise<BimiFacts> {
   const own = recordsAt(ctx, domain).then((at) => withLogo(ctx, at))
-  const [found, dmarc] = await Promise.all([own, lookupDmarc(ctx, domain)])
+  const [found, dmarc] = await Promise.all([own, lookupPolicy(ctx, domain)])
   const above = parseDomain(dmarc.walk.organizationalDomain ?? domain)
   if (!above.ok || above.value === domain) return { domain, ...found, dmarc: enforcementOf([dmarc]) }
   const [organizational, its] = await Promise.all([
     found.count === 0 ? recordsAt(ctx, above.value).then((at) => withLogo(ctx, at)) : found,
-    lookupDmarc(ctx, above.value),
+    lookupPolicy(ctx, above.value),
   ])
   const chosen = organizational.count === 0 && organizational.lookalike === undefined ? found : organizational
   return { domain, ...chosen, dmarc: enforcementOf([dmarc, its]) }
@@ -60,14 +60,14 @@ function enforcementOf(both: readonly DmarcFacts[]): Enforcement {
 
 function enforcementAt(facts: DmarcFacts): Enforcement {
   const short = (reason: string): Enforcement => ({ kind: 'not_enforced', reason: `${facts.domain} ${reason}` })
-  const standing = standingOf(facts)
-  if (standing.kind === 'unknown') return { kind: 'unknown', reason: facts.unknown ?? '' }
-  if (standing.kind !== 'policy') return short('has no usable DMARC record')
-  if (standing.effective === 'none') return short('has the DMARC policy none')
+  const published = publishedPolicyOf(facts)
+  if (published.kind === 'unknown') return { kind: 'unknown', reason: facts.unknown ?? '' }
+  if (published.kind !== 'policy') return short('has no usable DMARC record')
+  if (published.effective === 'none') return short('has the DMARC policy none')
   if (facts.applied?.policies?.sp === 'none') return short('has the DMARC policy none for subdomains')
   const pct = facts.applied?.reading.record.removed.pct
   const partial = pct !== undefined && !/^0*100$/.test(pct)
-  return standing.effective === 'quarantine' && partial
+  return published.effective === 'quarantine' && partial
     ? short('has a DMARC policy for a share of the mail only (pct)')
     : { kind: 'enforced' }
 }

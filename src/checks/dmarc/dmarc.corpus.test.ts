@@ -3,7 +3,7 @@ import { corpus } from '../../../test/lab/corpora.ts'
 import { type LabZone, labDns } from '../../../test/lab/dns.ts'
 import { domain, parseDomain } from '../../names/domain.ts'
 import { aligned } from './align.ts'
-import { standingOf } from './facts.ts'
+import { publishedPolicyOf } from './facts.ts'
 import { lookupDmarc } from './lookup.ts'
 import { parseDmarc } from './parse.ts'
 import { policiesOf } from './policy.ts'
@@ -50,7 +50,7 @@ async function evaluate(row: Case, zone: LabZone) {
   const { resolve } = labDns(zone)
   const lookup = (name: string) => lookupDmarc({ resolve, signal: AbortSignal.timeout(5_000) }, domain(name))
   const facts = await lookup(row.from_domain)
-  const standing = standingOf(facts)
+  const standing = publishedPolicyOf(facts)
   const record = facts.applied?.reading.record
   if (standing.kind !== 'policy' || !record)
     return { result: standing.kind === 'unknown' ? 'temperror' : 'none', facts }
@@ -120,7 +120,7 @@ describe.runIf(casesOf('lookup').length > 0)('public look-ups', () => {
       const facts = await lookupDmarc({ resolve, signal }, domain(row.domain))
       expect(facts.applied?.policies?.p ?? null).toBe(row.expect.p)
       const standings: Record<string, string> = { 'no record': 'none', 'multiple records': 'unusable', dns: 'unknown' }
-      expect(standingOf(facts).kind).toBe(row.expect.error === null ? 'policy' : standings[row.expect.error])
+      expect(publishedPolicyOf(facts).kind).toBe(row.expect.error === null ? 'policy' : standings[row.expect.error])
       return
     }
     if (row.kind === 'external_report') {

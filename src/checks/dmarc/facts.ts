@@ -1,5 +1,6 @@
 import type { Domain } from '../../names/domain.ts'
 import { registrableDomain } from '../../names/suffix.ts'
+import { shareOf } from './gentle.ts'
 import { type LegacyReading, legacyReading } from './legacy.ts'
 import { type DmarcReading, type Policy, parseDmarc } from './parse.ts'
 import { lowered, type Policies, policiesOf, weaker } from './policy.ts'
@@ -47,12 +48,14 @@ export type DmarcFacts = Discovery & {
   readonly ruf: readonly Destination[]
 }
 
-/** What the score needs to know (checks.md): `unusable` is several records or a broken one and nothing else found. */
-export type DmarcStanding =
+/** What receivers enforce, for the score: `unusable` is several records or a broken one, and nothing else found. */
+export type PublishedPolicy =
   | { readonly kind: 'unknown' | 'none' | 'unusable' }
   | {
       readonly kind: 'policy'
       readonly effective: Policy
+      /** Percentage of the mail that receivers of RFC 7489 apply the policy to (RFC 7489 §6.3 pct); 100 where it is not given. */
+      readonly share: number
       /** A valid `rua` that will get the reports; null where that could not be asked. */
       readonly reporting: boolean | null
       /** `sp` and `np` are not weaker than `p`. */
@@ -120,8 +123,8 @@ export const discardedSteps = (facts: Pick<Discovery, 'domain' | 'walk'>): Walk[
       (step.domain === facts.domain || registrableDomain(step.domain) !== undefined),
   )
 
-/** How the domain stands, for the score. */
-export function standingOf(facts: DmarcFacts): DmarcStanding {
+/** What receivers enforce for mail of this domain. */
+export function publishedPolicyOf(facts: DmarcFacts): PublishedPolicy {
   const { applied } = facts
   if (facts.unknown !== undefined) return { kind: 'unknown' }
   if (!applied) return { kind: discardedSteps(facts).length > 0 ? 'unusable' : 'none' }
@@ -130,13 +133,16 @@ export function standingOf(facts: DmarcFacts): DmarcStanding {
   return {
     kind: 'policy',
     effective: applied.effective,
+    share: shareOf(applied.reading),
     reporting: reportingOf(facts.rua),
     subdomainsCovered: !weaker(sp, p) && !weaker(np, p),
   }
 }
 
 function reportingOf(rua: readonly Destination[]): boolean | null {
-  const usable = rua.filter((uri) => uri.problem === undefined)
-  if (usable.some((uri) => uri.authorization === 'internal' || uri.authorization === 'authorized')) return true
-  return usable.some((uri) => uri.authorization === 'unknown') ? null : false
+  const usable = rua.filter(
+    ({ problem, authorization, takesMail }) => !problem && authorization !== 'unauthorized' && takesMail !== false,
+  )
+  if (usable.some(({ authorization, takesMail }) => authorization !== 'unknown' && takesMail !== null)) return true
+  return usable.length > 0 ? null : false
 }

@@ -13,21 +13,32 @@ type Asking = Pick<Ctx, 'resolve' | 'signal'>
 
 /**
  * Finds the DMARC record that governs `domain` by the tree walk (RFC 9989 §4.10), whether the domain exists, and who gets the reports (RFC 9990 §4).
- * One wave of at most 10 questions: the walk is asked at once and judged in order. Then one more for external report addresses, at most 10 hosts.
+ * One wave of at most 10 questions: the walk is asked at once and judged in order. Then the hosts of report addresses, at most 10: their agreement, and whether they take mail.
  * Never rejects with DnsError: a question without an answer is kept as such in the facts.
  */
 export async function lookupDmarc(ctx: Asking, domain: Domain): Promise<DmarcFacts> {
+  const { discovery, mx } = await lookupRecord(ctx, domain)
+  return { ...discovery, ...(await lookupDestinations(ctx, discovery, mx)) }
+}
+
+/** The first wave alone: the record and its policy, without the report addresses. */
+export async function lookupPolicy(ctx: Asking, domain: Domain): Promise<DmarcFacts> {
+  const { discovery } = await lookupRecord(ctx, domain)
+  return { ...discovery, rua: [], ruf: [] }
+}
+
+async function lookupRecord(ctx: Asking, domain: Domain) {
   const walk = walkDomains(domain).map((at) => ({ name: `_dmarc.${at}`, type: 'TXT' as const }))
   const questions = [...walk, { name: domain, type: 'TXT' as const }, { name: domain, type: 'MX' as const }]
   const answers = await atMost(10, questions, ({ name, type }) => ask(ctx, name, type))
   const txt = answers[walk.length] as Answer<'TXT'> | DnsError
-  const mx = answers[walk.length + 1] as Answer<'MX'> | DnsError
+  const mx = answers[walk.length + 1] as MxAnswer
   const discovery = discover(domain, {
     walk: answers.slice(0, walk.length).map((answer) => walkAnswer(answer as Answer<'TXT'> | DnsError)),
     txt: walkAnswer(txt),
     exists: existence([answers[0]!, txt, mx]),
   })
-  return { ...discovery, ...(await lookupDestinations(ctx, discovery)) }
+  return { discovery, mx }
 }
 
 const walkAnswer = (answer: Answer<'TXT'> | DnsError): WalkAnswer =>
@@ -42,14 +53,24 @@ function existence(answers: readonly (Answer | DnsError)[]): Existence {
   return known.some((answer) => !answer.name.startsWith('_dmarc.')) ? false : undefined
 }
 
-async function lookupDestinations(ctx: Asking, discovery: Discovery): Promise<Pick<DmarcFacts, 'rua' | 'ruf'>> {
+type MxAnswer = Answer<'MX'> | DnsError
+type Asked = Pick<Destination, 'authorization' | 'reason' | 'takesMail'>
+
+async function lookupDestinations(
+  ctx: Asking,
+  discovery: Discovery,
+  ownMx: MxAnswer,
+): Promise<Pick<DmarcFacts, 'rua' | 'ruf'>> {
   const { applied } = discovery
   if (!applied) return { rua: [], ruf: [] }
   const { rua, ruf } = applied.reading.record
-  const hosts = [...new Set([...rua, ...ruf].flatMap((uri) => (uri.problem === undefined ? uri.host! : [])))]
-  const answers = await atMost(MAX_DESTINATIONS, hosts.slice(0, MAX_DESTINATIONS), (host) =>
-    lookupAuthorization(ctx, discovery, host),
-  )
+  const valid = [...rua, ...ruf].filter((uri) => uri.problem === undefined)
+  const hosts = [...new Set(valid.map((uri) => uri.host!))]
+  const answers = await atMost(MAX_DESTINATIONS, hosts.slice(0, MAX_DESTINATIONS), (host) => {
+    const byMail = valid.some((uri) => uri.host === host && uri.scheme === 'mailto')
+    const mx = host === discovery.domain ? ownMx : byMail ? ask(ctx, host, 'MX') : undefined
+    return lookupHost(ctx, discovery, host, byMail ? mx : undefined)
+  })
   const byHost = new Map(hosts.map((host, i) => [host, answers[i]]))
   const destination = (uri: ReportUri): Destination => {
     if (uri.problem !== undefined) return { ...uri, authorization: 'invalid', reason: uri.problem }
@@ -57,6 +78,39 @@ async function lookupDestinations(ctx: Asking, discovery: Discovery): Promise<Pi
     return { ...uri, ...(byHost.get(uri.host!) ?? { authorization: 'unknown', reason: notAsked }) }
   }
   return { rua: rua.map(destination), ruf: ruf.map(destination) }
+}
+
+/** Whether one host gets reports: it has agreed, and where they go by mail, it takes mail. Both are asked at once. */
+async function lookupHost(
+  ctx: Asking,
+  discovery: Discovery,
+  host: Domain,
+  asking: Promise<MxAnswer> | MxAnswer | undefined,
+): Promise<Asked> {
+  const [agreed, mx] = await Promise.all([lookupAuthorization(ctx, discovery, host), asking])
+  if (!mx) return agreed
+  const mail = agreed.authorization === 'internal' ? await ownMail(ctx, host, mx) : mailOf(mx)
+  return { ...mail, ...agreed, ...(agreed.reason === undefined && mail.reason ? { reason: mail.reason } : {}) }
+}
+
+type Mail = Pick<Asked, 'takesMail' | 'reason'>
+
+/** Whether a host takes mail by its MX records; that another organization has agreed counts for more than their absence. */
+function mailOf(mx: MxAnswer): Mail {
+  if (mx instanceof DnsError) return { takesMail: null, reason: mx.message }
+  const isNull = mx.kind === 'found' && mx.records.every(({ exchange }) => exchange === '')
+  return isNull ? { takesMail: false, reason: 'it has a null MX' } : { takesMail: true } // RFC 7505 §3
+}
+
+/** The same of a host of the domain's own organization: an address will do for want of an MX (RFC 5321 §5.1). The mail hosts themselves are not asked for. */
+async function ownMail(ctx: Asking, host: Domain, mx: MxAnswer): Promise<Mail> {
+  if (mx instanceof DnsError || mx.kind === 'found') return mailOf(mx)
+  if (mx.kind === 'nxdomain') return { takesMail: false, reason: 'the name does not exist' }
+  const addresses = await Promise.all([ask(ctx, host, 'A'), ask(ctx, host, 'AAAA')])
+  if (addresses.some((answer) => !(answer instanceof DnsError) && answer.records.length > 0)) return { takesMail: true }
+  const failed = addresses.find((answer) => answer instanceof DnsError)
+  if (failed) return { takesMail: null, reason: failed.message }
+  return { takesMail: false, reason: 'it has neither an MX record nor an address' }
 }
 
 /** RFC 9990 §4: asked only where the organizational domains differ. */

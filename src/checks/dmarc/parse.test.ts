@@ -21,6 +21,7 @@ describe('the version (RFC 9989 §4.7 v)', () => {
     ['v=DMARC1 p=none', false, 'no ";": the value is "DMARC1 p=none"'],
     ['p=none; v=DMARC1', false, 'not the first tag'],
     [' v=DMARC1; p=none', false, 'nothing may stand before it (§4.8)'],
+    ['v=DMARC1\u00a0; p=none', false, 'a no-break space is no white space'],
     ['', false, 'empty'],
     ['v=spf1 -all', false, 'another kind of record'],
   ])('%j is a record: %j (%s)', (text, ok) => expect(parseDmarc(text).ok).toBe(ok))
@@ -28,7 +29,9 @@ describe('the version (RFC 9989 §4.7 v)', () => {
   it.each([
     ['v=dmarc1; p=none', true],
     ['v=DMARC1 p=none', true],
+    ['\u00a0v\u00a0= DMARC1; p=none', true],
     ['"v=DMARC1; p=none"', true],
+    ['\u201cv=DMARC1; p=none\u201d', true],
     ['v=spf1 -all', false],
     ['dmarc', false],
   ])('%j was meant to be one: %j', (text, meant) => expect(resemblesDmarc(text)).toBe(meant))
@@ -47,7 +50,11 @@ describe('policies (RFC 9989 §4.10.1)', () => {
     ['v=DMARC1; p=reject; sp=block; rua=mailto:r@a.example', 'none/none/none', 'a bad sp spoils p too'],
     ['v=DMARC1; p=reject; np=block', 'invalid', 'a bad np as well'],
     ['v=DMARC1; p=none; p=reject', 'duplicate', 'a tag twice (RFC 6376 §3.2)'],
-    ['v=DMARC1; P=reject', 'none/none/none', 'names of tags have case (RFC 6376 §3.2): P is unknown'],
+    ['v=DMARC1; P=reject; Sp=none', 'reject/none/none', 'names of tags in any case, as deployed receivers read them'],
+    ['v=DMARC1; p=none; P=reject', 'duplicate', 'one tag twice'],
+    ['v=DMARC1;\u00a0p=reject', 'none/none/none', 'a no-break space is part of the name: no p'],
+    ['v=DMARC1; p=reject\u00a0', 'invalid', 'a no-break space is part of the value'],
+    ['v=DMARC1;\tp\t=\treject\t; sp=none', 'reject/none/none', 'a tab is white space'],
   ])('%j gives %s (%s)', (text, expected) => {
     const policies = policiesOf(read(text))
     expect(typeof policies === 'string' ? policies : `${policies.p}/${policies.sp}/${policies.np}`).toBe(expected)

@@ -36,6 +36,8 @@ export type DmarcReading = {
   readonly faults: readonly Fault[]
   /** Names of tags that no registry knows, in order (RFC 9989 §4.7: ignored). */
   readonly unknown: readonly string[]
+  /** Names of tags that are not written in small letters, as written. */
+  readonly capitals: readonly string[]
   /** `p` stands right after `v`, as RFC 7489 §6.3 wanted it. */
   readonly policySecond: boolean
 }
@@ -43,8 +45,9 @@ export type DmarcReading = {
 /** Tags of one record that are read. */
 export const MAX_TAGS = 100
 
-const VERSION = /^v[ \t]*=[ \t]*DMARC1$/
-const LOOKALIKE = /^[ \t"'\\]*v[ \t]*=?[ \t]*dmarc/i
+const VERSION = /^[vV][ \t]*=[ \t]*DMARC1$/
+const MISPLACED_VERSION = /(?:^|[; \t])v=DMARC1\b/
+const LOOKALIKE = /^[^\x21-\x7e]*["'\\]*[^\x21-\x7e]*v[^\x21-\x7e]*[=:]?[^\x21-\x7e]*dmarc/i
 
 /**
  * Reads a TXT record as a DMARC policy record (RFC 9989 §4.7, §4.8). Not `ok` where the text does not begin with the tag `v=DMARC1`:
@@ -52,32 +55,50 @@ const LOOKALIKE = /^[ \t"'\\]*v[ \t]*=?[ \t]*dmarc/i
  */
 export function parseDmarc(text: string): Parsed<DmarcReading> {
   const items = itemsOf(text)
-  const first = items[0]!.text.trimEnd()
+  const first = trimmedEnd(items[0]!.text)
   // RFC 9989 §4.7 v: the value matches precisely, and the tag is the first. The tag's own name is an ABNF string, which has no case.
-  if (!VERSION.test(first.replace(/^V/, 'v'))) return problem('the record does not begin with the tag "v=DMARC1"', 0)
+  if (!VERSION.test(first)) return problem('the record does not begin with the tag "v=DMARC1"', 0)
   const faults: Fault[] = []
-  const tags = new Map<string, { value: string; at: number }>()
-  for (const [i, item] of items.slice(1, MAX_TAGS + 1).entries()) {
-    const body = item.text.trim()
-    if (body === '' && i === items.length - 2) break // one ";" may end the record
-    const at = item.at + (item.text.length - item.text.trimStart().length)
-    const [, name, written = ''] = /^([A-Za-z]+)[ \t]*=(.*)$/s.exec(body) ?? []
-    const value = written.trim()
-    if (name === undefined) faults.push({ kind: 'item', tag: '', value: body, at })
-    else if (tags.has(name)) faults.push({ kind: 'duplicate', tag: name, value, at })
-    else tags.set(name, { value, at })
-  }
+  const { tags, capitals } = tagsOf(items, faults)
+  if (first.startsWith('V')) capitals.unshift('V')
   if (items.length > MAX_TAGS + 1) faults.push({ kind: 'limit', tag: '', value: '', at: items[MAX_TAGS + 1]!.at })
   return parsed({
     record: recordOf(tags, faults),
     faults: faults.sort((a, b) => a.at - b.at),
     unknown: [...tags.keys()].filter((name) => !KNOWN.has(name)),
-    policySecond: /^[ \t]*p[ \t]*=/.test(items[1]?.text ?? ''),
+    capitals,
+    policySecond: /^[ \t]*p[ \t]*=/i.test(items[1]?.text ?? ''),
   })
 }
 
+type Item = { readonly text: string; readonly at: number }
+
+/** The tags behind the version, the first of each name; what is none, and repeats, are added to `faults`. Names are read in any case, as deployed receivers do. */
+function tagsOf(items: readonly Item[], faults: Fault[]): { readonly tags: Tags; readonly capitals: string[] } {
+  const tags = new Map<string, { value: string; at: number }>()
+  const capitals: string[] = []
+  for (const [i, item] of items.slice(1, MAX_TAGS + 1).entries()) {
+    const body = trimmed(item.text)
+    if (body === '' && i === items.length - 2) break // one ";" may end the record
+    const at = item.at + item.text.search(/[^ \t]|$/)
+    const [, written, text = ''] = /^([A-Za-z]+)[ \t]*=(.*)$/s.exec(body) ?? []
+    const name = written?.toLowerCase()
+    const value = trimmed(text)
+    if (name === undefined) faults.push({ kind: 'item', tag: '', value: body, at })
+    else if (tags.has(name)) faults.push({ kind: 'duplicate', tag: name, value, at })
+    else tags.set(name, { value, at })
+    if (written !== undefined && written !== name) capitals.push(written)
+  }
+  return { tags, capitals }
+}
+
+/** Without white space at its ends: space and tab (RFC 5234 WSP). A no-break space and any other octet is part of the text. */
+const trimmed = (text: string): string => trimmedEnd(text).replace(/^[ \t]+/, '')
+const trimmedEnd = (text: string): string => text.replace(/(?<![ \t])[ \t]+$/, '')
+
 /** Whether a text that is no DMARC record was probably meant to be one. */
-export const resemblesDmarc = (text: string): boolean => LOOKALIKE.test(text.slice(0, 64))
+export const resemblesDmarc = (text: string): boolean =>
+  LOOKALIKE.test(text.slice(0, 64)) || MISPLACED_VERSION.test(text.slice(0, 512))
 
 /** Prints a record in the order of RFC 7489 §6.3, defaults left out; `parseDmarc` of it gives the record again. */
 export function formatDmarc(record: DmarcRecord): string {
@@ -141,13 +162,13 @@ function recordOf(tags: Tags, faults: Fault[]): DmarcRecord {
 function failureOptions(tags: Tags, faults: Fault[]): readonly string[] {
   const found = tags.get('fo')
   if (found === undefined) return ['0']
-  const options = found.value.split(':', 10).map((option) => option.trim().toLowerCase())
+  const options = found.value.split(':', 10).map((option) => trimmed(option).toLowerCase())
   if (options.every((option) => /^[01ds]$/.test(option)) && found.value.length <= 64) return options
   faults.push({ kind: 'value', tag: 'fo', ...found })
   return ['0']
 }
 
-function itemsOf(text: string): { readonly text: string; readonly at: number }[] {
+function itemsOf(text: string): Item[] {
   let at = 0
   return text.split(';').map((item) => {
     const here = { text: item, at }

@@ -29,5 +29,8 @@ const STRENGTH: Record<Policy, number> = { none: 0, quarantine: 1, reject: 2 }
 
 export const weaker = (a: Policy, b: Policy): boolean => STRENGTH[a] < STRENGTH[b]
 
+/** The weaker of two policies; one that is not given is `none` (RFC 9989 §4.7). */
+export const weakest = (a: Policy = 'none', b: Policy = 'none'): Policy => (weaker(b, a) ? b : a)
+
 /** The policy that is applied while testing: one step lower (RFC 9989 §4.7 t). */
 export const lowered = (policy: Policy): Policy => (policy === 'reject' ? 'quarantine' : 'none')

@@ -2,26 +2,34 @@ import { printable } from '../../base/text.ts'
 import type { Finding } from '../check.ts'
 import type { Applied, DmarcFacts } from './facts.ts'
 import { finding } from './finding.ts'
-import { authorizationFix, changedFix } from './fixes.ts'
+import { authorizationFix, type Basis, changedFix } from './fixes.ts'
+import type { Mail } from './policy-findings.ts'
 import { type Destination, MAX_DESTINATIONS } from './reports.ts'
 
 /** Destinations that are told one by one. */
 const MAX_TOLD = 10
 
 /** What is to say of where reports go (RFC 9989 §4.7 rua and ruf, RFC 9990 §4). */
-export function reportFindings(facts: DmarcFacts, applied: Applied): Finding[] {
+export function reportFindings(facts: DmarcFacts, applied: Applied, basis: Basis, context: Mail): Finding[] {
   const all = [...facts.rua, ...facts.ruf]
   const hosts = [...new Map(all.flatMap((uri) => (uri.host ? [[uri.host, uri] as const] : []))).values()]
   const of = (authorization: Destination['authorization']): Destination[] =>
     hosts.filter((uri) => uri.authorization === authorization).slice(0, MAX_TOLD)
   const invalid = all.filter((uri) => uri.problem !== undefined).slice(0, MAX_TOLD)
   const schemes = all.filter((uri) => uri.problem === undefined && uri.scheme !== 'mailto').slice(0, MAX_TOLD)
+  // Of a host that has not agreed nothing more is told; a domain that takes no mail cannot take its own reports.
+  const takesNone = hosts.filter(
+    (uri) =>
+      uri.authorization !== 'unauthorized' &&
+      (uri.takesMail === false ||
+        (uri.takesMail !== undefined && uri.host === facts.domain && context.takes === false)),
+  )
   return [
     ...invalid.map((uri) =>
       finding(
         'dmarc.report_uri',
         { uri: printable(uri.uri, 120), problem: uri.problem ?? '' },
-        { evidence: applied.text, fix: changedFix(applied, {}) },
+        { evidence: applied.text, fix: changedFix(basis) },
       ),
     ),
     ...schemes.map((uri) => finding('dmarc.report_scheme', { uri: printable(uri.uri, 120), scheme: uri.scheme })),
@@ -32,6 +40,10 @@ export function reportFindings(facts: DmarcFacts, applied: Applied): Finding[] {
         { evidence: uri.uri, fix: authorizationFix(applied, uri) },
       ),
     ),
+    ...takesNone.slice(0, MAX_TOLD).map((uri) => {
+      const reason = uri.takesMail === false ? (uri.reason ?? '') : 'the domain takes no mail'
+      return finding('dmarc.rua_unreachable', { host: uri.host!, reason }, { evidence: uri.uri })
+    }),
     ...of('unknown').map((uri) => finding('dmarc.report_unknown', { host: uri.host!, reason: uri.reason ?? '' })),
     ...(hosts.length > MAX_DESTINATIONS
       ? [finding('dmarc.report_limit', { hosts: hosts.length, limit: MAX_DESTINATIONS })]

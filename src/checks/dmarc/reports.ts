@@ -9,8 +9,10 @@ import type { ReportUri } from './uri.ts'
 export type Authorization = 'internal' | 'authorized' | 'unauthorized' | 'unknown' | 'invalid'
 export type Destination = ReportUri & {
   readonly authorization: Authorization
-  /** Why it is unauthorized or unknown, in words. */
+  /** Why it is unauthorized, unknown or unreachable, in words. */
   readonly reason?: string
+  /** Whether the host of a `mailto:` takes mail; null: could not be asked; absent: not asked. */
+  readonly takesMail?: boolean | null
 }
 
 /** Destinations that are asked; the rest is `unknown`. */

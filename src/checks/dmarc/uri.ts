@@ -19,10 +19,27 @@ export const MAX_URIS = 50
 /** Reads a comma-separated list of report URIs (RFC 9989 §4.8 dmarc-urilist). Gives at most {@link MAX_URIS} and how many were written. */
 export function parseReportUris(value: string): { readonly uris: readonly ReportUri[]; readonly written: number } {
   const items = value.split(',')
-  return { uris: items.slice(0, MAX_URIS).map((item) => parseReportUri(item.trim())), written: items.length }
+  return { uris: items.slice(0, MAX_URIS).map((item) => parseReportUri(trimmed(item))), written: items.length }
+}
+
+/** An address that can be made out in a text that is no URI. */
+const ADDRESS = /[A-Za-z0-9._%+=&~-]{1,64}@[A-Za-z0-9.-]{1,253}[A-Za-z0-9]/g
+
+/** The addresses that the owner of a wrong URI plainly meant, as `mailto:` URIs (`r@a.example`, `mailto://r@a.example`); empty where none can be made out. */
+export function mendedUris({ uri, scheme }: ReportUri): readonly ReportUri[] {
+  if (scheme !== '' && scheme !== 'mailto') return []
+  const addresses =
+    uri
+      .slice(0, 1_000)
+      .replace(/(?<=^|[\s,;<])mail[ \t]?to[:;=/ \t]*/gi, ' ')
+      .match(ADDRESS) ?? []
+  return addresses.map((address) => parseReportUri(`mailto:${address}`)).filter((one) => one.problem === undefined)
 }
 
 export const formatReportUri = (uri: ReportUri): string => `${uri.uri}${uri.size ?? ''}`
+
+/** Without the white space of RFC 5234 at its ends; a no-break space is part of the URI. */
+const trimmed = (text: string): string => text.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, '')
 
 const SIZE = /^[ \t]*\d{1,20}[ \t]*[kmgt]?$/i
 const SCHEME = /^[a-z][a-z0-9+.-]{0,30}:/i
@@ -33,7 +50,7 @@ function parseReportUri(text: string): ReportUri {
   const mark = text.lastIndexOf('!')
   // RFC 9989 §4.8: "!" must be encoded, so one that is not can only begin the size of RFC 7489 §6.2.
   const sized = mark >= 0 && SIZE.test(text.slice(mark + 1))
-  const uri = (sized ? text.slice(0, mark) : text).trim()
+  const uri = trimmed(sized ? text.slice(0, mark) : text)
   const scheme = SCHEME.exec(uri)?.[0].slice(0, -1).toLowerCase() ?? ''
   const base = { uri, scheme, ...(sized ? { size: text.slice(mark).replace(/[ \t]+/g, '') } : {}) }
   const wrong = problemOf(uri, scheme)

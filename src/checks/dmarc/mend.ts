@@ -1,0 +1,183 @@
+import { type DmarcRecord, type Policy, parseDmarc } from './parse.ts'
+import { weakest } from './policy.ts'
+import { mendedUris, parseReportUris } from './uri.ts'
+
+/** What somebody who published a record did to it without meaning to. */
+export type Slip =
+  | 'leading_space'
+  | 'hidden_character'
+  | 'quotes'
+  | 'backslashes'
+  | 'version'
+  | 'separator'
+  | 'two_records'
+
+export type Mended = {
+  readonly record: DmarcRecord
+  /** In the order of the list above, each once. */
+  readonly slips: readonly Slip[]
+  /** The first character that is neither printable ASCII nor a tab. */
+  readonly hidden?: { readonly code: string; readonly at: number }
+}
+
+/** Characters of a text that are mended. */
+const MAX_TEXT = 4_096
+const TAGS = 'sp|np|p|rua|ruf|adkim|aspf|fo|psd|pct|rf|ri|t'
+const TAG = new RegExp(`^(${TAGS})[ \\t]*[=:][ \\t]*(.*)$`, 'is')
+/** A further tag behind white space or a comma, where a ";" was forgotten. */
+const FORGOTTEN = new RegExp(`[ \\t,]+(?=(?:${TAGS}|v)[ \\t]*=)`, 'gi')
+/** A further tag right behind a value that is complete: the strings of a TXT record are joined without a space (RFC 9989 §4.5, RFC 7208 §3.3). */
+const JOINED_VALUE = new RegExp(
+  `^((?:[sn]?p)[ \\t]*=[ \\t]*(?:none|quarantine|reject)|(?:adkim|aspf)[ \\t]*=[ \\t]*[rs]|pct[ \\t]*=[ \\t]*\\d{1,3}|t[ \\t]*=[ \\t]*[yn])(?=(?:${TAGS}|v)[ \\t]*=)`,
+  'i',
+)
+const JOINED_URI =
+  /^(ru[af][ \t]*=[^?]*?\.[a-z]{2,24}?)(?=(?:ru[af]|adkim|aspf|pct|psd|[sn]p|fo)[ \t]*=|v[ \t]*=[ \t]*dmarc)/i
+const VERSION = /^v[ \t]*[=:]?[ \t]*dmarc[ \t_-]?1?/i
+
+/**
+ * What the owner of a faulty record plainly meant: without hidden characters, quotes and backslashes, with the separators that were forgotten or lost where strings were
+ * joined, addresses with their `mailto:`, and two records in one text made one with the weaker policies and all addresses. A policy that cannot be read is `none`.
+ * Undefined where the text has no version.
+ */
+export function mendDmarc(text: string): Mended | undefined {
+  const cut = text.slice(0, MAX_TEXT)
+  const { cleaned, slips, hidden } = clean(cut)
+  const version = /(?<=^|[; \t])v[ \t]*[=:]?[ \t]*dmarc[ \t_-]?1?/i.exec(cleaned)
+  if (!version) return undefined
+  const after = cleaned.slice(version.index + version[0].length)
+  if (version.index > 0 || !/^[vV][ \t]*=[ \t]*DMARC1$/.test(version[0])) slips.add('version')
+  const { records, separated } = recordsOf(`${after};${cleaned.slice(0, version.index)}`)
+  if (separated || !/^[ \t]*(?:;|$)/.test(after)) slips.add('separator')
+  if (records.length > 1) slips.add('two_records')
+  const record = merged(records.map(readTags))
+  return { record, slips: ORDER.filter((slip) => slips.has(slip)), ...(hidden ? { hidden } : {}) }
+}
+
+const ORDER: readonly Slip[] = [
+  'leading_space',
+  'hidden_character',
+  'quotes',
+  'backslashes',
+  'version',
+  'separator',
+  'two_records',
+]
+
+/** The text in printable ASCII, without quotes and backslashes, and what that took away. */
+function clean(text: string) {
+  const slips = new Set<Slip>()
+  const at = text.search(/[^\x20-\x7e\t]/)
+  const hidden = at < 0 ? undefined : { code: codeOf(text.codePointAt(at)!), at }
+  if (hidden) slips.add('hidden_character')
+  // A no-break space of UTF-8 that was read one octet a character begins with U+00C2.
+  const ascii = text
+    .replace(/\u00c2?[\s\u200b]/g, (space) => (space === '\t' ? '\t' : ' '))
+    .replace(/[^\x20-\x7e\t]/g, '')
+  if (/^[ \t]/.test(text)) slips.add('leading_space')
+  const unquoted = ascii.replace(/["`]|(?<=^|[\s;,=])'|'(?=$|[\s;,])/g, '')
+  if (unquoted !== ascii) slips.add('quotes')
+  const cleaned = unquoted.replaceAll('\\', '').trim()
+  if (unquoted.includes('\\')) slips.add('backslashes')
+  return { cleaned, slips, hidden }
+}
+
+const codeOf = (point: number): string => `U+${point.toString(16).toUpperCase().padStart(4, '0')}`
+
+/** The items of each record in a text whose first version was taken out, and whether a separator had to be put between some. */
+function recordsOf(text: string): { readonly records: readonly (readonly string[])[]; readonly separated: boolean } {
+  const records: string[][] = [[]]
+  const written = text
+    .replace(/^[;:,.\s]+/, '')
+    .split(';')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+  const parts = written.flatMap((item) => item.split(FORGOTTEN).flatMap(unjoined))
+  for (const part of parts) {
+    const version = VERSION.exec(part)
+    if (version) records.push([])
+    const rest = version ? part.slice(version[0].length).replace(/^[;:,.\s]+/, '') : part
+    if (rest !== '') records.at(-1)!.push(rest)
+  }
+  return {
+    records: records.filter((items, i) => items.length > 0 || i === 0),
+    separated: parts.length > written.length,
+  }
+}
+
+/** An item parted where one tag runs into the next. */
+function unjoined(item: string): readonly string[] {
+  const out: string[] = []
+  let rest = item.trim()
+  for (;;) {
+    const joined = JOINED_VALUE.exec(rest) ?? JOINED_URI.exec(rest)
+    if (!joined || out.length >= 20) return [...out, rest]
+    out.push(joined[0])
+    rest = rest.slice(joined[0].length)
+  }
+}
+
+/** The record that the items of one text mean. */
+function readTags(items: readonly string[]): DmarcRecord {
+  const tags = new Map<string, string>()
+  let last: string | undefined
+  for (const item of items) {
+    const [, name, value = ''] = TAG.exec(item) ?? []
+    const tag = name?.toLowerCase()
+    const before = tags.get(tag ?? last ?? '')
+    const isList = tag === 'rua' || tag === 'ruf'
+    // A list of addresses that was parted with ";" in place of ",".
+    if (tag === undefined && (last === 'rua' || last === 'ruf') && item.includes('@'))
+      tags.set(last, `${before},${item}`)
+    else if (tag !== undefined && before === undefined) tags.set(tag, value)
+    else if (tag !== undefined && isList) tags.set(tag, `${before},${value}`)
+    else if (tag !== undefined && /^[sn]?p$/.test(tag)) tags.set(tag, weakest(policyIn(before), policyIn(value)))
+    last = tag ?? last
+  }
+  for (const tag of ['p', 'sp', 'np']) if (tags.has(tag)) tags.set(tag, policyIn(tags.get(tag)))
+  for (const tag of ['rua', 'ruf']) if (tags.has(tag)) tags.set(tag, urisIn(tags.get(tag)!))
+  const text = [...tags].map(([tag, value]) => `; ${tag}=${value}`).join('')
+  const reading = parseDmarc(`v=DMARC1${text}`)
+  if (!reading.ok) throw new Error('a record with its version is one')
+  return reading.value.record
+}
+
+/** The policy that a word means: its first letters tell, as in "rejct" and "quarantined". What cannot be read is `none`. */
+function policyIn(value = ''): Policy {
+  const word = value.toLowerCase().replace(/[^a-z]/g, '')
+  if (word.startsWith('rej')) return 'reject'
+  return word.startsWith('qua') ? 'quarantine' : 'none'
+}
+
+const urisIn = (value: string): string =>
+  parseReportUris(value)
+    .uris.flatMap((uri) => (uri.problem === undefined ? [uri] : mendedUris(uri)))
+    .map(({ uri, size }) => `${uri}${size ?? ''}`)
+    .join(',')
+
+/** One record of several: the weakest policies and all addresses. */
+function merged(records: readonly DmarcRecord[]): DmarcRecord {
+  const [first, ...others] = records
+  if (first === undefined || others.length === 0) return first ?? readTags([])
+  return others.reduce(mergeTwo, first)
+}
+
+/** Two records as one: of each policy the weaker, what the first has of the other tags, all addresses, each once. */
+export function mergeTwo(a: DmarcRecord, b: DmarcRecord): DmarcRecord {
+  const uris = (tag: 'rua' | 'ruf') =>
+    [...new Map([...a[tag], ...b[tag]].map((uri) => [uri.uri, uri])).values()].slice(0, 10)
+  const p = weakest(a.p, b.p)
+  const sp = weakest(a.sp ?? a.p, b.sp ?? b.p)
+  const np = weakest(a.np ?? a.sp ?? a.p, b.np ?? b.sp ?? b.p)
+  const { sp: _, np: __, ...rest } = a
+  return {
+    ...rest,
+    p,
+    ...(sp === p ? {} : { sp }),
+    ...(np === sp ? {} : { np }),
+    testing: a.testing || b.testing,
+    removed: { ...b.removed, ...a.removed },
+    rua: uris('rua'),
+    ruf: uris('ruf'),
+  }
+}

@@ -1,0 +1,61 @@
+import { printable } from '../../base/text.ts'
+import type { Finding } from '../check.ts'
+import type { DomainContext } from '../context.ts'
+import type { Applied } from './facts.ts'
+import { finding } from './finding.ts'
+import { type Basis, changedFix, isSoftened, refusingFix, reported, stepFix, subdomainFix } from './fixes.ts'
+import { invalidPolicyTags, weaker } from './policy.ts'
+
+/** Which mail the domain has. */
+export type Mail = Pick<DomainContext, 'role' | 'takes'>
+export const hasNoMail = ({ role }: Mail): boolean => role === 'parked'
+
+/** A record that receivers cannot apply (RFC 9989 §4.10.1). */
+export function brokenFinding(applied: Applied, basis: Basis): Finding {
+  const { text: evidence, domain, reading } = applied
+  const fix = changedFix(basis)
+  const softened = isSoftened(fix)
+  if (applied.broken === 'duplicate') {
+    const tags = [...new Set(reading.faults.filter((fault) => fault.kind === 'duplicate').map((fault) => fault.tag))]
+    return finding('dmarc.duplicate_tag', { domain, tags, softened }, { evidence, fix })
+  }
+  const fault = reading.faults.find((candidate) => candidate.tag === invalidPolicyTags(reading)[0])!
+  const args = { domain, tag: fault.tag, value: printable(fault.value, 80), at: fault.at, softened }
+  return finding('dmarc.unusable_policy', args, { evidence, fix })
+}
+
+/** What is to say of the policy, of subdomains, and of a record without report addresses. */
+export function policyFindings(applied: Applied, basis: Basis, context: Mail): Finding[] {
+  const { policies, text: evidence, reading } = applied
+  const tags = invalidPolicyTags(reading)
+  const mended = changedFix(basis)
+  if (tags.length > 0)
+    return [finding('dmarc.invalid_policy', { tags, softened: isSoftened(mended) }, { evidence, fix: mended })]
+  const out: Finding[] = []
+  if (reading.record.p === undefined)
+    out.push(finding('dmarc.missing_policy', { softened: isSoftened(mended) }, { evidence, fix: mended }))
+  out.push(...strengthFindings(applied, basis, context))
+  if (policies && (weaker(policies.sp, policies.p) || weaker(policies.np, policies.p)))
+    out.push(finding('dmarc.subdomains_weaker', { ...policies }, { evidence, fix: subdomainFix(basis) }))
+  if (reading.record.rua.length === 0 && context.takes !== false) {
+    const fix = canReport(applied, context) ? changedFix(reported(basis)) : undefined
+    out.push(finding('dmarc.no_rua', {}, { evidence, fix }))
+  }
+  return out
+}
+
+/** Reports are proposed to the domain itself only, where it takes mail: of a domain above nobody asked. */
+const canReport = (applied: Applied, { takes }: Mail): boolean => takes !== false && !applied.inherited
+
+/** A policy that asks for little. */
+function strengthFindings(applied: Applied, basis: Basis, context: Mail): Finding[] {
+  const { effective, policy, text: evidence } = applied
+  if (applied.reading.record.testing && policy !== undefined && policy !== 'none') {
+    const args = { policy, effective: effective! }
+    return [finding('dmarc.testing', args, { evidence, fix: changedFix(basis, { testing: false }) })]
+  }
+  if (effective === 'quarantine') return [finding('dmarc.policy_quarantine', {}, { evidence })]
+  if (effective !== 'none') return []
+  const fix = hasNoMail(context) ? refusingFix(basis) : stepFix(canReport(applied, context) ? reported(basis) : basis)
+  return [finding('dmarc.policy_none', { tag: applied.tag, softened: isSoftened(fix) }, { evidence, fix })]
+}

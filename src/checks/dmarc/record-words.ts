@@ -1,0 +1,126 @@
+import { type Args, defineFindings, list } from '../check.ts'
+
+/** What to do where the record shown asks for one step less than its owner wrote, since nobody applies what was written until now. */
+export const softened = (args: Args, isOffered: boolean): string | undefined =>
+  args.softened === true && isOffered
+    ? 'Publish the record shown. It asks for one step less than the policy that was written (t=y, and pct=0 for older receivers), since no receiver applies that today; remove both when the reports show that all of your own mail passes.'
+    : undefined
+
+/** Findings about the text of a record. */
+export const recordFindings = defineFindings({
+  'dmarc.syntax': {
+    severity: 'low',
+    title: 'Part of the DMARC record is no tag',
+    detail: ({ value, at }) => `At character ${at}, ${JSON.stringify(value)} is no tag=value; receivers ignore it.`,
+    repair: 'Remove it, or write it as a tag.',
+    reference: 'RFC 9989 §4.8',
+  },
+  'dmarc.hidden_character': {
+    severity: 'medium',
+    title: 'Invisible character in the DMARC record',
+    detail: ({ code, at, tags }) =>
+      `At character ${at}, the record has ${code}, which receivers take as part of the tag: ${list(tags)} is not read as it was meant. It often comes along when a record is copied from a web page.`,
+    repair: 'Type the record anew, with plain spaces.',
+    advice: softened,
+    reference: 'RFC 9989 §4.8',
+  },
+  'dmarc.quotes': {
+    severity: 'medium',
+    title: 'Quotation marks or backslashes in the DMARC record',
+    detail: ({ tags }) =>
+      `Quotation marks or backslashes are part of the text, so that ${list(tags)} is not read as it was meant. Forms of DNS providers add the outer quotation marks themselves.`,
+    repair: 'Publish the record without them.',
+    advice: softened,
+    reference: 'RFC 9989 §4.8',
+  },
+  'dmarc.separator': {
+    severity: 'medium',
+    title: 'Missing semicolon in the DMARC record',
+    detail: ({ tags }) =>
+      `Two tags stand without a semicolon between them, so that ${list(tags)} is not read as it was meant. Where a TXT record has several strings, they are joined without a space.`,
+    repair: 'Put a semicolon between any two tags.',
+    advice: softened,
+    reference: 'RFC 9989 §4.8',
+  },
+  'dmarc.two_records': {
+    severity: 'high',
+    title: 'Two DMARC records in one text',
+    detail: () => 'The text has "v=DMARC1" twice: it repeats tags, which makes the whole record invalid.',
+    repair: 'Publish one record.',
+    advice: softened,
+    reference: 'RFC 6376 §3.2',
+  },
+  'dmarc.ignored_value': {
+    severity: 'low',
+    title: 'Invalid value of a DMARC tag',
+    detail: ({ tag, value, at }) =>
+      `At character ${at}, ${tag}=${value} means nothing; receivers use the default of ${tag}.`,
+    repair: 'Correct or remove the tag.',
+    reference: 'RFC 9989 §4.7',
+  },
+  'dmarc.limit': {
+    severity: 'low',
+    title: 'DMARC record too large to be read in full',
+    detail: ({ limits, faults }) =>
+      `Only part of the record was read (${list(limits) || 'its faults'}): at most 100 tags, 50 addresses a list, and 10 of its ${faults} ignored parts are listed.`,
+    repair: 'Shorten the record.',
+    reference: 'RFC 9989 §4.8',
+  },
+  'dmarc.unknown_tags': {
+    severity: 'info',
+    title: 'Unknown DMARC tags',
+    detail: ({ tags }) => `Receivers ignore ${list(tags)}.`,
+    reference: 'RFC 9989 §4.7',
+  },
+  'dmarc.tag_case': {
+    severity: 'info',
+    title: 'DMARC tags in capital letters',
+    detail: ({ tags }) =>
+      `${list(tags)}: the standard writes names of tags in small letters. Deployed receivers read them in any case.`,
+    reference: 'RFC 9989 §4.8',
+  },
+  'dmarc.removed_tags': {
+    severity: 'info',
+    title: 'DMARC tags that were removed from the standard',
+    detail: ({ tags }) => `${list(tags)}: no longer part of the standard, and without effect at newer receivers.`,
+    repair: 'Publish the record without it.',
+    reference: 'RFC 9989 §9.3',
+  },
+  'dmarc.pct_partial': {
+    severity: 'medium',
+    title: 'DMARC policy for a share of the mail',
+    detail: ({ pct, policy }) =>
+      `pct=${pct} was removed from the standard: newer receivers apply ${policy} to all mail, older ones to ${pct} % of it.`,
+    repair:
+      'Raise pct in steps while the reports show that your own mail passes, and remove it at 100. To go back to testing everywhere, add t=y.',
+    reference: 'RFC 9989 Appendix A.6',
+  },
+  'dmarc.size_suffix': {
+    severity: 'info',
+    title: 'A size limit on a report address',
+    detail: () => 'The "!" with a size behind a report address was removed from the standard; reporters ignore it.',
+    repair: 'Remove it.',
+    reference: 'RFC 9989 §4.8',
+  },
+  'dmarc.fo_without_ruf': {
+    severity: 'info',
+    title: 'fo without ruf',
+    detail: () => 'fo says when failure reports are wanted, but there is no ruf to send them to; it is ignored.',
+    reference: 'RFC 9989 §4.7',
+  },
+  'dmarc.policy_order': {
+    severity: 'info',
+    title: 'p is not the second tag',
+    detail: () => 'The older standard wants p right after v; receivers that keep to it may ignore this record.',
+    repair: 'Put p second.',
+    reference: 'RFC 7489 §6.3',
+  },
+  'dmarc.long_record': {
+    severity: 'low',
+    title: 'Very long DMARC record',
+    detail: ({ octets, limit }) =>
+      `The record has ${octets} octets. Over ${limit} its answer may not fit one UDP packet, and some receivers fail to get it.`,
+    repair: 'Shorten it.',
+    reference: 'RFC 9715 §3',
+  },
+})

@@ -1,0 +1,62 @@
+import type { Finding } from '../check.ts'
+import type { Applied } from './facts.ts'
+import { finding } from './finding.ts'
+import { type Basis, changedFix, isSoftened } from './fixes.ts'
+import { type Mended, mendDmarc, type Slip } from './mend.ts'
+import { type DmarcRecord, formatDmarc } from './parse.ts'
+
+/** What the owner of the applied record meant, where something in it cannot be read as it stands; undefined where all can. */
+export function meantBy({ text, reading }: Applied): Mended | undefined {
+  const { record, faults, unknown } = reading
+  const isClean =
+    faults.length === 0 && unknown.length === 0 && ![...record.rua, ...record.ruf].some((uri) => uri.problem)
+  return isClean ? undefined : mendDmarc(text)
+}
+
+/** Slips that keep something from being read; none where the record says the same with and without them. */
+export function slipFindings({ text, reading, broken }: Applied, basis: Basis, meant: Mended | undefined): Finding[] {
+  if (!meant) return []
+  // Of a record that cannot be applied nothing is read.
+  const lost = lostTags(broken ? undefined : reading.record, meant.record)
+  if (lost.length === 0) return []
+  const fix = changedFix(basis)
+  const args = { tags: lost, code: meant.hidden?.code ?? '', at: meant.hidden?.at ?? 0, softened: isSoftened(fix) }
+  const ids = new Set(meant.slips.flatMap((slip) => IDS[slip] ?? []))
+  return [...ids].map((id) => finding(id, args, { evidence: text, fix }))
+}
+
+const IDS: Readonly<
+  Partial<Record<Slip, 'dmarc.hidden_character' | 'dmarc.quotes' | 'dmarc.separator' | 'dmarc.two_records'>>
+> = {
+  hidden_character: 'dmarc.hidden_character',
+  quotes: 'dmarc.quotes',
+  backslashes: 'dmarc.quotes',
+  separator: 'dmarc.separator',
+  two_records: 'dmarc.two_records',
+}
+
+/** The tags whose values receivers do not get as their owner meant them. */
+function lostTags(read: DmarcRecord | undefined, meant: DmarcRecord): string[] {
+  const tagsOf = (record: DmarcRecord): Map<string, string> =>
+    new Map(
+      formatDmarc(record)
+        .split('; ')
+        .map((item) => [item.slice(0, item.indexOf('=')), item]),
+    )
+  const before = read ? tagsOf(read) : new Map<string, string>()
+  return [...tagsOf(meant)].flatMap(([tag, item]) => (before.get(tag) === item ? [] : [tag]))
+}
+
+/** Why receivers ignore a record as a whole, in words. */
+export function slipWords(meant: Mended | undefined): string[] {
+  const words: Readonly<Record<Slip, string>> = {
+    leading_space: 'a space stands in front of it',
+    hidden_character: `it has the character ${meant?.hidden?.code} (at ${meant?.hidden?.at}), which is no space`,
+    quotes: 'quotation marks are part of it',
+    backslashes: 'backslashes are part of it',
+    version: 'the version is written otherwise, or is not the first tag',
+    separator: 'a semicolon between tags is missing',
+    two_records: 'two records stand in one text',
+  }
+  return (meant?.slips ?? []).map((slip) => words[slip])
+}
