@@ -109,7 +109,7 @@ describe('DMARC', () => {
     ],
     ['several', { TXT: ['v=DMARC1; p=reject', 'v=DMARC1; p=none'] }, ['dmarc.several_records 27']],
   ])('%s', async (_why, node, expected) => {
-    const ctx = labCtx({ '_dmarc.a.example': node, 'a.example': {} })
+    const ctx = labCtx({ '_dmarc.a.example': node, 'a.example': { MX: [[10, 'm.a.example']] } })
     expect(told(dmarcLosses(fromDmarc(await runCheck(dmarc, ctx, A))), dmarcTable)).toEqual(expected)
   })
 })

@@ -73,18 +73,12 @@ export function fromDmarc(outcome: Outcome<DmarcFacts>): DmarcScoreInput {
     rua: published.reporting,
     subdomainsWeaker: !published.subdomainsCovered,
     ...told('policyFinding', firstOf(outcome, WEAK_POLICY)),
-    ...partial(outcome.facts, published.effective),
+    // A pct below 100 is no tag any more, but receivers of RFC 7489 apply it (§6.3).
+    ...(published.share < 100 && published.effective !== 'none' ? { pct: published.share } : {}),
     ...told('pctFinding', firstOf(outcome, ['dmarc.pct_partial'])),
     ...told('ruaFinding', firstOf(outcome, WITHOUT_REPORTS)),
     ...told('subdomainsFinding', firstOf(outcome, ['dmarc.subdomains_weaker'])),
   }
-}
-
-/** A removed `pct` that receivers of RFC 7489 still apply; one that is no number from 0 to 100 they ignore (RFC 7489 §6.6.3). */
-function partial({ applied }: DmarcFacts, effective: string): { readonly pct?: number } {
-  const text = applied?.reading.record.removed.pct ?? ''
-  const pct = /^\d{1,3}$/.test(text) ? Number(text) : 100
-  return effective === 'none' || pct >= 100 ? {} : { pct }
 }
 
 const PERMERROR = [

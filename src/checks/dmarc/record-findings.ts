@@ -50,7 +50,7 @@ function removedFindings(applied: Applied, basis: Basis): Finding[] {
   if (!isAgreed)
     return [finding('dmarc.pct_partial', { pct: share, policy: applied.policy ?? '' }, { evidence: applied.text })]
   // A pct below 100 stays, so that a policy which is raised later begins with that share.
-  const goes = share === 100 || tags.some((tag) => tag !== 'pct')
-  const fix = goes ? changedFix(basis) : undefined
-  return [finding('dmarc.removed_tags', { tags }, { evidence: applied.text, fix })]
+  const others = tags.filter((tag) => tag !== 'pct' || share === 100)
+  const fix = others.length > 0 ? changedFix(basis) : undefined
+  return [finding('dmarc.removed_tags', { tags: fix ? others : tags }, { evidence: applied.text, fix })]
 }
