@@ -61,7 +61,7 @@ it('a node registers, is renewed, keeps alive, is listed, and its silence tells'
 it('remembers its nodes over a restart', async () => {
   const world = labWorld(ZONE, { store: labStore() })
   const { peerRegistry } = await import('../src/peers/registry.ts')
-  const room = () => {
+  const registry = () => {
     const { peers } = labDeps(world)
     return peerRegistry({
       ...world,
@@ -71,9 +71,9 @@ it('remembers its nodes over a restart', async () => {
       call: async () => ({ status: 200, body: null }),
     })
   }
-  const before = await labApp(world, { deps: labDeps(world, { peers: room() }) })
+  const before = await labApp(world, { deps: labDeps(world, { peers: registry() }) })
   await before.inject(post('/v1/peer/register', NODE))
-  const after = await labApp(world, { deps: labDeps(world, { peers: room() }) })
+  const after = await labApp(world, { deps: labDeps(world, { peers: registry() }) })
   expect((await after.inject({ url: '/v1/peer/peers' })).json().peers).toMatchObject([NODE])
 })
 

@@ -20,7 +20,7 @@ export type PeerQuestion = {
   readonly timeoutMs: number
 }
 
-/** Asks one node. What it does wrong is said in words: no answer, an error, another shape, an answer to another question. Never passes on a call of a node. */
+/** Asks one node. A problem says what went wrong: no answer, an error, a wrong shape, an answer about something else. Callers never pass on a call of another node. */
 export async function askPeer(ctx: Call, deps: Deps, peer: Peer, question: PeerQuestion): Promise<Parsed<JsonObject>> {
   const answer = await answerOf(ctx, deps, peer, question)
   if (!answer.ok) ctx.log.warn('a node could not be asked', { node: peer.id, reason: answer.problem })

@@ -6,10 +6,10 @@ import { presentPeer } from '../peers/record.ts'
 import type { Ctx } from '../world.ts'
 import type { Deps } from './deps.ts'
 
-/** Addresses of one node that are told with where they stand. */
+/** The most addresses of one node that are answered with their geo data. */
 const MAX_GEO = 32
 
-/** A peer as it is answered, with where its addresses stand. */
+/** The wire record of a peer, with the geo data of its addresses. */
 export async function answerPeer(ctx: Ctx, deps: Deps, peer: Peer): Promise<PeerAnswer> {
   const geo = await atMost(8, peer.addresses.slice(0, MAX_GEO), async (address) => presentGeo(await deps.geo(address)))
   return presentPeer(peer, { nowMs: ctx.now(), ttlMs: deps.peers.ttlMs }, geo)

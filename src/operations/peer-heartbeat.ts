@@ -5,7 +5,7 @@ import { statusOf } from '../peers/peer.ts'
 import { defineOperation } from './operation.ts'
 import { addressesParam, idParam, loadParam, ownId } from './peer-input.ts'
 
-/** A node says that it is there. */
+/** Renews the lease of a node. */
 export const peerHeartbeat = defineOperation({
   name: 'peer-heartbeat',
   method: 'POST',

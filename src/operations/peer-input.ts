@@ -28,7 +28,7 @@ export const loadParam = z
   .optional()
   .meta({ description: 'requests under way, and how many may be', json: true })
 
-/** The id that a call is about: a node that proved itself speaks of itself alone. Throws AppError `forbidden`. */
+/** The id that a call is about: a node with a valid proof may name only its own. Throws AppError `forbidden`. */
 export function ownId(caller: Caller | undefined, given: string | undefined): string | undefined {
   if (caller?.peer === undefined) return given
   if (given !== undefined && given !== caller.peer)

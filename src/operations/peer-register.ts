@@ -10,7 +10,7 @@ import { answerPeer, peerExample } from './peer-answer.ts'
 import { addressesParam, idParam, ownId } from './peer-input.ts'
 import { refusePrivateUrl } from './peer-url.ts'
 
-/** A node makes itself known, or renews what it said. */
+/** Registers a node, or renews its registration. */
 export const peerRegister = defineOperation({
   name: 'peer-register',
   method: 'POST',

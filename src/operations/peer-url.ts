@@ -5,8 +5,8 @@ import type { Ctx } from '../world.ts'
 import type { Deps } from './deps.ts'
 
 /**
- * Refuses a node's URL that would not be called: private and reserved addresses, and plain HTTP, but in networks that the operator allowed. A name
- * that cannot be looked up now is taken (HTTPS only): what it leads to is judged again at every call. Throws AppError `invalid_parameter`.
+ * Refuses the URL of a node that could not be called: private and reserved addresses, and plain HTTP, except in networks that the operator allowed. A name that cannot
+ * be resolved now is accepted (HTTPS only), because its addresses are checked again at every call. Throws AppError `invalid_parameter`.
  */
 export async function refusePrivateUrl(ctx: Ctx, deps: Pick<Deps, 'mayCall'>, origin: string): Promise<void> {
   const url = new URL(origin)

@@ -10,9 +10,9 @@ import type { Deps } from './deps.ts'
 import type { Call } from './operation.ts'
 import { textParam } from './params.ts'
 
-/** Other nodes that one question asks at most. */
+/** The most nodes asked for one request. */
 const MAX_NODES = 8
-/** With `all`, other nodes have as long as this one took, and at least this long from the beginning, ms. */
+/** With `all`, the other nodes have twice the time that this node took, and at least this long, ms. */
 const LEAST_WAIT_MS = 3_000
 
 export const vantageParam = textParam<string>(
@@ -23,10 +23,10 @@ export const vantageParam = textParam<string>(
 
 export type VantageQuestion = Pick<PeerQuestion, 'path' | 'query'> & {
   readonly output: z.ZodType
-  /** The field that names what was asked about: it must be the same in every answer. */
+  /** The field that names the subject of the request: it must be the same in every answer. */
   readonly subject: string
   readonly needs: readonly Capability[]
-  /** The word that nodes must agree on. */
+  /** What the nodes must agree on. */
   readonly verdict: (answer: JsonObject) => string
   readonly timeoutMs: number
 }
@@ -62,7 +62,7 @@ export async function fromVantages(
   return { ...first, vantage, agreement }
 }
 
-/** A signal that fires once the other nodes had their time after `own` was done. `end` lets go of its timer. */
+/** A signal that fires when the time of the other nodes is over, counted from when `own` settles. `end` clears its timer. */
 function patienceFor(ctx: Call, own: Promise<unknown>): { readonly signal: AbortSignal; readonly end: () => void } {
   const begunMs = ctx.now()
   const late = new AbortController()

@@ -10,9 +10,9 @@ import { askPeer } from './ask-peer.ts'
 import type { Deps } from './deps.ts'
 import type { Call } from './operation.ts'
 
-/** Nodes that one verification goes on to at most. */
+/** The most nodes asked for one verification. */
 const MAX_NODES = 3
-/** Less time than this is not worth a call to another node, ms: it is the least `timeout` of a verification. */
+/** With less time left no other node is asked, ms: the least `timeout` of a verification. */
 const LEAST_MS = 1_000
 
 /** What is believed of another node's verification. */
@@ -106,7 +106,7 @@ async function verifyAt(ctx: Call, deps: Deps, peer: Peer, asked: Elsewhere, tim
   return { ok: true as const, value: { ...said, message: printable(said.message), peer: peer.id } as JsonObject }
 }
 
-/** The result and what to expect follow from the reason: a node that says otherwise is not believed. */
+/** Whether result and deliverability follow from the reason; an answer in which they do not is ignored. */
 function addsUp({
   reason,
   code,
@@ -125,7 +125,7 @@ function isSameAddress(a: string, b: string): boolean {
   return one.ok && other.ok && formatEmail(one.value) === formatEmail(other.value)
 }
 
-/** What another node found, with what was tried here before it. */
+/** The answer of another node, with the attempts made here before it. */
 function joined(own: JsonObject, other: JsonObject, durationMs: number): JsonObject {
   const { disposable, free, is_role, role, suggestion, checked } = own
   const attempts = [...list(own.attempts), ...list(other.attempts).map((one) => ({ ...one, peer: other.peer }))]

@@ -24,9 +24,8 @@ export type Joining = Pick<World, 'now' | 'random' | 'log'> & {
 }
 
 /**
- * Registers at a node and keeps the heartbeat until `signal` fires: one every third of the lease that the node gives, give or take a fifth. A node that
- * does not know this one (any more) is registered at again; one that does not answer is tried again after 1 s, 2 s … up to a lease. What the node knows of others is
- * taken up. Never rejects.
+ * Registers at a node and sends heartbeats until `signal` fires: one every third of the node's lease, ± 20 %. Registers again at a node that does not know this one
+ * (any more); retries one that does not answer after 1 s, 2 s, 4 s … up to a lease, at most 60 s. Learns of the nodes that it knows. Never rejects.
  */
 export async function keepJoined(joining: Joining, signal: AbortSignal): Promise<void> {
   const { log, url } = joining
@@ -41,7 +40,7 @@ export async function keepJoined(joining: Joining, signal: AbortSignal): Promise
     const state = turn.problem ?? (isRegistered ? 'joined' : '')
     if (state !== '' && state !== said) {
       if (turn.problem === undefined) log.info('joined a node', { url })
-      else log.warn('a node could not be joined; it is tried again', { url, reason: turn.problem })
+      else log.warn('joining a node failed and will be retried', { url, reason: turn.problem })
       said = state
     }
     if (turn.ttlMs > 0) mostMs = Math.min(RETRY_MS.most, turn.ttlMs)
@@ -56,11 +55,11 @@ const jittered = (ms: number, chance: number): number => ms * (0.8 + 0.4 * chanc
 
 type Turn = { readonly isRegistered: boolean; readonly ttlMs: number; readonly problem?: string }
 
-/** Registers, or sends one heartbeat; then takes up what the node knows. */
+/** Registers or sends one heartbeat, then learns of the nodes that the other one knows. */
 async function oneTurn(joining: Joining, isRegistered: boolean, signal: AbortSignal): Promise<Turn> {
   try {
     const reply = isRegistered ? await heartbeat(joining, signal) : await register(joining, signal)
-    if (isRegistered && reply.status === 404) return { isRegistered: false, ttlMs: 0 } // it was started anew: register at once
+    if (isRegistered && reply.status === 404) return { isRegistered: false, ttlMs: 0 } // it was restarted: register at once
     const { ttl_ms, detail } = fields(reply.body)
     if (reply.status > 201 || typeof ttl_ms !== 'number')
       return {

@@ -4,7 +4,7 @@ export const CAPABILITIES = ['verify', 'check', 'blacklist'] as const
 export type Capability = (typeof CAPABILITIES)[number]
 export type Load = { readonly active: number; readonly capacity: number }
 
-/** `alive`: heard of within its lease; `suspect`: the lease ran out; `dead`: it ran out three times over. */
+/** `alive`: heard of within its lease; `suspect`: silent for up to three leases; `dead`: silent for longer. */
 export type PeerStatus = 'alive' | 'suspect' | 'dead'
 
 /** A node of the cluster as this one knows it. */
@@ -32,7 +32,7 @@ export const MAX_PEERS = 1_000
 export const MAX_PER_HOST = 16
 export const MAX_ADDRESSES = 256
 
-/** How a peer stands by its silence: up to one lease of `ttlMs` alive, up to three suspect, then dead. */
+/** The status of a peer by the time since it was last heard of; a lease is `ttlMs`. */
 export function statusOf(peer: Pick<Peer, 'lastSeenAtMs'>, nowMs: number, ttlMs: number): PeerStatus {
   const silentMs = nowMs - peer.lastSeenAtMs
   if (silentMs <= ttlMs) return 'alive'

@@ -28,7 +28,7 @@ const time = z.string().transform((value, ctx): number => {
   return z.NEVER
 })
 
-/** The record of a peer as it is told to others and kept over a restart. */
+/** The record of a peer as it is sent to others and stored. */
 const record = z.object({
   id: z.string().regex(NODE_ID),
   url: origin,
@@ -68,7 +68,7 @@ export function presentPeer<Geo extends readonly GeoAnswer[] | undefined>(
 
 export type ReadPeer = { readonly peer: Peer; readonly status: PeerStatus }
 
-/** Reads one record; undefined when it is not in order. */
+/** Reads one record; undefined when it is invalid. */
 export function readPeer(value: unknown): ReadPeer | undefined {
   const read = record.safeParse(value)
   if (!read.success) return undefined
@@ -79,7 +79,7 @@ export function readPeer(value: unknown): ReadPeer | undefined {
   }
 }
 
-/** The peers of a list of records; what is not in order is left out, and so is what comes after the 1,000th. */
+/** The peers of a list of records; invalid ones are left out, and those after the 1,000th. */
 export function readPeers(value: unknown): readonly ReadPeer[] {
   if (!Array.isArray(value)) return []
   return value.slice(0, MAX_PEERS).flatMap((item) => readPeer(item) ?? [])

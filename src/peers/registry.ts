@@ -14,7 +14,7 @@ import {
 import { type Call, formatProof } from './proof.ts'
 import { peersById, presentPeer, type ReadPeer, readPeers } from './record.ts'
 
-/** What this node is, for others. Without a URL it cannot be called, and is not listed. */
+/** This node as others see it. Without a URL it cannot be called, and is not listed. */
 export type Self = {
   readonly id: string
   readonly url: string | undefined
@@ -32,7 +32,7 @@ export type PeerRegistryOptions = Pick<World, 'now' | 'random' | 'store' | 'log'
   readonly call: PeerCall
 }
 
-/** The nodes that this one knows, kept over a restart, and the way to ask them. */
+/** The nodes that this one knows, kept across restarts, and the way to ask them. */
 export type PeerRegistry = {
   readonly self: Self
   readonly ttlMs: number
@@ -40,7 +40,7 @@ export type PeerRegistry = {
   readonly apply: (event: PeerEvent) => Promise<PeerChange>
   /** Takes up the living nodes that another node knows, with the times by our clock; this node is left out, and so is one that would take another's id or URL. */
   readonly learn: (told: readonly ReadPeer[]) => Promise<void>
-  /** Living nodes that can, the least loaded first. */
+  /** Nodes that are alive and have the capability, the least loaded first. */
   readonly choose: (capability: Capability) => Promise<readonly Peer[]>
   /** GET of a path with its query, proven by the secret. Rejects with FetchError. */
   readonly ask: (peer: Pick<Peer, 'url'>, path: string, signal: AbortSignal) => Promise<PeerReply>

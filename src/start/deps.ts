@@ -9,19 +9,23 @@ import { formatServer, isPublicResolver } from '../net/dns/system.ts'
 import type { Deps } from '../operations/deps.ts'
 import type { Outside } from './world.ts'
 
-/** What operations are given, and how the rooms write down what they remember before the store is closed. */
-export type Rooms = { readonly deps: Deps; readonly settle: () => Promise<void> }
+/** Dependencies of the operations, and a hook that saves their state before shutdown. */
+export type Dependencies = { readonly deps: Deps; readonly settle: () => Promise<void> }
 
-/** How long self-tests under way may hold up the end of the program, ms: two round trips to most lists. */
+/** How long running self-tests may delay the end of the program, ms: two round trips to most lists. */
 const SETTLE_MS = 300
 
 type Makers = { readonly [Name in keyof Deps]: () => Deps[Name] | Promise<Deps[Name]> }
 
 /**
- * The rooms that keep state, made once for the life of the process. With `needs` only these are made, and the code of the others is not loaded: reading one
- * of the others throws. Throws AppError on an option whose file cannot be used.
+ * Creates the dependencies of the operations, once per process. With `needs` only those are created, and the code of the others is not loaded: reading one of them
+ * throws. Throws AppError for an option whose file cannot be used.
  */
-export async function createDeps(config: Config, outside: Outside, needs?: readonly (keyof Deps)[]): Promise<Rooms> {
+export async function createDeps(
+  config: Config,
+  outside: Outside,
+  needs?: readonly (keyof Deps)[],
+): Promise<Dependencies> {
   const made: Partial<Deps> = {}
   const isMade = (name: keyof Deps): boolean => needs === undefined || needs.includes(name)
   const makers = makersOf(config, outside)
@@ -73,7 +77,7 @@ function makersOf(config: Config, outside: Outside): Makers {
   }
 }
 
-/** The file of an option that is read later: named wrongly, it would be missed by nobody. */
+/** Checks the file of an option that is read later: a wrong name would otherwise go unnoticed. */
 function mustBeReadable(path: string): void {
   try {
     accessSync(path, constants.R_OK)

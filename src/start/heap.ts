@@ -1,17 +1,17 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 
-/** What the young generation gets, both halves together, bytes. V8 would go to 128 MB, and at 2 MB every answer costs a sixth more. */
+/** Size of the young generation, both semi-spaces together, in bytes. V8 would grow it to 128 MB; at 2 MB every answer takes a sixth longer. */
 const YOUNG = 16 * 1_048_576
-/** Rounds of 1,000 objects in which it must have grown; it takes 7. */
+/** Rounds of 1,000 objects within which it must have grown; it takes 7. */
 const MAX_ROUNDS = 400
 
 /**
- * Keeps the heap of a long-lived server near what it really uses: on a machine with much memory V8 would let it grow to several times that before it
- * cleans up. To be called before anything is loaded. What it saves and costs is in docs/benchmarks.md.
+ * Keeps the heap of a long-running server close to what is in use: on a machine with much memory V8 lets it grow to several times that before it collects garbage.
+ * Call it before anything else is loaded. docs/benchmarks.md has the savings and the cost.
  */
 export function keepHeapSmall(): void {
-  setFlagsFromString('--heap-growing-percent=40') // the old generation is cleaned when it has grown by 40 %, not by 300 %
-  // A limit on the young one is read at the start of the process alone; how fast it grows is read each time: once by 8, and then no more.
+  setFlagsFromString('--heap-growing-percent=40') // collect the old generation after growth by 40 %, not by 300 %
+  // V8 reads the size limit of the young generation only at process start, but its growth factor each time: grow once by 8, then never again.
   setFlagsFromString('--semi-space-growth-factor=8')
   const alive: object[][] = []
   while (youngBytes() < YOUNG && alive.length < MAX_ROUNDS)

@@ -4,19 +4,19 @@ import type { DnsEvent } from '../net/dns/question.ts'
 import type { Deps } from '../operations/deps.ts'
 import { statusOf } from '../peers/peer.ts'
 
-/** What the service counts, and how it is told of it. Labels come from closed lists of ours: no address, domain or text from outside becomes one. */
+/** The metrics of the service. Labels come from closed lists of ours: no address, domain or other outside text becomes one. */
 export type Metrics = {
   readonly answered: (event: { readonly path: string; readonly status: number; readonly ms: number }) => void
   readonly onDns: (event: DnsEvent) => void
   readonly metered: (verifier: Verifier) => Verifier
-  /** Gauges that are read when `/metrics` is asked for. */
+  /** Registers the gauges that are read when `/metrics` is requested. */
   readonly watch: (deps: Deps, underWay: () => number, now: () => number) => void
   readonly read: () => Promise<{ readonly contentType: string; readonly text: string }>
 }
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
-/** The metrics of one service, with those of Node beside them. */
+/** The metrics of one service, including those of Node.js. */
 export function createMetrics(): Metrics {
   const registry = new Registry()
   const registers = [registry]
@@ -36,19 +36,19 @@ export function createMetrics(): Metrics {
   })
   const questions = new Counter({
     name: 'mailsonde_dns_questions_total',
-    help: 'Questions to the resolvers by type and outcome; remembered answers are not counted.',
+    help: 'Questions to the resolvers, by type and outcome; cached answers are not counted.',
     labelNames: ['type', 'outcome'] as const,
     registers,
   })
   const packets = new Counter({
     name: 'mailsonde_dns_events_total',
-    help: 'What happened on the way to the resolvers.',
+    help: 'Events of the DNS client, by kind.',
     labelNames: ['event'] as const,
     registers,
   })
   const smtp = new Counter({
     name: 'mailsonde_smtp_attempts_total',
-    help: 'Conversations with mail hosts by provider and outcome.',
+    help: 'SMTP sessions with mail hosts, by provider and outcome.',
     labelNames: ['provider', 'outcome'] as const,
     registers,
   })
@@ -87,7 +87,7 @@ function watch(registry: Registry, { blacklists, verifier, peers }: Deps, underW
   const registers = [registry]
   new Gauge({
     name: 'mailsonde_requests_under_way',
-    help: 'Requests under way.',
+    help: 'Requests in progress.',
     registers,
     collect() {
       this.set(underWay())
@@ -95,7 +95,7 @@ function watch(registry: Registry, { blacklists, verifier, peers }: Deps, underW
   })
   new Gauge({
     name: 'mailsonde_blacklist_state',
-    help: 'Self-test of each list: 1 for the state it is in.',
+    help: 'Self-test state of each list: 1 for the current one.',
     labelNames: ['list', 'state'] as const,
     registers,
     collect() {
@@ -105,7 +105,7 @@ function watch(registry: Registry, { blacklists, verifier, peers }: Deps, underW
   })
   new Gauge({
     name: 'mailsonde_blacklist_answers',
-    help: 'Answers of each list since the start, by status.',
+    help: 'Answers of each list since startup, by status.',
     labelNames: ['list', 'status'] as const,
     registers,
     collect() {
@@ -115,7 +115,7 @@ function watch(registry: Registry, { blacklists, verifier, peers }: Deps, underW
   })
   new Gauge({
     name: 'mailsonde_pool_providers',
-    help: 'For each source address of the pool, providers by the state of its breaker.',
+    help: 'Providers by state of the circuit breaker, for each source address of the pool.',
     labelNames: ['address', 'breaker'] as const,
     registers,
     async collect() {
@@ -126,7 +126,7 @@ function watch(registry: Registry, { blacklists, verifier, peers }: Deps, underW
   })
   new Gauge({
     name: 'mailsonde_peers',
-    help: 'Nodes by how they stand.',
+    help: 'Nodes by status.',
     labelNames: ['status'] as const,
     registers,
     async collect() {

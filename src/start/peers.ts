@@ -42,7 +42,7 @@ export async function createPeers(
   return { peers, mayCall: (url, address) => mayDial(rules, url, address) }
 }
 
-/** Starts joining the nodes of --join: the operator named them, so loopback and plain HTTP on it are taken too. Ends when `signal` fires. Throws AppError without --node-url. */
+/** Starts joining the nodes of --join. The operator named them, so loopback addresses are allowed too, with plain HTTP. Ends when `signal` fires. Throws AppError without --node-url. */
 export function startJoining(
   config: Config,
   { world, version }: Outside,
@@ -88,7 +88,7 @@ async function selfOf(
   }
 }
 
-/** The id that was made at the first start, so that a restart is the same node. */
+/** The id that was generated at the first start, so that a restarted node keeps its id. */
 async function keptId({ node }: World['store']): Promise<string> {
   const kept = (await node.get('id'))?.value
   if (typeof kept === 'string') return kept

@@ -16,10 +16,10 @@ import { createMetrics } from './metrics.ts'
 import { startJoining } from './peers.ts'
 import { type Outside, openOutside } from './world.ts'
 
-/** Time that what runs is given to end after SIGTERM, ms. */
+/** Time that running requests have after SIGTERM, ms. */
 const DRAIN_MS = 30_000
 
-/** Answers over HTTP until SIGTERM or SIGINT: then nothing new is taken, what runs may end (at most 30 s), and the process exits with 0. */
+/** Serves HTTP until SIGTERM or SIGINT, then drains: new requests get 503, running ones have 30 s, exit status 0. */
 export async function serve(config: Config, logger: Logger, version: string): Promise<number> {
   const metrics = createMetrics()
   const outside = await openOutside(config, logOf(logger), version, metrics.onDns)
@@ -60,7 +60,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
       if (err) logger.error({ err }, 'an unexpected fault ends the service')
       draining = true
       leaving.abort()
-      logger.info({ signal }, 'stopping: what runs may end')
+      logger.info({ signal }, 'stopping: running requests may end')
       await drained(app)
       await settle()
       await outside.close()
@@ -78,7 +78,7 @@ async function accessTo(config: Config, { world }: Outside): Promise<Access> {
   }
 }
 
-/** Why an address cannot be listened on, in words (`listen` of POSIX, `getaddrinfo`). */
+/** Error codes of `listen` and `getaddrinfo`, in words. */
 const NOT_LISTENING: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program listens there; give another --port, or end it',
   EACCES: 'this user may not listen there; ports below 1024 need a privilege',
@@ -103,7 +103,7 @@ const hostAndPort = ({ host, port }: Pick<Config, 'host' | 'port'>): string =>
 /** Where a node without --node-url is called: where it listens. */
 const originOf = (config: Pick<Config, 'host' | 'port'>): string => new URL(`http://${hostAndPort(config)}`).origin
 
-/** How often the listings of the pool's addresses are looked at, ms; how long one look may take. */
+/** How often the blacklists are asked about the pool's addresses, and how long that may take, ms. */
 const POOL_EVERY_MS = 15 * 60_000
 const POOL_LOOK_MS = 60_000
 
@@ -119,7 +119,7 @@ function keepPoolFresh({ sourcePool }: Deps, logger: Logger, signal: AbortSignal
   signal.addEventListener('abort', () => clearInterval(timer), { once: true })
 }
 
-/** Waits until what runs has ended, at most 30 s. Connections that fall idle meanwhile are closed: nothing more may come on them. */
+/** Waits until running requests have ended, at most 30 s, and closes connections as they become idle. */
 async function drained(app: FastifyInstance): Promise<void> {
   const closed = app.close()
   const late = new Promise<void>((resolve) => setTimeout(resolve, DRAIN_MS).unref())
