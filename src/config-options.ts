@@ -193,6 +193,7 @@ export const OPTIONS = {
     whole(1, 10_000_000),
   ),
   maxConcurrency: one('max-concurrency', 'N', 512, 'requests under way; one more is answered 503', whole(1, 100_000)),
+  maxConnections: one('max-connections', 'N', 10_000, 'open connections; one more is closed', whole(1, 1_000_000)),
   dnsblLists: one('dnsbl-lists', 'FILE', undefined, 'a set of 29 blacklists instead of the built-in one (JSON)', text),
   dqsKey: one('dqs-key', 'KEY', undefined, 'Spamhaus DQS key', text, true),
   spamratsKey: one('spamrats-key', 'KEY', undefined, 'SpamRATS key', text, true),

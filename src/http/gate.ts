@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../base/errors.ts'
 import type { Operation } from '../operations/operation.ts'
@@ -40,6 +41,12 @@ export function gateOf(app: FastifyInstance, options: HttpOptions): Gate {
   })
   app.decorateRequest('caller', '')
   app.decorateRequest('auth')
+  app.decorateRequest('over')
+  // What is made is over, whether the client reads it or not (connections.ts bounds what is unread); a stream is made while it is read.
+  app.addHook('onSend', (request, _reply, payload, done) => {
+    if (!(payload instanceof Readable)) request.over?.()
+    done(null, payload)
+  })
 
   async function admit(operation: Pick<Operation, 'scope' | 'forPeers'>, request: FastifyRequest, reply: FastifyReply) {
     const auth = authorize(operation, request)
@@ -52,7 +59,12 @@ export function gateOf(app: FastifyInstance, options: HttpOptions): Gate {
       throw new AppError('overloaded', `${options.maxConcurrency} requests are under way; ask again in a moment`)
     }
     underWay++
-    reply.raw.once('close', () => underWay--)
+    let isOver = false
+    request.over = () => {
+      if (!isOver) underWay--
+      isOver = true
+    }
+    reply.raw.once('close', request.over)
     await turn()
   }
 

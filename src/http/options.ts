@@ -21,6 +21,8 @@ export type HttpOptions = CallerRule & {
   readonly ratePerMinute: number
   /** Requests under way at most. */
   readonly maxConcurrency: number
+  /** Connections that may be open; 10,000 when left out. */
+  readonly maxConnections?: number
   readonly logger: FastifyBaseLogger
   /** True while the service is stopping: every request but health is answered 503. */
   readonly draining: () => boolean

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { RequestListener, Server } from 'node:http'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
@@ -8,6 +9,7 @@ import type { Caller, Operation } from '../operations/operation.ts'
 import { readJsonBodies } from './bodies.ts'
 import { answerClientError } from './client-errors.ts'
 import { compressed } from './compress.ts'
+import { boundedServer, CONNECTION_BOUNDS } from './connections.ts'
 import { type Gate, gateOf } from './gate.ts'
 import { guardOf } from './guard.ts'
 import { handle } from './handle.ts'
@@ -22,6 +24,10 @@ const QUIET: readonly string[] = ['/v1/health', '/v1/ready', '/metrics', '/v1/pe
 const BODY_LIMIT = 65_536
 /** Time in which a whole request must have come, ms. */
 const REQUEST_MS = 30_000
+/** Time that a connection may be idle between two requests, ms. */
+const IDLE_MS = 72_000
+/** Time without a byte in either direction after which a connection is closed, ms: longer than any operation may take. */
+const SILENT_MS = 330_000
 
 /** Input is read by zod and output is made by operations: Ajv and fast-json-stringify are not even loaded. */
 const OWN_COMPILERS = {
@@ -40,10 +46,7 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     childLoggerFactory: (logger) => logger, // each line names its request_id: a logger a request costs more than health itself
     requestIdHeader: false,
     bodyLimit: BODY_LIMIT,
-    connectionTimeout: 120_000,
-    requestTimeout: REQUEST_MS,
-    // Node counts a body by the longer of the two times and looks every half minute: a body that trickles would hold its place for 90 s.
-    http: { headersTimeout: REQUEST_MS, connectionsCheckingInterval: 5_000 },
+    serverFactory: (listener) => nodeServer(options, listener),
     exposeHeadRoutes: true, // RFC 9110 §9.1: GET and HEAD are for everyone
     return503OnClosing: false, // the gate says it in our words
     clientErrorHandler: answerClientError,
@@ -101,6 +104,15 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
   return app
 }
 
+/** Node counts a body by the longer of two times and looks every half minute: a body that trickles would hold its place for 90 s. */
+function nodeServer({ maxConnections }: HttpOptions, listener: RequestListener): Server {
+  const times = { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, connectionsCheckingInterval: 5_000 }
+  const bounds = { ...CONNECTION_BOUNDS, ...(maxConnections === undefined ? {} : { maxConnections }) }
+  const server = boundedServer({ ...times, keepAliveTimeout: IDLE_MS }, listener, bounds)
+  server.setTimeout(SILENT_MS)
+  return server
+}
+
 /** Health is answered whatever is the matter; what else needs no key, until the service stops. */
 function hooksOf(gate: Gate, operation: Operation): object {
   if (operation.scope !== undefined) return { config: { limit: 'gate' }, ...gate.hooks(operation) }
@@ -145,6 +157,8 @@ declare module 'fastify' {
     caller: string
     /** Who asks, as operations see it; undefined where nobody is asked who they are. */
     auth: Caller | undefined
+    /** Gives the place among the requests under way back; undefined while it has none. */
+    over: (() => void) | undefined
     /** The body as it came. */
     rawBody: string
   }

@@ -36,6 +36,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
     corsOrigins: config.corsOrigins,
     ratePerMinute: config.rate,
     maxConcurrency: config.maxConcurrency,
+    maxConnections: config.maxConnections,
     logger,
     draining: () => draining,
     onAnswer: metrics.answered,

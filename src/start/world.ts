@@ -17,6 +17,7 @@ import type { Dial } from '../net/smtp/dial.ts'
 import type { Deps, Probe } from '../operations/deps.ts'
 import { filesStore } from '../store/files/files-store.ts'
 import type { Log, World } from '../world.ts'
+import { sharedProbe } from './shared-probe.ts'
 
 /** Questions to the resolvers under way at most; more wait. */
 const MAX_QUESTIONS = 5_000
@@ -74,7 +75,10 @@ export async function openOutside(
     asker.close()
     await store.settled()
   }
-  const probes = { resolver: resolverProbe(client.resolve), store: storeProbe(config.dataDir) }
+  const probes = {
+    resolver: sharedProbe(resolverProbe(client.resolve)),
+    store: sharedProbe(storeProbe(config.dataDir)),
+  }
   return { world, uncached, servers, version, probes, close }
 }
 

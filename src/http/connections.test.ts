@@ -1,0 +1,143 @@
+import type { RequestListener, Server } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { afterEach, expect, it } from 'vitest'
+import { boundedServer, CONNECTION_BOUNDS, type ConnectionBounds } from './connections.ts'
+
+const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
+const servers: Server[] = []
+const sockets: Socket[] = []
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy()
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+const listen = (listener: RequestListener, bounds: Partial<ConnectionBounds> = {}): Promise<number> =>
+  new Promise((resolve) => {
+    const server = boundedServer({}, listener, { ...CONNECTION_BOUNDS, ...bounds })
+    servers.push(server)
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
+  })
+
+/** A client that writes `bytes`: what it was told so far, and whether its connection was closed. One that is `deaf` reads nothing. */
+function client(port: number, bytes: string, isDeaf = false) {
+  const seen = { text: '', isClosed: false, answers: () => seen.text.split('HTTP/1.1 200').length - 1 }
+  const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
+  sockets.push(socket)
+  if (isDeaf) socket.pause()
+  else socket.on('data', (chunk) => (seen.text += chunk))
+  socket.on('error', () => {})
+  socket.on('close', () => (seen.isClosed = true))
+  return { seen, socket }
+}
+
+/** Answers are held until `letGo`. */
+function held() {
+  const waiting: (() => void)[] = []
+  const listener: RequestListener = (_request, response) => void waiting.push(() => response.end('x'))
+  return { listener, count: () => waiting.length, letGo: () => waiting.splice(0).forEach((answer) => void answer()) }
+}
+
+it('answers as many requests as may wait on one connection', async () => {
+  const port = await listen((_request, response) => void setImmediate(() => response.end('x')))
+  const { seen } = client(port, REQUEST.repeat(CONNECTION_BOUNDS.maxWaiting))
+  await expect.poll(seen.answers).toBe(CONNECTION_BOUNDS.maxWaiting)
+  expect(seen.isClosed).toBe(false)
+})
+
+it('closes a connection on which one more waits, after the answers of those that may', async () => {
+  const port = await listen((_request, response) => void setImmediate(() => response.end('x')))
+  const { seen } = client(port, REQUEST.repeat(CONNECTION_BOUNDS.maxWaiting + 1))
+  await expect.poll(() => seen.isClosed).toBe(true)
+  expect(seen.answers()).toBe(CONNECTION_BOUNDS.maxWaiting)
+})
+
+it('closes it also when these answers do not come', async () => {
+  const { listener, count } = held()
+  const { seen } = client(await listen(listener), REQUEST.repeat(CONNECTION_BOUNDS.maxWaiting + 1))
+  await expect.poll(() => seen.isClosed, { timeout: 5_000 }).toBe(true)
+  expect(count()).toBe(CONNECTION_BOUNDS.maxAtOnce)
+})
+
+it('takes any number of requests one after the other', async () => {
+  const port = await listen((_request, response) => void response.end('x'))
+  const { seen, socket } = client(port, REQUEST)
+  for (let i = 1; i < 300; i++) {
+    await expect.poll(seen.answers, { interval: 1 }).toBe(i)
+    socket.write(REQUEST)
+  }
+  await expect.poll(seen.answers).toBe(300)
+  expect(seen.isClosed).toBe(false)
+})
+
+it('works on no more of a connection at once than it may, and on the others after', async () => {
+  const { listener, count, letGo } = held()
+  const { seen } = client(await listen(listener), REQUEST.repeat(20))
+  await expect.poll(count).toBe(CONNECTION_BOUNDS.maxAtOnce)
+  while (seen.answers() < 20) {
+    expect(count()).toBeLessThanOrEqual(CONNECTION_BOUNDS.maxAtOnce)
+    letGo()
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+})
+
+it('closes the connection with which too many wait in all', async () => {
+  const { listener, count } = held()
+  const port = await listen(listener, { maxWaitingInAll: 10 })
+  const first = client(port, REQUEST.repeat(6))
+  await expect.poll(count).toBe(6)
+  const second = client(port, REQUEST.repeat(6))
+  await expect.poll(() => second.seen.isClosed).toBe(true)
+  expect(first.seen.isClosed).toBe(false)
+  const third = client(port, REQUEST.repeat(4)) // the places of the second are free again
+  await expect.poll(count).toBeGreaterThanOrEqual(10)
+  expect(third.seen.isClosed).toBe(false)
+})
+
+it('closes one connection more than may be open', async () => {
+  const port = await listen((_request, response) => void response.end('x'), { maxConnections: 2 })
+  const [one, two] = [client(port, REQUEST), client(port, REQUEST)]
+  await expect.poll(() => one.seen.answers() + two.seen.answers()).toBe(2)
+  const three = client(port, REQUEST)
+  await expect.poll(() => three.seen.isClosed).toBe(true)
+  expect(three.seen.answers()).toBe(0)
+})
+
+const LARGE = Buffer.alloc(16 * 1024 * 1024)
+
+it('closes a client that reads nothing of its answer, and not one that waits for its own', async () => {
+  const { listener } = held()
+  const port = await listen(
+    (request, response) => (request.url === '/' ? void response.end(LARGE) : listener(request, response)),
+    { stalledMs: 0 },
+  )
+  const deaf = client(port, REQUEST, true)
+  const patient = client(port, REQUEST.replace('/', '/slow'))
+  await expect.poll(() => servers[0]!.listenerCount('close')).toBeGreaterThan(0)
+  const open = (): Promise<number> =>
+    new Promise((resolve) => servers[0]!.getConnections((_error, count) => resolve(count)))
+  await expect.poll(open).toBe(2)
+  await expect.poll(open, { timeout: 10_000 }).toBe(1)
+  expect(patient.seen.isClosed).toBe(false)
+  deaf.socket.resume()
+  await expect.poll(() => deaf.seen.isClosed).toBe(true)
+})
+
+it('closes those with the most unread answers when there is too much of it', async () => {
+  const sizes: Record<string, number> = { '/a': 12, '/b': 16 }
+  const port = await listen(
+    (request, response) => void response.end(LARGE.subarray(0, sizes[request.url!]! * 1024 * 1024)),
+    { maxUnreadBytes: 14 * 1024 * 1024, stalledMs: 60_000 },
+  )
+  const small = client(port, REQUEST.replace('/', '/a'), true)
+  const large = client(port, REQUEST.replace('/', '/b'), true)
+  const open = (): Promise<number> =>
+    new Promise((resolve) => servers[0]!.getConnections((_error, count) => resolve(count)))
+  await expect.poll(open).toBe(2)
+  await expect.poll(open, { timeout: 10_000 }).toBe(1)
+  large.socket.resume()
+  await expect.poll(() => large.seen.isClosed).toBe(true)
+  expect(small.seen.isClosed).toBe(false)
+})

@@ -1,0 +1,166 @@
+import { createServer, type RequestListener, type Server, type ServerOptions, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** Bounds on what clients may have open, ask at once and leave unread. */
+export type ConnectionBounds = {
+  /** Connections; one more is closed as it comes. */
+  readonly maxConnections: number
+  /** Requests that may wait on one connection (pipelining, RFC 9112 §9.3.2); one more and the connection is closed. */
+  readonly maxWaiting: number
+  /** Requests that may wait on all connections together. */
+  readonly maxWaitingInAll: number
+  /** Requests of one connection that are worked on before the client has read their answers; the others wait. */
+  readonly maxAtOnce: number
+  /** Bytes of answers that clients have not read, in all; the connections with the most are closed. */
+  readonly maxUnreadBytes: number
+  /** Time without reading anything after which a client with unread answers is closed, ms. */
+  readonly stalledMs: number
+}
+
+export const CONNECTION_BOUNDS: ConnectionBounds = {
+  maxConnections: 10_000,
+  maxWaiting: 100,
+  maxWaitingInAll: 10_000,
+  maxAtOnce: 8,
+  maxUnreadBytes: 64 * 1024 * 1024,
+  stalledMs: 15_000,
+}
+
+/** How often it is looked for clients that do not read, in ms. */
+const SWEEP_MS = 1_000
+/** Time that a connection over its bound has for the answers of what it asked before, ms. */
+const LAST_ANSWERS_MS = 1_000
+
+type Waiting = { readonly request: Parameters<RequestListener>[0]; readonly response: ServerResponse }
+type Connection = {
+  readonly socket: Socket
+  /** Requests that have come and are not answered and read, those that are passed over included. */
+  count: number
+  readonly queue: Waiting[]
+  readonly active: Set<ServerResponse>
+  isOver: boolean
+  /** Bytes that the client, or the system on its way, has taken. */
+  bytesRead: number
+  progressAtMs: number
+}
+
+const newConnection = (socket: Socket, nowMs: number): Connection => ({
+  socket,
+  count: 0,
+  queue: [],
+  active: new Set(),
+  isOver: false,
+  bytesRead: 0,
+  progressAtMs: nowMs,
+})
+
+/**
+ * An HTTP server that hands requests to `listener` within the bounds. Node reads requests ahead in pieces of 64 KiB, which may hold 2,500, and keeps every
+ * answer until it is read. `now`: a clock that never steps back, ms.
+ */
+export function boundedServer(
+  options: ServerOptions,
+  listener: RequestListener,
+  bounds: ConnectionBounds,
+  now: () => number = () => performance.now(),
+): Server {
+  const known = new WeakMap<Socket, Connection>()
+  const busy = new Set<Connection>()
+  let waitingInAll = 0
+
+  function connectionOf(socket: Socket): Connection {
+    const connection = known.get(socket) ?? newConnection(socket, now())
+    if (!known.has(socket)) {
+      known.set(socket, connection)
+      socket.once('close', () => forget(connection))
+    }
+    busy.add(connection)
+    return connection
+  }
+
+  function forget(connection: Connection): void {
+    busy.delete(connection)
+    waitingInAll -= connection.count
+    connection.count = 0
+    connection.queue.length = 0
+    connection.isOver = true
+  }
+
+  function arrived(request: Waiting['request'], response: ServerResponse): void {
+    const connection = connectionOf(request.socket)
+    connection.count++
+    waitingInAll++
+    if (waitingInAll > bounds.maxWaitingInAll) connection.socket.destroy()
+    else if (connection.isOver) return
+    else if (connection.count > bounds.maxWaiting) refuseMore(connection)
+    else {
+      connection.queue.push({ request, response })
+      next(connection)
+    }
+  }
+
+  function next(connection: Connection): void {
+    while (connection.active.size < bounds.maxAtOnce) {
+      const waiting = connection.queue.shift()
+      if (!waiting) break
+      connection.active.add(waiting.response)
+      waiting.response.once('close', () => answered(connection, waiting.response))
+      listener(waiting.request, waiting.response)
+    }
+  }
+
+  function answered(connection: Connection, response: ServerResponse): void {
+    connection.active.delete(response)
+    if (!busy.has(connection) || connection.socket.destroyed) return
+    connection.count--
+    waitingInAll--
+    connection.progressAtMs = now()
+    next(connection)
+    if (connection.active.size > 0) return
+    if (connection.isOver) connection.socket.destroySoon()
+    else if (connection.count === 0) busy.delete(connection)
+  }
+
+  const server = createServer(options, arrived)
+  server.maxConnections = bounds.maxConnections
+  const timer = setInterval(() => sweep(busy, bounds, now()), SWEEP_MS).unref()
+  server.once('close', () => clearInterval(timer))
+  return server
+}
+
+/** Reads no more from the connection, and closes it when what it asked before is answered, or after a second. */
+function refuseMore(connection: Connection): void {
+  const { socket } = connection
+  connection.isOver = true
+  socket.pause()
+  socket.resume = () => socket // the HTTP server would read on after each answer
+  setTimeout(() => socket.destroy(), LAST_ANSWERS_MS).unref()
+}
+
+/** Closes the clients that have not read for long, and while too much is unread those with the most. */
+function sweep(busy: Iterable<Connection>, bounds: ConnectionBounds, nowMs: number): void {
+  const unread: { readonly connection: Connection; readonly bytes: number }[] = []
+  for (const connection of busy) {
+    const bytes = unreadBytes(connection)
+    const read = connection.socket.bytesWritten - connection.socket.writableLength
+    if (read !== connection.bytesRead || bytes === 0) {
+      connection.bytesRead = read
+      connection.progressAtMs = nowMs
+    }
+    if (nowMs - connection.progressAtMs > bounds.stalledMs) connection.socket.destroy()
+    else if (bytes > 0) unread.push({ connection, bytes })
+  }
+  let sum = unread.reduce((all, { bytes }) => all + bytes, 0)
+  for (const { connection, bytes } of unread.toSorted((a, b) => b.bytes - a.bytes)) {
+    if (sum <= bounds.maxUnreadBytes) return
+    connection.socket.destroy()
+    sum -= bytes
+  }
+}
+
+/** What waits to be read: in the socket, and in answers whose turn has not come. */
+function unreadBytes({ socket, active }: Connection): number {
+  let bytes = socket.writableLength
+  for (const response of active) if (!response.socket) bytes += response.writableLength
+  return bytes
+}

@@ -1,0 +1,42 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { labFolder } from './folder.ts'
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+
+export type Program = {
+  readonly url: string
+  /** Everything it has written so far. */
+  readonly output: () => string
+  /** Bytes of memory that it holds in RAM. */
+  readonly residentBytes: () => number
+  readonly stop: () => Promise<void>
+}
+
+/** The real program as a service in a process of its own, on a free port of loopback, with a data folder of its own unless flags name one. */
+export async function startProgram(flags: readonly string[] = [], main = MAIN): Promise<Program> {
+  const folder = labFolder()
+  const own = ['--port', '0', '--data-dir', `${folder}/data`, '--resolver', '127.0.0.1:9', '--log-format', 'json']
+  const child = spawn(process.execPath, [main, 'serve', ...own, ...flags], { cwd: folder, env: {} })
+  let written = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (written += chunk))
+  const url = await new Promise<string>((resolve, reject) => {
+    child.once('exit', (status) => reject(new Error(`the program ended with ${status}: ${written}`)))
+    child.stderr.on('data', () => {
+      const found = /"url":"([^"]+)"/.exec(written)?.[1]
+      if (found) resolve(found)
+    })
+  })
+  return {
+    url,
+    output: () => written,
+    residentBytes: () => Number(readFileSync(`/proc/${child.pid}/statm`, 'utf8').split(' ')[1]) * 4_096,
+    stop: () => ended(child),
+  }
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
+  child.kill('SIGKILL')
+  return new Promise((resolve) => child.once('exit', () => resolve()))
+}
