@@ -13,6 +13,8 @@ export const ERRORS = {
   forbidden: { status: 403, title: 'Not allowed' },
   not_found: { status: 404, title: 'Nothing here' },
   method_not_allowed: { status: 405, title: 'This path does not take that method' },
+  wrong_state: { status: 409, title: 'Not possible in this state' },
+  wrong_offset: { status: 409, title: 'Not where the upload goes on' },
   payload_too_large: { status: 413, title: 'The request is too large' },
   unsupported_media_type: { status: 415, title: 'The body is of a type that cannot be read' },
   rate_limited: { status: 429, title: 'Too many requests' },

@@ -75,6 +75,16 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
     return new Map(rows.map(({ provider, n }) => [provider, Number(n)]))
   },
 
+  /** When the first row of each provider is due that has rows waiting and none to ask now. */
+  waiting: async (job: number): Promise<ReadonlyMap<string, Date>> => {
+    const { rows } = await sql<{ provider: string; due: Date }>`
+      SELECT p.provider, w.due FROM (SELECT DISTINCT provider FROM mailsonde.job_counts WHERE job = ${job}) p
+      CROSS JOIN LATERAL (SELECT due FROM mailsonde.job_rows
+        WHERE job = ${job} AND state = 'ready' AND provider = p.provider ORDER BY due LIMIT 1) w
+      WHERE w.due > now() LIMIT 1000`.execute(db)
+    return new Map(rows.map(({ provider, due }) => [provider, due]))
+  },
+
   /** Rows that stand in chunks, by provider. */
   queued: async (job: number): Promise<ReadonlyMap<string, number>> => {
     const { rows } = await sql<{ provider: string; n: string }>`

@@ -1,0 +1,203 @@
+import { randomBytes } from 'node:crypto'
+import type { JobAnswer } from '../answers/jobs.ts'
+import { sleep } from '../base/deadline.ts'
+import { AppError } from '../base/errors.ts'
+import type { Json } from '../base/json.ts'
+import type { Database } from '../store/postgres/connect.ts'
+import { jobRowsOf, type ResultRow, type StoredBadRow } from '../store/postgres/job-rows.ts'
+import { type JobRecord, jobsOf } from '../store/postgres/jobs.ts'
+import type { JobKind, JobState } from '../store/postgres/schema.ts'
+import { type Engine, type EngineSettings, startEngine } from './engine/engine.ts'
+import { PACE_MINUTES, presentJob } from './progress.ts'
+import { takeUpload, type Upload } from './submit.ts'
+
+export type NewList = {
+  readonly kind: JobKind
+  readonly name: string
+  readonly options: { readonly [key: string]: Json }
+  readonly expiresInMs: number
+}
+
+export type ListUpload = Omit<Upload, 'bounds'>
+
+/** Who may see and change a job: the key that made it, and admins. */
+export type Owner = { readonly id: string; readonly isAdmin: boolean }
+
+export type ResultPage = {
+  readonly after: number
+  readonly limit: number
+  readonly result?: string
+  readonly reason?: string
+}
+
+/** Bulk jobs. Every function opens the database at the first need, and rejects with AppError `not_found` for a job that is not the owner's. */
+export type JobService = {
+  /** Takes a list in and begins to work on it. A list that is refused as a whole leaves no job. */
+  readonly submit: (list: NewList, upload: ListUpload, owner: Owner) => Promise<JobAnswer>
+  /** Goes on with an upload that was cut off, behind the records that are held. Rejects with `wrong_offset` or `wrong_state`. */
+  readonly resumeUpload: (id: string, from: number, upload: ListUpload, owner: Owner) => Promise<JobAnswer>
+  readonly show: (id: string, owner: Owner) => Promise<JobAnswer>
+  /** Newest first. */
+  readonly list: (
+    page: { readonly before?: number; readonly limit: number },
+    owner: Owner,
+  ) => Promise<{ readonly jobs: readonly JobAnswer[]; readonly next: number | undefined }>
+  /** Pauses, resumes or cancels; twice is no error. Rejects with `wrong_state` where the state does not allow it. */
+  readonly change: (id: string, action: JobAction, owner: Owner) => Promise<JobAnswer>
+  readonly remove: (id: string, owner: Owner) => Promise<void>
+  readonly results: (
+    id: string,
+    page: ResultPage,
+    owner: Owner,
+  ) => Promise<{ readonly job: JobRecord; readonly rows: readonly ResultRow[] }>
+  readonly badRows: (id: string, after: number, limit: number, owner: Owner) => Promise<readonly StoredBadRow[]>
+  /** The job now, and whenever it has changed, at most twice a second, until it has ended. */
+  readonly watch: (id: string, owner: Owner, signal: AbortSignal) => AsyncIterable<JobAnswer>
+  /** Begins to work on jobs that an earlier run left. */
+  readonly start: () => Promise<void>
+  /** Hands back what is under way. */
+  readonly stop: () => Promise<void>
+}
+
+export type JobAction = 'pause' | 'resume' | 'cancel'
+/** From which states each action leads where; its own goal is no error. */
+const ACTIONS: Readonly<Record<JobAction, { readonly from: readonly JobState[]; readonly to: JobState }>> = {
+  pause: { from: ['waiting', 'running'], to: 'paused' },
+  resume: { from: ['paused'], to: 'running' },
+  cancel: { from: ['receiving', 'waiting', 'running', 'paused'], to: 'canceled' },
+}
+const ENDED: readonly JobState[] = ['done', 'canceled', 'failed']
+const WATCH_EVERY_MS = 500
+
+export type JobServiceSettings = EngineSettings & {
+  readonly open: () => Promise<Database>
+  readonly maxUpload: number
+}
+
+export function jobService(settings: JobServiceSettings): JobService {
+  const { now } = settings
+  let engine: Engine | undefined
+  const tables = retried(async () => {
+    const database = await settings.open()
+    engine = await startEngine(database, settings)
+    return { jobs: jobsOf(database.db), rows: jobRowsOf(database.db) }
+  })
+
+  async function owned(id: string, owner: Owner): Promise<JobRecord> {
+    const job = await (await tables()).jobs.byId(id)
+    if (job && (owner.isAdmin || job.owner === owner.id)) return job
+    throw new AppError('not_found', `there is no job ${JSON.stringify(id.slice(0, 80))}`)
+  }
+  async function present(job: JobRecord): Promise<JobAnswer> {
+    const { jobs, rows } = await tables()
+    const since = new Date(now() - PACE_MINUTES * 60_000)
+    const isOpen = job.state === 'running'
+    const [counts, pace, waiting] = await Promise.all([
+      jobs.counts(job.number),
+      jobs.pace(job.number, since),
+      isOpen ? rows.waiting(job.number) : new Map<string, Date>(),
+    ])
+    const perMinute = (provider: string): number => settings.limitsOf(provider).perMinute
+    return presentJob(job, { counts, pace, waiting, perMinute, nowMs: now() })
+  }
+  async function fresh(id: string, owner: Owner): Promise<JobAnswer> {
+    return present(await owned(id, owner))
+  }
+  async function receive(job: JobRecord, upload: ListUpload): Promise<void> {
+    const { jobs, rows } = await tables()
+    await takeUpload(jobs, rows, job, { ...upload, bounds: { maxUpload: settings.maxUpload } })
+    engine?.wake()
+  }
+  return {
+    submit: async (list, upload, owner) => {
+      const { jobs } = await tables()
+      const { expiresInMs, ...about } = list
+      const id = `job_${randomBytes(16).toString('base64url')}`
+      const job = await jobs.create({ ...about, id, owner: owner.id, expiresAt: new Date(now() + expiresInMs) })
+      try {
+        await receive(job, upload)
+      } catch (error) {
+        if (error instanceof AppError) await jobs.remove(id)
+        throw error
+      }
+      return fresh(id, owner)
+    },
+    resumeUpload: async (id, from, upload, owner) => {
+      const job = await owned(id, owner)
+      if (job.state !== 'receiving')
+        throw new AppError('wrong_state', `the job is ${job.state}: its list was taken in whole`)
+      if (from !== job.received)
+        throw new AppError(
+          'wrong_offset',
+          `${job.received} records are held: send those behind them, with from=${job.received}`,
+        )
+      await receive(job, upload)
+      return fresh(id, owner)
+    },
+    show: fresh,
+    list: async ({ before, limit }, owner) => {
+      const { jobs } = await tables()
+      const found = await jobs.list({
+        limit: limit + 1,
+        ...(before !== undefined && { before }),
+        ...(owner.isAdmin ? {} : { owner: owner.id }),
+      })
+      const page = found.slice(0, limit)
+      return {
+        jobs: await Promise.all(page.map(present)),
+        next: found.length > limit ? page.at(-1)?.number : undefined,
+      }
+    },
+    change: async (id, action, owner) => {
+      const job = await owned(id, owner)
+      const { from, to } = ACTIONS[action]
+      const isThere = job.state === to || (action === 'resume' && job.state === 'waiting')
+      const also = to === 'canceled' ? { finished_at: new Date(now()) } : {}
+      const moved = isThere ? job : await (await tables()).jobs.move(id, from, to, also)
+      if (!moved) throw new AppError('wrong_state', `the job is ${job.state}: it cannot be ${PARTICIPLE[action]}`)
+      engine?.wake()
+      return fresh(id, owner)
+    },
+    remove: async (id, owner) => {
+      await owned(id, owner)
+      await (await tables()).jobs.remove(id)
+    },
+    results: async (id, page, owner) => {
+      const job = await owned(id, owner)
+      return { job, rows: await (await tables()).rows.results(job.number, page) }
+    },
+    badRows: async (id, after, limit, owner) => {
+      const job = await owned(id, owner)
+      return (await tables()).rows.badRows(job.number, after, limit)
+    },
+    watch: (id, owner, signal) => watch(() => fresh(id, owner), signal),
+    start: async () => void (await tables()),
+    stop: async () => engine?.stop(),
+  }
+}
+
+const PARTICIPLE: Readonly<Record<JobAction, string>> = { pause: 'paused', resume: 'resumed', cancel: 'canceled' }
+
+/** Opens again after a failure: a database that was away may be back. */
+function retried<T>(open: () => Promise<T>): () => Promise<T> {
+  let opening: Promise<T> | undefined
+  return () => {
+    opening ??= open().catch((error: unknown) => {
+      opening = undefined
+      throw error
+    })
+    return opening
+  }
+}
+
+async function* watch(look: () => Promise<JobAnswer>, signal: AbortSignal): AsyncIterable<JobAnswer> {
+  let last = ''
+  while (!signal.aborted) {
+    const job = await look()
+    const text = JSON.stringify(job)
+    if (text !== last) yield job
+    last = text
+    if (ENDED.includes(job.state)) return
+    await sleep(WATCH_EVERY_MS, signal).catch(() => {})
+  }
+}
