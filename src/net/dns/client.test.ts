@@ -87,11 +87,35 @@ describe('a hostile or broken server', () => {
       (query) => (query.over === 'tcp' ? right(query) : wrong(query).subarray(0, -3)),
       { to_tcp: 1 },
     ],
+    [
+      'two FORMERR that repeat no question', // nothing that an off-path forger does not know
+      (query) => (query.over === 'tcp' ? right(query) : bare(response(query, { rcode: 1 }))),
+      { mismatched: 1, to_tcp: 1 },
+    ],
+    [
+      '100 answers with ids that were never used',
+      (query) => (query.over === 'tcp' ? right(query) : guesses(query, 100)),
+      { unmatched: 100, to_tcp: 1 },
+    ],
+    ['99 of them', (query) => [...guesses(query, 99), right(query)], { unmatched: 99, to_tcp: 0 }],
     ['a compression loop', (query) => (query.over === 'tcp' ? right(query) : looped(query)), { to_tcp: 1 }],
   ])('with %s: the right answer is waited for', async (_, behave, counts) => {
     const asker = client([(await serve(behave)).server])
     expect((await asker.ask('Mail.a.example')).records).toEqual([ADDRESS])
     for (const [event, count] of Object.entries(counts)) expect([event, asker.count(event)]).toEqual([event, count])
+  })
+
+  it('answers that come twice are no guesses', async () => {
+    const lab = await labServer(async (query) => {
+      if (query.name !== 'slow.example') return Array.from({ length: 150 }, () => right(query))
+      await new Promise((done) => setTimeout(done, 50))
+      return right(query)
+    })
+    closers.push(lab.close)
+    const asker = client([lab.server])
+    // both on one socket: they go out in one turn of the event loop
+    await Promise.all([asker.ask('fast.example'), asker.ask('slow.example')])
+    expect([asker.count('unmatched'), asker.count('to_tcp')]).toEqual([149, 0])
   })
 
   it('an answer from another port is not heard', async () => {
@@ -124,6 +148,10 @@ describe('a hostile or broken server', () => {
     ['NOTAUTH', (query) => response(query, { rcode: 9 }), 'rcode'],
     ['truncated over TCP too', (query) => response(query, { flags: dnsPacket.TRUNCATED_RESPONSE }), 'malformed'],
     ['unreadable over TCP too', looped, 'malformed'],
+    ['NXDOMAIN beside records of the name', (query) => denying(right(query)), 'malformed'],
+    ['NXDOMAIN beside records of another name', (query) => denying(foreign(query)), 'malformed'],
+    ['records of another name alone', (query) => foreign(query), 'malformed'],
+    ['records of another type alone', (query) => otherType(query), 'malformed'],
     ['A record of three octets', (query) => shortened(query), 'malformed'],
     ['a referral', (query) => referral(query), 'refused'], // it was to find it out
   ])('%s has its reason', async (_, behave, reason) => {
@@ -164,13 +192,11 @@ describe('a hostile or broken server', () => {
   })
 
   it('is asked once more without EDNS after FORMERR, with or without a question (RFC 6891 §7)', async () => {
-    for (const bare of [false, true]) {
+    for (const withoutQuestion of [false, true]) {
       const lab = await serve((query) => {
         if (query.message.additionals.length === 0) return right(query)
         const reply = response(query, { rcode: 1 })
-        if (!bare) return reply
-        reply.writeUInt16BE(0, 4)
-        return reply.subarray(0, 12)
+        return withoutQuestion ? bare(reply) : reply
       })
       expect((await client([lab.server]).ask()).records).toEqual([ADDRESS])
       expect(lab.queries.map(({ message }) => message.additionals.length)).toEqual([1, 0])
@@ -230,6 +256,14 @@ describe('answers', () => {
     const lab = await serve(behave)
     expect(await reasonOf(client([lab.server]).ask())).toBe('cname_loop')
     expect(lab.queries).toHaveLength(questions)
+  })
+  it.each([
+    [3, 'nxdomain'], // RFC 6604 §3
+    [0, 'nodata'],
+  ])('the end of a chain with rcode %i is %s', async (rcode, kind) => {
+    const answers = [cname('a.example', 'b.example')]
+    const lab = await serve((query) => response(query, { rcode, answers, authorities: [soa(30)] }))
+    expect(await client([lab.server]).ask()).toMatchObject({ kind, cname: ['b.example'] })
   })
   it.each([
     [soa(30, 600), 30, 'the minimum'], // RFC 2308 §5
@@ -311,6 +345,20 @@ describe('waiting', () => {
   })
 })
 
+/** Forgeries that guess the id, each time another. */
+const guesses = (query: Query, count: number): readonly Buffer[] =>
+  Array.from({ length: count }, (_, i) => {
+    const reply = wrong(query)
+    reply.writeUInt16BE((reply.readUInt16BE() + 1 + i) & 0xffff)
+    return reply
+  })
+
+/** The header alone, which counts no question. */
+function bare(reply: Buffer): Buffer {
+  reply.writeUInt16BE(0, 4)
+  return reply.subarray(0, 12)
+}
+
 /** With the id after its own. */
 function otherId(reply: Buffer): Buffer {
   reply.writeUInt16BE((reply.readUInt16BE() + 1) & 0xffff)
@@ -343,6 +391,16 @@ function shortened(query: Query): Buffer {
   reply.writeUInt16BE(1, 6)
   return Buffer.concat([reply, Buffer.from('c00c000100010000003c0003c00002', 'hex')])
 }
+
+function denying(reply: Buffer): Buffer {
+  reply[3] = (reply[3]! & 0xf0) | 3
+  return reply
+}
+
+const foreign = (query: Query): Buffer =>
+  response(query, { answers: [{ type: 'A', name: 'other.example', ttl: 60, data: ADDRESS }] })
+const otherType = (query: Query): Buffer =>
+  response(query, { answers: [{ type: 'NS', name: query.name, ttl: 60, data: 'ns.example' }] })
 
 function referral(query: Query): Buffer {
   const reply = response(query, { authorities: [{ type: 'NS', name: 'example', ttl: 1, data: 'ns.example' }] })

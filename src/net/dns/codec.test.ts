@@ -314,3 +314,59 @@ function readAll(packet: Buffer): void {
     interpret(message.value, message.value.question?.name ?? '', type)
   }
 }
+
+describe('the names of one message', () => {
+  /** `count` MX records whose owner and exchange point to one name of `labels` one-letter labels; with `jumps` each label is reached by a pointer. */
+  function message(count: number, labels: number, jumps: boolean): Buffer {
+    const head = Buffer.from('000081800001000000000000' + '0161' + '00' + '000f0001', 'hex')
+    const chain: Buffer[] = []
+    let at = head.length + 11
+    let before = -1
+    for (let i = 0; i < labels; i++) {
+      const end = before < 0 ? [0] : [0xc0 | (before >> 8), before & 255]
+      chain.push(Buffer.from([1, 0x78, ...(jumps ? end : i === labels - 1 ? [0] : [])]))
+      before = at
+      at += chain.at(-1)!.length
+    }
+    const data = Buffer.concat(chain)
+    const target = Buffer.from([0xc0, jumps ? before & 255 : head.length + 11])
+    if (jumps) target[0] = 0xc0 | (before >> 8)
+    const holder = Buffer.concat([Buffer.from([0, 0, 16, 0, 1, 0, 0, 0, 1, data.length >> 8, data.length & 255]), data])
+    const mx = Buffer.concat([target, Buffer.from([0, 15, 0, 1, 0, 0, 0, 1, 0, 4, 0, 1]), target])
+    head.writeUInt16BE(count + 1, 6)
+    return Buffer.concat([head, holder, ...Array.from({ length: count }, () => mx)])
+  }
+  const read = (bytes: Buffer): number => {
+    const decoded = decodeMessage(bytes)
+    if (!decoded.ok) return -1
+    return decoded.value.answers.filter((record) => dataOf(decoded.value, record, 'MX') !== undefined).length
+  }
+
+  it.each([
+    ['2,520 names of 51 octets', 1_260, 25, false, 1_260],
+    ['as many of 53', 1_260, 26, false, 1_212],
+    ['130 names of 126 pointers', 65, 126, true, 65],
+    ['132 of them', 66, 126, true, 64],
+    ['all that 64 KiB hold', 3_600, 126, true, -1],
+    ['all that 64 KiB hold, without pointers between', 3_600, 126, false, -1],
+  ])('%s: %i records', (_, count, labels, jumps, readable) => {
+    expect(read(message(count, labels, jumps))).toBe(readable)
+  })
+
+  it('reads an answer of 64 KiB that is compressed to be shorter', () => {
+    const answers = Array.from({ length: 2_500 }, (_, i) => ({
+      type: 'MX',
+      name: 'example.com',
+      ttl: 60,
+      data: { preference: i, exchange: `mx${i}.example.com` },
+    }))
+    const bytes = dnsPacket.encode({
+      type: 'response',
+      id: 1,
+      questions: [{ type: 'MX', name: 'example.com' }],
+      answers,
+    })
+    expect(bytes.length).toBeGreaterThan(40_000)
+    expect(read(bytes)).toBe(2_500)
+  })
+})

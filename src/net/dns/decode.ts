@@ -3,7 +3,7 @@ import { printable } from '../../base/text.ts'
 import { readData } from './rdata.ts'
 import type { ExtendedError, RecordData, RecordType } from './resolver.ts'
 import { OPT, TYPE_CODES } from './types.ts'
-import { type Cursor, readName } from './wire-name.ts'
+import { type Cursor, type NameBudget, nameBudget, readName } from './wire-name.ts'
 
 /** One record as it stands in a message: its data is the octets from `start` to `end`, read by {@link dataOf} for types that are known. */
 export type ResourceRecord = {
@@ -34,6 +34,8 @@ export type Message = {
   readonly authority: readonly ResourceRecord[]
   readonly additional: readonly ResourceRecord[]
   readonly edns: Edns | undefined
+  /** What is left for names in the data of records. */
+  readonly budget: NameBudget
 }
 export type Question = { readonly name: string; readonly type: number; readonly class: number }
 export type Edns = {
@@ -52,12 +54,14 @@ const NONE: readonly ResourceRecord[] = []
 const NO_ERRORS: readonly ExtendedError[] = []
 
 /**
- * Reads a DNS message of at most 65,535 octets (RFC 1035 §4.1). Gives a problem, and never throws, for octets that are not one.
+ * Reads a DNS message of at most 65,535 octets (RFC 1035 §4.1). Gives a problem, and never throws, for octets that are not one or whose names
+ * cost more than {@link nameBudget}.
  * Octets after the last record are passed over. `compared` spares reading the question again.
  */
 export function decodeMessage(bytes: Buffer, compared?: Compared): Parsed<Message> {
   if (bytes.length < 12) return problem('shorter than a DNS header', bytes.length)
-  const cursor: Cursor = { bytes, at: 12 }
+  const budget = nameBudget()
+  const cursor: Cursor = { bytes, at: 12, budget }
   const questions = (bytes[4]! << 8) | bytes[5]!
   if (questions > 1) return problem('more than one question', 4) // RFC 9619 §4
   let question: Question | undefined
@@ -73,7 +77,7 @@ export function decodeMessage(bytes: Buffer, compared?: Compared): Parsed<Messag
   if (!authority) return problem('an authority record cannot be read', cursor.at)
   const additional = readRecords(cursor, (bytes[10]! << 8) | bytes[11]!, known)
   if (!additional) return problem('an additional record cannot be read', cursor.at)
-  return parsed(messageOf(bytes, question, answers, authority, additional, optOf(additional)))
+  return parsed(messageOf(bytes, question, answers, authority, additional, optOf(additional), budget))
 }
 
 function messageOf(
@@ -83,6 +87,7 @@ function messageOf(
   authority: readonly ResourceRecord[],
   additional: readonly ResourceRecord[],
   opt: ResourceRecord | undefined,
+  budget: NameBudget,
 ): Message {
   const high = bytes[2]!
   const low = bytes[3]!
@@ -102,6 +107,7 @@ function messageOf(
     authority,
     additional,
     edns: opt && readEdns(bytes, opt),
+    budget,
   }
 }
 
@@ -116,7 +122,7 @@ export const dataOf = <T extends RecordType>(
   record: ResourceRecord,
   type: T,
 ): RecordData[T] | undefined =>
-  record.type === TYPE_CODES[type] ? readData(type, message.bytes, record.start, record.end) : undefined
+  record.type === TYPE_CODES[type] ? readData(type, message, record.start, record.end) : undefined
 
 /** The octets of a record's data, whatever its type (RFC 3597). */
 export const rawData = (message: Message, record: ResourceRecord): Buffer =>

@@ -1,6 +1,6 @@
 import { dataOf, type Message, type ResourceRecord } from './decode.ts'
 import type { RecordData, RecordType } from './resolver.ts'
-import { CLASS_IN, RCODE, TYPE_CODES } from './types.ts'
+import { CLASS_IN, DNAME, RCODE, RRSIG, TYPE_CODES } from './types.ts'
 
 /** Longest CNAME chain that is followed. */
 export const MAX_CHAIN = 16
@@ -27,14 +27,17 @@ const LONGEST_TTL = 0x7fffffff
 /**
  * Reads what `message` says about `name` (as {@link decodeMessage} spells names) and `type`: follows its CNAME records (RFC 1034 §3.6.2),
  * takes NXDOMAIN for the end of the chain (RFC 6604 §3), and the negative TTL from the SOA record (RFC 2308 §5; 0 without one).
+ * An answer that contradicts itself is `malformed`: NXDOMAIN beside records, or records of other names and types alone.
  */
 export function interpret<T extends RecordType>(message: Message, name: string, type: T): Reading<T> {
+  const nxdomain = message.rcode === RCODE.nxDomain
   let chain: readonly string[] = EMPTY
   let at = name
   let ttlSeconds = LONGEST_TTL
   for (;;) {
     const found = recordsAt(message, at, type)
     if (found === undefined) return { is: 'malformed', problem: `a ${type} record cannot be read` }
+    if (found.records.length > 0 && nxdomain) break
     if (found.records.length > 0) {
       ttlSeconds = Math.min(ttlSeconds, found.ttlSeconds)
       return { is: 'answer', kind: 'found', records: found.records, ttlSeconds, chain }
@@ -48,13 +51,21 @@ export function interpret<T extends RecordType>(message: Message, name: string, 
     ttlSeconds = Math.min(ttlSeconds, alias.ttlSeconds)
     at = target
   }
+  if ((nxdomain || chain.length === 0) && message.answers.some((record) => isForeign(record, chain)))
+    return {
+      is: 'malformed',
+      problem: nxdomain ? 'NXDOMAIN beside records' : 'no record is of the name and type asked for',
+    }
   const soa = message.authority.find((record) => record.type === TYPE_CODES.SOA && record.class === CLASS_IN)
-  const nxdomain = message.rcode === RCODE.nxDomain
   if (!nxdomain && !soa && chain.length > 0) return { is: 'unfinished', ttlSeconds, chain }
   if (!nxdomain && !soa && isReferral(message)) return { is: 'referral' }
   const kind = nxdomain ? 'nxdomain' : 'nodata'
   return { is: 'answer', kind, records: EMPTY, ttlSeconds: Math.min(ttlSeconds, negativeTtl(message, soa)), chain }
 }
+
+/** Whether a record has no place in an answer that has none of the type: all but the chain's, and DNAME and RRSIG (RFC 6672 §3.1, RFC 4035 §3.1.1). */
+const isForeign = ({ type }: ResourceRecord, chain: readonly string[]): boolean =>
+  type !== DNAME && type !== RRSIG && (type !== TYPE_CODES.CNAME || chain.length === 0)
 
 const isAt = (record: ResourceRecord, name: string, type: number): boolean =>
   record.type === type && record.name === name && record.class === CLASS_IN

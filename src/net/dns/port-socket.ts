@@ -2,14 +2,16 @@ import { createSocket, type Socket } from 'node:dgram'
 import { familyOf } from '../../names/ip.ts'
 import { random32 } from './entropy.ts'
 import type { Server } from './system.ts'
-import { type Handlers, isBareFormErr, sameQuestion, type Wait } from './wait.ts'
+import { type Handlers, hasEdns, isBareFormErr, sameQuestion, type Wait } from './wait.ts'
 
 /** A socket is renewed after so many questions, so that its port is of little use to who learns it. */
 const QUESTIONS_A_SOCKET = 500
+/** Answers with ids that were never used here after which somebody is guessing ids: one in 655 such series hits. */
+const MAX_GUESSES = 100
 /** Room for the answers to all questions of one socket at once. */
 const RECEIVE_BYTES = 1_048_576
 
-/** What came over UDP. `mismatched`: the id is right and the question is not, which is either a forgery or a server that changes names. */
+/** What came over UDP. `mismatched`: an answer that may be a forgery, or of a server that changes names; nothing is read from it. */
 export type UdpHandlers<W extends Wait> = Pick<Handlers<W>, 'failed' | 'event'> & {
   readonly received: (wait: W, bytes: Buffer) => void
   readonly mismatched: (wait: W) => void
@@ -23,6 +25,9 @@ export class PortSocket<W extends Wait> {
   readonly #on: UdpHandlers<W>
   readonly #server: Server
   readonly #gone: () => void
+  /** One bit for each id that was used here: its answer may come late, or twice. */
+  readonly #used = new Uint32Array(0x10000 / 32)
+  #guesses = 0
   #left = QUESTIONS_A_SOCKET
   #retired = false
   #disposed = false
@@ -61,7 +66,7 @@ export class PortSocket<W extends Wait> {
   /** Takes no more questions, and closes once it waits for nothing. */
   retire(): void {
     this.#retired = true
-    if (this.inFlight.size === 0) this.#dispose()
+    this.#disposeIfIdle()
   }
 
   ask(wait: W): void {
@@ -74,6 +79,7 @@ export class PortSocket<W extends Wait> {
     wait.holder = this
     this.#left--
     this.inFlight.set(id, wait)
+    this.#used[id >> 5]! |= 1 << (id & 31)
     try {
       this.#socket.send(bytes, start, wait.end - start)
     } catch (error) {
@@ -82,13 +88,14 @@ export class PortSocket<W extends Wait> {
   }
 
   forget(id: number): void {
-    if (this.inFlight.delete(id) && this.#retired && this.inFlight.size === 0) this.#dispose()
+    if (this.inFlight.delete(id)) this.#disposeIfIdle()
   }
 
   expire(nowMs: number): void {
     for (const wait of this.inFlight.values()) {
       if (wait.expiresAtMs > nowMs) continue
-      this.#release(wait)
+      wait.holder = undefined
+      this.forget(wait.id)
       this.#on.failed(wait, 'timeout')
     }
   }
@@ -101,20 +108,38 @@ export class PortSocket<W extends Wait> {
     const wait = bytes.length >= 12 ? this.inFlight.get((bytes[0]! << 8) | bytes[1]!) : undefined
     if (!wait) {
       this.#on.event('unmatched', this.#server)
+      if (bytes.length < 12 || !this.#wasUsed((bytes[0]! << 8) | bytes[1]!)) this.#guessed()
       return
     }
-    this.#release(wait)
-    if (sameQuestion(wait, bytes) || isBareFormErr(bytes)) {
+    this.inFlight.delete(wait.id)
+    wait.holder = undefined
+    if (sameQuestion(wait, bytes) || (isBareFormErr(bytes) && hasEdns(wait))) {
       this.#on.received(wait, bytes)
     } else {
       this.#on.event('mismatched', this.#server)
       this.#on.mismatched(wait)
     }
+    this.#disposeIfIdle()
   }
 
-  #release(wait: W): void {
-    wait.holder = undefined
-    this.forget(wait.id)
+  #wasUsed(id: number): boolean {
+    return ((this.#used[id >> 5]! >> (id & 31)) & 1) === 1
+  }
+
+  /** Somebody may be guessing ids: what is in flight is asked over TCP, where ids are of no use to those who do not see them. */
+  #guessed(): void {
+    if (++this.#guesses < MAX_GUESSES) return
+    const waits = [...this.inFlight.values()]
+    this.inFlight.clear()
+    this.retire()
+    for (const wait of waits) {
+      wait.holder = undefined
+      this.#on.mismatched(wait)
+    }
+  }
+
+  #disposeIfIdle(): void {
+    if (this.#retired && this.inFlight.size === 0) this.#dispose()
   }
 
   /** The kernel says that the server cannot be reached (ICMP, no route): true for all that wait here. */

@@ -1,23 +1,28 @@
 import { isUtf8 } from 'node:buffer'
 import { type Ip, ipFromBytes } from '../../names/ip.ts'
 import type { RecordData, RecordType } from './resolver.ts'
-import { type Cursor, readName } from './wire-name.ts'
+import { type Cursor, type NameBudget, readName } from './wire-name.ts'
 
 /**
  * Reads the data of one record of `type`, which stands in `bytes` from `start` to `end`; names in it may point back into the message
- * (RFC 1035 §4.1.4). Undefined when the data is not of that form or does not end where the record does.
+ * (RFC 1035 §4.1.4), for which `message` has a budget. Undefined when the data is not of that form or does not end where the record does.
  */
 export function readData<T extends RecordType>(
   type: T,
-  bytes: Buffer,
+  { bytes, budget }: { readonly bytes: Buffer; readonly budget: NameBudget },
   start: number,
   end: number,
 ): RecordData[T] | undefined {
-  const read = READERS[type] as (bytes: Buffer, start: number, end: number) => RecordData[T] | undefined
-  return read(bytes, start, end)
+  const read = READERS[type] as Reader<T>
+  return read(bytes, start, end, budget)
 }
 
-type Reader<T extends RecordType> = (bytes: Buffer, start: number, end: number) => RecordData[T] | undefined
+type Reader<T extends RecordType> = (
+  bytes: Buffer,
+  start: number,
+  end: number,
+  budget: NameBudget,
+) => RecordData[T] | undefined
 
 const READERS: { readonly [T in RecordType]: Reader<T> } = {
   A: (bytes, start, end) =>
@@ -61,15 +66,15 @@ const READERS: { readonly [T in RecordType]: Reader<T> } = {
         }, // RFC 4034 §2.1
 }
 
-function wholeName(bytes: Buffer, start: number, end: number): string | undefined {
-  const cursor: Cursor = { bytes, at: start }
+function wholeName(bytes: Buffer, start: number, end: number, budget: NameBudget): string | undefined {
+  const cursor: Cursor = { bytes, at: start, budget }
   const name = readName(cursor)
   return cursor.at === end ? name : undefined
 }
 
-function readMx(bytes: Buffer, start: number, end: number): RecordData['MX'] | undefined {
+function readMx(bytes: Buffer, start: number, end: number, budget: NameBudget): RecordData['MX'] | undefined {
   if (end - start < 3) return undefined
-  const exchange = wholeName(bytes, start + 2, end)
+  const exchange = wholeName(bytes, start + 2, end, budget)
   return exchange === undefined ? undefined : { preference: bytes.readUInt16BE(start), exchange }
 }
 
@@ -90,8 +95,8 @@ function readTxt(bytes: Buffer, start: number, end: number): string | undefined 
 
 const text = (octets: Buffer): string => (isUtf8(octets) ? octets.toString('utf8') : octets.toString('latin1'))
 
-function readSoa(bytes: Buffer, start: number, end: number): RecordData['SOA'] | undefined {
-  const cursor: Cursor = { bytes, at: start }
+function readSoa(bytes: Buffer, start: number, end: number, budget: NameBudget): RecordData['SOA'] | undefined {
+  const cursor: Cursor = { bytes, at: start, budget }
   const mname = readName(cursor)
   if (mname === undefined) return undefined
   const rname = readName(cursor)

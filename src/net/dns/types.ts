@@ -19,6 +19,10 @@ export const TYPE_CODES: Readonly<Record<RecordType, number>> = {
 /** The pseudo-record of EDNS0 (RFC 6891 §6.1.1). */
 export const OPT = 41
 
+/** Types that may stand in an answer beside what was asked for. */
+export const DNAME = 39
+export const RRSIG = 46
+
 /** The only class of interest (RFC 1035 §3.2.4). */
 export const CLASS_IN = 1
 

@@ -44,7 +44,10 @@ export function sameQuestion(query: Query, answer: Buffer): boolean {
 
 /**
  * Whether `answer` is a bare refusal of the whole message: FORMERR without a question, as servers that cannot read EDNS send it
- * (RFC 6891 §7). Nothing but another try is built on it.
+ * (RFC 6891 §7). It repeats nothing that a forger would have to know, so over UDP it leads to another try without EDNS, and a second one to TCP.
  */
 export const isBareFormErr = (answer: Buffer): boolean =>
   answer.length >= 12 && (answer[2]! & 0xf8) === 0x80 && (answer[3]! & 15) === 1 && answer[4] === 0 && answer[5] === 0
+
+/** Whether the query carries EDNS: its count of additional records. */
+export const hasEdns = ({ bytes, start }: Query): boolean => bytes[start + 11] === 1
