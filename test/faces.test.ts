@@ -1,22 +1,20 @@
+import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
-import { pino } from 'pino'
 import { beforeAll, expect, it } from 'vitest'
-import { type Faces, runCommandLine } from '../src/cli/program.ts'
-import { loadConfig } from '../src/config.ts'
+import { operate } from '../src/cli/operate.ts'
+import { type Actions, runCommandLine } from '../src/cli/program.ts'
 import { OPTIONS } from '../src/config-options.ts'
-import { logOf } from '../src/log.ts'
 import { createVerifier } from '../src/mailbox/verify.ts'
 import type { Deps } from '../src/operations/deps.ts'
 import { allOperations } from '../src/operations/registry.ts'
-import { operate } from '../src/start/operate.ts'
-import { labApp, labDeps } from './lab/app.ts'
+import { labApp, labDeps, labExecutor } from './lab/app.ts'
 import { labDial } from './lab/dial.ts'
 import { LIVE_LISTS } from './lab/lists.ts'
 import { labWorld } from './lab/world.ts'
 
 const operations = await allOperations()
 
-/** One body, many doors: the same questions over HTTP and on the command line, in one lab world, give the same JSON and the same refusals. */
+/** The same questions over HTTP and on the command line, in one lab world, give the same JSON and the same refusals. */
 const { dial } = labDial({ '45.53.5.1': { rcpt: { 'joe@a.example': '250 2.1.5 ok' } } })
 const world = labWorld(
   {
@@ -47,18 +45,18 @@ async function run(words: Words): Promise<{ code: number; printed: string; compl
   let printed = ''
   let complaint = ''
   const unused = async (): Promise<number> => 70
-  const { config } = loadConfig({}, {})
-  const setting = { config, log: logOf(pino({ level: 'silent' })), version: '0', onTerminal: false }
-  const open = async () => ({ world, deps, close: async () => {} })
-  const faces: Faces = {
+  const open = async () => ({ execute: labExecutor(world, deps), close: async () => {} })
+  const print = (text: string): void => void (printed += text)
+  const setting = { version: '0', onTerminal: false, open, print, service: undefined }
+  const actions: Actions = {
     serve: unused,
     config: unused,
     keys: unused,
-    operate: (operation, raw, _flags, view) =>
-      operate(operation, raw, view, { ...setting, open, print: (text) => void (printed += text) }),
+    operate: (asked) => operate(asked, setting),
   }
   const complain = (text: string): void => void (complaint += text)
-  const code = await runCommandLine(words, { operations, configFlags, version: '0', faces, complain })
+  const readFile = (path: string): string => readFileSync(path, 'utf8')
+  const code = await runCommandLine(words, { operations, configFlags, version: '0', actions, complain, readFile })
   return { code, printed, complaint }
 }
 
@@ -66,7 +64,7 @@ type Request = { readonly url: string; readonly body?: unknown }
 const ask = async ({ url, body }: Request) =>
   body === undefined ? app.inject({ url }) : app.inject({ method: 'POST', url, payload: body as object })
 
-/** The second face that asks finds what the first one left: what was remembered and counted is not compared. */
+/** The second adapter that asks finds what the first one left: what was remembered and counted is not compared. */
 const plain = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (key, item) =>

@@ -4,9 +4,11 @@ import { createVerifier } from '../src/mailbox/verify.ts'
 import { DnsError } from '../src/net/dns/resolver.ts'
 import { FetchError } from '../src/net/fetch.ts'
 import type { PeerCall } from '../src/net/peer-call.ts'
+import { blacklist } from '../src/operations/blacklist.ts'
 import blacklistExample from '../src/operations/examples/blacklist.json' with { type: 'json' }
 import verifyExample from '../src/operations/examples/verify.json' with { type: 'json' }
-import { labApp, labDeps } from './lab/app.ts'
+import { verify } from '../src/operations/verify.ts'
+import { labApp, labDeps, labExecutor } from './lab/app.ts'
 import { labDial } from './lab/dial.ts'
 import type { LabZone } from './lab/dns.ts'
 import { LIVE_LISTS } from './lab/lists.ts'
@@ -227,18 +229,13 @@ it.each<[string, string, boolean, number]>([
 
 it('never passes on what came from a node', async () => {
   const { called, deps } = await cluster([() => accepted()])
-  const { verify } = await import('../src/operations/verify.ts')
   const { dial } = labDial({ '45.53.5.1': { banner: '554 5.7.1 blocked using zen.spamhaus.org' } })
-  const ctx = {
-    ...labWorld(ZONE, { dial }),
-    signal: AbortSignal.timeout(5_000),
-    caller: { peer: 'n7', isAdmin: false },
-  }
-  const input = verify.input.parse({ email: 'user@a.example', pool: 'true' })
-  expect(await verify.run(ctx, deps, input)).toMatchObject({ result: 'blocked' })
-  const { blacklist } = await import('../src/operations/blacklist.ts')
-  const answer = await blacklist.run(ctx, deps, blacklist.input.parse({ ip: '45.53.9.9', vantage: 'all' }))
-  expect(answer).not.toHaveProperty('agreement')
+  const execute = labExecutor(labWorld(ZONE, { dial }), deps)
+  const by = { caller: { peer: 'n7', isAdmin: false } }
+  expect((await execute(verify, { email: 'user@a.example', pool: 'true' }, by)).answer).toMatchObject({
+    result: 'blocked',
+  })
+  expect((await execute(blacklist, { ip: '45.53.9.9', vantage: 'all' }, by)).answer).not.toHaveProperty('agreement')
   expect(called).toEqual([])
 })
 

@@ -7,10 +7,12 @@ export const agreement = z.strictObject({
   agree: z.string(),
   dissent: z.array(z.strictObject({ node: z.string(), verdict: z.string().nullable() })),
 })
-export type Agreement = AnswerOf<typeof agreement>
 
 /** The fields that `vantage` adds to an answer. */
 export const vantageFields = {
   vantage: z.string().optional().meta({ description: 'the node whose answer this is, where one was named' }),
   agreement: agreement.optional().meta({ description: 'what the nodes agree on, where several were asked' }),
 }
+
+/** What is added where several nodes were asked. */
+export type VantageFields = { readonly vantage?: string; readonly agreement: AnswerOf<typeof agreement> }

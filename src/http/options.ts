@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { Deps } from '../operations/deps.ts'
+import type { Execute } from '../operations/execute.ts'
 import type { Operation } from '../operations/operation.ts'
 import type { ApiKey } from '../store/key-file.ts'
 import type { World } from '../world.ts'
@@ -8,7 +8,7 @@ import type { CallerRule } from './caller.ts'
 export type HttpOptions = CallerRule & {
   readonly operations: readonly Operation[]
   readonly world: World
-  readonly deps: Deps
+  readonly execute: Execute
   /** Keys in force at this moment; none: no key is asked for, unless `closed`. */
   readonly keys: () => readonly ApiKey[]
   /** Why nobody is answered at this moment (keys were there and are lost), or undefined. Health is answered all the same. */

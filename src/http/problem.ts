@@ -40,10 +40,12 @@ const BY_STATUS: Partial<Record<number, ErrorCode>> = {
   503: 'overloaded',
 }
 
-/** The fault as one of our codes: what the HTTP library refused keeps its meaning, everything else is `internal` and tells nothing of itself. */
-export function asAppError(error: unknown): AppError {
+/** The fault as one of our codes: what the HTTP library refused keeps its meaning, everything else is `internal` and tells nothing of itself. `bodyLimit`: bytes that a body may have. */
+export function asAppError(error: unknown, bodyLimit?: number): AppError {
   if (error instanceof AppError) return error
-  const { statusCode, message } = error as { statusCode?: number; message?: string }
+  const { statusCode, message, code: fault } = error as { statusCode?: number; message?: string; code?: string }
+  if (fault === 'FST_ERR_CTP_BODY_TOO_LARGE' && bodyLimit !== undefined)
+    return new AppError('payload_too_large', `the body is larger than ${bodyLimit} bytes`, { cause: error })
   const code = statusCode === undefined ? undefined : BY_STATUS[statusCode]
   return code
     ? new AppError(code, message ?? ERRORS[code].title, { cause: error })

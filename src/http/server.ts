@@ -6,6 +6,7 @@ import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { AppError } from '../base/errors.ts'
 import type { Caller, Operation } from '../operations/operation.ts'
+import { matchesPath, routeOf } from '../operations/path.ts'
 import { readJsonBodies } from './bodies.ts'
 import { answerClientError } from './client-errors.ts'
 import { compressed } from './compress.ts'
@@ -20,7 +21,7 @@ import { asAppError, problemOf } from './problem.ts'
 
 /** What machines ask all the time: logged at `debug`. */
 const QUIET: readonly string[] = ['/v1/health', '/v1/ready', '/metrics', '/v1/peer/heartbeat', '/v1/peer/peers']
-/** Bytes of a body that are read at most. */
+/** Bytes of a body that are read at most, where an operation does not say otherwise. */
 const BODY_LIMIT = 65_536
 /** Time in which a whole request must have come, ms. */
 const REQUEST_MS = 30_000
@@ -87,7 +88,8 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
   for (const operation of options.operations) {
     app.route({
       method: operation.method,
-      url: operation.path,
+      url: routeOf(operation.path),
+      ...(operation.bodyLimit !== undefined && { bodyLimit: operation.bodyLimit }),
       ...hooksOf(gate, operation),
       handler: (request, reply) => handle(operation, options, request, reply),
     })
@@ -129,7 +131,7 @@ function tell(options: HttpOptions, request: FastifyRequest, reply: FastifyReply
 }
 
 async function send(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const known = asAppError(error)
+  const known = asAppError(error, request.routeOptions.bodyLimit)
   if (known.code === 'internal') request.log.error({ err: known.cause, request_id: request.id }, 'unexpected fault')
   const problem = problemOf(known, request.id)
   if (problem.status === 401) void reply.header('www-authenticate', 'Bearer realm="mailsonde"') // RFC 9110 §15.5.2
@@ -143,7 +145,7 @@ async function send(error: unknown, request: FastifyRequest, reply: FastifyReply
 function notFound(operations: readonly Operation[], request: FastifyRequest, reply: FastifyReply): AppError {
   const path = request.url.split('?')[0]!
   const methods = operations
-    .filter((operation) => operation.path === path)
+    .filter((operation) => matchesPath(operation.path, path))
     .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   if (methods.length === 0)
     return new AppError('not_found', `there is nothing at ${path.slice(0, 200)}; the paths are listed at /docs`)

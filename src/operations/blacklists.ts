@@ -1,7 +1,6 @@
-import { z } from 'zod'
 import { blacklistsAnswer } from '../answers/blacklists.ts'
 import { presentBlacklists } from '../dnsbl/present-states.ts'
-import { defineOperation } from './operation.ts'
+import { defineOperation, ok } from './operation.ts'
 
 /** The 29 lists and how each stands by its self-test. */
 export const blacklists = defineOperation({
@@ -10,13 +9,13 @@ export const blacklists = defineOperation({
   path: '/v1/blacklists',
   summary: 'The 29 blacklists with the state of their self-tests',
   scope: 'read',
-  input: z.object({}),
-  output: blacklistsAnswer,
+  params: {},
+  answer: blacklistsAnswer,
   example: { input: {}, output: { total: 29, list_version: '2026-11', data: [], has_more: false, next_cursor: null } },
   deadlineMs: 15_000,
-  needs: ['blacklists'],
+  uses: ['blacklists'],
   run: async (ctx, deps) => {
     await deps.blacklists.test(ctx)
-    return presentBlacklists(deps.blacklists.set, deps.blacklists.states())
+    return ok(presentBlacklists(deps.blacklists.set, deps.blacklists.states()))
   },
 })

@@ -1,6 +1,4 @@
-import { z } from 'zod'
 import { type CheckAnswer, checkAnswer } from '../answers/check.ts'
-import type { JsonObject } from '../base/json.ts'
 import type { CheckInput } from '../checks/check.ts'
 import type { Domain } from '../names/domain.ts'
 import { composeCheck } from '../report/compose.ts'
@@ -10,56 +8,62 @@ import type { Deps } from './deps.ts'
 import { formatParam, reportDocuments } from './documents.ts'
 import { checkExample } from './examples.ts'
 import { judgeDomain } from './judge-domain.ts'
-import { defineOperation } from './operation.ts'
-import { domainParam, durationParam, flagParam, TIMEOUT, textParam } from './params.ts'
-import { parseSelectors } from './selector.ts'
-import { fromVantages, vantageParam } from './vantage.ts'
+import { defineOperation, ok } from './operation.ts'
+import { domainParam, flagParam, optional, positional, textParam, timeoutParam } from './params.ts'
+import { checkScore } from './score-range.ts'
+import { MAX_SELECTORS, parseSelectors } from './selector.ts'
+import { vantageParam } from './vantage.ts'
 
-export const selectorParam = textParam<readonly string[]>('invalid_parameter', parseSelectors, {
-  description: 'DKIM selectors to try first, by comma (at most 10)',
-  example: 'google,s1',
-})
+export const selectorParam = optional(
+  textParam<readonly string[]>('invalid_parameter', parseSelectors, {
+    description: 'DKIM selectors to try first, by comma',
+    bounds: { max: String(MAX_SELECTORS) },
+    unit: 'items',
+    example: 'google,s1',
+  }),
+)
 
 const DEADLINE_MS = 20_000
 
+/** The check of a domain, with a score. */
 export const check = defineOperation({
   name: 'check',
   method: 'GET',
   path: '/v1/check',
   summary: 'How the mail of a domain stands in the DNS, with a score whose every point is explained',
   scope: 'read',
-  positional: ['domain'],
-  input: z.object({
-    domain: domainParam('domain to check'),
-    selector: selectorParam.optional(),
+  params: {
+    domain: positional(domainParam('domain to check')),
+    selector: selectorParam,
     starttls: flagParam('connect to the mail hosts and look at their TLS'),
-    timeout: durationParam('time for the whole check; default 20s', TIMEOUT).optional(),
+    timeout: timeoutParam('time for the whole check', DEADLINE_MS),
     format: formatParam,
-    vantage: vantageParam.optional(),
-  }),
-  output: checkAnswer,
+    vantage: optional(vantageParam),
+  },
+  answer: checkAnswer,
   example: checkExample,
   deadlineMs: DEADLINE_MS,
-  documents: reportDocuments,
-  run: (ctx, deps, { domain, selector, starttls, timeout, vantage }) => {
-    const question = {
-      path: '/v1/check',
+  uses: ['heloName', 'smtpPort'],
+  run: async (ctx, deps, { domain, selector, starttls }) =>
+    ok(await checkDomain(ctx, deps, domain, { selectors: selector ?? [], starttls })),
+  vantage: {
+    node: ({ vantage }) => vantage,
+    needs: ['check'],
+    question: ({ domain, selector, starttls, timeout }) => ({
       query: {
         domain,
         selector: selector?.join(),
         starttls: starttls ? 'true' : undefined,
         timeout: timeout === undefined ? undefined : `${timeout}ms`,
       },
-      output: checkAnswer,
-      subject: 'domain',
-      needs: ['check'],
-      verdict: (answer: JsonObject) => String(answer.status),
       timeoutMs: timeout ?? DEADLINE_MS,
-    } as const
-    return fromVantages(ctx, deps, vantage, question, () =>
-      checkDomain(ctx, deps, domain, { selectors: selector ?? [], starttls }),
-    )
+    }),
+    subject: ({ domain }) => domain,
+    verdict: ({ status }) => status,
+    add: (answer, fields) => ({ ...answer, ...fields }),
   },
+  score: checkScore,
+  documents: reportDocuments,
 })
 
 /** Runs all checks on a domain, scores and presents them. Never rejects for what a remote server does. */

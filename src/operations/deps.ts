@@ -9,7 +9,7 @@ import type { PeerRegistry } from '../peers/registry.ts'
 /** Whether a thing that the service needs is there: undefined, or why it is not. Never rejects. */
 export type Probe = (signal: AbortSignal) => Promise<string | undefined>
 
-/** What operations are given beside the world: the rooms that keep state, made once for the life of the process. */
+/** What operations are given beside the world: the services that keep state, made once for the life of the process. Each operation names those that it uses. */
 export type Deps = {
   readonly blacklists: Blacklists
   readonly geo: LookupGeo
@@ -28,3 +28,5 @@ export type Deps = {
   /** The port that mail servers are asked at: 25, but for labs. */
   readonly smtpPort: number
 }
+
+export type DepName = keyof Deps

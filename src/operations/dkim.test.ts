@@ -1,16 +1,13 @@
 import { expect, it } from 'vitest'
+import { answerTo } from '../../test/lab/answer.ts'
 import type { LabZone } from '../../test/lab/dns.ts'
 import { labCtx } from '../../test/lab/world.ts'
-import type { Deps } from './deps.ts'
 import { dkim } from './dkim.ts'
-import { readInput } from './read-input.ts'
 
 const ED = 'v=DKIM1; k=ed25519; s=email; h=sha256; p=11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo='
 const NAME = 's1._domainkey.a.example'
-const ask = (zone: LabZone, selector = 's1') => {
-  const input = readInput(dkim.input, { domain: 'a.example', selector })
-  return dkim.run(labCtx(zone), {} as Deps, input)
-}
+const ask = async (zone: LabZone, selector = 's1') =>
+  answerTo(dkim, labCtx(zone), {}, { domain: 'a.example', selector })
 
 it.each<[string, LabZone, object, string[]]>([
   [
@@ -56,7 +53,7 @@ it.each<[string, LabZone, object, string[]]>([
 ])('%s', async (_, zone, fields, ids) => {
   const answer = await ask(zone)
   expect(answer).toMatchObject({ domain: 'a.example', selector: 's1', name: NAME, ...fields })
-  expect((answer.findings as { id: string }[]).map(({ id }) => id)).toEqual(ids)
+  expect(answer.findings.map(({ id }) => id)).toEqual(ids)
 })
 
 it.each(['', 'a b', 'a..b', `${'x'.repeat(64)}`, 'é'])('refuses the selector %j', async (selector) => {

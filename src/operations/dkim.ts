@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { dkimAnswer } from '../answers/questions.ts'
 import type { Outcome } from '../checks/check.ts'
 import {
@@ -13,9 +12,11 @@ import type { Domain } from '../names/domain.ts'
 import { DnsError } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 import { remembering } from './context.ts'
-import { defineOperation } from './operation.ts'
-import { domainParam, durationParam, TIMEOUT, textParam } from './params.ts'
+import { defineOperation, ok } from './operation.ts'
+import { domainParam, positional, textParam, timeoutParam } from './params.ts'
 import { parseSelector } from './selector.ts'
+
+const DEADLINE_MS = 20_000
 
 /** One DKIM key: what its record says, and whether mail can be verified with it (RFC 6376 §3.6.1). */
 export const dkim = defineOperation({
@@ -24,16 +25,15 @@ export const dkim = defineOperation({
   path: '/v1/dkim',
   summary: 'The DKIM key of a domain at one selector',
   scope: 'read',
-  positional: ['domain'],
-  input: z.object({
-    domain: domainParam('domain that signs: the d= tag of a signature'),
+  params: {
+    domain: positional(domainParam('domain that signs: the d= tag of a signature')),
     selector: textParam('invalid_parameter', parseSelector, {
       description: 'selector: the s= tag of a signature',
       example: 'google',
     }),
-    timeout: durationParam('time for the whole question; default 20s', TIMEOUT).optional(),
-  }),
-  output: dkimAnswer,
+    timeout: timeoutParam('time for the whole question', DEADLINE_MS),
+  },
+  answer: dkimAnswer,
   example: {
     input: { domain: 'example.org', selector: 'ed' },
     output: {
@@ -54,12 +54,12 @@ export const dkim = defineOperation({
       findings: [],
     },
   },
-  needs: [],
-  deadlineMs: 20_000,
+  uses: [],
+  deadlineMs: DEADLINE_MS,
   run: async (ctx, _deps, { domain, selector }) => {
     const outcome = await outcomeOf(remembering(ctx), domain, selector)
     const { valid, ...fields } = presentSelector(outcome)
-    return {
+    return ok({
       domain,
       selector,
       name: `${selector}._domainkey.${domain}`,
@@ -68,7 +68,7 @@ export const dkim = defineOperation({
       ...(outcome.status === 'unknown' ? { reason: outcome.reason } : {}),
       ...fields,
       findings: outcome.findings.map((found) => presentFinding(check.table, found)),
-    }
+    })
   },
   verdict: (answer) => (answer.valid ? 'good' : answer.status === 'unknown' ? 'unclear' : 'bad'),
 })

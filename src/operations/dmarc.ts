@@ -1,11 +1,12 @@
-import { z } from 'zod'
 import { dmarcAnswer } from '../answers/questions.ts'
 import { dmarc as check, presentDmarcLookup } from '../checks/dmarc/index.ts'
 import { presentFinding } from '../checks/present.ts'
 import { runInContext } from '../checks/run.ts'
 import { remembering } from './context.ts'
-import { defineOperation } from './operation.ts'
-import { domainParam, durationParam, TIMEOUT } from './params.ts'
+import { defineOperation, ok } from './operation.ts'
+import { domainParam, positional, timeoutParam } from './params.ts'
+
+const DEADLINE_MS = 20_000
 
 /** The policy that governs a domain, with each step of the tree walk (RFC 9989 §4.10). */
 export const dmarc = defineOperation({
@@ -14,12 +15,11 @@ export const dmarc = defineOperation({
   path: '/v1/dmarc',
   summary: 'The DMARC policy that governs a domain, step by step (RFC 9989)',
   scope: 'read',
-  positional: ['domain'],
-  input: z.object({
-    domain: domainParam('domain to look at'),
-    timeout: durationParam('time for the whole question; default 20s', TIMEOUT).optional(),
-  }),
-  output: dmarcAnswer,
+  params: {
+    domain: positional(domainParam('domain to look at')),
+    timeout: timeoutParam('time for the whole question', DEADLINE_MS),
+  },
+  answer: dmarcAnswer,
   example: {
     input: { domain: 'example.org' },
     output: {
@@ -51,17 +51,17 @@ export const dmarc = defineOperation({
       findings: [],
     },
   },
-  needs: [],
-  deadlineMs: 20_000,
+  uses: [],
+  deadlineMs: DEADLINE_MS,
   run: async (ctx, _deps, { domain }) => {
     const outcome = await runInContext('dmarc', remembering(ctx), domain)
-    return {
+    return ok({
       ...presentDmarcLookup(outcome),
       domain,
       status: outcome.status,
       ...(outcome.status === 'unknown' ? { reason: outcome.reason } : {}),
       findings: outcome.findings.map((found) => presentFinding(check.table, found)),
-    }
+    })
   },
   verdict: ({ valid, status }) => (valid ? 'good' : status === 'unknown' ? 'unclear' : 'bad'),
 })

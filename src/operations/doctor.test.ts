@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { answerTo } from '../../test/lab/answer.ts'
 import { labDeps, labPool } from '../../test/lab/app.ts'
 import type { LabNode, LabZone } from '../../test/lab/dns.ts'
 import { labCtx } from '../../test/lab/world.ts'
@@ -21,7 +22,7 @@ function examine(zone: LabZone) {
   const ctx = labCtx(zone)
   const blacklists = createBlacklists({ now: ctx.now, noCourtesy: true, set: { ...BUILT_IN, lists: [ZEN] } })
   const deps = labDeps(ctx, { blacklists, sourcePool: labPool(ctx, blacklists, [US]) })
-  return doctor.run(ctx, deps, {})
+  return answerTo(doctor, ctx, deps, {})
 }
 
 describe('is this machine fit', () => {

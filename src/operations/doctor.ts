@@ -1,9 +1,8 @@
-import { z } from 'zod'
 import { doctorAnswer } from '../answers/doctor.ts'
 import { summarize } from '../dnsbl/present.ts'
 import { ip } from '../names/ip.ts'
 import { remembering } from './context.ts'
-import { defineOperation } from './operation.ts'
+import { defineOperation, ok } from './operation.ts'
 import { presentSelfCheck, selfChecks } from './self-check.ts'
 
 /** The test point of RFC 5782 §5 that every list has: one that refuses us says so here too. */
@@ -16,8 +15,8 @@ export const doctor = defineOperation({
   path: '/v1/doctor',
   summary: 'Whether this machine is fit for its work, with the records to publish where it is not',
   scope: 'admin',
-  input: z.object({}),
-  output: doctorAnswer,
+  params: {},
+  answer: doctorAnswer,
   example: {
     input: {},
     output: {
@@ -41,6 +40,7 @@ export const doctor = defineOperation({
     },
   },
   deadlineMs: 30_000,
+  uses: ['sourcePool', 'blacklists', 'probes', 'publicResolvers', 'heloName'],
   run: async (ctx, deps) => {
     const { sourcePool, blacklists, probes, publicResolvers } = deps
     const [down, lists, checks] = await Promise.all([
@@ -60,7 +60,7 @@ export const doctor = defineOperation({
     const advice = adviceOf({ down, publicResolvers, refusing, hasSource: sources.length > 0, isListed, unknown })
     const isInOrder = sources.length > 0 && checks.every(({ problems }) => problems.length === 0)
     const fit = down === undefined && isInOrder && !isListed && unknown.length === 0
-    return {
+    return ok({
       fit,
       resolver: {
         answers: down === undefined,
@@ -70,9 +70,9 @@ export const doctor = defineOperation({
       lists: { total: lists.entries.length, answering: summarize(lists).answered, refusing },
       sources,
       advice,
-    }
+    })
   },
-  verdict: ({ fit }) => (fit === true ? 'good' : 'bad'),
+  verdict: ({ fit }) => (fit ? 'good' : 'bad'),
 })
 
 type Seen = {

@@ -1,14 +1,20 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../base/json.ts'
+import { exampleOf } from '../../test/lab/answer.ts'
+import type { ListEntry } from '../answers/blacklist.ts'
+import { checkAnswer } from '../answers/check.ts'
+import { readOpen } from '../answers/read-answer.ts'
+import { type ReportAnswer, reportAnswer } from '../answers/report.ts'
 import { viewMarkdown, viewTable } from '../cli/view.ts'
+import type { Answer } from '../report/render/answer.ts'
+import { check } from './check.ts'
 import { reportDocuments } from './documents.ts'
-import { checkExample, reportExample } from './examples.ts'
+import { report } from './report.ts'
 
 const about = { version: '0.0.0' }
-const html = (answer: JsonObject) => reportDocuments.html!.render(answer, about)
-const markdown = (answer: JsonObject) => reportDocuments.markdown!.render(answer, about)
+const html = (answer: Answer) => reportDocuments.html.render(answer, about)
+const markdown = (answer: Answer) => reportDocuments.markdown.render(answer, about)
 
 /** What outside text may hold: each stands in every text of an answer. */
 const HOSTILE: readonly (readonly [text: string, why: string])[] = [
@@ -37,9 +43,11 @@ const HOSTILE: readonly (readonly [text: string, why: string])[] = [
   ['__proto__', 'a name that every object has'],
 ]
 /** The example with a listing, its words, a place and a pool: every part where outside text is shown. */
-const [first, ...others] = (reportExample.output.blacklists as JsonObject[])[0]!.results as JsonObject[]
-const listing = {
-  ...first,
+const example = exampleOf(report)
+const [address] = example.blacklists
+const [first, ...others] = address!.results
+const listing: ListEntry = {
+  ...first!,
   listed: true,
   status: 'listed',
   codes: ['127.0.0.2'],
@@ -47,29 +55,48 @@ const listing = {
   txt: 'x',
   scope_text: 'x',
 }
-const listedReport: JsonObject = {
-  ...reportExample.output,
+const listedReport: ReportAnswer = {
+  ...example,
   unicode_domain: 'x',
   blacklists: [
     {
-      ...(reportExample.output.blacklists as JsonObject[])[0],
+      ...address!,
       results: [listing, ...others],
       mx_hosts: ['x'],
-      geo: { country_name: 'x', city: 'x', asn: 64_500, as_org: 'x', bogon: null },
+      geo: { ...address!.geo, country_name: 'x', city: 'x', asn: 64_500, as_org: 'x', bogon: null },
     },
   ],
-  pool: [{ address: 'x', listed: true, listings: [{ blacklist: 'x', delist_url: 'x' }], verdict: 'listed' }],
+  pool: [
+    {
+      address: 'x',
+      listed: true,
+      listings: [{ blacklist: 'x', tier: 'A', meaning: ['x'], delist_url: 'x' }],
+      verdict: 'listed',
+      answered: 29,
+      total: 29,
+    },
+  ],
 }
-const KEPT = new Set(['kind', 'observed_at'])
+/** What the schema fixes: a service cannot answer with other words there. */
+const FIXED =
+  /^(?:kind|observed_at|type|component|discovery|policy|scope|(?:mx_)?(?:status|kind)|(?:report_)?grade|(?:worst_)?tier|severity|verdict)$/
 
-/** The answer with every text replaced; the keys, numbers and what the schema fixes stay. */
-function filled(value: Json | undefined, text: string, key = ''): Json {
-  if (typeof value === 'string') return KEPT.has(key) ? value : text
-  if (Array.isArray(value)) return value.map((item) => filled(item as Json, text, key))
-  if (typeof value !== 'object' || value === null) return value ?? null
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, filled(item, text, name)]))
+/** The answer with every free text replaced; the keys, numbers and what the schema fixes stay. */
+function filled(value: unknown, text: string, key = ''): unknown {
+  if (typeof value === 'string') return FIXED.test(key) ? value : text
+  if (Array.isArray(value)) return value.map((item) => filled(item, text, key))
+  if (typeof value !== 'object' || value === null) return value
+  const named = (name: string): string => (key === 'domain_role' && name === 'name' ? 'kind' : name)
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, filled(item, text, named(name))]))
 }
-const hostile = (text: string, answer: JsonObject = listedReport): JsonObject => filled(answer, text) as JsonObject
+
+/** The answer of a hostile service, as far as it is one at all. */
+function hostile(text: string, answer: Answer = listedReport): Answer {
+  const schema = answer.blacklists ? reportAnswer : checkAnswer
+  const read = readOpen(schema, filled(answer, text))
+  if (!read.ok) throw new Error(read.problem)
+  return read.value
+}
 
 const TAGS =
   /^<(?:!doctype html|\/?(?:html|head|body|main|header|footer|section|div|title|style|h[1-4]|p|ul|li|dl|dt|dd|pre|code|span|strong|b|a|svg|rect|table|caption|thead|tbody|tfoot|tr|th|td|meta))(?=[\s>/])/
@@ -92,7 +119,7 @@ function foreign(page: string): string[] {
 
 describe('HTML', () => {
   it.each(HOSTILE)('%j: %s', (text) => {
-    for (const answer of [hostile(text), hostile(text, checkExample.output)]) {
+    for (const answer of [hostile(text), hostile(text, exampleOf(check))]) {
       const page = html(answer)
       expect(foreign(page)).toEqual([])
       for (const [, href] of page.matchAll(/href="([^"]*)"/g)) expect(href).toMatch(/^(?:https?:\/\/[^@"<>]*|#[\w-]+)$/)
@@ -113,17 +140,17 @@ describe('HTML', () => {
   })
 
   it('the policy names the very style of the page, in the page and as a header', () => {
-    const page = html(reportExample.output)
+    const page = html(example)
     const style = /<style>([\s\S]*?)<\/style>/.exec(page)![1]!
     const hash = createHash('sha256').update(style).digest('base64')
-    const policy = reportDocuments.html!.headers!['content-security-policy']!
+    const policy = reportDocuments.html.headers['content-security-policy']
     expect(policy).toContain(`default-src 'none'; style-src 'sha256-${hash}'`)
     expect(page).toContain(policy.replaceAll("'", '&#39;'))
     expect(page.match(/<style/g)).toHaveLength(1)
   })
 
   it('the page needs nothing else: no script, no image, nothing loaded', () => {
-    const page = html(reportExample.output)
+    const page = html(example)
     expect(page).not.toMatch(/<(?:script|img|link|iframe|object|form|input|button)|\sstyle=|\son\w+=|url\(|@import/i)
   })
 })
@@ -134,7 +161,7 @@ describe('Markdown', () => {
     text.replace(/^(`{3,})\n[^\n]*\n\1$/gm, '').replace(/(?<![`\\])(`+)(?!`)(?:(?!\1)[^\n]|\1`)*?(?<!`)\1(?!`)/g, '')
 
   it.each(HOSTILE)('%j: %s', (text) => {
-    for (const answer of [hostile(text), hostile(text, checkExample.output)]) {
+    for (const answer of [hostile(text), hostile(text, exampleOf(check))]) {
       const said = prose(markdown(answer))
       expect(said).not.toMatch(/(?<!\\)<[a-z!/?]/i) // HTML, and links in angle brackets
       expect(said).not.toMatch(/(?<!\\)!\[/) // images

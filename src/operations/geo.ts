@@ -1,8 +1,7 @@
-import { z } from 'zod'
 import { geoAnswer } from '../answers/geo.ts'
 import { presentGeo } from '../geo/present.ts'
-import { defineOperation } from './operation.ts'
-import { ipParam } from './params.ts'
+import { defineOperation, ok } from './operation.ts'
+import { ipParam, positional } from './params.ts'
 import { peerExample } from './peer-answer.ts'
 
 /** Where an address stands. */
@@ -12,11 +11,10 @@ export const geo = defineOperation({
   path: '/v1/peer/geo',
   summary: 'Country, network and kind of an IP address',
   scope: 'read',
-  positional: ['ip'],
-  input: z.object({ ip: ipParam('IPv4 or IPv6 address to look up') }),
-  output: geoAnswer,
+  params: { ip: positional(ipParam('IPv4 or IPv6 address to look up')) },
+  answer: geoAnswer,
   example: { input: { ip: '203.0.113.7' }, output: peerExample.geo[0]! },
   deadlineMs: 10_000,
-  needs: ['geo'],
-  run: async (_ctx, deps, { ip }) => presentGeo(await deps.geo(ip)),
+  uses: ['geo'],
+  run: async (_ctx, deps, { ip }) => ok(presentGeo(await deps.geo(ip))),
 })

@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import { healthAnswer } from '../answers/health.ts'
-import { defineOperation } from './operation.ts'
+import { defineOperation, ok } from './operation.ts'
 
 /** Whether the server answers. Exactly `{"status":"ok"}`, whatever is asked with it. */
 export const health = defineOperation({
@@ -9,10 +8,12 @@ export const health = defineOperation({
   path: '/v1/health',
   summary: 'Health of the service itself',
   scope: undefined,
-  input: z.object({}),
-  output: healthAnswer,
+  params: {},
+  answer: healthAnswer,
   example: { input: {}, output: { status: 'ok' } },
-  needs: [],
+  uses: [],
   deadlineMs: 1_000,
-  run: async () => ({ status: 'ok' }),
+  run: async () => OK,
 })
+
+const OK = ok({ status: 'ok' } as const)

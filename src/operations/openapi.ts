@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { ERRORS, type ErrorCode } from '../base/errors.ts'
 import type { Operation } from './operation.ts'
+import { describeParam, type Param } from './param.ts'
+import { pathNames } from './path.ts'
 
 type Schema = Record<string, unknown>
 
@@ -53,39 +55,20 @@ const PROBLEMS: Schema = { 'application/problem+json': { schema: { $ref: '#/comp
 
 /** One operation; the shapes that have a name go into `shapes`. */
 function describe(operation: Operation, shapes: Record<string, Schema>): Schema {
-  const input = jsonSchema(operation.input)
-  const properties = (input.properties ?? {}) as Record<string, Schema>
-  const required = (input.required ?? []) as string[]
   const content = {
-    [operation.stream ? 'application/x-ndjson' : 'application/json']: {
-      schema: answerSchema(operation.output, shapes),
+    [operation.line ? 'application/x-ndjson' : 'application/json']: {
+      schema: answerSchema(operation.line ?? operation.answer, shapes),
       example: operation.example.output,
     },
   }
-  const documents = Object.fromEntries(
-    Object.values(operation.documents ?? {}).map(({ contentType }) => [
-      contentType.split(';')[0]!,
-      { schema: { type: 'string' } },
-    ]),
-  )
+  const documents = operation.documentTypes.map((type) => [type.split(';')[0]!, { schema: { type: 'string' } }])
   return {
     operationId: operation.name,
     summary: operation.summary,
     ...(operation.scope ? { 'x-scope': operation.scope } : { security: [{}] }),
-    ...(operation.method === 'GET'
-      ? {
-          parameters: Object.entries(properties).map(([name, schema]) =>
-            parameter(name, schema, required.includes(name), operation.example.input[name]),
-          ),
-        }
-      : {
-          requestBody: {
-            required: required.length > 0,
-            content: { 'application/json': { schema: input, example: operation.example.input } },
-          },
-        }),
+    ...describeInput(operation),
     responses: {
-      200: { description: 'The answer', content: { ...content, ...documents } },
+      200: { description: 'The answer', content: { ...content, ...Object.fromEntries(documents) } },
       ...Object.fromEntries(
         Object.entries(operation.statuses ?? {}).map(([status, description]) => [status, { description, content }]),
       ),
@@ -94,15 +77,57 @@ function describe(operation: Operation, shapes: Record<string, Schema>): Schema 
   }
 }
 
-function parameter(name: string, schema: Schema, required: boolean, example: unknown): Schema {
-  const { description, examples: _examples, ...rest } = schema
+/** Parameters of the path, and the others in the query or as properties of the body. */
+function describeInput({ method, path, params, example }: Operation): Schema {
+  const inPath = pathNames(path)
+  const named = Object.entries(params)
+  const inQuery = method === 'GET' || method === 'DELETE'
+  const parameters = named
+    .filter(([name]) => inQuery || inPath.includes(name))
+    .map(([name, param]) => parameter(name, param, inPath.includes(name) ? 'path' : 'query', example.input[name]))
+  const listed = parameters.length > 0 || inQuery ? { parameters } : {}
+  return inQuery
+    ? listed
+    : {
+        ...listed,
+        requestBody: bodyOf(
+          named.filter(([name]) => !inPath.includes(name)),
+          example,
+        ),
+      }
+}
+
+function bodyOf(named: readonly (readonly [string, Param])[], example: Operation['example']): Schema {
+  const required = named.filter(([, param]) => param.required).map(([name]) => name)
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(
+      named.map(([name, param]) => [name, { ...paramSchema(param), description: describeParam(param) }]),
+    ),
+    ...(required.length > 0 ? { required } : {}),
+  }
+  return { required: required.length > 0, content: { 'application/json': { schema, example: example.input } } }
+}
+
+const parameter = (name: string, param: Param, place: 'path' | 'query', example: unknown): Schema => ({
+  name,
+  in: place,
+  required: param.required,
+  description: describeParam(param),
+  'x-group': param.group,
+  schema: paramSchema(param),
+  ...(example === undefined ? {} : { example }),
+})
+
+/** JSON Schema of a parameter: its form by its schema, what is said of it by its data. */
+function paramSchema({ schema, kind, choices, fallback, example }: Param): Schema {
+  const { $schema: _version, ...form } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema
+  const items = kind === 'list' ? choices && { items: { type: 'string', enum: choices } } : choices && { enum: choices }
   return {
-    name,
-    in: 'query',
-    required,
-    ...(description ? { description } : {}),
-    schema: rest,
-    ...(example === undefined ? {} : { example }),
+    ...form,
+    ...items,
+    ...(fallback === undefined || kind === 'list' ? {} : { default: fallback }),
+    ...(example === undefined ? {} : { examples: [kind === 'list' ? [example] : example] }),
   }
 }
 
@@ -117,7 +142,7 @@ function problems(operation: Operation): Record<string, Schema> {
     'overloaded',
   ]
   const bodies: readonly ErrorCode[] =
-    operation.method === 'POST' ? ['payload_too_large', 'unsupported_media_type'] : []
+    operation.method === 'GET' || operation.method === 'DELETE' ? [] : ['payload_too_large', 'unsupported_media_type']
   return {
     ...Object.fromEntries(
       [...codes, ...bodies].map((code) => [
@@ -127,12 +152,6 @@ function problems(operation: Operation): Record<string, Schema> {
     ),
     default: { description: 'Another problem; `code` tells which', content: PROBLEMS },
   }
-}
-
-/** JSON Schema of a parameter's zod schema without the parts that OpenAPI keeps elsewhere. */
-function jsonSchema(schema: z.ZodType): Schema {
-  const { $schema: _version, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema
-  return rest
 }
 
 /** JSON Schema of an answer: open, since a later version may add fields; named shapes stand in the components of the document. */

@@ -1,12 +1,18 @@
 import type { z } from 'zod'
-import type { JsonObject } from '../base/json.ts'
+import type { AnswerOf } from '../answers/answer.ts'
+import { readOpen, readStrict } from '../answers/read-answer.ts'
+import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import type { Scope } from '../store/key-file.ts'
 import type { Ctx } from '../world.ts'
-import type { Deps } from './deps.ts'
+import type { DepName, Deps } from './deps.ts'
+import type { InputOf, Param, Params } from './param.ts'
+import type { PathParams } from './path.ts'
+import { readInput, schemaOf } from './read-input.ts'
+import { fromVantages, type Vantage } from './vantage.ts'
 
 export type { Scope } from '../store/key-file.ts'
 
-/** What one operation gave: the answer, and whether the command line calls it good (0), bad (1) or not to be told (3). */
+/** What the command line makes of an answer: good (exit status 0), bad (1) or not to be told (3). */
 export type Verdict = 'good' | 'bad' | 'unclear'
 
 /** Who asks, as far as an operation may care. */
@@ -19,57 +25,218 @@ export type Caller = {
 /** The world for one call. Without a caller it is this machine's command line. */
 export type Call = Ctx & { readonly caller?: Caller }
 
-const STATUS = Symbol('status')
-/** An answer that HTTP gives another status than 200. Not for problems: those are thrown as AppError. */
-export const withStatus = (answer: JsonObject, status: 201 | 503): JsonObject =>
-  Object.defineProperty({ ...answer }, STATUS, { value: status })
-export const httpStatusOf = (answer: JsonObject): number => (answer as { [STATUS]?: number })[STATUS] ?? 200
+/** What `run` gives: the answer and its HTTP status. Problems are thrown as AppError. */
+export type Reply<A> = { readonly status: 200 | 201 | 202 | 503; readonly answer: A }
+export const ok = <A>(answer: A): Reply<A> => ({ status: 200, answer })
 
-/** The formats an answer may be asked in beside JSON. */
-export type Document = {
+/** A form of an answer beside JSON. */
+export type Document<A> = {
   readonly contentType: string
   /** Header fields that its HTTP answer has beside the usual ones, or in their place. */
   readonly headers?: Readonly<Record<string, string>>
-  /** `version` is the program's. */
-  readonly render: (answer: JsonObject, about: { readonly version: string }) => string
+  readonly render: (answer: A, about: About) => string
 }
+/** `version` is the program's. */
+export type About = { readonly version: string }
+export type Rendered = Pick<Document<never>, 'contentType' | 'headers'> & { readonly text: string }
 
-/**
- * One thing the product can do. Query string, body, flags and the OpenAPI document are all made from `input`; faces translate and never decide.
- */
-export type Operation<S extends z.ZodObject = z.ZodObject> = {
+/** A score that `--min-score` is held against: `least` and `most` are its worst and best reading where something could not be found out. */
+export type ScoreRange = { readonly score: number; readonly least: number; readonly most: number }
+
+/** What is said of an operation, whatever its input and answer. */
+export type OperationFacts = {
   /** The command's name and the operationId. */
   readonly name: string
-  readonly method: 'GET' | 'POST'
-  readonly path: `/${string}`
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly summary: string
   /** The command whose flags lead here; it has no command of its own. */
   readonly partOf?: string
-  /** The scope that a key needs; undefined: no key is ever asked for. */
+  /** The scope that a key needs; undefined: no key is ever asked for, and no parameter is read. */
   readonly scope: Scope | undefined
   /** Nodes of the cluster call it: it takes their proof, or a key of its scope; while there are neither secret nor key, loopback alone. */
   readonly forPeers?: true
-  /** The input that the command line takes by place. */
-  readonly positional?: readonly (keyof S['shape'] & string)[]
-  readonly input: S
+  /** Bytes of a body; 64 KiB where it is left out. */
+  readonly bodyLimit?: number
   /** What HTTP statuses beside 200 stand for. */
   readonly statuses?: Readonly<Record<number, string>>
-  /** JSON Schema source of the answer. */
-  readonly output: z.ZodType
-  readonly example: { readonly input: JsonObject; readonly output: JsonObject }
+  readonly example: { readonly input: Readonly<Record<string, unknown>>; readonly output: object }
   /** Milliseconds that the operation may take; a `timeout` in the input takes its place. */
   readonly deadlineMs: number
   /** Milliseconds more for an operation that keeps the deadline by itself and hands over what it has. */
   readonly graceMs?: number
-  /** What of {@link Deps} it uses unless other nodes are asked too (`vantage`); undefined: all of it. A command makes these rooms alone. */
-  readonly needs?: readonly (keyof Deps)[]
-  readonly run: (ctx: Call, deps: Deps, input: z.output<S>) => Promise<JsonObject>
-  /** The parts of the answer as they come, for faces that can hand them on one by one: HTTP does, a line each. `run` then gives them all in one. */
-  readonly stream?: (ctx: Call, deps: Deps, input: z.output<S>) => AsyncIterable<JsonObject>
-  readonly verdict?: (answer: JsonObject) => Verdict
-  /** Other formats of the answer, by the `format` parameter. */
-  readonly documents?: Readonly<Record<string, Document>>
 }
 
-export const defineOperation = <S extends z.ZodObject>(operation: Operation<S>): Operation =>
-  operation as unknown as Operation
+/** An operation as its module writes it. */
+export type Definition<
+  Path extends string,
+  P extends Params,
+  S extends z.ZodType,
+  D extends DepName,
+> = OperationFacts & {
+  /** `{name}` in it is a parameter. */
+  readonly path: Path
+  readonly params: P
+  /** The wire schema of its answer (src/answers). */
+  readonly answer: S
+  /** The parts of {@link Deps} that `run` receives. */
+  readonly uses: readonly D[]
+  readonly run: (ctx: Call, deps: Pick<Deps, D>, input: InputOf<P>) => Promise<Reply<AnswerOf<S>>>
+  /** Where the answer is many of a kind: each as it comes, one line each over HTTP. `run` gives them all in one. */
+  readonly lines?: Lines<P, S, D>
+  readonly verdict?: (answer: AnswerOf<S>) => Verdict
+  readonly score?: (answer: AnswerOf<S>) => ScoreRange
+  /** Other forms of the answer, by the `format` parameter and `--format`. */
+  readonly documents?: Readonly<Record<string, Document<AnswerOf<S>>>>
+  /** How other nodes are asked the same, where the input has a `vantage`. */
+  readonly vantage?: Vantage<InputOf<P>, AnswerOf<S>>
+}
+
+export type Lines<P extends Params, S extends z.ZodType, D extends DepName> = {
+  /** The schema of one line. */
+  readonly item: z.ZodType
+  readonly run: (ctx: Call, deps: Pick<Deps, D>, input: InputOf<P>) => AsyncIterable<object>
+  readonly of: (answer: AnswerOf<S>) => readonly object[]
+  /** The answer as `run` gives it, of lines that came from a service. */
+  readonly join: (lines: readonly unknown[]) => unknown
+}
+
+/** Gives the named parts of {@link Deps}; one that is not there yet is made. */
+export type Provide = <D extends DepName>(names: readonly D[]) => Promise<Pick<Deps, D>>
+
+/** Parameters as an adapter was given them, by name. */
+export type Raw = Readonly<Record<string, unknown>>
+
+/** An operation whatever its input and answer: what adapters know of it. `execute.ts` runs it. */
+export type Operation = OperationFacts & {
+  readonly path: string
+  readonly params: Params
+  readonly answer: z.ZodType
+  /** The schema of one line, where the answer comes in lines. */
+  readonly line?: z.ZodType
+  /** The names of its documents. */
+  readonly formats: readonly string[]
+  readonly documentTypes: readonly string[]
+  /** It has a score that `--min-score` can be held against. */
+  readonly hasScore: boolean
+  /** Reads the input. Throws AppError. */
+  readonly ask: (raw: Raw) => Question
+  /** Reads an answer that a service gave: the open form of the schema. `value` is a list of lines where the answer comes in lines. */
+  readonly receive: (value: unknown) => Parsed<Given>
+}
+
+/** An operation with its input, ready to be run. */
+export type Question = {
+  /** The whole time it may take, ms. */
+  readonly deadlineMs: number
+  /** The form that the input asks for: `json` or the name of a document. */
+  readonly format: string
+  readonly run: (ctx: Call, provide: Provide) => Promise<Given>
+  readonly lines: (ctx: Call, provide: Provide) => Promise<AsyncIterable<object>>
+}
+
+/** An answer with what can be made of it. */
+export type Given = {
+  readonly status: number
+  readonly answer: unknown
+  /** The answer as lines, where it comes in lines. */
+  readonly lines: () => readonly object[] | undefined
+  /** A problem where the answer is not as its schema says (strictly). */
+  readonly check: () => string | undefined
+  readonly verdict: (minScore?: number) => Verdict
+  /** The answer as one of the operation's documents; undefined where it has none of that name. */
+  readonly document: (format: string, about: About) => Rendered | undefined
+}
+
+/** An operation with its types, for the module that defines it and for tests. */
+export type Defined<P extends Params, S extends z.ZodType, D extends DepName> = Operation & {
+  readonly params: P
+  readonly answer: S
+  readonly read: (raw: Raw) => InputOf<P>
+} & Pick<Definition<string, P, S, D>, 'run' | 'verdict' | 'score'>
+
+/** Closes an operation over its types, so that adapters need none of them. */
+export function defineOperation<
+  const Path extends `/${string}`,
+  P extends Params,
+  S extends z.ZodType,
+  const D extends DepName,
+>(definition: Definition<Path, P, S, D> & { readonly params: Record<PathParams<Path>, Param> }): Defined<P, S, D> {
+  const { params, answer: schema, lines, documents = {}, uses, vantage: _vantage, ...facts } = definition
+  const input = schemaOf<P>(params)
+  const read = (raw: Raw): InputOf<P> => readInput<P>(params, input, raw)
+  return {
+    ...facts,
+    params,
+    answer: schema,
+    ...(lines && { line: lines.item }),
+    formats: Object.keys(documents),
+    documentTypes: Object.values(documents).map(({ contentType }) => contentType),
+    hasScore: definition.score !== undefined,
+    read,
+    ask: (raw) => {
+      const asked = read(raw)
+      const [timeout, format]: unknown[] = [Reflect.get(asked, 'timeout'), Reflect.get(asked, 'format')]
+      return {
+        deadlineMs: (typeof timeout === 'number' ? timeout : definition.deadlineMs) + (definition.graceMs ?? 0),
+        format: typeof format === 'string' ? format : 'json',
+        run: async (ctx, provide) => {
+          const { status, answer } = await answerOf<P, S, D>(definition, asked, ctx, provide)
+          return given<P, S, D>(definition, status, answer)
+        },
+        lines: async (ctx, provide) => {
+          if (!lines) throw new Error(`${definition.name} has no lines`)
+          return lines.run(ctx, await provide(uses), asked)
+        },
+      }
+    },
+    receive: (value) => {
+      if (lines && !Array.isArray(value)) return problem('it is no list of lines')
+      const answer = readOpen(schema, lines && Array.isArray(value) ? lines.join(value) : value)
+      return answer.ok ? parsed(given<P, S, D>(definition, 200, answer.value)) : answer
+    },
+  }
+}
+
+/** The answer of this node, with those of others where the input asks for them. */
+async function answerOf<P extends Params, S extends z.ZodType, D extends DepName>(
+  definition: Definition<string, P, S, D>,
+  input: InputOf<P>,
+  ctx: Call,
+  provide: Provide,
+): Promise<Reply<AnswerOf<S>>> {
+  const { vantage, uses } = definition
+  const here = async () => definition.run(ctx, await provide(uses), input)
+  const node = vantage?.node(input)
+  if (!vantage || node === undefined || ctx.caller?.peer !== undefined) return here()
+  const { peers } = await provide(['peers'])
+  const question = { ...vantage.question(input), path: definition.path, schema: definition.answer }
+  return ok(await fromVantages(ctx, peers, node, { ...vantage, ...question }, async () => (await here()).answer))
+}
+
+const given = <P extends Params, S extends z.ZodType, D extends DepName>(
+  { answer: schema, lines, verdict, score, documents }: Definition<string, P, S, D>,
+  status: number,
+  answer: AnswerOf<S>,
+): Given => ({
+  status,
+  answer,
+  lines: () => lines?.of(answer),
+  check: () => {
+    const read = readStrict(schema, JSON.parse(JSON.stringify(answer)))
+    return read.ok ? undefined : read.problem
+  },
+  verdict: (minScore) =>
+    minScore !== undefined && score ? scoreVerdict(score(answer), minScore) : (verdict?.(answer) ?? 'good'),
+  document: (format, about) => {
+    const document = documents && Object.hasOwn(documents, format) ? documents[format] : undefined
+    if (!document) return undefined
+    const { contentType, headers } = document
+    return { contentType, ...(headers && { headers }), text: document.render(answer, about) }
+  },
+})
+
+/** Under the wanted score is bad; where what is unknown decides it, it cannot be told. */
+function scoreVerdict({ least, most }: ScoreRange, wanted: number): Verdict {
+  if (least >= wanted) return 'good'
+  return most < wanted ? 'bad' : 'unclear'
+}

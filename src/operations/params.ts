@@ -5,28 +5,40 @@ import type { Parsed } from '../base/parsed.ts'
 import { printable } from '../base/text.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
 import { type Ip, parseIp } from '../names/ip.ts'
+import type { Group, Param, ParamFacts } from './param.ts'
 
-/** Parameters as the faces hand them in: text, white space around it trimmed, read into its branded type or refused with a stable code. */
+type AboutText = Pick<ParamFacts, 'description'> & Partial<Omit<ParamFacts, 'required'>>
 
-/** A text parameter that `parse` reads; what it refuses becomes `code`. */
-export function textParam<T>(
-  code: ErrorCode,
-  parse: (text: string) => Parsed<T>,
-  about: { description: string; example?: string },
-) {
-  return z
-    .string()
-    .meta({ description: about.description, ...(about.example === undefined ? {} : { examples: [about.example] }) })
-    .transform((raw, ctx): T => {
+/** A text parameter, white space around it trimmed, that `parse` reads into its type; what it refuses becomes `code`. */
+export const textParam = <T>(code: ErrorCode, parse: (text: string) => Parsed<T>, about: AboutText) =>
+  ({
+    kind: 'text',
+    group: 'question',
+    required: true,
+    ...about,
+    schema: z.string().transform((raw, ctx): T => {
       const result = parse(raw.trim())
       if (result.ok) return result.value
       ctx.issues.push({ code: 'custom', message: result.problem, input: raw, params: { code } })
       return z.NEVER
-    })
-}
+    }),
+  }) as const satisfies Param
 
-/** Bounds of the `timeout` parameter. */
-export const TIMEOUT = { minMs: 1_000, maxMs: 300_000 } as const
+/** The same parameter, which may be left out. */
+export const optional = <S extends z.ZodType>(param: Param<S>) =>
+  ({ ...param, required: false, schema: param.schema.optional() }) as const satisfies Param
+
+/** The same parameter; the command line takes it by its place. */
+export const positional = <P extends Param>(param: P): P => ({ ...param, positional: true })
+
+/** The same parameter, with an empty text read where it is left out. */
+export const orEmpty = <T>(param: Param<z.ZodPipe<z.ZodString, z.ZodTransform<T, string>>>) =>
+  ({
+    ...param,
+    required: false,
+    fallback: '',
+    schema: z.string().default('').pipe(param.schema),
+  }) as const satisfies Param
 
 export const domainParam = (description: string) =>
   textParam<Domain>('invalid_domain', parseDomain, { description, example: 'example.org' })
@@ -35,66 +47,95 @@ export const ipParam = (description: string) =>
   textParam<Ip>('invalid_ip', parseIp, { description, example: '192.0.2.1' })
 
 /** A duration such as 30s or 1m30s; outside of `minMs` to `maxMs` it is refused, not clamped. */
-export const durationParam = (description: string, bounds: { readonly minMs: number; readonly maxMs: number }) =>
-  textParam<number>(
+export const durationParam = (bounds: { readonly minMs: number; readonly maxMs: number }, about: AboutText) => {
+  const [min, max] = [formatDuration(bounds.minMs), formatDuration(bounds.maxMs)]
+  return textParam<number>(
     'invalid_duration',
     (text) => {
       const result = parseDuration(text)
       if (!result.ok || (result.value >= bounds.minMs && result.value <= bounds.maxMs)) return result
-      return {
-        ok: false,
-        problem: `${text} is outside of ${formatDuration(bounds.minMs)} to ${formatDuration(bounds.maxMs)}`,
-      }
+      return { ok: false, problem: `${text} is outside of ${min} to ${max}` }
     },
-    { description, example: '30s' },
+    { kind: 'duration', example: '30s', bounds: { min, max }, ...about },
   )
+}
+
+/** Bounds of the `timeout` parameter. */
+const TIMEOUT = { minMs: 1_000, maxMs: 300_000 } as const
+
+/** The time that an operation may take; `fallbackMs` is its deadline. */
+export const timeoutParam = (description: string, fallbackMs: number) =>
+  optional(durationParam(TIMEOUT, { description, group: 'limits', fallback: formatDuration(fallbackMs) }))
 
 /** `true` enables, `false` or absent disables; anything else is refused. */
-export const flagParam = (description: string) =>
-  z
-    .string()
-    .meta({ description, enum: ['true', 'false'] })
-    .default('false')
-    .transform((raw, ctx): boolean => {
-      const text = raw.trim()
-      if (text === 'true' || text === 'false') return text === 'true'
-      ctx.issues.push({
-        code: 'custom',
-        message: `${JSON.stringify(text.slice(0, 40))} is neither true nor false`,
-        input: raw,
-        params: { code: 'invalid_parameter' },
-      })
-      return z.NEVER
-    })
+export const flagParam = (description: string, group: Group = 'question') =>
+  ({
+    kind: 'flag',
+    description,
+    group,
+    required: false,
+    choices: ['true', 'false'],
+    fallback: 'false',
+    schema: z
+      .string()
+      .default('false')
+      .transform((raw, ctx): boolean => {
+        const text = raw.trim()
+        if (text === 'true' || text === 'false') return text === 'true'
+        ctx.issues.push({
+          code: 'custom',
+          message: `${JSON.stringify(text.slice(0, 40))} is neither true nor false`,
+          input: raw,
+          params: { code: 'invalid_parameter' },
+        })
+        return z.NEVER
+      }),
+  }) as const satisfies Param
 
 /** How old a remembered answer may be, ms: `0` asks anew, else a duration up to a day. */
-export const maxAgeParam = textParam<number>(
-  'invalid_duration',
-  (text) => {
-    if (text === '0') return { ok: true, value: 0 }
-    const result = parseDuration(text)
-    if (!result.ok || result.value <= 86_400_000) return result
-    return { ok: false, problem: `${text} is more than 24h` }
-  },
-  { description: 'how old a remembered answer may be; 0 asks anew', example: '10m' },
+export const maxAgeParam = optional(
+  textParam<number>(
+    'invalid_duration',
+    (text) => {
+      if (text === '0') return { ok: true, value: 0 }
+      const result = parseDuration(text)
+      if (!result.ok || result.value <= 86_400_000) return result
+      return { ok: false, problem: `${text} is more than 24h` }
+    },
+    {
+      kind: 'duration',
+      description: 'how old a remembered answer may be; 0 asks anew',
+      group: 'limits',
+      bounds: { min: '0', max: '24h' },
+      example: '10m',
+    },
+  ),
 )
 
 /** A `max_age` as text again. */
 export const formatAge = (ms: number): string => (ms === 0 ? '0' : `${ms}ms`)
 
-export const choiceParam = <const T extends readonly [string, ...string[]]>(
-  choices: T,
-  fallback: T[number],
-  description: string,
-) =>
-  textParam<T[number]>(
-    'invalid_parameter',
-    (text) =>
-      (choices as readonly string[]).includes(text)
-        ? { ok: true, value: text }
-        : { ok: false, problem: `${JSON.stringify(text.slice(0, 40))} is not one of ${choices.join(', ')}` },
-    { description: `${description} (${choices.join(' | ')})`, example: fallback },
-  ).default(fallback as never)
+/** One of a few words. */
+export const choiceParam = <const T extends string>(choices: readonly T[], fallback: T, about: AboutText) =>
+  ({
+    kind: 'choice',
+    group: 'answer',
+    required: false,
+    choices,
+    fallback,
+    ...about,
+    schema: z
+      .string()
+      .default(fallback)
+      .transform((raw, ctx): T => {
+        const text = raw.trim()
+        const choice = choices.find((one) => one === text)
+        if (choice !== undefined) return choice
+        const message = `${JSON.stringify(text.slice(0, 40))} is not one of ${choices.join(', ')}`
+        ctx.issues.push({ code: 'custom', message, input: raw, params: { code: 'invalid_parameter' } })
+        return z.NEVER
+      }),
+  }) as const satisfies Param
 
 export const wholeParam = (description: string, bounds: { readonly min: number; readonly max: number }) =>
   textParam<number>(
@@ -106,12 +147,24 @@ export const wholeParam = (description: string, bounds: { readonly min: number; 
             ok: false,
             problem: `${JSON.stringify(text.slice(0, 40))} is not a whole number from ${bounds.min} to ${bounds.max}`,
           },
-    { description },
+    { kind: 'whole', description, bounds: { min: String(bounds.min), max: String(bounds.max) } },
   )
 
-/** A list of texts: an array in a body, by comma on the command line. Each is read by `item`. */
-export const listParam = <T extends z.ZodType>(item: T, max: number, description: string) =>
-  z.array(item).max(max, `more than ${max} are not taken`).optional().meta({ description, list: true })
+/** A list that may be left out: an array in a body, by comma on the command line. Each item is read by `item`. */
+export const listParam = <S extends z.ZodType>(item: S, max: number, about: AboutText) =>
+  ({
+    kind: 'list',
+    group: 'question',
+    required: false,
+    bounds: { max: String(max) },
+    unit: 'items',
+    ...about,
+    schema: z.array(item).max(max, `more than ${max} are not taken`).optional(),
+  }) as const satisfies Param
+
+/** An object in a body. */
+export const objectParam = <S extends z.ZodObject>(schema: S, about: AboutText) =>
+  ({ kind: 'object', group: 'question', required: true, ...about, schema }) as const satisfies Param
 
 /** A line of text without control characters. */
 export const lineParam = (description: string, max: number) =>
@@ -121,5 +174,5 @@ export const lineParam = (description: string, max: number) =>
       text.length <= max && text === printable(text, max)
         ? { ok: true, value: text }
         : { ok: false, problem: `the text is longer than ${max} characters, or has control characters in it` },
-    { description },
+    { description, bounds: { max: String(max) }, unit: 'characters' },
   )

@@ -10,7 +10,7 @@ import type { Deps } from './deps.ts'
 const MAX_GEO = 32
 
 /** The wire record of a peer, with the geo data of its addresses. */
-export async function answerPeer(ctx: Ctx, deps: Deps, peer: Peer): Promise<PeerAnswer> {
+export async function answerPeer(ctx: Ctx, deps: Pick<Deps, 'geo' | 'peers'>, peer: Peer): Promise<PeerAnswer> {
   const geo = await atMost(8, peer.addresses.slice(0, MAX_GEO), async (address) => presentGeo(await deps.geo(address)))
   return presentPeer(peer, { nowMs: ctx.now(), ttlMs: deps.peers.ttlMs }, geo)
 }

@@ -1,8 +1,7 @@
-import { z } from 'zod'
 import { heartbeatAnswer } from '../answers/peers.ts'
 import { AppError } from '../base/errors.ts'
 import { statusOf } from '../peers/peer.ts'
-import { defineOperation } from './operation.ts'
+import { defineOperation, ok } from './operation.ts'
 import { addressesParam, idParam, loadParam, ownId } from './peer-input.ts'
 
 /** Renews the lease of a node. */
@@ -13,19 +12,20 @@ export const peerHeartbeat = defineOperation({
   summary: 'Keep the registration of a node alive',
   scope: 'admin',
   forPeers: true,
-  input: z.object({
+  params: {
     id: idParam('id that the node registered with'),
     load: loadParam,
     addresses: addressesParam,
-  }),
-  output: heartbeatAnswer,
+  },
+  answer: heartbeatAnswer,
   example: {
     input: { id: 'node-1', load: { active: 3, capacity: 512 } },
     output: { id: 'node-1', status: 'alive', ttl_ms: 30_000, peers: 3 },
   },
   deadlineMs: 10_000,
+  uses: ['peers'],
   run: async (ctx, { peers }, { id: given, load, addresses }) => {
-    const id = ownId(ctx.caller, given)!
+    const id = ownId(ctx.caller, given)
     const change = await peers.apply({
       kind: 'heartbeat',
       id,
@@ -34,6 +34,6 @@ export const peerHeartbeat = defineOperation({
     })
     if (!('peer' in change)) throw new AppError('not_found', `the node ${id} is not known here; register it`)
     const status = statusOf(change.peer, ctx.now(), peers.ttlMs)
-    return { id, status, ttl_ms: peers.ttlMs, peers: change.peers.size }
+    return ok({ id, status, ttl_ms: peers.ttlMs, peers: change.peers.size })
   },
 })

@@ -4,7 +4,7 @@ import { parsed, problem } from '../base/parsed.ts'
 import { NODE_ID } from '../names/node-id.ts'
 import { MAX_ADDRESSES } from '../peers/peer.ts'
 import type { Caller } from './operation.ts'
-import { ipParam, listParam, textParam } from './params.ts'
+import { ipParam, listParam, objectParam, optional, textParam } from './params.ts'
 
 /** The fields that register and heartbeat share. */
 
@@ -16,20 +16,19 @@ export const idParam = (description: string) =>
     { description, example: 'node-1' },
   )
 
-export const addressesParam = listParam(
-  ipParam('an address'),
-  MAX_ADDRESSES,
-  `source addresses that the node verifies from; at most ${MAX_ADDRESSES}`,
-)
+export const addressesParam = listParam(ipParam('an address').schema, MAX_ADDRESSES, {
+  description: 'source addresses that the node verifies from',
+})
 
 const count = z.int().min(0).max(1_000_000)
-export const loadParam = z
-  .strictObject({ active: count, capacity: count })
-  .optional()
-  .meta({ description: 'requests under way, and how many may be', json: true })
+export const loadParam = optional(
+  objectParam(z.strictObject({ active: count, capacity: count }), {
+    description: 'requests under way, and how many may be',
+  }),
+)
 
 /** The id that a call is about: a node with a valid proof may name only its own. Throws AppError `forbidden`. */
-export function ownId(caller: Caller | undefined, given: string | undefined): string | undefined {
+export function ownId<Id extends string | undefined>(caller: Caller | undefined, given: Id): Id | string {
   if (caller?.peer === undefined) return given
   if (given !== undefined && given !== caller.peer)
     throw new AppError('forbidden', `the node ${caller.peer} cannot speak for ${given}`, { parameter: 'id' })

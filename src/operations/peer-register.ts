@@ -4,8 +4,8 @@ import { peerAnswer } from '../answers/peers.ts'
 import { AppError } from '../base/errors.ts'
 import { parseOrigin } from '../peers/origin.ts'
 import { CAPABILITIES, MAX_PEERS, MAX_PER_HOST } from '../peers/peer.ts'
-import { defineOperation, withStatus } from './operation.ts'
-import { lineParam, listParam, textParam } from './params.ts'
+import { defineOperation } from './operation.ts'
+import { lineParam, listParam, optional, textParam } from './params.ts'
 import { answerPeer, peerExample } from './peer-answer.ts'
 import { addressesParam, idParam, ownId } from './peer-input.ts'
 import { refusePrivateUrl } from './peer-url.ts'
@@ -18,29 +18,30 @@ export const peerRegister = defineOperation({
   summary: 'Register a node, or renew its registration',
   scope: 'admin',
   forPeers: true,
-  input: z.object({
-    id: idParam('id of the node; made up when left out').optional(),
+  params: {
+    id: optional(idParam('id of the node; made up when left out')),
     url: textParam<string>('invalid_parameter', parseOrigin, {
       description: 'where the node is reached: HTTPS, and a public address, but in networks that were allowed',
       example: 'https://node-1.example',
     }),
-    name: lineParam('name for people; default the id', 100).optional(),
-    region: lineParam('where it stands, in words of its own', 100).optional(),
+    name: optional(lineParam('name for people; default the id', 100)),
+    region: optional(lineParam('where it stands, in words of its own', 100)),
     addresses: addressesParam,
-    version: lineParam('version of its program', 100).optional(),
-    capabilities: listParam(
-      z.enum(CAPABILITIES),
-      CAPABILITIES.length,
-      'what it may be asked; default verify, check and blacklist',
-    ),
-  }),
-  output: peerAnswer,
+    version: optional(lineParam('version of its program', 100)),
+    capabilities: listParam(z.enum(CAPABILITIES), CAPABILITIES.length, {
+      description: 'what it may be asked',
+      choices: CAPABILITIES,
+      fallback: CAPABILITIES.join(),
+    }),
+  },
+  answer: peerAnswer,
   statuses: { 201: 'The node is new here' },
   example: {
     input: { id: 'node-1', url: 'https://node-1.example', region: 'eu-west', addresses: ['203.0.113.7'] },
     output: peerExample,
   },
   deadlineMs: 10_000,
+  uses: ['peers', 'geo', 'mayCall'],
   run: async (ctx, deps, input) => {
     const id = ownId(ctx.caller, input.id) ?? randomUUID()
     if (id === deps.peers.self.id)
@@ -59,6 +60,6 @@ export const peerRegister = defineOperation({
       throw new AppError('overloaded', `${MAX_PER_HOST} nodes are known at ${new URL(url).hostname}; no more are taken`)
     if (!('peer' in change)) throw new AppError('overloaded', `${MAX_PEERS} nodes are known; no more are taken`)
     const answer = await answerPeer(ctx, deps, change.peer)
-    return change.outcome === 'created' ? withStatus(answer, 201) : answer
+    return { status: change.outcome === 'created' ? 201 : 200, answer }
   },
 })

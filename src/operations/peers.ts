@@ -1,9 +1,8 @@
-import { z } from 'zod'
 import { peersAnswer } from '../answers/peers.ts'
 import { atMost } from '../base/at-most.ts'
 import { CAPABILITIES, type Peer } from '../peers/peer.ts'
 import type { Self } from '../peers/registry.ts'
-import { defineOperation } from './operation.ts'
+import { defineOperation, ok } from './operation.ts'
 import { answerPeer, peerExample } from './peer-answer.ts'
 
 /** All nodes that are known here, and this one. */
@@ -14,19 +13,20 @@ export const peers = defineOperation({
   summary: 'All registered nodes and how they stand',
   scope: 'admin',
   forPeers: true,
-  input: z.object({}),
-  output: peersAnswer,
+  params: {},
+  answer: peersAnswer,
   example: { input: {}, output: { peers: [peerExample], total: 1 } },
   deadlineMs: 10_000,
+  uses: ['peers', 'geo'],
   run: async (ctx, deps) => {
     const known = [...(await deps.peers.all()).values()]
     const answers = await atMost(8, known, (peer) => answerPeer(ctx, deps, peer))
     const own = selfAsPeer(deps.peers.self, ctx.now())
-    return {
+    return ok({
       peers: answers,
       total: known.length,
       ...(own && { node: await answerPeer(ctx, deps, own) }),
-    }
+    })
   },
 })
 

@@ -1,11 +1,10 @@
-import { z } from 'zod'
 import { wholeList } from '../answers/list.ts'
 import { type PoolAnswer, type PoolRowAnswer, poolAnswer } from '../answers/pool.ts'
 import { presentPoolRow } from '../mailbox/present.ts'
 import type { Ctx } from '../world.ts'
 import { remembering } from './context.ts'
 import type { Deps } from './deps.ts'
-import { defineOperation } from './operation.ts'
+import { defineOperation, ok } from './operation.ts'
 import { presentSelfCheck, selfChecks } from './self-check.ts'
 
 const example = {
@@ -45,11 +44,12 @@ export const pool = defineOperation({
   path: '/v1/pool',
   summary: 'The source addresses of verification: standing with each provider, listings, PTR, HELO and SPF',
   scope: 'read',
-  input: z.object({}),
-  output: poolAnswer,
+  params: {},
+  answer: poolAnswer,
   example: { input: {}, output: example },
   deadlineMs: 10_000,
-  run: (ctx, deps) => poolStatus(ctx, deps),
+  uses: ['sourcePool', 'verifier', 'heloName'],
+  run: async (ctx, deps) => ok(await poolStatus(ctx, deps)),
 })
 
 /** Reads the pool's files again and lets every address be tried again. */
@@ -59,18 +59,19 @@ export const poolReload = defineOperation({
   path: '/v1/pool',
   summary: 'Read the source addresses again, and let those that rest be tried again',
   scope: 'admin',
-  input: z.object({}),
-  output: poolAnswer,
+  params: {},
+  answer: poolAnswer,
   example: { input: {}, output: example },
   deadlineMs: 10_000,
+  uses: ['sourcePool', 'verifier', 'heloName'],
   run: async (ctx, deps) => {
     deps.sourcePool.reload()
     await deps.verifier.reloadPool()
-    return poolStatus(ctx, deps)
+    return ok(await poolStatus(ctx, deps))
   },
 })
 
-async function poolStatus(ctx: Ctx, deps: Deps): Promise<PoolAnswer> {
+async function poolStatus(ctx: Ctx, deps: Pick<Deps, 'sourcePool' | 'verifier' | 'heloName'>): Promise<PoolAnswer> {
   const { sourcePool, verifier } = deps
   const addresses = sourcePool.addresses()
   const [checks, rows] = await Promise.all([

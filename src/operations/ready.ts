@@ -1,9 +1,7 @@
-import { z } from 'zod'
-import { readyAnswer } from '../answers/ready.ts'
+import { type Dependency, type ReadyAnswer, readyAnswer } from '../answers/ready.ts'
 import { within } from '../base/deadline.ts'
-import type { JsonObject } from '../base/json.ts'
-import type { Deps } from './deps.ts'
-import { type Call, defineOperation, withStatus } from './operation.ts'
+import type { Probe } from './deps.ts'
+import { type Call, defineOperation, type Reply } from './operation.ts'
 
 /** Time that each dependency has, ms. */
 const PROBE_MS = 3_000
@@ -15,8 +13,8 @@ export const ready = defineOperation({
   path: '/v1/ready',
   summary: 'Whether the service can do its work, with one entry for each thing it needs',
   scope: undefined,
-  input: z.object({}),
-  output: readyAnswer,
+  params: {},
+  answer: readyAnswer,
   statuses: { 503: 'Something it needs is missing' },
   example: {
     input: {},
@@ -29,18 +27,25 @@ export const ready = defineOperation({
     },
   },
   deadlineMs: PROBE_MS + 1_000,
-  run: async (ctx, deps) => {
-    const dependencies = await Promise.all(Object.entries(deps.probes).map(([name, probe]) => entry(ctx, name, probe)))
+  uses: ['probes'],
+  run: async (ctx, { probes }): Promise<Reply<ReadyAnswer>> => {
+    const dependencies = await Promise.all([
+      probed(ctx, 'resolver', probes.resolver),
+      probed(ctx, 'store', probes.store),
+    ])
     const isReady = dependencies.every(({ status }) => status === 'ok')
-    const answer = { status: isReady ? 'ready' : 'not_ready', dependencies }
-    return isReady ? answer : withStatus(answer, 503)
+    return isReady
+      ? { status: 200, answer: { status: 'ready', dependencies } }
+      : { status: 503, answer: { status: 'not_ready', dependencies } }
   },
   verdict: ({ status }) => (status === 'ready' ? 'good' : 'bad'),
 })
 
-async function entry(ctx: Call, name: string, probe: Deps['probes']['resolver']): Promise<JsonObject> {
-  const begun = ctx.now()
+async function probed(ctx: Call, name: Dependency['name'], probe: Probe): Promise<Dependency> {
+  const begunMs = ctx.now()
   const reason = await probe(within(PROBE_MS, ctx.signal))
-  const failed = reason === undefined ? { status: 'ok' } : { status: 'failed', reason: reason.slice(0, 300) }
-  return { name, ...failed, duration_ms: Math.max(0, Math.round(ctx.now() - begun)) }
+  const duration_ms = Math.max(0, Math.round(ctx.now() - begunMs))
+  return reason === undefined
+    ? { name, status: 'ok', duration_ms }
+    : { name, status: 'failed', reason: reason.slice(0, 300), duration_ms }
 }

@@ -26,11 +26,19 @@ export const OPERATIONS = {
   doctor: async () => (await import('./doctor.ts')).doctor,
 } as const satisfies Readonly<Record<string, () => Promise<Operation>>>
 
+type OperationName = keyof typeof OPERATIONS
+
 /** All of them, loaded. */
 export const allOperations = (): Promise<readonly Operation[]> =>
   Promise.all(Object.values(OPERATIONS).map((load) => load()))
 
-/** The operation of a name alone; undefined where there is none. */
-export async function operationNamed(name: string): Promise<Operation | undefined> {
-  return Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name as keyof typeof OPERATIONS]() : undefined
+/** Operations without a command of their own, by the command whose flags lead to them (their `partOf`). */
+export const PARTS: Readonly<Partial<Record<OperationName, readonly OperationName[]>>> = { check: ['what-if'] }
+
+/** What the command of a name needs: its operation, and those that its flags lead to. Undefined where there is no such command. */
+export async function commandNamed(name: string): Promise<readonly Operation[] | undefined> {
+  if (!isOperationName(name) || Object.values(PARTS).some((parts) => parts.includes(name))) return undefined
+  return Promise.all([name, ...(PARTS[name] ?? [])].map((one) => OPERATIONS[one]()))
 }
+
+const isOperationName = (name: string): name is OperationName => Object.hasOwn(OPERATIONS, name)

@@ -1,15 +1,14 @@
 import { expect, it } from 'vitest'
+import { answerTo } from '../../test/lab/answer.ts'
 import { labDeps, labPool } from '../../test/lab/app.ts'
 import type { LabNode, LabZone } from '../../test/lab/dns.ts'
 import { LIVE_LISTS } from '../../test/lab/lists.ts'
 import { labCtx } from '../../test/lab/world.ts'
-import { reportAnswer } from '../answers/report.ts'
-import type { JsonObject } from '../base/json.ts'
+import type { ReportAnswer } from '../answers/report.ts'
 import type { Ip } from '../names/ip.ts'
 import { ip } from '../names/ip.ts'
 import { DialError } from '../net/smtp/dial.ts'
 import { reportDocuments } from './documents.ts'
-import { readInput } from './read-input.ts'
 import { report } from './report.ts'
 
 const WHOLE = {
@@ -21,7 +20,7 @@ const WHOLE = {
 const LISTED: LabNode = { A: ['127.0.0.2'], TXT: ['seen sending spam'] }
 const zen = (address: string) => `${address.split('.').reverse().join('.')}.zen.spamhaus.org`
 
-async function reportOf(zone: LabZone, pool: readonly Ip[] = []): Promise<JsonObject> {
+async function reportOf(zone: LabZone, pool: readonly Ip[] = []): Promise<ReportAnswer> {
   const ctx = labCtx(
     { ...LIVE_LISTS, ...zone },
     {
@@ -35,11 +34,10 @@ async function reportOf(zone: LabZone, pool: readonly Ip[] = []): Promise<JsonOb
   )
   const deps = labDeps(ctx)
   const sourcePool = labPool(ctx, deps.blacklists, pool)
-  const input = readInput(report.input, { domain: 'a.example' })
-  return report.run(ctx, { ...deps, sourcePool }, input)
+  return answerTo(report, ctx, { ...deps, sourcePool }, { domain: 'a.example' })
 }
 
-type Row = readonly [part: string, zone: LabZone, seen: JsonObject]
+type Row = readonly [part: string, zone: LabZone, seen: object]
 it.each<Row>([
   [
     'nothing',
@@ -75,7 +73,6 @@ it.each<Row>([
 ])('%s without an answer: the rest stands', async (_, zone, seen) => {
   const answer = await reportOf(zone)
   expect(answer).toMatchObject(seen)
-  expect(reportAnswer.safeParse(answer).error).toBeUndefined()
   for (const { render } of Object.values(reportDocuments))
     expect(render(answer, { version: '0' })).toContain('What could not be told')
 })
@@ -83,7 +80,7 @@ it.each<Row>([
 it('listings by tier, and what they take', async () => {
   const answer = await reportOf({ ...WHOLE, [zen('45.53.5.1')]: LISTED, '1.5.53.45.dnsbl-2.uceprotect.net': LISTED })
   expect(answer).toMatchObject({
-    report_score: (answer.score as number) - 15,
+    report_score: answer.score - 15,
     blacklist_summary: { listed_addresses: 1, listings: 2, worst_tier: 'A', tiers: { A: 1, B: 0, C: 0, D: 1 } },
   })
   expect(answer.pool).toBeUndefined()
@@ -99,5 +96,4 @@ it('the standing of a configured pool is told and costs the domain nothing', asy
       { address: '45.53.1.8', listed: false, verdict: 'clean', listings: [] },
     ],
   })
-  expect(reportAnswer.safeParse(answer).error).toBeUndefined()
 })

@@ -1,7 +1,5 @@
-import { z } from 'zod'
 import { type ReportAnswer, reportAnswer } from '../answers/report.ts'
 import { atMost } from '../base/at-most.ts'
-import type { JsonObject } from '../base/json.ts'
 import type { Parsed } from '../base/parsed.ts'
 import { roleOf } from '../mailbox/side-data/role.ts'
 import { suggestionFor } from '../mailbox/side-data/side-data.ts'
@@ -17,9 +15,10 @@ import { remembering } from './context.ts'
 import type { Deps } from './deps.ts'
 import { formatParam, reportDocuments } from './documents.ts'
 import { reportExample } from './examples.ts'
-import { defineOperation } from './operation.ts'
-import { durationParam, TIMEOUT, textParam } from './params.ts'
-import { fromVantages, vantageParam } from './vantage.ts'
+import { defineOperation, ok } from './operation.ts'
+import { optional, positional, textParam, timeoutParam } from './params.ts'
+import { reportScore } from './score-range.ts'
+import { vantageParam } from './vantage.ts'
 
 const DEADLINE_MS = 30_000
 /** MX addresses whose blacklists are asked: the best come first, the others are counted. */
@@ -36,49 +35,50 @@ export const report = defineOperation({
   path: '/v1/report',
   summary: 'The domain check with the blacklists of every MX address',
   scope: 'read',
-  positional: ['domain'],
-  input: z.object({
-    domain: textParam<Subject>('invalid_domain', parseSubject, {
-      description: 'domain to report on, or an e-mail address of it',
-      example: 'example.org',
-    }),
-    selector: selectorParam.optional(),
-    timeout: durationParam('time for the whole report; default 30s', TIMEOUT).optional(),
-    vantage: vantageParam.optional(),
+  params: {
+    domain: positional(
+      textParam<Subject>('invalid_domain', parseSubject, {
+        description: 'domain to report on, or an e-mail address of it',
+        example: 'example.org',
+      }),
+    ),
+    selector: selectorParam,
+    timeout: timeoutParam('time for the whole report', DEADLINE_MS),
+    vantage: optional(vantageParam),
     format: formatParam,
-  }),
-  output: reportAnswer,
+  },
+  answer: reportAnswer,
   example: reportExample,
   deadlineMs: DEADLINE_MS,
-  documents: reportDocuments,
-  run: (ctx, deps, { domain: { domain, local }, selector, timeout, vantage }) => {
-    const question = {
-      path: '/v1/report',
+  uses: ['blacklists', 'geo', 'heloName', 'smtpPort', 'sourcePool'],
+  run: async (ctx, deps, { domain, selector }) => ok(await reportOn(ctx, deps, domain, selector)),
+  vantage: {
+    node: ({ vantage }) => vantage,
+    needs: ['check', 'blacklist'],
+    question: ({ domain: { domain }, selector, timeout }) => ({
       query: { domain, selector: selector?.join(), timeout: timeout === undefined ? undefined : `${timeout}ms` },
-      output: reportAnswer,
-      subject: 'domain',
-      needs: ['check', 'blacklist'],
-      verdict: verdictOf,
       timeoutMs: timeout ?? DEADLINE_MS,
-    } as const
-    return fromVantages(ctx, deps, vantage, question, () => reportOn(ctx, deps, { domain, local }, selector))
+    }),
+    subject: ({ domain }) => domain,
+    verdict: ({ status, blacklists }) => `${status}, ${listedOf(blacklists)}`,
+    add: (answer, fields) => ({ ...answer, ...fields }),
   },
+  score: reportScore,
+  documents: reportDocuments,
 })
 
-/** What nodes must agree on: the domain's status, and whether any of its addresses is listed. */
-const verdictOf = (answer: JsonObject): string =>
-  `${answer.status}, ${listedOf(answer.blacklists as readonly JsonObject[])}`
-
-/** An address of which no list gave an answer is not "not listed". */
-function listedOf(addresses: readonly JsonObject[]): string {
+/** Whether any address is listed. An address of which no list gave an answer is not "not listed". */
+function listedOf(addresses: ReportAnswer['blacklists']): string {
   if (addresses.some(({ verdict }) => verdict === 'listed')) return 'listed'
   if (addresses.some(({ answered }) => answered === 0)) return 'listings unknown'
   return addresses.length === 0 ? 'no addresses' : 'not listed'
 }
 
+type Used = Pick<Deps, 'blacklists' | 'geo' | 'heloName' | 'smtpPort' | 'sourcePool'>
+
 async function reportOn(
   ctx: Ctx,
-  deps: Deps,
+  deps: Used,
   { domain, local }: Subject,
   selector: readonly string[] | undefined,
 ): Promise<ReportAnswer> {
@@ -101,7 +101,7 @@ async function reportOn(
 }
 
 /** The blacklists of every MX address, each address asked once, in MX order; none when the mail hosts could not be found out (the check says so). */
-async function lookUpAddresses(ctx: Ctx, deps: Deps, domain: Domain): Promise<Omit<ReportedAddresses, 'pool'>> {
+async function lookUpAddresses(ctx: Ctx, deps: Used, domain: Domain): Promise<Omit<ReportedAddresses, 'pool'>> {
   const addresses = await mxAddresses(ctx, domain)
   const answers = await atMost(AT_A_TIME, addresses.slice(0, MAX_ADDRESSES), async (address) => {
     const [blacklists, geo] = await Promise.all([deps.blacklists.lookup(ctx, address.ip), deps.geo(address.ip)])
@@ -111,7 +111,7 @@ async function lookUpAddresses(ctx: Ctx, deps: Deps, domain: Domain): Promise<Om
 }
 
 /** The standing of the pool's own addresses, where the operator has configured a pool. */
-async function lookUpPool(ctx: Ctx, { sourcePool, blacklists }: Deps): Promise<ReportedAddresses['pool']> {
+async function lookUpPool(ctx: Ctx, { sourcePool, blacklists }: Used): Promise<ReportedAddresses['pool']> {
   if (!sourcePool.isConfigured) return undefined
   const addresses = sourcePool.addresses().slice(0, MAX_ADDRESSES)
   return atMost(AT_A_TIME, addresses, (address) => blacklists.lookup(ctx, address))

@@ -1,7 +1,7 @@
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 
 /** Selectors that a caller may name. */
-const MAX_SELECTORS = 10
+export const MAX_SELECTORS = 10
 const SELECTOR = /^[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_][a-z0-9_-]{0,62})*$/
 
 /** Reads a DKIM selector: one or more labels, at most 120 characters, in lower case (RFC 6376 §3.1). */

@@ -1,11 +1,12 @@
-import { z } from 'zod'
-import { spfAnswer } from '../answers/questions.ts'
+import { type SpfAnswer, spfAnswer } from '../answers/questions.ts'
 import { AppError } from '../base/errors.ts'
 import type { Parsed } from '../base/parsed.ts'
 import { checkHost, presentCheckHost } from '../checks/spf/index.ts'
 import { remembering } from './context.ts'
-import { defineOperation } from './operation.ts'
-import { durationParam, ipParam, TIMEOUT, textParam } from './params.ts'
+import { defineOperation, ok } from './operation.ts'
+import { ipParam, orEmpty, textParam, timeoutParam } from './params.ts'
+
+const DEADLINE_MS = 20_000
 
 /** Whether an address may send for a domain: `check_host` of RFC 7208. */
 export const spf = defineOperation({
@@ -14,19 +15,23 @@ export const spf = defineOperation({
   path: '/v1/spf',
   summary: 'Whether an IP address may send mail for a domain (check_host of RFC 7208)',
   scope: 'read',
-  input: z.object({
+  params: {
     ip: ipParam('address of the sending host'),
-    sender: textParam('invalid_parameter', parseSender, {
-      description: 'MAIL FROM address; empty for a bounce',
-      example: 'joe@example.org',
-    }).default(''),
-    helo: textParam('invalid_parameter', parseHelo, {
-      description: 'HELO or EHLO name',
-      example: 'mail.example.org',
-    }).default(''),
-    timeout: durationParam('time for the whole question; default 20s', TIMEOUT).optional(),
-  }),
-  output: spfAnswer,
+    sender: orEmpty(
+      textParam('invalid_parameter', parseSender, {
+        description: 'MAIL FROM address; empty for a bounce',
+        example: 'joe@example.org',
+      }),
+    ),
+    helo: orEmpty(
+      textParam('invalid_parameter', parseHelo, {
+        description: 'HELO or EHLO name',
+        example: 'mail.example.org',
+      }),
+    ),
+    timeout: timeoutParam('time for the whole question', DEADLINE_MS),
+  },
+  answer: spfAnswer,
   example: {
     input: { ip: '192.0.2.1', sender: 'joe@example.org' },
     output: {
@@ -37,18 +42,18 @@ export const spf = defineOperation({
       trace: [{ domain: 'example.org', term: 'mx', outcome: 'match' }],
     },
   },
-  needs: [],
-  deadlineMs: 20_000,
+  uses: [],
+  deadlineMs: DEADLINE_MS,
   run: async (ctx, _deps, { ip, sender, helo }) => {
     if (sender === '' && helo === '')
       throw new AppError('missing_parameter', 'give sender, or helo for a bounce', { parameter: 'sender' })
-    return presentCheckHost(await checkHost(remembering(ctx), { ip, sender, helo }))
+    return ok(presentCheckHost(await checkHost(remembering(ctx), { ip, sender, helo })))
   },
   verdict: ({ result }) => (BAD.has(result) ? 'bad' : result === 'temperror' ? 'unclear' : 'good'),
 })
 
 /** Results after which a receiver may refuse the message (RFC 7208 §8.4, §8.5, §8.7). */
-const BAD: ReadonlySet<unknown> = new Set(['fail', 'softfail', 'permerror'])
+const BAD: ReadonlySet<SpfAnswer['result']> = new Set<SpfAnswer['result']>(['fail', 'softfail', 'permerror'])
 
 /** A reverse-path as it may come: an address, a bare domain, or nothing. What SPF makes of an odd one is SPF's business (RFC 7208 §4.3). */
 function parseSender(text: string): Parsed<string> {

@@ -1,13 +1,14 @@
 import type { z } from 'zod'
+import type { AnswerOf } from '../answers/answer.ts'
+import type { VantageFields } from '../answers/vantage.ts'
 import { AppError } from '../base/errors.ts'
-import type { JsonObject } from '../base/json.ts'
 import { parsed, problem } from '../base/parsed.ts'
 import { NODE_ID } from '../names/node-id.ts'
 import { agreementOf, type Vote } from '../peers/agreement.ts'
 import { type Capability, type Peer, statusOf } from '../peers/peer.ts'
+import type { Ctx } from '../world.ts'
 import { askPeer, type PeerQuestion } from './ask-peer.ts'
 import type { Deps } from './deps.ts'
-import type { Call } from './operation.ts'
 import { textParam } from './params.ts'
 
 /** The most nodes asked for one request. */
@@ -18,52 +19,63 @@ const LEAST_WAIT_MS = 3_000
 export const vantageParam = textParam<string>(
   'invalid_parameter',
   (text) => (NODE_ID.test(text) ? parsed(text) : problem('neither all nor the id of a node')),
-  { description: 'nodes to ask too: all, or the id of one; adds what they agree on', example: 'all' },
+  {
+    description: 'nodes to ask too: all, or the id of one; adds what they agree on',
+    example: 'all',
+    group: 'nodes',
+  },
 )
 
-export type VantageQuestion = Pick<PeerQuestion, 'path' | 'query'> & {
-  readonly output: z.ZodType
-  /** The field that names the subject of the request: it must be the same in every answer. */
-  readonly subject: string
+/** How an operation is asked of several nodes. */
+export type Vantage<Input, A> = {
+  /** The `vantage` of the input. */
+  readonly node: (input: Input) => string | undefined
+  /** What a node must be able to do. */
   readonly needs: readonly Capability[]
-  /** What the nodes must agree on. */
-  readonly verdict: (answer: JsonObject) => string
-  readonly timeoutMs: number
+  /** The input for another node, as text, and the time it has. */
+  readonly question: (input: Input) => Pick<PeerQuestion<never>, 'query' | 'timeoutMs'>
+  /** What was asked about: it must be the same in every answer. */
+  readonly subject: (answer: A) => string
+  /** The word that nodes must agree on. */
+  readonly verdict: (answer: A) => string
+  /** The answer with what `vantage` adds to it. */
+  readonly add: (answer: A, fields: VantageFields) => A
 }
 
+type VantageQuestion<S extends z.ZodType> = Pick<PeerQuestion<S>, 'path' | 'schema' | 'query' | 'timeoutMs'> &
+  Pick<Vantage<never, AnswerOf<S>>, 'needs' | 'subject' | 'verdict' | 'add'>
+
 /**
- * This node's answer; with `vantage`, other nodes are asked at the same time and `agreement` is added: `all` asks up to 8 nodes that are not dead, an id
- * that one, whose answer is then the one given. With `all` a silent node is given up after twice the time that this node took, at least 3 s. A call that came
- * from a node is answered by this one alone.
+ * This node's answer, with those of other nodes, asked at the same time, and what they agree on: `all` asks up to 8 nodes that are not dead, an id that one, whose answer is
+ * then the one given. With `all` a silent node is given up after twice the time that this node took, at least 3 s.
  */
-export async function fromVantages(
-  ctx: Call,
-  deps: Deps,
-  vantage: string | undefined,
-  question: VantageQuestion,
-  local: () => Promise<JsonObject>,
-): Promise<JsonObject> {
-  if (vantage === undefined || ctx.caller?.peer !== undefined) return local()
-  const peers = await peersFor(ctx, deps, vantage, question.needs)
+export async function fromVantages<S extends z.ZodType>(
+  ctx: Ctx,
+  peers: Deps['peers'],
+  vantage: string,
+  question: VantageQuestion<S>,
+  local: () => Promise<AnswerOf<S>>,
+): Promise<AnswerOf<S>> {
+  const nodes = await nodesFor(ctx, peers, vantage, question.needs)
   const own = local()
   const patience = vantage === 'all' ? patienceFor(ctx, own) : { signal: ctx.signal, end: () => {} }
   const asking = { ...ctx, signal: patience.signal }
-  const all = Promise.all([own, ...peers.map((peer) => askOne(asking, deps, peer, question, own))])
+  const all = Promise.all([own, ...nodes.map((node) => askOne(asking, peers, node, question, own))])
   const [answer, ...others] = await all.finally(patience.end)
   const votes: Vote[] = [
-    { node: deps.peers.self.id, verdict: question.verdict(answer!) },
-    ...others.map((other, i) => ({ node: peers[i]!.id, verdict: other && question.verdict(other) })),
+    { node: peers.self.id, verdict: question.verdict(answer) },
+    ...others.map((other, i) => ({ node: nodes[i]!.id, verdict: other && question.verdict(other) })),
   ]
   const { verdict, agree, dissent } = agreementOf(votes)
   const agreement = { verdict: verdict ?? null, agree, dissent: dissent.map((one) => ({ ...one })) }
   const [first] = others
-  if (vantage === 'all' || peers.length === 0) return { ...answer, agreement }
+  if (vantage === 'all' || nodes.length === 0) return question.add(answer, { agreement })
   if (!first) throw new AppError('upstream_unavailable', `the node ${vantage} gave no answer; the log says why`)
-  return { ...first, vantage, agreement }
+  return question.add(first, { vantage, agreement })
 }
 
 /** A signal that fires when the time of the other nodes is over, counted from when `own` settles. `end` clears its timer. */
-function patienceFor(ctx: Call, own: Promise<unknown>): { readonly signal: AbortSignal; readonly end: () => void } {
+function patienceFor(ctx: Ctx, own: Promise<unknown>): { readonly signal: AbortSignal; readonly end: () => void } {
   const begunMs = ctx.now()
   const late = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -78,29 +90,29 @@ function patienceFor(ctx: Call, own: Promise<unknown>): { readonly signal: Abort
 
 const restMs = (tookMs: number): number => Math.max(tookMs, LEAST_WAIT_MS - tookMs)
 
-async function askOne(
-  ctx: Call,
-  deps: Deps,
+async function askOne<S extends z.ZodType>(
+  ctx: Ctx,
+  peers: Deps['peers'],
   peer: Peer,
-  question: VantageQuestion,
-  own: Promise<JsonObject>,
-): Promise<JsonObject | undefined> {
-  const { path, query, output, timeoutMs } = question
-  const asked = await askPeer(ctx, deps, peer, { path, query, output, timeoutMs, fits: () => true })
+  question: VantageQuestion<S>,
+  own: Promise<AnswerOf<S>>,
+): Promise<AnswerOf<S> | undefined> {
+  const { path, schema, query, timeoutMs, subject } = question
+  const asked = await askPeer(ctx, peers, peer, { path, query, schema, timeoutMs, fits: () => true })
   if (!asked.ok) return undefined
-  const isSame = asked.value[question.subject] === (await own)[question.subject]
+  const isSame = subject(asked.value) === subject(await own)
   if (!isSame) ctx.log.warn('a node answered about something else', { node: peer.id })
   return isSame ? asked.value : undefined
 }
 
-async function peersFor(
-  ctx: Call,
-  deps: Deps,
+async function nodesFor(
+  ctx: Ctx,
+  peers: Deps['peers'],
   vantage: string,
   needs: readonly Capability[],
 ): Promise<readonly Peer[]> {
-  const { self, ttlMs } = deps.peers
-  const all = await deps.peers.all()
+  const { self, ttlMs } = peers
+  const all = await peers.all()
   if (vantage === self.id) return []
   if (vantage !== 'all') {
     const named = all.get(vantage)

@@ -1,18 +1,54 @@
 import { expect, it } from 'vitest'
-import type { JsonObject } from '../base/json.ts'
+import { exampleOf } from '../../test/lab/answer.ts'
+import type { CheckAnswer } from '../answers/check.ts'
+import type { DmarcAnswer, SpfAnswer } from '../answers/questions.ts'
+import { check } from './check.ts'
 import { dmarc } from './dmarc.ts'
-import type { Operation } from './operation.ts'
+import type { Verdict } from './operation.ts'
+import { report } from './report.ts'
 import { spf } from './spf.ts'
 
-it.each<[Operation, JsonObject, string]>([
-  [spf, { result: 'pass' }, 'good'],
-  [spf, { result: 'none' }, 'good'], // nothing is said, nothing is refused
-  [spf, { result: 'neutral' }, 'good'],
-  [spf, { result: 'softfail' }, 'bad'],
-  [spf, { result: 'fail' }, 'bad'],
-  [spf, { result: 'permerror' }, 'bad'],
-  [spf, { result: 'temperror' }, 'unclear'],
-  [dmarc, { valid: true, status: 'warn' }, 'good'],
-  [dmarc, { valid: false, status: 'fail' }, 'bad'],
-  [dmarc, { valid: false, status: 'unknown' }, 'unclear'], // a SERVFAIL is no missing record
-])('$name: %o is %s', (operation, answer, verdict) => expect(operation.verdict?.(answer)).toBe(verdict))
+it.each<[SpfAnswer['result'], Verdict]>([
+  ['pass', 'good'],
+  ['none', 'good'], // nothing is said, nothing is refused
+  ['neutral', 'good'],
+  ['softfail', 'bad'],
+  ['fail', 'bad'],
+  ['permerror', 'bad'],
+  ['temperror', 'unclear'],
+])('spf: %s is %s', (result, verdict) => expect(spf.verdict?.({ ...exampleOf(spf), result })).toBe(verdict))
+
+it.each<[Pick<DmarcAnswer, 'valid' | 'status'>, Verdict]>([
+  [{ valid: true, status: 'warn' }, 'good'],
+  [{ valid: false, status: 'fail' }, 'bad'],
+  [{ valid: false, status: 'unknown' }, 'unclear'], // a SERVFAIL is no missing record
+])('dmarc: %j is %s', (seen, verdict) => expect(dmarc.verdict?.({ ...exampleOf(dmarc), ...seen })).toBe(verdict))
+
+type Scored = Pick<CheckAnswer, 'score' | 'score_min' | 'score_max'>
+const OPEN: Scored = { score: 85, score_min: 70, score_max: 100 }
+
+it.each<[Scored, number, Verdict]>([
+  [{ score: 80 }, 80, 'good'],
+  [{ score: 79 }, 80, 'bad'],
+  [OPEN, 70, 'good'],
+  [OPEN, 71, 'unclear'],
+  [OPEN, 100, 'unclear'],
+  [{ score: 80, score_min: 70, score_max: 90 }, 91, 'bad'],
+])('check: %j under --min-score %i is %s', (scored, minScore, verdict) => {
+  const { score_min: _least, score_max: _most, ...answer } = exampleOf(check)
+  const given = check.receive({ ...answer, ...scored })
+  expect(given.ok && given.value.verdict(minScore)).toBe(verdict)
+})
+
+it.each<[Scored & { readonly report_score: number }, number, Verdict]>([
+  [{ score: 100, report_score: 85 }, 90, 'bad'], // a listing takes 15
+  [{ score: 100, report_score: 85 }, 85, 'good'],
+  [{ ...OPEN, report_score: 70 }, 55, 'good'], // 70 less 15
+  [{ ...OPEN, report_score: 70 }, 56, 'unclear'],
+  [{ ...OPEN, report_score: 70 }, 86, 'bad'], // 100 less 15 is the most
+  [{ score: 20, report_score: 0, score_min: 10, score_max: 30 }, 11, 'bad'], // not below 0
+])('report: %j under --min-score %i is %s', (scored, minScore, verdict) => {
+  const { score_min: _least, score_max: _most, ...answer } = exampleOf(report)
+  const given = report.receive({ ...answer, ...scored })
+  expect(given.ok && given.value.verdict(minScore)).toBe(verdict)
+})

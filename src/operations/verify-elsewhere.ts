@@ -1,7 +1,6 @@
-import type { z } from 'zod'
-import { verifyAnswer } from '../answers/verify.ts'
+import { type VerifyAnswer, verifyAnswer } from '../answers/verify.ts'
 import { AppError } from '../base/errors.ts'
-import type { JsonObject } from '../base/json.ts'
+import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { printable } from '../base/text.ts'
 import { anotherSourceMayHelp, outcomeOf, REASONS, type Reason } from '../mailbox/reasons.ts'
 import { formatEmail, parseEmail } from '../names/email.ts'
@@ -33,10 +32,10 @@ export type Elsewhere = {
  */
 export async function verifyElsewhere(
   ctx: Call,
-  deps: Deps,
+  deps: Pick<Deps, 'peers'>,
   asked: Elsewhere,
-  here: (timeoutMs: number) => Promise<JsonObject>,
-): Promise<JsonObject> {
+  here: (timeoutMs: number) => Promise<VerifyAnswer>,
+): Promise<VerifyAnswer> {
   const begunMs = ctx.now()
   const leftMs = (): number => Math.max(LEAST_MS, asked.timeoutMs - (ctx.now() - begunMs))
   if (ctx.caller?.peer !== undefined || asked.peer === deps.peers.self.id) return here(asked.timeoutMs)
@@ -46,7 +45,7 @@ export async function verifyElsewhere(
     return other ?? here(leftMs())
   }
   const own = await here(asked.timeoutMs)
-  if (!asked.pool || own.result !== 'blocked' || !anotherSourceMayHelp(own.reason as Reason, true)) return own
+  if (!asked.pool || own.result !== 'blocked' || !mayHelpElsewhere(own.reason)) return own
   const other = await fromNodes(ctx, deps, asked, {
     begunMs,
     isLast: (rest) => rest === 0,
@@ -55,7 +54,7 @@ export async function verifyElsewhere(
   return other ? joined(own, other, ctx.now() - begunMs) : own
 }
 
-async function fromNamed(ctx: Call, deps: Deps, asked: Elsewhere, id: string): Promise<JsonObject> {
+async function fromNamed(ctx: Call, deps: Pick<Deps, 'peers'>, asked: Elsewhere, id: string): Promise<VerifyAnswer> {
   const peer = (await deps.peers.all()).get(id)
   if (!peer) throw new AppError('invalid_parameter', `peer: the node ${id} is not known here`, { parameter: 'peer' })
   const answer = await verifyAt(ctx, deps, peer, asked, asked.timeoutMs)
@@ -70,16 +69,16 @@ type Search = {
   readonly begunMs: number
   /** Whether a node may use all the time that is left, when `rest` nodes come after it. */
   readonly isLast: (rest: number) => boolean
-  readonly isEnough: (answer: JsonObject) => boolean
+  readonly isEnough: (answer: VerifyAnswer) => boolean
 }
 
 /** The first answer that is enough, of up to 3 nodes asked one after the other; a node that is not the last gets half of the time that is left. */
 async function fromNodes(
   ctx: Call,
-  deps: Deps,
+  deps: Pick<Deps, 'peers'>,
   asked: Elsewhere,
   { begunMs, isLast, isEnough }: Search,
-): Promise<JsonObject | undefined> {
+): Promise<VerifyAnswer | undefined> {
   const nodes = (await deps.peers.choose('verify')).slice(0, MAX_NODES)
   for (const [i, node] of nodes.entries()) {
     const leftMs = asked.timeoutMs - (ctx.now() - begunMs)
@@ -91,20 +90,30 @@ async function fromNodes(
   return undefined
 }
 
-async function verifyAt(ctx: Call, deps: Deps, peer: Peer, asked: Elsewhere, timeoutMs: number) {
+async function verifyAt(
+  ctx: Call,
+  deps: Pick<Deps, 'peers'>,
+  peer: Peer,
+  asked: Elsewhere,
+  timeoutMs: number,
+): Promise<Parsed<VerifyAnswer>> {
   const wholeMs = Math.max(LEAST_MS, Math.floor(timeoutMs))
-  const answer = await askPeer(ctx, deps, peer, {
+  const answer = await askPeer(ctx, deps.peers, peer, {
     path: '/v1/verify',
     query: { ...asked.query, pool: 'true', timeout: `${wholeMs}ms` },
-    output: believed,
-    fits: (got) => isSameAddress(String(got.email), asked.query.email ?? ''),
+    schema: believed,
+    fits: (got) => isSameAddress(got.email, asked.query.email ?? ''),
     timeoutMs: wholeMs + LEAST_MS / 2,
   })
   if (!answer.ok) return answer
-  const said = believed.parse(answer.value)
-  if (!addsUp(said)) return { ok: false as const, problem: 'its result does not follow from its reason' }
-  return { ok: true as const, value: { ...said, message: printable(said.message), peer: peer.id } as JsonObject }
+  const said = answer.value
+  if (!addsUp(said)) return problem('its result does not follow from its reason')
+  return parsed({ ...said, message: printable(said.message), peer: peer.id })
 }
+
+const isReason = (text: string): text is Reason => REASONS.some((reason) => reason === text)
+
+const mayHelpElsewhere = (reason: string): boolean => isReason(reason) && anotherSourceMayHelp(reason, true)
 
 /** Whether result and deliverability follow from the reason; an answer in which they do not is ignored. */
 function addsUp({
@@ -112,9 +121,9 @@ function addsUp({
   code,
   result,
   deliverability,
-}: Pick<z.output<typeof believed>, 'reason' | 'code' | 'result' | 'deliverability'>): boolean {
-  if (!(REASONS as readonly string[]).includes(reason)) return false
-  const outcome = outcomeOf(reason as Reason, code)
+}: Pick<VerifyAnswer, 'reason' | 'code' | 'result' | 'deliverability'>): boolean {
+  if (!isReason(reason)) return false
+  const outcome = outcomeOf(reason, code)
   return outcome.result === result && outcome.deliverability === deliverability
 }
 
@@ -126,9 +135,9 @@ function isSameAddress(a: string, b: string): boolean {
 }
 
 /** The answer of another node, with the attempts made here before it. */
-function joined(own: JsonObject, other: JsonObject, durationMs: number): JsonObject {
+function joined(own: VerifyAnswer, other: VerifyAnswer, durationMs: number): VerifyAnswer {
   const { disposable, free, is_role, role, suggestion, checked } = own
-  const attempts = [...list(own.attempts), ...list(other.attempts).map((one) => ({ ...one, peer: other.peer }))]
+  const attempts = [...own.attempts, ...other.attempts.map((one) => ({ ...one, peer: other.peer }))]
   return {
     ...other,
     ...{ disposable, free, is_role, role, suggestion, checked },
@@ -136,5 +145,3 @@ function joined(own: JsonObject, other: JsonObject, durationMs: number): JsonObj
     duration_ms: Math.max(0, Math.round(durationMs)),
   }
 }
-
-const list = (value: JsonObject[string]): readonly JsonObject[] => (Array.isArray(value) ? value : [])

@@ -1,13 +1,12 @@
 import { z } from 'zod'
-import { verifyAnswer } from '../answers/verify.ts'
+import { type VerifyAnswer, verifyAnswer } from '../answers/verify.ts'
 import { AppError } from '../base/errors.ts'
-import type { JsonObject } from '../base/json.ts'
 import { parsed, problem } from '../base/parsed.ts'
 import { presentVerification } from '../mailbox/present.ts'
 import { NODE_ID } from '../names/node-id.ts'
 import { verifyExample } from './examples.ts'
-import { defineOperation } from './operation.ts'
-import { durationParam, flagParam, formatAge, ipParam, maxAgeParam, TIMEOUT, textParam, wholeParam } from './params.ts'
+import { defineOperation, ok } from './operation.ts'
+import { flagParam, formatAge, ipParam, maxAgeParam, optional, textParam, timeoutParam, wholeParam } from './params.ts'
 import { verifyElsewhere } from './verify-elsewhere.ts'
 
 /** Time that a verification has when none is given, ms. */
@@ -18,7 +17,7 @@ const GRACE_MS = 1_000
 const peerParam = textParam<string>(
   'invalid_parameter',
   (text) => (NODE_ID.test(text) ? parsed(text) : problem('neither auto nor the id of a node')),
-  { description: 'the node to verify from: its id, or auto for the least loaded', example: 'auto' },
+  { description: 'the node to verify from: its id, or auto for the least loaded', example: 'auto', group: 'nodes' },
 )
 
 /** Whether a mailbox exists, asked of its mail servers without sending anything. */
@@ -28,30 +27,36 @@ export const verify = defineOperation({
   path: '/v1/verify',
   summary: 'Whether a mailbox exists, by SMTP and without sending anything',
   scope: 'verify',
-  positional: ['email'],
-  input: z.object({
-    email: z
-      .string()
-      .meta({ description: 'e-mail address to verify; in a URL a + is written %2B', examples: ['joe@example.org'] }),
-    bind_ip: ipParam('source address; must be one of this machine').optional(),
-    timeout: durationParam('time for everything; 1s to 5m, default 30s', TIMEOUT).optional(),
-    disposable: flagParam('look for disposable-mail providers'),
-    free: flagParam('look for free-mail providers'),
-    pool: flagParam('use the pool of source addresses, with failover'),
-    role: flagParam('look for role addresses'),
-    suggestion: flagParam('suggest another domain when this one looks mistyped'),
-    max_age: maxAgeParam.optional(),
-    peer: peerParam.optional(),
-    trace: flagParam('add the SMTP transcript'),
-    mx_port: wholeParam('port of the mail servers; only where the operator allowed it', {
-      min: 1,
-      max: 65_535,
-    }).optional(),
-  }),
-  output: verifyAnswer,
+  params: {
+    email: {
+      kind: 'text',
+      description: 'e-mail address to verify; in a URL a + is written %2B',
+      group: 'question',
+      required: true,
+      positional: true,
+      example: 'joe@example.org',
+      schema: z.string(),
+    },
+    bind_ip: { ...optional(ipParam('source address; must be one of this machine')), group: 'source' },
+    timeout: timeoutParam('time for everything', DEFAULT_TIMEOUT_MS),
+    disposable: flagParam('look for disposable-mail providers', 'answer'),
+    free: flagParam('look for free-mail providers', 'answer'),
+    pool: flagParam('use the pool of source addresses, with failover', 'source'),
+    role: flagParam('look for role addresses', 'answer'),
+    suggestion: flagParam('suggest another domain when this one looks mistyped', 'answer'),
+    max_age: maxAgeParam,
+    peer: optional(peerParam),
+    trace: flagParam('add the SMTP transcript', 'answer'),
+    mx_port: {
+      ...optional(wholeParam('port of the mail servers; only where the operator allowed it', { min: 1, max: 65_535 })),
+      group: 'source',
+    },
+  },
+  answer: verifyAnswer,
   example: verifyExample,
   deadlineMs: DEFAULT_TIMEOUT_MS,
   graceMs: GRACE_MS,
+  uses: ['verifier', 'canBind', 'smtpPort', 'peers'],
   run: async (ctx, deps, input) => {
     const { email, bind_ip, timeout, max_age, mx_port, trace, peer, ...flags } = input
     if (trace && ctx.caller && !ctx.caller.isAdmin)
@@ -70,7 +75,7 @@ export const verify = defineOperation({
       })
     }
     const timeoutMs = timeout ?? DEFAULT_TIMEOUT_MS
-    const here = async (leftMs: number): Promise<JsonObject> => {
+    const here = async (leftMs: number): Promise<VerifyAnswer> => {
       const verification = await deps.verifier.verify(ctx, {
         email: email.trim(),
         ...flags,
@@ -86,7 +91,7 @@ export const verify = defineOperation({
       email,
       max_age: max_age === undefined ? undefined : formatAge(max_age),
     }
-    return verifyElsewhere(ctx, deps, { peer, pool: flags.pool, query, timeoutMs }, here)
+    return ok(await verifyElsewhere(ctx, deps, { peer, pool: flags.pool, query, timeoutMs }, here))
   },
   verdict: ({ deliverability }) =>
     deliverability === 'deliverable' ? 'good' : deliverability === 'unknown' ? 'unclear' : 'bad',

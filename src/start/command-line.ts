@@ -1,14 +1,17 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import * as zod from 'zod'
 import { AppError } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
-import { type Faces, runCommandLine } from '../cli/program.ts'
+import type { AskedService } from '../cli/ask-service.ts'
+import { byKey, type ConfigFlag } from '../cli/flags.ts'
+import { type Actions, runCommandLine } from '../cli/program.ts'
 import { type Config, describeConfig, loadConfig } from '../config.ts'
 import { OPTIONS } from '../config-options.ts'
 import type { LogOptions } from '../log.ts'
+import type { Execute } from '../operations/execute.ts'
 import type { Operation } from '../operations/operation.ts'
-import { allOperations, operationNamed } from '../operations/registry.ts'
-import { byKey } from './flags.ts'
+import { allOperations, commandNamed } from '../operations/registry.ts'
+import type { Log } from '../world.ts'
 import { logAtNeed } from './log-at-need.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -22,8 +25,9 @@ export async function commandLine(argv: readonly string[]): Promise<number> {
       operations: await operationsFor(argv[0]),
       configFlags,
       version,
-      faces,
+      actions,
       complain,
+      readFile: readTextFile,
     })
   } catch (error) {
     complain(
@@ -42,12 +46,11 @@ const printableLines = (text: string): string =>
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
-/** A command needs its own operation alone; help and words that are no command are told of all. */
+/** A command needs its own operation, and those that its flags lead to; help and words that are no command are told of all. */
 async function operationsFor(word: string | undefined): Promise<readonly Operation[]> {
   if (word === 'serve' || word === 'config' || word === 'keys') return []
   zod.config({ jitless: true }) // a shape is read once: compiling it first costs more than it saves
-  const named = word === undefined ? undefined : await operationNamed(word)
-  return named?.partOf === undefined && named ? [named] : allOperations()
+  return (word === undefined ? undefined : await commandNamed(word)) ?? allOperations()
 }
 
 const logOptions = (config: Config, level: string = config.logLevel): LogOptions => ({
@@ -56,40 +59,80 @@ const logOptions = (config: Config, level: string = config.logLevel): LogOptions
   addresses: config.logAddresses,
 })
 
-const faces: Faces = {
+const actions: Actions = {
   serve: async (flags) => {
-    const { config } = loadConfig(byKey(flags))
+    const { config } = loadConfig(byKey(configFlags, flags))
     const [{ serve }, { createLogger }] = await Promise.all([import('./serve.ts'), import('../log.ts')])
     return serve(config, createLogger(logOptions(config)), version)
   },
   config: async (flags) => {
     const { default: Table } = await import('cli-table3')
     const table = new Table({ head: ['option', 'value', 'from', 'meaning'], style: { head: [], border: [] } })
-    for (const { option, value, source, meaning } of describeConfig(loadConfig(byKey(flags))))
+    for (const { option, value, source, meaning } of describeConfig(loadConfig(byKey(configFlags, flags))))
       table.push([option, value, source, meaning])
     print(table.toString())
     return 0
   },
   keys: async (action, flags) => {
     const { manageKeys } = await import('./keys.ts')
-    return manageKeys(action, loadConfig(byKey(flags)).config, print)
+    return manageKeys(action, loadConfig(byKey(configFlags, flags)).config, print)
   },
-  operate: async (operation, raw, flags, view) => {
-    const { config, sources } = loadConfig(byKey(flags))
+  operate: async ({ flags, ...asked }) => {
+    const { config, sources } = loadConfig(byKey(configFlags, flags))
     // A command's log would stand between its lines: only what the operator asked for is shown.
     const log = logAtNeed(logOptions(config, sources.logLevel === 'default' ? 'error' : config.logLevel))
-    const server = view.server ?? process.env.MAILSONDE_SERVER
-    const { operate } = await import('./operate.ts')
-    return operate(
-      operation,
-      raw,
-      { ...view, ...(server ? { server } : {}) },
-      { config, log, version, print, onTerminal: process.stdout.isTTY === true },
-    )
+    const server = asked.view.server ?? process.env.MAILSONDE_SERVER
+    const service = server ? serviceAt(server, config) : undefined
+    const { operate } = await import('../cli/operate.ts')
+    return operate(asked, {
+      version,
+      print,
+      onTerminal: process.stdout.isTTY === true,
+      open: () => open(config, log),
+      service,
+    })
   },
 }
 
-const configFlags = Object.entries(OPTIONS).map(([key, option]) => ({
+/** This process's own service for one command. */
+async function open(
+  config: Config,
+  log: Log,
+): Promise<{ readonly execute: Execute; readonly close: () => Promise<void> }> {
+  const [{ openOutside }, { createDeps }, { executor }] = await Promise.all([
+    import('./world.ts'),
+    import('./deps.ts'),
+    import('../operations/execute.ts'),
+  ])
+  const outside = await openOutside(config, log, version)
+  const { provide, settle } = createDeps(config, outside)
+  const close = async (): Promise<void> => {
+    await settle()
+    await outside.close()
+  }
+  return { execute: executor({ world: outside.world, provide }), close }
+}
+
+/** With --peer-secret the call is proven as a node's own, by --node-id. */
+const serviceAt = (server: string, { apiKeys, peerSecret, nodeId }: Config): AskedService => ({
+  server,
+  key: apiKeys[0],
+  peerSecret,
+  nodeId,
+  now: () => Date.now(),
+})
+
+/** A text file that a flag names. Throws AppError. */
+function readTextFile(path: string, maxBytes: number): string {
+  try {
+    if (statSync(path).size <= maxBytes) return readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new AppError('invalid_parameter', `${path} cannot be read: ${(cause as Error).message}`, { cause })
+  }
+  throw new AppError('payload_too_large', `${path} is larger than ${maxBytes} bytes`)
+}
+
+const configFlags: readonly ConfigFlag[] = Object.entries(OPTIONS).map(([key, option]) => ({
   key,
   flag: option.flag,
   repeatable: option.repeatable,

@@ -6,43 +6,49 @@ import type { SourcePool } from '../mailbox/source/pool.ts'
 import type { VerifySettings } from '../mailbox/verify.ts'
 import { parseEmail } from '../names/email.ts'
 import { formatServer, isPublicResolver } from '../net/dns/system.ts'
-import type { Deps } from '../operations/deps.ts'
+import type { DepName, Deps } from '../operations/deps.ts'
+import type { Provide } from '../operations/operation.ts'
 import type { Outside } from './world.ts'
 
-/** Dependencies of the operations, and a hook that saves their state before shutdown. */
-export type Dependencies = { readonly deps: Deps; readonly settle: () => Promise<void> }
+/** The services that operations use, made at the first need, and how they write down what they remember before the store is closed. */
+export type Made = {
+  /** Throws AppError on an option whose file cannot be used. */
+  readonly provide: Provide
+  readonly all: () => Promise<Deps>
+  readonly settle: () => Promise<void>
+}
 
 /** How long running self-tests may delay the end of the program, ms: two round trips to most lists. */
 const SETTLE_MS = 300
 
-type Makers = { readonly [Name in keyof Deps]: () => Deps[Name] | Promise<Deps[Name]> }
+type Makers = { readonly [Name in DepName]: () => Deps[Name] | Promise<Deps[Name]> }
+/** What has something to write down, once it is made. */
+type Opened = { blacklists?: Deps['blacklists']; verifier?: Deps['verifier'] }
 
-/**
- * Creates the dependencies of the operations, once per process. With `needs` only those are created, and the code of the others is not loaded: reading one of them
- * throws. Throws AppError for an option whose file cannot be used.
- */
-export async function createDeps(
-  config: Config,
-  outside: Outside,
-  needs?: readonly (keyof Deps)[],
-): Promise<Dependencies> {
-  const made: Partial<Deps> = {}
-  const isMade = (name: keyof Deps): boolean => needs === undefined || needs.includes(name)
-  const makers = makersOf(config, outside)
-  for (const name of Object.keys(makers) as (keyof Deps)[]) {
-    if (isMade(name)) Object.assign(made, { [name]: await makers[name]() })
-    else Object.defineProperty(made, name, { get: () => notNamed(name) })
+/** The services that keep state, each made once for the life of the process; the code of one that nobody needs is not loaded. */
+export function createDeps(config: Config, outside: Outside): Made {
+  const opened: Opened = {}
+  const makers = makersOf(config, outside, opened)
+  const provide: Provide = async (names) => {
+    const made = await Promise.all(names.map(async (name) => [name, await makers[name]()] as const))
+    return Object.fromEntries(made) as Pick<Deps, (typeof names)[number]> // one entry for each name
   }
-  async function settle(): Promise<void> {
-    if (isMade('blacklists')) await shortly(made.blacklists!.settled())
-    if (isMade('verifier')) await made.verifier!.close()
+  return {
+    provide,
+    all: () => provide(Object.keys(makers) as readonly DepName[]), // the keys of a table by DepName
+    settle: async () => {
+      if (opened.blacklists) await shortly(opened.blacklists.settled())
+      await opened.verifier?.close()
+    },
   }
-  return { deps: made as Deps, settle }
 }
 
-function makersOf(config: Config, outside: Outside): Makers {
+function makersOf(config: Config, outside: Outside, opened: Opened): Makers {
   const { world, version, probes, servers } = outside
-  const blacklists = once(async () => (await import('./lists.ts')).openLists(config, outside))
+  const blacklists = once(async () => {
+    opened.blacklists = await (await import('./lists.ts')).openLists(config, outside)
+    return opened.blacklists
+  })
   const sourcePool = once(async () => {
     const { createSourcePool } = await import('./pool.ts')
     return createSourcePool(config, world, await blacklists())
@@ -54,20 +60,21 @@ function makersOf(config: Config, outside: Outside): Makers {
   return {
     blacklists,
     sourcePool,
-    geo: async () => {
+    geo: once(async () => {
       const [{ createGeo }, { geoSources }] = await Promise.all([import('../geo/geo.ts'), import('../geo/sources.ts')])
       config.geoDbs.forEach(mustBeReadable)
       const { warn } = world.log
       return createGeo({ sources: geoSources(config.geoDbs, { now: world.now, warn }), warn })
-    },
-    verifier: async () => {
+    }),
+    verifier: once(async () => {
       const { createVerifier } = await import('../mailbox/verify.ts')
-      return createVerifier(world, verifySettings(config, await sourcePool()))
-    },
-    heloName: async () => {
+      opened.verifier = createVerifier(world, verifySettings(config, await sourcePool()))
+      return opened.verifier
+    }),
+    heloName: once(async () => {
       const { identity } = await import('../mailbox/source/helo.ts')
       return identity(world.now, config.helo ? { helo: config.helo } : {}).heloName
-    },
+    }),
     peers: async () => (await nodes()).peers,
     mayCall: async () => (await nodes()).mayCall,
     publicResolvers: () => servers.filter(({ ip }) => isPublicResolver(ip)).map(formatServer),
@@ -84,10 +91,6 @@ function mustBeReadable(path: string): void {
   } catch (cause) {
     throw new AppError('invalid_parameter', `--geo-db: ${(cause as Error).message}`, { cause })
   }
-}
-
-function notNamed(name: string): never {
-  throw new Error(`the operation uses ${name} and does not name it among its needs`)
 }
 
 const shortly = (work: Promise<void>): Promise<void> =>

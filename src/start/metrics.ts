@@ -2,11 +2,13 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Verifier } from '../mailbox/verify.ts'
 import type { DnsEvent } from '../net/dns/question.ts'
 import type { Deps } from '../operations/deps.ts'
+import type { Executed } from '../operations/execute.ts'
 import { statusOf } from '../peers/peer.ts'
 
 /** The metrics of the service. Labels come from closed lists of ours: no address, domain or other outside text becomes one. */
 export type Metrics = {
   readonly answered: (event: { readonly path: string; readonly status: number; readonly ms: number }) => void
+  readonly executed: (event: Executed) => void
   readonly onDns: (event: DnsEvent) => void
   readonly metered: (verifier: Verifier) => Verifier
   /** Registers the gauges that are read when `/metrics` is requested. */
@@ -32,6 +34,12 @@ export function createMetrics(): Metrics {
     help: 'Time to answer, by path.',
     labelNames: ['path'] as const,
     buckets: SECONDS,
+    registers,
+  })
+  const executions = new Counter({
+    name: 'mailsonde_operations_total',
+    help: 'Operations executed by name and outcome: answered, or the code of the problem.',
+    labelNames: ['operation', 'outcome'] as const,
     registers,
   })
   const questions = new Counter({
@@ -63,6 +71,7 @@ export function createMetrics(): Metrics {
       requests.inc({ path, status })
       durations.observe({ path }, ms / 1_000)
     },
+    executed: ({ operation, outcome }) => executions.inc({ operation, outcome }),
     onDns: (event) => {
       if (event.event === 'question') questions.inc({ type: event.type, outcome: event.outcome })
       else packets.inc({ event: event.event })

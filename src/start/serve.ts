@@ -6,6 +6,7 @@ import type { Config } from '../config.ts'
 import { httpServer } from '../http/server.ts'
 import { type Logger, logOf } from '../log.ts'
 import type { Deps } from '../operations/deps.ts'
+import { executor } from '../operations/execute.ts'
 import { allOperations } from '../operations/registry.ts'
 import { StoreError } from '../store/contract.ts'
 import { openKeyFile } from '../store/key-file.ts'
@@ -23,14 +24,15 @@ const DRAIN_MS = 30_000
 export async function serve(config: Config, logger: Logger, version: string): Promise<number> {
   const metrics = createMetrics()
   const outside = await openOutside(config, logOf(logger), version, metrics.onDns)
-  const { deps: plain, settle } = await createDeps(config, outside)
-  const deps = { ...plain, verifier: metrics.metered(plain.verifier) }
+  const { all, settle } = createDeps(config, outside)
+  const plain = await all()
+  const deps: Deps = { ...plain, verifier: metrics.metered(plain.verifier) }
   const access = await accessTo(config, outside)
   let draining = false
   const app = await httpServer({
     operations: await allOperations(),
     world: outside.world,
-    deps,
+    execute: executor({ world: outside.world, provide: async () => deps, onExecuted: metrics.executed }),
     ...access,
     hostNames: config.hostNames,
     corsOrigins: config.corsOrigins,

@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
+import { answerTo } from '../../test/lab/answer.ts'
 import { type Behaviour, labServer, type Query, response, soa, zoneBehaviour } from '../../test/lab/dns-server.ts'
 import { loadConfig } from '../config.ts'
 import { blacklist } from '../operations/blacklist.ts'
@@ -25,7 +26,8 @@ async function open(behave: Behaviour) {
   const { config } = loadConfig(flags, {})
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
   const outside = await openOutside(config, log, '0')
-  const { deps, settle } = await createDeps(config, outside)
+  const { all, settle } = createDeps(config, outside)
+  const deps = await all()
   closers.push(settle, outside.close, lab.close)
   return { ctx: { ...outside.world, signal: AbortSignal.timeout(8_000) }, deps, outside }
 }
@@ -37,11 +39,11 @@ it.each([
 ])('a resolver that answers NXDOMAIN to everything (%s) says nothing about anybody', async (_, behave) => {
   const { ctx, deps } = await open(behave)
   const [domain, lists, mailbox, isReady, health] = await Promise.all([
-    check.run(ctx, deps, check.input.parse({ domain: 'example.org' })),
-    blacklist.run(ctx, deps, blacklist.input.parse({ ip: '45.53.5.1' })),
-    verify.run(ctx, deps, verify.input.parse({ email: 'joe@example.org' })),
-    ready.run(ctx, deps, {}),
-    doctor.run(ctx, deps, {}),
+    answerTo(check, ctx, deps, { domain: 'example.org' }),
+    answerTo(blacklist, ctx, deps, { ip: '45.53.5.1' }),
+    answerTo(verify, ctx, deps, { email: 'joe@example.org' }),
+    answerTo(ready, ctx, deps, {}),
+    answerTo(doctor, ctx, deps, {}),
   ])
   const denied = expect.stringContaining('resolver_denies_everything')
   const unknown = { status: 'unknown', reason: denied }
@@ -71,7 +73,7 @@ it.each([
 it('believes a resolver that knows the top-level domain', async () => {
   const { ctx, deps } = await open(zoneBehaviour({ com: {}, 'example.org': { A: ['192.0.2.1'] } }))
   expect(await ctx.resolve('gone.example.org', 'A', ctx.signal)).toMatchObject({ kind: 'nxdomain' })
-  expect(await ready.run(ctx, deps, {})).toMatchObject({ status: 'ready' })
+  expect(await answerTo(ready, ctx, deps, {})).toMatchObject({ status: 'ready' })
 })
 
 it('finds out within a minute that the resolver has begun to deny everything', async () => {

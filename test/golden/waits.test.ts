@@ -12,6 +12,7 @@ import type { Fetch } from '../../src/net/fetch.ts'
 import { checkDomain } from '../../src/operations/check.ts'
 import type { Deps } from '../../src/operations/deps.ts'
 import { report } from '../../src/operations/report.ts'
+import { answerTo } from '../lab/answer.ts'
 import { type LabServer, labDial } from '../lab/dial.ts'
 import { type LabZone, labDns } from '../lab/dns.ts'
 import { askServerInWaves, dialInWaves, fetchInWaves, inWaves, waves } from '../lab/waves.ts'
@@ -147,7 +148,7 @@ describe('report', () => {
     ['rich.example', { [MX1]: SECURED, '45.53.5.2': SECURED, '2a00:1450::2': SECURED }, 8],
   ])('%s, mail hosts %j: at most %i', async (name, servers, most) => {
     const { ctx, deps, waits } = network(servers)
-    await report.run(ctx, deps, { domain: { domain: domain(name), local: undefined } })
+    await answerTo(report, ctx, deps, { domain: name })
     expect(waits()).toBeLessThanOrEqual(most)
   })
 })

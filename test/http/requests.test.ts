@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { afterEach, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createLogger } from '../../src/log.ts'
-import { defineOperation } from '../../src/operations/operation.ts'
+import { defineOperation, ok } from '../../src/operations/operation.ts'
 import { allOperations } from '../../src/operations/registry.ts'
 import { labApp } from '../lab/app.ts'
 import { labWorld } from '../lab/world.ts'
@@ -115,6 +115,35 @@ it.each<[string, string, string, number, string]>([
   expect([response.statusCode, response.json().code]).toEqual([status, code])
 })
 
+it.each([
+  ['/v1/peer/register', 65_536],
+  ['/v1/check', 1_089_536], // an overlay of 512 kB, every character of it escaped
+])('a body of %s over %i bytes is refused, with the bound in words', async (url, limit) => {
+  app = await labApp(labWorld())
+  const headers = { 'content-type': 'application/json' }
+  const response = await app.inject({ method: 'POST', url, headers, payload: `"${'a'.repeat(limit)}"` })
+  expect(response.json()).toMatchObject({
+    status: 413,
+    code: 'payload_too_large',
+    detail: `the body is larger than ${limit} bytes`,
+  })
+})
+
+it('takes an overlay of 512 kB in a body, and no more', async () => {
+  app = await labApp(labWorld({ 'a.example': {} }))
+  const line = '; "a comment"\n'
+  const zone = (length: number) => `@ A 45.53.5.1\n${line.repeat(40_000)}`.slice(0, length)
+  const post = (length: number) =>
+    app!.inject({ method: 'POST', url: '/v1/check', payload: { domain: 'a.example', zone: zone(length) } })
+  expect((await post(512_000)).statusCode).toBe(200)
+  const refused = await post(512_001)
+  expect(refused.json()).toMatchObject({
+    status: 413,
+    code: 'payload_too_large',
+    detail: expect.stringContaining('512000'),
+  })
+})
+
 it.each<['GET' | 'POST' | 'DELETE', string, number, string]>([
   ['GET', '/v1/nowhere', 404, 'not_found'],
   ['GET', '/v1/peer/register', 405, 'method_not_allowed'],
@@ -180,15 +209,16 @@ function waiting() {
     path: '/v1/wait',
     summary: 'waits',
     scope: 'read',
-    input: z.object({}),
-    output: z.object({}),
+    params: {},
+    answer: z.strictObject({ ended: z.string() }),
+    uses: [],
     example: { input: {}, output: {} },
     deadlineMs: 10_000,
     run: async ({ signal }) => {
       seen.began()
       await Promise.race([held, new Promise((resolve) => signal.addEventListener('abort', resolve))])
       seen.ended = signal.aborted ? String(signal.reason.name) : 'let go'
-      return { ended: seen.ended }
+      return ok({ ended: seen.ended })
     },
   })
   return { operation, begun, letGo: () => letGo(), seen }

@@ -11,15 +11,15 @@ import { type Ip, ip } from '../../src/names/ip.ts'
 import { isPublic } from '../../src/names/ip-range.ts'
 import type { PeerCall } from '../../src/net/peer-call.ts'
 import type { Deps } from '../../src/operations/deps.ts'
+import { type Execute, executor } from '../../src/operations/execute.ts'
 import { allOperations } from '../../src/operations/registry.ts'
 import { peerRegistry } from '../../src/peers/registry.ts'
 import { listingLookup } from '../../src/start/pool.ts'
 import { type ApiKey, hashKey, type Scope } from '../../src/store/key-file.ts'
 import type { World } from '../../src/world.ts'
-import { strict } from './strict.ts'
 import { labStore } from './world.ts'
 
-/** The rooms of the program in a lab world: this node is `here`, all its probes are well, and it can bind 45.53.1.9 alone. */
+/** The services of the program in a lab world: this node is `here`, all its probes are well, and it can bind 45.53.1.9 alone. */
 export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: PeerCall } = {}): Deps {
   const { call = unasked, ...rest } = parts
   const { now, random, log } = world
@@ -58,16 +58,20 @@ const unasked: PeerCall = async () => {
   throw new Error('the lab has no other node: fake the call in this test')
 }
 
-/** The HTTP face over a lab world; no key is in force unless given. */
+/** Executes operations in a lab world; every answer is held against its schema, strictly. */
+export const labExecutor = (world: World, deps: Deps): Execute =>
+  executor({ world, provide: async () => deps, strict: true })
+
+/** The HTTP adapter over a lab world; no key is in force unless given. */
 export async function labApp(
   world: World,
-  options: Partial<HttpOptions> & { readonly onLine?: (line: string) => void } = {},
+  options: Partial<HttpOptions> & { readonly deps?: Deps; readonly onLine?: (line: string) => void } = {},
 ): Promise<FastifyInstance> {
-  const { onLine, ...rest } = options
+  const { onLine, deps = labDeps(world), ...rest } = options
   return httpServer({
-    operations: strict(await allOperations()),
+    operations: await allOperations(),
     world,
-    deps: labDeps(world),
+    execute: labExecutor(world, deps),
     keys: () => [],
     origin: LAB_ORIGIN,
     hostNames: [],

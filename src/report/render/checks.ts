@@ -4,46 +4,34 @@ import { type Block, code, codes, type Inline, type Line, quiet, text } from './
 import { findingBlock } from './findings.ts'
 import { hostBlocks } from './hosts.ts'
 import { keyBlocks } from './keys.ts'
-import { reasonOf, statusOf } from './status.ts'
-import { CHECKS, wordsFor } from './words.ts'
+import { type Section, sectionsOf } from './status.ts'
+import { wordsFor } from './words.ts'
 
-/** One section a check, in the order of {@link CHECKS}: status, what is published, what was found. */
-export const checkBlocks = (answer: Answer): readonly Block[] => checkKeys(answer).map((key) => section(answer, key))
+/** One section for each check: status, what is published, what was found. */
+export const checkBlocks = (answer: Answer): readonly Block[] =>
+  sectionsOf(answer).map((section) => sectionBlock(answer, section))
 
-/** The checks that an answer has. */
-export function checkKeys(answer: Answer): readonly string[] {
-  const named = Object.keys(CHECKS).filter((key) => key === 'mx' || isJsonObject(answer[key]))
-  const others = Object.keys(answer).filter(
-    (key) => !Object.hasOwn(CHECKS, key) && isJsonObject(answer[key]) && 'status' in answer[key],
-  )
-  return [...named, ...others]
-}
-
-function section(answer: Answer, key: string): Block {
-  const about = wordsFor(CHECKS, key) ?? { name: key, purpose: '' }
-  const status = statusOf(answer, key)
-  const reason = reasonOf(answer, key)
+function sectionBlock(answer: Answer, { key, name, purpose, status, reason, fields }: Section): Block {
   const findings = answer.findings.filter(({ id }) => id.startsWith(`${key}.`))
   return {
     kind: 'group',
     look: 'check',
     blocks: [
-      { kind: 'heading', level: 3, id: key, line: [about.name, ' ', { status }] },
-      ...(about.purpose === '' ? [] : [quiet(about.purpose)]),
+      { kind: 'heading', level: 3, id: key, line: [name, ' ', { status }] },
+      ...(purpose === '' ? [] : [quiet(purpose)]),
       ...(reason === undefined ? [] : [text({ strong: 'Reason: ' }, reason)]),
-      ...evidence(answer, key),
+      ...evidence(answer, key, fields),
       ...findings.map(findingBlock),
     ],
   }
 }
 
-function evidence(answer: Answer, key: string): readonly Block[] {
+function evidence(answer: Answer, key: string, fields: JsonObject = {}): readonly Block[] {
   if (key === 'mx') return hostBlocks(answer)
-  const fields = answer[key] as JsonObject
-  return key === 'dkim' ? keyBlocks(fields) : factBlocks(fields)
+  return key === 'dkim' ? keyBlocks(answer.dkim) : factBlocks(fields)
 }
 
-/** JsonObject that are told elsewhere: as the heading, the record or the reason. */
+/** Fields that are told elsewhere: as the heading, the record or the reason. */
 const TOLD = new Set(['status', 'reason', 'record', 'records', 'valid'])
 /** Rows of a list within a check that are shown; the JSON has them all. */
 const MAX_ROWS = 50

@@ -1,5 +1,7 @@
-import type { JsonObject } from '../../base/json.ts'
-import type { AddressLists, Answer, MxHost } from './answer.ts'
+import type { MxHost } from '../../answers/checks.ts'
+import type { GeoAnswer } from '../../answers/geo.ts'
+import type { AddressLists } from '../../answers/report.ts'
+import type { Answer } from './answer.ts'
 import { type Block, code, codes, type Inline, type Line, text } from './block.ts'
 import { wordsFor } from './words.ts'
 
@@ -65,11 +67,11 @@ function ptrLine(names: readonly string[], confirmed: boolean | null): Line {
 }
 
 /** Place and network of an address, of what is known. */
-export function placeLine(geo: JsonObject | undefined): Line {
+export function placeLine(geo: GeoAnswer | undefined): Line {
   if (!geo) return ['–']
-  if (typeof geo.bogon === 'string') return [`no address of the internet (${geo.bogon})`]
-  const place = [geo.city, geo.country_name].filter((part) => typeof part === 'string')
-  const network = [typeof geo.asn === 'number' ? `AS${geo.asn}` : '', geo.as_org ?? ''].filter((part) => part !== '')
+  if (geo.bogon !== null) return [`no address of the internet (${geo.bogon})`]
+  const place = [geo.city, geo.country_name].filter((part) => part !== null)
+  const network = [geo.asn === null ? '' : `AS${geo.asn}`, geo.as_org ?? ''].filter((part) => part !== '')
   const words = [place.join(', '), network.join(' ')].filter((part) => part !== '')
   return [words.length === 0 ? 'not known' : words.join(' · ')]
 }

@@ -1,4 +1,4 @@
-import { type Tier, WEIGHTS } from '../weights.ts'
+import { WEIGHTS } from '../weights.ts'
 import type { Answer } from './answer.ts'
 import { type Block, heading, type Inline, type Line, text } from './block.ts'
 import { plain } from './verdict.ts'
@@ -7,7 +7,7 @@ import { CHECKS, ROW_WORDS, wordsFor } from './words.ts'
 /** Every point: what was lost and why, down to the score; then what the listings take off it. */
 export function ledgerBlocks(answer: Answer): readonly Block[] {
   const rows = answer.score_breakdown.map(({ component, finding, kind, points }): Line[] => [
-    [component === 'total' ? 'Whole' : (wordsFor(CHECKS, component)?.name ?? component)],
+    [component === 'total' ? 'Whole' : CHECKS[component].name],
     causeOf(answer, finding, kind),
     [signed(-points)],
   ])
@@ -39,7 +39,7 @@ function causeOf(answer: Answer, finding: string | null, kind: string): Line {
 function listingBlocks(answer: Answer): Block[] {
   if (answer.report_score === undefined || answer.report_score === answer.score) return []
   const listings = (answer.blacklists ?? []).flatMap(({ ip, results }) =>
-    results.filter(({ listed }) => listed).map(({ blacklist, tier = 'C' }) => ({ ip, blacklist, tier: tier as Tier })),
+    results.filter(({ listed }) => listed).map(({ blacklist, tier }) => ({ ip, blacklist, tier })),
   )
   const taken = listings.reduce((sum, { tier }) => sum + WEIGHTS.listing[tier], 0)
   const lost = answer.score - answer.report_score

@@ -1,4 +1,6 @@
-import type { AddressLists, Answer, ListEntry, PoolAddress } from './answer.ts'
+import type { ListEntry } from '../../answers/blacklist.ts'
+import type { AddressLists, PoolAddress } from '../../answers/report.ts'
+import type { Answer } from './answer.ts'
 import { type Block, code, codes, heading, type Inline, type Line, quiet, text } from './block.ts'
 import { placeLine, standing } from './hosts.ts'
 import { LIST_STATUS, REASON_WORDS, TIER_WORDS, wordsFor } from './words.ts'
@@ -13,7 +15,7 @@ export function listBlocks(answer: Answer): readonly Block[] {
   return [
     heading(2, 'Blacklists', 'blacklists'),
     ...(leftOut === 0 ? [] : [text(`${leftOut} more addresses were left out.`)]),
-    ...addresses.map((one) => addressBlock(one, one.mx_hosts ?? [])),
+    ...addresses.map((one) => addressBlock(one, one.mx_hosts)),
     matrix(addresses),
   ]
 }
@@ -40,14 +42,14 @@ const poolStanding = ({ verdict, answered, total }: PoolAddress): Inline =>
     ? { mark: 'bad', text: 'listed' }
     : verdict === 'clean'
       ? { mark: 'good', text: 'on no list' }
-      : { mark: 'open', text: `${answered ?? 0} of ${total ?? 0} lists answered, none lists it` }
+      : { mark: 'open', text: `${answered} of ${total} lists answered, none lists it` }
 
 const poolListings = ({ listings }: PoolAddress): Line =>
   listings.length === 0
     ? ['–']
     : listings.flatMap(({ blacklist, delist_url }, i): Inline[] => [
         i === 0 ? '' : ', ',
-        delist_url === undefined ? blacklist : { link: delist_url, text: blacklist },
+        { link: delist_url, text: blacklist },
       ])
 
 function addressBlock(lists: AddressLists, hosts: readonly string[]): Block {
@@ -65,19 +67,14 @@ function addressBlock(lists: AddressLists, hosts: readonly string[]): Block {
   }
 }
 
-const byTier = (a: ListEntry, b: ListEntry): number => (a.tier ?? 'Z').localeCompare(b.tier ?? 'Z')
+const byTier = (a: ListEntry, b: ListEntry): number => a.tier.localeCompare(b.tier)
 
 const listingBlock = (entry: ListEntry): Block => ({
   kind: 'group',
   look: 'finding',
   blocks: [
     { kind: 'heading', level: 4, line: [entry.blacklist] },
-    quiet(
-      `Tier ${entry.tier ?? '–'}: ${wordsFor(TIER_WORDS, entry.tier ?? '') ?? ''} · `,
-      code(entry.zone),
-      ' · ',
-      ...codes(entry.codes),
-    ),
+    quiet(`Tier ${entry.tier}: ${TIER_WORDS[entry.tier]} · `, code(entry.zone), ' · ', ...codes(entry.codes)),
     text(`${meaningOf(entry)}${entry.scope_text ?? ''}`),
     ...(entry.txt === undefined ? [] : [{ kind: 'seen', label: "The list's own words", text: entry.txt } as const]),
     text({ link: entry.delist_url, text: `${isOwn(entry) ? 'Removal from' : 'About'} ${entry.blacklist}` }),

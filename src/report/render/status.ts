@@ -1,20 +1,44 @@
-import { isJsonObject } from '../../base/json.ts'
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import type { Status } from '../../checks/check.ts'
-import type { Answer } from './answer.ts'
-import { STATUS_WORDS } from './words.ts'
+import type { Answer, CheckName } from './answer.ts'
+import { CHECKS, STATUS_WORDS } from './words.ts'
 
-/** The status of a check in an answer; the mail servers have theirs beside the list. */
-export function statusOf(answer: Answer, key: string): Status {
-  if (key === 'mx') return known(answer.mx_status)
-  const own = answer[key]
-  return known(isJsonObject(own) ? own.status : undefined)
+/** One check as it is shown. */
+export type Section = {
+  readonly key: string
+  readonly name: string
+  readonly purpose: string
+  readonly status: Status
+  readonly reason?: string | undefined
+  /** Its fields; those of `mx` stand elsewhere in the answer. */
+  readonly fields?: JsonObject
 }
 
-export const reasonOf = (answer: Answer, key: string): string | undefined => {
-  const reason = key === 'mx' ? answer.mx_reason : isJsonObject(answer[key]) ? answer[key].reason : undefined
-  return typeof reason === 'string' ? reason : undefined
+export const statusOf = (answer: Answer, key: CheckName): Status =>
+  key === 'mx' ? answer.mx_status : (answer[key]?.status ?? 'unknown')
+
+/** The sections in the order of {@link CHECKS}, then the checks of a newer service that are not known here. */
+export const sectionsOf = (answer: Answer): readonly Section[] => [
+  ...CHECK_NAMES.flatMap((key) => known(answer, key)),
+  ...others(answer),
+]
+
+const CHECK_NAMES = Object.keys(CHECKS) as readonly CheckName[] // the keys of a table by CheckName
+
+function known(answer: Answer, key: CheckName): readonly Section[] {
+  const about = { key, ...CHECKS[key] }
+  if (key === 'mx') return [{ ...about, status: answer.mx_status, reason: answer.mx_reason }]
+  const fields = answer[key]
+  return fields ? [{ ...about, status: fields.status, reason: fields.reason, fields }] : []
 }
 
-/** A status that is none of ours tells nothing. */
-const known = (status: unknown): Status =>
-  typeof status === 'string' && Object.hasOwn(STATUS_WORDS, status) ? (status as Status) : 'unknown'
+function others(answer: Answer): readonly Section[] {
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(answer)
+  return entries.flatMap(([key, value]) => {
+    if (Object.hasOwn(CHECKS, key) || !isJsonObject(value) || !isStatus(value.status)) return []
+    const reason = typeof value.reason === 'string' ? value.reason : undefined
+    return [{ key, name: key, purpose: '', status: value.status, reason, fields: value }]
+  })
+}
+
+const isStatus = (value: unknown): value is Status => typeof value === 'string' && Object.hasOwn(STATUS_WORDS, value)

@@ -1,9 +1,8 @@
-import type { AddressLists, Answer } from './answer.ts'
+import type { AddressLists } from '../../answers/report.ts'
+import type { Answer } from './answer.ts'
 import { type Block, heading, type Line, text } from './block.ts'
-import { checkKeys } from './checks.ts'
 import { isSilent, whySilent } from './lists.ts'
-import { reasonOf, statusOf } from './status.ts'
-import { CHECKS, wordsFor } from './words.ts'
+import { sectionsOf } from './status.ts'
 
 /** Everything that could not be told, each by name and with its reason. */
 export function unknownBlocks(answer: Answer): readonly Block[] {
@@ -16,12 +15,9 @@ export function unknownBlocks(answer: Answer): readonly Block[] {
 }
 
 const checks = (answer: Answer): Line[] =>
-  checkKeys(answer)
-    .filter((key) => statusOf(answer, key) === 'unknown')
-    .map((key) => [
-      { link: `#${key}`, text: wordsFor(CHECKS, key)?.name ?? key },
-      `: ${reasonOf(answer, key) ?? 'no reason is given'}`,
-    ])
+  sectionsOf(answer)
+    .filter(({ status }) => status === 'unknown')
+    .map(({ key, name, reason }) => [{ link: `#${key}`, text: name }, `: ${reason ?? 'no reason is given'}`])
 
 const hosts = (answer: Answer): Line[] =>
   answer.mx.flatMap(({ host, reason, addresses }) => [

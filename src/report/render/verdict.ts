@@ -1,7 +1,7 @@
 import type { Status } from '../../checks/check.ts'
 import { ROLE_WORDS } from '../../checks/context.ts'
 import { firstThings, type Listing, type Thing } from '../first-things.ts'
-import { COMPONENTS, type Component, type Tier } from '../weights.ts'
+import { COMPONENTS, type Component } from '../weights.ts'
 import type { Answer } from './answer.ts'
 import { type Block, heading, type Inline, type Line, quiet, text } from './block.ts'
 import { findingReference } from './findings.ts'
@@ -77,7 +77,7 @@ const barOf = (answer: Answer, component: Component) => {
   const status: Status = statusOf(answer, component)
   const worth = COMPONENTS[component]
   const kept = status === 'not_applicable' ? {} : { kept: worth - lost }
-  return { label: CHECKS[component]!.name, href: `#${component}`, ...kept, worth, status }
+  return { label: CHECKS[component].name, href: `#${component}`, ...kept, worth, status }
 }
 
 function thingBlocks(answer: Answer): Block[] {
@@ -122,7 +122,7 @@ const listingsOf = (answer: Answer): Listing[] =>
       .map(({ blacklist, tier, delist_url }) => ({
         address: ip,
         list: blacklist,
-        tier: (tier ?? 'C') as Tier,
+        tier,
         delistUrl: delist_url,
       })),
   )

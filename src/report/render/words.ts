@@ -1,4 +1,6 @@
 import type { Severity, Status } from '../../checks/check.ts'
+import type { Tier } from '../weights.ts'
+import type { CheckName } from './answer.ts'
 
 /** The words for a key that came with an answer: of the table's own keys only. */
 export const wordsFor = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
@@ -32,8 +34,8 @@ export const GRADE_WORDS: Readonly<Record<string, string>> = {
 /** A check's name, and what it is for in one sentence. */
 type About = { readonly name: string; readonly purpose: string }
 
-/** The sections of a document in their order: those the score counts come first. Checks that no row names come after them. */
-export const CHECKS: Readonly<Record<string, About>> = {
+/** The sections of a document in their order: those the score counts come first. */
+export const CHECKS: Readonly<Record<CheckName, About>> = {
   spf: { name: 'SPF', purpose: 'Says which servers may send mail for the domain.' },
   dkim: { name: 'DKIM', purpose: 'Lets receivers verify that a mail is signed by the domain.' },
   dmarc: { name: 'DMARC', purpose: 'Tells receivers what to do with mail that is forged in the name of the domain.' },
@@ -87,7 +89,7 @@ export const REASON_WORDS: Readonly<Record<string, string>> = {
   quarantined_rewritten_or_parked: 'its answers are rewritten or its name is parked',
 }
 
-export const TIER_WORDS: Readonly<Record<string, string>> = {
+export const TIER_WORDS: Readonly<Record<Tier, string>> = {
   A: 'many receivers act on it',
   B: 'some receivers act on it',
   C: 'few receivers act on it',

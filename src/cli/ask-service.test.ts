@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { health } from '../operations/health.ts'
-import { askService } from './ask-service.ts'
+import { type AskedService, askService } from './ask-service.ts'
 
 const ANSWERS: Record<string, (response: ServerResponse) => void> = {
   good: (response) => response.end('{"status":"ok"}'),
@@ -10,6 +10,8 @@ const ANSWERS: Record<string, (response: ServerResponse) => void> = {
   'a code that is none': (response) => response.writeHead(500).end('{"code":"toString","detail":"x"}'),
   'an escape': (response) => response.writeHead(403).end(JSON.stringify({ code: 'forbidden', detail: 'a\u001b[31mb' })),
   'a list': (response) => response.end('[]'),
+  'another answer': (response) => response.end('{"status":"well"}'),
+  'a newer answer': (response) => response.end('{"status":"ok","since":"2026-01-01"}'),
   'no JSON': (response) => response.end('<html>'),
   'a cut': (response) => void response.writeHead(200, { 'content-length': '10' }).write('{', () => response.destroy()),
   'no end': (response) => endless(response),
@@ -30,22 +32,29 @@ afterAll(() => {
   server.close()
 })
 
+const at = (server: string): AskedService => ({
+  server,
+  key: undefined,
+  peerSecret: undefined,
+  nodeId: undefined,
+  now: () => 0,
+})
 const ask = (what: string) => {
   asked = what
   const { port } = server.address() as AddressInfo
-  return askService(
-    health,
-    {},
-    { server: `http://127.0.0.1:${port}`, key: undefined, peerSecret: undefined, nodeId: undefined },
-  )
+  return askService(health, {}, at(`http://127.0.0.1:${port}`))
 }
 
-it('gives the answer', async () => expect(await ask('good')).toEqual({ status: 'ok' }))
+it('gives the answer', async () => expect((await ask('good')).answer).toEqual({ status: 'ok' }))
+
+it('passes on what a newer service says beside', async () =>
+  expect((await ask('a newer answer')).answer).toEqual({ status: 'ok', since: '2026-01-01' }))
 
 it.each([
   ['a problem', 'forbidden', 'not you'],
   ['a code that is none', 'upstream_unavailable', 'x'],
   ['an escape', 'forbidden', 'a [31mb'], // the words come to a terminal
+  ['another answer', 'upstream_unavailable', 'did not answer as health does here'],
   ['a list', 'upstream_unavailable', 'did not answer with JSON'],
   ['no JSON', 'upstream_unavailable', 'did not answer with JSON'],
   ['a cut', 'upstream_unavailable', 'broke off'],
@@ -59,16 +68,12 @@ it('asks below the path of a proxy', async () => {
   server.on('request', (request) => paths.push(request.url))
   asked = 'good'
   const { port } = server.address() as AddressInfo
-  for (const path of ['', '/', '/mail', '/mail/'])
-    await askService(
-      health,
-      {},
-      { server: `http://127.0.0.1:${port}${path}`, key: undefined, peerSecret: undefined, nodeId: undefined },
-    )
+  for (const path of ['', '/', '/mail', '/mail/']) await askService(health, {}, at(`http://127.0.0.1:${port}${path}`))
   expect(paths).toEqual(['/v1/health', '/v1/health', '/mail/v1/health', '/mail/v1/health'])
 })
 
 it('tells a service that is not there', () =>
-  expect(
-    askService(health, {}, { server: 'http://127.0.0.1:9', key: undefined, peerSecret: undefined, nodeId: undefined }),
-  ).rejects.toMatchObject({ code: 'upstream_unavailable', message: expect.not.stringContaining('fetch failed') }))
+  expect(askService(health, {}, at('http://127.0.0.1:9'))).rejects.toMatchObject({
+    code: 'upstream_unavailable',
+    message: expect.not.stringContaining('fetch failed'),
+  }))

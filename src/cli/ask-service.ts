@@ -1,7 +1,8 @@
 import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
 import { isJsonObject, type JsonObject } from '../base/json.ts'
 import { printable } from '../base/text.ts'
-import type { Operation } from '../operations/operation.ts'
+import type { Given, Operation } from '../operations/operation.ts'
+import { fillPath } from '../operations/path.ts'
 import { proofHeaders } from '../peers/registry.ts'
 
 /** Bytes of an answer that are read at most. */
@@ -16,6 +17,7 @@ export type AskedService = {
   /** The cluster's secret and this node's id: for what nodes ask of each other. */
   readonly peerSecret: string | undefined
   readonly nodeId: string | undefined
+  readonly now: () => number
 }
 
 /**
@@ -26,14 +28,15 @@ export async function askService(
   operation: Operation,
   raw: Readonly<Record<string, unknown>>,
   to: AskedService,
-): Promise<JsonObject> {
+): Promise<Given> {
   if (!URL.canParse(to.server))
     throw new AppError('invalid_parameter', `--server: ${JSON.stringify(to.server)} is not a URL`)
   const url = new URL(to.server)
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}${operation.path}` // it may stand below a path of a proxy
-  if (operation.method === 'GET')
-    for (const [name, value] of Object.entries(raw)) url.searchParams.set(name, String(value))
-  const body = operation.method === 'POST' ? JSON.stringify(raw) : undefined
+  const { path, rest } = fillPath(operation.path, raw)
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}` // it may stand below a path of a proxy
+  const hasBody = operation.method !== 'GET' && operation.method !== 'DELETE'
+  if (!hasBody) for (const [name, value] of Object.entries(rest)) url.searchParams.set(name, String(value))
+  const body = hasBody ? JSON.stringify(rest) : undefined
   const headers = {
     accept: 'application/json',
     ...authorization(operation, url, body ?? '', to, raw),
@@ -46,9 +49,8 @@ export async function askService(
     redirect: 'error',
     signal: AbortSignal.timeout(MOST_MS),
   })
-  if (isOk && operation.stream) return readLines(text, url.origin)
-  const answer = readJson(text, url.origin)
-  if (isOk) return answer
+  if (isOk) return readAnswer(operation, text, url.origin)
+  const answer = readObject(text, url.origin)
   const code = String(answer.code)
   throw new AppError(
     Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'upstream_unavailable',
@@ -89,26 +91,32 @@ function authorization(
   { method, forPeers }: Operation,
   { origin, pathname, search }: URL,
   body: string,
-  { key, peerSecret: secret, nodeId }: AskedService,
+  { key, peerSecret: secret, nodeId, now }: AskedService,
   raw: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, string>> {
   if (key) return { authorization: `Bearer ${key}` }
   if (!forPeers || secret === undefined) return {}
   const id = typeof raw.id === 'string' ? raw.id.trim() : (nodeId ?? 'command-line')
-  return proofHeaders({ method, origin, path: `${pathname}${search}`, body }, { id, secret, nowMs: Date.now() })
+  return proofHeaders({ method, origin, path: `${pathname}${search}`, body }, { id, secret, nowMs: now() })
 }
 
-/** A line each, as the operation's `run` gives them in one. */
-const readLines = (text: string, origin: string): JsonObject => ({
-  data: text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => readJson(line, origin)),
-  has_more: false,
-  next_cursor: null,
-})
+/** Reads an answer with the open form of the operation's schema: a mismatch is `upstream_unavailable`, in words. */
+function readAnswer(operation: Operation, text: string, origin: string): Given {
+  const value = operation.line
+    ? text
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => readObject(line, origin))
+    : readObject(text, origin)
+  const given = operation.receive(value)
+  if (given.ok) return given.value
+  throw new AppError(
+    'upstream_unavailable',
+    `${origin} did not answer as ${operation.name} does here; it may be of another version: ${given.problem}`,
+  )
+}
 
-function readJson(text: string, origin: string): JsonObject {
+function readObject(text: string, origin: string): JsonObject {
   const fault = (cause?: unknown): AppError =>
     new AppError('upstream_unavailable', `${origin} did not answer with JSON`, { cause })
   let value: unknown

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { runCommandLine } from '../cli/program.ts'
 import { OPTIONS } from '../config-options.ts'
-import { byKey } from './flags.ts'
+import { byKey, type FlagValues } from './flags.ts'
+import { runCommandLine } from './program.ts'
 
 /** What the configuration is given for words on the command line. */
 async function given(...words: readonly string[]): Promise<object> {
@@ -10,13 +10,19 @@ async function given(...words: readonly string[]): Promise<object> {
     ...{ key, flag, repeatable, meaning },
     ...(argument ? { argument } : {}),
   }))
-  const stop = async (): Promise<number> => 0
-  const config = async (typed: Readonly<Record<string, unknown>>): Promise<number> => {
-    flags = byKey(typed)
+  const unused = async (): Promise<number> => 70
+  const config = async (typed: FlagValues): Promise<number> => {
+    flags = byKey(configFlags, typed)
     return 0
   }
-  const faces = { serve: stop, operate: stop, keys: stop, config } as never
-  await runCommandLine(['config', ...words], { operations: [], configFlags, version: '0', faces, complain: () => {} })
+  await runCommandLine(['config', ...words], {
+    operations: [],
+    configFlags,
+    version: '0',
+    actions: { serve: unused, operate: unused, keys: unused, config },
+    complain: () => {},
+    readFile: () => '',
+  })
   return flags
 }
 

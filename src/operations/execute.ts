@@ -1,0 +1,105 @@
+import { within } from '../base/deadline.ts'
+import { AppError, type ErrorCode } from '../base/errors.ts'
+import type { World } from '../world.ts'
+import type { Call, Caller, Given, Operation, Provide, Question, Raw } from './operation.ts'
+
+/** What operations are run on. */
+export type Service = {
+  readonly world: World
+  readonly provide: Provide
+  /** Told of every execution. */
+  readonly onExecuted?: (event: Executed) => void
+  /** Every answer is held against its schema, strictly: for tests. A mismatch is a fault of ours. */
+  readonly strict?: true
+}
+export type Executed = {
+  readonly operation: string
+  readonly outcome: 'answered' | ErrorCode
+  readonly ms: number
+}
+
+/** Who asks, and what ends it early: the signal of a caller that went away, or of an interrupt. */
+export type By = { readonly caller?: Caller; readonly signal?: AbortSignal }
+
+/** The only entry to operations, for every adapter. */
+export type Execute = {
+  /** Reads the input and runs the operation until its deadline or until the caller's signal. Rejects with {@link AppError}, or with a fault of ours. */
+  (operation: Operation, raw: Raw, by: By): Promise<Answered>
+  /** The same for an operation whose answer comes in lines: each as it comes. The input is read before this resolves. */
+  readonly lines: (operation: Operation, raw: Raw, by: By) => Promise<AsyncIterable<object>>
+}
+/** An answer, and the form that the input asked for. */
+export type Answered = Given & Pick<Question, 'format'>
+
+export function executor(service: Service): Execute {
+  const sharedContext = contextsForAll(service.world)
+
+  function contextOf(operation: Operation, question: Question, { caller, signal }: By): Call {
+    if (operation.scope === undefined && signal === undefined) return sharedContext(operation)
+    return { ...service.world, signal: within(question.deadlineMs, signal), ...(caller && { caller }) }
+  }
+
+  // An operation for everybody reads no parameter, so that none makes it fail.
+  const questionOf = (operation: Operation, raw: Raw): Question =>
+    operation.ask(operation.scope === undefined ? {} : raw)
+
+  async function execute(operation: Operation, raw: Raw, by: By): Promise<Answered> {
+    const question = questionOf(operation, raw)
+    const given = await question.run(contextOf(operation, question, by), service.provide)
+    const fault = service.strict && given.check()
+    if (fault) throw new Error(`the answer of ${operation.name} is not as its schema says: ${fault}`)
+    return { ...given, format: question.format }
+  }
+
+  async function lines(operation: Operation, raw: Raw, by: By): Promise<AsyncIterable<object>> {
+    const question = questionOf(operation, raw)
+    const all = await question.lines(contextOf(operation, question, by), service.provide)
+    return service.strict ? checked(operation, all) : all
+  }
+
+  const { onExecuted } = service
+  return onExecuted
+    ? Object.assign(measured(execute, onExecuted), { lines: measured(lines, onExecuted) })
+    : Object.assign(execute, { lines })
+}
+
+type Step<T> = (operation: Operation, raw: Raw, by: By) => Promise<T>
+
+const measured =
+  <T>(step: Step<T>, tell: (event: Executed) => void): Step<T> =>
+  async (operation, raw, by) => {
+    const begun = performance.now()
+    const told = (outcome: Executed['outcome']): void =>
+      tell({ operation: operation.name, outcome, ms: performance.now() - begun })
+    try {
+      const result = await step(operation, raw, by)
+      told('answered')
+      return result
+    } catch (error) {
+      told(error instanceof AppError ? error.code : 'internal')
+      throw error
+    }
+  }
+
+async function* checked({ name, line }: Operation, lines: AsyncIterable<object>): AsyncIterable<object> {
+  for await (const one of lines) {
+    const read = line?.safeParse(JSON.parse(JSON.stringify(one)))
+    if (read?.error) throw new Error(`a line of ${name} is not as its schema says: ${read.error.message}`)
+    yield one
+  }
+}
+
+/**
+ * Contexts for operations that answer everybody, often and at once: a signal and its timer for each request would cost more than the answer. Requests of the same tenth
+ * of the deadline share theirs, which so comes up to a tenth early.
+ */
+function contextsForAll(world: World): (operation: Operation) => Call {
+  const kept = new Map<Operation, { readonly ctx: Call; readonly untilMs: number }>()
+  return (operation) => {
+    const known = kept.get(operation)
+    if (known && performance.now() < known.untilMs) return known.ctx
+    const ctx = { ...world, signal: within(operation.deadlineMs) }
+    kept.set(operation, { ctx, untilMs: performance.now() + operation.deadlineMs / 10 })
+    return ctx
+  }
+}

@@ -1,0 +1,33 @@
+/** The names in braces of a path: `/v1/jobs/{id}` has `id`. */
+export type PathParams<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | PathParams<Rest>
+  : never
+
+const NAME = /\{(\w+)\}/g
+
+/** The parameters of a path, in its order. */
+export const pathNames = (path: string): readonly string[] => [...path.matchAll(NAME)].map(([, name]) => name!)
+
+/** The path with its parameters put in, escaped, and the others that are left. */
+export function fillPath(
+  path: string,
+  raw: Readonly<Record<string, unknown>>,
+): { readonly path: string; readonly rest: Readonly<Record<string, unknown>> } {
+  const names = pathNames(path)
+  return {
+    path: path.replace(NAME, (_, name: string) => encodeURIComponent(String(raw[name] ?? ''))),
+    rest: Object.fromEntries(Object.entries(raw).filter(([name]) => !names.includes(name))),
+  }
+}
+
+/** The path as a router writes it: `/v1/jobs/:id`. */
+export const routeOf = (path: string): string => path.replace(NAME, ':$1')
+
+/** Whether a path that was asked for is one of `template`. */
+export function matchesPath(template: string, path: string): boolean {
+  const [wanted, given] = [template.split('/'), path.split('/')]
+  return (
+    wanted.length === given.length &&
+    wanted.every((part, i) => part === given[i] || (/^\{\w+\}$/.test(part) && given[i] !== ''))
+  )
+}
