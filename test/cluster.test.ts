@@ -5,7 +5,7 @@ import { FetchError } from '../src/net/fetch.ts'
 import type { PeerCall } from '../src/net/peer-call.ts'
 import { keepJoined } from '../src/peers/join.ts'
 import { DEAD_AFTER_LEASES, type PeerStatus, statusOf } from '../src/peers/peer.ts'
-import { type PeerRegistry, peerRegistry } from '../src/peers/registry.ts'
+import { type PeerRegistry, peerRegistry, proofHeaders } from '../src/peers/registry.ts'
 import { LAB_SECRET, labApp, labDeps } from './lab/app.ts'
 import { labWorld } from './lab/world.ts'
 
@@ -112,6 +112,21 @@ it('a third node is known to one that it did not join', async () => {
   await start('c', ['a'])
   await pass(60_000)
   expect(await seen('b')).toEqual({ a: 'alive', c: 'alive' })
+})
+
+it('nobody registers the URL of the very node', async () => {
+  const { start, nodes } = cluster()
+  await start('a', [])
+  const body = JSON.stringify({ id: 'x', url: 'https://a.example' })
+  const call = { method: 'POST', origin: 'https://a.example', path: '/v1/peer/register', body }
+  const headers = proofHeaders(call, { id: 'x', secret: LAB_SECRET, nowMs: Date.now() })
+  const response = await nodes.get('a')!.app.inject({
+    method: 'POST',
+    url: call.path,
+    headers: { ...headers, 'content-type': 'application/json' },
+    payload: body,
+  })
+  expect([response.statusCode, response.json().parameter]).toEqual([403, 'url'])
 })
 
 it('a call that was made for another node is refused', async () => {

@@ -283,6 +283,15 @@ it.each<[string, (() => Json)[], string | null, string, string[]]>([
   expect(got.agreement.dissent.map(({ node }: { node: string }) => node)).toEqual(dissent)
 })
 
+it('vantage=all: one machine has one voice, whatever it registers', async () => {
+  const { app, called } = await cluster([listing('clean'), listing('listed')])
+  for (const port of [1, 2, 3, 4])
+    await app.inject(post('/v1/peer/register', { id: `m${port}`, url: `https://45.53.2.2:${port}` }))
+  const got = (await app.inject({ url: `/v1/blacklist?ip=${IP}&vantage=all` })).json()
+  expect(called.map((url) => url.split('/')[0]).sort()).toEqual(['45.53.2.1', '45.53.2.2'])
+  expect(got.agreement).toMatchObject({ verdict: 'clean', agree: '2/3' })
+})
+
 it('vantage names one node, whose answer is given', async () => {
   const { app } = await cluster([listing('listed')])
   const got = (await app.inject({ url: `/v1/blacklist?ip=${IP}&vantage=n1` })).json()

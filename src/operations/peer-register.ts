@@ -46,6 +46,8 @@ export const peerRegister = defineOperation({
     const id = ownId(ctx.caller, input.id) ?? randomUUID()
     if (id === deps.peers.self.id)
       throw new AppError('forbidden', `${id} is the id of this very node; give each node its own`, { parameter: 'id' })
+    if (input.url === deps.peers.self.url)
+      throw new AppError('forbidden', `${input.url} is the URL of this very node`, { parameter: 'url' })
     await refusePrivateUrl(ctx, deps, input.url)
     const { url, name = id, region = '', version = '', addresses = [], capabilities = CAPABILITIES } = input
     const change = await deps.peers.apply({

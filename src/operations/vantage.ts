@@ -3,6 +3,8 @@ import type { AnswerOf } from '../answers/answer.ts'
 import type { VantageFields } from '../answers/vantage.ts'
 import { AppError } from '../base/errors.ts'
 import { parsed, problem } from '../base/parsed.ts'
+import { parseIp } from '../names/ip.ts'
+import { isPublic } from '../names/ip-range.ts'
 import { NODE_ID } from '../names/node-id.ts'
 import { agreementOf, type Vote } from '../peers/agreement.ts'
 import { type Capability, type Peer, statusOf } from '../peers/peer.ts'
@@ -125,5 +127,18 @@ async function nodesFor(
       statusOf(peer, ctx.now(), ttlMs) !== 'dead' &&
       needs.every((need) => peer.capabilities.includes(need)),
   )
-  return able.sort((a, b) => b.lastSeenAtMs - a.lastSeenAtMs).slice(0, MAX_NODES)
+  return onePerHost(able.sort((a, b) => b.lastSeenAtMs - a.lastSeenAtMs)).slice(0, MAX_NODES)
+}
+
+/** One machine has one voice: of the nodes at one host the first; hosts that are no public address (labs) may have several. */
+function onePerHost(peers: readonly Peer[]): readonly Peer[] {
+  const hosts = new Set<string>()
+  return peers.filter(({ url }) => {
+    const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
+    const address = parseIp(host)
+    if (host === 'localhost' || (address.ok && !isPublic(address.value))) return true
+    const isFirst = !hosts.has(host)
+    hosts.add(host)
+    return isFirst
+  })
 }
