@@ -9,6 +9,7 @@ export const APPLICATIONS = rows('sender', [
     spf: 'sendgrid.net',
     selectors: ['s1', 's2', 'smtpapi', 'm1'],
     dkim: 'In SendGrid open Settings > Sender Authentication, authenticate {domain}, and publish the CNAME records shown (s1._domainkey and s2._domainkey among them).',
+    cnames: ['.sendgrid.net'],
     seen: 'twilio.com/docs/sendgrid, domain authentication',
   },
   {
@@ -18,6 +19,7 @@ export const APPLICATIONS = rows('sender', [
     spf: 'spf.mandrillapp.com',
     selectors: ['mandrill', 'mte1', 'mte2'],
     dkim: 'Publish two CNAME records, mte1._domainkey.{domain} to dkim1.mandrillapp.com and mte2._domainkey.{domain} to dkim2.mandrillapp.com, and verify the domain in Mailchimp Transactional.',
+    cnames: ['.mandrillapp.com'],
     seen: 'mailchimp.com/developer/transactional, sending domains',
   },
   {
@@ -29,6 +31,7 @@ export const APPLICATIONS = rows('sender', [
     selectors: ['k1', 'mx', 'pic', 'smtp', 'mailo', 'pdk1', 'pdk2'],
     guessable: false,
     dkim: 'In Mailgun open Send > Sending > Domain settings > DNS records for {domain} and publish the records shown.',
+    cnames: ['.mailgun.org'],
     seen: 'documentation.mailgun.com, domain verification; older domains have random selectors',
   },
   {
@@ -47,6 +50,7 @@ export const APPLICATIONS = rows('sender', [
     spf: 'mail.zendesk.com',
     selectors: ['zendesk1', 'zendesk2'],
     dkim: 'Publish two CNAME records, zendesk1._domainkey.{domain} to zendesk1._domainkey.zendesk.com and zendesk2 in the same way, and turn DKIM on in the Admin Center (Channels > Email).',
+    cnames: ['.zendesk.com'],
     seen: 'support.zendesk.com, digitally signing your email with DKIM',
   },
   {
@@ -82,6 +86,7 @@ export const APPLICATIONS = rows('sender', [
     spf: 'email.freshdesk.com',
     selectors: ['fddkim1', 'fddkim2', 'fwdkim1', 'fs1', 'fs2'],
     dkim: 'In Freshdesk open Admin > Channels > Email > Advanced Settings > DKIM, configure {domain}, and publish the CNAME records shown.',
+    cnames: ['.freshemail.io', '.freshdesk.com'],
     seen: 'support.freshdesk.com, email domain verification using DKIM',
   },
   {
@@ -101,6 +106,7 @@ export const APPLICATIONS = rows('sender', [
     selectors: ['sf1', 'sf2', 'salesforce'],
     guessable: false,
     dkim: 'In Salesforce open Setup > Email > DKIM Keys, create a key of 2048 bits for {domain}, publish the two CNAME records shown, and activate the key.',
+    cnames: ['.custdkim.salesforce.com'],
     seen: 'help.salesforce.com, create a DKIM key: the customer chooses the selectors',
   },
   {
@@ -118,6 +124,7 @@ export const APPLICATIONS = rows('sender', [
     spf: 'helpscoutemail.com',
     selectors: ['strong1', 'strong2'],
     dkim: 'Publish two CNAME records, strong1._domainkey.{domain} to strong1._domainkey.helpscout.net and strong2 in the same way.',
+    cnames: ['.helpscout.net'],
     seen: 'docs.helpscout.com, SPF and DKIM',
   },
   {
@@ -126,6 +133,7 @@ export const APPLICATIONS = rows('sender', [
     includes: ['shops.shopify.com', '.shopifyemail.com'],
     guessable: false,
     dkim: 'In the Shopify admin open Settings > Notifications > Sender email, authenticate {domain}, and publish the CNAME records shown.',
+    cnames: ['.myshopify.com'],
     seen: 'help.shopify.com, authenticate your sender domain; include:shops.shopify.com is no longer asked for',
   },
   {

@@ -98,6 +98,7 @@ export const GATEWAYS = rows('gateway', [
     spf: 'spf.hornetsecurity.com',
     selectors: ['hse1', 'hse2'],
     dkim: 'Publish the CNAME records that the Hornetsecurity Control Panel shows under Email Authentication > DKIM for {domain}, and turn on signing there.',
+    cnames: ['.hornetsecurity.com'],
     seen: 'cp.hornetsecurity.com/manual, Email authentication',
   },
 ])
@@ -122,6 +123,7 @@ export const FORWARDERS = rows('forwarder', [
     spf: 'spf.improvmx.com',
     selectors: ['dkimprovmx1', 'dkimprovmx2'],
     dkim: 'Publish two CNAME records: dkimprovmx1._domainkey.{domain} to dkimprovmx1.improvmx.com, and dkimprovmx2 in the same way.',
+    cnames: ['.improvmx.com'],
     seen: 'improvmx.com/guides, DKIM',
   },
   {
@@ -141,6 +143,7 @@ export const FORWARDERS = rows('forwarder', [
     spf: 'simplelogin.co',
     selectors: ['dkim', 'dkim02', 'dkim03'],
     dkim: 'Publish three CNAME records: dkim._domainkey.{domain} to dkim._domainkey.simplelogin.co, and dkim02 and dkim03 in the same way.',
+    cnames: ['.simplelogin.co'],
     seen: 'simplelogin.io/docs/custom-domain',
   },
 ])

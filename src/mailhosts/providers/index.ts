@@ -22,6 +22,7 @@ export const PROVIDERS: readonly Provider[] = [
 const BY_ID = new Map(PROVIDERS.map((provider) => [provider.id, provider]))
 const BY_MX = patternsOf((provider) => provider.mx)
 const BY_INCLUDE = patternsOf((provider) => provider.includes)
+const BY_CNAME = patternsOf((provider) => provider.cnames)
 /** Characters of a DNS name with a dot at its end. */
 const MAX_NAME = 254
 
@@ -34,6 +35,9 @@ export const providerOfHost = (mxHost: string): Provider | undefined => find(BY_
 /** The provider that the target of an SPF `include:` or `redirect=` stands for. A target with macros is matched by what stands after the last of them. */
 export const providerOfInclude = (target: string): Provider | undefined =>
   find(BY_INCLUDE, target.slice(target.lastIndexOf('}') + 1).replace(/^\./, ''))
+
+/** The provider that the alias (CNAME) of a DKIM selector leads to. */
+export const providerOfAlias = (target: string): Provider | undefined => find(BY_CNAME, target)
 
 /** The SPF include that a provider tells a customer with these MX hosts to publish; undefined where it needs none or gives each customer another. */
 export function spfIncludeOf(provider: Provider, exchanges: readonly string[]): string | undefined {

@@ -29,6 +29,8 @@ export const MAILBOXES = rows('mailbox', [
     },
     selectors: ['selector1', 'selector2'],
     dkim: 'Publish two CNAME records, selector1._domainkey.{domain} to selector1-{dashed}._domainkey.<tenant>.onmicrosoft.com and selector2._domainkey.{domain} to selector2-{dashed}._domainkey.<tenant>.onmicrosoft.com (domains added since May 2025 point below dkim.mail.microsoft: take the targets that the Defender portal shows), then turn on signing for {domain} in the Defender portal under Email & collaboration > Policies & rules > Threat policies > Email authentication settings > DKIM.',
+    cnames: ['.onmicrosoft.com', '.dkim.mail.microsoft'],
+    alternates: true,
     seen: 'learn.microsoft.com/defender-office-365/email-authentication-dkim-configure (June 2025)',
   },
   {
@@ -39,6 +41,7 @@ export const MAILBOXES = rows('mailbox', [
     spf: 'icloud.com',
     selectors: ['sig1'],
     dkim: 'Publish the CNAME record sig1._domainkey.{domain} to sig1.dkim.{domain}.at.icloudmailadmin.com, as iCloud Settings > Custom Email Domain shows it.',
+    cnames: ['.icloudmailadmin.com'],
     seen: 'support.apple.com/102374',
   },
   {
@@ -49,6 +52,7 @@ export const MAILBOXES = rows('mailbox', [
     spf: '_spf.protonmail.ch',
     selectors: ['protonmail', 'protonmail2', 'protonmail3'],
     dkim: 'Publish the three CNAME records protonmail._domainkey, protonmail2._domainkey and protonmail3._domainkey of {domain} with the targets that Proton shows under Settings > Domain names > DKIM.',
+    cnames: ['.domains.proton.ch', '.dkim.proton.ch'],
     seen: 'proton.me/support/custom-domain',
   },
   {
@@ -94,6 +98,7 @@ export const MAILBOXES = rows('mailbox', [
     spf: 'spf.messagingengine.com',
     selectors: ['fm1', 'fm2', 'fm3', 'mesmtp'],
     dkim: 'Publish three CNAME records: fm1._domainkey.{domain} to fm1.{domain}.dkim.fmhosted.com, and fm2 and fm3 in the same way.',
+    cnames: ['.dkim.fmhosted.com'],
     seen: 'fastmail.help, Manual DNS configuration',
   },
   {
@@ -124,6 +129,7 @@ export const MAILBOXES = rows('mailbox', [
     spf: 'spf.migadu.com',
     selectors: ['key1', 'key2', 'key3'],
     dkim: 'Publish three CNAME records: key1._domainkey.{domain} to key1.{domain}._domainkey.migadu.com, and key2 and key3 in the same way.',
+    cnames: ['.migadu.com'],
     seen: 'migadu.com/guides/dns',
   },
   {
@@ -134,6 +140,7 @@ export const MAILBOXES = rows('mailbox', [
     spf: 'mailbox.org',
     selectors: ['mbo0001', 'mbo0002', 'mbo0003', 'mbo0004'],
     dkim: 'Publish four CNAME records: MBO0001._domainkey.{domain} to MBO0001._domainkey.mailbox.org, and MBO0002 to MBO0004 in the same way.',
+    cnames: ['.mailbox.org'],
     seen: 'kb.mailbox.org, SPF, DKIM and DMARC for your own domain',
   },
   {
@@ -144,6 +151,7 @@ export const MAILBOXES = rows('mailbox', [
     spf: 'spf.tutanota.de',
     selectors: ['s1', 's2'],
     dkim: 'Publish two CNAME records: s1._domainkey.{domain} to s1.domainkey.tutanota.de and s2._domainkey.{domain} to s2.domainkey.tutanota.de.',
+    cnames: ['.tutanota.de'],
     seen: 'tuta.com/support, Custom domains',
   },
   {
@@ -160,6 +168,7 @@ export const MAILBOXES = rows('mailbox', [
     spf: 'spf.startmail.com',
     selectors: ['startmail1', 'startmail2'],
     dkim: 'Publish two CNAME records: startmail1._domainkey.{domain} to startmail1._domainkey.startmail.com, and startmail2 in the same way.',
+    cnames: ['.startmail.com'],
     seen: 'support.startmail.com, DNS records',
   },
   {
@@ -170,6 +179,7 @@ export const MAILBOXES = rows('mailbox', [
     spf: '_spf.hey.com',
     selectors: ['heymail'],
     dkim: 'Publish the CNAME record heymail._domainkey.{domain} with the target that HEY shows.',
+    cnames: ['.hey.com'],
     seen: 'help.hey.com, Custom domains',
   },
   {
@@ -180,6 +190,7 @@ export const MAILBOXES = rows('mailbox', [
     spf: '_spf.purelymail.com',
     selectors: ['purelymail1', 'purelymail2', 'purelymail3'],
     dkim: 'Publish three CNAME records: purelymail1._domainkey.{domain} to key1.dkimroot.purelymail.com, and purelymail2 and purelymail3 to key2 and key3.',
+    cnames: ['.purelymail.com'],
     seen: 'purelymail.com/docs/dns',
   },
   {
@@ -190,6 +201,7 @@ export const MAILBOXES = rows('mailbox', [
     spf: 'spf.runbox.com',
     selectors: ['selector1', 'selector2'],
     dkim: 'Publish the two CNAME records selector1._domainkey.{domain} to selector1-{dashed}.domainkey.runbox.com and selector2 in the same way.',
+    cnames: ['.runbox.com'],
     seen: 'help.runbox.com, DKIM signing',
   },
   {
@@ -201,6 +213,7 @@ export const MAILBOXES = rows('mailbox', [
     selectors: ['resend'],
     guessable: false,
     dkim: 'In the Amazon SES console open Verified identities > {domain} > Authentication, turn on Easy DKIM with 2048 bits, and publish the three CNAME records that it shows.',
+    cnames: ['.dkim.amazonses.com'],
     seen: 'docs.aws.amazon.com/ses, Easy DKIM: three random tokens; resend: services that send by it',
   },
   {

@@ -8,6 +8,7 @@ export const NEWSLETTERS = rows('sender', [
     includes: ['servers.mcsv.net'],
     selectors: ['k1', 'k2', 'k3'],
     dkim: 'Publish two CNAME records, k2._domainkey.{domain} to dkim2.mcsv.net and k3._domainkey.{domain} to dkim3.mcsv.net, and authenticate the domain in Mailchimp.',
+    cnames: ['.mcsv.net'],
     seen: 'mailchimp.com/help/set-up-email-domain-authentication; it asks for no SPF include',
   },
   {
@@ -17,6 +18,7 @@ export const NEWSLETTERS = rows('sender', [
     spf: 'spf.brevo.com',
     selectors: ['brevo1', 'brevo2', 'mail'],
     dkim: 'Publish two CNAME records, brevo1._domainkey.{domain} to b1.{dashed}.dkim.brevo.com and brevo2._domainkey.{domain} to b2.{dashed}.dkim.brevo.com, as Brevo shows them under Senders, domains > Domains.',
+    cnames: ['.dkim.brevo.com'],
     seen: 'help.brevo.com, authenticate your domain',
   },
   {
@@ -26,6 +28,7 @@ export const NEWSLETTERS = rows('sender', [
     spf: '_spf.klaviyo.com',
     selectors: ['kl', 'kl2'],
     dkim: 'In Klaviyo open Settings > Domains, set up a branded sending domain, and publish the records shown.',
+    cnames: ['.klaviyomail.com'],
     seen: 'help.klaviyo.com, branded sending domain',
   },
   {
@@ -35,6 +38,7 @@ export const NEWSLETTERS = rows('sender', [
     selectors: ['hs1', 'hs2'],
     guessable: false,
     dkim: 'In HubSpot open Settings > Content > Domains & URLs, connect {domain} as an email sending domain, and publish the CNAME records shown (hs1-<account> and hs2-<account>).',
+    cnames: ['.hubspotemail.net'],
     seen: 'knowledge.hubspot.com, email sending domain; selectors and include carry the account number',
   },
   {
@@ -78,6 +82,7 @@ export const NEWSLETTERS = rows('sender', [
     spf: '_spf.everlytic.net',
     selectors: ['everlytickey1', 'everlytickey2', 'eversrv'],
     dkim: 'Publish the CNAME records everlytickey1._domainkey.{domain} and everlytickey2._domainkey.{domain} with the targets that Everlytic shows for the sending domain.',
+    cnames: ['.everlytic.net'],
     seen: 'help.sendmarc.com, commonly used DKIM selectors',
   },
   {
@@ -121,6 +126,7 @@ export const NEWSLETTERS = rows('sender', [
     includes: ['.squarespace-mail.com'],
     selectors: ['squarespace'],
     dkim: 'Publish the CNAME record squarespace._domainkey.{domain} to squarespace-domainkey.squarespace-mail.com.',
+    cnames: ['.squarespace-mail.com'],
     seen: 'support.squarespace.com, verifying third-party domains for Email Campaigns',
   },
   {
@@ -177,6 +183,7 @@ export const NEWSLETTERS = rows('sender', [
     spf: '_spf.emailcampaigns.net',
     selectors: ['em'],
     dkim: 'Publish the CNAME record em._domainkey.{domain} to dkim.emailcampaigns.net.',
+    cnames: ['.emailcampaigns.net'],
     seen: 'knowledge.campaigner.com, DKIM, SPF and DMARC',
   },
 ])

@@ -17,6 +17,10 @@ export type Provider = {
   readonly spf?: string
   /** The same where the MX host decides (data centres, separate clouds); the keys are written as {@link Provider.mx}. */
   readonly spfByMx?: Readonly<Record<string, string>>
+  /** Targets of the CNAMEs that its customers publish as DKIM selectors, written as {@link Provider.mx}. */
+  readonly cnames: readonly string[]
+  /** Of its selectors one has a key, and the other gets its own with the next rotation. */
+  readonly alternates?: true
   /** DKIM selectors that its customers publish, the usual ones first. */
   readonly selectors: readonly string[]
   /** False where selectors have random or dated parts, so that not finding a key means nothing. */
@@ -35,6 +39,7 @@ export const rows = (kind: ProviderKind, list: readonly Row[]): readonly Provide
     kind,
     mx: [],
     includes: [],
+    cnames: [],
     selectors: [],
     guessable: (row.selectors ?? []).length > 0,
     ...row,

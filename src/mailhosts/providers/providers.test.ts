@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { dkimStepsOf, PROVIDERS, providerById, providerOfHost, providerOfInclude, spfIncludeOf } from './index.ts'
+import {
+  dkimStepsOf,
+  PROVIDERS,
+  providerById,
+  providerOfAlias,
+  providerOfHost,
+  providerOfInclude,
+  spfIncludeOf,
+} from './index.ts'
 
 describe('the rows', () => {
   it.each(PROVIDERS.map((provider) => [provider.id, provider] as const))('%s is well-formed', (id, provider) => {
     expect(id).toMatch(/^[a-z0-9][a-z0-9-]*$/)
     expect(provider.mx.length + provider.includes.length).toBeGreaterThan(0)
-    for (const name of [...provider.mx, ...provider.includes])
+    for (const name of [...provider.mx, ...provider.includes, ...provider.cnames])
       expect(name).toMatch(/^\.?[a-z0-9_-]+(?:\.[a-z0-9_-]+)+$/)
     for (const selector of provider.selectors) expect(selector).toMatch(/^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/)
     expect(new Set(provider.selectors).size).toBe(provider.selectors.length)
@@ -21,6 +29,7 @@ describe('the rows', () => {
       PROVIDERS.map(({ id }) => id),
       PROVIDERS.flatMap(({ mx }) => mx),
       PROVIDERS.flatMap(({ includes }) => includes),
+      PROVIDERS.flatMap(({ cnames }) => cnames),
     ])
       expect(pick.filter((one, i) => pick.indexOf(one) !== i)).toEqual([])
   })
@@ -55,6 +64,15 @@ describe('recognition', () => {
   ])('include %j: %s', (include, id) => {
     expect(providerOfInclude(include)?.id).toBe(id)
   })
+})
+
+it.each([
+  ['selector1-a-com._domainkey.a.onmicrosoft.com', 'microsoft365'],
+  ['selector1-a-com._domainkey.a.r-v1.dkim.mail.microsoft', 'microsoft365'],
+  ['s1.domainkey.u123.wl.sendgrid.net', 'sendgrid'],
+  ['s1.b.example', undefined],
+])('alias %s: %s', (target, id) => {
+  expect(providerOfAlias(target)?.id).toBe(id)
 })
 
 describe('what a provider tells its customers', () => {

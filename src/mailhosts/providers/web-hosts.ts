@@ -11,6 +11,7 @@ export const WEB_HOSTS = rows('mailbox', [
     selectors: ['ovhmo-selector-1', 'ovhmo-selector-2'],
     guessable: false,
     dkim: 'Turn DKIM on for {domain} in the OVHcloud Control Panel; where the DNS is elsewhere, publish the two CNAME records that it shows (ovhmo<number>-selector1._domainkey and -selector2).',
+    cnames: ['.dkim.mail.ovh.net'],
     seen: 'help.ovhcloud.com KB0058258; the selectors carry a number of the customer',
   },
   {
@@ -38,6 +39,7 @@ export const WEB_HOSTS = rows('mailbox', [
     },
     selectors: ['s1-ionos', 's2-ionos', 's42582890'],
     dkim: 'Publish three CNAME records: s1-ionos._domainkey.{domain} to s1.dkim.ionos.com, s2-ionos._domainkey.{domain} to s2.dkim.ionos.com and s42582890._domainkey.{domain} to s42582890.dkim.ionos.com.',
+    cnames: ['.dkim.ionos.com'],
     seen: 'ionos.de/hilfe, E-Mail-Authentifizierung mit DKIM',
   },
   {
@@ -58,6 +60,7 @@ export const WEB_HOSTS = rows('mailbox', [
     spf: '_mailcust.gandi.net',
     selectors: ['gm1', 'gm2', 'gm3'],
     dkim: 'Publish three CNAME records: gm1._domainkey.{domain} to gm1.gandimail.net, and gm2 and gm3 in the same way.',
+    cnames: ['.gandimail.net'],
     seen: 'docs.gandi.net, Gandi Mail DKIM',
   },
   {
@@ -68,6 +71,7 @@ export const WEB_HOSTS = rows('mailbox', [
     spf: 'secureserver.net',
     selectors: ['secureserver1', 'secureserver2', 'k1'],
     dkim: 'Publish the CNAME records secureserver1._domainkey.{domain} and secureserver2._domainkey.{domain} with the targets that the GoDaddy Email & Office dashboard shows.',
+    cnames: ['.secureserver.net'],
     seen: 'godaddy.com/help, Professional Email DNS records',
   },
   {
@@ -78,6 +82,7 @@ export const WEB_HOSTS = rows('mailbox', [
     spf: '_spf.mail.hostinger.com',
     selectors: ['hostingermail-a', 'hostingermail-b', 'hostingermail-c'],
     dkim: 'Publish three CNAME records: hostingermail-a._domainkey.{domain} to hostingermail-a.dkim.mail.hostinger.com, and -b and -c in the same way.',
+    cnames: ['.dkim.mail.hostinger.com'],
     seen: 'support.hostinger.com, DKIM for Hostinger Email',
   },
   {

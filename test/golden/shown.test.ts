@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import { presentFindings } from '../../src/checks/present.ts'
+import { domain } from '../../src/names/domain.ts'
+import { overlay } from '../../src/net/dns/overlay.ts'
+import { parseRecord } from '../../src/net/dns/record-text.ts'
+import { repeatable } from '../../src/operations/context.ts'
+import { judgeDomain } from '../../src/operations/judge-domain.ts'
+import { dkimShown, domainOf } from '../real/dns/shown.ts'
+import { dmarcShown } from '../real/dns/shown-dmarc.ts'
+import { countedWorld } from './worlds.ts'
+
+/** The domains of the mini internet that show a finding of DKIM or DMARC, on fake DNS: they show it, and its fix takes it away. */
+async function findingsOf(at: string, records: readonly Parameters<typeof parseRecord>[0][] = []) {
+  const [name = '', query = ''] = at.split('?')
+  const world = countedWorld()
+  const read = records.map((record) => parseRecord(record, name)).flatMap((one) => (one.ok ? [one.value] : []))
+  const ctx = repeatable({ ...world, resolve: overlay(world.resolve, read) })
+  const selectors = new URLSearchParams(query).getAll('selector')
+  return presentFindings((await judgeDomain(ctx, domain(name), { selectors })).outcomes)
+}
+
+/** Fake DNS has no delegations, so that a lame one is not seen there. */
+const ROWS = [...dkimShown, ...dmarcShown].filter(({ zone = [] }) => !zone.some((line) => line.includes(' NS ')))
+
+it.each(ROWS.map((row) => [row.id, row.at ?? domainOf(row.id), row.fixed === true] as const))(
+  '%s at %s',
+  async (id, at, isFixed) => {
+    const found = (await findingsOf(at)).filter((finding) => finding.id === id)
+    expect(found).not.toEqual([])
+    const fix = found.find((finding) => finding.fix)?.fix
+    expect(fix !== undefined).toBe(isFixed)
+    if (!fix) return
+    const after = await findingsOf(at, [{ name: `${fix.name}.`, type: fix.rtype, value: fix.value }])
+    expect(after.map((finding) => finding.id)).not.toContain(id)
+  },
+)
