@@ -35,10 +35,8 @@ export type DkimFacts = {
   /** Selectors whose CNAME leads to where there is no key. */
   readonly dangling: readonly { readonly selector: string; readonly target: string }[]
   readonly discovery: 'found' | 'none_found' | 'proven_absent' | 'unknown'
-  /** Signers that MX and SPF speak of. */
-  readonly signers: readonly string[]
-  /** Those of them whose selectors cannot be guessed. */
-  readonly unguessable: readonly string[]
+  /** The providers that MX and SPF name. */
+  readonly providers: readonly Provider[]
   /** Questions that stayed unanswered, the first of them. */
   readonly error?: DnsError
   readonly unanswered: number
@@ -72,8 +70,7 @@ export function factsOf(domain: Domain, { named, made, base, asked, providers }:
     ),
     dangling: danglingOf(made, asked),
     discovery: discoveryOf(keys, [made, base, ...asked], errors),
-    signers: providers.map(({ name }) => name),
-    unguessable: providers.filter(({ guessable }) => !guessable).map(({ name }) => name),
+    providers,
     ...(errors[0] ? { error: errors[0] } : {}),
     unanswered: errors.length,
   }

@@ -1,8 +1,10 @@
 import { printable } from '../../base/text.ts'
+import { type Provider, providerOfAlias } from '../../mailhosts/providers/index.ts'
 import type { Answer } from '../../net/dns/resolver.ts'
 import type { DnsRecord, Finding, Outcome } from '../check.ts'
 import { applies, type DomainContext } from '../context.ts'
 import { notApplicable } from '../not-applicable.ts'
+import { providersOf, stepsAt } from './advice.ts'
 import type { DkimFacts, FoundKey } from './facts.ts'
 import { onlyUsable, withoutTesting } from './fixes.ts'
 
@@ -16,11 +18,15 @@ export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<Dki
   const usable = facts.keys.filter(({ key }) => key.state === 'usable')
   // A key that is revoked says the same as none (RFC 6376 §3.6.1).
   if (usable.length === 0 && !applies('dkim', context)) return notApplicable(facts, context, about)
+  const { domain } = facts
+  const steps = stepsAt(facts.providers, domain)
   if (facts.discovery === 'proven_absent')
-    return { status: 'fail', facts, findings: [...about, { id: 'dkim.proven_absent', args: { domain: facts.domain } }] }
+    return { status: 'fail', facts, findings: [...about, { id: 'dkim.proven_absent', args: { domain, steps } }] }
   if (facts.discovery !== 'found') return unknown(facts, about)
-  const findings = [...about, ...facts.keys.flatMap(findingsOf), ...together(usable), ...notAsked(facts)]
-  if (usable.length === 0) return { status: 'fail', facts, findings: [...findings, { id: 'dkim.only_revoked' }] }
+  const each = facts.keys.flatMap((key) => findingsOf(key, domain, facts.providers))
+  const findings = [...about, ...each, ...together(usable), ...notAsked(facts)]
+  if (usable.length === 0)
+    return { status: 'fail', facts, findings: [...findings, { id: 'dkim.only_revoked', args: { steps } }] }
   return { status: isWeak(findings) ? 'warn' : 'pass', facts, findings }
 }
 
@@ -30,10 +36,12 @@ export type SelectorFacts = { readonly selector: string; readonly answer: Answer
 /** Judges one selector by itself: a key that cannot be used is a failure here, whatever other selectors have. */
 export function judgeSelector(facts: SelectorFacts): Outcome<SelectorFacts> {
   const { selector, answer, key } = facts
-  if (!key) return { status: 'fail', facts, findings: [keyless(selector, answer.cname.at(-1))] }
+  const domain = answer.name.slice(answer.name.indexOf('._domainkey.') + '._domainkey.'.length)
+  if (!key)
+    return { status: 'fail', facts, findings: [keyless({ domain, providers: [] }, selector, answer.cname.at(-1))] }
   // That there is no RSA key beside it cannot be seen here.
   const weak = key.key.state === 'usable' ? together([key]).filter(({ id }) => id !== 'dkim.ed25519_only') : []
-  const findings = [...findingsOf(key), ...weak]
+  const findings = [...findingsOf(key, domain, []), ...weak]
   if (key.key.state !== 'usable') return { status: 'fail', facts, findings }
   return { status: isWeak(findings) ? 'warn' : 'pass', facts, findings }
 }
@@ -46,21 +54,41 @@ function wildcard({ domain, wildcardIsKey, wildcardRevokes }: DkimFacts): Findin
 }
 
 /** Selectors that ought to have a key: those that the caller named, and those that an alias was made for. */
-function named({ keyless: without, dangling }: DkimFacts): Finding[] {
-  const aliases = dangling.map(({ selector, target }) => keyless(selector, target))
-  return [
-    ...aliases,
-    ...without.filter((one) => !dangling.some(({ selector }) => selector === one)).map((one) => keyless(one)),
-  ].slice(0, MAX_KEYLESS)
+function named(facts: DkimFacts): Finding[] {
+  const aliases = facts.dangling.map(({ selector, target }) =>
+    isNext(facts, target) ? nextKey(selector, target) : keyless(facts, selector, target),
+  )
+  const others = facts.keyless.filter((one) => !facts.dangling.some(({ selector }) => selector === one))
+  return [...aliases, ...others.map((one) => keyless(facts, one))].slice(0, MAX_KEYLESS)
 }
 
 /** Findings about selectors without a key. */
 const MAX_KEYLESS = 10
 
-const keyless = (selector: string, target?: string): Finding =>
-  target === undefined
-    ? { id: 'dkim.no_key', args: { selector } }
-    : { id: 'dkim.dangling', args: { selector, target: printable(target, 255) } }
+/** Whether an alias waits for the next key of a provider that has one key at a time, and another selector has the present one. */
+function isNext({ keys }: DkimFacts, target: string): boolean {
+  const provider = providerOfAlias(target)
+  return (
+    provider?.alternates === true &&
+    keys.some(({ key, cname }) => key.state === 'usable' && cname.some((one) => providerOfAlias(one) === provider))
+  )
+}
+
+const nextKey = (selector: string, target: string): Finding => ({
+  id: 'dkim.next_key',
+  args: { selector, target: printable(target, 255), provider: providerOfAlias(target)!.name },
+})
+
+function keyless(
+  { domain, providers }: Pick<DkimFacts, 'domain' | 'providers'>,
+  selector: string,
+  target?: string,
+): Finding {
+  const steps = stepsAt(providersOf(selector, target, providers), domain)
+  return target === undefined
+    ? { id: 'dkim.no_key', args: { selector, steps } }
+    : { id: 'dkim.dangling', args: { selector, target: printable(target, 255), steps } }
+}
 
 const WEAK = new Set([
   'dkim.short_key',
@@ -83,23 +111,42 @@ function unknown(facts: DkimFacts, findings: readonly Finding[]): Outcome<DkimFa
     status: 'unknown',
     reason,
     facts,
-    findings: [...findings, { id: 'dkim.none_found', args: { tried: facts.tried, unguessable: facts.unguessable } }],
+    findings: [...findings, { id: 'dkim.none_found', args: { tried: facts.tried, ...unguessable(facts) } }],
   }
 }
+
+const unguessable = ({
+  providers,
+  domain,
+}: DkimFacts): { readonly unguessable: string[]; readonly steps: string[] } => ({
+  unguessable: providers.filter(({ guessable }) => !guessable).map(({ name }) => name),
+  steps: stepsAt(providers, domain),
+})
 
 const notAsked = (facts: DkimFacts): Finding[] =>
   facts.error ? [{ id: 'dkim.not_asked', args: { count: facts.unanswered, reason: facts.error.message } }] : []
 
 /** The findings of one selector. */
-function findingsOf(found: FoundKey): Finding[] {
-  const { selector, key, records, others } = found
+function findingsOf(found: FoundKey, domain: string, providers: readonly Provider[]): Finding[] {
+  const { selector, key, records, others, cname } = found
   const evidence = printable(records[0] ?? '', 600)
   const count = records.length + others
   const several: Finding[] =
     count > 1 ? [{ id: 'dkim.several_records', args: { selector, count }, evidence, ...fixed(onlyUsable(found)) }] : []
   if (key.state === 'revoked') return [...several, { id: 'dkim.revoked_key', args: { selector }, evidence }]
   if (key.state === 'broken')
-    return [...several, { id: 'dkim.broken_key', args: { selector, problem: key.problem }, evidence }]
+    return [
+      ...several,
+      {
+        id: 'dkim.broken_key',
+        args: {
+          selector,
+          problem: key.problem,
+          steps: stepsAt(providersOf(selector, cname.at(-1), providers), domain),
+        },
+        evidence,
+      },
+    ]
   if (key.type === 'rsa' && key.bits > MOST_BITS)
     return [...several, { id: 'dkim.long_key', args: { selector, bits: key.bits }, evidence }]
   return several

@@ -16,7 +16,7 @@ export function presentDkim({ facts }: Outcome<DkimFacts>): DkimFields {
     tried: facts?.tried ?? 0,
     wildcard: facts?.wildcard ?? false,
     discovery: facts?.discovery ?? 'unknown',
-    signers: facts?.signers ?? [],
+    signers: facts?.providers.map(({ name }) => name) ?? [],
   }
 }
 
