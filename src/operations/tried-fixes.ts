@@ -2,6 +2,7 @@ import type { CheckInput, DnsRecord, Finding, FindingTable, Outcome, Severity } 
 import { contextOf } from '../checks/domain-context.ts'
 import * as registry from '../checks/registry.ts'
 import { CHECK_KEYS, type CheckKey, type FactSets, judgeOne, lookupOne, type Outcomes } from '../checks/run.ts'
+import { isHarmless } from '../checks/spf/index.ts'
 import type { Domain } from '../names/domain.ts'
 import { overlay } from '../net/dns/overlay.ts'
 import { parseRecord } from '../net/dns/record-text.ts'
@@ -23,7 +24,7 @@ type Setting = {
 /**
  * The outcomes with only those fixes that help. Each is laid over the DNS; the facts of its check are looked up again, the answers being there already, and judged with the
  * context that then follows. A fix stays when its finding is gone, no heavier one came instead (nor one of its weight where the check fails), and the check did not become
- * unknown. At most 10 are tried, the most severe findings first.
+ * unknown. A fix of SPF must do no harm besides. At most 10 are tried, the most severe findings first.
  */
 export async function withTriedFixes(ctx: Repeatable<Ctx>, setting: Setting): Promise<Outcomes> {
   const { outcomes } = setting
@@ -54,7 +55,8 @@ async function tried(
   if (!record.ok) return false
   const again = ctx.anew()
   const found = await lookupOne(key, { ...again, resolve: overlay(again.resolve, [record.value]) }, domain, input)
-  const then = { ...facts, [key]: found }
+  const then: FactSets = { ...facts, [key]: found }
+  if (key === 'spf' && !keepsSpf(facts, then)) return false
   const after = judgeOne(key, then, contextOf(then))
   const before = outcomes[key]
   if (!before || (after.status === 'unknown' && before.status !== 'unknown')) return false
@@ -67,6 +69,10 @@ async function tried(
   )
   return count(after) < count(before) && worse.length === 0
 }
+
+/** Whether whoever passes SPF still passes, and nobody is refused whom receivers take. */
+const keepsSpf = ({ spf: before }: FactSets, { spf: after }: FactSets): boolean =>
+  before instanceof Error || (!(after instanceof Error) && isHarmless(before, after))
 
 const weightOf = (key: CheckKey, { id }: Finding): number =>
   RANK[(registry[key].table as FindingTable)[id]?.severity ?? 'info']

@@ -9,6 +9,10 @@ function some(items: Args[string] | undefined): string {
   return `${list(items.slice(0, MAX_SHOWN))} and ${items.length - MAX_SHOWN} more`
 }
 
+/** What stands in the text, as a sentence of its own. */
+const found = (slips: Args[string] | undefined): string =>
+  Array.isArray(slips) && slips.length > 0 ? ` Found: ${slips.join('; ')}.` : ''
+
 const count = (value: Args[string] | undefined): string => Number(value).toLocaleString('en-US')
 
 export const findings = defineFindings({
@@ -37,8 +41,9 @@ export const findings = defineFindings({
   'spf.not_spf': {
     severity: 'high',
     title: 'A TXT record is meant as SPF but is none',
-    detail: () => 'Receivers pass it over: an SPF record begins with exactly "v=spf1" and a space.',
-    repair: 'Correct the beginning of the record.',
+    detail: ({ slips }) =>
+      `Receivers pass it over: an SPF record begins with exactly "v=spf1" and a space.${found(slips)}`,
+    repair: 'Replace the text by the record shown; without one, correct its beginning.',
     reference: 'RFC 7208 §4.5',
   },
   'spf.many_records': {
@@ -51,8 +56,8 @@ export const findings = defineFindings({
   'spf.syntax': {
     severity: 'high',
     title: 'The SPF record cannot be read',
-    detail: ({ problem, at, term }) =>
-      `At character ${at}, in "${term}": ${problem}. One fault makes the whole record unusable (permerror).`,
+    detail: ({ problem, at, term, slips }) =>
+      `At character ${at}, in "${term}": ${problem}. One fault makes the whole record unusable (permerror).${found(slips)}`,
     repair: 'Correct the term.',
     reference: 'RFC 7208 §4.6',
   },
@@ -63,6 +68,21 @@ export const findings = defineFindings({
       `${count(length)} characters: records of more than ${count(most)} are not evaluated here, and few receivers take them.`,
     repair: 'Remove the terms that are no longer needed, and name providers by their includes.',
     reference: 'RFC 7208 §3.4',
+  },
+  'spf.joined_terms': {
+    severity: 'high',
+    title: 'A space is missing between two terms',
+    detail: ({ slips }) => `Receivers read the two terms as one, and neither works.${found(slips)}`,
+    repair: 'Publish the record shown. Where a record is split into strings, begin or end each with a space.',
+    reference: 'RFC 7208 §3.3',
+  },
+  'spf.two_in_one': {
+    severity: 'high',
+    title: 'Two SPF records in one text',
+    detail: ({ slips }) =>
+      `Receivers use the terms up to the first "all"; what the second record names is never looked at.${found(slips)}`,
+    repair: 'Publish the one record shown.',
+    reference: 'RFC 7208 §3.2',
   },
   'spf.too_many_lookups': {
     severity: 'high',
@@ -93,7 +113,8 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'An included name has no SPF record',
     detail: ({ term, name }) => `"${term}" leads to ${name}, which has no SPF record: receivers answer permerror.`,
-    repair: 'Remove the term, or correct its name.',
+    repair:
+      'Correct the name, or remove the term and end the record with "~all" until reports show that no sender is missing.',
     reference: 'RFC 7208 §5.2',
   },
   'spf.include_broken': {
@@ -159,7 +180,7 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'The record uses "ptr"',
     detail: () => 'It is slow, it depends on the names of whoever connects, and several receivers pass it over.',
-    repair: 'Name the hosts by "ip4", "ip6" or "a" instead, then remove "ptr".',
+    repair: 'Name the hosts by "ip4", "ip6" or "a", and remove "ptr" when the reports show that none is missing.',
     reference: 'RFC 7208 §5.5',
   },
   'spf.very_many_addresses': {

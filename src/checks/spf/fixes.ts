@@ -1,4 +1,4 @@
-import { parseSpf } from './parse.ts'
+import { mend } from './mend/mend.ts'
 import {
   allOf,
   type Directive,
@@ -12,17 +12,32 @@ import {
 
 /** From strict to soft: merging takes the softest, so that nothing is refused that one of the records let through. */
 const STRICTNESS: readonly Qualifier[] = ['-', '~', '?']
-/** Faults that {@link repaired} mends in one record. */
-const MAX_REPAIRS = 30
 
-/** One record that does what several were meant to do together (RFC 7208 §3.2); undefined when one of them cannot be read. */
-export function merged(texts: readonly string[]): string | undefined {
+/**
+ * The record that is offered in place of texts of which receivers use none: each as its owner meant it, several of them merged (RFC 7208 §3.2),
+ * and `-all` as `~all`, so that what receivers take today is not refused at once. Undefined when a fault remains that only the owner can mend.
+ */
+export function mended(texts: readonly string[]): string | undefined {
   const records: SpfRecord[] = []
   for (const text of texts) {
-    const record = parseSpf(text)
-    if (!record.ok) return undefined
-    records.push(record.value)
+    const found = mend(text)
+    if (!found.ok) return undefined
+    records.push(...found.value.records)
   }
+  return formatSpf(softened(records.length === 1 ? records[0]! : merged(records)))
+}
+
+/** The record with `~all` for `-all`; one that names nobody stays as it is. */
+export const softened = (record: SpfRecord): SpfRecord =>
+  namesSomebody(record) && allOf(record)?.qualifier === '-' ? ending(record, '~') : record
+
+/** Whether the record itself names a sender, or leaves that to another record. */
+export const namesSomebody = (record: SpfRecord): boolean =>
+  (record.redirect !== undefined && !allOf(record)) ||
+  reachable(record).some(({ qualifier, mechanism }) => qualifier === '+' && mechanism.kind !== 'all')
+
+/** One record that does what several were meant to do together, with the softest of their `all`s. */
+function merged(records: readonly SpfRecord[]): SpfRecord {
   const redirects = distinct(
     records.flatMap((record) => (record.redirect && !allOf(record) ? [record.redirect] : [])),
     formatMacroString,
@@ -40,12 +55,12 @@ export function merged(texts: readonly string[]): string | undefined {
     formatDirective,
   )
   const exp = records.find((record) => record.exp)?.exp
-  return formatSpf({
+  return {
     directives: alone ? directives : [...directives, { qualifier: softest(alls), mechanism: { kind: 'all' } }],
     ...(alone ? { redirect: redirects[0]! } : {}),
     ...(exp ? { exp } : {}),
     unknown: [],
-  })
+  }
 }
 
 /** `+all` is never offered: `~` stands in for it. */
@@ -53,14 +68,18 @@ const softest = (alls: readonly Qualifier[]): Qualifier =>
   STRICTNESS[Math.max(...alls.map((qualifier) => STRICTNESS.indexOf(qualifier === '+' ? '~' : qualifier)))] ?? '~'
 
 /** The record with another `all`, or with one at the end where there was none. */
-export function withAll(record: SpfRecord, qualifier: Qualifier): string {
+export const withAll = (record: SpfRecord, qualifier: Qualifier): string => formatSpf(ending(record, qualifier))
+
+function ending(record: SpfRecord, qualifier: Qualifier): SpfRecord {
   const before = reachable(record).filter(({ mechanism }) => mechanism.kind !== 'all')
-  return formatSpf({ ...withoutRedirect(record), directives: [...before, { qualifier, mechanism: { kind: 'all' } }] })
+  return { ...withoutRedirect(record), directives: [...before, { qualifier, mechanism: { kind: 'all' } }] }
 }
 
 /** The record without the directives that `drop` names. */
-export const without = (record: SpfRecord, drop: (directive: Directive) => boolean): string =>
-  formatSpf({ ...record, directives: record.directives.filter((directive) => !drop(directive)) })
+export const without = (record: SpfRecord, drop: (directive: Directive) => boolean): SpfRecord => ({
+  ...record,
+  directives: record.directives.filter((directive) => !drop(directive)),
+})
 
 /** The record without what is never looked at: terms after `all`, a redirect beside it, and terms that stand twice. */
 export function tidied(record: SpfRecord): SpfRecord {
@@ -76,43 +95,6 @@ const withoutRedirect = ({ directives, exp, unknown }: SpfRecord): SpfRecord => 
   unknown,
   ...(exp ? { exp } : {}),
 })
-
-/** The record with its usual slips mended (`ipv4:`, `a:192.0.2.1`, `redirect:`, …); undefined when a fault remains that only its owner can mend. */
-export function repaired(text: string): string | undefined {
-  let rest = text
-  for (let i = 0; i < MAX_REPAIRS; i++) {
-    const record = parseSpf(rest)
-    if (record.ok) return formatSpf(record.value)
-    const at = record.at ?? 0
-    const from = rest.lastIndexOf(' ', Math.max(0, at - 1)) + 1
-    const space = rest.indexOf(' ', at)
-    const to = space < 0 ? rest.length : space
-    const term = rest.slice(from, to)
-    const mended = mend(term)
-    if (from < 'v=spf1 '.length || mended === undefined || mended === term) return undefined
-    rest = rest.slice(0, from) + mended + rest.slice(to)
-  }
-  return undefined
-}
-
-const IPV4 = '\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}(?:/\\d{1,2})?'
-const SLIPS: readonly (readonly [RegExp, string])[] = [
-  [/^(.*[^;,])[;,]+$/, '$1'],
-  [/^all[.:]$/i, 'all'],
-  [/^([+\-?~])?all[.:]$/i, '$1all'],
-  [new RegExp(`^([+\\-?~]?)(?:(?:ip|ipv4|ip6|ipv6|a|mx):)?(${IPV4})$`, 'i'), '$1ip4:$2'],
-  [/^([+\-?~]?)(?:ip|ipv6|ip4|ipv4):([0-9a-f:]{2,39}(?:\/\d{1,3})?)$/i, '$1ip6:$2'],
-  [/^([+\-?~]?)includes:/i, '$1include:'],
-  [/^([+\-?~]?)exist:/i, '$1exists:'],
-  [/^\+?redirect:/i, 'redirect='],
-  [/^\+?exp:/i, 'exp='],
-]
-
-function mend(term: string): string | undefined {
-  if (term.length > 300) return undefined
-  const slip = SLIPS.find(([shape]) => shape.test(term))
-  return slip ? term.replace(slip[0], slip[1]) : undefined
-}
 
 function distinct<T>(items: readonly T[], keyOf: (item: T) => string): T[] {
   const seen = new Set<string>()

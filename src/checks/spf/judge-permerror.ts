@@ -1,11 +1,15 @@
+import type { MailHosts } from '../../mailhosts/mailhosts.ts'
 import type { Finding } from '../check.ts'
-import { merged, repaired, without } from './fixes.ts'
+import { mended, namesSomebody, softened, without } from './fixes.ts'
 import type { SpfLookup } from './lookup.ts'
+import { mend } from './mend/mend.ts'
+import { slipsIn } from './mend/words.ts'
 import { MAX_RECORD } from './parse.ts'
+import { firstRecord } from './proposal.ts'
 import type { Permerror, SpfReading } from './reading.ts'
 import { MAX_LOOKUPS, MAX_VOID_LOOKUPS } from './run.ts'
 import { shorterWithinLimits } from './shorter.ts'
-import { formatDirective, formatSpf } from './terms.ts'
+import { formatDirective, formatSpf, type SpfRecord } from './terms.ts'
 import { costOf, type SpfNode, voidTermsOf } from './tree.ts'
 
 /** Reasons for permerror that are told one by one; a tree may hold one a record. */
@@ -14,46 +18,50 @@ const MAX_TOLD = 20
 const MAX_NAMES = 15
 
 /** The findings of what makes receivers answer permerror, with the record that mends it where one can be computed. */
-export const judgePermerror = (found: SpfLookup, reading: SpfReading): Finding[] =>
-  reading.permerrors.slice(0, MAX_TOLD).map((permerror) => findingOf(permerror, found, found.tree!, reading))
+export const judgePermerror = (found: SpfLookup, reading: SpfReading, mail: MailHosts | undefined): Finding[] =>
+  reading.permerrors.slice(0, MAX_TOLD).map((permerror) => findingOf(permerror, found, reading, mail))
 
-function findingOf(permerror: Permerror, found: SpfLookup, root: SpfNode, reading: SpfReading): Finding {
+function findingOf(permerror: Permerror, found: SpfLookup, reading: SpfReading, mail: MailHosts | undefined): Finding {
+  const root = found.tree!
   const evidence = found.records[0] ?? ''
   const fix = (text: string | undefined): Pick<Finding, 'fix'> =>
     text === undefined ? {} : { fix: { name: found.domain, rtype: 'TXT', value: text } }
+  const rest = (record: SpfRecord | undefined): string | undefined => offered(record, mail)
   switch (permerror.kind) {
     case 'several':
       return {
         id: 'spf.many_records',
         args: { count: found.records.length },
         evidence: found.records.join(' | '),
-        ...fix(merged(found.records)),
+        ...fix(mended(found.records)),
       }
     case 'syntax': {
-      const args = { problem: root.reason ?? '', at: root.at ?? 0, term: termAt(evidence, root.at ?? 0) }
-      return { id: 'spf.syntax', args, evidence, ...fix(repaired(evidence)) }
+      const meant = mend(evidence)
+      const slips = meant.ok ? slipsIn(meant.value) : []
+      const args = { problem: root.reason ?? '', at: root.at ?? 0, term: termAt(evidence, root.at ?? 0), slips }
+      return { id: 'spf.syntax', args, evidence, ...fix(mended([evidence])) }
     }
     case 'too_long':
       return { id: 'spf.too_long', args: { length: evidence.length, most: MAX_RECORD } }
     case 'lookups': {
       const args = { lookups: reading.lookups, limit: MAX_LOOKUPS, atLeast: reading.atLeast, costs: costs(root) }
-      return { id: 'spf.too_many_lookups', args, evidence, ...fix(shorterWithinLimits(root)) }
+      return { id: 'spf.too_many_lookups', args, evidence, ...fix(rest(shorterWithinLimits(root))) }
     }
     case 'void_lookups': {
       const names = voidTermsOf(root).map(({ text, name }) => `${text} (${name})`)
       const args = { count: names.length, limit: MAX_VOID_LOOKUPS, names: names.slice(0, MAX_NAMES) }
-      return { id: 'spf.too_many_void_lookups', args, evidence, ...fix(shorterWithinLimits(root)) }
+      return { id: 'spf.too_many_void_lookups', args, evidence, ...fix(rest(shorterWithinLimits(root))) }
     }
     case 'loop':
       return {
         id: 'spf.loop',
         args: { name: permerror.node.domain },
         evidence,
-        ...fix(withoutTerm(root, permerror.via)),
+        ...fix(rest(withoutTerm(root, permerror.via))),
       }
     case 'no_record': {
       const args = { term: permerror.via, name: permerror.node.domain }
-      return { id: 'spf.include_without_record', args, evidence, ...fix(withoutTerm(root, permerror.via)) }
+      return { id: 'spf.include_without_record', args, evidence, ...fix(rest(withoutTerm(root, permerror.via))) }
     }
     case 'broken':
       return { id: 'spf.include_broken', args: brokenArgs(permerror.node), evidence: permerror.node.records.join('\n') }
@@ -73,12 +81,22 @@ function brokenArgs({ domain, state, records, reason }: SpfNode): { name: string
   return { name: domain, problem }
 }
 
+/**
+ * What is left of a record that is broken today, as it is offered: `-all` becomes `~all`, for until now nobody was refused. Where it names nobody
+ * any more, the first record of a domain with these mail hosts takes its place.
+ */
+function offered(record: SpfRecord | undefined, mail: MailHosts | undefined): string | undefined {
+  if (!record) return undefined
+  if (namesSomebody(record)) return formatSpf(softened(record))
+  const first = firstRecord(mail)
+  return first?.endsWith(' ~all') ? first : undefined
+}
+
 /** The own record without a term that only leads to permerror; undefined when the term stands in another's record. */
-function withoutTerm(root: SpfNode, term: string): string | undefined {
+function withoutTerm(root: SpfNode, term: string): SpfRecord | undefined {
   const { record } = root
   if (!record?.directives.some((directive) => formatDirective(directive) === term)) return undefined
-  const text = without(record, (directive) => formatDirective(directive) === term)
-  return text === formatSpf(record) ? undefined : text
+  return without(record, (directive) => formatDirective(directive) === term)
 }
 
 const costs = (root: SpfNode): readonly string[] =>

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type LabZone, labDns } from '../../../test/lab/dns.ts'
 import { inWaves } from '../../../test/lab/waves.ts'
 import { labCtx } from '../../../test/lab/world.ts'
+import { lookupMailHosts } from '../../mailhosts/mailhosts.ts'
 import { domain } from '../../names/domain.ts'
 import type { Outcome } from '../check.ts'
 import { UNKNOWN_CONTEXT } from '../context.ts'
@@ -18,10 +19,10 @@ const own = (...terms: string[]): LabZone => ({ 'a.example': spf(...terms) })
 
 async function judge(zone: LabZone): Promise<Outcome<SpfFacts> & { asked: readonly string[] }> {
   const { resolve, asked } = labDns(zone)
-  return {
-    ...judgeSpf(await lookupSpf({ resolve, signal: AbortSignal.timeout(10_000) }, NAME), UNKNOWN_CONTEXT),
-    asked,
-  }
+  const signal = AbortSignal.timeout(10_000)
+  const facts = await lookupSpf({ resolve, signal }, NAME)
+  const mail = await lookupMailHosts({ resolve: labDns(zone).resolve, signal }, NAME).catch(() => undefined)
+  return { ...judgeSpf(facts, { ...UNKNOWN_CONTEXT, ...(mail ? { mail } : {}) }), asked }
 }
 
 const clean = own('ip4:192.0.2.1', '-all')
@@ -96,6 +97,13 @@ const ROWS: readonly (readonly [id: string, shows: LabZone, status: string, not:
     'fail',
     { ...own('-include:b.example', '-all'), 'b.example': spf('all') },
   ],
+  [
+    'spf.joined_terms',
+    { ...own('mx', 'include:b.example-all'), ...B },
+    'fail',
+    { ...own('include:b.example', '-all'), ...B },
+  ],
+  ['spf.two_in_one', own('mx:h0.example', '-all', 'v=spf1', 'a', '-all'), 'warn', own('-all', 'mx')],
   ['spf.very_many_addresses', own('ip4:11.0.0.0/8', '-all'), 'warn', own('ip4:11.0.0.0/9', '-all')],
   ['spf.too_wide', tooWide(480), 'fail', tooWide(100)],
   ['spf.not_public', own('ip4:10.1.2.3', '-all'), 'warn', own('-ip4:10.0.0.0/8', 'ip4:192.0.2.1', '-all')],
@@ -177,8 +185,71 @@ describe('findings', () => {
 
 describe('fixes', () => {
   it.each<[string, LabZone, string, string]>([
-    ['no record, with MX', { 'a.example': { MX: [[1, 'm.example']] } }, 'spf.no_record', 'v=spf1 mx -all'],
-    ['no record, no MX', { 'a.example': { A: ['192.0.2.1'] } }, 'spf.no_record', 'v=spf1 -all'],
+    ['no record, with MX', { 'a.example': { MX: [[1, 'm.example']] } }, 'spf.no_record', 'v=spf1 mx ~all'],
+    [
+      'no record, at a provider: its hosts that take mail in send none',
+      { 'a.example': { MX: [[1, 'smtp.google.com']] } },
+      'spf.no_record',
+      'v=spf1 include:_spf.google.com ~all',
+    ],
+    [
+      'no record, at a provider and at home',
+      {
+        'a.example': {
+          MX: [
+            [1, 'a-example.mail.protection.outlook.com'],
+            [2, 'm.a.example'],
+          ],
+        },
+      },
+      'spf.no_record',
+      'v=spf1 mx include:spf.protection.outlook.com ~all',
+    ],
+    ['no record, an address alone', { 'a.example': { A: ['192.0.2.1'] } }, 'spf.no_record', 'v=spf1 a ~all'],
+    ['no record, neither MX nor address', { 'a.example': {} }, 'spf.no_record', 'v=spf1 -all'],
+    [
+      'no record, but one that was meant',
+      { 'a.example': { TXT: [' v=spf1\tip4:192.0.2.1 -all'] } },
+      'spf.not_spf',
+      'v=spf1 ip4:192.0.2.1 ~all',
+    ],
+    ['one that was meant so', { 'a.example': { TXT: ['"v=spf1 -all"'] } }, 'spf.not_spf', 'v=spf1 -all'],
+    [
+      'several: of which one has a slip',
+      { 'a.example': { TXT: ['v=spf1 mx -all', 'v=spf1 ipv4:192.0.2.1 -all'] } },
+      'spf.many_records',
+      'v=spf1 ip4:192.0.2.1 mx ~all',
+    ],
+    [
+      'two records in one text',
+      own('mx', '-all', 'v=spf1', 'ip4:192.0.2.1', '~all'),
+      'spf.two_in_one',
+      'v=spf1 mx ip4:192.0.2.1 ~all',
+    ],
+    [
+      'strings that join without a space',
+      { ...own('ip4:192.0.2.1', 'include:b.example-all'), ...B },
+      'spf.joined_terms',
+      'v=spf1 ip4:192.0.2.1 include:b.example ~all',
+    ],
+    [
+      'everybody by a term of its own',
+      own('ip4:192.0.2.1', 'ip4:0.0.0.0/1', 'ip4:128.0.0.0/1', '-all'),
+      'spf.everybody',
+      'v=spf1 ip4:192.0.2.1 ~all',
+    ],
+    [
+      'everybody, and nobody is named',
+      { 'a.example': { ...spf('+all'), MX: [[1, 'smtp.google.com']] } },
+      'spf.plus_all',
+      'v=spf1 include:_spf.google.com ~all',
+    ],
+    [
+      'everybody at a domain without mail',
+      { 'a.example': { ...spf('+all'), MX: [[0, '.']] } },
+      'spf.plus_all',
+      'v=spf1 ~all',
+    ],
     ['no record, null MX', { 'a.example': { MX: [[0, '.']] } }, 'spf.no_record', 'v=spf1 -all'],
     [
       'several: merged, the softest all',
@@ -190,7 +261,7 @@ describe('fixes', () => {
       'several: a redirect becomes an include',
       { 'a.example': { TXT: ['v=spf1 mx -all', 'v=spf1 redirect=b.example'] }, ...B },
       'spf.many_records',
-      'v=spf1 mx include:b.example -all',
+      'v=spf1 mx include:b.example ~all',
     ],
     [
       'several: the only redirect stays',
@@ -214,31 +285,30 @@ describe('fixes', () => {
       'slips',
       own('ipv4:192.0.2.1', 'a:192.0.2.2', 'ip4:2001:db8::1;', '198.51.100.0/24', 'includes:b.example', '-all.'),
       'spf.syntax',
-      'v=spf1 ip4:192.0.2.1 ip4:192.0.2.2 ip6:2001:db8::1 ip4:198.51.100.0/24 include:b.example -all',
+      'v=spf1 ip4:192.0.2.1 ip4:192.0.2.2 ip6:2001:db8::1 ip4:198.51.100.0/24 include:b.example ~all',
     ],
     ['a redirect with a colon', own('mx', 'redirect:b.example'), 'spf.syntax', 'v=spf1 mx redirect=b.example'],
     ['+all', own('mx:h0.example', '+all'), 'spf.plus_all', 'v=spf1 mx:h0.example ~all'],
     ['?all', own('ip4:192.0.2.1', '?all'), 'spf.neutral_all', 'v=spf1 ip4:192.0.2.1 ~all'],
     ['no all', own('ip4:192.0.2.1', 'exp=e.example'), 'spf.no_all', 'v=spf1 ip4:192.0.2.1 ~all exp=e.example'],
-    ['ptr', own('ip4:192.0.2.1', 'ptr', '-all'), 'spf.ptr', 'v=spf1 ip4:192.0.2.1 -all'],
     ['after all', own('-all', 'mx', 'redirect=b.example'), 'spf.after_all', 'v=spf1 -all'],
     [
       'names that hold nothing',
       own('ip4:192.0.2.1', ...many(3, 'a:v#.example'), '-all'),
       'spf.too_many_void_lookups',
-      'v=spf1 ip4:192.0.2.1 -all',
+      'v=spf1 ip4:192.0.2.1 ~all',
     ],
     [
       'look-ups: twice the same',
       { ...own(...many(10, 'a:h#.example'), 'a:H0.example', '-all'), ...hosts },
       'spf.too_many_lookups',
-      `v=spf1 ${many(10, 'a:h#.example').join(' ')} -all`,
+      `v=spf1 ${many(10, 'a:h#.example').join(' ')} ~all`,
     ],
     [
       'look-ups: what a network covers',
       { ...own('ip4:192.0.2.0/28', ...many(11, 'a:h#.example'), '-all'), ...hosts },
       'spf.too_many_lookups',
-      'v=spf1 ip4:192.0.2.0/28 a:h10.example -all',
+      'v=spf1 ip4:192.0.2.0/28 a:h10.example ~all',
     ],
     [
       'an include that an include has',
@@ -250,7 +320,19 @@ describe('fixes', () => {
       'an include of nothing',
       own('ip4:192.0.2.1', 'include:v.example', '-all'),
       'spf.include_without_record',
-      'v=spf1 ip4:192.0.2.1 -all',
+      'v=spf1 ip4:192.0.2.1 ~all',
+    ],
+    [
+      'an include of nothing alone: the mail hosts take its place',
+      { 'a.example': { ...spf('include:v.example', '-all'), MX: [[1, 'm.example']] } },
+      'spf.include_without_record',
+      'v=spf1 mx ~all',
+    ],
+    [
+      'a loop',
+      { 'a.example': { ...spf('include:a.example', '-all'), MX: [[1, 'smtp.google.com']] } },
+      'spf.loop',
+      'v=spf1 include:_spf.google.com ~all',
     ],
     [
       'a long record: networks within others',
@@ -270,6 +352,13 @@ describe('fixes', () => {
   })
 
   it.each<[string, LabZone, string]>([
+    ['whom "ptr" lets pass is not known', own('ip4:192.0.2.1', 'ptr', '-all'), 'spf.ptr'],
+    [
+      'a text that was meant is mended',
+      { 'a.example': { TXT: ['v=spf1; mx -all'], MX: [[1, 'm.example']] } },
+      'spf.no_record',
+    ],
+    ['each customer has another include', { 'a.example': { MX: [[1, 'mx1-us1.pphosted.com']] } }, 'spf.no_record'],
     ['one of several cannot be read', { 'a.example': { TXT: ['v=spf1 mx -all', 'v=spf1 foo'] } }, 'spf.many_records'],
     ['a fault that only the owner can mend', own('foo:bar', '-all'), 'spf.syntax'],
     [

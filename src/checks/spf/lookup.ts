@@ -29,8 +29,6 @@ export type SpfLookup = {
   readonly records: readonly string[]
   /** TXT records that seem to be meant as SPF and are not (RFC 7208 §4.5). */
   readonly similar: readonly string[]
-  /** When there is no record: whether the domain names mail hosts; absent when that could not be asked. */
-  readonly hasMx?: boolean
   /** The include tree, when there is a record. */
   readonly tree?: SpfNode
   /** Which bound of the reading was reached. */
@@ -51,22 +49,14 @@ export async function lookupSpf(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Do
   const records = answer.records.filter(isSpf).sort()
   const similar = answer.records.filter((text) => !isSpf(text) && isSimilar(text)).slice(0, MAX_SIMILAR)
   const found = { domain, exists: answer.kind !== 'nxdomain', records, similar }
-  if (records.length === 0) return { ...found, ...(found.exists ? await lookupMx(ask, domain) : {}) }
+  if (records.length === 0) return found
   const { root, limit } = await lookupTree(ask, draftNode(domain, records, { path: [], before: 0 }))
   return { ...found, tree: root, ...(limit === undefined ? {} : { limit }), reading: readTree(root) }
 }
 
-const isSimilar = (text: string): boolean => /^["'\s]{0,10}(?:v\s?=\s?spf|spf2\.0|spf1)/i.test(text)
-
-async function lookupMx(ask: Ask, domain: Domain): Promise<{ readonly hasMx?: boolean }> {
-  try {
-    const { records } = await ask(domain, 'MX')
-    return { hasMx: records.some(({ exchange }) => exchange !== '') }
-  } catch (error) {
-    if (!(error instanceof DnsError)) throw error
-    return {}
-  }
-}
+/** White space, quotes and invisible characters may stand before. */
+const isSimilar = (text: string): boolean =>
+  /^["'\\\s\u200b-\u200f\u2018-\u201f]{0,10}(?:v\s?=\s?spf|spf2\.0|spf1)/i.test(text)
 
 type Budget = { records: number; hosts: number; limit?: 'records' | 'hosts' }
 

@@ -2,7 +2,7 @@ import { type Cidr, contains } from '../../names/cidr.ts'
 import { tidied } from './fixes.ts'
 import { networksOf } from './networks.ts'
 import { MAX_LOOKUPS, MAX_VOID_LOOKUPS } from './run.ts'
-import { type Directive, formatDirective, formatSpf } from './terms.ts'
+import { type Directive, formatDirective, formatSpf, type SpfRecord } from './terms.ts'
 import { lookupsOf, type SpfNode, type SpfTerm, voidTermsOf } from './tree.ts'
 
 /** Directives that are compared with each other; a longer record only loses what stands twice or holds nothing. */
@@ -13,15 +13,15 @@ const MAX_COMPARED = 200
  * stand twice, without names that hold nothing, and without what another term covers. Includes are never written out as addresses,
  * for those change. Undefined when nothing can go.
  */
-export function shorter(root: SpfNode): string | undefined {
+export function shorter(root: SpfNode): SpfRecord | undefined {
   const record = root.record
   if (!record) return undefined
-  const text = formatSpf({ ...tidied(record), directives: keptOf(root) })
-  return text.length < formatSpf(record).length ? text : undefined
+  const rest = { ...tidied(record), directives: keptOf(root) }
+  return formatSpf(rest).length < formatSpf(record).length ? rest : undefined
 }
 
 /** {@link shorter}, when that keeps within the limits of RFC 7208 §4.6.4. */
-export function shorterWithinLimits(root: SpfNode): string | undefined {
+export function shorterWithinLimits(root: SpfNode): SpfRecord | undefined {
   const kept = new Set(keptOf(root).map(formatDirective))
   const terms = root.terms.filter(({ directive }) => !directive || kept.delete(formatDirective(directive)))
   const rest = { ...root, terms }

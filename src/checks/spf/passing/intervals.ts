@@ -67,6 +67,9 @@ export const without = (set: Intervals, other: Intervals): Intervals =>
     other.map(([first, end]) => ({ first, end, index: 0 })),
   ).outside
 
+/** Whether all of `set` lies in `other`. */
+export const isWithin = (set: Intervals, other: Intervals): boolean => without(set, other).length === 0
+
 /** The parts of `set` within the segments, and those outside of all of them; segments are in ascending order and do not overlap. Linear time. */
 export function split(
   set: Intervals,

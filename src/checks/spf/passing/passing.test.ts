@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type LabNode, type LabZone, labDns } from '../../../../test/lab/dns.ts'
+import { type LabZone, labDns } from '../../../../test/lab/dns.ts'
+import { FOUR, SIX, spfZones } from '../../../../test/lab/spf-zones.ts'
 import { domain } from '../../../names/domain.ts'
 import { ip } from '../../../names/ip.ts'
 import { checkHost } from '../check-host.ts'
@@ -18,75 +19,21 @@ async function treeOf(zone: LabZone): Promise<SpfNode> {
   return tree!
 }
 
-/** Few names and networks, so that terms meet: some are within others, some names hold nothing, one answers with SERVFAIL. */
-const NAMES = ['a.example', 'b.example', 'c.example', 'd.example']
-const HOSTS = ['h1.example', 'h2.example', 'h3.example', 'void.example', 'mute.example']
-const FOUR = ['0.0.0.0', '10.0.0.0', '10.0.0.1', '10.0.0.2', '10.0.0.3', '10.128.0.0', '192.0.2.1', '255.255.255.255']
-const SIX = ['::', '2001:db8::', '2001:db8::1', '2001:db8::2', '2001:db8:8000::', 'ffff::1']
-const PREFIXES_4 = [0, 1, 8, 9, 30, 31, 32]
-const PREFIXES_6 = [0, 3, 32, 33, 127, 128]
-
-const of = fc.constantFrom
-const dual = fc.oneof(
-  fc.constant(''),
-  of(...PREFIXES_4).map((n) => `/${n}`),
-  of(...PREFIXES_6).map((n) => `//${n}`),
-  fc.tuple(of(...PREFIXES_4), of(...PREFIXES_6)).map(([four, six]) => `/${four}//${six}`),
-)
-const mechanism = fc.oneof(
-  { weight: 4, arbitrary: fc.tuple(of(...FOUR), of(...PREFIXES_4)).map(([base, n]) => `ip4:${base}/${n}`) },
-  { weight: 2, arbitrary: fc.tuple(of(...SIX), of(...PREFIXES_6)).map(([base, n]) => `ip6:${base}/${n}`) },
-  { weight: 3, arbitrary: of(...NAMES, 'none.example').map((name) => `include:${name}`) },
-  {
-    weight: 3,
-    arbitrary: fc.tuple(of('a', 'mx'), of(...HOSTS), dual).map(([kind, name, cidr]) => `${kind}:${name}${cidr}`),
-  },
-  { weight: 1, arbitrary: fc.tuple(of('a', 'mx'), dual).map(([kind, cidr]) => `${kind}${cidr}`) },
-  { weight: 1, arbitrary: of(...HOSTS, '%{d}', '%{o}').map((name) => `exists:${name}`) },
-  { weight: 1, arbitrary: fc.constant('all') },
-)
-const directive = fc
-  .tuple(of('', '', '', '+', '-', '~', '?'), mechanism)
-  .map(([qualifier, text]) => `${qualifier}${text}`)
-const record = fc
-  .tuple(
-    fc.array(directive, { maxLength: 6 }),
-    fc.option(of(...NAMES, 'none.example')),
-    of('-all', '~all', '', '', '+all'),
-  )
-  .map(([terms, redirect, all]) => spf(...terms, ...(redirect ? [`redirect=${redirect}`] : []), all))
-const hosts = fc.record({
-  A: fc.uniqueArray(of(...FOUR), { maxLength: 2 }),
-  AAAA: fc.uniqueArray(of(...SIX), { maxLength: 2 }),
-  MX: fc.uniqueArray(of(...HOSTS), { maxLength: 3 }).map((names) => names.map((name, i) => [i, name] as const)),
-})
-const node = fc.tuple(fc.oneof({ weight: 5, arbitrary: record }, { weight: 1, arbitrary: fc.constant({}) }), hosts)
-const zones = fc
-  .tuple(
-    fc.tuple(record, hosts),
-    fc.array(node, { minLength: 3, maxLength: 3 }),
-    fc.array(hosts, { minLength: 3, maxLength: 3 }),
-  )
-  .map(([root, others, named]): LabZone => {
-    const records = [root, ...others].map(([text, found], i) => [NAMES[i], { ...found, ...text } as LabNode])
-    return {
-      ...Object.fromEntries(records),
-      ...Object.fromEntries(named.map((found, i) => [`h${i + 1}.example`, found])),
-      'mute.example': 'SERVFAIL',
-    }
-  })
-
 describe('who passes', () => {
   it('are those for whom check_host says pass', () =>
     fc.assert(
-      fc.asyncProperty(zones, of(...FOUR, ...SIX, '10.0.0.130', '172.16.0.1', '2001:db8::ff'), async (zone, client) => {
-        const passing = passingOf(await treeOf(zone))
-        const ctx = { resolve: labDns(zone).resolve, signal: signal(), now: () => 0 }
-        const { result } = await checkHost(ctx, { ip: ip(client), sender: 'joe@a.example', helo: 'h.example' })
-        expect(passes({ ...passing, open: false }, ip(client))).toBe(result === 'pass')
-        // What is known to the end says no only where check_host has no fault of the DNS to tell.
-        if (!passing.open) expect(result).not.toBe('temperror')
-      }),
+      fc.asyncProperty(
+        spfZones,
+        fc.constantFrom(...FOUR, ...SIX, '10.0.0.130', '172.16.0.1', '2001:db8::ff'),
+        async (zone, client) => {
+          const passing = passingOf(await treeOf(zone))
+          const ctx = { resolve: labDns(zone).resolve, signal: signal(), now: () => 0 }
+          const { result } = await checkHost(ctx, { ip: ip(client), sender: 'joe@a.example', helo: 'h.example' })
+          expect(passes({ ...passing, open: false }, ip(client))).toBe(result === 'pass')
+          // What is known to the end says no only where check_host has no fault of the DNS to tell.
+          if (!passing.open) expect(result).not.toBe('temperror')
+        },
+      ),
       { numRuns: 1_500 },
     ))
 

@@ -1,0 +1,55 @@
+import { namesSomebody } from './fixes.ts'
+import type { SpfFacts } from './lookup.ts'
+import { mend } from './mend/mend.ts'
+import { isWithin } from './passing/intervals.ts'
+import type { Passing } from './passing/passing.ts'
+import type { SpfReading } from './reading.ts'
+import { formatDirective } from './terms.ts'
+import type { SpfNode } from './tree.ts'
+
+/**
+ * Whether a domain's mail is served no worse by `after` than by `before`: whoever passes still passes, and receivers refuse nobody whom they take
+ * today. The exception is a record by which everybody passes: it may name the known senders, and end in `~all`.
+ */
+export function isHarmless(before: SpfFacts, after: SpfFacts): boolean {
+  if (!after.reading || !after.tree) return false
+  const breaks = after.reading.permerrors.length > 0 && (before.reading?.permerrors.length ?? 0) === 0
+  return !breaks && keepsSenders(before, after.reading, after.tree) && refusesNoMore(before, after.reading)
+}
+
+function keepsSenders({ reading, tree }: SpfFacts, after: SpfReading, root: SpfNode): boolean {
+  if (!reading || !tree || reading.extent.everybody || reading.all === '+') return true
+  const [now, then] = [reading.extent.passing, after.extent.passing]
+  const kept = new Set(then.conditional)
+  return (
+    isWithin(now.ip4, then.ip4) &&
+    isWithin(now.ip6, then.ip6) &&
+    now.conditional.every((text) => kept.has(text)) &&
+    (isKnown(now) || keepsTerms(tree, root))
+  )
+}
+
+const isKnown = ({ open, tooWide }: Passing): boolean => !open && !tooWide
+
+/** Where it is not known who passes, every term of the record has to stay. */
+function keepsTerms(before: SpfNode, after: SpfNode): boolean {
+  const kept = new Set(termsOf(after))
+  return termsOf(before).every((text) => kept.has(text))
+}
+
+const termsOf = ({ record, terms }: SpfNode): readonly string[] => [
+  ...(record?.directives ?? []).filter(({ mechanism }) => mechanism.kind !== 'all').map(formatDirective),
+  ...terms.filter(({ directive }) => !directive).map(({ text }) => text),
+]
+
+/** `-all` is offered only where it takes effect today, and where the owner names nobody. */
+function refusesNoMore(before: SpfFacts, after: SpfReading): boolean {
+  if (after.all !== '-') return true
+  if (before.reading?.all === '-' && before.reading.permerrors.length === 0) return true
+  return after.declaredNonSender && [...before.records, ...before.similar].every(namesNobody)
+}
+
+function namesNobody(text: string): boolean {
+  const found = mend(text)
+  return found.ok && !found.value.records.some(namesSomebody)
+}

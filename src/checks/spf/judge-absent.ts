@@ -1,0 +1,32 @@
+import type { Finding, Outcome } from '../check.ts'
+import type { DomainContext } from '../context.ts'
+import { mended } from './fixes.ts'
+import { fixOf } from './judge-form.ts'
+import type { SpfFacts } from './lookup.ts'
+import { mend } from './mend/mend.ts'
+import { slipsIn } from './mend/words.ts'
+import { firstRecord } from './proposal.ts'
+
+/** Judges a domain without a record: what it has in place of one, and what to publish. */
+export function judgeAbsent(facts: SpfFacts, { role, mail }: Pick<DomainContext, 'role' | 'mail'>): Outcome<SpfFacts> {
+  const { domain, exists, similar } = facts
+  const fail = (findings: readonly Finding[]): Outcome<SpfFacts> => ({ status: 'fail', facts, findings })
+  if (!exists) return fail([{ id: 'spf.no_domain', args: { domain } }])
+  if (role === 'web_name_only' && similar.length === 0) {
+    const web: Finding = { id: 'spf.no_record_web', args: { domain }, ...fixOf(domain, 'v=spf1 -all') }
+    return { status: 'warn', facts, findings: [web] }
+  }
+  // What was meant as a record is mended, not replaced.
+  const none: Finding = {
+    id: 'spf.no_record',
+    args: { domain },
+    ...(similar.length === 0 ? fixOf(domain, firstRecord(mail)) : {}),
+  }
+  return fail([none, ...similar.map((text) => judgeSimilar(facts, text))])
+}
+
+function judgeSimilar({ domain, similar }: SpfFacts, text: string): Finding {
+  const meant = mend(text)
+  const slips = meant.ok ? slipsIn(meant.value) : []
+  return { id: 'spf.not_spf', args: { domain, slips }, evidence: text, ...fixOf(domain, mended(similar)) }
+}

@@ -1,0 +1,83 @@
+import type { MailHosts } from '../../mailhosts/mailhosts.ts'
+import type { Finding } from '../check.ts'
+import { mended, softened, tidied } from './fixes.ts'
+import { mend, type Slip } from './mend/mend.ts'
+import { slipsIn } from './mend/words.ts'
+import type { SpfReading } from './reading.ts'
+import { shorter } from './shorter.ts'
+import { formatMacroString, formatSpf, type SpfRecord } from './terms.ts'
+import type { SpfNode } from './tree.ts'
+
+/** What every judgement of a record is said with. */
+export type Said = { readonly domain: string; readonly evidence: string; readonly mail: MailHosts | undefined }
+
+/** The TXT record to publish, where there is one. */
+export const fixOf = (name: string, value: string | undefined): Pick<Finding, 'fix'> =>
+  value === undefined ? {} : { fix: { name, rtype: 'TXT', value } }
+
+/** RFC 7208 §3.4 */
+const LONG_RECORD = 450
+const VERY_LONG_RECORD = 512
+/** Modifiers that ask for failure reports (RFC 6652 §3): receivers that send none pass them over. */
+const REPORTING: ReadonlySet<string> = new Set(['ra', 'rp', 'rr'])
+/** Modifiers without a meaning that are told one by one. */
+const MAX_MODIFIERS = 5
+
+/** Judges how a record is written that can be read. */
+export function judgeForm(said: Said, root: SpfNode, reading: SpfReading): Finding[] {
+  const { record: own } = root
+  if (!own) return []
+  const slips = judgeSlips(said)
+  // What was pasted in behind the first record is no term too many.
+  const terms = slips.length > 0 ? [] : judgeTerms(said, root, reading)
+  return [...judgeLength(said, root, reading), ...slips, ...terms]
+}
+
+/** Slips after which a record can still be read, but not as it was meant. */
+const READABLE: Readonly<Partial<Record<Slip, string>>> = { two_records: 'spf.two_in_one', joined: 'spf.joined_terms' }
+
+function judgeSlips({ domain, evidence }: Said): Finding[] {
+  const meant = mend(evidence)
+  const ids = meant.ok ? meant.value.slips.flatMap((slip) => READABLE[slip] ?? []) : []
+  if (!meant.ok || ids.length === 0) return []
+  return ids.map((id) => ({
+    id,
+    args: { slips: slipsIn(meant.value) },
+    evidence,
+    ...fixOf(domain, mended([evidence])),
+  }))
+}
+
+function judgeLength({ domain }: Said, root: SpfNode, reading: SpfReading): Finding[] {
+  const { bytes } = reading
+  if (bytes <= LONG_RECORD) return []
+  const text = offered(shorter(root), reading)
+  const id = bytes > VERY_LONG_RECORD ? 'spf.very_long' : 'spf.long'
+  return [
+    { id, args: { bytes }, ...fixOf(domain, text !== undefined && text.length <= LONG_RECORD ? text : undefined) },
+  ]
+}
+
+function judgeTerms({ domain, evidence }: Said, root: SpfNode, reading: SpfReading): Finding[] {
+  const { afterAll, duplicateIncludes } = reading
+  const own = root.record!
+  const findings: Finding[] = []
+  if (afterAll.length > 0) {
+    const fix = fixOf(domain, offered(tidied(own), reading))
+    findings.push({ id: 'spf.after_all', args: { terms: afterAll }, evidence, ...fix })
+  }
+  if (duplicateIncludes.length > 0) {
+    const fix = fixOf(domain, offered(shorter(root), reading))
+    findings.push({ id: 'spf.duplicate_include', args: { names: duplicateIncludes }, evidence, ...fix })
+  }
+  const unknown = own.unknown.filter(({ name }) => !REPORTING.has(name.toLowerCase()))
+  for (const { name, value } of unknown.slice(0, MAX_MODIFIERS))
+    findings.push({ id: 'spf.unknown_modifier', args: { term: `${name}=${formatMacroString(value)}` }, evidence })
+  return findings
+}
+
+/** A record that is broken today must not refuse at once what receivers take until now. */
+function offered(record: SpfRecord | undefined, { permerrors }: SpfReading): string | undefined {
+  if (!record) return undefined
+  return formatSpf(permerrors.length > 0 ? softened(record) : record)
+}

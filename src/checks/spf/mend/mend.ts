@@ -1,0 +1,99 @@
+import { type Parsed, parsed, problem } from '../../../base/parsed.ts'
+import { MAX_RECORD, parseSpf } from '../parse.ts'
+import type { SpfRecord } from '../terms.ts'
+import { isTerm, joinedTerms, respelt } from './terms.ts'
+
+/** What a published text has in place of what was meant. */
+export type Slip =
+  | 'leading_space'
+  | 'white_space'
+  | 'no_break_space'
+  | 'invisible'
+  | 'quotes'
+  | 'dash'
+  | 'version'
+  | 'two_records'
+  | 'joined'
+  | 'split'
+  | 'spelling'
+
+/** A text as its owner meant it: one record, or several that were pasted into one. */
+export type Mended = { readonly records: readonly SpfRecord[]; readonly slips: readonly Slip[] }
+
+/** Slips of single characters: what stands there, and what was meant. In this order, since quotes hide a space. */
+const CHARACTERS: readonly (readonly [Slip, RegExp, string])[] = [
+  ['invisible', /[\u00ad\u200b-\u200f\u2060\ufeff]/g, ''],
+  ['quotes', /\\?["“”„‟«»]|^\s*['‘’]|['‘’]\s*$/g, ' '],
+  ['no_break_space', /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g, ' '],
+  ['white_space', /[\t\n\v\f\r]/g, ' '],
+  ['dash', /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g, '-'],
+  ['dash', /[\u02dc\u223c\uff5e]/g, '~'],
+  ['leading_space', /^ +/, ''],
+]
+
+/** How the version is miswritten: spaces in it, a separator behind it, or nothing between it and the next term. */
+const VERSION = /^(?:v ?= ?)?spf ?1(?:[;,:.]+(?= |$)|[;,:.]*(?=[a-z+\-~?])(?![a-z]*=)|(?= |$))/i
+const NEXT_VERSION = /(?<=.)v=spf1(?![0-9.])/gi
+
+/**
+ * Reads a text that receivers do not take for a record, or not whole, as its owner meant it. A text without a fault gives no slips. Fails
+ * where a fault remains that only its owner can mend. Linear time; at most 8,192 characters.
+ */
+export function mend(text: string): Parsed<Mended> {
+  if (text.length > MAX_RECORD) return problem('the text is too long')
+  const slips = new Set<Slip>()
+  const plain = CHARACTERS.reduce((rest, [slip, shape, meant]) => {
+    const next = rest.replace(shape, meant)
+    // White space at the end, and within quotes at the beginning, is no fault of its own.
+    if (next.trimEnd() !== rest.trimEnd() && !(slip === 'leading_space' && slips.has('quotes'))) slips.add(slip)
+    return next
+  }, text)
+  const version = VERSION.exec(plain)?.[0]
+  if (version === undefined) return problem('the text does not begin like an SPF record')
+  if (!/^v=spf1$/i.test(version) || !/^(?: |$)/.test(plain.slice(version.length))) slips.add('version')
+  const texts = plain.slice(version.length).split(NEXT_VERSION)
+  if (texts.length > 1) slips.add('two_records')
+  const records: SpfRecord[] = []
+  for (const one of texts) {
+    const terms = termsIn(one, slips)
+    const record = terms && parseSpf(['v=spf1', ...terms].join(' '))
+    if (!record?.ok) return problem('a term cannot be read')
+    records.push(record.value)
+  }
+  return parsed({ records, slips: [...slips] })
+}
+
+/** The terms of a record's text, each one that can be read; undefined when one cannot. */
+function termsIn(text: string, slips: Set<Slip>): readonly string[] | undefined {
+  const terms: string[] = []
+  for (const word of rejoined(text.split(' '), slips)) {
+    const found = termsOf(word, slips)
+    if (!found) return undefined
+    terms.push(...found)
+  }
+  return terms
+}
+
+function termsOf(word: string, slips: Set<Slip>): readonly string[] | undefined {
+  const joined = joinedTerms(word)
+  if (joined) slips.add('joined')
+  if (joined || isTerm(word)) return joined ?? [word]
+  const meant = respelt(word)
+  if (meant === undefined) return undefined
+  slips.add('spelling')
+  return joinedTerms(meant) ?? [meant]
+}
+
+/** The words, where a space stands behind a colon or a qualifier put together again: `include: x`, `- all`. */
+function rejoined(words: readonly string[], slips: Set<Slip>): readonly string[] {
+  const whole: string[] = []
+  let open = ''
+  for (const word of words) {
+    if (word === '') continue
+    if (open !== '') slips.add('split')
+    const text = open + word
+    open = /^[+\-~?]$|^[+\-~?]?[a-z][a-z0-9]*[:=]$/i.test(text) ? text : ''
+    if (open === '') whole.push(text)
+  }
+  return open === '' ? whole : [...whole, open]
+}

@@ -1,0 +1,51 @@
+import { parseSpf } from '../parse.ts'
+
+/** Characters of a term that is mended. */
+const MAX_TERM = 300
+
+/** Where a term begins that cannot be a part of the one before it. `all` stands at the end of a term only. */
+const JOINT = /(?<=[^+\-~?])(?=[+\-~?]?(?:include:|ip[46]:|exists:|redirect=)|[+\-~?]all$)/i
+
+/** The terms that a text without spaces was meant as, when the space between two of them is missing; undefined when it is one term. */
+export function joinedTerms(text: string): readonly string[] | undefined {
+  if (text.length > MAX_TERM || /^[+\-~?]?(?:a|mx|ptr):/i.test(text)) return splitHost(text)
+  const cut = text.split(JOINT)
+  const parts = cut.length > 1 ? cut.flatMap((part) => joinedTerms(part) ?? [part]) : cut
+  return parts.length > 1 && parts.every(isTerm) ? parts : undefined
+}
+
+/** After a name only `all` is told apart for certain. */
+function splitHost(text: string): readonly string[] | undefined {
+  const parts = /^(.{1,250}\.[a-z]{2,20})([+\-~?]all)$/i.exec(text)?.slice(1) ?? []
+  return parts.length === 2 && parts.every(isTerm) ? parts : undefined
+}
+
+/** Whether a text alone is a term that can be read. */
+export const isTerm = (text: string): boolean => !/[^!-~]/.test(text) && text !== '' && parseSpf(`v=spf1 ${text}`).ok
+
+const IPV4 = '\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}(?:/\\d{1,2})?'
+/** Usual misspellings, and what is meant. */
+const MISSPELT: readonly (readonly [RegExp, string])[] = [
+  [/^(.*[^;,])[;,]+$/, '$1'],
+  [/^([+\-?~]?)all[.:]$/i, '$1all'],
+  [new RegExp(`^([+\\-?~]?)(?:(?:ip|ipv4|ip6|ipv6|a|mx):)?(${IPV4})$`, 'i'), '$1ip4:$2'],
+  [new RegExp(`^([+\\-?~]?)ip(?:v?4)?=(${IPV4})$`, 'i'), '$1ip4:$2'],
+  [/^([+\-?~]?)(?:ip|ipv6|ip4|ipv4):([0-9a-f:]{2,39}(?:\/\d{1,3})?)$/i, '$1ip6:$2'],
+  [/^([+\-?~]?)includes?[:;]+/i, '$1include:'],
+  [/^([+\-?~]?)exist:/i, '$1exists:'],
+  [/^\+?redirect:/i, 'redirect='],
+  [/^\+?exp:/i, 'exp='],
+]
+
+/** A term that cannot be read, as it was meant; undefined when only its owner can tell. */
+export function respelt(term: string): string | undefined {
+  if (term.length > MAX_TERM) return undefined
+  let text = term
+  // A comma behind a misspelt name is two faults.
+  for (let i = 0; i < 3 && !isTerm(text); i++) {
+    const found = MISSPELT.find(([shape]) => shape.test(text))
+    if (!found) return undefined
+    text = text.replace(found[0], found[1])
+  }
+  return isTerm(text) ? text : undefined
+}

@@ -1,0 +1,18 @@
+import type { Mended, Slip } from './mend.ts'
+
+const WORDS: Readonly<Record<Slip, string>> = {
+  leading_space: 'white space before "v=spf1"',
+  white_space: 'a tab or line break in place of a space',
+  no_break_space: 'a no-break space (C2 A0) in place of a space',
+  invisible: 'an invisible character',
+  quotes: 'quotes inside the text',
+  dash: 'a typographic dash or tilde',
+  version: 'a miswritten "v=spf1"',
+  two_records: 'two records in one text',
+  joined: 'a missing space between two terms (the strings of a TXT record are joined without one)',
+  split: 'a space inside a term',
+  spelling: 'a misspelt term',
+}
+
+/** The slips of a text in words, to stand in a sentence. */
+export const slipsIn = ({ slips }: Mended): readonly string[] => slips.map((slip) => WORDS[slip])
