@@ -2,7 +2,7 @@ import type { CheckInput, DnsRecord, Finding, FindingTable, Outcome, Severity } 
 import { contextOf } from '../checks/domain-context.ts'
 import * as registry from '../checks/registry.ts'
 import { CHECK_KEYS, type CheckKey, type FactSets, judgeOne, lookupOne, type Outcomes } from '../checks/run.ts'
-import { isHarmless } from '../checks/spf/index.ts'
+import { isHarmless, isProvidersInclude } from '../checks/spf/index.ts'
 import type { Domain } from '../names/domain.ts'
 import { overlay } from '../net/dns/overlay.ts'
 import { parseRecord } from '../net/dns/record-text.ts'
@@ -65,10 +65,14 @@ async function tried(
   // One thing for another of the same weight is a step only where the check no longer fails.
   const least = weightOf(key, finding) + (after.status === 'fail' ? 0 : 1)
   const worse = after.findings.filter(
-    (one) => weightOf(key, one) >= least && !before.findings.some(({ id }) => id === one.id),
+    (one) => weightOf(key, one) >= least && !before.findings.some(({ id }) => id === one.id) && !isOfProvider(one),
   )
   return count(after) < count(before) && worse.length === 0
 }
+
+/** What a known provider publishes is not doubted. */
+const isOfProvider = ({ id, args }: Finding): boolean =>
+  id === 'spf.include_without_record' && typeof args?.name === 'string' && isProvidersInclude(args.name)
 
 /** Whether whoever passes SPF still passes, and nobody is refused whom receivers take. */
 const keepsSpf = ({ spf: before }: FactSets, { spf: after }: FactSets): boolean =>

@@ -16,7 +16,6 @@ export const KNOWN_FAILURES: Readonly<Record<string, string>> = {
   'dot-mail': 'mx',
   'dot-beside-good-3': 'mx',
   'cname-apex-builder-4': 'mx',
-  'advice-no-record-proton-4': 'spf',
   'exo-accept-all': 'mailbox',
   'exim-callout-sender2': 'mailbox',
   'exim-cpanel-discard': 'mailbox',

@@ -80,6 +80,8 @@ describe('no fix refuses who passes today', () => {
     ['no record', undefined, spf('ip4:10.0.0.1', '~all'), true],
     ['no record, and nobody sends', undefined, spf('-all'), true],
     ['no record, and refused at once', undefined, spf('ip4:10.0.0.1', '-all'), false],
+    ['the include of a provider that this DNS does not know', undefined, spf('include:_spf.google.com', '~all'), true],
+    ['an include that nobody knows', undefined, spf('include:none.example', '~all'), false],
     ['the new record cannot be read', spf('?all'), 'v=spf1 foo', false],
   ])('%s', async (_why, before, after, harmless) => {
     const zone: LabZone = { 'a.example': before === undefined ? {} : { TXT: [before] }, 'mute.example': 'SERVFAIL' }

@@ -3,6 +3,7 @@ import type { SpfFacts } from './lookup.ts'
 import { mend } from './mend/mend.ts'
 import { isWithin } from './passing/intervals.ts'
 import type { Passing } from './passing/passing.ts'
+import { isProvidersInclude } from './proposal.ts'
 import type { SpfReading } from './reading.ts'
 import { formatDirective } from './terms.ts'
 import type { SpfNode } from './tree.ts'
@@ -13,8 +14,13 @@ import type { SpfNode } from './tree.ts'
  */
 export function isHarmless(before: SpfFacts, after: SpfFacts): boolean {
   if (!after.reading || !after.tree) return false
-  const breaks = after.reading.permerrors.length > 0 && (before.reading?.permerrors.length ?? 0) === 0
-  return !breaks && keepsSenders(before, after.reading, after.tree) && refusesNoMore(before, after.reading)
+  const breaks = after.reading.permerrors.some(
+    (fault) => !(fault.kind === 'no_record' && isProvidersInclude(fault.node.domain)),
+  )
+  const isBroken = (before.reading?.permerrors.length ?? 0) > 0
+  return (
+    (!breaks || isBroken) && keepsSenders(before, after.reading, after.tree) && refusesNoMore(before, after.reading)
+  )
 }
 
 function keepsSenders({ reading, tree }: SpfFacts, after: SpfReading, root: SpfNode): boolean {

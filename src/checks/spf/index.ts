@@ -11,6 +11,7 @@ export type { SpfFacts } from './lookup.ts'
 export { isSpf } from './parse.ts'
 export { type Passing, passes } from './passing/passing.ts'
 export { presentCheckHost } from './present.ts'
+export { isProvidersInclude } from './proposal.ts'
 export { namesOf, type SpfReading } from './reading.ts'
 export type { SpfResult } from './run.ts'
 

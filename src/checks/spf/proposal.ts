@@ -1,5 +1,5 @@
 import type { MailHosts } from '../../mailhosts/mailhosts.ts'
-import { providerOfHost, spfIncludeOf } from '../../mailhosts/providers/index.ts'
+import { providerOfHost, providerOfInclude, spfIncludeOf } from '../../mailhosts/providers/index.ts'
 
 /**
  * The first record of a domain that has none it can use, by its mail hosts. At a known provider its include, for hosts that take mail in are not
@@ -16,4 +16,13 @@ export function firstRecord(mail: MailHosts | undefined): string | undefined {
   if (includes.has(undefined)) return undefined
   const own = providers.includes(undefined) ? ['mx'] : []
   return ['v=spf1', ...own, ...[...includes].map((name) => `include:${name}`), '~all'].join(' ')
+}
+
+/**
+ * Whether a name is one that a known provider tells its customers to include. What the provider publishes is known from the table; a DNS that has no record
+ * there (a filter, a closed network) is no reason to advise against it.
+ */
+export const isProvidersInclude = (name: string): boolean => {
+  const provider = providerOfInclude(name)
+  return provider !== undefined && [provider.spf, ...Object.values(provider.spfByMx ?? {})].includes(name.toLowerCase())
 }

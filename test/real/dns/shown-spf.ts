@@ -11,10 +11,17 @@ const FIXED = { fixed: true } as const
 export const spfShown: readonly Shown[] = [
   { id: 'spf.no_domain', at: 'missing.test' },
   spf('spf.no_record', [], [], FIXED),
-  spf('spf.not_spf', ['v=spf1; mx -all']),
+  spf('spf.not_spf', ['v=spf1; mx -all'], [], FIXED),
   spf('spf.many_records', ['v=spf1 mx -all', 'v=spf1 a:mx.dual.test ~all'], [], FIXED),
   spf('spf.syntax', ['v=spf1 mx ip4:45.53.5.1/33 -all']),
   spf('spf.too_long', [`v=spf1 mx ${numbered(650, (n) => `ip4:45.53.5.${n % 256}`).join(' ')} -all`]),
+  spf(
+    'spf.joined_terms',
+    ['v=spf1 mx include:a.spf-joined-terms.test-all'],
+    [record('a', 'v=spf1 ip4:45.53.5.1 -all')],
+    FIXED,
+  ),
+  spf('spf.two_in_one', ['v=spf1 mx -all v=spf1 ip4:45.53.5.1 -all'], [], FIXED),
   // Names that hold nothing, and networks within other networks, can go without a change of what is authorised.
   spf(
     'spf.too_many_lookups',
@@ -49,7 +56,7 @@ export const spfShown: readonly Shown[] = [
   spf('spf.no_all', ['v=spf1 mx'], [], FIXED),
   spf('spf.softfail', ['v=spf1 mx ~all']),
   { id: 'spf.sends_no_mail', at: 'parked.test' },
-  spf('spf.ptr', ['v=spf1 mx ptr -all'], [], FIXED),
+  spf('spf.ptr', ['v=spf1 mx ptr -all']),
   spf('spf.many_addresses', ['v=spf1 mx ip4:45.0.0.0/12 -all']),
   spf('spf.very_many_addresses', ['v=spf1 mx ip4:45.0.0.0/8 -all']),
   spf('spf.not_public', ['v=spf1 mx ip4:10.1.2.3 -all']),
