@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { AppError } from './base/errors.ts'
-import { isJsonObject } from './base/json.ts'
+import { isJsonRecord } from './base/json.ts'
 import { OPTIONS, type OptionKey, type OptionValues } from './config-options.ts'
 
 /** What is in force, frozen. Each value comes from a flag, else the environment, else the configuration file, else the default. */
@@ -123,7 +123,7 @@ function readFile(given: string | undefined): { path: string; values: Record<str
       { cause },
     )
   }
-  if (!isJsonObject(values)) {
+  if (!isJsonRecord(values)) {
     throw new AppError('invalid_parameter', `the configuration file ${path} must hold one JSON object`)
   }
   const flags = new Set<string>(Object.values(OPTIONS).map((option) => option.flag))

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { afterEach, expect, it, vi } from 'vitest'
-import { isJsonObject } from '../src/base/json.ts'
+import { isJsonRecord } from '../src/base/json.ts'
 import { FetchError } from '../src/net/fetch.ts'
 import type { PeerCall } from '../src/net/peer-call.ts'
 import { keepJoined } from '../src/peers/join.ts'
@@ -147,5 +147,5 @@ it('a call that was made for another node is refused', async () => {
   const refused = await ask(app)
   expect([refused.statusCode, refused.json().detail]).toEqual([401, expect.stringContaining('https://b.example')])
   const taken = (await ask(nodes.get('a')!.app)).json()
-  expect(isJsonObject(taken) && taken.total).toBe(0)
+  expect(isJsonRecord(taken) && taken.total).toBe(0)
 })

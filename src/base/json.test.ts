@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { formatJson, isJsonObject } from './json.ts'
+import { formatJson, isJsonRecord } from './json.ts'
 
 it.each([
   ['a\u001b[31mb', '"a\\u001b[31mb"'],
@@ -19,4 +19,4 @@ it.each([
   [[], false],
   [null, false],
   ['{}', false],
-])('%j is an object: %s', (value, is) => expect(isJsonObject(value)).toBe(is))
+])('%j is an object: %s', (value, is) => expect(isJsonRecord(value)).toBe(is))

@@ -1,5 +1,5 @@
 import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
-import { isJsonObject, type JsonObject } from '../base/json.ts'
+import { isJsonRecord, type JsonRecord } from '../base/json.ts'
 import { printable } from '../base/text.ts'
 import type { Given, Operation } from '../operations/operation.ts'
 import { fillPath } from '../operations/path.ts'
@@ -116,7 +116,7 @@ function readAnswer(operation: Operation, text: string, origin: string): Given {
   )
 }
 
-function readObject(text: string, origin: string): JsonObject {
+function readObject(text: string, origin: string): JsonRecord {
   const fault = (cause?: unknown): AppError =>
     new AppError('upstream_unavailable', `${origin} did not answer with JSON`, { cause })
   let value: unknown
@@ -125,6 +125,6 @@ function readObject(text: string, origin: string): JsonObject {
   } catch (cause) {
     throw fault(cause)
   }
-  if (isJsonObject(value)) return value
+  if (isJsonRecord(value)) return value
   throw fault()
 }

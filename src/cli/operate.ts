@@ -1,5 +1,5 @@
 import { AppError } from '../base/errors.ts'
-import { formatJson, isJsonObject } from '../base/json.ts'
+import { formatJson, isJsonRecord } from '../base/json.ts'
 import type { Execute } from '../operations/execute.ts'
 import type { Given, Operation, Raw, Verdict } from '../operations/operation.ts'
 import type { AskedService } from './ask-service.ts'
@@ -62,9 +62,9 @@ async function show(
   const document = given.document(format, about)
   if (document) return document.text
   const { answer } = given
-  if (!isJsonObject(answer)) throw new Error(`the answer of ${operation.name} is no object`)
+  if (!isJsonRecord(answer)) throw new Error(`the answer of ${operation.name} is no object`)
   if (format === 'json') {
-    const lines = given.lines()?.filter(isJsonObject)
+    const lines = given.lines()?.filter(isJsonRecord)
     return lines ? lines.map((line) => formatJson(line)).join('\n') : formatJson(answer, 2)
   }
   const { viewMarkdown, viewTable } = await import('./view.ts')

@@ -1,10 +1,10 @@
 import Table from 'cli-table3'
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { isJsonRecord, type Json, type JsonRecord } from '../base/json.ts'
 import { printable } from '../base/text.ts'
 import { escapeMarkdown } from '../report/render/markdown-text.ts'
 
 /** An answer as a person reads it on a terminal: plain fields first, then lists as tables. Text from outside is cleaned of control characters. */
-export function viewTable(answer: JsonObject): string {
+export function viewTable(answer: JsonRecord): string {
   const plain: [string, string][] = []
   const blocks: string[] = []
   for (const [name, value] of Object.entries(answer)) {
@@ -24,10 +24,10 @@ const markdownName = (name: string): string => (/^\w{1,60}$/.test(name) ? name :
 /** Columns of a list of objects that are shown; the JSON has them all. */
 const MAX_COLUMNS = 7
 
-const isRows = (value: Json): value is readonly JsonObject[] =>
-  Array.isArray(value) && value.length > 0 && value.every(isJsonObject)
+const isRows = (value: Json): value is readonly JsonRecord[] =>
+  Array.isArray(value) && value.length > 0 && value.every(isJsonRecord)
 
-function rowsTable(rows: readonly JsonObject[]): string {
+function rowsTable(rows: readonly JsonRecord[]): string {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))].slice(0, MAX_COLUMNS)
   const table = new Table({ head: columns.map(nameOf), style: { head: [], border: [] } })
   for (const row of rows) table.push(columns.map((column) => cell(row[column], 60)))
@@ -53,7 +53,7 @@ const brief = (value: Json): string =>
         .join(', ')
 
 /** An answer as Markdown: plain fields as a list, lists of objects as tables. Text from outside cannot become markup. */
-export function viewMarkdown(answer: JsonObject): string {
+export function viewMarkdown(answer: JsonRecord): string {
   const lines: string[] = []
   for (const [name, value] of Object.entries(answer)) {
     if (value === undefined) continue
@@ -63,7 +63,7 @@ export function viewMarkdown(answer: JsonObject): string {
   return lines.join('\n')
 }
 
-function rowsMarkdown(rows: readonly JsonObject[]): string {
+function rowsMarkdown(rows: readonly JsonRecord[]): string {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))].slice(0, MAX_COLUMNS)
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
   return [

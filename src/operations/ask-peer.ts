@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { AnswerOf } from '../answers/answer.ts'
 import { readKnown } from '../answers/read-answer.ts'
 import { within } from '../base/deadline.ts'
-import { isJsonObject, type Json } from '../base/json.ts'
+import { isJsonRecord, type Json } from '../base/json.ts'
 import { type Parsed, problem } from '../base/parsed.ts'
 import { printable } from '../base/text.ts'
 import { FetchError } from '../net/fetch.ts'
@@ -54,4 +54,4 @@ async function answerOf<S extends z.ZodType>(
   }
 }
 
-const detailOf = (body: Json): string => (isJsonObject(body) ? String(body.detail ?? '') : '')
+const detailOf = (body: Json): string => (isJsonRecord(body) ? String(body.detail ?? '') : '')

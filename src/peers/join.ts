@@ -1,5 +1,5 @@
 import { sleep, within } from '../base/deadline.ts'
-import { isJsonObject, type Json, type JsonObject } from '../base/json.ts'
+import { isJsonRecord, type Json, type JsonRecord } from '../base/json.ts'
 import { FetchError } from '../net/fetch.ts'
 import type { PeerCall, PeerReply } from '../net/peer-call.ts'
 import type { World } from '../world.ts'
@@ -128,4 +128,4 @@ function send(
   return call({ ...request, ...(body === undefined ? {} : { body }) }, within(CALL_MS, signal))
 }
 
-const fields = (value: Json): JsonObject => (isJsonObject(value) ? value : {})
+const fields = (value: Json): JsonRecord => (isJsonRecord(value) ? value : {})

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../base/json.ts'
+import { isJsonRecord } from '../base/json.ts'
 import type { World } from '../world.ts'
 
 /** The row that tells that keys were there. It lies apart from them, so that a key file that vanishes opens nothing. */
@@ -22,7 +22,7 @@ export async function keysRequired({ store, log, now }: Pick<World, 'store' | 'l
   async function look(): Promise<void> {
     try {
       const value = (await store.node.get(KEY))?.value
-      const { required, at } = isJsonObject(value) ? value : {}
+      const { required, at } = isJsonRecord(value) ? value : {}
       state = { isRequired: required === true, ...(required === false && { openedAt: String(at) }) }
     } catch (error) {
       state = { isRequired: true }

@@ -1,5 +1,5 @@
 import { AppError } from '../../base/errors.ts'
-import { isJsonObject, type Json } from '../../base/json.ts'
+import { isJsonRecord, type Json } from '../../base/json.ts'
 import type { Kind } from './column.ts'
 import { badRow, type IntakeRow, isUndecodable, MAX_FIELD } from './row.ts'
 
@@ -41,7 +41,7 @@ export function rowOfJson(kind: Kind, line: number, text: string): IntakeRow {
     return badRow(line, `not JSON: ${(error as Error).message}`, text)
   }
   const field = FIELD[kind]
-  const { [field]: asked, ...columns } = isJsonObject(item) ? item : { [field]: item }
+  const { [field]: asked, ...columns } = isJsonRecord(item) ? item : { [field]: item }
   if (typeof asked !== 'string') return badRow(line, `neither a text nor an object with a text in ${field}`, text)
   if (asked.trim() === '') return badRow(line, `no address in ${field}`, text)
   if (

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../base/json.ts'
+import { isJsonRecord, type Json } from '../../base/json.ts'
 import { isTimeMs } from '../../base/time.ts'
 import { type Family, familyOf, type Ip, parseIp } from '../../names/ip.ts'
 import type { Ctx } from '../../world.ts'
@@ -179,7 +179,7 @@ const storedRow = (key: string, row: SourceRow | undefined): { readonly key: str
 
 /** A row of the store; none when it is not in order. */
 function readRow(row: Json): SourceRow[] {
-  if (!isJsonObject(row)) return []
+  if (!isJsonRecord(row)) return []
   const { source, provider, standing: state } = row
   const address = typeof source === 'string' ? parseIp(source) : undefined
   if (address && !address.ok) return []
@@ -205,4 +205,4 @@ function isSourceState(value: unknown): value is SourceState {
 }
 
 const isRefusal = (value: unknown): boolean =>
-  isJsonObject(value) && typeof value.reason === 'string' && typeof value.text === 'string' && isTimeMs(value.atMs)
+  isJsonRecord(value) && typeof value.reason === 'string' && typeof value.text === 'string' && isTimeMs(value.atMs)

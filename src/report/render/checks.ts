@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../base/json.ts'
+import { isJsonRecord, type Json, type JsonRecord } from '../../base/json.ts'
 import type { Answer } from './answer.ts'
 import { type Block, code, codes, type Inline, type Line, quiet, text } from './block.ts'
 import { findingBlock } from './findings.ts'
@@ -26,7 +26,7 @@ function sectionBlock(answer: Answer, { key, name, purpose, status, reason, fiel
   }
 }
 
-function evidence(answer: Answer, key: string, fields: JsonObject = {}): readonly Block[] {
+function evidence(answer: Answer, key: string, fields: JsonRecord = {}): readonly Block[] {
   if (key === 'mx') return hostBlocks(answer)
   return key === 'dkim' ? keyBlocks(answer.dkim) : factBlocks(fields)
 }
@@ -36,11 +36,11 @@ const TOLD = new Set(['status', 'reason', 'record', 'records', 'valid'])
 /** Rows of a list within a check that are shown; the JSON has them all. */
 const MAX_ROWS = 50
 
-function factBlocks(fields: JsonObject): Block[] {
+function factBlocks(fields: JsonRecord): Block[] {
   const records = recordsOf(fields)
   const rest = Object.entries(fields).filter(([name, value]) => !TOLD.has(name) && !isEmpty(value))
-  const simple = rest.filter(([, value]) => !isTable(value) && !isJsonObject(value))
-  const nested = rest.filter(([, value]) => isTable(value) || isJsonObject(value))
+  const simple = rest.filter(([, value]) => !isTable(value) && !isJsonRecord(value))
+  const nested = rest.filter(([, value]) => isTable(value) || isJsonRecord(value))
   return [
     ...records.map(
       (record, i): Block => ({
@@ -53,17 +53,17 @@ function factBlocks(fields: JsonObject): Block[] {
       ? []
       : [{ kind: 'facts', rows: simple.map(([name, value]) => [label(name), line(value)] as const) } as const]),
     ...nested.flatMap(([name, value]) =>
-      isJsonObject(value) ? nestedFacts(name, value) : [tableBlock(name, value as readonly JsonObject[])],
+      isJsonRecord(value) ? nestedFacts(name, value) : [tableBlock(name, value as readonly JsonRecord[])],
     ),
   ]
 }
 
-const recordsOf = ({ record, records }: JsonObject): string[] => {
+const recordsOf = ({ record, records }: JsonRecord): string[] => {
   if (Array.isArray(records) && records.every((one) => typeof one === 'string')) return records
   return typeof record === 'string' ? [record] : []
 }
 
-const nestedFacts = (name: string, fields: JsonObject): Block[] => {
+const nestedFacts = (name: string, fields: JsonRecord): Block[] => {
   const rows = Object.entries(fields).filter(([, value]) => !isEmpty(value) && !isTable(value))
   return rows.length === 0
     ? []
@@ -75,7 +75,7 @@ const nestedFacts = (name: string, fields: JsonObject): Block[] => {
       ]
 }
 
-function tableBlock(name: string, rows: readonly JsonObject[]): Block {
+function tableBlock(name: string, rows: readonly JsonRecord[]): Block {
   const shown = rows.slice(0, MAX_ROWS)
   const columns = [...new Set(shown.flatMap((row) => Object.keys(row)))].filter(
     (key) => key !== 'records' && shown.some((row) => !isEmpty(row[key])),
@@ -92,7 +92,7 @@ function tableBlock(name: string, rows: readonly JsonObject[]): Block {
 }
 
 const isTable = (value: Json | undefined): boolean =>
-  Array.isArray(value) && value.length > 0 && value.every(isJsonObject)
+  Array.isArray(value) && value.length > 0 && value.every(isJsonRecord)
 const isEmpty = (value: Json | undefined): boolean =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 

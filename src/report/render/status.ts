@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { isJsonRecord, type JsonRecord } from '../../base/json.ts'
 import type { Status } from '../../checks/check.ts'
 import type { Answer, CheckName } from './answer.ts'
 import { CHECKS, STATUS_WORDS } from './words.ts'
@@ -11,7 +11,7 @@ export type Section = {
   readonly status: Status
   readonly reason?: string | undefined
   /** Its fields; those of `mx` stand elsewhere in the answer. */
-  readonly fields?: JsonObject
+  readonly fields?: JsonRecord
 }
 
 export const statusOf = (answer: Answer, key: CheckName): Status =>
@@ -35,7 +35,7 @@ function known(answer: Answer, key: CheckName): readonly Section[] {
 function others(answer: Answer): readonly Section[] {
   const entries: readonly (readonly [string, unknown])[] = Object.entries(answer)
   return entries.flatMap(([key, value]) => {
-    if (Object.hasOwn(CHECKS, key) || !isJsonObject(value) || !isStatus(value.status)) return []
+    if (Object.hasOwn(CHECKS, key) || !isJsonRecord(value) || !isStatus(value.status)) return []
     const reason = typeof value.reason === 'string' ? value.reason : undefined
     return [{ key, name: key, purpose: '', status: value.status, reason, fields: value }]
   })

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { isJsonObject, type Json } from '../../base/json.ts'
+import { isJsonRecord, type Json } from '../../base/json.ts'
 import { REPOSITORIES, type RepositoryName, type Store, StoreError } from '../contract.ts'
 import { fileRepository } from './file-repository.ts'
 import { moveOldState } from './old-state.ts'
@@ -55,7 +55,7 @@ function rowsCodec(path: string): Codec {
   return {
     read: (text) => {
       const json = parsedJson(text)
-      if (!isJsonObject(json)) return damaged('it is not a JSON object')
+      if (!isJsonRecord(json)) return damaged('it is not a JSON object')
       if (typeof json.format === 'number' && json.format > FORMAT)
         throw new StoreError('newer', `${path} was written by a later version of the program (format ${json.format})`)
       if (json.format !== FORMAT || !Array.isArray(json.rows)) return damaged('it has no rows')

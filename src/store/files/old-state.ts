@@ -1,6 +1,6 @@
 import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isJsonObject, type Json } from '../../base/json.ts'
+import { isJsonRecord, type Json } from '../../base/json.ts'
 import { checkRow, type RepositoryName, type Row, type Store, StoreError } from '../contract.ts'
 import { withLock } from './lock.ts'
 
@@ -48,11 +48,11 @@ function rowsOf(state: Readonly<Record<string, Json | undefined>>): Partial<Reco
     value: Json | undefined,
     keyOf: (row: Readonly<Record<string, Json | undefined>>) => string,
   ): NewRow[] =>
-    Array.isArray(value) ? value.filter(isJsonObject).map((row) => ({ key: keyOf(row), value: row })) : []
+    Array.isArray(value) ? value.filter(isJsonRecord).map((row) => ({ key: keyOf(row), value: row })) : []
   const tests = state['dnsbl.self_test']
   const selfTests = (['4', '6'] as const).flatMap((family) => {
-    const zones = isJsonObject(tests) ? tests[family] : undefined
-    if (!isJsonObject(zones)) return []
+    const zones = isJsonRecord(tests) ? tests[family] : undefined
+    if (!isJsonRecord(zones)) return []
     return Object.entries(zones).map(([zone, value]) => ({ key: `${family} ${zone}`, value: value ?? null }))
   })
   const id = state['node-id']
@@ -77,7 +77,7 @@ async function textOf(path: string): Promise<string | undefined> {
 function parsedObject(text: string): Readonly<Record<string, Json | undefined>> | undefined {
   try {
     const json = JSON.parse(text) as Json
-    return isJsonObject(json) ? json : undefined
+    return isJsonRecord(json) ? json : undefined
   } catch {
     return undefined
   }
