@@ -83,5 +83,6 @@ const FAULTS: Readonly<Record<DnsReason, { readonly status: ListStatus; readonly
   cname_loop: fault('error', 'cname_loop'),
   invalid_name: fault('error', 'invalid_name'),
   unsafe_address: fault('error', 'unsafe_address'),
+  too_many_questions: fault('error', 'too_many_questions'),
   resolver_denies_everything: fault('error', 'resolver_denies_everything'),
 }

@@ -1,9 +1,12 @@
 import type { Answer, RecordType, Resolve } from '../net/dns/resolver.ts'
+import { budgeted } from '../net/dns/wrap.ts'
 import type { Fetch } from '../net/fetch.ts'
 import type { Ctx } from '../world.ts'
 
 /** Different questions that one request remembers; beyond it each is asked anew. */
-const MAX_QUESTIONS = 5_000
+const MAX_REMEMBERED = 5_000
+/** Different questions that one check may ask: who owns the domain decides how many it takes. */
+const MAX_CHECK_QUESTIONS = 120
 
 /**
  * The same context with every answer remembered for the length of this request: checks that ask the same question get the same answer,
@@ -22,7 +25,7 @@ export function remembering<C extends Pick<Ctx, 'resolve' | 'signal'>>(ctx: C): 
     const known = signal === ctx.signal ? asked.get(key) : undefined
     if (known !== undefined) return known as Promise<Answer<T>>
     const answer = ctx.resolve(name, type, signal, options)
-    if (signal === ctx.signal && asked.size < MAX_QUESTIONS) asked.set(key, answer as Promise<Answer>)
+    if (signal === ctx.signal && asked.size < MAX_REMEMBERED) asked.set(key, answer as Promise<Answer>)
     return answer
   }
   return { ...ctx, resolve }
@@ -37,9 +40,12 @@ export type Repeatable<C> = C & {
 /** Pages that one request remembers. */
 const MAX_PAGES = 100
 
-/** {@link remembering}, and fetched pages too, in a context that gives each run the same random numbers. */
+/**
+ * {@link remembering}, and fetched pages too, in a context that gives each run the same random numbers. All runs together ask 120 different
+ * questions of the resolver at most; the others fail with `too_many_questions`.
+ */
 export function repeatable<C extends Ctx>(ctx: C): Repeatable<C> {
-  const shared = remembering(ctx)
+  const shared = remembering({ ...ctx, resolve: budgeted(ctx.resolve, MAX_CHECK_QUESTIONS) })
   const pages = new Map<string, ReturnType<Fetch>>()
   const fetch: Fetch = (url, signal, options) => {
     const key = JSON.stringify([url, options])

@@ -105,6 +105,7 @@ export type DnsReason =
   | 'invalid_name' // the name cannot be asked: a label over 63 or a name over 255 octets
   | 'unsafe_address'
   | 'resolver_denies_everything' // NXDOMAIN of a resolver that denies top-level domains
+  | 'too_many_questions' // the request has asked as many as it may
   | 'aborted' // the caller went away
 
 /** There is no answer, and why. Never the same as an answer that says "no record". */
@@ -153,6 +154,7 @@ const SENTENCES: Record<DnsReason, string> = {
   unsafe_address: 'the server has a private or reserved address',
   resolver_denies_everything:
     'the resolver denies everything, top-level domains too: a captive portal, a filter, or no connection to the internet (resolver_denies_everything)',
+  too_many_questions: 'not asked: the domain needs more DNS questions than one request may ask (too_many_questions)',
   aborted: 'the question was given up',
 }
 

@@ -102,6 +102,16 @@ export function limited(resolve: Resolve, most: number, mostWaiting = 20_000): R
   }
 }
 
+/** The first `most` questions; every other is refused with the reason `too_many_questions`, whatever the answers were. */
+export function budgeted(resolve: Resolve, most: number): Resolve {
+  let left = most
+  return (name, type, signal, asked) => {
+    if (left <= 0) return Promise.reject(new DnsError('too_many_questions', { name, type }))
+    left--
+    return resolve(name, type, signal, asked)
+  }
+}
+
 const keyOf = (name: string, type: RecordType, asked: ResolveOptions | undefined): string =>
   `${type}${asked?.checkingDisabled === true ? '!' : ' '}${canonicalName(name)}`
 

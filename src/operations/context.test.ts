@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import { labCtx } from '../../test/lab/world.ts'
+import { domain } from '../names/domain.ts'
+import { ip } from '../names/ip.ts'
+import { type Answer, DnsError, type RecordType, type Resolve } from '../net/dns/resolver.ts'
+import { FetchError } from '../net/fetch.ts'
+import { repeatable } from './context.ts'
+import { judgeDomain } from './judge-domain.ts'
+
+/** A zone whose every answer leads to many more questions. */
+const GREEDY: { readonly [T in RecordType]?: (name: string) => readonly unknown[] } = {
+  MX: (name) => Array.from({ length: 20 }, (_, i) => ({ preference: i, exchange: `m${i}.${name}`.slice(0, 200) })),
+  A: (name) => Array.from({ length: 8 }, (_, i) => ip(`45.${name.length % 250}.${name.charCodeAt(1) % 250}.${i}`)),
+  PTR: (name) => Array.from({ length: 10 }, (_, i) => `p${i}.${name}`),
+  NS: (name) => Array.from({ length: 13 }, (_, i) => `ns${i}.${name}`),
+  TXT: (name) =>
+    name.startsWith('_dmarc')
+      ? [`v=DMARC1; p=none; rua=${Array.from({ length: 20 }, (_, i) => `mailto:a@r${i}.example`).join()}`]
+      : [`v=spf1 ${Array.from({ length: 10 }, (_, i) => `mx:s${i}.${name.slice(0, 60)} ptr`).join(' ')} ~all`],
+}
+
+it('asks at most 120 questions of the resolver for one check, and says what it left out', async () => {
+  const asked: string[] = []
+  const resolve: Resolve = async <T extends RecordType>(name: string, type: T) => {
+    asked.push(`${name} ${type}`)
+    const records = (GREEDY[type]?.(name) ?? []) as Answer<T>['records']
+    const kind = records.length > 0 ? 'found' : 'nodata'
+    return { kind, name, type, records, ttlSeconds: 0, cname: [], secure: false, ede: [] }
+  }
+  const fetch = async () => Promise.reject(new FetchError('timeout', 'no answer in time'))
+  const askServer = async () => Promise.reject(new DnsError('timeout', { name: 'greedy.example', type: 'SOA' }))
+  const ctx = labCtx({}, { resolve, fetch, askServer })
+  const { outcomes } = await judgeDomain(repeatable(ctx), domain('greedy.example'), {})
+  expect(asked).toHaveLength(120)
+  expect(JSON.stringify(outcomes)).toContain('too_many_questions')
+})
