@@ -5,6 +5,8 @@ export type VerifyOutcome = { readonly result: Result; readonly deliverability: 
 
 /** Everything that the verifier knows about a reason. */
 export type ReasonRow = VerifyOutcome & {
+  /** The result in place of `result` where the reply was permanent (5xx): such a question is not asked again as it is. */
+  readonly permanentResult: Result | undefined
   /**
    * Who or what the reason is about. `recipient`: the server judged the recipient, so it accepts us as a client. `client`: our address, name, sender,
    * rate or content. `server`: the mail host. `domain`: what the DNS says of the domain. `address`: the syntax of the address.
@@ -45,6 +47,7 @@ const row = (
 
 const MINUTE = 60_000
 const FINAL: Omit<Rest, 'about'> = {
+  permanentResult: undefined,
   temporary: false,
   defaultRetryMs: undefined,
   otherSource: 'no',
@@ -58,12 +61,12 @@ const recipient: Rest = { ...FINAL, about: 'recipient', sourceHealth: 'good', ca
 const absent: Rest = { ...recipient, absent: true }
 const domain: Rest = { ...FINAL, about: 'domain', cached: 'yes' }
 const server: Rest = { ...FINAL, about: 'server' }
-const later: Rest = { ...server, temporary: true }
+const later: Rest = { ...server, temporary: true, permanentResult: 'blocked' }
 const client: Rest = { ...FINAL, about: 'client' }
 const refused: Rest = { ...client, otherSource: 'may_help', sourceHealth: 'refused' }
 const fault = (faultRank: number): Rest => ({ ...server, faultRank })
 
-/** The closed list of reasons with all that is known of each. Of `mailbox_full` the result depends on the reply code, too: see {@link outcomeOf}. */
+/** The closed list of reasons with all that is known of each. */
 const TABLE = {
   mailbox_exists: row('accepted', 'deliverable', 'evidence', { ...recipient, cached: 'when_conclusive' }),
   accept_all: row('catch_all', 'risky', 90, recipient),
@@ -75,10 +78,17 @@ const TABLE = {
   null_mx: row('rejected', 'undeliverable', 100, domain),
   relay_denied: row('rejected', 'undeliverable', 75, { ...recipient, cached: 'no' }), // the domain's own server may be misconfigured
   recipient_restricted: row('rejected', 'undeliverable', 95, recipient),
-  mailbox_full: row('rejected', 'risky', 90, { ...recipient, temporary: true, cached: 'no' }),
+  mailbox_full: row('deferred', 'risky', 90, {
+    ...recipient,
+    permanentResult: 'rejected',
+    temporary: true,
+    cached: 'no',
+  }),
   greylisted: row('deferred', 'unknown', 0, { ...later, sourceHealth: 'good', defaultRetryMs: 5 * MINUTE }), // postgrey's delay
   recipient_throttled: row('deferred', 'deliverable', 85, { ...recipient, temporary: true, cached: 'no' }),
   temporary_failure: row('deferred', 'unknown', 0, later),
+  /** A limit of ours toward the host or provider held the question back: nobody refused anything. */
+  own_limit: row('deferred', 'unknown', 0, { ...FINAL, about: 'client', temporary: true }),
   verification_in_progress: row('deferred', 'unknown', 0, { ...later, defaultRetryMs: 15_000 }),
   source_blocked: row('blocked', 'unknown', 0, refused),
   reverse_dns_required: row('blocked', 'unknown', 0, refused),
@@ -113,9 +123,8 @@ export const reasonRow = (reason: Reason): ReasonRow => TABLE[reason]
 
 /** The result and deliverability of a reason, as the table of docs/verification.md has them. `code` is the SMTP reply code, 0 or absent where nothing answered. */
 export function outcomeOf(reason: Reason, code = 0): VerifyOutcome {
-  const { result, deliverability } = reasonRow(reason)
-  if (reason === 'mailbox_full' && code >= 400 && code < 500) return { result: 'deferred', deliverability }
-  return { result, deliverability }
+  const { result, permanentResult, deliverability } = reasonRow(reason)
+  return { result: code >= 500 ? (permanentResult ?? result) : result, deliverability }
 }
 
 /** Whether the server judged the recipient: it then accepts us as a client. */

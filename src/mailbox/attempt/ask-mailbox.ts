@@ -83,7 +83,7 @@ async function run(
   const none = whyNoDestination(hosts, destinations, email)
   if (none) return answerWithoutServer(base, none.reason, none.message)
   const hold = state.limits.hold(email.domain, providerKeyOf(destinations[0]!))
-  if (hold) return answerWithoutServer(base, 'rate_limited', hold.message, hold.retryAfterMs)
+  if (hold) return answerWithoutServer(base, 'own_limit', hold.message, hold.retryAfterMs)
   await state.sources.load()
   const chosen = chooseSources(question, destinations)
   if (!('sources' in chosen))
@@ -163,6 +163,9 @@ export function ofBothFamilies(sources: readonly Source[], most: number): readon
   return other === undefined || most < 2 ? first : [...first.slice(0, -1), other]
 }
 
+/** When a question that waited in vain for a connection is worth asking again, ms. */
+const RETRY_MS = 30_000
+
 function conclude(
   base: AnswerBase,
   results: readonly DialogueResult[],
@@ -174,8 +177,9 @@ function conclude(
   if (results.length === 0 && timedOut)
     return answerWithoutServer(
       base,
-      'rate_limited',
+      'own_limit',
       'the limits of this service toward the mail host held the question back until time was up',
+      RETRY_MS,
     )
   if (results.length === 0)
     return answerWithoutServer(

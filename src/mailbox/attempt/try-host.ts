@@ -1,3 +1,4 @@
+import { LimitError } from '../../base/limiter.ts'
 import type { Stage } from '../../net/smtp/reply.ts'
 import { UNKNOWN_PROVIDER } from '../provider/provider.ts'
 import { anotherSourceMayHelp, isAboutRecipient, type Reason, reasonRow } from '../reasons.ts'
@@ -48,6 +49,7 @@ export async function tryHost(
       : { release: await acquireSlot(ctx.signal) }
   } catch (error) {
     if (ctx.signal.aborted) return undefined
+    if (error instanceof LimitError) return { held: tooMany(error) }
     throw error
   }
   let unused: Slot | undefined = slot
@@ -63,6 +65,12 @@ export async function tryHost(
     if (unused) await abandon(unused)
   }
 }
+
+const tooMany = ({ message, retryAfterMs }: LimitError): Held => ({
+  reason: 'own_limit',
+  message: `the limits of this service toward the mail host: ${message}`,
+  retryAfterMs: Math.max(retryAfterMs, 1_000),
+})
 
 /** The limits toward the provider of a destination. */
 function limitsOf(destination: Destination): ProviderLimits & { readonly maxConnections: number } {
@@ -106,7 +114,7 @@ async function waitForRate(
   const withinMs = query.deadlineMs() - ctx.now()
   try {
     const hold = await state.limits.waitForRate({ source, provider: limits.key, perMinute }, ctx.signal, withinMs)
-    return hold ? { held: { reason: 'rate_limited', ...hold } } : 'now'
+    return hold ? { held: { reason: 'own_limit', ...hold } } : 'now'
   } catch (error) {
     if (ctx.signal.aborted) return undefined
     throw error
@@ -115,7 +123,7 @@ async function waitForRate(
 
 function heldBy({ ctx, source }: SourcePass, { why, untilMs, trialEnded }: Unavailable): Held {
   return {
-    reason: 'source_blocked',
+    reason: trialEnded === undefined ? 'source_blocked' : 'own_limit',
     message: `every source address rests; ${source ?? 'the default address'} ${why}`.slice(0, 512),
     retryAfterMs: Math.max(0, untilMs - ctx.now()),
     ...(trialEnded && { trialEnded }),

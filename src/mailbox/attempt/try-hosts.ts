@@ -28,10 +28,11 @@ export async function tryHosts(
   const queue: { readonly source: Source; readonly after?: Promise<void> }[] = query.sources.map((source) => ({
     source,
   }))
-  let soonest: Held | undefined
+  const holds = new Map<Source, Held>() // the latest of each source
   for (let next = queue.shift(); next; next = queue.shift()) {
     const { source, after } = next
-    if (after && !(await isOver(after, ctx.signal))) return soonest
+    if (after && !(await isOver(after, ctx.signal))) break
+    holds.delete(source)
     const family = source === undefined ? undefined : familyOf(source)
     if (family !== undefined && exhausted.has(family)) continue
     const reachable = destinations.filter(({ address }) => family === undefined || familyOf(address) === family)
@@ -46,14 +47,14 @@ export async function tryHosts(
       isLastSource: queue.length === 0,
     })
     if (held?.trialEnded) queue.push({ source, after: held.trialEnded })
-    if (held && !(soonest && soonest.retryAfterMs <= held.retryAfterMs)) soonest = held
+    if (held) holds.set(source, held)
     const last = decisive(results.slice(before))
-    if (ctx.signal.aborted || results.length >= MAX_DIALOGUES) return soonest
+    if (ctx.signal.aborted || results.length >= MAX_DIALOGUES) break
     if (!last || anotherSourceMayHelp(last.verdict.reason, state.identity.heloFollowsSource)) continue
-    if (family === undefined || nextStep(last) === 'stop') return soonest
+    if (family === undefined || nextStep(last) === 'stop') break
     exhausted.add(family) // RFC 5321 §5.1: the addresses of the other family are still to be tried
   }
-  return soonest
+  return [...holds.values()].toSorted((a, b) => a.retryAfterMs - b.retryAfterMs)[0]
 }
 
 async function isOver(work: Promise<void>, signal: AbortSignal): Promise<boolean> {

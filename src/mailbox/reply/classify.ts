@@ -45,7 +45,8 @@ function accepted(stage: Stage, code: number, provider: Provider | undefined): R
 }
 
 const counts = (row: ReplyRow, stage: Stage, code: number): boolean =>
-  (row.stage === 'any' || RECIPIENT_STAGES.includes(stage)) && (!row.permanent || code >= 500)
+  (row.stage === 'any' || RECIPIENT_STAGES.includes(stage)) &&
+  (row.codes === 'any' || row.codes === (code >= 500 ? '5xx' : '4xx'))
 
 function withRetry(verdict: Omit<Verdict, 'retryAfterMs'>, reply: Reply): Verdict {
   const { temporary, defaultRetryMs } = reasonRow(verdict.reason)

@@ -1,9 +1,16 @@
 import { type ReplyRow, rows } from './row.ts'
 
-const us = rows('any', false)
+const us = rows('any', 'any')
+const usForNow = rows('any', '4xx')
 
 /** Step 1: refusals of how we come: TLS, reverse DNS, greylisting, our sender, our HELO. */
 export const ABOUT_US: readonly ReplyRow[] = [
+  usForNow(
+    'temporary_failure',
+    /\b4\.4\.\d{1,3}\b.{0,300}\b(?:tenant|attr\d{1,3}|mail-enabled|office 365 region)\b/,
+    'Microsoft 365',
+    '451 4.4.4 Mail received as unauthenticated, incoming to a recipient domain configured in a hosted tenant which has no mail-enabled subscriptions. ATTR5 [DB5EUR03FT010.eop-EUR03.prod.protection.outlook.com]',
+  ),
   us(
     'tls_required',
     /\b(?:must|need to|should) (?:issue|use|send) (?:a |an )?(?:starttls|tls|ssl|encrypt)/,
@@ -67,6 +74,12 @@ export const ABOUT_US: readonly ReplyRow[] = [
     'milters',
     '451 4.7.1 First contact from this host, please try again later',
   ),
+  usForNow(
+    'greylisted',
+    /\bpolic(?:y|ies) (?:rejection|restriction|reject)\b[\W_]{0,6}(?:please )?(?:try|retry|come back)\b.{0,20}$/,
+    'postfix-policyd',
+    '450 4.7.1 <user@example.org>: Recipient address rejected: Policy Rejection- Please try later.',
+  ),
   us(
     'greylisted',
     /^(?:4\d\d )?4\.7\.\d{1,3} <?>?:? ?(?:recipient address rejected: )?(?:please )?(?:try|retry) again later\.?$/,
@@ -88,6 +101,14 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
 
   us(
+    // Before HELO: the explanation tells of a HELO or MAIL FROM of theirs toward our server.
+    'sender_refused',
+    /\bcall(?:back|out) (?:setup |verification |verify )?(?:failed|failure|rejected|refused|timed out)|\bfailed while verifying\b|\bsender verif(?:y|ication) fail|\bsender callout/,
+    'Exim',
+    '550-Callback setup failed while verifying <verify@probe.example> 550-(result of an earlier callout reused). 550-The initial connection, or a HELO or MAIL FROM:<> command was 550-rejected. Refusing MAIL FROM:<> does not help fight spam, disregards 550-RFC requirements, and stops you from receiving standard bounce 550-messages. 550 Sender verify failed',
+  ),
+
+  us(
     'helo_refused',
     /\b(?:helo|ehlo)\b/,
     'Postfix',
@@ -97,7 +118,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
 
   us(
     'sender_refused',
-    /\bsend(?:er|ing)(?:'s|s)?\b(?: e-?mail| mail| envelope)? ?(?:address|domain|addr)?\b.{0,40}\b(?:reject|refus|denied|block|invalid|unknown|not (?:allowed|accepted|permitted|exist|found|valid|authori[sz]ed|local)|does ?n[o']t|cannot|could not|unresolv|undeliverable|unrout|suspended|disabled|forbidden|required)/,
+    /\bsend(?:er|ing)(?:'s|s)?\b(?: e-?mail| mail| envelope)? ?(?:address|domain|addr)?\b.{0,40}\b(?:reject|refus|denied|block|invalid|unknown|not (?:allowed|accepted|permitted|exist|found|valid|authori[sz]ed|local)|does ?n[o']t|cannot|could not|must|unresolv|undeliverable|unrout|suspended|disabled|forbidden|required)/,
     'Postfix',
     '550 5.1.8 <verify@probe.example>: Sender address rejected: Domain not found',
   ),
@@ -109,15 +130,21 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\bsender verif(?:y|ication)\b|\bverif(?:y|ication)(?: of)? (?:the |your )?sender|verification failed for/,
+    /\bsender verif(?:y|ication)\b|\bverif(?:y|ication)(?: of)? (?:the |your )?sender|(?<!recipient |recipient address )verification failed for/,
     'Exim',
     '550-Verification failed for <verify@probe.example> 550-The mail server could not deliver mail to verify@probe.example. The account or domain may not exist. 550 Sender verify failed',
   ),
   us(
     'sender_refused',
-    /\b(?:return|reverse).?path\b|\benvelope.?from\b|\bmail from\b.{0,40}(?:reject|refus|denied|invalid|not |must|unknown)|\bin (?:the )?(?:mail from|sender|envelope)\b|\breturn address|domain of sender|purported responsible|\bcall(?:back|out)\b|invalid dns (?:mx|a)\b|your (?:e-?mail |mail |sender |sending )?(?:address|domain)\b.{0,40}\b(?:reject|refus|denied|invalid|unknown|does ?n[o']t|is ?n[o']t|cannot|could not|black|block)/,
+    /\b(?:return|reverse).?path\b|\benvelope.?from\b|\bmail from\b(?! \[?(?:\d{1,3}\.){3}).{0,40}(?:reject|refus|denied|invalid|not |must|unknown)|\bin (?:the )?(?:mail from|sender|envelope)\b|\breturn address|domain of sender|purported responsible|\bcall(?:back|out)\b|invalid dns (?:mx|a)\b|your (?:e-?mail |mail |sender |sending )?(?:address|domain)\b.{0,40}\b(?:reject|refus|denied|invalid|unknown|does ?n[o']t|is ?n[o']t|cannot|could not|black|block)/,
     'Exim',
     '550 Callback setup failed while verifying <verify@probe.example>',
+  ),
+  us(
+    'sender_refused',
+    /\bvalid mx for (?:the )?sender|\bmx (?:record )?(?:of|for) (?:the |your )?send|\bsender not auth?|\bsender\b.{0,20}\bviolat/,
+    'qmail with chkuser',
+    "553 5.1.8 sorry, can't find a valid MX for sender domain (#5.1.8 - chkuser)",
   ),
   us(
     'sender_refused',

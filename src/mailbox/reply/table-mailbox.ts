@@ -1,15 +1,33 @@
 import { type ReplyRow, rows } from './row.ts'
 
-const now = rows('recipient', false)
-const forGood = rows('recipient', true)
+const now = rows('recipient', 'any')
+const forGood = rows('recipient', '5xx')
 
 /** Read before all others: the codes are unmistakable, and their texts speak of the sender. The mailbox exists and takes no mail from outside. */
 export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
   forGood(
     'recipient_restricted',
-    /\b5\.7\.13[346]\b|sendernotauthenticatedfor|resolver\.rst\.authrequired|not permitted to .{0,30}from outside|only accepts? (?:mail|messages) from (?:people|senders|members) (?:in|inside|within)/,
-    'Microsoft 365',
+    /\b5\.7\.1(?:2|24|29|3[3-6])\b|sendernotauthenticatedfor|resolver\.rst\.(?!\w{0,20}size)\w/,
+    'Microsoft 365, Exchange',
     '550 5.7.133 RESOLVER.RST.SenderNotAuthenticatedForGroup; authentication required; Delivery restriction check failed because the sender was not authenticated when sending to this group',
+  ),
+  forGood(
+    'recipient_restricted',
+    /\ballowed senders list|\bdelivery to this (?:address|recipient|group|mailbox) is restricted|\bnot permitted to .{0,30}from outside|\bonly accepts? (?:e-?mails?|mail|messages) from (?:people|senders|members|users|addresses|authenticated|internal|its|the|within|inside)|\b(?:does not|doesn't|do not|not) accept (?:e-?mails?|mail|messages) from (?:outside|external|the internet|non-?members|outsiders)/,
+    'Microsoft 365',
+    "550 5.7.124 RESOLVER.RST.SenderNotInAllowedSendersList; the sender isn't in the recipient's allowed senders list",
+  ),
+  forGood(
+    'recipient_restricted',
+    /\bgroup you tried to contact\b|\bpermission to (?:post|send|e-?mail|write)\b.{0,40}\b(?:group|list|recipient|mailbox|address)|\b(?:not allowed|not permitted|not authori[sz]ed) to (?:post|send(?: mail| messages)?|write) to (?:this|the|that) (?:group|mailing list|list|distribution)/,
+    'Google Groups',
+    '550-5.7.1 The group you tried to contact (team) may not exist, or you may not 550-5.7.1 have permission to post messages to the group. 550 5.7.1 https://support.google.com/a/answer/168383 a1si1 - gsmtp',
+  ),
+  forGood(
+    'recipient_restricted',
+    /\bonly (?:members|subscribers|moderators|owners|staff|internal (?:users|senders)|authenticated (?:users|senders))\b.{0,30}\b(?:may|can|are allowed to) (?:post|send|write)|\baccepts? (?:mail|e-?mails?|messages) from \w{1,20} only\b|\b(?:closed|members-only|private|internal) (?:mailing list|list|group)\b|\b(?:internal use|internal (?:mail|recipients?|users?|address(?:es)?)) only\b|\bexternal (?:senders?|mail|e-?mail) (?:is |are )?(?:not (?:allowed|accepted|permitted)|rejected|refused)/,
+    'Mailman, ezmlm, Sympa',
+    '550 5.7.2 Sorry, only subscribers may post to this list (#5.7.2)',
   ),
 ]
 
@@ -22,10 +40,18 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
     '450 4.7.3 Organization queue quota exceeded. [outlook.com]',
   ),
   now(
+    // A quota in time, or of a sender, is a limit on us.
     'rate_limited',
-    /\b(?:hourly|daily|sending|message|connection|rate|delivery|outbound|per.?hour) (?:rate )?quota\b|quota\b.{0,30}\bper (?:hour|day|minute)/,
-    'shared hosts',
-    '550 Message quota exceeded: daily quota of your address is used up',
+    /\b(?:hourly|daily|weekly|monthly|per.?(?:hour|day|minute)|sending|senders?|outgoing|outbound)(?: \w{1,12}){0,2} quota\b|\bquota\b.{0,40}\b(?:per|an|a|this) (?:hour|day|minute|month)|\bthrottl\w{0,4}\b.{0,60}\bquota|\bquota\b.{0,60}\bthrottl|\bquota\b.{0,40}\b(?:for|of|from|by) (?:the |your |this |that )?(?:\S{1,24} )?(?:sender|sending|host|client|ip|connection|sasl|network|source)\b/,
+    'cluebringer (policyd)',
+    '554 5.7.1 Hourly recipients quota exceeded for host 192.0.2.1',
+  ),
+  now(
+    // A quota of messages, recipients or hosts, and one with a policy code, unless a mailbox, a user or storage is named.
+    'rate_limited',
+    /^(?!.{0,4096}(?:\b(?:mail ?box|in-?box|maildir|mail folder|users?|account|storage|disk|space|[45]\.2\.[12])\b)).{0,4096}(?:\b(?:messages?|mails|e-?mails|recipients|rcpts?|connections?|rate|deliver(?:y|ies)|sessions?|hosts?|ip|client|policy)(?: (?:count|rate|limit|volume|address))? quota\b|\bquota of (?:messages|mails|e-?mails|recipients|connections|hosts)|\bexceed\w{0,3} your\b.{0,30}\bquota|\b[45]\.7\.\d{1,3}\b.{0,300}\bquota)/,
+    'iRedAPD, policyd',
+    '450 4.7.1 <user@example.org>: Recipient address rejected: Policy rejection; Message count quota exceeded; try again later',
   ),
 
   now(
@@ -123,7 +149,7 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   ),
   now(
     'recipient_throttled',
-    /\b(?:recipient|user|mailbox|account)\b.{0,40}\bexceeded\b.{0,40}\b(?:rate|number of messages|messages? per|limit)|too many (?:recent )?messages\b(?!.{0,30}\b(?:connection|session|from))|deferred due to excessive volume/,
+    /\b(?:recipient(?! address rejected)|user|mailbox|account)\b.{0,40}\bexceeded\b.{0,40}\b(?:rate|number of messages|messages? per|limit)|too many (?:recent )?messages\b(?!.{0,30}\b(?:connection|session|from))|deferred due to excessive volume/,
     'Yandex, iCloud, Comcast',
     '450 4.2.1 The recipient has exceeded message rate limit. Try again later.',
   ),
@@ -187,5 +213,19 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
     /(?:アカウント|メールボックス|ユーザ).{0,20}(?:停止|無効|凍結)|(?:帐号|账号|帐户|账户|邮箱|用户|帳號|信箱|用戶).{0,10}(?:禁用|停用|冻结|锁定|注销|凍結|封禁|鎖定)|(?:konto|skrzynk)\S{0,3}\b.{0,30}\b(?:zablokowan|nieaktywn|wy[lł][aą]czon)/,
     'Japanese, Chinese, Polish hosts',
     '550 5.2.1 该用户已被禁用',
+  ),
+
+  forGood(
+    // Hedged, and then a list of other causes: what is refused is the recipient.
+    'mailbox_not_found',
+    /^(?!.{0,4096}\b(?:your (?:ip|server|host|mta|network|mail ?server|e-?mail|address|domain)|sender|client|dnsbl|rbl)\b).{0,4096}\b(?:account|user|mailbox|recipient|address|in-?box|alias|e-?mail)(?:s|es)?(?: or domain)? (?:may|might|could|probably|possibly|does probably) (?:not (?:exist|be (?:valid|found|correct))|no longer (?:exist|be)|be (?:invalid|incorrect|misspelled|mistyped|non-?existent))/,
+    'cPanel (Exim)',
+    '550-"The mail server could not deliver mail to user@example.org. 550-The account or domain may not exist, they may be blacklisted, or missing 550 the proper dns entries."',
+  ),
+  forGood(
+    'mailbox_not_found',
+    /^(?!.{0,4096}\b(?:your (?:ip|server|host|mta|network|mail ?server|e-?mail|address|domain)|sender|client|dnsbl|rbl)\b).{0,4096}(?:\b(?:recipient|user|mailbox|account|address)(?:s|es)?\b.{0,30}\b(?:can ?not|can't|could not|couldn't) be (?:verified|validated|confirmed|resolved|identified)\b|\b(?:can ?not|can't|could not|couldn't|unable to|failed to) (?:verify|validate|confirm|resolve|identify) (?:the |this |that )?(?:recipient|user|mailbox|account|rcpt)|\brecipient (?:address )?(?:verify|verification|validation) fail)/,
+    'cPanel (Exim)',
+    '550-The recipient cannot be verified.  Please check all recipients of this 550 message to verify they are valid.',
   ),
 ]

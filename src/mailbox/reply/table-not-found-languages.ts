@@ -1,6 +1,6 @@
 import { type ReplyRow, rows } from './row.ts'
 
-const gone = rows('recipient', true)
+const gone = rows('recipient', '5xx')
 
 /** Step 6 in other languages: no such mailbox. */
 export const NOT_FOUND_ABROAD: readonly ReplyRow[] = [

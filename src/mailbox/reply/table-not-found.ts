@@ -1,7 +1,7 @@
 import { type ReplyRow, rows } from './row.ts'
 
-const gone = rows('recipient', true)
-const relay = rows('recipient', false)
+const gone = rows('recipient', '5xx')
+const relay = rows('recipient', 'any')
 
 /** Steps 6 and 7: no such mailbox, no such domain, no mail here, and relaying denied. Only what names its subject counts. */
 export const NOT_FOUND: readonly ReplyRow[] = [
@@ -26,31 +26,31 @@ export const NOT_FOUND: readonly ReplyRow[] = [
 
   gone(
     'mailbox_not_found',
-    /\bno such (?:an? |local |valid |e-?mail |mail |smtp )?(?:user|recipient|mailbox|mail box|account|address|addressee|person|customer|e-?mail|alias|name|member|inbox|subscriber|receiver|id)\b|\bnosuchuser\b/,
+    /\bno such (?:an? |local |valid |e-?mail |mail |smtp )?(?:users?|recipients?|mailbox(?:es)?|mail box|accounts?|address(?:es)?|addressees?|person|customer|e-?mail|alias|name|member|inbox|subscriber|receiver|id)\b|\bnosuchuser\b/,
     'Exim, Yandex',
     '550 5.7.1 No such user!',
   ),
   gone(
     'mailbox_not_found',
-    /\b(?:unknown|unkown|unknow|unregistered|unrecogni[sz]ed|nonexistent|non-?existant|non-existent|inexistent|undefined) (?:or illegal |or invalid |local |e-?mail |mail |to |recipient |mailbox |virtual )?(?:user(?! agent)|recipient|mailbox|account|address|addressee|alias|local.?part|destination|customer|person|e-?mail|receiver|rcpt|name|id)/,
+    /\b(?:unknown|unkown|unknow|unregistered|unrecogni[sz]ed|nonexistent|non-?existant|non-existent|inexistent|undefined) (?:or illegal |or invalid |local |e-?mail |mail |to |recipient |mailbox |virtual )?(?:users?(?! agent)|recipients?|mailbox(?:es)?|accounts?|address(?:es)?|addressee|alias|local.?part|destination|customer|person|e-?mail|receiver|rcpt|name|id)/,
     'Qmail, docomo',
     '550 Unknown user user@example.jp',
   ),
   gone(
     'mailbox_not_found',
-    /\b(?:user|recipient|mailbox|account|address|addressee|alias|username|user ?name|customer|person|e-?mail|local.?part|receiver|subscriber)(?: name| address| id)?[\s:<>"'(),.\][-]{1,8}(?:\S{1,64} )?(?:is |was |are |has been )?(?:unknown|unkown|unrecogni[sz]ed|not known|unregistered|not registered|non-?existent|nonexistant|inexistent)\b/,
+    /\b(?:users?|recipients?|mailbox(?:es)?|accounts?|address(?:es)?|addressees?|alias|username|user ?name|customer|person|e-?mail|local.?part|receiver|subscriber)(?: name| address| id)?[\s:<>"'(),.\][-]{1,8}(?:\S{1,64} )?(?:is |was |are |has been )?(?:unknown|unkown|unrecogni[sz]ed|not known|unregistered|not registered|non-?existent|nonexistant|inexistent)\b/,
     'Postfix',
     '550 5.1.1 <user@example.co.jp>: Recipient address rejected: User unknown in virtual mailbox table',
   ),
   gone(
     'mailbox_not_found',
-    /\b(?:user|recipient|mailbox|account|address|addressee|alias|username|customer|person|e-?mail|inbox|receiver|subscriber|member)\b.{0,60}\b(?:does not|doesn't|doesnt|dosn't|dosen't|do not|don't|did not|not|no longer|never) (?:currently |seem to |appear to |yet |actually )?exists?\b/,
+    /\b(?:users?|recipients?|mailbox(?:es)?|accounts?|address(?:es)?|addressees?|alias|username|customer|person|e-?mail|inbox|receiver|subscriber|member)\b.{0,60}\b(?:does not|doesn't|doesnt|dosn't|dosen't|do not|don't|did not|not|no longer|never) (?:currently |seem to |appear to |yet |actually )?exists?\b/,
     'Gmail',
     "550-5.1.1 The email account that you tried to reach does not exist. Please try double-checking the recipient's email address for typos or unnecessary spaces. Learn more at https://support.google.com/mail/ - gsmtp",
   ),
   gone(
     'mailbox_not_found',
-    /\b(?:user|recipient|mailbox|account|address|addressee|alias|username|customer|person|e-?mail|inbox|receiver|subscriber|member)\b.{0,40}\b(?:not|cannot be|can not be|could not be|couldn't be|can't be|wasn't|was not|not be|never) (?:found|located|identified|recogni[sz]ed|matched)\b|\brecipientnotfound\b|\bresolver\.adr\./,
+    /\b(?:users?|recipients?|mailbox(?:es)?|accounts?|address(?:es)?|addressees?|alias|username|customer|person|e-?mail|inbox|receiver|subscriber|member)\b.{0,40}\b(?:not|cannot be|can not be|could not be|couldn't be|can't be|wasn't|was not|not be|never) (?:found|located|identified|recogni[sz]ed|matched)\b|\brecipientnotfound\b|\bresolver\.adr\./,
     'Exchange, Rackspace',
     '550 5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found by SMTP address lookup',
   ),
@@ -62,13 +62,13 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'mailbox_not_found',
-    /\b(?:invalid|illegal|bad|incorrect|wrong|unrouteable|unroutable|undeliverable|malformed|non-?local|misspelled) (?:or unknown |or inactive |final |destination |local |e-?mail |mail |recipient |mailbox |user |smtp |forwarding )?(?:recipient|mailbox|user|address|addresses|username|account|local.?part|receiver|rcpt|alias|addressee|e-?mail)\b/,
+    /\b(?:invalid|illegal|bad|incorrect|wrong|unrouteable|unroutable|undeliverable|malformed|non-?local|misspelled) (?:or unknown |or inactive |final |destination |local |e-?mail |mail |recipient |mailbox |user |smtp |forwarding )?(?:recipients?|mailbox(?:es)?|users?|address(?:es)?|usernames?|accounts?|local.?part|receivers?|rcpts?|alias(?:es)?|addressees?|e-?mails?)\b/,
     'Exim',
     '550 Unrouteable address',
   ),
   gone(
     'mailbox_not_found',
-    /\b(?:user|recipient|mailbox|account|address|addressee|username|e-?mail|receiver)(?: name| address| id)?[\s:<>"'(),.\][-]{1,8}(?:is |was |are |has been )?(?:invalid|not valid|not a valid|incorrect|no longer (?:available|here|with|at|exists?)|not listed|not local|not a local|marked as invalid|not (?:available|present|defined|hosted) (?:here|on this|at this|in this)|rejected as invalid|not (?:here|in (?:our|the|this|my)))\b/,
+    /\b(?:users?|recipients?|mailbox(?:es)?|accounts?|address(?:es)?|addressees?|username|e-?mail|receiver)(?: name| address| id)?[\s:<>"'(),.\][-]{1,8}(?:is |was |are |has been )?(?:invalid|not valid|not a valid|incorrect|no longer (?:available|here|with|at|exists?)|not listed|not local|not a local|marked as invalid|not (?:available|present|defined|hosted) (?:here|on this|at this|in this)|rejected as invalid|not (?:here|in (?:our|the|this|my)))\b/,
     'Proofpoint',
     '550 5.7.1 <user@example.com>: Recipient address rejected: User email address is marked as invalid.',
   ),
@@ -80,7 +80,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'mailbox_not_found',
-    /\b5\.4\.1 (?:\[?\]?:? ?)recipient address rejected: access denied|recipient address rejected: access denied\b.{0,40}\b(?:as\(\d|protection\.outlook|eur\d\d|nam\d\d)/,
+    /\b5\.4\.1 (?:\[?\]?:? ?)(?:all )?recipient address(?:es)? rejected ?: ?access denied|recipient address(?:es)? rejected ?: ?access denied\b.{0,40}\b(?:as\(\d|protection\.outlook|eur\d\d|nam\d\d)/,
     'Microsoft 365 edge blocking',
     '550 5.4.1 [user@example.org]: Recipient address rejected: Access denied. AS(201806281) [DB5EUR01FT012.eop-EUR01.prod.protection.outlook.com]',
   ),

@@ -1,8 +1,9 @@
 import { type ReplyRow, rows } from './row.ts'
 
-const any = rows('any', false)
-const recipient = rows('recipient', false)
-const forGood = rows('recipient', true)
+const any = rows('any', 'any')
+const recipient = rows('recipient', 'any')
+const forGood = rows('recipient', '5xx')
+const forNow = rows('any', '4xx')
 
 /** Step 5: refusals of our address, its reputation, our rate, or what is sent; and faults of the server in words. */
 export const ABOUT_SOURCE: readonly ReplyRow[] = [
@@ -31,6 +32,18 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
     /\breputation\b|refused to talk to me/,
     'Microsoft 365',
     '451 4.7.650 The mail server [192.0.2.25] has been temporarily rate limited due to IP reputation. For e-mail delivery information, see https://postmaster.live.com (S3113)',
+  ),
+  any(
+    'source_blocked',
+    /\btoo (?:many|much) spams?\b|\bspams? (?:\w{1,12} ){0,2}from (?:your|this|the) (?:ip|host|server|network|address|mta)|\bunusual (?:sending |traffic |mail |outgoing |email )?(?:activity|pattern|behaviou?r)|\bsuspicious (?:sending |traffic )?activity/,
+    'Free, Zoho',
+    '421 Too many spams from your IP (192.0.2.1), please visit http://postmaster.free.fr/',
+  ),
+  any(
+    'rate_limited',
+    /\b(?:hourly|daily|weekly) (?:\w{1,12} ){0,3}limit|\b(?:max(?:imum)?|limit\w{0,2}|more than|at most|exceed\w{0,3})\b.{0,40}\b(?:requests?|messages?|mails?|e-?mails?|recipients?|rcpts?|connections?|deliver(?:y|ies)|attempts?|sessions?|commands?)\b.{0,15}(?:\b(?:per|every|an?)|\/) ?(?:second|sec|minute|min|hour|day|session)\b/,
+    'postfwd',
+    '450 4.7.1 <user@example.org>: Recipient address rejected: sorry, max 10 requests per minute exceeded (rate)',
   ),
   any(
     'rate_limited',
@@ -71,6 +84,12 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'source_blocked',
+    /\b(?:from|by) (?:your |the |this )?(?:ip |host |server |address |network |client ){0,2}\[?(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]{1,4}:[0-9a-f:]{2,40})\]?.{0,60}\b(?:block|reject|refus|denied|banned|not (?:accepted|allowed|permitted|welcome)|suspended)|\b(?:block|reject|refus|denied|ban)\w{0,4}\b.{0,30}\bfrom \[?(?:\d{1,3}\.){3}\d{1,3}|(?:^|[\s[(])(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]{1,4}:[0-9a-f:]{2,40})[\])]{0,2} (?:is |was |has been )?(?:currently |temporarily |permanently ){0,2}(?:block|reject|refus|banned|denied)/,
+    'Verizon',
+    "571 Email from 192.0.2.1 is currently blocked by Verizon Online's anti-spam system. The email sender or Email Service Provider may visit http://www.verizon.net/whitelist",
+  ),
+  any(
+    'source_blocked',
     /\bip\b.{0,50}\b(?:block|denied|refus|reject|not (?:allowed|accepted|permitted)|forbidden|listed|blokir)|\b(?:blocked?|denied|refused?|reject\w{0,3}|invalid|bad|listed)\b.{0,20}\bip\b|connections? (?:will )?(?:not (?:be )?accepted|refused|rejected|denied)|(?:host|network|server|client)\b.{0,25}\b(?:not allowed|not permitted|forbidden|blocked|rejected|refused)|access (?:from|to)\b.{0,40}\b(?:blocked|denied)|server access\b.{0,40}\bforbidden|not allowed to (?:send|connect|talk)|may not be mail exchanger/,
     'Yahoo',
     '553 5.7.1 [BL21] Connections will not be accepted from 192.0.2.1, because the ip is in a list; see http://postmaster.yahoo.com/550-bl23.html',
@@ -100,6 +119,19 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
     'Barracuda',
     '550 permanent failure for one or more recipients (user@example.com:blocked)',
   ),
+  recipient(
+    // "Relay" in a sentence about policy; with words for a missing mailbox, these decide.
+    'relay_denied',
+    /^(?!.{0,4096}\b(?:no such|unknown|open relay|not exist|not found)\b).{0,4096}(?:\brelay(?:ing|ed|s)?\b.{0,40}\b(?:denied|not (?:permitted|allowed|authori[sz]ed|possible|accepted)|prohibited|disallowed|forbidden|refused|disabled|rejected|restricted|blocked|violat)|\b(?:polic(?:y|ies)|prohibit\w{0,4}|refus\w{0,3}|den(?:y|ies)|reject\w{0,3}|disallow\w{0,3})\b.{0,30}\brelay)/,
+    'Domino',
+    '554 Relay rejected for policy reasons.',
+  ),
+  forNow(
+    'temporary_failure',
+    /\bpolic(?:y|ies)\b.{0,80}\b(?:try|retry|come back|resend|again|later)\b|\b(?:try|retry|again|later)\b.{0,40}\bpolic(?:y|ies)\b/,
+    'milters',
+    '451 4.7.1 Local policy, please try again later',
+  ),
   any(
     'policy',
     /\bpolic(?:y|ies)\b|\b(?:directory|dictionary) (?:harvest|attack)|\bharvesting\b|\bbackscatter|\bprobing\b|administrative(?:ly)? prohibit|prohibited|mailpolicy|\bmspam|envelope blocked/,
@@ -108,7 +140,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'policy',
-    /\b(?:spam|ube|uce|junk|phish\w{0,4}|virus\w{0,2}|malware|spammer|spammy|unsolicited|suspicious|suspected)\b|mcspam/,
+    /\b(?:spams?|ube|uce|junk|phish\w{0,4}|virus\w{0,2}|malware|spammer|spammy|unsolicited|suspicious|suspected)\b|mcspam/,
     'Free',
     '550 spam detected',
   ),
