@@ -22,7 +22,7 @@ function isCached({ reason, catchAll, provider }: MailboxAnswer): boolean {
   if (cached !== 'when_conclusive') return cached === 'yes'
   // With the catch-all question open, only where the provider's row leaves it open.
   const row = provider === undefined ? undefined : providerById(provider)
-  return catchAll !== null || row?.secondRcpt === 'hurts' || row?.tells === 'nothing'
+  return catchAll !== null || row?.probe === 'never' || row?.tells === 'nothing'
 }
 
 /** The cache of one verifier: conclusive answers for an hour, at most 50,000 and 32 MiB. */

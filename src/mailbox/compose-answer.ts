@@ -48,9 +48,8 @@ export function answerOf(base: AnswerBase, results: readonly DialogueResult[]): 
   const decided = decisive(results)
   if (!decided) return answerWithoutServer(base, 'timeout', 'time ran out before a mail server could be asked')
   const { verdict, reply, plan } = decided
-  const taken = verdict.reason === 'mailbox_exists'
   const catchAll = decided.catchAll ?? plan.catchAll ?? null
-  const reason = taken && catchAll === true ? 'accept_all' : verdict.reason
+  const reason = reasonOf(decided)
   const code = reply?.code ?? 0
   return {
     ...shared(base, results),
@@ -67,6 +66,14 @@ export function answerOf(base: AnswerBase, results: readonly DialogueResult[]): 
     ...(decided.tls && { tls: { ...decided.tls, chain: [] } }), // the certificates themselves are not kept
     ...(verdict.retryAfterMs !== undefined && { retryAfterMs: verdict.retryAfterMs }),
   }
+}
+
+/** The reason of a dialogue with what is known of catch-all. Where that decides and is not known, an accepted RCPT tells nothing. */
+function reasonOf({ plan, verdict, catchAll }: Pick<DialogueResult, 'plan' | 'verdict' | 'catchAll'>): Reason {
+  if (verdict.reason !== 'mailbox_exists') return verdict.reason
+  const known = catchAll ?? plan.catchAll
+  if (known === true) return 'accept_all'
+  return known === undefined && plan.provider?.probe === 'own_session' ? 'unverifiable_provider' : 'mailbox_exists'
 }
 
 const shared = (base: AnswerBase, results: readonly DialogueResult[]) => ({
@@ -98,7 +105,7 @@ const attemptOf = ({
   code: reply?.code ?? 0,
   ...(reply?.enhanced !== undefined && { enhancedCode: reply.enhanced }),
   message,
-  reason: verdict.reason === 'mailbox_exists' && (catchAll ?? plan.catchAll) === true ? 'accept_all' : verdict.reason,
+  reason: reasonOf({ plan, verdict, catchAll: catchAll ?? null }),
   durationMs,
 })
 

@@ -70,7 +70,7 @@ const fault = (faultRank: number): Rest => ({ ...server, faultRank })
 const TABLE = {
   mailbox_exists: row('accepted', 'deliverable', 'evidence', { ...recipient, cached: 'when_conclusive' }),
   accept_all: row('catch_all', 'risky', 90, recipient),
-  unverifiable_provider: row('accepted', 'unknown', 0, recipient),
+  unverifiable_provider: row('accepted', 'unknown', 0, { ...recipient, cached: 'when_conclusive' }),
   mailbox_not_found: row('rejected', 'undeliverable', 'evidence', absent),
   mailbox_disabled: row('rejected', 'undeliverable', 95, absent),
   domain_not_found: row('rejected', 'undeliverable', 100, domain),

@@ -5,6 +5,7 @@ import { labCtx } from '../../test/lab/world.ts'
 import { domain } from '../names/domain.ts'
 import { email } from '../names/email.ts'
 import { ip } from '../names/ip.ts'
+import { DnsError } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 import { presentVerification } from './present.ts'
 import type { Verification, VerifyInput } from './verification.ts'
@@ -260,6 +261,14 @@ describe('what the DNS says becomes a result', () => {
     expect(words(v)).toBe(expected)
     if (v.code === 0) expect([v.mxServer, v.ipUsed, v.attempts]).toEqual(['', '', []])
   })
+  it('believes no NXDOMAIN of a resolver that denies everything', async () => {
+    const denying: Ctx['resolve'] = async (name, type) => {
+      throw new DnsError('resolver_denies_everything', { name, type })
+    }
+    const v = await ask(lab(ONE, { [MX1]: TAKES }, {}, { resolve: denying }))
+    expect([words(v), v.confidence]).toEqual(['unreachable dns_failure unknown null', 0])
+    expect(v.message).toMatch(/the resolver denies everything/)
+  })
   it.each([
     'a',
     'a@',
@@ -493,7 +502,8 @@ describe('providers', () => {
   const at = (host: string): LabZone => ({ 'x.example': { MX: [[10, host]] }, [host]: { A: [MX1] } })
   it.each([
     ['mta5.am0.yahoodns.net', 'accepted unverifiable_provider unknown null', 1], // tells nothing
-    ['x-example.mail.protection.outlook.com', 'accepted mailbox_exists deliverable null', 1], // a second RCPT hurts
+    ['x-example.olc.protection.outlook.com', 'accepted mailbox_exists deliverable null', 1], // a second RCPT hurts
+    ['x-example.mail.protection.outlook.com', 'catch_all accept_all risky true', 2], // in two sessions
     ['aspmx.l.google.com', 'catch_all accept_all risky true', 2], // both in one batch
   ])('%s: %s', async (host, expected, recipients) => {
     const one = lab(at(host), { [MX1]: TAKES_ALL })
@@ -614,6 +624,27 @@ describe('courtesy', () => {
     await ask(rude)
     await ask(rude)
     expect(rude.net.dialled).toHaveLength(2)
+  })
+  it.each<[limit: string, server: LabServer, before: number, retryAfterMs: number, message: RegExp]>([
+    ['the rate', TAKES, 30, 1_000, /at most \d+ recipients a minute/],
+    ['unknown names', {}, 100, 600_000, /pauses toward x.example: more than 30 %/],
+  ])('holds a question back by %s: deferred, own_limit', async (_, server, before, retryAfterMs, message) => {
+    let seconds = 0
+    const clock = (): number => Date.UTC(2026, 0, 2) + (before > 30 ? 1_000 * seconds++ : 0)
+    const one = lab(ONE, { [MX1]: server }, {}, { now: clock })
+    for (let i = 0; i < before; i++) await ask(one, { email: `u${i}@x.example` })
+    const dialled = one.net.dialled.length
+    const v = await ask(one, { email: 'last@x.example' })
+    expect([words(v), one.net.dialled.length - dialled]).toEqual(['deferred own_limit unknown null', 0])
+    expect(v.message).toMatch(message)
+    expect(v.retryAfterMs! > 0 && v.retryAfterMs! <= retryAfterMs).toBe(true)
+  })
+  it('holds a question back when no connection is free before time is up', async () => {
+    const one = lab(ONE, { [MX1]: { banner: '!silence' } })
+    const busy = Array.from({ length: 20 }, (_, i) => ask(one, { email: `u${i}@x.example`, timeoutMs: 300 }))
+    const v = await ask(one, { email: 'last@x.example', timeoutMs: 100 })
+    expect([words(v), v.retryAfterMs, one.net.dialled.length]).toEqual(['deferred own_limit unknown null', 30_000, 20])
+    await Promise.all(busy)
   })
   it('never asks a denied domain', async () => {
     const one = lab(ONE, { [MX1]: TAKES }, { deny: [domain('x.example')] })

@@ -8,7 +8,7 @@ import { lifetimeOf } from '../net/smtp/lifetime.ts'
 import type { Ctx, World } from '../world.ts'
 import { type AnswerCache, answerCache } from './answer-cache.ts'
 import { askMailbox } from './attempt/ask-mailbox.ts'
-import { catchAllCache } from './attempt/catch-all.ts'
+import { catchAllCache, type ProbeAnswer } from './attempt/catch-all.ts'
 import { sessionPool } from './attempt/session-pool.ts'
 import type { VerifierState } from './attempt/state.ts'
 import { addressPart, answerWithoutServer } from './compose-answer.ts'
@@ -67,6 +67,7 @@ export function createVerifier(world: Pick<World, 'now' | 'store' | 'log'>, sett
     sources: sources(world, settings.listed),
     limits: hostLimits(world.now, settings.noCourtesy === true),
     catchAll: catchAllCache(world.now),
+    probes: sharedWork<ProbeAnswer>(),
     port25: port25Monitor(world.now),
     sessions: sessionPool(),
   }

@@ -16,7 +16,4 @@ export const KNOWN_FAILURES: Readonly<Record<string, string>> = {
   'dot-mail': 'mx',
   'dot-beside-good-3': 'mx',
   'cname-apex-builder-4': 'mx',
-  'exo-accept-all': 'mailbox',
-  'm365-all-accepted-a': 'mailbox',
-  'm365-all-accepted-d': 'mailbox',
 }

@@ -4,14 +4,14 @@ import { familyOf, type Ip } from '../../names/ip.ts'
 import { DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import { type AnswerBase, addressPart, answerOf, answerWithoutServer } from '../compose-answer.ts'
-import { UNKNOWN_PROVIDER } from '../provider/provider.ts'
+import { limitsFor } from '../provider/provider.ts'
 import type { Reason } from '../reasons.ts'
 import type { Source } from '../source/sources.ts'
 import type { MailboxAnswer } from '../verification.ts'
 import { type Destination, destinationsOf, familiesOf, providerKeyOf } from './destinations.ts'
 import type { DialogueResult } from './dialogue.ts'
+import type { Held } from './limits.ts'
 import type { VerifierState } from './state.ts'
-import type { Held } from './try-host.ts'
 import { tryHosts } from './try-hosts.ts'
 
 /** A question about one mailbox. */
@@ -134,7 +134,7 @@ function chooseSources(
 ): ChosenSources {
   if (pool === undefined) return { sources: [bindIp], skipped: [] }
   const first = destinations[0]!
-  const { perMinute } = first.provider ?? UNKNOWN_PROVIDER
+  const { perMinute } = limitsFor(first.provider)
   const members: readonly Source[] = pool.length > 0 ? pool : [undefined]
   const { usable, skipped } = state.sources.choose(
     members,

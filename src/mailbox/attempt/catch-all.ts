@@ -2,6 +2,7 @@ import { type TtlCache, ttlCache } from '../../base/ttl-cache.ts'
 import type { Domain } from '../../names/domain.ts'
 import type { Email } from '../../names/email.ts'
 import type { Reply } from '../../net/smtp/reply.ts'
+import type { TranscriptLine } from '../../net/smtp/transcript.ts'
 import { type Reason, reasonRow } from '../reasons.ts'
 
 const CONSONANTS = 'bcdfghjklmnprstvz'
@@ -28,17 +29,22 @@ export function probeResult(reply: Reply, reason: Reason): boolean | null {
 
 const KEPT_MS = 6 * 3_600_000
 
-/** Whether domains accept any mailbox, by domain and mail host, for 6 hours. At most 50,000. */
+/** What a made-up mailbox gave, with the dialogue. */
+export type ProbeAnswer = { readonly catchAll: boolean | null; readonly transcript: readonly TranscriptLine[] }
+
+/** Whether domains accept any mailbox, by domain and mail host or provider. At most 50,000. */
 export type CatchAllCache = {
-  readonly get: (domain: Domain, mxHost: string) => boolean | undefined
-  readonly set: (domain: Domain, mxHost: string, catchAll: boolean) => void
+  /** null: it was asked and is not to be asked again yet, and the answer told nothing. */
+  readonly get: (domain: Domain, key: string) => boolean | null | undefined
+  /** Kept for `ttlMs`, by default 6 hours. */
+  readonly set: (domain: Domain, key: string, catchAll: boolean | null, ttlMs?: number) => void
 }
 
-/** The cache of one verifier. `ttlMs`: how long an answer is kept. */
-export function catchAllCache(now: () => number, ttlMs: number = KEPT_MS): CatchAllCache {
-  const kept: TtlCache<{ readonly catchAll: boolean }> = ttlCache({ maxEntries: 50_000, now })
+/** The cache of one verifier. */
+export function catchAllCache(now: () => number): CatchAllCache {
+  const kept: TtlCache<{ readonly catchAll: boolean | null }> = ttlCache({ maxEntries: 50_000, now })
   return {
-    get: (domain, mxHost) => kept.get(`${domain} ${mxHost}`)?.value.catchAll,
-    set: (domain, mxHost, catchAll) => kept.set(`${domain} ${mxHost}`, { catchAll }, ttlMs),
+    get: (domain, key) => kept.get(`${domain} ${key}`)?.value.catchAll,
+    set: (domain, key, catchAll, ttlMs = KEPT_MS) => kept.set(`${domain} ${key}`, { catchAll }, ttlMs),
   }
 }

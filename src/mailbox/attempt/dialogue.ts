@@ -7,7 +7,7 @@ import { type Reply, type Stage, textOf } from '../../net/smtp/reply.ts'
 import { openSession, type Session, type SessionOptions } from '../../net/smtp/session.ts'
 import type { TranscriptLine } from '../../net/smtp/transcript.ts'
 import type { Ctx } from '../../world.ts'
-import type { Provider } from '../provider/provider.ts'
+import { allowsSecondRcpt, limitsFor, type Provider } from '../provider/provider.ts'
 import { isAboutRecipient, type Reason } from '../reasons.ts'
 import { classify, type Verdict } from '../reply/classify.ts'
 import type { Identity } from '../source/helo.ts'
@@ -141,7 +141,7 @@ async function ask(world: World, identity: Identity, plan: DialoguePlan, session
   const probe = madeUpMailbox(plan.email.domain, world.random)
   const wanted = wantsProbe(plan)
   // With the null reverse-path many servers refuse a second recipient: each RCPT has its own transaction.
-  const batch = wanted && sender !== undefined && plan.provider?.batch === true
+  const batch = wanted && sender !== undefined && limitsFor(plan.provider).probe === 'batch'
   const recipients = batch ? [plan.email, probe] : [plan.email]
   const { mail, rcpt } = await session.transact({ sender, recipients }, world.signal)
   const heard = mail && (!mail.reply || mail.reply.code > 299) ? mail : rcpt[0]
@@ -157,7 +157,7 @@ async function ask(world: World, identity: Identity, plan: DialoguePlan, session
 
 /** Whether to ask a made-up mailbox: not where the answer is known, would tell nothing, or does harm. */
 const wantsProbe = ({ catchAll, provider }: DialoguePlan): boolean =>
-  catchAll === undefined && provider?.secondRcpt !== 'hurts' && provider?.tells !== 'nothing'
+  catchAll === undefined && allowsSecondRcpt(provider) && provider?.tells !== 'nothing'
 
 /** RFC 2920: a recipient without a reply of its own (421, a closed connection) is unknown. */
 const judgeProbe = (heard: Heard | undefined, plan: DialoguePlan): boolean | null =>

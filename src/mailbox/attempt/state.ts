@@ -1,10 +1,11 @@
+import type { ShareWork, Work } from '../../base/share-work.ts'
 import type { Email } from '../../names/email.ts'
 import type { Ctx } from '../../world.ts'
 import type { Identity } from '../source/helo.ts'
 import type { HostLimits } from '../source/host-limits.ts'
 import type { Port25Monitor } from '../source/port25.ts'
 import type { Source, Sources } from '../source/sources.ts'
-import type { CatchAllCache } from './catch-all.ts'
+import type { CatchAllCache, ProbeAnswer } from './catch-all.ts'
 import type { Destination } from './destinations.ts'
 import type { DialogueResult } from './dialogue.ts'
 import type { SessionPool } from './session-pool.ts'
@@ -15,6 +16,8 @@ export type VerifierState = {
   readonly sources: Sources
   readonly limits: HostLimits
   readonly catchAll: CatchAllCache
+  /** Made-up mailboxes that are asked for in sessions of their own. */
+  readonly probes: ShareWork<ProbeAnswer, Work<ProbeAnswer>>
   readonly port25: Port25Monitor
   readonly sessions: SessionPool
 }

@@ -1,25 +1,15 @@
 import { LimitError } from '../../base/limiter.ts'
-import type { Stage } from '../../net/smtp/reply.ts'
-import { UNKNOWN_PROVIDER } from '../provider/provider.ts'
-import { anotherSourceMayHelp, isAboutRecipient, type Reason, reasonRow } from '../reasons.ts'
+import { allowsSecondRcpt } from '../provider/provider.ts'
+import { anotherSourceMayHelp, isAboutRecipient, reasonRow } from '../reasons.ts'
 import type { SourceEvent } from '../source/circuit-breaker.ts'
 import type { HostFailure } from '../source/host-limits.ts'
-import type { ProviderLimits, Unavailable } from '../source/sources.ts'
+import type { Unavailable } from '../source/sources.ts'
 import { type Destination, providerKeyOf } from './destinations.ts'
 import { type DialogueResult, type FinishedDialogue, runDialogue } from './dialogue.ts'
+import { type Held, limitsOf, tooMany, waitForRate } from './limits.ts'
+import { planOf, probeKeyOf, type TryOptions } from './plan.ts'
 import type { PooledSession } from './session-pool.ts'
 import type { MailboxQuery, SourcePass, VerifierState } from './state.ts'
-
-export type TryOptions = { readonly startTls: boolean; readonly isLast: boolean }
-
-/** Why a limit or a breaker of ours kept a source from being used. */
-export type Held = {
-  readonly reason: Reason
-  readonly message: string
-  readonly retryAfterMs: number
-  /** Resolves when the trial of the source's circuit breaker has ended; absent when there is none. */
-  readonly trialEnded?: Promise<void>
-}
 
 export type Tried =
   | { readonly result: DialogueResult; readonly held?: undefined }
@@ -40,7 +30,7 @@ export async function tryHost(
   if (unavailable) return { held: heldBy(pass, unavailable) }
   const acquireSlot = (signal: AbortSignal) =>
     state.limits.acquire({ address: destination.address, provider, maxConnections, source }, signal)
-  const reuse = query.reuse && destination.provider?.secondRcpt !== 'hurts'
+  const reuse = query.reuse && allowsSecondRcpt(destination.provider)
   const key = `${source ?? ''} ${destination.host} ${destination.address} ${query.port} ${options.startTls}`
   let slot: Slot
   try {
@@ -64,18 +54,6 @@ export async function tryHost(
   } finally {
     if (unused) await abandon(unused)
   }
-}
-
-const tooMany = ({ message, retryAfterMs }: LimitError): Held => ({
-  reason: 'own_limit',
-  message: `the limits of this service toward the mail host: ${message}`,
-  retryAfterMs: Math.max(retryAfterMs, 1_000),
-})
-
-/** The limits toward the provider of a destination. */
-function limitsOf(destination: Destination): ProviderLimits & { readonly maxConnections: number } {
-  const { perMinute, maxConnections } = destination.provider ?? UNKNOWN_PROVIDER
-  return { key: providerKeyOf(destination), perMinute, maxConnections }
 }
 
 /** The dialogue once rate and circuit breaker allow it; `held` when they do not, undefined when time ran out. */
@@ -106,21 +84,6 @@ async function talkWithin(
   }
 }
 
-async function waitForRate(
-  { ctx, state, source, query }: SourcePass,
-  limits: ProviderLimits,
-): Promise<'now' | { readonly held: Held } | undefined> {
-  const perMinute = state.sources.perMinute(source, limits)
-  const withinMs = query.deadlineMs() - ctx.now()
-  try {
-    const hold = await state.limits.waitForRate({ source, provider: limits.key, perMinute }, ctx.signal, withinMs)
-    return hold ? { held: { reason: 'own_limit', ...hold } } : 'now'
-  } catch (error) {
-    if (ctx.signal.aborted) return undefined
-    throw error
-  }
-}
-
 function heldBy({ ctx, source }: SourcePass, { why, untilMs, trialEnded }: Unavailable): Held {
   return {
     reason: trialEnded === undefined ? 'source_blocked' : 'own_limit',
@@ -146,24 +109,13 @@ async function abandon(slot: Slot): Promise<void> {
 type Reuse = { readonly session: PooledSession['session'] | undefined; readonly keepOpen: boolean }
 
 async function talk(
-  { ctx, state, query, source }: SourcePass,
+  pass: SourcePass,
   destination: Destination,
-  { startTls, isLast }: TryOptions,
+  options: TryOptions,
   reuse: Reuse,
 ): Promise<FinishedDialogue> {
-  const plan = {
-    ...destination,
-    email: query.email,
-    port: query.port,
-    source,
-    catchAll: state.catchAll.get(query.email.domain, destination.host),
-    startTls,
-    stageMs: (stage: Stage) => {
-      const startMs = ctx.now()
-      return () => stageTimeout(stage, query.deadlineMs() - startMs, isLast)
-    },
-  }
-  const finished = await runDialogue(ctx, state.identity, plan, reuse)
+  const { ctx, state, query } = pass
+  const finished = await runDialogue(ctx, state.identity, planOf(pass, destination, options), reuse)
   learn(state, finished.result, query)
   return finished
 }
@@ -175,7 +127,7 @@ function learn({ limits, catchAll, port25 }: VerifierState, result: DialogueResu
   else if (result.localAddress !== undefined || verdict.reason === 'connect_refused') port25.reached()
   if (stage === 'connect' && reasonRow(verdict.reason).hostDown)
     limits.failed(plan.address, plan.source, { reason: verdict.reason, message: result.message })
-  if (typeof result.catchAll === 'boolean') catchAll.set(email.domain, plan.host, result.catchAll)
+  if (typeof result.catchAll === 'boolean') catchAll.set(email.domain, probeKeyOf(plan), result.catchAll)
   if (stage === 'rcpt' && isAboutRecipient(verdict.reason))
     limits.answered(email.domain, providerKeyOf(plan), verdict.reason === 'mailbox_not_found')
 }
@@ -221,19 +173,4 @@ function notDialled(
     transcript: [],
     durationMs: 0,
   }
-}
-
-const LONGEST_STAGE_MS: Partial<Record<Stage, number>> = { connect: 10_000, banner: 20_000 }
-const LONGEST_COMMAND_MS = 20_000
-const LONGEST_LAST_CONNECT_MS = 20_000
-
-/**
- * The longest wait for one reply, ms (RFC 5321 §4.5.3.2 recommends minutes; a caller waits for seconds). While there are other addresses to try, a
- * connection gets at most 10 s and 40 % of the time that remains, a banner and a command 20 s and 60 %. The last address gets all that remains, its
- * connection at most 20 s.
- */
-function stageTimeout(stage: Stage, remainingMs: number, isLast: boolean): number {
-  if (isLast) return Math.max(1, stage === 'connect' ? Math.min(LONGEST_LAST_CONNECT_MS, remainingMs) : remainingMs)
-  const share = stage === 'connect' ? 0.4 : 0.6
-  return Math.max(1, Math.min(LONGEST_STAGE_MS[stage] ?? LONGEST_COMMAND_MS, remainingMs * share))
 }

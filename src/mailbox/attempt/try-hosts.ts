@@ -6,8 +6,11 @@ import type { Source } from '../source/sources.ts'
 import { decisive, nextStep } from './decide.ts'
 import type { Destination } from './destinations.ts'
 import type { DialogueResult } from './dialogue.ts'
+import type { Held } from './limits.ts'
+import { withOwnSessionProbe } from './own-session-probe.ts'
+import type { TryOptions } from './plan.ts'
 import type { MailboxQuery, SourcePass, VerifierState } from './state.ts'
-import { type Held, type Tried, type TryOptions, tryHost } from './try-host.ts'
+import { type Tried, tryHost } from './try-host.ts'
 
 /** Dialogues of one verification, over all hosts and source addresses. */
 const MAX_DIALOGUES = 20
@@ -75,7 +78,7 @@ async function tryHostsFrom(pass: SourcePass): Promise<Held | undefined> {
     let tried = await tryAndKeep(pass, destination, { startTls: true, isLast })
     if (tried?.result && nextStep(tried.result) === 'without_tls')
       tried = await tryAndKeep(pass, destination, { startTls: false, isLast })
-    if (!tried || tried.held) return tried?.held
+    if (!tried?.result) return tried?.held
     if (nextStep(tried.result) === 'stop') return undefined
   }
   return undefined
@@ -83,6 +86,9 @@ async function tryHostsFrom(pass: SourcePass): Promise<Held | undefined> {
 
 async function tryAndKeep(pass: SourcePass, destination: Destination, options: TryOptions): Promise<Tried | undefined> {
   const tried = await tryHost(pass, destination, options)
-  if (tried?.result) pass.results.push(tried.result)
-  return tried
+  if (!tried?.result) return tried
+  const at = pass.results.push(tried.result) - 1
+  const result = await withOwnSessionProbe(pass, destination, options, tried.result)
+  pass.results[at] = result
+  return { result }
 }

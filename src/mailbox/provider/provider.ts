@@ -1,23 +1,26 @@
-import { PROVIDERS, type Provider } from './table.ts'
+import * as shared from '../../mailhosts/providers/index.ts'
+import { DEFAULT_LIMITS, SMTP_LIMITS, type SmtpLimits } from './limits.ts'
 
-export type { Provider }
-
-/** The row of hosts whose provider is not known. */
-export const UNKNOWN_PROVIDER: Omit<Provider, 'id' | 'name' | 'mx'> = {
-  maxConnections: 20,
-  perMinute: 120,
-  tells: 'existence',
-  secondRcpt: 'ok',
-  batch: false,
-  seen: 'the general limits of docs/verification.md',
-}
+/** A mail provider as recognised by the host that is talked to, and how it wants to be asked. */
+export type Provider = SmtpLimits & { readonly id: string; readonly name: string }
 
 /** The provider of a mail host, by its name (any case, one trailing dot allowed); undefined when it is not known. */
-export function providerOf(mxHost: string): Provider | undefined {
-  if (mxHost.length > 254) return undefined
-  const host = mxHost.toLowerCase().replace(/\.$/, '')
-  return PROVIDERS.find(({ mx }) => mx.some((name) => host.endsWith(name) || host === name.slice(1)))
-}
+export const providerOf = (mxHost: string): Provider | undefined => withLimits(shared.providerOfHost(mxHost))
 
 /** The provider with this id. */
-export const providerById = (id: string): Provider | undefined => PROVIDERS.find((provider) => provider.id === id)
+export const providerById = (id: string): Provider | undefined => withLimits(shared.providerById(id))
+
+/** The limits toward a host of the provider, or of one that is not known. */
+export const limitsFor = (provider: Provider | undefined): SmtpLimits => provider ?? DEFAULT_LIMITS
+
+/** Whether more than one recipient may be asked about in one session. */
+export const allowsSecondRcpt = (provider: Provider | undefined): boolean => {
+  const { probe } = limitsFor(provider)
+  return probe === 'batch' || probe === 'same_session'
+}
+
+function withLimits(known: shared.Provider | undefined): Provider | undefined {
+  if (!known) return undefined
+  const limits = SMTP_LIMITS[known.id] ?? DEFAULT_LIMITS
+  return { id: known.id, name: known.name, ...limits }
+}

@@ -1,0 +1,44 @@
+import type { LimitError } from '../../base/limiter.ts'
+import { limitsFor } from '../provider/provider.ts'
+import type { Reason } from '../reasons.ts'
+import type { ProviderLimits } from '../source/sources.ts'
+import { type Destination, providerKeyOf } from './destinations.ts'
+import type { SourcePass } from './state.ts'
+
+/** Why a limit or a breaker of ours kept a source from being used. */
+export type Held = {
+  readonly reason: Reason
+  readonly message: string
+  readonly retryAfterMs: number
+  /** Resolves when the trial of the source's circuit breaker has ended; absent when there is none. */
+  readonly trialEnded?: Promise<void>
+}
+
+/** What a full limiter held back. */
+export const tooMany = ({ message, retryAfterMs }: LimitError): Held => ({
+  reason: 'own_limit',
+  message: `the limits of this service toward the mail host: ${message}`,
+  retryAfterMs: Math.max(retryAfterMs, 1_000),
+})
+
+/** The limits toward the provider of a destination. */
+export function limitsOf(destination: Destination): ProviderLimits & { readonly maxConnections: number } {
+  const { perMinute, maxConnections } = limitsFor(destination.provider)
+  return { key: providerKeyOf(destination), perMinute, maxConnections }
+}
+
+/** Waits for the rate of the source toward the provider; `held` when it would come too late, undefined when time ran out. */
+export async function waitForRate(
+  { ctx, state, source, query }: SourcePass,
+  limits: ProviderLimits,
+): Promise<'now' | { readonly held: Held } | undefined> {
+  const perMinute = state.sources.perMinute(source, limits)
+  const withinMs = query.deadlineMs() - ctx.now()
+  try {
+    const hold = await state.limits.waitForRate({ source, provider: limits.key, perMinute }, ctx.signal, withinMs)
+    return hold ? { held: { reason: 'own_limit', ...hold } } : 'now'
+  } catch (error) {
+    if (ctx.signal.aborted) return undefined
+    throw error
+  }
+}

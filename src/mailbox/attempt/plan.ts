@@ -1,0 +1,43 @@
+import type { Stage } from '../../net/smtp/reply.ts'
+import { type Destination, providerKeyOf } from './destinations.ts'
+import type { DialoguePlan } from './dialogue.ts'
+import type { SourcePass } from './state.ts'
+
+export type TryOptions = { readonly startTls: boolean; readonly isLast: boolean }
+
+/** Under which key it is kept whether a domain is a catch-all: the mail host, or the provider where all its hosts answer alike. */
+export const probeKeyOf = ({ host, provider }: Pick<Destination, 'host' | 'provider'>): string =>
+  provider?.probe === 'own_session' ? providerKeyOf({ host, provider }) : host
+
+/** The plan of the dialogue with a destination. */
+export const planOf = (
+  { ctx, state, query, source }: SourcePass,
+  destination: Destination,
+  { startTls, isLast }: TryOptions,
+): DialoguePlan => ({
+  ...destination,
+  email: query.email,
+  port: query.port,
+  source,
+  catchAll: state.catchAll.get(query.email.domain, probeKeyOf(destination)) ?? undefined,
+  startTls,
+  stageMs: (stage) => {
+    const startMs = ctx.now()
+    return () => stageTimeout(stage, query.deadlineMs() - startMs, isLast)
+  },
+})
+
+const LONGEST_STAGE_MS: Partial<Record<Stage, number>> = { connect: 10_000, banner: 20_000 }
+const LONGEST_COMMAND_MS = 20_000
+const LONGEST_LAST_CONNECT_MS = 20_000
+
+/**
+ * The longest wait for one reply, ms (RFC 5321 §4.5.3.2 recommends minutes; a caller waits for seconds). While there are other addresses to try, a
+ * connection gets at most 10 s and 40 % of the time that remains, a banner and a command 20 s and 60 %. The last address gets all that remains, its
+ * connection at most 20 s.
+ */
+function stageTimeout(stage: Stage, remainingMs: number, isLast: boolean): number {
+  if (isLast) return Math.max(1, stage === 'connect' ? Math.min(LONGEST_LAST_CONNECT_MS, remainingMs) : remainingMs)
+  const share = stage === 'connect' ? 0.4 : 0.6
+  return Math.max(1, Math.min(LONGEST_STAGE_MS[stage] ?? LONGEST_COMMAND_MS, remainingMs * share))
+}

@@ -1,0 +1,89 @@
+/** How a provider's mail hosts want to be asked. */
+export type SmtpLimits = {
+  /** Connections at once to all its hosts together, from one source address. */
+  readonly maxConnections: number
+  /** Recipients a minute, from one source address. */
+  readonly perMinute: number
+  /** What an accepted RCPT tells: that the mailbox exists, nothing, or it depends on how the customer has set it up. */
+  readonly tells: 'existence' | 'nothing' | 'depends'
+  /**
+   * How a made-up mailbox may be asked for, to tell a catch-all. `batch`: in one batch with the real one (RFC 2920). `same_session`: after it.
+   * `own_session`: in a session of its own, once a domain and day, because a second RCPT is throttled; until its answer is known an accepted RCPT tells
+   * nothing. `never`: a second RCPT does harm (throttling, a worse reputation).
+   */
+  readonly probe: 'batch' | 'same_session' | 'own_session' | 'never'
+  /** Where the row comes from. */
+  readonly seen: string
+}
+
+type Limits = Omit<SmtpLimits, 'seen'>
+const open: Limits = { maxConnections: 10, perMinute: 120, tells: 'existence', probe: 'batch' }
+const strict: Limits = { maxConnections: 4, perMinute: 30, tells: 'existence', probe: 'never' }
+const gateway: Limits = { maxConnections: 5, perMinute: 60, tells: 'depends', probe: 'same_session' }
+
+/** The limits of hosts whose provider is not known, and of providers that are not in the table. */
+export const DEFAULT_LIMITS: SmtpLimits = {
+  maxConnections: 20,
+  perMinute: 120,
+  tells: 'existence',
+  probe: 'same_session',
+  seen: 'the general limits of docs/verification.md',
+}
+
+/** By the id of the provider in the shared table (mailhosts/providers). */
+export const SMTP_LIMITS: Readonly<Record<string, SmtpLimits>> = {
+  google: { ...open, seen: '550 5.1.1 NoSuchUser at RCPT' },
+  // Its terms forbid asking many names ("namespace mining").
+  outlook: { ...strict, maxConnections: 2, perMinute: 10, seen: 'MX of outlook.com, hotmail.com: 550 5.5.0' },
+  microsoft365: {
+    ...gateway,
+    maxConnections: 10,
+    probe: 'own_session',
+    seen: 'learn.microsoft.com: directory-based edge blocking (550 5.4.1) where the tenant uses it, else all are accepted; 451 4.4.4, 452 at a second RCPT',
+  },
+  yahoo: { ...strict, tells: 'nothing', seen: 'senders.yahooinc.com; accepts at RCPT and refuses at DATA' },
+  yahoojp: { ...strict, tells: 'depends', seen: 'MX of yahoo.co.jp' },
+  icloud: {
+    ...strict,
+    probe: 'same_session',
+    seen: 'support.apple.com/102322; refuses addresses by Proofpoint’s list',
+  },
+  proton: { ...open, maxConnections: 4, perMinute: 60, probe: 'same_session', seen: 'custom domains may accept all' },
+  zoho: { ...strict, seen: '550 5.1.1 Invalid Recipients; 421 after many unknown names' },
+  yandex: { ...strict, seen: '550 5.7.1 No such user!' },
+  mailru: { ...strict, seen: 'help.mail.ru/mail/help/postmaster: too many unknown recipients get the address blocked' },
+  qq: { ...strict, maxConnections: 2, seen: 'service.mail.qq.com error pages (frequency limits)' },
+  netease: { ...strict, maxConnections: 2, seen: 'help.mail.163.com error codes (MI:DMC, RP:CEL)' },
+  fastmail: { ...open, probe: 'same_session', seen: '550 5.1.1 at RCPT' },
+  gmx: { ...strict, seen: 'postmaster.gmx.net' },
+  ionos: { ...strict, seen: 'postmaster.1und1.de' },
+  // Only hosts with an imprint are let in: 554 … tosa@rx.t-online.de
+  't-online': { ...strict, maxConnections: 2, seen: 'postmaster.t-online.de' },
+  comcast: { ...strict, seen: 'postmaster.comcast.net' },
+  cox: { ...strict, seen: 'postmaster.cox.net error codes (IPBL…)' },
+  charter: { ...strict, seen: 'spectrum.net postmaster codes (AUP#…)' },
+  cloudfilter: { ...strict, seen: 'MX of cox.net, charter.net, centurylink.net' },
+  orange: { ...strict, maxConnections: 2, seen: 'postmaster.orange.fr (OFR_…): at most two connections at once' },
+  free: { ...strict, maxConnections: 2, seen: 'postmaster.free.fr' },
+  laposte: { ...strict, maxConnections: 2, seen: 'postmaster.laposte.net (LPN…)' },
+  sfr: { ...strict, maxConnections: 2, seen: 'postmaster.sfr.fr (LPN…)' },
+  ovh: { ...open, maxConnections: 5, seen: 'docs.ovh.com' },
+  rackspace: { ...strict, seen: 'docs.rackspace.com' },
+  godaddy: { ...strict, seen: 'godaddy.com/help (IB… codes: too many recipients this hour)' },
+  libero: { ...strict, seen: 'MX of libero.it' },
+  seznam: { ...strict, seen: 'napoveda.seznam.cz' },
+  naver: { ...strict, seen: 'MX of naver.com' },
+  migadu: { ...open, maxConnections: 5, probe: 'same_session', seen: 'migadu.com/guides' },
+  amazonses: { ...gateway, seen: 'docs.aws.amazon.com/ses (inbound-smtp.<region>.amazonaws.com)' },
+  mimecast: { ...gateway, seen: 'community.mimecast.com: SMTP error codes (greylisting 451, DOC-1369)' },
+  proofpoint: { ...gateway, seen: '450 … verification in progress; 554 blocked, ipcheck.proofpoint.com' },
+  barracuda: { ...gateway, seen: '550 permanent failure … (x:blocked)' },
+  cisco: { ...gateway, seen: '550 #5.1.0 Address rejected; 554 … poor reputation' },
+  spamexperts: { ...gateway, seen: 'documentation.n-able.com/spamexperts' },
+  trendmicro: { ...gateway, seen: 'docs.trendmicro.com (Email Security)' },
+  sophos: { ...gateway, seen: 'docs.sophos.com' },
+  symantec: { ...gateway, seen: '553-mail rejected … (#5.1.1)' },
+  forcepoint: { ...gateway, seen: 'MX of mailcontrol.com' },
+  hornetsecurity: { ...gateway, seen: 'MX of hornetsecurity.com' },
+  cloudflare: { ...gateway, seen: 'developers.cloudflare.com/email-routing' },
+}
