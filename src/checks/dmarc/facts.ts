@@ -110,7 +110,7 @@ function differs(legacy: LegacyReading, walk: Walk, applied: Applied | undefined
   return (
     legacy.foundAt !== used?.domain ||
     legacy.policy !== used?.effective ||
-    legacy.pct !== undefined ||
+    (legacy.pct !== undefined && legacy.policy !== 'none') ||
     (walk.organizationalDomain !== undefined && legacy.organizationalDomain !== walk.organizationalDomain)
   )
 }

@@ -37,7 +37,7 @@ export function policyFindings(applied: Applied, basis: Basis, context: Mail): F
   out.push(...strengthFindings(applied, basis, context))
   if (policies && (weaker(policies.sp, policies.p) || weaker(policies.np, policies.p)))
     out.push(finding('dmarc.subdomains_weaker', { ...policies }, { evidence, fix: subdomainFix(basis) }))
-  if (reading.record.rua.length === 0 && context.takes !== false) {
+  if (reading.record.rua.length === 0 && !hasNoMail(context)) {
     const fix = canReport(applied, context) ? changedFix(reported(basis)) : undefined
     out.push(finding('dmarc.no_rua', {}, { evidence, fix }))
   }

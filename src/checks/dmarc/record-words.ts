@@ -84,6 +84,10 @@ export const recordFindings = defineFindings({
     title: 'DMARC tags that were removed from the standard',
     detail: ({ tags }) => `${list(tags)}: no longer part of the standard, and without effect at newer receivers.`,
     repair: 'Publish the record without it.',
+    advice: (_, isOffered) =>
+      isOffered
+        ? undefined
+        : 'Keep pct until the policy is raised, which then begins with that share; raise it in steps while the reports show that your own mail passes, and remove it at 100.',
     reference: 'RFC 9989 §9.3',
   },
   'dmarc.pct_partial': {
