@@ -33,8 +33,9 @@ const callerOf = (request: FastifyRequest, reply: FastifyReply): By => ({
 
 /** The parameters of the path, and those of the query or of the body. */
 function rawInput(operation: Operation, { query, body, params }: FastifyRequest): Raw {
-  const named = pathNames(operation.path).length === 0 ? {} : { ...(params as Raw) }
-  if (operation.method === 'GET' || operation.method === 'DELETE') return { ...(query as Raw), ...named }
+  const names = pathNames(operation.path)
+  const named: Raw = names.length === 0 ? {} : { ...(params as Raw) }
+  if (operation.method === 'GET' || operation.method === 'DELETE') return withPath(named, { ...(query as Raw) })
   const stray = Object.keys(query as Raw)[0]
   if (stray !== undefined)
     throw new AppError(
@@ -45,7 +46,13 @@ function rawInput(operation: Operation, { query, body, params }: FastifyRequest)
   if (body === undefined || body === null) return named
   if (typeof body !== 'object' || Array.isArray(body))
     throw new AppError('invalid_parameter', 'the body must be one JSON object')
-  return { ...body, ...named }
+  return withPath(named, { ...body })
+}
+
+function withPath(named: Raw, others: Raw): Raw {
+  const twice = Object.keys(named).find((name) => Object.hasOwn(others, name))
+  if (twice === undefined) return { ...others, ...named }
+  throw new AppError('invalid_parameter', `${twice} is part of the path; give it there alone`, { parameter: twice })
 }
 
 /** Fires when the caller goes away before the answer was sent. */

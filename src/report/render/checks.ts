@@ -52,9 +52,10 @@ function factBlocks(fields: JsonRecord): Block[] {
     ...(simple.length === 0
       ? []
       : [{ kind: 'facts', rows: simple.map(([name, value]) => [label(name), line(value)] as const) } as const]),
-    ...nested.flatMap(([name, value]) =>
-      isJsonRecord(value) ? nestedFacts(name, value) : [tableBlock(name, value as readonly JsonRecord[])],
-    ),
+    ...nested.flatMap(([name, value]) => {
+      if (isTable(value)) return [tableBlock(name, value)]
+      return isJsonRecord(value) ? nestedFacts(name, value) : []
+    }),
   ]
 }
 
@@ -91,7 +92,7 @@ function tableBlock(name: string, rows: readonly JsonRecord[]): Block {
   }
 }
 
-const isTable = (value: Json | undefined): boolean =>
+const isTable = (value: Json | undefined): value is readonly JsonRecord[] =>
   Array.isArray(value) && value.length > 0 && value.every(isJsonRecord)
 const isEmpty = (value: Json | undefined): boolean =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)

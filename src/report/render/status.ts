@@ -1,7 +1,7 @@
 import { isJsonRecord, type JsonRecord } from '../../base/json.ts'
 import type { Status } from '../../checks/check.ts'
 import type { Answer, CheckName } from './answer.ts'
-import { CHECKS, STATUS_WORDS } from './words.ts'
+import { CHECK_NAMES, CHECKS, STATUS_WORDS } from './words.ts'
 
 /** One check as it is shown. */
 export type Section = {
@@ -17,13 +17,11 @@ export type Section = {
 export const statusOf = (answer: Answer, key: CheckName): Status =>
   key === 'mx' ? answer.mx_status : (answer[key]?.status ?? 'unknown')
 
-/** The sections in the order of {@link CHECKS}, then the checks of a newer service that are not known here. */
+/** The sections in the order of {@link CHECK_NAMES}, then the checks of a newer service that are not known here. */
 export const sectionsOf = (answer: Answer): readonly Section[] => [
   ...CHECK_NAMES.flatMap((key) => known(answer, key)),
   ...others(answer),
 ]
-
-const CHECK_NAMES = Object.keys(CHECKS) as readonly CheckName[] // the keys of a table by CheckName
 
 function known(answer: Answer, key: CheckName): readonly Section[] {
   const about = { key, ...CHECKS[key] }
@@ -35,7 +33,7 @@ function known(answer: Answer, key: CheckName): readonly Section[] {
 function others(answer: Answer): readonly Section[] {
   const entries: readonly (readonly [string, unknown])[] = Object.entries(answer)
   return entries.flatMap(([key, value]) => {
-    if (Object.hasOwn(CHECKS, key) || !isJsonRecord(value) || !isStatus(value.status)) return []
+    if (CHECK_NAMES.some((name) => name === key) || !isJsonRecord(value) || !isStatus(value.status)) return []
     const reason = typeof value.reason === 'string' ? value.reason : undefined
     return [{ key, name: key, purpose: '', status: value.status, reason, fields: value }]
   })

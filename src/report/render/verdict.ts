@@ -22,16 +22,18 @@ export const verdictBlocks = (answer: Answer): readonly Block[] => [
       notes: notesOf(answer),
     },
   },
-  { kind: 'bars', bars: (Object.keys(COMPONENTS) as Component[]).map((component) => barOf(answer, component)) },
+  { kind: 'bars', bars: SCORED.map((component) => barOf(answer, component)) },
   ...thingBlocks(answer),
 ]
+
+/** The checks that the score is made of. */
+const SCORED = ['spf', 'dkim', 'dmarc', 'mx', 'ptr'] as const satisfies readonly Component[]
 
 const ALL_OPEN =
   'The DNS did not answer for this domain, so almost nothing can be said about it. The score is no verdict.'
 
 /** Nothing that the score rests on could be asked. */
-const isOpen = (answer: Answer): boolean =>
-  (Object.keys(COMPONENTS) as Component[]).every((component) => statusOf(answer, component) === 'unknown')
+const isOpen = (answer: Answer): boolean => SCORED.every((component) => statusOf(answer, component) === 'unknown')
 
 /** The range of the check's score, less what the listings take. */
 function rangeOf({ score, score_min: least = score, score_max: most = score, report_score: reported = score }: Answer) {

@@ -34,7 +34,24 @@ export const GRADE_WORDS: Readonly<Record<string, string>> = {
 /** A check's name, and what it is for in one sentence. */
 type About = { readonly name: string; readonly purpose: string }
 
-/** The sections of a document in their order: those the score counts come first. */
+/** The sections of a document in their order: those that the score counts come first. */
+export const CHECK_NAMES = [
+  'spf',
+  'dkim',
+  'dmarc',
+  'mx',
+  'ptr',
+  'starttls',
+  'mta_sts',
+  'tls_rpt',
+  'dane',
+  'dnssec',
+  'ns',
+  'soa',
+  'caa',
+  'bimi',
+] as const satisfies readonly CheckName[]
+
 export const CHECKS: Readonly<Record<CheckName, About>> = {
   spf: { name: 'SPF', purpose: 'Says which servers may send mail for the domain.' },
   dkim: { name: 'DKIM', purpose: 'Lets receivers verify that a mail is signed by the domain.' },

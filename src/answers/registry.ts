@@ -1,0 +1,39 @@
+import { blacklistAnswer, blacklistBulkAnswer } from './blacklist.ts'
+import { blacklistsAnswer } from './blacklists.ts'
+import { checkAnswer } from './check.ts'
+import { doctorAnswer } from './doctor.ts'
+import { geoAnswer } from './geo.ts'
+import { healthAnswer } from './health.ts'
+import { heartbeatAnswer, peerAnswer, peersAnswer } from './peers.ts'
+import { poolAnswer } from './pool.ts'
+import { dkimAnswer, dmarcAnswer, spfAnswer } from './questions.ts'
+import { readyAnswer } from './ready.ts'
+import { reportAnswer } from './report.ts'
+import { verifyAnswer } from './verify.ts'
+import { whatIfAnswer } from './what-if.ts'
+
+/**
+ * The schema of every answer by the name of its operation, without the operations themselves: for clients and pages, which read what a service answers with
+ * `readOpen` (read-answer.ts).
+ */
+export const ANSWERS = {
+  health: healthAnswer,
+  ready: readyAnswer,
+  check: checkAnswer,
+  'what-if': whatIfAnswer,
+  verify: verifyAnswer,
+  blacklist: blacklistAnswer,
+  'blacklist-bulk': blacklistBulkAnswer,
+  report: reportAnswer,
+  'peer-register': peerAnswer,
+  peers: peersAnswer,
+  'peer-heartbeat': heartbeatAnswer,
+  geo: geoAnswer,
+  spf: spfAnswer,
+  dkim: dkimAnswer,
+  dmarc: dmarcAnswer,
+  blacklists: blacklistsAnswer,
+  pool: poolAnswer,
+  'pool-reload': poolAnswer,
+  doctor: doctorAnswer,
+} as const

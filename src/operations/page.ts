@@ -1,0 +1,50 @@
+import type { z } from 'zod'
+import type { Json } from '../base/json.ts'
+import { type Parsed, problem } from '../base/parsed.ts'
+import { optional, textParam, wholeParam } from './params.ts'
+
+/** Characters of a cursor that are read. */
+const MAX_CURSOR = 512
+
+/** The page that comes after another one: its `next_cursor`. What is in it is read by `schema`; a cursor that was not given here is refused. */
+export const cursorParam = <S extends z.ZodType>(schema: S) =>
+  optional(
+    textParam<z.output<S>>('invalid_parameter', (text) => readCursor(schema, text), {
+      description: 'next_cursor of the page before',
+      group: 'limits',
+    }),
+  )
+
+/** How many items a page has at most. */
+export const limitParam = (bounds: { readonly max: number; readonly fallback: number }) => {
+  const param = wholeParam('items of a page', { min: 1, max: bounds.max })
+  const schema = param.schema.default(bounds.fallback)
+  return { ...param, required: false, group: 'limits', fallback: String(bounds.fallback), schema } as const
+}
+
+/** Where a list goes on, as text that callers do not read. */
+export const formatCursor = (place: Json): string => Buffer.from(JSON.stringify(place)).toString('base64url')
+
+function readCursor<S extends z.ZodType>(schema: S, text: string): Parsed<z.output<S>> {
+  const refused = problem('not a cursor that was given here')
+  if (text.length > MAX_CURSOR) return refused
+  try {
+    const read = schema.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString()))
+    return read.success ? { ok: true, value: read.data } : refused
+  } catch {
+    return refused // no JSON
+  }
+}
+
+/** One page of `rows`, of which one more than `limit` were read where there are more. `placeOf` is where the list goes on after a row. */
+export function pageOf<Row, Item>(
+  rows: readonly Row[],
+  limit: number,
+  present: (row: Row) => Item,
+  placeOf: (last: Row) => Json,
+): { readonly data: readonly Item[]; readonly has_more: boolean; readonly next_cursor: string | null } {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  const has_more = rows.length > limit && last !== undefined
+  return { data: shown.map(present), has_more, next_cursor: has_more ? formatCursor(placeOf(last)) : null }
+}
