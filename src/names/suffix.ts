@@ -13,3 +13,13 @@ export const isTopLevelDomain = (label: string): boolean => {
   const { isIcann, publicSuffix: suffix } = parse(label, { validateHostname: false, extractHostname: false })
   return isIcann === true && suffix === label
 }
+
+/** Whether the suffix of a name stands in the list, so that names below it can be registered. */
+export function hasKnownSuffix(name: string): boolean {
+  const { isIcann, isPrivate } = parse(name, {
+    allowPrivateDomains: true,
+    validateHostname: false,
+    extractHostname: false,
+  })
+  return isIcann === true || isPrivate === true
+}

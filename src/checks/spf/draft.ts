@@ -30,6 +30,7 @@ export type TermDraft = {
   state: SpfTerm['state']
   reason?: string
   node?: Draft
+  gone?: string
   exchanges?: number
   found?: NonNullable<SpfTerm['found']>
 }

@@ -148,6 +148,14 @@ export const findings = defineFindings({
       'Name the hosts that send first (your own hosts, the include of your mail provider), then remove the term, or the include whose record holds it. End the record with "~all" until reports show that no sender is missing.',
     reference: 'RFC 7208 §11.4',
   },
+  'spf.include_takeover': {
+    severity: 'critical',
+    title: 'A name in the record could be registered by anybody',
+    detail: ({ term, name, free }) =>
+      `"${term}" leads to ${name}, and ${free} is not registered: whoever registers it decides who may send as this domain.`,
+    repair: 'Remove the term, or correct its name.',
+    reference: 'RFC 7208 §11.3',
+  },
   'spf.neutral_all': {
     severity: 'medium',
     title: 'The record ends in "?all"',

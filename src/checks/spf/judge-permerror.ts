@@ -1,6 +1,7 @@
 import type { MailHosts } from '../../mailhosts/mailhosts.ts'
 import type { Finding } from '../check.ts'
 import { mended, namesSomebody, softened, without } from './fixes.ts'
+import { fixOf } from './judge-form.ts'
 import type { SpfLookup } from './lookup.ts'
 import { mend } from './mend/mend.ts'
 import { slipsIn } from './mend/words.ts'
@@ -24,8 +25,7 @@ export const judgePermerror = (found: SpfLookup, reading: SpfReading, mail: Mail
 function findingOf(permerror: Permerror, found: SpfLookup, reading: SpfReading, mail: MailHosts | undefined): Finding {
   const root = found.tree!
   const evidence = found.records[0] ?? ''
-  const fix = (text: string | undefined): Pick<Finding, 'fix'> =>
-    text === undefined ? {} : { fix: { name: found.domain, rtype: 'TXT', value: text } }
+  const fix = (text: string | undefined): Pick<Finding, 'fix'> => fixOf(found.domain, text)
   const rest = (record: SpfRecord | undefined): string | undefined => offered(record, mail)
   switch (permerror.kind) {
     case 'several':
@@ -75,6 +75,23 @@ function findingOf(permerror: Permerror, found: SpfLookup, reading: SpfReading, 
     }
   }
 }
+
+/** Names that anybody could register, and with them say who passes. */
+export const judgeTakeover = (
+  { domain, records, tree, free = [] }: SpfLookup,
+  { permerrors }: SpfReading,
+  mail: MailHosts | undefined,
+): Finding[] =>
+  free.slice(0, MAX_TOLD).map(({ term, name, free: open }) => {
+    const rest = withoutTerm(tree!, term)
+    const text = rest && permerrors.length === 0 && namesSomebody(rest) ? formatSpf(rest) : offered(rest, mail)
+    return {
+      id: 'spf.include_takeover',
+      args: { term, name, free: open },
+      evidence: records[0]!,
+      ...fixOf(domain, text),
+    }
+  })
 
 function brokenArgs({ domain, state, records, reason }: SpfNode): { name: string; problem: string } {
   const problem = state === 'several' ? `${records.length} SPF records stand there` : (reason ?? 'it cannot be read')

@@ -104,6 +104,12 @@ const ROWS: readonly (readonly [id: string, shows: LabZone, status: string, not:
     { ...own('include:b.example', '-all'), ...B },
   ],
   ['spf.two_in_one', own('mx:h0.example', '-all', 'v=spf1', 'a', '-all'), 'warn', own('-all', 'mx')],
+  [
+    'spf.include_takeover',
+    own('include:spf.gone-vendor.com', '-all'),
+    'fail',
+    { ...own('include:spf.gone-vendor.com', '-all'), 'gone-vendor.com': { A: ['192.0.2.1'] } },
+  ],
   ['spf.very_many_addresses', own('ip4:11.0.0.0/8', '-all'), 'warn', own('ip4:11.0.0.0/9', '-all')],
   ['spf.too_wide', tooWide(480), 'fail', tooWide(100)],
   ['spf.not_public', own('ip4:10.1.2.3', '-all'), 'warn', own('-ip4:10.0.0.0/8', 'ip4:192.0.2.1', '-all')],
@@ -378,6 +384,39 @@ describe('fixes', () => {
     ],
   ])('none where %s', async (_, zone, id) => {
     expect((await judge(zone)).findings.find((finding) => finding.id === id)?.fix).toBeUndefined()
+  })
+})
+
+describe('names that anybody could register', () => {
+  it.each<[string, LabZone, string | undefined]>([
+    ['an include', own('ip4:192.0.2.1', 'include:spf.gone.com', '-all'), 'include:spf.gone.com'],
+    ['a redirect', own('redirect=gone.com'), 'redirect=gone.com'],
+    ['a host', own('a:gone.co.uk', '-all'), 'a:gone.co.uk'],
+    ['mail hosts', own('mx:x.gone.com', '-all'), 'mx:x.gone.com'],
+    ['a constant name', own('exists:x.gone.com', '-all'), 'exists:x.gone.com'],
+    [
+      'an alias that leads there',
+      { ...own('a:h.example', '-all'), 'h.example': { CNAME: ['x.gone.com'] } },
+      'a:h.example',
+    ],
+    ['below', { ...own('include:b.example', '-all'), 'b.example': spf('include:gone.com') }, 'include:gone.com'],
+    ['not below a domain that exists', { ...own('a:x.here.com', '-all'), 'here.com': {} }, undefined],
+    ['not where nobody gains by it', own('-a:gone.com', '?include:gone.com', '-all'), undefined],
+    ['not below a suffix that nobody runs', own('a:gone.notld', '-all'), undefined],
+    ['not where that could not be asked', { ...own('a:x.mute.com', '-all'), 'mute.com': 'SERVFAIL' }, undefined],
+    ['not of the domain itself', own('a:gone.a.example', '-all'), undefined],
+  ])('%s', async (_why, zone, term) => {
+    const { findings } = await judge(zone)
+    expect(findings.find(({ id }) => id === 'spf.include_takeover')?.args?.term).toBe(term)
+  })
+
+  it('the fix keeps the rest as it is', async () => {
+    const fixes = async (...terms: string[]) =>
+      (await judge(own(...terms))).findings
+        .filter(({ id }) => id === 'spf.include_takeover')
+        .map(({ fix }) => fix?.value)
+    expect(await fixes('ip4:192.0.2.1', 'a:gone.com', '-all')).toEqual(['v=spf1 ip4:192.0.2.1 -all'])
+    expect(await fixes('ip4:192.0.2.1', 'include:gone.com', '-all')).toEqual(['v=spf1 ip4:192.0.2.1 ~all'])
   })
 })
 

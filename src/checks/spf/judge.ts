@@ -5,7 +5,7 @@ import { withAll } from './fixes.ts'
 import { judgeAbsent } from './judge-absent.ts'
 import { fixOf, judgeForm, type Said } from './judge-form.ts'
 import { judgeExtent, knownSenders } from './judge-passing.ts'
-import { judgePermerror } from './judge-permerror.ts'
+import { judgePermerror, judgeTakeover } from './judge-permerror.ts'
 import type { SpfFacts } from './lookup.ts'
 import type { SpfReading } from './reading.ts'
 import { MAX_LOOKUPS } from './run.ts'
@@ -18,8 +18,12 @@ import { chainOf, type SpfNode } from './tree.ts'
 export function judgeSpf(facts: SpfFacts, context: Pick<DomainContext, 'role' | 'mail'>): Outcome<SpfFacts> {
   const { tree, reading } = facts
   if (!tree || !reading) return judgeAbsent(facts, context)
-  const findings = [...judgePermerror(facts, reading, context.mail), ...judgeRecord(facts, tree, reading, context.mail)]
-  const failed = reading.permerrors.length > 0 || letsEverybodyPass(reading)
+  const findings = [
+    ...judgeTakeover(facts, reading, context.mail),
+    ...judgePermerror(facts, reading, context.mail),
+    ...judgeRecord(facts, tree, reading, context.mail),
+  ]
+  const failed = reading.permerrors.length > 0 || letsEverybodyPass(reading) || (facts.free?.length ?? 0) > 0
   const unknown = reading.unknown[0]
   if (!failed && unknown) return { status: 'unknown', reason: unknown.reason, facts, findings }
   return { status: failed ? 'fail' : findings.some(isWeighty) ? 'warn' : 'pass', facts, findings }

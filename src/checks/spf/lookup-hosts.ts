@@ -28,6 +28,7 @@ async function lookupBoth(ask: Ask, term: TermDraft): Promise<void> {
   const found = { ip4: foundIn(a), ip6: foundIn(aaaa) }
   term.found = found
   if (failedAs(term, a)) return
+  noteGone(term, a)
   if (found.ip4.kind === 'found' || found.ip6.kind === 'found') term.state = 'found'
   else if (!failedAs(term, aaaa)) term.state = 'void'
 }
@@ -46,6 +47,7 @@ async function lookupEither(ask: Ask, term: TermDraft): Promise<void> {
 async function lookupExists(ask: Ask, term: TermDraft): Promise<void> {
   const a = await asked(ask(term.name!, 'A'))
   if (failedAs(term, a)) return
+  noteGone(term, a)
   term.state = a.kind === 'found' ? 'found' : 'void'
   const found: Found = { kind: term.state, addresses: [] }
   term.found = { ip4: found, ip6: found }
@@ -54,6 +56,7 @@ async function lookupExists(ask: Ask, term: TermDraft): Promise<void> {
 async function lookupExchanges(ask: Ask, term: TermDraft, reached: boolean, budget: HostBudget): Promise<void> {
   const mx = await asked(ask(term.name!, 'MX'))
   if (failedAs(term, mx)) return
+  noteGone(term, mx)
   term.state = mx.kind === 'found' ? 'found' : 'void'
   term.exchanges = mx.records.length
   if (!reached || mx.records.length > MAX_MX_NAMES) return
@@ -87,6 +90,11 @@ async function asked<T>(answer: Promise<T>): Promise<T | DnsError> {
     if (error instanceof DnsError) return error
     throw error
   }
+}
+
+/** Keeps the name that does not exist, where it is so. */
+export function noteGone(term: TermDraft, { kind, cname }: Answer): void {
+  if (kind === 'nxdomain') term.gone = cname.at(-1) ?? term.name!
 }
 
 /** Whether there was no answer; then the term says so. */

@@ -4,10 +4,11 @@ import { DnsError } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import { type Ask, askOnce } from './ask.ts'
 import { type Draft, draftNode, type Place, type TermDraft, unanswered } from './draft.ts'
-import { lookupHosts } from './lookup-hosts.ts'
+import { lookupHosts, noteGone } from './lookup-hosts.ts'
 import { isSpf } from './parse.ts'
 import { readTree, type SpfReading } from './reading.ts'
 import { MAX_LOOKUPS } from './run.ts'
+import { type FreeTerm, lookupFree } from './takeover.ts'
 import type { SpfNode } from './tree.ts'
 
 /** Records read in one tree; one more than three times the limit of look-ups is enough to judge any. */
@@ -31,6 +32,8 @@ export type SpfLookup = {
   readonly similar: readonly string[]
   /** The include tree, when there is a record. */
   readonly tree?: SpfNode
+  /** The terms whose names anybody could register; absent without a tree. */
+  readonly free?: readonly FreeTerm[]
   /** Which bound of the reading was reached. */
   readonly limit?: 'records' | 'hosts'
 }
@@ -51,7 +54,8 @@ export async function lookupSpf(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Do
   const found = { domain, exists: answer.kind !== 'nxdomain', records, similar }
   if (records.length === 0) return found
   const { root, limit } = await lookupTree(ask, draftNode(domain, records, { path: [], before: 0 }))
-  return { ...found, tree: root, ...(limit === undefined ? {} : { limit }), reading: readTree(root) }
+  const free = await lookupFree(ask, root)
+  return { ...found, tree: root, ...(limit === undefined ? {} : { limit }), free, reading: readTree(root) }
 }
 
 /** White space, quotes and invisible characters may stand before. */
@@ -100,6 +104,7 @@ async function follow(ask: Ask, term: TermDraft, place: Place): Promise<Draft> {
   try {
     const answer = await ask(name, 'TXT')
     term.state = answer.kind === 'found' ? 'found' : 'void'
+    noteGone(term, answer)
     return (term.node = draftNode(name, answer.records.filter(isSpf).sort(), place))
   } catch (error) {
     if (!(error instanceof DnsError)) throw error

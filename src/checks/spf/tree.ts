@@ -41,6 +41,8 @@ export type SpfTerm = {
   readonly name?: string
   readonly state: 'found' | 'void' | 'macro' | 'malformed' | 'not_asked' | 'unknown'
   readonly reason?: string
+  /** The name that does not exist (NXDOMAIN): its own, or the last one of its aliases. */
+  readonly gone?: string
   /** The record that an include or redirect leads to. */
   readonly node?: SpfNode
   /** Of an `mx`: how many hosts are named. */

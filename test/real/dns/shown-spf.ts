@@ -52,6 +52,7 @@ export const spfShown: readonly Shown[] = [
   },
   spf('spf.plus_all', ['v=spf1 mx +all'], [], FIXED),
   spf('spf.everybody', ['v=spf1 mx ip4:0.0.0.0/1 ip4:128.0.0.0/1 -all'], [], FIXED),
+  spf('spf.include_takeover', ['v=spf1 mx include:spf.nobody-has-this-name.com -all'], [], FIXED),
   spf('spf.neutral_all', ['v=spf1 mx ?all'], [], FIXED),
   spf('spf.no_all', ['v=spf1 mx'], [], FIXED),
   spf('spf.softfail', ['v=spf1 mx ~all']),

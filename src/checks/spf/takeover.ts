@@ -1,0 +1,46 @@
+import { hasKnownSuffix, registrableDomain } from '../../names/suffix.ts'
+import { DnsError } from '../../net/dns/resolver.ts'
+import type { Ask } from './ask.ts'
+import { type SpfNode, type SpfTerm, termsOf } from './tree.ts'
+
+/** Registrable domains that are asked in one tree. */
+const MAX_ASKED = 5
+
+/** A term that lets pass whoever owns a name, below a domain that nobody has registered. */
+export type FreeTerm = { readonly term: string; readonly name: string; readonly free: string }
+
+/**
+ * The terms of a tree whose names anybody could register: the name does not exist (NXDOMAIN), and neither does its registrable domain by the public suffix
+ * list. At most 5 domains are asked, in one wait; one without an answer is left out.
+ */
+export async function lookupFree(ask: Ask, root: SpfNode): Promise<readonly FreeTerm[]> {
+  const found = termsOf(root).flatMap((term): FreeTerm[] => {
+    const free = term.gone === undefined || !letsPass(term) ? undefined : registrable(term.gone)
+    return free === undefined || isBelow(root.domain, free) ? [] : [{ term: term.text, name: term.gone!, free }]
+  })
+  const domains = [...new Set(found.map(({ free }) => free))].slice(0, MAX_ASKED)
+  const gone = await Promise.all(domains.map(async (name) => ((await isGone(ask, name)) ? name : undefined)))
+  return found.filter(({ free }) => gone.includes(free))
+}
+
+const letsPass = ({ directive }: SpfTerm): boolean => directive === undefined || directive.qualifier === '+'
+
+/** A name below a suffix that nobody runs cannot be registered either. */
+function registrable(name: string): string | undefined {
+  const lower = name.toLowerCase()
+  const free = registrableDomain(lower)
+  return hasKnownSuffix(lower) ? free : undefined
+}
+
+const isBelow = (name: string, domain: string): boolean =>
+  name.toLowerCase() === domain || name.toLowerCase().endsWith(`.${domain}`)
+
+async function isGone(ask: Ask, name: string): Promise<boolean> {
+  try {
+    const { kind, cname } = await ask(name, 'NS')
+    return kind === 'nxdomain' && cname.length === 0
+  } catch (error) {
+    if (error instanceof DnsError) return false
+    throw error
+  }
+}
