@@ -100,9 +100,9 @@ async function learn(joining: Joining, signal: AbortSignal): Promise<void> {
   const { status, body } = await send(joining, 'GET', '/v1/peer/peers', signal)
   if (status !== 200) return
   const { peers, node } = fields(body)
-  const [teller] = readPeers([node])
+  const [teller] = await readPeers([node])
   const aheadMs = (teller?.peer.lastSeenAtMs ?? askedMs) - askedMs
-  const told = [...readPeers(peers), ...(teller ? [teller] : [])]
+  const told = [...(await readPeers(peers)), ...(teller ? [teller] : [])]
   await joining.peers.learn(told.map((one) => ({ ...one, peer: byOurClock(one.peer, aheadMs, askedMs) })))
 }
 

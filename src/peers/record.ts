@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { GeoAnswer } from '../answers/geo.ts'
 import type { PeerAnswer } from '../answers/peers.ts'
+import { isJsonRecord } from '../base/json.ts'
 import { printable } from '../base/text.ts'
 import { type Ip, parseIp } from '../names/ip.ts'
 import { NODE_ID } from '../names/node-id.ts'
@@ -69,7 +70,9 @@ export function presentPeer<Geo extends readonly GeoAnswer[] | undefined>(
 export type ReadPeer = { readonly peer: Peer; readonly status: PeerStatus }
 
 /** Reads one record; undefined when it is invalid. */
-export function readPeer(value: unknown): ReadPeer | undefined {
+function readPeer(value: unknown): ReadPeer | undefined {
+  // The schema would read all addresses before it counts them.
+  if (isJsonRecord(value) && Array.isArray(value.addresses) && value.addresses.length > MAX_ADDRESSES) return undefined
   const read = record.safeParse(value)
   if (!read.success) return undefined
   const { status, registered_at, last_seen_at, load, ...rest } = read.data
@@ -79,10 +82,18 @@ export function readPeer(value: unknown): ReadPeer | undefined {
   }
 }
 
+/** Records that are read at a time: other work runs in between, since 16 records may have 4,096 addresses. */
+const AT_A_TIME = 16
+
 /** The peers of a list of records; invalid ones are left out, and those after the 1,000th. */
-export function readPeers(value: unknown): readonly ReadPeer[] {
-  if (!Array.isArray(value)) return []
-  return value.slice(0, MAX_PEERS).flatMap((item) => readPeer(item) ?? [])
+export async function readPeers(value: unknown): Promise<readonly ReadPeer[]> {
+  const records = Array.isArray(value) ? value.slice(0, MAX_PEERS) : []
+  const read: ReadPeer[] = []
+  for (let at = 0; at < records.length; at += AT_A_TIME) {
+    read.push(...records.slice(at, at + AT_A_TIME).flatMap((item) => readPeer(item) ?? []))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return read
 }
 
 export const peersById = (read: readonly ReadPeer[]): Peers => new Map(read.map(({ peer }) => [peer.id, peer]))

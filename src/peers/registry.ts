@@ -60,8 +60,8 @@ export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
   /** Takes up the stored peers once. While they cannot be read, what is known is enough; the next call tries again. */
   function load(): Promise<void> {
     loading ??= store.peers.list({ limit: MAX_PEERS }).then(
-      (rows) => {
-        stored = peersById(readPeers(rows.map(({ value }) => value)))
+      async (rows) => {
+        stored = peersById(await readPeers(rows.map(({ value }) => value)))
         peers = new Map([...stored, ...peers])
       },
       (error: unknown) => {
