@@ -79,9 +79,14 @@ const choice =
     (choices as readonly string[]).includes(value)
       ? parsed(value as T)
       : problem(`${JSON.stringify(value)} is not one of ${choices.join(', ')}`)
+/** A URL in the text of a value, with its user and password masked. */
+export const withoutLogin = (text: string): string => text.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1********@')
+
 const url = (value: string): Parsed<string> => {
   const good = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
-  return good ? parsed(value.replace(/\/+$/, '')) : problem(`${JSON.stringify(value)} is not an http or https URL`)
+  return good
+    ? parsed(value.replace(/\/+$/, ''))
+    : problem(`${JSON.stringify(withoutLogin(value))} is not an http or https URL`)
 }
 
 const secret = (value: string): Parsed<string> =>

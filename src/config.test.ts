@@ -56,3 +56,18 @@ it('never shows a secret', () => {
   expect(shown).not.toContain('s3cr3t')
   expect(shown).toContain('********')
 })
+
+it.each([
+  ['https://user:hunter2@node.example:8443/', 'https://********@node.example:8443'],
+  ['https://hunter2@node.example', 'https://********@node.example'],
+  ['https://a:hunter2@b@node.example', 'https://********@node.example'],
+  ['https://node.example', 'https://node.example'],
+])('shows --join %s without its login', (join, shown) => {
+  const row = describeConfig(loadConfig({ join }, {})).find(({ option }) => option === '--join')
+  expect(row?.value).toBe(shown)
+})
+
+it('shows no login in a message about a URL that is of no use', () =>
+  expect(() => loadConfig({ join: 'ftp://user:hunter2@node.example' }, {})).toThrow(
+    /^--join: "ftp:\/\/\*{8}@node\.example" is not an http or https URL$/,
+  ))

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { AppError } from './base/errors.ts'
 import { isJsonRecord } from './base/json.ts'
-import { OPTIONS, type OptionKey, type OptionValues } from './config-options.ts'
+import { OPTIONS, type OptionKey, type OptionValues, withoutLogin } from './config-options.ts'
 
 /** What is in force, frozen. Each value comes from a flag, else the environment, else the configuration file, else the default. */
 export type Config = Readonly<OptionValues>
@@ -64,7 +64,7 @@ function show(value: unknown): string {
     const network = value as unknown as { base: string; prefix: number }
     return `${network.base}/${network.prefix}`
   }
-  return String(value)
+  return withoutLogin(String(value))
 }
 
 type AnyOption = (typeof OPTIONS)[OptionKey]

@@ -11,6 +11,7 @@ import { allOperations } from '../operations/registry.ts'
 import { StoreError } from '../store/contract.ts'
 import { openKeyFile } from '../store/key-file.ts'
 import { type Access, openAccess } from './access.ts'
+import { warnOfOpenFolder } from './data-folder.ts'
 import { createDeps } from './deps.ts'
 import { keyPath } from './keys.ts'
 import { createMetrics } from './metrics.ts'
@@ -27,6 +28,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
   const { all, settle } = createDeps(config, outside)
   const plain = await all()
   const deps: Deps = { ...plain, verifier: metrics.metered(plain.verifier) }
+  warnOfOpenFolder(config.dataDir, outside.world.log)
   const access = await accessTo(config, outside)
   let draining = false
   const app = await httpServer({

@@ -1,0 +1,12 @@
+import { statSync } from 'node:fs'
+import type { Log } from '../world.ts'
+
+/** Warns when others than the user of the service can write the data folder : they could put keys of their own there. Windows has no such modes. */
+export function warnOfOpenFolder(folder: string, log: Pick<Log, 'warn'>): void {
+  const stat = statSync(folder, { throwIfNoEntry: false })
+  if (!stat || process.getuid === undefined || (stat.mode & 0o022) === 0) return
+  log.warn('other users can write the data folder; make it 0700', {
+    folder,
+    mode: (stat.mode & 0o777).toString(8).padStart(4, '0'),
+  })
+}
