@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { allOperations } from '../../src/operations/registry.ts'
+import { SCOPES, type Scope } from '../../src/store/key-file.ts'
+import { labApp, labKey } from '../lab/app.ts'
+import { labWorld } from '../lab/world.ts'
+
+/**
+ * Who may reach what while keys are in force: every path × no key, a wrong key, an expired key and a key of each scope. Written out here, so that an operation
+ * that is added, or whose scope changes, fails until somebody has thought about it. `free`: no key is asked for.
+ */
+const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
+  'GET /v1/health': 'free',
+  'GET /v1/ready': 'free',
+  'GET /openapi.json': 'free',
+  'GET /docs': 'free',
+  'GET /metrics': 'read',
+  'GET /v1/check': 'read',
+  'POST /v1/check': 'read',
+  'GET /v1/report': 'read',
+  'GET /v1/spf': 'read',
+  'GET /v1/dkim': 'read',
+  'GET /v1/dmarc': 'read',
+  'GET /v1/blacklist': 'read',
+  'POST /v1/blacklist': 'read',
+  'GET /v1/blacklists': 'read',
+  'GET /v1/pool': 'read',
+  'POST /v1/pool': 'admin',
+  'GET /v1/doctor': 'admin',
+  'GET /v1/peer/geo': 'read',
+  'GET /v1/verify': 'verify',
+  'POST /v1/peer/register': 'admin',
+  'POST /v1/peer/heartbeat': 'admin',
+  'GET /v1/peer/peers': 'admin',
+}
+
+const KEYS = [
+  ...SCOPES.map((scope) => labKey(`key-of-${scope}`, [scope])),
+  ...SCOPES.map((scope) => labKey(`old-key-of-${scope}`, [scope], { expires_at: '2026-01-01T00:00:00.000Z' })),
+]
+const operations = await allOperations()
+const others = ['GET /openapi.json', 'GET /docs', 'GET /metrics']
+const routes = [...operations.map(({ method, path }) => `${method} ${path}`), ...others]
+const app = await labApp(labWorld(), {
+  keys: () => KEYS,
+  metrics: async () => ({ contentType: 'text/plain', text: 'up 1\n' }),
+})
+
+/** The status of a call that would do nothing if it is let in: it has a parameter that is not known. */
+async function call(route: string, key: string | undefined, asHeader: 'authorization' | 'x-api-key'): Promise<number> {
+  const [method, path] = route.split(' ') as ['GET' | 'POST', string]
+  const value = asHeader === 'authorization' ? `Bearer ${key}` : String(key)
+  const headers = key === undefined ? {} : { [asHeader]: value }
+  const url = REQUIRED[route] === 'free' ? path : `${path}?no_such_parameter=1`
+  return (await app.inject({ method, url, headers })).statusCode
+}
+
+/** 401: nobody known; 403: somebody known who may not; else it was let in. */
+function expected(route: string, scope: Scope | undefined): 'in' | 401 | 403 {
+  const required = REQUIRED[route]
+  if (required === 'free') return 'in'
+  if (scope === undefined) return 401
+  return scope === required || scope === 'admin' ? 'in' : 403
+}
+const seen = (status: number): 'in' | number => (status === 401 || status === 403 ? status : 'in')
+
+it('every operation is in the table, and nothing else', () =>
+  expect(routes.toSorted()).toEqual(Object.keys(REQUIRED).toSorted()))
+
+describe.each(routes)('%s', (route) => {
+  it('no key', async () => expect(seen(await call(route, undefined, 'authorization'))).toBe(expected(route, undefined)))
+
+  it.each(['nope', 'key-of-admi', labKey('key-of-admin', []).hash, ''])('a wrong key: %j', async (key) =>
+    expect(seen(await call(route, key, 'authorization'))).toBe(expected(route, undefined)),
+  )
+
+  it.each(SCOPES)('an expired key of %s', async (scope) =>
+    expect(seen(await call(route, `old-key-of-${scope}`, 'x-api-key'))).toBe(expected(route, undefined)),
+  )
+
+  it.each(SCOPES)('a key of %s', async (scope) => {
+    for (const header of ['authorization', 'x-api-key'] as const)
+      expect(seen(await call(route, `key-of-${scope}`, header))).toBe(expected(route, scope))
+  })
+})
