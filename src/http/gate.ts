@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../base/errors.ts'
 import type { Operation } from '../operations/operation.ts'
 import { authorizer, bringsProof, callerAddress } from './authorize.ts'
+import { loopWatch } from './loop-watch.ts'
 import type { HttpOptions } from './options.ts'
 import { turns } from './turns.ts'
 
@@ -34,6 +35,8 @@ export function gateOf(app: FastifyInstance, options: HttpOptions): Gate {
   let underWay = 0
   const turn = turns()
   const authorize = authorizer(options)
+  const watch = loopWatch({ warn: (fields) => options.logger.warn(fields, 'a step held the event loop') })
+  app.addHook('onClose', async () => watch.stop())
   const rate = app.createRateLimit({
     max: (request: FastifyRequest) => allowance(options, request),
     timeWindow: 60_000,
@@ -59,10 +62,12 @@ export function gateOf(app: FastifyInstance, options: HttpOptions): Gate {
       throw new AppError('overloaded', `${options.maxConcurrency} requests are under way; ask again in a moment`)
     }
     underWay++
+    const ended = watch.begin(request.routeOptions.url ?? '')
     let isOver = false
     request.over = () => {
       if (!isOver) underWay--
       isOver = true
+      ended()
     }
     reply.raw.once('close', request.over)
     await turn()

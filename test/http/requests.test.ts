@@ -253,6 +253,24 @@ it('while it stops, what runs is answered and nothing new but health', async () 
   await closed
 })
 
+it('names in the log the operation that held the event loop', async () => {
+  const lines: string[] = []
+  const { operation } = waiting()
+  const hold = async (): Promise<object> => {
+    for (const end = performance.now() + 200; performance.now() < end; );
+    return {}
+  }
+  const url = await start({ operations: [{ ...operation, run: hold as never }], onLine: (line) => lines.push(line) })
+  await expect
+    .poll(async () => {
+      await (await fetch(`${url}/v1/wait`)).text()
+      return lines
+        .filter((line) => line.includes('a step held the event loop'))
+        .map((line) => JSON.parse(line).operations)[0]
+    })
+    .toEqual(['/v1/wait'])
+})
+
 it('takes no more than it may have under way', async () => {
   const { operation, begun, letGo } = waiting()
   const url = await start({ operations: [...operations, operation], maxConcurrency: 1 })

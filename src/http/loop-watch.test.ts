@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest'
+import { loopWatch, MAX_HELD_MS } from './loop-watch.ts'
+
+/** A watch whose clocks are moved by hand; its own timer sees nothing happen. */
+function watched() {
+  const lines: Readonly<Record<string, unknown>>[] = []
+  let [nowMs, cpuMs] = [0, 0]
+  const watch = loopWatch({ warn: (fields) => lines.push(fields), now: () => nowMs, cpuMs: () => cpuMs })
+  watch.stop()
+  const pass = (ms: number, cpu = ms): void => {
+    nowMs += ms
+    cpuMs += cpu
+    watch.look()
+  }
+  return { lines, watch, pass }
+}
+
+it.each([
+  ['at the bound', MAX_HELD_MS + 20, MAX_HELD_MS, 0],
+  ['over it', MAX_HELD_MS + 21, MAX_HELD_MS + 1, 1],
+  ['over it, while the machine was busy with others', 500, 10, 0],
+])('a step %s', (_, ms, cpu, lines) => {
+  const one = watched()
+  one.watch.begin('/v1/check')
+  one.pass(ms, cpu)
+  expect(one.lines).toHaveLength(lines)
+})
+
+it('names what was under way, also what has ended since', () => {
+  const { lines, watch, pass } = watched()
+  watch.begin('/v1/spf')()
+  pass(20)
+  watch.begin('/v1/check')
+  const end = watch.begin('/v1/report')
+  end()
+  end()
+  pass(200)
+  expect(lines).toEqual([{ held_ms: 180, operations: ['/v1/check', '/v1/report'], times: 1 }])
+})
+
+it('says nothing of a start, when no operation is under way', () => {
+  const { lines, pass } = watched()
+  pass(500)
+  expect(lines).toEqual([])
+})
+
+it('writes one line a second, with the number of times', () => {
+  const { lines, watch, pass } = watched()
+  watch.begin('/v1/check')
+  for (let i = 0; i < 8; i++) pass(220)
+  expect(lines.map(({ times }) => times)).toEqual([1, 5])
+})
