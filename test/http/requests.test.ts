@@ -255,12 +255,23 @@ it('while it stops, what runs is answered and nothing new but health', async () 
 
 it('names in the log the operation that held the event loop', async () => {
   const lines: string[] = []
-  const { operation } = waiting()
-  const hold = async (): Promise<object> => {
-    for (const end = performance.now() + 200; performance.now() < end; );
-    return {}
-  }
-  const url = await start({ operations: [{ ...operation, run: hold as never }], onLine: (line) => lines.push(line) })
+  const operation = defineOperation({
+    name: 'hold',
+    method: 'GET',
+    path: '/v1/wait',
+    summary: 'holds the event loop',
+    scope: 'read',
+    params: {},
+    answer: z.strictObject({}),
+    uses: [],
+    example: { input: {}, output: {} },
+    deadlineMs: 10_000,
+    run: async () => {
+      for (const end = performance.now() + 200; performance.now() < end; );
+      return ok({})
+    },
+  })
+  const url = await start({ operations: [operation], onLine: (line) => lines.push(line) })
   await expect
     .poll(async () => {
       await (await fetch(`${url}/v1/wait`)).text()
