@@ -7,7 +7,7 @@ export type ConnectionBounds = {
   readonly maxConnections: number
   /** Requests that may wait on one connection (pipelining, RFC 9112 §9.3.2); one more and the connection is closed. */
   readonly maxWaiting: number
-  /** Requests that may wait on all connections together. */
+  /** Requests that may wait on all connections together; the connection with the most is closed. */
   readonly maxWaitingInAll: number
   /** Requests of one connection that are worked on before the client has read their answers; the others wait. */
   readonly maxAtOnce: number
@@ -87,16 +87,26 @@ export function boundedServer(
   }
 
   function arrived(request: Waiting['request'], response: ServerResponse): void {
+    if (request.socket.destroyed) return // the rest of a piece that was read before
     const connection = connectionOf(request.socket)
     connection.count++
     waitingInAll++
-    if (waitingInAll > bounds.maxWaitingInAll) connection.socket.destroy()
-    else if (connection.isOver) return
-    else if (connection.count > bounds.maxWaiting) refuseMore(connection)
+    if (waitingInAll > bounds.maxWaitingInAll) closeLargest()
+    if (connection.isOver) return
+    if (connection.count > bounds.maxWaiting) refuseMore(connection)
     else {
       connection.queue.push({ request, response })
       next(connection)
     }
+  }
+
+  /** Those who ask little are not closed for those who ask much. */
+  function closeLargest(): void {
+    let largest: Connection | undefined
+    for (const connection of busy) if (connection.count > (largest?.count ?? 0)) largest = connection
+    if (!largest) return
+    largest.socket.destroy()
+    forget(largest)
   }
 
   function next(connection: Connection): void {
