@@ -13,6 +13,16 @@ export type Role =
 /** The checks that the score is made of. */
 export type ScoredCheck = 'spf' | 'dkim' | 'dmarc' | 'mx' | 'ptr'
 
+/** Senders that cannot deliver to some or all of the mail hosts: those that apply MTA-STS, those that apply DANE, and those without IPv6. */
+export type Barrier = {
+  readonly kind: 'mta_sts' | 'dane' | 'ipv6_only'
+  /** The finding that tells of it. */
+  readonly finding: string
+  readonly hosts: readonly string[]
+  /** They can deliver to none of the hosts that have an address. */
+  readonly all: boolean
+}
+
 /** What the facts of all checks together say of the domain. Computed once (domain-context.ts) and handed to every judge. */
 export type DomainContext = {
   readonly role: Role
@@ -24,10 +34,13 @@ export type DomainContext = {
   readonly takes: boolean | null
   /** Why mail to the domain goes nowhere, to stand behind its name; absent where it goes somewhere, and where that is not known. */
   readonly noMail?: string
-  /** The mail hosts; absent: not known. */
+  /** The mail hosts; absent: not known, and why. */
   readonly mail?: MailHosts
+  readonly mailError?: string
   /** The TLS of the mail hosts; absent: not looked at, or the mail hosts are not known. */
   readonly tls?: StarttlsFacts
+  /** Which senders cannot deliver; empty where mail arrives, and where that is not known. */
+  readonly barriers: readonly Barrier[]
 }
 
 /** The scored checks that a role does not need. */
@@ -60,4 +73,5 @@ export const UNKNOWN_CONTEXT: DomainContext = {
   because: 'nothing says otherwise',
   sends: null,
   takes: null,
+  barriers: [],
 }

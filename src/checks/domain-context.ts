@@ -1,8 +1,11 @@
 import type { MailHosts } from '../mailhosts/mailhosts.ts'
 import { noMailReason } from '../mailhosts/no-mail.ts'
+import { barriersOf } from './arrival.ts'
 import type { LookupFailure } from './check.ts'
 import type { DomainContext, Role } from './context.ts'
+import type { DaneFacts } from './dane/index.ts'
 import { type DmarcFacts, publishedPolicyOf } from './dmarc/index.ts'
+import type { StsFacts } from './mta-sts/index.ts'
 import type { MxFacts } from './mx/index.ts'
 import type { SpfFacts } from './spf/index.ts'
 import type { StarttlsFacts } from './tls-host.ts'
@@ -13,6 +16,8 @@ export type ContextFacts = {
   readonly mx?: MxFacts | LookupFailure
   readonly dmarc?: DmarcFacts | LookupFailure
   readonly starttls?: StarttlsFacts | LookupFailure
+  readonly mta_sts?: StsFacts | LookupFailure
+  readonly dane?: DaneFacts | LookupFailure
 }
 
 /** Who the domain is, from the facts of all checks: pure, and the only place that decides whether it sends or takes mail. */
@@ -31,7 +36,9 @@ export function contextOf(facts: ContextFacts): DomainContext {
     takes,
     ...(noMail === undefined ? {} : { noMail }),
     ...(mail ? { mail } : {}),
+    ...(facts.mx instanceof Error ? { mailError: facts.mx.message } : {}),
     ...(tls ? { tls } : {}),
+    barriers: barriersOf({ mail, sts: known(facts.mta_sts), dane: known(facts.dane), tls }),
   }
 }
 

@@ -25,7 +25,7 @@ export function composeCheck(domain: Domain, { context, outcomes }: JudgedChecks
     ptr: presentOutcome(checks.ptr, outcomes.ptr),
     ...(unicode === domain ? {} : { unicode_domain: unicode }),
     domain_role: { name: context.role, because: context.because },
-    status: worst(SCORED.map((key) => outcomes[key].status)),
+    status: overall({ context, outcomes }),
     grade: score.grade,
     score_version: score.scoreVersion,
     score_breakdown: score.breakdown,
@@ -46,6 +46,13 @@ export function composeCheck(domain: Domain, { context, outcomes }: JudgedChecks
     findings: presentFindings(outcomes),
   }
 }
+
+/** The status of the whole: the worst of the scored checks; `fail` where senders refuse to deliver to a mail host. */
+const overall = ({ context, outcomes }: JudgedChecks): Status =>
+  worst([
+    ...SCORED.map((key) => outcomes[key].status),
+    ...context.barriers.flatMap(({ kind }): Status[] => (kind === 'ipv6_only' ? [] : ['fail'])),
+  ])
 
 /** The first of these that any check has: what is broken comes before what is weak, and both before what is open. */
 const ORDER: readonly Status[] = ['fail', 'warn', 'unknown', 'pass', 'not_applicable']

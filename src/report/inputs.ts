@@ -9,6 +9,6 @@ export const scoreInputs = ({ context, outcomes }: JudgedChecks): ScoreInputs =>
   spf: fromSpf(outcomes.spf),
   dkim: fromDkim(outcomes.dkim),
   dmarc: fromDmarc(outcomes.dmarc),
-  mx: fromMx(outcomes.mx),
+  mx: fromMx(outcomes.mx, context.barriers),
   ptr: fromPtr(outcomes.ptr),
 })

@@ -1,4 +1,4 @@
-import type { Role } from '../checks/context.ts'
+import type { Barrier, Role } from '../checks/context.ts'
 import type {
   DkimScoreInput,
   DmarcScoreInput,
@@ -78,19 +78,29 @@ export function mxLosses(mx: MxScoreInput): Loss[] {
   if (mx.state === 'null') return []
   if (mx.state === 'none') return [lost(COMPONENTS.mx - left.none, 'mx.none')]
   if (mx.state === 'implicit')
-    return [lost(COMPONENTS.mx - left.implicit, 'mx.implicit'), ...(mx.notPublic ? [notPublic] : [])]
+    return [
+      lost(COMPONENTS.mx - left.implicit, 'mx.implicit'),
+      ...(mx.notPublic ? [notPublic] : []),
+      ...mx.barriers.map(barrierLoss),
+    ]
   if (mx.noneResolvable) return [lost(COMPONENTS.mx - left.none_resolvable, 'mx.none_resolvable')]
   const losses: Loss[] = []
   const unresolvable = Math.min(off.unresolvable_at_most, mx.unresolvable * off.each_unresolvable)
   const open = Math.min(off.unresolvable_at_most - unresolvable, mx.unknown * off.each_unresolvable)
   if (mx.nullBesideOthers) losses.push(lost(off.null_beside_others, 'mx.null_beside_others'))
   if (mx.ipLiteral) losses.push(lost(off.ip_literal, 'mx.ip_literal'))
-  if (unresolvable > 0) losses.push(lost(unresolvable, 'mx.unresolvable'))
+  if (unresolvable > 0) losses.push(lost(unresolvable, mx.unresolvableFinding))
   if (open > 0) losses.push(perhaps(open, 'mx.host_unknown'))
   if (mx.cname) losses.push(lost(off.cname, 'mx.cname'))
   if (mx.notPublic) losses.push(notPublic)
   if (mx.singleAddress) losses.push(lost(off.single_address, 'mx.single_address'))
-  return losses
+  return [...losses, ...mx.barriers.map(barrierLoss)]
+}
+
+/** What it costs that some senders cannot deliver. */
+function barrierLoss({ kind, finding, all }: Barrier): Loss {
+  const { off } = WEIGHTS.mx
+  return lost(kind === 'ipv6_only' ? off.ipv6_only : all ? off.refused_at_all : off.refused_at_some, finding)
 }
 
 /** What the PTR names cost: each address its share. */

@@ -1,4 +1,5 @@
 import type { Outcome } from '../checks/check.ts'
+import type { Barrier } from '../checks/context.ts'
 import { type DmarcFacts, publishedPolicyOf } from '../checks/dmarc/index.ts'
 import { type MxFacts, resolvable } from '../checks/mx/index.ts'
 import { bestStates, type PtrFacts } from '../checks/ptr/index.ts'
@@ -29,13 +30,13 @@ export function fromSpf(outcome: Outcome<SpfFacts>): SpfScoreInput {
 }
 
 /** What the score needs of the MX check. */
-export function fromMx(outcome: Outcome<MxFacts>): MxScoreInput {
+export function fromMx(outcome: Outcome<MxFacts>, barriers: readonly Barrier[]): MxScoreInput {
   if (outcome.status === 'unknown') return { state: 'unknown' }
   const { mail } = outcome.facts
   const has = (id: FindingId): boolean => outcome.findings.some((finding) => finding.id === id)
   if (mail.kind === 'none') return { state: 'none' }
   if (mail.kind === 'null') return { state: 'null' }
-  if (mail.kind === 'implicit') return { state: 'implicit', notPublic: has('mx.not_public') }
+  if (mail.kind === 'implicit') return { state: 'implicit', notPublic: has('mx.not_public'), barriers }
   const named = mail.hosts.filter((host) => host.literal === undefined).map(resolvable)
   return {
     state: 'explicit',
@@ -43,10 +44,12 @@ export function fromMx(outcome: Outcome<MxFacts>): MxScoreInput {
     nullBesideOthers: has('mx.null_beside_others'),
     ipLiteral: has('mx.ip_literal'),
     unresolvable: named.filter((state) => state === 'no').length,
+    ...told('unresolvableFinding', firstOf(outcome, ['mx.unresolvable', 'mx.missing_dot'])),
     unknown: named.filter((state) => state === 'unknown').length,
     cname: has('mx.cname'),
     notPublic: has('mx.not_public'),
     singleAddress: has('mx.single_address'),
+    barriers,
   }
 }
 

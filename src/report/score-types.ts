@@ -1,4 +1,4 @@
-import type { Role } from '../checks/context.ts'
+import type { Barrier, Role } from '../checks/context.ts'
 import type { Component } from './weights.ts'
 
 /** The id of the finding that a deduction rests on. */
@@ -73,19 +73,22 @@ export type MxScoreInput =
   | { readonly state: 'unknown' }
   | { readonly state: 'none' }
   | { readonly state: 'null' }
-  | { readonly state: 'implicit'; readonly notPublic: boolean }
+  | { readonly state: 'implicit'; readonly notPublic: boolean; readonly barriers: readonly Barrier[] }
   | {
       readonly state: 'explicit'
       readonly noneResolvable: boolean
       readonly nullBesideOthers: boolean
       readonly ipLiteral: boolean
-      /** Hosts without an address, literals apart. */
+      /** Hosts without an address, literals apart, and the finding that tells of the first. */
       readonly unresolvable: number
+      readonly unresolvableFinding?: FindingId
       /** Hosts that could not be asked about. */
       readonly unknown: number
       readonly cname: boolean
       readonly notPublic: boolean
       readonly singleAddress: boolean
+      /** Senders that cannot deliver. */
+      readonly barriers: readonly Barrier[]
     }
 
 /** What the score needs to know of PTR: the addresses of the best MX. */

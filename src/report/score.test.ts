@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Role } from '../checks/context.ts'
+import type { Barrier, Role } from '../checks/context.ts'
 import { gradeOf, reportScore, score } from './score.ts'
 import type {
   DkimScoreInput,
@@ -41,6 +41,7 @@ const mx = (parts: Partial<Mx> = {}): Mx => ({
   cname: false,
   notPublic: false,
   singleAddress: false,
+  barriers: [],
   ...parts,
 })
 const ptr = (...addresses: Partial<Address>[]): PtrScoreInput => ({
@@ -62,6 +63,7 @@ const CLEAN: ScoreInputs = {
   ptr: ptr(),
 }
 const but = (parts: Partial<ScoreInputs>): ScoreInputs => ({ ...CLEAN, ...parts })
+const barrier = (kind: Barrier['kind'], all: boolean): Barrier => ({ kind, finding: 'x', hosts: ['m.example'], all })
 const UNKNOWN = { state: 'unknown' } as const
 const NONE = { state: 'none', finding: 'x.none' } as const
 
@@ -87,7 +89,7 @@ describe('the worked examples', () => {
         spf: NONE,
         dkim: { state: 'absent', finding: 'x' },
         dmarc: NONE,
-        mx: { state: 'implicit', notPublic: false },
+        mx: { state: 'implicit', notPublic: false, barriers: [] },
         ptr: ptr({ hasPtr: false, confirmed: false }),
       },
       5,
@@ -165,8 +167,12 @@ describe('each deduction', () => {
     ['sp weaker than p', { dmarc: dmarc({ subdomainsWeaker: true }) }, 99],
     ['rua could not be asked: both readings in the range', { dmarc: dmarc({ rua: null }) }, 100, [98, 100]],
     ['MX unknown', { mx: UNKNOWN, ptr: UNKNOWN }, 88, [75, 100]], // 87.5
-    ['implicit MX', { mx: { state: 'implicit', notPublic: false } }, 90],
-    ['implicit MX on a private address goes to 0, not below', { mx: { state: 'implicit', notPublic: true } }, 85],
+    ['implicit MX', { mx: { state: 'implicit', notPublic: false, barriers: [] } }, 90],
+    [
+      'implicit MX on a private address goes to 0, not below',
+      { mx: { state: 'implicit', notPublic: true, barriers: [] } },
+      85,
+    ],
     ['no MX and not declared', { mx: { state: 'none' }, ptr: { state: 'none' } }, 75],
     ['null MX of a domain that sends', { mx: { state: 'null' }, ptr: { state: 'not_applicable' } }, 100],
     ['null MX misused', { mx: mx({ nullBesideOthers: true }) }, 92],
@@ -182,6 +188,15 @@ describe('each deduction', () => {
       { mx: mx({ nullBesideOthers: true, ipLiteral: true, cname: true }) },
       85,
     ],
+    ['senders that apply MTA-STS refuse some of the hosts', { mx: mx({ barriers: [barrier('mta_sts', false)] }) }, 92],
+    ['… and all of them', { mx: mx({ barriers: [barrier('mta_sts', true)] }) }, 85],
+    ['senders that apply DANE refuse some of the hosts', { mx: mx({ barriers: [barrier('dane', false)] }) }, 92],
+    [
+      'MTA-STS and DANE together go to 0, not below',
+      { mx: mx({ barriers: [barrier('mta_sts', false), barrier('dane', false)] }) },
+      85,
+    ],
+    ['senders without IPv6 cannot deliver', { mx: mx({ barriers: [barrier('ipv6_only', true)] }) }, 92],
     ['one address of two without PTR', { ptr: ptr({}, { hasPtr: false }) }, 95],
     ['generic and several names', { ptr: ptr({ generic: true, names: 2 }) }, 97],
     ['unconfirmed, generic, several names', { ptr: ptr({ confirmed: false, generic: true, names: 12 }) }, 92],
@@ -200,7 +215,7 @@ describe('a domain without mail', () => {
   it.each<[string, Partial<ScoreInputs>, number, boolean]>([
     ['-all and null MX', { mx: { state: 'null' } }, 100, true],
     ['-all and nothing at all', { mx: { state: 'none' }, ptr: { state: 'none' } }, 100, true],
-    ['-all and an address: it may take mail', { mx: { state: 'implicit', notPublic: false } }, 90, false],
+    ['-all and an address: it may take mail', { mx: { state: 'implicit', notPublic: false, barriers: [] } }, 90, false],
     ['-all and nothing at all, no DMARC', { mx: { state: 'none' }, dmarc: NONE }, 45, true], // 25 of 55
     ['-all and nothing at all, DMARC unknown', { mx: { state: 'none' }, dmarc: UNKNOWN }, 73, true], // 40 of 55
   ])('%s', (_why, parts, expected, declared) => {
@@ -302,7 +317,7 @@ const anything: fc.Arbitrary<ScoreInputs> = fc.record({
       UNKNOWN,
       { state: 'none' },
       { state: 'null' },
-      { state: 'implicit', notPublic: true },
+      { state: 'implicit', notPublic: true, barriers: [] },
     ),
     fc
       .record({
@@ -314,6 +329,15 @@ const anything: fc.Arbitrary<ScoreInputs> = fc.record({
         cname: fc.boolean(),
         notPublic: fc.boolean(),
         singleAddress: fc.boolean(),
+        barriers: fc.array(
+          fc.record({
+            kind: fc.constantFrom('mta_sts', 'dane', 'ipv6_only'),
+            finding: fc.constant('x.barrier'),
+            hosts: fc.constant(['m.example']),
+            all: fc.boolean(),
+          }),
+          { maxLength: 3 },
+        ),
       })
       .map(mx),
   ),

@@ -5,15 +5,7 @@
 export const KNOWN_FAILURES: Readonly<Record<string, string>> = {
   ses: 'ptr',
   'mx-private': 'ptr',
-  'sts-apexwild': 'arrival',
-  'null-mx-no-rua-fix': 'role',
-  'mta-sts-second-host-uncovered-2': 'arrival',
-  'mta-sts-self-signed': 'arrival',
-  'ipv6-only-one': 'arrival',
   'ptr-private-10-2': 'ptr',
   'ptr-private-loopback-2': 'ptr',
   'ptr-ses-ireland-2': 'ptr',
-  'dot-mail': 'mx',
-  'dot-beside-good-3': 'mx',
-  'cname-apex-builder-4': 'mx',
 }

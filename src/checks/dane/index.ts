@@ -5,6 +5,7 @@ import { judgeDane } from './judge.ts'
 import { type DaneFacts, lookupDane } from './lookup.ts'
 import { type HostState, hostStates } from './state.ts'
 
+export { refusedHosts } from './judge.ts'
 export type { DaneFacts } from './lookup.ts'
 
 /** DANE for mail: the TLSA records of the mail hosts, and whether senders use them. */

@@ -24,6 +24,16 @@ export function judgeDane(
   return { status: findings.every(({ id }) => id === 'dane.rollover') ? 'pass' : 'warn', facts, findings }
 }
 
+/** The hosts that senders which use DANE do not deliver to, as far as their TLS was looked at, with the finding that tells of it (RFC 7672 §2.2). */
+export const refusedHosts = (facts: DaneFacts): { readonly host: string; readonly finding: string }[] =>
+  hostStates(facts)
+    .filter(({ inForce }) => inForce)
+    .flatMap((state) =>
+      forceFindings(state)
+        .filter(({ id }) => BROKEN.has(id))
+        .map(({ id }) => ({ host: state.host.host, finding: id })),
+    )
+
 const BROKEN = new Set(['dane.mismatch', 'dane.no_starttls'])
 
 function openReason(facts: DaneFacts, states: readonly HostState[]): string | undefined {

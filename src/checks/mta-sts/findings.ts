@@ -83,18 +83,37 @@ export const findings = defineFindings({
   },
   'mta_sts.uncovered_mx': {
     severity: 'high',
-    title: 'Mail hosts that the policy shuts out',
-    detail: ({ hosts }) =>
-      `The policy is enforced and does not name ${list(hosts)}: senders that keep to MTA-STS do not deliver there.`,
+    title: 'MX hosts missing from the MTA-STS policy',
+    detail: ({ hosts, all }) =>
+      `The policy is enforced and does not name ${list(hosts)}. Senders that apply MTA-STS ${all ? 'cannot deliver at all' : 'do not deliver there'}.`,
     repair: 'Add an mx line for each to the policy, then change the id of the record.',
     reference: 'RFC 8461 §4.1',
   },
   'mta_sts.uncovered_mx_testing': {
     severity: 'medium',
-    title: 'Mail hosts that the policy would shut out',
-    detail: ({ hosts }) => `The policy does not name ${list(hosts)}; once enforced, senders would not deliver there.`,
+    title: 'MX hosts missing from the MTA-STS policy (testing)',
+    detail: ({ hosts, all }) =>
+      `The policy does not name ${list(hosts)}. Once it is enforced, senders ${all ? 'cannot deliver at all' : 'do not deliver there'}.`,
     repair: 'Add an mx line for each before the policy is enforced.',
     reference: 'RFC 8461 §4.1',
+  },
+  'mta_sts.mx_tls': {
+    severity: 'high',
+    title: 'MX hosts without the TLS that the MTA-STS policy demands',
+    detail: ({ hosts, all }) =>
+      `The policy is enforced, but ${list(hosts, '; ')}. Senders that apply MTA-STS ${all ? 'cannot deliver at all' : 'do not deliver there'}.`,
+    repair:
+      'Give each host STARTTLS and a certificate of a public authority for its own name; until then set the policy to testing and change the id of the record.',
+    reference: 'RFC 8461 §4.2',
+  },
+  'mta_sts.mx_tls_testing': {
+    severity: 'medium',
+    title: 'MX hosts without the TLS that the MTA-STS policy demands (testing)',
+    detail: ({ hosts, all }) =>
+      `${list(hosts, '; ')}. Once the policy is enforced, senders ${all ? 'cannot deliver at all' : 'do not deliver there'}.`,
+    repair:
+      'Give each host STARTTLS and a certificate of a public authority for its own name before the policy is enforced.',
+    reference: 'RFC 8461 §4.2',
   },
   'mta_sts.testing': {
     severity: 'low',

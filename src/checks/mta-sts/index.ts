@@ -3,11 +3,12 @@ import { printable } from '../../base/text.ts'
 import { defineCheck } from '../check.ts'
 import { reasonOf } from '../reason.ts'
 import { findings } from './findings.ts'
-import { judgeMtaSts, uncoveredMx } from './judge.ts'
+import { judgeMtaSts } from './judge.ts'
 import { lookupMtaSts, type StsFacts } from './lookup.ts'
 
 export { type Field, hasVersion, parseFields } from './fields.ts'
 export type { StsFacts } from './lookup.ts'
+export { type Refusal, refusalsOf } from './refusals.ts'
 
 /** MTA-STS: whether senders are asked to insist on TLS, and whether they can. */
 export const mtaSts = defineCheck<StsFacts, MtaStsFields>({
@@ -25,7 +26,7 @@ export const mtaSts = defineCheck<StsFacts, MtaStsFields>({
       record: text === undefined ? undefined : printable(text, 2_048),
       id: facts?.parsed?.ok ? facts.parsed.value.id : '',
       policy: policy && { mode: policy.mode, max_age: policy.maxAgeSeconds, mx: policy.mx },
-      uncovered_mx: facts ? uncoveredMx(facts) : [],
+      uncovered_mx: facts?.uncovered ?? [],
     }
   },
 })

@@ -2,10 +2,12 @@ import { printable } from '../../base/text.ts'
 import type { DnsRecord, Finding, Outcome } from '../check.ts'
 import type { DomainContext } from '../context.ts'
 import { type MakeFinding, makeFinding } from '../finding.ts'
+import { FAULT_WORDS } from '../starttls/index.ts'
 import type { findings } from './findings.ts'
 import { type PolicyAnswer, policyUrl, type StsFacts } from './lookup.ts'
 import { formatStsRecord, parseStsRecord } from './parse.ts'
 import { formatStsPolicy, MAX_AGE_SECONDS, matchesMx, type StsPolicy } from './policy.ts'
+import { type Refusal, refusalsOf } from './refusals.ts'
 
 /** A policy that lasts less than this protects little: an attacker waits until it has run out (RFC 8461 §3.2 speaks of weeks). */
 export const SHORT_AGE_SECONDS = 86_400
@@ -16,24 +18,27 @@ type Judged = { readonly status: 'pass' | 'warn' | 'fail' | 'not_applicable'; re
  * `pass`: senders will insist on TLS to every mail host; `warn`: they do not insist (no record, testing, none) or something is weak;
  * `fail`: a policy is announced that senders cannot use, or that shuts mail hosts out; `unknown`: the policy could not be asked for.
  */
-export function judgeMtaSts(facts: StsFacts, { noMail }: Pick<DomainContext, 'noMail'>): Outcome<StsFacts> {
-  const { policy } = facts
+type Mail = Pick<DomainContext, 'noMail' | 'mail' | 'mailError' | 'tls'>
+
+export function judgeMtaSts(found: StsFacts, mail: Mail): Outcome<StsFacts> {
+  const { policy } = found
+  const facts = { ...found, uncovered: uncoveredMx(policy, mail) }
   if (policy?.kind === 'unknown') {
-    const found = finding('mta_sts.policy_unknown', { url: policyUrl(facts.domain), reason: policy.message })
-    return { status: 'unknown', reason: policy.message, facts, findings: [found] }
+    const unknown = finding('mta_sts.policy_unknown', { url: policyUrl(facts.domain), reason: policy.message })
+    return { status: 'unknown', reason: policy.message, facts, findings: [unknown] }
   }
-  const judged = policy ? judgePolicy(facts, policy) : judgeRecord(facts, noMail)
+  const judged = policy ? judgePolicy(facts, policy, mail) : judgeRecord(facts, mail)
   return { ...judged, facts }
 }
 
-/** The mail hosts that the policy does not name; empty where either is not known. */
-export function uncoveredMx(facts: StsFacts): readonly string[] {
-  if (facts.policy?.kind !== 'read' || facts.mail.kind !== 'known') return []
-  const { mode, mx } = facts.policy.policy
-  return mode === 'none' ? [] : facts.mail.hosts.filter((host) => !mx.some((pattern) => matchesMx(pattern, host)))
+function uncoveredMx(policy: PolicyAnswer | undefined, { mail }: Mail): readonly string[] {
+  if (policy?.kind !== 'read') return []
+  return refusalsOf(policy.policy, namesOf(mail), undefined).map(({ host }) => host)
 }
 
-function judgeRecord(facts: StsFacts, noMail: string | undefined): Judged {
+const namesOf = (mail: DomainContext['mail']): readonly string[] => (mail?.hosts ?? []).map(({ exchange }) => exchange)
+
+function judgeRecord(facts: StsFacts, { noMail, mail }: Mail): Judged {
   const { domain, parsed, count } = facts
   const evidence = facts.lookalike ?? facts.records.join(' | ')
   if (count > 1) return fail(finding('mta_sts.several_records', { domain, count }, { evidence, fix: firstGood(facts) }))
@@ -43,13 +48,13 @@ function judgeRecord(facts: StsFacts, noMail: string | undefined): Judged {
     return fail(finding('mta_sts.syntax', { problem: parsed.problem, at: parsed.at ?? -1 }, { evidence }))
   if (noMail !== undefined)
     return { status: 'not_applicable', findings: [finding('mta_sts.no_mail', { domain, reason: noMail })] }
-  const mx = facts.mail.kind === 'known' && facts.mail.hosts.length > 0 ? facts.mail.hosts : [`*.${domain}`]
+  const mx = mail && mail.hosts.length > 0 ? namesOf(mail) : [`*.${domain}`]
   const start = formatStsPolicy({ mode: 'testing', maxAgeSeconds: SHORT_AGE_SECONDS, mx })
   const args = { domain, url: policyUrl(domain), policy: start.trim().split('\n') }
   return { status: 'warn', findings: [finding('mta_sts.no_record', args)] }
 }
 
-function judgePolicy(facts: StsFacts, answer: Exclude<PolicyAnswer, { kind: 'unknown' }>): Judged {
+function judgePolicy(facts: StsFacts, answer: Exclude<PolicyAnswer, { kind: 'unknown' }>, mail: Mail): Judged {
   const url = policyUrl(facts.domain)
   switch (answer.kind) {
     case 'status':
@@ -65,7 +70,7 @@ function judgePolicy(facts: StsFacts, answer: Exclude<PolicyAnswer, { kind: 'unk
           : finding('mta_sts.policy_refused', { url, reason: printable(answer.message, 300) }),
       )
     case 'read':
-      return judgeRead(facts, answer.policy)
+      return judgeRead(answer.policy, mail)
     default: {
       const never: never = answer
       throw new Error(never)
@@ -73,14 +78,11 @@ function judgePolicy(facts: StsFacts, answer: Exclude<PolicyAnswer, { kind: 'unk
   }
 }
 
-function judgeRead(facts: StsFacts, policy: StsPolicy): Judged {
+function judgeRead(policy: StsPolicy, { mail, mailError, tls }: Mail): Judged {
   const { mode, maxAgeSeconds, mx } = policy
-  const found: Finding[] = []
-  const uncovered = uncoveredMx(facts)
-  if (uncovered.length > 0)
-    found.push(
-      finding(mode === 'enforce' ? 'mta_sts.uncovered_mx' : 'mta_sts.uncovered_mx_testing', { hosts: uncovered }),
-    )
+  const hosts = namesOf(mail)
+  const shut = refusalFindings(mode, refusalsOf(policy, hosts, tls), hosts.length)
+  const found = [...shut]
   if (mode === 'testing') found.push(finding('mta_sts.testing'))
   if (mode === 'none') found.push(finding('mta_sts.none'))
   if (mode !== 'none' && maxAgeSeconds < SHORT_AGE_SECONDS)
@@ -88,13 +90,28 @@ function judgeRead(facts: StsFacts, policy: StsPolicy): Judged {
   if (maxAgeSeconds > MAX_AGE_SECONDS)
     found.push(finding('mta_sts.long_max_age', { seconds: maxAgeSeconds, limit: MAX_AGE_SECONDS }))
   const weak = found.length > 0
-  const { mail } = facts
-  if (mail.kind === 'unknown') found.push(finding('mta_sts.mx_unknown', { reason: mail.reason }))
+  if (!mail) found.push(finding('mta_sts.mx_unknown', { reason: mailError ?? '' }))
   else if (mode !== 'none') {
-    const unused = mx.filter((pattern) => !mail.hosts.some((host) => matchesMx(pattern, host)))
+    const unused = mx.filter((pattern) => !hosts.some((host) => matchesMx(pattern, host)))
     if (unused.length > 0) found.push(finding('mta_sts.unused_mx', { patterns: unused.slice(0, 20) }))
   }
-  return { status: mode === 'enforce' && uncovered.length > 0 ? 'fail' : weak ? 'warn' : 'pass', findings: found }
+  return { status: mode === 'enforce' && shut.length > 0 ? 'fail' : weak ? 'warn' : 'pass', findings: found }
+}
+
+/** The hosts that the policy shuts out, or would once it is enforced. */
+function refusalFindings(mode: StsPolicy['mode'], refusals: readonly Refusal[], count: number): Finding[] {
+  const unnamed = refusals.filter(({ fault }) => fault === 'not_named').map(({ host }) => host)
+  const without = refusals.flatMap(({ host, fault }) =>
+    fault === 'not_named' ? [] : [`${host}: ${FAULT_WORDS[fault]}`],
+  )
+  const all = refusals.length === count
+  const isTested = mode === 'testing'
+  const found: Finding[] = []
+  if (unnamed.length > 0)
+    found.push(finding(isTested ? 'mta_sts.uncovered_mx_testing' : 'mta_sts.uncovered_mx', { hosts: unnamed, all }))
+  if (without.length > 0)
+    found.push(finding(isTested ? 'mta_sts.mx_tls_testing' : 'mta_sts.mx_tls', { hosts: without, all }))
+  return found
 }
 
 const fail = (found: Finding): Judged => ({ status: 'fail', findings: [found] })

@@ -1,6 +1,4 @@
-import { lookupMailHosts } from '../../mailhosts/mailhosts.ts'
 import type { Domain } from '../../names/domain.ts'
-import { DnsError } from '../../net/dns/resolver.ts'
 import { FetchError, type FetchReason, isTheirs } from '../../net/fetch.ts'
 import type { Ctx } from '../../world.ts'
 import { type OneRecord, oneRecord } from '../one-record.ts'
@@ -16,38 +14,25 @@ export type PolicyAnswer =
   | { readonly kind: 'refused'; readonly reason: FetchReason; readonly message: string }
   | { readonly kind: 'unknown'; readonly reason: FetchReason; readonly message: string }
 
-/** The names of the mail hosts, as far as they are known. */
-export type StsHosts =
-  | { readonly kind: 'known'; readonly hosts: readonly string[] }
-  | { readonly kind: 'unknown'; readonly reason: string }
-
 /** The MTA-STS records at `_mta-sts`, and what stands behind them. */
 export type StsFacts = OneRecord<StsRecord> & {
   readonly domain: Domain
   /** Asked for only when the one record can be read. */
   readonly policy?: PolicyAnswer
-  readonly mail: StsHosts
+  /** Mail hosts that the policy does not name; filled in by the judge, where both are known. */
+  readonly uncovered?: readonly string[]
 }
 
 export const policyUrl = (domain: string): string => `https://mta-sts.${domain}/.well-known/mta-sts.txt`
 
 /**
  * Asks for the MTA-STS record of `domain` and, when there is one, for the policy (RFC 8461 §3): one GET, 64 KiB, no redirect, certificate checked.
- * The mail hosts are asked for beside it. Rejects with DnsError when the record's name gives no answer; everything else is in the facts.
+ * Rejects with DnsError when the record's name gives no answer; everything else is in the facts.
  */
 export async function lookupMtaSts(ctx: Pick<Ctx, 'resolve' | 'fetch' | 'signal'>, domain: Domain): Promise<StsFacts> {
-  const mailAsked = lookupHosts(ctx, domain)
-  const [found, mail] = await Promise.all([lookupRecord(ctx, domain), mailAsked])
-  return { domain, ...found, mail }
-}
-
-async function lookupRecord(
-  ctx: Pick<Ctx, 'resolve' | 'fetch' | 'signal'>,
-  domain: Domain,
-): Promise<Omit<StsFacts, 'domain' | 'mail'>> {
   const answer = await ctx.resolve(`_mta-sts.${domain}`, 'TXT', ctx.signal)
   const kind = { is: isStsRecord, resembles: resemblesStsRecord, parse: parseStsRecord }
-  const found = oneRecord(answer.records, kind)
+  const found = { domain, ...oneRecord(answer.records, kind) }
   // RFC 8461 §3.1: without exactly one record that can be read there is no policy.
   return found.parsed?.ok ? { ...found, policy: await fetchPolicy(ctx, domain) } : found
 }
@@ -67,15 +52,5 @@ async function fetchPolicy(ctx: Pick<Ctx, 'fetch' | 'signal'>, domain: Domain): 
     if (!(error instanceof FetchError)) throw error
     const { reason, message } = error
     return isTheirs(error) ? { kind: 'refused', reason, message } : { kind: 'unknown', reason, message }
-  }
-}
-
-async function lookupHosts(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<StsHosts> {
-  try {
-    const mail = await lookupMailHosts(ctx, domain)
-    return { kind: 'known', hosts: mail.hosts.map((host) => host.exchange) }
-  } catch (error) {
-    if (error instanceof DnsError) return { kind: 'unknown', reason: error.message }
-    throw error
   }
 }

@@ -30,7 +30,7 @@ export const findings = defineFindings({
     reference: 'RFC 7505 §3',
   },
   'mx.no_replies': {
-    severity: 'medium',
+    severity: 'low',
     title: 'Mail from this domain cannot be answered',
     detail: ({ domain, declared }) =>
       `SPF lets servers send as ${domain}, but ${declared ? 'a null MX declares that it takes no mail' : 'it has neither an MX record nor an address'}: replies and bounces are lost, and some receivers refuse senders that cannot be answered.`,
@@ -62,12 +62,38 @@ export const findings = defineFindings({
   'mx.unresolvable': {
     severity: 'high',
     title: 'An MX host has no address',
-    detail: ({ host, exists }) =>
-      exists
-        ? `${host} exists but has neither an A nor an AAAA record.`
-        : `${host} does not exist; whoever can register or make that name could take the mail.`,
+    detail: ({ host, exists, free }) => {
+      if (exists) return `${host} exists but has neither an A nor an AAAA record.`
+      return free === undefined
+        ? `${host} does not exist.`
+        : `${host} does not exist, and neither does ${free}: whoever registers ${free} receives mail for this domain.`
+    },
     repair: 'Give the host an address or remove its MX record.',
     reference: 'RFC 5321 §5.1',
+  },
+  'mx.missing_dot': {
+    severity: 'high',
+    title: 'MX host with the domain name twice: a missing dot',
+    detail: ({ host, meant, domain }) =>
+      `${host} does not exist. In the zone file the dot at the end of "${meant}." is missing, so the name server appends ${domain}.`,
+    repair: 'End the host name with a dot in the zone file.',
+    reference: 'RFC 1035 §5.1',
+  },
+  'mx.underscore': {
+    severity: 'low',
+    title: 'Underscore in the name of an MX host',
+    detail: ({ host }) => `${host} is no valid host name; some senders refuse to deliver there.`,
+    repair: 'Give the host a name of letters, digits and hyphens, and put that name into the MX record.',
+    reference: 'RFC 1123 §2.1',
+  },
+  'mx.domain_alias': {
+    severity: 'low',
+    title: 'The domain itself is an alias (CNAME)',
+    detail: ({ domain, target }) =>
+      `${domain} is a CNAME of ${target}, so its MX and SPF are those of ${target}. A CNAME must not stand beside the SOA and NS records of a zone, and resolvers differ in what they answer.`,
+    repair:
+      'Replace the CNAME by A and AAAA records (or the ALIAS of the DNS host), and publish MX and TXT records of the domain itself.',
+    reference: 'RFC 1034 §3.6.2',
   },
   'mx.ip_literal': {
     severity: 'high',
@@ -96,6 +122,14 @@ export const findings = defineFindings({
     detail: ({ host }) => `${host} stands in several MX records; that adds no second host.`,
     repair: 'Keep one record for each host.',
     reference: 'RFC 5321 §5.1',
+  },
+  'mx.ipv6_only': {
+    severity: 'medium',
+    title: 'MX hosts without IPv4',
+    detail: ({ hosts }) =>
+      `${list(hosts)}: no MX host has an IPv4 address, so senders without IPv6 cannot deliver. Many cannot use IPv6.`,
+    repair: 'Give at least one MX host an A record.',
+    reference: 'RFC 3974 §2',
   },
   'mx.single_address': {
     severity: 'low',

@@ -1,10 +1,10 @@
 import type { MailHost } from '../../mailhosts/mailhosts.ts'
 import { providerOfHost } from '../../mailhosts/providers/index.ts'
-import type { Ip } from '../../names/ip.ts'
-import { rangeOf } from '../../names/ip-range.ts'
+import { registrableDomain } from '../../names/suffix.ts'
 import type { DnsRecord, Finding, Outcome } from '../check.ts'
 import { applies, type DomainContext } from '../context.ts'
 import { notApplicable } from '../not-applicable.ts'
+import { hostFindings } from './host-findings.ts'
 import { allAddresses, notPublic, resolvable, unanswered } from './hosts.ts'
 import type { MxFacts } from './lookup.ts'
 
@@ -19,16 +19,27 @@ export function judgeMx(facts: MxFacts, context: DomainContext): Outcome<MxFacts
   if (mail.kind === 'null') return notApplicable(facts, context, [{ id: 'mx.null', evidence: shown(facts) }])
   if (context.role === 'parked') return notApplicable(facts, context, [withoutNullMx(domain)])
   if (!applies('mx', context)) return notApplicable(facts, context)
+  const barrier = context.barriers.find(({ kind }) => kind === 'ipv6_only')
+  const ipv6Only: Finding[] = barrier ? [{ id: 'mx.ipv6_only', args: { hosts: barrier.hosts } }] : []
+  const about = [...aliasFindings(facts), ...ipv6Only]
   switch (mail.kind) {
     case 'none':
-      return { status: 'fail', facts, findings: [{ id: 'mx.none', args: { domain }, fix: nullMx(domain) }] }
+      return {
+        status: 'fail',
+        facts,
+        findings: [{ id: 'mx.none', args: { domain }, fix: nullMx(domain) }, ...about],
+      }
     case 'implicit': {
       const fix = { name: domain, rtype: 'MX', value: `0 ${domain}.` }
       const implicit: Finding = { id: 'mx.implicit', args: { domain }, fix }
-      return concluded(facts, [implicit, ...hostFindings(facts, mail.hosts[0]!)])
+      return concluded(facts, [implicit, ...about, ...hostFindings(facts, mail.hosts[0]!)])
     }
     case 'explicit':
-      return concluded(facts, [...setFindings(facts), ...mail.hosts.flatMap((host) => hostFindings(facts, host))])
+      return concluded(facts, [
+        ...setFindings(facts),
+        ...about,
+        ...mail.hosts.flatMap((host) => hostFindings(facts, host)),
+      ])
     default: {
       const never: never = mail.kind
       throw new Error(never)
@@ -67,6 +78,13 @@ function concluded(facts: MxFacts, findings: readonly Finding[]): Outcome<MxFact
   return { status: findings.every(({ id }) => HARMLESS.has(id)) ? 'pass' : 'warn', facts, findings }
 }
 
+/** The zone's own name has SOA and NS records, beside which no CNAME may stand (RFC 1034 §3.6.2). Below it an alias is usual. */
+function aliasFindings({ domain, mail }: MxFacts): Finding[] {
+  const target = mail.cname.at(-1)
+  if (target === undefined || registrableDomain(domain) !== domain) return []
+  return [{ id: 'mx.domain_alias', args: { domain, target }, evidence: `${domain} CNAME ${target}` }]
+}
+
 /** What is to say of the records together. */
 function setFindings(facts: MxFacts): Finding[] {
   const { mail } = facts
@@ -90,45 +108,6 @@ function redundancy(hosts: readonly MailHost[]): Finding[] {
   return hosts.length === 1 ? [{ id: 'mx.single_host', args: { host, addresses } }] : []
 }
 
-/** What is to say of one host. */
-function hostFindings(facts: MxFacts, host: MailHost): Finding[] {
-  const { exchange } = host
-  const findings: Finding[] = []
-  const evidence = `${facts.domain} MX ${host.preference} ${exchange}`
-  if (host.literal !== undefined) findings.push({ id: 'mx.ip_literal', args: { host: exchange }, evidence })
-  else if (resolvable(host) === 'no') findings.push(dangling(host, evidence))
-  else if (resolvable(host) === 'unknown')
-    findings.push({ id: 'mx.host_unknown', args: { host: exchange, reason: unanswered(host) ?? '' } })
-  else if (unanswered(host))
-    findings.push({ id: 'mx.family_unknown', args: { host: exchange, reason: unanswered(host)! } })
-  if (host.cname.length > 0 && facts.mail.kind === 'explicit') findings.push(alias(facts, host))
-  const hidden = notPublic(host)
-  if (hidden.length > 0)
-    findings.push({ id: 'mx.not_public', args: { host: exchange, addresses: hidden.map(withRange) }, evidence })
-  if (host.addressesLeftOut > 0)
-    findings.push({ id: 'mx.too_many_addresses', args: { host: exchange, left: host.addressesLeftOut } })
-  return findings
-}
-
-const dangling = (host: MailHost, evidence: string): Finding => ({
-  id: 'mx.unresolvable',
-  args: { host: host.exchange, exists: host.answers.A !== 'nxdomain' || host.answers.AAAA !== 'nxdomain' },
-  evidence,
-})
-
-/** The record that names the end of the chain instead; only where it can replace the whole set. */
-function alias(facts: MxFacts, host: MailHost): Finding {
-  const target = host.cname.at(-1)!
-  const finding = {
-    id: 'mx.cname',
-    args: { host: host.exchange, target },
-    evidence: `${host.exchange} CNAME ${target}`,
-  }
-  if (facts.mail.records.length > 1) return finding
-  return { ...finding, fix: { name: facts.domain, rtype: 'MX', value: `${host.preference} ${target}.` } }
-}
-
-const withRange = (address: Ip): string => `${address} (${rangeOf(address).replace('_', ' ')})`
 const shown = ({ mail }: MxFacts): string =>
   mail.records
     .slice(0, 10)

@@ -13,6 +13,7 @@ const look = (zone: LabZone, context: Partial<DomainContext> = {}) =>
 const at = (...records: [number, string][]): LabZone => ({ 'a.example': { MX: records } })
 const TWO = { A: ['45.53.5.1', '45.53.5.2'] }
 const ONE = { A: ['45.53.5.1'] }
+const SIX = { AAAA: ['2a00:1450::1'] }
 const OTHER = { A: ['45.53.6.1'] }
 const hosts: LabZone = { 'm.example': ONE, 'n.example': OTHER }
 const many = (count: number): [number, string][] => Array.from({ length: count }, (_, i) => [i, `m${i}.example`])
@@ -34,7 +35,7 @@ const ROWS: [why: string, zone: LabZone, status: string, ids: string[]][] = [
     'implicit MX through a CNAME of the domain: no alias at an exchange',
     { 'a.example': { CNAME: ['b.example'] }, 'b.example': TWO },
     'warn',
-    ['mx.implicit'],
+    ['mx.implicit', 'mx.domain_alias'],
   ],
   [
     'no host has an address',
@@ -47,6 +48,63 @@ const ROWS: [why: string, zone: LabZone, status: string, ids: string[]][] = [
     { ...hosts, ...at([10, 'm.example'], [20, 'n.example'], [30, 'gone.example']) },
     'warn',
     ['mx.unresolvable'],
+  ],
+  [
+    'a host whose registrable domain is free',
+    { ...hosts, ...at([10, 'm.example'], [20, 'n.example'], [30, 'mx.gone-host.com']) },
+    'warn',
+    ['mx.unresolvable'],
+  ],
+  [
+    'a host that is gone at a domain that exists',
+    { ...hosts, ...at([10, 'm.example'], [20, 'n.example'], [30, 'mx.kept-host.com']), 'kept-host.com': OTHER },
+    'warn',
+    ['mx.unresolvable'],
+  ],
+  [
+    'a host whose registrable domain could not be asked for',
+    { ...hosts, ...at([10, 'm.example'], [20, 'n.example'], [30, 'mx.a-host.com']), 'a-host.com': { SOA: 'SERVFAIL' } },
+    'warn',
+    ['mx.unresolvable'],
+  ],
+  [
+    'the domain twice: a missing dot',
+    { ...hosts, ...at([10, 'm.example'], [20, 'n.example'], [30, 'mx.a.example.a.example']) },
+    'warn',
+    ['mx.missing_dot'],
+  ],
+  [
+    "a provider's host with the domain behind",
+    at([10, 'smtp.google.com.a.example']),
+    'fail',
+    ['mx.none_resolvable', 'mx.missing_dot'],
+  ],
+  [
+    'a host of another name below the domain is no missing dot',
+    { ...hosts, ...at([10, 'm.example'], [20, 'n.example'], [30, 'b.example.a.example']) },
+    'warn',
+    ['mx.unresolvable'],
+  ],
+  [
+    'an underscore',
+    { ...hosts, ...at([10, 'm_x.example'], [20, 'n.example']), 'm_x.example': ONE },
+    'warn',
+    ['mx.underscore'],
+  ],
+  [
+    'the zone itself is an alias',
+    {
+      ...hosts,
+      'a.example': { CNAME: ['b.example'] },
+      'b.example': {
+        MX: [
+          [10, 'm.example'],
+          [20, 'n.example'],
+        ],
+      },
+    },
+    'warn',
+    ['mx.domain_alias'],
   ],
   [
     'an address as exchange',
@@ -142,7 +200,11 @@ describe('judges', () => {
 
   it('shows every finding of the table in a row, and not in another', () => {
     const seen = new Set(ROWS.flatMap(([, , , ids]) => ids))
-    expect(Object.keys(findings).filter((id) => !seen.has(id))).toEqual(['mx.null_missing', 'mx.no_replies']) // shown below
+    expect(Object.keys(findings).filter((id) => !seen.has(id))).toEqual([
+      'mx.null_missing',
+      'mx.no_replies',
+      'mx.ipv6_only',
+    ]) // shown below
   })
 
   it.each<[string, LabZone, string, string, string | undefined]>([
@@ -167,6 +229,38 @@ describe('judges', () => {
     expect(findings['mx.no_replies'].detail(outcome.findings[0]?.args ?? {})).toContain(words)
   })
 
+  it.each<[string, LabZone, string[]]>([
+    [
+      'all hosts have IPv6 only',
+      { ...at([1, 'm.example'], [2, 'n.example']), 'm.example': SIX, 'n.example': SIX },
+      ['mx.ipv6_only', 'mx.single_address'],
+    ],
+    ['one host has IPv4', { ...at([1, 'm.example'], [2, 'n.example']), 'm.example': SIX, 'n.example': ONE }, []],
+    [
+      'a host without address does not count',
+      { ...at([1, 'm.example'], [2, 'n.example']), 'm.example': ONE },
+      ['mx.single_address', 'mx.unresolvable'],
+    ],
+    [
+      'A could not be asked for',
+      { ...at([1, 'm.example']), 'm.example': { ...SIX, A: 'SERVFAIL' } },
+      ['mx.single_address', 'mx.family_unknown'],
+    ],
+  ])('senders without IPv6: %s', async (_why, zone, ids) => {
+    const outcome = await runInContext('mx', labCtx(zone), A)
+    expect(outcome.findings.map(({ id }) => id).toSorted()).toEqual(ids.toSorted())
+  })
+
+  it('says that anybody could register a host only where the DNS says so', async () => {
+    const wordsAt = async (zone: LabZone) => {
+      const { findings: found } = await look({ ...at([10, 'mx.gone-host.com']), ...zone })
+      return findings['mx.unresolvable'].detail(found.find(({ id }) => id === 'mx.unresolvable')?.args ?? {})
+    }
+    expect(await wordsAt({})).toMatch(/whoever registers gone-host\.com/)
+    expect(await wordsAt({ 'gone-host.com': ONE })).not.toMatch(/registers/)
+    expect(await wordsAt({ 'gone-host.com': { SOA: 'SERVFAIL' } })).not.toMatch(/registers/)
+  })
+
   it('does not count the addresses of a provider', async () => {
     const zone = { ...at([1, 'smtp.google.com']), 'smtp.google.com': ONE }
     expect((await look(zone)).findings).toEqual([])
@@ -184,6 +278,7 @@ describe('judges', () => {
   it.each<[string, LabZone]>([
     ['mx.none', { 'a.example': { TXT: ['x'] } }],
     ['mx.implicit', { 'a.example': TWO }],
+    ['mx.missing_dot', { ...at([10, 'm.a.example.a.example']), 'm.a.example': TWO }],
     ['mx.cname', { ...at([10, 'al.example']), 'al.example': { CNAME: ['m.example'] }, 'm.example': TWO }],
   ])('has a fix for %s that makes it go away', async (id, zone) => {
     const fix = (await look(zone)).findings.find((finding) => finding.id === id)!.fix!

@@ -7,6 +7,7 @@ import { judgeStarttls } from './judge.ts'
 import { lookupStarttls } from './lookup.ts'
 import { nameMatches } from './names.ts'
 
+export { FAULT_WORDS, type TlsFault, tlsFault } from './faults.ts'
 export { nameMatches } from './names.ts'
 
 /** STARTTLS: what each mail host itself shows of TLS. Only where it is asked for: it connects to hosts that the domain names. */

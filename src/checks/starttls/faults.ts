@@ -1,0 +1,21 @@
+import type { TlsHost } from '../tls-host.ts'
+import { nameMatches } from './names.ts'
+
+/** Why a sender that insists on TLS with a valid certificate does not deliver to a host. */
+export type TlsFault = 'no_starttls' | 'expired' | 'untrusted' | 'other_name'
+
+/** {@link TlsFault} of a host; undefined where it has none, and where its TLS is not known. */
+export function tlsFault({ host, offered, open, tls }: TlsHost, nowMs: number): TlsFault | undefined {
+  if (offered === null || open) return undefined
+  if (!tls) return 'no_starttls'
+  if (tls.expiresAtMs <= nowMs) return 'expired'
+  if (!tls.trusted) return 'untrusted'
+  return nameMatches(host, tls.names) ? undefined : 'other_name'
+}
+
+export const FAULT_WORDS: Readonly<Record<TlsFault, string>> = {
+  no_starttls: 'no working STARTTLS',
+  expired: 'its certificate has expired',
+  untrusted: 'its certificate is not trusted',
+  other_name: 'its certificate is for another name',
+}
