@@ -183,6 +183,38 @@ describe('what a mail server does becomes a result', () => {
       ['mx1 ehlo 0 protocol_error'],
     ],
     ['is no SMTP', { banner: '!garbage' }, 'unreachable protocol_error unknown null', ['mx1 banner 0 protocol_error']],
+    ...(['299 yes', '300 maybe', '354 go on', '220 hi', '200 ok'] as const).map(
+      (rcpt): [string, LabServer, string, string[]] => [
+        `says ${rcpt} at RCPT (outside RFC 5321 §4.3.2)`,
+        { rcpt: { '*': rcpt } },
+        'unreachable protocol_error unknown null',
+        [`mx1 rcpt ${rcpt.slice(0, 3)} protocol_error`],
+      ],
+    ),
+    [
+      'takes it without verifying (252)',
+      { rcpt: { '*': '252 2.1.5 cannot verify, will take it' } },
+      'accepted unverifiable_provider unknown null',
+      ['mx1 rcpt 252 unverifiable_provider'],
+    ],
+    [
+      'says 299 to the made-up one',
+      { rcpt: { 'a@x.example': '250 ok', '*': '299 yes' } },
+      'accepted mailbox_exists deliverable null',
+      ['mx1 rcpt 250 mailbox_exists'],
+    ],
+    [
+      'slips replies in before TLS',
+      { ...TAKES, ehlo: ['STARTTLS'], starttls: '220 go\n250 ok\n250 ok\n250 ok' },
+      'unreachable protocol_error unknown null',
+      ['mx1 starttls 0 protocol_error'],
+    ],
+    [
+      'greets with 221',
+      { banner: '221 bye' },
+      'unreachable protocol_error unknown null',
+      ['mx1 banner 221 protocol_error'],
+    ],
     [
       'resets at RCPT',
       { rcpt: { '*': '!reset' } },
@@ -296,6 +328,8 @@ describe('the next host (RFC 5321 §5.1)', () => {
   it.each<[first: string, server: LabServer, dialled: string[], expected: string]>([
     ['is refused', { connect: 'refuse' }, [MX1, MX2], 'accepted mailbox_exists deliverable false'],
     ['times out', { connect: 'timeout' }, [MX1, MX2], 'accepted mailbox_exists deliverable false'],
+    ['greets with 221', { banner: '221 bye' }, [MX1, MX2], 'accepted mailbox_exists deliverable false'],
+    ['greets with 250', { banner: '250 ok' }, [MX1, MX2], 'accepted mailbox_exists deliverable false'],
     ['is silent', { banner: '!silence' }, [MX1, MX2], 'accepted mailbox_exists deliverable false'],
     ['is private', { connect: 'unsafe' }, [MX1, MX2], 'accepted mailbox_exists deliverable false'],
     ['says 421 at the banner', { banner: '421 4.3.2 busy' }, [MX1, MX2], 'accepted mailbox_exists deliverable false'],

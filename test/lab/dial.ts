@@ -16,6 +16,8 @@ export type LabServer = {
   readonly ehlo?: readonly string[] | LabStep
   readonly helo?: LabStep
   readonly starttls?: LabStep
+  /** A segment that comes after the reply to STARTTLS and before the handshake. */
+  readonly beforeTls?: LabStep
   /** What STARTTLS leads to: what the certificate showed, or a handshake that fails. */
   readonly tls?: Partial<TlsInfo> | 'fail'
   readonly rset?: LabStep
@@ -145,7 +147,8 @@ function connection(lab: {
       }
     },
     startTls: async () => {
-      outbox.length = 0
+      if (server.beforeTls !== undefined) say(server.beforeTls)
+      if (outbox.length > 0) throw new DialError('protocol_error', 'lab: bytes before the handshake')
       if (server.tls === 'fail') throw new DialError('tls_failure', 'lab: the handshake failed')
       return { ...TLS, ...server.tls }
     },

@@ -1,7 +1,7 @@
 import { type TtlCache, ttlCache } from '../../base/ttl-cache.ts'
 import type { Domain } from '../../names/domain.ts'
 import type { Email } from '../../names/email.ts'
-import type { Reply } from '../../net/smtp/reply.ts'
+import { isSuccess, type Reply } from '../../net/smtp/reply.ts'
 import type { TranscriptLine } from '../../net/smtp/transcript.ts'
 import { type Reason, reasonRow } from '../reasons.ts'
 
@@ -22,7 +22,7 @@ export function madeUpMailbox(domain: Domain, random: () => number): Email {
  * reply, or a refusal that is about us, about bounces or about too many recipients.
  */
 export function probeResult(reply: Reply, reason: Reason): boolean | null {
-  if (reply.code < 300) return true
+  if (isSuccess('rcpt', reply)) return true
   if (reply.code < 500) return null
   return reasonRow(reason).absent ? false : null
 }

@@ -4,14 +4,15 @@ import type { DialogueResult } from './dialogue.ts'
 export type NextStep = 'stop' | 'next_host' | 'without_tls'
 
 /**
- * What to do after a dialogue. RFC 5321 §5.1: the next address or host is tried when the connection failed or broke, at 421 and at a 4xx banner;
+ * What to do after a dialogue. RFC 5321 §5.1: the next address or host is tried when the connection failed or broke, at 421, at a 4xx banner and at a code
+ * that is none of SMTP;
  * never after a reply about the recipient. When TLS itself failed, the same address is tried once more in the clear (opportunistic TLS, RFC 7435 §3).
  */
 export function nextStep({ stage, reply, plan, verdict }: DialogueResult): NextStep {
   if (verdict.reason === 'smtputf8_required') return 'stop'
   if (!reply) return verdict.reason === 'tls_failure' && plan.startTls ? 'without_tls' : 'next_host'
   if (isAboutRecipient(verdict.reason) && reply.code < 400) return 'stop'
-  if (reply.code === 421) return 'next_host'
+  if (reply.code === 421 || (reply.code < 400 && stage !== 'rcpt')) return 'next_host'
   return stage === 'banner' && reply.code >= 400 && reply.code < 500 ? 'next_host' : 'stop'
 }
 

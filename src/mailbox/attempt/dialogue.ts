@@ -3,7 +3,7 @@ import { type Email, formatEmail } from '../../names/email.ts'
 import type { Ip } from '../../names/ip.ts'
 import type { TlsInfo } from '../../net/smtp/dial.ts'
 import type { Heard } from '../../net/smtp/line.ts'
-import { type Reply, type Stage, textOf } from '../../net/smtp/reply.ts'
+import { isSuccess, type Reply, type Stage, textOf } from '../../net/smtp/reply.ts'
 import { openSession, type Session, type SessionOptions } from '../../net/smtp/session.ts'
 import type { TranscriptLine } from '../../net/smtp/transcript.ts'
 import type { Ctx } from '../../world.ts'
@@ -144,7 +144,7 @@ async function ask(world: World, identity: Identity, plan: DialoguePlan, session
   const batch = wanted && sender !== undefined && limitsFor(plan.provider).probe === 'batch'
   const recipients = batch ? [plan.email, probe] : [plan.email]
   const { mail, rcpt } = await session.transact({ sender, recipients }, world.signal)
-  const heard = mail && (!mail.reply || mail.reply.code > 299) ? mail : rcpt[0]
+  const heard = mail && !(mail.reply && isSuccess('mail', mail.reply)) ? mail : rcpt[0]
   if (!heard) throw new Error('a transaction gave neither MAIL nor RCPT')
   const real = judge(heard, plan)
   if (real.verdict.reason !== 'mailbox_exists' || !wanted) return real

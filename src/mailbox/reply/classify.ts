@@ -1,4 +1,4 @@
-import { type Reply, type Stage, textOf } from '../../net/smtp/reply.ts'
+import { isSuccess, type Reply, type Stage, textOf } from '../../net/smtp/reply.ts'
 import type { Provider } from '../provider/provider.ts'
 import { type Reason, reasonRow } from '../reasons.ts'
 import { reasonByCode, reasonByStage } from './codes.ts'
@@ -40,8 +40,9 @@ export function classify({ stage, reply, provider }: Answered): Verdict {
 }
 
 function accepted(stage: Stage, code: number, provider: Provider | undefined): Reason {
-  if (stage !== 'rcpt' || code >= 300) return 'protocol_error'
-  return provider?.tells === 'nothing' ? 'unverifiable_provider' : 'mailbox_exists'
+  if (stage !== 'rcpt' || !isSuccess(stage, { code })) return 'protocol_error'
+  const isVerified = code !== 252 && provider?.tells !== 'nothing' // RFC 5321 §3.5.3: 252 is taken, and not verified
+  return isVerified ? 'mailbox_exists' : 'unverifiable_provider'
 }
 
 const counts = (row: ReplyRow, stage: Stage, code: number): boolean =>

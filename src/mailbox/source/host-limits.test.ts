@@ -26,6 +26,27 @@ describe('limits toward mail hosts', () => {
     )
     expect(most).toBe(2)
   })
+  it('frees the slot at the host when the wait for the provider is given up', async () => {
+    const limits = hostLimits(() => 0, false)
+    const to = (provider: string, maxConnections: number) =>
+      ({ address: ip('45.53.5.1'), provider, maxConnections, source: undefined }) as const
+    const signal = AbortSignal.timeout(1_000)
+    const held = await Promise.all(Array.from({ length: 19 }, (_, i) => limits.acquire(to(`p${i}`, 1), signal)))
+    const caller = new AbortController()
+    const waiting = limits.acquire(to('p0', 1), caller.signal) // the 20th slot of the host, and none of the provider
+    await later()
+    caller.abort(new Error('gone'))
+    await expect(waiting).rejects.toThrow('gone')
+    const last = await limits.acquire(to('p19', 1), signal)
+    let isIn = false
+    const next = limits.acquire(to('p20', 1), signal)
+    void next.then(() => (isIn = true))
+    await later()
+    expect(isIn).toBe(false) // 20 connections to one address
+    last()
+    ;(await next)()
+    for (const release of held) release()
+  })
   it('asks at a rate: a burst of half a minute, then one by one, and says at once what would come too late', async () => {
     let now = 0
     const limits = hostLimits(() => now, false)

@@ -35,7 +35,10 @@ export type Connection = {
   readonly read: () => Promise<Uint8Array | undefined>
   /** Resolves when the bytes are handed to the system. Rejects with {@link DialError}. */
   readonly write: (bytes: Uint8Array | string) => Promise<void>
-  /** Turns the connection into TLS with `serverName` as SNI; bytes received before are dropped (RFC 3207 §4.2). Rejects with {@link DialError} (`tls_failure`). */
+  /**
+   * Turns the connection into TLS with `serverName` as SNI. Rejects with {@link DialError}: `tls_failure`, and `protocol_error` where bytes came in
+   * before the handshake (response injection).
+   */
   readonly startTls: (serverName: string) => Promise<TlsInfo>
   readonly localAddress: Ip
   /** Closes at once; safe to call twice. */
@@ -58,6 +61,7 @@ export type DialReason =
   | 'unsafe_address' // a private or reserved target that the operator has not allowed
   | 'connection_lost'
   | 'tls_failure'
+  | 'protocol_error' // bytes between STARTTLS and the handshake
   | 'timeout'
   | 'aborted'
 

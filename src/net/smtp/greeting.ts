@@ -2,6 +2,7 @@ import type { Ip } from '../../names/ip.ts'
 import { type Capabilities, ehlo, helo, parseCapabilities, STARTTLS } from './commands.ts'
 import type { Connection, TlsInfo } from './dial.ts'
 import { faultOf, type Heard, hear, type Line, say } from './line.ts'
+import { isSuccess } from './reply.ts'
 import type { Transcript } from './transcript.ts'
 
 export type Greeting = {
@@ -30,7 +31,7 @@ export async function greet(greeting: Greeting): Promise<Greeted> {
   const named = options.heloName(connection.localAddress)
   const banner = await hear(line, 'banner', signal)
   const heloName = await named
-  if (!banner.reply || banner.reply.code > 299) return { heard: banner, heloName }
+  if (!banner.reply || !isSuccess('banner', banner.reply)) return { heard: banner, heloName }
   const first = await hello(line, heloName, signal)
   if (first.heard || !options.startTls || !first.capabilities?.has('STARTTLS')) return { ...first, heloName }
   const secured = await secure(greeting)
@@ -52,13 +53,21 @@ async function hello(line: Line, heloName: string, signal: AbortSignal): Promise
   return { heard: plain.reply ? plain : extended }
 }
 
-/** RFC 3207: the command stands alone, and what came in before the handshake is dropped unread. */
+/** RFC 3207 §4: the command stands alone. Bytes that come in before the handshake are not the server's (response injection): the session ends. */
 async function secure({ line, connection, log, options, signal }: Greeting): Promise<{ tls?: TlsInfo; heard?: Heard }> {
   const ready = await say(line, 'starttls', STARTTLS, signal)
   if (!ready.reply) return { heard: ready }
   if (ready.reply.code === 421) return { heard: ready }
-  if (ready.reply.code !== 220) return {}
-  line.wire.drop()
+  if (ready.reply.code >= 400) return {}
+  if (!isSuccess('starttls', ready.reply)) return { heard: ready }
+  if (line.wire.hasUnread())
+    return {
+      heard: {
+        stage: 'starttls',
+        fault: 'protocol_error',
+        message: 'bytes came between STARTTLS and the TLS handshake',
+      },
+    }
   const release = line.lifetime.bound(line.stageMs('starttls'), signal)
   try {
     const tls = await connection.startTls(options.serverName)

@@ -9,6 +9,8 @@ export type Inbox = {
   /** Makes this and every further read reject; what was not read is dropped. */
   readonly fail: (error: DialError) => void
   readonly failure: () => DialError | undefined
+  /** Bytes that nobody has read. */
+  readonly unread: () => number
   /** Stops listening and drops what was not read. */
   readonly detach: () => void
 }
@@ -65,6 +67,7 @@ export function inbox(socket: Socket): Inbox {
       deliver()
     },
     failure: () => failed,
+    unread: () => unread,
     detach: () => {
       chunks = []
       unread = 0

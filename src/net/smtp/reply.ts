@@ -14,6 +14,22 @@ export type Reply = {
   readonly lines: readonly string[]
 }
 
+/** The codes of success by stage (RFC 5321 §4.3.2, RFC 3207 §4). 252 at RCPT: taken, and not verified (§3.5.3). */
+const SUCCESS: Readonly<Record<Stage, readonly number[]>> = {
+  connect: [],
+  banner: [220],
+  ehlo: [250],
+  starttls: [220],
+  mail: [250],
+  rcpt: [250, 251, 252],
+  data: [354],
+  rset: [250],
+  quit: [221],
+}
+
+/** Whether a reply says yes at its stage. One that neither does nor refuses (4xx, 5xx) has a code outside RFC 5321 and is a protocol error. */
+export const isSuccess = (stage: Stage, { code }: Pick<Reply, 'code'>): boolean => SUCCESS[stage].includes(code)
+
 /** The whole text of a reply in one line. */
 export const textOf = (reply: Reply): string => reply.lines.join(' ').trim()
 

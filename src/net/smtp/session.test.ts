@@ -80,11 +80,42 @@ describe('the greeting', () => {
       ['EHLO us.example', 'STARTTLS'],
     ],
     [
-      'replies slipped in before TLS are dropped',
+      'replies slipped in before TLS end the session',
       { ehlo: ['STARTTLS'], starttls: '220 go\n250 evil\n250 evil' },
-      'open',
-      ['EHLO us.example', 'STARTTLS', 'EHLO us.example'],
+      'starttls protocol_error',
+      ['EHLO us.example', 'STARTTLS'],
     ],
+    [
+      'a part of a reply slipped in before TLS',
+      { ehlo: ['STARTTLS'], starttls: '220 go\n250-ev' },
+      'starttls protocol_error',
+      ['EHLO us.example', 'STARTTLS'],
+    ],
+    [
+      'a segment of its own slipped in before TLS',
+      { ehlo: ['STARTTLS'], starttls: '220 go', beforeTls: '250 evil' },
+      'starttls protocol_error',
+      ['EHLO us.example', 'STARTTLS'],
+    ],
+    [
+      'STARTTLS with a code of its own',
+      { ehlo: ['STARTTLS'], starttls: '250 go' },
+      'starttls 250',
+      ['EHLO us.example', 'STARTTLS'],
+    ],
+    // Codes outside RFC 5321 §4.3.2 are no success.
+    ...([200, 221, 250, 251, 299, 354] as const).map((code): [string, LabServer, string, string[]] => [
+      `banner ${code}`,
+      { banner: `${code} hi` },
+      `banner ${code}`,
+      [],
+    ]),
+    ...([220, 251, 299, 354] as const).map((code): [string, LabServer, string, string[]] => [
+      `EHLO ${code}`,
+      { ehlo: `${code} hi` },
+      `ehlo ${code}`,
+      ['EHLO us.example'],
+    ]),
     ['a reply that nothing asked for', { ehlo: '250 lab\n550 5.1.1 no such user' }, 'open', ['EHLO us.example']],
   ])('%s', async (_, server, expected, received) => {
     const { opened, lab } = await open(server)
@@ -136,6 +167,8 @@ describe('a transaction', () => {
       { rcpt: { '*': '250-a\n550 b' } },
       ['mail 250', 'rcpt protocol_error', 'unknown'],
     ],
+    ['MAIL taken with a code of its own', { mail: '299 yes' }, ['mail 299', 'unknown', 'unknown']],
+    ['MAIL answered with 354', { mail: '354 go on' }, ['mail 354', 'unknown', 'unknown']],
     ['reset at MAIL', { mail: '!reset' }, ['mail connection_lost', 'unknown', 'unknown']],
   ])('%s, pipelined or not', async (_, server, expected) => {
     for (const ehlo of [['PIPELINING'], ['SIZE']]) {

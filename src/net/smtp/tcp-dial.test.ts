@@ -162,6 +162,12 @@ describe('a hostile server', () => {
       'starttls tls_failure',
     ],
     ['is silent in the handshake', (s) => breakTls(s, () => {}), 'starttls timeout'],
+    [
+      'slips a reply in behind 220 (in one segment)',
+      (s) => breakTls(s, () => {}, '220 go\r\n250 evil\r\n'),
+      'starttls protocol_error',
+    ],
+    ['slips half a reply in behind 220', (s) => breakTls(s, () => {}, '220 go\r\n250-ev'), 'starttls protocol_error'],
   ])('that %s', async (_, act, expected) => {
     const { port } = await serve(act)
     const opened = await openSession({ dial, now: () => 0 }, options(port), AbortSignal.timeout(2_000))
@@ -170,12 +176,12 @@ describe('a hostile server', () => {
     expect(sockets.size).toBe(0)
   })
 
-  function breakTls(socket: Socket, then: (socket: Socket) => void): void {
+  function breakTls(socket: Socket, then: (socket: Socket) => void, ready = '220 go\r\n'): void {
     socket.write('220 lab\r\n')
     socket.on('data', (chunk) => {
       const text = chunk.toString('latin1')
       if (text.startsWith('EHLO')) socket.write('250-lab\r\n250 STARTTLS\r\n')
-      else if (text.startsWith('STARTTLS')) socket.write('220 go\r\n')
+      else if (text.startsWith('STARTTLS')) socket.write(ready)
       else then(socket)
     })
   }
@@ -211,4 +217,12 @@ describe('against smtp-server', () => {
     expect(done.rcpt.map((heard) => heard?.reply?.code)).toEqual([250, 550])
     await opened.session.quit()
   })
+})
+
+it('refuses the handshake when bytes lie unread before it', async () => {
+  const { port } = await serve((socket) => socket.write('evil'))
+  const connection = await dial(to(port), AbortSignal.timeout(2_000))
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  await expect(connection.startTls('mx.example')).rejects.toMatchObject({ reason: 'protocol_error' })
+  connection.close()
 })

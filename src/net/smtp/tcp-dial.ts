@@ -115,8 +115,9 @@ function connectionOver(tcp: Socket, signal: AbortSignal, secureContext: () => S
     })
 
   async function startTls(serverName: string): Promise<TlsInfo> {
+    if (box.unread() > 0) throw new DialError('protocol_error', 'bytes came between STARTTLS and the TLS handshake')
     tcp.on('error', () => {}) // told by the TLS socket
-    box.detach() // bytes received before TLS are dropped (RFC 3207 §4.2)
+    box.detach()
     const secured = await handshake(tcp, serverName, secureContext(), signal)
     socket = secured
     box = inbox(secured)

@@ -1,7 +1,7 @@
 import type { Email } from '../../names/email.ts'
 import { type Command, mailFrom, RSET, rcptTo } from './commands.ts'
 import { faultOf, type Heard, hear, type Line, say } from './line.ts'
-import type { Stage } from './reply.ts'
+import { isSuccess, type Stage } from './reply.ts'
 
 export type Transaction = {
   /** `undefined`: the null reverse-path. */
@@ -36,7 +36,7 @@ export async function transact(
   const beforeRcpt = heard.slice(0, first)
   // A session that ended at RSET ended where MAIL was due: nothing was said about the mailbox.
   const mail = beforeRcpt.length === first ? beforeRcpt.at(-1) : beforeRcpt.find((one) => isEnd(one))
-  const refused = mail !== undefined && (!mail.reply || mail.reply.code > 299)
+  const refused = mail !== undefined && !(mail.reply && isSuccess('mail', mail.reply))
   // RFC 2920 §3.1: what stands behind a refused MAIL (503) is read and means nothing.
   const own = asked.recipients.map((_, i) => (refused ? undefined : rcpt[i]))
   return mail ? { mail, rcpt: own } : { rcpt: own }
@@ -77,7 +77,7 @@ async function oneByOne(line: Line, steps: readonly Step[], signal: AbortSignal)
   for (const { stage, command } of steps) {
     const one = await say(line, stage, command, signal)
     heard.push(one)
-    if (isEnd(one) || (stage === 'mail' && one.reply!.code > 299)) break
+    if (isEnd(one) || (stage === 'mail' && !isSuccess('mail', one.reply!))) break
   }
   return heard
 }

@@ -14,14 +14,14 @@ export type Wire = {
   readonly send: (commands: readonly Command[]) => Promise<void>
   /** The next reply. Rejects with DialError, {@link ProtocolError} or {@link ClosedError}. */
   readonly next: () => Promise<Reply>
-  /** Drops replies and bytes that are there already and were not asked for. */
-  readonly drop: () => void
+  /** Whether replies, or parts of one, have been read that nothing asked for. */
+  readonly hasUnread: () => boolean
 }
 
 /** The wire over an open connection; everything that goes over it is added to `transcript`. */
 export function wireOver(connection: Connection, transcript: Transcript): Wire {
-  let reader: ReplyReader = replyReader()
-  let replies: Reply[] = []
+  const reader: ReplyReader = replyReader()
+  const replies: Reply[] = []
   let problem: string | undefined
 
   function take(bytes: Uint8Array): void {
@@ -50,12 +50,6 @@ export function wireOver(connection: Connection, transcript: Transcript): Wire {
       })
       return reply
     },
-    drop: () => {
-      const count = replies.length
-      if (count > 0 || reader.pending() > 0) transcript.add('note', `unasked bytes were dropped (${count} replies)`)
-      reader = replyReader()
-      replies = []
-      problem = undefined
-    },
+    hasUnread: () => replies.length > 0 || problem !== undefined || reader.pending() > 0,
   }
 }
