@@ -215,6 +215,18 @@ describe('keys', () => {
     ['testing, and strict', [`v=DKIM1; t=y:s; p=${KEY}`], `v=DKIM1; t=s; p=${KEY}`],
     ['several, one of them a key', [GOOD, 'v=DKIM1; p='], GOOD],
     ['several keys: nobody knows which is in use', [GOOD, SHORT], undefined],
+    ['quotation marks', [`"v=DKIM1; k=rsa; p=${KEY}"`], `v=DKIM1; k=rsa; p=${KEY}`],
+    ['backslashes', [`v=DKIM1\\; k=rsa\\; p=${KEY}`], `v=DKIM1; k=rsa; p=${KEY}`],
+    ['no-break spaces', [`v=DKIM1;\u00a0k=rsa;\u00a0p=${KEY}`], `v=DKIM1; k=rsa; p=${KEY}`],
+    ['PEM armour', [`v=DKIM1; p=-----BEGIN PUBLIC KEY-----${KEY}-----END PUBLIC KEY-----`], `v=DKIM1; p=${KEY}`],
+    ['a version that is not in front', [`k=rsa; p=${KEY}; v=DKIM1`], `v=DKIM1; k=rsa; p=${KEY}`],
+    ['forgotten semicolons', [`v=DKIM1 k=rsa p=${KEY}`], `v=DKIM1; k=rsa; p=${KEY}`],
+    ['a key that is cut off: nothing can be mended', [GOOD.slice(0, 255)], undefined],
+    [
+      'a private key: it is not published again',
+      [`p=${PRIVATE.export({ type: 'pkcs1', format: 'der' }).toString('base64')}`],
+      undefined,
+    ],
   ])('offers a record for %s, which takes the finding away', async (_, records, value) => {
     const { outcome } = await run(at('mail', ...records))
     const found = outcome.findings.find(({ fix }) => fix)

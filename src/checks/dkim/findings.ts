@@ -78,7 +78,10 @@ export const findings = defineFindings({
     title: 'Unusable DKIM key',
     detail: ({ selector, problem }) => `The key of the selector ${selector} cannot be used: ${problem}.`,
     repair: 'Publish the key again as the mail system gives it, or remove the record.',
-    advice: withSteps('Publish the key again as the mail system gives it, or remove the record.'),
+    advice: (args, isOffered) =>
+      isOffered
+        ? 'Publish the record shown: the same key, without what does not belong into the record.'
+        : withSteps('Publish the key again as the mail system gives it, or remove the record.')(args),
     reference: 'RFC 6376 §3.6.1',
   },
   'dkim.short_key': {

@@ -24,3 +24,21 @@ export function onlyUsable({ name, records, cname }: FoundKey): DnsRecord | unde
   })
   return usable.length === 1 ? { name, rtype: 'TXT', value: usable[0]! } : undefined
 }
+
+/** PEM armour, quotation marks, backslashes, and what is neither printable ASCII nor a tab: none of it belongs into a key record (RFC 6376 §3.6.1, §3.2). */
+const FOREIGN = /-----(?:BEGIN|END) [A-Z ]{1,30}-----|["'\\]|[^\x20-\x7e\t]/g
+
+/** A key record that came out usable without what does not belong into it, and with its version in front; none where it is somebody else's, or where that does not mend it. */
+export function mendedKey({ name, records, others, cname, key }: FoundKey): DnsRecord | undefined {
+  if (key.state !== 'broken' || cname.length > 0 || records.length !== 1 || others > 0) return undefined
+  const items = records[0]!
+    .replace(FOREIGN, (char) => (/\s/.test(char) ? ' ' : ''))
+    .split(/;|[ \t]+(?=[vkhstgnp][ \t]*=)/) // a semicolon that was forgotten, too
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+  const isVersion = (item: string): boolean => /^v[ \t]*=/i.test(item)
+  const tags = items.filter((item) => !isVersion(item)).map((item) => item.replace(/[ \t]*=[ \t]*/, '='))
+  const value = ['v=DKIM1', ...tags].join('; ')
+  const reading = parseKeyRecord(value)
+  return reading.ok && readKey(reading.value).state === 'usable' ? { name, rtype: 'TXT', value } : undefined
+}

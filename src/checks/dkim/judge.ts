@@ -6,7 +6,7 @@ import { applies, type DomainContext } from '../context.ts'
 import { notApplicable } from '../not-applicable.ts'
 import { providersOf, stepsAt } from './advice.ts'
 import type { DkimFacts, FoundKey } from './facts.ts'
-import { onlyUsable, withoutTesting } from './fixes.ts'
+import { mendedKey, onlyUsable, withoutTesting } from './fixes.ts'
 
 /** RSA bits that are advised, and more than which receivers need not verify (RFC 8301 §3.2). */
 const ADVISED_BITS = 2_048
@@ -145,6 +145,7 @@ function findingsOf(found: FoundKey, domain: string, providers: readonly Provide
           steps: stepsAt(providersOf(selector, cname.at(-1), providers), domain),
         },
         evidence,
+        ...fixed(mendedKey(found)),
       },
     ]
   if (key.type === 'rsa' && key.bits > MOST_BITS)
