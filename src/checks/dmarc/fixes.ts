@@ -70,9 +70,20 @@ export type Basis = {
   readonly record: DmarcRecord
 }
 
-export function basisOf({ domain, tag, broken, reading }: Applied, meant: DmarcRecord | undefined): Basis {
+/** `deadHost`: the domain itself where it takes no mail; addresses there go, since no report can arrive. */
+export function basisOf(
+  { domain, tag, broken, reading }: Applied,
+  meant: DmarcRecord | undefined,
+  deadHost?: string,
+): Basis {
   const record = tidied(meant ? { ...reading, record: meant } : reading)
-  return { domain, tag, before: broken ? undefined : reading, record }
+  const alive = (uris: DmarcRecord['rua']) => uris.filter(({ host }) => deadHost === undefined || host !== deadHost)
+  return {
+    domain,
+    tag,
+    before: broken ? undefined : reading,
+    record: { ...record, rua: alive(record.rua), ruf: alive(record.ruf) },
+  }
 }
 
 /** The record with changes. */

@@ -60,7 +60,7 @@ function nothingFound(facts: DmarcFacts, context: Mail): Finding[] {
 
 function appliedFindings(facts: DmarcFacts, applied: Applied, context: Mail): Finding[] {
   const meant: Mended | undefined = meantBy(applied)
-  const basis = basisOf(applied, meant?.record)
+  const basis = basisOf(applied, meant?.record, context.takes === false ? facts.domain : undefined)
   const inherited = applied.inherited
     ? [finding('dmarc.inherited', { domain: facts.domain, from: applied.domain, tag: applied.tag })]
     : []

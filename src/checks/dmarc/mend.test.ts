@@ -8,7 +8,7 @@ describe('what the owner of a faulty record meant', () => {
   it.each<[string, string, string]>([
     // quotes and backslashes
     ['"v=DMARC1; p=reject; rua=mailto:r@a.example"', 'v=DMARC1; p=reject; rua=mailto:r@a.example', 'quotes'],
-    ['\u201cv=DMARC1; p=none\u201d', 'v=DMARC1; p=none', 'hidden_character'],
+    ['\u201cv=DMARC1; p=none\u201d', 'v=DMARC1; p=none', 'hidden_character,quotes'],
     ['v=DMARC1; p="reject"', 'v=DMARC1; p=reject', 'quotes'],
     ["v=DMARC1; p=none; rua='mailto:r@a.example'", 'v=DMARC1; p=none; rua=mailto:r@a.example', 'quotes'],
     ["v=DMARC1; p=none; rua=mailto:o'brien@a.example", "v=DMARC1; p=none; rua=mailto:o'brien@a.example", ''],
@@ -54,6 +54,12 @@ describe('what the owner of a faulty record meant', () => {
       'v=DMARC1; p=none; rua=mailto:r@nomailto.example,mailto:s@a.example,mailto:t@a.example',
       '',
     ],
+    [
+      'v=DMARC1; p=none; rua=mailto:d\u2013r@a.example',
+      'v=DMARC1; p=none; rua=mailto:d-r@a.example',
+      'hidden_character',
+    ],
+    ['v=DMARC1; p=none; rua=mailto:d\u00e9@a.example', 'v=DMARC1; p=none', 'hidden_character'], // nobody knows which mailbox
     // two in one
     [
       'v=DMARC1; p=reject; rua=mailto:r@a.example; v=DMARC1; p=none; rua=mailto:s@a.example',

@@ -64,16 +64,23 @@ const ORDER: readonly Slip[] = [
   'two_records',
 ]
 
+/** What stands for characters that are not printable ASCII: spaces and dashes have their like, what cannot be seen goes, and of any other nobody knows what was meant. */
+const FOREIGN: readonly (readonly [RegExp, string])[] = [
+  [/\u00c2?(?!\t)\s/g, ' '], // a no-break space of UTF-8 that was read one octet a character begins with U+00C2
+  [/[\u2010-\u2015\u2212]/g, '-'],
+  [/[\u2018\u2019]/g, "'"],
+  [/[\u201c-\u201f\u00ab\u00bb]/g, '"'],
+  [/(?!\t)[\p{Cf}\p{Cc}\p{Mn}]/gu, ''],
+  [/[^\x20-\x7e\t]/g, '!'],
+]
+
 /** The text in printable ASCII, without quotes and backslashes, and what that took away. */
 function clean(text: string) {
   const slips = new Set<Slip>()
   const at = text.search(/[^\x20-\x7e\t]/)
   const hidden = at < 0 ? undefined : { code: codeOf(text.codePointAt(at)!), at }
   if (hidden) slips.add('hidden_character')
-  // A no-break space of UTF-8 that was read one octet a character begins with U+00C2.
-  const ascii = text
-    .replace(/\u00c2?[\s\u200b]/g, (space) => (space === '\t' ? '\t' : ' '))
-    .replace(/[^\x20-\x7e\t]/g, '')
+  const ascii = FOREIGN.reduce((part, [pattern, by]) => part.replace(pattern, by), text)
   if (/^[ \t]/.test(text)) slips.add('leading_space')
   const unquoted = ascii.replace(/["`]|(?<=^|[\s;,=])'|'(?=$|[\s;,])/g, '')
   if (unquoted !== ascii) slips.add('quotes')
@@ -135,7 +142,11 @@ function readTags(items: readonly string[]): DmarcRecord {
     last = tag ?? last
   }
   for (const tag of ['p', 'sp', 'np']) if (tags.has(tag)) tags.set(tag, policyIn(tags.get(tag)))
-  for (const tag of ['rua', 'ruf']) if (tags.has(tag)) tags.set(tag, urisIn(tags.get(tag)!))
+  for (const tag of ['rua', 'ruf']) {
+    const uris = urisIn(tags.get(tag) ?? '')
+    if (uris === '') tags.delete(tag)
+    else tags.set(tag, uris)
+  }
   const text = [...tags].map(([tag, value]) => `; ${tag}=${value}`).join('')
   const reading = parseDmarc(`v=DMARC1${text}`)
   if (!reading.ok) throw new Error('a record with its version is one')

@@ -42,7 +42,12 @@ export function reportFindings(facts: DmarcFacts, applied: Applied, basis: Basis
     ),
     ...takesNone.slice(0, MAX_TOLD).map((uri) => {
       const reason = uri.takesMail === false ? (uri.reason ?? '') : 'the domain takes no mail'
-      return finding('dmarc.rua_unreachable', { host: uri.host!, reason }, { evidence: uri.uri })
+      const isOwn = uri.host === facts.domain && context.takes === false
+      return finding(
+        'dmarc.rua_unreachable',
+        { host: uri.host!, reason },
+        { evidence: uri.uri, ...(isOwn ? { fix: changedFix(basis) } : {}) },
+      )
     }),
     ...of('unknown').map((uri) => finding('dmarc.report_unknown', { host: uri.host!, reason: uri.reason ?? '' })),
     ...(hosts.length > MAX_DESTINATIONS

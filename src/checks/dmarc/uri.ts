@@ -23,7 +23,7 @@ export function parseReportUris(value: string): { readonly uris: readonly Report
 }
 
 /** An address that can be made out in a text that is no URI. */
-const ADDRESS = /[A-Za-z0-9._%+=&~-]{1,64}@[A-Za-z0-9.-]{1,253}[A-Za-z0-9]/g
+const ADDRESS = /(?<![^\s,;<(])[A-Za-z0-9._%+=&~-]{1,64}@[A-Za-z0-9.-]{1,253}[A-Za-z0-9]/g
 
 /** The addresses that the owner of a wrong URI plainly meant, as `mailto:` URIs (`r@a.example`, `mailto://r@a.example`); empty where none can be made out. */
 export function mendedUris({ uri, scheme }: ReportUri): readonly ReportUri[] {
