@@ -2,8 +2,8 @@ import type { Ip } from '../../names/ip.ts'
 import { engine } from './engine.ts'
 import type { DnsEvent, Question } from './question.ts'
 import { type AskServer, DnsError, type RecordType, type ServerAnswer } from './resolver.ts'
-import { type Station, station } from './stations.ts'
 import { sweeper } from './sweeper.ts'
+import { type Upstream, upstream } from './upstream.ts'
 
 export type ServerAskerOptions = {
   /** Whether an address may be asked at all. */
@@ -29,8 +29,8 @@ const MAX_SERVERS = 1_024
  */
 export function serverAsker(options: ServerAskerOptions): ServerAsker {
   const { timeouts, onEvent, now = () => performance.now() } = options
-  const stations = new Map<Ip, Station<Question>>()
-  const life = engine({
+  const upstreams = new Map<Ip, Upstream<Question>>()
+  const questions = engine({
     recursion: false,
     trustAd: false,
     random: options.random,
@@ -43,37 +43,37 @@ export function serverAsker(options: ServerAskerOptions): ServerAsker {
   const sweeps = sweeper(
     () => {
       const nowMs = now()
-      for (const [address, { link }] of stations) {
+      for (const [address, { link }] of upstreams) {
         link.sweep(nowMs)
-        if (!link.open()) stations.delete(address)
+        if (!link.open()) upstreams.delete(address)
       }
     },
-    life.busy,
-    () => stations.size > 0,
+    questions.busy,
+    () => upstreams.size > 0,
   )
 
   function ask<T extends RecordType>(server: Ip, name: string, type: T, signal: AbortSignal): Promise<ServerAnswer<T>> {
     const question = { name, type }
     const port = options.port ?? 53
     if (!options.allowed(server)) return Promise.reject(new DnsError('unsafe_address', question))
-    let at = stations.get(server)
+    let at = upstreams.get(server)
     if (!at) {
-      if (stations.size >= MAX_SERVERS) {
+      if (upstreams.size >= MAX_SERVERS) {
         const cause = new Error(`more than ${MAX_SERVERS} servers are asked at once`)
         return Promise.reject(new DnsError('network', question, { cause }))
       }
-      at = station<Question>({ ip: server, port }, life.handlers, now)
-      stations.set(server, at)
+      at = upstream<Question>({ ip: server, port }, questions.handlers, now)
+      upstreams.set(server, at)
     }
     sweeps.wake()
-    return life.ask<T>([at], name, type, signal, false)
+    return questions.ask<T>([at], name, type, signal, false)
   }
 
   function close(): void {
-    life.close()
+    questions.close()
     sweeps.stop()
-    for (const { link } of stations.values()) link.close()
-    stations.clear()
+    for (const { link } of upstreams.values()) link.close()
+    upstreams.clear()
   }
   return { ask, close }
 }

@@ -1,9 +1,9 @@
 import { engine } from './engine.ts'
 import type { DnsEvent, Question } from './question.ts'
 import type { Answer, RecordType, Resolve } from './resolver.ts'
-import { MAX_STATIONS, station } from './stations.ts'
 import { sweeper } from './sweeper.ts'
 import type { Server } from './system.ts'
+import { MAX_UPSTREAMS, upstream } from './upstream.ts'
 
 export type DnsClientOptions = {
   /** Recursive resolvers in the order in which they are asked; at most 16 are used. */
@@ -34,7 +34,7 @@ export function dnsClient(options: DnsClientOptions): DnsClient {
   const { timeouts, onEvent, now = () => performance.now() } = options
   const { random, trustAd } = options
   if (options.servers.length === 0) throw new TypeError('a DNS client needs a server')
-  const life = engine({
+  const questions = engine({
     recursion: true,
     trustAd,
     random,
@@ -44,14 +44,16 @@ export function dnsClient(options: DnsClientOptions): DnsClient {
     totalMs: timeouts?.totalMs ?? 10_000,
     onEvent,
   })
-  const stations = options.servers.slice(0, MAX_STATIONS).map((server) => station<Question>(server, life.handlers, now))
+  const upstreams = options.servers
+    .slice(0, MAX_UPSTREAMS)
+    .map((server) => upstream<Question>(server, questions.handlers, now))
   const sweeps = sweeper(
     () => {
       const nowMs = now()
-      for (const { link } of stations) link.sweep(nowMs)
+      for (const { link } of upstreams) link.sweep(nowMs)
     },
-    life.busy,
-    () => stations.some(({ link }) => link.open()),
+    questions.busy,
+    () => upstreams.some(({ link }) => link.open()),
   )
 
   function resolve<T extends RecordType>(
@@ -61,13 +63,13 @@ export function dnsClient(options: DnsClientOptions): DnsClient {
     asked?: { readonly checkingDisabled?: boolean },
   ): Promise<Answer<T>> {
     sweeps.wake()
-    return life.ask<T>(stations, name, type, signal, asked?.checkingDisabled === true)
+    return questions.ask<T>(upstreams, name, type, signal, asked?.checkingDisabled === true)
   }
 
   function close(): void {
-    life.close()
+    questions.close()
     sweeps.stop()
-    for (const { link } of stations) link.close()
+    for (const { link } of upstreams) link.close()
   }
   return { resolve, close }
 }

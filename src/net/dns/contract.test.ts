@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { labDns } from '../../../test/lab/dns.ts'
 import { type LabServer, labServer, type Query, response, zoneBehaviour } from '../../../test/lab/dns-server.ts'
+import { CONTRACT, CONTRACT_ZONE } from '../../../test/lab/resolve-contract.ts'
 import { type DnsClient, dnsClient } from './client.ts'
-import { CONTRACT, CONTRACT_ZONE } from './resolve-contract.ts'
 import { DnsError, type Resolve } from './resolver.ts'
 import { cached, limited, merged } from './wrap.ts'
 

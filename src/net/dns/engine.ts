@@ -5,17 +5,17 @@ import { encodeQuery } from './encode.ts'
 import { type Reading as AnyReading, interpret, MAX_CHAIN } from './interpret.ts'
 import { begun, type EngineOptions, type Question } from './question.ts'
 import { type Answer, DnsError, type DnsReason, type RecordType, type ServerAnswer } from './resolver.ts'
-import { faulty, fine, pick, type Station } from './stations.ts'
 import type { Server } from './system.ts'
 import { RCODE, TYPE_CODES } from './types.ts'
+import { pick, recordAnswer, recordFault, type Upstream } from './upstream.ts'
 import { type Fault, giveUp, type Handlers, type WireEvent } from './wait.ts'
 import { watch } from './watch.ts'
 import { type Cursor, readName } from './wire-name.ts'
 
 export type Engine = {
-  /** Asks `stations` in turn. Rejects with {@link DnsError} and nothing else. */
+  /** Asks `upstreams` in turn. Rejects with {@link DnsError} and nothing else. */
   readonly ask: <T extends RecordType>(
-    stations: readonly Station<Question>[],
+    upstreams: readonly Upstream<Question>[],
     name: string,
     type: T,
     signal: AbortSignal,
@@ -24,36 +24,36 @@ export type Engine = {
   readonly handlers: Handlers<Question>
   /** Whether any question is under way. */
   readonly busy: () => boolean
-  /** Ends all questions with `aborted`, and refuses new ones. The caller closes its stations. */
+  /** Ends all questions with `aborted`, and refuses new ones. The caller closes its upstreams. */
   readonly close: () => void
 }
 
 type Reading = Extract<AnyReading<RecordType>, { readonly chain: readonly string[] }>
 
-const REST_MS = 100
+const BACK_OFF_MS = 100
 const MAX_EDE = 16
 const PLAIN = /^[a-z0-9._-]*$/
 const NONE: readonly never[] = []
 
-/** The executor of the promises: the only one there is, so that none is made for each question. It leaves what it was given in `kept`. */
+/** The one executor of all promises, so that none is allocated for each question. It leaves what it was given in `kept`. */
 const kept = {} as { resolve: Question['resolve']; reject: Question['reject'] }
 const keep = (resolve: (answer: unknown) => void, reject: (error: unknown) => void): void => {
   kept.resolve = resolve
   kept.reject = reject
 }
 
-/** The life of questions, callbacks from end to end: a promise is made once a question and a timer never. */
+/** Sends questions, tries them again and ends them. Callbacks throughout: a question makes one promise and no timer. */
 export function engine(options: EngineOptions): Engine {
   const { now, onEvent } = options
   const aborts = watch<Question>((question) => {
     giveUp(question)
     end(question, timedOut(question.signal) ? 'timeout' : 'aborted')
   })
-  const resting = new Map<NodeJS.Timeout, Question>()
+  const backingOff = new Map<NodeJS.Timeout, Question>()
   let underWay = 0
   let closed = false
 
-  const ask: Engine['ask'] = (stations, name, type, signal, checkingDisabled) => {
+  const ask: Engine['ask'] = (upstreams, name, type, signal, checkingDisabled) => {
     const promise = new Promise(keep)
     const { resolve, reject } = kept
     const shown = canonicalName(name)
@@ -64,7 +64,7 @@ export function engine(options: EngineOptions): Engine {
       type,
       checkingDisabled,
       signal,
-      stations,
+      upstreams,
       startedAtMs,
       resolve,
       reject,
@@ -94,19 +94,19 @@ export function engine(options: EngineOptions): Engine {
   /** Asks the next server, or ends when none is left, or no try, or no time. */
   function next(question: Question, nowMs = now()): void {
     const leftMs = question.startedAtMs + options.totalMs - nowMs
-    const most = Math.max(options.tries, question.stations.length)
+    const most = Math.max(options.tries, question.upstreams.length)
     const more = !closed && leftMs > 0 && question.tries < most
-    const place = more ? pick(question.stations, question, nowMs) : -1
+    const place = more ? pick(question.upstreams, question, nowMs) : -1
     if (place < 0) end(question, closed ? 'aborted' : (question.failure ?? 'timeout'))
     else send(question, place, nowMs, leftMs)
   }
 
   function send(question: Question, place: number, nowMs: number, leftMs: number): void {
-    const at = question.stations[place]!
+    const at = question.upstreams[place]!
     if (question.tries > 0) tell('retry', at.server)
     question.place = place
     question.tried |= 1 << place
-    const again = question.tries++ >= question.stations.length
+    const again = question.tries++ >= question.upstreams.length
     // The first try waits its whole time; later ones are spread by a tenth, so that many questions do not come back at once.
     const spread = question.tries === 1 ? 1 : 0.9 + 0.2 * options.random()
     question.expiresAtMs = Math.ceil(nowMs + Math.min(leftMs, options.tryMs * (again ? 2 : 1) * spread))
@@ -114,45 +114,45 @@ export function engine(options: EngineOptions): Engine {
   }
 
   function failed(question: Question, fault: Fault, cause?: unknown): void {
-    const at = question.stations[question.place]!
-    faulty(at, now())
+    const at = question.upstreams[question.place]!
+    recordFault(at, now())
     // What a server said tells more than the silence of another.
     question.failure ??= new DnsError(fault, asked(question), { server: at.text, cause })
-    const everyoneAsked = question.tries >= question.stations.length
-    if (fault !== 'timeout' && everyoneAsked && !closed) rest(question)
+    const everyoneAsked = question.tries >= question.upstreams.length
+    if (fault !== 'timeout' && everyoneAsked && !closed) backOff(question)
     else next(question)
   }
 
   /** A server that cannot be reached says so at once: the next round comes a little later, not at the same moment for all. */
-  function rest(question: Question): void {
+  function backOff(question: Question): void {
     const timer = setTimeout(
       () => {
         question.holder = undefined
-        resting.delete(timer)
+        backingOff.delete(timer)
         next(question)
       },
-      REST_MS * question.tries * (0.5 + options.random()),
+      BACK_OFF_MS * question.tries * (0.5 + options.random()),
     )
-    resting.set(timer, question)
+    backingOff.set(timer, question)
     question.holder = {
       forget: () => {
         clearTimeout(timer)
-        resting.delete(timer)
+        backingOff.delete(timer)
       },
     }
   }
 
   function close(): void {
     closed = true
-    for (const question of [...resting.values()]) {
+    for (const question of [...backingOff.values()]) {
       giveUp(question)
       next(question)
     }
   }
 
   function answered(question: Question, message: Message): void {
-    const at = question.stations[question.place]!
-    fine(at)
+    const at = question.upstreams[question.place]!
+    recordAnswer(at)
     const { rcode } = message
     if (rcode === RCODE.noError || rcode === RCODE.nxDomain) read(question, message)
     else if (rcode === RCODE.formErr && question.edns) {
@@ -164,7 +164,7 @@ export function engine(options: EngineOptions): Engine {
 
   /** This server cannot tell: another may. */
   function refuse(question: Question, reason: DnsReason, message: Message, cause?: unknown): void {
-    const server = question.stations[question.place]!.text
+    const server = question.upstreams[question.place]!.text
     const ede = message.edns?.errors ?? NONE
     question.out |= 1 << question.place
     if (question.failure === undefined || question.failure.ede.length === 0)
@@ -184,7 +184,7 @@ export function engine(options: EngineOptions): Engine {
         question.ede = [...question.ede, ...message.edns.errors].slice(0, MAX_EDE)
       if (is === 'referral') {
         question.ttlSeconds = 0
-        settle(question, message, 'nodata', NONE)
+        finish(question, message, 'nodata', NONE)
       } else follow(question, message, reading)
     }
   }
@@ -192,9 +192,9 @@ export function engine(options: EngineOptions): Engine {
   function follow(question: Question, message: Message, reading: Reading): void {
     question.ttlSeconds = Math.min(question.ttlSeconds, reading.ttlSeconds)
     if (reading.chain.length > 0 && !extend(question, reading.chain)) end(question, 'cname_loop')
-    else if (reading.is === 'answer') settle(question, message, reading.kind, reading.records)
+    else if (reading.is === 'answer') finish(question, message, reading.kind, reading.records)
     else if (!options.recursion)
-      settle(question, message, 'nodata', NONE) // the rest is another server's to tell
+      finish(question, message, 'nodata', NONE) // the rest is another server's to tell
     else {
       question.tries = question.tried = question.out = 0
       prepare(question, reading.chain.at(-1)!)
@@ -202,7 +202,7 @@ export function engine(options: EngineOptions): Engine {
     }
   }
 
-  function settle(question: Question, message: Message, kind: Answer['kind'], records: ServerAnswer['records']): void {
+  function finish(question: Question, message: Message, kind: Answer['kind'], records: ServerAnswer['records']): void {
     const { name, type, chain, secure, ede, ttlSeconds } = question
     done(question, kind)
     const { authoritative } = message
@@ -218,7 +218,7 @@ export function engine(options: EngineOptions): Engine {
   function done(question: Question, outcome: Answer['kind'] | DnsReason): void {
     underWay--
     aborts.remove(question.signal, question)
-    const server = question.stations[question.place]!.text
+    const server = question.upstreams[question.place]!.text
     onEvent?.({ event: 'question', type: question.type, outcome, server, durationMs: now() - question.startedAtMs })
   }
 

@@ -1,5 +1,5 @@
 import type { Answer, DnsError, DnsReason, ExtendedError, RecordType, ServerAnswer } from './resolver.ts'
-import type { Round, Station } from './stations.ts'
+import type { Round, Upstream } from './upstream.ts'
 import type { Wait, WireEvent } from './wait.ts'
 
 /** What happened, for counters. `question`: one that was asked ended; the others are about single packets. */
@@ -37,7 +37,7 @@ export type Question = Wait &
     readonly type: RecordType
     readonly checkingDisabled: boolean
     readonly signal: AbortSignal
-    readonly stations: readonly Station<Question>[]
+    readonly upstreams: readonly Upstream<Question>[]
     readonly startedAtMs: number
     readonly resolve: (answer: ServerAnswer) => void
     readonly reject: (error: DnsError) => void
@@ -62,7 +62,7 @@ const NONE: readonly never[] = []
 export const begun = (
   given: Pick<
     Question,
-    'name' | 'type' | 'checkingDisabled' | 'signal' | 'stations' | 'startedAtMs' | 'resolve' | 'reject' | 'secure'
+    'name' | 'type' | 'checkingDisabled' | 'signal' | 'upstreams' | 'startedAtMs' | 'resolve' | 'reject' | 'secure'
   >,
 ): Question => ({
   bytes: NO_BYTES,
@@ -79,7 +79,7 @@ export const begun = (
   type: given.type,
   checkingDisabled: given.checkingDisabled,
   signal: given.signal,
-  stations: given.stations,
+  upstreams: given.upstreams,
   startedAtMs: given.startedAtMs,
   resolve: given.resolve,
   reject: given.reject,

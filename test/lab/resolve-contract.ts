@@ -1,4 +1,4 @@
-import type { Answer, DnsReason, RecordType, ResolveOptions } from './resolver.ts'
+import type { Answer, DnsReason, RecordType, ResolveOptions } from '../../src/net/dns/resolver.ts'
 
 /** What every Resolve does on the zone {@link CONTRACT_ZONE}: the fake of the tests, the client on the wire and its wrappers alike. */
 export type ContractRow = {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { outbox } from './outbox.ts'
+import { sendQueue } from './udp.ts'
 import { giveUp, type Wait } from './wait.ts'
 
 const waits = (count: number): Wait[] =>
@@ -15,11 +15,11 @@ const waits = (count: number): Wait[] =>
     id: 0,
   }))
 
-/** An outbox whose clock moves a ms at each look, so that it may send 96 a turn. */
+/** A queue whose clock moves a ms at each look, so that it may send 96 a turn. */
 function lab() {
   const turns: (readonly Wait[])[] = []
   let nowMs = 0
-  const box = outbox<Wait>(
+  const box = sendQueue<Wait>(
     (sent) => turns.push(sent),
     () => ++nowMs,
   )
