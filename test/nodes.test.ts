@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import type { Json } from '../src/base/json.ts'
 import { createVerifier } from '../src/mailbox/verify.ts'
+import { ip } from '../src/names/ip.ts'
 import { DnsError } from '../src/net/dns/resolver.ts'
 import { FetchError } from '../src/net/fetch.ts'
 import type { PeerCall } from '../src/net/peer-call.ts'
@@ -8,6 +9,7 @@ import { blacklist } from '../src/operations/blacklist.ts'
 import blacklistExample from '../src/operations/examples/blacklist.json' with { type: 'json' }
 import verifyExample from '../src/operations/examples/verify.json' with { type: 'json' }
 import { verify } from '../src/operations/verify.ts'
+import { readPeers } from '../src/peers/record.ts'
 import { labApp, labDeps, labExecutor } from './lab/app.ts'
 import { labDial } from './lab/dial.ts'
 import type { LabZone } from './lab/dns.ts'
@@ -148,6 +150,27 @@ it('one machine registers a few nodes, and not a thousand', async () => {
   expect((await app.inject(post('/v1/peer/register', { id: 'x', url: 'https://n1.example:8000' }))).statusCode).toBe(
     403,
   )
+})
+
+it('1,000 nodes with 256 addresses each are listed in less than 1 MiB', async () => {
+  const world = labWorld()
+  const deps = labDeps(world)
+  const addresses = many(256).map(ip)
+  const peer = { name: 'n', region: '', version: '0.1.0', addresses, capabilities: ['verify' as const] }
+  const told = Array.from({ length: 1_000 }, (_, i) => {
+    const times = { registeredAtMs: world.now(), lastSeenAtMs: world.now() }
+    const one = { ...peer, id: `n${i}`, url: `https://n${i}.example`, load: undefined, ...times }
+    return { peer: one, status: 'alive' as const }
+  })
+  await deps.peers.learn(told)
+  const app = await labApp(world, { deps })
+  const { body } = await app.inject({ url: '/v1/peer/peers' })
+  expect(body.length).toBeLessThan(1_048_576)
+  const { peers, total } = JSON.parse(body)
+  expect([total, peers.length]).toEqual([1_000, 1_000])
+  expect(peers[0].addresses).toHaveLength(5)
+  expect(peers[0].addresses_left_out).toBe(251)
+  expect(await readPeers(peers)).toHaveLength(1_000)
 })
 
 it('nobody takes the id of a living node', async () => {

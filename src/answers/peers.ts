@@ -12,9 +12,12 @@ export const peerAnswer = z
     name: z.string(),
     region: z.string(),
     addresses: z.array(z.string()),
+    addresses_left_out: z.int().optional().meta({ description: 'addresses that a long list of nodes leaves out' }),
     version: z.string(),
     capabilities: z.array(z.enum(['verify', 'check', 'blacklist'])),
-    geo: z.array(geoAnswer).meta({ description: 'where its addresses stand; the first 32' }),
+    geo: z
+      .array(geoAnswer)
+      .meta({ description: 'where its addresses stand; the first 32, fewer in a long list of nodes' }),
     status,
     registered_at: z.iso.datetime(),
     last_seen_at: z.iso.datetime(),

@@ -1,18 +1,36 @@
 import type { PeerAnswer } from '../answers/peers.ts'
 import { atMost } from '../base/at-most.ts'
 import { presentGeo } from '../geo/present.ts'
-import type { Peer } from '../peers/peer.ts'
+import { MAX_ADDRESSES, type Peer } from '../peers/peer.ts'
 import { presentPeer } from '../peers/record.ts'
 import type { Ctx } from '../world.ts'
 import type { Deps } from './deps.ts'
 
-/** The most addresses of one node that are answered with their geo data. */
-const MAX_GEO = 32
+/** How much of one node is answered: its addresses, and those of them with their geo data. */
+export type Shown = { readonly addresses: number; readonly geo: number }
+
+const ALL: Shown = { addresses: MAX_ADDRESSES, geo: 32 }
+/** What a list of nodes shows of all of them together, so that 1,000 nodes are about half a MiB. */
+const IN_A_LIST: Shown = { addresses: 5_000, geo: 800 }
+
+/** What a list of `count` nodes shows of each. */
+export const shownOfEach = (count: number): Shown => ({
+  addresses: Math.min(ALL.addresses, Math.floor(IN_A_LIST.addresses / Math.max(1, count))),
+  geo: Math.min(ALL.geo, Math.floor(IN_A_LIST.geo / Math.max(1, count))),
+})
 
 /** The wire record of a peer, with the geo data of its addresses. */
-export async function answerPeer(ctx: Ctx, deps: Pick<Deps, 'geo' | 'peers'>, peer: Peer): Promise<PeerAnswer> {
-  const geo = await atMost(8, peer.addresses.slice(0, MAX_GEO), async (address) => presentGeo(await deps.geo(address)))
-  return presentPeer(peer, { nowMs: ctx.now(), ttlMs: deps.peers.ttlMs }, geo)
+export async function answerPeer(
+  ctx: Ctx,
+  deps: Pick<Deps, 'geo' | 'peers'>,
+  peer: Peer,
+  shown: Shown = ALL,
+): Promise<PeerAnswer> {
+  const addresses = peer.addresses.slice(0, shown.addresses)
+  const leftOut = peer.addresses.length - addresses.length
+  const geo = await atMost(8, addresses.slice(0, shown.geo), async (address) => presentGeo(await deps.geo(address)))
+  const record = presentPeer({ ...peer, addresses }, { nowMs: ctx.now(), ttlMs: deps.peers.ttlMs }, geo)
+  return leftOut === 0 ? record : { ...record, addresses_left_out: leftOut }
 }
 
 export const peerExample = {

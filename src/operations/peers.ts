@@ -3,7 +3,7 @@ import { atMost } from '../base/at-most.ts'
 import { CAPABILITIES, type Peer } from '../peers/peer.ts'
 import type { Self } from '../peers/registry.ts'
 import { defineOperation, ok } from './operation.ts'
-import { answerPeer, peerExample } from './peer-answer.ts'
+import { answerPeer, peerExample, shownOfEach } from './peer-answer.ts'
 
 /** All nodes that are known here, and this one. */
 export const peers = defineOperation({
@@ -20,7 +20,8 @@ export const peers = defineOperation({
   uses: ['peers', 'geo'],
   run: async (ctx, deps) => {
     const known = [...(await deps.peers.all()).values()]
-    const answers = await atMost(8, known, (peer) => answerPeer(ctx, deps, peer))
+    const shown = shownOfEach(known.length)
+    const answers = await atMost(8, known, (peer) => answerPeer(ctx, deps, peer, shown))
     const own = selfAsPeer(deps.peers.self, ctx.now())
     return ok({
       peers: answers,
