@@ -70,7 +70,7 @@ const text = (value: string): Parsed<string> => (value === '' ? problem('is empt
 const whole =
   (min: number, max: number) =>
   (value: string): Parsed<number> =>
-    /^\d{1,9}$/.test(value) && Number(value) >= min && Number(value) <= max
+    /^\d{1,13}$/.test(value) && Number(value) >= min && Number(value) <= max
       ? parsed(Number(value))
       : problem(`${JSON.stringify(value)} is not a whole number from ${min} to ${max}`)
 const choice =
@@ -89,6 +89,9 @@ const url = (value: string): Parsed<string> => {
     : problem(`${JSON.stringify(withoutLogin(value))} is not an http or https URL`)
 }
 
+/** The value is not repeated: it may hold a password. */
+const databaseUrl = (value: string): Parsed<string> =>
+  /^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value) ? parsed(value) : problem('is not a postgres:// URL')
 const secret = (value: string): Parsed<string> =>
   value.length < 16 ? problem('is shorter than 16 characters') : parsed(value)
 const nodeId = (value: string): Parsed<string> =>
@@ -219,6 +222,28 @@ export const OPTIONS = {
     ...one('peer-ttl', 'DURATION', LEASE_MS, 'a node is suspect after this much silence, dead after three times', ttl),
     format: formatDuration,
   },
+  databaseUrl: one(
+    'database-url',
+    'URL',
+    undefined,
+    'PostgreSQL server for bulk jobs; default a private one in the data folder, started at the first need',
+    databaseUrl,
+    true,
+  ),
+  dbUser: one(
+    'db-user',
+    'USER',
+    'nobody',
+    'existing user that runs the private database server when started as root',
+    text,
+  ),
+  maxUpload: one(
+    'max-upload',
+    'BYTES',
+    2_147_483_648,
+    'bytes of an uploaded list, packed and unpacked each',
+    whole(1_024, 1_099_511_627_776),
+  ),
   dataDir: one('data-dir', 'DIR', './data', 'folder for what is remembered', text),
   logLevel: one(
     'log-level',

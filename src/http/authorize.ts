@@ -32,7 +32,7 @@ export function authorizer(options: HttpOptions): Authorize {
       return { by, refused: new AppError('unauthorized', 'give a key as "Authorization: Bearer …" or "X-API-Key: …"') }
     const key = findKey(keys, presented, options.world.now())
     if (!key) return { by, refused: new AppError('unauthorized', 'this key is not known here, or has expired') }
-    const known = { by: `key ${key.id}`, caller: { isAdmin: allows(key, 'admin') } }
+    const known = { by: `key ${key.id}`, caller: { key: key.id, isAdmin: allows(key, 'admin') } }
     if (operation.scope === undefined || allows(key, operation.scope)) return known
     return { ...known, refused: new AppError('forbidden', `this key lacks the scope ${operation.scope}`) }
   }

@@ -1,4 +1,6 @@
-import type { FastifyInstance } from 'fastify'
+import { PassThrough } from 'node:stream'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { AppError } from '../base/errors.ts'
 
 /** Reads bodies as JSON and nothing else, and keeps their text beside: a node's proof is over it. */
 export function readJsonBodies(app: FastifyInstance): void {
@@ -10,4 +12,30 @@ export function readJsonBodies(app: FastifyInstance): void {
     if (body.trim() === '') done(null, {})
     else void parse(request, body, done)
   })
+}
+
+/** Time in which the body of a request must have come, ms. Uploads have the time of their operation. */
+const BODY_MS = 30_000
+
+/** Ends a request whose body trickles. The server's own clock cannot tell an upload from it. */
+export function endSlowBodies(app: FastifyInstance, bodyMs = BODY_MS): void {
+  app.addHook('preParsing', (request: FastifyRequest, reply, payload, done) => {
+    const { headers } = request
+    if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined)
+      return done(null, payload)
+    const body = new PassThrough()
+    const timer = setTimeout(() => {
+      void reply.header('connection', 'close')
+      body.destroy(new AppError('timeout', `the body did not come within ${bodyMs / 1_000} s`))
+    }, bodyMs)
+    body.once('close', () => clearTimeout(timer))
+    payload.once('error', (error) => body.destroy(error))
+    done(null, payload.pipe(body))
+  })
+}
+
+/** Leaves bodies of any type unread: the operation reads them as they come. */
+export function leaveBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 }

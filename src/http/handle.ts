@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../base/errors.ts'
 import type { By } from '../operations/execute.ts'
-import type { Operation, Raw } from '../operations/operation.ts'
+import type { Operation, Raw, Upload } from '../operations/operation.ts'
 import { pathNames } from '../operations/path.ts'
-import { sendLines } from './lines.ts'
+import { sendLines, sendText } from './lines.ts'
 import type { HttpOptions } from './options.ts'
 
 /** Answers one request: the operation is executed until its deadline or until the caller hangs up, and its answer sent in the form that was asked for. */
@@ -14,10 +14,11 @@ export async function handle(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const raw = rawInput(operation, request)
-  const by = operation.scope === undefined ? {} : callerOf(request, reply)
+  const by = operation.scope === undefined ? {} : callerOf(operation, request, reply)
   if (operation.line) return sendLines(reply, await execute.lines(operation, raw, by))
   const given = await execute(operation, raw, by)
   void reply.code(given.status)
+  if (given.stream) return sendText(reply, given.stream)
   const document = given.document(given.format, { version })
   if (!document) return reply.send(given.answer)
   return reply
@@ -26,16 +27,24 @@ export async function handle(
     .send(document.text)
 }
 
-const callerOf = (request: FastifyRequest, reply: FastifyReply): By => ({
+const callerOf = (operation: Operation, request: FastifyRequest, reply: FastifyReply): By => ({
   signal: hangUp(reply),
   ...(request.auth && { caller: request.auth }),
+  ...(operation.uploads && { upload: uploadOf(request) }),
+})
+
+/** The body as it comes: nothing has read it. */
+const uploadOf = ({ raw, headers }: FastifyRequest): Upload => ({
+  octets: raw,
+  contentType: headers['content-type'] ?? '',
 })
 
 /** The parameters of the path, and those of the query or of the body. */
 function rawInput(operation: Operation, { query, body, params }: FastifyRequest): Raw {
   const names = pathNames(operation.path)
   const named: Raw = names.length === 0 ? {} : { ...(params as Raw) }
-  if (operation.method === 'GET' || operation.method === 'DELETE') return withPath(named, { ...(query as Raw) })
+  const inQuery = operation.method === 'GET' || operation.method === 'DELETE' || operation.uploads
+  if (inQuery) return withPath(named, { ...(query as Raw) })
   const stray = Object.keys(query as Raw)[0]
   if (stray !== undefined)
     throw new AppError(

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
+import type { TextStream } from '../operations/operation.ts'
 
 /** Sends objects as they come, one line of JSON each. A fault on the way ends the connection, so that what was sent cannot be taken for the whole. */
 export function sendLines(reply: FastifyReply, objects: AsyncIterable<object>): FastifyReply {
@@ -8,6 +9,14 @@ export function sendLines(reply: FastifyReply, objects: AsyncIterable<object>): 
     .header('x-accel-buffering', 'no') // a proxy before us passes lines on as they come
     .send(Readable.from(lines(objects), { objectMode: true, highWaterMark: 1 }))
 }
+
+/** Sends a text as it is made, piece by piece. */
+export const sendText = (reply: FastifyReply, { contentType, text }: TextStream): FastifyReply =>
+  reply
+    .type(contentType)
+    .header('x-accel-buffering', 'no')
+    .header('cache-control', 'no-store')
+    .send(Readable.from(text, { objectMode: true, highWaterMark: 1 }))
 
 async function* lines(objects: AsyncIterable<object>): AsyncGenerator<string, void, undefined> {
   for await (const object of objects) yield `${JSON.stringify(object)}\n`

@@ -7,7 +7,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import { AppError } from '../base/errors.ts'
 import type { Caller, Operation } from '../operations/operation.ts'
 import { matchesPath, routeOf } from '../operations/path.ts'
-import { readJsonBodies } from './bodies.ts'
+import { endSlowBodies, leaveBodies, readJsonBodies } from './bodies.ts'
 import { answerClientError } from './client-errors.ts'
 import { compressed } from './compress.ts'
 import { boundedServer, CONNECTION_BOUNDS } from './connections.ts'
@@ -23,8 +23,8 @@ import { asAppError, problemOf } from './problem.ts'
 const QUIET: readonly string[] = ['/v1/health', '/v1/ready', '/metrics', '/v1/peer/heartbeat', '/v1/peer/peers']
 /** Bytes of a body that are read at most, where an operation does not say otherwise. */
 const BODY_LIMIT = 65_536
-/** Time in which a whole request must have come, ms. */
-const REQUEST_MS = 30_000
+/** Time in which the header of a request must have come, ms; bodies have a time of their own. */
+const HEADERS_MS = 30_000
 /** Time that a connection may be idle between two requests, ms. */
 const IDLE_MS = 72_000
 /** Time without a byte in either direction after which a connection is closed, ms: longer than any operation may take. */
@@ -85,8 +85,8 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
   const gate = gateOf(app, options)
   const guard = guardOf(options, gate)
   app.decorate('underWay', gate.underWay)
-  for (const operation of options.operations) {
-    app.route({
+  const route = (on: FastifyInstance, operation: Operation): void => {
+    on.route({
       method: operation.method,
       url: routeOf(operation.path),
       ...(operation.bodyLimit !== undefined && { bodyLimit: operation.bodyLimit }),
@@ -94,6 +94,14 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
       handler: (request, reply) => handle(operation, options, request, reply),
     })
   }
+  await app.register(async (uploads) => {
+    leaveBodies(uploads)
+    for (const operation of options.operations) if (operation.uploads) route(uploads, operation)
+  })
+  await app.register(async (others) => {
+    endSlowBodies(others)
+    for (const operation of options.operations) if (!operation.uploads) route(others, operation)
+  })
   const { metrics } = options
   if (metrics)
     app.get('/metrics', { config: { limit: 'gate' }, ...gate.hooks({ scope: 'read' }) }, async (_request, reply) => {
@@ -108,7 +116,7 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
 
 /** Node counts a body by the longer of two times and looks every half minute: a body that trickles would hold its place for 90 s. */
 function nodeServer({ maxConnections }: HttpOptions, listener: RequestListener): Server {
-  const times = { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, connectionsCheckingInterval: 5_000 }
+  const times = { requestTimeout: 0, headersTimeout: HEADERS_MS, connectionsCheckingInterval: 5_000 }
   const bounds = { ...CONNECTION_BOUNDS, ...(maxConnections === undefined ? {} : { maxConnections }) }
   const server = boundedServer({ ...times, keepAliveTimeout: IDLE_MS }, listener, bounds)
   server.setTimeout(SILENT_MS)

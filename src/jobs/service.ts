@@ -68,6 +68,7 @@ const ACTIONS: Readonly<Record<JobAction, { readonly from: readonly JobState[]; 
 }
 const ENDED: readonly JobState[] = ['done', 'canceled', 'failed']
 const WATCH_EVERY_MS = 500
+const REPEAT_MS = 15_000
 
 export type JobServiceSettings = EngineSettings & {
   readonly open: () => Promise<Database>
@@ -192,11 +193,16 @@ function retried<T>(open: () => Promise<T>): () => Promise<T> {
 
 async function* watch(look: () => Promise<JobAnswer>, signal: AbortSignal): AsyncIterable<JobAnswer> {
   let last = ''
+  let toldAtMs = 0
   while (!signal.aborted) {
     const job = await look()
     const text = JSON.stringify(job)
-    if (text !== last) yield job
-    last = text
+    // Said again now and then, so that nobody on the way takes the connection for dead.
+    if (text !== last || performance.now() - toldAtMs >= REPEAT_MS) {
+      yield job
+      last = text
+      toldAtMs = performance.now()
+    }
     if (ENDED.includes(job.state)) return
     await sleep(WATCH_EVERY_MS, signal).catch(() => {})
   }

@@ -17,6 +17,8 @@ export type Upload = {
   readonly contentType: string
   readonly column?: string
   readonly bounds: SizeBounds
+  /** Ends the reading; what came is kept. */
+  readonly signal?: AbortSignal
 }
 
 /**
@@ -56,7 +58,9 @@ export async function takeUpload(jobs: Jobs, rows: JobRows, job: JobRecord, uplo
     for await (const row of list) {
       if (row.ok) good.push(storedRow(job.kind, row))
       else bad.push(row)
-      if (good.length + bad.length >= BATCH) await flush()
+      if (good.length + bad.length < BATCH) continue
+      await flush()
+      upload.signal?.throwIfAborted()
     }
   } catch (error) {
     if (!(error instanceof AppError)) await flush() // the connection broke off: what came is kept

@@ -1,5 +1,6 @@
 import type { Blacklists } from '../dnsbl/blacklists.ts'
 import type { LookupGeo } from '../geo/geo.ts'
+import type { JobService } from '../jobs/service.ts'
 import type { Identity } from '../mailbox/source/helo.ts'
 import type { SourcePool } from '../mailbox/source/pool.ts'
 import type { Verifier } from '../mailbox/verify.ts'
@@ -15,6 +16,7 @@ export type Deps = {
   readonly geo: LookupGeo
   readonly verifier: Verifier
   readonly sourcePool: SourcePool
+  readonly jobs: JobService
   /** The name to greet mail hosts with from a source address. */
   readonly heloName: Identity['heloName']
   readonly peers: PeerRegistry

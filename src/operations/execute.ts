@@ -1,7 +1,7 @@
 import { within } from '../base/deadline.ts'
 import { AppError, type ErrorCode } from '../base/errors.ts'
 import type { World } from '../world.ts'
-import type { Call, Caller, Given, Operation, Provide, Question, Raw } from './operation.ts'
+import type { Call, Caller, Given, Operation, Provide, Question, Raw, Upload } from './operation.ts'
 
 /** What operations are run on. */
 export type Service = {
@@ -19,7 +19,7 @@ export type Executed = {
 }
 
 /** Who asks, and what ends it early: the signal of a caller that went away, or of an interrupt. */
-export type By = { readonly caller?: Caller; readonly signal?: AbortSignal }
+export type By = { readonly caller?: Caller; readonly signal?: AbortSignal; readonly upload?: Upload }
 
 /** The only entry to operations, for every adapter. */
 export type Execute = {
@@ -34,9 +34,14 @@ export type Answered = Given & Pick<Question, 'format'>
 export function executor(service: Service): Execute {
   const sharedContext = contextsForAll(service.world)
 
-  function contextOf(operation: Operation, question: Question, { caller, signal }: By): Call {
+  function contextOf(operation: Operation, question: Question, { caller, signal, upload }: By): Call {
     if (operation.scope === undefined && signal === undefined) return sharedContext(operation)
-    return { ...service.world, signal: within(question.deadlineMs, signal), ...(caller && { caller }) }
+    return {
+      ...service.world,
+      signal: within(question.deadlineMs, signal),
+      ...(caller && { caller }),
+      ...(upload && { upload }),
+    }
   }
 
   // An operation for everybody reads no parameter, so that none makes it fail.

@@ -19,15 +19,22 @@ export type Verdict = 'good' | 'bad' | 'unclear'
 export type Caller = {
   /** The id of the node that proved itself; its call is never passed on again. */
   readonly peer?: string
+  /** The id of the key that it showed; what it makes belongs to that key. */
+  readonly key?: string
   /** It may do what the scope `admin` allows; everybody may while no key is in force. */
   readonly isAdmin: boolean
 }
+/** The body of a request that an operation reads as it comes. */
+export type Upload = { readonly octets: AsyncIterable<Uint8Array>; readonly contentType: string }
 /** The world for one call. Without a caller it is this machine's command line. */
-export type Call = Ctx & { readonly caller?: Caller }
+export type Call = Ctx & { readonly caller?: Caller; readonly upload?: Upload }
 
 /** What `run` gives: the answer and its HTTP status. Problems are thrown as AppError. */
-export type Reply<A> = { readonly status: 200 | 201 | 202 | 503; readonly answer: A }
+export type Reply<A> = { readonly status: 200 | 201 | 202 | 503; readonly answer: A } | Streamed
 export const ok = <A>(answer: A): Reply<A> => ({ status: 200, answer })
+/** An answer that is sent as it is made, in place of one JSON value: it has no end that memory must hold. */
+export type Streamed = { readonly status: 200; readonly stream: TextStream }
+export type TextStream = { readonly contentType: string; readonly text: AsyncIterable<string> }
 
 /** A form of an answer beside JSON. */
 export type Document<A> = {
@@ -55,6 +62,8 @@ export type OperationFacts = {
   readonly scope: Scope | undefined
   /** Nodes of the cluster call it: it takes their proof, or a key of its scope; while there are neither secret nor key, loopback alone. */
   readonly forPeers?: true
+  /** The body is an upload that `run` reads as it comes (`ctx.upload`); the parameters are in the query. */
+  readonly uploads?: true
   /** Bytes of a body; 64 KiB where it is left out. */
   readonly bodyLimit?: number
   /** What HTTP statuses beside 200 stand for. */
@@ -138,6 +147,8 @@ export type Question = {
 export type Given = {
   readonly status: number
   readonly answer: unknown
+  /** Text to send as it comes, in place of the answer. */
+  readonly stream?: TextStream
   /** The answer as lines, where it comes in lines. */
   readonly lines: () => readonly object[] | undefined
   /** A problem where the answer is not as its schema says (strictly). */
@@ -180,8 +191,8 @@ export function defineOperation<
         deadlineMs: (typeof timeout === 'number' ? timeout : definition.deadlineMs) + (definition.graceMs ?? 0),
         format: typeof format === 'string' ? format : 'json',
         run: async (ctx, provide) => {
-          const { status, answer } = await answerOf<P, S, D>(definition, asked, ctx, provide)
-          return given<P, S, D>(definition, status, answer)
+          const reply = await answerOf<P, S, D>(definition, asked, ctx, provide)
+          return 'stream' in reply ? streaming(reply) : given<P, S, D>(definition, reply.status, reply.answer)
         },
         lines: async (ctx, provide) => {
           if (!lines) throw new Error(`${definition.name} has no lines`)
@@ -210,8 +221,23 @@ async function answerOf<P extends Params, S extends z.ZodType, D extends DepName
   if (!vantage || node === undefined || ctx.caller?.peer !== undefined) return here()
   const { peers } = await provide(['peers'])
   const question = { ...vantage.question(input), path: definition.path, schema: definition.answer }
-  return ok(await fromVantages(ctx, peers, node, { ...vantage, ...question }, async () => (await here()).answer))
+  return ok(await fromVantages(ctx, peers, node, { ...vantage, ...question }, async () => whole(await here())))
 }
+
+function whole<A>(reply: Reply<A>): A {
+  if ('answer' in reply) return reply.answer
+  throw new Error('an answer that other nodes give too is no stream')
+}
+
+const streaming = ({ status, stream }: Streamed): Given => ({
+  status,
+  stream,
+  answer: undefined,
+  lines: () => undefined,
+  check: () => undefined,
+  verdict: () => 'good',
+  document: () => undefined,
+})
 
 const given = <P extends Params, S extends z.ZodType, D extends DepName>(
   { answer: schema, lines, verdict, score, documents }: Definition<string, P, S, D>,

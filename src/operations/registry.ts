@@ -24,6 +24,17 @@ export const OPERATIONS = {
   pool: async () => (await import('./pool.ts')).pool,
   'pool-reload': async () => (await import('./pool.ts')).poolReload,
   doctor: async () => (await import('./doctor.ts')).doctor,
+  'jobs submit': async () => (await import('./jobs/submit.ts')).jobSubmit,
+  'jobs upload': async () => (await import('./jobs/submit.ts')).jobUpload,
+  'jobs list': async () => (await import('./jobs/show.ts')).jobList,
+  'jobs show': async () => (await import('./jobs/show.ts')).jobShow,
+  'jobs events': async () => (await import('./jobs/show.ts')).jobEvents,
+  'jobs results': async () => (await import('./jobs/results.ts')).jobResults,
+  'jobs bad-rows': async () => (await import('./jobs/results.ts')).jobBadRows,
+  'jobs pause': async () => (await import('./jobs/show.ts')).jobPause,
+  'jobs resume': async () => (await import('./jobs/show.ts')).jobResume,
+  'jobs cancel': async () => (await import('./jobs/show.ts')).jobCancel,
+  'jobs delete': async () => (await import('./jobs/show.ts')).jobDelete,
 } as const satisfies Readonly<Record<string, () => Promise<Operation>>>
 
 type OperationName = keyof typeof OPERATIONS

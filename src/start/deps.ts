@@ -8,6 +8,7 @@ import { parseEmail } from '../names/email.ts'
 import { formatServer, isPublicResolver } from '../net/dns/system.ts'
 import type { DepName, Deps } from '../operations/deps.ts'
 import type { Provide } from '../operations/operation.ts'
+import type { OpenedJobs } from './jobs.ts'
 import type { Outside } from './world.ts'
 
 /** The services that operations use, made at the first need, and how they write down what they remember before the store is closed. */
@@ -23,12 +24,12 @@ const SETTLE_MS = 300
 
 type Makers = { readonly [Name in DepName]: () => Deps[Name] | Promise<Deps[Name]> }
 /** What has something to write down, once it is made. */
-type Opened = { blacklists?: Deps['blacklists']; verifier?: Deps['verifier'] }
+type Opened = { blacklists?: Deps['blacklists']; verifier?: Deps['verifier']; jobs?: OpenedJobs }
 
 /** The services that keep state, each made once for the life of the process; the code of one that nobody needs is not loaded. */
 export function createDeps(config: Config, outside: Outside): Made {
   const opened: Opened = {}
-  const makers = makersOf(config, outside, opened)
+  const makers: Makers = makersOf(config, outside, opened, (names) => provide(names))
   const provide: Provide = async (names) => {
     const made = await Promise.all(names.map(async (name) => [name, await makers[name]()] as const))
     return Object.fromEntries(made) as Pick<Deps, (typeof names)[number]> // one entry for each name
@@ -38,12 +39,13 @@ export function createDeps(config: Config, outside: Outside): Made {
     all: () => provide(Object.keys(makers) as readonly DepName[]), // the keys of a table by DepName
     settle: async () => {
       if (opened.blacklists) await shortly(opened.blacklists.settled())
+      await opened.jobs?.close()
       await opened.verifier?.close()
     },
   }
 }
 
-function makersOf(config: Config, outside: Outside, opened: Opened): Makers {
+function makersOf(config: Config, outside: Outside, opened: Opened, provide: Provide): Makers {
   const { world, version, probes, servers } = outside
   const blacklists = once(async () => {
     opened.blacklists = await (await import('./lists.ts')).openLists(config, outside)
@@ -70,6 +72,11 @@ function makersOf(config: Config, outside: Outside, opened: Opened): Makers {
       const { createVerifier } = await import('../mailbox/verify.ts')
       opened.verifier = createVerifier(world, verifySettings(config, await sourcePool()))
       return opened.verifier
+    }),
+    jobs: once(async () => {
+      const [{ openJobs }, { executor }] = await Promise.all([import('./jobs.ts'), import('../operations/execute.ts')])
+      opened.jobs = openJobs(config, world, executor({ world, provide }))
+      return opened.jobs.jobs
     }),
     heloName: once(async () => {
       const { identity } = await import('../mailbox/source/helo.ts')

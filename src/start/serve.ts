@@ -13,6 +13,7 @@ import { openKeyFile } from '../store/key-file.ts'
 import { type Access, openAccess } from './access.ts'
 import { warnOfOpenFolder } from './data-folder.ts'
 import { createDeps } from './deps.ts'
+import { mayHaveJobs } from './jobs.ts'
 import { keyPath } from './keys.ts'
 import { createMetrics } from './metrics.ts'
 import { startJoining } from './peers.ts'
@@ -54,6 +55,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
   const load = () => ({ active: app.underWay(), capacity: config.maxConcurrency })
   if (deps.sourcePool.isConfigured) keepPoolFresh(deps, logger, leaving.signal)
   startJoining(config, outside, deps, { load, signal: leaving.signal })
+  if (mayHaveJobs(config)) goOnWithJobs(deps, logger)
   const url = await listen(app, config)
   logger.info({ url, keys: access.keys().length }, 'listening')
   if (config.noCourtesy)
@@ -65,8 +67,9 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
       if (err) logger.error({ err }, 'an unexpected fault ends the service')
       draining = true
       leaving.abort()
+      const handingBack = deps.jobs.stop()
       logger.info({ signal }, 'stopping: running requests may end')
-      await drained(app)
+      await Promise.all([drained(app), handingBack])
       await settle()
       await outside.close()
       resolve(err ? 1 : 0)
@@ -107,6 +110,11 @@ const hostAndPort = ({ host, port }: Pick<Config, 'host' | 'port'>): string =>
 
 /** Where a node without --node-url is called: where it listens. */
 const originOf = (config: Pick<Config, 'host' | 'port'>): string => new URL(`http://${hostAndPort(config)}`).origin
+
+/** Takes up the jobs that an earlier run left, in the background: a database that is away does not keep the service from starting. */
+function goOnWithJobs({ jobs }: Deps, logger: Logger): void {
+  jobs.start().catch((error: Error) => logger.error({ reason: error.message }, 'bulk jobs wait for the database'))
+}
 
 /** How often the blacklists are asked about the pool's addresses, and how long that may take, ms. */
 const POOL_EVERY_MS = 15 * 60_000

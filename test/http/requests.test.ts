@@ -1,7 +1,8 @@
 import { connect } from 'node:net'
-import type { FastifyInstance } from 'fastify'
+import fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, expect, it } from 'vitest'
 import { z } from 'zod'
+import { endSlowBodies } from '../../src/http/bodies.ts'
 import { createLogger } from '../../src/log.ts'
 import { defineOperation, ok } from '../../src/operations/operation.ts'
 import { allOperations } from '../../src/operations/registry.ts'
@@ -186,9 +187,20 @@ it.each([
   expect(JSON.parse(body!)).toMatchObject({ code: 'not_found' })
 })
 
-it('gives head and body of a request the same time', async () => {
+it('gives the head of a request 30 s, and its body a time of its own', async () => {
   await start()
-  expect(app!.server).toMatchObject({ headersTimeout: 30_000, requestTimeout: 30_000 })
+  expect(app!.server).toMatchObject({ headersTimeout: 30_000, requestTimeout: 0 })
+})
+
+it('ends a request whose body trickles', async () => {
+  const slow = fastify()
+  endSlowBodies(slow, 50)
+  slow.post('/', async () => ({}))
+  const url = await slow.listen({ host: '127.0.0.1', port: 0 })
+  const lead = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{'
+  const answer = await exchange(url, lead)
+  await slow.close()
+  expect(answer).toContain('the body did not come within 0.05 s')
 })
 
 it('names HEAD beside GET in Allow', async () => {

@@ -12,7 +12,9 @@ export async function answerTo<P extends Params, S extends z.ZodType, D extends 
   deps: Pick<Deps, D>,
   raw: Raw,
 ): Promise<AnswerOf<S>> {
-  const { answer } = await operation.run(ctx, deps, operation.read(raw))
+  const reply = await operation.run(ctx, deps, operation.read(raw))
+  if (!('answer' in reply)) throw new Error(`${operation.name} answers with a stream`)
+  const { answer } = reply
   const read = readStrict(operation.answer, JSON.parse(JSON.stringify(answer)))
   if (!read.ok) throw new Error(`the answer of ${operation.name} is not as its schema says: ${read.problem}`)
   return answer

@@ -29,6 +29,7 @@ export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: P
     blacklists,
     geo: createGeo({ sources: [], warn: () => {} }),
     verifier: createVerifier(world, { noCourtesy: true }),
+    jobs: labJobs,
     sourcePool: labPool(world, blacklists),
     heloName: identity(now, {}).heloName,
     peers: peerRegistry({ now, random, log, store: labStore(), self, secret: LAB_SECRET, ttlMs: 30_000, call }),
@@ -49,6 +50,24 @@ export const labPool = (world: World, blacklists: Blacklists, addresses: readonl
     ownAddresses: () => [],
     lookup: listingLookup(world, blacklists),
   })
+
+/** No database: a test of jobs brings its own. */
+const noJobs = async (): Promise<never> => {
+  throw new Error('the lab has no database: give the jobs of labDatabase in this test')
+}
+const labJobs: Deps['jobs'] = {
+  submit: noJobs,
+  resumeUpload: noJobs,
+  show: noJobs,
+  list: noJobs,
+  change: noJobs,
+  remove: noJobs,
+  results: noJobs,
+  badRows: noJobs,
+  watch: () => ({ [Symbol.asyncIterator]: () => ({ next: noJobs }) }),
+  start: async () => {},
+  stop: async () => {},
+}
 
 export const LAB_SECRET = 'the secret of the lab cluster'
 /** Where other nodes call the lab's. */

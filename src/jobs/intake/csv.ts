@@ -1,7 +1,7 @@
-import { Readable } from 'node:stream'
-import { CsvError, parse } from 'csv-parse'
+import { CsvError, type Parser, parse } from 'csv-parse'
 import { AppError } from '../../base/errors.ts'
 import { type Columns, findColumns, type Kind } from './column.ts'
+import { headOf } from './octets.ts'
 import { badRow, type IntakeRow, isUndecodable, MAX_FIELD } from './row.ts'
 
 /** Columns of a list at most. */
@@ -10,6 +10,8 @@ const MAX_COLUMNS = 1_000
 const MAX_RECORD = 16 * 1024 * 1024
 /** Records from which the header and the column are told. */
 const SAMPLE = 100
+/** Characters from which the delimiter is told. */
+const DELIMITER_SAMPLE = 16_384
 const DELIMITERS = [',', ';', '\t', '|'] as const
 
 /** How a CSV list is laid out: found in its first part, used for the parts that follow. */
@@ -26,18 +28,15 @@ export async function* csvRows(
   about: { readonly kind: Kind; readonly column?: string; readonly layout?: CsvLayout; readonly firstLine: number },
   found: (layout: CsvLayout) => void,
 ): AsyncIterable<IntakeRow> {
-  const { first, whole } = await startOf(text)
-  const delimiter = about.layout?.delimiter ?? delimiterOf(first)
+  const { held, whole } = await headOf(text, DELIMITER_SAMPLE)
+  const delimiter = about.layout?.delimiter ?? delimiterOf(held.join('').slice(0, 4 * DELIMITER_SAMPLE))
   const records = csvRecords(whole, delimiter, about.firstLine)
   if (about.layout) {
     for await (const record of records) yield rowOf(record, about.layout)
     return
   }
-  const sample: Parsed[] = []
-  for await (const record of records) {
-    sample.push(record)
-    if (sample.length === SAMPLE) break // the generator is gone on with below
-  }
+  const { sample, fault } = await sampleOf(records)
+  if (sample.length === 0 && fault) throw fault.error
   if (sample.length === 0) return
   const layout: CsvLayout = {
     format: 'csv',
@@ -50,7 +49,27 @@ export async function* csvRows(
   }
   found(layout)
   for (const record of layout.header ? sample.slice(1) : sample) yield rowOf(record, layout)
+  if (fault) throw fault.error
   for await (const record of records) yield rowOf(record, layout)
+}
+
+type Fault = { readonly error: unknown }
+
+/** The first records. Where the upload breaks off among them, those that came are kept, and the fault is told behind them. */
+async function sampleOf(
+  records: AsyncIterable<Parsed>,
+): Promise<{ readonly sample: readonly Parsed[]; readonly fault?: Fault }> {
+  const sample: Parsed[] = []
+  try {
+    for await (const record of records) {
+      sample.push(record)
+      if (sample.length === SAMPLE) break // the iterator is gone on with by the caller
+    }
+    return { sample }
+  } catch (error) {
+    if (error instanceof AppError) throw error // the list is refused as a whole
+    return { sample, fault: { error } }
+  }
 }
 
 function rowOf({ line, cells }: Parsed, layout: CsvLayout): IntakeRow {
@@ -82,16 +101,47 @@ function csvRecords(text: AsyncIterable<string>, delimiter: string, firstLine: n
     skip_empty_lines: true,
     max_record_size: MAX_RECORD,
   })
-  const source = Readable.from(text)
-  source.on('error', (error) => parser.destroy(error))
-  source.pipe(parser)
-  return resumable(readRecords(parser, firstLine - 1, progress))
+  const fed = feed(text, parser)
+  return resumable(readRecords(parser, firstLine - 1, progress, fed))
 }
+
+/**
+ * Writes a text into the parser, whole lines at a time. Where the text fails, the parser ends behind the last whole line, so that all records before it come;
+ * gives the fault then.
+ */
+async function feed(text: AsyncIterable<string>, parser: Parser): Promise<Fault | undefined> {
+  let tail = ''
+  try {
+    for await (const piece of text) {
+      const all = tail + piece
+      const end = Math.max(all.lastIndexOf('\n'), all.lastIndexOf('\r', all.length - 2)) + 1
+      tail = all.slice(end)
+      if (parser.destroyed) return undefined
+      if (end > 0 && !parser.write(all.slice(0, end))) await writable(parser)
+      if (tail.length > MAX_RECORD) throw new AppError('bad_list', `a line is longer than ${MAX_RECORD} characters`)
+    }
+    parser.end(tail)
+    return undefined
+  } catch (error) {
+    parser.end()
+    return { error }
+  }
+}
+
+const writable = (parser: Parser): Promise<void> =>
+  new Promise((resolve) => {
+    const go = (): void => {
+      parser.off('drain', go).off('close', go)
+      resolve()
+    }
+    parser.once('drain', go).once('close', go)
+  })
 
 async function* readRecords(
   parser: AsyncIterable<unknown>,
   before: number,
   progress: { readonly lines: number },
+  fed: Promise<Fault | undefined>,
 ): AsyncIterable<Parsed> {
   let ended = before
   try {
@@ -106,14 +156,16 @@ async function* readRecords(
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
+    const fault = await fed
+    if (fault) throw fault.error // the quote is open because the upload broke off
     throw new AppError(
       'bad_list',
       `the quote that opens in the record of line ${before + progress.lines + 1} is never closed`,
-      {
-        cause: error,
-      },
+      { cause: error },
     )
   }
+  const fault = await fed
+  if (fault) throw fault.error
 }
 
 const lineEnds = (cell: string): number => (/[\r\n]/.test(cell) ? (cell.match(/\r\n|\r|\n/g)?.length ?? 0) : 0)
@@ -138,20 +190,4 @@ export function delimiterOf(start: string): string {
   })
   const best = scores.reduce((a, b) => (b.score > a.score ? b : a))
   return best.score > 0 ? best.delimiter : ','
-}
-
-/** The first piece of a text of at least 16 KiB (less when there is no more), and the whole. */
-async function startOf(text: AsyncIterable<string>): Promise<{ first: string; whole: AsyncIterable<string> }> {
-  const iterator = text[Symbol.asyncIterator]()
-  let first = ''
-  while (first.length < 16_384) {
-    const next = await iterator.next()
-    if (next.done === true) break
-    first += next.value
-  }
-  async function* whole(): AsyncIterable<string> {
-    yield first
-    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value
-  }
-  return { first: first.slice(0, 65_536), whole: whole() }
 }

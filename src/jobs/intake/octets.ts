@@ -45,24 +45,45 @@ export async function peek(
   octets: Octets,
   least: number,
 ): Promise<{ readonly first: Uint8Array; readonly rest: Octets }> {
-  const iterator = octets[Symbol.asyncIterator]()
-  const held: Uint8Array[] = []
+  const { held, whole } = await headOf(octets, least)
+  return { first: Buffer.concat(held), rest: whole }
+}
+
+/**
+ * The first pieces, of `least` in all or more (fewer when there are no more), and the whole again. An upload that breaks off among them fails behind what came:
+ * that much is kept.
+ */
+export async function headOf<T extends { readonly length: number }>(
+  pieces: AsyncIterable<T>,
+  least: number,
+): Promise<{ readonly held: readonly T[]; readonly whole: AsyncIterable<T> }> {
+  const iterator = pieces[Symbol.asyncIterator]()
+  const held: T[] = []
   let size = 0
-  while (size < least) {
-    const next = await iterator.next()
-    if (next.done === true) break
-    held.push(next.value)
-    size += next.value.length
+  let next = iterator.next()
+  const isEnough = async (): Promise<boolean> => {
+    const { done, value } = await next
+    if (done === true) return true
+    held.push(value)
+    size += value.length
+    next = iterator.next()
+    return size >= least
   }
-  async function* whole(): Octets {
+  try {
+    while (!(await isEnough()));
+  } catch {
+    // `next` fails again below, behind what came
+  }
+  next.catch(() => {})
+  async function* whole(): AsyncIterable<T> {
     try {
       yield* held
-      for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value
+      for (let one = await next; one.done !== true; one = await iterator.next()) yield one.value
     } finally {
       await iterator.return?.()
     }
   }
-  return { first: Buffer.concat(held), rest: whole() }
+  return { held, whole: whole() }
 }
 
 const begins = (octets: Uint8Array, magic: readonly number[]): boolean =>

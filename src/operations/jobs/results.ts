@@ -1,0 +1,141 @@
+import { type JobRow, jobBadRowsAnswer, jobResultsAnswer } from '../../answers/jobs.ts'
+import { AppError } from '../../base/errors.ts'
+import { parsed, problem } from '../../base/parsed.ts'
+import { type CsvStyle, csvOf, presentRow } from '../../jobs/results.ts'
+import type { JobService, Owner, ResultPage } from '../../jobs/service.ts'
+import { REASONS, type Result } from '../../mailbox/reasons.ts'
+import type { JobRecord } from '../../store/postgres/jobs.ts'
+import { defineOperation, ok, type TextStream } from '../operation.ts'
+import { choiceParam, optional, textParam } from '../params.ts'
+import { cursorParam, idParam, jobExample, limitParam, ownerOf, pageOf } from './shared.ts'
+
+/** Rows of one page of JSON: some hundred kilobytes. */
+const PAGE = 200
+/** Rows that a stream reads at a time. */
+const STREAM_PAGE = 2_000
+const MOST = 2 ** 31 - 1
+const DOWNLOAD_MS = 6 * 3_600_000
+
+const RESULTS: Readonly<Record<JobRecord['kind'], readonly string[]>> = {
+  verify: ['accepted', 'catch_all', 'rejected', 'deferred', 'blocked', 'unreachable', 'invalid'] satisfies Result[],
+  check: ['pass', 'warn', 'fail', 'unknown', 'not_applicable', 'invalid'],
+  blacklist: ['clean', 'listed', 'incomplete', 'invalid'],
+}
+
+const wordParam = (description: string, example: string) =>
+  optional(
+    textParam<string>(
+      'invalid_parameter',
+      (text) =>
+        /^[a-z_0-9]{1,40}$/.test(text) ? parsed(text) : problem(`${JSON.stringify(text.slice(0, 40))} is no such word`),
+      { description, group: 'answer', example },
+    ),
+  )
+
+const rowExample: JobRow = {
+  line: 2,
+  columns: ['Joe', 'joe@example.org'],
+  input: 'joe@example.org',
+  result: 'accepted',
+  reason: 'mailbox_exists',
+  answer: { email: 'joe@example.org', result: 'accepted' },
+}
+
+export const jobResults = defineOperation({
+  name: 'jobs results',
+  method: 'GET',
+  path: '/v1/jobs/{id}/results',
+  summary: 'The results of a job in the order of its list, each with its own columns first',
+  scope: 'jobs',
+  params: {
+    id: idParam,
+    format: choiceParam(['json', 'ndjson', 'csv'], 'json', {
+      description: 'a page as JSON, or all rows as they are read',
+    }),
+    result: wordParam('rows of this result (verify), status (check) or verdict (blacklist) alone', 'accepted'),
+    reason: wordParam('rows of this reason alone', 'mailbox_exists'),
+    csv: choiceParam(['plain', 'spreadsheet'], 'plain', {
+      description: 'spreadsheet: cells that would be formulas begin with an apostrophe',
+    }),
+    cursor: cursorParam,
+    limit: limitParam(1_000_000_000),
+  },
+  answer: jobResultsAnswer,
+  example: { input: jobExample, output: { data: [rowExample], has_more: false, next_cursor: null } },
+  deadlineMs: DOWNLOAD_MS,
+  uses: ['jobs'],
+  run: async (ctx, { jobs }, { id, format, csv, cursor = 0, limit, result, reason }) => {
+    const owner = ownerOf(ctx)
+    const page: ResultPage = {
+      after: cursor,
+      limit: Math.min(limit ?? PAGE, PAGE) + 1,
+      ...(result !== undefined && { result }),
+      ...(reason !== undefined && { reason }),
+    }
+    const first = await jobs.results(id, page, owner)
+    refuseUnknown(first.job, result, reason)
+    if (format === 'json') return ok(pageOf(first.rows.map(presentRow), page.limit - 1, ({ line }) => line))
+    const wanted = { ...page, limit: limit ?? MOST }
+    return { status: 200, stream: download(jobs, id, owner, wanted, { job: first.job, format, style: csv }) }
+  },
+})
+
+/** A word that no row of the job can have is a mistake of the caller. */
+function refuseUnknown({ kind }: JobRecord, result: string | undefined, reason: string | undefined): void {
+  const refuse = (name: string, value: string, words: readonly string[]): never => {
+    throw new AppError('invalid_parameter', `${name}: ${JSON.stringify(value)} is not one of ${words.join(', ')}`, {
+      parameter: name,
+    })
+  }
+  if (result !== undefined && !RESULTS[kind].includes(result)) refuse('result', result, RESULTS[kind])
+  if (reason !== undefined && kind === 'verify' && !REASONS.some((one) => one === reason))
+    refuse('reason', reason, REASONS)
+}
+
+type Form = { readonly job: JobRecord; readonly format: 'ndjson' | 'csv'; readonly style: CsvStyle }
+
+/** All rows behind the cursor. A header stands before the first row of the list, and not where a download goes on. */
+function download(
+  jobs: JobService,
+  id: string,
+  owner: Owner,
+  page: ResultPage,
+  { job, format, style }: Form,
+): TextStream {
+  const csv = csvOf(job, style)
+  async function* text(): AsyncIterable<string> {
+    if (format === 'csv' && page.after === 0) yield csv.header()
+    let { after } = page
+    for (let left = page.limit; left > 0; ) {
+      const { rows } = await jobs.results(id, { ...page, after, limit: Math.min(STREAM_PAGE, left) }, owner)
+      if (rows.length === 0) return
+      yield rows.map((row) => (format === 'csv' ? csv.row(row) : `${JSON.stringify(presentRow(row))}\n`)).join('')
+      after = rows.at(-1)!.line
+      left -= rows.length
+    }
+  }
+  const contentType = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson; charset=utf-8'
+  return { contentType, text: text() }
+}
+
+export const jobBadRows = defineOperation({
+  name: 'jobs bad-rows',
+  method: 'GET',
+  path: '/v1/jobs/{id}/bad-rows',
+  summary: 'The rows of a list that cannot be read or have no address, each with its line and reason',
+  scope: 'jobs',
+  params: { id: idParam, cursor: cursorParam, limit: limitParam(1_000) },
+  answer: jobBadRowsAnswer,
+  example: {
+    input: jobExample,
+    output: {
+      data: [{ line: 7, reason: 'no address in its column', text: 'Joe,' }],
+      has_more: false,
+      next_cursor: null,
+    },
+  },
+  deadlineMs: 20_000,
+  uses: ['jobs'],
+  run: async (ctx, { jobs }, { id, cursor = 0, limit = PAGE }) =>
+    ok(pageOf(await jobs.badRows(id, cursor, limit + 1, ownerOf(ctx)), limit, ({ line }) => line)),
+})

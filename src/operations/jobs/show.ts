@@ -1,0 +1,116 @@
+import { type JobAnswer, jobAnswer, jobListAnswer } from '../../answers/jobs.ts'
+import type { JobAction } from '../../jobs/service.ts'
+import example from '../examples/job.json' with { type: 'json' }
+import { defineOperation, ok } from '../operation.ts'
+import { choiceParam } from '../params.ts'
+import { cursorParam, idParam, jobExample, limitParam, ownerOf } from './shared.ts'
+
+const DEADLINE_MS = 20_000
+const answerExample = example as JobAnswer
+
+export const jobShow = defineOperation({
+  name: 'jobs show',
+  method: 'GET',
+  path: '/v1/jobs/{id}',
+  summary: 'How far a job is: by result, reason and provider, with rate and time left',
+  scope: 'jobs',
+  params: { id: idParam },
+  answer: jobAnswer,
+  example: { input: jobExample, output: answerExample },
+  deadlineMs: DEADLINE_MS,
+  uses: ['jobs'],
+  run: async (ctx, { jobs }, { id }) => ok(await jobs.show(id, ownerOf(ctx))),
+})
+
+const PAGE = 50
+
+export const jobList = defineOperation({
+  name: 'jobs list',
+  method: 'GET',
+  path: '/v1/jobs',
+  summary: 'The jobs of this key, newest first (of everybody for the scope admin)',
+  scope: 'jobs',
+  params: { limit: limitParam(200), cursor: cursorParam },
+  answer: jobListAnswer,
+  example: { input: {}, output: { data: [answerExample], has_more: false, next_cursor: null } },
+  deadlineMs: DEADLINE_MS,
+  uses: ['jobs'],
+  run: async (ctx, { jobs }, { limit = PAGE, cursor }) => {
+    const page = { limit, ...(cursor !== undefined && { before: cursor }) }
+    const { jobs: data, next } = await jobs.list(page, ownerOf(ctx))
+    return ok({ data, has_more: next !== undefined, next_cursor: next === undefined ? null : String(next) })
+  },
+})
+
+const actionOf = <const Action extends JobAction>(action: Action, summary: string) =>
+  defineOperation({
+    name: `jobs ${action}`,
+    method: 'POST',
+    path: `/v1/jobs/{id}/${action}` as const,
+    summary,
+    scope: 'jobs',
+    params: { id: idParam },
+    answer: jobAnswer,
+    example: { input: jobExample, output: answerExample },
+    deadlineMs: DEADLINE_MS,
+    uses: ['jobs'],
+    run: async (ctx, { jobs }, { id }) => ok(await jobs.change(id, action, ownerOf(ctx))),
+  })
+
+export const jobPause = actionOf('pause', 'Pause a job: nothing new is asked; twice is no error')
+export const jobResume = actionOf('resume', 'Go on with a paused job')
+export const jobCancel = actionOf('cancel', 'Cancel a job for good; its results so far stay')
+
+export const jobDelete = defineOperation({
+  name: 'jobs delete',
+  method: 'DELETE',
+  path: '/v1/jobs/{id}',
+  summary: 'Remove a job with its rows and results, at once and for good',
+  scope: 'jobs',
+  params: { id: idParam },
+  answer: jobAnswer,
+  example: { input: jobExample, output: answerExample },
+  deadlineMs: DEADLINE_MS,
+  uses: ['jobs'],
+  run: async (ctx, { jobs }, { id }) => {
+    const owner = ownerOf(ctx)
+    const job = await jobs.show(id, owner)
+    await jobs.remove(id, owner)
+    return ok(job)
+  },
+})
+
+/** Progress may be watched for as long as a job runs. */
+const WATCH_MS = 24 * 3_600_000
+
+export const jobEvents = defineOperation({
+  name: 'jobs events',
+  method: 'GET',
+  path: '/v1/jobs/{id}/events',
+  summary: 'The progress of a job as server-sent events: state and progress',
+  scope: 'jobs',
+  params: {
+    id: idParam,
+    format: choiceParam(['events', 'json'], 'events', { description: 'events as they come, or the job once' }),
+  },
+  answer: jobAnswer,
+  example: { input: jobExample, output: answerExample },
+  deadlineMs: WATCH_MS,
+  uses: ['jobs'],
+  run: async (ctx, { jobs }, { id, format }) => {
+    const owner = ownerOf(ctx)
+    const now = await jobs.show(id, owner) // a job that is not there is a problem, and no stream
+    if (format === 'json') return ok(now)
+    const text = eventsOf(jobs.watch(id, owner, ctx.signal))
+    return { status: 200, stream: { contentType: 'text/event-stream; charset=utf-8', text } }
+  },
+})
+
+/** `state` first and whenever the state changes, `progress` between. */
+async function* eventsOf(changes: AsyncIterable<JobAnswer>): AsyncIterable<string> {
+  let state: string | undefined
+  for await (const job of changes) {
+    yield `event: ${job.state === state ? 'progress' : 'state'}\ndata: ${JSON.stringify(job)}\n\n`
+    state = job.state
+  }
+}

@@ -1,0 +1,110 @@
+import { type JobAnswer, jobAnswer } from '../../answers/jobs.ts'
+import { parsed, problem } from '../../base/parsed.ts'
+import example from '../examples/job.json' with { type: 'json' }
+import { defineOperation } from '../operation.ts'
+import { choiceParam, durationParam, flagParam, lineParam, maxAgeParam, optional, textParam } from '../params.ts'
+import { idParam, jobExample, ownerOf, uploadOf } from './shared.ts'
+
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const EXPIRES_MS = 30 * DAY_MS
+/** An upload of any size may take this long. */
+const UPLOAD_MS = 6 * HOUR_MS
+
+const columnParam = optional(
+  textParam<string>(
+    'invalid_parameter',
+    (text) =>
+      text.length <= 200 && text !== ''
+        ? parsed(text)
+        : problem('a column has a name of 1 to 200 characters, or a number'),
+    { description: 'column to ask about, by name or number; default the one that looks like it', example: 'email' },
+  ),
+)
+
+const example202 = example as JobAnswer
+
+/** A list of any size, taken in as it comes and worked on in the background. */
+export const jobSubmit = defineOperation({
+  name: 'jobs submit',
+  method: 'POST',
+  path: '/v1/jobs',
+  summary:
+    'Take in a list of addresses, domains or IP addresses (CSV, text, NDJSON or JSON) and work on it in the background',
+  scope: 'jobs',
+  uploads: true,
+  params: {
+    kind: choiceParam(['verify', 'check', 'blacklist'], 'verify', {
+      description: 'what to do with each row',
+      group: 'question',
+    }),
+    name: optional(lineParam('name of the job, for people', 200)),
+    column: columnParam,
+    pool: flagParam('use the pool of source addresses', 'source'),
+    max_age: maxAgeParam,
+    give_up_after: optional(
+      durationParam(
+        { minMs: 60_000, maxMs: 7 * DAY_MS },
+        {
+          description: 'rows that are deferred or unreachable are asked again until then',
+          group: 'limits',
+          fallback: '24h',
+          example: '24h',
+        },
+      ),
+    ),
+    expires_in: optional(
+      durationParam(
+        { minMs: HOUR_MS, maxMs: 730 * DAY_MS },
+        { description: 'when the job and its results are removed', group: 'limits', fallback: '30d', example: '30d' },
+      ),
+    ),
+  },
+  answer: jobAnswer,
+  statuses: { 202: 'the list is taken in; the work goes on' },
+  example: { input: { kind: 'verify' }, output: example202 },
+  deadlineMs: UPLOAD_MS,
+  uses: ['jobs'],
+  run: async (ctx, { jobs }, input) => {
+    const { octets, contentType } = uploadOf(ctx)
+    const { kind, name = '', column, pool, max_age, give_up_after, expires_in } = input
+    const options = {
+      ...(pool && { pool }),
+      ...(max_age !== undefined && { max_age_ms: max_age }),
+      ...(give_up_after !== undefined && { give_up_after_ms: give_up_after }),
+    }
+    const upload = { octets, contentType, signal: ctx.signal, ...(column !== undefined && { column }) }
+    const list = { kind, name, options, expiresInMs: expires_in ?? EXPIRES_MS }
+    return { status: 202, answer: await jobs.submit(list, upload, ownerOf(ctx)) }
+  },
+})
+
+/** The rest of an upload that was cut off. */
+export const jobUpload = defineOperation({
+  name: 'jobs upload',
+  method: 'PUT',
+  path: '/v1/jobs/{id}/rows',
+  summary: 'Go on with an upload that was cut off, behind the records that are held (without a header)',
+  scope: 'jobs',
+  uploads: true,
+  params: {
+    id: idParam,
+    from: textParam<number>(
+      'invalid_parameter',
+      (text) =>
+        /^\d{1,12}$/.test(text)
+          ? parsed(Number(text))
+          : problem(`${JSON.stringify(text.slice(0, 40))} is no number of records`),
+      { kind: 'whole', description: 'records that are held, as the job says in received', example: '1000' },
+    ),
+  },
+  answer: jobAnswer,
+  statuses: { 202: 'the list is taken in; the work goes on' },
+  example: { input: { ...jobExample, from: '1000' }, output: example202 },
+  deadlineMs: UPLOAD_MS,
+  uses: ['jobs'],
+  run: async (ctx, { jobs }, { id, from }) => {
+    const upload = { ...uploadOf(ctx), signal: ctx.signal }
+    return { status: 202, answer: await jobs.resumeUpload(id, from, upload, ownerOf(ctx)) }
+  },
+})

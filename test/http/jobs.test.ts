@@ -1,0 +1,213 @@
+import { gzipSync } from 'node:zlib'
+import type { FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type JobAnswer, jobAnswer, jobListAnswer, jobResultsAnswer } from '../../src/answers/jobs.ts'
+import { sleep } from '../../src/base/deadline.ts'
+import type { Ask, Asked } from '../../src/jobs/engine/ask.ts'
+import { type JobService, jobService } from '../../src/jobs/service.ts'
+import { labApp, labDeps, labKey } from '../lab/app.ts'
+import { labDatabase } from '../lab/database.ts'
+import { labWorld } from '../lab/world.ts'
+
+let jobs: JobService
+let app: FastifyInstance
+const world = labWorld()
+const keys = [
+  labKey('mine', ['jobs']),
+  labKey('other', ['jobs']),
+  labKey('reader', ['read']),
+  labKey('admin', ['admin']),
+]
+
+/** Answers by the local part: `slow` hangs until it is stopped. */
+const ask: Ask = async (_kind, input, _options, signal): Promise<Asked> => {
+  if (input.startsWith('slow')) await sleep(60_000, signal)
+  const isThere = !input.startsWith('no')
+  return {
+    result: isThere ? 'accepted' : 'rejected',
+    reason: isThere ? 'mailbox_exists' : 'mailbox_not_found',
+    answer: { email: input, deliverability: isThere ? 'deliverable' : 'undeliverable' },
+  }
+}
+const limitsOf = (id: string) => ({ id, concurrent: 20, perMinute: Number.POSITIVE_INFINITY })
+
+beforeAll(async () => {
+  const database = await labDatabase()
+  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+  const findProvider = async () => limitsOf('lab')
+  jobs = jobService({ open: async () => database, ask, findProvider, limitsOf, now: Date.now, log, maxUpload: 1e6 })
+  app = await labApp(world, { deps: labDeps(world, { jobs }), keys: () => keys })
+})
+afterAll(async () => {
+  await app.close()
+  await jobs.stop()
+})
+
+type Request = {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly body?: string | Buffer
+  readonly type?: string
+  readonly key?: string
+}
+
+async function call(url: string, { method = 'GET', body, type = 'text/csv', key = 'mine' }: Request = {}) {
+  const headers = { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': type }) }
+  return app.inject({ method, url, headers, ...(body !== undefined && { payload: body }) })
+}
+async function submit(body: string | Buffer, query = '', type?: string): Promise<JobAnswer> {
+  const response = await call(`/v1/jobs${query}`, { method: 'POST', body, ...(type && { type }) })
+  expect([response.statusCode, response.body]).toEqual([202, expect.any(String)])
+  return jobAnswer.parse(response.json())
+}
+async function done({ id }: JobAnswer): Promise<JobAnswer> {
+  for (const limit = AbortSignal.timeout(15_000); ; await sleep(50, limit)) {
+    const job = jobAnswer.parse((await call(`/v1/jobs/${id}`)).json())
+    if (job.state === 'done') return job
+  }
+}
+
+const LIST = 'name,email\nJoe,joe@a.example\nAnn,no@a.example\nJoe again,joe@a.example\nnobody,\n'
+
+describe('a list', () => {
+  it('is taken in, worked on, and given back with a verdict a row', async () => {
+    const job = await submit(LIST, '?name=spring')
+    expect(job).toMatchObject({
+      name: 'spring',
+      rows: 3,
+      duplicates: 1,
+      bad_rows: 1,
+      columns: ['name', 'email'],
+      column: 'email',
+    })
+    expect(await done(job)).toMatchObject({ done: 3, counts: { accepted: 2, rejected: 1 }, eta_ms: null })
+    const results = `/v1/jobs/${job.id}/results`
+    const page = jobResultsAnswer.parse((await call(results)).json())
+    expect(page.data.map(({ line, result }) => [line, result])).toEqual([
+      [2, 'accepted'],
+      [3, 'rejected'],
+      [4, 'accepted'],
+    ])
+    const csv = await call(`${results}?format=csv`)
+    expect(csv.headers['content-type']).toBe('text/csv; charset=utf-8')
+    expect(csv.body.split('\r\n').map((line) => line.split(',').slice(0, 4).join())).toEqual([
+      'name,email,line,result',
+      'Joe,joe@a.example,2,accepted',
+      'Ann,no@a.example,3,rejected',
+      'Joe again,joe@a.example,4,accepted',
+      '',
+    ])
+    const rest = await call(`${results}?format=ndjson&cursor=3`)
+    expect(
+      rest.body
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).line),
+    ).toEqual([4])
+    expect((await call(`${results}?format=ndjson&result=rejected`)).body).toContain('"line":3')
+    expect((await call(`/v1/jobs/${job.id}/bad-rows`)).json()).toMatchObject({
+      data: [{ line: 5, reason: 'no address in its column', text: 'nobody,' }],
+    })
+  })
+
+  it.each([
+    ['text/plain', 'joe@a.example\n'],
+    ['application/x-ndjson', '{"email":"joe@a.example"}\n'],
+    ['application/json', '{"items":["joe@a.example"]}'],
+    ['text/csv', gzipSync('joe@a.example\n')],
+  ])('may be %s', async (type, body) => {
+    expect(await done(await submit(body, '', type))).toMatchObject({ rows: 1, counts: { accepted: 1 } })
+  })
+
+  it.each<[string, string | Buffer, string, number, string]>([
+    ['no rows', 'email\n', 'text/csv', 400, 'empty_list'],
+    ['nothing', '', 'text/csv', 400, 'empty_list'],
+    ['an open quote', 'email\n"x', 'text/csv', 400, 'bad_list'],
+    ['too much', `email\n${'x@a.example\n'.repeat(100_000)}`, 'text/csv', 413, 'payload_too_large'],
+    ['a picture', 'x', 'image/png', 415, 'unsupported_media_type'],
+    ['xlsx', Buffer.from([0x50, 0x4b, 3, 4]), 'text/csv', 415, 'unsupported_media_type'],
+  ])('with %s is refused and leaves nothing', async (_, body, type, status, code) => {
+    const before = jobListAnswer.parse((await call('/v1/jobs?limit=200')).json()).data.length
+    const response = await call('/v1/jobs', { method: 'POST', body, type })
+    expect([response.statusCode, response.json().code]).toEqual([status, code])
+    expect(jobListAnswer.parse((await call('/v1/jobs?limit=200')).json()).data).toHaveLength(before)
+  })
+})
+
+it.each([
+  ['/v1/jobs/nonsense', 400, 'invalid_parameter'],
+  ['/v1/jobs/job_AAAAAAAAAAAAAAAAAAAAAA', 404, 'not_found'],
+  ['/v1/jobs?cursor=x', 400, 'invalid_parameter'],
+])('%s is %d %s', async (url, status, code) => {
+  const response = await call(url)
+  expect([response.statusCode, response.json().code]).toEqual([status, code])
+})
+
+it('pauses, resumes and cancels; twice is no error, and a canceled job stays canceled', async () => {
+  const job = await submit('slow@a.example\n', '', 'text/plain')
+  const act = async (action: string) => {
+    const response = await call(`/v1/jobs/${job.id}/${action}`, { method: 'POST' })
+    return response.json().state ?? response.json().code
+  }
+  expect([
+    await act('pause'),
+    await act('pause'),
+    await act('resume'),
+    await act('cancel'),
+    await act('cancel'),
+  ]).toEqual(['paused', 'paused', 'running', 'canceled', 'canceled'])
+  expect(await act('resume')).toBe('wrong_state')
+})
+
+it('tells progress as events, until the job has ended', async () => {
+  const job = await submit('joe@a.example\n', '', 'text/plain')
+  const events = (await call(`/v1/jobs/${job.id}/events`)).body.trim().split('\n\n')
+  expect(events[0]).toMatch(/^event: state\ndata: \{/)
+  expect(JSON.parse(events.at(-1)!.split('data: ')[1]!)).toMatchObject({ state: 'done', done: 1 })
+})
+
+it('is a matter of the key that made it, and of admins', async () => {
+  const job = await submit('joe@a.example\n', '', 'text/plain')
+  const url = `/v1/jobs/${job.id}`
+  const codes = await Promise.all(
+    ['mine', 'admin', 'other', 'reader'].map(async (key) => (await call(url, { key })).statusCode),
+  )
+  expect(codes).toEqual([200, 200, 404, 403])
+  const seen = async (key: string) =>
+    jobListAnswer.parse((await call('/v1/jobs', { key })).json()).data.some(({ id }) => id === job.id)
+  expect([await seen('mine'), await seen('admin'), await seen('other')]).toEqual([true, true, false])
+  expect((await call(url, { method: 'DELETE', key: 'other' })).statusCode).toBe(404)
+  expect((await call(url, { method: 'DELETE' })).statusCode).toBe(200)
+  expect((await call(url)).statusCode).toBe(404)
+})
+
+it('goes on with an upload that was cut off, at the record where it stopped', async () => {
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const cut = new ReadableStream({
+    async start(controller) {
+      controller.enqueue(Buffer.from('name,email\nJoe,joe@a.example\nAnn,no@a.example\n'))
+      await sleep(300, AbortSignal.timeout(5_000))
+      controller.error(new Error('the line is down'))
+    },
+  })
+  const headers = { authorization: 'Bearer mine', 'content-type': 'text/csv' }
+  await expect(
+    fetch(`${url}/v1/jobs?name=cut`, { method: 'POST', body: cut, headers, duplex: 'half' } as RequestInit),
+  ).rejects.toThrow()
+  let job: JobAnswer | undefined
+  for (const limit = AbortSignal.timeout(5_000); !job; await sleep(50, limit))
+    job = jobListAnswer
+      .parse((await call('/v1/jobs')).json())
+      .data.find(({ name, received }) => name === 'cut' && received > 0)
+  expect(job).toMatchObject({ state: 'receiving' })
+  const wrong = await call(`/v1/jobs/${job.id}/rows?from=9`, { method: 'PUT', body: 'x' })
+  expect([wrong.statusCode, wrong.json().code]).toEqual([409, 'wrong_offset'])
+  const more = await call(`/v1/jobs/${job.id}/rows?from=${job.received}`, {
+    method: 'PUT',
+    body: 'Eve,eve@a.example\n',
+  })
+  expect(more.statusCode).toBe(202)
+  const all = await done(job)
+  expect(all).toMatchObject({ rows: 3, received: 3 })
+  const late = await call(`/v1/jobs/${job.id}/rows?from=3`, { method: 'PUT', body: 'x' })
+  expect([late.statusCode, late.json().code]).toEqual([409, 'wrong_state'])
+})
