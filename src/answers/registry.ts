@@ -4,6 +4,7 @@ import { checkAnswer } from './check.ts'
 import { doctorAnswer } from './doctor.ts'
 import { geoAnswer } from './geo.ts'
 import { healthAnswer } from './health.ts'
+import { jobAnswer, jobBadRowsAnswer, jobListAnswer, jobResultsAnswer } from './jobs.ts'
 import { heartbeatAnswer, peerAnswer, peersAnswer } from './peers.ts'
 import { poolAnswer } from './pool.ts'
 import { dkimAnswer, dmarcAnswer, spfAnswer } from './questions.ts'
@@ -36,4 +37,15 @@ export const ANSWERS = {
   pool: poolAnswer,
   'pool-reload': poolAnswer,
   doctor: doctorAnswer,
+  'jobs submit': jobAnswer,
+  'jobs upload': jobAnswer,
+  'jobs list': jobListAnswer,
+  'jobs show': jobAnswer,
+  'jobs events': jobAnswer,
+  'jobs results': jobResultsAnswer,
+  'jobs bad-rows': jobBadRowsAnswer,
+  'jobs pause': jobAnswer,
+  'jobs resume': jobAnswer,
+  'jobs cancel': jobAnswer,
+  'jobs delete': jobAnswer,
 } as const

@@ -69,8 +69,11 @@ export async function runCommandLine(argv: readonly string[], setup: ProgramSetu
 function addOperations(program: Command, setup: ProgramSetup, run: (asked: Asked) => Promise<void>): void {
   const { operations, configFlags, readFile } = setup
   const newOption = (flags: string, description: string): Option => new Option(flags, description)
+  const groups = new Map<string, Command>()
   for (const operation of operations.filter(({ partOf }) => partOf === undefined)) {
-    const command = program.command(operation.name).description(operation.summary)
+    const [group, name] = operation.name.split(' ')
+    const parent = name === undefined ? program : groupOf(program, groups, group!)
+    const command = parent.command(name ?? operation.name).description(operation.summary)
     const parts = operations.filter(({ partOf }) => partOf === operation.name)
     addOperation(command, operation, parts, { configFlags, newOption, readFile }, run)
     // A parameter takes the name of an option.
@@ -79,6 +82,17 @@ function addOperations(program: Command, setup: ProgramSetup, run: (asked: Asked
       configFlags.filter(({ flag }) => !(flag in operation.params)),
     )
   }
+}
+
+/** What commands of two words do, by their first. */
+const GROUP_SUMMARIES: Readonly<Record<string, string>> = { jobs: 'submit lists and see how far they are' }
+
+function groupOf(program: Command, groups: Map<string, Command>, name: string): Command {
+  const known = groups.get(name)
+  if (known) return known
+  const made = program.command(name).description(GROUP_SUMMARIES[name] ?? name)
+  groups.set(name, made)
+  return made
 }
 
 function withConfigFlags(command: Command, flags: readonly ConfigFlag[]): Command {

@@ -1,4 +1,4 @@
-import { providerById, providerOf, UNKNOWN_PROVIDER } from '../mailbox/provider/provider.ts'
+import { providerById, providerOf, limitsFor as smtpLimitsFor } from '../mailbox/provider/provider.ts'
 import { lookupMailHosts, orderMailHosts } from '../mailhosts/mailhosts.ts'
 import { registrableDomain } from '../names/suffix.ts'
 import { DnsError } from '../net/dns/resolver.ts'
@@ -46,6 +46,6 @@ export const limitsFor =
     if (id === DNS_PROVIDER || id === NO_HOSTS)
       return { id, concurrent: DNS_CONCURRENT, perMinute: Number.POSITIVE_INFINITY }
     if (lifted) return { id, concurrent: UNLIMITED, perMinute: Number.POSITIVE_INFINITY }
-    const { maxConnections, perMinute } = providerById(id) ?? UNKNOWN_PROVIDER
+    const { maxConnections, perMinute } = smtpLimitsFor(providerById(id))
     return { id, concurrent: maxConnections, perMinute }
   }

@@ -32,7 +32,8 @@ it.each(byName)('%s answers as its schema says', async (name, operation) => {
     const register = await OPERATIONS['peer-register']()
     await execute(register, register.example.input, {})
   }
-  const { answer, status } = await execute(operation, operation.example.input, {})
+  const upload = { octets: (async function* () {})(), contentType: 'text/csv' }
+  const { answer, status } = await execute(operation, operation.example.input, operation.uploads ? { upload } : {})
   expect([status < 300, typeof answer]).toEqual([true, 'object'])
 })
 

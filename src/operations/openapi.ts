@@ -63,7 +63,7 @@ function describe(operation: Operation, shapes: Record<string, Schema>): Schema 
   }
   const documents = operation.documentTypes.map((type) => [type.split(';')[0]!, { schema: { type: 'string' } }])
   return {
-    operationId: operation.name,
+    operationId: operation.name.replaceAll(' ', '-'),
     summary: operation.summary,
     ...(operation.scope ? { 'x-scope': operation.scope } : { security: [{}] }),
     ...describeInput(operation),

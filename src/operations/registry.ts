@@ -46,8 +46,10 @@ export const allOperations = (): Promise<readonly Operation[]> =>
 /** Operations without a command of their own, by the command whose flags lead to them (their `partOf`). */
 export const PARTS: Readonly<Partial<Record<OperationName, readonly OperationName[]>>> = { check: ['what-if'] }
 
-/** What the command of a name needs: its operation, and those that its flags lead to. Undefined where there is no such command. */
+/** What the first word of a command line needs: its operation and those that its flags lead to, or all operations that begin with the word. Undefined where there is no such command. */
 export async function commandNamed(name: string): Promise<readonly Operation[] | undefined> {
+  const below = Object.entries(OPERATIONS).filter(([one]) => one.startsWith(`${name} `))
+  if (below.length > 0) return Promise.all(below.map(([, load]) => load()))
   if (!isOperationName(name) || Object.values(PARTS).some((parts) => parts.includes(name))) return undefined
   return Promise.all([name, ...(PARTS[name] ?? [])].map((one) => OPERATIONS[one]()))
 }

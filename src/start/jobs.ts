@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { blacklistAnswer } from '../answers/blacklist.ts'
 import { checkAnswer } from '../answers/check.ts'
 import { readOpen } from '../answers/read-answer.ts'
@@ -41,10 +39,6 @@ export function openJobs(config: Config, world: World, execute: Execute): Opened
   }
   return { jobs, close }
 }
-
-/** Whether jobs of an earlier run may wait: the database is shared, or the private one was made. */
-export const mayHaveJobs = ({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): boolean =>
-  databaseUrl !== undefined || existsSync(join(dataDir, 'postgres.password'))
 
 /** Time for one verification of a row, as text. */
 const ROW_TIMEOUT = '60s'

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import { within } from '../base/deadline.ts'
@@ -13,7 +15,6 @@ import { openKeyFile } from '../store/key-file.ts'
 import { type Access, openAccess } from './access.ts'
 import { warnOfOpenFolder } from './data-folder.ts'
 import { createDeps } from './deps.ts'
-import { mayHaveJobs } from './jobs.ts'
 import { keyPath } from './keys.ts'
 import { createMetrics } from './metrics.ts'
 import { startJoining } from './peers.ts'
@@ -110,6 +111,10 @@ const hostAndPort = ({ host, port }: Pick<Config, 'host' | 'port'>): string =>
 
 /** Where a node without --node-url is called: where it listens. */
 const originOf = (config: Pick<Config, 'host' | 'port'>): string => new URL(`http://${hostAndPort(config)}`).origin
+
+/** Whether jobs of an earlier run may wait: the database is shared, or the private one was made. */
+const mayHaveJobs = ({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): boolean =>
+  databaseUrl !== undefined || existsSync(join(dataDir, 'postgres.password'))
 
 /** Takes up the jobs that an earlier run left, in the background: a database that is away does not keep the service from starting. */
 function goOnWithJobs({ jobs }: Deps, logger: Logger): void {

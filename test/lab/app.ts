@@ -17,6 +17,7 @@ import { peerRegistry } from '../../src/peers/registry.ts'
 import { listingLookup } from '../../src/start/pool.ts'
 import { type ApiKey, hashKey, type Scope } from '../../src/store/key-file.ts'
 import type { World } from '../../src/world.ts'
+import { labJobs } from './jobs.ts'
 import { labStore } from './world.ts'
 
 /** The services of the program in a lab world: this node is `here`, all its probes are well, and it can bind 45.53.1.9 alone. */
@@ -50,24 +51,6 @@ export const labPool = (world: World, blacklists: Blacklists, addresses: readonl
     ownAddresses: () => [],
     lookup: listingLookup(world, blacklists),
   })
-
-/** No database: a test of jobs brings its own. */
-const noJobs = async (): Promise<never> => {
-  throw new Error('the lab has no database: give the jobs of labDatabase in this test')
-}
-const labJobs: Deps['jobs'] = {
-  submit: noJobs,
-  resumeUpload: noJobs,
-  show: noJobs,
-  list: noJobs,
-  change: noJobs,
-  remove: noJobs,
-  results: noJobs,
-  badRows: noJobs,
-  watch: () => ({ [Symbol.asyncIterator]: () => ({ next: noJobs }) }),
-  start: async () => {},
-  stop: async () => {},
-}
 
 export const LAB_SECRET = 'the secret of the lab cluster'
 /** Where other nodes call the lab's. */

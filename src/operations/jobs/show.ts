@@ -94,7 +94,7 @@ export const jobEvents = defineOperation({
     format: choiceParam(['events', 'json'], 'events', { description: 'events as they come, or the job once' }),
   },
   answer: jobAnswer,
-  example: { input: jobExample, output: answerExample },
+  example: { input: { ...jobExample, format: 'json' }, output: answerExample },
   deadlineMs: WATCH_MS,
   uses: ['jobs'],
   run: async (ctx, { jobs }, { id, format }) => {

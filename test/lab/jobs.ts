@@ -1,0 +1,49 @@
+import { type JobAnswer, jobAnswer } from '../../src/answers/jobs.ts'
+import type { JobService } from '../../src/jobs/service.ts'
+import example from '../../src/operations/examples/job.json' with { type: 'json' }
+import type { JobRecord } from '../../src/store/postgres/jobs.ts'
+
+/** The job of the examples. */
+export const labJob: JobAnswer = jobAnswer.parse(example)
+
+/** A job as it is kept, before anything was done. */
+export const labJobRecord = (over: Partial<JobRecord> = {}): JobRecord => ({
+  number: 1,
+  id: labJob.id,
+  kind: 'verify',
+  name: labJob.name,
+  owner: '',
+  state: 'running',
+  options: {},
+  layout: null,
+  created_at: new Date(labJob.created_at),
+  touched_at: new Date(labJob.created_at),
+  expires_at: new Date(labJob.expires_at),
+  finished_at: null,
+  first_result_at: null,
+  received: 0,
+  next_line: 1,
+  rows: 0,
+  done: 0,
+  duplicates: 0,
+  bad_rows: 0,
+  failure: null,
+  ...over,
+})
+
+/** A service without a database: it has the job of the examples, whatever is asked. A test of jobs themselves brings the real one, over labDatabase. */
+export const labJobs: JobService = {
+  submit: async () => labJob,
+  resumeUpload: async () => labJob,
+  show: async () => labJob,
+  list: async () => ({ jobs: [labJob], next: undefined }),
+  change: async () => labJob,
+  remove: async () => {},
+  results: async () => ({ job: labJobRecord(), rows: [] }),
+  badRows: async () => [],
+  watch: async function* () {
+    yield labJob
+  },
+  start: async () => {},
+  stop: async () => {},
+}
