@@ -9,6 +9,7 @@ export { type CheckHostAnswer, type CheckHostInput, checkHost } from './check-ho
 export { isHarmless } from './harmless.ts'
 export type { SpfFacts } from './lookup.ts'
 export { isSpf } from './parse.ts'
+export { namedAddresses } from './passing/named.ts'
 export { type Passing, passes } from './passing/passing.ts'
 export { presentCheckHost } from './present.ts'
 export { isProvidersInclude } from './proposal.ts'

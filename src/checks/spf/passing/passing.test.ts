@@ -7,6 +7,7 @@ import { ip } from '../../../names/ip.ts'
 import { checkHost } from '../check-host.ts'
 import { lookupSpf } from '../lookup.ts'
 import type { SpfNode } from '../tree.ts'
+import { namedAddresses } from './named.ts'
 import { passes, passingOf } from './passing.ts'
 import { publicIpv4, publicPrefixes } from './size.ts'
 import { extentOf } from './wide.ts'
@@ -176,6 +177,29 @@ describe('how many', () => {
     const { passing, ...counts } = extentOf(await treeOf(zone))
     expect(counts).toMatchObject({ ipv4, ownIpv4: own, ipv6Prefixes: prefixes })
     expect([publicIpv4(passing.ip4), publicPrefixes(passing.ip6)]).toEqual([ipv4, prefixes])
+  })
+})
+
+describe('hosts that the record names one by one', () => {
+  const hosts: LabZone = {
+    'm.example': { A: ['192.0.2.1'], AAAA: ['2001:db8::1'] },
+    'b.example': spf('ip4:192.0.2.99'),
+    'wide.example': { A: ['192.0.2.7'] },
+  }
+  it.each<[string, string[], string[]]>([
+    [
+      'ip4 up to /30',
+      ['ip4:192.0.2.9', 'ip4:192.0.2.4/31', 'ip4:192.0.2.16/29', '-all'],
+      ['192.0.2.9', '192.0.2.4', '192.0.2.5'],
+    ],
+    ['ip6 up to /124', ['ip6:2001:db8::2', 'ip6:2001:db8:1::/123', '-all'], ['2001:db8::2']],
+    ['a and mx', ['mx', 'a:wide.example/24', '-all'], ['192.0.2.1', '2001:db8::1']],
+    ['not who is refused', ['-ip4:192.0.2.4', 'ip4:192.0.2.4/31', '-ip4:192.0.2.9'], ['192.0.2.5']],
+    ['not those of an include', ['include:b.example', '-all'], []],
+    ['ten', ['ip4:192.0.2.0/30', 'ip4:192.0.2.4/30', 'ip4:192.0.2.8/30'], many(10, (i) => `192.0.2.${i}`)],
+  ])('%s', async (_why, terms, expected) => {
+    const tree = await treeOf({ 'a.example': { ...spf(...terms), MX: [[1, 'm.example']] }, ...hosts })
+    expect(namedAddresses(tree, passingOf(tree))).toEqual(expected)
   })
 })
 
