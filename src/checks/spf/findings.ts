@@ -76,6 +76,13 @@ export const findings = defineFindings({
     repair: 'Publish the record shown. Where a record is split into strings, begin or end each with a space.',
     reference: 'RFC 7208 §3.3',
   },
+  'spf.doubled_name': {
+    severity: 'medium',
+    title: 'A name ends in the domain once too often',
+    detail: ({ names, meant }) => `${some(names)} holds nothing; ${some(meant)} was meant. The term lets nobody pass.`,
+    repair: 'Correct the name as shown.',
+    reference: 'RFC 1035 §5.1',
+  },
   'spf.two_in_one': {
     severity: 'high',
     title: 'Two SPF records in one text',

@@ -110,6 +110,12 @@ const ROWS: readonly (readonly [id: string, shows: LabZone, status: string, not:
     'fail',
     { ...own('include:spf.gone-vendor.com', '-all'), 'gone-vendor.com': { A: ['192.0.2.1'] } },
   ],
+  [
+    'spf.doubled_name',
+    own('mx:h0.example', 'a:mail.a.example.a.example', '-all'),
+    'warn',
+    { ...own('mx:h0.example', 'a:mail.a.example.a.example', '-all'), 'mail.a.example.a.example': { A: ['192.0.2.1'] } },
+  ],
   ['spf.very_many_addresses', own('ip4:11.0.0.0/8', '-all'), 'warn', own('ip4:11.0.0.0/9', '-all')],
   ['spf.too_wide', tooWide(480), 'fail', tooWide(100)],
   ['spf.not_public', own('ip4:10.1.2.3', '-all'), 'warn', own('-ip4:10.0.0.0/8', 'ip4:192.0.2.1', '-all')],
@@ -225,6 +231,24 @@ describe('fixes', () => {
       { 'a.example': { TXT: ['v=spf1 mx -all', 'v=spf1 ipv4:192.0.2.1 -all'] } },
       'spf.many_records',
       'v=spf1 ip4:192.0.2.1 mx ~all',
+    ],
+    [
+      'the domain twice at the end of a name',
+      { ...own('ip4:192.0.2.1', 'a:mail.a.example.a.example', '-all'), 'mail.a.example': { A: ['192.0.2.2'] } },
+      'spf.doubled_name',
+      'v=spf1 ip4:192.0.2.1 a:mail.a.example -all',
+    ],
+    [
+      'the domain behind the name of a provider',
+      { ...own('include:_spf.google.com.a.example', '-all'), '_spf.google.com': spf('ip4:192.0.2.1') },
+      'spf.doubled_name',
+      'v=spf1 include:_spf.google.com ~all',
+    ],
+    [
+      'a name that can be mended is not dropped',
+      { ...own('ip4:192.0.2.9', 'include:b.example-all'), ...B },
+      'spf.include_without_record',
+      'v=spf1 ip4:192.0.2.9 include:b.example ~all',
     ],
     [
       'two records in one text',

@@ -4,6 +4,7 @@ import { findings as table } from './findings.ts'
 import { withAll } from './fixes.ts'
 import { judgeAbsent } from './judge-absent.ts'
 import { fixOf, judgeForm, type Said } from './judge-form.ts'
+import { judgeNames } from './judge-names.ts'
 import { judgeExtent, knownSenders } from './judge-passing.ts'
 import { judgePermerror, judgeTakeover } from './judge-permerror.ts'
 import type { SpfFacts } from './lookup.ts'
@@ -18,15 +19,25 @@ import { chainOf, type SpfNode } from './tree.ts'
 export function judgeSpf(facts: SpfFacts, context: Pick<DomainContext, 'role' | 'mail'>): Outcome<SpfFacts> {
   const { tree, reading } = facts
   if (!tree || !reading) return judgeAbsent(facts, context)
-  const findings = [
+  const findings = mendingFirst([
     ...judgeTakeover(facts, reading, context.mail),
     ...judgePermerror(facts, reading, context.mail),
     ...judgeRecord(facts, tree, reading, context.mail),
-  ]
+  ])
   const failed = reading.permerrors.length > 0 || letsEverybodyPass(reading) || (facts.free?.length ?? 0) > 0
   const unknown = reading.unknown[0]
   if (!failed && unknown) return { status: 'unknown', reason: unknown.reason, facts, findings }
   return { status: failed ? 'fail' : findings.some(isWeighty) ? 'warn' : 'pass', facts, findings }
+}
+
+/** Findings whose fix mends a term, and those whose fix drops terms that hold nothing. */
+const MENDING = ['spf.two_in_one', 'spf.joined_terms', 'spf.doubled_name']
+const DROPPING = ['spf.include_takeover', 'spf.include_without_record', 'spf.too_many_void_lookups']
+
+/** A term that can be mended is not dropped. */
+function mendingFirst(findings: readonly Finding[]): readonly Finding[] {
+  const fix = findings.find((finding) => MENDING.includes(finding.id) && finding.fix)?.fix
+  return fix ? findings.map((finding) => (DROPPING.includes(finding.id) ? { ...finding, fix } : finding)) : findings
 }
 
 /** Whether exactly one record stands that evaluates without permerror; quality is another matter. False while it is not known. */
@@ -44,6 +55,7 @@ function judgeRecord({ domain, records, limit }: SpfFacts, root: SpfNode, readin
   return [
     ...judgeAll(said, root, reading),
     ...judgeUse(said, root, reading),
+    ...judgeNames(said, root, reading),
     ...judgeForm(said, root, reading),
     ...reading.unknown.map(({ name, reason }): Finding => ({ id: 'spf.part_unknown', args: { name, reason } })),
     ...(limit ? [{ id: 'spf.not_all_read', args: { limit } }] : []),
