@@ -107,6 +107,24 @@ it('keeps at most its number of peers, and forgets who was silent for a day', ()
   expect(register(peers, 'late', T + FORGET_AFTER_MS + 1)).toMatchObject({ outcome: 'created' })
 })
 
+it('the dead make room for the living, the longest silent first', () => {
+  let peers: Peers = register(register(EMPTY, 'older', T - DEAD_AFTER_MS - 2).peers, 'old', T - DEAD_AFTER_MS - 1).peers
+  for (let i = 2; i < MAX_PEERS; i++) peers = register(peers, `n${i}`, T).peers
+  const { outcome, peers: after } = register(peers, 'new', T)
+  expect([outcome, after.size, after.has('older'), after.has('old')]).toEqual(['created', MAX_PEERS, false, true])
+  const told = applyTold(after, [{ ...node('newer'), load: undefined, registeredAtMs: 0, lastSeenAtMs: T }], at(T))
+  expect([told.size, told.has('old'), told.has('newer')]).toEqual([MAX_PEERS, false, true])
+  expect(register(told, 'late', T).outcome).toBe('full')
+})
+
+it('the dead at a host leave room for the living there', () => {
+  let peers: Peers = EMPTY
+  const at = (i: number) => `https://one.example:${8_000 + i}`
+  for (let i = 0; i < MAX_PER_HOST; i++) peers = register(peers, `n${i}`, T, at(i)).peers
+  expect(register(peers, 'late', T + DEAD_AFTER_MS, at(99)).outcome).toBe('crowded')
+  expect(register(peers, 'late', T + DEAD_AFTER_MS + 1, at(99)).outcome).toBe('created')
+})
+
 it('chooses living peers that can, the least loaded first, none that is full', () => {
   const peer = (id: string, active: number, lastSeenAtMs = T): [string, Peer] => [
     id,

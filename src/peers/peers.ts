@@ -15,8 +15,8 @@ export type PeerEvent =
 export type Moment = { readonly nowMs: number; readonly ttlMs: number }
 
 /**
- * What became of an event. `taken`: another URL holds that id and is not dead; `url_taken`: another id holds that URL and is not dead; `crowded`: 16 peers are
- * known at that host; `full`: 1,000 are known.
+ * What became of an event. `taken`: another URL holds that id and is not dead; `url_taken`: another id holds that URL and is not dead; `crowded`: 16 living
+ * peers are known at that host; `full`: 1,000 living ones are known.
  */
 export type PeerChange =
   | { readonly peers: Peers; readonly outcome: 'created' | 'renewed'; readonly peer: Peer }
@@ -25,7 +25,7 @@ type Refusal = 'taken' | 'url_taken' | 'crowded' | 'full'
 
 /**
  * The peers after an event. A node that registers again under its id and URL renews. Under an id that another living URL holds, or at a URL that another living id
- * holds, it is refused, so that nobody takes a node's place; those of a dead node are free. Peers that were silent for a day are forgotten.
+ * holds, it is refused, so that nobody takes a node's place; those of a dead node are free. Peers that were silent for a day are forgotten, dead ones earlier where there is no room.
  */
 export function applyEvent(peers: Peers, event: PeerEvent, at: Moment): PeerChange {
   const index = indexed(peers, at)
@@ -33,6 +33,7 @@ export function applyEvent(peers: Peers, event: PeerEvent, at: Moment): PeerChan
   if (typeof change === 'string') return { peers: index.byId, outcome: change }
   const known = peers.has(change.id)
   put(index, change)
+  makeRoom(index)
   return { peers: index.byId, outcome: known ? 'renewed' : 'created', peer: change }
 }
 
@@ -46,8 +47,9 @@ export function applyTold(peers: Peers, told: readonly Peer[], at: Moment): Peer
     const known = index.byId.get(peer.id)
     if (statusOf(peer, at.nowMs, at.ttlMs) === 'dead') continue
     if (known && peer.lastSeenAtMs <= known.lastSeenAtMs) continue
-    if (refusalOf(index, peer, at) === undefined)
-      put(index, { ...peer, registeredAtMs: known?.registeredAtMs ?? at.nowMs })
+    if (refusalOf(index, peer, at) !== undefined) continue
+    put(index, { ...peer, registeredAtMs: known?.registeredAtMs ?? at.nowMs })
+    makeRoom(index)
   }
   return index.byId
 }
@@ -109,8 +111,18 @@ function refusalOf(index: Index, { id, url }: NewPeer, { nowMs, ttlMs }: Moment)
   const there = index.byId.get(index.idAt.get(url) ?? '')
   if (there && isLiving(there)) return 'url_taken'
   if (there) return undefined
-  if ((index.hosts.get(hostOf(url)) ?? 0) >= MAX_PER_HOST) return 'crowded'
-  return !known && index.byId.size >= MAX_PEERS ? 'full' : undefined
+  const living = (): readonly Peer[] => [...index.byId.values()].filter(isLiving)
+  const host = hostOf(url)
+  const isCrowded = (index.hosts.get(host) ?? 0) >= MAX_PER_HOST
+  if (isCrowded && living().filter((peer) => hostOf(peer.url) === host).length >= MAX_PER_HOST) return 'crowded'
+  return !known && index.byId.size >= MAX_PEERS && living().length >= MAX_PEERS ? 'full' : undefined
+}
+
+/** Makes room for one more by forgetting the peer that is silent the longest: it is dead, or {@link refusalOf} had refused. */
+function makeRoom(index: Index): void {
+  if (index.byId.size <= MAX_PEERS) return
+  const oldest = [...index.byId.values()].reduce((a, b) => (b.lastSeenAtMs < a.lastSeenAtMs ? b : a))
+  remove(index, oldest, '')
 }
 
 /** The peers that may be asked now, the least loaded first; those of an equal load in a random order. `random` gives 0 (included) to 1 (excluded). */
