@@ -89,6 +89,8 @@ export type Check<Facts, Fields extends OwnFields = OwnFields> = {
   readonly judge: (facts: Facts, context: DomainContext) => Outcome<Facts>
   /** The object of the answer without `status` and `reason`, which are added for every check alike. */
   readonly present: (outcome: Outcome<Facts>) => Fields
+  /** Whether receivers take no less mail of the domain once a fix is published: its facts before and after. Absent where no record of the check has mail refused. */
+  readonly isHarmless?: (before: Facts, after: Facts, context: DomainContext) => boolean
   /** Whether the caller wants an optional check; absent: it always runs. */
   readonly when?: (input: CheckInput) => boolean
 }

@@ -74,6 +74,19 @@ export function judgeOne<K extends CheckKey>(
   return judged(check, found, context)
 }
 
+/** Whether the facts that a fix of one check leads to leave the domain's mail alone; what could not be looked up before cannot be held against it. */
+export function isHarmless<K extends CheckKey>(
+  key: K,
+  before: { readonly [_ in K]?: FactsBy[K] | LookupFailure },
+  after: { readonly [_ in K]?: FactsBy[K] | LookupFailure },
+  context: DomainContext,
+): boolean {
+  const check: Check<FactsBy[K]> = CHECKS[key]
+  const [was, is]: readonly (FactsBy[K] | LookupFailure | undefined)[] = [before[key], after[key]]
+  if (!check.isHarmless || was === undefined || isFailure(was)) return true
+  return is !== undefined && !isFailure(is) && check.isHarmless(was, is, context)
+}
+
 /** Looks up and judges one check, with the context of SPF, MX and DMARC. */
 export async function runInContext<K extends CheckKey>(
   key: K,

@@ -42,6 +42,24 @@ describe('fixes are tried before they are offered', () => {
   ])('%s', async (_, value, stays) => {
     expect((await offered([several(value)]))[0] !== undefined).toBe(stays)
   })
+  it.each<[string, string, string, boolean]>([
+    ['one step', 'v=DMARC1; p=none; rua=mailto:d@a.example', 'v=DMARC1; p=quarantine; rua=mailto:d@a.example', true],
+    ['two steps', 'v=DMARC1; p=none; rua=mailto:d@a.example', 'v=DMARC1; p=reject; rua=mailto:d@a.example', false],
+    [
+      'a share of the mail becomes all of it',
+      'v=DMARC1; p=none; pct=20; rua=mailto:d@a.example',
+      'v=DMARC1; p=quarantine; rua=mailto:d@a.example',
+      false,
+    ],
+  ])('a DMARC policy: %s', async (_, record, value, stays) => {
+    const ctx = repeatable(labCtx({ ...TIDY, '_dmarc.a.example': { TXT: [record] } }))
+    const facts = await lookupFacts(ctx.anew(), A, {})
+    const judged = judgeFacts(facts).outcomes
+    const finding: Finding = { id: 'dmarc.policy_none', fix: { name: '_dmarc.a.example', rtype: 'TXT', value } }
+    const outcomes: Outcomes = { ...judged, dmarc: { ...judged.dmarc, findings: [finding] } }
+    const kept = await withTriedFixes(ctx, { domain: A, input: {}, facts, outcomes })
+    expect(kept.dmarc.findings[0]!.fix !== undefined).toBe(stays)
+  })
   it('a record that cannot be published', async () =>
     expect(await offered([several('not an address', 'A')])).toEqual([undefined]))
   it('at most 10 of them', async () => {

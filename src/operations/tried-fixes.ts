@@ -1,8 +1,16 @@
 import type { CheckInput, DnsRecord, Finding, FindingTable, Outcome, Severity } from '../checks/check.ts'
 import { contextOf } from '../checks/domain-context.ts'
 import * as registry from '../checks/registry.ts'
-import { CHECK_KEYS, type CheckKey, type FactSets, judgeOne, lookupOne, type Outcomes } from '../checks/run.ts'
-import { isHarmless, isProvidersInclude } from '../checks/spf/index.ts'
+import {
+  CHECK_KEYS,
+  type CheckKey,
+  type FactSets,
+  isHarmless,
+  judgeOne,
+  lookupOne,
+  type Outcomes,
+} from '../checks/run.ts'
+import { isProvidersInclude } from '../checks/spf/index.ts'
 import type { Domain } from '../names/domain.ts'
 import { overlay } from '../net/dns/overlay.ts'
 import { parseRecord } from '../net/dns/record-text.ts'
@@ -24,7 +32,7 @@ type Setting = {
 /**
  * The outcomes with only those fixes that help. Each is laid over the DNS; the facts of its check are looked up again, the answers being there already, and judged with the
  * context that then follows. A fix stays when its finding is gone, no heavier one came instead (nor one of its weight where the check fails), and the check did not become
- * unknown. A fix of SPF must do no harm besides. At most 10 are tried, the most severe findings first.
+ * unknown. It must do no harm besides. At most 10 are tried, the most severe findings first.
  */
 export async function withTriedFixes(ctx: Repeatable<Ctx>, setting: Setting): Promise<Outcomes> {
   const { outcomes } = setting
@@ -56,7 +64,7 @@ async function tried(
   const again = ctx.anew()
   const found = await lookupOne(key, { ...again, resolve: overlay(again.resolve, [record.value]) }, domain, input)
   const then: FactSets = { ...facts, [key]: found }
-  if (key === 'spf' && !keepsSpf(facts, then)) return false
+  if (!isHarmless(key, facts, then, contextOf(facts))) return false
   const after = judgeOne(key, then, contextOf(then))
   const before = outcomes[key]
   if (!before || (after.status === 'unknown' && before.status !== 'unknown')) return false
@@ -73,10 +81,6 @@ async function tried(
 /** What a known provider publishes is not doubted. */
 const isOfProvider = ({ id, args }: Finding): boolean =>
   id === 'spf.include_without_record' && typeof args?.name === 'string' && isProvidersInclude(args.name)
-
-/** Whether whoever passes SPF still passes, and nobody is refused whom receivers take. */
-const keepsSpf = ({ spf: before }: FactSets, { spf: after }: FactSets): boolean =>
-  before instanceof Error || (!(after instanceof Error) && isHarmless(before, after))
 
 const weightOf = (key: CheckKey, { id }: Finding): number =>
   RANK[(registry[key].table as FindingTable)[id]?.severity ?? 'info']

@@ -1,5 +1,5 @@
 import type { DnsRecord } from '../check.ts'
-import type { FoundKey } from './facts.ts'
+import type { DkimFacts, FoundKey } from './facts.ts'
 import { readKey } from './key.ts'
 import { parseKeyRecord } from './parse.ts'
 
@@ -42,3 +42,10 @@ export function mendedKey({ name, records, others, cname, key }: FoundKey): DnsR
   const reading = parseKeyRecord(value)
   return reading.ok && readKey(reading.value).state === 'usable' ? { name, rtype: 'TXT', value } : undefined
 }
+
+/** Whether every key that verifies mail before a fix does so after it. */
+export const keepsKeys = ({ keys: before }: DkimFacts, { keys: after }: DkimFacts): boolean =>
+  before.every(
+    ({ selector, key }) =>
+      key.state !== 'usable' || after.some((one) => one.selector === selector && one.key.state === 'usable'),
+  )

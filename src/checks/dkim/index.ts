@@ -2,6 +2,7 @@ import type { DkimFields } from '../../answers/checks.ts'
 import { defineCheck } from '../check.ts'
 import type { DkimFacts } from './facts.ts'
 import { findings } from './findings.ts'
+import { keepsKeys } from './fixes.ts'
 import { judgeDkim } from './judge.ts'
 import { lookupDkim } from './lookup.ts'
 import { presentDkim } from './present.ts'
@@ -17,5 +18,6 @@ export const dkim = defineCheck<DkimFacts, DkimFields>({
   table: findings,
   lookup: (ctx, domain, { selectors }) => lookupDkim(ctx, domain, selectors),
   judge: judgeDkim,
+  isHarmless: keepsKeys,
   present: presentDkim,
 })

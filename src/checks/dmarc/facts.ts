@@ -1,9 +1,8 @@
 import type { Domain } from '../../names/domain.ts'
 import { registrableDomain } from '../../names/suffix.ts'
-import { shareOf } from './gentle.ts'
 import { type LegacyReading, legacyReading } from './legacy.ts'
 import { type DmarcReading, type Policy, parseDmarc } from './parse.ts'
-import { lowered, type Policies, policiesOf, weaker } from './policy.ts'
+import { lowered, type Policies, policiesOf, shareOf, weaker } from './policy.ts'
 import type { Destination } from './reports.ts'
 import { judgeWalk, type Walk, type WalkAnswer } from './walk.ts'
 

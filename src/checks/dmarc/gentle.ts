@@ -1,17 +1,13 @@
+import type { DomainContext } from '../context.ts'
+import type { DmarcFacts } from './facts.ts'
 import type { DmarcReading, Policy } from './parse.ts'
-import { lowered, type Policies, policiesOf, weaker } from './policy.ts'
+import { lowered, type Policies, policiesOf, shareOf, weaker } from './policy.ts'
 
 /** The policies that receivers of both standards apply, and the share of mail that those of RFC 7489 apply theirs to. */
 type Enforced = { readonly now: Policies; readonly older: Policies; readonly share: number }
 
 const NOTHING: Policies = { p: 'none', sp: 'none', np: 'none' }
 const NAMES = ['p', 'sp', 'np'] as const
-
-/** The `pct` of a record, 0 to 100 (RFC 7489 §6.3); 100 where it is not given or no number. */
-export const shareOf = ({ record }: DmarcReading): number => {
-  const pct = record.removed.pct
-  return pct !== undefined && /^\d{1,9}$/.test(pct) ? Math.min(100, Number(pct)) : 100
-}
 
 function enforced(reading: DmarcReading | undefined): Enforced {
   const policies = reading ? policiesOf(reading) : NOTHING
@@ -35,11 +31,26 @@ export const isUnenforced = (reading: DmarcReading | undefined): boolean => {
  * Whether publishing `after` in place of `before` (undefined: no record that is applied) leaves the mail of a domain alone: no policy rises but from none to quarantine,
  * for receivers of either standard, and a `pct` below 100 does not grow.
  */
-export function isGentle(before: DmarcReading | undefined, after: DmarcReading): boolean {
-  const was = enforced(before)
-  const is = enforced(after)
-  const isStep = (from: Policy, to: Policy): boolean => !weaker(from, to) || to === 'quarantine'
-  const steps = NAMES.every((name) => isStep(was.now[name], is.now[name]) && isStep(was.older[name], is.older[name]))
+export const isGentle = (before: DmarcReading | undefined, after: DmarcReading): boolean =>
+  isStep(enforced(before), enforced(after))
+
+/** The same of what governs a domain before and after a fix. A domain without mail has none that could be lost. */
+export function isHarmless(before: DmarcFacts, after: DmarcFacts, { role }: Pick<DomainContext, 'role'>): boolean {
+  if (role === 'parked' || before.unknown !== undefined) return true
+  return after.unknown === undefined && isStep(enforcedAt(before), enforcedAt(after))
+}
+
+/** What is applied to a domain and the names below it: of a record above its `sp`, or `np` where the domain does not exist. */
+function enforcedAt({ applied }: DmarcFacts): Enforced {
+  const { now, older, share } = enforced(applied?.broken ? undefined : applied?.reading)
+  if (!applied?.inherited) return { now, older, share }
+  const below = (policies: Policies): Policies => ({ p: policies[applied.tag], sp: policies.sp, np: policies.np })
+  return { now: below(now), older: { p: older.sp, sp: older.sp, np: older.sp }, share }
+}
+
+function isStep(was: Enforced, is: Enforced): boolean {
+  const isOne = (from: Policy, to: Policy): boolean => !weaker(from, to) || to === 'quarantine'
+  const steps = NAMES.every((name) => isOne(was.now[name], is.now[name]) && isOne(was.older[name], is.older[name]))
   const asksNothing = NAMES.every((name) => is.older[name] === 'none')
   return steps && (was.share === 100 || is.share <= was.share || asksNothing)
 }

@@ -2,6 +2,7 @@ import type { DmarcFields } from '../../answers/checks.ts'
 import { defineCheck } from '../check.ts'
 import type { DmarcFacts } from './facts.ts'
 import { findings } from './findings.ts'
+import { isHarmless } from './gentle.ts'
 import { judgeDmarc } from './judge.ts'
 import { lookupDmarc } from './lookup.ts'
 import { presentDmarc } from './present.ts'
@@ -19,5 +20,6 @@ export const dmarc = defineCheck<DmarcFacts, DmarcFields>({
   table: findings,
   lookup: lookupDmarc,
   judge: judgeDmarc,
+  isHarmless,
   present: presentDmarc,
 })

@@ -34,3 +34,9 @@ export const weakest = (a: Policy = 'none', b: Policy = 'none'): Policy => (weak
 
 /** The policy that is applied while testing: one step lower (RFC 9989 §4.7 t). */
 export const lowered = (policy: Policy): Policy => (policy === 'reject' ? 'quarantine' : 'none')
+
+/** The `pct` of a record, 0 to 100 (RFC 7489 §6.3); 100 where it is not given or no number. */
+export const shareOf = ({ record }: DmarcReading): number => {
+  const pct = record.removed.pct
+  return pct !== undefined && /^\d{1,9}$/.test(pct) ? Math.min(100, Number(pct)) : 100
+}

@@ -3,7 +3,7 @@ import type { Finding } from '../check.ts'
 import type { Applied } from './facts.ts'
 import { finding } from './finding.ts'
 import { type Basis, changedFix } from './fixes.ts'
-import { shareOf } from './gentle.ts'
+import { shareOf } from './policy.ts'
 
 /** Octets of a record over which its answer, with the name and other records, may not fit a UDP answer of 1232 octets. */
 export const LONG_RECORD = 1_000

@@ -1,12 +1,12 @@
 import type { SpfFields } from '../../answers/checks.ts'
 import { defineCheck } from '../check.ts'
 import { findings } from './findings.ts'
+import { isHarmless } from './harmless.ts'
 import { judgeSpf } from './judge.ts'
 import { lookupSpf, type SpfFacts } from './lookup.ts'
 import { presentSpf } from './present.ts'
 
 export { type CheckHostAnswer, type CheckHostInput, checkHost } from './check-host.ts'
-export { isHarmless } from './harmless.ts'
 export type { SpfFacts } from './lookup.ts'
 export { isSpf } from './parse.ts'
 export { namedAddresses } from './passing/named.ts'
@@ -21,5 +21,6 @@ export const spf = defineCheck<SpfFacts, SpfFields>({
   table: findings,
   lookup: lookupSpf,
   judge: judgeSpf,
+  isHarmless,
   present: presentSpf,
 })
