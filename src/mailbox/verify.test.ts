@@ -591,6 +591,13 @@ describe('a list (reuse)', () => {
     await one.verifier.close()
     expect(one.net.open()).toBe(0)
   })
+  it('gives each question its own time over a session that is used again', async () => {
+    const one = lab(ONE, { [MX1]: { ...TAKES_ALL, delayMs: { rcpt: 30 } } }, { noCourtesy: true })
+    for (const name of names.slice(0, 3))
+      expect((await ask(one, { email: name, reuse: true })).result).toBe('catch_all')
+    expect(one.net.dialled).toHaveLength(1)
+    await one.verifier.close()
+  })
   it('closes a session after 8 unknown names', async () => {
     const one = lab(ONE, { [MX1]: {} }, { noCourtesy: true })
     for (const name of names.slice(0, 16))

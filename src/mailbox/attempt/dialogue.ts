@@ -143,7 +143,7 @@ async function ask(world: World, identity: Identity, plan: DialoguePlan, session
   // With the null reverse-path many servers refuse a second recipient: each RCPT has its own transaction.
   const batch = wanted && sender !== undefined && limitsFor(plan.provider).probe === 'batch'
   const recipients = batch ? [plan.email, probe] : [plan.email]
-  const { mail, rcpt } = await session.transact({ sender, recipients }, world.signal)
+  const { mail, rcpt } = await session.transact({ sender, recipients }, world.signal, plan.stageMs)
   const heard = mail && !(mail.reply && isSuccess('mail', mail.reply)) ? mail : rcpt[0]
   if (!heard) throw new Error('a transaction gave neither MAIL nor RCPT')
   const real = judge(heard, plan)
@@ -151,7 +151,7 @@ async function ask(world: World, identity: Identity, plan: DialoguePlan, session
   if (batch) return { ...real, catchAll: judgeProbe(rcpt[1], plan) }
   if (!session.usable()) return { ...real, catchAll: null }
   const again = { sender, recipients: [probe], continued: sender !== undefined }
-  const second = await session.transact(again, world.signal)
+  const second = await session.transact(again, world.signal, plan.stageMs)
   return { ...real, catchAll: judgeProbe(second.rcpt[0], plan) }
 }
 

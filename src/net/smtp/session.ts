@@ -30,8 +30,12 @@ export type Session = {
   readonly tls?: TlsInfo
   /** The connection stands, and no 421 was heard (RFC 5321 §3.8). */
   readonly usable: () => boolean
-  /** Asks about recipients (RFC 5321 §3.3); never DATA. Does not reject for what the server does. */
-  readonly transact: (transaction: Transaction, signal: AbortSignal) => Promise<Transacted>
+  /** Asks about recipients (RFC 5321 §3.3); never DATA. Does not reject for what the server does. `stageMs`: in place of the session's own limits. */
+  readonly transact: (
+    transaction: Transaction,
+    signal: AbortSignal,
+    stageMs?: SessionOptions['stageMs'],
+  ) => Promise<Transacted>
   readonly transcript: () => readonly TranscriptLine[]
   /** Says QUIT, waits for no answer, and closes. A fault changes nothing. */
   readonly quit: () => Promise<void>
@@ -103,10 +107,10 @@ function sessionOver(parts: {
     capabilities: greeted.capabilities ?? new Map(),
     ...(greeted.tls && { tls: greeted.tls }),
     usable: () => usable,
-    transact: async (transaction, signal) => {
+    transact: async (transaction, signal, stageMs = line.stageMs) => {
       const pipelining = greeted.capabilities?.has('PIPELINING') === true
       const smtputf8 = greeted.capabilities?.has('SMTPUTF8') === true
-      const done = await transact(line, transaction, { pipelining, smtputf8, reset: !fresh }, signal)
+      const done = await transact({ ...line, stageMs }, transaction, { pipelining, smtputf8, reset: !fresh }, signal)
       fresh = false
       note(done.mail)
       for (const heard of done.rcpt) note(heard)
