@@ -2,17 +2,23 @@ import type { core, z } from 'zod'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { printable } from '../base/text.ts'
 import type { AnswerOf } from './answer.ts'
+import { LEFT_OUT } from './bound-answer.ts'
 
 /** Faults that are told of one answer. */
 const SHOWN = 3
 
 /**
- * The strict form: a value that was made here. Every declared field must be there and no other may be; used by tests and where a mismatch is a fault of ours.
+ * The strict form: a value that was made here. Every declared field must be there and no other may be, but for those that tell how many items of a list were
+ * left out; used by tests and where a mismatch is a fault of ours.
  */
 export function readStrict<S extends z.ZodType>(schema: S, value: unknown): Parsed<AnswerOf<S>> {
   const read = schema.safeParse(value)
-  return read.success ? parsed(value as AnswerOf<S>) : problem(inWords(read.error.issues))
+  const faults = read.success ? [] : read.error.issues.filter((issue) => !isAboutCuts(issue))
+  return faults.length === 0 ? parsed(value as AnswerOf<S>) : problem(inWords(faults))
 }
+
+const isAboutCuts = (issue: core.$ZodIssue): boolean =>
+  issue.code === 'unrecognized_keys' && issue.keys.every((key) => key.endsWith(LEFT_OUT))
 
 /**
  * The open form: a value that came from another service, which may be newer. Declared fields must be as the schema says, others pass through untouched. The

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { AnswerOf } from '../answers/answer.ts'
+import { boundAnswer } from '../answers/bound-answer.ts'
 import { readOpen, readStrict } from '../answers/read-answer.ts'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import type { Scope } from '../store/key-file.ts'
@@ -146,6 +147,7 @@ export type Question = {
 /** An answer with what can be made of it. */
 export type Given = {
   readonly status: number
+  /** Within 1 MiB of JSON (answers/bound-answer.ts); the verdict and the lines are those of the whole. */
   readonly answer: unknown
   /** Text to send as it comes, in place of the answer. */
   readonly stream?: TextStream
@@ -243,12 +245,13 @@ const given = <P extends Params, S extends z.ZodType, D extends DepName>(
   { answer: schema, lines, verdict, score, documents }: Definition<string, P, S, D>,
   status: number,
   answer: AnswerOf<S>,
+  bound: AnswerOf<S> = boundAnswer(answer),
 ): Given => ({
   status,
-  answer,
+  answer: bound,
   lines: () => lines?.of(answer),
   check: () => {
-    const read = readStrict(schema, JSON.parse(JSON.stringify(answer)))
+    const read = readStrict(schema, JSON.parse(JSON.stringify(bound)))
     return read.ok ? undefined : read.problem
   },
   verdict: (minScore) =>
@@ -257,7 +260,7 @@ const given = <P extends Params, S extends z.ZodType, D extends DepName>(
     const document = documents && Object.hasOwn(documents, format) ? documents[format] : undefined
     if (!document) return undefined
     const { contentType, headers } = document
-    return { contentType, ...(headers && { headers }), text: document.render(answer, about) }
+    return { contentType, ...(headers && { headers }), text: document.render(bound, about) }
   },
 })
 

@@ -1,0 +1,101 @@
+import { isJsonRecord } from '../base/json.ts'
+
+/** Bytes of JSON that one answer has at most. Streams and the results of jobs are no single answer. */
+export const MAX_ANSWER = 1024 * 1024
+/** Bytes of one text in an answer at most (UTF-8). */
+export const MAX_TEXT = 4_096
+/** The end of the name that tells how many items of a list were left out: `findings_left_out` beside `findings`. */
+export const LEFT_OUT = '_left_out'
+
+/** Lengths that lists are cut to, one after the other until the answer fits. The lists of a blacklist answer have 29 items. */
+const LENGTHS = [1_000, 300, 100, 50, 30, 10, 3, 1, 0] as const
+/** Levels of objects and lists; what lies deeper is left out where an answer has to be cut. */
+const MAX_DEPTH = 40
+
+/**
+ * The answer within {@link MAX_ANSWER} and {@link MAX_TEXT}: the very same value where it fits already, else a copy in which long texts end in "…" and long
+ * lists are cut, the longest first, with the number of items that were left out beside them.
+ */
+export function boundAnswer<T>(answer: T): T {
+  const measured = { units: MAX_ANSWER / 6, isLong: false } // six bytes a unit of text at most, as an escape
+  measure(answer, measured, 0)
+  if (measured.units > 0 && !measured.isLong) return answer
+  for (const maxLength of [Number.POSITIVE_INFINITY, ...LENGTHS]) {
+    const budget = { bytes: MAX_ANSWER }
+    const copy = bounded(answer, maxLength, budget, 0)
+    if (budget.bytes >= 0) return copy as T
+  }
+  throw new Error('an answer that no cutting makes small enough')
+}
+
+/** Takes from `left.units` what JSON needs at least a sixth of; ends early when nothing is left. */
+function measure(value: unknown, left: { units: number; isLong: boolean }, depth: number): void {
+  if (left.units <= 0 || left.isLong) return
+  left.units -= 4
+  if (typeof value === 'string') {
+    left.units -= value.length
+    left.isLong ||= value.length * 3 > MAX_TEXT && Buffer.byteLength(value) > MAX_TEXT
+  } else if (typeof value === 'number') left.units -= 4
+  else if (Array.isArray(value)) for (const item of value) measure(item, left, depth + 1)
+  else if (isJsonRecord(value))
+    for (const name of Object.keys(value)) {
+      left.units -= name.length
+      measure(value[name], left, depth + 1)
+    }
+  if (depth > MAX_DEPTH) left.isLong = true
+}
+
+type Budget = { bytes: number }
+
+/** A copy that takes its exact size in JSON from the budget, and ends early once that is used up. */
+function bounded(value: unknown, maxLength: number, budget: Budget, depth: number): unknown {
+  if (budget.bytes < 0 || depth > MAX_DEPTH) return null
+  if (typeof value === 'string') return boundedText(value, budget)
+  if (Array.isArray(value)) return boundedList(value, maxLength, budget, depth)
+  if (isJsonRecord(value)) return boundedRecord(value, maxLength, budget, depth)
+  budget.bytes -= JSON.stringify(value)?.length ?? 4
+  return value
+}
+
+function boundedText(text: string, budget: Budget): string {
+  const cut = cutText(text)
+  budget.bytes -= Buffer.byteLength(JSON.stringify(cut))
+  return cut
+}
+
+function cutText(text: string): string {
+  if (text.length * 3 <= MAX_TEXT || Buffer.byteLength(text) <= MAX_TEXT) return text
+  const bytes = Buffer.from(text.slice(0, MAX_TEXT))
+  let end = MAX_TEXT - 3 // room for "…"
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end-- // not within a character (RFC 3629 §3)
+  return `${bytes.subarray(0, end).toString()}…`
+}
+
+function boundedList(list: readonly unknown[], maxLength: number, budget: Budget, depth: number): unknown[] {
+  const items: unknown[] = []
+  budget.bytes -= 2
+  for (const item of list) {
+    if (items.length >= maxLength || budget.bytes < 0) break
+    items.push(bounded(item, maxLength, budget, depth + 1))
+    budget.bytes -= 1
+  }
+  return items
+}
+
+function boundedRecord(record: object, maxLength: number, budget: Budget, depth: number): Record<string, unknown> {
+  const fields: [string, unknown][] = []
+  budget.bytes -= 2
+  for (const [name, value] of Object.entries(record)) {
+    if (value === undefined) continue
+    add(name, bounded(value, maxLength, budget, depth + 1))
+    const cut = Array.isArray(value) ? value.length - Math.min(value.length, maxLength) : 0
+    if (cut > 0) add(`${name}${LEFT_OUT}`, bounded(cut, maxLength, budget, depth))
+    if (budget.bytes < 0) break
+  }
+  return Object.fromEntries(fields)
+
+  function add(name: string, value: unknown): void {
+    budget.bytes -= Buffer.byteLength(JSON.stringify(name)) + 2
+    fields.push([name, value])
+  }
+}
