@@ -67,7 +67,7 @@ function cutText(text: string): string {
   if (text.length * 3 <= MAX_TEXT || Buffer.byteLength(text) <= MAX_TEXT) return text
   const bytes = Buffer.from(text.slice(0, MAX_TEXT))
   let end = MAX_TEXT - 3 // room for "…"
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end-- // not within a character (RFC 3629 §3)
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end-- // not within a character
   return `${bytes.subarray(0, end).toString()}…`
 }
 
