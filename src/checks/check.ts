@@ -67,6 +67,8 @@ export const defineFindings = <T extends FindingTable>(table: T): T => table
 export type CheckInput = {
   /** DKIM selectors to try first, at most 10. */
   readonly selectors?: readonly string[]
+  /** The addresses that SPF names one by one and lets pass, at most 10; handed in by run.ts. Never rejects. */
+  readonly namedSenders?: () => Promise<readonly Ip[]>
   /** The mail hosts themselves are looked at too (STARTTLS). */
   readonly starttls?: boolean
   /** The name to greet mail hosts with, from a source address; its address literal where absent. Must not reject. */

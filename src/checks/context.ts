@@ -1,4 +1,5 @@
 import type { MailHosts } from '../mailhosts/mailhosts.ts'
+import type { Ip } from '../names/ip.ts'
 import type { StarttlsFacts } from './tls-host.ts'
 
 /** What a domain is used for (docs/score.md, "Roles"). */
@@ -37,6 +38,8 @@ export type DomainContext = {
   /** The mail hosts; absent: not known, and why. */
   readonly mail?: MailHosts
   readonly mailError?: string
+  /** Addresses of the mail hosts that SPF passes. */
+  readonly sendingHosts: readonly Ip[]
   /** The TLS of the mail hosts; absent: not looked at, or the mail hosts are not known. */
   readonly tls?: StarttlsFacts
   /** Which senders cannot deliver; empty where mail arrives, and where that is not known. */
@@ -73,5 +76,6 @@ export const UNKNOWN_CONTEXT: DomainContext = {
   because: 'nothing says otherwise',
   sends: null,
   takes: null,
+  sendingHosts: [],
   barriers: [],
 }

@@ -1,5 +1,6 @@
 import type { MailHosts } from '../mailhosts/mailhosts.ts'
 import { noMailReason } from '../mailhosts/no-mail.ts'
+import type { Ip } from '../names/ip.ts'
 import { barriersOf } from './arrival.ts'
 import type { LookupFailure } from './check.ts'
 import type { DomainContext, Role } from './context.ts'
@@ -7,7 +8,7 @@ import type { DaneFacts } from './dane/index.ts'
 import { type DmarcFacts, publishedPolicyOf } from './dmarc/index.ts'
 import type { StsFacts } from './mta-sts/index.ts'
 import type { MxFacts } from './mx/index.ts'
-import type { SpfFacts } from './spf/index.ts'
+import { passes, type SpfFacts } from './spf/index.ts'
 import type { StarttlsFacts } from './tls-host.ts'
 
 /** The facts that the context is computed from; what is absent was not looked up. */
@@ -37,9 +38,17 @@ export function contextOf(facts: ContextFacts): DomainContext {
     ...(noMail === undefined ? {} : { noMail }),
     ...(mail ? { mail } : {}),
     ...(facts.mx instanceof Error ? { mailError: facts.mx.message } : {}),
+    sendingHosts: sendingHostsOf(spf, mail),
     ...(tls ? { tls } : {}),
     barriers: barriersOf({ mail, sts: known(facts.mta_sts), dane: known(facts.dane), tls }),
   }
+}
+
+/** The addresses of the mail hosts that SPF passes. */
+function sendingHostsOf(spf: SpfFacts | undefined, mail: MailHosts | undefined): readonly Ip[] {
+  const passing = spf?.reading?.extent.passing
+  const addresses = new Set(mail?.hosts.flatMap((host) => host.addresses))
+  return passing ? [...addresses].filter((address) => passes(passing, address)) : []
 }
 
 type Seen = {

@@ -1,4 +1,5 @@
 import type { Domain } from '../names/domain.ts'
+import type { Ip } from '../names/ip.ts'
 import { DnsError } from '../net/dns/resolver.ts'
 import { FetchError } from '../net/fetch.ts'
 import { DialError } from '../net/smtp/dial.ts'
@@ -8,6 +9,7 @@ import { type DomainContext, UNKNOWN_CONTEXT } from './context.ts'
 import { contextOf } from './domain-context.ts'
 import { notApplicable } from './not-applicable.ts'
 import * as registry from './registry.ts'
+import { namedAddresses } from './spf/index.ts'
 
 type Registry = typeof registry
 export type CheckKey = keyof Registry
@@ -40,9 +42,16 @@ export const runChecks = async (ctx: Ctx, domain: Domain, input: CheckInput = {}
 /** The facts of every check, all lookups at once, the optional ones where they are asked for. Never rejects with a {@link LookupFailure}: that is data. */
 export async function lookupFacts(ctx: Ctx, domain: Domain, input: CheckInput): Promise<FactSets> {
   const keys = CHECK_KEYS.filter((key) => CHECKS[key].when?.(input) ?? true)
-  const found = await Promise.all(keys.map(async (key) => [key, await lookupOne(key, ctx, domain, input)] as const))
+  const spf = lookupOne('spf', ctx, domain, input)
+  const known = { ...input, namedSenders: async () => namedIn(await spf) }
+  const lookup = (key: CheckKey) => (key === 'spf' ? spf : lookupOne(key, ctx, domain, known))
+  const found = await Promise.all(keys.map(async (key) => [key, await lookup(key)] as const))
   return Object.fromEntries(found) as FactSets // one entry for each key that is not optional
 }
+
+/** The addresses that a usable SPF record names one by one. */
+const namedIn = (spf: FactsBy['spf'] | LookupFailure): readonly Ip[] =>
+  isFailure(spf) || !spf.tree || !spf.reading ? [] : namedAddresses(spf.tree, spf.reading.extent.passing)
 
 /** The facts of one check, or why there are none. */
 export const lookupOne = <K extends CheckKey>(
@@ -94,9 +103,10 @@ export async function runInContext<K extends CheckKey>(
   domain: Domain,
   input: CheckInput = {},
 ): Promise<Outcome<FactsBy[K]>> {
+  const asked = lookupOne('spf', ctx, domain, input)
   const [found, spf, mx, dmarc] = await Promise.all([
-    lookupOne(key, ctx, domain, input),
-    lookupOne('spf', ctx, domain, input),
+    lookupOne(key, ctx, domain, { ...input, namedSenders: async () => namedIn(await asked) }),
+    asked,
     lookupOne('mx', ctx, domain, input),
     lookupOne('dmarc', ctx, domain, input),
   ])

@@ -2,7 +2,7 @@ import type { Outcome } from '../checks/check.ts'
 import type { Barrier } from '../checks/context.ts'
 import { type DmarcFacts, publishedPolicyOf } from '../checks/dmarc/index.ts'
 import { type MxFacts, resolvable } from '../checks/mx/index.ts'
-import { bestStates, type PtrFacts } from '../checks/ptr/index.ts'
+import { judgedStates, type PtrFacts } from '../checks/ptr/index.ts'
 import type { SpfFacts } from '../checks/spf/index.ts'
 import type { DmarcScoreInput, FindingId, MxScoreInput, PtrScoreInput, SpfScoreInput } from './score-types.ts'
 
@@ -53,12 +53,14 @@ export function fromMx(outcome: Outcome<MxFacts>, barriers: readonly Barrier[]):
   }
 }
 
-/** What the score needs of the PTR check: each address of the best MX, also where one of them leaves the whole unknown. */
+/** What the score needs of the PTR check: each address that sends as the domain, also where one of them leaves the whole unknown. */
 export function fromPtr(outcome: Outcome<PtrFacts>): PtrScoreInput {
   if (outcome.status === 'not_applicable') return { state: 'not_applicable' }
-  const addresses = outcome.facts ? bestStates(outcome.facts) : []
+  const addresses = outcome.facts ? judgedStates(outcome.facts) : []
   if (addresses.length > 0) return { state: 'addresses', addresses }
-  return outcome.status === 'unknown' ? { state: 'unknown' } : { state: 'none' }
+  if (outcome.status === 'unknown') return { state: 'unknown' }
+  // Nothing but what others answer for sends as the domain.
+  return outcome.status === 'pass' ? { state: 'not_applicable' } : { state: 'none' }
 }
 
 /** What the score needs of the DMARC check. */

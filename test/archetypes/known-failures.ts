@@ -2,10 +2,4 @@
  * Cases that are not yet answered as they should be, each with the area of its fault.
  * A case that begins to pass fails its test until it is taken off this list.
  */
-export const KNOWN_FAILURES: Readonly<Record<string, string>> = {
-  ses: 'ptr',
-  'mx-private': 'ptr',
-  'ptr-private-10-2': 'ptr',
-  'ptr-private-loopback-2': 'ptr',
-  'ptr-ses-ireland-2': 'ptr',
-}
+export const KNOWN_FAILURES: Readonly<Record<string, string>> = {}

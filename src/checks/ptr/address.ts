@@ -30,6 +30,12 @@ export function addressState(ptr: AddressPtr): AddressState {
   }
 }
 
+/** The states of the addresses that were judged; of a provider's own address nothing is held against the domain. */
+export const judgedStates = (facts: PtrFacts): AddressState[] =>
+  (facts.judged ?? []).map(({ ptr, isProviders }) =>
+    isProviders ? { ...addressState(ptr), hasPtr: true, confirmed: true, generic: false, names: 1 } : addressState(ptr),
+  )
+
 /** The states of the addresses of the best MX. */
 export const bestStates = (facts: PtrFacts): AddressState[] =>
   facts.addresses.filter((ptr) => facts.best.includes(ptr.address)).map(addressState)

@@ -1,29 +1,61 @@
+import { providerOfHost } from '../../mailhosts/providers/index.ts'
 import { type Ip, reverseName } from '../../names/ip.ts'
+import { isPublic } from '../../names/ip-range.ts'
 import type { DnsRecord, Finding, Outcome } from '../check.ts'
 import { applies, type DomainContext } from '../context.ts'
 import { notApplicable } from '../not-applicable.ts'
 import { addressState } from './address.ts'
-import { type AddressPtr, MAX_NAMES, type PtrFacts } from './lookup.ts'
+import { looksGeneric } from './generic.ts'
+import { type AddressPtr, type JudgedAddress, MAX_BEST, MAX_NAMES, type PtrFacts } from './lookup.ts'
 
 /**
- * Judges the names of the mail hosts' addresses. `fail`: an address of the best MX has no PTR record, or there is none to judge;
- * `unknown`: one could not be asked and none is missing; `warn`: a weighty finding beside; `not_applicable`: the domain takes no mail.
+ * Judges the names of the addresses that send as the domain. `fail`: one has no PTR record, or there is none to judge; `unknown`: one could not be asked and
+ * none is missing; `warn`: a weighty finding beside; `not_applicable`: a null MX, or a role that needs none.
  */
-export function judgePtr(facts: PtrFacts, context: DomainContext): Outcome<PtrFacts> {
-  const { mail, addresses } = facts
-  if (mail.kind === 'null' || !applies('ptr', context)) return notApplicable(facts, context)
-  if (addresses.length === 0) return withoutAddress(facts)
-  const findings = addresses.flatMap((ptr) => addressFindings(facts, ptr))
-  if (facts.leftOut > 0)
-    findings.push({ id: 'ptr.too_many', args: { seen: addresses.length, count: addresses.length + facts.leftOut } })
-  const best = addresses.filter((ptr) => facts.best.includes(ptr.address))
-  const states = best.map(addressState)
-  if (states.some((state) => state.hasPtr === false)) return { status: 'fail', facts, findings }
-  const open = best.find((ptr) => ptr.error) ?? best.find((ptr) => addressState(ptr).confirmed === null)
+export function judgePtr(found: PtrFacts, context: DomainContext): Outcome<PtrFacts> {
+  if (found.mail.kind === 'null' && context.role !== 'sends_only') return notApplicable(found, context)
+  if (!applies('ptr', context)) return notApplicable(found, context)
+  const judged = judgedAddresses(found, context)
+  const facts = { ...found, judged }
+  if (judged.length === 0 && !(context.sends && isKnown(found))) return withoutAddress(facts)
+  const own = judged.filter(({ isProviders }) => !isProviders).map(({ ptr }) => ptr)
+  const findings = own.flatMap((ptr) => addressFindings(facts, ptr))
+  if (facts.leftOut > 0) findings.push(tooMany(facts))
+  if (own.some((ptr) => addressState(ptr).hasPtr === false)) return { status: 'fail', facts, findings }
+  const open = own.find((ptr) => ptr.error) ?? own.find((ptr) => addressState(ptr).confirmed === null)
   const reason = open && unanswered(open)
   if (reason) return { status: 'unknown', reason, facts, findings }
   return { status: findings.every(({ id }) => HARMLESS.has(id)) ? 'pass' : 'warn', facts, findings }
 }
+
+/** Whether the addresses of all mail hosts are known. */
+const isKnown = ({ mail }: PtrFacts): boolean => mail.hosts.every(({ errors }) => !errors.A && !errors.AAAA)
+
+/**
+ * The addresses that send as the domain: those of the mail hosts that SPF passes, and those that it names one by one; without a usable SPF record those of the best MX.
+ * A private address has no PTR record to set; that an MX record names an address is a fault of its own.
+ */
+function judgedAddresses(facts: PtrFacts, { sends, sendingHosts }: DomainContext): readonly JudgedAddress[] {
+  const senders = sends ? sendingHosts : facts.best
+  const chosen = [...facts.addresses.filter(({ address }) => senders.includes(address)), ...(sends ? facts.named : [])]
+  return chosen
+    .filter(({ address }) => isPublic(address) && !facts.mail.hosts.some(({ literal }) => literal === address))
+    .slice(0, MAX_BEST)
+    .map((ptr) => ({ ptr, isProviders: isProviders(facts, ptr) }))
+}
+
+/** In a mail provider's own zone: its MX host, or a name of its that leads back. */
+function isProviders({ mail }: PtrFacts, { address, forward }: AddressPtr): boolean {
+  const hosts = mail.hosts.filter(({ addresses }) => addresses.includes(address)).map(({ exchange }) => exchange)
+  // A generic name is that of a customer's machine.
+  const back = forward.filter(({ name, leads }) => leads === 'back' && !looksGeneric(name, address))
+  return [...hosts, ...back.map(({ name }) => name)].some((name) => providerOfHost(name) !== undefined)
+}
+
+const tooMany = ({ addresses, leftOut }: PtrFacts): Finding => ({
+  id: 'ptr.too_many',
+  args: { seen: addresses.length, count: addresses.length + leftOut },
+})
 
 /** Why the names of an address stay open, where they do. */
 export const unanswered = (ptr: AddressPtr): string | undefined =>
@@ -41,24 +73,31 @@ function addressFindings(facts: PtrFacts, ptr: AddressPtr): Finding[] {
   const { address, names } = ptr
   const state = addressState(ptr)
   const fix = fixOf(facts, address)
+  const offered = fix ? { fix } : {}
   if (ptr.error) return [{ id: 'ptr.not_asked', args: { address, reason: ptr.error.message } }]
-  if (!state.hasPtr) return [{ id: 'ptr.missing', args: { address }, fix }]
+  if (!state.hasPtr) return [{ id: 'ptr.missing', args: { address }, ...offered }]
   const findings: Finding[] = []
   const args = { address, names: names.slice(0, 10) }
   const evidence = `${reverseName(address)} PTR ${names.slice(0, 10).join(', ')}`
-  if (state.confirmed === false) findings.push({ id: 'ptr.not_confirmed', args, evidence, fix })
+  if (state.confirmed === false) findings.push({ id: 'ptr.not_confirmed', args, evidence, ...offered })
   if (state.confirmed === null)
     findings.push({ id: 'ptr.confirmation_unknown', args: { address, reason: unanswered(ptr) ?? '' } })
-  if (state.generic) findings.push({ id: 'ptr.generic', args, evidence, fix })
+  if (state.generic) findings.push({ id: 'ptr.generic', args, evidence, ...offered })
   if (names.length > MAX_NAMES)
-    findings.push({ id: 'ptr.many_names', args: { address, count: names.length, seen: MAX_NAMES }, evidence, fix })
+    findings.push({
+      id: 'ptr.many_names',
+      args: { address, count: names.length, seen: MAX_NAMES },
+      evidence,
+      ...offered,
+    })
   else if (names.length > 1)
-    findings.push({ id: 'ptr.several_names', args: { ...args, count: names.length }, evidence, fix })
+    findings.push({ id: 'ptr.several_names', args: { ...args, count: names.length }, evidence, ...offered })
   return findings
 }
 
-/** The PTR record that names the mail host itself, which leads back by its own address record. */
-function fixOf(facts: PtrFacts, address: Ip): DnsRecord {
-  const host = facts.mail.hosts.find((other) => other.addresses.includes(address))!
+/** The PTR record that names the mail host itself, which leads back by its own address record; none for an address that no mail host has. */
+function fixOf(facts: PtrFacts, address: Ip): DnsRecord | undefined {
+  const host = facts.mail.hosts.find((other) => other.addresses.includes(address))
+  if (!host) return undefined
   return { name: reverseName(address), rtype: 'PTR', value: `${host.cname.at(-1) ?? host.exchange}.` }
 }

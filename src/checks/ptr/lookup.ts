@@ -2,8 +2,10 @@ import { atMost } from '../../base/at-most.ts'
 import { lookupMailHosts, type MailHosts } from '../../mailhosts/mailhosts.ts'
 import type { Domain } from '../../names/domain.ts'
 import { familyOf, type Ip, reverseName } from '../../names/ip.ts'
+import { isPublic } from '../../names/ip-range.ts'
 import { DnsError } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
+import type { CheckInput } from '../check.ts'
 
 /** Addresses that are asked about, best MX first. */
 export const MAX_ASKED = 30
@@ -32,25 +34,41 @@ export type AddressPtr = {
 export type PtrFacts = {
   readonly domain: Domain
   readonly mail: MailHosts
-  /** Best MX first, at most 30. */
+  /** Those of the mail hosts, best MX first, at most 30. */
   readonly addresses: readonly AddressPtr[]
   /** The addresses of the best MX: the hosts of the best preference that has an address. At most 10. */
   readonly best: readonly Ip[]
   /** Addresses beyond the 30. */
   readonly leftOut: number
+  /** Other addresses that SPF names one by one, at most 10. */
+  readonly named: readonly AddressPtr[]
+  /** The addresses whose names are judged, at most 10; filled in by the judge. */
+  readonly judged?: readonly JudgedAddress[]
 }
+
+/** An address that sends as the domain. The names of a mail provider's addresses are the provider's business. */
+export type JudgedAddress = { readonly ptr: AddressPtr; readonly isProviders: boolean }
 
 type Asker = Pick<Ctx, 'resolve' | 'signal'>
 
 /**
- * The PTR names of every address of the mail hosts, and whether they lead back: at most 30 addresses with 11 questions each, in two waits after
- * the mail hosts are known. What could not be asked is data. Rejects with DnsError when the mail hosts could not be found out.
+ * The PTR names of every address of the mail hosts and of those that SPF names, and whether they lead back: at most 40 addresses with 11 questions each, in two waits after
+ * these are known. What could not be asked is data. Rejects with DnsError when the mail hosts could not be found out.
  */
-export async function lookupPtr(ctx: Asker, domain: Domain): Promise<PtrFacts> {
+export async function lookupPtr(ctx: Asker, domain: Domain, input: CheckInput = {}): Promise<PtrFacts> {
   const mail = await lookupMailHosts(ctx, domain)
   const all = [...new Set(mail.hosts.flatMap((host) => host.addresses))]
-  const addresses = await atMost(MAX_ASKED, all.slice(0, MAX_ASKED), (address) => lookupAddress(ctx, address))
-  return { domain, mail, addresses, best: bestOf(mail), leftOut: Math.max(0, all.length - MAX_ASKED) }
+  const [addresses, named] = await Promise.all([
+    atMost(MAX_ASKED, all.slice(0, MAX_ASKED), (address) => lookupAddress(ctx, address)),
+    lookupNamed(ctx, input, all),
+  ])
+  return { domain, mail, addresses, best: bestOf(mail), leftOut: Math.max(0, all.length - MAX_ASKED), named }
+}
+
+async function lookupNamed(ctx: Asker, { namedSenders }: CheckInput, known: readonly Ip[]): Promise<AddressPtr[]> {
+  const named = (await namedSenders?.()) ?? []
+  const others = named.filter((address) => !known.includes(address) && isPublic(address)).slice(0, MAX_BEST)
+  return atMost(MAX_BEST, others, (address) => lookupAddress(ctx, address))
 }
 
 /** The PTR names of one address, and whether they lead back (FCrDNS, RFC 8601 §2.7.3): at most 11 questions in two waits. Never rejects with DnsError: that is data. */

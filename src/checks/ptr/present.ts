@@ -15,7 +15,7 @@ export function presentPtr(outcome: Outcome<PtrFacts>): PtrFields {
     reason: valid ? undefined : reasonOf(outcome),
     forward_confirmed:
       confirmed.length === 0 ? null : confirmed.includes(false) ? false : confirmed.includes(null) ? null : true,
-    addresses: facts.addresses.map((ptr) => {
+    addresses: [...facts.addresses, ...facts.named].map((ptr) => {
       const state = addressState(ptr)
       const forward_confirmed = state.confirmed
       return { address: ptr.address, names: ptr.names, forward_confirmed, generic: state.generic }

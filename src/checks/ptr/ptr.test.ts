@@ -6,7 +6,7 @@ import { domain } from '../../names/domain.ts'
 import { ip, reverseName } from '../../names/ip.ts'
 import { DnsError } from '../../net/dns/resolver.ts'
 import { type DomainContext, UNKNOWN_CONTEXT } from '../context.ts'
-import { runCheck } from '../run.ts'
+import { runCheck, runInContext } from '../run.ts'
 import { addressState } from './address.ts'
 import { findings } from './findings.ts'
 import { ptr, ptrOf } from './index.ts'
@@ -89,8 +89,8 @@ const ROWS: [why: string, zone: LabZone, status: string, ids: string[]][] = [
         'n.example': { A: ['45.53.6.1'] },
       },
     ),
-    'warn',
-    ['ptr.missing'],
+    'pass',
+    [],
   ],
   [
     'the best MX has no address: the next is the best',
@@ -149,6 +149,112 @@ function wide(name: string, third: number): LabZone {
     ...octets.map((octet) => [`${octet}.${third}.53.45.in-addr.arpa`, { PTR: [name] }] as const),
   ])
 }
+
+const REVERSED = (address: string, name: string): LabZone => ({
+  [reverseName(ip(address))]: { PTR: [name] },
+  [name]: { A: [address] },
+})
+const GENERIC = REVERSED('45.53.7.7', '45-53-7-7.isp.example')
+const spf = (text: string): LabZone => ({ 'a.example': { MX: [[10, 'm.example']], TXT: [`v=spf1 ${text}`] } })
+
+describe('whose addresses are judged', () => {
+  it.each<[string, LabZone, string, string[]]>([
+    ['the MX addresses that SPF passes', host({}, spf('mx -all')), 'fail', ['ptr.missing']],
+    ['not those that it does not pass', host({}, spf('ip4:45.53.9.0/24 -all')), 'pass', []],
+    ['what it names one by one', { ...host({}, spf('ip4:45.53.7.7 -all')), ...GENERIC }, 'warn', ['ptr.generic']],
+    [
+      'not what an include names',
+      { ...host({}, spf('include:b.example -all')), ...GENERIC, 'b.example': { TXT: ['v=spf1 ip4:45.53.7.7 -all'] } },
+      'pass',
+      [],
+    ],
+    ['not a network', { ...host({}, spf('ip4:45.53.7.0/29 -all')), ...GENERIC }, 'pass', []],
+    ['an address twice', { ...host({}, spf('mx ip4:45.53.5.1 -all')) }, 'fail', ['ptr.missing']],
+    ['a broken SPF: the best MX', host({}, spf('ip4:x -all')), 'fail', ['ptr.missing']],
+    [
+      'a private address has no PTR to set',
+      host({}, { ...spf('mx ip4:192.168.1.1 -all'), 'm.example': { A: ['10.0.0.1'] } }),
+      'pass',
+      [],
+    ],
+    [
+      "a provider's MX host",
+      {
+        'a.example': { MX: [[10, 'smtp.google.com']], TXT: ['v=spf1 mx -all'] },
+        'smtp.google.com': { A: ['45.53.5.1'] },
+      },
+      'pass',
+      [],
+    ],
+    [
+      "a name in a provider's zone",
+      host({ PTR: ['mx.zoho.com'] }, { ...spf('mx -all'), 'mx.zoho.com': { A: ['45.53.5.1'] } }),
+      'pass',
+      [],
+    ],
+    [
+      "a generic name in a provider's zone is a customer's",
+      host(
+        { PTR: ['static.1.5.53.45.clients.your-server.de'] },
+        { ...spf('mx -all'), 'static.1.5.53.45.clients.your-server.de': { A: ['45.53.5.1'] } },
+      ),
+      'warn',
+      ['ptr.generic'],
+    ],
+    [
+      'a bare a: the web page',
+      {
+        ...host(
+          { PTR: ['m.example'] },
+          { 'a.example': { MX: [[10, 'm.example']], A: ['45.53.7.7'], TXT: ['v=spf1 a mx -all'] } },
+        ),
+        ...GENERIC,
+      },
+      'pass',
+      [],
+    ],
+    [
+      'an MX that is an IP address',
+      {
+        'a.example': {
+          MX: [
+            [10, '45.53.7.7'],
+            [20, 'm.example'],
+          ],
+          TXT: ['v=spf1 ip4:45.53.7.7 -all'],
+        },
+        'm.example': { A: ['45.53.5.1'] },
+      },
+      'pass',
+      [],
+    ],
+    [
+      "a name that only claims to be a provider's",
+      host({ PTR: ['mx.zoho.com'] }, spf('mx -all')),
+      'warn',
+      ['ptr.not_confirmed'],
+    ],
+    [
+      'a sender that takes no mail',
+      { 'a.example': { MX: [[0, '.']], TXT: ['v=spf1 ip4:45.53.7.7 -all'] }, ...GENERIC },
+      'warn',
+      ['ptr.generic'],
+    ],
+  ])('%s', async (_why, zone, status, ids) => {
+    const outcome = await runInContext('ptr', labCtx(zone), A)
+    expect([outcome.status, outcome.findings.map(({ id }) => id)]).toEqual([status, ids])
+  })
+
+  it('the plain fact about the best MX stays', async () => {
+    const outcome = await runInContext('ptr', labCtx(host({}, spf('ip4:45.53.9.0/24 -all'))), A)
+    expect(ptr.present(outcome)).toMatchObject({ valid: false, reason: 'no PTR record for 45.53.5.1' })
+  })
+
+  it('no fix for an address that no MX host has', async () => {
+    const outcome = await runInContext('ptr', labCtx({ ...host({}, spf('ip4:45.53.7.7 -all')), ...GENERIC }), A)
+    expect(outcome.findings.map(({ fix }) => fix)).toEqual([undefined])
+  })
+})
 
 describe('judges', () => {
   it.each(ROWS)('%s', async (_why, zone, status, ids) => {

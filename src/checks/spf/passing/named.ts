@@ -12,8 +12,8 @@ const MAX_NAMED = 10
 const LEAST_PREFIX = { 4: 30, 6: 124 } as const
 
 /**
- * The addresses that a domain's own record, or the one it redirects to, names one by one and lets pass: by `a`, `mx`, `ip4` up to /30 and `ip6` up to /124, in
- * the order of the record. At most 10; includes name the hosts of others.
+ * The addresses that a domain's own record, or the one it redirects to, names one by one and lets pass: by `a` of another name, `mx`, `ip4` up to /30 and `ip6` up to
+ * /124, in the order of the record. At most 10. An `a` without a name is most often the web page's address, perhaps a CDN's; includes name the hosts of others.
  */
 export function namedAddresses(root: SpfNode, passing: Passing): readonly Ip[] {
   const named = new Set<Ip>()
@@ -29,8 +29,9 @@ export function namedAddresses(root: SpfNode, passing: Passing): readonly Ip[] {
 
 const networksIn = ({ record, terms }: SpfNode) =>
   (record ? reachable(record) : []).flatMap((directive) => {
-    if (directive.qualifier !== '+') return []
-    if ('network' in directive.mechanism) return [directive.mechanism.network]
+    const { mechanism } = directive
+    if (directive.qualifier !== '+' || (mechanism.kind === 'a' && !mechanism.domain)) return []
+    if ('network' in mechanism) return [mechanism.network]
     const term = terms.find((one) => one.directive === directive)
     return term ? (networksOf(term) ?? []) : []
   })

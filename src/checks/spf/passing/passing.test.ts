@@ -195,6 +195,7 @@ describe('hosts that the record names one by one', () => {
     ['ip6 up to /124', ['ip6:2001:db8::2', 'ip6:2001:db8:1::/123', '-all'], ['2001:db8::2']],
     ['a and mx', ['mx', 'a:wide.example/24', '-all'], ['192.0.2.1', '2001:db8::1']],
     ['not who is refused', ['-ip4:192.0.2.4', 'ip4:192.0.2.4/31', '-ip4:192.0.2.9'], ['192.0.2.5']],
+    ['not the web page', ['a', '-all'], []],
     ['not those of an include', ['include:b.example', '-all'], []],
     ['ten', ['ip4:192.0.2.0/30', 'ip4:192.0.2.4/30', 'ip4:192.0.2.8/30'], many(10, (i) => `192.0.2.${i}`)],
   ])('%s', async (_why, terms, expected) => {
