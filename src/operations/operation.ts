@@ -9,7 +9,7 @@ import type { DepName, Deps } from './deps.ts'
 import type { InputOf, Param, Params } from './param.ts'
 import type { PathParams } from './path.ts'
 import { readInput, schemaOf } from './read-input.ts'
-import { fromVantages, type Vantage } from './vantage.ts'
+import type { Vantage } from './vantage.ts'
 
 export type { Scope } from '../store/key-file.ts'
 
@@ -221,7 +221,7 @@ async function answerOf<P extends Params, S extends z.ZodType, D extends DepName
   const here = async () => definition.run(ctx, await provide(uses), input)
   const node = vantage?.node(input)
   if (!vantage || node === undefined || ctx.caller?.peer !== undefined) return here()
-  const { peers } = await provide(['peers'])
+  const [{ peers }, { fromVantages }] = await Promise.all([provide(['peers']), import('./vantage.ts')])
   const question = { ...vantage.question(input), path: definition.path, schema: definition.answer }
   return ok(await fromVantages(ctx, peers, node, { ...vantage, ...question }, async () => whole(await here())))
 }
