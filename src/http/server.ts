@@ -38,7 +38,7 @@ const OWN_COMPILERS = {
   },
 }
 
-/** The HTTP face, ready to listen. It translates: every decision is an operation's. */
+/** The HTTP adapter, ready to listen. It translates: every decision is an operation's. */
 export async function httpServer(options: HttpOptions): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: options.logger,

@@ -8,7 +8,7 @@ import { BUILT_IN } from '../dnsbl/zones.ts'
 import type { Resolve } from '../net/dns/resolver.ts'
 import type { Outside } from './world.ts'
 
-/** The room of the lists, as the options want it. Throws AppError on an option or file that cannot be used. */
+/** The blacklists, as the options want them. Throws AppError on an option or file that cannot be used. */
 export async function openLists(config: Config, { world, uncached }: Outside): Promise<Blacklists> {
   const blacklists = createBlacklists({
     now: world.now,

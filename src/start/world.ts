@@ -27,7 +27,7 @@ const CACHE = { maxEntries: 100_000, maxBytes: 32 * 1024 * 1024 }
 /** The real outside and how to let go of it; nothing is opened before the first need. */
 export type Outside = {
   readonly world: World
-  /** The resolver without the cache of answers: for rooms that remember by rules of their own. */
+  /** The resolver without the cache of answers: for modules that cache by rules of their own. */
   readonly uncached: Resolve
   readonly servers: readonly Server[]
   readonly version: string
