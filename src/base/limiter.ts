@@ -1,11 +1,12 @@
-import { type Bucket, type BucketSize, fullBucket, takeToken } from './bucket.ts'
+/** So many tokens at once at most, and so many that come back in a second. */
+export type Rate = { readonly capacity: number; readonly perSecond: number }
 
 /** How much one key may use. A missing part is unlimited. */
 export type Limit = {
   /** Holders at the same time. */
   readonly concurrent?: number
   /** A token bucket: one token for each entry. */
-  readonly rate?: BucketSize
+  readonly rate?: Rate
 }
 
 /** Gives the place back; calls after the first do nothing. */
@@ -179,4 +180,17 @@ export function limiter(options: {
     retryAfterMs: (key, limit) => aheadMs(lanes.get(key), limit),
     size: () => lanes.size,
   }
+}
+
+/** A token bucket as data: `tokens` were there at `atMs`. */
+type Bucket = { readonly tokens: number; readonly atMs: number }
+
+export const fullBucket = (rate: Rate, nowMs: number): Bucket => ({ tokens: rate.capacity, atMs: nowMs })
+
+/** Takes one token: the bucket that remains, and how long to wait in ms (0: the token was taken). A clock that steps back refills nothing. */
+export function takeToken(bucket: Bucket, rate: Rate, nowMs: number): { bucket: Bucket; waitMs: number } {
+  const elapsedMs = Math.max(0, nowMs - bucket.atMs)
+  const tokens = Math.min(rate.capacity, bucket.tokens + (elapsedMs * rate.perSecond) / 1_000)
+  if (tokens >= 1) return { bucket: { tokens: tokens - 1, atMs: nowMs }, waitMs: 0 }
+  return { bucket: { tokens, atMs: nowMs }, waitMs: Math.ceil(((1 - tokens) / rate.perSecond) * 1_000) }
 }

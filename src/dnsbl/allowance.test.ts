@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, expect, it, vi } from 'vitest'
-import { fullBucket, takeToken } from '../base/bucket.ts'
+import { fullBucket, takeToken } from '../base/limiter.ts'
 import { allowances, bucketSize } from './allowance.ts'
 import { keepSeconds } from './memory.ts'
 import { BUILT_IN_LISTS } from './zones.ts'

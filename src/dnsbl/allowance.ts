@@ -1,5 +1,4 @@
-import type { BucketSize } from '../base/bucket.ts'
-import { LimitError, limiter } from '../base/limiter.ts'
+import { LimitError, limiter, type Rate } from '../base/limiter.ts'
 import type { Allowance, List } from './zone-type.ts'
 
 /** Leave to send one question to a list: true at once or after a wait; false when it could not be had within `withinMs`, said without waiting for that to pass. */
@@ -35,7 +34,7 @@ export const unlimited: Allow = () => true
  * A burst and a refill that together stay within what the list grants: a second's worth at once for lists that count seconds;
  * for lists that count days half of the day's at once and half over the day, so that no 24 hours hold more than the whole.
  */
-export const bucketSize = (allowance: Allowance): BucketSize =>
+export const bucketSize = (allowance: Allowance): Rate =>
   'perSecond' in allowance
     ? { capacity: allowance.perSecond, perSecond: allowance.perSecond }
     : { capacity: allowance.perDay / 2, perSecond: allowance.perDay / 2 / 86_400 }
