@@ -11,6 +11,7 @@ import { allOperations } from '../src/operations/registry.ts'
 import { labApp, labDeps, labExecutor } from './lab/app.ts'
 import { labDial } from './lab/dial.ts'
 import { LIVE_LISTS } from './lab/lists.ts'
+import { labSetting } from './lab/setting.ts'
 import { labWorld } from './lab/world.ts'
 
 const operations = await allOperations()
@@ -48,7 +49,7 @@ async function run(words: Words): Promise<{ code: number; printed: string; compl
   const unused = async (): Promise<number> => 70
   const open = async () => ({ execute: labExecutor(world, deps), close: async () => {} })
   const print = (text: string): void => void (printed += text)
-  const setting = { version: '0', onTerminal: false, open, print, service: undefined }
+  const setting = { version: '0', ...labSetting, onTerminal: false, open, print, service: undefined }
   const actions: Actions = {
     serve: unused,
     config: unused,

@@ -11,6 +11,7 @@ import { defineOperation, ok } from '../src/operations/operation.ts'
 import { cursorParam, limitParam, pageOf } from '../src/operations/page.ts'
 import { flagParam, wholeParam } from '../src/operations/params.ts'
 import { labApp, labDeps, labExecutor } from './lab/app.ts'
+import { labSetting } from './lab/setting.ts'
 import { labWorld } from './lab/world.ts'
 
 /** Operations with a path parameter and with pages, through every adapter: `things` are the numbers from 1 to 25. */
@@ -148,6 +149,7 @@ async function run(words: readonly string[], server?: string): Promise<unknown> 
   const service = server && { server, key: undefined, peerSecret: undefined, nodeId: undefined, now: () => 0 }
   const setting = {
     version: '0',
+    ...labSetting,
     onTerminal: false,
     print: (text: string): void => void (printed += text),
     open: async () => ({ execute, close: async () => {} }),

@@ -1,7 +1,7 @@
 import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
 import { isJsonRecord, type JsonRecord } from '../base/json.ts'
 import { printable } from '../base/text.ts'
-import type { Given, Operation } from '../operations/operation.ts'
+import { type Given, type Operation, streaming, type TextStream, type Upload } from '../operations/operation.ts'
 import { fillPath } from '../operations/path.ts'
 import { proofHeaders } from '../peers/registry.ts'
 
@@ -9,6 +9,8 @@ import { proofHeaders } from '../peers/registry.ts'
 const MAX_ANSWER = 16 * 1024 * 1024
 /** The longest deadline that an operation can be given, and a little more, ms. */
 const MOST_MS = 310_000
+/** The longest that an upload or a download may take, ms. */
+const TRANSFER_MS = 6 * 3_600_000
 
 /** The service to ask, and what shows that one may. */
 export type AskedService = {
@@ -28,13 +30,14 @@ export async function askService(
   operation: Operation,
   raw: Readonly<Record<string, unknown>>,
   to: AskedService,
+  upload?: Upload,
 ): Promise<Given> {
   if (!URL.canParse(to.server))
     throw new AppError('invalid_parameter', `--server: ${JSON.stringify(to.server)} is not a URL`)
   const url = new URL(to.server)
   const { path, rest } = fillPath(operation.path, raw)
   url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}` // it may stand below a path of a proxy
-  const hasBody = operation.method !== 'GET' && operation.method !== 'DELETE'
+  const hasBody = operation.method !== 'GET' && operation.method !== 'DELETE' && !operation.uploads
   if (!hasBody) for (const [name, value] of Object.entries(rest)) url.searchParams.set(name, String(value))
   const body = hasBody ? JSON.stringify(rest) : undefined
   const headers = {
@@ -42,13 +45,17 @@ export async function askService(
     ...authorization(operation, url, body ?? '', to, raw),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   }
-  const { isOk, status, text } = await exchange(url, {
+  const isLong = upload !== undefined || operation.streams?.includes(String(rest.format)) === true
+  const request: RequestInit = {
     method: operation.method,
-    headers,
-    ...(body === undefined ? {} : { body }),
+    headers: upload ? { ...headers, 'content-type': upload.contentType } : headers,
+    ...(upload ? streamedBody(upload) : body === undefined ? {} : { body }),
     redirect: 'error',
-    signal: AbortSignal.timeout(MOST_MS),
-  })
+    signal: AbortSignal.timeout(isLong ? TRANSFER_MS : MOST_MS),
+  }
+  const response = await send(url, request)
+  if (isLong && !upload && response.ok && response.body) return streaming({ status: 200, stream: textOf(response) })
+  const { isOk, status, text } = await read(url, response)
   if (isOk) return readAnswer(operation, text, url.origin)
   const answer = readObject(text, url.origin)
   const code = String(answer.code)
@@ -66,12 +73,29 @@ const whyOf = (error: unknown): string => {
   return cause instanceof Error && cause.message !== '' ? cause.message : message
 }
 
-async function exchange(url: URL, request: RequestInit): Promise<Exchanged> {
-  const unavailable = (what: string, cause: unknown): AppError =>
-    new AppError('upstream_unavailable', `${url.origin} ${what}: ${whyOf(cause)}`, { cause })
-  const response = await fetch(url, request).catch((cause: unknown) => {
-    throw unavailable('could not be asked', cause)
+const unavailable = (url: URL, what: string, cause: unknown): AppError =>
+  new AppError('upstream_unavailable', `${url.origin} ${what}: ${whyOf(cause)}`, { cause })
+
+async function send(url: URL, request: RequestInit): Promise<Response> {
+  return fetch(url, request).catch((cause: unknown) => {
+    throw unavailable(url, 'could not be asked', cause)
   })
+}
+
+/** A body that is sent as it is read. */
+const streamedBody = ({ octets }: Upload): RequestInit => ({ body: ReadableStream.from(octets), duplex: 'half' })
+
+/** The text of an answer as it comes: it has no bound, since nothing holds it. */
+function textOf(response: Response): TextStream {
+  async function* text(): AsyncIterable<string> {
+    const decoder = new TextDecoder()
+    for await (const chunk of response.body ?? []) yield decoder.decode(chunk, { stream: true })
+    yield decoder.decode()
+  }
+  return { contentType: response.headers.get('content-type') ?? '', text: text() }
+}
+
+async function read(url: URL, response: Response): Promise<Exchanged> {
   const chunks: Uint8Array[] = []
   let size = 0
   try {
@@ -81,7 +105,7 @@ async function exchange(url: URL, request: RequestInit): Promise<Exchanged> {
       chunks.push(chunk)
     }
   } catch (cause) {
-    throw unavailable('broke off its answer', cause)
+    throw unavailable(url, 'broke off its answer', cause)
   }
   if (size > MAX_ANSWER) throw new AppError('upstream_unavailable', `${url.origin} answered with more than can be read`)
   return { isOk: response.ok, status: response.status, text: Buffer.concat(chunks).toString() }

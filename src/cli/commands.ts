@@ -6,12 +6,19 @@ import { pathNames } from '../operations/path.ts'
 import { type ConfigFlag, camel, type FlagValues } from './flags.ts'
 
 /** How an answer is shown, and who is asked for it. */
-export type ViewFlags = { readonly format?: string; readonly server?: string; readonly minScore?: string }
+export type ViewFlags = {
+  readonly format?: string
+  readonly server?: string
+  readonly minScore?: string
+  readonly wait?: boolean
+}
 
 /** What a command line asks for: an operation and its input as text. */
 export type Asked = {
   readonly operation: Operation
   readonly raw: Raw
+  /** The file to upload; `-` is standard input. */
+  readonly upload?: string
   readonly flags: FlagValues
   readonly view: ViewFlags
 }
@@ -39,6 +46,7 @@ export function addOperation(
   const places = placesOf(operation)
   for (const [name, { kind, description }] of places)
     command.argument(`<${name.toUpperCase()}${kind === 'list' ? '...' : ''}>`, description)
+  if (operation.uploads) command.argument('<FILE>', UPLOAD_WORDS)
   const placed = new Set(places.map(([name]) => name))
   const inputs = Object.entries(operation.params).filter(([name]) => !placed.has(name) && name !== 'format')
   const shared = setup.configFlags.filter(({ flag }) => operation.params[flag]?.kind === 'flag')
@@ -49,15 +57,20 @@ export function addOperation(
   ])
   addView(command, operation, setup)
   command.action((...args: unknown[]) => {
-    const flags = optionsOf(args[places.length])
+    const upload = operation.uploads ? String(args[places.length]) : undefined
+    const flags = optionsOf(args[places.length + (operation.uploads ? 1 : 0)])
     const raw = {
       ...Object.fromEntries(places.map(([name], i) => [name, Array.isArray(args[i]) ? args[i] : String(args[i])])),
       ...rawOf(inputs, flags, shared),
     }
     const view = Object.fromEntries(VIEW.flatMap((key) => (flags[key] === undefined ? [] : [[key, flags[key]]])))
-    return run({ ...choose(operation, extra, raw, flags, setup.readFile), flags, view })
+    const chosen = choose(operation, extra, raw, flags, setup.readFile)
+    return run({ ...chosen, ...(upload !== undefined && { upload }), flags, view })
   })
 }
+
+const UPLOAD_WORDS =
+  'the list: .csv, .tsv, .txt, .ndjson, .jsonl or .json, each also with .gz; - for CSV on standard input'
 
 /** The parameters that a command takes by place. */
 const placesOf = ({ path, params }: Operation): readonly (readonly [string, Param])[] => {
@@ -103,22 +116,25 @@ const shownFlag = ({ name, argument, description, kind }: Flag) => ({
   ...(kind === 'lines' && { repeatable: true as const }),
 })
 
-const VIEW = ['format', 'server', 'minScore'] as const
+const VIEW = ['format', 'server', 'minScore', 'wait'] as const
 
-function addView(command: Command, { formats, hasScore }: Operation, { newOption }: Setup): void {
+function addView(command: Command, operation: Operation, { newOption }: Setup): void {
+  const { hasScore, followedBy } = operation
   const add = (flags: string, description: string): Command =>
     command.addOption(newOption(flags, description).helpGroup('Answer:'))
-  const words = formatsOf(formats)
+  const words = formatsOf(operation)
     .join(', ')
     .replace(/, (\w+)$/, ' or $1')
   add('--format <FORMAT>', `${words}; default a table on a terminal, JSON into a pipe`)
   if (hasScore) add('--min-score <N>', 'exit with 1 when the score is lower')
+  if (followedBy !== undefined)
+    add('--wait', 'stay until the work has ended, and tell its progress; Ctrl-C leaves it running')
   add('--server <URL>', 'ask a running service instead of this process')
 }
 
-/** The forms in which the command line shows an answer: its own, and the operation's documents. */
-export const formatsOf = (documents: readonly string[]): readonly string[] => [
-  ...new Set(['table', 'json', 'markdown', ...documents]),
+/** The forms in which the command line shows an answer: its own, the operation's documents, and its streams. */
+export const formatsOf = ({ formats, streams = [] }: Pick<Operation, 'formats' | 'streams'>): readonly string[] => [
+  ...new Set(['table', 'json', 'markdown', ...formats, ...streams]),
 ]
 
 const gathered = (value: string, all: unknown): readonly string[] => [...(Array.isArray(all) ? all : []), value]

@@ -1,7 +1,8 @@
+import { sleep } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
 import { formatJson, isJsonRecord } from '../base/json.ts'
 import type { Execute } from '../operations/execute.ts'
-import type { Given, Operation, Raw, Verdict } from '../operations/operation.ts'
+import type { Given, Operation, Raw, Upload, Verdict } from '../operations/operation.ts'
 import type { AskedService } from './ask-service.ts'
 import { type Asked, formatsOf } from './commands.ts'
 
@@ -15,42 +16,98 @@ export type Setting = {
   readonly open: () => Promise<{ readonly execute: Execute; readonly close: () => Promise<void> }>
   /** The running service to ask instead, where there is one. */
   readonly service: AskedService | undefined
+  /** A line of progress, beside the answer. */
+  readonly tell: (line: string) => void
+  /** Writes a piece of a stream, and waits until it is taken. */
+  readonly write: (text: string) => Promise<void>
+  /** Opens a file to upload. Throws AppError. */
+  readonly openUpload: (path: string) => Upload
+  readonly find: (operation: string) => Promise<Operation | undefined>
 }
 
 /** Runs one operation for the command line, in this process or on a server, prints its answer and gives the exit status. */
-export async function operate({ operation, raw, view }: Omit<Asked, 'flags'>, setting: Setting): Promise<number> {
+export async function operate(asked: Omit<Asked, 'flags'>, setting: Setting): Promise<number> {
+  const { operation, raw, view, upload } = asked
   const format = readFormat(operation, view.format, setting.onTerminal)
   const minScore = readMinScore(view.minScore)
-  operation.ask(raw) // refused here too, so that a typo costs no question
-  const give = async (given: Given): Promise<void> => setting.print(await show(operation, given, format, setting))
-  const given = setting.service
-    ? await there(operation, raw, setting.service, give)
-    : await here(operation, raw, setting, give)
-  return EXIT[given.verdict(minScore)]
+  const input = operation.streams?.includes(format) ? { ...raw, format } : raw
+  operation.ask(input) // refused here too, so that a typo costs no question
+  const body = upload === undefined ? undefined : setting.openUpload(upload)
+  const session = await (setting.service ? there(setting.service) : here(setting))
+  try {
+    const first = await session.ask(operation, input, body)
+    const given = view.wait ? await follow(operation, first, session, setting) : first
+    await give(operation, given, format, setting)
+    return session.interrupted() ? INTERRUPTED : EXIT[given.verdict(minScore)]
+  } finally {
+    await session.close()
+  }
 }
 
-type Give = (given: Given) => Promise<void>
+const INTERRUPTED = 130
 
-async function there(operation: Operation, raw: Raw, service: AskedService, give: Give): Promise<Given> {
+/** Where questions are put: this process, or a running service. */
+type Session = {
+  readonly ask: (operation: Operation, raw: Raw, upload?: Upload) => Promise<Given>
+  /** Fires at Ctrl-C. */
+  readonly stopped: AbortSignal
+  readonly interrupted: () => boolean
+  readonly close: () => Promise<void>
+}
+
+async function there(service: AskedService): Promise<Session> {
   const { askService } = await import('./ask-service.ts')
-  const given = await askService(operation, raw, service)
-  await give(given)
+  const stop = interruption()
+  return {
+    ...stop,
+    ask: (operation, raw, upload) => askService(operation, raw, service, upload),
+    close: async () => stop.release(),
+  }
+}
+
+async function here({ open }: Setting): Promise<Session> {
+  const { execute, close } = await open()
+  const stop = interruption()
+  return {
+    ...stop,
+    ask: (operation, raw, upload) => execute(operation, raw, { signal: stop.stopped, ...(upload && { upload }) }),
+    close: async () => {
+      stop.release()
+      await close() // it writes down what it remembers: the answer is printed by then
+    },
+  }
+}
+
+function interruption(): Pick<Session, 'stopped' | 'interrupted'> & { readonly release: () => void } {
+  const stop = new AbortController()
+  const fire = (): void => stop.abort(new DOMException('stopped', 'AbortError'))
+  process.once('SIGINT', fire)
+  return { stopped: stop.signal, interrupted: () => stop.signal.aborted, release: () => process.off('SIGINT', fire) }
+}
+
+const FOLLOW_EVERY_MS = 1_000
+
+/** Tells how far work in the background is, until it has ended or Ctrl-C; gives what was said last. */
+async function follow(operation: Operation, first: Given, session: Session, setting: Setting): Promise<Given> {
+  const by = operation.followedBy === undefined ? undefined : await setting.find(operation.followedBy)
+  let given = first
+  for (let progress = given.progress(); by && progress && !progress.hasEnded; progress = given.progress()) {
+    setting.tell(progress.line)
+    await sleep(FOLLOW_EVERY_MS, session.stopped).catch(() => {})
+    if (session.interrupted()) {
+      const words = `mailsonde ${by.name} ${Object.values(progress.raw).join(' ')} --wait`
+      setting.tell(`it goes on; come back with: ${words}`)
+      return given
+    }
+    given = await session.ask(by, progress.raw)
+  }
+  setting.tell(given.progress()?.line ?? '')
   return given
 }
 
-async function here(operation: Operation, raw: Raw, { open }: Setting, give: Give): Promise<Given> {
-  const { execute, close } = await open()
-  const stop = new AbortController()
-  const interrupted = (): void => stop.abort(new DOMException('stopped', 'AbortError'))
-  process.once('SIGINT', interrupted)
-  try {
-    const given = await execute(operation, raw, { signal: stop.signal })
-    await give(given) // before it is written down what is remembered: nobody waits for that
-    return given
-  } finally {
-    process.off('SIGINT', interrupted)
-    await close()
-  }
+async function give(operation: Operation, given: Given, format: string, setting: Setting): Promise<void> {
+  if (!given.stream) return setting.print(await show(operation, given, format, setting))
+  for await (const piece of given.stream.text) await setting.write(piece)
 }
 
 async function show(
@@ -71,9 +128,9 @@ async function show(
   return format === 'markdown' ? viewMarkdown(answer) : viewTable(answer)
 }
 
-function readFormat({ formats }: Operation, text: string | undefined, onTerminal: boolean): string {
+function readFormat(operation: Operation, text: string | undefined, onTerminal: boolean): string {
   const format = text ?? (onTerminal ? 'table' : 'json')
-  const known = formatsOf(formats)
+  const known = formatsOf(operation)
   if (known.includes(format)) return format
   throw new AppError('invalid_parameter', `--format: ${JSON.stringify(format)} is not one of ${known.join(', ')} here`)
 }

@@ -65,6 +65,10 @@ export type OperationFacts = {
   readonly forPeers?: true
   /** The body is an upload that `run` reads as it comes (`ctx.upload`); the parameters are in the query. */
   readonly uploads?: true
+  /** The values of `format` with which the answer comes as a stream. */
+  readonly streams?: readonly string[]
+  /** The operation that says how far the work has come that this one began: the command line follows it with `--wait`. */
+  readonly followedBy?: string
   /** Bytes of a body; 64 KiB where it is left out. */
   readonly bodyLimit?: number
   /** What HTTP statuses beside 200 stand for. */
@@ -94,12 +98,17 @@ export type Definition<
   /** Where the answer is many of a kind: each as it comes, one line each over HTTP. `run` gives them all in one. */
   readonly lines?: Lines<P, S, D>
   readonly verdict?: (answer: AnswerOf<S>) => Verdict
+  /** How far work in the background has come. */
+  readonly progress?: (answer: AnswerOf<S>) => Progress
   readonly score?: (answer: AnswerOf<S>) => ScoreRange
   /** Other forms of the answer, by the `format` parameter and `--format`. */
   readonly documents?: Readonly<Record<string, Document<AnswerOf<S>>>>
   /** How other nodes are asked the same, where the input has a `vantage`. */
   readonly vantage?: Vantage<InputOf<P>, AnswerOf<S>>
 }
+
+/** Work in the background: what to ask about it, a line that says how far it is, and whether it has ended. */
+export type Progress = { readonly raw: Raw; readonly line: string; readonly hasEnded: boolean }
 
 export type Lines<P extends Params, S extends z.ZodType, D extends DepName> = {
   /** The schema of one line. */
@@ -156,6 +165,7 @@ export type Given = {
   /** A problem where the answer is not as its schema says (strictly). */
   readonly check: () => string | undefined
   readonly verdict: (minScore?: number) => Verdict
+  readonly progress: () => Progress | undefined
   /** The answer as one of the operation's documents; undefined where it has none of that name. */
   readonly document: (format: string, about: About) => Rendered | undefined
 }
@@ -231,18 +241,20 @@ function whole<A>(reply: Reply<A>): A {
   throw new Error('an answer that other nodes give too is no stream')
 }
 
-const streaming = ({ status, stream }: Streamed): Given => ({
+/** An answer that is a stream. */
+export const streaming = ({ status, stream }: Streamed): Given => ({
   status,
   stream,
   answer: undefined,
   lines: () => undefined,
   check: () => undefined,
   verdict: () => 'good',
+  progress: () => undefined,
   document: () => undefined,
 })
 
 const given = <P extends Params, S extends z.ZodType, D extends DepName>(
-  { answer: schema, lines, verdict, score, documents }: Definition<string, P, S, D>,
+  { answer: schema, lines, verdict, score, progress, documents }: Definition<string, P, S, D>,
   status: number,
   answer: AnswerOf<S>,
   bound: AnswerOf<S> = boundAnswer(answer),
@@ -256,6 +268,7 @@ const given = <P extends Params, S extends z.ZodType, D extends DepName>(
   },
   verdict: (minScore) =>
     minScore !== undefined && score ? scoreVerdict(score(answer), minScore) : (verdict?.(answer) ?? 'good'),
+  progress: () => progress?.(answer),
   document: (format, about) => {
     const document = documents && Object.hasOwn(documents, format) ? documents[format] : undefined
     if (!document) return undefined

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, createReadStream, readFileSync, statSync } from 'node:fs'
 import * as zod from 'zod'
 import { AppError } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
@@ -9,7 +9,7 @@ import { type Config, describeConfig, loadConfig } from '../config.ts'
 import { OPTIONS } from '../config-options.ts'
 import type { LogOptions } from '../log.ts'
 import type { Execute } from '../operations/execute.ts'
-import type { Operation } from '../operations/operation.ts'
+import type { Operation, Upload } from '../operations/operation.ts'
 import { allOperations, commandNamed } from '../operations/registry.ts'
 import type { Log } from '../world.ts'
 import { logAtNeed } from './log-at-need.ts'
@@ -90,6 +90,10 @@ const actions: Actions = {
       onTerminal: process.stdout.isTTY === true,
       open: () => open(config, log),
       service,
+      tell,
+      write,
+      openUpload,
+      find: async (name) => (await allOperations()).find((one) => one.name === name),
     })
   },
 }
@@ -111,6 +115,38 @@ async function open(
     await outside.close()
   }
   return { execute: executor({ world: outside.world, provide }), close }
+}
+
+/** Progress stands on standard error: in one line on a terminal, else only when there is nothing to overwrite. */
+function tell(line: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${printable(line, 200)}`)
+  else process.stderr.write(`${printable(line, 200)}\n`)
+}
+
+const write = (text: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    process.stdout.write(text, (error) => (error ? reject(error) : resolve()))
+  })
+
+const UPLOAD_TYPES: Readonly<Record<string, string>> = {
+  csv: 'text/csv',
+  tsv: 'text/csv',
+  txt: 'text/plain',
+  ndjson: 'application/x-ndjson',
+  jsonl: 'application/x-ndjson',
+  json: 'application/json',
+}
+
+/** A file to upload, or standard input; its type is told by its name, CSV where that tells nothing. Throws AppError. */
+function openUpload(path: string): Upload {
+  const contentType = UPLOAD_TYPES[/\.(\w+)(?:\.gz)?$/.exec(path.toLowerCase())?.[1] ?? ''] ?? 'text/csv'
+  if (path === '-') return { octets: process.stdin, contentType }
+  try {
+    accessSync(path, constants.R_OK)
+  } catch (cause) {
+    throw new AppError('invalid_parameter', `${path} cannot be read: ${(cause as Error).message}`, { cause })
+  }
+  return { octets: createReadStream(path), contentType }
 }
 
 /** With --peer-secret the call is proven as a node's own, by --node-id. */

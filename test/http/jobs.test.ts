@@ -1,12 +1,17 @@
+import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type JobAnswer, jobAnswer, jobListAnswer, jobResultsAnswer } from '../../src/answers/jobs.ts'
 import { sleep } from '../../src/base/deadline.ts'
+import type { ViewFlags } from '../../src/cli/commands.ts'
+import { operate } from '../../src/cli/operate.ts'
 import type { Ask, Asked } from '../../src/jobs/engine/ask.ts'
 import { type JobService, jobService } from '../../src/jobs/service.ts'
+import type { Raw } from '../../src/operations/operation.ts'
 import { labApp, labDeps, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
+import { labSetting } from '../lab/setting.ts'
 import { labWorld } from '../lab/world.ts'
 
 let jobs: JobService
@@ -210,4 +215,51 @@ it('goes on with an upload that was cut off, at the record where it stopped', as
   expect(all).toMatchObject({ rows: 3, received: 3 })
   const late = await call(`/v1/jobs/${job.id}/rows?from=3`, { method: 'PUT', body: 'x' })
   expect([late.statusCode, late.json().code]).toEqual([409, 'wrong_state'])
+})
+
+describe('on the command line', () => {
+  const words: string[] = []
+  let printed = ''
+  async function run(name: string, raw: Raw, view: ViewFlags = {}, upload?: string): Promise<number> {
+    printed = ''
+    words.length = 0
+    const operation = (await labSetting.find(name))!
+    const address = app.server.address()
+    const port = typeof address === 'object' ? address?.port : undefined
+    return operate(
+      { operation, raw, view, ...(upload !== undefined && { upload: 'list.csv' }) },
+      {
+        ...labSetting,
+        version: '0',
+        onTerminal: false,
+        open: () => Promise.reject(new Error('a service is asked')),
+        service: {
+          server: `http://127.0.0.1:${port}`,
+          key: 'mine',
+          peerSecret: undefined,
+          nodeId: undefined,
+          now: Date.now,
+        },
+        print: (text) => void (printed += text),
+        write: async (text) => void (printed += text),
+        tell: (line) => void words.push(line),
+        openUpload: () => ({ octets: Readable.from([Buffer.from(upload ?? '')]), contentType: 'text/csv' }),
+      },
+    )
+  }
+
+  it('submits a file, waits, and gives the results back', async () => {
+    expect(await run('jobs submit', {}, { wait: true }, LIST)).toBe(0)
+    const job = jobAnswer.parse(JSON.parse(printed))
+    expect(job).toMatchObject({ state: 'done', done: 3 })
+    expect(words.at(-1)).toBe('done: 3 of 3 rows (100 %), 18 a minute')
+    expect(await run('jobs results', { id: job.id }, { format: 'csv' })).toBe(0)
+    expect(printed.split('\r\n')).toHaveLength(5)
+    expect(await run('jobs show', { id: job.id }, { format: 'table' })).toBe(0)
+    expect(printed).toContain('accepted')
+  })
+
+  it('says what is wrong with a list', async () => {
+    await expect(run('jobs submit', {}, {}, 'email\n"x')).rejects.toThrow('is never closed')
+  })
 })

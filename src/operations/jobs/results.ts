@@ -47,6 +47,7 @@ export const jobResults = defineOperation({
   path: '/v1/jobs/{id}/results',
   summary: 'The results of a job in the order of its list, each with its own columns first',
   scope: 'jobs',
+  streams: ['ndjson', 'csv'],
   params: {
     id: idParam,
     format: choiceParam(['json', 'ndjson', 'csv'], 'json', {

@@ -1,7 +1,9 @@
+import type { JobAnswer } from '../../answers/jobs.ts'
+import { formatDuration } from '../../base/duration.ts'
 import { AppError } from '../../base/errors.ts'
 import { parsed, problem } from '../../base/parsed.ts'
 import type { Owner } from '../../jobs/service.ts'
-import type { Call } from '../operation.ts'
+import type { Call, Progress } from '../operation.ts'
 import { optional, textParam, wholeParam } from '../params.ts'
 
 /** The id of a job, in the path. */
@@ -52,4 +54,16 @@ export function uploadOf({ upload }: Pick<Call, 'upload'>): NonNullable<Call['up
     'unsupported_media_type',
     'send the list as the body, with its Content-Type: text/csv, text/plain, application/x-ndjson or application/json',
   )
+}
+
+const ENDED: readonly JobAnswer['state'][] = ['done', 'canceled', 'failed']
+
+/** How far a job is, in one line. */
+export function progressOf(job: JobAnswer): Progress {
+  const { id, state, done, rows, rate, eta_ms, eta_reason } = job
+  const percent = rows === 0 ? 0 : Math.floor((done / rows) * 100)
+  const left = eta_ms === null ? '' : `, ${formatDuration(Math.ceil(eta_ms / 1_000) * 1_000)} left`
+  const why = eta_reason === undefined ? '' : ` (${eta_reason})`
+  const line = `${state}: ${done} of ${rows} rows (${percent} %), ${rate} a minute${left}${why}`
+  return { raw: { id }, line, hasEnded: ENDED.includes(state) }
 }

@@ -3,7 +3,7 @@ import type { JobAction } from '../../jobs/service.ts'
 import example from '../examples/job.json' with { type: 'json' }
 import { defineOperation, ok } from '../operation.ts'
 import { choiceParam } from '../params.ts'
-import { cursorParam, idParam, jobExample, limitParam, ownerOf } from './shared.ts'
+import { cursorParam, idParam, jobExample, limitParam, ownerOf, progressOf } from './shared.ts'
 
 const DEADLINE_MS = 20_000
 const answerExample = example as JobAnswer
@@ -19,6 +19,8 @@ export const jobShow = defineOperation({
   example: { input: jobExample, output: answerExample },
   deadlineMs: DEADLINE_MS,
   uses: ['jobs'],
+  followedBy: 'jobs show',
+  progress: progressOf,
   run: async (ctx, { jobs }, { id }) => ok(await jobs.show(id, ownerOf(ctx))),
 })
 
@@ -89,6 +91,7 @@ export const jobEvents = defineOperation({
   path: '/v1/jobs/{id}/events',
   summary: 'The progress of a job as server-sent events: state and progress',
   scope: 'jobs',
+  streams: ['events'],
   params: {
     id: idParam,
     format: choiceParam(['events', 'json'], 'events', { description: 'events as they come, or the job once' }),

@@ -3,7 +3,7 @@ import { parsed, problem } from '../../base/parsed.ts'
 import example from '../examples/job.json' with { type: 'json' }
 import { defineOperation } from '../operation.ts'
 import { choiceParam, durationParam, flagParam, lineParam, maxAgeParam, optional, textParam } from '../params.ts'
-import { idParam, jobExample, ownerOf, uploadOf } from './shared.ts'
+import { idParam, jobExample, ownerOf, progressOf, uploadOf } from './shared.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
@@ -65,6 +65,8 @@ export const jobSubmit = defineOperation({
   example: { input: { kind: 'verify' }, output: example202 },
   deadlineMs: UPLOAD_MS,
   uses: ['jobs'],
+  followedBy: 'jobs show',
+  progress: progressOf,
   run: async (ctx, { jobs }, input) => {
     const { octets, contentType } = uploadOf(ctx)
     const { kind, name = '', column, pool, max_age, give_up_after, expires_in } = input
@@ -103,6 +105,8 @@ export const jobUpload = defineOperation({
   example: { input: { ...jobExample, from: '1000' }, output: example202 },
   deadlineMs: UPLOAD_MS,
   uses: ['jobs'],
+  followedBy: 'jobs show',
+  progress: progressOf,
   run: async (ctx, { jobs }, { id, from }) => {
     const upload = { ...uploadOf(ctx), signal: ctx.signal }
     return { status: 202, answer: await jobs.resumeUpload(id, from, upload, ownerOf(ctx)) }

@@ -1,0 +1,12 @@
+import type { Setting } from '../../src/cli/operate.ts'
+import { allOperations } from '../../src/operations/registry.ts'
+
+/** What the command line needs beside a service: a terminal that nobody looks at, and no files. */
+export const labSetting: Pick<Setting, 'tell' | 'write' | 'openUpload' | 'find'> = {
+  tell: () => {},
+  write: async () => {},
+  openUpload: (path) => {
+    throw new Error(`the lab has no file ${path}`)
+  },
+  find: async (name) => (await allOperations()).find((one) => one.name === name),
+}
