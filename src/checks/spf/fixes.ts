@@ -18,13 +18,19 @@ const STRICTNESS: readonly Qualifier[] = ['-', '~', '?']
  * and `-all` as `~all`, so that what receivers take today is not refused at once. Undefined when a fault remains that only the owner can mend.
  */
 export function mended(texts: readonly string[]): string | undefined {
+  const record = meantBy(texts)
+  return record && formatSpf(softened(record))
+}
+
+/** The one record that the owner of some texts meant; undefined when a fault remains. */
+export function meantBy(texts: readonly string[]): SpfRecord | undefined {
   const records: SpfRecord[] = []
   for (const text of texts) {
     const found = mend(text)
     if (!found.ok) return undefined
     records.push(...found.value.records)
   }
-  return formatSpf(softened(records.length === 1 ? records[0]! : merged(records)))
+  return records.length === 1 ? records[0]! : merged(records)
 }
 
 /** The record with `~all` for `-all`; one that names nobody stays as it is. */

@@ -1,6 +1,6 @@
 import type { MailHosts } from '../../mailhosts/mailhosts.ts'
 import type { Finding } from '../check.ts'
-import { mended, softened, tidied } from './fixes.ts'
+import { meantBy, softened, tidied } from './fixes.ts'
 import { mend, type Slip } from './mend/mend.ts'
 import { slipsIn } from './mend/words.ts'
 import type { SpfReading } from './reading.ts'
@@ -27,7 +27,7 @@ const MAX_MODIFIERS = 5
 export function judgeForm(said: Said, root: SpfNode, reading: SpfReading): Finding[] {
   const { record: own } = root
   if (!own) return []
-  const slips = judgeSlips(said)
+  const slips = judgeSlips(said, reading)
   // What was pasted in behind the first record is no term too many.
   const terms = slips.length > 0 ? [] : judgeTerms(said, root, reading)
   return [...judgeLength(said, root, reading), ...slips, ...terms]
@@ -36,7 +36,7 @@ export function judgeForm(said: Said, root: SpfNode, reading: SpfReading): Findi
 /** Slips after which a record can still be read, but not as it was meant. */
 const READABLE: Readonly<Partial<Record<Slip, string>>> = { two_records: 'spf.two_in_one', joined: 'spf.joined_terms' }
 
-function judgeSlips({ domain, evidence }: Said): Finding[] {
+function judgeSlips({ domain, evidence }: Said, reading: SpfReading): Finding[] {
   const meant = mend(evidence)
   const ids = meant.ok ? meant.value.slips.flatMap((slip) => READABLE[slip] ?? []) : []
   if (!meant.ok || ids.length === 0) return []
@@ -44,7 +44,7 @@ function judgeSlips({ domain, evidence }: Said): Finding[] {
     id,
     args: { slips: slipsIn(meant.value) },
     evidence,
-    ...fixOf(domain, mended([evidence])),
+    ...fixOf(domain, offered(meantBy([evidence]), reading)),
   }))
 }
 

@@ -257,6 +257,12 @@ describe('fixes', () => {
       'v=spf1 mx ip4:192.0.2.1 ~all',
     ],
     [
+      'two records in one text, of which the first is in force',
+      own('mx:h0.example', '-all', 'v=spf1', 'ip4:192.0.2.1', '-all'),
+      'spf.two_in_one',
+      'v=spf1 mx:h0.example ip4:192.0.2.1 -all',
+    ],
+    [
       'strings that join without a space',
       { ...own('ip4:192.0.2.1', 'include:b.example-all'), ...B },
       'spf.joined_terms',
@@ -526,6 +532,49 @@ it('reads 9 includes, two levels deep, in one wait more than their depth', async
   const { tree } = await lookupSpf({ resolve, signal: AbortSignal.timeout(10_000) }, NAME)
   expect(tree && lookupsOf(tree)).toBe(10)
   expect(waits()).toBe(3 + 1)
+})
+
+describe('bounds, and one step beyond', () => {
+  const padded = (length: number) => own('-all', `x=${'y'.repeat(length - 'v=spf1 -all x='.length)}`)
+  it('of a record: 8,192 characters', async () => {
+    expect((await judge(padded(8_192))).facts?.reading?.permerrors).toEqual([])
+    expect((await judge(padded(8_193))).facts?.reading?.permerrors).toEqual([{ kind: 'too_long' }])
+  })
+
+  it('of asking terms that are kept: 64, and all are counted', async () => {
+    for (const [count, kept] of [
+      [64, 64],
+      [65, 64],
+      [1_000, 64],
+    ] as const) {
+      const { facts } = await judge(own(...many(count, 'mx'), '-all'))
+      expect([facts?.tree?.terms.length, facts?.reading?.lookups]).toEqual([kept, count])
+    }
+  })
+
+  it('of MX hosts whose addresses are asked: 20 in a tree', async () => {
+    const domains = many(3, 'd#.example')
+    const zone: LabZone = {
+      ...own(...domains.map((name) => `mx:${name}`), '-all'),
+      ...Object.fromEntries(
+        domains.map((name) => [name, { MX: many(7, `h#.${name}`).map((host) => [1, host] as const) }]),
+      ),
+    }
+    const { asked, facts } = await judge(zone)
+    expect(asked.filter((question) => question.startsWith('h')).length).toBe(2 * 20)
+    expect(facts?.reading?.extent.passing.open).toBe(true)
+  })
+
+  it('of what one answer shows', async () => {
+    const answer = presentSpf(await judge({ ...own(...many(30, 'include:i#.example'), '-all') }))
+    expect([answer.includes.length, answer.includes_left_out]).toEqual([20, 10])
+    const shown = presentSpf(await judge({ 'a.example': { TXT: many(12, 'v=spf1 x#=y -all') } }))
+    expect([shown.records.length, shown.records_left_out]).toEqual([10, 2])
+    const wide = presentSpf(await judge(own(...many(21, 'ip4:9.9.#.0/24'), '-all')))
+    expect([wide.passing?.by.length, wide.passing?.by_left_out]).toEqual([20, 1])
+    const modifiers = await judge(own(...many(9, 'x#=y'), '-all'))
+    expect(modifiers.findings.filter(({ id }) => id === 'spf.unknown_modifier')).toHaveLength(5)
+  })
 })
 
 describe('hostile zones end', () => {

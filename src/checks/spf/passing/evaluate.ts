@@ -166,12 +166,16 @@ function cut(
 
 /** One group for each pair of counts. */
 function gathered(groups: readonly Group[]): readonly Group[] {
-  const sets = new Map<string, Group & { set: Interval[] }>()
-  for (const { lookups, voids, set } of groups) {
-    const key = `${lookups} ${voids}`
+  if (groups.length < 2) return groups
+  const sets = new Map<number, Group[]>()
+  for (const group of groups) {
+    const key = group.lookups * (MAX_VOID_LOOKUPS + 1) + group.voids
     const known = sets.get(key)
-    if (known) for (const interval of set) known.set.push(interval)
-    else sets.set(key, { lookups, voids, set: [...set] })
+    if (known) known.push(group)
+    else sets.set(key, [group])
   }
-  return [...sets.values()].map((group) => ({ ...group, set: setOf(group.set) }))
+  return [...sets.values()].map(([one, ...others]) => {
+    const { lookups, voids, set } = one!
+    return { lookups, voids, set: others.length === 0 ? set : setOf([one!, ...others].flatMap((group) => group.set)) }
+  })
 }

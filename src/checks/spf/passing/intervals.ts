@@ -13,15 +13,32 @@ export type Segment = { readonly first: Point; readonly end: Point; readonly ind
 /** All addresses of a family. */
 export const everyone = (family: Family): Intervals => (family === 4 ? [[0, 2 ** 32]] : [[0n, 1n << 128n]])
 
-/** An address as a point; IPv6 is read from its text, many times faster than by way of its bytes. */
+/** An address as a point, read from its text: many times faster than by way of its bytes. */
 export function pointOf(address: Ip): Point {
-  if (familyOf(address) === 4) return bytesOf(address).reduce((sum, byte) => sum * 256 + byte, 0)
+  if (familyOf(address) === 4) return ipv4Point(address)
   if (address.includes('.')) return BigInt(`0x${Buffer.from(bytesOf(address)).toString('hex')}`)
   const [head, tail] = address.split('::').map((half) => (half === '' ? [] : half.split(':')))
   const zeros = tail ? Array<string>(8 - head!.length - tail.length).fill('0') : []
   const groups = [...head!, ...zeros, ...(tail ?? [])]
   return BigInt(`0x${groups.map((group) => group.padStart(4, '0')).join('')}`)
 }
+
+/** Of the one canonical form: four decimal numbers. */
+function ipv4Point(address: string): number {
+  let sum = 0
+  let byte = 0
+  for (let i = 0; i < address.length; i++) {
+    const code = address.charCodeAt(i)
+    if (code !== DOT) byte = byte * 10 + code - ZERO
+    else {
+      sum = sum * 256 + byte
+      byte = 0
+    }
+  }
+  return sum * 256 + byte
+}
+const DOT = '.'.charCodeAt(0)
+const ZERO = '0'.charCodeAt(0)
 
 /** The addresses of a network. */
 export function intervalOf({ base, prefix }: Pick<Cidr, 'base' | 'prefix'>): Interval {
@@ -38,7 +55,7 @@ export function intervalOf({ base, prefix }: Pick<Cidr, 'base' | 'prefix'>): Int
 
 /** The set of intervals in any order that may overlap. */
 export function setOf(intervals: readonly Interval[]): Intervals {
-  const sorted = [...intervals].sort((a, b) => compare(a[0], b[0]))
+  const sorted = isOrdered(intervals) ? intervals : [...intervals].sort((a, b) => compare(a[0], b[0]))
   const set: [Point, Point][] = []
   for (const [first, end] of sorted) {
     const last = set.at(-1)
@@ -47,6 +64,9 @@ export function setOf(intervals: readonly Interval[]): Intervals {
   }
   return set
 }
+
+const isOrdered = (intervals: readonly Interval[]): boolean =>
+  intervals.every(([first], i) => i === 0 || intervals[i - 1]![0] <= first)
 
 export function contains(set: Intervals, point: Point): boolean {
   let low = 0

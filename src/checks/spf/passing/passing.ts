@@ -44,7 +44,7 @@ export function passingOf(root: SpfNode, mostIntervals = MAX_INTERVALS): Passing
     for (const { directive, set } of passed) {
       const text = formatDirective(directive)
       const term = texts.get(text) ?? { text, include: directive.mechanism.kind === 'include', ip4: [], ip6: [] }
-      term[key] = setOf([...term[key], ...set])
+      term[key] = term[key].length === 0 ? set : setOf([...term[key], ...set])
       texts.set(text, term)
     }
   }
