@@ -17,6 +17,11 @@ const own = (record: string): LabZone => ({
 const CLEAN = 'v=DMARC1; p=reject; rua=mailto:r@a.example'
 /** A policy that nobody applied until now, one step lower for receivers of both standards. */
 const SOFT = 'v=DMARC1; p=reject; t=y; rua=mailto:r@a.example; pct=0'
+const ALIASED = (record: string): LabZone => ({
+  'a.example': { MX: [[10, 'm.a.example']] },
+  '_dmarc.a.example': { CNAME: ['a.dmarc.b.example'] },
+  'a.dmarc.b.example': { TXT: [record] },
+})
 const PARKED: LabZone = { 'a.example': { TXT: ['v=spf1 -all'], MX: [[0, '.']] } }
 const external = (record: string): LabZone => ({
   ...own('v=DMARC1; p=reject; rua=mailto:r@b.example'),
@@ -50,6 +55,7 @@ describe('findings: a domain that shows each', () => {
     ],
     ['dmarc.two_records', 'fail', own('v=DMARC1; p=none; v=DMARC1; p=reject')],
     ['dmarc.tag_case', 'pass', own('v=DMARC1; P=reject; rua=mailto:r@a.example')],
+    ['dmarc.alias', 'pass', ALIASED(CLEAN)],
     ['dmarc.rua_unreachable', 'warn', own('v=DMARC1; p=reject; rua=mailto:r@r.a.example')],
     ['dmarc.ignored_value', 'warn', own(`${CLEAN}; adkim=x`)],
     [
@@ -188,6 +194,16 @@ describe('fixes: published, the finding is gone', () => {
     expect(after.findings.map((found) => found.id)).not.toContain(id)
     expect(after.status).not.toBe('fail')
   })
+})
+
+it('no record is offered for an alias, but where it leads to none', async () => {
+  for (const record of ['v=DMARC1; p=none', 'v=DMARC1 p=none']) {
+    const { findings } = await run(ALIASED(record))
+    expect([findings.length > 1, findings.filter(({ fix }) => fix)]).toEqual([true, []])
+  }
+  const wildcard = { '*.a.example': { CNAME: ['b.example'] }, 'b.example': { A: ['45.53.5.1'] } } as const
+  const { findings } = await run({ 'a.example': { MX: [[10, 'm.a.example']] }, ...wildcard })
+  expect(findings.map(({ id, fix }) => [id, fix !== undefined])).toEqual([['dmarc.no_record', true]])
 })
 
 it('a pct below 100 stays in a record that is offered', async () => {

@@ -126,6 +126,13 @@ export const findings = defineFindings({
     repair: 'Add a rua with a mailbox that exists, in a domain that takes mail.',
     reference: 'RFC 9989 §4.7',
   },
+  'dmarc.alias': {
+    severity: 'info',
+    title: 'DMARC record behind an alias',
+    detail: ({ name, target }) =>
+      `${name} is an alias (CNAME) of ${target}. The record is changed there, by whoever keeps that name.`,
+    reference: 'RFC 1034 §3.6.2',
+  },
   'dmarc.inherited': {
     severity: 'info',
     title: 'DMARC policy of a domain above',

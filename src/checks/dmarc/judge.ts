@@ -1,3 +1,4 @@
+import { printable } from '../../base/text.ts'
 import type { Finding, Outcome, Severity } from '../check.ts'
 import { type Applied, type DmarcFacts, discardedSteps } from './facts.ts'
 import { type DmarcFindingId, finding } from './finding.ts'
@@ -18,17 +19,35 @@ import type { Step } from './walk.ts'
 export function judgeDmarc(facts: DmarcFacts, context: Mail): Outcome<DmarcFacts> {
   const discarded = discardedSteps(facts).map(discardedFinding)
   const { applied } = facts
-  const findings = applied
+  const judged = applied
     ? [...discarded, ...appliedFindings(facts, applied, context)]
     : facts.unknown === undefined && discarded.length === 0
       ? nothingFound(facts, context)
       : discarded
+  const findings = [...withoutAliased(facts, judged), ...aliases(facts)]
   if (facts.unknown !== undefined) return { status: 'unknown', reason: facts.unknown, facts, findings }
   // What was thrown away at one name does no harm where another record governs.
-  const counted = applied && !applied.broken ? findings.slice(discarded.length) : findings
+  const counted = applied && !applied.broken ? judged.slice(discarded.length) : judged
   const status = statusOf(counted)
   return { status: status === 'pass' && discarded.length > 0 ? 'warn' : status, facts, findings }
 }
+
+/** Steps whose records stand behind an alias (CNAME): they are changed there, by whoever keeps that name. An alias without a record may be a wildcard's, beside which one can be published. */
+const aliased = ({ walk }: DmarcFacts) =>
+  walk.steps.filter(({ alias, records }) => alias !== undefined && records.length > 0)
+
+function withoutAliased(facts: DmarcFacts, findings: readonly Finding[]): Finding[] {
+  const names = new Set(aliased(facts).map(({ name }) => name))
+  return findings.map((one) => {
+    const { fix, ...rest } = one
+    return fix && names.has(fix.name) ? rest : one
+  })
+}
+
+const aliases = (facts: DmarcFacts): Finding[] =>
+  aliased(facts).map(({ name, alias = '', records }) =>
+    finding('dmarc.alias', { name, target: printable(alias, 255) }, { evidence: records[0] }),
+  )
 
 /** A step whose records are discarded: several at one name, or one that receivers ignore. */
 function discardedFinding(step: Step): Finding {

@@ -44,7 +44,7 @@ async function lookupRecord(ctx: Asking, domain: Domain) {
 const walkAnswer = (answer: Answer<'TXT'> | DnsError): WalkAnswer =>
   answer instanceof DnsError
     ? { kind: 'unknown', reason: answer.message }
-    : { kind: answer.kind, texts: answer.records }
+    : { kind: answer.kind, texts: answer.records, ...(answer.cname.length > 0 ? { alias: answer.cname.at(-1)! } : {}) }
 
 /** RFC 8020: NXDOMAIN for a name is about it and all below; an NXDOMAIN at the end of a CNAME chain is about the chain's target. */
 function existence(answers: readonly (Answer | DnsError)[]): Existence {

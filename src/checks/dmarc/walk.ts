@@ -4,7 +4,12 @@ import { parseDmarc, resemblesDmarc } from './parse.ts'
 
 /** What the DNS said at one name of the walk; `unknown` where there was no answer, with the reason in words. */
 export type WalkAnswer =
-  | { readonly kind: 'found' | 'nodata' | 'nxdomain'; readonly texts: readonly string[] }
+  | {
+      readonly kind: 'found' | 'nodata' | 'nxdomain'
+      readonly texts: readonly string[]
+      /** The name that the texts stand at, where the one that was asked is an alias (CNAME). */
+      readonly alias?: string
+    }
   | { readonly kind: 'unknown'; readonly reason: string }
 
 /** What a step of the walk came to. */
@@ -31,6 +36,8 @@ export type Step = {
   /** How many TXT records at the name have nothing to do with DMARC. */
   readonly others: number
   readonly decision: Decision
+  /** The name that the records stand at, where {@link Step.name} is an alias (CNAME). */
+  readonly alias?: string
 }
 
 /** A record that the walk kept, and where. */
@@ -97,7 +104,8 @@ function oneBelow(domain: string, start: string): string {
 }
 
 function judgeStep(domain: string, answer: WalkAnswer): { readonly step: Step; readonly record?: Found } {
-  const base = { name: `_dmarc.${domain}`, domain, answer: answer.kind }
+  const alias = answer.kind === 'unknown' ? undefined : answer.alias
+  const base = { name: `_dmarc.${domain}`, domain, answer: answer.kind, ...(alias === undefined ? {} : { alias }) }
   if (answer.kind === 'unknown') {
     return { step: { ...base, reason: answer.reason, records: [], count: 0, others: 0, decision: 'unanswered' } }
   }

@@ -51,6 +51,13 @@ export const dmarcShown: readonly Shown[] = [
   faulty('dmarc.separator', 'p=quarantine sp=quarantine'),
   dmarc('dmarc.two_records', [`v=DMARC1; p=none; ${own('dmarc.two_records')}; v=DMARC1; p=reject`], [], FIXED),
   faulty('dmarc.tag_case', 'P=reject', {}),
+  {
+    id: 'dmarc.alias',
+    zone: zoneOf({
+      dmarc: [],
+      more: ['_dmarc CNAME kept', record('kept', `v=DMARC1; p=reject; ${own('dmarc.alias')}`)],
+    }),
+  },
   faulty('dmarc.ignored_value', 'p=reject; adkim=x'),
   faulty('dmarc.limit', `p=reject; ${numbered(110, (n) => `x${n}=1`).join('; ')}`, {}),
   faulty('dmarc.unknown_tags', 'p=reject; foo=bar', {}),
