@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { labStore, labWorld } from '../../test/lab/world.ts'
 import { ip } from '../names/ip.ts'
 import { FetchError } from '../net/fetch.ts'
@@ -24,10 +24,13 @@ const fine = (status = 200): PeerReply => ({ status, body: { ttl_ms: 1 } })
 
 type Answer = PeerReply | 'gone' | 'bug'
 
-/** Joins a node that answers register and heartbeat with `answers` in turn, until they are used up. */
-async function join(answers: readonly Answer[]) {
+/** Joins a node that answers register and heartbeat with `answers` in turn, until they are used up. `random` decides how far a wait is from its mean. */
+async function join(answers: readonly Answer[], random = 0) {
   const world = labWorld()
   const asked: string[] = []
+  const askedAt: number[] = []
+  const logged: string[] = []
+  const said: unknown[] = []
   const stop = new AbortController()
   let turn = 0
   const call: PeerCall = async ({ method, url, body = '', headers }) => {
@@ -37,6 +40,8 @@ async function join(answers: readonly Answer[]) {
     expect(refuteProof(proof, { method, origin, path: pathname, body }, against)).toBeUndefined()
     if (method === 'GET') return list
     asked.push(pathname.slice('/v1/peer/'.length))
+    askedAt.push(Date.now())
+    said.push(JSON.parse(body))
     const answer = answers[turn++]!
     if (turn === answers.length) stop.abort()
     if (answer === 'bug') throw new TypeError('a fault of ours')
@@ -53,12 +58,14 @@ async function join(answers: readonly Answer[]) {
   }
   const peers = peerRegistry({ ...world, store: labStore(), self, secret: SECRET, ttlMs: 30_000, call })
   const load = () => ({ active: 1, capacity: 2 })
-  const { now, log } = world
+  const note = (event: string): void => void logged.push(event)
+  const log = { debug: note, info: note, warn: note, error: note }
+  const { now } = world
   await keepJoined(
-    { url: 'https://a.example', peers, secret: SECRET, call, load, now, log, random: () => 0 },
+    { url: 'https://a.example', peers, secret: SECRET, call, load, now, log, random: () => random },
     stop.signal,
   )
-  return { asked, peers }
+  return { asked, askedAt, logged, said, peers }
 }
 
 it.each<[string, readonly Answer[], readonly string[]]>([
@@ -76,7 +83,57 @@ it.each<[string, readonly Answer[], readonly string[]]>([
   expect((await join(answers)).asked).toEqual(asked)
 })
 
+it('says who it is, and then how busy', async () => {
+  const { said } = await join([fine(201), fine()])
+  const { id, url, addresses } = { id: 'here', url: 'https://here.example', addresses: ['45.53.1.1'] }
+  const capabilities = ['verify', 'check', 'blacklist']
+  expect(said).toEqual([
+    { id, url, name: 'here', addresses, version: '0', capabilities },
+    { id, load: { active: 1, capacity: 2 }, addresses },
+  ])
+})
+
 it('takes up the nodes that the other one knows, but not itself and not what is not in order', async () => {
   const { peers } = await join([fine(201), fine()])
   expect([...(await peers.all()).keys()]).toEqual(['n2'])
+})
+
+afterEach(() => void vi.useRealTimers())
+
+/** What `work` gives, while the fake clock goes on by tenths of a second. */
+async function inFakeTime<T>(work: () => Promise<T>): Promise<T> {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+  let isDone = false
+  const result = work().finally(() => (isDone = true))
+  while (!isDone) {
+    await vi.advanceTimersByTimeAsync(100)
+    await new Promise(setImmediate)
+  }
+  return result
+}
+/** Seconds between the calls, in halves: reading an answer takes a little of the fake time. */
+const waits = (askedAt: readonly number[]) => askedAt.slice(1).map((at, i) => Math.floor((at - askedAt[i]!) / 500) / 2)
+
+const lease = (ttl_ms: number): PeerReply => ({ status: 200, body: { ttl_ms } })
+it.each<[string, readonly Answer[], number, readonly number[]]>([
+  [
+    'a node that is gone: twice as long each time, at most a minute',
+    Array(9).fill('gone'),
+    0.5,
+    [1, 2, 4, 8, 16, 32, 60, 60],
+  ],
+  ['a fifth less', ['gone', 'gone', 'gone'], 0, [0.5, 1.5]],
+  ['a third of the lease', [lease(30_000), lease(30_000), lease(30_000)], 0.5, [10, 10]],
+  ['at most a lease', [lease(6_000), 'gone', 'gone', 'gone', 'gone', 'gone'], 0.5, [2, 1, 2, 4, 6]],
+  ['from the first again', ['gone', 'gone', lease(3_000), 'gone', 'gone'], 0.5, [1, 2, 1, 1]],
+  ['a lease of nothing is a second', [lease(0), lease(0)], 0.5, [0]],
+])('waits for %s', async (_, answers, random, seconds) => {
+  expect(waits((await inFakeTime(() => join(answers, random))).askedAt)).toEqual(seconds)
+})
+
+it('logs what has changed, and not each turn', async () => {
+  const refused: PeerReply = { status: 403, body: { detail: 'no' } }
+  const { logged } = await inFakeTime(() => join(['gone', 'gone', refused, fine(), fine(), 'gone', fine(), fine()]))
+  const failed = 'joining a node failed and will be retried'
+  expect(logged).toEqual([failed, failed, 'joined a node', failed, 'joined a node'])
 })

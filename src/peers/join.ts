@@ -12,7 +12,7 @@ import { proofHeaders } from './registry.ts'
 const CALL_MS = 10_000
 /** The first wait after a failure and the longest, ms. */
 const RETRY_MS = { first: 1_000, most: 60_000 }
-const MAX_ANSWER = 4 * 1024 * 1024
+const MAX_ANSWER = 2 * 1024 * 1024
 
 export type Joining = Pick<World, 'now' | 'random' | 'log'> & {
   /** Origin of the node to register at. */

@@ -133,4 +133,8 @@ it('chooses living peers that can, the least loaded first, none that is full', (
   const peers = new Map([peer('busy', 3), peer('full', 4), peer('gone', 0, T - TTL_MS - 1), peer('idle', 0)])
   expect(choosePeers(peers, 'verify', at(T), () => 0.5).map(({ id }) => id)).toEqual(['idle', 'busy'])
   expect(choosePeers(peers, 'blacklist', at(T), () => 0.5)).toEqual([])
+  // Among equals chance decides.
+  const equals = new Map(['a', 'b', 'c'].map((id) => peer(id, 1)))
+  const chances = [0.5, 0.9, 0.1]
+  expect(choosePeers(equals, 'verify', at(T), () => chances.shift()!).map(({ id }) => id)).toEqual(['c', 'a', 'b'])
 })

@@ -47,7 +47,7 @@ export type PeerRegistry = {
 }
 
 /** Bytes of a node's answer that are read at most. */
-const MAX_ANSWER = 4 * 1024 * 1024
+const MAX_ANSWER = 2 * 1024 * 1024
 
 /** The registry of one node. What it knows is read from the store at the first use. */
 export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
