@@ -33,14 +33,26 @@ export function codingFor(accepted: string | undefined): Coding | undefined {
  * Compresses the text of an answer in one piece, so that a client that reads slowly or not at all holds the compressed bytes and no coder with its window.
  * Streams, short answers and those that have a coding already stay as they are.
  */
-export async function compressed(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
-  if (typeof payload !== 'string' || payload.length < MIN_BYTES || reply.hasHeader('content-encoding')) return payload
+export function compressed(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+  done: (error: Error | null, payload?: unknown) => void,
+): void {
+  if (typeof payload !== 'string' || payload.length < MIN_BYTES || reply.hasHeader('content-encoding')) {
+    done(null, payload)
+    return
+  }
   void reply.header('vary', vary(reply.getHeader('vary')))
   const coding = request.method === 'HEAD' ? undefined : codingFor(request.headers['accept-encoding'])
-  if (!coding) return payload
-  const body = await encode(coding, Buffer.from(payload))
-  void reply.header('content-encoding', coding).removeHeader('content-length')
-  return body
+  if (!coding) {
+    done(null, payload)
+    return
+  }
+  encode(coding, Buffer.from(payload)).then((body) => {
+    void reply.header('content-encoding', coding).removeHeader('content-length')
+    done(null, body)
+  }, done)
 }
 
 /** What an answer depends on, with the coding (RFC 9110 §12.5.5). */

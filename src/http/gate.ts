@@ -16,7 +16,7 @@ const PROBE = 'probe of'
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 export type Gate = {
   /** The hooks of a route that stands for an operation of this scope. */
-  readonly hooks: (operation: Pick<Operation, 'scope' | 'forPeers'>) => {
+  readonly hooks: (operation: Pick<Operation, 'scope' | 'forPeers' | 'path'>) => {
     readonly onRequest: Hook
     readonly preHandler: Hook
   }
@@ -51,7 +51,11 @@ export function gateOf(app: FastifyInstance, options: HttpOptions): Gate {
     done(null, payload)
   })
 
-  async function admit(operation: Pick<Operation, 'scope' | 'forPeers'>, request: FastifyRequest, reply: FastifyReply) {
+  async function admit(
+    operation: Pick<Operation, 'scope' | 'forPeers' | 'path'>,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ) {
     const auth = authorize(operation, request)
     request.caller = auth.by
     request.auth = auth.caller
@@ -62,7 +66,7 @@ export function gateOf(app: FastifyInstance, options: HttpOptions): Gate {
       throw new AppError('overloaded', `${options.maxConcurrency} requests are under way; ask again in a moment`)
     }
     underWay++
-    const ended = watch.begin(request.routeOptions.url ?? '')
+    const ended = watch.begin(operation.path)
     let isOver = false
     request.over = () => {
       if (!isOver) underWay--

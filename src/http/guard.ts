@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { AppError } from '../base/errors.ts'
 import { closedError } from './authorize.ts'
 import { parseHostField } from './caller.ts'
@@ -8,37 +8,91 @@ import type { HttpOptions } from './options.ts'
 /** How the requests of a route are limited: by its own gate, in a larger allowance of their own (`probe`), not at all, or (undefined) like a caller without a key. */
 export type RouteLimit = 'gate' | 'probe' | 'none'
 
+type Route = { readonly config?: FastifyContextConfig; readonly url?: string }
+
+/** What requests pass first. All of it throws AppError, or gives it to `done`. */
+export type Guard = {
+  /** For every request: it must be HTTP that has one reading. A preflight (CORS) is judged as a whole, since it ends here. */
+  readonly everywhere: onRequestHookHandler
+  /** For the requests of a route, by its configuration. */
+  readonly ofRoute: (route: Route) => onRequestHookHandler
+  /** For a request that no route takes. */
+  readonly elsewhere: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+}
+
 /**
- * What every request passes first: it must be HTTP that has one reading, no other site's page may have made it, the service must not be closed for want of
- * keys, and what has no gate of its own is counted against its address. Health passes whatever is the matter. Throws AppError.
+ * No other site's page may have made a request, the service must not be closed for want of keys, and what has no gate of its own is counted against its
+ * address. Health passes whatever is the matter.
  */
-export function guardOf(options: HttpOptions, gate: Pick<Gate, 'stray' | 'probe'>) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    refuseAmbiguous(request, reply)
-    const { limit } = request.routeOptions.config
-    if (limit === 'none') return
-    refuseOtherSites(options, request)
-    const why = limit === 'gate' ? undefined : options.closed?.()
-    if (limit === 'probe') await gate.probe(request, reply)
-    else if (limit === undefined) await gate.stray(request, reply)
+export function guardOf(options: HttpOptions, gate: () => Pick<Gate, 'stray' | 'probe'>): Guard {
+  const ambiguity = ambiguityCheck()
+
+  async function judge({ config }: Route, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    refuseOtherSites(options, request, config?.isPage === true)
+    const why = options.closed?.()
+    await (config?.limit === 'probe' ? gate().probe(request, reply) : gate().stray(request, reply))
     if (why !== undefined) throw closedError()
+  }
+
+  const isPreflight = (request: FastifyRequest): boolean => request.method === 'OPTIONS'
+  const nowhere = { config: { isPage: true } }
+  return {
+    everywhere: (request, reply, done) => {
+      try {
+        ambiguity(request, reply)
+      } catch (error) {
+        done(error as Error)
+        return
+      }
+      if (isPreflight(request)) judge({}, request, reply).then(() => done(), done)
+      else done()
+    },
+    ofRoute: (route) => {
+      const limit = route.config?.limit
+      if (limit === 'none') return (_request, _reply, done) => done()
+      if (limit !== 'gate') return (request, reply, done) => void judge(route, request, reply).then(() => done(), done)
+      return (request, _reply, done) => {
+        try {
+          refuseOtherSites(options, request, false)
+          done()
+        } catch (error) {
+          done(error as Error)
+        }
+      }
+    },
+    elsewhere: async (request, reply) => {
+      if (!isPreflight(request)) await judge(nowhere, request, reply)
+    },
   }
 }
 
 /** Refuses what proxies and this server might read in two ways (RFC 9112 §3.2, §6.1, §11.2). */
-function refuseAmbiguous({ raw, headers, url }: FastifyRequest, reply: FastifyReply): void {
-  const coding = headers['transfer-encoding']
-  if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked') {
-    void reply.header('connection', 'close') // where the body ends is not known
-    throw new AppError('invalid_parameter', 'Transfer-Encoding: chunked is the only coding that is taken')
+function ambiguityCheck(): (request: FastifyRequest, reply: FastifyReply) => void {
+  let lastHost: string | undefined // most requests name the same
+  return ({ raw, headers, url }, reply) => {
+    const coding = headers['transfer-encoding']
+    if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked') {
+      void reply.header('connection', 'close') // where the body ends is not known
+      throw new AppError('invalid_parameter', 'Transfer-Encoding: chunked is the only coding that is taken')
+    }
+    if (hostFields(raw.rawHeaders) > 1)
+      throw new AppError('invalid_parameter', 'the request has more than one Host field')
+    const { host } = headers
+    if (host !== undefined && host !== lastHost && !parseHostField(host))
+      throw new AppError('invalid_parameter', 'the Host of the request is not a host and a port')
+    lastHost = host
+    if (!url.startsWith('/') && url !== '*' && !isFor(url, host))
+      throw new AppError('invalid_parameter', 'the target of the request names another host than its Host field')
   }
-  const hosts = raw.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length
-  if (hosts > 1) throw new AppError('invalid_parameter', 'the request has more than one Host field')
-  const { host } = headers
-  if (host !== undefined && !parseHostField(host))
-    throw new AppError('invalid_parameter', 'the Host of the request is not a host and a port')
-  if (!url.startsWith('/') && url !== '*' && !isFor(url, host))
-    throw new AppError('invalid_parameter', 'the target of the request names another host than its Host field')
+}
+
+function hostFields(rawHeaders: readonly string[]): number {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!
+    if (name.length === 4 && name.toLowerCase() === 'host') count++
+  }
+  return count
 }
 
 /** Whether a target in absolute form (RFC 9112 §3.2.2) is for the host of the Host field. */
@@ -49,14 +103,13 @@ const isFor = (url: string, host: string | undefined): boolean =>
  * Refuses a request that a browser says another site has made (Fetch Metadata, `Sec-Fetch-Site`): an image or a script in a page anywhere would else
  * start work here. Following a link to a page of ours asks nothing by itself and is allowed, and so are the origins of `--cors-origin`.
  */
-function refuseOtherSites({ corsOrigins }: HttpOptions, request: FastifyRequest): void {
+function refuseOtherSites({ corsOrigins }: HttpOptions, request: FastifyRequest, isPage: boolean): void {
   const site = request.headers['sec-fetch-site']
   if (site !== 'cross-site' && site !== 'same-site') return
   const { origin } = request.headers
   if (origin !== undefined && corsOrigins.includes(origin)) return
-  const { url, config } = request.routeOptions
   const isLink = request.headers['sec-fetch-mode'] === 'navigate' && /^(?:GET|HEAD)$/.test(request.method)
-  if (isLink && request.headers['sec-fetch-dest'] === 'document' && (config.isPage || url === undefined)) return
+  if (isLink && request.headers['sec-fetch-dest'] === 'document' && isPage) return
   throw new AppError(
     'forbidden',
     'a page of another site made this request; name its origin by --cors-origin if it may',

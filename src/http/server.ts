@@ -71,7 +71,11 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } },
     hsts: false,
   })
-  app.addHook('onRequest', async (request, reply) => guard(request, reply)) // before CORS, which answers preflights by itself
+  const guard = guardOf(options, () => gate)
+  app.addHook('onRequest', guard.everywhere) // before CORS, which answers preflights by itself
+  app.addHook('onRoute', (route) => {
+    route.onRequest = [guard.ofRoute(route), ...[route.onRequest ?? []].flat()]
+  })
   if (options.corsOrigins.length > 0)
     await app.register(cors, {
       origin: [...options.corsOrigins],
@@ -83,7 +87,6 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
   readJsonBodies(app)
   documentApi(app, options)
   const gate = gateOf(app, options)
-  const guard = guardOf(options, gate)
   app.decorate('underWay', gate.underWay)
   const route = (on: FastifyInstance, operation: Operation): void => {
     on.route({
@@ -104,11 +107,16 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
   })
   const { metrics } = options
   if (metrics)
-    app.get('/metrics', { config: { limit: 'gate' }, ...gate.hooks({ scope: 'read' }) }, async (_request, reply) => {
-      const { contentType, text } = await metrics()
-      return reply.type(contentType).send(text)
-    })
+    app.get(
+      '/metrics',
+      { config: { limit: 'gate' }, ...gate.hooks({ scope: 'read', path: '/metrics' }) },
+      async (_request, reply) => {
+        const { contentType, text } = await metrics()
+        return reply.type(contentType).send(text)
+      },
+    )
   app.setNotFoundHandler(async (request, reply) => {
+    await guard.elsewhere(request, reply)
     throw notFound(options.operations, request, reply)
   })
   return app

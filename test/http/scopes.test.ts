@@ -28,6 +28,17 @@ const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
   'GET /v1/doctor': 'admin',
   'GET /v1/peer/geo': 'read',
   'GET /v1/verify': 'verify',
+  'POST /v1/jobs': 'jobs',
+  'PUT /v1/jobs/{id}/rows': 'jobs',
+  'GET /v1/jobs': 'jobs',
+  'GET /v1/jobs/{id}': 'jobs',
+  'GET /v1/jobs/{id}/events': 'jobs',
+  'GET /v1/jobs/{id}/results': 'jobs',
+  'GET /v1/jobs/{id}/bad-rows': 'jobs',
+  'POST /v1/jobs/{id}/pause': 'jobs',
+  'POST /v1/jobs/{id}/resume': 'jobs',
+  'POST /v1/jobs/{id}/cancel': 'jobs',
+  'DELETE /v1/jobs/{id}': 'jobs',
   'POST /v1/peer/register': 'admin',
   'POST /v1/peer/heartbeat': 'admin',
   'GET /v1/peer/peers': 'admin',
@@ -47,7 +58,7 @@ const app = await labApp(labWorld(), {
 
 /** The status of a call that would do nothing if it is let in: it has a parameter that is not known. */
 async function call(route: string, key: string | undefined, asHeader: 'authorization' | 'x-api-key'): Promise<number> {
-  const [method, path] = route.split(' ') as ['GET' | 'POST', string]
+  const [method, path] = route.split(' ') as ['GET' | 'POST' | 'PUT' | 'DELETE', string]
   const value = asHeader === 'authorization' ? `Bearer ${key}` : String(key)
   const headers = key === undefined ? {} : { [asHeader]: value }
   const url = REQUIRED[route] === 'free' ? path : `${path}?no_such_parameter=1`
