@@ -27,7 +27,8 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'No SPF record',
     detail: ({ domain }) => `${domain} does not say which hosts may send its mail, so anybody can use its name.`,
-    repair: 'Publish the record shown, with a term for every other service that sends mail for the domain.',
+    repair:
+      'Publish the record shown here, or the one that your mail provider gives you, with a term for every other service that sends mail for the domain.',
     reference: 'RFC 7208 §3',
   },
   'spf.no_record_web': {

@@ -251,6 +251,21 @@ describe('fixes', () => {
       'v=spf1 ip4:192.0.2.9 include:b.example ~all',
     ],
     [
+      'what is mended already ends in all',
+      { ...own('ip4:192.0.2.9', 'include:b.example-all'), ...B },
+      'spf.no_all',
+      'v=spf1 ip4:192.0.2.9 include:b.example ~all',
+    ],
+    [
+      'a name that can be mended beside one that cannot',
+      {
+        ...own('include:gone.example', 'a:mail.a.example.a.example', '-all'),
+        'mail.a.example': { A: ['192.0.2.2'] },
+      },
+      'spf.include_without_record',
+      'v=spf1 a:mail.a.example.a.example ~all',
+    ],
+    [
       'two records in one text',
       own('mx', '-all', 'v=spf1', 'ip4:192.0.2.1', '~all'),
       'spf.two_in_one',

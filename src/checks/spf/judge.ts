@@ -30,14 +30,21 @@ export function judgeSpf(facts: SpfFacts, context: Pick<DomainContext, 'role' | 
   return { status: failed ? 'fail' : findings.some(isWeighty) ? 'warn' : 'pass', facts, findings }
 }
 
-/** Findings whose fix mends a term, and those whose fix drops terms that hold nothing. */
+/** Findings whose fix mends a term. */
 const MENDING = ['spf.two_in_one', 'spf.joined_terms', 'spf.doubled_name']
-const DROPPING = ['spf.include_takeover', 'spf.include_without_record', 'spf.too_many_void_lookups']
 
-/** A term that can be mended is not dropped. */
+/** A term that can be mended is not dropped, and nothing is put behind it. */
 function mendingFirst(findings: readonly Finding[]): readonly Finding[] {
   const fix = findings.find((finding) => MENDING.includes(finding.id) && finding.fix)?.fix
-  return fix ? findings.map((finding) => (DROPPING.includes(finding.id) ? { ...finding, fix } : finding)) : findings
+  if (!fix) return findings
+  const words = fix.value.split(' ')
+  return findings.map((finding) => (isMendedToo(finding, words) ? { ...finding, fix } : finding))
+}
+
+/** Whether the mended record takes another finding away. */
+function isMendedToo({ id, args = {} }: Finding, words: readonly string[]): boolean {
+  if (id === 'spf.include_without_record' || id === 'spf.include_takeover') return !words.includes(String(args.term))
+  return id === 'spf.too_many_void_lookups' || (id === 'spf.no_all' && words.some((word) => /^[+\-~?]?all$/.test(word)))
 }
 
 /** Whether exactly one record stands that evaluates without permerror; quality is another matter. False while it is not known. */
