@@ -1,5 +1,6 @@
 import { type DomainCase, domains } from './cases.ts'
 import { serviceFor } from './lab.ts'
+import { steepFixes } from './policies.ts'
 import { broken, type ShownAnswer } from './rules.ts'
 import { runCases } from './run.ts'
 import { harmfulFixes } from './senders.ts'
@@ -23,6 +24,7 @@ runCases('archetypes of domains', cases, async (row) => {
     ...broken(row.expect, answer),
     ...(await ranking(row, answer)),
     ...(await harmfulFixes(row, shared, answer.findings ?? [])),
+    ...(await steepFixes(row, shared, answer.domain_role?.name, answer.findings ?? [])),
   ]
 })
 

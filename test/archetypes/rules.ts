@@ -3,7 +3,11 @@ import { COMPONENTS } from '../../src/report/weights.ts'
 import type { Advice, Expect, Says, Severity, ShownFinding } from './cases.ts'
 
 /** The parts of a `/v1/check` answer that the rules look at; `fields` may name any other. */
-export type ShownAnswer = { readonly score?: number; readonly findings?: readonly ShownFinding[] }
+export type ShownAnswer = {
+  readonly score?: number
+  readonly domain_role?: { readonly name: string }
+  readonly findings?: readonly ShownFinding[]
+}
 
 const RANK: Readonly<Record<Severity, number>> = { info: 0, low: 1, medium: 2, high: 3, critical: 4 }
 
