@@ -21,7 +21,7 @@ export type Asking = {
 /** Bytes of a list's text that are kept. */
 export const MAX_TXT_BYTES = 512
 
-/** Asks for the A records of a name in a list, with one retry inside the deadline. `own_limit`: our own allowance left no room to ask. Never rejects with {@link DnsError}. */
+/** Asks for the A records of a name in a list, with one retry inside the deadline. `own_limit`: the list's allowance did not permit the question in time. Never rejects with {@link DnsError}. */
 export async function askA(list: List, name: string, asking: Asking): Promise<Answer<'A'> | DnsError | 'own_limit'> {
   const first = await attempt(list, name, asking, asking.retry ? asking.first : asking.whole)
   if (!asking.retry || !(first instanceof DnsError) || !AGAIN.has(first.reason) || asking.whole.aborted) return first
@@ -59,7 +59,7 @@ export function cleanText(records: readonly string[], keys: ListKeys): string | 
   return bytes.toString('utf8', 0, end).trim()
 }
 
-/** Reasons after which the same question may well be answered. A server's own word (SERVFAIL, REFUSED) is taken as it is. */
+/** Reasons after which the question is asked again. SERVFAIL and REFUSED are answers of the server and are not. */
 const AGAIN: ReadonlySet<DnsReason> = new Set(['timeout', 'network', 'malformed'])
 
 async function attempt(

@@ -35,7 +35,7 @@ export type LookupOptions = {
 
 export type LookupCtx = Pick<Ctx, 'resolve' | 'store' | 'log' | 'now' | 'random' | 'signal'>
 
-/** The lists with what is remembered about them. One for the life of the program. */
+/** The lists with their cached answers and self-test states. A program makes one. */
 export type Blacklists = {
   readonly set: ListSet
   /**
@@ -72,7 +72,7 @@ export function createBlacklists(options: {
   const share = sharedWork<readonly Entry[], Lookup>()
   const waiting = lists.map(() => 0)
 
-  /** What is known without a question: the list is kept from this address, or its answer is still good. */
+  /** The entry that needs no question: the list is barred or unsupported, or its cached answer is fresh enough. */
   function known(list: List, index: number, address: Ip, maxAgeMs: number): Entry | undefined {
     const family = familyOf(address)
     const state = tests.state(list, family)

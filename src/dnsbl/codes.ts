@@ -29,6 +29,6 @@ export function hasCode(pattern: CodePattern, code: Ip): boolean {
   return code.slice(0, dot) === range[1] && last >= Number(range[2]) && last <= Number(range[3])
 }
 
-/** The row of a table that speaks of `code`. */
+/** The row of a table that describes `code`. */
 export const rowOf = (rows: readonly CodeRow[], code: Ip): CodeRow | undefined =>
   rows.find((row) => hasCode(row.code, code))

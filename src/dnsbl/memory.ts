@@ -29,7 +29,7 @@ export type Memory = {
   readonly counts: readonly Readonly<Record<ListStatus, number>>[]
 }
 
-/** What was answered lately, bounded in addresses, and how each list fares. */
+/** The cached answers, bounded in addresses, and the counters of each list. */
 export function memory(lists: readonly List[], now: () => number): Memory {
   type Slot = { readonly entry: Entry; readonly expiresAtMs: number }
   const addresses = ttlCache<(Slot | undefined)[]>({ maxEntries: MAX_ADDRESSES, now })

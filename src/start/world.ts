@@ -24,19 +24,19 @@ const MAX_QUESTIONS = 5_000
 /** The DNS cache: entries, and bytes in all. */
 const CACHE = { maxEntries: 100_000, maxBytes: 32 * 1024 * 1024 }
 
-/** The real outside and how to let go of it; nothing is opened before the first need. */
+/** The real world with its connections; nothing is opened before it is needed. */
 export type Outside = {
   readonly world: World
   /** The resolver without the cache of answers: for modules that cache by rules of their own. */
   readonly uncached: Resolve
   readonly servers: readonly Server[]
   readonly version: string
-  /** Whether what the service needs is there, asked anew. */
+  /** Whether each dependency of the service is available, asked anew. */
   readonly probes: Deps['probes']
   readonly close: () => Promise<void>
 }
 
-/** `onDns` is told of every question that went to a resolver. */
+/** Opens the world as configured. `onDns` is called for every question to a resolver. */
 export async function openOutside(
   config: Config,
   log: Log,

@@ -95,3 +95,14 @@ it('opens no socket for what is asked of a closed asker', async () => {
   await new Promise((done) => setTimeout(done, 20))
   expect(lab.queries).toEqual([])
 })
+
+it('refuses the 1,025th server that is asked at a time', async () => {
+  const { ask, close } = serverAsker({ allowed: () => true, random: () => 0.5 })
+  const reasons = Array.from({ length: 1_025 }, (_, i) =>
+    ask(ip(`127.1.${i >> 8}.${i & 255}`), 'a.example', 'A', AbortSignal.timeout(5_000)).catch((error) => error.reason),
+  )
+  close() // before anything was sent
+  const seen = await Promise.all(reasons)
+  expect(seen.slice(0, 1_024).every((reason) => reason === 'aborted')).toBe(true)
+  expect(seen[1_024]).toBe('network')
+})
