@@ -444,7 +444,7 @@ it('never shows a key', async () => {
 
 it.each([
   ['escape sequences', '\u001b[31mred\u0007\u009b2J\r\nX: y', '[31mred 2J X: y'],
-  ['HTML', '<script>alert(1)</script>', '<script>alert(1)</script>'], // harmless in JSON; faces escape
+  ['HTML', '<script>alert(1)</script>', '<script>alert(1)</script>'], // harmless in JSON; renderers escape
   ['64 kB', 'é'.repeat(32_768), 'é'.repeat(256)], // 512 bytes, never within a character
   ['reordering', 'a\u202eb', 'a b'],
   ['a lone surrogate', 'a\ud800b', 'a b'],

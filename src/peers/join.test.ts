@@ -17,7 +17,12 @@ const at = (id: string, url: string) => ({ ...PEER, id, url })
 /** What the other node knows: a node, this one, what is no node, and nodes whose URLs carry more than an origin. */
 const KNOWN = [
   ...[PEER, { ...PEER, id: 'here' }, { id: 'odd' }],
-  ...[at('n3', 'https://n3.example/v1/pool'), at('n4', 'https://n4.example/?a='), at('n5', 'https://a:b@n5.example')],
+  ...[
+    at('n6', 'https://here.example'),
+    at('n3', 'https://n3.example/v1/pool'),
+    at('n4', 'https://n4.example/?a='),
+    at('n5', 'https://a:b@n5.example'),
+  ],
 ]
 const list: PeerReply = { status: 200, body: { peers: KNOWN, total: KNOWN.length } }
 const fine = (status = 200): PeerReply => ({ status, body: { ttl_ms: 1 } })
@@ -52,7 +57,7 @@ async function join(answers: readonly Answer[], random = 0) {
     id: 'here',
     url: 'https://here.example',
     name: 'here',
-    region: '',
+    region: 'eu',
     addresses: () => [ip('45.53.1.1')],
     version: '0',
   }
@@ -88,7 +93,7 @@ it('says who it is, and then how busy', async () => {
   const { id, url, addresses } = { id: 'here', url: 'https://here.example', addresses: ['45.53.1.1'] }
   const capabilities = ['verify', 'check', 'blacklist']
   expect(said).toEqual([
-    { id, url, name: 'here', addresses, version: '0', capabilities },
+    { id, url, name: 'here', region: 'eu', addresses, version: '0', capabilities },
     { id, load: { active: 1, capacity: 2 }, addresses },
   ])
 })

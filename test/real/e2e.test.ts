@@ -12,12 +12,12 @@ beforeAll(async () => {
 afterAll(async () => void (await program?.stop()))
 
 type Flags = Readonly<Record<string, string>>
-type Face = readonly [
+type Adapter = readonly [
   name: string,
   ask: (operation: string, place: string, input: string, flags?: Flags) => Promise<unknown>,
 ]
 
-const faces: readonly Face[] = [
+const adapters: readonly Adapter[] = [
   [
     'HTTP',
     async (operation, place, input, flags = {}) => {
@@ -37,7 +37,7 @@ const faces: readonly Face[] = [
   ],
 ]
 
-describe.each(faces)('verify over %s', (_, ask) => {
+describe.each(adapters)('verify over %s', (_, ask) => {
   const verify = (email: string, flags?: Flags) => ask('verify', 'email', email, flags)
   const told = (domain: string) =>
     labDomain(domain).mailboxes.map((row) => ({ ...row, email: `${row.local}@${domain}` }))
@@ -108,7 +108,7 @@ describe.each(faces)('verify over %s', (_, ask) => {
   })
 })
 
-describe.each(faces)('blacklist over %s', (_, ask) => {
+describe.each(adapters)('blacklist over %s', (_, ask) => {
   const results = (listed: readonly string[], address: string) =>
     LISTS.map((list) => ({
       zone: list.zone,
@@ -140,7 +140,7 @@ describe.each(faces)('blacklist over %s', (_, ask) => {
   })
 })
 
-describe.each(faces)('check over %s', (_, ask) => {
+describe.each(adapters)('check over %s', (_, ask) => {
   const check = (domain: string) => ask('check', 'domain', domain)
 
   it('healthy.test has nothing to lose', async () => {
