@@ -16,9 +16,9 @@ export type VerifyInput = {
   readonly timeoutMs?: number
   /** How old a remembered answer may be, ms; 0 asks anew. Default 600,000. */
   readonly maxAgeMs?: number
-  /** In place of 25; for tests that the operator allowed. */
+  /** Instead of 25; for tests that the operator allowed. */
   readonly port?: number
-  /** Part of a list: sessions are left open for a moment and used for the next address there. */
+  /** Part of a list: sessions stay open for a moment and are reused for the next address there. */
   readonly reuse?: boolean
   readonly disposable?: boolean
   readonly free?: boolean
@@ -26,7 +26,7 @@ export type VerifyInput = {
   readonly suggestion?: boolean
 }
 
-/** One try at one address of one mail host. */
+/** One attempt at one address of one mail host. */
 export type Attempt = {
   /** Undefined where no connection came about and the system chose the source. */
   readonly ipUsed: Ip | undefined
@@ -42,7 +42,7 @@ export type Attempt = {
   readonly durationMs: number
 }
 
-/** What the caller asked to know beside the mail server's word. A flag that is off leaves its field empty and is not in `checked`. */
+/** What else the caller asked for. A flag that is off leaves its field empty and is not in `checked`. */
 export type SideData = {
   readonly disposable: boolean
   readonly free: boolean
@@ -54,7 +54,7 @@ export type SideData = {
 
 /** What the mail servers said. */
 export type MailboxAnswer = {
-  /** The address as parsed and printed anew. */
+  /** The address, parsed and formatted. */
   readonly email: string
   readonly result: Result
   readonly reason: Reason
@@ -68,11 +68,11 @@ export type MailboxAnswer = {
   /** "" where nothing answered. */
   readonly mxServer: string
   readonly ipUsed: Ip | ''
-  /** Whether a made-up mailbox is taken too; null: not asked, or the answer tells nothing. */
+  /** Whether a made-up mailbox is accepted too; null: not asked, or the reply tells nothing. */
   readonly catchAll: boolean | null
   /** The address needs SMTPUTF8 (RFC 6531). */
   readonly smtputf8: boolean
-  /** Whether the conversation that decided went over TLS; null where there was none. */
+  /** Whether the decisive dialogue went over TLS; null where there was none. */
   readonly starttls: boolean | null
   readonly tls?: TlsInfo
   readonly provider?: string
@@ -81,7 +81,7 @@ export type MailboxAnswer = {
   /** Hosts that were tried, in order. */
   readonly mxTried: readonly string[]
   readonly attempts: readonly Attempt[]
-  /** Source addresses of the pool that rest toward this provider, and why; at most 20. Undefined is the system's choice. */
+  /** Source addresses of the pool that were not used toward this provider, and why; at most 20. Undefined is the system's choice. */
   readonly skippedSources: readonly { readonly address: Ip | undefined; readonly why: string }[]
   readonly retryAfterMs?: number
   readonly transcript: readonly TranscriptLine[]

@@ -54,7 +54,7 @@ async function lookupHost(ctx: Asker, host: MailHost, input: CheckInput): Promis
     },
     within(HOST_MS, ctx.signal),
   )
-  if (!opened.ok) return { ...named, address, ...unheard(opened) }
+  if (!opened.ok) return { ...named, address, ...ended(opened) }
   const { tls, capabilities, quit } = opened.session
   void quit() // RFC 5321 §4.1.1.10: said, not waited for; it ends by itself after a second and never rejects for what the network does
   if (tls) return { ...named, address, offered: true, tls }
@@ -63,16 +63,16 @@ async function lookupHost(ctx: Asker, host: MailHost, input: CheckInput): Promis
 }
 
 /** A session that ended early: TLS that broke off is the host's; what came before says nothing of its TLS. */
-function unheard({
-  heard,
+function ended({
+  outcome,
   tls,
 }: Exclude<Opened, { readonly ok: true }>): Pick<TlsHost, 'offered' | 'open' | 'tls' | 'reason'> {
-  const said = heard.reply
-    ? `it answered ${heard.reply.code} ${textOf(heard.reply)} to us (${heard.stage})`
-    : `${heard.message} (${heard.stage})`
+  const said = outcome.reply
+    ? `it answered ${outcome.reply.code} ${textOf(outcome.reply)} to us (${outcome.stage})`
+    : `${outcome.message} (${outcome.stage})`
   const reason = printable(said, 300)
   if (tls) return { offered: true, tls }
-  if (heard.stage !== 'starttls') return { offered: null, reason }
-  const broke = !heard.reply && heard.fault !== 'timeout' && heard.fault !== 'aborted'
+  if (outcome.stage !== 'starttls') return { offered: null, reason }
+  const broke = !outcome.reply && outcome.fault !== 'timeout' && outcome.fault !== 'aborted'
   return { offered: true, reason, ...(broke ? {} : { open: true }) }
 }

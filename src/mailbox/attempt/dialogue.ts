@@ -1,8 +1,8 @@
 import { printable } from '../../base/text.ts'
 import { type Email, formatEmail } from '../../names/email.ts'
 import type { Ip } from '../../names/ip.ts'
+import type { StageOutcome } from '../../net/smtp/channel.ts'
 import type { TlsInfo } from '../../net/smtp/dial.ts'
-import type { Heard } from '../../net/smtp/line.ts'
 import { isSuccess, type Reply, type Stage, textOf } from '../../net/smtp/reply.ts'
 import { openSession, type Session, type SessionOptions } from '../../net/smtp/session.ts'
 import type { TranscriptLine } from '../../net/smtp/transcript.ts'
@@ -77,13 +77,13 @@ export async function runDialogue(
     const { session } = opened
     return finish(await askOver(world, identity, plan, session, { begunMs, firstLine: 0 }), session, keepOpen)
   }
-  const { heard, localAddress, tls, transcript } = opened
+  const { outcome, localAddress, tls, transcript } = opened
   const result: DialogueResult = {
     plan,
-    ...judge(heard, plan),
+    ...judge(outcome, plan),
     ...(localAddress !== undefined && { localAddress }),
     ...(tls && { tls }),
-    answered: heard.reply !== undefined || (heard.stage !== 'connect' && heard.stage !== 'banner'),
+    answered: outcome.reply !== undefined || (outcome.stage !== 'connect' && outcome.stage !== 'banner'),
     transcript,
     durationMs: elapsedMs(world, begunMs),
   }
@@ -144,9 +144,9 @@ async function ask(world: World, identity: Identity, plan: DialoguePlan, session
   const batch = wanted && sender !== undefined && limitsFor(plan.provider).probe === 'batch'
   const recipients = batch ? [plan.email, probe] : [plan.email]
   const { mail, rcpt } = await session.transact({ sender, recipients }, world.signal, plan.stageMs)
-  const heard = mail && !(mail.reply && isSuccess('mail', mail.reply)) ? mail : rcpt[0]
-  if (!heard) throw new Error('a transaction gave neither MAIL nor RCPT')
-  const real = judge(heard, plan)
+  const outcome = mail && !(mail.reply && isSuccess('mail', mail.reply)) ? mail : rcpt[0]
+  if (!outcome) throw new Error('a transaction gave neither MAIL nor RCPT')
+  const real = judge(outcome, plan)
   if (real.verdict.reason !== 'mailbox_exists' || !wanted) return real
   if (batch) return { ...real, catchAll: judgeProbe(rcpt[1], plan) }
   if (!session.usable()) return { ...real, catchAll: null }
@@ -160,16 +160,16 @@ const wantsProbe = ({ catchAll, provider }: DialoguePlan): boolean =>
   catchAll === undefined && allowsSecondRcpt(provider) && provider?.tells !== 'nothing'
 
 /** RFC 2920: a recipient without a reply of its own (421, a closed connection) is unknown. */
-const judgeProbe = (heard: Heard | undefined, plan: DialoguePlan): boolean | null =>
-  heard?.reply ? probeResult(heard.reply, judge(heard, plan).verdict.reason) : null
+const judgeProbe = (outcome: StageOutcome | undefined, plan: DialoguePlan): boolean | null =>
+  outcome?.reply ? probeResult(outcome.reply, judge(outcome, plan).verdict.reason) : null
 
-function judge(heard: Heard, plan: DialoguePlan): Judgement {
-  const { stage } = heard
-  if (!heard.reply) {
-    const message = printable(`${plan.host} [${plan.address}], ${WHEN[stage]}: ${heard.message}`, 512)
-    return { stage, verdict: { reason: faultReason(heard), by: 'stage' }, message }
+function judge(outcome: StageOutcome, plan: DialoguePlan): Judgement {
+  const { stage } = outcome
+  if (!outcome.reply) {
+    const message = printable(`${plan.host} [${plan.address}], ${WHEN[stage]}: ${outcome.message}`, 512)
+    return { stage, verdict: { reason: faultReason(outcome), by: 'stage' }, message }
   }
-  const { reply } = heard
+  const { reply } = outcome
   return {
     stage,
     reply,
@@ -191,7 +191,7 @@ const WHEN: Record<Stage, string> = {
 }
 
 /** The reason for a stage that got no reply. */
-function faultReason({ stage, fault }: Heard & { readonly reply?: undefined }): Reason {
+function faultReason({ stage, fault }: StageOutcome & { readonly reply?: undefined }): Reason {
   switch (fault) {
     case 'timeout':
       return stage === 'connect' ? 'connect_timeout' : 'timeout'

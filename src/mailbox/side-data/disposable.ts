@@ -2,7 +2,7 @@ import { registrableDomain } from '../../names/suffix.ts'
 import { disposableLists } from './lists.ts'
 import { POPULAR_DOMAINS } from './popular.ts'
 
-/** On the shipped lists, but no throw-away mail: relays that forward to a lasting mailbox of one person, and providers of real mailboxes. */
+/** On the shipped lists, but not disposable: forwarders to one person's permanent mailbox, and providers of real mailboxes. */
 const REAL = new Set([
   ...POPULAR_DOMAINS,
   ...`duck.com simplelogin.com simplelogin.co simplelogin.fr simplelogin.io slmail.me slmails.com 8shield.net 8alias.com aleeas.com dralias.com silomails.com
@@ -13,10 +13,10 @@ const REAL = new Set([
       tom.com 21cn.com sify.com sdf.org nus.edu.sg test.de gmail.co`.split(/\s+/),
 ])
 
-/** Throw-away domains that stand on neither shipped list. */
+/** Disposable domains that are on neither shipped list. */
 const ALSO_DISPOSABLE = new Set(['dbbd8.club', 'tempmail.lol'])
 
-/** Hosts that take mail for throw-away domains and stand on no list of domains themselves. */
+/** Mail hosts of disposable domains that are on no list of domains themselves. */
 const DISPOSABLE_HOSTS = new Set([
   'mail.tm',
   'mailinator.com',
@@ -42,8 +42,8 @@ const DISPOSABLE_HOSTS = new Set([
 ])
 
 /**
- * Whether a domain is one of throw-away mail: itself or a name above it stands on a shipped list (public suffixes such as `za.com` speak for nobody below
- * them), and no name from it upward is known as real. `domain` in lower case, as A-labels.
+ * Whether a domain is disposable: it or a parent is on a shipped list (public suffixes such as `za.com` do not count for the names below them), and neither
+ * it nor a parent is known as real. `domain` in lower case, as A-labels.
  */
 export function isDisposable(domain: string): boolean {
   const names = upward(domain)
@@ -51,7 +51,7 @@ export function isDisposable(domain: string): boolean {
   return names.some((name) => ALSO_DISPOSABLE.has(name) || disposableLists().some((list) => list.has(name)))
 }
 
-/** Whether mail of a domain goes to a host of throw-away mail. `mxHosts` in any case. */
+/** Whether mail of a domain goes to a disposable mail host. `mxHosts` in any case. */
 export const hasDisposableHost = (mxHosts: readonly string[]): boolean =>
   mxHosts.slice(0, 20).some((host) => {
     const names = upward(host.toLowerCase().replace(/\.$/, ''))
@@ -61,7 +61,7 @@ export const hasDisposableHost = (mxHosts: readonly string[]): boolean =>
     )
   })
 
-/** The name and those above it, down to its registrable domain: at most 10. */
+/** The name and its parents up to its registrable domain: at most 10. */
 function upward(name: string): string[] {
   if (name.length > 253) return []
   const registrable = registrableDomain(name)

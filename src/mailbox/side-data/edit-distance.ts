@@ -1,6 +1,6 @@
 /**
- * How many letters were slipped between two words: insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
- * Gives `limit + 1` as soon as it is sure to be over `limit`. Both at most 64 characters matter: longer ones are over any limit.
+ * The edit distance of two words: insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
+ * Gives `limit + 1` as soon as it is over `limit`. Words of more than 64 characters are over any limit.
  */
 export function editDistance(a: string, b: string, limit: number): number {
   if (a === b) return 0

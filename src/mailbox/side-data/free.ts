@@ -8,7 +8,7 @@ const POPULAR = new Set(POPULAR_DOMAINS)
 export const isFree = (domain: string): boolean =>
   freeDomains().has(domain) || POPULAR.has(domain) || isBrandDomain(domain)
 
-/** Whether a domain is one of a provider that people know by name: never a slip of the pen, never disposable. */
+/** Whether a domain belongs to a well-known provider: it is neither a typo nor disposable. */
 export const isKnownProvider = (domain: string): boolean =>
   POPULAR.has(domain) || commonDomains().has(domain) || isBrandDomain(domain)
 

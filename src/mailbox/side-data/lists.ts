@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module'
 import { once } from '../../base/once.ts'
 
-/** The shipped lists of domains, read at the first question and not at the start of the program. */
+/** The shipped lists of domains, read at first use and not at startup. */
 const require = createRequire(import.meta.url)
 
-/** Domains of throw-away mail, of the list that is kept with care (disposable-email-domains) and the large one (mailchecker). */
+/** Disposable domains: a curated list (disposable-email-domains) and a large one (mailchecker). */
 export const disposableLists: () => readonly ReadonlySet<string>[] = once(() => {
   const careful = require('disposable-email-domains-js') as { disposableEmailBlocklist: () => readonly string[] }
   const large = require('mailchecker') as { blacklist: () => ReadonlySet<string> }

@@ -1,6 +1,6 @@
 /**
- * Domains that many people have their mailbox at, most used first: what a mistyped domain is compared with, and what is never called disposable.
- * Country domains of a brand stand beside it.
+ * Popular mailbox domains, most used first: a mistyped domain is compared with them, and they are never called disposable.
+ * Country domains of a brand are listed with it.
  */
 export const POPULAR_DOMAINS: readonly string[] = `
 gmail.com yahoo.com hotmail.com outlook.com icloud.com aol.com live.com msn.com me.com mac.com googlemail.com
@@ -20,7 +20,7 @@ zoho.com fastmail.com fastmail.fm hushmail.com tutanota.com tuta.io hey.com redi
   .trim()
   .split(/\s+/)
 
-/** Brands under whose name nobody else gives mailboxes: whatever stands behind the dot, this is what was meant. */
+/** Brands that no other provider shares: whatever follows the dot, this domain was meant. */
 export const SOLE_DOMAINS: Readonly<Record<string, string>> = {
   gmail: 'gmail.com',
   googlemail: 'googlemail.com',

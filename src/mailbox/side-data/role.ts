@@ -1,4 +1,4 @@
-/** Local parts that stand for a task and not for a person: RFC 2142, and what is common in the languages of mail. Written without separators. */
+/** Local parts of a role and not of a person: those of RFC 2142, and common ones in several languages. Written without separators. */
 const ROLES = new Set(
   `abuse noc security postmaster hostmaster usenet news webmaster www uucp ftp
   info marketing sales support trouble root admin administrator mailerdaemon maildaemon daemon nobody
@@ -39,7 +39,7 @@ const ROLES = new Set(
 const LONGEST = 64
 
 /**
- * The role that a local part stands for (`support` for `Customer-Support+ticket7` is `customersupport`), or "" for a person's. Case, separators
+ * The role of a local part (`support` for `Customer-Support+ticket7` is `customersupport`), or "" for a person's. Case, separators
  * (`.`, `-`, `_`), sub-addressing (`+tag`, RFC 5233) and a number at the end do not matter.
  */
 export function roleOf(local: string): string {

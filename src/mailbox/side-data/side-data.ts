@@ -15,8 +15,8 @@ const SUGGESTION_MS = 3_000
 const NOTHING: SideData = { disposable: false, free: false, isRole: false, role: '', suggestion: '', checked: [] }
 
 /**
- * Begins what needs the network and gives the rest once the mail hosts are known. Only what was asked for is looked at and named in `checked`;
- * an address that is not one has none of it.
+ * Starts what needs the network; the returned function gives the rest once the mail hosts are known. Only what was asked for is computed and named in
+ * `checked`; an invalid address has none of it.
  */
 export function sideData(
   ctx: Asker,
@@ -43,7 +43,7 @@ export function sideData(
   }
 }
 
-/** The domain that was probably meant, or "": a suggestion takes mail, and one of which that cannot be found out within `ms` (3 s) is none. */
+/** The domain that was probably meant, or "": a suggestion must take mail, and that must be known within `ms` (3 s). */
 export async function suggestionFor(ctx: Asker, domain: string, ms = SUGGESTION_MS): Promise<string> {
   const suggested = suggestDomain(domain)
   if (suggested === '') return ''

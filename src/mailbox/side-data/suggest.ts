@@ -4,7 +4,7 @@ import { isKnownProvider } from './free.ts'
 import { freeDomains } from './lists.ts'
 import { BRAND_FAMILIES, POPULAR_DOMAINS, SOLE_DOMAINS } from './popular.ts'
 
-/** Endings that a mistyped one is compared with, where the ending exists nowhere. */
+/** Suffixes that an unknown one is compared with. */
 const ENDINGS = [
   'com',
   'net',
@@ -28,8 +28,8 @@ const ENDINGS = [
 ]
 
 /**
- * The domain that was probably meant, or "" when there is nothing to suggest: a popular domain within one or two slips of the pen, or the same name with an
- * ending that exists. Never for a domain that is a known provider itself. `domain` in lower case; whether the suggestion takes mail is not asked here.
+ * The domain that was probably meant, or "" when there is nothing to suggest: a popular domain within one or two typing errors, or the same name with a
+ * suffix that exists. Never for a domain of a known provider. `domain` in lower case; whether the suggestion takes mail is not checked here.
  */
 export function suggestDomain(domain: string): string {
   if (domain.length > 100 || isKnownProvider(domain)) return ''

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type LabServer, labDial } from '../../../test/lab/dial.ts'
 import { email } from '../../names/email.ts'
 import { ip } from '../../names/ip.ts'
-import type { Heard } from './line.ts'
+import type { StageOutcome } from './channel.ts'
 import { type Opened, openSession, type Session } from './session.ts'
 
 const A = email('a@x.example')
@@ -24,12 +24,12 @@ async function open(server: LabServer, startTls = true): Promise<{ opened: Opene
   )
   return { opened, lab }
 }
-const said = (heard: Heard | undefined): string =>
-  heard ? `${heard.stage} ${heard.reply ? heard.reply.code : heard.fault}` : 'unknown'
+const said = (outcome: StageOutcome | undefined): string =>
+  outcome ? `${outcome.stage} ${outcome.reply ? outcome.reply.code : outcome.fault}` : 'unknown'
 
 async function session(server: LabServer): Promise<{ session: Session; received: string[]; open: () => number }> {
   const { opened, lab } = await open(server)
-  if (!opened.ok) throw new Error(said(opened.heard))
+  if (!opened.ok) throw new Error(said(opened.outcome))
   lab.received.length = 0
   return { session: opened.session, received: lab.received, open: lab.open }
 }
@@ -119,7 +119,7 @@ describe('the greeting', () => {
     ['a reply that nothing asked for', { ehlo: '250 lab\n550 5.1.1 no such user' }, 'open', ['EHLO us.example']],
   ])('%s', async (_, server, expected, received) => {
     const { opened, lab } = await open(server)
-    expect([opened.ok ? 'open' : said(opened.heard), lab.received]).toEqual([expected, received])
+    expect([opened.ok ? 'open' : said(opened.outcome), lab.received]).toEqual([expected, received])
     if (opened.ok) await opened.session.quit()
     expect(lab.open()).toBe(0)
   })
@@ -139,7 +139,7 @@ describe('the greeting', () => {
     )
     setTimeout(() => caller.abort(), 5)
     const opened = await opening
-    expect([opened.ok, opened.ok ? '' : said(opened.heard), lab.open()]).toEqual([false, 'banner aborted', 0])
+    expect([opened.ok, opened.ok ? '' : said(opened.outcome), lab.open()]).toEqual([false, 'banner aborted', 0])
   })
 })
 

@@ -1,9 +1,9 @@
 import type { Ip } from '../../names/ip.ts'
+import { type Channel, faultOf, type StageOutcome } from './channel.ts'
 import { type Capabilities, QUIT } from './commands.ts'
 import type { Connection, Dial, Target, TlsInfo } from './dial.ts'
 import { type Greeted, greet } from './greeting.ts'
 import { lifetimeOf, type TimeLimit } from './lifetime.ts'
-import { faultOf, type Heard, type Line } from './line.ts'
 import type { Stage } from './reply.ts'
 import { type Transacted, type Transaction, transact } from './transaction.ts'
 import { type Transcript, type TranscriptLine, transcript } from './transcript.ts'
@@ -28,7 +28,7 @@ export type Session = {
   readonly esmtp: boolean
   readonly capabilities: Capabilities
   readonly tls?: TlsInfo
-  /** The connection stands, and no 421 was heard (RFC 5321 §3.8). */
+  /** The connection stands, and no 421 was received (RFC 5321 §3.8). */
   readonly usable: () => boolean
   /** Asks about recipients (RFC 5321 §3.3); never DATA. Does not reject for what the server does. `stageMs`: in place of the session's own limits. */
   readonly transact: (
@@ -37,7 +37,7 @@ export type Session = {
     stageMs?: SessionOptions['stageMs'],
   ) => Promise<Transacted>
   readonly transcript: () => readonly TranscriptLine[]
-  /** Says QUIT, waits for no answer, and closes. A fault changes nothing. */
+  /** Sends QUIT, waits for no reply, and closes. A fault changes nothing. */
   readonly quit: () => Promise<void>
 }
 
@@ -45,7 +45,7 @@ export type Opened =
   | { readonly ok: true; readonly session: Session }
   | {
       readonly ok: false
-      readonly heard: Heard
+      readonly outcome: StageOutcome
       readonly localAddress?: Ip
       readonly heloName?: string
       readonly tls?: TlsInfo
@@ -53,8 +53,8 @@ export type Opened =
     }
 
 /**
- * Opens a conversation: dial, banner, EHLO with HELO as fallback, STARTTLS where offered and EHLO again (RFC 5321 §3.1, §3.2, RFC 3207).
- * What the server or the network does is data; `signal` ends it. Each stage has its own share of time.
+ * Opens a session: dial, banner, EHLO with HELO as fallback, STARTTLS where offered and EHLO again (RFC 5321 §3.1, §3.2, RFC 3207).
+ * What the server or the network does is data; `signal` ends it. Each stage has its own time limit.
  */
 export async function openSession(
   world: { readonly dial: Dial; readonly now: () => number },
@@ -68,19 +68,19 @@ export async function openSession(
   try {
     connection = await world.dial(options.target, lifetime.signal)
   } catch (error) {
-    return { ok: false, heard: faultOf('connect', error), transcript: log.lines() }
+    return { ok: false, outcome: faultOf('connect', error), transcript: log.lines() }
   } finally {
     release()
   }
   log.add('note', `connected to ${options.target.address} port ${options.target.port} from ${connection.localAddress}`)
-  const line: Line = { lifetime, wire: wireOver(connection, log), stageMs: options.stageMs }
-  const greeted = await greet({ line, connection, log, options, signal })
-  if (!greeted.heard) return { ok: true, session: sessionOver({ line, connection, log, greeted }) }
+  const channel: Channel = { lifetime, wire: wireOver(connection, log), stageMs: options.stageMs }
+  const greeted = await greet({ channel, connection, log, options, signal })
+  if (!greeted.outcome) return { ok: true, session: sessionOver({ channel, connection, log, greeted }) }
   connection.close()
-  const { heard, heloName, tls } = greeted
+  const { outcome, heloName, tls } = greeted
   return {
     ok: false,
-    heard,
+    outcome,
     localAddress: connection.localAddress,
     ...(heloName !== undefined && { heloName }),
     ...(tls && { tls }),
@@ -89,15 +89,15 @@ export async function openSession(
 }
 
 function sessionOver(parts: {
-  readonly line: Line
+  readonly channel: Channel
   readonly connection: Connection
   readonly log: Transcript
   readonly greeted: Greeted
 }): Session {
-  const { line, connection, log, greeted } = parts
+  const { channel, connection, log, greeted } = parts
   let usable = true
-  const note = (heard: Heard | undefined): void => {
-    if (heard && (!heard.reply || heard.reply.code === 421)) usable = false
+  const note = (outcome: StageOutcome | undefined): void => {
+    if (outcome && (!outcome.reply || outcome.reply.code === 421)) usable = false
   }
   let fresh = true
   return {
@@ -107,21 +107,21 @@ function sessionOver(parts: {
     capabilities: greeted.capabilities ?? new Map(),
     ...(greeted.tls && { tls: greeted.tls }),
     usable: () => usable,
-    transact: async (transaction, signal, stageMs = line.stageMs) => {
+    transact: async (transaction, signal, stageMs = channel.stageMs) => {
       const pipelining = greeted.capabilities?.has('PIPELINING') === true
       const smtputf8 = greeted.capabilities?.has('SMTPUTF8') === true
-      const done = await transact({ ...line, stageMs }, transaction, { pipelining, smtputf8, reset: !fresh }, signal)
+      const done = await transact({ ...channel, stageMs }, transaction, { pipelining, smtputf8, reset: !fresh }, signal)
       fresh = false
       note(done.mail)
-      for (const heard of done.rcpt) note(heard)
+      for (const outcome of done.rcpt) note(outcome)
       if (!usable) connection.close()
       return done
     },
     transcript: log.lines,
     quit: async () => {
-      const release = line.lifetime.bound(1_000)
+      const release = channel.lifetime.bound(1_000)
       try {
-        if (usable) await line.wire.send([QUIT])
+        if (usable) await channel.wire.send([QUIT])
         connection.finish()
       } catch (error) {
         faultOf('quit', error) // rethrows what is no fault of the conversation

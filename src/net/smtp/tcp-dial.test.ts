@@ -171,7 +171,7 @@ describe('a hostile server', () => {
   ])('that %s', async (_, act, expected) => {
     const { port } = await serve(act)
     const opened = await openSession({ dial, now: () => 0 }, options(port), AbortSignal.timeout(2_000))
-    expect(opened.ok ? 'open' : `${opened.heard.stage} ${opened.heard.fault}`).toMatch(new RegExp(`${expected}$`))
+    expect(opened.ok ? 'open' : `${opened.outcome.stage} ${opened.outcome.fault}`).toMatch(new RegExp(`${expected}$`))
     await quiet()
     expect(sockets.size).toBe(0)
   })
@@ -202,7 +202,7 @@ describe('against smtp-server', () => {
     })
     const signal = AbortSignal.timeout(5_000)
     const opened = await openSession({ dial, now: () => 0 }, options(port, 2_000), signal)
-    if (!opened.ok) throw new Error(JSON.stringify(opened.heard))
+    if (!opened.ok) throw new Error(JSON.stringify(opened.outcome))
     const { tls, capabilities } = opened.session
     expect([tls?.protocol, tls?.trusted, tls?.chain.length, capabilities.has('STARTTLS')]).toEqual([
       'TLSv1.3',

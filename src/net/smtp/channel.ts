@@ -7,24 +7,29 @@ import { ClosedError, ProtocolError, type Wire } from './wire.ts'
 /** Why a stage ended without a reply. */
 export type FaultReason = DialReason | 'protocol_error'
 
-/** What a stage of the conversation came to: the server's reply, or the fault that took its place. */
-export type Heard =
+/** The outcome of one stage of a session: the server's reply, or the fault in its place. */
+export type StageOutcome =
   | { readonly stage: Stage; readonly reply: Reply; readonly fault?: undefined }
   | { readonly stage: Stage; readonly fault: FaultReason; readonly message: string; readonly reply?: undefined }
 
-/** The parts of an open session that its steps share. */
-export type Line = {
+/** An open connection with its time limits. */
+export type Channel = {
   readonly lifetime: Lifetime
   readonly wire: Wire
   readonly stageMs: (stage: Stage) => TimeLimit
 }
 
-/** Sends one command and hears its reply. */
-export async function say(line: Line, stage: Stage, command: Command, signal: AbortSignal): Promise<Heard> {
-  const release = line.lifetime.bound(line.stageMs(stage), signal)
+/** Sends one command and reads its reply. */
+export async function sendCommand(
+  channel: Channel,
+  stage: Stage,
+  command: Command,
+  signal: AbortSignal,
+): Promise<StageOutcome> {
+  const release = channel.lifetime.bound(channel.stageMs(stage), signal)
   try {
-    await line.wire.send([command])
-    return { stage, reply: await line.wire.next() }
+    await channel.wire.send([command])
+    return { stage, reply: await channel.wire.next() }
   } catch (error) {
     return faultOf(stage, error)
   } finally {
@@ -32,11 +37,11 @@ export async function say(line: Line, stage: Stage, command: Command, signal: Ab
   }
 }
 
-/** Hears the next reply. */
-export async function hear(line: Line, stage: Stage, signal: AbortSignal): Promise<Heard> {
-  const release = line.lifetime.bound(line.stageMs(stage), signal)
+/** Reads the next reply. */
+export async function readReply(channel: Channel, stage: Stage, signal: AbortSignal): Promise<StageOutcome> {
+  const release = channel.lifetime.bound(channel.stageMs(stage), signal)
   try {
-    return { stage, reply: await line.wire.next() }
+    return { stage, reply: await channel.wire.next() }
   } catch (error) {
     return faultOf(stage, error)
   } finally {
@@ -44,8 +49,8 @@ export async function hear(line: Line, stage: Stage, signal: AbortSignal): Promi
   }
 }
 
-/** What a known fault means as data; anything else is a bug and goes up. */
-export function faultOf(stage: Stage, error: unknown): Heard & { readonly reply?: undefined } {
+/** A known fault as data; anything else is a bug and is thrown on. */
+export function faultOf(stage: Stage, error: unknown): StageOutcome & { readonly reply?: undefined } {
   if (error instanceof DialError) return { stage, fault: error.reason, message: error.message }
   if (error instanceof ProtocolError) return { stage, fault: 'protocol_error', message: error.message }
   if (error instanceof ClosedError) return { stage, fault: 'connection_lost', message: error.message }
