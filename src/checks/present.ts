@@ -2,7 +2,7 @@ import type { FindingAnswer } from '../answers/finding.ts'
 import { printable } from '../base/text.ts'
 import type { Check, Finding, FindingTable, Outcome, OwnFields, Severity } from './check.ts'
 import * as registry from './registry.ts'
-import type { CheckKey, Outcomes } from './run.ts'
+import { CHECK_KEYS, type Outcomes } from './run.ts'
 
 const RANK: Record<Severity, number> = { critical: 0, high: 1, medium: 2, low: 3, info: 4 }
 /** Evidence is text from outside: characters that are shown of it. */
@@ -27,10 +27,9 @@ export function presentFinding(table: FindingTable, finding: Finding): FindingAn
 
 /** The findings of all checks, the most severe first, else in the order of the registry. */
 export function presentFindings(outcomes: Outcomes): FindingAnswer[] {
-  const keys = Object.keys(registry) as CheckKey[]
-  return keys
-    .flatMap((key) => (outcomes[key]?.findings ?? []).map((finding) => presentFinding(registry[key].table, finding)))
-    .sort((a, b) => RANK[a.severity] - RANK[b.severity])
+  return CHECK_KEYS.flatMap((key) =>
+    (outcomes[key]?.findings ?? []).map((finding) => presentFinding(registry[key].table, finding)),
+  ).sort((a, b) => RANK[a.severity] - RANK[b.severity])
 }
 
 /** One check's object: its own fields, then `status`, and `reason` when it is unknown or does not apply (or the check gives one itself). */

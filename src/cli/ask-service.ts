@@ -1,7 +1,8 @@
 import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
 import { isJsonRecord, type JsonRecord } from '../base/json.ts'
 import { printable } from '../base/text.ts'
-import { type Given, type Operation, streaming, type TextStream, type Upload } from '../operations/operation.ts'
+import { type Given, streaming, type TextStream } from '../operations/given.ts'
+import type { Operation, Upload } from '../operations/operation.ts'
 import { fillPath } from '../operations/path.ts'
 import { proofHeaders } from '../peers/registry.ts'
 

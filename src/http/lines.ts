@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import type { TextStream } from '../operations/operation.ts'
+import type { TextStream } from '../operations/given.ts'
 
 /** Sends objects as they come, one line of JSON each. A fault on the way ends the connection, so that what was sent cannot be taken for the whole. */
 export function sendLines(reply: FastifyReply, objects: AsyncIterable<object>): FastifyReply {

@@ -3,7 +3,7 @@ import { reportDocument } from '../report/render/document.ts'
 import { formatHtml } from '../report/render/html.ts'
 import { formatMarkdown } from '../report/render/markdown.ts'
 import { CONTENT_SECURITY_POLICY } from '../report/render/style.ts'
-import type { Document } from './operation.ts'
+import type { Document } from './given.ts'
 import { choiceParam } from './params.ts'
 
 /** The forms of a check or a report beside JSON: one page that stands by itself, and Markdown. */

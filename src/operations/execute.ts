@@ -1,7 +1,8 @@
 import { within } from '../base/deadline.ts'
 import { AppError, type ErrorCode } from '../base/errors.ts'
 import type { World } from '../world.ts'
-import type { Call, Caller, Given, Operation, Provide, Question, Raw, Upload } from './operation.ts'
+import type { Given } from './given.ts'
+import type { Call, Caller, Operation, Provide, Question, Raw, Upload } from './operation.ts'
 
 /** What operations are run on. */
 export type Service = {

@@ -1,20 +1,17 @@
 import type { z } from 'zod'
 import type { AnswerOf } from '../answers/answer.ts'
-import { boundAnswer } from '../answers/bound-answer.ts'
-import { readOpen, readStrict } from '../answers/read-answer.ts'
+import { readOpen } from '../answers/read-answer.ts'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import type { Scope } from '../store/key-file.ts'
 import type { Ctx } from '../world.ts'
 import type { DepName, Deps } from './deps.ts'
+import { type Answering, type Given, given, streaming, type TextStream } from './given.ts'
 import type { InputOf, Param, Params } from './param.ts'
 import type { PathParams } from './path.ts'
 import { readInput, schemaOf } from './read-input.ts'
 import type { Vantage } from './vantage.ts'
 
 export type { Scope } from '../store/key-file.ts'
-
-/** What the command line makes of an answer: good (exit status 0), bad (1) or not to be told (3). */
-export type Verdict = 'good' | 'bad' | 'unclear'
 
 /** Who asks, as far as an operation may care. */
 export type Caller = {
@@ -35,21 +32,6 @@ export type Reply<A> = { readonly status: 200 | 201 | 202 | 503; readonly answer
 export const ok = <A>(answer: A): Reply<A> => ({ status: 200, answer })
 /** An answer that is sent as it is made, in place of one JSON value: it has no end that memory must hold. */
 export type Streamed = { readonly status: 200; readonly stream: TextStream }
-export type TextStream = { readonly contentType: string; readonly text: AsyncIterable<string> }
-
-/** A form of an answer beside JSON. */
-export type Document<A> = {
-  readonly contentType: string
-  /** Header fields that its HTTP answer has beside the usual ones, or in their place. */
-  readonly headers?: Readonly<Record<string, string>>
-  readonly render: (answer: A, about: About) => string
-}
-/** `version` is the program's. */
-export type About = { readonly version: string }
-export type Rendered = Pick<Document<never>, 'contentType' | 'headers'> & { readonly text: string }
-
-/** A score that `--min-score` is held against: `least` and `most` are its worst and best reading where something could not be found out. */
-export type ScoreRange = { readonly score: number; readonly least: number; readonly most: number }
 
 /** What is said of an operation, whatever its input and answer. */
 export type OperationFacts = {
@@ -81,34 +63,19 @@ export type OperationFacts = {
 }
 
 /** An operation as its module writes it. */
-export type Definition<
-  Path extends string,
-  P extends Params,
-  S extends z.ZodType,
-  D extends DepName,
-> = OperationFacts & {
-  /** `{name}` in it is a parameter. */
-  readonly path: Path
-  readonly params: P
-  /** The wire schema of its answer (src/answers). */
-  readonly answer: S
-  /** The parts of {@link Deps} that `run` receives. */
-  readonly uses: readonly D[]
-  readonly run: (ctx: Call, deps: Pick<Deps, D>, input: InputOf<P>) => Promise<Reply<AnswerOf<S>>>
-  /** Where the answer is many of a kind: each as it comes, one line each over HTTP. `run` gives them all in one. */
-  readonly lines?: Lines<P, S, D>
-  readonly verdict?: (answer: AnswerOf<S>) => Verdict
-  /** How far work in the background has come. */
-  readonly progress?: (answer: AnswerOf<S>) => Progress
-  readonly score?: (answer: AnswerOf<S>) => ScoreRange
-  /** Other forms of the answer, by the `format` parameter and `--format`. */
-  readonly documents?: Readonly<Record<string, Document<AnswerOf<S>>>>
-  /** How other nodes are asked the same, where the input has a `vantage`. */
-  readonly vantage?: Vantage<InputOf<P>, AnswerOf<S>>
-}
-
-/** Work in the background: what to ask about it, a line that says how far it is, and whether it has ended. */
-export type Progress = { readonly raw: Raw; readonly line: string; readonly hasEnded: boolean }
+export type Definition<Path extends string, P extends Params, S extends z.ZodType, D extends DepName> = OperationFacts &
+  Answering<S> & {
+    /** `{name}` in it is a parameter. */
+    readonly path: Path
+    readonly params: P
+    /** The parts of {@link Deps} that `run` receives. */
+    readonly uses: readonly D[]
+    readonly run: (ctx: Call, deps: Pick<Deps, D>, input: InputOf<P>) => Promise<Reply<AnswerOf<S>>>
+    /** Where the answer is many of a kind: each as it comes, one line each over HTTP. `run` gives them all in one. */
+    readonly lines?: Lines<P, S, D>
+    /** How other nodes are asked the same, where the input has a `vantage`. */
+    readonly vantage?: Vantage<InputOf<P>, AnswerOf<S>>
+  }
 
 export type Lines<P extends Params, S extends z.ZodType, D extends DepName> = {
   /** The schema of one line. */
@@ -153,23 +120,6 @@ export type Question = {
   readonly lines: (ctx: Call, provide: Provide) => Promise<AsyncIterable<object>>
 }
 
-/** An answer with what can be made of it. */
-export type Given = {
-  readonly status: number
-  /** Within 1 MiB of JSON (answers/bound-answer.ts); the verdict and the lines are those of the whole. */
-  readonly answer: unknown
-  /** Text to send as it comes, in place of the answer. */
-  readonly stream?: TextStream
-  /** The answer as lines, where it comes in lines. */
-  readonly lines: () => readonly object[] | undefined
-  /** A problem where the answer is not as its schema says (strictly). */
-  readonly check: () => string | undefined
-  readonly verdict: (minScore?: number) => Verdict
-  readonly progress: () => Progress | undefined
-  /** The answer as one of the operation's documents; undefined where it has none of that name. */
-  readonly document: (format: string, about: About) => Rendered | undefined
-}
-
 /** An operation with its types, for the module that defines it and for tests. */
 export type Defined<P extends Params, S extends z.ZodType, D extends DepName> = Operation & {
   readonly params: P
@@ -184,7 +134,7 @@ export function defineOperation<
   S extends z.ZodType,
   const D extends DepName,
 >(definition: Definition<Path, P, S, D> & { readonly params: Record<PathParams<Path>, Param> }): Defined<P, S, D> {
-  const { params, answer: schema, lines, documents = {}, uses, vantage: _vantage, ...facts } = definition
+  const { params, answer: schema, lines, documents = {}, uses: _uses, vantage: _vantage, ...facts } = definition
   const input = schemaOf<P>(params)
   const read = (raw: Raw): InputOf<P> => readInput<P>(params, input, raw)
   return {
@@ -196,26 +146,31 @@ export function defineOperation<
     documentTypes: Object.values(documents).map(({ contentType }) => contentType),
     hasScore: definition.score !== undefined,
     read,
-    ask: (raw) => {
-      const asked = read(raw)
-      const [timeout, format]: unknown[] = [Reflect.get(asked, 'timeout'), Reflect.get(asked, 'format')]
-      return {
-        deadlineMs: (typeof timeout === 'number' ? timeout : definition.deadlineMs) + (definition.graceMs ?? 0),
-        format: typeof format === 'string' ? format : 'json',
-        run: async (ctx, provide) => {
-          const reply = await answerOf<P, S, D>(definition, asked, ctx, provide)
-          return 'stream' in reply ? streaming(reply) : given<P, S, D>(definition, reply.status, reply.answer)
-        },
-        lines: async (ctx, provide) => {
-          if (!lines) throw new Error(`${definition.name} has no lines`)
-          return lines.run(ctx, await provide(uses), asked)
-        },
-      }
-    },
+    ask: (raw) => questionOf<P, S, D>(definition, read(raw)),
     receive: (value) => {
       if (lines && !Array.isArray(value)) return problem('it is no list of lines')
       const answer = readOpen(schema, lines && Array.isArray(value) ? lines.join(value) : value)
-      return answer.ok ? parsed(given<P, S, D>(definition, 200, answer.value)) : answer
+      return answer.ok ? parsed(given<S>(definition, 200, answer.value)) : answer
+    },
+  }
+}
+
+function questionOf<P extends Params, S extends z.ZodType, D extends DepName>(
+  definition: Definition<string, P, S, D>,
+  input: InputOf<P>,
+): Question {
+  const { name, deadlineMs, graceMs = 0, lines, uses } = definition
+  const [timeout, format]: unknown[] = [Reflect.get(input, 'timeout'), Reflect.get(input, 'format')]
+  return {
+    deadlineMs: (typeof timeout === 'number' ? timeout : deadlineMs) + graceMs,
+    format: typeof format === 'string' ? format : 'json',
+    run: async (ctx, provide) => {
+      const reply = await answerOf<P, S, D>(definition, input, ctx, provide)
+      return 'stream' in reply ? streaming(reply) : given<S>(definition, reply.status, reply.answer)
+    },
+    lines: async (ctx, provide) => {
+      if (!lines) throw new Error(`${name} has no lines`)
+      return lines.run(ctx, await provide(uses), input)
     },
   }
 }
@@ -239,46 +194,4 @@ async function answerOf<P extends Params, S extends z.ZodType, D extends DepName
 function whole<A>(reply: Reply<A>): A {
   if ('answer' in reply) return reply.answer
   throw new Error('an answer that other nodes give too is no stream')
-}
-
-/** An answer that is a stream. */
-export const streaming = ({ status, stream }: Streamed): Given => ({
-  status,
-  stream,
-  answer: undefined,
-  lines: () => undefined,
-  check: () => undefined,
-  verdict: () => 'good',
-  progress: () => undefined,
-  document: () => undefined,
-})
-
-const given = <P extends Params, S extends z.ZodType, D extends DepName>(
-  { answer: schema, lines, verdict, score, progress, documents }: Definition<string, P, S, D>,
-  status: number,
-  answer: AnswerOf<S>,
-  bound: AnswerOf<S> = boundAnswer(answer),
-): Given => ({
-  status,
-  answer: bound,
-  lines: () => lines?.of(answer),
-  check: () => {
-    const read = readStrict(schema, JSON.parse(JSON.stringify(bound)))
-    return read.ok ? undefined : read.problem
-  },
-  verdict: (minScore) =>
-    minScore !== undefined && score ? scoreVerdict(score(answer), minScore) : (verdict?.(answer) ?? 'good'),
-  progress: () => progress?.(answer),
-  document: (format, about) => {
-    const document = documents && Object.hasOwn(documents, format) ? documents[format] : undefined
-    if (!document) return undefined
-    const { contentType, headers } = document
-    return { contentType, ...(headers && { headers }), text: document.render(bound, about) }
-  },
-})
-
-/** Under the wanted score is bad; where what is unknown decides it, it cannot be told. */
-function scoreVerdict({ least, most }: ScoreRange, wanted: number): Verdict {
-  if (least >= wanted) return 'good'
-  return most < wanted ? 'bad' : 'unclear'
 }

@@ -1,6 +1,6 @@
 import type { CheckAnswer } from '../answers/check.ts'
 import type { ReportAnswer } from '../answers/report.ts'
-import type { ScoreRange } from './operation.ts'
+import type { ScoreRange } from './given.ts'
 
 /** The score of a check; where it is not complete, between its worst and its best reading. */
 export const checkScore = ({ score, score_min = score, score_max = score }: CheckAnswer): ScoreRange => ({

@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest'
+import { checkAnswer } from '../../src/answers/check.ts'
+import { readStrict } from '../../src/answers/read-answer.ts'
 import { domain } from '../../src/names/domain.ts'
 import { repeatable } from '../../src/operations/context.ts'
 import { judgeDomain } from '../../src/operations/judge-domain.ts'
@@ -9,6 +11,7 @@ import { countedWorld } from './worlds.ts'
 it.each(['healthy', 'neglected', 'parked', 'abandoned', 'servfail'])('the check of %s.test', async (name) => {
   const at = domain(`${name}.test`)
   const judged = await judgeDomain(repeatable(countedWorld()), at, {})
-  const answer = JSON.stringify(composeCheck(at, judged, judged.score), null, 2)
-  await expect(`${answer}\n`).toMatchFileSnapshot(`check/${name}.json`)
+  const answer = composeCheck(at, judged, judged.score)
+  expect(readStrict(checkAnswer, JSON.parse(JSON.stringify(answer)))).toMatchObject({ ok: true })
+  await expect(`${JSON.stringify(answer, null, 2)}\n`).toMatchFileSnapshot(`check/${name}.json`)
 })

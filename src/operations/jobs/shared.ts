@@ -3,7 +3,8 @@ import { formatDuration } from '../../base/duration.ts'
 import { AppError } from '../../base/errors.ts'
 import { parsed, problem } from '../../base/parsed.ts'
 import type { Owner } from '../../jobs/service.ts'
-import type { Call, Progress } from '../operation.ts'
+import type { Progress } from '../given.ts'
+import type { Call } from '../operation.ts'
 import { optional, textParam, wholeParam } from '../params.ts'
 
 /** The id of a job, in the path. */

@@ -1,0 +1,92 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { labSetting } from '../../test/lab/setting.ts'
+import reportExample from '../operations/examples/report.json' with { type: 'json' }
+import { commandNamed } from '../operations/registry.ts'
+import { operate } from './operate.ts'
+import { runCommandLine } from './program.ts'
+
+/** A service that answers whatever it is told, with 200. */
+let answer: unknown
+const server = createServer((_, response) => response.end(JSON.stringify(answer)))
+beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
+afterAll(() => server.close())
+
+async function run(...words: readonly string[]): Promise<{ code: number; printed: string; complaint: string }> {
+  const said = { printed: '', complaint: '' }
+  const unused = async (): Promise<number> => 70
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const code = await runCommandLine(words, {
+    operations: (await commandNamed(words[0]!))!,
+    configFlags: [],
+    version: '0',
+    complain: (text) => void (said.complaint += text),
+    readFile: (path) => `; the text of ${path}`,
+    actions: {
+      serve: unused,
+      config: unused,
+      keys: unused,
+      operate: (asked) =>
+        operate(asked, {
+          ...labSetting,
+          version: '0',
+          onTerminal: false,
+          print: (text) => void (said.printed += text),
+          open: () => Promise.reject(new Error('nothing is run here')),
+          service: { server: url, key: undefined, peerSecret: undefined, nodeId: undefined, now: () => 0 },
+        }),
+    },
+  })
+  return { code, ...said }
+}
+
+const { spf, ...withoutSpf } = reportExample
+describe.each(['html', 'markdown', 'table', 'json'])('a service that answers a report for --format %s', (format) => {
+  it.each<[why: string, answered: unknown, fault: string]>([
+    ['an older one, without a field', withoutSpf, 'spf: '],
+    ['nothing of it', {}, 'domain: '],
+    ['another type', { ...reportExample, findings: 'none' }, 'findings: '],
+    ['a list in place of an object', { ...reportExample, spf: [spf] }, 'spf: '],
+    ['null in a table', { ...reportExample, mx: [null] }, 'mx.0: '],
+    ['a status that is none', { ...reportExample, status: 'splendid' }, 'status: '],
+    ['an escape sequence as a number', { ...reportExample, score: '\u001b[31m' }, 'score: '],
+  ])('%s: said in words', async (_, answered, fault) => {
+    answer = answered
+    const { code, printed, complaint } = await run('report', 'a.example', '--format', format)
+    expect([code, printed]).toEqual([3, ''])
+    expect(complaint).toContain(`did not answer as report does here; it may be of another version: ${fault}`)
+    expect(complaint).not.toMatch(/TypeError|\u001b/)
+  })
+
+  it('a newer one, with more fields: it is shown', async () => {
+    answer = { ...reportExample, dnskey: { status: 'pass', keys: [{ bits: 2_048 }] }, since: '2027' }
+    const { code, printed, complaint } = await run('report', 'a.example', '--format', format)
+    expect([code, complaint]).toEqual([0, ''])
+    expect(printed.toLowerCase()).toContain('dnskey')
+  })
+})
+
+describe('flags of an operation', () => {
+  it.each<[words: readonly string[], code: number, complaint: RegExp | '']>([
+    [['report', 'a.example', '--min-score', '101'], 2, /--min-score: "101" is not a whole number from 0 to 100/],
+    [['report', 'a.example', '--format', 'pdf'], 2, /--format: "pdf" is not one of table, json, markdown, html here/],
+    [['geo', '192.0.2.1', '--format', 'html'], 2, /--format: "html" is not one of table, json, markdown here/],
+    [['geo', '192.0.2.1', '--min-score', '5'], 2, /unknown option '--min-score'/],
+    [['check', 'a.example', '--with', 'nonsense'], 2, /--with: /],
+    [
+      ['check', 'a.example', '--with', 'x A 192.0.2.1', '--starttls'],
+      2,
+      /--starttls is not taken together with --with/,
+    ],
+    [['blacklist', '192.0.2.1', '--with', 'x A 192.0.2.1'], 2, /unknown option '--with'/],
+    [['report', 'a.example', '--min-score', String(reportExample.report_score)], 0, ''],
+    [['report', 'a.example', '--min-score', '100'], 1, ''],
+  ])('%j: %i', async (words, code, complaint) => {
+    answer = reportExample
+    const ran = await run(...words)
+    expect(ran.code).toBe(code)
+    if (complaint === '') expect(ran.complaint).toBe('')
+    else expect(ran.complaint).toMatch(complaint)
+  })
+})

@@ -1,0 +1,104 @@
+import type { z } from 'zod'
+import type { AnswerOf } from '../answers/answer.ts'
+import { boundAnswer } from '../answers/bound-answer.ts'
+import { readStrict } from '../answers/read-answer.ts'
+
+/** What the command line makes of an answer: good (exit status 0), bad (1) or not to be told (3). */
+export type Verdict = 'good' | 'bad' | 'unclear'
+
+/** A form of an answer beside JSON. */
+export type Document<A> = {
+  readonly contentType: string
+  /** Header fields that its HTTP answer has beside the usual ones, or in their place. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly render: (answer: A, about: About) => string
+}
+/** `version` is the program's. */
+export type About = { readonly version: string }
+export type Rendered = Pick<Document<never>, 'contentType' | 'headers'> & { readonly text: string }
+
+/** A score that `--min-score` is held against: `least` and `most` are its worst and best reading where something could not be found out. */
+export type ScoreRange = { readonly score: number; readonly least: number; readonly most: number }
+
+/** Work in the background: what to ask about it, a line that says how far it is, and whether it has ended. */
+export type Progress = {
+  readonly raw: Readonly<Record<string, unknown>>
+  readonly line: string
+  readonly hasEnded: boolean
+}
+
+/** Text that is sent as it is made. */
+export type TextStream = { readonly contentType: string; readonly text: AsyncIterable<string> }
+
+/** An answer with what can be made of it. */
+export type Given = {
+  readonly status: number
+  /** Within 1 MiB of JSON (answers/bound-answer.ts); the verdict and the lines are those of the whole. */
+  readonly answer: unknown
+  /** Text to send as it comes, in place of the answer. */
+  readonly stream?: TextStream
+  /** The answer as lines, where it comes in lines. */
+  readonly lines: () => readonly object[] | undefined
+  /** A problem where the answer is not as its schema says (strictly). */
+  readonly check: () => string | undefined
+  readonly verdict: (minScore?: number) => Verdict
+  readonly progress: () => Progress | undefined
+  /** The answer as one of the operation's documents; undefined where it has none of that name. */
+  readonly document: (format: string, about: About) => Rendered | undefined
+}
+
+/** What an operation says of its answers. */
+export type Answering<S extends z.ZodType> = {
+  /** The wire schema of its answer (src/answers). */
+  readonly answer: S
+  readonly verdict?: (answer: AnswerOf<S>) => Verdict
+  /** How far work in the background has come. */
+  readonly progress?: (answer: AnswerOf<S>) => Progress
+  readonly score?: (answer: AnswerOf<S>) => ScoreRange
+  /** Other forms of the answer, by the `format` parameter and `--format`. */
+  readonly documents?: Readonly<Record<string, Document<AnswerOf<S>>>>
+  readonly lines?: { readonly of: (answer: AnswerOf<S>) => readonly object[] }
+}
+
+/** An answer closed over its type. */
+export const given = <S extends z.ZodType>(
+  { answer: schema, lines, verdict, score, progress, documents }: Answering<S>,
+  status: number,
+  answer: AnswerOf<S>,
+  bound: AnswerOf<S> = boundAnswer(answer),
+): Given => ({
+  status,
+  answer: bound,
+  lines: () => lines?.of(answer),
+  check: () => {
+    const read = readStrict(schema, JSON.parse(JSON.stringify(bound)))
+    return read.ok ? undefined : read.problem
+  },
+  verdict: (minScore) =>
+    minScore !== undefined && score ? scoreVerdict(score(answer), minScore) : (verdict?.(answer) ?? 'good'),
+  progress: () => progress?.(answer),
+  document: (format, about) => {
+    const document = documents && Object.hasOwn(documents, format) ? documents[format] : undefined
+    if (!document) return undefined
+    const { contentType, headers } = document
+    return { contentType, ...(headers && { headers }), text: document.render(bound, about) }
+  },
+})
+
+/** Under the wanted score is bad; where what is unknown decides it, it cannot be told. */
+function scoreVerdict({ least, most }: ScoreRange, wanted: number): Verdict {
+  if (least >= wanted) return 'good'
+  return most < wanted ? 'bad' : 'unclear'
+}
+
+/** An answer that is sent as it is made: nothing can be said of it. */
+export const streaming = ({ status, stream }: Required<Pick<Given, 'status' | 'stream'>>): Given => ({
+  status,
+  stream,
+  answer: undefined,
+  lines: () => undefined,
+  check: () => undefined,
+  verdict: () => 'good',
+  progress: () => undefined,
+  document: () => undefined,
+})
