@@ -283,7 +283,7 @@ export const findings = defineFindings({
     severity: 'info',
     title: 'The include tree was not read to its end',
     detail: ({ limit }) =>
-      limit === 'records' ? 'Reading stopped after 40 records.' : 'Reading stopped after 30 terms that name hosts.',
+      limit === 'records' ? 'Reading stopped after 40 records.' : 'Reading stopped after 30 questions about hosts.',
     reference: 'RFC 7208 §11.1',
   },
 })

@@ -13,10 +13,10 @@ import type { SpfNode } from './tree.ts'
 
 /** Records read in one tree; one more than three times the limit of look-ups is enough to judge any. */
 const MAX_RECORDS = 40
-/** `a`, `mx` and `exists` terms asked in one tree. */
-const MAX_HOST_TERMS = 30
+/** Questions about `a`, `mx` and `exists` terms in one tree, the addresses of MX hosts apart: an `a` whose addresses matter takes two. */
+const MAX_HOST_QUESTIONS = 30
 /** Names of `mx` hosts in one tree whose addresses are asked. */
-const MAX_EXCHANGES = 20
+const MAX_EXCHANGES = 12
 const AT_ONCE = 20
 /** TXT records that look like SPF and are none: shown at most. */
 const MAX_SIMILAR = 5
@@ -42,8 +42,8 @@ export type SpfLookup = {
 export type SpfFacts = SpfLookup & { readonly reading?: SpfReading }
 
 /**
- * Reads a domain's SPF record and all that it includes, level by level: one wait a level and at most two more. At most 40 records, 30 host
- * terms and some 80 questions in all. Rejects with DnsError only when the domain's own TXT records cannot be asked; a question
+ * Reads a domain's SPF record and all that it includes, level by level: one wait a level and at most two more. At most 40 records, 30 questions
+ * about hosts, 24 about those of MX records and 5 about registrable domains. Rejects with DnsError only when the domain's own TXT records cannot be asked; a question
  * below that stays unanswered is kept in the tree as `unknown`.
  */
 export async function lookupSpf(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<SpfFacts> {
@@ -65,14 +65,14 @@ const isSimilar = (text: string): boolean =>
 type Budget = { records: number; hosts: number; limit?: 'records' | 'hosts' }
 
 async function lookupTree(ask: Ask, root: Draft): Promise<{ root: Draft; limit?: 'records' | 'hosts' }> {
-  const budget: Budget = { records: MAX_RECORDS - 1, hosts: MAX_HOST_TERMS }
+  const budget: Budget = { records: MAX_RECORDS - 1, hosts: MAX_HOST_QUESTIONS }
   const exchanges = { exchanges: MAX_EXCHANGES }
   const failures: unknown[] = []
   const hosts: Promise<unknown>[] = []
   let level: readonly Draft[] = [root]
   while (level.length > 0) {
     const terms = level.flatMap((node) => node.terms.map((term, i) => ({ node, term, lookups: node.before + i + 1 })))
-    const wave = terms.filter(({ term }) => isAsked(term, budget))
+    const wave = terms.filter(({ term, lookups }) => isAsked(term, lookups, budget))
     for (const { term, lookups } of wave)
       if (!term.leads)
         hosts.push(lookupHosts(ask, term, lookups <= MAX_LOOKUPS, exchanges).catch((error) => failures.push(error)))
@@ -87,10 +87,12 @@ async function lookupTree(ask: Ask, root: Draft): Promise<{ root: Draft; limit?:
 }
 
 /** Whether a term is asked: it has a name, and the budget of its kind is not spent. */
-function isAsked(term: TermDraft, budget: Budget): boolean {
+function isAsked(term: TermDraft, lookups: number, budget: Budget): boolean {
   if (term.state !== 'not_asked' || term.name === undefined || term.directive?.mechanism.kind === 'ptr') return false
   const kind = term.leads ? 'records' : 'hosts'
-  if (budget[kind]-- > 0) return true
+  const questions = term.directive?.mechanism.kind === 'a' && lookups <= MAX_LOOKUPS ? 2 : 1
+  budget[kind] -= questions
+  if (budget[kind] >= 0) return true
   budget.limit ??= kind
   return false
 }
