@@ -5,13 +5,11 @@ import { corpus } from '../../../test/lab/corpora.ts'
 import type { LabZone } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
-import { presentFinding } from '../present.ts'
 import { runCheck } from '../run.ts'
 import { dkim, judgeSelector, lookupSelector } from './index.ts'
 import { readKey } from './key.ts'
-import { lookupDkim, MAX_QUESTIONS } from './lookup.ts'
+import { MAX_QUESTIONS } from './lookup.ts'
 import { formatKeyRecord, parseKeyRecord } from './parse.ts'
-import { generalSelectors, providersOfHosts, providersOfIncludes, selectorsOf, spfTargets } from './selectors.ts'
 
 const rsa = (bits: number): string =>
   generateKeyPairSync('rsa', { modulusLength: bits })
@@ -237,92 +235,6 @@ describe('keys', () => {
   })
 })
 
-describe('the steps of the provider', () => {
-  const M365 = {
-    MX: [[10, 'a-example.mail.protection.outlook.com']],
-    TXT: ['v=spf1 include:spf.protection.outlook.com -all'],
-  } as const
-  const alias = (n: number): LabZone => ({
-    [`selector${n}._domainkey.a.example`]: { CNAME: [`selector${n}-a-example._domainkey.a.onmicrosoft.com`] },
-  })
-  const repairs = async (zone: LabZone, selectors: string[] = []) =>
-    (await run(zone, selectors)).outcome.findings.map((found) => {
-      const { id, repair } = presentFinding(dkim.table, found)
-      return `${id}: ${repair}`
-    })
-  it.each<[string, LabZone, string[], string, RegExp]>([
-    [
-      'Microsoft 365, nothing published',
-      { 'a.example': M365 },
-      [],
-      'dkim.proven_absent',
-      /two CNAME records, selector1\._domainkey\.a\.example to selector1-a-example\._domainkey\.<tenant>\.onmicrosoft\.com/,
-    ],
-    [
-      'Microsoft 365, aliases of nothing',
-      { 'a.example': M365, ...alias(1), ...alias(2) },
-      [],
-      'dkim.dangling',
-      /turn on signing for a\.example in the Defender portal/,
-    ],
-    ['an alias tells the provider by itself', { 'a.example': {}, ...alias(1) }, [], 'dkim.dangling', /Microsoft 365: /],
-    [
-      'Google, by an include alone',
-      {
-        'a.example': { MX: [[10, 'mx.b.example']], TXT: ['v=spf1 include:_spf.google.com ~all'] },
-        'x._domainkey.a.example': { TXT: ['x'] },
-      },
-      [],
-      'dkim.none_found',
-      /Google Admin console .* google\._domainkey\.a\.example/,
-    ],
-    [
-      'two providers, the one with the mailboxes first',
-      { 'a.example': { MX: [[1, 'smtp.google.com']], TXT: ['v=spf1 include:spf.mailjet.com ~all'] } },
-      [],
-      'dkim.proven_absent',
-      /Google Workspace: .* Mailjet: /,
-    ],
-    [
-      'a broken key at a selector of the provider',
-      { 'a.example': { MX: [[1, 'smtp.google.com']] }, 'google._domainkey.a.example': { TXT: ['v=DKIM1; p=AAAA'] } },
-      [],
-      'dkim.broken_key',
-      /Google Admin console/,
-    ],
-    [
-      'a selector that the caller named',
-      { ...at('mail', GOOD), 'a.example': { MX: [[1, 'smtp.google.com']] } },
-      ['google'],
-      'dkim.no_key',
-      /Google Admin console/,
-    ],
-    [
-      'nobody we know',
-      { 'a.example': { MX: [[1, 'mx.b.example']] } },
-      [],
-      'dkim.proven_absent',
-      /^dkim\.proven_absent: Turn DKIM on in the mail system/,
-    ],
-  ])('%s', async (_, zone, selectors, id, words) => {
-    const told = (await repairs(zone, selectors)).find((one) => one.startsWith(id))
-    expect(told).toMatch(words)
-    expect(told).not.toMatch(/[{}]|undefined/)
-  })
-  it('a provider with one key at a time: the other alias waits for the next', async () => {
-    const key = { 'selector1-a-example._domainkey.a.onmicrosoft.com': { TXT: [GOOD] } }
-    const { outcome } = await run({ 'a.example': M365, ...alias(1), ...alias(2), ...key })
-    expect([outcome.status, outcome.findings.map(({ id }) => id)]).toEqual(['pass', ['dkim.next_key']])
-  })
-  it('of another provider it is missing', async () => {
-    const { outcome } = await run({
-      ...at('s1', GOOD),
-      's2._domainkey.a.example': { CNAME: ['s2.domainkey.u1.wl.sendgrid.net'] },
-    })
-    expect([outcome.status, outcome.findings.map(({ id }) => id)]).toEqual(['warn', ['dkim.dangling']])
-  })
-})
-
 /** Cases of the public data that are judged otherwise here, and why. */
 const SKIPS: Readonly<Record<string, string>> = {
   'mox#4':
@@ -386,115 +298,4 @@ describe('properties', () => {
       }),
     ))
   it('reads 64 KiB at once', () => expect(parseKeyRecord('p='.repeat(32_768)).ok).toBe(false))
-})
-
-describe('who is asked for which selector', () => {
-  const lookup = async (zone: LabZone, wanted: string[] = []) => {
-    const ctx = labCtx({ 'a.example': { A: ['45.53.5.1'] }, ...zone })
-    const facts = await lookupDkim(ctx, domain('a.example'), wanted)
-    const below = ctx.asked.filter((question) => question.includes('_domainkey'))
-    return { facts, below, selectors: below.map((question) => question.split('.')[0]!) }
-  }
-  const ALL = generalSelectors(Date.UTC(2026, 0, 2))
-  const ten = Array.from({ length: 10 }, (_, i) => `own${i}`)
-
-  it('every general selector, where no provider takes places', async () => {
-    const { below, selectors } = await lookup({ 'x._domainkey.a.example': { TXT: ['_domainkey exists'] } })
-    expect(selectors).toEqual(expect.arrayContaining([...ALL]))
-    expect(below.length).toBe(MAX_QUESTIONS)
-  })
-  it('no rarer ones where a key was found, or where nothing exists below', async () => {
-    const rare = 'modoboa'
-    const found = await lookup({ 'mail._domainkey.a.example': { TXT: [GOOD] } })
-    const absent = await lookup({})
-    const rarer = await lookup({ [`${rare}._domainkey.a.example`]: { TXT: [GOOD] } })
-    expect([found, absent, rarer].map(({ selectors }) => selectors.includes(rare))).toEqual([false, false, true])
-    expect(rarer.facts.keys).toHaveLength(1)
-  })
-  it.each<[string, LabZone, string]>([
-    ['MX is silent', { 'a.example': { MX: 'TIMEOUT', TXT: ['v=spf1 include:emsd1.com ~all'] } }, 'acdkim1'],
-    ['SPF is silent', { 'a.example': { MX: [[10, 'spool.mail.gandi.net']], TXT: 'TIMEOUT' } }, 'gm1'],
-    ['both are silent', { 'a.example': { MX: 'TIMEOUT', TXT: 'TIMEOUT' } }, 'mail'],
-    [
-      'the include stands in a record of the same organization',
-      {
-        'a.example': { TXT: ['v=spf1 redirect=_spf.a.example'] },
-        '_spf.a.example': { TXT: ['v=spf1 include:_more.a.example ~all'] },
-        '_more.a.example': { TXT: ['v=spf1 include:spf.constantcontact.com ~all'] },
-      },
-      'ctct1',
-    ],
-  ])('a key is found where %s', async (_, zone, selector) => {
-    const { facts } = await lookup({ ...zone, [`${selector}._domainkey.a.example`]: { TXT: [GOOD] } })
-    expect(facts.keys.map((key) => key.selector)).toEqual([selector])
-  })
-  it('an include of another organization does not name the senders of the domain', async () => {
-    const { facts } = await lookup({
-      'a.example': { TXT: ['v=spf1 include:spf.b.example ~all'] },
-      'spf.b.example': { TXT: ['v=spf1 include:emsd1.com ~all'] },
-    })
-    expect(facts.providers).toEqual([])
-  })
-  it.each<[string, string[]]>([
-    ['nobody', []],
-    ['the caller with ten', ten],
-  ])('seven providers, selectors named by %s: all within the limit, each provider heard', async (_, wanted) => {
-    const includes = [
-      'emsd1.com',
-      'spf.mailjet.com',
-      '_spf.everlytic.net',
-      'spf.constantcontact.com',
-      'mail.zendesk.com',
-      '_spf.mlsend.com',
-    ]
-    const { below, selectors } = await lookup(
-      {
-        'x._domainkey.a.example': { TXT: ['_domainkey exists'] },
-        'a.example': {
-          MX: [[10, 'spool.mail.gandi.net']],
-          TXT: [`v=spf1 ${includes.map((name) => `include:${name}`).join(' ')} ~all`],
-        },
-      },
-      wanted,
-    )
-    expect(below.length).toBe(MAX_QUESTIONS)
-    expect(new Set(below).size).toBe(below.length)
-    const first = ['gm1', 'acdkim1', 'mailjet', 'everlytickey1', 'ctct1', 'zendesk1', 'litesrv']
-    expect(selectors).toEqual(expect.arrayContaining([...wanted, ...first, 'default', 'mail']))
-  })
-  it('the general list does not wait for MX and SPF', async () => {
-    const ctx = labCtx({})
-    const silent = new Promise<never>(() => {})
-    const resolve: typeof ctx.resolve = (name, type, signal) =>
-      name === 'a.example' ? silent : ctx.resolve(name, type, signal)
-    void lookupDkim({ ...ctx, resolve }, domain('a.example'))
-    await new Promise((done) => setImmediate(done))
-    expect(ctx.asked).toEqual(
-      expect.arrayContaining(['default', 'mail', 's1'].map((one) => `${one}._domainkey.a.example TXT`)),
-    )
-  })
-})
-
-describe('selectors', () => {
-  it.each<[string, string[], string[]]>([
-    [
-      'includes and redirects',
-      ['v=spf1 include:sendgrid.net ~include:AmazonSES.com. redirect=_spf.google.com'],
-      ['SendGrid', 'Amazon SES', 'Google Workspace'],
-    ],
-    ['a record with a tab and quotes', ['"v=spf1\tinclude:sendgrid.net -all"'], ['SendGrid']],
-    ['two records', ['v=spf1 include:sendgrid.net', 'v=spf1 include:emsd1.com -all'], ['SendGrid', 'ActiveCampaign']],
-    ['other texts', ['include:sendgrid.net', 'v=DMARC1; p=none'], []],
-  ])('%s name the providers', (_, texts, names) => {
-    expect(providersOfIncludes(spfTargets(texts)).map(({ name }) => name)).toEqual(names)
-  })
-  it('the first selector of each provider comes before the second of any', () => {
-    const providers = providersOfHosts(['aspmx.l.google.com', 'x.mail.protection.outlook.com'])
-    expect(selectorsOf(providers).slice(0, 4)).toEqual(['google', 'selector1', '20230601', 'selector2'])
-  })
-  it('none twice in the general list, and all of it has a place', () => {
-    const selectors = generalSelectors(Date.UTC(2026, 0, 1))
-    expect(new Set(selectors).size).toBe(selectors.length)
-    expect(selectors.length).toBeLessThanOrEqual(MAX_QUESTIONS - 2)
-  })
 })

@@ -45,15 +45,15 @@ const rows = (file: string): [string, Case][] =>
     .filter((row) => !skipped(file, row.id))
     .map((row) => [row.id, row])
 
-/** What mail from a domain comes to (RFC 9989 §5.3), by the parts of this room. */
+/** What mail from a domain comes to (RFC 9989 §5.3), by the parts of this check. */
 async function evaluate(row: Case, zone: LabZone) {
   const { resolve } = labDns(zone)
   const lookup = (name: string) => lookupDmarc({ resolve, signal: AbortSignal.timeout(5_000) }, domain(name))
   const facts = await lookup(row.from_domain)
-  const standing = publishedPolicyOf(facts)
+  const published = publishedPolicyOf(facts)
   const record = facts.applied?.reading.record
-  if (standing.kind !== 'policy' || !record)
-    return { result: standing.kind === 'unknown' ? 'temperror' : 'none', facts }
+  if (published.kind !== 'policy' || !record)
+    return { result: published.kind === 'unknown' ? 'temperror' : 'none', facts }
   const isAligned = async (name: string, mode: 'r' | 's'): Promise<boolean> => {
     const organizationalDomain = (await lookup(name)).walk.organizationalDomain!
     return aligned(
@@ -119,8 +119,8 @@ describe.runIf(casesOf('lookup').length > 0)('public look-ups', () => {
     if (row.kind === 'policy') {
       const facts = await lookupDmarc({ resolve, signal }, domain(row.domain))
       expect(facts.applied?.policies?.p ?? null).toBe(row.expect.p)
-      const standings: Record<string, string> = { 'no record': 'none', 'multiple records': 'unusable', dns: 'unknown' }
-      expect(publishedPolicyOf(facts).kind).toBe(row.expect.error === null ? 'policy' : standings[row.expect.error])
+      const kinds: Record<string, string> = { 'no record': 'none', 'multiple records': 'unusable', dns: 'unknown' }
+      expect(publishedPolicyOf(facts).kind).toBe(row.expect.error === null ? 'policy' : kinds[row.expect.error])
       return
     }
     if (row.kind === 'external_report') {

@@ -273,13 +273,13 @@ describe('which policy applies (RFC 9989 §4.10.1)', () => {
     ],
     ['no answer', above(CLEAN, { '_dmarc.m.a.example': 'SERVFAIL' }), '', '', { kind: 'unknown' }],
     ['no answer above', { '_dmarc.a.example': 'TIMEOUT' }, '', '', { kind: 'unknown' }],
-  ])('%s', async (_, zone, policy, effective, standing) => {
+  ])('%s', async (_, zone, policy, effective, published) => {
     const outcome = await run(zone, domain('m.a.example'))
     const shown = dmarc.present(outcome)
     // A SERVFAIL for the name itself leaves only `_dmarc`, whose NXDOMAIN says nothing of the name above it.
     const undecided = _ === 'existence unknown'
     expect([shown.policy, shown.effective_policy]).toEqual(undecided ? ['', ''] : [policy, effective])
-    expect(publishedPolicyOf(outcome.facts!)).toMatchObject(undecided ? { kind: 'unknown' } : standing)
+    expect(publishedPolicyOf(outcome.facts!)).toMatchObject(undecided ? { kind: 'unknown' } : published)
     expect(outcome.status === 'unknown').toBe(publishedPolicyOf(outcome.facts!).kind === 'unknown')
   })
 })

@@ -1,6 +1,6 @@
 import type { DnsRecord } from '../check.ts'
 import type { Applied, Discovery } from './facts.ts'
-import { isGentle, isUnenforced } from './gentle.ts'
+import { isHarmlessRecord, isUnenforced } from './harmless.ts'
 import { mendDmarc, mergeTwo } from './mend.ts'
 import { type DmarcReading, type DmarcRecord, formatDmarc, type Policy, parseDmarc } from './parse.ts'
 import { shareOf, weaker } from './policy.ts'
@@ -10,13 +10,13 @@ import type { Step } from './walk.ts'
 
 const txt = (name: string, value: string): DnsRecord => ({ name, rtype: 'TXT', value })
 
-/** The record to publish at `domain` in place of what is applied today, if that is gentle; where nothing is applied today, the policy that was written one step lower (`t=y`, and `pct=0` for receivers of RFC 7489). */
-function gentleFix(domain: string, before: DmarcReading | undefined, record: DmarcRecord): DnsRecord | undefined {
+/** The record to publish at `domain` in place of what is applied today, if that is harmless; where nothing is applied today, the policy that was written one step lower (`t=y`, and `pct=0` for receivers of RFC 7489). */
+function harmlessFix(domain: string, before: DmarcReading | undefined, record: DmarcRecord): DnsRecord | undefined {
   const softened = { ...record, testing: true, removed: { pct: '0' } }
   const texts = [record, ...(isUnenforced(before) ? [softened] : [])].map(formatDmarc)
   const value = texts.find((text) => {
     const after = parseDmarc(text)
-    return after.ok && isGentle(before, after.value)
+    return after.ok && isHarmlessRecord(before, after.value)
   })
   return value === undefined ? undefined : txt(`_dmarc.${domain}`, value)
 }
@@ -39,7 +39,7 @@ const mailbox = (domain: string): string => `mailto:dmarc-reports@${domain}`
 /** A misplaced record, moved to where it is looked for. */
 export function movedFix(facts: Discovery): DnsRecord | undefined {
   const parsed = facts.misplaced === undefined ? undefined : parseDmarc(facts.misplaced)
-  return parsed?.ok ? gentleFix(facts.domain, undefined, tidied(parsed.value)) : undefined
+  return parsed?.ok ? harmlessFix(facts.domain, undefined, tidied(parsed.value)) : undefined
 }
 
 /** A record as it is to be published: with a policy, addresses mended, without removed tags; a `pct` below 100 stays, since receivers of RFC 7489 apply it. */
@@ -90,7 +90,7 @@ export function basisOf(
 export const changedFix = (
   { domain, before, record }: Basis,
   change: Partial<DmarcRecord> = {},
-): DnsRecord | undefined => gentleFix(domain, before, { ...record, ...change })
+): DnsRecord | undefined => harmlessFix(domain, before, { ...record, ...change })
 
 /** With a mailbox for reports where there is none: without reports nobody can tell when a stricter policy is safe. */
 export const reported = (basis: Basis): Basis => {
@@ -111,7 +111,7 @@ function withPolicy({ tag, record }: Basis, policy: Policy): DmarcRecord {
 
 /** One step from none to quarantine. */
 export const stepFix = (basis: Basis): DnsRecord | undefined =>
-  gentleFix(basis.domain, basis.before, withPolicy(basis, 'quarantine'))
+  harmlessFix(basis.domain, basis.before, withPolicy(basis, 'quarantine'))
 
 /** A domain without mail may refuse all of it at once. */
 export const refusingFix = (basis: Basis): DnsRecord =>
@@ -121,7 +121,7 @@ export const refusingFix = (basis: Basis): DnsRecord =>
 export function subdomainFix(basis: Basis): DnsRecord | undefined {
   const { sp, np, ...rest } = basis.record
   const p = rest.p ?? 'none'
-  return gentleFix(basis.domain, basis.before, {
+  return harmlessFix(basis.domain, basis.before, {
     ...rest,
     ...(sp && !weaker(sp, p) ? { sp } : {}),
     ...(np && !weaker(np, p) ? { np } : {}),
@@ -136,14 +136,14 @@ export function mergedFix(step: Step): DnsRecord | undefined {
   })
   const [first, ...others] = records
   if (!first) return undefined
-  return gentleFix(step.domain, undefined, { ...others.reduce(mergeTwo, first), removed: {} })
+  return harmlessFix(step.domain, undefined, { ...others.reduce(mergeTwo, first), removed: {} })
 }
 
 /** A text that was meant to be a record, as its owner meant it. */
 export function mendedFix(step: Step): DnsRecord | undefined {
   const meant = mendDmarc(step.records[0] ?? '')?.record
   const reading = meant && parseDmarc(formatDmarc(meant))
-  return reading?.ok ? gentleFix(step.domain, undefined, tidied(reading.value)) : undefined
+  return reading?.ok ? harmlessFix(step.domain, undefined, tidied(reading.value)) : undefined
 }
 
 /** What the owner of a destination has to publish (RFC 9990 §4); none where the name would be too long. */

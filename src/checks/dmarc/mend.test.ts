@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isGentle } from './gentle.ts'
+import { isHarmlessRecord } from './harmless.ts'
 import { mendDmarc } from './mend.ts'
 import { formatDmarc, parseDmarc } from './parse.ts'
 
@@ -119,7 +119,7 @@ describe('what the owner of a faulty record meant', () => {
   })
 })
 
-describe('a gentle change', () => {
+describe('a harmless change', () => {
   const read = (text: string) => {
     const parsed = parseDmarc(text)
     return parsed.ok ? parsed.value : undefined
@@ -144,6 +144,6 @@ describe('a gentle change', () => {
     ['v=DMARC1; p=reject', 'v=DMARC1; p=none', true, 'weaker'],
     ['v=DMARC1; p=reject; p=reject', 'v=DMARC1; p=reject', false, 'nobody applied it'],
   ])('%j to %j: %s (%s)', (before, after, expected) => {
-    expect(isGentle(read(before), read(after)!)).toBe(expected)
+    expect(isHarmlessRecord(read(before), read(after)!)).toBe(expected)
   })
 })

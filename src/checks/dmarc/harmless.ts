@@ -31,7 +31,7 @@ export const isUnenforced = (reading: DmarcReading | undefined): boolean => {
  * Whether publishing `after` in place of `before` (undefined: no record that is applied) leaves the mail of a domain alone: no policy rises but from none to quarantine,
  * for receivers of either standard, and a `pct` below 100 does not grow.
  */
-export const isGentle = (before: DmarcReading | undefined, after: DmarcReading): boolean =>
+export const isHarmlessRecord = (before: DmarcReading | undefined, after: DmarcReading): boolean =>
   isStep(enforced(before), enforced(after))
 
 /** The same of what governs a domain before and after a fix. A domain without mail has none that could be lost. */
