@@ -35,8 +35,8 @@ export async function openAccess(
   const required = await keysRequired({ store, log, now })
   if (!isLocal && given.length === 0 && !required.is() && file.read().kind === 'missing') {
     const { key, kept } = makeKey({ name: 'made at the first start', scopes: ['admin'], nowMs: now() })
-    await required.note()
     await file.add(kept)
+    await required.note()
     tell(key)
   }
   const access = accessOf({ file, given, required, isLocal, now, log })

@@ -46,9 +46,9 @@ async function create(
     nowMs: now(),
     ...(lifetime ? { lifetimeMs: lifetime.value } : {}),
   })
+  await file.add(kept)
   const required = await keysRequired({ store: filesStore(config.dataDir, warnAloud), log: quiet, now })
   await required.note()
-  await file.add(kept)
   print(
     `${key}\n\nid ${kept.id}, scopes ${kept.scopes.join(',')}. The key is shown this once; its hash is in ${file.path}.`,
   )

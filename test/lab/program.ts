@@ -13,10 +13,18 @@ export type Program = {
   readonly stop: () => Promise<void>
 }
 
-/** The real program as a service in a process of its own, on a free port of loopback, with a data folder of its own unless flags name one. */
+/** The real program as a service in a process of its own, on a free port of loopback, with a data folder of its own and a resolver that does not answer unless flags name them. */
 export async function startProgram(flags: readonly string[] = [], main = MAIN): Promise<Program> {
   const folder = labFolder()
-  const own = ['--port', '0', '--data-dir', `${folder}/data`, '--resolver', '127.0.0.1:9', '--log-format', 'json']
+  const unless = (flag: string, value: string): string[] => (flags.includes(flag) ? [] : [flag, value])
+  const own = [
+    '--port',
+    '0',
+    '--log-format',
+    'json',
+    ...unless('--data-dir', `${folder}/data`),
+    ...unless('--resolver', '127.0.0.1:9'),
+  ]
   const child = spawn(process.execPath, [main, 'serve', ...own, ...flags], { cwd: folder, env: {} })
   let written = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (written += chunk))
