@@ -52,7 +52,7 @@ export async function openOutside(
   const asked = merged(limited(client.resolve, MAX_QUESTIONS))
   const domains = topLevelDomains(asked, now)
   const uncached = believable(asked, domains)
-  const resolve = believable(cached(asked, { now, ...CACHE }), domains)
+  const resolve = cached(uncached, { now, nxdomainSinceMs: domains.deniedAtMs, ...CACHE })
   const store = filesStore(config.dataDir, log.warn)
   const world: World = {
     resolve,

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type LabZone, labDns } from '../../../test/lab/dns.ts'
 import { believable, topLevelDomains } from './nxdomain.ts'
 import type { Answer, Resolve } from './resolver.ts'
+import { cached } from './wrap.ts'
 
 const forever = new AbortController().signal
 const HOUR = 3_600_000
@@ -60,6 +61,48 @@ describe('a resolver that denies everything', () => {
     expect(await ask('example.de')).toBe('found')
     pass(60_000)
     expect(await ask('gone.de')).toBe('nxdomain')
+  })
+
+  it('is believed later each time that it denies everything again', async () => {
+    const { ask, lie, pass } = bench(WORLD)
+    for (const ms of [60_000, 120_000, 240_000]) {
+      lie(() => ({ kind: 'nxdomain', ttlSeconds: 0 }))
+      expect(await ask('gone.de')).toBe(DENIED)
+      lie(() => undefined)
+      pass(ms - 1)
+      expect(await ask('gone.de')).toBe(DENIED)
+      pass(1)
+      expect(await ask('gone.de')).toBe('nxdomain')
+      pass(HOUR / 4)
+    }
+  })
+
+  it('leaves no lie in the cache', async () => {
+    const { resolve } = labDns(WORLD)
+    let nowMs = 0
+    let lying = true
+    const liar: Resolve = async (name, type, signal) => ({
+      ...(await resolve(name, type, signal)),
+      ...(lying && { kind: 'nxdomain', records: [], cname: [], ttlSeconds: 10_000 }),
+    })
+    const now = () => nowMs
+    const domains = topLevelDomains(liar, now)
+    const ask = cached(believable(liar, domains), {
+      now,
+      maxEntries: 9,
+      maxBytes: 9_999,
+      nxdomainSinceMs: domains.deniedAtMs,
+    })
+    const kindOf = async (name: string) => (await ask(name, 'A', forever).catch((error) => error.reason)).kind
+    lying = false
+    await kindOf('gone.de') // the resolver is known to be honest
+    lying = true
+    expect(await kindOf('example.de')).toBe('nxdomain') // and begins to lie: not found out yet
+    expect(await kindOf('www.example.com')).toBeUndefined()
+    lying = false
+    nowMs = 60_000
+    expect(await kindOf('example.de')).toBe('found')
+    expect(await kindOf('www.example.com')).toBe('nxdomain')
   })
 
   it('is found out within the hour when its NXDOMAIN has no SOA record, and after it otherwise', async () => {

@@ -8,8 +8,9 @@ import { type Answer, DnsError, type DnsReason, type RecordType, type Resolve, s
 const KNOWN_MS = 3_600_000
 /** The same for an NXDOMAIN without SOA record (it has TTL 0, RFC 2308 §5): filters and captive portals answer so, and some caches. */
 const KNOWN_WITHOUT_SOA_MS = 60_000
-/** How long a resolver that denied a top-level domain is not believed. */
+/** How long a resolver that denied a top-level domain is not believed. Each time that it denies everything again within an hour doubles it, up to an hour. */
 const DENIED_MS = 60_000
+const MOST_DENIED_MS = 3_600_000
 /** How long it is remembered that a top-level domain could not be asked for (RFC 9520 §3.2). */
 const FAILED_MS = 2_000
 /** The bound on a question for a top-level domain, whatever its askers say. */
@@ -30,17 +31,21 @@ export type TopLevelDomains = {
    * denies a top-level domain that exists, else that of the question for it.
    */
   readonly confirm: (answer: Answer, signal: AbortSignal) => Promise<void>
+  /** When the resolver was last found to deny everything, ms; -Infinity: never. What it denied before may be a lie too. */
+  readonly deniedAtMs: () => number
 }
 
 /**
  * Asks `resolve` for each top-level domain at most once an hour (once a minute for NXDOMAIN without SOA record). A resolver that denies one of the
- * shipped suffix list, and .com with it, lies about everything for a minute; one that knows .com lies about that domain alone.
+ * shipped suffix list, and .com with it, lies about everything for a minute, longer when it does so again; one that knows .com lies about that domain alone.
  */
 export function topLevelDomains(resolve: Resolve, now: () => number): TopLevelDomains {
   let kept = ttlCache<Known>({ maxEntries: MAX_KEPT, now })
   const share = sharedWork<Known>({ longestMs: LONGEST_MS })
   const never = new AbortController().signal
   const preparing = new Set<string>()
+  let deniedAtMs = Number.NEGATIVE_INFINITY
+  let denials = 0
 
   async function look(tld: string, signal: AbortSignal): Promise<Known> {
     const answer = await settled(askFor(resolve, tld, signal))
@@ -48,7 +53,9 @@ export function topLevelDomains(resolve: Resolve, now: () => number): TopLevelDo
     if (answer.kind !== 'nxdomain') return keep(tld, 'known', KNOWN_MS)
     if (tld === CONTROL) {
       kept = ttlCache<Known>({ maxEntries: MAX_KEPT, now }) // what it said before is worth nothing
-      return keep(tld, 'denied', DENIED_MS)
+      denials = now() - deniedAtMs < MOST_DENIED_MS ? denials + 1 : 0
+      deniedAtMs = now()
+      return keep(tld, 'denied', Math.min(MOST_DENIED_MS, DENIED_MS * 2 ** denials))
     }
     const control = await look(CONTROL, signal)
     if (control.verdict !== 'known') return keep(tld, control.verdict, FAILED_MS)
@@ -75,6 +82,7 @@ export function topLevelDomains(resolve: Resolve, now: () => number): TopLevelDo
   }
 
   return {
+    deniedAtMs: () => deniedAtMs,
     prepare: (name) => {
       const tld = topLevelOf(name)
       if (preparing.has(tld) || recall(tld, KNOWN_MS)) return
@@ -97,7 +105,7 @@ export function topLevelDomains(resolve: Resolve, now: () => number): TopLevelDo
 /**
  * `resolve` with NXDOMAIN only where it can be believed: the resolver knows the top-level domain of the missing name, or that one does not exist.
  * Otherwise rejects with {@link DnsError}. The question for a top-level domain goes out beside the first question below it, so that answers wait
- * for it only when they come sooner. An answer that was validated (`secure`) needs no other proof.
+ * for it only when they come sooner. An answer that was validated (`secure`) needs no other proof. It belongs below {@link cached}, so that no lie is kept.
  */
 export const believable = (resolve: Resolve, domains: TopLevelDomains): Resolve => {
   async function checked<T extends RecordType>(answer: Answer<T>, signal: AbortSignal): Promise<Answer<T>> {

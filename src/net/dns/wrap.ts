@@ -25,9 +25,17 @@ type Failure = { readonly error: DnsError; readonly count: number; readonly unti
  */
 export function cached(
   resolve: Resolve,
-  options: { readonly now: () => number; readonly maxEntries: number; readonly maxBytes: number },
+  options: {
+    readonly now: () => number
+    readonly maxEntries: number
+    readonly maxBytes: number
+    /** NXDOMAIN that was kept before this time is asked anew, ms. */
+    readonly nxdomainSinceMs?: () => number
+  },
 ): Resolve {
-  const { now, maxEntries, maxBytes } = options
+  const { now, maxEntries, maxBytes, nxdomainSinceMs } = options
+  const isRevoked = ({ value, keptAtMs }: { readonly value: Answer; readonly keptAtMs: number }): boolean =>
+    value.kind === 'nxdomain' && nxdomainSinceMs !== undefined && keptAtMs <= nxdomainSinceMs()
   const answers = ttlCache<Answer>({ now, maxEntries, maxBytes, bytesOf })
   const failures = ttlCache<Failure>({ now, maxEntries: Math.max(1, maxEntries >> 3) })
 
@@ -51,7 +59,8 @@ export function cached(
   return async (name, type, signal, asked) => {
     const key = keyOf(name, type, asked)
     const kept = answers.get(key)
-    if (kept && !signal.aborted) return aged(kept.value, now() - kept.keptAtMs) as Answer<typeof type>
+    if (kept && !signal.aborted && !isRevoked(kept))
+      return aged(kept.value, now() - kept.keptAtMs) as Answer<typeof type>
     const failure = failures.get(key)?.value
     if (failure && failure.untilMs > now() && !signal.aborted) throw failure.error
     return ask(key, [name, type, signal, asked])
