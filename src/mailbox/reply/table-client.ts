@@ -124,7 +124,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\b(?:invalid|illegal|bad|unknown|forged|fake|unverified|unrouteable|unauthori[sz]ed|unauthenticated|spoofed|suspicious|blocked|missing|null|empty|blank)\b (?:envelope |mail |email |return |from |message )?(?:sender|return.?path|reverse.?path|mail from|originator|from address)/,
+    /\b(?:invalid|illegal|bad|unknown|forged|fake|unverified|unrouteable|unauthori[sz]ed|unauthenticated|spoofed|suspicious|blocked|missing|null|empty|blank)\b (?:envelope |mail |email |return |from |message )?(?:sender|return.?path|reverse.?path|mail from(?! (?:your|this|the|\[?\d))|originator|from address)/,
     'Orange',
     '501 5.1.0 Emetteur invalide. Invalid Sender. OFR004_405 [405]',
   ),

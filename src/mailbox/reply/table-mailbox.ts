@@ -1,6 +1,7 @@
 import { type ReplyRow, rows } from './row.ts'
 
 const now = rows('recipient', 'any')
+const any = rows('any', 'any')
 const forGood = rows('recipient', '5xx')
 
 /** Read before all others: the codes are unmistakable, and their texts speak of the sender. The mailbox exists and takes no mail from outside. */
@@ -39,14 +40,14 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
     'Microsoft 365',
     '450 4.7.3 Organization queue quota exceeded. [outlook.com]',
   ),
-  now(
+  any(
     // A quota in time, or of a sender, is a limit on us.
     'rate_limited',
     /\b(?:hourly|daily|weekly|monthly|per.?(?:hour|day|minute)|sending|senders?|outgoing|outbound)(?: \w{1,12}){0,2} quota\b|\bquota\b.{0,40}\b(?:per|an|a|this) (?:hour|day|minute|month)|\bthrottl\w{0,4}\b.{0,60}\bquota|\bquota\b.{0,60}\bthrottl|\bquota\b.{0,40}\b(?:for|of|from|by) (?:the |your |this |that )?(?:\S{1,24} )?(?:sender|sending|host|client|ip|connection|sasl|network|source)\b/,
     'cluebringer (policyd)',
     '554 5.7.1 Hourly recipients quota exceeded for host 192.0.2.1',
   ),
-  now(
+  any(
     // A quota of messages, recipients or hosts, and one with a policy code, unless a mailbox, a user or storage is named.
     'rate_limited',
     /^(?!.{0,4096}(?:\b(?:mail ?box|in-?box|maildir|mail folder|users?|account|storage|disk|space|[45]\.2\.[12])\b)).{0,4096}(?:\b(?:messages?|mails|e-?mails|recipients|rcpts?|connections?|rate|deliver(?:y|ies)|sessions?|hosts?|ip|client|policy)(?: (?:count|rate|limit|volume|address))? quota\b|\bquota of (?:messages|mails|e-?mails|recipients|connections|hosts)|\bexceed\w{0,3} your\b.{0,30}\bquota|\b[45]\.7\.\d{1,3}\b.{0,300}\bquota)/,
@@ -218,7 +219,7 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   forGood(
     // Hedged, and then a list of other causes: what is refused is the recipient.
     'mailbox_not_found',
-    /^(?!.{0,4096}\b(?:your (?:ip|server|host|mta|network|mail ?server|e-?mail|address|domain)|sender|client|dnsbl|rbl)\b).{0,4096}\b(?:account|user|mailbox|recipient|address|in-?box|alias|e-?mail)(?:s|es)?(?: or domain)? (?:may|might|could|probably|possibly|does probably) (?:not (?:exist|be (?:valid|found|correct))|no longer (?:exist|be)|be (?:invalid|incorrect|misspelled|mistyped|non-?existent))/,
+    /^(?!.{0,4096}\b(?:your (?:ip|server|host|mta|network|mail ?server|e-?mail|address|domain)|sender|client|dnsbl|rbl)\b).{0,4096}\b(?:account|user|mailbox|recipient|address|in-?box|alias|e-?mail)(?:s|es)?(?: or domain)? (?:may|might|could|probably|possibly|does probably) (?:not (?:exist|be (?:valid|found|correct))|no longer (?:exist|be)|be (?:invalid|incorrect|misspelled|mistyped|non-?existent))|^(?!.{0,4096}\b(?:your|sender|client)\b).{0,4096}\b(?:account|user|mailbox|recipient|address|in-?box)(?:s|es)? (?:does not|doesn't|do not|don't) exist,? or\b/,
     'cPanel (Exim)',
     '550-"The mail server could not deliver mail to user@example.org. 550-The account or domain may not exist, they may be blacklisted, or missing 550 the proper dns entries."',
   ),

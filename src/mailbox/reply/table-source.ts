@@ -41,7 +41,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'rate_limited',
-    /\b(?:hourly|daily|weekly) (?:\w{1,12} ){0,3}limit|\b(?:max(?:imum)?|limit\w{0,2}|more than|at most|exceed\w{0,3})\b.{0,40}\b(?:requests?|messages?|mails?|e-?mails?|recipients?|rcpts?|connections?|deliver(?:y|ies)|attempts?|sessions?|commands?)\b.{0,15}(?:\b(?:per|every|an?)|\/) ?(?:second|sec|minute|min|hour|day|session)\b/,
+    /\b(?:hourly|daily|weekly) (?:\w{1,12} ){0,3}limit|\b(?:max\w{0,4}|limit|number)\b.{0,30}\b(?:connections?|sessions?)\b.{0,40}\bexceed|\b(?:max(?:imum)?|limit\w{0,2}|more than|at most|exceed\w{0,3})\b.{0,40}\b(?:requests?|messages?|mails?|e-?mails?|recipients?|rcpts?|connections?|deliver(?:y|ies)|attempts?|sessions?|commands?)\b.{0,15}(?:\b(?:per|every|an?)|\/) ?(?:second|sec|minute|min|hour|day|session)\b/,
     'postfwd',
     '450 4.7.1 <user@example.org>: Recipient address rejected: sorry, max 10 requests per minute exceeded (rate)',
   ),

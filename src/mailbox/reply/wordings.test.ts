@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import type { Stage } from '../../net/smtp/reply.ts'
 import { classify } from './classify.ts'
 
 /** Wordings of the same kind as those of the table, by the reasons that are right for them (docs/verification.md, "How a reply is read"). */
@@ -158,3 +159,191 @@ it.each(rows)('%j is %s', (text, reasons) => {
   const reply = { code: Number(text.slice(0, 3)), lines: [text.slice(4)] }
   expect(reasons.split('|')).toContain(classify({ stage: 'rcpt', reply }).reason)
 })
+
+/** The same at other stages, and more. */
+const BY_STAGE: readonly (readonly [stage: Stage, reasons: string, replies: readonly string[]])[] = [
+  [
+    'banner',
+    'rate_limited',
+    [
+      '421 4.7.0 quota exceeded for your IP',
+      '421 4.7.1 Connection quota exceeded',
+      '421 Too many connections from 192.0.2.1',
+      '421 4.7.0 Connection rate limit exceeded',
+      '450 4.7.1 Throttled, try again later',
+      '554 5.7.1 Message quota exceeded for host 192.0.2.1',
+      '421 4.3.2 too many concurrent sessions',
+      '421 4.7.0 Maximum number of connections from your IP exceeded',
+    ],
+  ],
+  [
+    'banner',
+    'source_blocked',
+    [
+      '421 Too many spams from your IP (192.0.2.1)',
+      '554 5.7.1 192.0.2.1 is blocked',
+      '571 Connection from 192.0.2.1 blocked',
+      '550 5.7.1 your host 192.0.2.1 is in our blacklist',
+      '554 no SMTP service here for 192.0.2.1',
+      '554-mx.example ESMTP 554 Your access has been rejected due to poor reputation',
+    ],
+  ],
+  [
+    'mail',
+    'rate_limited',
+    [
+      '450 4.7.1 Error: too much mail from 192.0.2.1',
+      '452 4.7.1 message quota exceeded',
+      '450 4.7.1 sender quota exceeded',
+      '421 4.7.0 Too many messages from 192.0.2.1, slow down',
+      '554 5.7.1 Hourly recipients quota exceeded for host 192.0.2.1',
+    ],
+  ],
+  [
+    'mail',
+    'sender_refused',
+    [
+      '553 5.1.8 sorry, your envelope sender domain must exist (#5.7.1 - chkuser)',
+      '550 5.1.8 Domain of sender address does not exist',
+      '553 sorry, your envelope sender has been denied (#5.7.1)',
+      '501 5.1.7 Bad sender address syntax',
+      '550-Callback setup failed while verifying <v@p.example> 550 Sender verify failed',
+    ],
+  ],
+  [
+    'mail',
+    'source_blocked',
+    [
+      '550 5.7.1 Email from 192.0.2.1 is currently blocked',
+      '421 4.7.0 [TSS04] Messages from 192.0.2.1 temporarily deferred due to unexpected volume or user complaints',
+    ],
+  ],
+  [
+    'mail',
+    'temporary_failure',
+    [
+      '451 4.4.4 Mail received as unauthenticated, incoming to a recipient domain configured in a hosted tenant which has no mail-enabled subscriptions. ATTR5',
+      '451 4.3.0 Temporary server error. Please try again later',
+    ],
+  ],
+  [
+    'rcpt',
+    'mailbox_not_found',
+    [
+      '550 5.1.1 <user@x.com> no such recipient',
+      '550 unknown recipient',
+      '551 5.1.1 Unknown recipients here',
+      '550 5.1.1 Invalid recipient(s)',
+      '550 Recipient(s) unknown',
+      '554 5.1.1 Bad destination mailbox address',
+      '550 recipient addresses are invalid',
+      '550 5.1.1 Recipient address rejected: User not found',
+      '550 This address does not exist, or it may be blacklisted',
+      '550 The user may not exist',
+      '550 That account may no longer exist',
+      '553 5.1.3 invalid recipients',
+      '550 5.2.0 recipient could not be validated',
+    ],
+  ],
+  [
+    'rcpt',
+    'mailbox_full',
+    [
+      '552 5.2.2 user@x.com over quota',
+      '452 4.2.2 Over quota',
+      '452 4.2.2 mailbox full',
+      '552 Quota violation for user@x.com',
+      '552 5.2.2 Mailbox for user exceeded quota',
+      "422 4.2.2 The recipient's mailbox is over its storage limit",
+      '552 5.2.2 User quota exceeded',
+      '452 4.2.2 user has exceeded disk quota',
+    ],
+  ],
+  [
+    'rcpt',
+    'relay_denied',
+    [
+      '550 5.7.1 relaying denied',
+      '554 5.7.1 <u@x.com>: Relay access denied',
+      '571 Relay rejected for policy reasons.',
+      '554 Relaying rejected due to policy',
+      '550 5.7.1 we do not relay',
+      '553 5.7.1 relaying denied: policy violation',
+      '550 5.7.1 Unable to relay',
+      '530 5.7.1 Relaying not allowed',
+    ],
+  ],
+  [
+    'rcpt',
+    'mailbox_disabled',
+    [
+      '550 5.2.1 mailbox disabled',
+      '550 account suspended',
+      '554 5.2.1 The email account is disabled',
+      '550 5.2.1 user inactive',
+      '550 5.1.1 This account is no longer active',
+      '550 5.2.1 Mailbox has been deactivated',
+      '550 The account is disabled',
+    ],
+  ],
+  [
+    'rcpt',
+    'greylisted',
+    [
+      '451 4.7.1 Greylisting in action',
+      '450 4.7.1 Please try again in 5 minutes: greylisted',
+      '451 4.7.1 Temporarily rejected. Try again later. (greylist)',
+      '450 4.7.1 you are greylisted',
+    ],
+  ],
+  [
+    'rcpt',
+    'source_blocked',
+    [
+      '550 5.7.1 Our system has blocked mail from your IP',
+      '550 5.7.1 Mail from your network is blocked',
+      '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using b.barracudacentral.org',
+      '550 5.7.511 Access denied, banned sender[192.0.2.1]',
+      '550 5.7.1 Your IP address is on our block list (S3140)',
+      '554 IP address blocked',
+      '550 5.7.1 rejected by zen.spamhaus.org',
+      '571 Messages from your server are blocked',
+      '550-192.0.2.1 is listed by spamcop',
+    ],
+  ],
+  [
+    'rcpt',
+    'rate_limited|source_blocked|policy',
+    [
+      '550 5.4.6 Unusual sending activity detected. Please try after sometime',
+      '451 4.7.1 Suspicious activity, throttled',
+    ],
+  ],
+  [
+    'rcpt',
+    'temporary_failure',
+    [
+      '451 4.3.0 Temporary lookup failure',
+      '450 4.2.0 Mailbox busy',
+      '451 Temporary local problem - please try later',
+      '421 4.3.0 Server shutting down',
+      '451 4.7.500 Server busy temporarily',
+      '451 4.4.62 Mail sent to the wrong Office 365 region. ATTR35',
+    ],
+  ],
+  [
+    'rcpt',
+    'recipient_restricted',
+    [
+      '550 5.7.124 Sender not in allowed-senders list',
+      '550 5.7.134 RESOLVER.RST.SenderNotAuthenticatedForMailbox; authentication required',
+    ],
+  ],
+]
+it.each(BY_STAGE.flatMap(([stage, reasons, replies]) => replies.map((reply) => [stage, reply, reasons] as const)))(
+  'at %s %j is %s',
+  (stage, text, reasons) => {
+    const reply = { code: Number(text.slice(0, 3)), lines: [text.slice(4)] }
+    expect(reasons.split('|')).toContain(classify({ stage, reply }).reason)
+  },
+)
