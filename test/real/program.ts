@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, openSync, readFileSync } from 'node:fs'
+import { mustBeDeclared, mustBePrinted } from '../lab/declared.ts'
 import { CA_FILE, STATE } from './addresses.ts'
 import { logFile } from './processes.ts'
 
@@ -51,11 +52,14 @@ export async function startProgram(flags: readonly string[] = []): Promise<Progr
 /** Runs one command (`check accept.test`) to its end, with JSON out. */
 export function cli(...args: readonly string[]): Promise<Ran> {
   const all = [MAIN, ...args, '--format', 'json', '--no-courtesy', '--data-dir', dataDir()]
-  return new Promise((resolve) => {
+  return new Promise<Ran>((resolve) => {
     execFile(process.execPath, all, { env: ENV, maxBuffer: 64 << 20 }, (error, stdout, stderr) => {
       const code = error === null ? 0 : Number(error.code ?? 1)
       resolve({ code, stdout, stderr, body: jsonOf(stdout) })
     })
+  }).then((ran) => {
+    mustBePrinted(args[0] ?? '', ran.body)
+    return ran
   })
 }
 
@@ -63,7 +67,10 @@ const dataDir = (): string => mkdtempSync(`${STATE}/data-`)
 
 async function ask(url: string, init: RequestInit = {}): Promise<Got> {
   const response = await fetch(url, init)
-  return { status: response.status, body: jsonOf(await response.text()), headers: response.headers }
+  const body = jsonOf(await response.text())
+  const { pathname } = new URL(url)
+  mustBeDeclared(init.method ?? 'GET', pathname, response.status, body)
+  return { status: response.status, body, headers: response.headers }
 }
 
 function jsonOf(text: string): unknown {
