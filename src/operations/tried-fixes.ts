@@ -1,15 +1,8 @@
 import type { CheckInput, DnsRecord, Finding, FindingTable, Outcome, Severity } from '../checks/check.ts'
 import { contextOf } from '../checks/domain-context.ts'
+import { harmOf } from '../checks/harmless.ts'
 import * as registry from '../checks/registry.ts'
-import {
-  CHECK_KEYS,
-  type CheckKey,
-  type FactSets,
-  isHarmless,
-  judgeOne,
-  lookupOne,
-  type Outcomes,
-} from '../checks/run.ts'
+import { CHECK_KEYS, type CheckKey, type FactSets, judgeOne, lookupOne, type Outcomes } from '../checks/run.ts'
 import { isProvidersInclude } from '../checks/spf/index.ts'
 import type { Domain } from '../names/domain.ts'
 import { overlay } from '../net/dns/overlay.ts'
@@ -64,8 +57,9 @@ async function tried(
   const again = ctx.anew()
   const found = await lookupOne(key, { ...again, resolve: overlay(again.resolve, [record.value]) }, domain, input)
   const then: FactSets = { ...facts, [key]: found }
-  if (!isHarmless(key, facts, then, contextOf(facts))) return false
-  const after = judgeOne(key, then, contextOf(then))
+  const context = contextOf(then)
+  if (harmOf({ key, fix, before: { facts, context: contextOf(facts) }, after: { facts: then, context } })) return false
+  const after = judgeOne(key, then, context)
   const before = outcomes[key]
   if (!before || (after.status === 'unknown' && before.status !== 'unknown')) return false
   // One check may have a finding of one id for several names: there must be one less.

@@ -1,0 +1,69 @@
+import type { MailHosts } from '../mailhosts/mailhosts.ts'
+import { providerOfHost } from '../mailhosts/providers/index.ts'
+import { reverseName } from '../names/ip.ts'
+import type { DnsRecord } from './check.ts'
+import type { Barrier, DomainContext } from './context.ts'
+import { allAddresses, notPublic } from './mx/index.ts'
+import { type CheckKey, type FactSets, isHarmless } from './run.ts'
+
+/** A domain as it is, or as it would be with a fix: the facts of all checks and what follows from them. */
+export type Situation = { readonly facts: FactSets; readonly context: DomainContext }
+/** A fix of one check with the situation before it and after it. */
+export type Trial = {
+  readonly key: CheckKey
+  readonly fix: DnsRecord
+  readonly before: Situation
+  readonly after: Situation
+}
+
+/** What a fix would break, in words for a log or a test; undefined: it does no harm. Every fix passes it before it is offered (docs/score.md, "A fix does no harm"). */
+export function harmOf(trial: Trial): string | undefined {
+  return RULES.find(([breaks]) => breaks(trial))?.[1]
+}
+
+const RULES: readonly (readonly [(trial: Trial) => boolean, string])[] = [
+  [isRefused, 'receivers would refuse mail that they take today'],
+  [losesMail, 'mail that arrives today would no longer arrive'],
+  [raisesBarrier, 'senders that deliver today could no longer deliver'],
+  [reportsNowhere, 'reports would go to a domain that takes no mail'],
+  [namesOthers, 'the PTR record of an address is its provider’s to set'],
+]
+
+/** What the check itself says of its record: who passes SPF, which policy receivers apply, which keys are there. */
+function isRefused({ key, before, after }: Trial): boolean {
+  return !isHarmless(key, before.facts, after.facts, before.context)
+}
+
+function losesMail({ before, after }: Trial): boolean {
+  const then = after.context.mail
+  return before.context.mail !== undefined && before.context.takes === true && isReachable(before.context.mail)
+    ? !then || !isReachable(then)
+    : false
+}
+
+const isReachable = ({ hosts }: MailHosts): boolean =>
+  hosts.some((host) => host.addresses.length > notPublic(host).length)
+
+function raisesBarrier({ before, after }: Trial): boolean {
+  const isKnown = ({ kind, hosts }: Barrier): boolean =>
+    before.context.barriers.some((now) => now.kind === kind && hosts.every((host) => now.hosts.includes(host)))
+  return !after.context.barriers.every(isKnown)
+}
+
+/** A `rua` or `ruf` at the domain itself or below it, where no mail arrives. */
+function reportsNowhere({ fix, before, after }: Trial): boolean {
+  if (fix.rtype !== 'TXT' || before.context.takes !== false) return false
+  const facts = after.facts.dmarc
+  if (facts instanceof Error || before.facts.dmarc === facts) return false
+  const known = before.facts.dmarc instanceof Error ? [] : [...before.facts.dmarc.rua, ...before.facts.dmarc.ruf]
+  const isNew = (uri: string): boolean => !known.some((one) => one.uri === uri)
+  return [...facts.rua, ...facts.ruf].some(({ uri, host }) => host === facts.domain && isNew(uri))
+}
+
+/** The PTR record of an address in a mail provider's own zone, or of one that no mail host has. */
+function namesOthers({ fix, before }: Trial): boolean {
+  if (fix.rtype !== 'PTR') return false
+  const hosts = before.context.mail?.hosts ?? []
+  const own = hosts.filter(({ exchange }) => !providerOfHost(exchange))
+  return !allAddresses(own).some((address) => reverseName(address) === fix.name)
+}
