@@ -95,9 +95,42 @@ const BOGUS = { ...DS, digest: '00'.repeat(32) }
 const ede = (code: number, text = '') => [{ code, text }]
 const is = (signed: boolean | null, validated: boolean | null, bogus: boolean | null) => ({ signed, validated, bogus })
 
+/** The clock of the lab. */
+const NOW = Date.UTC(2026, 0, 2, 3, 4, 5) / 1_000
+const DAY = 86_400
+/** A signature of a type that ends in `left` days and lives for `life` days. */
+const signature = (covered: number, left: number, life = 30) => ({
+  covered,
+  algorithm: 13,
+  expiresAt: NOW + left * DAY,
+  validFrom: NOW + (left - life) * DAY,
+  signer: 'example.net',
+})
+const signedBy =
+  (...RRSIG: ReturnType<typeof signature>[]) =>
+  () =>
+    labCtx(zone({ ...SIGNED, RRSIG, AD: true }))
+const nsec3 = (iterations: number, salt: string) => () =>
+  labCtx(zone({ ...SIGNED, NSEC3PARAM: [{ algorithm: 1, flags: 0, iterations, salt }], AD: true }))
+const GOOD = is(true, true, false)
+
 type Row = [why: string, ctx: () => ReturnType<typeof labCtx>, status: string, ids: string[], shown: object]
 const ROWS: Row[] = [
   ['signed and validated', () => labCtx(zone({ ...SIGNED, AD: true })), 'pass', [], is(true, true, false)],
+  ['signatures that last', signedBy(signature(6, 8), signature(48, 20)), 'pass', [], GOOD],
+  [
+    'a signature that ends in 6 days',
+    signedBy(signature(6, 20), signature(15, 6)),
+    'warn',
+    ['dnssec.expires_soon'],
+    GOOD,
+  ],
+  ['… beside its successor', signedBy(signature(6, 6), signature(6, 25)), 'pass', [], GOOD],
+  ['signatures made with each answer', signedBy(signature(6, 1, 2)), 'pass', [], GOOD],
+  ['one that has ended: the validator has its say', signedBy(signature(6, -1)), 'pass', [], GOOD],
+  ['NSEC3 as advised', nsec3(0, ''), 'pass', [], GOOD],
+  ['NSEC3 with iterations', nsec3(10, ''), 'warn', ['dnssec.nsec3_parameters'], GOOD],
+  ['NSEC3 with a salt', nsec3(0, 'abcd'), 'warn', ['dnssec.nsec3_parameters'], GOOD],
   ['not signed', () => labCtx(zone({})), 'warn', ['dnssec.unsigned'], is(false, false, false)],
   [
     'not signed, resolver not trusted: that is seen all the same',
@@ -221,8 +254,9 @@ describe('asks', () => {
   })
 
   it.each<[string, ReturnType<typeof labCtx>, number]>([
-    ['two waits', labCtx(zone({ ...SIGNED, AD: true })), 2],
-    ['a third where validation fails', validating(zone(SIGNED), ede(6)), 3],
+    ['two waits', labCtx(zone({ AD: true })), 2],
+    ['a third where the zone has keys', labCtx(zone({ ...SIGNED, AD: true })), 3],
+    ['a third where validation fails, and a fourth where the zone has keys', validating(zone(SIGNED), ede(6)), 4],
   ])('in %s', async (_why, ctx, most) => {
     const { resolve, waits } = inWaves(ctx.resolve)
     await look({ ...ctx, resolve })

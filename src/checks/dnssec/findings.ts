@@ -29,6 +29,22 @@ export const findings = defineFindings({
     repair: 'Set the clock of the machine that signs, and sign the zone anew.',
     reference: 'RFC 4035 §5.3.1',
   },
+  'dnssec.expires_soon': {
+    severity: 'medium',
+    title: 'DNSSEC signatures expire soon',
+    detail: ({ zone, days, expires }) =>
+      `A signature of ${zone} ends at ${expires} (${days} full days left) and has not been renewed. Once it has ended, resolvers that validate give no answer for the domain.`,
+    repair: 'See that the zone is signed again, and that this happens by itself.',
+    reference: 'RFC 6781 §4.4.2',
+  },
+  'dnssec.nsec3_parameters': {
+    severity: 'low',
+    title: 'NSEC3 with iterations or a salt',
+    detail: ({ zone, iterations, salt }) =>
+      `${zone} uses NSEC3 with ${iterations} extra iterations and a salt of ${salt} octets. Neither protects anything, and resolvers may treat a zone with iterations as not signed.`,
+    repair: 'Set 0 iterations and no salt (NSEC3PARAM 1 0 0 -), or use NSEC.',
+    reference: 'RFC 9276 §3.1',
+  },
   'dnssec.ds_mismatch': {
     severity: 'critical',
     title: 'The DS record fits no key of the zone',
@@ -66,13 +82,13 @@ export const findings = defineFindings({
     detail: ({ zone, algorithms }) =>
       `The DS records of ${zone} are about keys of algorithm ${list(algorithms)} only; resolvers begin to take that for not signed.`,
     repair: 'Change to algorithm 13 (ECDSA P-256).',
-    reference: 'RFC 8624 §3.1',
+    reference: 'RFC 9904 §3',
   },
   'dnssec.weak_digest': {
     severity: 'low',
     title: 'DS record with SHA-1 only',
     detail: ({ zone }) => `The DS records of ${zone} are SHA-1 digests (type 1), which may no longer be relied on.`,
     repair: 'Publish a DS record with SHA-256 (digest type 2).',
-    reference: 'RFC 8624 §3.3',
+    reference: 'RFC 9904 §4',
   },
 })

@@ -3,12 +3,13 @@ import { DnsError, type RecordData } from '../../net/dns/resolver.ts'
 import type { Finding, Outcome } from '../check.ts'
 import type { DnssecFacts } from './lookup.ts'
 import { dsMatches } from './match.ts'
+import { signatureFindings } from './signatures.ts'
 
 /** Extended errors that name a fault of validation (RFC 8914 §4.7 to §4.13), and those that say that the signatures ran out. */
 const VALIDATION = { first: 6, last: 12 } as const
 const EXPIRED = 7
 const NOT_YET_VALID = 8
-/** RFC 9905: signing and validating with SHA-1 is over; RFC 8624 §3.1: MD5, DSA and the old GOST likewise. */
+/** RFC 9905: signing and validating with SHA-1 is over; RFC 9904 §3: MD5, DSA and the old GOST likewise. */
 const WEAK_ALGORITHMS = new Set([1, 3, 5, 6, 7, 12])
 const SHA1 = 1
 
@@ -41,13 +42,17 @@ export function dnssecState(facts: DnssecFacts): DnssecState {
  */
 export function judgeDnssec(facts: DnssecFacts): Outcome<DnssecFacts> {
   const state = dnssecState(facts)
-  const findings = [...brokenFindings(facts, state), ...signedFindings(facts, state)]
+  const findings = [...brokenFindings(facts, state), ...signedFindings(facts, state), ...aboutSignatures(facts, state)]
   if (state.bogus || findings.some(({ id }) => id === 'dnssec.ds_mismatch')) return { status: 'fail', facts, findings }
   const open = openReason(facts, state)
   if (open !== undefined) return { status: 'unknown', reason: open, facts, findings }
   if (facts.zone === undefined) return { status: 'not_applicable', facts, findings: [] }
   return { status: findings.length > 0 ? 'warn' : 'pass', facts, findings }
 }
+
+/** Of a zone that is bogus the rest does not matter yet. */
+const aboutSignatures = (facts: DnssecFacts, { bogus }: DnssecState): Finding[] =>
+  bogus ? [] : signatureFindings(facts)
 
 function signedOf({ zone, ds, keys }: DnssecFacts): boolean | null {
   if (zone === undefined) return null

@@ -30,13 +30,18 @@ export type DnssecFacts = {
   /** The resolver validates and its AD bit is believed: the root, which is signed, is secure. Absent: could not be asked. */
   readonly believed?: boolean
   readonly ede: readonly ExtendedError[]
+  /** The signatures at the zone's own name, and its NSEC3 parameters; asked for where it has keys. Empty: none, or no answer. At most 50 each. */
+  readonly signatures: readonly RecordData['RRSIG'][]
+  readonly nsec3: readonly RecordData['NSEC3PARAM'][]
+  /** When they were asked for, ms since the epoch. */
+  readonly nowMs: number
 }
 
-type Asker = Pick<Ctx, 'resolve' | 'signal'>
+type Asker = Pick<Ctx, 'resolve' | 'signal' | 'now'>
 
 /**
  * Whether the zone of `domain` is signed and what the resolver makes of it: SOA at the names where the zone can begin, then DS and DNSKEY there;
- * where an answer fails, the same again with checking disabled (RFC 4035 §3.2.2). At most 7 questions in two waits, 12 in three where one fails.
+ * where an answer fails, the same again with checking disabled (RFC 4035 §3.2.2). At most 7 questions in two waits, 12 in three where one fails; two more in one more wait where the zone has keys.
  * What could not be asked is data; never rejects with DnsError.
  */
 export async function lookupDnssec(ctx: Asker, domain: Domain): Promise<DnssecFacts> {
@@ -52,6 +57,8 @@ export async function lookupDnssec(ctx: Asker, domain: Domain): Promise<DnssecFa
     zone === undefined ? ([[], []] as const) : askKeys(ctx, zone),
     zone !== undefined && failed ? askReasons(ctx, zone) : [],
   ])
+  const isSigned = zone !== undefined && !(keys instanceof DnsError) && keys.length > 0
+  const signed = isSigned ? await askSignatures(ctx, zone) : { signatures: [], nsec3: [] }
   return {
     domain,
     ...(zone === undefined ? {} : { zone }),
@@ -62,11 +69,13 @@ export async function lookupDnssec(ctx: Asker, domain: Domain): Promise<DnssecFa
     keys,
     ...(believed === undefined ? {} : { believed }),
     ede: [...new Map([...validation.ede, ...more].map((one) => [one.code, one])).values()],
+    ...signed,
+    nowMs: ctx.now(),
   }
 }
 
 /** Whether the resolver's word on DNSSEC counts: the root zone is signed, so what it says of the root is secure or never anything (RFC 4035 §4.9.3). Undefined: no answer. */
-export async function believes(ctx: Asker): Promise<boolean | undefined> {
+export async function believes(ctx: Pick<Asker, 'resolve' | 'signal'>): Promise<boolean | undefined> {
   const root = await settled(ctx.resolve('.', 'SOA', ctx.signal))
   return root instanceof DnsError ? undefined : root.secure
 }
@@ -99,6 +108,19 @@ async function askKeys(ctx: Asker, zone: string): Promise<[DnssecFacts['ds'], Dn
     ds instanceof DnsError ? ds : ds.records.slice(0, MAX_RECORDS),
     keys instanceof DnsError ? keys : keys.records.slice(0, MAX_RECORDS),
   ]
+}
+
+/** Many resolvers pass a question for signatures on; one that does not leaves them unknown. */
+async function askSignatures(ctx: Asker, zone: string): Promise<Pick<DnssecFacts, 'signatures' | 'nsec3'>> {
+  const options = { checkingDisabled: true }
+  const [signatures, nsec3] = await Promise.all([
+    settled(ctx.resolve(zone, 'RRSIG', ctx.signal, options)),
+    settled(ctx.resolve(zone, 'NSEC3PARAM', ctx.signal, options)),
+  ])
+  return {
+    signatures: signatures instanceof DnsError ? [] : signatures.records.slice(0, MAX_RECORDS),
+    nsec3: nsec3 instanceof DnsError ? [] : nsec3.records.slice(0, MAX_RECORDS),
+  }
 }
 
 /** Why the keys themselves are not accepted: a resolver that has met the fault before tells less at the other names. */

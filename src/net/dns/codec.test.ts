@@ -168,6 +168,24 @@ const record = fc.oneof(
     .map(
       ({ bytes, ...rest }) => ['DS', { ...rest, digest: bytes }, { ...rest, digest: bytes.toString('hex') }] as const,
     ),
+  fc.record({ algorithm: octet, expiration: long, inception: long, signersName: name, signature: bytes }).map(
+    ({ algorithm, expiration, inception, signersName, signature }) =>
+      [
+        'RRSIG',
+        {
+          typeCovered: 'MX',
+          algorithm,
+          labels: 2,
+          originalTTL: 1,
+          expiration,
+          inception,
+          keyTag: 1,
+          signersName,
+          signature,
+        },
+        { covered: 15, algorithm, expiresAt: expiration, validFrom: inception, signer: signersName },
+      ] as const,
+  ),
   hextets.map((parts) => ['AAAA', parts.map((part) => part.toString(16)).join(':'), undefined] as const),
 )
 const sections = fc.array(fc.tuple(name, fc.integer({ min: 0, max: 0x7fffffff }), record), { maxLength: 8 })
@@ -247,6 +265,9 @@ describe('messages', () => {
     ['a tag over the end', 'CAA', '0009697373'],
     ['too short', 'TLSA', '0301'],
     ['short numbers', 'SOA', '00000000'],
+    ['no signer', 'RRSIG', '000f0d0200000001000000020000000100ff'],
+    ['a salt over the end', 'NSEC3PARAM', '0100000a02ab'],
+    ['octets after the salt', 'NSEC3PARAM', '0100000a01abcd'],
   ] as const)('have no data where there is %s in %s', (_, type, hex) => {
     const data = Buffer.from(hex, 'hex')
     const head = Buffer.from('000080000000000100000000', 'hex')
@@ -257,6 +278,19 @@ describe('messages', () => {
     const message = decodeMessage(Buffer.concat([head, fixed, data]))
     if (!message.ok) throw new Error(message.problem)
     expect(dataOf(message.value, message.value.answers[0]!, type)).toBeUndefined()
+  })
+
+  it('read NSEC3 parameters (RFC 5155 §4.2)', () => {
+    const data = Buffer.from('0100000a02abcd', 'hex')
+    const fixed = Buffer.from([0, 0, TYPE_CODES.NSEC3PARAM, 0, 1, 0, 0, 0, 0, 0, data.length])
+    const message = decodeMessage(Buffer.concat([Buffer.from('000080000000000100000000', 'hex'), fixed, data]))
+    if (!message.ok) throw new Error(message.problem)
+    expect(dataOf(message.value, message.value.answers[0]!, 'NSEC3PARAM')).toEqual({
+      algorithm: 1,
+      flags: 0,
+      iterations: 10,
+      salt: 'abcd',
+    })
   })
 
   it.each<[(string | Buffer)[], string, string]>([

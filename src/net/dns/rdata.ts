@@ -64,6 +64,16 @@ const READERS: { readonly [T in RecordType]: Reader<T> } = {
           algorithm: bytes[start + 3]!,
           publicKey: bytes.toString('base64', start + 4, end),
         }, // RFC 4034 §2.1
+  RRSIG: readSignature,
+  NSEC3PARAM: (bytes, start, end) =>
+    end - start < 5 || end - start !== 5 + bytes[start + 4]!
+      ? undefined
+      : {
+          algorithm: bytes[start]!,
+          flags: bytes[start + 1]!,
+          iterations: bytes.readUInt16BE(start + 2),
+          salt: bytes.toString('hex', start + 5, end),
+        }, // RFC 5155 §4.2
 }
 
 function wholeName(bytes: Buffer, start: number, end: number, budget: NameBudget): string | undefined {
@@ -110,6 +120,21 @@ function readSoa(bytes: Buffer, start: number, end: number, budget: NameBudget):
     retry: bytes.readUInt32BE(at + 8),
     expire: bytes.readUInt32BE(at + 12),
     minimum: bytes.readUInt32BE(at + 16),
+  }
+}
+
+/** RFC 4034 §3.1: the fixed part, the name of the signer, the signature. */
+function readSignature(bytes: Buffer, start: number, end: number, budget: NameBudget): RecordData['RRSIG'] | undefined {
+  if (end - start < 19) return undefined
+  const cursor: Cursor = { bytes, at: start + 18, budget }
+  const signer = readName(cursor)
+  if (signer === undefined || cursor.at > end) return undefined
+  return {
+    covered: bytes.readUInt16BE(start),
+    algorithm: bytes[start + 2]!,
+    expiresAt: bytes.readUInt32BE(start + 8),
+    validFrom: bytes.readUInt32BE(start + 12),
+    signer,
   }
 }
 

@@ -8,7 +8,7 @@ export type Field = { readonly text: string; readonly quoted: boolean }
 /** Reads a name in the data into its canonical form (lower case, no trailing dot). */
 export type ReadName = (text: string) => Parsed<string>
 
-/** The types that can be read. */
+/** The types that can be read from text. */
 export const RECORD_TYPES = [
   'A',
   'AAAA',
@@ -23,12 +23,14 @@ export const RECORD_TYPES = [
   'DS',
   'DNSKEY',
 ] as const satisfies readonly RecordType[]
+/** A type that a zone's text may have; signatures are only ever asked for. */
+export type TextType = (typeof RECORD_TYPES)[number]
 
 /** Octets that the data of a record may have (RFC 1035 §3.2.1: a 16-bit length). */
 export const MAX_DATA = 65_535
 
 /** Reads the data of one record of `type` from its fields. */
-export function readFields<T extends RecordType>(
+export function readFields<T extends TextType>(
   type: T,
   fields: readonly Field[],
   readName: ReadName,
@@ -39,7 +41,7 @@ export function readFields<T extends RecordType>(
   return read(fields, readName)
 }
 
-const COUNTS: Readonly<Record<RecordType, readonly [least: number, most: number]>> = {
+const COUNTS: Readonly<Record<TextType, readonly [least: number, most: number]>> = {
   A: [1, 1],
   AAAA: [1, 1],
   CNAME: [1, 1],
@@ -53,7 +55,7 @@ const COUNTS: Readonly<Record<RecordType, readonly [least: number, most: number]
   DS: [4, 100],
   DNSKEY: [4, 100],
 }
-const SHAPES: Readonly<Record<RecordType, string>> = {
+const SHAPES: Readonly<Record<TextType, string>> = {
   A: 'one IPv4 address',
   AAAA: 'one IPv6 address',
   CNAME: 'one name',
@@ -68,11 +70,11 @@ const SHAPES: Readonly<Record<RecordType, string>> = {
   DNSKEY: 'three numbers and a key in base64',
 }
 
-type Reader<T extends RecordType> = (fields: readonly Field[], readName: ReadName) => Parsed<RecordData[T]>
+type Reader<T extends TextType> = (fields: readonly Field[], readName: ReadName) => Parsed<RecordData[T]>
 
 const name = ([field]: readonly Field[], readName: ReadName): Parsed<string> => readName(field!.text)
 
-const READERS: { readonly [T in RecordType]: Reader<T> } = {
+const READERS: { readonly [T in TextType]: Reader<T> } = {
   A: ([field]) => address(field!.text, false),
   AAAA: ([field]) => address(field!.text, true),
   CNAME: name,

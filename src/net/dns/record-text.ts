@@ -1,7 +1,17 @@
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
 import { canonicalName, labelsOf } from '../../names/domain.ts'
 import type { OverlayRecord } from './overlay.ts'
-import { type Field, MAX_DATA, octetsOf, RECORD_TYPES, readFields, readSeconds, shown, textOf } from './record-data.ts'
+import {
+  type Field,
+  MAX_DATA,
+  octetsOf,
+  RECORD_TYPES,
+  readFields,
+  readSeconds,
+  shown,
+  type TextType,
+  textOf,
+} from './record-data.ts'
 import type { RecordType } from './resolver.ts'
 import { zoneEntries } from './zone-entries.ts'
 
@@ -49,7 +59,7 @@ export function parseRecordLine(line: string): Parsed<RecordText> {
 }
 
 /** The type of that name, in any case. */
-export function typeOf(text: string): Parsed<RecordType> {
+export function typeOf(text: string): Parsed<TextType> {
   const type = text.trim().toUpperCase()
   const known = RECORD_TYPES.find((one) => one === type)
   return known ? parsed(known) : problem(`the type ${shown(text)} is not one of ${RECORD_TYPES.join(', ')}`)

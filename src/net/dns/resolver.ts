@@ -41,6 +41,22 @@ export type RecordData = {
     readonly algorithm: number
     readonly publicKey: string
   }
+  /** Of a signature what says when it holds: seconds since the epoch, in serial arithmetic of 32 bits (RFC 4034 §3.1.5). */
+  readonly RRSIG: {
+    /** The number of the type that is signed. */
+    readonly covered: number
+    readonly algorithm: number
+    readonly expiresAt: number
+    readonly validFrom: number
+    readonly signer: string
+  }
+  /** `salt` is lower-case hex, "" where there is none (RFC 5155 §4.2). */
+  readonly NSEC3PARAM: {
+    readonly algorithm: number
+    readonly flags: number
+    readonly iterations: number
+    readonly salt: string
+  }
 }
 export type RecordType = keyof RecordData
 

@@ -11,7 +11,9 @@ export const TYPE_CODES: Readonly<Record<RecordType, number>> = {
   TXT: 16,
   AAAA: 28,
   DS: 43,
+  RRSIG: 46,
   DNSKEY: 48,
+  NSEC3PARAM: 51,
   TLSA: 52,
   CAA: 257,
 }
@@ -21,7 +23,7 @@ export const OPT = 41
 
 /** Types that may stand in an answer beside what was asked for. */
 export const DNAME = 39
-export const RRSIG = 46
+export const { RRSIG } = TYPE_CODES
 
 /** The only class of interest (RFC 1035 §3.2.4). */
 export const CLASS_IN = 1
