@@ -207,6 +207,8 @@ export const starttls = z
       z.strictObject({
         host: z.string(),
         address: z.string().nullable(),
+        banner_name: z.string().nullable(),
+        ehlo_name: z.string().nullable(),
         offered: z.boolean().nullable(),
         protocol: z.string().nullable(),
         names: strings,
@@ -214,6 +216,8 @@ export const starttls = z
         expires_at: z.string().nullable(),
         trusted: z.boolean().nullable(),
         name_matches: z.boolean().nullable(),
+        key_type: z.string().nullable(),
+        key_bits: z.int().nullable(),
         reason: z.string().optional(),
       }),
     ),

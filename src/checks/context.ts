@@ -38,6 +38,8 @@ export type DomainContext = {
   /** The mail hosts; absent: not known, and why. */
   readonly mail?: MailHosts
   readonly mailError?: string
+  /** The PTR names of the mail hosts' addresses, as far as they are known. */
+  readonly names: Readonly<Record<string, readonly string[]>>
   /** Addresses of the mail hosts that SPF passes. */
   readonly sendingHosts: readonly Ip[]
   /** The TLS of the mail hosts; absent: not looked at, or the mail hosts are not known. */
@@ -76,6 +78,7 @@ export const UNKNOWN_CONTEXT: DomainContext = {
   because: 'nothing says otherwise',
   sends: null,
   takes: null,
+  names: {},
   sendingHosts: [],
   barriers: [],
 }

@@ -8,6 +8,7 @@ import type { DaneFacts } from './dane/index.ts'
 import { type DmarcFacts, publishedPolicyOf } from './dmarc/index.ts'
 import type { StsFacts } from './mta-sts/index.ts'
 import type { MxFacts } from './mx/index.ts'
+import type { PtrFacts } from './ptr/index.ts'
 import { passes, type SpfFacts } from './spf/index.ts'
 import type { StarttlsFacts } from './tls-host.ts'
 
@@ -19,6 +20,7 @@ export type ContextFacts = {
   readonly starttls?: StarttlsFacts | LookupFailure
   readonly mta_sts?: StsFacts | LookupFailure
   readonly dane?: DaneFacts | LookupFailure
+  readonly ptr?: PtrFacts | LookupFailure
 }
 
 /** Who the domain is, from the facts of all checks: pure, and the only place that decides whether it sends or takes mail. */
@@ -38,11 +40,15 @@ export function contextOf(facts: ContextFacts): DomainContext {
     ...(noMail === undefined ? {} : { noMail }),
     ...(mail ? { mail } : {}),
     ...(facts.mx instanceof Error ? { mailError: facts.mx.message } : {}),
+    names: namesOf(known(facts.ptr)),
     sendingHosts: sendingHostsOf(spf, mail),
     ...(tls ? { tls } : {}),
     barriers: barriersOf({ mail, sts: known(facts.mta_sts), dane: known(facts.dane), tls }),
   }
 }
+
+const namesOf = (ptr: PtrFacts | undefined): DomainContext['names'] =>
+  Object.fromEntries((ptr?.addresses ?? []).flatMap(({ address, names, error }) => (error ? [] : [[address, names]])))
 
 /** The addresses of the mail hosts that SPF passes. */
 function sendingHostsOf(spf: SpfFacts | undefined, mail: MailHosts | undefined): readonly Ip[] {

@@ -15,6 +15,9 @@ export type TlsHost = {
   readonly open?: true
   /** The result of the handshake; absent where there was none. */
   readonly tls?: TlsInfo
+  /** The names by which it greets, in its banner and in its reply to EHLO; absent where it says none. */
+  readonly bannerName?: string
+  readonly ehloName?: string
   /** Why there was no TLS although it was announced, or why the host did not answer. */
   readonly reason?: string
 }

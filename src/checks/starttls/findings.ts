@@ -47,6 +47,30 @@ export const findings = defineFindings({
     repair: 'Use a certificate that has the name of the MX record.',
     reference: 'RFC 8461 §4.2',
   },
+  'starttls.short_key': {
+    severity: 'medium',
+    title: 'Certificate with a short key',
+    detail: ({ host, type, bits }) =>
+      `The certificate of ${host} has a ${type} key of ${bits} bits. Senders that check certificates refuse such keys.`,
+    repair: 'Get a certificate with an RSA key of 2048 bits or an ECDSA P-256 key.',
+    reference: 'RFC 9325 §4.5',
+  },
+  'starttls.greeting': {
+    severity: 'info',
+    title: 'SMTP greeting without a full host name',
+    detail: ({ host, address, name }) =>
+      `${host} (${address}) greets as "${name}". A server must name itself by a full host name; some filters count anything else against it.`,
+    repair: 'Set the host name of the mail server to a name that leads to its address.',
+    reference: 'RFC 5321 §4.3.1',
+  },
+  'starttls.greeting_ptr': {
+    severity: 'info',
+    title: 'SMTP greeting and PTR name differ',
+    detail: ({ host, address, name, names }) =>
+      `${host} (${address}) greets as ${name}, and the PTR name of the address is ${list(names)}. That is no fault of a host that only takes mail; of one that sends, some receivers expect both to be the same.`,
+    repair: 'Use one name for the greeting, the PTR record and the address record.',
+    reference: 'RFC 5321 §4.1.4',
+  },
   'starttls.old_protocol': {
     severity: 'medium',
     title: 'A mail host with an outdated TLS version',

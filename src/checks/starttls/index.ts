@@ -4,6 +4,7 @@ import { defineOptionalCheck } from '../check.ts'
 import type { StarttlsFacts, TlsHost } from '../tls-host.ts'
 import { findings } from './findings.ts'
 import { judgeStarttls } from './judge.ts'
+import { keyOf } from './key.ts'
 import { lookupStarttls } from './lookup.ts'
 import { nameMatches } from './names.ts'
 
@@ -20,15 +21,23 @@ export const starttls = defineOptionalCheck<StarttlsFacts, StarttlsFields>({
   present: ({ facts }) => ({ hosts: (facts?.hosts ?? []).map(presentHost) }),
 })
 
-const presentHost = ({ host, address, offered, tls, reason }: TlsHost) => ({
-  host,
-  address: address ?? null,
-  offered,
-  protocol: tls?.protocol ?? null,
-  names: (tls?.names ?? []).map((name) => printable(name, 255)),
-  issuer: tls ? printable(tls.issuer) : null,
-  expires_at: tls ? new Date(tls.expiresAtMs).toISOString() : null,
-  trusted: tls?.trusted ?? null,
-  name_matches: tls ? nameMatches(host, tls.names) : null,
-  reason,
-})
+const presentHost = (seen: TlsHost) => {
+  const { host, address, offered, tls, reason, bannerName, ehloName } = seen
+  const key = keyOf(seen)
+  return {
+    host,
+    address: address ?? null,
+    banner_name: bannerName === undefined ? null : printable(bannerName, 255),
+    ehlo_name: ehloName === undefined ? null : printable(ehloName, 255),
+    offered,
+    protocol: tls?.protocol ?? null,
+    names: (tls?.names ?? []).map((name) => printable(name, 255)),
+    issuer: tls ? printable(tls.issuer) : null,
+    expires_at: tls ? new Date(tls.expiresAtMs).toISOString() : null,
+    trusted: tls?.trusted ?? null,
+    name_matches: tls ? nameMatches(host, tls.names) : null,
+    key_type: key?.type ?? null,
+    key_bits: key?.bits ?? null,
+    reason,
+  }
+}

@@ -1,6 +1,8 @@
 import type { Finding, Outcome } from '../check.ts'
 import type { DomainContext } from '../context.ts'
 import type { StarttlsFacts, TlsHost } from '../tls-host.ts'
+import { greetingFindings } from './greeting.ts'
+import { isShort, keyOf } from './key.ts'
 import { nameMatches } from './names.ts'
 
 const DAY_MS = 86_400_000
@@ -13,11 +15,20 @@ const OLD_PROTOCOLS = new Set(['SSLv2', 'SSLv3', 'TLSv1', 'TLSv1.1'])
  * `pass`: every host that was heard offers TLS without a finding of weight; `fail`: one offers none, or none that works; `warn`: a certificate or protocol to see to;
  * `unknown`: no host was heard; `not_applicable`: there is no mail host.
  */
-export function judgeStarttls(facts: StarttlsFacts, { noMail }: Pick<DomainContext, 'noMail'>): Outcome<StarttlsFacts> {
+export function judgeStarttls(
+  facts: StarttlsFacts,
+  { noMail, names }: Pick<DomainContext, 'noMail' | 'names'>,
+): Outcome<StarttlsFacts> {
   const { hosts, mail } = facts
   if (mail === 'null' || mail === 'none' || noMail !== undefined)
     return { status: 'not_applicable', facts, findings: [] }
-  const findings = [...hosts.flatMap((host) => hostFindings(host, facts.nowMs)), ...setFindings(facts)]
+  const findings = [
+    ...hosts.flatMap((host) => [
+      ...hostFindings(host, facts.nowMs),
+      ...greetingFindings(host, host.address && names[host.address]),
+    ]),
+    ...setFindings(facts),
+  ]
   if (findings.some(({ id }) => BROKEN.has(id))) return { status: 'fail', facts, findings }
   if (hosts.every(({ offered, open }) => offered === null || open))
     return { status: 'unknown', reason: hosts[0]?.reason ?? 'no mail host was heard', facts, findings }
@@ -26,7 +37,14 @@ export function judgeStarttls(facts: StarttlsFacts, { noMail }: Pick<DomainConte
 
 const BROKEN = new Set(['starttls.not_offered', 'starttls.broken'])
 /** What says nothing against the hosts: an untrusted certificate is no fault where TLS is opportunistic (RFC 7435 §3). */
-const HARMLESS = new Set(['starttls.not_heard', 'starttls.left_out', 'starttls.untrusted', 'starttls.name'])
+const HARMLESS = new Set([
+  'starttls.not_heard',
+  'starttls.left_out',
+  'starttls.untrusted',
+  'starttls.name',
+  'starttls.greeting',
+  'starttls.greeting_ptr',
+])
 
 function hostFindings(seen: TlsHost, nowMs: number): Finding[] {
   const { host, address, offered, open, tls, reason } = seen
@@ -49,6 +67,13 @@ function hostFindings(seen: TlsHost, nowMs: number): Finding[] {
     })
   if (!nameMatches(host, tls.names))
     findings.push({ id: 'starttls.name', args: { ...args, names: tls.names.slice(0, 10) }, evidence })
+  const key = keyOf(seen)
+  if (key && isShort(key))
+    findings.push({
+      id: 'starttls.short_key',
+      args: { ...args, type: key.type.toUpperCase(), bits: key.bits ?? 0 },
+      evidence,
+    })
   if (OLD_PROTOCOLS.has(tls.protocol))
     findings.push({ id: 'starttls.old_protocol', args: { ...args, protocol: tls.protocol }, evidence: tls.cipher })
   return findings

@@ -9,6 +9,7 @@ import { type Opened, openSession } from '../../net/smtp/session.ts'
 import type { Ctx } from '../../world.ts'
 import type { CheckInput } from '../check.ts'
 import type { StarttlsFacts, TlsHost } from '../tls-host.ts'
+import { greetingNames } from './greeting.ts'
 
 /** Mail hosts that are connected to, the best ones first; one address of each, the first. */
 export const MAX_HOSTS = 10
@@ -54,12 +55,13 @@ async function lookupHost(ctx: Asker, host: MailHost, input: CheckInput): Promis
     },
     within(HOST_MS, ctx.signal),
   )
-  if (!opened.ok) return { ...named, address, ...ended(opened) }
-  const { tls, capabilities, quit } = opened.session
+  if (!opened.ok) return { ...named, address, ...greetingNames(opened.transcript), ...ended(opened) }
+  const { tls, capabilities, quit, transcript } = opened.session
+  const seen = { ...named, address, ...greetingNames(transcript()) }
   void quit() // RFC 5321 §4.1.1.10: said, not waited for; it ends by itself after a second and never rejects for what the network does
-  if (tls) return { ...named, address, offered: true, tls }
-  if (!capabilities.has('STARTTLS')) return { ...named, address, offered: false }
-  return { ...named, address, offered: true, reason: 'the server refused STARTTLS after it had announced it' }
+  if (tls) return { ...seen, offered: true, tls }
+  if (!capabilities.has('STARTTLS')) return { ...seen, offered: false }
+  return { ...seen, offered: true, reason: 'the server refused STARTTLS after it had announced it' }
 }
 
 /** A session that ended early: TLS that broke off is the host's; what came before says nothing of its TLS. */

@@ -4,6 +4,7 @@ import { type LabServer, labDial } from '../../../test/lab/dial.ts'
 import type { LabZone } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
+import { UNKNOWN_CONTEXT } from '../context.ts'
 import { runCheck } from '../run.ts'
 import { findings } from './findings.ts'
 import { nameMatches, starttls } from './index.ts'
@@ -20,9 +21,16 @@ const TWO: LabZone = {
   },
   'my.example': { A: ['45.53.6.1'] },
 }
-const TLS: LabServer = { ehlo: ['STARTTLS', 'PIPELINING'] }
-const PLAIN: LabServer = { ehlo: ['PIPELINING'] }
+const BANNER = '220 mx.example ESMTP'
+const TLS: LabServer = { banner: BANNER, ehlo: ['STARTTLS', 'PIPELINING'] }
+const PLAIN: LabServer = { banner: BANNER, ehlo: ['PIPELINING'] }
+const NAMED: LabServer = { banner: BANNER, ehlo: '250-mx.example greets you\n250 STARTTLS' }
 const shows = (tls: LabServer['tls']): LabServer => ({ ...TLS, tls: tls! })
+/** A self-signed certificate for mx.example with an RSA key of 1024 bits. */
+const SHORT = Buffer.from(
+  'MIICCDCCAXGgAwIBAgIUXd6d48Pci+8fwU9Ng/kHFeJot5AwDQYJKoZIhvcNAQELBQAwFTETMBEGA1UEAwwKbXguZXhhbXBsZTAgFw0yNjExMjIwMDAyNTNaGA8yMTI2MTAyOTAwMDI1M1owFTETMBEGA1UEAwwKbXguZXhhbXBsZTCBnzANBgkqhkiG9w0BAQEFAAOBjQAwgYkCgYEArGtXbauI3iuT8gXPVi+O5UN4nke3qvJwZiF5BBEudc8dBLu0x3k0AOnhP08Sb9BJ6xrgQExb3E0ChfROtRpkLQ0txmMDbbCwXR0m9VlySD048p7irdogQgS4gnVlfzBBuVoE5qnC+C7hKY6+/JNKN0VPGcq+CADZW6P4jn6rcHkCAwEAAaNTMFEwHQYDVR0OBBYEFHfbZFvXW/FrchjkKvDcfrHXVtzVMB8GA1UdIwQYMBaAFHfbZFvXW/FrchjkKvDcfrHXVtzVMA8GA1UdEwEB/wQFMAMBAf8wDQYJKoZIhvcNAQELBQADgYEAR82qGiUD2L7rpqYndZoYvA2bRlTi7dXCXdM6EY4BUgHiR9vD01jBxyeiOSXHd73YPc6wNFxTFZTkdPreBlIuYOHiSluVy/NmUYG2xX7q2Fa3nit3finQLo7QUVUPwOhitRvjy6L76XfWCP/jCGAYdx+sJJpDG889uLY5QV54XCY=',
+  'base64',
+)
 const at = (day: number) => Date.UTC(2026, 0, day)
 
 function world(servers: Record<string, LabServer>, zone: LabZone = ONE) {
@@ -43,7 +51,12 @@ const ROWS: Row[] = [
   ['TLS with a good certificate', one(TLS), 'pass', []],
   ['none offered', one(PLAIN), 'fail', ['starttls.not_offered']],
   ['one of two offers none', { ...one(TLS), '45.53.6.1': PLAIN }, 'fail', ['starttls.not_offered'], TWO],
-  ['EHLO is not known, so there is no TLS', one({ ehlo: '502 no', helo: '250 hi' }), 'fail', ['starttls.not_offered']],
+  [
+    'EHLO is not known, so there is no TLS',
+    one({ banner: BANNER, ehlo: '502 no', helo: '250 mx.example' }),
+    'fail',
+    ['starttls.not_offered'],
+  ],
   ['the handshake fails', one(shows('fail')), 'fail', ['starttls.broken']],
   ['announced and then refused', one({ ...TLS, starttls: '454 4.7.0 TLS not available' }), 'fail', ['starttls.broken']],
   ['the server closes at STARTTLS', one({ ...TLS, starttls: '!close' }), 'fail', ['starttls.broken']],
@@ -64,6 +77,13 @@ const ROWS: Row[] = [
   ['for another name', one(shows({ names: ['b.example'] })), 'pass', ['starttls.name']],
   ['for a wildcard', one(shows({ names: ['*.example'] })), 'pass', []],
   ['TLS 1.1', one(shows({ protocol: 'TLSv1.1' })), 'warn', ['starttls.old_protocol']],
+  [
+    'a greeting without a full host name',
+    one({ ...TLS, banner: '220 localhost ESMTP' }),
+    'pass',
+    ['starttls.greeting'],
+  ],
+  ['an RSA key of 1024 bits', one(shows({ chain: [SHORT] })), 'warn', ['starttls.short_key']],
   ['TLS 1.2', one(shows({ protocol: 'TLSv1.2' })), 'pass', []],
   ['refuses the connection', one({ connect: 'refuse' }), 'unknown', ['starttls.not_heard']],
   ['turns us away at the banner', one({ banner: '554 5.7.1 listed' }), 'unknown', ['starttls.not_heard']],
@@ -97,8 +117,31 @@ describe('judges', () => {
       expect(findings[id as keyof typeof findings].detail(args ?? {})).not.toMatch(/undefined|\[object/)
   })
 
+  it.each<[string, LabServer, readonly string[], string[]]>([
+    ['the PTR name', NAMED, ['mx.example'], []],
+    [
+      'another name than the PTR name',
+      { ...NAMED, banner: '220 other.example ESMTP' },
+      ['mx.example'],
+      ['starttls.greeting_ptr'],
+    ],
+    [
+      'another name at EHLO',
+      { ...NAMED, ehlo: '250-other.example\n250 STARTTLS' },
+      ['mx.example'],
+      ['starttls.greeting_ptr'],
+    ],
+    ['a name, and the address has none', { ...NAMED, banner: '220 other.example ESMTP' }, [], []],
+  ])('greets with %s', async (_why, server, names, ids) => {
+    const context = { ...UNKNOWN_CONTEXT, names: { '45.53.5.1': names } }
+    const outcome = await runCheck(starttls, world(one(server)), A, { starttls: true }, context)
+    expect(outcome.findings.map(({ id }) => id)).toEqual(ids)
+  })
+
   it('shows every finding of the table', () =>
-    expect([...new Set(ROWS.flatMap(([, , , ids]) => ids))].toSorted()).toEqual(Object.keys(findings).toSorted()))
+    expect([...new Set([...ROWS.flatMap(([, , , ids]) => ids), 'starttls.greeting_ptr'])].toSorted()).toEqual(
+      Object.keys(findings).toSorted(),
+    ))
 
   it('says to whom a refusal may be due', async () => {
     const outcome = await look(one({ banner: '554 5.7.1 listed' }))
@@ -136,6 +179,8 @@ it('presents what was seen', async () => {
       {
         host: 'mx.example',
         address: '45.53.5.1',
+        banner_name: 'mx.example',
+        ehlo_name: 'lab',
         offered: true,
         protocol: 'TLSv1.3',
         names: ['mx.example'],
@@ -143,11 +188,15 @@ it('presents what was seen', async () => {
         expires_at: '2030-01-01T00:00:00.000Z',
         trusted: true,
         name_matches: true,
+        key_type: null,
+        key_bits: null,
         reason: undefined,
       },
       {
         host: 'my.example',
         address: '45.53.6.1',
+        banner_name: 'mx.example',
+        ehlo_name: 'lab',
         offered: false,
         protocol: null,
         names: [],
@@ -155,6 +204,8 @@ it('presents what was seen', async () => {
         expires_at: null,
         trusted: null,
         name_matches: null,
+        key_type: null,
+        key_bits: null,
         reason: undefined,
       },
     ],
