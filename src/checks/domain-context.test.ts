@@ -43,7 +43,12 @@ describe('the role of a domain', () => {
     ['-all and nothing else', { 'a.example': { TXT: [NOBODY] } }, 'parked'],
     ['-all and a web page', { 'a.example': { TXT: [NOBODY], ...ADDRESS } }, 'parked'],
     ['-all from a wildcard', { '*.example': { TXT: [NOBODY] } }, 'parked'],
-    ['~all is no such declaration', { 'a.example': { TXT: ['v=spf1 ~all'], MX: NULL_MX } }, 'sends_only'],
+    ['~all is no such declaration', { 'a.example': { TXT: ['v=spf1 ~all'], MX: NULL_MX } }, 'sends_and_takes_mail'],
+    [
+      'a sender by a name of its own',
+      { 'a.example': { TXT: ['v=spf1 exists:%{i}.x.example -all'], MX: NULL_MX } },
+      'sends_only',
+    ],
     ['a broken SPF', { 'a.example': { TXT: ['v=spf1 ip4:x -all'], MX: NULL_MX } }, 'sends_and_takes_mail'],
     ['MX not known', { 'a.example': { TXT: [SENDER], MX: 'SERVFAIL' } }, 'sends_and_takes_mail'],
     ['-all, MX not known', { 'a.example': { TXT: [NOBODY], MX: 'SERVFAIL' } }, 'takes_mail_only'],

@@ -64,12 +64,14 @@ type Seen = {
   readonly sends: boolean | null
 }
 
-/** Null: there is no record, receivers answer permerror, or a part that decides is not known. */
+/** Null: there is no record, receivers answer permerror, a part that decides is not known, or nobody passes without being refused (`~all`). */
 function sendsMail(spf: SpfFacts | undefined): boolean | null {
   const reading = spf?.reading
   if (!reading || reading.permerrors.length > 0) return null
   if (reading.declaredNonSender) return false
-  return reading.unknown.length > 0 ? null : true
+  const { ip4, ip6, conditional, tooWide } = reading.extent.passing
+  const isSomebody = ip4.length + ip6.length + conditional.length > 0 || tooWide
+  return isSomebody && reading.unknown.length === 0 ? true : null
 }
 
 /** An address takes mail for want of an MX (RFC 5321 §5.1); of a domain whose SPF lets nobody send it is that of a web page. */
@@ -125,9 +127,10 @@ function because({ kind }: MailHosts, spf: SpfFacts | undefined, sends: boolean 
 function withoutSenders(spf: SpfFacts | undefined): string {
   if (!spf) return 'the SPF record could not be looked up'
   if (!spf.reading) return 'no SPF record says that it sends no mail'
-  return spf.reading.permerrors.length > 0
-    ? 'the SPF record cannot be used'
-    : 'a part of the SPF record could not be looked up'
+  if (spf.reading.permerrors.length > 0) return 'the SPF record cannot be used'
+  return spf.reading.unknown.length > 0
+    ? 'a part of the SPF record could not be looked up'
+    : 'SPF names nobody, and refuses nobody either'
 }
 
 const known = <Facts>(facts: Facts | LookupFailure | undefined): Facts | undefined =>

@@ -131,6 +131,12 @@ export const findings = defineFindings({
     repair: 'Give at least one MX host an A record.',
     reference: 'RFC 3974 §2',
   },
+  'mx.no_ipv6': {
+    severity: 'info',
+    title: 'MX hosts without IPv6',
+    detail: ({ hosts }) => `${list(hosts)}: no MX host has an IPv6 address. All senders can deliver over IPv4.`,
+    reference: 'RFC 3974 §2',
+  },
   'mx.single_address': {
     severity: 'low',
     title: 'One address takes all mail',

@@ -66,7 +66,7 @@ const withoutNullMx = (domain: string): Finding => ({
 const nullMx = (domain: string): DnsRecord => ({ name: domain, rtype: 'MX', value: '0 .' })
 
 /** Faults that leave the mail arriving as long as one host is reachable. */
-const HARMLESS = new Set(['mx.single_address', 'mx.single_host', 'mx.duplicate', 'mx.family_unknown'])
+const HARMLESS = new Set(['mx.single_address', 'mx.single_host', 'mx.duplicate', 'mx.family_unknown', 'mx.no_ipv6'])
 
 function concluded(facts: MxFacts, findings: readonly Finding[]): Outcome<MxFacts> {
   const { hosts } = facts.mail
@@ -95,7 +95,15 @@ function setFindings(facts: MxFacts): Finding[] {
   for (const host of mail.duplicates) findings.push({ id: 'mx.duplicate', args: { host }, evidence: shown(facts) })
   if (mail.truncated > 0)
     findings.push({ id: 'mx.too_many', args: { count: mail.hosts.length + mail.truncated, seen: mail.hosts.length } })
-  return [...findings, ...redundancy(mail.hosts)]
+  return [...findings, ...redundancy(mail.hosts), ...withoutIpv6(mail.hosts)]
+}
+
+/** IPv6 is no duty; that there is none is told where all hosts were asked. What a provider has is the provider's business. */
+function withoutIpv6(hosts: readonly MailHost[]): Finding[] {
+  const named = hosts.filter(({ addresses }) => addresses.length > 0)
+  const isKnown = named.every(({ answers }) => answers.AAAA === 'nodata' || answers.AAAA === 'nxdomain')
+  if (named.length === 0 || !isKnown || named.every(({ exchange }) => providerOfHost(exchange))) return []
+  return [{ id: 'mx.no_ipv6', args: { hosts: named.map(({ exchange }) => exchange) } }]
 }
 
 function redundancy(hosts: readonly MailHost[]): Finding[] {

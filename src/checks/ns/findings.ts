@@ -22,6 +22,13 @@ export const findings = defineFindings({
     repair: 'Put one of them into another network.',
     reference: 'RFC 2182 §3.1',
   },
+  'ns.no_ipv6': {
+    severity: 'info',
+    title: 'Name servers without IPv6',
+    detail: ({ zone }) => `No name server of ${zone} has an IPv6 address, so resolvers with IPv6 only cannot ask it.`,
+    repair: 'Give at least one name server an AAAA record, and glue at the registrar where it is in the zone.',
+    reference: 'RFC 3901 §4.2',
+  },
   'ns.unresolvable': {
     severity: 'high',
     title: 'A name server has no address',

@@ -16,6 +16,7 @@ export function judgeNs(facts: NsFacts): Outcome<NsFacts> {
     ...setFindings(facts, zone),
     ...states.flatMap((state) => serverFindings(state, zone)),
     ...(open.length > 0 ? [{ id: 'ns.resolver', args: { records: inCapitals(open) } }] : []),
+    ...withoutIpv6(facts, zone),
   ]
   if (states.some((state) => state.lame === false))
     return { status: findings.every(({ id }) => HARMLESS.has(id)) ? 'pass' : 'warn', facts, findings }
@@ -26,9 +27,17 @@ export function judgeNs(facts: NsFacts): Outcome<NsFacts> {
 }
 
 /** Silence may be our own network's, and what the resolver remembers passes: that is told and not judged. */
-const HARMLESS = new Set(['ns.silent', 'ns.too_many', 'ns.resolver'])
+const HARMLESS = new Set(['ns.silent', 'ns.too_many', 'ns.resolver', 'ns.no_ipv6'])
 
 const inCapitals = (copies: readonly Copy[]): string[] => copies.map((copy) => copy.toUpperCase())
+
+/** IPv6 is no duty; that there is none is told where all servers' addresses are known. */
+function withoutIpv6({ servers }: NsFacts, zone: string): Finding[] {
+  const addresses = servers.flatMap((server) => server.addresses)
+  const isKnown = servers.every((server) => server.error === undefined)
+  const isIpv4 = addresses.length > 0 && addresses.every((address) => familyOf(address) === 4)
+  return isKnown && isIpv4 ? [{ id: 'ns.no_ipv6', args: { zone } }] : []
+}
 
 function setFindings({ servers, leftOut }: NsFacts, zone: string): Finding[] {
   const findings: Finding[] = []
