@@ -50,7 +50,9 @@ it.each<[string, Flags, NodeJS.ProcessEnv, RegExp]>([
 
 it('never shows a secret', () => {
   const secrets = Object.entries(OPTIONS).filter(([, option]) => option.secret)
-  const env = Object.fromEntries(secrets.map(([, { flag }]) => [variableOf(flag), 's3cr3t-value-of-25-letters']))
+  const value = (flag: string): string =>
+    flag === 'database-url' ? 'postgres://jobs:s3cr3t@db.example/jobs' : 's3cr3t-value-of-25-letters'
+  const env = Object.fromEntries(secrets.map(([, { flag }]) => [variableOf(flag), value(flag)]))
   const shown = JSON.stringify(describeConfig(loadConfig({}, env)))
   expect(secrets.length).toBeGreaterThan(2)
   expect(shown).not.toContain('s3cr3t')
