@@ -23,7 +23,7 @@ export const CONNECTION_BOUNDS: ConnectionBounds = {
   maxWaitingInAll: 10_000,
   maxAtOnce: 8,
   maxUnreadBytes: 64 * 1024 * 1024,
-  stalledMs: 15_000,
+  stalledMs: 30_000,
 }
 
 /** How often it is looked for clients that do not read, in ms. */

@@ -85,6 +85,15 @@ it.each<[string, string, Record<string, string>, number]>([
   expect((await app.inject({ method, url, headers: { host: 'localhost', ...headers } })).statusCode).toBe(status)
 })
 
+it('answers the preflight of an origin that may, and counts it', async () => {
+  const app = await labApp(labWorld(), { corsOrigins: ['https://a.example'], ratePerMinute: 1 })
+  const headers = { ...CROSS, host: 'localhost', origin: 'https://a.example', 'access-control-request-method': 'GET' }
+  const ask = async () => app.inject({ method: 'OPTIONS', url: VERIFY, headers })
+  const first = await ask()
+  expect([first.statusCode, first.headers['access-control-allow-origin']]).toEqual([204, 'https://a.example'])
+  expect((await ask()).statusCode).toBe(429)
+})
+
 it('with keys in force the page of another site is refused too', async () => {
   const app = await labApp(labWorld(), { keys: () => KEYS })
   const headers = { ...CROSS, ...IMAGE, authorization: 'Bearer boss' }
