@@ -1,6 +1,11 @@
-import { defineFindings, list } from '../check.ts'
+import { type Args, defineFindings, list } from '../check.ts'
 
 const REPAIR = 'Ask the provider of the address to set the PTR record shown here.'
+/** Where no MX host has the address, its name is for its owner to choose. */
+const advice = (_: Args, isOffered: boolean): string | undefined =>
+  isOffered
+    ? undefined
+    : 'Ask the provider of the address to set a PTR record with the name of the sending host, and give that name an address record with this address.'
 
 export const findings = defineFindings({
   'ptr.no_address': {
@@ -11,29 +16,32 @@ export const findings = defineFindings({
   },
   'ptr.missing': {
     severity: 'high',
-    title: 'A mail host address has no PTR record',
+    title: 'Sending address without a PTR record',
     detail: ({ address }) => `${address} has no name; many receivers refuse mail from such an address.`,
     repair: REPAIR,
+    advice,
     reference: 'RFC 1912 §2.1',
   },
   'ptr.not_confirmed': {
     severity: 'medium',
-    title: 'A PTR name does not lead back',
+    title: 'PTR name that does not lead back',
     detail: ({ address, names }) => `${list(names)}: none of the names of ${address} has that address.`,
     repair: 'Give the name an address record with this address, or set the PTR record shown here.',
+    advice,
     reference: 'RFC 8601 §2.7.3',
   },
   'ptr.generic': {
     severity: 'medium',
-    title: 'A PTR name looks made by the provider',
+    title: 'Generic PTR name',
     detail: ({ address, names }) =>
       `${list(names)} looks made from ${address}, as dial-up pools are; receivers often distrust such names.`,
     repair: REPAIR,
+    advice,
     reference: 'RFC 5321 §4.1.4',
   },
   'ptr.several_names': {
     severity: 'low',
-    title: 'An address has several PTR names',
+    title: 'Address with several PTR names',
     detail: ({ address, names, count }) =>
       `${address} has ${count} names (${list(names)}); some receivers read only one.`,
     repair: 'Keep one PTR record for each address.',
@@ -41,7 +49,7 @@ export const findings = defineFindings({
   },
   'ptr.many_names': {
     severity: 'low',
-    title: 'An address has very many PTR names',
+    title: 'Address with very many PTR names',
     detail: ({ address, count, seen }) => `${address} has ${count} names; the first ${seen} were followed.`,
     repair: 'Keep one PTR record for each address.',
     reference: 'RFC 7208 §5.5',
