@@ -11,7 +11,10 @@ export const SHOWN: readonly Shown[] = [...spfShown, ...dkimShown, ...dmarcShown
 /** Findings that no domain here shows, and why. They are shown on fake DNS beside their check. */
 export const NOT_SHOWN: Readonly<Record<string, string>> = {
   'dkim.next_key': 'an alias of a provider that is not in the mini internet',
+  'mx.domain_alias': 'name servers load no zone with a CNAME at its own name',
+  'mx.no_ipv6': 'a note that a domain which is cared for may have, too',
   'mx.family_unknown': 'one type of a name fails while another answers: real resolvers fail for the whole name',
+  'spf.no_domain': 'a domain that does not exist has one finding in a check: that of MX',
   'spf.too_wide': 'twenty records of eight thousand characters each',
 }
 

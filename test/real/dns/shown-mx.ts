@@ -26,6 +26,13 @@ export const mxShown: readonly Shown[] = [
   mx('mx.none', [], FIXED),
   { id: 'mx.null_missing', zone: [record('@', 'v=spf1 -all'), record('_dmarc', 'v=DMARC1; p=reject')], fixed: true },
   { id: 'mx.null', at: 'parked.test' },
+  {
+    id: 'mx.no_replies',
+    zone: ['@ MX 0 .', record('@', 'v=spf1 ip4:45.53.8.1 -all'), record('_dmarc', 'v=DMARC1; p=reject')],
+  },
+  mx('mx.ipv6_only', ['@ MX 10 mx', 'mx AAAA 2a00:1450:4001::25', 'mx AAAA 2a00:1450:4002::25']),
+  mx('mx.missing_dot', ['@ MX 10 mail.mx-missing-dot.test', 'mail A 45.53.8.1', 'mail A 45.53.8.2'], FIXED),
+  mx('mx.underscore', ['@ MX 10 mx_1', 'mx_1 A 45.53.8.1', 'mx_1 A 45.53.8.2']),
   { id: 'mx.null_beside_others', at: 'nullandmx.test' },
   mx('mx.implicit', ['@ A 45.53.8.1'], FIXED),
   { id: 'mx.none_resolvable', at: 'dangling.test' },

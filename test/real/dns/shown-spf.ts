@@ -9,7 +9,12 @@ const FIXED = { fixed: true } as const
 
 /** What shows each finding of SPF. */
 export const spfShown: readonly Shown[] = [
-  { id: 'spf.no_domain', at: 'missing.test' },
+  {
+    id: 'spf.no_record_web',
+    at: 'web.spf-no-record-web.test',
+    zone: zoneOf({ more: ['web A 45.53.8.1'] }),
+    fixed: true,
+  },
   spf('spf.no_record', [], [], FIXED),
   spf('spf.not_spf', ['v=spf1; mx -all'], [], FIXED),
   spf('spf.many_records', ['v=spf1 mx -all', 'v=spf1 a:mx.dual.test ~all'], [], FIXED),
