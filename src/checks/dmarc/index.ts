@@ -12,7 +12,7 @@ export { judgeDmarc } from './judge.ts'
 export { lookupDmarc, lookupPolicy } from './lookup.ts'
 export type { Policy } from './parse.ts'
 export { presentDmarcLookup } from './present.ts'
-export { parseReportUris, type ReportUri } from './uri.ts'
+export { MAX_URIS, parseReportUris, type ReportUri } from './uri.ts'
 
 /** DMARC: the policy that governs a domain, found by the tree walk, and who gets its reports. */
 export const dmarc = defineCheck<DmarcFacts, DmarcFields>({

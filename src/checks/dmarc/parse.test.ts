@@ -68,6 +68,8 @@ describe('faults leave the default (RFC 9989 §4.7)', () => {
     ['v=DMARC1; p=none; fo=2', ['value fo 18']],
     ['v=DMARC1; p=none; bogus;', ['item  18']],
     ['v=DMARC1;; p=none', ['item  9']],
+    ['v=DMARC1; p=none; rua=mailto:r@a.example,', ['item rua 18']],
+    ['v=DMARC1; p=none; rua=', []],
     ['v=DMARC1; p=none; fo=0:d; x=1', []],
   ])('%j: %j', (text, faults) => {
     expect(read(text).faults.map((fault) => `${fault.kind} ${fault.tag} ${fault.at}`)).toEqual(faults)

@@ -135,7 +135,8 @@ function recordOf(tags: Tags, faults: Fault[]): DmarcRecord {
   function uris(tag: 'rua' | 'ruf'): readonly ReportUri[] {
     const found = tags.get(tag)
     if (found === undefined) return []
-    const { uris, written } = parseReportUris(found.value)
+    const { uris, written, empty } = parseReportUris(found.value)
+    if (empty > 0) faults.push({ kind: 'item', tag, value: ',', at: found.at })
     if (written > MAX_URIS) faults.push({ kind: 'limit', tag, value: String(written), at: found.at })
     return uris
   }

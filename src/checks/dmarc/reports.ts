@@ -30,7 +30,9 @@ export function judgeAuthorization(
   const records = texts.flatMap((text) => {
     const parsed = parseDmarc(text)
     // Step 6: discarded unless the text is a list of tag=value pairs that begins with v=DMARC1.
-    return parsed.ok && !parsed.value.faults.some((fault) => fault.kind === 'item') ? [parsed.value.record] : []
+    return parsed.ok && !parsed.value.faults.some((fault) => fault.kind === 'item' && fault.tag === '')
+      ? [parsed.value.record]
+      : []
   })
   if (records.length === 0) return { authorization: 'unauthorized', reason: 'no record there authorises it' }
   // Step 9 and the text after it: an overriding URI must keep the destination host, or no report is sent at all.

@@ -16,10 +16,16 @@ export type ReportUri = {
 /** URIs of one list that are read; what comes after them is not looked at. */
 export const MAX_URIS = 50
 
-/** Reads a comma-separated list of report URIs (RFC 9989 §4.8 dmarc-urilist). Gives at most {@link MAX_URIS} and how many were written. */
-export function parseReportUris(value: string): { readonly uris: readonly ReportUri[]; readonly written: number } {
-  const items = value.split(',')
-  return { uris: items.slice(0, MAX_URIS).map((item) => parseReportUri(trimmed(item))), written: items.length }
+/** Reads a comma-separated list of report URIs (RFC 9989 §4.8 dmarc-urilist). Gives at most {@link MAX_URIS}, how many were written, and how many commas stand beside nothing, which receivers read over. */
+export function parseReportUris(value: string): {
+  readonly uris: readonly ReportUri[]
+  readonly written: number
+  readonly empty: number
+} {
+  const items = value.split(',').map(trimmed)
+  const filled = items.filter((item) => item !== '')
+  const uris = (filled.length === 0 ? [''] : filled.slice(0, MAX_URIS)).map(parseReportUri)
+  return { uris, written: Math.max(1, filled.length), empty: filled.length === 0 ? 0 : items.length - filled.length }
 }
 
 /** An address that can be made out in a text that is no URI. */

@@ -1,5 +1,5 @@
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
-import { parseReportUris, type ReportUri } from '../dmarc/index.ts'
+import { MAX_URIS, parseReportUris, type ReportUri } from '../dmarc/index.ts'
 import { hasVersion, parseFields } from '../mta-sts/index.ts'
 
 /** A TLSRPT record (RFC 8460 §3). A destination with a `problem` cannot be used; there is at least one without. */
@@ -23,9 +23,7 @@ export const resemblesTlsRpt = (text: string): boolean =>
 export function parseTlsRpt(text: string): Parsed<TlsRptRecord> {
   const fields = parseFields(text, VERSION, 'rua')
   if (!fields.ok) return fields
-  const rua = fields.value
-    .filter((field) => field.name === 'rua')
-    .flatMap((field) => parseReportUris(field.value).uris.map(withoutSize))
+  const rua = fields.value.filter((field) => field.name === 'rua').flatMap((field) => urisOf(field.value))
   const extensions = fields.value.filter((field) => field.name !== 'rua').map((field) => `${field.name}=${field.value}`)
   if (rua.length === 0) return problem('there is no rua')
   const wrong = rua.find((uri) => uri.problem !== undefined)
@@ -37,6 +35,13 @@ export function parseTlsRpt(text: string): Parsed<TlsRptRecord> {
 /** Prints a record; `parseTlsRpt` of it gives the record again. */
 export const formatTlsRpt = (record: TlsRptRecord): string =>
   [VERSION, `rua=${record.rua.map((uri) => uri.uri).join(',')}`, ...record.extensions].join('; ')
+
+/** The grammar has no place for a comma beside nothing. */
+function urisOf(value: string): readonly ReportUri[] {
+  const { uris, empty } = parseReportUris(value)
+  const nothing = empty > 0 ? [{ uri: '', scheme: '', problem: 'empty' }] : []
+  return [...uris.map(withoutSize), ...nothing].slice(-MAX_URIS)
+}
 
 /** RFC 8460 §3 has no sizes and only these schemes. */
 function withoutSize({ size, ...uri }: ReportUri): ReportUri {
