@@ -77,6 +77,13 @@ export const findings = defineFindings({
     repair: 'Publish the record shown. Where a record is split into strings, begin or end each with a space.',
     reference: 'RFC 7208 §3.3',
   },
+  'spf.odd_name': {
+    severity: 'high',
+    title: 'A term holds something else than one name',
+    detail: ({ slips }) => `Receivers ask the DNS for it as it stands, and find nothing.${found(slips)}`,
+    repair: 'Publish the record shown: one term for each name, without "https://" or "@".',
+    reference: 'RFC 7208 §5',
+  },
   'spf.doubled_name': {
     severity: 'medium',
     title: 'A name ends in the domain once too often',

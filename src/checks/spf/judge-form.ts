@@ -5,7 +5,7 @@ import { mend, type Slip } from './mend/mend.ts'
 import { slipsIn } from './mend/words.ts'
 import type { SpfReading } from './reading.ts'
 import { shorter } from './shorter.ts'
-import { formatMacroString, formatSpf, type SpfRecord } from './terms.ts'
+import { formatMacroString, formatSpf, isMechanism, type SpfRecord } from './terms.ts'
 import type { SpfNode } from './tree.ts'
 
 /** What every judgement of a record is said with. */
@@ -34,13 +34,18 @@ export function judgeForm(said: Said, root: SpfNode, reading: SpfReading): Findi
 }
 
 /** Slips after which a record can still be read, but not as it was meant. */
-const READABLE: Readonly<Partial<Record<Slip, string>>> = { two_records: 'spf.two_in_one', joined: 'spf.joined_terms' }
+const READABLE: Readonly<Partial<Record<Slip, string>>> = {
+  two_records: 'spf.two_in_one',
+  joined: 'spf.joined_terms',
+  odd_name: 'spf.odd_name',
+  separators: 'spf.odd_name',
+}
 
 function judgeSlips({ domain, evidence }: Said, reading: SpfReading): Finding[] {
   const meant = mend(evidence)
   const ids = meant.ok ? meant.value.slips.flatMap((slip) => READABLE[slip] ?? []) : []
   if (!meant.ok || ids.length === 0) return []
-  return ids.map((id) => ({
+  return [...new Set(ids)].map((id) => ({
     id,
     args: { slips: slipsIn(meant.value) },
     evidence,
@@ -71,8 +76,12 @@ function judgeTerms({ domain, evidence }: Said, root: SpfNode, reading: SpfReadi
     findings.push({ id: 'spf.duplicate_include', args: { names: duplicateIncludes }, evidence, ...fix })
   }
   const unknown = own.unknown.filter(({ name }) => !REPORTING.has(name.toLowerCase()))
-  for (const { name, value } of unknown.slice(0, MAX_MODIFIERS))
-    findings.push({ id: 'spf.unknown_modifier', args: { term: `${name}=${formatMacroString(value)}` }, evidence })
+  const meant = unknown.some(isMechanism) ? offered(meantBy([evidence]), reading) : undefined
+  for (const modifier of unknown.slice(0, MAX_MODIFIERS)) {
+    const term = `${modifier.name}=${formatMacroString(modifier.value)}`
+    const fix = fixOf(domain, isMechanism(modifier) ? meant : undefined)
+    findings.push({ id: 'spf.unknown_modifier', args: { term }, evidence, ...fix })
+  }
   return findings
 }
 

@@ -116,6 +116,12 @@ const ROWS: readonly (readonly [id: string, shows: LabZone, status: string, not:
     'warn',
     { ...own('mx:h0.example', 'a:mail.a.example.a.example', '-all'), 'mail.a.example.a.example': { A: ['192.0.2.1'] } },
   ],
+  [
+    'spf.odd_name',
+    { ...own('mx:h0.example', 'include:https://b.example', '-all'), ...B },
+    'fail',
+    { ...own('mx:h0.example', 'include:b.example', '-all'), ...B },
+  ],
   ['spf.very_many_addresses', own('ip4:11.0.0.0/8', '-all'), 'warn', own('ip4:11.0.0.0/9', '-all')],
   ['spf.too_wide', tooWide(480), 'fail', tooWide(100)],
   ['spf.not_public', own('ip4:10.1.2.3', '-all'), 'warn', own('-ip4:10.0.0.0/8', 'ip4:192.0.2.1', '-all')],
@@ -264,6 +270,23 @@ describe('fixes', () => {
       },
       'spf.include_without_record',
       'v=spf1 a:mail.a.example.a.example ~all',
+    ],
+    [
+      'a mechanism with "="',
+      { ...own('include=b.example', '-all'), ...B },
+      'spf.unknown_modifier',
+      'v=spf1 include:b.example -all',
+    ],
+    [
+      'a URL and a list of names',
+      {
+        ...own('include:https://b.example', 'a:h0.example,h1.example', '-all'),
+        ...B,
+        'h0.example': { A: ['192.0.2.1'] },
+        'h1.example': { A: ['192.0.2.1'] },
+      },
+      'spf.odd_name',
+      'v=spf1 include:b.example a:h0.example a:h1.example ~all',
     ],
     [
       'two records in one text',
@@ -447,6 +470,7 @@ describe('names that anybody could register', () => {
     ['below', { ...own('include:b.example', '-all'), 'b.example': spf('include:gone.com') }, 'include:gone.com'],
     ['not below a domain that exists', { ...own('a:x.here.com', '-all'), 'here.com': {} }, undefined],
     ['not where nobody gains by it', own('-a:gone.com', '?include:gone.com', '-all'), undefined],
+    ['not what is no name', own('include:https://gone.com', 'a:gone.com,go.com', '-all'), undefined],
     ['not below a suffix that nobody runs', own('a:gone.notld', '-all'), undefined],
     ['not where that could not be asked', { ...own('a:x.mute.com', '-all'), 'mute.com': 'SERVFAIL' }, undefined],
     ['not of the domain itself', own('a:gone.a.example', '-all'), undefined],
@@ -497,6 +521,7 @@ describe('the reading', () => {
       { ...own('redirect=b.example'), 'b.example': spf('-all') },
       { declaredNonSender: true },
     ],
+    ['nor is a mechanism with "="', own('include=b.example', '-all'), { declaredNonSender: false }],
     ['~all is no such declaration', own('~all'), { declaredNonSender: false }],
     [
       'all comes through the redirect',

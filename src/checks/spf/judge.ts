@@ -31,7 +31,7 @@ export function judgeSpf(facts: SpfFacts, context: Pick<DomainContext, 'role' | 
 }
 
 /** Findings whose fix mends a term. */
-const MENDING = ['spf.two_in_one', 'spf.joined_terms', 'spf.doubled_name']
+const MENDING = ['spf.two_in_one', 'spf.joined_terms', 'spf.odd_name', 'spf.doubled_name']
 
 /** A term that can be mended is not dropped, and nothing is put behind it. */
 function mendingFirst(findings: readonly Finding[]): readonly Finding[] {

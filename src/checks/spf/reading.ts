@@ -1,7 +1,7 @@
 import { isReservedNetwork } from './passing/size.ts'
 import { type Extent, extentOf } from './passing/wide.ts'
 import { MAX_LOOKUPS, MAX_MX_NAMES, MAX_VOID_LOOKUPS } from './run.ts'
-import { allOf, formatDirective, type Qualifier, reachable } from './terms.ts'
+import { allOf, formatDirective, isMechanism, type Qualifier, reachable } from './terms.ts'
 import { chainOf, lookupsOf, nodesOf, type SpfNode, type SpfTerm, termsOf, voidTermsOf } from './tree.ts'
 
 /** Why a receiver answers permerror (RFC 7208 §2.6.7). */
@@ -139,7 +139,12 @@ function duplicateIncludes(root: SpfNode): readonly string[] {
 }
 
 const isNonSender = (chain: readonly SpfNode[]): boolean =>
-  chain.every(({ record }) => record && reachable(record).every(({ mechanism }) => mechanism.kind === 'all')) &&
+  chain.every(
+    ({ record }) =>
+      record &&
+      reachable(record).every(({ mechanism }) => mechanism.kind === 'all') &&
+      !record.unknown.some(isMechanism), // `include=…` was meant to name senders
+  ) &&
   chain.at(-1)?.record !== undefined &&
   allOf(chain.at(-1)!.record!)?.qualifier === '-'
 

@@ -25,11 +25,14 @@ export async function lookupFree(ask: Ask, root: SpfNode): Promise<readonly Free
 
 const letsPass = ({ directive }: SpfTerm): boolean => directive === undefined || directive.qualifier === '+'
 
+/** What can be registered: no URL, no list of names. */
+const HOST_NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/
+
 /** A name below a suffix that nobody runs cannot be registered either. */
 function registrable(name: string): string | undefined {
   const lower = name.toLowerCase()
   const free = registrableDomain(lower)
-  return hasKnownSuffix(lower) ? free : undefined
+  return free !== undefined && HOST_NAME.test(free) && hasKnownSuffix(lower) ? free : undefined
 }
 
 const isBelow = (name: string, domain: string): boolean =>

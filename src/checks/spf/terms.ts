@@ -37,6 +37,10 @@ export type Directive = { readonly qualifier: Qualifier; readonly mechanism: Mec
 /** A modifier that this program does not know; it changes nothing (RFC 7208 §6). */
 export type UnknownModifier = { readonly name: string; readonly value: MacroString }
 
+/** Whether a modifier has the name of a mechanism, so that a colon was meant. */
+export const isMechanism = ({ name }: UnknownModifier): boolean =>
+  ['include', 'exists', 'ip4', 'ip6', 'a', 'mx', 'ptr'].includes(name.toLowerCase())
+
 /** An SPF record as parsed (RFC 7208 §4.6.1): directives in their order, modifiers apart, for their place means nothing. */
 export type SpfRecord = {
   readonly directives: readonly Directive[]

@@ -32,6 +32,12 @@ export const spfShown: readonly Shown[] = [
     ['mail A 45.53.5.1'],
     FIXED,
   ),
+  spf(
+    'spf.odd_name',
+    ['v=spf1 mx include:https://a.spf-odd-name.test -all'],
+    [record('a', 'v=spf1 ip4:45.53.5.1 -all')],
+    FIXED,
+  ),
   spf('spf.two_in_one', ['v=spf1 mx -all v=spf1 ip4:45.53.5.1 -all'], [], FIXED),
   // Names that hold nothing, and networks within other networks, can go without a change of what is authorised.
   spf(

@@ -48,6 +48,15 @@ describe('what people publish', () => {
     ['v=spf1 ip4:192.0.2.1ip4:192.0.2.2 -all', 'joined | v=spf1 ip4:192.0.2.1 ip4:192.0.2.2 -all'],
     ['v=spf1 include:b.exampleinclude:c.example -all', 'joined | v=spf1 include:b.example include:c.example -all'],
     ['v=spf1 mxip6:2001:db8::1 -all', 'joined | v=spf1 mx ip6:2001:db8::1 -all'],
+    // terms that are read as something else
+    ['v=spf1 include=b.example -ip4=192.0.2.1 -all', 'equals | v=spf1 include:b.example -ip4:192.0.2.1 -all'],
+    ['v=spf1 include:https://b.example/ -all', 'odd_name | v=spf1 include:b.example -all'],
+    ['v=spf1 include:@b.example -all', 'odd_name | v=spf1 include:b.example -all'],
+    ['v=spf1 a:joe@b.example -all', 'odd_name | v=spf1 a:b.example -all'],
+    ['v=spf1 include:b.example,c.example -all', 'odd_name | v=spf1 include:b.example include:c.example -all'],
+    ['v=spf1 ip4:192.0.2.1,192.0.2.2 -all', 'odd_name | v=spf1 ip4:192.0.2.1 ip4:192.0.2.2 -all'],
+    ['v=spf1;include:b.example;-all', 'version separators | v=spf1 include:b.example -all'],
+    ['v=spf1, mx,a, -all', 'version separators | v=spf1 mx a -all'],
     // terms that are torn apart
     ['v=spf1 include: b.example ~all', 'split | v=spf1 include:b.example ~all'],
     ['v=spf1 mx - all', 'split | v=spf1 mx -all'],

@@ -1,7 +1,7 @@
 import { type Parsed, parsed, problem } from '../../../base/parsed.ts'
 import { MAX_RECORD, parseSpf } from '../parse.ts'
 import type { SpfRecord } from '../terms.ts'
-import { isTerm, joinedTerms, respelt } from './terms.ts'
+import { isTerm, joinedTerms, misread, respelt } from './terms.ts'
 
 /** What a published text has in place of what was meant. */
 export type Slip =
@@ -16,6 +16,9 @@ export type Slip =
   | 'joined'
   | 'split'
   | 'spelling'
+  | 'equals'
+  | 'odd_name'
+  | 'separators'
 
 /** A text as its owner meant it: one record, or several that were pasted into one. */
 export type Mended = { readonly records: readonly SpfRecord[]; readonly slips: readonly Slip[] }
@@ -75,9 +78,17 @@ function termsIn(text: string, slips: Set<Slip>): readonly string[] | undefined 
 }
 
 function termsOf(word: string, slips: Set<Slip>): readonly string[] | undefined {
+  const other = misread(word)
+  if (other) slips.add(other.slip)
+  if (other) return other.terms
   const joined = joinedTerms(word)
   if (joined) slips.add('joined')
   if (joined || isTerm(word)) return joined ?? [word]
+  const parts = word.split(/[;,]+/).filter((part) => part !== '')
+  if (parts.length > 1 && parts.every(isTerm)) {
+    slips.add('separators')
+    return parts
+  }
   const meant = respelt(word)
   if (meant === undefined) return undefined
   slips.add('spelling')

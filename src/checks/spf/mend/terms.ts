@@ -49,3 +49,30 @@ export function respelt(term: string): string | undefined {
   }
   return isTerm(text) ? text : undefined
 }
+
+/** A mechanism that is written like a modifier. */
+const EQUALS = /^([+\-~?]?)(include|exists|ip4|ip6|a|mx|ptr)=(.+)$/i
+/** A URL or an address in place of a name. */
+const URL_OR_ADDRESS = /^([+\-~?]?(?:include:|exists:|a:|mx:|redirect=))(?:https?:\/\/|@|[^@/%]+@)([a-z0-9_.-]+)\/?$/i
+/** Several names or networks behind one mechanism. */
+const LIST = /^([+\-~?]?(?:include|a|mx|ip4|ip6):)([^,;]+(?:[,;][^,;]+)+)$/i
+const OWN_PREFIX = /^[+\-~?]?(?:(?:include|exists|ip4|ip6|a|mx):|redirect=|(?:all|a|mx)$)/i
+
+/** A word that can be read as a term but is none that works: the terms that were meant. */
+export function misread(
+  word: string,
+): { readonly slip: 'equals' | 'odd_name' | 'separators'; readonly terms: readonly string[] } | undefined {
+  if (word.length > MAX_TERM) return undefined
+  const colon = word.replace(EQUALS, '$1$2:$3')
+  const name = colon.replace(URL_OR_ADDRESS, '$1$2')
+  const [, prefix = '', list = ''] = LIST.exec(name) ?? []
+  const [first = '', ...others] = list === '' ? [] : list.split(/[,;]/)
+  // What has a mechanism of its own is not put behind that of the first.
+  const terms =
+    list === ''
+      ? [name]
+      : [`${prefix}${first}`, ...others.map((part) => (OWN_PREFIX.test(part) ? part : `${prefix}${part}`))]
+  if ((terms.length === 1 && name === word) || !terms.every(isTerm)) return undefined
+  if (colon !== word) return { slip: 'equals', terms }
+  return { slip: others.length > 0 && others.every((part) => OWN_PREFIX.test(part)) ? 'separators' : 'odd_name', terms }
+}

@@ -12,6 +12,9 @@ const WORDS: Readonly<Record<Slip, string>> = {
   joined: 'a missing space between two terms (the strings of a TXT record are joined without one)',
   split: 'a space inside a term',
   spelling: 'a misspelt term',
+  equals: 'a mechanism with "=" in place of ":"',
+  odd_name: 'a URL, an address or a list in place of one name',
+  separators: 'semicolons or commas in place of spaces',
 }
 
 /** The slips of a text in words, to stand in a sentence. */
