@@ -69,6 +69,12 @@ describe('no fix refuses who passes today', () => {
     ['a part that is not known goes', spf('include:mute.example', '?all'), spf('ip4:10.0.0.1', '~all'), false],
     ['everybody', spf('+all'), spf('ip4:10.0.0.1', '~all'), true],
     ['everybody, and refused at once', spf('+all'), spf('ip4:10.0.0.1', '-all'), false],
+    [
+      '+all behind a fault: who passes before it stays',
+      spf('ip4:10.0.0.1', 'include:none.example', '+all'),
+      spf('include:none.example', '~all'),
+      false,
+    ],
     ['~all becomes -all', spf('ip4:10.0.0.1', '~all'), spf('ip4:10.0.0.1', '-all'), false],
     ['?all becomes ~all', spf('ip4:10.0.0.1', '?all'), spf('ip4:10.0.0.1', '~all'), true],
     [

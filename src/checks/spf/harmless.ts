@@ -24,7 +24,7 @@ export function isHarmless(before: SpfFacts, after: SpfFacts): boolean {
 }
 
 function keepsSenders({ reading, tree }: SpfFacts, after: SpfReading, root: SpfNode): boolean {
-  if (!reading || !tree || reading.extent.everybody || reading.all === '+') return true
+  if (!reading || !tree || reading.extent.everybody) return true
   const [now, then] = [reading.extent.passing, after.extent.passing]
   const kept = new Set(then.conditional)
   return (

@@ -80,14 +80,14 @@ function termsIn(text: string, slips: Set<Slip>): readonly string[] | undefined 
 function termsOf(word: string, slips: Set<Slip>): readonly string[] | undefined {
   const other = misread(word)
   if (other) slips.add(other.slip)
-  if (other) return other.terms
+  if (other) return other.terms.flatMap((term) => joinedTerms(term) ?? [term])
   const joined = joinedTerms(word)
   if (joined) slips.add('joined')
   if (joined || isTerm(word)) return joined ?? [word]
   const parts = word.split(/[;,]+/).filter((part) => part !== '')
   if (parts.length > 1 && parts.every(isTerm)) {
     slips.add('separators')
-    return parts
+    return parts.flatMap((part) => joinedTerms(part) ?? [part])
   }
   const meant = respelt(word)
   if (meant === undefined) return undefined
