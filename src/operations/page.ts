@@ -36,15 +36,16 @@ function readCursor<S extends z.ZodType>(schema: S, text: string): Parsed<z.outp
   }
 }
 
-/** One page of `rows`, of which one more than `limit` were read where there are more. `placeOf` is where the list goes on after a row. */
+/** One page of `rows`, of which one more than `limit` were read where there are more. `placeOf` is where the list goes on after a row, `format` how its cursor is written. */
 export function pageOf<Row, Item>(
   rows: readonly Row[],
   limit: number,
   present: (row: Row) => Item,
   placeOf: (last: Row) => Json,
+  format: (place: Json) => string = formatCursor,
 ): { readonly data: readonly Item[]; readonly has_more: boolean; readonly next_cursor: string | null } {
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   const has_more = rows.length > limit && last !== undefined
-  return { data: shown.map(present), has_more, next_cursor: has_more ? formatCursor(placeOf(last)) : null }
+  return { data: shown.map(present), has_more, next_cursor: has_more ? format(placeOf(last)) : null }
 }

@@ -7,8 +7,9 @@ import { REASONS, type Result } from '../../mailbox/reasons.ts'
 import type { JobRecord } from '../../store/postgres/jobs.ts'
 import type { TextStream } from '../given.ts'
 import { defineOperation, ok } from '../operation.ts'
-import { choiceParam, optional, textParam } from '../params.ts'
-import { cursorParam, idParam, jobExample, limitParam, ownerOf, pageOf } from './shared.ts'
+import { limitParam, pageOf } from '../page.ts'
+import { choiceParam, optional, textParam, wholeParam } from '../params.ts'
+import { idParam, jobExample, lineCursorParam, ownerOf } from './shared.ts'
 
 /** Rows of one page of JSON: some hundred kilobytes. */
 const PAGE = 200
@@ -59,8 +60,8 @@ export const jobResults = defineOperation({
     csv: choiceParam(['plain', 'spreadsheet'], 'plain', {
       description: 'spreadsheet: cells that would be formulas begin with an apostrophe',
     }),
-    cursor: cursorParam,
-    limit: limitParam(1_000_000_000),
+    cursor: lineCursorParam,
+    limit: optional({ ...wholeParam('rows at most', { min: 1, max: 1_000_000_000 }), group: 'limits' as const }),
   },
   answer: jobResultsAnswer,
   example: { input: jobExample, output: { data: [rowExample], has_more: false, next_cursor: null } },
@@ -76,7 +77,7 @@ export const jobResults = defineOperation({
     }
     const first = await jobs.results(id, page, owner)
     refuseUnknown(first.job, result, reason)
-    if (format === 'json') return ok(pageOf(first.rows.map(presentRow), page.limit - 1, ({ line }) => line))
+    if (format === 'json') return ok(pageOf(first.rows, page.limit - 1, presentRow, ({ line }) => line, String))
     const wanted = { ...page, limit: limit ?? MOST }
     return { status: 200, stream: download(jobs, id, owner, wanted, { job: first.job, format, style: csv }) }
   },
@@ -126,7 +127,7 @@ export const jobBadRows = defineOperation({
   path: '/v1/jobs/{id}/bad-rows',
   summary: 'The rows of a list that cannot be read or have no address, each with its line and reason',
   scope: 'jobs',
-  params: { id: idParam, cursor: cursorParam, limit: limitParam(1_000) },
+  params: { id: idParam, cursor: lineCursorParam, limit: limitParam({ max: 1_000, fallback: PAGE }) },
   answer: jobBadRowsAnswer,
   example: {
     input: jobExample,
@@ -138,6 +139,16 @@ export const jobBadRows = defineOperation({
   },
   deadlineMs: 20_000,
   uses: ['jobs'],
-  run: async (ctx, { jobs }, { id, cursor = 0, limit = PAGE }) =>
-    ok(pageOf(await jobs.badRows(id, cursor, limit + 1, ownerOf(ctx)), limit, ({ line }) => line)),
+  run: async (ctx, { jobs }, { id, cursor = 0, limit }) => {
+    const rows = await jobs.badRows(id, cursor, limit + 1, ownerOf(ctx))
+    return ok(
+      pageOf(
+        rows,
+        limit,
+        (row) => row,
+        ({ line }) => line,
+        String,
+      ),
+    )
+  },
 })

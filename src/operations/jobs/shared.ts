@@ -17,13 +17,9 @@ export const idParam = textParam<string>(
 
 export const jobExample = { id: 'job_AAAAAAAAAAAAAAAAAAAAAA' }
 
-/** Rows or jobs of one page. */
-export const limitParam = (most: number) =>
-  optional({ ...wholeParam('how many of them', { min: 1, max: most }), group: 'limits' as const })
-
-/** Where a list goes on: a line number or the number of a job, as `next_cursor` has it. */
-export const cursorParam = optional({
-  ...wholeParam('where to go on: the next_cursor of the page before, or the line of the last row that came', {
+/** Where rows go on: behind a line, which callers may name by themselves after a download that broke off. */
+export const lineCursorParam = optional({
+  ...wholeParam('go on behind this line: next_cursor, or the line of the last row that came', {
     min: 0,
     max: 2 ** 31 - 1,
   }),
@@ -35,18 +31,6 @@ export const ownerOf = ({ caller }: Pick<Call, 'caller'>): Owner => ({
   id: caller?.key ?? '',
   isAdmin: caller?.isAdmin ?? true,
 })
-
-/** The page of a list: one more row than asked for was read, to tell whether there are more. */
-export function pageOf<T>(
-  rows: readonly T[],
-  limit: number,
-  cursorOf: (row: T) => number,
-): { readonly data: readonly T[]; readonly has_more: boolean; readonly next_cursor: string | null } {
-  const data = rows.slice(0, limit)
-  const last = data.at(-1)
-  const has_more = rows.length > limit
-  return { data, has_more, next_cursor: has_more && last !== undefined ? String(cursorOf(last)) : null }
-}
 
 /** The upload of a call. Throws AppError where there is none. */
 export function uploadOf({ upload }: Pick<Call, 'upload'>): NonNullable<Call['upload']> {

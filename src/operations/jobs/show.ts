@@ -1,9 +1,11 @@
+import { z } from 'zod'
 import { type JobAnswer, jobAnswer, jobListAnswer } from '../../answers/jobs.ts'
 import type { JobAction } from '../../jobs/service.ts'
 import example from '../examples/job.json' with { type: 'json' }
 import { defineOperation, ok } from '../operation.ts'
+import { cursorParam, formatCursor, limitParam } from '../page.ts'
 import { choiceParam } from '../params.ts'
-import { cursorParam, idParam, jobExample, limitParam, ownerOf, progressOf } from './shared.ts'
+import { idParam, jobExample, ownerOf, progressOf } from './shared.ts'
 
 const DEADLINE_MS = 20_000
 const answerExample = example as JobAnswer
@@ -24,23 +26,21 @@ export const jobShow = defineOperation({
   run: async (ctx, { jobs }, { id }) => ok(await jobs.show(id, ownerOf(ctx))),
 })
 
-const PAGE = 50
-
 export const jobList = defineOperation({
   name: 'jobs list',
   method: 'GET',
   path: '/v1/jobs',
   summary: 'The jobs of this key, newest first (of everybody for the scope admin)',
   scope: 'jobs',
-  params: { limit: limitParam(200), cursor: cursorParam },
+  params: { limit: limitParam({ max: 200, fallback: 50 }), cursor: cursorParam(z.int()) },
   answer: jobListAnswer,
   example: { input: {}, output: { data: [answerExample], has_more: false, next_cursor: null } },
   deadlineMs: DEADLINE_MS,
   uses: ['jobs'],
-  run: async (ctx, { jobs }, { limit = PAGE, cursor }) => {
+  run: async (ctx, { jobs }, { limit, cursor }) => {
     const page = { limit, ...(cursor !== undefined && { before: cursor }) }
     const { jobs: data, next } = await jobs.list(page, ownerOf(ctx))
-    return ok({ data, has_more: next !== undefined, next_cursor: next === undefined ? null : String(next) })
+    return ok({ data, has_more: next !== undefined, next_cursor: next === undefined ? null : formatCursor(next) })
   },
 })
 
