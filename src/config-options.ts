@@ -91,7 +91,10 @@ const url = (value: string): Parsed<string> => {
 
 /** The value is not repeated: it may hold a password. */
 const databaseUrl = (value: string): Parsed<string> =>
-  /^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value) ? parsed(value) : problem('is not a postgres:// URL')
+  // A socket is named by ?host=, with no host before the path.
+  /^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value.replace('@/', '@localhost/'))
+    ? parsed(value)
+    : problem('is not a postgres:// URL')
 const secret = (value: string): Parsed<string> =>
   value.length < 16 ? problem('is shorter than 16 characters') : parsed(value)
 const nodeId = (value: string): Parsed<string> =>

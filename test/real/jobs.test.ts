@@ -37,7 +37,11 @@ afterAll(async () => {
 }, 60_000)
 
 const alive = (): Node => [...nodes.values()][0]!
-const show = async (id: string): Promise<JobAnswer> => jobAnswer.parse((await alive().get(`/v1/jobs/${id}`)).body)
+async function show(id: string): Promise<JobAnswer> {
+  const { status, body } = await alive().get(`/v1/jobs/${id}`)
+  expect(status, JSON.stringify(body)).toBe(200)
+  return jobAnswer.parse(body)
+}
 
 /** Addresses that exist, that do not, of a domain that is not there, and the same many times. */
 const list = Array.from({ length: ROWS }, (_, i) => {

@@ -131,9 +131,20 @@ describe.each(rows)('%s of %s.test', (key, name, status, ids) => {
   })
 })
 
+/** What is known only where the mail hosts are looked at too. */
+const WITH_TLS: readonly Row[] = [
+  ['stsgood', 'fail', ['mta_sts.mx_tls']], // senders that keep to the policy cannot deliver
+  ['ststesting', 'warn', ['mta_sts.mx_tls_testing', 'mta_sts.testing']],
+]
+it.each(WITH_TLS)('MTA-STS of %s.test with starttls=true is %s: %j', async (name, status, ids) => {
+  const answer = await check(name, '20s&starttls=true')
+  expect([answer.mta_sts, new Set(idsOf(answer, 'mta_sts'))]).toMatchObject([{ status }, new Set(ids)])
+})
+
 it.each(KEYS)('%s: every finding of its table has a domain that shows it', (key) => {
   // What a resolver remembers is a matter of time: name-servers.test.ts changes a zone for it.
-  const elsewhere = key === 'ns' ? ['ns.resolver'] : []
+  const tls = WITH_TLS.flatMap(([, , ids]) => ids).filter((id) => id.startsWith(`${key}.`))
+  const elsewhere = key === 'ns' ? ['ns.resolver'] : tls
   const shown = new Set([...SHOWN[key].flatMap(([, , ids]) => ids), ...elsewhere])
   expect([...shown].toSorted()).toEqual(Object.keys(checks[key].table).toSorted())
 })

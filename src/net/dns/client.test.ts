@@ -159,6 +159,17 @@ describe('a hostile or broken server', () => {
     expect(await reasonOf(asker.ask())).toBe(reason)
   })
 
+  it('the root is asked like any other name', async () => {
+    const lab = await serve((query) =>
+      response(query, { answers: [{ type: 'NS', name: '.', ttl: 60, data: 'a.root.example' }] }),
+    )
+    const asker = client([lab.server], { timeouts: { tryMs: 60, totalMs: 400 } })
+    expect(await asker.resolve('.', 'NS', AbortSignal.timeout(5_000))).toMatchObject({
+      kind: 'found',
+      records: ['a.root.example'],
+    })
+  })
+
   it('nobody there is `network`', async () => {
     const lab = await labServer(() => undefined)
     lab.close()

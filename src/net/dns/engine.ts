@@ -85,9 +85,9 @@ export function engine(options: EngineOptions): Engine {
     const { recursion } = options
     const { checkingDisabled, edns } = question
     if (!encodeQuery(question, name, TYPE_CODES[question.type], { recursion, checkingDisabled, edns })) return false
-    question.wireName = PLAIN.test(name)
-      ? name
-      : readName({ bytes: question.bytes, at: question.start + 12 } as Cursor)!
+    // The root is written "." and read as "".
+    question.wireName =
+      PLAIN.test(name) && name !== '.' ? name : readName({ bytes: question.bytes, at: question.start + 12 } as Cursor)!
     return true
   }
 

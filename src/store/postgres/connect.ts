@@ -6,7 +6,7 @@ import { type EmbeddedServer, startEmbedded } from './embedded.ts'
 import { migrate } from './migrate.ts'
 import type { Schema } from './schema.ts'
 
-/** Connections of one process: statements are short, and the embedded server takes 30. */
+/** Connections of one process: statements are short, and the embedded server takes 60. */
 const MAX_CONNECTIONS = 12
 const CONNECT_MS = 5_000
 /** A statement that runs longer is canceled: nothing of ours should, but for migrations and a job's removal, which lift it. */
@@ -97,8 +97,9 @@ function notConnected(url: string | undefined, cause: unknown): AppError {
 
 /** A database URL with its password replaced; a text that is none is not repeated at all. */
 export function maskedUrl(text: string): string {
-  if (!/^postgres(?:ql)?:\/\//.test(text) || !URL.canParse(text)) return 'the database URL'
-  const url = new URL(text)
+  const full = text.replace('@/', '@localhost/') // a socket is named by ?host=
+  if (!/^postgres(?:ql)?:\/\//.test(full) || !URL.canParse(full)) return 'the database URL'
+  const url = new URL(full)
   if (url.password !== '') url.password = '***'
   url.search = ''
   return url.href

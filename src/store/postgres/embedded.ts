@@ -126,7 +126,7 @@ async function chownTo(path: string, account: Account): Promise<void> {
 const SERVER_SETTINGS = {
   listen_addresses: '',
   unix_socket_permissions: '0700',
-  max_connections: '30',
+  max_connections: '60',
   shared_buffers: '48MB',
   max_wal_size: '512MB',
   jit: 'off',
