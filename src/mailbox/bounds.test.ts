@@ -99,3 +99,28 @@ it.each([
   await one.ask({ pool: true })
   expect(one.net.dialled).toEqual(tried.map((source) => `${MX} from ${source}`))
 })
+
+it.each([
+  ['aspmx.l.google.com', '550 5.1.1 no such user', 97], // a made-up mailbox is refused
+  ['x-example.olc.protection.outlook.com', '550 5.5.0 unavailable', 80], // not asked: RCPT tells existence
+  ['mx.unknown.example', '451 4.3.0 later', 80],
+  ['d1.ess.barracudanetworks.com', '451 4.3.0 later', 60], // a gateway: depends on the customer's settings
+])('an accepted RCPT at %s, a made-up one "%s": confidence %i', async (host, other, confidence) => {
+  const zone: LabZone = { 'x.example': { MX: [[10, host]] }, [host]: { A: [MX] } }
+  const one = lab(zone, { [MX]: { rcpt: { 'a@x.example': '250 ok', '*': other } } })
+  expect(await one.ask()).toMatchObject({ reason: 'mailbox_exists', confidence })
+})
+
+describe('the time of a stage', () => {
+  const slow: LabServer = { rcpt: { '*': '250 ok' }, delayMs: { banner: 320 } }
+  it('is all that remains at the last address', async () =>
+    expect((await lab(ONE, { [MX]: slow }).ask()).reason).toBe('accept_all'))
+  it('is a part while there are others to try', async () => {
+    const zone: LabZone = { ...ONE, 'mx1.x.example': { A: [MX, '45.53.6.1'] } }
+    const v = await lab(zone, { [MX]: slow, '45.53.6.1': { rcpt: { '*': '250 ok' } } }).ask()
+    expect(v.attempts.map(({ address, reason }) => `${address} ${reason}`)).toEqual([
+      `${MX} timeout`,
+      '45.53.6.1 accept_all',
+    ])
+  })
+})

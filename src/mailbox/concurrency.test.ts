@@ -112,6 +112,11 @@ describe('equal questions at the same time', () => {
     const answers = await Promise.all([50, 2_000].map((timeoutMs) => one.ask({ timeoutMs })))
     expect([answers.map(words), one.dialled.length]).toEqual([['unreachable timeout', 'catch_all accept_all'], 1])
   })
+  it('with max_age=0 share what no mail host was asked for yet', async () => {
+    const one = lab(TAKES_ALL)
+    const answers = await Promise.all([0, 0].map((maxAgeMs) => one.ask({ maxAgeMs })))
+    expect([answers.map(words), one.dialled.length]).toEqual([['catch_all accept_all', 'catch_all accept_all'], 1])
+  })
   it('with max_age=0 nothing is shared that was observed before the question', async () => {
     const one = lab({ ...TAKES_ALL, rcpt: { 'a@x.example': '250 ok', '*': '!silence' } })
     const first = one.ask({ timeoutMs: 300 })

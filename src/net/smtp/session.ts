@@ -47,7 +47,6 @@ export type Opened =
       readonly ok: false
       readonly outcome: StageOutcome
       readonly localAddress?: Ip
-      readonly heloName?: string
       readonly tls?: TlsInfo
       readonly transcript: readonly TranscriptLine[]
     }
@@ -77,12 +76,11 @@ export async function openSession(
   const greeted = await greet({ channel, connection, log, options, signal })
   if (!greeted.outcome) return { ok: true, session: sessionOver({ channel, connection, log, greeted }) }
   connection.close()
-  const { outcome, heloName, tls } = greeted
+  const { outcome, tls } = greeted
   return {
     ok: false,
     outcome,
     localAddress: connection.localAddress,
-    ...(heloName !== undefined && { heloName }),
     ...(tls && { tls }),
     transcript: log.lines(),
   }
