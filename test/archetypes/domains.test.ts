@@ -1,7 +1,8 @@
 import { type DomainCase, domains } from './cases.ts'
+import { brokenBut, DEVIATIONS } from './deviations.ts'
 import { serviceFor } from './lab.ts'
 import { steepFixes } from './policies.ts'
-import { broken, type ShownAnswer } from './rules.ts'
+import type { ShownAnswer } from './rules.ts'
 import { runCases } from './run.ts'
 import { harmfulFixes } from './senders.ts'
 
@@ -21,7 +22,7 @@ runCases('archetypes of domains', cases, async (row) => {
   const answer = await ask(row)
   if (typeof answer === 'number') return row.expect.refused?.includes(answer) ? [] : [`answered with status ${answer}`]
   return [
-    ...broken(row.expect, answer),
+    ...brokenBut(DEVIATIONS[row.id], row.expect, answer),
     ...(await ranking(row, answer)),
     ...(await harmfulFixes(row, shared, answer.findings ?? [])),
     ...(await steepFixes(row, shared, answer.domain_role?.name, answer.findings ?? [])),
