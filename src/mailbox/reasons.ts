@@ -28,6 +28,11 @@ export type ReasonRow = VerifyOutcome & {
   readonly absent: boolean
   /** Whether the host counts as down and is not dialled again for a minute. */
   readonly hostDown: boolean
+  /**
+   * How a row of a bulk job with this reason is asked again (docs/jobs.md). `as_told`: when the reply says; `steps`: after 5 and 30 minutes and 2 hours;
+   * `backoff`: later each time, since our address was refused; `own_limit`: as soon as our limit allows, however often.
+   */
+  readonly bulkRetry: 'no' | 'as_told' | 'steps' | 'backoff' | 'own_limit'
   /** Among faults without a reply the highest rank is the verdict; 0: not such a fault. */
   readonly faultRank: number
 }
@@ -55,16 +60,17 @@ const FINAL: Omit<Rest, 'about'> = {
   cached: 'no',
   absent: false,
   hostDown: false,
+  bulkRetry: 'no',
   faultRank: 0,
 }
 const recipient: Rest = { ...FINAL, about: 'recipient', sourceHealth: 'good', cached: 'yes' }
 const absent: Rest = { ...recipient, absent: true }
 const domain: Rest = { ...FINAL, about: 'domain', cached: 'yes' }
 const server: Rest = { ...FINAL, about: 'server' }
-const later: Rest = { ...server, temporary: true, permanentResult: 'blocked' }
+const later: Rest = { ...server, temporary: true, permanentResult: 'blocked', bulkRetry: 'steps' }
 const client: Rest = { ...FINAL, about: 'client' }
-const refused: Rest = { ...client, otherSource: 'may_help', sourceHealth: 'refused' }
-const fault = (faultRank: number): Rest => ({ ...server, faultRank })
+const refused: Rest = { ...client, otherSource: 'may_help', sourceHealth: 'refused', bulkRetry: 'backoff' }
+const fault = (faultRank: number): Rest => ({ ...server, bulkRetry: 'steps', faultRank })
 
 /** The closed list of reasons with all that is known of each. */
 const TABLE = {
@@ -84,12 +90,22 @@ const TABLE = {
     temporary: true,
     cached: 'no',
   }),
-  greylisted: row('deferred', 'unknown', 0, { ...later, sourceHealth: 'good', defaultRetryMs: 5 * MINUTE }), // postgrey's delay
-  recipient_throttled: row('deferred', 'deliverable', 85, { ...recipient, temporary: true, cached: 'no' }),
+  greylisted: row('deferred', 'unknown', 0, {
+    ...later,
+    sourceHealth: 'good',
+    defaultRetryMs: 5 * MINUTE, // postgrey's delay
+    bulkRetry: 'as_told',
+  }),
+  recipient_throttled: row('deferred', 'deliverable', 85, {
+    ...recipient,
+    temporary: true,
+    cached: 'no',
+    bulkRetry: 'steps',
+  }),
   temporary_failure: row('deferred', 'unknown', 0, later),
   /** A limit of ours toward the host or provider held the question back: nobody refused anything. */
-  own_limit: row('deferred', 'unknown', 0, { ...FINAL, about: 'client', temporary: true }),
-  verification_in_progress: row('deferred', 'unknown', 0, { ...later, defaultRetryMs: 15_000 }),
+  own_limit: row('deferred', 'unknown', 0, { ...FINAL, about: 'client', temporary: true, bulkRetry: 'own_limit' }),
+  verification_in_progress: row('deferred', 'unknown', 0, { ...later, defaultRetryMs: 15_000, bulkRetry: 'as_told' }),
   source_blocked: row('blocked', 'unknown', 0, refused),
   reverse_dns_required: row('blocked', 'unknown', 0, refused),
   helo_refused: row('blocked', 'unknown', 0, { ...refused, otherSource: 'with_own_helo' }),
@@ -97,17 +113,17 @@ const TABLE = {
   policy: row('blocked', 'unknown', 0, client),
   tls_required: row('blocked', 'unknown', 0, client),
   rate_limited: row('blocked', 'unknown', 0, { ...refused, sourceHealth: 'throttled', temporary: true }),
-  too_many_recipients: row('blocked', 'unknown', 0, { ...client, sourceHealth: 'throttled' }),
+  too_many_recipients: row('blocked', 'unknown', 0, { ...client, sourceHealth: 'throttled', bulkRetry: 'backoff' }),
   connect_timeout: row('unreachable', 'unknown', 0, { ...fault(3), hostDown: true }),
   connect_refused: row('unreachable', 'unknown', 0, { ...fault(4), hostDown: true }),
   network_unreachable: row('unreachable', 'unknown', 0, { ...fault(1), otherSource: 'may_help' }), // no route, or a source address that cannot be bound
-  port25_blocked: row('unreachable', 'unknown', 0, client),
-  dns_failure: row('unreachable', 'unknown', 0, server),
+  port25_blocked: row('unreachable', 'unknown', 0, { ...client, bulkRetry: 'steps' }),
+  dns_failure: row('unreachable', 'unknown', 0, { ...server, bulkRetry: 'steps' }),
   tls_failure: row('unreachable', 'unknown', 0, fault(8)),
   protocol_error: row('unreachable', 'unknown', 0, fault(7)),
   connection_lost: row('unreachable', 'unknown', 0, fault(5)),
   timeout: row('unreachable', 'unknown', 0, fault(6)),
-  unsafe_address: row('unreachable', 'unknown', 0, fault(2)),
+  unsafe_address: row('unreachable', 'unknown', 0, { ...fault(2), bulkRetry: 'no' }),
   bad_syntax: row('invalid', 'undeliverable', 100, { ...FINAL, about: 'address' }),
   smtputf8_required: row('rejected', 'undeliverable', 95, { ...server, cached: 'yes' }),
 } as const satisfies Record<string, ReasonRow>

@@ -1,3 +1,4 @@
+import { REASONS, type ReasonRow, reasonRow } from '../../mailbox/reasons.ts'
 import type { Asked } from './ask.ts'
 
 const MINUTE = 60_000
@@ -14,24 +15,13 @@ const LONGEST_MS = 6 * 60 * MINUTE
 /** When a row is asked again: how long to wait, and whether the attempt counts towards the last one. */
 export type Retry = { readonly waitMs: number; readonly counts: boolean }
 
-/** How often to retry what a result stands for: `none` is final at once. */
-type Kind = 'none' | 'own_limit' | 'greylisted' | 'steps' | 'refused'
+type Kind = ReasonRow['bulkRetry']
 
-/** The results of verification that deserve another attempt; a reason of its own comes first. */
-const BY_REASON: Readonly<Record<string, Kind>> = {
-  own_limit: 'own_limit',
-  greylisted: 'greylisted',
-  verification_in_progress: 'greylisted',
-  mailbox_full: 'none',
-  unsafe_address: 'none',
-  dns_failure: 'steps',
-}
-const BY_RESULT: Readonly<Record<string, Kind>> = {
-  deferred: 'steps',
-  unreachable: 'steps',
-  blocked: 'refused',
-  unknown: 'steps',
-  incomplete: 'none',
+/** How to ask again: by the reason of a verification; a check that could not find out is asked again, too. */
+function kindOf({ result, reason }: Pick<Asked, 'result' | 'reason'>): Kind {
+  const known = REASONS.find((one) => one === reason)
+  if (known) return reasonRow(known).bulkRetry
+  return result === 'unknown' ? 'steps' : 'no'
 }
 
 /**
@@ -44,8 +34,8 @@ export function retryOf(
   nowMs: number,
   giveUpMs: number,
 ): Retry | undefined {
-  const kind = BY_REASON[asked.reason] ?? BY_RESULT[asked.result] ?? 'none'
-  if (kind === 'none') return undefined
+  const kind = kindOf(asked)
+  if (kind === 'no') return undefined
   if (kind === 'own_limit') return { waitMs: bounded(asked.retryAfterMs ?? OWN_LIMIT_MS), counts: false }
   const waitMs = waitOf(kind, asked.retryAfterMs, row.attempts)
   if (waitMs === undefined || nowMs + waitMs > row.firstAskedAtMs + giveUpMs) return undefined
@@ -53,12 +43,12 @@ export function retryOf(
 }
 
 function waitOf(
-  kind: Exclude<Kind, 'none' | 'own_limit'>,
+  kind: Exclude<Kind, 'no' | 'own_limit'>,
   told: number | undefined,
   attempts: number,
 ): number | undefined {
-  if (kind === 'greylisted') return bounded(told ?? GREYLISTED_MS)
-  if (kind === 'refused') return bounded(told ?? REFUSED_MS * 2 ** Math.min(attempts, 5))
+  if (kind === 'as_told') return bounded(told ?? GREYLISTED_MS)
+  if (kind === 'backoff') return bounded(told ?? REFUSED_MS * 2 ** Math.min(attempts, 5))
   const step = STEPS_MS[attempts]
   return step === undefined ? undefined : bounded(Math.max(told ?? 0, step))
 }
