@@ -1,8 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { labDatabase } from '../../test/lab/database.ts'
 import { labFolder } from '../../test/lab/folder.ts'
 import { labStore } from '../../test/lab/world.ts'
+import { once } from '../base/once.ts'
 import { MAX_KEY, MAX_VALUE, REPOSITORIES, type Repository, type RepositoryName, type Store } from './contract.ts'
 import { filesStore } from './files/files-store.ts'
+import { postgresStore } from './postgres/postgres-store.ts'
 
 /** What every driver does alike: a new driver is a row here. `open` gives two stores on the same data. */
 const DRIVERS: readonly (readonly [string, () => readonly [Store, Store]])[] = [
@@ -14,6 +18,13 @@ const DRIVERS: readonly (readonly [string, () => readonly [Store, Store]])[] = [
     },
   ],
   [
+    'postgres',
+    () => {
+      const scopes = { cluster: randomUUID(), node: randomUUID() }
+      return [postgresStore(openDatabase, scopes), postgresStore(openDatabase, scopes)]
+    },
+  ],
+  [
     'memory (for tests)',
     () => {
       const store = labStore()
@@ -21,6 +32,7 @@ const DRIVERS: readonly (readonly [string, () => readonly [Store, Store]])[] = [
     },
   ],
 ]
+const openDatabase = once(async () => (await labDatabase()).db)
 const unsaid = (event: string): never => {
   throw new Error(event)
 }

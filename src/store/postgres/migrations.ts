@@ -115,4 +115,17 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX idempotency_keys_by_time ON mailsonde.idempotency_keys (created_at);
   `,
+  `
+  -- The rows of the repositories (store/contract.ts). Values are JSON as text: jsonb holds no NUL.
+  CREATE SEQUENCE mailsonde.row_changes;
+  CREATE TABLE mailsonde.rows (
+    scope text NOT NULL,                 -- a node's own rows by its id; '' for those of the whole cluster
+    repository text NOT NULL,
+    key text COLLATE "C" NOT NULL,       -- lists are in the order of character codes
+    value text NOT NULL,
+    version bigint NOT NULL DEFAULT nextval('mailsonde.row_changes'),
+    PRIMARY KEY (scope, repository, key)
+  );
+  CREATE INDEX rows_by_change ON mailsonde.rows (scope, repository, version);
+  `,
 ]

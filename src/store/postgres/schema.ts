@@ -91,6 +91,13 @@ export type Schema = {
     readonly at: Time
     readonly granted: number
   }
+  readonly 'mailsonde.rows': {
+    readonly scope: string
+    readonly repository: string
+    readonly key: string
+    readonly value: string
+    readonly version: Generated<string>
+  }
   readonly 'mailsonde.idempotency_keys': {
     readonly owner: string
     readonly key: string
