@@ -53,7 +53,7 @@ async function run(only: string | undefined, ms: number) {
   const began = performance.now()
   let count = 0
   let bytes = 0
-  async function lane(): Promise<void> {
+  async function worker(): Promise<void> {
     while (performance.now() < end) {
       const at = domain(only ?? DOMAINS[count % DOMAINS.length]!)
       count++
@@ -63,7 +63,7 @@ async function run(only: string | undefined, ms: number) {
       await new Promise((done) => setImmediate(done))
     }
   }
-  await Promise.all(Array.from({ length: IN_FLIGHT }, lane))
+  await Promise.all(Array.from({ length: IN_FLIGHT }, worker))
   const { user, system } = process.cpuUsage(before)
   return { count, bytes, wallMs: performance.now() - began, cpuMs: (user + system) / 1_000 }
 }

@@ -10,7 +10,7 @@ import { sleep } from './figures.ts'
 
 /** Verifies addresses of all hosts in turn, `width` at a time, some over a pool; tells how many, and at the end what the answers were and which sockets are left. */
 const { count, width, minutes } = JSON.parse(process.argv[2]!) as { count: number; width: number; minutes: number }
-/** They hold a lane for seconds each: one address in a hundred is theirs. */
+/** They occupy a worker for seconds each: one address in a hundred is theirs. */
 const HOSTILE = scriptedListeners.map((row) => row.domain)
 const APART = ['slow.test', 'rate.test', 'pregreet.test', 'deadfirst.test']
 const HOSTS = mailServers.map((row) => row.domain).filter((name) => !APART.includes(name))
@@ -25,7 +25,7 @@ const end = performance.now() + minutes * 60_000
 let next = 0
 let done = 0
 
-async function lane(): Promise<void> {
+async function worker(): Promise<void> {
   while (next < count && performance.now() < end) {
     const n = next++
     const hostile = n % 100 === 99
@@ -45,7 +45,7 @@ async function lane(): Promise<void> {
 
 const timer = setInterval(() => process.send?.({ done }), 1_000)
 const before = readdirSync('/proc/self/fd').length
-await Promise.all(Array.from({ length: width }, lane))
+await Promise.all(Array.from({ length: width }, worker))
 clearInterval(timer)
 await verifier.close()
 await sleep(3_000)

@@ -52,20 +52,20 @@ async function one(email: string): Promise<void> {
 }
 
 let next = 0
-async function lane(): Promise<void> {
+async function worker(): Promise<void> {
   while (next < job.count) await one(`user${next++}@sink.example`)
 }
 
 await one('first@sink.example')
 const cpu = process.cpuUsage()
 const begun = performance.now()
-const lanes: Promise<void>[] = []
+const workers: Promise<void>[] = []
 for (let n = 0; n < job.width; n++) {
-  lanes.push(lane())
+  workers.push(worker())
   // A server takes so many new connections at once and no more: its queue is 4,096 long.
   if (n % 500 === 499) await sleep(100)
 }
-await Promise.all(lanes)
+await Promise.all(workers)
 const wallSeconds = (performance.now() - begun) / 1_000
 const { user, system } = process.cpuUsage(cpu)
 const highest = Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1])

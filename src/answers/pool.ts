@@ -33,7 +33,7 @@ const providerRow = z.strictObject({
   latency_ms: z.number(),
 })
 
-/** One source address and how it stands with each provider. */
+/** One source address and its state with each provider. */
 const poolRow = z.strictObject({
   address: z.string().meta({ description: 'empty: the address that the system chooses' }),
   configured: z.boolean(),

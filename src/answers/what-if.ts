@@ -19,7 +19,7 @@ export type CheckSummary = AnswerOf<typeof summary>
 /** A record's data: text, or its fields. */
 const recordData = z.union([z.string(), z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]))])
 
-/** The answer of `POST /v1/check`: the check as if the records stood, and how the domain stands without them. */
+/** The answer of `POST /v1/check`: the check as if the records were published, and the check without them. */
 export const whatIfAnswer = checkAnswer.extend({
   before: summary,
   after: summary,

@@ -10,7 +10,7 @@ export async function atMost<T, R>(
   const results = new Array<R>(items.length)
   let next = 0
   let failed = false
-  async function lane(): Promise<void> {
+  async function worker(): Promise<void> {
     while (!failed && next < items.length) {
       const index = next++
       try {
@@ -21,6 +21,6 @@ export async function atMost<T, R>(
       }
     }
   }
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, lane))
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker))
   return results
 }

@@ -42,7 +42,7 @@ export type Limiter = {
 }
 
 type Waiter = { readonly limit: Limit; readonly start: () => void }
-type Lane = {
+type KeyState = {
   used: number
   bucket: Bucket | undefined
   readonly waiting: Set<Waiter>
@@ -61,107 +61,107 @@ export function limiter(options: {
   readonly maxIdleKeys?: number
 }): Limiter {
   const { now = Date.now, maxWaiting = 20_000, maxIdleKeys = 10_000 } = options
-  const lanes = new Map<string, Lane>()
+  const states = new Map<string, KeyState>()
   const idle = new Set<string>()
 
-  function laneOf(key: string): Lane {
+  function stateOf(key: string): KeyState {
     idle.delete(key)
-    const known = lanes.get(key)
+    const known = states.get(key)
     if (known) return known
-    const made: Lane = { used: 0, bucket: undefined, waiting: new Set(), timer: undefined }
-    lanes.set(key, made)
+    const made: KeyState = { used: 0, bucket: undefined, waiting: new Set(), timer: undefined }
+    states.set(key, made)
     return made
   }
 
   /** Takes a place and a token: 0 when it has them, else how long the rate makes the caller wait, Infinity for a place. */
-  function admit(lane: Lane, { concurrent = Number.POSITIVE_INFINITY, rate }: Limit): number {
-    if (lane.used >= concurrent) return Number.POSITIVE_INFINITY
+  function admit(state: KeyState, { concurrent = Number.POSITIVE_INFINITY, rate }: Limit): number {
+    if (state.used >= concurrent) return Number.POSITIVE_INFINITY
     if (rate) {
-      const taken = takeToken(lane.bucket ?? fullBucket(rate, now()), rate, now())
-      lane.bucket = taken.bucket
+      const taken = takeToken(state.bucket ?? fullBucket(rate, now()), rate, now())
+      state.bucket = taken.bucket
       if (taken.waitMs > 0) return taken.waitMs
     }
-    lane.used++
+    state.used++
     return 0
   }
 
-  function serve(key: string, lane: Lane): void {
-    clearTimeout(lane.timer)
-    lane.timer = undefined
-    for (const waiter of lane.waiting) {
-      const waitMs = admit(lane, waiter.limit)
+  function serve(key: string, state: KeyState): void {
+    clearTimeout(state.timer)
+    state.timer = undefined
+    for (const waiter of state.waiting) {
+      const waitMs = admit(state, waiter.limit)
       if (waitMs > 0) {
         const ms = Math.min(waitMs, LONGEST_TIMER_MS)
-        if (waitMs < Number.POSITIVE_INFINITY) lane.timer = setTimeout(() => serve(key, lane), ms)
+        if (waitMs < Number.POSITIVE_INFINITY) state.timer = setTimeout(() => serve(key, state), ms)
         return
       }
-      lane.waiting.delete(waiter)
+      state.waiting.delete(waiter)
       waiter.start()
     }
-    if (lane.used === 0) rest(key, lane)
+    if (state.used === 0) rest(key, state)
   }
 
-  /** Nobody is in the lane: it is kept only for its bucket. */
-  function rest(key: string, lane: Lane): void {
-    if (lane.bucket === undefined) {
-      lanes.delete(key)
+  /** Nobody uses the key: its state is kept only for its bucket. */
+  function rest(key: string, state: KeyState): void {
+    if (state.bucket === undefined) {
+      states.delete(key)
       return
     }
     idle.add(key)
     const [oldest] = idle
     if (oldest === undefined || idle.size <= maxIdleKeys) return
     idle.delete(oldest)
-    lanes.delete(oldest)
+    states.delete(oldest)
   }
 
-  function releaseOf(key: string, lane: Lane): Release {
+  function releaseOf(key: string, state: KeyState): Release {
     let released = false
     return () => {
       if (released) return
       released = true
-      lane.used--
-      serve(key, lane)
+      state.used--
+      serve(key, state)
     }
   }
 
-  function aheadMs(lane: Lane | undefined, { rate }: Limit): number {
+  function aheadMs(state: KeyState | undefined, { rate }: Limit): number {
     if (!rate) return 0
-    const { bucket, waitMs } = takeToken(lane?.bucket ?? fullBucket(rate, now()), rate, now())
+    const { bucket, waitMs } = takeToken(state?.bucket ?? fullBucket(rate, now()), rate, now())
     const tokens = bucket.tokens + (waitMs === 0 ? 1 : 0)
-    const needed = (lane?.waiting.size ?? 0) + 1
+    const needed = (state?.waiting.size ?? 0) + 1
     return Math.max(0, Math.ceil(((needed - tokens) / rate.perSecond) * 1_000))
   }
 
   function tryEnter(key: string, limit: Limit): Release | undefined {
-    const lane = laneOf(key)
-    if (lane.waiting.size === 0 && admit(lane, limit) === 0) return releaseOf(key, lane)
-    if (lane.used === 0 && lane.waiting.size === 0) rest(key, lane)
+    const state = stateOf(key)
+    if (state.waiting.size === 0 && admit(state, limit) === 0) return releaseOf(key, state)
+    if (state.used === 0 && state.waiting.size === 0) rest(key, state)
     return undefined
   }
 
   function wait(key: string, limit: Limit, signal: AbortSignal): Promise<Release> {
-    const lane = laneOf(key)
+    const state = stateOf(key)
     return new Promise((resolve, reject) => {
       const start = (): void => {
         signal.removeEventListener('abort', stop)
-        resolve(releaseOf(key, lane))
+        resolve(releaseOf(key, state))
       }
       const waiter: Waiter = { limit, start }
       const stop = (): void => {
-        lane.waiting.delete(waiter)
+        state.waiting.delete(waiter)
         reject(signal.reason)
-        serve(key, lane) // the next may need less
+        serve(key, state) // the next may need less
       }
       signal.addEventListener('abort', stop, { once: true })
-      lane.waiting.add(waiter)
-      if (lane.waiting.size === 1) serve(key, lane)
+      state.waiting.add(waiter)
+      if (state.waiting.size === 1) serve(key, state)
     })
   }
 
   function refusal(key: string, limit: Limit, withinMs: number): LimitError | undefined {
-    const lane = lanes.get(key)
-    const waitMs = aheadMs(lane, limit)
-    if ((lane?.waiting.size ?? 0) >= maxWaiting)
+    const state = states.get(key)
+    const waitMs = aheadMs(state, limit)
+    if ((state?.waiting.size ?? 0) >= maxWaiting)
       return new LimitError('queue_full', `${maxWaiting} callers are waiting already`, waitMs)
     if (waitMs > withinMs)
       return new LimitError('too_late', `the rate limit allows this in ${waitMs} ms, later than asked for`, waitMs)
@@ -177,8 +177,8 @@ export function limiter(options: {
       const refused = refusal(key, limit, withinMs)
       return refused ? Promise.reject(refused) : wait(key, limit, signal)
     },
-    retryAfterMs: (key, limit) => aheadMs(lanes.get(key), limit),
-    size: () => lanes.size,
+    retryAfterMs: (key, limit) => aheadMs(states.get(key), limit),
+    size: () => states.size,
   }
 }
 

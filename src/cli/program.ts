@@ -39,7 +39,7 @@ export async function runCommandLine(argv: readonly string[], setup: ProgramSetu
   const { configFlags, actions, complain } = setup
   const program = new Command('mailsonde')
     .description(
-      "Says truthfully how a domain's mail stands, whether a mailbox exists and whether an address is on any of 29 blacklists.",
+      "Checks a domain's mail setup and tells you when it does not know; verifies mailboxes over SMTP; looks addresses up on 29 blacklists.",
     )
     .version(setup.version)
     .exitOverride()

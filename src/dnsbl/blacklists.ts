@@ -45,7 +45,7 @@ export type Blacklists = {
   readonly lookup: (ctx: LookupCtx, address: Ip, options?: LookupOptions) => Promise<BlacklistAnswer>
   /** Runs the self-tests that are due, for both families, and waits for them (at most the deadline). */
   readonly test: (ctx: TestCtx) => Promise<void>
-  /** How each list stands; asks nothing. */
+  /** The state of each list; asks nothing. */
   readonly states: () => readonly ListState[]
   /** Settles when self-tests under way are done and the store knows their outcome: for a program that is about to end. */
   readonly settled: () => Promise<void>

@@ -363,7 +363,7 @@ it('keeps to a list its allowance, and says that it was ours', async () => {
   expect(['own_limit', 'no_answer']).toContain(words[5]) // no time to wait for the sixth
 })
 
-it('has no limits without courtesy', async () => {
+it('has no limits with noCourtesy', async () => {
   const ctx = labCtx(LIVE_LISTS)
   const lists = createBlacklists({ now: ctx.now, noCourtesy: true })
   const all = await Promise.all(Array.from({ length: 60 }, (_, i) => lists.lookup(ctx, ip(`45.53.5.${i}`))))

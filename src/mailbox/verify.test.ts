@@ -585,7 +585,7 @@ describe('a list (reuse)', () => {
   it('hands sessions on while others wait for a place', async () => {
     const one = lab(ONE, { [MX1]: { ...TAKES_ALL, rcpt: { '*': '250 ok' } } })
     const results = await Promise.all(names.map((name) => ask(one, { email: name, reuse: true, timeoutMs: 1_000 })))
-    // 20 connections at once by courtesy: the others get a session that is handed on
+    // 20 connections at once to one host: the other questions get a session that is handed on
     expect(results.filter(({ result }) => result === 'catch_all').length).toBe(30)
     expect(one.net.dialled.length).toBeLessThanOrEqual(20)
     await one.verifier.close()
@@ -654,7 +654,7 @@ describe('memory', () => {
   })
 })
 
-describe('courtesy', () => {
+describe('limits toward mail hosts', () => {
   it('does not dial a dead host again within a minute', async () => {
     const one = lab(ONE, { [MX1]: { connect: 'refuse' } })
     await ask(one)

@@ -2,7 +2,7 @@ import { blacklistsAnswer } from '../answers/blacklists.ts'
 import { presentBlacklists } from '../dnsbl/present-states.ts'
 import { defineOperation, ok } from './operation.ts'
 
-/** The 29 lists and how each stands by its self-test. */
+/** The 29 lists and the state of each by its self-test. */
 export const blacklists = defineOperation({
   name: 'blacklists',
   method: 'GET',

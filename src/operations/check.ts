@@ -30,7 +30,7 @@ export const check = defineOperation({
   name: 'check',
   method: 'GET',
   path: '/v1/check',
-  summary: 'How the mail of a domain stands in the DNS, with a score whose every point is explained',
+  summary: 'The mail setup of a domain in the DNS, with a score whose every point is explained',
   scope: 'read',
   params: {
     domain: positional(domainParam('domain to check')),

@@ -20,7 +20,7 @@ export function openApiDocument(operations: readonly Operation[], version: strin
       title: 'mailsonde',
       version,
       description:
-        'Says truthfully how the mail of a domain stands, whether a mailbox exists and whether an address is on any of 29 blacklists.',
+        "Checks a domain's mail setup and tells you when it does not know; verifies mailboxes over SMTP; looks addresses up on 29 blacklists.",
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],

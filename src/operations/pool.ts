@@ -37,12 +37,12 @@ const example = {
   next_cursor: null,
 }
 
-/** The source addresses of verification: how they stand with each provider, on the lists, and in the DNS. */
+/** The source addresses of verification: their state with each provider, on the lists, and in the DNS. */
 export const pool = defineOperation({
   name: 'pool',
   method: 'GET',
   path: '/v1/pool',
-  summary: 'The source addresses of verification: standing with each provider, listings, PTR, HELO and SPF',
+  summary: 'The source addresses of verification: state with each provider, listings, PTR, HELO and SPF',
   scope: 'read',
   params: {},
   answer: poolAnswer,

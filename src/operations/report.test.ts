@@ -86,7 +86,7 @@ it('listings by tier, and what they take', async () => {
   expect(answer.pool).toBeUndefined()
 })
 
-it('the standing of a configured pool is told and costs the domain nothing', async () => {
+it('the listings of a configured pool are told and costs the domain nothing', async () => {
   const pool = [ip('45.53.1.9'), ip('45.53.1.8')]
   const answer = await reportOf({ ...WHOLE, [zen('45.53.1.9')]: LISTED }, pool)
   expect(answer).toMatchObject({

@@ -110,7 +110,7 @@ async function lookUpAddresses(ctx: Ctx, deps: Used, domain: Domain): Promise<Om
   return { answers, leftOut: Math.max(0, addresses.length - MAX_ADDRESSES) }
 }
 
-/** The standing of the pool's own addresses, where the operator has configured a pool. */
+/** The listings of the pool's own addresses, where the operator has configured a pool. */
 async function lookUpPool(ctx: Ctx, { sourcePool, blacklists }: Used): Promise<ReportedAddresses['pool']> {
   if (!sourcePool.isConfigured) return undefined
   const addresses = sourcePool.addresses().slice(0, MAX_ADDRESSES)

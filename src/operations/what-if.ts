@@ -67,7 +67,7 @@ export const whatIf = defineOperation({
   method: 'POST',
   path: '/v1/check',
   partOf: 'check',
-  summary: 'How the domain would stand if these records were published, and how it stands now',
+  summary: 'The check as if these records were published, compared with the check of now',
   scope: 'read',
   bodyLimit: BODY_LIMIT,
   params: {

@@ -72,7 +72,7 @@ export function composeReport(
 
 const TIERS = ['A', 'B', 'C', 'D'] as const
 
-/** The standing of an address that this service sends from; nothing of it counts for the domain. */
+/** The listings of an address that this service sends from; nothing of it counts for the domain. */
 function presentPoolAddress(answer: BlacklistAnswer): PoolAddress {
   const { verdict, answered, total } = summarize(answer)
   const listings = answer.entries.filter(({ reading }) => reading.status === 'listed')

@@ -80,12 +80,12 @@ const noDomain = (): Part[] =>
 
 /** Cuts the losses, each reading for itself, so that no component goes below 0. */
 function notBelowZero(losses: readonly Loss[], worth: number): Loss[] {
-  const room = { units: worth * UNIT, leastUnits: worth * UNIT, mostUnits: worth * UNIT }
+  const left = { units: worth * UNIT, leastUnits: worth * UNIT, mostUnits: worth * UNIT }
   return losses.map((loss) => {
     const cut = { ...loss }
     for (const reading of ['units', 'leastUnits', 'mostUnits'] as const) {
-      cut[reading] = Math.min(loss[reading], room[reading])
-      room[reading] -= cut[reading]
+      cut[reading] = Math.min(loss[reading], left[reading])
+      left[reading] -= cut[reading]
     }
     return cut
   })

@@ -109,9 +109,9 @@ async function open(
     import('../operations/execute.ts'),
   ])
   const outside = await openOutside(config, log, version)
-  const { provide, settle } = createDeps(config, outside)
+  const { provide, shutDown } = createDeps(config, outside)
   const close = async (): Promise<void> => {
-    await settle()
+    await shutDown()
     await outside.close()
   }
   return { execute: executor({ world: outside.world, provide }), close }

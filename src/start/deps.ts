@@ -11,16 +11,16 @@ import type { Provide } from '../operations/operation.ts'
 import type { OpenedJobs } from './jobs.ts'
 import type { Outside } from './world.ts'
 
-/** The services that operations use, made at the first need, and how they write down what they remember before the store is closed. */
+/** The services that operations use, each made at the first need, and a hook that saves their state before shutdown. */
 export type Made = {
   /** Throws AppError on an option whose file cannot be used. */
   readonly provide: Provide
   readonly all: () => Promise<Deps>
-  readonly settle: () => Promise<void>
+  readonly shutDown: () => Promise<void>
 }
 
 /** How long running self-tests may delay the end of the program, ms: two round trips to most lists. */
-const SETTLE_MS = 300
+const SELF_TESTS_MS = 300
 
 type Makers = { readonly [Name in DepName]: () => Deps[Name] | Promise<Deps[Name]> }
 /** What has something to write down, once it is made. */
@@ -37,7 +37,7 @@ export function createDeps(config: Config, outside: Outside): Made {
   return {
     provide,
     all: () => provide(Object.keys(makers) as readonly DepName[]), // the keys of a table by DepName
-    settle: async () => {
+    shutDown: async () => {
       if (opened.blacklists) await shortly(opened.blacklists.settled())
       await opened.jobs?.close()
       await opened.verifier?.close()
@@ -101,7 +101,7 @@ function mustBeReadable(path: string): void {
 }
 
 const shortly = (work: Promise<void>): Promise<void> =>
-  Promise.race([work, new Promise<void>((resolve) => setTimeout(resolve, SETTLE_MS).unref())])
+  Promise.race([work, new Promise<void>((resolve) => setTimeout(resolve, SELF_TESTS_MS).unref())])
 
 function verifySettings(config: Config, pool: SourcePool): VerifySettings {
   return {

@@ -27,7 +27,7 @@ const DRAIN_MS = 30_000
 export async function serve(config: Config, logger: Logger, version: string): Promise<number> {
   const metrics = createMetrics()
   const outside = await openOutside(config, logOf(logger), version, metrics.onDns)
-  const { all, settle } = createDeps(config, outside)
+  const { all, shutDown } = createDeps(config, outside)
   const plain = await all()
   const deps: Deps = { ...plain, verifier: metrics.metered(plain.verifier) }
   warnOfOpenFolder(config.dataDir, outside.world.log)
@@ -71,7 +71,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
       const handingBack = deps.jobs.stop()
       logger.info({ signal }, 'stopping: running requests may end')
       await Promise.all([drained(app), handingBack])
-      await settle()
+      await shutDown()
       await outside.close()
       resolve(err ? 1 : 0)
     })

@@ -26,9 +26,9 @@ async function open(behave: Behaviour) {
   const { config } = loadConfig(flags, {})
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
   const outside = await openOutside(config, log, '0')
-  const { all, settle } = createDeps(config, outside)
+  const { all, shutDown } = createDeps(config, outside)
   const deps = await all()
-  closers.push(settle, outside.close, lab.close)
+  closers.push(shutDown, outside.close, lab.close)
   return { ctx: { ...outside.world, signal: AbortSignal.timeout(8_000) }, deps, outside }
 }
 const nothing = (query: Query) => response(query, { rcode: 3 })

@@ -32,7 +32,7 @@ afterAll(async () => {
 })
 
 type Row = { readonly id: string; readonly status: string }
-const standing = async (node: Node): Promise<Record<string, string>> => {
+const statusesOf = async (node: Node): Promise<Record<string, string>> => {
   const { peers } = (await node.get('/v1/peer/peers')).body as { peers: Row[] }
   return Object.fromEntries(peers.map(({ id, status }) => [id, status]))
 }
@@ -42,8 +42,8 @@ const verify = async (node: Node, email: string, more = '') =>
   }
 
 it('nodes know each other: the one they joined tells them of the others', async () => {
-  await expect.poll(() => standing(one), { timeout: 10_000 }).toEqual({ two: 'alive', three: 'alive' })
-  await expect.poll(() => standing(two), { timeout: 10_000 }).toEqual({ one: 'alive', three: 'alive' })
+  await expect.poll(() => statusesOf(one), { timeout: 10_000 }).toEqual({ two: 'alive', three: 'alive' })
+  await expect.poll(() => statusesOf(two), { timeout: 10_000 }).toEqual({ one: 'alive', three: 'alive' })
   const { peers } = (await one.get('/v1/peer/peers')).body as { peers: unknown[] }
   expect(peers).toContainEqual(
     expect.objectContaining({ id: 'two', url: two.url, region: 'lab two', addresses: ['45.53.3.2'], ttl_ms: 2_000 }),
@@ -104,7 +104,7 @@ describe('a pool of three addresses', () => {
   it.each(['banner.test', 'rcpt.test'])('%s refuses all three: another node verifies', async (domain) => {
     await one.end('SIGTERM')
     one = await startOne(REFUSED)
-    await expect.poll(() => standing(one), { timeout: 10_000 }).toMatchObject({ two: 'alive', three: 'alive' })
+    await expect.poll(() => statusesOf(one), { timeout: 10_000 }).toMatchObject({ two: 'alive', three: 'alive' })
     const answer = await verify(one, `user@${domain}`, '&pool=true')
     expect(answer).toMatchObject({
       result: 'accepted',
@@ -141,7 +141,7 @@ it('killed with -9 a node is suspect, then dead; started again it is alive', asy
   expect(await two.end('SIGKILL')).toBe(null)
   const seen = new Set<string>()
   const look = async (): Promise<string> => {
-    const status = (await standing(one)).two!
+    const status = (await statusesOf(one)).two!
     seen.add(status)
     return status
   }
@@ -157,7 +157,7 @@ it('killed with -9 a node is suspect, then dead; started again it is alive', asy
 it('the nodes come back by themselves after the one they joined was killed and lost what it knew', async () => {
   await one.end('SIGKILL')
   one = await startNode(ONE, { data: dataFolder(), flags: ['--pool', WELCOME.join()] })
-  await expect.poll(() => standing(one), { timeout: 20_000 }).toMatchObject({ two: 'alive', three: 'alive' })
+  await expect.poll(() => statusesOf(one), { timeout: 20_000 }).toMatchObject({ two: 'alive', three: 'alive' })
 })
 
 it('a node stops with status 0', async () => {

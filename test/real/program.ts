@@ -24,7 +24,7 @@ export type Program = {
   readonly stop: () => Promise<number>
 }
 
-/** Starts `serve` with a data folder of its own on a free port, without courtesy limits, and waits until it is healthy (at most 15 s). */
+/** Starts `serve` with a data folder of its own on a free port, without limits toward mail hosts, and waits until it is healthy (at most 15 s). */
 export async function startProgram(flags: readonly string[] = []): Promise<Program> {
   const url = `http://127.0.0.1:${++port}`
   const out = openSync(logFile(`program-${port}`), 'a')

@@ -1,9 +1,9 @@
 import { LEAF_SERVERS, SOURCE_NAMES } from './addresses.ts'
 import { dnsDomains } from './dns/domains.ts'
 import { findingDomains, findingPointers } from './dns/findings.ts'
+import { hardeningDomains } from './dns/hardening-findings.ts'
 import { hostileDomains } from './dns/hostile.ts'
-import { hardeningDomains } from './dns/standing-domains.ts'
-import { standingDomains } from './dns/standings.ts'
+import { wholeDomains } from './dns/whole-domains.ts'
 import { policyDomains } from './https/hosts.ts'
 import { mailDomains } from './smtp/domains.ts'
 import { mailServers } from './smtp/other-listeners.ts'
@@ -66,7 +66,7 @@ export type LabDomain = {
 export const DOMAINS: readonly LabDomain[] = [
   ...mailDomains,
   ...dnsDomains,
-  ...standingDomains,
+  ...wholeDomains,
   ...policyDomains,
   ...hardeningDomains,
   ...findingDomains,

@@ -51,7 +51,7 @@ export type Relation =
   | { readonly kind: 'below'; readonly domains: readonly string[] }
 
 /**
- * How a host stands to the organizational domain of a policy without walking its tree again: both walks meet in the organizational domain, so that
+ * How a host relates to the organizational domain of a policy without walking its tree again: both walks meet in the organizational domain, so that
  * only a boundary (psd) between the two can part them (RFC 9989 §4.10.2).
  */
 export function relationOf(host: string, policyDomain: string, organizationalDomain: string): Relation {

@@ -12,7 +12,7 @@ export const hasVersion = (text: string, version: string): boolean =>
   text.startsWith(version) && /^[ \t]*(?:;|$)/.test(text.slice(version.length, version.length + 200))
 
 /**
- * Reads the fields after the version by the grammar that RFC 8461 §3.1 and RFC 8460 §3 share. It leaves no room: no empty field, no white space
+ * Reads the fields after the version by the grammar that RFC 8461 §3.1 and RFC 8460 §3 share. The grammar is strict: no empty field, no white space
  * around "=", and one ";" at most at the end. `free` names the field whose value has a grammar of its own.
  */
 export function parseFields(text: string, version: string, free: string): Parsed<readonly Field[]> {

@@ -14,7 +14,7 @@ export type AddressState = {
   readonly names: number
 }
 
-/** Reads one address. A name that leads back settles it whatever the other names do (RFC 8601 §2.7.3). */
+/** Reads one address. One name that leads back is enough, whatever the other names do (RFC 8601 §2.7.3). */
 export function addressState(ptr: AddressPtr): AddressState {
   const { address } = ptr
   if (ptr.error) return { address, hasPtr: null, confirmed: null, generic: false, names: 0 }

@@ -19,7 +19,7 @@ export const isTlsRpt = (text: string): boolean => hasVersion(text, VERSION)
 export const resemblesTlsRpt = (text: string): boolean =>
   /^["\s]{0,8}v\s{0,8}=?\s{0,8}tls-?rpt/i.test(text.slice(0, 64))
 
-/** Reads a TLSRPT record by the grammar of RFC 8460 §3, which leaves no room: senders need not use what breaks it. At most 50 destinations a field. */
+/** Reads a TLSRPT record by the grammar of RFC 8460 §3, strictly: senders need not use a record that breaks it. At most 50 destinations a field. */
 export function parseTlsRpt(text: string): Parsed<TlsRptRecord> {
   const fields = parseFields(text, VERSION, 'rua')
   if (!fields.ok) return fields

@@ -50,8 +50,8 @@ export async function cutChunks(planning: Planning, job: JobRecord): Promise<num
   for (const [provider, rows] of due) {
     const limits = planning.limitsOf(provider)
     const size = Math.min(CHUNK_ROWS, Math.max(1, Math.floor(limits.perMinute / 2)))
-    const room = Math.min(QUEUED_ROWS, limits.perMinute) - (queued.get(provider) ?? 0)
-    for (let left = Math.min(rows, room); left > 0; left -= size) {
+    const free = Math.min(QUEUED_ROWS, limits.perMinute) - (queued.get(provider) ?? 0)
+    for (let left = Math.min(rows, free); left > 0; left -= size) {
       const made = await cutChunk(planning, job, limits, Math.min(size, left))
       if (made === 0) break
       cut++

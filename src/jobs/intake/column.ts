@@ -65,8 +65,8 @@ export function findColumns(kind: Kind, sample: readonly (readonly string[])[], 
 function chosen(wanted: string, first: readonly string[], header: readonly string[] | null): number {
   const exact = header?.indexOf(wanted) ?? -1
   if (exact >= 0) return exact
-  const folded = header?.findIndex((name) => fold(name) === fold(wanted)) ?? -1
-  if (folded >= 0) return folded
+  const normalized = header?.findIndex((name) => normalize(name) === normalize(wanted)) ?? -1
+  if (normalized >= 0) return normalized
   if (/^[1-9]\d{0,3}$/.test(wanted) && Number(wanted) <= first.length) return Number(wanted) - 1
   const shown = header
     ? `its columns are ${header
@@ -93,15 +93,15 @@ function ownChoice(kind: Kind, rows: readonly (readonly string[])[], named: numb
 const WHAT: Readonly<Record<Kind, string>> = { verify: 'mail addresses', check: 'domains', blacklist: 'IP addresses' }
 
 const nameIndex = (kind: Kind, cells: readonly string[]): number => {
-  const folded = cells.map(fold)
+  const normalized = cells.map(normalize)
   for (const name of NAMES[kind]) {
-    const at = folded.indexOf(name.replace(/[^a-z]/g, ''))
+    const at = normalized.indexOf(name.replace(/[^a-z]/g, ''))
     if (at >= 0) return at
   }
-  return folded.findIndex((cell) => PARTS[kind].some((part) => cell.includes(part.replace(/[^a-z]/g, ''))))
+  return normalized.findIndex((cell) => PARTS[kind].some((part) => cell.includes(part.replace(/[^a-z]/g, ''))))
 }
 
-const fold = (name: string): string =>
+const normalize = (name: string): string =>
   name
     .trim()
     .toLowerCase()

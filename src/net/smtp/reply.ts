@@ -69,12 +69,12 @@ export function replyReader(): ReplyReader {
   }
 
   function take(bytes: Uint8Array, from: number, to: number): void {
-    const room = Math.min(to - from, MAX_LINE - kept)
-    if (room > 0) {
+    const space = Math.min(to - from, MAX_LINE - kept)
+    if (space > 0) {
       if (line.length === 0) line = new Uint8Array(MAX_LINE)
-      line.set(bytes.subarray(from, from + room), kept)
+      line.set(bytes.subarray(from, from + space), kept)
     }
-    kept += Math.max(0, room)
+    kept += Math.max(0, space)
     total += to - from
   }
 

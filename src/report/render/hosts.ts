@@ -51,7 +51,7 @@ function rowsOf(host: MxHost, answer: Answer): Line[][] {
       ...start,
       [code(address.address)],
       ptrLine(address.ptr, address.forward_confirmed),
-      ...(withLists ? [placeLine(lists?.geo), lists ? [standing(lists)] : ['not asked']] : []),
+      ...(withLists ? [placeLine(lists?.geo), lists ? [listedOn(lists)] : ['not asked']] : []),
     ]
   })
 }
@@ -77,7 +77,7 @@ export function placeLine(geo: GeoAnswer | undefined): Line {
 }
 
 /** What the lists say of an address, in a few words. */
-export const standing = ({ listed, answered, total, verdict }: AddressLists): Inline =>
+export const listedOn = ({ listed, answered, total, verdict }: AddressLists): Inline =>
   listed > 0
     ? { mark: verdict === 'listed' ? 'bad' : 'open', text: `on ${listed} of ${answered} that answered` }
     : answered === 0

@@ -111,7 +111,7 @@ function link(href: string, text: string): string {
 const toneOf = (score: number): Tone => (score >= 80 ? 'good' : score >= 65 ? 'warn' : 'bad')
 
 const verdict = ({ domain, unicode, score, range, grade, words, notes }: Verdict): string => `<header>
-<p class="brand">mailsonde · how the mail of a domain stands</p>
+<p class="brand">mailsonde · domain mail check</p>
 <div class="verdict">
 <div class="score ${grade === undefined ? 'open' : toneOf(score)}"><p><b>${safe(grade ?? '?')}</b><span>${grade === undefined ? 'no grade' : 'grade'}</span></p><p><b>${grade === undefined && range ? range.join('–') : score}</b><span>of 100${grade !== undefined && range ? ` (${range.join('–')})` : ''}</span></p></div>
 <div>

@@ -2,7 +2,7 @@ import type { ListEntry } from '../../answers/blacklist.ts'
 import type { AddressLists, PoolAddress } from '../../answers/report.ts'
 import type { Answer } from './answer.ts'
 import { type Block, code, codes, heading, type Inline, type Line, quiet, text } from './block.ts'
-import { placeLine, standing } from './hosts.ts'
+import { listedOn, placeLine } from './hosts.ts'
 import { LIST_STATUS, REASON_WORDS, TIER_WORDS, wordsFor } from './words.ts'
 
 /** The blacklists: each address that is listed, then every list and every address in one table. */
@@ -31,13 +31,13 @@ export const poolBlocks = ({ pool = [] }: Answer): readonly Block[] =>
           kind: 'table',
           table: {
             caption: 'Source addresses',
-            head: ['Address', 'Standing', 'Listed on'],
-            rows: pool.map((one): Line[] => [[code(one.address)], [poolStanding(one)], poolListings(one)]),
+            head: ['Address', 'State', 'Listed on'],
+            rows: pool.map((one): Line[] => [[code(one.address)], [poolListed(one)], poolListings(one)]),
           },
         },
       ]
 
-const poolStanding = ({ verdict, answered, total }: PoolAddress): Inline =>
+const poolListed = ({ verdict, answered, total }: PoolAddress): Inline =>
   verdict === 'listed'
     ? { mark: 'bad', text: 'listed' }
     : verdict === 'clean'
@@ -59,7 +59,7 @@ function addressBlock(lists: AddressLists, hosts: readonly string[]): Block {
     kind: 'group',
     look: 'check',
     blocks: [
-      { kind: 'heading', level: 3, line: [code(lists.ip), ' ', standing(lists)] },
+      { kind: 'heading', level: 3, line: [code(lists.ip), ' ', listedOn(lists)] },
       quiet(...where, ...(where.length === 0 ? [] : [' · ']), ...placeLine(lists.geo)),
       ...listings.map(listingBlock),
       ...silentBlocks(lists),

@@ -8,7 +8,7 @@ import { findingReference } from './findings.ts'
 import { statusOf } from './status.ts'
 import { CHECKS, GRADE_WORDS, wordsFor } from './words.ts'
 
-/** What comes first: how the domain stands, and at most three things to do about it. */
+/** What comes first: the verdict on the domain, and at most three things to do about it. */
 export const verdictBlocks = (answer: Answer): readonly Block[] => [
   {
     kind: 'verdict',

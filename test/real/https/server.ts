@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import { certificateFile } from '../certificates.ts'
-import type { WebHost } from './standing-hosts.ts'
+import type { WebHost } from './policy-hosts.ts'
 import { webHosts } from './web.ts'
 
 /** Opens all hosts that speak HTTPS, on port 443; resolves when all listen. They end with the process. */

@@ -1,5 +1,5 @@
 import { policyHosts } from './hosts.ts'
-import { logoHosts, morePolicyHosts, type WebHost } from './standing-hosts.ts'
+import { logoHosts, morePolicyHosts, type WebHost } from './policy-hosts.ts'
 
 /** Every host of the lab that speaks HTTPS. */
 export const webHosts: readonly WebHost[] = [

@@ -8,7 +8,7 @@ import {
   VICTIM,
 } from '../addresses.ts'
 import { policyDomain, STS_RECORD } from '../https/hosts.ts'
-import { LOGO_HOST, morePolicyHosts } from '../https/standing-hosts.ts'
+import { LOGO_HOST, morePolicyHosts } from '../https/policy-hosts.ts'
 import type { LabDomain } from '../world.ts'
 import { dnsDomain, txt, wellKept } from './zone.ts'
 

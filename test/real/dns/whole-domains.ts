@@ -3,7 +3,7 @@ import { ED25519, RSA_1024, RSA_2048 } from './keys.ts'
 import { dnsDomain, txt } from './zone.ts'
 
 /** Whole domains as an expert would find them: cared for, neglected, parked, abandoned, and the ways an MX can be wrong. */
-export const standingDomains: readonly LabDomain[] = [
+export const wholeDomains: readonly LabDomain[] = [
   dnsDomain('healthy.test', 'enforced and clean: nothing to complain about', 'signed', [
     '@ MX 10 mx.danegood.test.',
     '@ MX 20 mx.danesecond.test.',
