@@ -97,13 +97,15 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
       handler: (request, reply) => handle(operation, options, request, reply),
     })
   }
-  await app.register(async (uploads) => {
+  await app.register((uploads, _, done) => {
     leaveBodies(uploads)
     for (const operation of options.operations) if (operation.uploads) route(uploads, operation)
+    done()
   })
-  await app.register(async (others) => {
+  await app.register((others, _, done) => {
     endSlowBodies(others)
     for (const operation of options.operations) if (!operation.uploads) route(others, operation)
+    done()
   })
   const { metrics } = options
   if (metrics)
