@@ -53,6 +53,13 @@ const PROBLEM: Schema = {
 
 const PROBLEMS: Schema = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
 
+/** The content types of streams, by the value of `format`. */
+const STREAM_TYPES: Readonly<Record<string, string>> = {
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
+  events: 'text/event-stream',
+}
+
 /** One operation; the shapes that have a name go into `shapes`. */
 function describe(operation: Operation, shapes: Record<string, Schema>): Schema {
   const content = {
@@ -61,7 +68,9 @@ function describe(operation: Operation, shapes: Record<string, Schema>): Schema 
       example: operation.example.output,
     },
   }
-  const documents = operation.documentTypes.map((type) => [type.split(';')[0]!, { schema: { type: 'string' } }])
+  const streams = (operation.streams ?? []).map((format) => STREAM_TYPES[format] ?? 'text/plain')
+  const texts = [...operation.documentTypes.map((type) => type.split(';')[0]!), ...streams]
+  const documents = texts.map((type) => [type, { schema: { type: 'string' } }])
   return {
     operationId: operation.name.replaceAll(' ', '-'),
     summary: operation.summary,
@@ -77,15 +86,16 @@ function describe(operation: Operation, shapes: Record<string, Schema>): Schema 
   }
 }
 
-/** Parameters of the path, and the others in the query or as properties of the body. */
-function describeInput({ method, path, params, example }: Operation): Schema {
+/** Parameters of the path, and the others in the query or as properties of the body. An upload is the body itself. */
+function describeInput({ method, path, params, example, uploads }: Operation): Schema {
   const inPath = pathNames(path)
   const named = Object.entries(params)
-  const inQuery = method === 'GET' || method === 'DELETE'
+  const inQuery = method === 'GET' || method === 'DELETE' || uploads === true
   const parameters = named
     .filter(([name]) => inQuery || inPath.includes(name))
     .map(([name, param]) => parameter(name, param, inPath.includes(name) ? 'path' : 'query', example.input[name]))
   const listed = parameters.length > 0 || inQuery ? { parameters } : {}
+  if (uploads) return { ...listed, requestBody: UPLOAD_BODY }
   return inQuery
     ? listed
     : {
@@ -95,6 +105,17 @@ function describeInput({ method, path, params, example }: Operation): Schema {
           example,
         ),
       }
+}
+
+/** A list, in one of the formats that are read as a stream (docs/jobs.md). */
+const UPLOAD_BODY: Schema = {
+  required: true,
+  content: Object.fromEntries(
+    ['text/csv', 'text/plain', 'application/x-ndjson', 'application/json'].map((type) => [
+      type,
+      { schema: { type: 'string', format: 'binary' } },
+    ]),
+  ),
 }
 
 function bodyOf(named: readonly (readonly [string, Param])[], example: Operation['example']): Schema {

@@ -263,3 +263,13 @@ describe('on the command line', () => {
     await expect(run('jobs submit', {}, {}, 'email\n"x')).rejects.toThrow('is never closed')
   })
 })
+
+it('is described with its parameters in the query and the list as the body', async () => {
+  const { paths } = (await app.inject({ url: '/openapi.json' })).json()
+  const { parameters, requestBody } = paths['/v1/jobs'].post
+  expect(parameters.map(({ name, in: place }: { name: string; in: string }) => `${name} ${place}`)).toContain(
+    'column query',
+  )
+  expect(Object.keys(requestBody.content)).toContain('text/csv')
+  expect(Object.keys(paths['/v1/jobs/{id}/results'].get.responses[200].content)).toContain('text/csv')
+})

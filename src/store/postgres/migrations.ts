@@ -103,17 +103,6 @@ export const MIGRATIONS: readonly string[] = [
     at timestamptz NOT NULL,
     granted double precision NOT NULL    -- what the last lease was given
   );
-
-  CREATE TABLE mailsonde.idempotency_keys (
-    owner text NOT NULL,
-    key text NOT NULL,
-    request_hash text NOT NULL,
-    status integer,                      -- null: the request is still running
-    answer jsonb,
-    created_at timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (owner, key)
-  );
-  CREATE INDEX idempotency_keys_by_time ON mailsonde.idempotency_keys (created_at);
   `,
   `
   -- The rows of the repositories (store/contract.ts). Values are JSON as text: jsonb holds no NUL.

@@ -98,12 +98,4 @@ export type Schema = {
     readonly value: string
     readonly version: Generated<string>
   }
-  readonly 'mailsonde.idempotency_keys': {
-    readonly owner: string
-    readonly key: string
-    readonly request_hash: string
-    readonly status: number | null
-    readonly answer: JSONColumnType<{ readonly [key: string]: Json }> | null
-    readonly created_at: Generated<Date>
-  }
 }
