@@ -4,27 +4,19 @@ import { AppError } from '../base/errors.ts'
 import { once } from '../base/once.ts'
 import type { Config } from '../config.ts'
 import { rangeOf } from '../names/ip-range.ts'
-import { serverAsker } from '../net/dns/ask-server.ts'
-import { dnsClient } from '../net/dns/client.ts'
-import { believable, topLevelDomains } from '../net/dns/nxdomain.ts'
 import type { DnsEvent } from '../net/dns/question.ts'
 import { DnsError, type Resolve, settled } from '../net/dns/resolver.ts'
 import { formatServer, isPublicResolver, parseServer, type Server, systemResolvers } from '../net/dns/system.ts'
-import { cached, limited, merged } from '../net/dns/wrap.ts'
 import type { Fetch } from '../net/fetch.ts'
 import { type Guard, guard } from '../net/public-only.ts'
 import type { Dial } from '../net/smtp/dial.ts'
 import type { Deps, Probe } from '../operations/deps.ts'
-import { filesStore } from '../store/files/files-store.ts'
 import type { Log, World } from '../world.ts'
+import { lazyDns } from './lazy-dns.ts'
+import { lazyStore } from './lazy-store.ts'
 import { sharedProbe } from './shared-probe.ts'
 
-/** Questions to the resolvers under way at most; more wait. */
-const MAX_QUESTIONS = 5_000
-/** The DNS cache: entries, and bytes in all. */
-const CACHE = { maxEntries: 100_000, maxBytes: 32 * 1024 * 1024 }
-
-/** The real world with its connections; nothing is opened before it is needed. */
+/** The real world with its connections; nothing is opened, and the code of DNS, TLS and the store is not loaded, before it is needed. */
 export type Outside = {
   readonly world: World
   /** The resolver without the cache of answers: for modules that cache by rules of their own. */
@@ -47,18 +39,14 @@ export async function openOutside(
   const now = (): number => Date.now()
   const random = (): number => randomInt(2 ** 47) / 2 ** 47
   const reachable = guard({ allowed: config.allowNetworks })
-  const client = dnsClient({ servers, trustAd, random, ...(onDns && { onEvent: onDns }) })
-  const asker = serverAsker({ allowed: reachable, random })
-  const asked = merged(limited(client.resolve, MAX_QUESTIONS))
-  const domains = topLevelDomains(asked, now)
-  const uncached = believable(asked, domains)
-  const resolve = cached(uncached, { now, nxdomainSinceMs: domains.deniedAtMs, ...CACHE })
-  const store = filesStore(config.dataDir, log.warn)
+  const dns = lazyDns({ servers, trustAd, allowed: reachable, random, now, ...(onDns && { onEvent: onDns }) })
+  const files = lazyStore(config.dataDir, log.warn)
+  const { resolve, askServer } = dns
   const world: World = {
     resolve,
-    askServer: asker.ask,
+    askServer,
     ...secured({ resolve, reachable, userAgent: `mailsonde/${version}` }),
-    store,
+    store: files.store,
     now,
     random,
     log,
@@ -71,15 +59,14 @@ export async function openOutside(
     )
   }
   async function close(): Promise<void> {
-    client.close()
-    asker.close()
-    await store.settled()
+    dns.close()
+    await files.settled()
   }
   const probes = {
-    resolver: sharedProbe(resolverProbe(client.resolve)),
+    resolver: sharedProbe(resolverProbe(dns.direct)),
     store: sharedProbe(storeProbe(config.dataDir)),
   }
-  return { world, uncached, servers, version, probes, close }
+  return { world, uncached: dns.uncached, servers, version, probes, close }
 }
 
 /** Dialling and fetching: TLS is loaded at the first need, which most commands never have. */
