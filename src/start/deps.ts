@@ -9,6 +9,7 @@ import { formatServer, isPublicResolver } from '../net/dns/system.ts'
 import type { DepName, Deps } from '../operations/deps.ts'
 import type { Provide } from '../operations/operation.ts'
 import type { OpenedJobs } from './jobs.ts'
+import { lazyJobs } from './lazy-jobs.ts'
 import type { Outside } from './world.ts'
 
 /** The services that operations use, each made at the first need, and a hook that saves their state before shutdown. */
@@ -73,11 +74,16 @@ function makersOf(config: Config, outside: Outside, opened: Opened, provide: Pro
       opened.verifier = createVerifier(world, verifySettings(config, await sourcePool()))
       return opened.verifier
     }),
-    jobs: once(async () => {
-      const [{ openJobs }, { executor }] = await Promise.all([import('./jobs.ts'), import('../operations/execute.ts')])
-      opened.jobs = openJobs(config, world, executor({ world, provide }))
-      return opened.jobs.jobs
-    }),
+    jobs: once(() =>
+      lazyJobs(async () => {
+        const [{ openJobs }, { executor }] = await Promise.all([
+          import('./jobs.ts'),
+          import('../operations/execute.ts'),
+        ])
+        opened.jobs = openJobs(config, world, executor({ world, provide }))
+        return opened.jobs.jobs
+      }),
+    ),
     heloName: once(async () => {
       const { identity } = await import('../mailbox/source/helo.ts')
       return identity(world.now, config.helo ? { helo: config.helo } : {}).heloName

