@@ -90,7 +90,17 @@ export function sharedWork<T, W extends Work<T> = Work<T>>(
         leave(key, own, caller)
       }
       caller.signal.addEventListener('abort', stop, { once: true })
-      own.work.result.finally(settled).then(resolve, reject)
+      // Not `finally`, which makes three more promises for each question of the DNS.
+      own.work.result.then(
+        (value) => {
+          settled()
+          resolve(value)
+        },
+        (error) => {
+          settled()
+          reject(error)
+        },
+      )
     })
     return { work: own.work, result }
   }

@@ -9,6 +9,9 @@ export type Domain = string & { readonly __brand: 'Domain' }
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 /** Its tables are large: they are read with the first domain, and a question about an address has none. */
 const uts46 = once(() => createRequire(import.meta.url)('tr46') as typeof import('tr46'))
+/** A name that UTS 46 leaves as it is but for its case: letters, digits and hyphens, and a letter at the start of the last label. */
+const PLAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+const isPlain = (name: string): boolean => name.length <= 253 && PLAIN.test(name) && !name.includes('xn--')
 const IDNA = { useSTD3ASCIIRules: true, checkBidi: true, checkJoiners: true, checkHyphens: false } as const
 
 /**
@@ -16,8 +19,10 @@ const IDNA = { useSTD3ASCIIRules: true, checkBidi: true, checkJoiners: true, che
  * IP addresses, ports, URLs, single labels and names with an all-numeric last label are refused.
  */
 export function parseDomain(text: string): Parsed<Domain> {
-  const shown = JSON.stringify(text.slice(0, 80))
   const bare = text.endsWith('.') ? text.slice(0, -1) : text
+  const lower = bare.toLowerCase()
+  if (isPlain(lower)) return parsed(lower as Domain)
+  const shown = JSON.stringify(text.slice(0, 80))
   if (bare === '') return problem('the domain is empty')
   if (text.length > 1_000) return problem(`${shown}… is longer than a domain name can be (253 octets)`)
   if (isIP(bare.replace(/^\[|\]$/g, '')) !== 0) return problem(`${shown} is an IP address, not a domain name`)
@@ -44,6 +49,7 @@ export function domain(text: string): Domain {
 
 /** The Unicode form of a domain (UTS 46), or the domain itself where there is none. */
 export const unicodeOf = (name: string): string => {
+  if (isPlain(name)) return name
   const result = uts46().toUnicode(name, IDNA)
   return result.error ? name : result.domain
 }

@@ -187,6 +187,7 @@ describe('keys', () => {
     ['exponent 1', [`v=DKIM1; p=${withExponent(1)}`], 'fail', ['dkim.broken_key', 'dkim.only_revoked']],
     ['exponent 2^32 + 1', [`p=${largeExponent(5)}`], 'fail', ['dkim.broken_key', 'dkim.only_revoked']],
     ['an exponent of 3000 octets', [`p=${largeExponent(3_000)}`], 'fail', ['dkim.broken_key', 'dkim.only_revoked']],
+    ['4096 bits', [`v=DKIM1; p=${rsa(4096)}`], 'pass', []],
     ['4608 bits', [`v=DKIM1; p=${rsa(4608)}`], 'pass', ['dkim.long_key']],
   ])('%s', async (_, records, status, ids) => {
     const { outcome } = await run(at('mail', ...records))

@@ -49,6 +49,8 @@ function readRsa(record: KeyRecord): KeyState {
   if (octets && octets.exponent > MOST_EXPONENT_OCTETS) return brokenRsa(LARGE_EXPONENT)
   if (octets && octets.modulus > MOST_MODULUS_OCTETS)
     return brokenRsa(`its modulus of ${octets.modulus} octets is longer than verifiers read`)
+  const plain = plainRsaBits(der)
+  if (plain !== undefined) return { state: 'usable', type: 'rsa', bits: plain, testing: isTesting(record) }
   const key = rsaKey(der)
   const { modulusLength: bits, publicExponent } = key?.asymmetricKeyDetails ?? {}
   if (key?.asymmetricKeyType !== 'rsa' || bits === undefined) return brokenRsa(notRsa(der))
@@ -63,6 +65,23 @@ function readRsa(record: KeyRecord): KeyState {
       problem: `its exponent ${publicExponent} makes signatures that anybody can forge`,
     }
   return { state: 'usable', type: 'rsa', bits, testing: isTesting(record) }
+}
+
+/** What stands before and after the modulus of nearly every key: a SubjectPublicKeyInfo (RFC 8017 §A.1, DER) whose modulus has all its bits, with the exponent 65537. */
+const PLAIN_RSA = [
+  { bits: 1_024, head: '30819f300d06092a864886f70d010101050003818d0030818902818100' },
+  { bits: 2_048, head: '30820122300d06092a864886f70d01010105000382010f003082010a0282010100' },
+  { bits: 4_096, head: '30820222300d06092a864886f70d01010105000382020f003082020a0282020100' },
+].map(({ bits, head }) => ({ bits, head: Buffer.from(head, 'hex') }))
+const PLAIN_RSA_END = Buffer.from('0203010001', 'hex')
+
+/** The size of a key in that usual form, which needs no library to be read; undefined for any other. */
+function plainRsaBits(der: Buffer): number | undefined {
+  return PLAIN_RSA.find(({ bits, head }) => {
+    const end = head.length + bits / 8
+    if (der.length !== end + PLAIN_RSA_END.length || der[head.length]! < 0x80) return false
+    return head.compare(der, 0, head.length) === 0 && PLAIN_RSA_END.compare(der, end) === 0
+  })?.bits
 }
 
 /** RFC 6376 §3.6.1 names RSAPublicKey (PKCS #1) and is read as SubjectPublicKeyInfo by everybody: both are in use. */

@@ -14,8 +14,19 @@ export type AddressState = {
   readonly names: number
 }
 
-/** Reads one address. One name that leads back is enough, whatever the other names do (RFC 8601 §2.7.3). */
+/** The states that were read, as long as their facts live. */
+const STATES = new WeakMap<AddressPtr, AddressState>()
+
+/** Reads one address, each once. One name that leads back is enough, whatever the other names do (RFC 8601 §2.7.3). */
 export function addressState(ptr: AddressPtr): AddressState {
+  const known = STATES.get(ptr)
+  if (known) return known
+  const state = stateOf(ptr)
+  STATES.set(ptr, state)
+  return state
+}
+
+function stateOf(ptr: AddressPtr): AddressState {
   const { address } = ptr
   if (ptr.error) return { address, hasPtr: null, confirmed: null, generic: false, names: 0 }
   const back = ptr.forward.filter((forward) => forward.leads === 'back').map((forward) => forward.name)

@@ -41,8 +41,12 @@ export function overlay(resolve: Resolve, records: readonly OverlayRecord[]): Re
 }
 
 type Node = ReadonlyMap<RecordType, readonly unknown[]>
-/** The overlaid names, and all names above them. */
-type Laid = { readonly nodes: ReadonlyMap<string, Node>; readonly above: ReadonlySet<string> }
+/** The overlaid names, all names above them, and whether one of them is a wildcard. */
+type Laid = {
+  readonly nodes: ReadonlyMap<string, Node>
+  readonly above: ReadonlySet<string>
+  readonly hasWildcard: boolean
+}
 /** One step of the way: the end of it, or the names of the chain that lead on. */
 type Step<T extends RecordType> = { readonly end: Answer<T> } | { readonly follow: readonly string[] }
 type Question<T extends RecordType> = {
@@ -88,6 +92,7 @@ async function beside<T extends RecordType>({ resolve, at, type, signal, options
 /** The overlaid wildcard of the closest name above that exists (RFC 4592 §3.3.1); the names between are asked for only where there is one. */
 async function wildcardFor<T extends RecordType>(question: Question<T>, name: string): Promise<Node | undefined> {
   const { laid, resolve, type, signal, options } = question
+  if (!laid.hasWildcard) return undefined
   const labels = labelsOf(name)
   const enclosers = labels.map((_, i) => labels.slice(i + 1).join('.'))
   const last = enclosers.findIndex((encloser) => laid.nodes.has(`*.${encloser}`))
@@ -110,7 +115,7 @@ function layOut(records: readonly OverlayRecord[]): Laid {
     else nodes.set(key, node.set(type, [data]))
     for (let rest = parentOf(key); rest !== '' && !above.has(rest); rest = parentOf(rest)) above.add(rest)
   }
-  return { nodes, above }
+  return { nodes, above, hasWildcard: [...nodes.keys()].some((name) => name.startsWith('*.')) }
 }
 
 const parentOf = (name: string): string => labelsOf(name).slice(1).join('.')
