@@ -1,4 +1,5 @@
 import type { CheckInput, DnsRecord, Finding, FindingTable, Outcome, Severity } from '../checks/check.ts'
+import type { DomainContext } from '../checks/context.ts'
 import { contextOf } from '../checks/domain-context.ts'
 import { harmOf } from '../checks/harmless.ts'
 import * as registry from '../checks/registry.ts'
@@ -28,12 +29,14 @@ type Setting = {
  * unknown. It must do no harm besides. At most 10 are tried, the most severe findings first.
  */
 export async function withTriedFixes(ctx: Repeatable<Ctx>, setting: Setting): Promise<Outcomes> {
-  const { outcomes } = setting
+  const { facts, outcomes } = setting
   const found = CHECK_KEYS.flatMap((key) =>
     (outcomes[key]?.findings ?? []).flatMap((finding) => (finding.fix ? [{ key, finding, fix: finding.fix }] : [])),
   ).sort((a, b) => weightOf(b.key, b.finding) - weightOf(a.key, a.finding))
+  if (found.length === 0) return outcomes
+  const today = { ...setting, context: contextOf(facts) }
   const helps = await Promise.all(
-    found.slice(0, MAX_TRIED).map(({ key, finding, fix }) => tried(ctx, setting, key, finding, fix)),
+    found.slice(0, MAX_TRIED).map(({ key, finding, fix }) => tried(ctx, today, key, finding, fix)),
   )
   const refused = new Set(found.filter((_, i) => helps[i] !== true).map(({ finding }) => finding))
   if (refused.size === 0) return outcomes
@@ -47,7 +50,7 @@ export async function withTriedFixes(ctx: Repeatable<Ctx>, setting: Setting): Pr
 /** Whether a fix helps. */
 async function tried(
   ctx: Repeatable<Ctx>,
-  { domain, input, facts, outcomes }: Setting,
+  { domain, input, facts, outcomes, context: today }: Setting & { readonly context: DomainContext },
   key: CheckKey,
   finding: Finding,
   fix: DnsRecord,
@@ -58,7 +61,7 @@ async function tried(
   const found = await lookupOne(key, { ...again, resolve: overlay(again.resolve, [record.value]) }, domain, input)
   const then: FactSets = { ...facts, [key]: found }
   const context = contextOf(then)
-  if (harmOf({ key, fix, before: { facts, context: contextOf(facts) }, after: { facts: then, context } })) return false
+  if (harmOf({ key, fix, before: { facts, context: today }, after: { facts: then, context } })) return false
   const after = judgeOne(key, then, context)
   const before = outcomes[key]
   if (!before || (after.status === 'unknown' && before.status !== 'unknown')) return false

@@ -28,7 +28,7 @@ export function brokenFinding(applied: Applied, basis: Basis): Finding {
 export function policyFindings(applied: Applied, basis: Basis, context: Mail): Finding[] {
   const { policies, text: evidence, reading } = applied
   const tags = invalidPolicyTags(reading)
-  const mended = changedFix(basis)
+  const mended = tags.length > 0 || reading.record.p === undefined ? changedFix(basis) : undefined
   if (tags.length > 0)
     return [finding('dmarc.invalid_policy', { tags, softened: isSoftened(mended) }, { evidence, fix: mended })]
   const out: Finding[] = []
