@@ -99,17 +99,17 @@ const SHOWN: Readonly<Record<Key, readonly Row[]>> = {
     ['caabroken', 'warn', ['caa.syntax', 'caa.nobody']],
   ],
   ns: [
-    ['healthy', 'pass', []],
+    ['healthy', 'pass', ['ns.no_ipv6']], // no name server of the mini internet has an IPv6 address
     ['nic', 'fail', ['ns.none']], // a name in the zone above, and no zone
     ['missing', 'not_applicable', []],
-    ['nssingle', 'warn', ['ns.single']],
-    ['nsnetwork', 'warn', ['ns.one_network']],
-    ['nsgone', 'warn', ['ns.unresolvable']],
-    ['nscname', 'warn', ['ns.cname']],
-    ['nslame', 'warn', ['ns.lame']],
-    ['nssilent', 'pass', ['ns.silent']],
-    ['nsstale', 'warn', ['ns.differs', 'ns.serial']],
-    ['nsmany', 'pass', ['ns.too_many']],
+    ['nssingle', 'warn', ['ns.single', 'ns.no_ipv6']],
+    ['nsnetwork', 'warn', ['ns.one_network', 'ns.no_ipv6']],
+    ['nsgone', 'warn', ['ns.unresolvable', 'ns.no_ipv6']],
+    ['nscname', 'warn', ['ns.cname', 'ns.no_ipv6']],
+    ['nslame', 'warn', ['ns.lame', 'ns.no_ipv6']],
+    ['nssilent', 'pass', ['ns.silent', 'ns.no_ipv6']],
+    ['nsstale', 'warn', ['ns.differs', 'ns.serial', 'ns.no_ipv6']],
+    ['nsmany', 'pass', ['ns.too_many', 'ns.no_ipv6']],
     ['nsprivate', 'warn', ['ns.not_public']],
   ],
   soa: [
@@ -156,12 +156,20 @@ const WHOLE: readonly (readonly [
   told: readonly string[],
   forInformation: readonly string[],
 ])[] = [
-  ['healthy', 100, [], ['bimi.no_record', 'dane.rollover']],
+  ['healthy', 100, [], ['bimi.no_record', 'dane.rollover', 'mx.no_ipv6', 'ns.no_ipv6']],
   [
     'parked',
     96,
     ['low dnssec.unsigned'],
-    ['bimi.no_record', 'caa.no_mail', 'mta_sts.no_mail', 'mx.null', 'spf.sends_no_mail', 'tls_rpt.no_mail'],
+    [
+      'bimi.no_record',
+      'caa.no_mail',
+      'mta_sts.no_mail',
+      'mx.null',
+      'ns.no_ipv6',
+      'spf.sends_no_mail',
+      'tls_rpt.no_mail',
+    ],
   ],
 ]
 
