@@ -33,9 +33,15 @@ export function ipFromBytes(bytes: Uint8Array): Ip {
 
 /** The 4 or 16 bytes of an address. */
 export const bytesOf = (address: Ip): Uint8Array =>
-  familyOf(address) === 4
-    ? Uint8Array.from(address.split('.'), Number) // the one canonical form: four decimal numbers
-    : Uint8Array.from(ipaddr.parse(address).toByteArray())
+  familyOf(address) === 4 ? ipv4Bytes(address) : Uint8Array.from(ipaddr.parse(address).toByteArray())
+
+/** Of the one canonical form: four decimal numbers. Every address is read so for each range that it may be in. */
+function ipv4Bytes(address: Ip): Uint8Array {
+  const bytes = new Uint8Array(4)
+  const numbers = address.split('.')
+  for (let i = 0; i < 4; i++) bytes[i] = Number(numbers[i])
+  return bytes
+}
 
 export const familyOf = (address: Ip): Family => (address.includes(':') ? 6 : 4)
 
