@@ -5,8 +5,9 @@ export type PathParams<Path extends string> = Path extends `${string}{${infer Na
 
 const NAME = /\{(\w+)\}/g
 
-/** The parameters of a path, in its order. */
-export const pathNames = (path: string): readonly string[] => [...path.matchAll(NAME)].map(([, name]) => name!)
+/** The parameters of a path, in its order. It is asked for every request: the pattern is searched only where there is a brace. */
+export const pathNames = (path: string): readonly string[] =>
+  path.includes('{') ? [...path.matchAll(NAME)].map(([, name]) => name!) : []
 
 /** The path with its parameters put in, escaped, and the others that are left. */
 export function fillPath(
