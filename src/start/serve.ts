@@ -22,6 +22,8 @@ import { type Outside, openOutside } from './world.ts'
 
 /** Time that running requests have after SIGTERM, ms. */
 const DRAIN_MS = 30_000
+/** Time that the private database server has to stop after that, ms. */
+const STOP_MS = 17_000
 
 /** Serves HTTP until SIGTERM or SIGINT, then drains: new requests get 503, running ones have 30 s, exit status 0. */
 export async function serve(config: Config, logger: Logger, version: string): Promise<number> {
@@ -64,7 +66,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
       '--no-courtesy: the limits toward mail hosts, providers and lists are lifted; for labs and own servers only',
     )
   return new Promise((resolve) => {
-    closeWithGrace({ delay: DRAIN_MS + 1_000, logger: false }, async ({ err, signal }) => {
+    closeWithGrace({ delay: DRAIN_MS + STOP_MS, logger: false }, async ({ err, signal }) => {
       if (err) logger.error({ err }, 'an unexpected fault ends the service')
       draining = true
       leaving.abort()
