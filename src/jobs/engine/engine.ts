@@ -1,5 +1,6 @@
 import { atMost } from '../../base/at-most.ts'
 import { sleep } from '../../base/deadline.ts'
+import { once } from '../../base/once.ts'
 import type { Database } from '../../store/postgres/connect.ts'
 import { jobRowsOf } from '../../store/postgres/job-rows.ts'
 import { type JobRecord, jobsOf } from '../../store/postgres/jobs.ts'
@@ -95,11 +96,14 @@ export async function startEngine(database: Database, settings: EngineSettings):
   const planningLoop = loop()
   return {
     wake: () => wake(),
-    stop: async () => {
+    stop: once(async () => {
       stopping.abort(new DOMException('the service is stopping', 'AbortError'))
       await planningLoop
-      await queue.stop()
-    },
+      // A database that is away keeps nobody from stopping: leases run out by themselves.
+      await queue
+        .stop()
+        .catch((error: Error) => log.warn('chunks of bulk jobs were not handed back', { reason: error.message }))
+    }),
   }
 }
 
