@@ -14,7 +14,7 @@ const job: JobRecord = {
   options: {},
   layout: { format: 'csv', delimiter: ',', header: ['name', 'email'], index: 1 },
   created_at: new Date(NOW - 600_000),
-  touched_at: new Date(NOW),
+  touched_at: new Date(NOW - 400_000), // when it began to run
   expires_at: new Date(NOW + 86_400_000),
   finished_at: null,
   first_result_at: new Date(NOW - 300_000),

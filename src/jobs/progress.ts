@@ -69,7 +69,7 @@ function summed(counts: readonly CountRow[], word: (row: CountRow) => string): R
 type Part = JobAnswer['providers'][number]
 
 /** The providers of a job, those with most rows first. */
-function providersOf(job: JobRecord, { counts, pace, waiting }: Measures): readonly Part[] {
+function providersOf(job: JobRecord, { counts, pace, waiting, nowMs }: Measures): readonly Part[] {
   const parts = new Map<string, { rows: number; done: number }>()
   for (const { provider, result, n } of counts) {
     const part = parts.get(provider) ?? { rows: 0, done: 0 }
@@ -77,7 +77,7 @@ function providersOf(job: JobRecord, { counts, pace, waiting }: Measures): reado
     else part.done += n
     parts.set(provider, part)
   }
-  const minutes = minutesRunning(job)
+  const minutes = minutesRunning(job, nowMs)
   return [...parts]
     .map(([provider, { rows, done }]) => {
       const due = waiting.get(provider)
@@ -96,10 +96,10 @@ function providersOf(job: JobRecord, { counts, pace, waiting }: Measures): reado
 }
 
 /** The rate of a job that began a moment ago is taken over its own time. */
-const minutesRunning = (job: JobRecord): number => {
+const minutesRunning = (job: JobRecord, nowMs: number): number => {
   const begun = job.first_result_at?.getTime()
   if (begun === undefined) return PACE_MINUTES
-  return Math.min(PACE_MINUTES, Math.max(1 / 6, (job.touched_at.getTime() - begun) / 60_000))
+  return Math.min(PACE_MINUTES, Math.max(1 / 6, ((job.finished_at?.getTime() ?? nowMs) - begun) / 60_000))
 }
 
 /**
