@@ -3,6 +3,7 @@ import type { JobAnswer } from '../answers/jobs.ts'
 import { sleep } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
+import { onceUnlessFailed } from '../base/once.ts'
 import type { Database } from '../store/postgres/connect.ts'
 import { jobRowsOf, type ResultRow, type StoredBadRow } from '../store/postgres/job-rows.ts'
 import { type JobRecord, jobsOf } from '../store/postgres/jobs.ts'
@@ -78,7 +79,7 @@ export type JobServiceSettings = EngineSettings & {
 export function jobService(settings: JobServiceSettings): JobService {
   const { now } = settings
   let engine: Engine | undefined
-  const tables = retried(async () => {
+  const tables = onceUnlessFailed(async () => {
     const database = await settings.open()
     engine = await startEngine(database, settings)
     return { jobs: jobsOf(database.db), rows: jobRowsOf(database.db) }
@@ -178,18 +179,6 @@ export function jobService(settings: JobServiceSettings): JobService {
 }
 
 const PARTICIPLE: Readonly<Record<JobAction, string>> = { pause: 'paused', resume: 'resumed', cancel: 'canceled' }
-
-/** Opens again after a failure: a database that was away may be back. */
-function retried<T>(open: () => Promise<T>): () => Promise<T> {
-  let opening: Promise<T> | undefined
-  return () => {
-    opening ??= open().catch((error: unknown) => {
-      opening = undefined
-      throw error
-    })
-    return opening
-  }
-}
 
 async function* watch(look: () => Promise<JobAnswer>, signal: AbortSignal): AsyncIterable<JobAnswer> {
   let last = ''

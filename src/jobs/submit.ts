@@ -92,9 +92,3 @@ function identityOf(kind: JobKind, input: string): { readonly key: string; reado
   }
   return { key: `invalid ${input}`, domain: '' }
 }
-
-/** The names of a list's own columns, where it has a header. */
-export const headerOf = (job: JobRecord): readonly string[] | null => {
-  const layout = layoutOf(job)
-  return layout?.format === 'csv' ? layout.header : null
-}

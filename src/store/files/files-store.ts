@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { isJsonRecord, type Json } from '../../base/json.ts'
+import { onceUnlessFailed } from '../../base/once.ts'
 import { REPOSITORIES, type RepositoryName, type Store, StoreError } from '../contract.ts'
 import { fileRepository } from './file-repository.ts'
 import { moveOldState } from './old-state.ts'
@@ -28,14 +29,7 @@ export function filesStore(folder: string, warn: Warn): Store & { readonly settl
   }
   const names = Object.keys(REPOSITORIES) as RepositoryName[]
   const plain = names.map((name) => [name, open(name)] as const)
-  let moving: Promise<void> | undefined
-  const moved = (): Promise<void> => {
-    moving ??= moveOldState(folder, Object.fromEntries(plain) as unknown as Store, warn).catch((error: unknown) => {
-      moving = undefined // tried again by the next call
-      throw error
-    })
-    return moving
-  }
+  const moved = onceUnlessFailed(() => moveOldState(folder, Object.fromEntries(plain) as unknown as Store, warn))
   const repositories = names.map((name) => [name, open(name, moved)] as const)
   return {
     ...(Object.fromEntries(repositories) as unknown as Store),
