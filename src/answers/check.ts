@@ -68,3 +68,4 @@ export const checkAnswer = z.strictObject({
   ...vantageFields,
 })
 export type CheckAnswer = AnswerOf<typeof checkAnswer>
+export type ScoreRow = CheckAnswer['score_breakdown'][number]

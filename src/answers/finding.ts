@@ -31,4 +31,6 @@ export const finding = z
   })
   .meta({ id: 'Finding' })
 
+export type Status = AnswerOf<typeof status>
+export type Severity = AnswerOf<typeof severity>
 export type FindingAnswer = AnswerOf<typeof finding>

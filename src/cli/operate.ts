@@ -117,7 +117,7 @@ async function show(
   format: string,
   about: { readonly version: string },
 ): Promise<string> {
-  const document = given.document(format, about)
+  const document = await given.rendered(format, about)
   if (document) return document.text
   const { answer } = given
   if (!isJsonRecord(answer)) throw new Error(`the answer of ${operation.name} is no object`)

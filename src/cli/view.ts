@@ -1,7 +1,7 @@
 import Table from 'cli-table3'
 import { isJsonRecord, type Json, type JsonRecord } from '../base/json.ts'
 import { printable } from '../base/text.ts'
-import { escapeMarkdown } from '../report/render/markdown-text.ts'
+import { escapeMarkdown } from '../documents/markdown/markdown-text.ts'
 
 /** An answer as a person reads it on a terminal: plain fields first, then lists as tables. Text from outside is cleaned of control characters. */
 export function viewTable(answer: JsonRecord): string {

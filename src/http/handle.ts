@@ -19,7 +19,7 @@ export async function handle(
   const given = await execute(operation, raw, by)
   void reply.code(given.status)
   if (given.stream) return sendText(reply, given.stream)
-  const document = given.document(given.format, { version })
+  const document = await given.rendered(given.format, { version })
   if (!document) return reply.send(given.answer)
   return reply
     .headers(document.headers ?? {})

@@ -1,11 +1,12 @@
 import { type CheckAnswer, checkAnswer } from '../answers/check.ts'
 import type { CheckInput } from '../checks/check.ts'
+import { checkDocument } from '../documents/check/check-document.ts'
 import type { Domain } from '../names/domain.ts'
 import { composeCheck } from '../report/compose.ts'
 import type { Ctx } from '../world.ts'
 import { repeatable } from './context.ts'
 import type { Deps } from './deps.ts'
-import { formatParam, reportDocuments } from './documents.ts'
+import { formatParam } from './documents.ts'
 import { checkExample } from './examples.ts'
 import { judgeDomain } from './judge-domain.ts'
 import { defineOperation, ok } from './operation.ts'
@@ -63,7 +64,7 @@ export const check = defineOperation({
     add: (answer, fields) => ({ ...answer, ...fields }),
   },
   score: checkScore,
-  documents: reportDocuments,
+  document: checkDocument,
 })
 
 /** Runs all checks on a domain, scores and presents them. Never rejects for what a remote server does. */

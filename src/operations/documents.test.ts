@@ -7,14 +7,16 @@ import { checkAnswer } from '../answers/check.ts'
 import { readOpen } from '../answers/read-answer.ts'
 import { type ReportAnswer, reportAnswer } from '../answers/report.ts'
 import { viewMarkdown, viewTable } from '../cli/view.ts'
-import type { Answer } from '../report/render/answer.ts'
+import type { Answer } from '../documents/check/answer.ts'
+import { checkDocument } from '../documents/check/check-document.ts'
+import { formatHtml } from '../documents/html/html.ts'
+import { CONTENT_SECURITY_POLICY } from '../documents/html/style.ts'
+import { formatMarkdown } from '../documents/markdown/markdown.ts'
 import { check } from './check.ts'
-import { reportDocuments } from './documents.ts'
 import { report } from './report.ts'
 
-const about = { version: '0.0.0' }
-const html = (answer: Answer) => reportDocuments.html.render(answer, about)
-const markdown = (answer: Answer) => reportDocuments.markdown.render(answer, about)
+const html = (answer: Answer) => formatHtml(checkDocument(answer, '0.0.0'))
+const markdown = (answer: Answer) => formatMarkdown(checkDocument(answer, '0.0.0'))
 
 /** What outside text may hold: each stands in every text of an answer. */
 const HOSTILE: readonly (readonly [text: string, why: string])[] = [
@@ -143,7 +145,7 @@ describe('HTML', () => {
     const page = html(example)
     const style = /<style>([\s\S]*?)<\/style>/.exec(page)![1]!
     const hash = createHash('sha256').update(style).digest('base64')
-    const policy = reportDocuments.html.headers['content-security-policy']
+    const policy = CONTENT_SECURITY_POLICY
     expect(policy).toContain(`default-src 'none'; style-src 'sha256-${hash}'`)
     expect(page).toContain(policy.replaceAll("'", '&#39;'))
     expect(page.match(/<style/g)).toHaveLength(1)

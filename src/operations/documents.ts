@@ -1,22 +1,41 @@
-import type { Answer } from '../report/render/answer.ts'
-import { reportDocument } from '../report/render/document.ts'
-import { formatHtml } from '../report/render/html.ts'
-import { formatMarkdown } from '../report/render/markdown.ts'
-import { CONTENT_SECURITY_POLICY } from '../report/render/style.ts'
-import type { Document } from './given.ts'
+import type { Document } from '../documents/block.ts'
 import { choiceParam } from './params.ts'
 
-/** The forms of a check or a report beside JSON: one page that stands by itself, and Markdown. */
-export const reportDocuments = {
-  html: {
-    contentType: 'text/html; charset=utf-8',
-    headers: { 'content-security-policy': CONTENT_SECURITY_POLICY },
-    render: (answer, { version }) => formatHtml(reportDocument(answer, version)),
+/** The formats that a document is written in, by `format` over HTTP and `--format`. */
+export const DOCUMENT_FORMATS = ['html', 'markdown'] as const
+export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number]
+
+export const isDocumentFormat = (format: string): format is DocumentFormat =>
+  DOCUMENT_FORMATS.some((known) => known === format)
+
+export const CONTENT_TYPES: Readonly<Record<DocumentFormat, string>> = {
+  html: 'text/html; charset=utf-8',
+  markdown: 'text/markdown; charset=utf-8',
+}
+
+/** A document as text. `headers` are header fields that its HTTP answer has beside the usual ones, or in their place. */
+export type Rendered = {
+  readonly contentType: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly text: string
+}
+
+/** The renderer of a format, loaded at the first need. */
+export const rendererOf = (format: DocumentFormat): Promise<(document: Document) => Rendered> => RENDERERS[format]()
+
+const RENDERERS: Readonly<Record<DocumentFormat, () => Promise<(document: Document) => Rendered>>> = {
+  html: async () => {
+    const [{ formatHtml }, { CONTENT_SECURITY_POLICY }] = await Promise.all([
+      import('../documents/html/html.ts'),
+      import('../documents/html/style.ts'),
+    ])
+    const headers = { 'content-security-policy': CONTENT_SECURITY_POLICY }
+    return (document) => ({ contentType: CONTENT_TYPES.html, headers, text: formatHtml(document) })
   },
-  markdown: {
-    contentType: 'text/markdown; charset=utf-8',
-    render: (answer, { version }) => formatMarkdown(reportDocument(answer, version)),
+  markdown: async () => {
+    const { formatMarkdown } = await import('../documents/markdown/markdown.ts')
+    return (document) => ({ contentType: CONTENT_TYPES.markdown, text: formatMarkdown(document) })
   },
-} as const satisfies Readonly<Record<string, Document<Answer>>>
+}
 
 export const formatParam = choiceParam(['json', 'html', 'markdown'], 'json', { description: 'form of the answer' })

@@ -2,20 +2,14 @@ import type { z } from 'zod'
 import type { AnswerOf } from '../answers/answer.ts'
 import { boundAnswer } from '../answers/bound-answer.ts'
 import { readStrict } from '../answers/read-answer.ts'
+import type { Document } from '../documents/block.ts'
+import { isDocumentFormat, type Rendered, rendererOf } from './documents.ts'
 
 /** What the command line makes of an answer: good (exit status 0), bad (1) or not to be told (3). */
 export type Verdict = 'good' | 'bad' | 'unclear'
 
-/** A form of an answer beside JSON. */
-export type Document<A> = {
-  readonly contentType: string
-  /** Header fields that its HTTP answer has beside the usual ones, or in their place. */
-  readonly headers?: Readonly<Record<string, string>>
-  readonly render: (answer: A, about: About) => string
-}
 /** `version` is the program's. */
 export type About = { readonly version: string }
-export type Rendered = Pick<Document<never>, 'contentType' | 'headers'> & { readonly text: string }
 
 /** A score that `--min-score` is held against: `least` and `most` are its worst and best reading where something could not be found out. */
 export type ScoreRange = { readonly score: number; readonly least: number; readonly most: number }
@@ -43,8 +37,10 @@ export type Given = {
   readonly check: () => string | undefined
   readonly verdict: (minScore?: number) => Verdict
   readonly progress: () => Progress | undefined
-  /** The answer as one of the operation's documents; undefined where it has none of that name. */
-  readonly document: (format: string, about: About) => Rendered | undefined
+  /** The answer as a document, which the renderers of src/documents write; undefined where the operation has none. */
+  readonly document: (about: About) => Document | undefined
+  /** The document as a page or as Markdown; undefined where the operation has none, or for another format. */
+  readonly rendered: (format: string, about: About) => Promise<Rendered | undefined>
 }
 
 /** What an operation says of its answers. */
@@ -55,14 +51,14 @@ export type Answering<S extends z.ZodType> = {
   /** How far work in the background has come. */
   readonly progress?: (answer: AnswerOf<S>) => Progress
   readonly score?: (answer: AnswerOf<S>) => ScoreRange
-  /** Other forms of the answer, by the `format` parameter and `--format`. */
-  readonly documents?: Readonly<Record<string, Document<AnswerOf<S>>>>
+  /** The answer as a document: what people read, in every form but JSON. `version` is the program's. */
+  readonly document?: (answer: AnswerOf<S>, version: string) => Document
   readonly lines?: { readonly of: (answer: AnswerOf<S>) => readonly object[] }
 }
 
 /** An answer closed over its type. */
 export const given = <S extends z.ZodType>(
-  { answer: schema, lines, verdict, score, progress, documents }: Answering<S>,
+  { answer: schema, lines, verdict, score, progress, document }: Answering<S>,
   status: number,
   answer: AnswerOf<S>,
   bound: AnswerOf<S> = boundAnswer(answer),
@@ -77,12 +73,9 @@ export const given = <S extends z.ZodType>(
   verdict: (minScore) =>
     minScore !== undefined && score ? scoreVerdict(score(answer), minScore) : (verdict?.(answer) ?? 'good'),
   progress: () => progress?.(answer),
-  document: (format, about) => {
-    const document = documents && Object.hasOwn(documents, format) ? documents[format] : undefined
-    if (!document) return undefined
-    const { contentType, headers } = document
-    return { contentType, ...(headers && { headers }), text: document.render(bound, about) }
-  },
+  document: ({ version }) => document?.(bound, version),
+  rendered: async (format, { version }) =>
+    document && isDocumentFormat(format) ? (await rendererOf(format))(document(bound, version)) : undefined,
 })
 
 /** Under the wanted score is bad; where what is unknown decides it, it cannot be told. */
@@ -101,4 +94,5 @@ export const streaming = ({ status, stream }: Required<Pick<Given, 'status' | 's
   verdict: () => 'good',
   progress: () => undefined,
   document: () => undefined,
+  rendered: async () => undefined,
 })

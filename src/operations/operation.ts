@@ -5,6 +5,7 @@ import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import type { Scope } from '../store/key-file.ts'
 import type { Ctx } from '../world.ts'
 import type { DepName, Deps } from './deps.ts'
+import { CONTENT_TYPES, DOCUMENT_FORMATS, isDocumentFormat } from './documents.ts'
 import { type Answering, type Given, given, streaming, type TextStream } from './given.ts'
 import type { InputOf, Param, Params } from './param.ts'
 import type { PathParams } from './path.ts'
@@ -99,8 +100,9 @@ export type Operation = OperationFacts & {
   readonly answer: z.ZodType
   /** The schema of one line, where the answer comes in lines. */
   readonly line?: z.ZodType
-  /** The names of its documents. */
+  /** The formats that its document is written in; none where it has no document. */
   readonly formats: readonly string[]
+  /** The content types of those that the parameter `format` offers. */
   readonly documentTypes: readonly string[]
   /** It has a score that `--min-score` can be held against. */
   readonly hasScore: boolean
@@ -134,7 +136,7 @@ export function defineOperation<
   S extends z.ZodType,
   const D extends DepName,
 >(definition: Definition<Path, P, S, D> & { readonly params: Record<PathParams<Path>, Param> }): Defined<P, S, D> {
-  const { params, answer: schema, lines, documents = {}, uses: _uses, vantage: _vantage, ...facts } = definition
+  const { params, answer: schema, lines, document, uses: _uses, vantage: _vantage, ...facts } = definition
   const input = schemaOf<P>(params)
   const read = (raw: Raw): InputOf<P> => readInput<P>(params, input, raw)
   return {
@@ -142,8 +144,8 @@ export function defineOperation<
     params,
     answer: schema,
     ...(lines && { line: lines.item }),
-    formats: Object.keys(documents),
-    documentTypes: Object.values(documents).map(({ contentType }) => contentType),
+    formats: document ? DOCUMENT_FORMATS : [],
+    documentTypes: (params.format?.choices ?? []).filter(isDocumentFormat).map((format) => CONTENT_TYPES[format]),
     hasScore: definition.score !== undefined,
     read,
     ask: (raw) => questionOf<P, S, D>(definition, read(raw)),

@@ -1,6 +1,7 @@
 import { type ReportAnswer, reportAnswer } from '../answers/report.ts'
 import { atMost } from '../base/at-most.ts'
 import type { Parsed } from '../base/parsed.ts'
+import { checkDocument } from '../documents/check/check-document.ts'
 import { roleOf } from '../mailbox/side-data/role.ts'
 import { suggestionFor } from '../mailbox/side-data/side-data.ts'
 import { lookupMailHosts } from '../mailhosts/mailhosts.ts'
@@ -13,7 +14,7 @@ import type { Ctx } from '../world.ts'
 import { checkDomain, selectorParam } from './check.ts'
 import { remembering } from './context.ts'
 import type { Deps } from './deps.ts'
-import { formatParam, reportDocuments } from './documents.ts'
+import { formatParam } from './documents.ts'
 import { reportExample } from './examples.ts'
 import { defineOperation, ok } from './operation.ts'
 import { optional, positional, textParam, timeoutParam } from './params.ts'
@@ -64,7 +65,7 @@ export const report = defineOperation({
     add: (answer, fields) => ({ ...answer, ...fields }),
   },
   score: reportScore,
-  documents: reportDocuments,
+  document: checkDocument,
 })
 
 /** Whether any address is listed. An address of which no list gave an answer is not "not listed". */

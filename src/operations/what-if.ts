@@ -4,6 +4,7 @@ import { type CheckSummary, whatIfAnswer } from '../answers/what-if.ts'
 import { AppError } from '../base/errors.ts'
 import type { Parsed } from '../base/parsed.ts'
 import type { CheckInput } from '../checks/check.ts'
+import { checkDocument } from '../documents/check/check-document.ts'
 import type { Domain } from '../names/domain.ts'
 import { type OverlayRecord, overlay } from '../net/dns/overlay.ts'
 import { parseRecord, parseRecordLine, type RecordText } from '../net/dns/record-text.ts'
@@ -11,7 +12,7 @@ import { parseZone } from '../net/dns/zone-text.ts'
 import { composeCheck } from '../report/compose.ts'
 import { selectorParam } from './check.ts'
 import { repeatable } from './context.ts'
-import { reportDocuments } from './documents.ts'
+import { formatParam } from './documents.ts'
 import { whatIfExample } from './examples.ts'
 import { judgeDomain } from './judge-domain.ts'
 import { defineOperation, ok } from './operation.ts'
@@ -76,13 +77,14 @@ export const whatIf = defineOperation({
     zone,
     selector: selectorParam,
     timeout: timeoutParam('time for the whole check', DEADLINE_MS),
+    format: formatParam,
   },
   answer: whatIfAnswer,
   example: whatIfExample,
   deadlineMs: DEADLINE_MS,
   uses: ['heloName', 'smtpPort'],
   score: checkScore,
-  documents: reportDocuments,
+  document: checkDocument,
   run: async (ctx, deps, { domain, records = [], zone, selector }) => {
     const { laid, passedOver } = readOverlay(domain, records, zone)
     const shared = repeatable(ctx)

@@ -1,3 +1,4 @@
+import { COMPONENTS, WEIGHTS } from '../answers/weights.ts'
 import type { Barrier, Role } from '../checks/context.ts'
 import type {
   DkimScoreInput,
@@ -8,7 +9,6 @@ import type {
   PtrScoreInput,
   SpfScoreInput,
 } from './score-types.ts'
-import { COMPONENTS, WEIGHTS } from './weights.ts'
 
 /** Units in a point: twice the least number that every count of addresses from 1 to 10 divides. */
 export const UNIT = 5_040

@@ -1,12 +1,12 @@
 import type { CheckAnswer } from '../answers/check.ts'
 import type { PoolAddress, ReportAnswer } from '../answers/report.ts'
+import type { Tier } from '../answers/weights.ts'
 import type { BlacklistAnswer } from '../dnsbl/blacklists.ts'
 import { presentBlacklist, summarize } from '../dnsbl/present.ts'
 import type { Geo } from '../geo/merge.ts'
 import { presentGeo } from '../geo/present.ts'
 import type { Ip } from '../names/ip.ts'
 import { gradeOf, reportScore } from './score.ts'
-import type { Tier } from './weights.ts'
 
 /** One MX address with what is known of it. */
 export type ReportedAddress = {

@@ -1,5 +1,5 @@
+import type { Component } from '../answers/weights.ts'
 import type { Barrier, Role } from '../checks/context.ts'
-import type { Component } from './weights.ts'
 
 /** The id of the finding that a deduction rests on. */
 export type FindingId = string

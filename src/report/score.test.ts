@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { COMPONENTS, WEIGHTS } from '../answers/weights.ts'
 import type { Barrier, Role } from '../checks/context.ts'
 import { gradeOf, reportScore, score } from './score.ts'
 import type {
@@ -11,7 +12,6 @@ import type {
   ScoreInputs,
   SpfScoreInput,
 } from './score-types.ts'
-import { COMPONENTS, WEIGHTS } from './weights.ts'
 
 type Spf = Extract<SpfScoreInput, { state: 'record' }>
 type Dmarc = Extract<DmarcScoreInput, { state: 'record' }>

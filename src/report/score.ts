@@ -1,7 +1,7 @@
+import { COMPONENTS, type Component, type Grade, SCORE_VERSION, type Tier, WEIGHTS } from '../answers/weights.ts'
 import { applies } from '../checks/context.ts'
 import { dkimLosses, dmarcLosses, mxLosses, ptrLosses, spfLosses, UNIT } from './losses.ts'
 import type { Loss, ScoreInputs, ScoreRow, SpfScoreInput } from './score-types.ts'
-import { COMPONENTS, type Component, type Grade, SCORE_VERSION, type Tier, WEIGHTS } from './weights.ts'
 
 const ALL_COMPONENTS = Object.keys(COMPONENTS) as Component[]
 

@@ -1,5 +1,5 @@
+import { COMPONENTS } from '../../src/answers/weights.ts'
 import * as checks from '../../src/checks/registry.ts'
-import { COMPONENTS } from '../../src/report/weights.ts'
 import type { Advice, Expect, Says, Severity, ShownFinding } from './cases.ts'
 
 /** The parts of a `/v1/check` answer that the rules look at; `fields` may name any other. */

@@ -1,12 +1,12 @@
+import type { Severity, Status } from '../../answers/finding.ts'
 import { escapeHtml, printable } from '../../base/text.ts'
-import type { Severity, Status } from '../../checks/check.ts'
-import type { Bar, Block, Inline, Line, Mark, RecordToPublish, ReportDocument, Table, Verdict } from './block.ts'
-import { isPart, safeLink } from './links.ts'
+import type { Bar, Block, Document, Inline, Line, Mark, RecordToPublish, Table, Verdict } from '../block.ts'
+import { isPart, safeLink } from '../links.ts'
+import { SEVERITY_WORDS, STATUS_WORDS, wordsFor } from '../words.ts'
 import { CONTENT_SECURITY_POLICY, STYLE } from './style.ts'
-import { SEVERITY_WORDS, STATUS_WORDS, wordsFor } from './words.ts'
 
 /** A document as one HTML page that needs nothing else: no script, no image, nothing loaded. Every text is escaped here and nowhere else. */
-export const formatHtml = (document: ReportDocument): string => `<!doctype html>
+export const formatHtml = (document: Document): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -18,15 +18,21 @@ export const formatHtml = (document: ReportDocument): string => `<!doctype html>
 <style>${STYLE}</style>
 </head>
 <body>
-<main>
-${document.blocks.map(block).join('\n')}
-</main>
-<footer>
-${document.footer.map((line) => `<p class="quiet">${inlines(line)}</p>`).join('\n')}
-</footer>
+${htmlBody(document)}
 </body>
 </html>
 `
+
+/** What stands between `<body>` and `</body>`: for a page that has a head and the style sheet ({@link STYLE}) of its own. */
+export const htmlBody = ({ blocks, footer }: Document): string => `<main>
+${htmlBlocks(blocks)}
+</main>
+<footer>
+${footer.map((line) => `<p class="quiet">${inlines(line)}</p>`).join('\n')}
+</footer>`
+
+/** Blocks alone, as a part of a page. */
+export const htmlBlocks = (blocks: readonly Block[]): string => blocks.map(block).join('\n')
 
 /** Text from outside may be long: characters of one text that are written. */
 const MAX_TEXT = 8_192

@@ -1,9 +1,9 @@
 import type { ListEntry } from '../../answers/blacklist.ts'
 import type { AddressLists, PoolAddress } from '../../answers/report.ts'
+import { type Block, code, codes, heading, type Inline, type Line, quiet, text } from '../block.ts'
+import { LIST_STATUS, REASON_WORDS, TIER_WORDS, wordsFor } from '../words.ts'
 import type { Answer } from './answer.ts'
-import { type Block, code, codes, heading, type Inline, type Line, quiet, text } from './block.ts'
 import { listedOn, placeLine } from './hosts.ts'
-import { LIST_STATUS, REASON_WORDS, TIER_WORDS, wordsFor } from './words.ts'
 
 /** The blacklists: each address that is listed, then every list and every address in one table. */
 export function listBlocks(answer: Answer): readonly Block[] {

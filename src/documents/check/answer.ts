@@ -1,6 +1,6 @@
 import type { CheckAnswer } from '../../answers/check.ts'
+import type { Status } from '../../answers/finding.ts'
 import type { ReportAnswer } from '../../answers/report.ts'
-import type { Status } from '../../checks/check.ts'
 
 /** What a document is made of: the answer of a check, or of a report, which has more. */
 export type Answer = CheckAnswer & Partial<Omit<ReportAnswer, keyof CheckAnswer>>

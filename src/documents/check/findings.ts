@@ -1,5 +1,5 @@
 import type { FindingAnswer } from '../../answers/finding.ts'
-import { type Block, code, type Line, quiet, text } from './block.ts'
+import { type Block, code, type Line, quiet, text } from '../block.ts'
 
 /** One finding with its evidence, what to do and the record to publish. */
 export const findingBlock = (finding: FindingAnswer): Block => ({

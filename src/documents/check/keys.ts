@@ -1,5 +1,5 @@
 import type { DkimFields, DkimKey } from '../../answers/checks.ts'
-import { type Block, code, type Inline, quiet, text } from './block.ts'
+import { type Block, code, type Inline, quiet, text } from '../block.ts'
 
 /** Keys of one domain that are shown. */
 const MAX_KEYS = 20

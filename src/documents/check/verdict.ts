@@ -1,12 +1,12 @@
-import type { Status } from '../../checks/check.ts'
+import type { Status } from '../../answers/finding.ts'
+import { COMPONENTS, type Component } from '../../answers/weights.ts'
 import { ROLE_WORDS } from '../../checks/context.ts'
-import { firstThings, type Listing, type Thing } from '../first-things.ts'
-import { COMPONENTS, type Component } from '../weights.ts'
+import { type Block, heading, type Inline, type Line, quiet, text } from '../block.ts'
+import { CHECKS, GRADE_WORDS, wordsFor } from '../words.ts'
 import type { Answer } from './answer.ts'
-import { type Block, heading, type Inline, type Line, quiet, text } from './block.ts'
 import { findingReference } from './findings.ts'
+import { firstThings, type Listing, type Thing } from './first-things.ts'
 import { statusOf } from './status.ts'
-import { CHECKS, GRADE_WORDS, wordsFor } from './words.ts'
 
 /** What comes first: the verdict on the domain, and at most three things to do about it. */
 export const verdictBlocks = (answer: Answer): readonly Block[] => [

@@ -1,7 +1,6 @@
-import type { FindingAnswer } from '../answers/finding.ts'
-import type { Severity } from '../checks/check.ts'
-import type { ScoreRow } from './score-types.ts'
-import { type Tier, WEIGHTS } from './weights.ts'
+import type { ScoreRow } from '../../answers/check.ts'
+import type { FindingAnswer, Severity } from '../../answers/finding.ts'
+import { type Tier, WEIGHTS } from '../../answers/weights.ts'
 
 /** One thing to do, with everything needed to do it. */
 export type Thing = {

@@ -1,6 +1,6 @@
-import type { Severity, Status } from '../../checks/check.ts'
-import type { Tier } from '../weights.ts'
-import type { CheckName } from './answer.ts'
+import type { Severity, Status } from '../answers/finding.ts'
+import type { Tier } from '../answers/weights.ts'
+import type { CheckName } from './check/answer.ts'
 
 /** The words for a key that came with an answer: of the table's own keys only. */
 export const wordsFor = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>

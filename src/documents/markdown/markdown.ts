@@ -1,11 +1,11 @@
 import { printable } from '../../base/text.ts'
-import type { Bar, Block, Inline, Line, Mark, RecordToPublish, ReportDocument, Table, Verdict } from './block.ts'
-import { isPart, safeLink } from './links.ts'
+import type { Bar, Block, Document, Inline, Line, Mark, RecordToPublish, Table, Verdict } from '../block.ts'
+import { isPart, safeLink } from '../links.ts'
+import { SEVERITY_WORDS, STATUS_WORDS, wordsFor } from '../words.ts'
 import { escapeMarkdown, fence, inlineCode } from './markdown-text.ts'
-import { SEVERITY_WORDS, STATUS_WORDS, wordsFor } from './words.ts'
 
 /** A document as Markdown (CommonMark with GitHub's tables). Every text is escaped here: none of it can become markup, a link or HTML. */
-export const formatMarkdown = (document: ReportDocument): string =>
+export const formatMarkdown = (document: Document): string =>
   `${[...document.blocks.flatMap(block), '---', ...document.footer.map(inlines)].join('\n\n')}\n`
 
 /** Each part stands apart by an empty line. */

@@ -1,6 +1,6 @@
+import type { Block, Document, Line } from '../block.ts'
+import { heading } from '../block.ts'
 import type { Answer } from './answer.ts'
-import type { Block, Line, ReportDocument } from './block.ts'
-import { heading } from './block.ts'
 import { checkBlocks } from './checks.ts'
 import { ledgerBlocks } from './ledger.ts'
 import { listBlocks, poolBlocks } from './lists.ts'
@@ -8,7 +8,7 @@ import { unknownBlocks } from './unknowns.ts'
 import { verdictBlocks } from './verdict.ts'
 
 /** The answer of a check or a report as a document: the verdict and what to do first, then the evidence. `version` is the program's. */
-export function reportDocument(answer: Answer, version: string): ReportDocument {
+export function checkDocument(answer: Answer, version: string): Document {
   const blocks: Block[] = [
     ...verdictBlocks(answer),
     ...ledgerBlocks(answer),

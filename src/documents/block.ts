@@ -1,4 +1,4 @@
-import type { Severity, Status } from '../../checks/check.ts'
+import type { Severity, Status } from '../answers/finding.ts'
 
 /** A document as data: what is said, apart from how HTML and Markdown write it. Every text in it is plain; the writers make it harmless. */
 
@@ -72,7 +72,7 @@ export type Table = {
   readonly numeric?: readonly number[]
 }
 
-export type ReportDocument = {
+export type Document = {
   readonly title: string
   readonly blocks: readonly Block[]
   readonly footer: readonly Line[]

@@ -1,9 +1,9 @@
 import type { MxHost } from '../../answers/checks.ts'
 import type { GeoAnswer } from '../../answers/geo.ts'
 import type { AddressLists } from '../../answers/report.ts'
+import { type Block, code, codes, type Inline, type Line, text } from '../block.ts'
+import { wordsFor } from '../words.ts'
 import type { Answer } from './answer.ts'
-import { type Block, code, codes, type Inline, type Line, text } from './block.ts'
-import { wordsFor } from './words.ts'
 
 const KINDS: Readonly<Record<string, string>> = {
   none: 'The domain has no mail server, and does not say that it takes no mail.',

@@ -1,6 +1,6 @@
 import type { AddressLists } from '../../answers/report.ts'
+import { type Block, heading, type Line, text } from '../block.ts'
 import type { Answer } from './answer.ts'
-import { type Block, heading, type Line, text } from './block.ts'
 import { isSilent, whySilent } from './lists.ts'
 import { sectionsOf } from './status.ts'
 

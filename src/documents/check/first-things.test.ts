@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import type { FindingAnswer } from '../answers/finding.ts'
+import type { ScoreRow } from '../../answers/check.ts'
+import type { FindingAnswer } from '../../answers/finding.ts'
 import { firstThings, type Listing } from './first-things.ts'
-import type { ScoreRow } from './score-types.ts'
 
 const finding = (
   id: string,

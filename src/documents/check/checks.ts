@@ -1,11 +1,11 @@
 import { isJsonRecord, type Json, type JsonRecord } from '../../base/json.ts'
+import { type Block, code, codes, type Inline, type Line, quiet, text } from '../block.ts'
+import { wordsFor } from '../words.ts'
 import type { Answer } from './answer.ts'
-import { type Block, code, codes, type Inline, type Line, quiet, text } from './block.ts'
 import { findingBlock } from './findings.ts'
 import { hostBlocks } from './hosts.ts'
 import { keyBlocks } from './keys.ts'
 import { type Section, sectionsOf } from './status.ts'
-import { wordsFor } from './words.ts'
 
 /** One section for each check: status, what is published, what was found. */
 export const checkBlocks = (answer: Answer): readonly Block[] =>

@@ -1,8 +1,8 @@
-import { WEIGHTS } from '../weights.ts'
+import { WEIGHTS } from '../../answers/weights.ts'
+import { type Block, heading, type Inline, type Line, text } from '../block.ts'
+import { CHECKS, ROW_WORDS, wordsFor } from '../words.ts'
 import type { Answer } from './answer.ts'
-import { type Block, heading, type Inline, type Line, text } from './block.ts'
 import { plain } from './verdict.ts'
-import { CHECKS, ROW_WORDS, wordsFor } from './words.ts'
 
 /** Every point: what was lost and why, down to the score; then what the listings take off it. */
 export function ledgerBlocks(answer: Answer): readonly Block[] {

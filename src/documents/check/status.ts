@@ -1,7 +1,7 @@
+import type { Status } from '../../answers/finding.ts'
 import { isJsonRecord, type JsonRecord } from '../../base/json.ts'
-import type { Status } from '../../checks/check.ts'
+import { CHECK_NAMES, CHECKS, STATUS_WORDS } from '../words.ts'
 import type { Answer, CheckName } from './answer.ts'
-import { CHECK_NAMES, CHECKS, STATUS_WORDS } from './words.ts'
 
 /** One check as it is shown. */
 export type Section = {
