@@ -284,25 +284,29 @@ const listing =
   })
 
 // In the lab no list has an address: this node itself says `clean`.
-it.each<[string, (() => Json)[], string | null, string, string[]]>([
-  ['all agree', [listing('clean'), listing('clean')], 'clean', '3/3', []],
-  ['one lies', [listing('listed'), listing('clean')], 'clean', '2/3', ['n1']],
-  ['one is gone', [() => null, listing('clean')], 'clean', '2/3', ['n1']],
+it.each<[string, (() => Json)[], string, string | null, string, string[]]>([
+  ['all agree', [listing('clean'), listing('clean')], 'consistent', 'clean', '3/3', []],
+  ['one lies', [listing('listed'), listing('clean')], 'consistent', 'clean', '2/3', ['n1']],
+  ['one is gone', [() => null, listing('clean')], 'consistent', 'clean', '2/3', ['n1']],
   [
     'one answers about another address',
     [listing('clean', { ip: '45.53.9.8' }), listing('clean')],
+    'consistent',
     'clean',
     '2/3',
     ['n1'],
   ],
-  ['one answers nonsense', [() => 'listed', listing('clean')], 'clean', '2/3', ['n1']],
-  ['two apart of three', [listing('incomplete'), listing('listed')], null, '1/3', ['n1', 'n2']],
-  ['one of two lies', [listing('listed')], null, '1/2', ['n1']],
-])('vantage=all: %s', async (_, answers, verdict, agree, dissent) => {
+  ['one answers nonsense', [() => 'listed', listing('clean')], 'consistent', 'clean', '2/3', ['n1']],
+  ['two apart of three', [listing('incomplete'), listing('listed')], 'split', null, '1/3', ['n1', 'n2']],
+  ['one of two lies', [listing('listed')], 'split', null, '1/2', ['n1']],
+  ['one of two is gone', [() => null], 'insufficient', null, '1/2', ['n1']],
+  ['two of three are gone', [() => null, () => null], 'insufficient', null, '1/3', ['n1', 'n2']],
+  ['nobody else is there', [], 'insufficient', null, '1/1', []],
+])('vantage=all: %s', async (_, answers, verdict, value, agree, dissent) => {
   const { app } = await cluster(answers)
   const got = (await app.inject({ url: `/v1/blacklist?ip=${IP}&vantage=all` })).json()
   expect(got.verdict).toBe('clean')
-  expect(got.agreement).toMatchObject({ verdict, agree })
+  expect(got.agreement).toMatchObject({ verdict, value, agree })
   expect(got.agreement.dissent.map(({ node }: { node: string }) => node)).toEqual(dissent)
 })
 
@@ -312,7 +316,7 @@ it('vantage=all: one machine has one voice, whatever it registers', async () => 
     await app.inject(post('/v1/peer/register', { id: `m${port}`, url: `https://45.53.2.2:${port}` }))
   const got = (await app.inject({ url: `/v1/blacklist?ip=${IP}&vantage=all` })).json()
   expect(called.map((url) => url.split('/')[0]).sort()).toEqual(['45.53.2.1', '45.53.2.2'])
-  expect(got.agreement).toMatchObject({ verdict: 'clean', agree: '2/3' })
+  expect(got.agreement).toMatchObject({ verdict: 'consistent', value: 'clean', agree: '2/3' })
 })
 
 it('vantage names one node, whose answer is given', async () => {
@@ -349,21 +353,44 @@ it('peer=auto: silent nodes leave time to verify here', async () => {
   expect(given).toEqual([8_000, 4_000, 2_000, 2_000])
 })
 
-it('vantage=all: a silent node is given up, and its silence is a dissent', async () => {
-  const silent: PeerCall = (_, signal) =>
-    new Promise((_resolve, reject) => {
+/** What the nodes say, one letter each: `c` clean, `l` listed, `-` nothing for as long as it is waited for. */
+const saying = (said: string): PeerCall => {
+  const verdicts: Readonly<Record<string, string>> = { c: 'clean', l: 'listed' }
+  return (request, signal) =>
+    new Promise((resolve, reject) => {
+      const verdict = verdicts[said[Number(new URL(request.url).hostname.split('.')[3]) - 1]!]
+      if (verdict !== undefined) resolve({ status: 200, body: listing(verdict)() })
       signal.addEventListener('abort', () => reject(new FetchError('timeout', 'no answer in time')), { once: true })
     })
+}
+
+// This node says `clean` at once.
+it.each<[string, string, number, string, string | null]>([
+  ['one of two is silent: no quorum, twice the time of this node, at least 3 s', '-', 3_000, 'insufficient', null],
+  ['one of three is silent: 1 s after the quorum', 'c-', 1_000, 'consistent', 'clean'],
+  ['one of five is silent', 'ccc-', 1_000, 'consistent', 'clean'],
+  ['two of six are silent', 'ccc--', 1_000, 'consistent', 'clean'],
+  ['one of seven lies, one is silent', 'cccl-c', 1_000, 'consistent', 'clean'],
+  ['a liar is quick, and an honest node silent', 'l-', 3_000, 'split', null],
+  ['two of four are silent', 'c--', 3_000, 'insufficient', null],
+])('vantage=all, %s', async (_, said, waitMs, verdict, value) => {
   const world = labWorld(ZONE)
-  const app = await labApp(world, { deps: labDeps(world, { call: silent }) })
-  await app.inject(post('/v1/peer/register', { id: 'n1', url: 'https://45.53.2.1' }))
+  const app = await labApp(world, { deps: labDeps(world, { call: saying(said) }) })
+  for (const i of [...said].keys())
+    await app.inject(post('/v1/peer/register', { id: `n${i + 1}`, url: `https://45.53.2.${i + 1}` }))
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  const answer = app.inject({ url: `/v1/blacklist?ip=${IP}&vantage=all` }).then((response) => response)
-  await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0))
-  await vi.advanceTimersByTimeAsync(3_000)
+  let isDone = false
+  const answer = app.inject({ url: `/v1/blacklist?ip=${IP}&vantage=all` }).then((response) => {
+    isDone = true
+    return response
+  })
+  for (let i = 0; i < 200; i++) await new Promise(setImmediate) // what answers at once has answered
+  await vi.advanceTimersByTimeAsync(waitMs - 1)
+  expect(isDone).toBe(false)
+  await vi.advanceTimersByTimeAsync(1)
   vi.useRealTimers()
   const { agreement } = (await answer).json()
-  expect(agreement).toEqual({ verdict: 'clean', agree: '1/2', dissent: [{ node: 'n1', verdict: null }] })
+  expect(agreement).toMatchObject({ verdict, value })
 })
 
 it.each([
@@ -377,7 +404,14 @@ it.each([
     return plain.resolve(name, type, signal, options)
   }
   const { dial } = labDial({ '45.53.5.1': {} })
-  const app = await labApp({ ...plain, resolve, dial })
+  const world = { ...plain, resolve, dial }
+  const other = await labApp(world)
+  const call: PeerCall = async ({ url }) => {
+    const { pathname, search } = new URL(url)
+    return { status: 200, body: (await other.inject({ url: `${pathname}${search}` })).json() }
+  }
+  const app = await labApp(world, { deps: labDeps(world, { call }) })
+  await app.inject(post('/v1/peer/register', NODE))
   const got = (await app.inject({ url: '/v1/report?domain=a.example&vantage=all' })).json()
-  expect(got.agreement.verdict).toBe(`${got.status}, ${word}`)
+  expect(got.agreement.value).toBe(`${got.status}, ${word}`)
 })

@@ -1,11 +1,17 @@
 import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 
-/** What several nodes say together: `agree` is `3/4`, and `verdict` is null where none stands. */
+/** What several nodes say together. */
 export const agreement = z.strictObject({
-  verdict: z.string().nullable(),
-  agree: z.string(),
-  dissent: z.array(z.strictObject({ node: z.string(), verdict: z.string().nullable() })),
+  verdict: z.enum(['consistent', 'split', 'insufficient']).meta({
+    description:
+      'consistent: all but the nodes that may dissent or fail (one of up to 5, two from 6 on) say the same; split: enough answered and too few agree; insufficient: too few answered',
+  }),
+  value: z.string().nullable().meta({ description: 'what they agree on; null unless consistent' }),
+  agree: z.string().meta({ description: 'nodes that said the most frequent word, of all that were asked: 3/4' }),
+  dissent: z
+    .array(z.strictObject({ node: z.string(), verdict: z.string().nullable() }))
+    .meta({ description: 'the other nodes with what they said; null: no answer in time or in order' }),
 })
 
 /** The fields that `vantage` adds to an answer. */

@@ -6,7 +6,7 @@ import { parsed, problem } from '../base/parsed.ts'
 import { parseIp } from '../names/ip.ts'
 import { isPublic } from '../names/ip-range.ts'
 import { NODE_ID } from '../names/node-id.ts'
-import { agreementOf, type Vote } from '../peers/agreement.ts'
+import { agreementOf, hasQuorum, type Vote } from '../peers/agreement.ts'
 import { type Capability, type Peer, statusOf } from '../peers/peer.ts'
 import type { Ctx } from '../world.ts'
 import { askPeer, type PeerQuestion } from './ask-peer.ts'
@@ -17,6 +17,8 @@ import { textParam } from './params.ts'
 const MAX_NODES = 8
 /** With `all`, the other nodes have twice the time that this node took, and at least this long, ms. */
 const LEAST_WAIT_MS = 3_000
+/** When a quorum agrees, the rest have this much longer, ms. */
+const AFTER_QUORUM_MS = 1_000
 
 export const vantageParam = textParam<string>(
   'invalid_parameter',
@@ -49,7 +51,7 @@ type VantageQuestion<S extends z.ZodType> = Pick<PeerQuestion<S>, 'path' | 'sche
 
 /**
  * This node's answer, with those of other nodes, asked at the same time, and what they agree on: `all` asks up to 8 nodes that are not dead, an id that one, whose answer is
- * then the one given. With `all` a silent node is given up after twice the time that this node took, at least 3 s.
+ * then the one given. With `all` the nodes that are missing when a quorum agrees have 1 s more; without a quorum, twice the time that this node took, at least 3 s.
  */
 export async function fromVantages<S extends z.ZodType>(
   ctx: Ctx,
@@ -59,35 +61,64 @@ export async function fromVantages<S extends z.ZodType>(
   local: () => Promise<AnswerOf<S>>,
 ): Promise<AnswerOf<S>> {
   const nodes = await nodesFor(ctx, peers, vantage, question.needs)
+  const patience = vantage === 'all' ? patienceFor(ctx, nodes.length + 1) : NO_LIMIT
   const own = local()
-  const patience = vantage === 'all' ? patienceFor(ctx, own) : { signal: ctx.signal, end: () => {} }
-  const asking = { ...ctx, signal: patience.signal }
-  const all = Promise.all([own, ...nodes.map((node) => askOne(asking, peers, node, question, own))])
+  own.then((answer) => patience.heard({ node: peers.self.id, verdict: question.verdict(answer) }, true), ignored)
+  const asking = { ...ctx, signal: AbortSignal.any([ctx.signal, ...patience.signals]) }
+  const all = Promise.all([
+    own,
+    ...nodes.map(async (node) => {
+      const answer = await askOne(asking, peers, node, question, own)
+      if (answer) patience.heard({ node: node.id, verdict: question.verdict(answer) })
+      return answer
+    }),
+  ])
   const [answer, ...others] = await all.finally(patience.end)
   const votes: Vote[] = [
     { node: peers.self.id, verdict: question.verdict(answer) },
     ...others.map((other, i) => ({ node: nodes[i]!.id, verdict: other && question.verdict(other) })),
   ]
-  const { verdict, agree, dissent } = agreementOf(votes)
-  const agreement = { verdict: verdict ?? null, agree, dissent: dissent.map((one) => ({ ...one })) }
+  const { verdict, value = null, agree, dissent } = agreementOf(votes)
+  const agreement = { verdict, value, agree, dissent: dissent.map((one) => ({ ...one })) }
   const [first] = others
   if (vantage === 'all' || nodes.length === 0) return question.add(answer, { agreement })
   if (!first) throw new AppError('upstream_unavailable', `the node ${vantage} gave no answer; the log says why`)
   return question.add(first, { vantage, agreement })
 }
 
-/** A signal that fires when the time of the other nodes is over, counted from when `own` settles. `end` clears its timer. */
-function patienceFor(ctx: Ctx, own: Promise<unknown>): { readonly signal: AbortSignal; readonly end: () => void } {
+/** A rejection that somebody else waits for. */
+const ignored = (): void => {}
+
+type Patience = {
+  /** Fire when the time of the other nodes is over. */
+  readonly signals: readonly AbortSignal[]
+  /** Notes what a node said; `isOwn`: this node's own answer. */
+  readonly heard: (vote: Vote, isOwn?: boolean) => void
+  /** Clears the timer. */
+  readonly end: () => void
+}
+const NO_LIMIT: Patience = { signals: [], heard: () => {}, end: () => {} }
+
+/** How long the others are waited for: counted from this node's answer, and shorter once a quorum of the `nodes` agrees. */
+function patienceFor(ctx: Ctx, nodes: number): Patience {
   const begunMs = ctx.now()
   const late = new AbortController()
+  const votes: Vote[] = []
   let timer: NodeJS.Timeout | undefined
-  const wait = (): void => {
-    const tookMs = ctx.now() - begunMs
-    const giveUp = (): void => late.abort(new DOMException('no answer in time', 'TimeoutError'))
-    timer = setTimeout(giveUp, restMs(tookMs)).unref()
+  let isSettled = false
+  const giveUpAfter = (ms: number): void => {
+    clearTimeout(timer)
+    timer = setTimeout(() => late.abort(new DOMException('no answer in time', 'TimeoutError')), ms).unref()
   }
-  own.then(wait, () => {})
-  return { signal: AbortSignal.any([ctx.signal, late.signal]), end: () => clearTimeout(timer) }
+  function heard(vote: Vote, isOwn = false): void {
+    votes.push(vote)
+    if (isSettled) return
+    if (hasQuorum(votes, nodes)) {
+      isSettled = true
+      giveUpAfter(AFTER_QUORUM_MS)
+    } else if (isOwn) giveUpAfter(restMs(ctx.now() - begunMs))
+  }
+  return { signals: [late.signal], heard, end: () => clearTimeout(timer) }
 }
 
 const restMs = (tookMs: number): number => Math.max(tookMs, LEAST_WAIT_MS - tookMs)

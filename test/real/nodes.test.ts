@@ -1,3 +1,4 @@
+import { createServer } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataFolder, type Machine, type Node, plugIn, SECRET, startNode, unplug } from './nodes.ts'
 import { cli } from './program.ts'
@@ -130,12 +131,80 @@ describe('a pool of three addresses', () => {
   })
 })
 
-it('vantage=all: the nodes agree on a blacklist answer', async () => {
-  const answer = (await one.get(`/v1/blacklist?ip=${CLEAN}&vantage=all`)).body as { verdict: string }
-  expect(answer).toMatchObject({ agreement: { verdict: answer.verdict, agree: expect.stringMatching(/^3\/[34]$/) } })
-  const check = (await one.get('/v1/check?domain=healthy.test&vantage=all')).body
-  expect(check).toMatchObject({ domain: 'healthy.test', agreement: { verdict: 'pass' } })
+/** What a further node does when it is asked: passes on what node three says, says something else, or nothing. */
+type Further = 'honest' | 'lying' | 'silent' | 'dead'
+const FURTHER = ['45.53.3.61', '45.53.3.62', '45.53.3.63', '45.53.3.64'] as const
+
+/** Nodes by script: HTTP servers that are registered at node one and answer as they are told. */
+async function withFurther<T>(further: readonly Further[], work: () => Promise<T>): Promise<T> {
+  const servers = await Promise.all(
+    further.map(async (does, i) => {
+      const server = createServer((request, response) => {
+        if (does === 'silent') return
+        void three.get(request.url!).then(({ body }) => {
+          const said = body as { verdict: string }
+          const verdict = said.verdict === 'clean' ? 'listed' : 'clean'
+          response.setHeader('content-type', 'application/json')
+          response.end(JSON.stringify(does === 'lying' ? { ...said, verdict } : said))
+        })
+      })
+      const host = FURTHER[i]!
+      if (does !== 'dead') await new Promise<void>((resolve) => server.listen(8080, host, resolve))
+      const flags = ['--id', `further${i + 1}`, '--url', `http://${host}:8080`, '--server', one.url]
+      const registered = await cli('peer-register', ...flags, '--peer-secret', SECRET, '--node-id', `further${i + 1}`)
+      expect(registered.code, registered.stderr).toBe(0)
+      return server
+    }),
+  )
+  try {
+    return await work()
+  } finally {
+    for (const server of servers) server.close().closeAllConnections()
+  }
+}
+
+describe('vantage=all', () => {
+  it('three nodes agree on a blacklist answer and on a check', async () => {
+    await expect.poll(() => statusesOf(one), { timeout: 10_000 }).toMatchObject({ 'by-hand': 'dead' })
+    const answer = (await one.get(`/v1/blacklist?ip=${CLEAN}&vantage=all`)).body as { verdict: string }
+    expect(answer).toMatchObject({ agreement: { verdict: 'consistent', value: answer.verdict, agree: '3/3' } })
+    const check = (await one.get('/v1/check?domain=healthy.test&vantage=all')).body
+    expect(check).toMatchObject({ domain: 'healthy.test', agreement: { verdict: 'consistent', value: 'pass' } })
+  })
+
+  it.each<[readonly Further[], string, string, number]>([
+    [['lying'], 'consistent', '3/4', 0],
+    [['silent', 'honest'], 'consistent', '4/5', 1_000],
+    [['lying', 'honest', 'dead', 'honest'], 'consistent', '5/7', 0],
+    [['lying', 'silent', 'honest', 'honest'], 'consistent', '5/7', 1_000],
+    [['lying', 'lying', 'lying', 'honest'], 'split', '4/7', 0],
+    [['dead', 'dead', 'dead', 'honest'], 'insufficient', '4/7', 0],
+  ])('three nodes, and further ones: %j', async (further, verdict, agree, waitMs) => {
+    await withFurther(further, async () => {
+      await one.get(`/v1/blacklist?ip=${CLEAN}&vantage=all`) // what is asked for the first time takes its time
+      const begunMs = performance.now()
+      const answer = (await one.get(`/v1/blacklist?ip=${CLEAN}&vantage=all`)).body as Agreed
+      const tookMs = performance.now() - begunMs
+      const honest = answer.verdict
+      expect(answer.agreement).toMatchObject({ verdict, agree, value: verdict === 'consistent' ? honest : null })
+      const gone = (does: Further): boolean => does === 'dead' || does === 'silent'
+      expect(answer.agreement.dissent.toSorted((a, b) => (a.node < b.node ? -1 : 1))).toEqual(
+        further.flatMap((does, i) =>
+          does === 'honest'
+            ? []
+            : [{ node: `further${i + 1}`, verdict: gone(does) ? null : honest === 'clean' ? 'listed' : 'clean' }],
+        ),
+      )
+      if (waitMs > 0) expect(tookMs).toBeGreaterThanOrEqual(waitMs)
+      expect(tookMs).toBeLessThan(waitMs + 1_500) // the machine may be busy
+    })
+  })
 })
+
+type Agreed = {
+  readonly verdict: string
+  readonly agreement: { readonly dissent: readonly { readonly node: string; readonly verdict: string | null }[] }
+}
 
 it('killed with -9 a node is suspect, then dead; started again it is alive', async () => {
   expect(await two.end('SIGKILL')).toBe(null)
