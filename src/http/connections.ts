@@ -69,10 +69,12 @@ export function boundedServer(
   let waitingInAll = 0
 
   function connectionOf(socket: Socket): Connection {
-    const connection = known.get(socket) ?? newConnection(socket, now())
-    if (!known.has(socket)) {
-      known.set(socket, connection)
-      socket.once('close', () => forget(connection))
+    let connection = known.get(socket)
+    if (!connection) {
+      const made = newConnection(socket, now())
+      known.set(socket, made)
+      socket.once('close', () => forget(made))
+      connection = made
     }
     busy.add(connection)
     return connection
@@ -94,10 +96,9 @@ export function boundedServer(
     if (waitingInAll > bounds.maxWaitingInAll) closeLargest()
     if (connection.isOver) return
     if (connection.count > bounds.maxWaiting) refuseMore(connection)
-    else {
-      connection.queue.push({ request, response })
-      next(connection)
-    }
+    else if (connection.queue.length === 0 && connection.active.size < bounds.maxAtOnce)
+      begin(connection, request, response) // nearly always: a client that waits for each answer
+    else connection.queue.push({ request, response })
   }
 
   /** Those who ask little are not closed for those who ask much. */
@@ -109,13 +110,17 @@ export function boundedServer(
     forget(largest)
   }
 
+  function begin(connection: Connection, request: Waiting['request'], response: ServerResponse): void {
+    connection.active.add(response)
+    response.once('close', () => answered(connection, response))
+    listener(request, response)
+  }
+
   function next(connection: Connection): void {
     while (connection.active.size < bounds.maxAtOnce) {
       const waiting = connection.queue.shift()
       if (!waiting) break
-      connection.active.add(waiting.response)
-      waiting.response.once('close', () => answered(connection, waiting.response))
-      listener(waiting.request, waiting.response)
+      begin(connection, waiting.request, waiting.response)
     }
   }
 
@@ -125,7 +130,7 @@ export function boundedServer(
     connection.count--
     waitingInAll--
     connection.progressAtMs = now()
-    next(connection)
+    if (connection.queue.length > 0) next(connection)
     if (connection.active.size > 0) return
     if (connection.isOver) connection.socket.destroySoon()
     else if (connection.count === 0) busy.delete(connection)

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { RequestListener, Server } from 'node:http'
 import cors from '@fastify/cors'
-import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { AppError } from '../base/errors.ts'
@@ -18,6 +17,7 @@ import { documentApi } from './openapi.ts'
 import type { HttpOptions } from './options.ts'
 import { refuseWhenLate } from './overload.ts'
 import { asAppError, problemOf } from './problem.ts'
+import { securityHeaders } from './security-headers.ts'
 
 /** What machines ask all the time: logged at `debug`. */
 const QUIET: readonly string[] = ['/v1/health', '/v1/ready', '/metrics', '/v1/peer/heartbeat', '/v1/peer/peers']
@@ -55,8 +55,9 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     frameworkErrors: (error, request, reply) => void send(error, request, reply),
   })
   app.setErrorHandler((error, request, reply) => send(error, request, reply))
+  const fixed = securityHeaders()
   app.addHook('onRequest', (request, reply, done) => {
-    void reply.header('x-request-id', request.id)
+    void reply.headers(fixed).header('x-request-id', request.id)
     done()
   })
   app.addHook('onSend', (_request, reply, payload, done) => {
@@ -66,10 +67,6 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
   app.addHook('onResponse', (request, reply, done) => {
     tell(options, request, reply)
     done()
-  })
-  await app.register(helmet, {
-    contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } },
-    hsts: false,
   })
   const guard = guardOf(options, () => gate)
   app.addHook('onRequest', guard.everywhere) // before CORS, which answers preflights by itself

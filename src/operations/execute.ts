@@ -1,4 +1,4 @@
-import { within } from '../base/deadline.ts'
+import { type Deadline, deadlineOf, within } from '../base/deadline.ts'
 import { AppError, type ErrorCode } from '../base/errors.ts'
 import type { World } from '../world.ts'
 import type { Given } from './given.ts'
@@ -35,15 +35,12 @@ export type Answered = Given & Pick<Question, 'format'>
 export function executor(service: Service): Execute {
   const sharedContext = contextsForAll(service.world)
 
-  function contextOf(operation: Operation, question: Question, { caller, signal, upload }: By): Call {
-    if (operation.scope === undefined && signal === undefined) return sharedContext(operation)
-    return {
-      ...service.world,
-      signal: within(question.deadlineMs, signal),
-      ...(caller && { caller }),
-      ...(upload && { upload }),
-    }
-  }
+  const contextOf = (signal: AbortSignal, { caller, upload }: By): Call => ({
+    ...service.world,
+    signal,
+    ...(caller && { caller }),
+    ...(upload && { upload }),
+  })
 
   // An operation for everybody reads no parameter, so that none makes it fail.
   const questionOf = (operation: Operation, raw: Raw): Question =>
@@ -51,15 +48,30 @@ export function executor(service: Service): Execute {
 
   async function execute(operation: Operation, raw: Raw, by: By): Promise<Answered> {
     const question = questionOf(operation, raw)
-    const given = await question.run(contextOf(operation, question, by), service.provide)
+    const isShared = operation.scope === undefined && by.signal === undefined
+    const given = isShared
+      ? await question.run(sharedContext(operation), service.provide)
+      : await untilDeadline(question, by)
     const fault = service.strict && given.check()
     if (fault) throw new Error(`the answer of ${operation.name} is not as its schema says: ${fault}`)
     return { ...given, format: question.format }
   }
 
+  /** A stream is made after this resolves: its deadline stays. */
+  async function untilDeadline(question: Question, by: By): Promise<Given> {
+    const deadline: Deadline = deadlineOf(question.deadlineMs, by.signal)
+    let given: Given | undefined
+    try {
+      given = await question.run(contextOf(deadline.signal, by), service.provide)
+      return given
+    } finally {
+      if (!given?.stream) deadline.clear()
+    }
+  }
+
   async function lines(operation: Operation, raw: Raw, by: By): Promise<AsyncIterable<object>> {
     const question = questionOf(operation, raw)
-    const all = await question.lines(contextOf(operation, question, by), service.provide)
+    const all = await question.lines(contextOf(within(question.deadlineMs, by.signal), by), service.provide)
     return service.strict ? checked(operation, all) : all
   }
 

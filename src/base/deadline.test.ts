@@ -1,0 +1,42 @@
+import { getEventListeners } from 'node:events'
+import { expect, it } from 'vitest'
+import { deadlineOf, timedOut } from './deadline.ts'
+
+const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+it('a deadline fires with TimeoutError when its time has passed, and lets go of its parent', async () => {
+  const parent = new AbortController()
+  const { signal } = deadlineOf(5, parent.signal)
+  expect(signal.aborted).toBe(false)
+  await later(40)
+  expect(timedOut(signal)).toBe(true)
+  expect(getEventListeners(parent.signal, 'abort')).toHaveLength(0)
+})
+
+it('it fires with the reason of its parent, before or after it was made', () => {
+  const parent = new AbortController()
+  const before = deadlineOf(10_000, parent.signal)
+  parent.abort(new DOMException('the caller went away', 'AbortError'))
+  const after = deadlineOf(10_000, parent.signal)
+  for (const { signal, clear } of [before, after]) {
+    expect(signal.reason).toBe(parent.signal.reason)
+    expect(timedOut(signal)).toBe(false)
+    clear()
+  }
+})
+
+it('once cleared it never fires, and nothing of it is left', async () => {
+  const parent = new AbortController()
+  const { signal, clear } = deadlineOf(5, parent.signal)
+  clear()
+  expect(getEventListeners(parent.signal, 'abort')).toHaveLength(0)
+  parent.abort()
+  await later(40)
+  expect(signal.aborted).toBe(false)
+})
+
+it('without a parent it is the time alone, and a time that has passed fires at once', async () => {
+  const { signal } = deadlineOf(-1)
+  await later(20)
+  expect(timedOut(signal)).toBe(true)
+})
