@@ -8,7 +8,10 @@ import helmet from 'helmet'
  */
 export function securityHeaders(): Readonly<Record<string, string>> {
   const response = new ServerResponse(new IncomingMessage(new Socket()))
-  const middleware = helmet({ contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } }, hsts: false })
+  const middleware = helmet({
+    contentSecurityPolicy: { directives: { 'upgrade-insecure-requests': null } },
+    hsts: false,
+  })
   middleware(response.req, response, (error) => {
     if (error) throw error
   })
