@@ -15,6 +15,8 @@ export const ERRORS = {
   method_not_allowed: { status: 405, title: 'This path does not take that method' },
   wrong_state: { status: 409, title: 'Not possible in this state' },
   wrong_offset: { status: 409, title: 'Not where the upload goes on' },
+  idempotency_key_reused: { status: 409, title: 'This Idempotency-Key belongs to another request' },
+  idempotency_key_in_use: { status: 409, title: 'The first request with this Idempotency-Key still runs' },
   payload_too_large: { status: 413, title: 'The request is too large' },
   unsupported_media_type: { status: 415, title: 'The body is of a type that cannot be read' },
   rate_limited: { status: 429, title: 'Too many requests' },
@@ -30,11 +32,18 @@ export type ErrorCode = keyof typeof ERRORS
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly parameter: string | undefined
+  /** When the same may be asked again (`Retry-After`, RFC 9110 §10.2.3), where that is known. */
+  readonly retryAfterSeconds: number | undefined
 
-  constructor(code: ErrorCode, detail: string, options: { parameter?: string; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    options: { parameter?: string; cause?: unknown; retryAfterSeconds?: number } = {},
+  ) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'AppError'
     this.code = code
     this.parameter = options.parameter
+    this.retryAfterSeconds = options.retryAfterSeconds
   }
 }

@@ -18,6 +18,7 @@ export async function handle(
   if (operation.line) return sendLines(reply, await execute.lines(operation, raw, by))
   const given = await execute(operation, raw, by)
   void reply.code(given.status)
+  if (given.isRepeated) void reply.header('idempotent-replayed', 'true')
   if (given.stream) return sendText(reply, given.stream)
   const document = await given.rendered(given.format, { version })
   if (!document) return reply.send(given.answer)
@@ -31,7 +32,21 @@ const callerOf = (operation: Operation, request: FastifyRequest, reply: FastifyR
   signal: hangUp(reply),
   ...(request.auth && { caller: request.auth }),
   ...(operation.uploads && { upload: uploadOf(request) }),
+  ...(operation.idempotent && idempotencyKeyOf(request)),
 })
+
+/** A key as RFC 9651 §3.3.3 writes a string, or bare as many clients send it: 1 to 255 visible ASCII characters. Throws AppError. */
+function idempotencyKeyOf({ headers }: FastifyRequest): Pick<By, 'idempotencyKey'> {
+  const field = headers['idempotency-key']
+  if (field === undefined) return {}
+  const { quoted, bare } =
+    /^(?:"(?<quoted>[!#-[\]-~]{1,255})"|(?<bare>[!#-~][!-~]{0,254}))$/.exec(String(field))?.groups ?? {}
+  const idempotencyKey = quoted ?? bare
+  if (idempotencyKey !== undefined) return { idempotencyKey }
+  throw new AppError('invalid_parameter', 'Idempotency-Key has 1 to 255 visible ASCII characters, and is given once', {
+    parameter: 'Idempotency-Key',
+  })
+}
 
 /** The body as it comes: nothing has read it. */
 const uploadOf = ({ raw, headers }: FastifyRequest): Upload => ({

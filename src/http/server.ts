@@ -150,6 +150,7 @@ async function send(error: unknown, request: FastifyRequest, reply: FastifyReply
   if (known.code === 'internal') request.log.error({ err: known.cause, request_id: request.id }, 'unexpected fault')
   const problem = problemOf(known, request.id)
   if (problem.status === 401) void reply.header('www-authenticate', 'Bearer realm="mailsonde"') // RFC 9110 §15.5.2
+  if (known.retryAfterSeconds !== undefined) void reply.header('retry-after', String(known.retryAfterSeconds))
   return reply
     .code(problem.status)
     .header('x-request-id', request.id)

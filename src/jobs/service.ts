@@ -17,6 +17,8 @@ export type NewList = {
   readonly name: string
   readonly options: { readonly [key: string]: Json }
   readonly expiresInMs: number
+  /** Names the job, where its request may be repeated: one that a crash has left is found again by it. */
+  readonly seed?: string
 }
 
 export type ListUpload = Omit<Upload, 'bounds'>
@@ -113,8 +115,11 @@ export function jobService(settings: JobServiceSettings): JobService {
   return {
     submit: async (list, upload, owner) => {
       const { jobs } = await tables()
-      const { expiresInMs, ...about } = list
-      const id = `job_${randomBytes(16).toString('base64url')}`
+      const { expiresInMs, seed, ...about } = list
+      const id = `job_${seed ?? randomBytes(16).toString('base64url')}`
+      const left = seed === undefined ? undefined : await jobs.byId(id)
+      if (left && left.state !== 'receiving') return fresh(id, owner)
+      if (left) await jobs.remove(id) // its upload broke off with the process
       const job = await jobs.create({ ...about, id, owner: owner.id, expiresAt: new Date(now() + expiresInMs) })
       try {
         await receive(job, upload)

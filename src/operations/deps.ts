@@ -6,6 +6,7 @@ import type { SourcePool } from '../mailbox/source/pool.ts'
 import type { Verifier } from '../mailbox/verify.ts'
 import type { Ip } from '../names/ip.ts'
 import type { PeerRegistry } from '../peers/registry.ts'
+import type { IdempotencyKeys } from '../store/postgres/idempotency-keys.ts'
 
 /** Whether a thing that the service needs is there: undefined, or why it is not. Never rejects. */
 export type Probe = (signal: AbortSignal) => Promise<string | undefined>
@@ -17,6 +18,7 @@ export type Deps = {
   readonly verifier: Verifier
   readonly sourcePool: SourcePool
   readonly jobs: JobService
+  readonly idempotencyKeys: IdempotencyKeys
   /** The name to greet mail hosts with from a source address. */
   readonly heloName: Identity['heloName']
   readonly peers: PeerRegistry

@@ -20,7 +20,13 @@ export type Executed = {
 }
 
 /** Who asks, and what ends it early: the signal of a caller that went away, or of an interrupt. */
-export type By = { readonly caller?: Caller; readonly signal?: AbortSignal; readonly upload?: Upload }
+export type By = {
+  readonly caller?: Caller
+  readonly signal?: AbortSignal
+  readonly upload?: Upload
+  /** Names the request, where the operation is `idempotent`: 1 to 255 characters. Elsewhere it says nothing. */
+  readonly idempotencyKey?: string
+}
 
 /** The only entry to operations, for every adapter. */
 export type Execute = {
@@ -51,22 +57,27 @@ export function executor(service: Service): Execute {
     const isShared = operation.scope === undefined && by.signal === undefined
     const given = isShared
       ? await question.run(sharedContext(operation), service.provide)
-      : await untilDeadline(question, by)
+      : await untilDeadline(question.deadlineMs, by.signal, (signal) =>
+          answer(operation, raw, question, { ...by, signal }),
+        )
     const fault = service.strict && given.check()
     if (fault) throw new Error(`the answer of ${operation.name} is not as its schema says: ${fault}`)
     return { ...given, format: question.format }
   }
 
-  /** A stream is made after this resolves: its deadline stays. */
-  async function untilDeadline(question: Question, by: By): Promise<Given> {
-    const deadline: Deadline = deadlineOf(question.deadlineMs, by.signal)
-    let given: Given | undefined
-    try {
-      given = await question.run(contextOf(deadline.signal, by), service.provide)
-      return given
-    } finally {
-      if (!given?.stream) deadline.clear()
-    }
+  /** With an Idempotency-Key the answer is that of the first request with it. */
+  async function answer(operation: Operation, raw: Raw, question: Question, by: Running): Promise<Given> {
+    const { idempotencyKey: key, upload, caller, signal } = by
+    if (key === undefined || !operation.idempotent) return question.run(contextOf(signal, by), service.provide)
+    const [{ answerOnce }, { idempotencyKeys }] = await Promise.all([
+      import('./idempotency.ts'),
+      service.provide(['idempotencyKeys']),
+    ])
+    const asked = { operation, raw, key, owner: caller?.key ?? '', ...(upload && { upload }) }
+    return answerOnce(idempotencyKeys, service.world.log, asked, (seed, read) => {
+      const ctx = contextOf(signal, { ...by, ...(read && { upload: read }) })
+      return question.run({ ...ctx, seed }, service.provide)
+    })
   }
 
   async function lines(operation: Operation, raw: Raw, by: By): Promise<AsyncIterable<object>> {
@@ -79,6 +90,24 @@ export function executor(service: Service): Execute {
   return onExecuted
     ? Object.assign(measured(execute, onExecuted), { lines: measured(lines, onExecuted) })
     : Object.assign(execute, { lines })
+}
+
+type Running = By & { readonly signal: AbortSignal }
+
+/** A stream is made after this resolves: its deadline stays. */
+async function untilDeadline(
+  ms: number,
+  caller: AbortSignal | undefined,
+  run: (signal: AbortSignal) => Promise<Given>,
+): Promise<Given> {
+  const deadline: Deadline = deadlineOf(ms, caller)
+  let given: Given | undefined
+  try {
+    given = await run(deadline.signal)
+    return given
+  } finally {
+    if (!given?.stream) deadline.clear()
+  }
 }
 
 type Step<T> = (operation: Operation, raw: Raw, by: By) => Promise<T>

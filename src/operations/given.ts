@@ -27,6 +27,8 @@ export type TextStream = { readonly contentType: string; readonly text: AsyncIte
 /** An answer with what can be made of it. */
 export type Given = {
   readonly status: number
+  /** It was given before, to the first request with the same Idempotency-Key. */
+  readonly isRepeated?: true
   /** Within 1 MiB of JSON (answers/bound-answer.ts); the verdict and the lines are those of the whole. */
   readonly answer: unknown
   /** Text to send as it comes, in place of the answer. */

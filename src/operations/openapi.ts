@@ -87,13 +87,16 @@ function describe(operation: Operation, shapes: Record<string, Schema>): Schema 
 }
 
 /** Parameters of the path, and the others in the query or as properties of the body. An upload is the body itself. */
-function describeInput({ method, path, params, example, uploads }: Operation): Schema {
+function describeInput({ method, path, params, example, uploads, idempotent }: Operation): Schema {
   const inPath = pathNames(path)
   const named = Object.entries(params)
   const inQuery = method === 'GET' || method === 'DELETE' || uploads === true
-  const parameters = named
-    .filter(([name]) => inQuery || inPath.includes(name))
-    .map(([name, param]) => parameter(name, param, inPath.includes(name) ? 'path' : 'query', example.input[name]))
+  const parameters = [
+    ...named
+      .filter(([name]) => inQuery || inPath.includes(name))
+      .map(([name, param]) => parameter(name, param, inPath.includes(name) ? 'path' : 'query', example.input[name])),
+    ...(idempotent ? [IDEMPOTENCY_KEY] : []),
+  ]
   const listed = parameters.length > 0 || inQuery ? { parameters } : {}
   if (uploads) return { ...listed, requestBody: UPLOAD_BODY }
   return inQuery
@@ -105,6 +108,16 @@ function describeInput({ method, path, params, example, uploads }: Operation): S
           example,
         ),
       }
+}
+
+const IDEMPOTENCY_KEY: Schema = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Names the request, so that it can be repeated: within 24 hours the same key and request get the same answer (with the field Idempotent-Replayed), another request with the key 409, and one whose first call still runs 409 with Retry-After',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+  example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
 }
 
 /** A list, in one of the formats that are read as a stream (docs/jobs.md). */
@@ -164,9 +177,10 @@ function problems(operation: Operation): Record<string, Schema> {
   ]
   const bodies: readonly ErrorCode[] =
     operation.method === 'GET' || operation.method === 'DELETE' ? [] : ['payload_too_large', 'unsupported_media_type']
+  const repeated: readonly ErrorCode[] = operation.idempotent ? ['idempotency_key_in_use'] : []
   return {
     ...Object.fromEntries(
-      [...codes, ...bodies].map((code) => [
+      [...codes, ...bodies, ...repeated].map((code) => [
         ERRORS[code].status,
         { description: ERRORS[code].title, content: PROBLEMS },
       ]),

@@ -26,7 +26,12 @@ export type Caller = {
 /** The body of a request that an operation reads as it comes. */
 export type Upload = { readonly octets: AsyncIterable<Uint8Array>; readonly contentType: string }
 /** The world for one call. Without a caller it is this machine's command line. */
-export type Call = Ctx & { readonly caller?: Caller; readonly upload?: Upload }
+export type Call = Ctx & {
+  readonly caller?: Caller
+  readonly upload?: Upload
+  /** With an Idempotency-Key: 22 random characters (base64url) by which the operation names what it makes. A request that is run again after a crash has the same. */
+  readonly seed?: string
+}
 
 /** What `run` gives: the answer and its HTTP status. Problems are thrown as AppError. */
 export type Reply<A> = { readonly status: 200 | 201 | 202 | 503; readonly answer: A } | Streamed
@@ -48,6 +53,8 @@ export type OperationFacts = {
   readonly forPeers?: true
   /** The body is an upload that `run` reads as it comes (`ctx.upload`); the parameters are in the query. */
   readonly uploads?: true
+  /** It takes an `Idempotency-Key`: a request that is repeated within 24 h gets the same answer, and makes nothing twice. Its `run` names what it makes by `ctx.seed`. */
+  readonly idempotent?: true
   /** The values of `format` with which the answer comes as a stream. */
   readonly streams?: readonly string[]
   /** The operation that says how far the work has come that this one began: the command line follows it with `--wait`. */

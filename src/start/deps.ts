@@ -2,14 +2,15 @@ import { accessSync, constants } from 'node:fs'
 import { AppError } from '../base/errors.ts'
 import { once } from '../base/once.ts'
 import type { Config } from '../config.ts'
+import type { JobService } from '../jobs/service.ts'
 import type { SourcePool } from '../mailbox/source/pool.ts'
 import type { VerifySettings } from '../mailbox/verify.ts'
 import { parseEmail } from '../names/email.ts'
 import { formatServer, isPublicResolver } from '../net/dns/system.ts'
 import type { DepName, Deps } from '../operations/deps.ts'
 import type { Provide } from '../operations/operation.ts'
-import type { OpenedJobs } from './jobs.ts'
-import { lazyJobs } from './lazy-jobs.ts'
+import type { LazyDatabase } from '../store/postgres/connect.ts'
+import { lazyIdempotencyKeys, lazyJobs } from './lazy-jobs.ts'
 import type { Outside } from './world.ts'
 
 /** The services that operations use, each made at the first need, and a hook that saves their state before shutdown. */
@@ -24,13 +25,20 @@ export type Made = {
 const SELF_TESTS_MS = 300
 
 type Makers = { readonly [Name in DepName]: () => Deps[Name] | Promise<Deps[Name]> }
+/** The same verifier, counted: single questions and the rows of jobs alike. */
+export type Metered = (verifier: Deps['verifier']) => Deps['verifier']
 /** What has something to write down, once it is made. */
-type Opened = { blacklists?: Deps['blacklists']; verifier?: Deps['verifier']; jobs?: OpenedJobs }
+type Opened = {
+  blacklists?: Deps['blacklists']
+  verifier?: Deps['verifier']
+  jobs?: JobService
+  database?: LazyDatabase
+}
 
 /** The services that keep state, each made once for the life of the process; the code of one that nobody needs is not loaded. */
-export function createDeps(config: Config, outside: Outside): Made {
+export function createDeps(config: Config, outside: Outside, metered: Metered = (verifier) => verifier): Made {
   const opened: Opened = {}
-  const makers: Makers = makersOf(config, outside, opened, (names) => provide(names))
+  const makers: Makers = makersOf(config, outside, { opened, metered, provide: (names) => provide(names) })
   const provide: Provide = async (names) => {
     const made = await Promise.all(names.map(async (name) => [name, await makers[name]()] as const))
     return Object.fromEntries(made) as Pick<Deps, (typeof names)[number]> // one entry for each name
@@ -40,14 +48,25 @@ export function createDeps(config: Config, outside: Outside): Made {
     all: () => provide(Object.keys(makers) as readonly DepName[]), // the keys of a table by DepName
     shutDown: async () => {
       if (opened.blacklists) await shortly(opened.blacklists.settled())
-      await opened.jobs?.close()
+      await opened.jobs?.stop()
+      await opened.database?.close()
       await opened.verifier?.close()
     },
   }
 }
 
-function makersOf(config: Config, outside: Outside, opened: Opened, provide: Provide): Makers {
+type Making = { readonly opened: Opened; readonly metered: Metered; readonly provide: Provide }
+
+function makersOf(config: Config, outside: Outside, { opened, metered, provide }: Making): Makers {
   const { world, version, probes, servers } = outside
+  /** `--database-url`, or the private server of the data folder, for whatever keeps its state there. */
+  const database = once(async () => {
+    const { lazyDatabase } = await import('../store/postgres/connect.ts')
+    const { dataDir, databaseUrl: url, dbUser } = config
+    const { info, warn } = world.log
+    opened.database = lazyDatabase({ url, dataDir, dbUser, log: { info, warn } })
+    return opened.database
+  })
   const blacklists = once(async () => {
     opened.blacklists = await (await import('./lists.ts')).openLists(config, outside)
     return opened.blacklists
@@ -71,7 +90,7 @@ function makersOf(config: Config, outside: Outside, opened: Opened, provide: Pro
     }),
     verifier: once(async () => {
       const { createVerifier } = await import('../mailbox/verify.ts')
-      opened.verifier = createVerifier(world, verifySettings(config, await sourcePool()))
+      opened.verifier = metered(createVerifier(world, verifySettings(config, await sourcePool())))
       return opened.verifier
     }),
     jobs: once(() =>
@@ -80,8 +99,15 @@ function makersOf(config: Config, outside: Outside, opened: Opened, provide: Pro
           import('./jobs.ts'),
           import('../operations/execute.ts'),
         ])
-        opened.jobs = openJobs(config, world, executor({ world, provide }))
-        return opened.jobs.jobs
+        opened.jobs = openJobs(config, world, await database(), executor({ world, provide }))
+        return opened.jobs
+      }),
+    ),
+    idempotencyKeys: once(() =>
+      lazyIdempotencyKeys(async () => {
+        const { idempotencyKeysOf } = await import('../store/postgres/idempotency-keys.ts')
+        const { open } = await database()
+        return idempotencyKeysOf(async () => (await open()).db)
       }),
     ),
     heloName: once(async () => {

@@ -1,7 +1,6 @@
-import { blacklistAnswer } from '../answers/blacklist.ts'
-import { checkAnswer } from '../answers/check.ts'
+import type { z } from 'zod'
+import type { AnswerOf } from '../answers/answer.ts'
 import { readOpen } from '../answers/read-answer.ts'
-import { verifyAnswer } from '../answers/verify.ts'
 import { AppError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import type { Config } from '../config.ts'
@@ -9,35 +8,23 @@ import type { Ask, Asked } from '../jobs/engine/ask.ts'
 import { findProviderOf, limitsFor } from '../jobs/providers.ts'
 import { type JobService, jobService } from '../jobs/service.ts'
 import type { Execute } from '../operations/execute.ts'
+import type { Operation, Raw } from '../operations/operation.ts'
 import { OPERATIONS } from '../operations/registry.ts'
-import { lazyDatabase } from '../store/postgres/connect.ts'
+import type { LazyDatabase } from '../store/postgres/connect.ts'
 import type { World } from '../world.ts'
 
-export type OpenedJobs = { readonly jobs: JobService; readonly close: () => Promise<void> }
-
-/** Time for a private server to start, recovery after a crash included, ms. */
-const OPEN_MS = 90_000
-
-/** Bulk jobs over `--database-url`, or over the private server of the data folder, which is started at the first need. */
-export function openJobs(config: Config, world: World, execute: Execute): OpenedJobs {
-  const { dataDir, databaseUrl: url, dbUser, maxUpload } = config
-  const { info, warn } = world.log
-  const database = lazyDatabase({ url, dataDir, dbUser, log: { info, warn } })
+/** Bulk jobs over a database that is opened at the first need. */
+export function openJobs(config: Config, world: World, { open }: LazyDatabase, execute: Execute): JobService {
   const limitsOf = limitsFor(config.noCourtesy)
-  const jobs = jobService({
-    open: () => database.open(AbortSignal.timeout(OPEN_MS)),
+  return jobService({
+    open,
     ask: askBy(execute),
     findProvider: findProviderOf(world, limitsOf),
     limitsOf,
-    maxUpload,
+    maxUpload: config.maxUpload,
     now: world.now,
     log: world.log,
   })
-  const close = async (): Promise<void> => {
-    await jobs.stop()
-    await database.close()
-  }
-  return { jobs, close }
 }
 
 /** Time for one verification of a row, as text. */
@@ -63,6 +50,19 @@ type AskKind = (
   signal: AbortSignal,
 ) => Promise<Asked>
 
+/** The answer of an operation, read by the schema of its kind. */
+async function answerOf<S extends z.ZodType>(
+  operation: Operation & { readonly answer: S },
+  execute: Execute,
+  raw: Raw,
+  signal: AbortSignal,
+): Promise<AnswerOf<S>> {
+  const { answer } = await execute(operation, raw, { signal })
+  const read = readOpen(operation.answer, answer)
+  if (read.ok) return read.value
+  throw new Error(`the answer of ${operation.name} is not as its schema says: ${read.problem}`)
+}
+
 const ASKS: Readonly<Record<Parameters<Ask>[0], AskKind>> = {
   verify: async (execute, email, { pool, max_age_ms }, signal) => {
     const raw = {
@@ -74,28 +74,22 @@ const ASKS: Readonly<Record<Parameters<Ask>[0], AskKind>> = {
       ...(pool === true && { pool: 'true' }),
       ...ageOf(max_age_ms),
     }
-    const { answer } = await execute(await OPERATIONS.verify(), raw, { signal })
-    const read = readOpen(verifyAnswer, answer)
-    if (!read.ok) throw new Error(read.problem)
-    const { result, reason, retry_after_ms } = read.value
+    const answer = await answerOf(await OPERATIONS.verify(), execute, raw, signal)
+    const { result, reason, retry_after_ms } = answer
     return {
       result,
       reason,
-      answer: json(read.value),
+      answer: json(answer),
       ...(retry_after_ms !== undefined && { retryAfterMs: retry_after_ms }),
     }
   },
   check: async (execute, domain, _options, signal) => {
-    const { answer } = await execute(await OPERATIONS.check(), { domain }, { signal })
-    const read = readOpen(checkAnswer, answer)
-    if (!read.ok) throw new Error(read.problem)
-    return { result: read.value.status, reason: '', answer: json(read.value) }
+    const answer = await answerOf(await OPERATIONS.check(), execute, { domain }, signal)
+    return { result: answer.status, reason: '', answer: json(answer) }
   },
   blacklist: async (execute, ip, _options, signal) => {
-    const { answer } = await execute(await OPERATIONS.blacklist(), { ip }, { signal })
-    const read = readOpen(blacklistAnswer, answer)
-    if (!read.ok) throw new Error(read.problem)
-    return { result: read.value.verdict, reason: '', answer: json(read.value) }
+    const answer = await answerOf(await OPERATIONS.blacklist(), execute, { ip }, signal)
+    return { result: answer.verdict, reason: '', answer: json(answer) }
   },
 }
 

@@ -1,5 +1,6 @@
 import { once } from '../base/once.ts'
 import type { JobService } from '../jobs/service.ts'
+import type { IdempotencyKeys } from '../store/postgres/idempotency-keys.ts'
 
 /** The same as the service that `load` gives, which is called at the first need: with it come the 300 modules of the database's clients. */
 export function lazyJobs(load: () => Promise<JobService>): JobService {
@@ -24,5 +25,16 @@ export function lazyJobs(load: () => Promise<JobService>): JobService {
     stop: async () => {
       if (isLoaded) await (await jobs()).stop()
     },
+  }
+}
+
+/** Idempotency keys whose code is loaded with the first one. */
+export function lazyIdempotencyKeys(load: () => Promise<IdempotencyKeys>): IdempotencyKeys {
+  const keys = once(load)
+  return {
+    claim: async (...asked) => (await keys()).claim(...asked),
+    hold: async (...asked) => (await keys()).hold(...asked),
+    keep: async (...asked) => (await keys()).keep(...asked),
+    release: async (...asked) => (await keys()).release(...asked),
   }
 }

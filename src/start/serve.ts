@@ -29,9 +29,8 @@ const STOP_MS = 17_000
 export async function serve(config: Config, logger: Logger, version: string): Promise<number> {
   const metrics = createMetrics()
   const outside = await openOutside(config, logOf(logger), version, metrics.onDns)
-  const { all, shutDown } = createDeps(config, outside)
-  const plain = await all()
-  const deps: Deps = { ...plain, verifier: metrics.metered(plain.verifier) }
+  const { all, shutDown } = createDeps(config, outside, metrics.metered)
+  const deps = await all()
   warnOfOpenFolder(config.dataDir, outside.world.log)
   const access = await accessTo(config, outside)
   let draining = false

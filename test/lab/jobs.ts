@@ -1,6 +1,7 @@
 import { type JobAnswer, jobAnswer } from '../../src/answers/jobs.ts'
 import type { JobService } from '../../src/jobs/service.ts'
 import example from '../../src/operations/examples/job.json' with { type: 'json' }
+import type { IdempotencyKeys } from '../../src/store/postgres/idempotency-keys.ts'
 import type { JobRecord } from '../../src/store/postgres/jobs.ts'
 
 /** The job of the examples. */
@@ -47,3 +48,9 @@ export const labJobs: JobService = {
   start: async () => {},
   stop: async () => {},
 }
+
+/** No database, no keys: a test of Idempotency-Key brings the real ones, over labDatabase. */
+const noKeys = async (): Promise<never> => {
+  throw new Error('the lab has no idempotency keys: bring them over labDatabase')
+}
+export const labIdempotencyKeys: IdempotencyKeys = { claim: noKeys, hold: noKeys, keep: noKeys, release: noKeys }

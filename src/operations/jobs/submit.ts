@@ -33,6 +33,7 @@ export const jobSubmit = defineOperation({
     'Take in a list of addresses, domains or IP addresses (CSV, text, NDJSON or JSON) and work on it in the background',
   scope: 'jobs',
   uploads: true,
+  idempotent: true,
   params: {
     kind: choiceParam(['verify', 'check', 'blacklist'], 'verify', {
       description: 'what to do with each row',
@@ -76,7 +77,8 @@ export const jobSubmit = defineOperation({
       ...(give_up_after !== undefined && { give_up_after_ms: give_up_after }),
     }
     const upload = { octets, contentType, signal: ctx.signal, ...(column !== undefined && { column }) }
-    const list = { kind, name, options, expiresInMs: expires_in ?? EXPIRES_MS }
+    const about = { kind, name, options, expiresInMs: expires_in ?? EXPIRES_MS }
+    const list = ctx.seed === undefined ? about : { ...about, seed: ctx.seed }
     return { status: 202, answer: await jobs.submit(list, upload, ownerOf(ctx)) }
   },
 })

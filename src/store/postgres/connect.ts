@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { AppError } from '../../base/errors.ts'
-import { once } from '../../base/once.ts'
+import { once, onceUnlessFailed } from '../../base/once.ts'
 import { type EmbeddedServer, startEmbedded } from './embedded.ts'
 import { migrate } from './migrate.ts'
 import type { Schema } from './schema.ts'
@@ -29,22 +29,26 @@ export type DatabaseSettings = {
   readonly log: Parameters<typeof startEmbedded>[0]['log']
 }
 
-/** Opens the database at the first need, once; a failed attempt is made again at the next need. */
-export function lazyDatabase(settings: DatabaseSettings): {
-  readonly open: (signal: AbortSignal) => Promise<Database>
+export type LazyDatabase = {
+  /** The database, opened at the first call within 90 s; a failed attempt is made again by the next call. */
+  readonly open: () => Promise<Database>
+  /** Closes it if it was ever opened. */
   readonly close: () => Promise<void>
-} {
-  let opening: Promise<Database> | undefined
+}
+
+/** Time for a private server to start, recovery after a crash included, ms. */
+const OPEN_MS = 90_000
+
+/** A database that is opened at the first need. */
+export function lazyDatabase(settings: DatabaseSettings): LazyDatabase {
+  let last: Promise<Database> | undefined
   return {
-    open: (signal) => {
-      opening ??= openDatabase(settings, signal).catch((error: unknown) => {
-        opening = undefined
-        throw error
-      })
-      return opening
-    },
+    open: onceUnlessFailed(() => {
+      last = openDatabase(settings, AbortSignal.timeout(OPEN_MS))
+      return last
+    }),
     close: async () => {
-      const database = await opening?.catch(() => undefined)
+      const database = await last?.catch(() => undefined)
       await database?.close()
     },
   }

@@ -193,10 +193,15 @@ async function connectWhenReady(connection: Connection, place: Place, signal: Ab
   }
 }
 
-/** One process owns a private server. The lock goes with the connection, so a killed owner never keeps it. */
+/** Time for the server to notice that the connection of a killed owner is gone, ms. */
+const OWNER_GONE_MS = 1_500
+
+/** One process owns a private server. The lock goes with the connection, so a killed owner never keeps it for long. */
 async function takeOwnership(owner: pg.Client, dataDir: string): Promise<void> {
-  const { rows } = await owner.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [OWNER_LOCK])
-  if (rows[0]?.taken) return
+  for (const patience = within(OWNER_GONE_MS); !patience.aborted; await sleep(100, patience).catch(() => {})) {
+    const { rows } = await owner.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [OWNER_LOCK])
+    if (rows[0]?.taken) return
+  }
   await owner.end()
   throw new AppError(
     'upstream_unavailable',

@@ -117,4 +117,23 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX rows_by_change ON mailsonde.rows (scope, repository, version);
   `,
+  `
+  -- Requests that callers may repeat (Idempotency-Key): the answer of each is kept for a day.
+  CREATE TABLE mailsonde.idempotency_keys (
+    owner text NOT NULL,                 -- id of the caller's key; '' without keys
+    key text NOT NULL,
+    request text NOT NULL,               -- digest of the operation and its parameters
+    claim uuid NOT NULL DEFAULT gen_random_uuid(),  -- changes with each call that works on it
+    seed text NOT NULL,                  -- names what the request makes, also when it is run again after a crash
+    leased_until timestamptz NOT NULL,
+    expires_at timestamptz NOT NULL,
+    status integer,                      -- null while it runs
+    answer text,                         -- JSON
+    body_sha256 text,
+    body_octets bigint,
+    PRIMARY KEY (owner, key)
+  );
+  CREATE UNIQUE INDEX idempotency_keys_by_claim ON mailsonde.idempotency_keys (claim);
+  CREATE INDEX idempotency_keys_by_expiry ON mailsonde.idempotency_keys (expires_at);
+  `,
 ]

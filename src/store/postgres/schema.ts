@@ -98,4 +98,17 @@ export type Schema = {
     readonly value: string
     readonly version: Generated<string>
   }
+  readonly 'mailsonde.idempotency_keys': {
+    readonly owner: string
+    readonly key: string
+    readonly request: string
+    readonly claim: Generated<string>
+    readonly seed: string
+    readonly leased_until: Time
+    readonly expires_at: Time
+    readonly status: number | null
+    readonly answer: string | null
+    readonly body_sha256: string | null
+    readonly body_octets: Bigint | null
+  }
 }

@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto'
+import { AppError } from '../base/errors.ts'
+import { isJsonRecord } from '../base/json.ts'
+import { type BodyDigest, type Claim, type IdempotencyKeys, MAX_KEYS } from '../store/postgres/idempotency-keys.ts'
+import type { Log } from '../world.ts'
+import type { Given } from './given.ts'
+import type { Operation, Raw, Upload } from './operation.ts'
+
+/** A request that its caller may repeat: the operation, its input, and the key that names it. */
+export type Repeatable = {
+  readonly operation: Operation
+  readonly raw: Raw
+  readonly upload?: Upload
+  readonly owner: string
+  readonly key: string
+}
+
+/** Runs the operation. What it makes is named by `seed`, which stays the same when a request is run again after a crash. */
+type Run = (seed: string, upload: Upload | undefined) => Promise<Given>
+
+/** A claim is shown to be held this often, ms; it lapses after 30 s. */
+const HOLD_EVERY_MS = 10_000
+
+/**
+ * Answers a request at most once in 24 h (draft-ietf-httpapi-idempotency-key-header): the first call runs it, later ones are given the same answer. An
+ * answer that is a problem is not kept: the request can be made again. Rejects with AppError `idempotency_key_reused` for another request with this key,
+ * `idempotency_key_in_use` while the first one runs, and `rate_limited` for a caller with too many keys.
+ */
+export async function answerOnce(keys: IdempotencyKeys, log: Log, asked: Repeatable, run: Run): Promise<Given> {
+  const { operation, raw, upload, owner, key } = asked
+  const claim = await keys.claim({ owner, key }, requestDigest(operation, raw, upload))
+  if (claim.is === 'answered') return answerAgain(operation, claim, upload)
+  if (claim.is !== 'mine') throw refusal(claim)
+  const body = upload && digested(upload)
+  const holding = setInterval(() => void keys.hold(claim.claim).catch(() => {}), HOLD_EVERY_MS)
+  try {
+    const given = await run(claim.seed, body?.upload)
+    const kept = { status: given.status, answer: JSON.stringify(given.answer), body: body?.digest() }
+    // What was made stands, whether its answer could be kept or not: a repetition finds it by its seed.
+    await keys.keep(claim.claim, kept).catch((error: Error) => {
+      log.warn('the answer of an Idempotency-Key could not be kept', { reason: error.message })
+    })
+    return given
+  } catch (error) {
+    await keys.release(claim.claim).catch(() => {}) // it lapses by itself
+    throw error
+  } finally {
+    clearInterval(holding)
+  }
+}
+
+function refusal(claim: Exclude<Claim, { readonly is: 'mine' | 'answered' }>): AppError {
+  if (claim.is === 'other_request') return reused()
+  if (claim.is === 'full')
+    return new AppError(
+      'rate_limited',
+      `${MAX_KEYS} idempotency keys of the last 24 hours are held, which is the bound for one caller`,
+      { retryAfterSeconds: 3_600 },
+    )
+  return new AppError('idempotency_key_in_use', 'the first request with this key still runs: ask again in a moment', {
+    retryAfterSeconds: claim.retryAfterSeconds,
+  })
+}
+
+const reused = (): AppError =>
+  new AppError('idempotency_key_reused', 'this key was given with another request within 24 hours: take a new one')
+
+/** The kept answer, if the body is the one of the first request; it is read for that, and no further than that one's length. */
+async function answerAgain(
+  operation: Operation,
+  { status, answer, body }: Extract<Claim, { readonly is: 'answered' }>,
+  upload: Upload | undefined,
+): Promise<Given> {
+  if (upload && !(await isSameBody(upload, body))) throw reused()
+  const given = operation.receive(JSON.parse(answer))
+  if (!given.ok) throw new Error(`a kept answer of ${operation.name} cannot be read: ${given.problem}`)
+  return { ...given.value, status, isRepeated: true }
+}
+
+async function isSameBody({ octets }: Upload, first: BodyDigest | undefined): Promise<boolean> {
+  const hash = createHash('sha256')
+  let length = 0
+  for await (const chunk of octets) {
+    length += chunk.length
+    if (length > (first?.octets ?? 0)) return false
+    hash.update(chunk)
+  }
+  return length === (first?.octets ?? 0) && (first === undefined || hash.digest('hex') === first.sha256)
+}
+
+/** The upload, and the digest of what was read of it so far. */
+function digested(upload: Upload): { readonly upload: Upload; readonly digest: () => BodyDigest } {
+  const hash = createHash('sha256')
+  let length = 0
+  async function* octets(): AsyncIterable<Uint8Array> {
+    for await (const chunk of upload.octets) {
+      length += chunk.length
+      hash.update(chunk)
+      yield chunk
+    }
+  }
+  return {
+    upload: { ...upload, octets: octets() },
+    digest: () => ({ sha256: hash.digest('hex'), octets: length }),
+  }
+}
+
+/** The digest of what is asked; the order of the parameters is no part of it. */
+const requestDigest = ({ name }: Operation, raw: Raw, upload: Upload | undefined): string =>
+  createHash('sha256')
+    .update(JSON.stringify([name, sorted(raw), upload?.contentType ?? null]))
+    .digest('hex')
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (!isJsonRecord(value)) return value
+  return Object.keys(value)
+    .sort()
+    .map((name) => [name, sorted(value[name])])
+}

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto'
+import { type Kysely, sql } from 'kysely'
+import type { Schema } from './schema.ts'
+
+/** A key as a caller gave it. Each caller has keys of its own. */
+export type KeyOfCaller = { readonly owner: string; readonly key: string }
+
+/** An answer as it is given again, and the request that it answers. */
+export type KeptAnswer = {
+  readonly status: number
+  readonly answer: string
+  /** SHA-256 of the body that was read as it came, and its octets; undefined where the request had none. */
+  readonly body: BodyDigest | undefined
+}
+export type BodyDigest = { readonly sha256: string; readonly octets: number }
+
+/**
+ * What a key says of a request: `mine` (to be run by this caller now), `running` (another call works on it), `answered`, `other_request` (the key belongs to
+ * another one), `full` (the caller has as many keys as it may).
+ */
+export type Claim =
+  | {
+      readonly is: 'mine'
+      readonly claim: string
+      /** 22 random characters that stay the same when the request is run again after a crash: what it makes can be named by them. */
+      readonly seed: string
+    }
+  | { readonly is: 'running'; readonly retryAfterSeconds: number }
+  | ({ readonly is: 'answered' } & KeptAnswer)
+  | { readonly is: 'other_request' }
+  | { readonly is: 'full' }
+
+export type IdempotencyKeys = {
+  /** Claims a key for a request (`request` is its digest), for {@link LEASE_SECONDS} s at a time. */
+  readonly claim: (of: KeyOfCaller, request: string) => Promise<Claim>
+  /** Goes on holding a claim. */
+  readonly hold: (claim: string) => Promise<void>
+  /** Keeps the answer for 24 h, if the claim was not lost meanwhile. */
+  readonly keep: (claim: string, answer: KeptAnswer) => Promise<void>
+  /** Gives a key back: its request failed and may be made again. */
+  readonly release: (claim: string) => Promise<void>
+}
+
+/** A running request is taken to be dead when its claim was not held for this long. */
+const LEASE_SECONDS = 30
+/** Keys of one caller within 24 hours. */
+export const MAX_KEYS = 10_000
+/** Expired keys that go with each new one. */
+const SWEPT = 100
+
+/** The idempotency keys of a database. */
+export const idempotencyKeysOf = (open: () => Promise<Kysely<Schema>>): IdempotencyKeys => ({
+  claim: async (of, request) => claim(await open(), of, request),
+  hold: async (claim) => {
+    await sql`
+      UPDATE mailsonde.idempotency_keys SET leased_until = now() + make_interval(secs => ${LEASE_SECONDS})
+      WHERE claim = ${claim}::uuid`.execute(await open())
+  },
+  keep: async (claim, { status, answer, body }) => {
+    await sql`
+      UPDATE mailsonde.idempotency_keys SET status = ${status}, answer = ${answer}, body_sha256 = ${body?.sha256 ?? null},
+        body_octets = ${body?.octets ?? null}, expires_at = now() + interval '24 h'
+      WHERE claim = ${claim}::uuid AND status IS NULL`.execute(await open())
+  },
+  release: async (claim) => {
+    await sql`DELETE FROM mailsonde.idempotency_keys WHERE claim = ${claim}::uuid AND status IS NULL`.execute(
+      await open(),
+    )
+  },
+})
+
+async function claim(db: Kysely<Schema>, { owner, key }: KeyOfCaller, request: string): Promise<Claim> {
+  await sql`
+    DELETE FROM mailsonde.idempotency_keys WHERE (owner, key) IN (
+      SELECT owner, key FROM mailsonde.idempotency_keys WHERE expires_at <= now() LIMIT ${SWEPT} FOR UPDATE SKIP LOCKED)`.execute(
+    db,
+  )
+  // A key that was released between the two questions is free: it is claimed at the second attempt.
+  for (let attempt = 0; attempt < 3; attempt++) {
+    const seed = randomBytes(16).toString('base64url')
+    const { rows } = await sql<{ claim: string; seed: string }>`
+      INSERT INTO mailsonde.idempotency_keys AS k (owner, key, request, seed, leased_until, expires_at)
+      SELECT ${owner}, ${key}, ${request}, ${seed}, now() + make_interval(secs => ${LEASE_SECONDS}), now() + interval '24 h'
+      WHERE (SELECT count(*) FROM mailsonde.idempotency_keys WHERE owner = ${owner}) < ${MAX_KEYS}
+         OR EXISTS (SELECT FROM mailsonde.idempotency_keys WHERE owner = ${owner} AND key = ${key})
+      ON CONFLICT (owner, key) DO UPDATE SET claim = gen_random_uuid(), leased_until = excluded.leased_until,
+        expires_at = excluded.expires_at, request = excluded.request, status = NULL, answer = NULL,
+        seed = CASE WHEN k.expires_at > now() THEN k.seed ELSE excluded.seed END
+      WHERE k.expires_at <= now() OR (k.status IS NULL AND k.leased_until <= now() AND k.request = excluded.request)
+      RETURNING claim, seed`.execute(db)
+    if (rows[0]) return { is: 'mine', ...rows[0] }
+    const known = await stateOf(db, owner, key, request)
+    if (known) return known
+  }
+  return { is: 'full' }
+}
+
+async function stateOf(db: Kysely<Schema>, owner: string, key: string, request: string): Promise<Claim | undefined> {
+  const row = await db
+    .selectFrom('mailsonde.idempotency_keys')
+    .select(['request', 'status', 'answer', 'body_sha256', 'body_octets'])
+    .where('owner', '=', owner)
+    .where('key', '=', key)
+    .executeTakeFirst()
+  if (!row) return undefined
+  if (row.request !== request) return { is: 'other_request' }
+  if (row.status === null || row.answer === null) return { is: 'running', retryAfterSeconds: RETRY_SECONDS }
+  const body = row.body_sha256 === null ? undefined : { sha256: row.body_sha256, octets: Number(row.body_octets) }
+  return { is: 'answered', status: row.status, answer: row.answer, body }
+}
+
+/** When a caller may ask again whose first request still runs: long enough for most, and no longer than a dead one is held. */
+const RETRY_SECONDS = 5
