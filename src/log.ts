@@ -1,4 +1,5 @@
 import pino from 'pino'
+import { maskAddresses } from './base/mask.ts'
 import { printable } from './base/text.ts'
 import type { Log } from './world.ts'
 
@@ -47,12 +48,9 @@ export const logOf = (logger: Logger): Log => ({
   error: (event, fields) => logger.error(fields ?? {}, event),
 })
 
-const ADDRESS = /([^\s@<>"'(),:;]{1,64})@([^\s@<>"'(),:;]{1,255})/g
-
 /** Values with every mail address in them as `j***@example.org`; nesting deeper than 4 is left out. */
 export function masked(value: unknown, depth = 0): unknown {
-  if (typeof value === 'string')
-    return value.replace(ADDRESS, (_, local: string, domain: string) => `${local.slice(0, 1)}***@${domain}`)
+  if (typeof value === 'string') return maskAddresses(value)
   if (value instanceof Error)
     return { type: value.name, message: masked(value.message), stack: masked(value.stack ?? '') }
   if (typeof value !== 'object' || value === null) return value

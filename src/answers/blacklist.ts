@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 import { listOf } from './list.ts'
+import { savedField } from './stored.ts'
 import { vantageFields } from './vantage.ts'
 
 const strings = z.array(z.string())
@@ -40,6 +41,7 @@ export const blacklistAnswer = z.strictObject({
   list_version: z.string(),
   observed_at: z.iso.datetime(),
   ...vantageFields,
+  ...savedField,
 })
 export type BlacklistAnswer = AnswerOf<typeof blacklistAnswer>
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 import * as checks from './checks.ts'
 import { finding, status } from './finding.ts'
+import { savedField } from './stored.ts'
 import { vantageFields } from './vantage.ts'
 
 export const grade = z.enum(['A+', 'A', 'B', 'C', 'D', 'F'])
@@ -66,6 +67,7 @@ export const checkAnswer = z.strictObject({
   findings: z.array(finding),
   observed_at: z.iso.datetime().optional(),
   ...vantageFields,
+  ...savedField,
 })
 export type CheckAnswer = AnswerOf<typeof checkAnswer>
 export type ScoreRow = CheckAnswer['score_breakdown'][number]

@@ -10,6 +10,7 @@ import { poolAnswer } from './pool.ts'
 import { dkimAnswer, dmarcAnswer, spfAnswer } from './questions.ts'
 import { readyAnswer } from './ready.ts'
 import { reportAnswer } from './report.ts'
+import { historyAnswer, storedAnswer, storedEntry } from './stored.ts'
 import { verifyAnswer } from './verify.ts'
 import { whatIfAnswer } from './what-if.ts'
 
@@ -37,6 +38,9 @@ export const ANSWERS = {
   pool: poolAnswer,
   'pool-reload': poolAnswer,
   doctor: doctorAnswer,
+  'saved show': storedAnswer,
+  'saved delete': storedEntry,
+  history: historyAnswer,
   'jobs submit': jobAnswer,
   'jobs upload': jobAnswer,
   'jobs list': jobListAnswer,

@@ -8,7 +8,7 @@ const strings = z.array(z.string())
 
 /** The blacklists of one MX address; they were asked here, so `vantage` adds nothing. */
 const addressLists = blacklistAnswer
-  .omit({ vantage: true, agreement: true })
+  .omit({ vantage: true, agreement: true, saved: true })
   .extend({ mx_hosts: strings, geo: geoAnswer })
 export type AddressLists = AnswerOf<typeof addressLists>
 

@@ -1,14 +1,14 @@
 import { type Parsed, parsed, problem } from './parsed.ts'
 
-const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const
-const PART = /(\d+(?:\.\d+)?|\.\d+)(ms|s|m|h)/y
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const PART = /(\d+(?:\.\d+)?|\.\d+)(ms|s|m|h|d)/y
 
 /**
  * Reads a duration such as `30s`, `1.5s` or `1m30s` into milliseconds (a positive integer, rounded; at most 32 characters).
  * A sign, an exponent, a bare number and zero are refused.
  */
 export function parseDuration(text: string): Parsed<number> {
-  const shape = `${JSON.stringify(text.slice(0, 40))} is not a duration: write a number and a unit (ms, s, m, h), such as 30s or 1m30s`
+  const shape = `${JSON.stringify(text.slice(0, 40))} is not a duration: write a number and a unit (ms, s, m, h, d), such as 30s or 1m30s`
   if (text.length === 0 || text.length > 32) return problem(shape)
   let total = 0
   PART.lastIndex = 0
@@ -24,6 +24,7 @@ export function parseDuration(text: string): Parsed<number> {
 /** Prints milliseconds in the shortest exact form that {@link parseDuration} reads back: `1m30s`, `1500ms`. */
 export function formatDuration(ms: number): string {
   if (ms % 1_000 !== 0) return `${ms}ms`
+  if (ms >= 2 * UNIT_MS.d && ms % UNIT_MS.d === 0) return `${ms / UNIT_MS.d}d`
   const hours = Math.floor(ms / UNIT_MS.h)
   const minutes = Math.floor((ms % UNIT_MS.h) / UNIT_MS.m)
   const seconds = (ms % UNIT_MS.m) / UNIT_MS.s

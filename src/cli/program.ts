@@ -85,7 +85,10 @@ function addOperations(program: Command, setup: ProgramSetup, run: (asked: Asked
 }
 
 /** What commands of two words do, by their first. */
-const GROUP_SUMMARIES: Readonly<Record<string, string>> = { jobs: 'submit lists and see how far they are' }
+const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
+  jobs: 'submit lists and see how far they are',
+  saved: 'show and remove answers that were stored with --save',
+}
 
 function groupOf(program: Command, groups: Map<string, Command>, name: string): Command {
   const known = groups.get(name)

@@ -11,7 +11,8 @@ import type { HttpOptions } from './options.ts'
 
 /** Who asks as the rate sees it (a key, a node, an address), and whether it may. */
 export type Auth = { readonly by: string; readonly caller?: Caller; readonly refused?: AppError }
-export type Authorize = (operation: Pick<Operation, 'scope' | 'forPeers'>, request: FastifyRequest) => Auth
+type Asked = Pick<Operation, 'scope' | 'forPeers' | 'open'>
+export type Authorize = (operation: Asked, request: FastifyRequest) => Auth
 
 /** Whether a request brings a node's proof: it is judged once the body is there. */
 export const bringsProof = (request: FastifyRequest): boolean =>
@@ -28,12 +29,13 @@ export function authorizer(options: HttpOptions): Authorize {
     const keys = options.keys()
     if (keys.length === 0) return withoutKeys(operation, options, request, by)
     const presented = presentedKey(request.headers)
+    if (presented === undefined && operation.open) return { by, caller: { isAdmin: false } }
     if (presented === undefined)
       return { by, refused: new AppError('unauthorized', 'give a key as "Authorization: Bearer …" or "X-API-Key: …"') }
     const key = findKey(keys, presented, options.world.now())
     if (!key) return { by, refused: new AppError('unauthorized', 'this key is not known here, or has expired') }
     const known = { by: `key ${key.id}`, caller: { key: key.id, isAdmin: allows(key, 'admin') } }
-    if (operation.scope === undefined || allows(key, operation.scope)) return known
+    if (operation.open || operation.scope === undefined || allows(key, operation.scope)) return known
     return { ...known, refused: new AppError('forbidden', `this key lacks the scope ${operation.scope}`) }
   }
 }

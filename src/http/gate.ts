@@ -16,7 +16,7 @@ const PROBE = 'probe of'
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 export type Gate = {
   /** The hooks of a route that stands for an operation of this scope. */
-  readonly hooks: (operation: Pick<Operation, 'scope' | 'forPeers' | 'path'>) => {
+  readonly hooks: (operation: Pick<Operation, 'scope' | 'forPeers' | 'open' | 'path'>) => {
     readonly onRequest: Hook
     readonly preHandler: Hook
   }
@@ -52,7 +52,7 @@ export function gateOf(app: FastifyInstance, options: HttpOptions): Gate {
   })
 
   async function admit(
-    operation: Pick<Operation, 'scope' | 'forPeers' | 'path'>,
+    operation: Pick<Operation, 'scope' | 'forPeers' | 'open' | 'path'>,
     request: FastifyRequest,
     reply: FastifyReply,
   ) {

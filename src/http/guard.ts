@@ -53,7 +53,7 @@ export function guardOf(options: HttpOptions, gate: () => Pick<Gate, 'stray' | '
       if (limit !== 'gate') return (request, reply, done) => void judge(route, request, reply).then(() => done(), done)
       return (request, _reply, done) => {
         try {
-          refuseOtherSites(options, request, false)
+          refuseOtherSites(options, request, route.config?.isPage === true)
           done()
         } catch (error) {
           done(error as Error)

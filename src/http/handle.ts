@@ -3,6 +3,7 @@ import { AppError } from '../base/errors.ts'
 import type { By } from '../operations/execute.ts'
 import type { Operation, Raw, Upload } from '../operations/operation.ts'
 import { pathNames } from '../operations/path.ts'
+import { preferredForm } from './accept.ts'
 import { sendLines, sendText } from './lines.ts'
 import type { HttpOptions } from './options.ts'
 
@@ -13,7 +14,8 @@ export async function handle(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const raw = rawInput(operation, request)
+  if (operation.headers) void reply.headers(operation.headers)
+  const raw = negotiated(operation, request, reply, rawInput(operation, request))
   const by = operation.scope === undefined ? {} : callerOf(operation, request, reply)
   if (operation.line) return sendLines(reply, await execute.lines(operation, raw, by))
   const given = await execute(operation, raw, by)
@@ -26,6 +28,15 @@ export async function handle(
     .headers(document.headers ?? {})
     .type(document.contentType)
     .send(document.text)
+}
+
+/** With the form that the Accept field prefers, where the operation is a page and no `format` is given. */
+function negotiated(operation: Operation, { headers }: FastifyRequest, reply: FastifyReply, raw: Raw): Raw {
+  if (!operation.isPage || !('format' in operation.params)) return raw
+  void reply.header('vary', 'Accept')
+  if (raw.format !== undefined) return raw
+  const format = preferredForm(headers.accept)
+  return format === undefined ? raw : { ...raw, format }
 }
 
 const callerOf = (operation: Operation, request: FastifyRequest, reply: FastifyReply): By => ({
@@ -67,7 +78,7 @@ function rawInput(operation: Operation, { query, body, params }: FastifyRequest)
       `${JSON.stringify(stray.slice(0, 60))}: this operation takes its input in the body`,
       { parameter: stray.slice(0, 60) },
     )
-  if (body === undefined || body === null) return named
+  if (body === undefined || body === null || operation.ignoresBody) return named
   if (typeof body !== 'object' || Array.isArray(body))
     throw new AppError('invalid_parameter', 'the body must be one JSON object')
   return withPath(named, { ...body })

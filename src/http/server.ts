@@ -6,7 +6,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import { AppError } from '../base/errors.ts'
 import type { Caller, Operation } from '../operations/operation.ts'
 import { matchesPath, routeOf } from '../operations/path.ts'
-import { endSlowBodies, leaveBodies, readJsonBodies } from './bodies.ts'
+import { dropBodies, endSlowBodies, leaveBodies, readJsonBodies } from './bodies.ts'
 import { answerClientError } from './client-errors.ts'
 import { compressed } from './compress.ts'
 import { boundedServer, CONNECTION_BOUNDS } from './connections.ts'
@@ -101,7 +101,14 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
   })
   await app.register((others, _, done) => {
     endSlowBodies(others)
-    for (const operation of options.operations) if (!operation.uploads) route(others, operation)
+    for (const operation of options.operations)
+      if (!operation.uploads && !operation.ignoresBody) route(others, operation)
+    done()
+  })
+  await app.register((bodiless, _, done) => {
+    endSlowBodies(bodiless)
+    dropBodies(bodiless)
+    for (const operation of options.operations) if (operation.ignoresBody) route(bodiless, operation)
     done()
   })
   const { metrics } = options
@@ -132,7 +139,8 @@ function nodeServer({ maxConnections }: HttpOptions, listener: RequestListener):
 
 /** Health is answered whatever is the matter; what else needs no key, until the service stops. */
 function hooksOf(gate: Gate, operation: Operation): object {
-  if (operation.scope !== undefined) return { config: { limit: 'gate' }, ...gate.hooks(operation) }
+  if (operation.scope !== undefined)
+    return { config: { limit: 'gate', ...(operation.isPage && { isPage: true }) }, ...gate.hooks(operation) }
   if (operation.path === '/v1/health') return { config: { limit: 'none' } }
   return { config: { limit: 'probe' }, onRequest: gate.unlessStopping }
 }

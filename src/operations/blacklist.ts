@@ -3,6 +3,7 @@ import { presentBlacklist } from '../dnsbl/present.ts'
 import example from './examples/blacklist.json' with { type: 'json' }
 import { defineOperation, ok } from './operation.ts'
 import { formatAge, ipParam, maxAgeParam, optional, positional } from './params.ts'
+import { saveParams } from './saving.ts'
 import { vantageParam } from './vantage.ts'
 
 const DEADLINE_MS = 15_000
@@ -18,6 +19,7 @@ export const blacklist = defineOperation({
     ip: positional(ipParam('IPv4 or IPv6 address to look for')),
     max_age: maxAgeParam,
     vantage: optional(vantageParam),
+    ...saveParams,
   },
   answer: blacklistAnswer,
   example: { input: { ip: '45.53.9.9' }, output: example },
@@ -36,6 +38,11 @@ export const blacklist = defineOperation({
     }),
     subject: ({ ip }) => ip,
     verdict: ({ verdict }) => verdict,
+    add: (answer, fields) => ({ ...answer, ...fields }),
+  },
+  saves: {
+    kind: 'blacklist',
+    about: ({ ip, verdict }) => ({ subject: ip, names: { ip }, status: verdict, score: null }),
     add: (answer, fields) => ({ ...answer, ...fields }),
   },
   verdict: ({ verdict }) => (verdict === 'listed' ? 'bad' : verdict === 'clean' ? 'good' : 'unclear'),

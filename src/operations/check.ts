@@ -11,6 +11,7 @@ import { checkExample } from './examples.ts'
 import { judgeDomain } from './judge-domain.ts'
 import { defineOperation, ok } from './operation.ts'
 import { domainParam, flagParam, optional, positional, textParam, timeoutParam } from './params.ts'
+import { saveParams } from './saving.ts'
 import { checkScore } from './score-range.ts'
 import { MAX_SELECTORS, parseSelectors } from './selector.ts'
 import { vantageParam } from './vantage.ts'
@@ -40,6 +41,7 @@ export const check = defineOperation({
     timeout: timeoutParam('time for the whole check', DEADLINE_MS),
     format: formatParam,
     vantage: optional(vantageParam),
+    ...saveParams,
   },
   answer: checkAnswer,
   example: checkExample,
@@ -61,6 +63,11 @@ export const check = defineOperation({
     }),
     subject: ({ domain }) => domain,
     verdict: ({ status }) => status,
+    add: (answer, fields) => ({ ...answer, ...fields }),
+  },
+  saves: {
+    kind: 'check',
+    about: ({ domain, status, score }) => ({ subject: domain, names: { domain }, status, score }),
     add: (answer, fields) => ({ ...answer, ...fields }),
   },
   score: checkScore,

@@ -4,6 +4,7 @@ import type { JobService } from '../jobs/service.ts'
 import type { Identity } from '../mailbox/source/helo.ts'
 import type { SourcePool } from '../mailbox/source/pool.ts'
 import type { Verifier } from '../mailbox/verify.ts'
+import type { Stored } from '../monitors/stored/stored.ts'
 import type { Ip } from '../names/ip.ts'
 import type { PeerRegistry } from '../peers/registry.ts'
 import type { IdempotencyKeys } from '../store/postgres/idempotency-keys.ts'
@@ -19,6 +20,8 @@ export type Deps = {
   readonly sourcePool: SourcePool
   readonly jobs: JobService
   readonly idempotencyKeys: IdempotencyKeys
+  /** Answers that stay; loaded at the first need. */
+  readonly stored: () => Promise<Stored>
   /** The name to greet mail hosts with from a source address. */
   readonly heloName: Identity['heloName']
   readonly peers: PeerRegistry

@@ -10,6 +10,7 @@ import { type Answering, type Given, given, streaming, type TextStream } from '.
 import type { InputOf, Param, Params } from './param.ts'
 import type { PathParams } from './path.ts'
 import { readInput, schemaOf } from './read-input.ts'
+import { refuseToStore, type Saves, savedAnswer, wishOf } from './saving.ts'
 import type { Vantage } from './vantage.ts'
 
 export type { Scope } from '../store/key-file.ts'
@@ -49,6 +50,14 @@ export type OperationFacts = {
   readonly partOf?: string
   /** The scope that a key needs; undefined: no key is ever asked for, and no parameter is read. */
   readonly scope: Scope | undefined
+  /** No key is needed, and one that is shown is honoured: `run` is told who asks. */
+  readonly open?: true
+  /** People open it in a browser: a link of another site may lead here, and without `format` the form of the answer follows the Accept field. */
+  readonly isPage?: true
+  /** The body is of no interest, and may be of any type. */
+  readonly ignoresBody?: true
+  /** Header fields of every answer over HTTP. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Nodes of the cluster call it: it takes their proof, or a key of its scope; while there are neither secret nor key, loopback alone. */
   readonly forPeers?: true
   /** The body is an upload that `run` reads as it comes (`ctx.upload`); the parameters are in the query. */
@@ -83,6 +92,8 @@ export type Definition<Path extends string, P extends Params, S extends z.ZodTyp
     readonly lines?: Lines<P, S, D>
     /** How other nodes are asked the same, where the input has a `vantage`. */
     readonly vantage?: Vantage<InputOf<P>, AnswerOf<S>>
+    /** How the answer is stored, where the input has `save`. */
+    readonly saves?: Saves<AnswerOf<S>>
   }
 
 export type Lines<P extends Params, S extends z.ZodType, D extends DepName> = {
@@ -143,7 +154,16 @@ export function defineOperation<
   S extends z.ZodType,
   const D extends DepName,
 >(definition: Definition<Path, P, S, D> & { readonly params: Record<PathParams<Path>, Param> }): Defined<P, S, D> {
-  const { params, answer: schema, lines, document, uses: _uses, vantage: _vantage, ...facts } = definition
+  const {
+    params,
+    answer: schema,
+    lines,
+    document,
+    uses: _uses,
+    vantage: _vantage,
+    saves: _saves,
+    ...facts
+  } = definition
   const input = schemaOf<P>(params)
   const read = (raw: Raw): InputOf<P> => readInput<P>(params, input, raw)
   return {
@@ -174,8 +194,14 @@ function questionOf<P extends Params, S extends z.ZodType, D extends DepName>(
     deadlineMs: (typeof timeout === 'number' ? timeout : deadlineMs) + graceMs,
     format: typeof format === 'string' ? format : 'json',
     run: async (ctx, provide) => {
+      const storeMs = definition.saves && wishOf(input)
+      if (storeMs !== undefined) refuseToStore(ctx)
       const reply = await answerOf<P, S, D>(definition, input, ctx, provide)
-      return 'stream' in reply ? streaming(reply) : given<S>(definition, reply.status, reply.answer)
+      if ('stream' in reply) return streaming(reply)
+      const { saves } = definition
+      if (!saves || storeMs === undefined) return given<S>(definition, reply.status, reply.answer)
+      const { stored } = await provide(['stored'])
+      return given<S>(definition, reply.status, await savedAnswer(ctx, stored, saves, reply.answer, storeMs))
     },
     lines: async (ctx, provide) => {
       if (!lines) throw new Error(`${name} has no lines`)

@@ -92,6 +92,12 @@ export const flagParam = (description: string, group: Group = 'question') =>
       }),
   }) as const satisfies Param
 
+/** {@link flagParam} in a body, where it is true or false in JSON, or their text. */
+export const bodyFlagParam = (description: string, group: Group = 'question') => {
+  const flag = flagParam(description, group)
+  return { ...flag, schema: z.union([z.boolean(), flag.schema]).default(false) } as const satisfies Param
+}
+
 /** How old a remembered answer may be, ms: `0` asks anew, else a duration up to a day. */
 export const maxAgeParam = optional(
   textParam<number>(

@@ -18,6 +18,7 @@ import { formatParam } from './documents.ts'
 import { reportExample } from './examples.ts'
 import { defineOperation, ok } from './operation.ts'
 import { optional, positional, textParam, timeoutParam } from './params.ts'
+import { saveParams } from './saving.ts'
 import { reportScore } from './score-range.ts'
 import { vantageParam } from './vantage.ts'
 
@@ -47,6 +48,7 @@ export const report = defineOperation({
     timeout: timeoutParam('time for the whole report', DEADLINE_MS),
     vantage: optional(vantageParam),
     format: formatParam,
+    ...saveParams,
   },
   answer: reportAnswer,
   example: reportExample,
@@ -62,6 +64,16 @@ export const report = defineOperation({
     }),
     subject: ({ domain }) => domain,
     verdict: ({ status, blacklists }) => `${status}, ${listedOf(blacklists)}`,
+    add: (answer, fields) => ({ ...answer, ...fields }),
+  },
+  saves: {
+    kind: 'report',
+    about: ({ domain, status, report_score }) => ({
+      subject: domain,
+      names: { domain },
+      status,
+      score: report_score,
+    }),
     add: (answer, fields) => ({ ...answer, ...fields }),
   },
   score: reportScore,

@@ -7,6 +7,7 @@ import { NODE_ID } from '../names/node-id.ts'
 import { verifyExample } from './examples.ts'
 import { defineOperation, ok } from './operation.ts'
 import { flagParam, formatAge, ipParam, maxAgeParam, optional, textParam, timeoutParam, wholeParam } from './params.ts'
+import { mailboxNames, saveParams } from './saving.ts'
 import { verifyElsewhere } from './verify-elsewhere.ts'
 
 /** Time that a verification has when none is given, ms. */
@@ -51,6 +52,7 @@ export const verify = defineOperation({
       ...optional(wholeParam('port of the mail servers; only where the operator allowed it', { min: 1, max: 65_535 })),
       group: 'source',
     },
+    ...saveParams,
   },
   answer: verifyAnswer,
   example: verifyExample,
@@ -58,7 +60,18 @@ export const verify = defineOperation({
   graceMs: GRACE_MS,
   uses: ['verifier', 'canBind', 'smtpPort', 'peers'],
   run: async (ctx, deps, input) => {
-    const { email, bind_ip, timeout, max_age, mx_port, trace, peer, ...flags } = input
+    const {
+      email,
+      bind_ip,
+      timeout,
+      max_age,
+      mx_port,
+      trace,
+      peer,
+      save: _save,
+      expires_in: _expires,
+      ...flags
+    } = input
     if (trace && ctx.caller && !ctx.caller.isAdmin)
       throw new AppError('forbidden', 'trace=true needs a key of the scope admin', { parameter: 'trace' })
     if (peer !== undefined && bind_ip !== undefined)
@@ -92,6 +105,16 @@ export const verify = defineOperation({
       max_age: max_age === undefined ? undefined : formatAge(max_age),
     }
     return ok(await verifyElsewhere(ctx, deps, { peer, pool: flags.pool, query, timeoutMs }, here))
+  },
+  saves: {
+    kind: 'verify',
+    about: ({ email, result }) => ({
+      subject: email,
+      names: mailboxNames(email),
+      status: result,
+      score: null,
+    }),
+    add: (answer, fields) => ({ ...answer, ...fields }),
   },
   verdict: ({ deliverability }) =>
     deliverability === 'deliverable' ? 'good' : deliverability === 'unknown' ? 'unclear' : 'bad',

@@ -18,6 +18,7 @@ import { judgeDomain } from './judge-domain.ts'
 import { defineOperation, ok } from './operation.ts'
 import type { Param } from './param.ts'
 import { domainParam, listParam, positional, timeoutParam } from './params.ts'
+import { bodySaveParams } from './saving.ts'
 import { checkScore } from './score-range.ts'
 
 /** An overlay: its records, and bytes of its text in all. */
@@ -78,11 +79,17 @@ export const whatIf = defineOperation({
     selector: selectorParam,
     timeout: timeoutParam('time for the whole check', DEADLINE_MS),
     format: formatParam,
+    ...bodySaveParams,
   },
   answer: whatIfAnswer,
   example: whatIfExample,
   deadlineMs: DEADLINE_MS,
   uses: ['heloName', 'smtpPort'],
+  saves: {
+    kind: 'what-if',
+    about: ({ domain, status, score }) => ({ subject: domain, names: { domain }, status, score }),
+    add: (answer, fields) => ({ ...answer, ...fields }),
+  },
   score: checkScore,
   document: checkDocument,
   run: async (ctx, deps, { domain, records = [], zone, selector }) => {

@@ -110,6 +110,12 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
         return idempotencyKeysOf(async () => (await open()).db)
       }),
     ),
+    stored: once(() =>
+      once(async () => {
+        const { storedService } = await import('../monitors/stored/stored.ts')
+        return storedService({ open: (await database()).open, now: world.now, log: world.log })
+      }),
+    ),
     heloName: once(async () => {
       const { identity } = await import('../mailbox/source/helo.ts')
       return identity(world.now, config.helo ? { helo: config.helo } : {}).heloName

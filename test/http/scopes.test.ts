@@ -6,14 +6,18 @@ import { labWorld } from '../lab/world.ts'
 
 /**
  * Who may reach what while keys are in force: every path × no key, a wrong key, an expired key and a key of each scope. Written out here, so that an operation
- * that is added, or whose scope changes, fails until somebody has thought about it. `free`: no key is asked for.
+ * that is added, or whose scope changes, fails until somebody has thought about it. `free`: no key is asked for; `open`: none
+ * is needed, and one that is shown must be in force.
  */
-const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
+const REQUIRED: Readonly<Record<string, Scope | 'free' | 'open'>> = {
   'GET /v1/health': 'free',
   'GET /v1/ready': 'free',
   'GET /openapi.json': 'free',
   'GET /docs': 'free',
   'GET /metrics': 'read',
+  'GET /r/{id}': 'open',
+  'DELETE /r/{id}': 'open',
+  'GET /v1/history': 'read',
   'GET /v1/check': 'read',
   'POST /v1/check': 'read',
   'GET /v1/report': 'read',
@@ -58,7 +62,7 @@ const app = await labApp(labWorld(), {
 
 /** The status of a call that would do nothing if it is let in: it has a parameter that is not known. */
 async function call(route: string, key: string | undefined, asHeader: 'authorization' | 'x-api-key'): Promise<number> {
-  const [method, path] = route.split(' ') as ['GET' | 'POST' | 'PUT' | 'DELETE', string]
+  const [method, path] = route.split(' ') as ['GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', string]
   const value = asHeader === 'authorization' ? `Bearer ${key}` : String(key)
   const headers = key === undefined ? {} : { [asHeader]: value }
   const url = REQUIRED[route] === 'free' ? path : `${path}?no_such_parameter=1`
@@ -66,9 +70,9 @@ async function call(route: string, key: string | undefined, asHeader: 'authoriza
 }
 
 /** 401: nobody known; 403: somebody known who may not; else it was let in. */
-function expected(route: string, scope: Scope | undefined): 'in' | 401 | 403 {
+function expected(route: string, scope: Scope | undefined, isKeyShown = true): 'in' | 401 | 403 {
   const required = REQUIRED[route]
-  if (required === 'free') return 'in'
+  if (required === 'free' || (required === 'open' && (!isKeyShown || scope !== undefined))) return 'in'
   if (scope === undefined) return 401
   return scope === required || scope === 'admin' ? 'in' : 403
 }
@@ -78,10 +82,11 @@ it('every operation is in the table, and nothing else', () =>
   expect(routes.toSorted()).toEqual(Object.keys(REQUIRED).toSorted()))
 
 describe.each(routes)('%s', (route) => {
-  it('no key', async () => expect(seen(await call(route, undefined, 'authorization'))).toBe(expected(route, undefined)))
+  it('no key', async () =>
+    expect(seen(await call(route, undefined, 'authorization'))).toBe(expected(route, undefined, false)))
 
   it.each(['nope', 'key-of-admi', labKey('key-of-admin', []).hash, ''])('a wrong key: %j', async (key) =>
-    expect(seen(await call(route, key, 'authorization'))).toBe(expected(route, undefined)),
+    expect(seen(await call(route, key, 'authorization'))).toBe(expected(route, undefined, key !== '')),
   )
 
   it.each(SCOPES)('an expired key of %s', async (scope) =>

@@ -18,6 +18,7 @@ import { listingLookup } from '../../src/start/pool.ts'
 import { type ApiKey, hashKey, type Scope } from '../../src/store/key-file.ts'
 import type { World } from '../../src/world.ts'
 import { labIdempotencyKeys, labJobs } from './jobs.ts'
+import { labStored } from './stored.ts'
 import { labStore } from './world.ts'
 
 /** The services of the program in a lab world: this node is `here`, all its probes are well, and it can bind 45.53.1.9 alone. */
@@ -32,6 +33,7 @@ export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: P
     verifier: createVerifier(world, { noCourtesy: true }),
     jobs: labJobs,
     idempotencyKeys: labIdempotencyKeys,
+    stored: async () => labStored,
     sourcePool: labPool(world, blacklists),
     heloName: identity(now, {}).heloName,
     peers: peerRegistry({ now, random, log, store: labStore(), self, secret: LAB_SECRET, ttlMs: 30_000, call }),

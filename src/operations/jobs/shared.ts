@@ -2,10 +2,11 @@ import type { JobAnswer } from '../../answers/jobs.ts'
 import { formatDuration } from '../../base/duration.ts'
 import { AppError } from '../../base/errors.ts'
 import { parsed, problem } from '../../base/parsed.ts'
-import type { Owner } from '../../jobs/service.ts'
 import type { Progress } from '../given.ts'
 import type { Call } from '../operation.ts'
 import { optional, textParam, wholeParam } from '../params.ts'
+
+export { ownerOf } from '../owner.ts'
 
 /** The id of a job, in the path. */
 export const idParam = textParam<string>(
@@ -24,12 +25,6 @@ export const lineCursorParam = optional({
     max: 2 ** 31 - 1,
   }),
   group: 'limits' as const,
-})
-
-/** Who a job belongs to: the key that was shown; while no key is in force, and on the command line, everybody is one. */
-export const ownerOf = ({ caller }: Pick<Call, 'caller'>): Owner => ({
-  id: caller?.key ?? '',
-  isAdmin: caller?.isAdmin ?? true,
 })
 
 /** The upload of a call. Throws AppError where there is none. */

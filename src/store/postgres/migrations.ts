@@ -136,4 +136,27 @@ export const MIGRATIONS: readonly string[] = [
   CREATE UNIQUE INDEX idempotency_keys_by_claim ON mailsonde.idempotency_keys (claim);
   CREATE INDEX idempotency_keys_by_expiry ON mailsonde.idempotency_keys (expires_at);
   `,
+  `
+  -- Answers that somebody wanted to keep. The text is JSON; text, since jsonb holds no NUL.
+  CREATE TABLE mailsonde.stored_answers (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id text NOT NULL UNIQUE,             -- 128 random bits; whoever knows it may read the answer
+    kind text NOT NULL,
+    owner text NOT NULL,                 -- id of the key that stored it; '' without keys
+    subject text NOT NULL,
+    domain text,
+    email text,
+    ip text,
+    status text NOT NULL,
+    score integer,
+    saved_at timestamptz NOT NULL,
+    expires_at timestamptz NOT NULL,
+    answer text                          -- null: it has expired
+  );
+  CREATE INDEX stored_answers_by_domain ON mailsonde.stored_answers (domain, number DESC) WHERE domain IS NOT NULL;
+  CREATE INDEX stored_answers_by_email ON mailsonde.stored_answers (email, number DESC) WHERE email IS NOT NULL;
+  CREATE INDEX stored_answers_by_ip ON mailsonde.stored_answers (ip, number DESC) WHERE ip IS NOT NULL;
+  CREATE INDEX stored_answers_by_owner ON mailsonde.stored_answers (owner) WHERE answer IS NOT NULL;
+  CREATE INDEX stored_answers_by_expiry ON mailsonde.stored_answers (expires_at);
+  `,
 ]

@@ -57,7 +57,24 @@ export type JobRowsTable = {
   readonly answered_at: Date | null
 }
 
+export type StoredAnswersTable = {
+  readonly number: ColumnType<string, never, never>
+  readonly id: string
+  readonly kind: string
+  readonly owner: string
+  readonly subject: string
+  readonly domain: string | null
+  readonly email: string | null
+  readonly ip: string | null
+  readonly status: string
+  readonly score: number | null
+  readonly saved_at: Time
+  readonly expires_at: Time
+  readonly answer: string | null
+}
+
 export type Schema = {
+  readonly 'mailsonde.stored_answers': StoredAnswersTable
   readonly 'mailsonde.jobs': JobsTable
   readonly 'mailsonde.job_rows': JobRowsTable
   readonly 'mailsonde.job_bad_rows': {

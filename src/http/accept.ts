@@ -1,0 +1,22 @@
+/** The forms of a page by their media types. */
+const FORMS: Readonly<Record<string, string>> = {
+  'application/json': 'json',
+  'text/html': 'html',
+  'application/xhtml+xml': 'html',
+  'text/markdown': 'markdown',
+}
+/** Characters and ranges of an Accept field that are read. */
+const MAX_LENGTH = 1_000
+const MAX_RANGES = 30
+
+/** The form that an Accept field asks for by name with the highest weight (RFC 9110 §12.5.1), the first of equals; undefined where it names none. */
+export function preferredForm(accept: string | undefined): string | undefined {
+  if (accept === undefined || accept.length > MAX_LENGTH) return undefined
+  const named = accept.split(',', MAX_RANGES).flatMap((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    const form = Object.hasOwn(FORMS, type) ? FORMS[type] : undefined
+    const weight = Number(parameters.find((one) => one.startsWith('q='))?.slice(2) ?? 1)
+    return form !== undefined && weight > 0 ? [{ form, weight }] : []
+  })
+  return named.toSorted((a, b) => b.weight - a.weight)[0]?.form
+}

@@ -1,0 +1,46 @@
+import type { StoredKind } from '../../answers/stored.ts'
+import { isJsonRecord, type Json, type JsonRecord } from '../../base/json.ts'
+import { maskAddresses } from '../../base/mask.ts'
+
+/**
+ * A stored answer for a reader who is not logged in. Of a verification every mailbox is masked, wherever it stands (replies of mail servers repeat it). The other
+ * kinds ask about domains: the addresses in them are published in the DNS, and a record that was changed would be no record.
+ */
+export function withoutMailboxes(kind: StoredKind, answer: JsonRecord): JsonRecord {
+  if (kind !== 'verify') return answer
+  const email = typeof answer.email === 'string' ? answer.email : ''
+  const masked = maskedIn(answer, maskOf(email))
+  return isJsonRecord(masked) ? masked : {}
+}
+
+/** Shorter local parts are masked in an address only: as words they would be found everywhere. */
+const SHORTEST_WORD = 3
+
+/** Masks addresses, and the very address that was asked about, whose local part may be quoted or stand alone (`550 joe: no such user`). */
+function maskOf(email: string): (text: string) => string {
+  const at = email.lastIndexOf('@')
+  const local = at < 0 ? email : email.slice(0, at)
+  const short = `${local.replace(/^"/, '').slice(0, 1)}***`
+  const hidden = [email, ...(local.length < SHORTEST_WORD ? [] : [local, local.replace(/^"(.*)"$/, '$1')])]
+  const pattern = hidden.filter((text) => text !== '').map((text) => `(?<![\\p{L}\\d])${literal(text)}(?![\\p{L}\\d])`)
+  if (pattern.length === 0) return maskAddresses
+  const any = new RegExp(pattern.join('|'), 'giu')
+  const shown = (found: string): string => (found.includes('@') && at >= 0 ? `${short}${email.slice(at)}` : short)
+  return (text) => maskAddresses(text.replace(any, shown))
+}
+
+const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+
+/** Words of ours in an answer of `/v1/verify`, which name no mailbox. */
+const OWN_WORDS = ['result', 'reason', 'deliverability', 'role', 'stage', 'checked', 'from', 'provider', 'observed_at']
+
+function maskedIn(value: Json, mask: (text: string) => string): Json {
+  if (typeof value === 'string') return mask(value)
+  if (Array.isArray(value)) return value.map((item) => maskedIn(item, mask))
+  if (!isJsonRecord(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) =>
+      item === undefined || OWN_WORDS.includes(key) ? [key, item] : [key, maskedIn(item, mask)],
+    ),
+  )
+}

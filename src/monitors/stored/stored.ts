@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto'
+import type { Saved, StoredAnswer, StoredEntry, StoredKind } from '../../answers/stored.ts'
+import { storedKind } from '../../answers/stored.ts'
+import { AppError } from '../../base/errors.ts'
+import { isJsonRecord, type JsonRecord } from '../../base/json.ts'
+import { onceUnlessFailed } from '../../base/once.ts'
+import { type Owner, owns } from '../../names/owner.ts'
+import type { Database } from '../../store/postgres/connect.ts'
+import { type StoredName, type StoredRow, storedAnswersOf } from '../../store/postgres/stored-answers.ts'
+import type { Log } from '../../world.ts'
+import { withoutMailboxes } from './mask.ts'
+
+/** An answer to be stored, with what it is about. */
+export type ToStore = {
+  readonly kind: StoredKind
+  readonly answer: unknown
+  readonly subject: string
+  readonly names: { readonly [Name in StoredName]?: string }
+  readonly status: string
+  readonly score: number | null
+  readonly expiresInMs: number
+}
+
+/** Answers that stay. Every function opens the database at the first need. */
+export type Stored = {
+  /** Rejects with AppError `limit_reached` where the owner has 20,000. */
+  readonly save: (toStore: ToStore, owner: Owner) => Promise<Saved>
+  /** The answer as it was; mailboxes are masked for a reader who is not logged in (`reader` undefined). Rejects with `not_found`, and `gone` when it has expired. */
+  readonly read: (id: string, reader: Owner | undefined) => Promise<StoredAnswer>
+  /** Newest first; those of the owner, of everybody for an admin. */
+  readonly history: (
+    name: StoredName,
+    value: string,
+    page: { readonly before?: number; readonly limit: number },
+    owner: Owner,
+  ) => Promise<readonly (StoredEntry & { readonly number: number })[]>
+  /** Removes an answer for good. Rejects with `not_found` for one that is not the owner's. */
+  readonly remove: (id: string, owner: Owner) => Promise<StoredEntry>
+  /** Removes every answer about a mailbox, or about a domain and the mailboxes of it; how many there were. */
+  readonly forget: (name: 'email' | 'domain', value: string) => Promise<number>
+  /** Takes away what has expired. */
+  readonly sweep: () => Promise<void>
+}
+
+/** Answers that one key may have stored at a time. */
+export const MAX_STORED = 20_000
+const SWEEP_EVERY_MS = 3_600_000
+
+export function storedService(settings: {
+  readonly open: () => Promise<Database>
+  readonly now: () => number
+  readonly log: Pick<Log, 'warn'>
+  readonly maxStored?: number
+}): Stored {
+  const { now, log, maxStored = MAX_STORED } = settings
+  const table = onceUnlessFailed(async () => storedAnswersOf((await settings.open()).db))
+  let sweptAtMs = Number.NEGATIVE_INFINITY
+
+  async function sweep(): Promise<void> {
+    sweptAtMs = now()
+    await (await table()).sweep(new Date(now()))
+  }
+  async function found(id: string): Promise<StoredRow & { readonly answer: string }> {
+    const row = await (await table()).byId(id)
+    if (!row) throw new AppError('not_found', 'there is no stored answer of this id')
+    if (row.answer === null || row.expires_at.getTime() <= now())
+      throw new AppError('gone', `the answer has expired at ${row.expires_at.toISOString()}`)
+    return { ...row, answer: row.answer }
+  }
+  return {
+    save: async ({ kind, answer, subject, names, status, score, expiresInMs }, owner) => {
+      const id = randomBytes(16).toString('base64url')
+      const [savedAt, expiresAt] = [new Date(now()), new Date(now() + expiresInMs)]
+      const { domain = null, email = null, ip = null } = names
+      const text = JSON.stringify(answer)
+      const about = { id, kind, owner: owner.id, subject: subject.slice(0, 1_000), domain, email, ip, status, score }
+      const added = await (await table()).add(
+        { ...about, saved_at: savedAt, expires_at: expiresAt, answer: text },
+        maxStored,
+      )
+      if (!added)
+        throw new AppError('limit_reached', `${maxStored} answers are stored; remove some, or let them expire sooner`)
+      if (now() - sweptAtMs >= SWEEP_EVERY_MS || now() < sweptAtMs)
+        sweep().catch((error: Error) => log.warn('expired answers could not be removed', { reason: error.message }))
+      return { id, url: urlOf(id), expires_at: expiresAt.toISOString() }
+    },
+    read: async (id, reader) => {
+      const row = await found(id)
+      const answer = parsedAnswer(row.answer)
+      return {
+        ...(reader ? answer : withoutMailboxes(kindOf(row), answer)),
+        kind: kindOf(row),
+        id,
+        saved_at: row.saved_at.toISOString(),
+        expires_at: row.expires_at.toISOString(),
+      }
+    },
+    history: async (name, value, { before, limit }, owner) => {
+      const rows = await (await table()).list(name, value, {
+        limit,
+        now: new Date(now()),
+        ...(before !== undefined && { before }),
+        ...(owner.isAdmin ? {} : { owner: owner.id }),
+      })
+      return rows.map((row) => ({ ...entryOf(row), number: row.number }))
+    },
+    remove: async (id, owner) => {
+      const row = await (await table()).byId(id)
+      if (!row || !owns(owner, row.owner))
+        throw new AppError('not_found', 'there is no stored answer of yours with this id')
+      await (await table()).remove(id)
+      return entryOf(row)
+    },
+    forget: async (name, value) => (await table()).forget(name, value),
+    sweep,
+  }
+}
+
+const urlOf = (id: string): string => `/r/${id}`
+const kindOf = ({ kind }: StoredRow): StoredKind => storedKind.parse(kind)
+
+function parsedAnswer(text: string): JsonRecord {
+  const value: unknown = JSON.parse(text)
+  if (isJsonRecord(value)) return value
+  throw new Error('a stored answer is no object')
+}
+
+const entryOf = (row: StoredRow): StoredEntry => ({
+  id: row.id,
+  url: urlOf(row.id),
+  kind: kindOf(row),
+  subject: row.subject,
+  saved_at: row.saved_at.toISOString(),
+  expires_at: row.expires_at.toISOString(),
+  status: row.status,
+  score: row.score,
+})

@@ -1,0 +1,67 @@
+import { boundAnswer } from '../answers/bound-answer.ts'
+import type { Saved, StoredKind } from '../answers/stored.ts'
+import { AppError } from '../base/errors.ts'
+import type { Stored, ToStore } from '../monitors/stored/stored.ts'
+import { parseEmail } from '../names/email.ts'
+import { ownerOf } from './owner.ts'
+import { bodyFlagParam, durationParam, flagParam, optional } from './params.ts'
+
+const DAY_MS = 86_400_000
+const EXPIRES_MS = 90 * DAY_MS
+
+/** The parameters of an operation whose answer may be stored. */
+export const saveParams = {
+  save: flagParam('store the answer, and tell where', 'answer'),
+  expires_in: optional(
+    durationParam(
+      { minMs: 60_000, maxMs: 730 * DAY_MS },
+      { description: 'when a stored answer expires; with save=true', group: 'answer', fallback: '90d', example: '30d' },
+    ),
+  ),
+}
+/** The same in a body. */
+export const bodySaveParams = { ...saveParams, save: bodyFlagParam('store the answer, and tell where', 'answer') }
+
+/** What an operation says of storing its answers; its `params` have {@link saveParams}. */
+export type Saves<A> = {
+  readonly kind: StoredKind
+  /** What the answer is about, and its outcome in a word. */
+  readonly about: (answer: A) => Pick<ToStore, 'subject' | 'names' | 'status' | 'score'>
+  readonly add: (answer: A, fields: { readonly saved: Saved }) => A
+}
+
+/** How long the answer to an input shall be stored, ms; undefined: not at all. Throws AppError for an expiry without `save`. */
+export function wishOf(input: object): number | undefined {
+  const [save, expiresIn]: unknown[] = [Reflect.get(input, 'save'), Reflect.get(input, 'expires_in')]
+  if (save === true) return typeof expiresIn === 'number' ? expiresIn : EXPIRES_MS
+  if (expiresIn === undefined) return undefined
+  throw new AppError('invalid_parameter', 'expires_in belongs to save=true', { parameter: 'expires_in' })
+}
+
+type By = { readonly caller?: { readonly key?: string; readonly peer?: string; readonly isAdmin: boolean } }
+
+/** The answer with the place where it was stored: what is stored is what is sent. Nodes store nothing for each other. */
+export async function savedAnswer<A>(
+  ctx: By,
+  stored: () => Promise<Stored>,
+  { kind, about, add }: Saves<A>,
+  answer: A,
+  expiresInMs: number,
+): Promise<A> {
+  const sent = boundAnswer(answer)
+  const saved = await (await stored()).save({ kind, ...about(sent), answer: sent, expiresInMs }, ownerOf(ctx))
+  return add(sent, { saved })
+}
+
+/** Throws AppError for a caller who may not store. */
+export function refuseToStore({ caller }: By): void {
+  if (caller?.peer !== undefined)
+    throw new AppError('forbidden', 'nodes may not store answers here', { parameter: 'save' })
+}
+
+/** An address as the names of a stored answer: the mailbox, and its domain. One that cannot be parsed is kept as it was given. */
+export function mailboxNames(text: string): ToStore['names'] {
+  const email = parseEmail(text)
+  const shown = text.slice(0, 320)
+  return email.ok ? { email: shown.toLowerCase(), domain: email.value.domain } : { email: shown.toLowerCase() }
+}

@@ -1,0 +1,40 @@
+import { blacklistAnswer } from '../../answers/blacklist.ts'
+import { checkAnswer } from '../../answers/check.ts'
+import { readOpen } from '../../answers/read-answer.ts'
+import { reportAnswer } from '../../answers/report.ts'
+import type { StoredAnswer } from '../../answers/stored.ts'
+import { verifyAnswer } from '../../answers/verify.ts'
+import type { Block, Document } from '../../documents/block.ts'
+import { checkDocument } from '../../documents/check/check-document.ts'
+import { blacklistBlocks, plainBlocks, verifyBlocks } from './blocks.ts'
+
+/** A stored answer as a document: that of its kind, with its date. An answer of an earlier version that has not all of today's fields is shown plainly. */
+export function storedDocument(answer: StoredAnswer, version: string): Document {
+  const document = documentOf(answer, version)
+  const [first, ...rest] = document.blocks
+  const date: Block = {
+    kind: 'text',
+    quiet: true,
+    line: [
+      `Stored answer of ${inWords(answer.saved_at)}; it expires at ${inWords(answer.expires_at)}. What it says was so then.`,
+    ],
+  }
+  return { ...document, blocks: [...(first ? [first] : []), date, ...rest] }
+}
+
+function documentOf(answer: StoredAnswer, version: string): Document {
+  const footer = [[`mailsonde ${version}`]]
+  if (answer.kind === 'verify') {
+    const read = readOpen(verifyAnswer, answer)
+    if (read.ok) return { title: `Mailbox: ${read.value.email}`, blocks: verifyBlocks(read.value), footer }
+  } else if (answer.kind === 'blacklist') {
+    const read = readOpen(blacklistAnswer, answer)
+    if (read.ok) return { title: `Blacklists: ${read.value.ip}`, blocks: blacklistBlocks(read.value), footer }
+  } else {
+    const read = readOpen(answer.kind === 'report' ? reportAnswer : checkAnswer, answer)
+    if (read.ok) return checkDocument(read.value, version)
+  }
+  return { title: 'Stored answer', blocks: plainBlocks(answer), footer }
+}
+
+const inWords = (time: string): string => time.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*$/, '$1 $2 UTC')

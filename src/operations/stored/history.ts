@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { historyAnswer } from '../../answers/stored.ts'
+import { AppError } from '../../base/errors.ts'
+import { parsed, problem } from '../../base/parsed.ts'
+import { parseEmail } from '../../names/email.ts'
+import { ownerOf } from '../jobs/shared.ts'
+import { defineOperation, ok } from '../operation.ts'
+import { cursorParam, limitParam, pageOf } from '../page.ts'
+import { domainParam, ipParam, optional, textParam } from '../params.ts'
+import { storedEntryExample } from './show.ts'
+
+const emailParam = textParam<string>(
+  'invalid_parameter',
+  (text) => {
+    const email = parseEmail(text)
+    return email.ok ? parsed(text.toLowerCase()) : problem(email.problem)
+  },
+  { description: 'answers about this mailbox', example: 'joe@example.org' },
+)
+
+/** The stored answers about one name. */
+export const history = defineOperation({
+  name: 'history',
+  method: 'GET',
+  path: '/v1/history',
+  summary:
+    'The stored answers about a domain, a mailbox or an IP address, newest first (of this key; of everybody for the scope admin)',
+  scope: 'read',
+  params: {
+    domain: optional(domainParam('answers about this domain, and about mailboxes of it')),
+    email: optional(emailParam),
+    ip: optional(ipParam('answers about this address')),
+    limit: limitParam({ max: 200, fallback: 50 }),
+    cursor: cursorParam(z.int()),
+  },
+  answer: historyAnswer,
+  example: {
+    input: { domain: 'neglected.test' },
+    output: { data: [storedEntryExample], has_more: false, next_cursor: null },
+  },
+  deadlineMs: 10_000,
+  uses: ['stored'],
+  run: async (ctx, { stored }, { limit, cursor, domain, email, ip }) => {
+    const named = Object.entries({ domain, email, ip }).filter(([, value]) => value !== undefined)
+    if (named.length > 1)
+      throw new AppError('invalid_parameter', 'give one of domain, email and ip', { parameter: named[1]![0] })
+    const page = { limit: limit + 1, ...(cursor !== undefined && { before: cursor }) }
+    const [name, value] =
+      domain !== undefined
+        ? (['domain', domain] as const)
+        : email !== undefined
+          ? (['email', email] as const)
+          : (['ip', ip] as const)
+    if (value === undefined)
+      throw new AppError('missing_parameter', 'give a domain, an email or an ip', { parameter: 'domain' })
+    const rows = await (await stored()).history(name, value, page, ownerOf(ctx))
+    return ok(
+      pageOf(
+        rows,
+        limit,
+        ({ number: _, ...entry }) => entry,
+        ({ number }) => number,
+      ),
+    )
+  },
+})

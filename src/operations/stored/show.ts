@@ -1,0 +1,89 @@
+import { type StoredAnswer, type StoredEntry, storedAnswer, storedEntry } from '../../answers/stored.ts'
+import { AppError } from '../../base/errors.ts'
+import { parsed, problem } from '../../base/parsed.ts'
+import { formatParam } from '../documents.ts'
+import checkExample from '../examples/check.json' with { type: 'json' }
+import { ownerOf } from '../jobs/shared.ts'
+import { type Call, defineOperation, ok } from '../operation.ts'
+import { textParam } from '../params.ts'
+import { storedDocument } from './document.ts'
+
+const DEADLINE_MS = 10_000
+/** What a page that nobody shall find or follow says of itself. */
+const PRIVATE_HEADERS = {
+  'x-robots-tag': 'noindex, nofollow',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'private, no-store',
+} as const
+
+export const storedIdParam = textParam<string>(
+  'invalid_parameter',
+  (text) =>
+    /^[\w-]{22}$/.test(text)
+      ? parsed(text)
+      : problem(`${JSON.stringify(text.slice(0, 60))} is no id of a stored answer`),
+  { description: 'id of the stored answer', example: 'AAAAAAAAAAAAAAAAAAAAAA' },
+)
+
+const exampleId = { id: 'AAAAAAAAAAAAAAAAAAAAAA' }
+const entryExample: StoredEntry = {
+  ...exampleId,
+  url: '/r/AAAAAAAAAAAAAAAAAAAAAA',
+  kind: 'check',
+  subject: 'neglected.test',
+  saved_at: '2026-01-02T03:04:05.000Z',
+  expires_at: '2026-04-02T03:04:05.000Z',
+  status: 'fail',
+  score: 20,
+}
+export const storedEntryExample = entryExample
+const answerExample: StoredAnswer = {
+  ...checkExample,
+  kind: 'check',
+  ...exampleId,
+  saved_at: entryExample.saved_at,
+  expires_at: entryExample.expires_at,
+}
+
+/** Whether somebody has shown who he is; on the command line, and while no key is in force, everybody has. */
+const isLoggedIn = ({ caller }: Call): boolean => caller === undefined || caller.key !== undefined || caller.isAdmin
+
+/** A stored answer as it was. Its id is the secret: no key is needed. */
+export const savedShow = defineOperation({
+  name: 'saved show',
+  method: 'GET',
+  path: '/r/{id}',
+  summary: 'A stored answer as it was; mailboxes are masked for readers without a key',
+  scope: 'read',
+  open: true,
+  isPage: true,
+  headers: PRIVATE_HEADERS,
+  params: { id: storedIdParam, format: formatParam },
+  answer: storedAnswer,
+  example: { input: exampleId, output: answerExample },
+  deadlineMs: DEADLINE_MS,
+  uses: ['stored'],
+  run: async (ctx, { stored }, { id }) =>
+    ok(await (await stored()).read(id, isLoggedIn(ctx) ? ownerOf(ctx) : undefined)),
+  document: storedDocument,
+})
+
+/** Removes a stored answer: by the key that stored it, or an admin. */
+export const savedDelete = defineOperation({
+  name: 'saved delete',
+  method: 'DELETE',
+  path: '/r/{id}',
+  summary: 'Remove a stored answer, at once and for good',
+  scope: 'read',
+  open: true,
+  params: { id: storedIdParam },
+  answer: storedEntry,
+  example: { input: exampleId, output: entryExample },
+  deadlineMs: DEADLINE_MS,
+  uses: ['stored'],
+  run: async (ctx, { stored }, { id }) => {
+    if (!isLoggedIn(ctx))
+      throw new AppError('unauthorized', 'show the key that stored the answer, or one of the scope admin')
+    return ok(await (await stored()).remove(id, ownerOf(ctx)))
+  },
+})

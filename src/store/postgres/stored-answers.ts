@@ -1,0 +1,83 @@
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { Schema, StoredAnswersTable } from './schema.ts'
+
+/** A stored answer without its text. */
+export type StoredRow = Omit<Selectable<StoredAnswersTable>, 'answer' | 'number'> & { readonly number: number }
+
+export type NewStored = Omit<StoredRow, 'number' | 'saved_at'> & { readonly saved_at: Date; readonly answer: string }
+
+/** The names by which stored answers are found. */
+export type StoredName = 'domain' | 'email' | 'ip'
+
+/** The stored answers of a database. */
+export type StoredAnswers = ReturnType<typeof storedAnswersOf>
+
+/** An expired answer is remembered as such for this long, without its content, ms. */
+const TOMBSTONE_MS = 90 * 86_400_000
+/** Rows of one sweep. */
+const SWEEP = 1_000
+
+export const storedAnswersOf = (db: Kysely<Schema>) => ({
+  /** Stores an answer unless its owner has `most` already; false then. */
+  add: async (row: NewStored, most: number): Promise<boolean> => {
+    const { rows } = await sql`
+      INSERT INTO mailsonde.stored_answers (id, kind, owner, subject, domain, email, ip, status, score, saved_at, expires_at, answer)
+      SELECT ${row.id}, ${row.kind}, ${row.owner}, ${row.subject}, ${row.domain}::text, ${row.email}::text, ${row.ip}::text, ${row.status}, ${row.score}::int,
+             ${row.saved_at}::timestamptz, ${row.expires_at}::timestamptz, ${row.answer}
+      WHERE (SELECT count(*) FROM mailsonde.stored_answers WHERE owner = ${row.owner} AND answer IS NOT NULL) < ${most}
+      RETURNING id`.execute(db)
+    return rows.length > 0
+  },
+
+  /** An answer with its text, which is null once it has expired and was swept. */
+  byId: async (id: string): Promise<(StoredRow & { readonly answer: string | null }) | undefined> => {
+    const row = await db.selectFrom('mailsonde.stored_answers').selectAll().where('id', '=', id).executeTakeFirst()
+    return row && { ...row, number: Number(row.number) }
+  },
+
+  /** The answers about a name that have not expired, newest first. */
+  list: async (
+    name: StoredName,
+    value: string,
+    page: { readonly before?: number; readonly limit: number; readonly owner?: string; readonly now: Date },
+  ): Promise<readonly StoredRow[]> => {
+    let query = db
+      .selectFrom('mailsonde.stored_answers')
+      .select(['number', 'id', 'kind', 'owner', 'subject', 'domain', 'email', 'ip'])
+      .select(['status', 'score', 'saved_at', 'expires_at'])
+      .where(name, '=', value)
+      .where('expires_at', '>', page.now)
+      .where('answer', 'is not', null)
+      .orderBy('number', 'desc')
+      .limit(page.limit)
+    if (page.before !== undefined) query = query.where('number', '<', String(page.before))
+    if (page.owner !== undefined) query = query.where('owner', '=', page.owner)
+    return (await query.execute()).map((row) => ({ ...row, number: Number(row.number) }))
+  },
+
+  /** Removes an answer for good. */
+  remove: async (id: string): Promise<void> => {
+    await db.deleteFrom('mailsonde.stored_answers').where('id', '=', id).execute()
+  },
+
+  /** Takes the content of expired answers away, and what is left of them after 90 days. */
+  sweep: async (now: Date): Promise<void> => {
+    await sql`
+      UPDATE mailsonde.stored_answers SET answer = NULL, subject = '', domain = NULL, email = NULL, ip = NULL
+      WHERE id IN (SELECT id FROM mailsonde.stored_answers WHERE answer IS NOT NULL AND expires_at <= ${now} LIMIT ${SWEEP})`.execute(
+      db,
+    )
+    const gone = new Date(now.getTime() - TOMBSTONE_MS)
+    await sql`
+      DELETE FROM mailsonde.stored_answers
+      WHERE id IN (SELECT id FROM mailsonde.stored_answers WHERE answer IS NULL AND expires_at <= ${gone} LIMIT ${SWEEP})`.execute(
+      db,
+    )
+  },
+
+  /** Removes every answer about a mailbox, or about a domain and the mailboxes of it; how many there were. */
+  forget: async (name: 'email' | 'domain', value: string): Promise<number> => {
+    const gone = await db.deleteFrom('mailsonde.stored_answers').where(name, '=', value).executeTakeFirst()
+    return Number(gone.numDeletedRows)
+  },
+})
