@@ -5,12 +5,22 @@ import { familyOf, parseIp } from '../names/ip.ts'
 import type { Caller, Operation } from '../operations/operation.ts'
 import { nonceMemory } from '../peers/nonces.ts'
 import { parseProof, refuteProof, SCHEME } from '../peers/proof.ts'
+import type { ApiKey } from '../store/key-file.ts'
 import { isLoopbackHost, refusal } from './caller.ts'
 import { allows, findKey, presentedKey } from './keys.ts'
 import type { HttpOptions } from './options.ts'
+import type { Sessions } from './sessions.ts'
 
 /** Who asks as the rate sees it (a key, a node, an address), and whether it may. */
-export type Auth = { readonly by: string; readonly caller?: Caller; readonly refused?: AppError }
+export type Auth = {
+  readonly by: string
+  readonly caller?: Caller
+  readonly refused?: AppError
+  /** The key that was shown, or that the session began with. */
+  readonly key?: ApiKey
+  /** The cookie of a session stands for the key: changes need the token of the session, too. */
+  readonly bySession?: true
+}
 type Asked = Pick<Operation, 'scope' | 'forPeers' | 'open'>
 export type Authorize = (operation: Asked, request: FastifyRequest) => Auth
 
@@ -19,7 +29,7 @@ export const bringsProof = (request: FastifyRequest): boolean =>
   request.headers.authorization?.startsWith(`${SCHEME} `) === true
 
 /** The rule of docs/operations.md: a node's proof, else a key of the scope, else, while no key is in force, who may call this host. */
-export function authorizer(options: HttpOptions): Authorize {
+export function authorizer(options: HttpOptions, sessions: Pick<Sessions, 'keyOf'>): Authorize {
   const seen = nonceMemory(options.world.now)
   const startedMs = options.world.now()
   return (operation, request) => {
@@ -29,12 +39,14 @@ export function authorizer(options: HttpOptions): Authorize {
     const keys = options.keys()
     if (keys.length === 0) return withoutKeys(operation, options, request, by)
     const presented = presentedKey(request.headers)
-    if (presented === undefined && operation.open) return { by, caller: { isAdmin: false } }
-    if (presented === undefined)
+    const ofSession = presented === undefined ? sessions.keyOf(request) : undefined
+    if (presented === undefined && !ofSession && operation.open) return { by, caller: { isAdmin: false } }
+    if (presented === undefined && !ofSession)
       return { by, refused: new AppError('unauthorized', 'give a key as "Authorization: Bearer …" or "X-API-Key: …"') }
-    const key = findKey(keys, presented, options.world.now())
+    const key = ofSession ?? findKey(keys, presented ?? '', options.world.now())
     if (!key) return { by, refused: new AppError('unauthorized', 'this key is not known here, or has expired') }
-    const known = { by: `key ${key.id}`, caller: { key: key.id, isAdmin: allows(key, 'admin') } }
+    const caller = { key: key.id, isAdmin: allows(key, 'admin') }
+    const known = { by: `key ${key.id}`, caller, key, ...(ofSession && { bySession: true as const }) }
     if (operation.open || operation.scope === undefined || allows(key, operation.scope)) return known
     return { ...known, refused: new AppError('forbidden', `this key lacks the scope ${operation.scope}`) }
   }

@@ -2,9 +2,10 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../base/errors.ts'
 import type { Operation } from '../operations/operation.ts'
-import { authorizer, bringsProof, callerAddress } from './authorize.ts'
+import { type Authorize, bringsProof, callerAddress } from './authorize.ts'
 import { loopWatch } from './loop-watch.ts'
 import type { HttpOptions } from './options.ts'
+import type { Sessions } from './sessions.ts'
 import { turns } from './turns.ts'
 
 /** Nodes pass on the questions of many callers: their rate is this much higher. */
@@ -31,10 +32,13 @@ export type Gate = {
 }
 
 /** What stands before every operation but health: draining, who asks, the rate, the bound on what is under way. */
-export function gateOf(app: FastifyInstance, options: HttpOptions): Gate {
+export function gateOf(
+  app: FastifyInstance,
+  options: HttpOptions,
+  { authorize, sessions }: { readonly authorize: Authorize; readonly sessions: Pick<Sessions, 'refuseForged'> },
+): Gate {
   let underWay = 0
   const turn = turns()
-  const authorize = authorizer(options)
   const watch = loopWatch({ warn: (fields) => options.logger.warn(fields, 'a step held the event loop') })
   app.addHook('onClose', async () => watch.stop())
   const rate = app.createRateLimit({
@@ -61,6 +65,7 @@ export function gateOf(app: FastifyInstance, options: HttpOptions): Gate {
     request.auth = auth.caller
     await spend(await rate(request), reply) // before the refusal: guessing keys is counted too
     if (auth.refused) throw auth.refused
+    if (auth.bySession && changes(request)) sessions.refuseForged(request, tokenIn(request))
     if (underWay >= options.maxConcurrency) {
       void reply.header('retry-after', '1')
       throw new AppError('overloaded', `${options.maxConcurrency} requests are under way; ask again in a moment`)
@@ -106,6 +111,15 @@ export function gateOf(app: FastifyInstance, options: HttpOptions): Gate {
 
 /** A node's proof is over the body too: it is judged when the body was read (at most 64 KiB). */
 const isLate = (request: FastifyRequest): boolean => request.method === 'POST' && bringsProof(request)
+
+/** A page looks for the token itself, which may be in its form. */
+const changes = ({ method, routeOptions }: FastifyRequest): boolean =>
+  method !== 'GET' && method !== 'HEAD' && routeOptions.config.isPage !== true
+
+function tokenIn({ headers }: FastifyRequest): string | undefined {
+  const token = headers['x-csrf-token']
+  return typeof token === 'string' ? token : undefined
+}
 
 function allowance({ ratePerMinute }: HttpOptions, { caller }: FastifyRequest): number {
   if (caller.startsWith('node ')) return ratePerMinute * NODE_FACTOR

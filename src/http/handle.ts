@@ -6,16 +6,21 @@ import { pathNames } from '../operations/path.ts'
 import { preferredForm } from './accept.ts'
 import { sendLines, sendText } from './lines.ts'
 import type { HttpOptions } from './options.ts'
+import { wantsHtml } from './wants.ts'
 
 /** Answers one request: the operation is executed until its deadline or until the caller hangs up, and its answer sent in the form that was asked for. */
 export async function handle(
   operation: Operation,
-  { execute, version }: HttpOptions,
+  { execute, version, site }: HttpOptions,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   if (operation.headers) void reply.headers(operation.headers)
-  const raw = negotiated(operation, request, reply, rawInput(operation, request))
+  const asked = rawInput(operation, request)
+  const page = operation.method === 'GET' && asked.format === undefined && wantsHtml(request.headers.accept)
+  const to = page ? site?.pathFor(operation.name, asked) : undefined
+  if (to !== undefined) return reply.header('vary', 'accept').redirect(to, 303)
+  const raw = negotiated(operation, request, reply, asked)
   const by = operation.scope === undefined ? {} : callerOf(operation, request, reply)
   if (operation.line) return sendLines(reply, await execute.lines(operation, raw, by))
   const given = await execute(operation, raw, by)
@@ -91,7 +96,7 @@ function withPath(named: Raw, others: Raw): Raw {
 }
 
 /** Fires when the caller goes away before the answer was sent. */
-function hangUp(reply: FastifyReply): AbortSignal {
+export function hangUp(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   const stop = (): void => {
     if (!reply.raw.writableFinished) controller.abort(new DOMException('the caller went away', 'AbortError'))

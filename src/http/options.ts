@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Execute } from '../operations/execute.ts'
 import type { Operation } from '../operations/operation.ts'
+import type { Site } from '../pages/page.ts'
 import type { ApiKey } from '../store/key-file.ts'
 import type { World } from '../world.ts'
 import type { CallerRule } from './caller.ts'
@@ -31,6 +32,8 @@ export type HttpOptions = CallerRule & {
   readonly version: string
   /** What `/metrics` answers; without it there is no such path. */
   readonly metrics?: () => Promise<{ readonly contentType: string; readonly text: string }>
+  /** The pages for people; without them there is the API alone. */
+  readonly site?: Site
   /** False: new work is taken however late the event loop is. */
   readonly refuseWhenLate?: boolean
 }

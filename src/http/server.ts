@@ -6,6 +6,8 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import { AppError } from '../base/errors.ts'
 import type { Caller, Operation } from '../operations/operation.ts'
 import { matchesPath, routeOf } from '../operations/path.ts'
+import type { Site } from '../pages/page.ts'
+import { authorizer } from './authorize.ts'
 import { dropBodies, endSlowBodies, leaveBodies, readJsonBodies } from './bodies.ts'
 import { answerClientError } from './client-errors.ts'
 import { compressed } from './compress.ts'
@@ -18,6 +20,9 @@ import type { HttpOptions } from './options.ts'
 import { refuseWhenLate } from './overload.ts'
 import { asAppError, problemOf } from './problem.ts'
 import { securityHeaders } from './security-headers.ts'
+import { sessionsOf } from './sessions.ts'
+import { type Serving, sendRefusal, serveSite } from './site.ts'
+import { wantsHtml } from './wants.ts'
 
 /** What machines ask all the time: logged at `debug`. */
 const QUIET: readonly string[] = ['/v1/health', '/v1/ready', '/metrics', '/v1/peer/heartbeat', '/v1/peer/peers']
@@ -52,10 +57,13 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     return503OnClosing: false, // the gate says it in our words
     clientErrorHandler: answerClientError,
     schemaController: OWN_COMPILERS,
-    frameworkErrors: (error, request, reply) => void send(error, request, reply),
+    frameworkErrors: (error, request, reply) => void send(error, request, reply, undefined),
   })
-  app.setErrorHandler((error, request, reply) => send(error, request, reply))
   const fixed = securityHeaders()
+  const sessions = sessionsOf({ keys: options.keys, now: options.world.now })
+  const authorize = authorizer(options, sessions)
+  const { site } = options
+  app.setErrorHandler((error, request, reply) => send(error, request, reply, site && { site, serving: serving() }))
   app.addHook('onRequest', (request, reply, done) => {
     void reply.headers(fixed).header('x-request-id', request.id)
     done()
@@ -83,7 +91,9 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
   if (options.refuseWhenLate !== false) await refuseWhenLate(app, () => app.underWay())
   readJsonBodies(app)
   documentApi(app, options)
-  const gate = gateOf(app, options)
+  const gate = gateOf(app, options, { authorize, sessions })
+  const needsKeys = () => options.keys().length > 0 || options.closed?.() !== undefined
+  const serving = (): Serving => ({ gate, sessions, authorize, needsKeys })
   app.decorate('underWay', gate.underWay)
   const route = (on: FastifyInstance, operation: Operation): void => {
     on.route({
@@ -111,6 +121,7 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     for (const operation of options.operations) if (operation.ignoresBody) route(bodiless, operation)
     done()
   })
+  if (site) await serveSite(app, site, serving())
   const { metrics } = options
   if (metrics)
     app.get(
@@ -153,15 +164,23 @@ function tell(options: HttpOptions, request: FastifyRequest, reply: FastifyReply
   options.onAnswer?.({ path, status: reply.statusCode, ms })
 }
 
-async function send(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+/** A refusal: a problem, or for people a page that says what works. */
+async function send(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  pages: { readonly site: Site; readonly serving: Serving } | undefined,
+): Promise<FastifyReply> {
   const known = asAppError(error, request.routeOptions.bodyLimit)
   if (known.code === 'internal') request.log.error({ err: known.cause, request_id: request.id }, 'unexpected fault')
   const problem = problemOf(known, request.id)
   if (problem.status === 401) void reply.header('www-authenticate', 'Bearer realm="mailsonde"') // RFC 9110 §15.5.2
   if (known.retryAfterSeconds !== undefined) void reply.header('retry-after', String(known.retryAfterSeconds))
+  void reply.header('x-request-id', request.id)
+  if (pages && wantsHtml(request.headers.accept))
+    return sendRefusal(pages.site, problem, { request, reply, serving: pages.serving })
   return reply
     .code(problem.status)
-    .header('x-request-id', request.id)
     .type('application/problem+json')
     .send(JSON.stringify(problem))
 }

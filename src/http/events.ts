@@ -1,0 +1,29 @@
+/** After this time without an event a comment is sent, ms: what stands between would take the connection for dead. */
+const QUIET_MS = 15_000
+
+/** Events as the text of a stream (WHATWG HTML §9.2). Leaving it early leaves `events`, too. */
+export async function* eventText(
+  events: AsyncIterable<{ readonly event: string; readonly data: object }>,
+  quietMs = QUIET_MS,
+): AsyncGenerator<string, void, undefined> {
+  const iterator = events[Symbol.asyncIterator]()
+  try {
+    let next = iterator.next()
+    for (;;) {
+      const result = await Promise.race([next, after(quietMs)])
+      if (result === undefined) {
+        yield ': still at it\n\n'
+        continue
+      }
+      if (result.done) return
+      const { event, data } = result.value
+      yield `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+      next = iterator.next()
+    }
+  } finally {
+    await iterator.return?.()
+  }
+}
+
+const after = (ms: number): Promise<undefined> =>
+  new Promise((resolve) => setTimeout(() => resolve(undefined), ms).unref())

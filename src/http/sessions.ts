@@ -1,0 +1,127 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../base/errors.ts'
+import { ttlCache } from '../base/ttl-cache.ts'
+import { type ApiKey, hashKey } from '../store/key-file.ts'
+import { parseHostField } from './caller.ts'
+import { findKey } from './keys.ts'
+
+/** How long a session lasts without being used, ms. */
+const LIFETIME_MS = 12 * 3_600_000
+/** Sessions at most; the one that was not used for the longest time ends first. */
+export const MAX_SESSIONS = 10_000
+
+const NAME = 'mailsonde_session'
+const SECURE_NAME = `__Host-${NAME}` // RFC 6265bis §4.1.3.2: Secure, Path=/ and no Domain
+const ID = /^[\w-]{22}$/
+
+type Request = Pick<FastifyRequest, 'headers' | 'method'>
+type Reply = Pick<FastifyReply, 'header'>
+
+/** Sessions of browsers: a cookie in the place of a key, and the token that state changes carry. They end with the process. */
+export type Sessions = {
+  /** The key of the session that a request belongs to, as long as that key is in force. */
+  readonly keyOf: (request: Request) => ApiKey | undefined
+  /** The token for the forms of this visitor; one without a cookie gets one. */
+  readonly tokenFor: (request: Request, reply: Reply) => string
+  /**
+   * Throws AppError `forbidden` unless the token is that of the visitor's cookie and the browser says that this very site has made the request
+   * (`Sec-Fetch-Site`, or where it does not know that field, `Origin`).
+   */
+  readonly refuseForged: (request: Request, token: string | undefined) => void
+  /** Begins a session of a new id with a key that was typed in; false: no such key is in force. */
+  readonly begin: (request: Request, reply: Reply, key: string) => boolean
+  readonly end: (request: Request, reply: Reply) => void
+  readonly size: () => number
+}
+
+/** `keys` are those in force. What is kept of a session is the hash of its id, and of its key the id and hash. */
+export function sessionsOf(options: {
+  readonly keys: () => readonly ApiKey[]
+  readonly now: () => number
+  readonly maxSessions?: number
+}): Sessions {
+  const secret = randomBytes(32)
+  const known = ttlCache<{ readonly key: string; readonly hash: string }>({
+    maxEntries: options.maxSessions ?? MAX_SESSIONS,
+    now: options.now,
+  })
+  const tokenOf = (id: string): string => createHmac('sha256', secret).update(id).digest('base64url')
+
+  function give(request: Request, reply: Reply, id: string, maxAgeS?: number): void {
+    const isSecure = isHttps(request)
+    const life = maxAgeS === undefined ? '' : `; Max-Age=${maxAgeS}`
+    const cookie = `${isSecure ? SECURE_NAME : NAME}=${id}; Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}${life}`
+    void reply.header('set-cookie', cookie)
+  }
+
+  return {
+    keyOf: (request) => {
+      const id = idOf(request)
+      const session = id === undefined ? undefined : known.get(hashKey(id))
+      if (id === undefined || !session) return undefined
+      const key = options.keys().find((one) => one.id === session.value.key && one.hash === session.value.hash)
+      if (!key || (key.expires_at !== undefined && Date.parse(key.expires_at) <= options.now())) return undefined
+      known.set(hashKey(id), session.value, LIFETIME_MS)
+      return key
+    },
+    tokenFor: (request, reply) => {
+      const id = idOf(request) ?? newId()
+      if (idOf(request) === undefined) give(request, reply, id)
+      return tokenOf(id)
+    },
+    refuseForged: (request, token) => {
+      const id = idOf(request)
+      const why = 'this change did not come from a page of this session: open the page again and repeat it'
+      if (id === undefined || token === undefined || !equal(token, tokenOf(id)) || !isOwnSite(request))
+        throw new AppError('forbidden', why)
+    },
+    begin: (request, reply, presented) => {
+      const key = findKey(options.keys(), presented, options.now())
+      if (!key) return false
+      const id = newId() // never one that was there before the login
+      known.set(hashKey(id), { key: key.id, hash: key.hash }, LIFETIME_MS)
+      give(request, reply, id)
+      return true
+    },
+    end: (request, reply) => {
+      const id = idOf(request)
+      if (id !== undefined) known.delete(hashKey(id))
+      give(request, reply, 'ended', 0)
+    },
+    size: known.size,
+  }
+}
+
+const newId = (): string => randomBytes(16).toString('base64url')
+
+function equal(a: string, b: string): boolean {
+  const [x, y] = [Buffer.from(a), Buffer.from(b)]
+  return x.length === y.length && timingSafeEqual(x, y)
+}
+
+/** The id in the cookie of a request; the one that only HTTPS can set counts first. */
+function idOf({ headers }: Request): string | undefined {
+  const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim())
+  for (const name of [SECURE_NAME, NAME]) {
+    const id = pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1)
+    if (id !== undefined && ID.test(id)) return id
+  }
+  return undefined
+}
+
+/** Whether the browser speaks HTTPS with a proxy before us. Who says so wrongly gets a cookie that it cannot use. */
+const isHttps = ({ headers }: Request): boolean =>
+  headers.origin?.startsWith('https://') === true ||
+  String(headers['x-forwarded-proto'] ?? '')
+    .trim()
+    .toLowerCase()
+    .startsWith('https')
+
+function isOwnSite({ headers }: Request): boolean {
+  const site = headers['sec-fetch-site']
+  if (site !== undefined) return site === 'same-origin'
+  const { origin, host } = headers
+  const own = parseHostField(host ?? '')
+  return origin !== undefined && own !== undefined && URL.canParse(origin) && parseHostField(new URL(origin).host) === own
+}

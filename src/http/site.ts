@@ -1,0 +1,150 @@
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../base/errors.ts'
+import { type Page, type PageAnswer, PAGE_POLICY, type Site, type Visit } from '../pages/page.ts'
+import type { Auth, Authorize } from './authorize.ts'
+import { endSlowBodies, leaveBodies } from './bodies.ts'
+import { eventText } from './events.ts'
+import { fromMemory } from './from-memory.ts'
+import type { Gate } from './gate.ts'
+import { hangUp } from './handle.ts'
+import { allows } from './keys.ts'
+import type { Problem } from './problem.ts'
+import type { Sessions } from './sessions.ts'
+
+/** What serving pages needs of the adapter. */
+export type Serving = {
+  readonly gate: Gate
+  readonly sessions: Sessions
+  readonly authorize: Authorize
+  /** Whether keys are in force. */
+  readonly needsKeys: () => boolean
+}
+
+/** Fields of a form at most. */
+const MAX_FIELDS = 200
+
+/** Serves the pages of a site, its files from memory, within the same gate and rates as the API. */
+export async function serveSite(app: FastifyInstance, site: Site, serving: Serving): Promise<void> {
+  for (const { path, type, body } of site.files)
+    app.get(
+      path,
+      { config: { limit: 'probe' } },
+      withHeaders({ 'cache-control': 'public, max-age=31536000, immutable' }, fromMemory(async () => ({ type, body }))),
+    )
+  await app.register((forms, _, done) => {
+    endSlowBodies(forms)
+    readForms(forms)
+    for (const page of site.pages) if (!page.uploads) mount(forms, page, serving)
+    done()
+  })
+  await app.register((uploads, _, done) => {
+    leaveBodies(uploads)
+    for (const page of site.pages) if (page.uploads) mount(uploads, page, serving)
+    done()
+  })
+}
+
+function mount(app: FastifyInstance, page: Page, serving: Serving): void {
+  const { method, path, scope, bodyLimit } = page
+  const hooks =
+    scope === undefined
+      ? { config: { isPage: true }, onRequest: serving.gate.unlessStopping }
+      : { config: { limit: 'gate' as const, isPage: true }, ...serving.gate.hooks({ scope, path }) }
+  app.route({
+    method,
+    url: path,
+    ...(bodyLimit !== undefined && { bodyLimit }),
+    ...hooks,
+    handler: async (request, reply) => {
+      const form = page.uploads ? {} : formOf(request)
+      // An upload says its token in the query of its target: its body is not read before it is believed.
+      const given = request.headers['x-csrf-token'] ?? form._csrf ?? queryOf(request)._csrf
+      if (method === 'POST') serving.sessions.refuseForged(request, typeof given === 'string' ? given : undefined)
+      return answer(reply, await page.visit({ ...visitOf(request, reply, serving), form }))
+    },
+  })
+}
+
+/** A visit as far as it can be told before its form was read. */
+export function visitOf(request: FastifyRequest, reply: FastifyReply, serving: Serving): Visit {
+  const auth: Auth = serving.authorize({ scope: undefined }, request)
+  const { key } = auth
+  const isOpen = !serving.needsKeys() && auth.refused === undefined
+  return {
+    params: request.params as Readonly<Record<string, string>>,
+    query: queryOf(request),
+    form: {},
+    url: request.url,
+    by: { signal: hangUp(reply), ...(auth.caller && { caller: auth.caller }) },
+    who: auth.by,
+    login: isOpen ? 'not_needed' : key ? 'in' : 'out',
+    may: (scope) => isOpen || (key !== undefined && allows(key, scope)),
+    token: serving.sessions.tokenFor(request, reply),
+    isFromElsewhere: /^(?:cross|same)-site$/.test(String(request.headers['sec-fetch-site'] ?? '')),
+    logIn: (text) => serving.sessions.begin(request, reply, text),
+    logOut: () => serving.sessions.end(request, reply),
+    upload: request.raw,
+    contentType: request.headers['content-type'] ?? '',
+  }
+}
+
+/** A refusal as a page. */
+export function sendRefusal(
+  site: Site,
+  problem: Problem,
+  { request, reply, serving }: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly serving: Serving },
+): FastifyReply {
+  return sendPage(reply, problem.status, site.refusal(problem, visitOf(request, reply, serving)))
+}
+
+function answer(reply: FastifyReply, given: PageAnswer): FastifyReply {
+  if ('to' in given) return reply.header('cache-control', 'no-store').redirect(localPath(given.to), 303)
+  if ('events' in given) return sendEvents(reply, given.events)
+  if (given.retryAfterS !== undefined) void reply.header('retry-after', String(given.retryAfterS))
+  return sendPage(reply, given.status, given.html)
+}
+
+const sendPage = (reply: FastifyReply, status: number, html: string): FastifyReply =>
+  reply
+    .code(status)
+    .headers({ 'content-security-policy': PAGE_POLICY, 'cache-control': 'no-store', 'referrer-policy': 'same-origin' })
+    .type('text/html; charset=utf-8')
+    .send(html)
+
+/** A path of this site, and nothing that a browser would take for another (`//host`, `/\host`). */
+export const localPath = (to: string): string => (/^\/(?![/\\])[\x21-\x7e]*$/.test(to) ? to : '/')
+
+/** Sends server-sent events as they come. */
+export const sendEvents = (reply: FastifyReply, events: AsyncIterable<{ readonly event: string; readonly data: object }>) =>
+  reply
+    .type('text/event-stream; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .header('x-accel-buffering', 'no') // a proxy before us passes events on as they come
+    .send(Readable.from(eventText(events), { objectMode: true, highWaterMark: 1 }))
+
+/** The query of a page: one value a name (a repeated one is not a page's), and none that is empty. */
+const queryOf = ({ query }: FastifyRequest): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(query as Record<string, unknown>).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1].trim() !== '',
+    ),
+  )
+
+const formOf = ({ body }: FastifyRequest): Readonly<Record<string, string>> =>
+  body instanceof URLSearchParams ? Object.fromEntries(body) : {}
+
+/** Reads `application/x-www-form-urlencoded` and nothing else. */
+function readForms(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body: string, done) => {
+    const form = new URLSearchParams(body)
+    if (form.size > MAX_FIELDS) done(new AppError('payload_too_large', `a form has at most ${MAX_FIELDS} fields`))
+    else done(null, form)
+  })
+}
+
+const withHeaders =
+  (headers: Readonly<Record<string, string>>, handler: ReturnType<typeof fromMemory>): ReturnType<typeof fromMemory> =>
+  (request, reply) =>
+    handler(request, reply.headers(headers))
