@@ -39,14 +39,42 @@ export type JudgedChecks = { readonly context: DomainContext; readonly outcomes:
 export const runChecks = async (ctx: Ctx, domain: Domain, input: CheckInput = {}): Promise<Outcomes> =>
   judgeFacts(await lookupFacts(ctx, domain, input)).outcomes
 
-/** The facts of every check, all lookups at once, the optional ones where they are asked for. Never rejects with a {@link LookupFailure}: that is data. */
-export async function lookupFacts(ctx: Ctx, domain: Domain, input: CheckInput): Promise<FactSets> {
+/** What one check found, before the others have: its own fields, and whether it got an answer at all. It is judged when all of them are there. */
+export type CheckPart = {
+  readonly check: CheckKey
+  readonly answered: boolean
+} & Readonly<Record<string, unknown>>
+
+/**
+ * The facts of every check, all lookups at once, the optional ones where they are asked for. Never rejects with a {@link LookupFailure}: that is data. `onPart` is
+ * told of each check as its lookup ends.
+ */
+export async function lookupFacts(
+  ctx: Ctx,
+  domain: Domain,
+  input: CheckInput,
+  onPart?: (part: CheckPart) => void,
+): Promise<FactSets> {
   const keys = CHECK_KEYS.filter((key) => CHECKS[key].when?.(input) ?? true)
   const spf = lookupOne('spf', ctx, domain, input)
   const known = { ...input, namedSenders: async () => namedIn(await spf) }
   const lookup = (key: CheckKey) => (key === 'spf' ? spf : lookupOne(key, ctx, domain, known))
-  const found = await Promise.all(keys.map(async (key) => [key, await lookup(key)] as const))
+  const found = await Promise.all(
+    keys.map(async (key) => {
+      const facts = await lookup(key)
+      onPart?.(partOf(key, facts))
+      return [key, facts] as const
+    }),
+  )
   return Object.fromEntries(found) as FactSets // one entry for each key that is not optional
+}
+
+function partOf<K extends CheckKey>(key: K, found: FactsBy[K] | LookupFailure): CheckPart {
+  const check: Check<FactsBy[K]> = CHECKS[key]
+  const outcome = judged(check, found, UNKNOWN_CONTEXT)
+  const answered = outcome.status !== 'unknown'
+  const fields = { ...check.present(outcome) }
+  return { ...fields, check: key, answered, ...(answered ? {} : { reason: outcome.reason }) }
 }
 
 /** The addresses that a usable SPF record names one by one. */

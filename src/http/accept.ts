@@ -20,3 +20,10 @@ export function preferredForm(accept: string | undefined): string | undefined {
   })
   return named.toSorted((a, b) => b.weight - a.weight)[0]?.form
 }
+
+/** Whether a request asks for HTML before JSON. A client that takes anything is no browser. */
+export const wantsHtml = (accept: string | undefined): boolean => preferredForm(accept) === 'html'
+
+/** Whether a request asks for server-sent events by name. */
+export const wantsEvents = (accept: string | undefined): boolean =>
+  /^\s{0,9}text\/event-stream\s{0,9}(?:[,;]|$)/i.test(accept ?? '')

@@ -1,9 +1,23 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+
+/** One server-sent event. */
+export type SentEvent = { readonly event: string; readonly data: object }
+
+/** Sends server-sent events as they come. */
+export const sendEvents = (reply: FastifyReply, events: AsyncIterable<SentEvent>): FastifyReply =>
+  reply
+    .type('text/event-stream; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .header('x-accel-buffering', 'no') // a proxy before us passes events on as they come
+    .send(Readable.from(eventText(events), { objectMode: true, highWaterMark: 1 }))
+
 /** After this time without an event a comment is sent, ms: what stands between would take the connection for dead. */
 const QUIET_MS = 15_000
 
 /** Events as the text of a stream (WHATWG HTML §9.2). Leaving it early leaves `events`, too. */
 export async function* eventText(
-  events: AsyncIterable<{ readonly event: string; readonly data: object }>,
+  events: AsyncIterable<SentEvent>,
   quietMs = QUIET_MS,
 ): AsyncGenerator<string, void, undefined> {
   const iterator = events[Symbol.asyncIterator]()

@@ -1,12 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../base/errors.ts'
 import type { By } from '../operations/execute.ts'
+import { inParts, type Told } from '../operations/in-parts.ts'
 import type { Operation, Raw, Upload } from '../operations/operation.ts'
 import { pathNames } from '../operations/path.ts'
-import { preferredForm } from './accept.ts'
+import { preferredForm, wantsEvents, wantsHtml } from './accept.ts'
+import { type SentEvent, sendEvents } from './events.ts'
 import { sendLines, sendText } from './lines.ts'
 import type { HttpOptions } from './options.ts'
-import { wantsHtml } from './wants.ts'
+import { asAppError, problemOf } from './problem.ts'
 
 /** Answers one request: the operation is executed until its deadline or until the caller hangs up, and its answer sent in the form that was asked for. */
 export async function handle(
@@ -22,6 +24,8 @@ export async function handle(
   if (to !== undefined) return reply.header('vary', 'accept').redirect(to, 303)
   const raw = negotiated(operation, request, reply, asked)
   const by = operation.scope === undefined ? {} : callerOf(operation, request, reply)
+  if (operation.live && raw.format === undefined && wantsEvents(request.headers.accept))
+    return sendEvents(reply, eventsOf(inParts(execute, operation, raw, by), request))
   if (operation.line) return sendLines(reply, await execute.lines(operation, raw, by))
   const given = await execute(operation, raw, by)
   void reply.code(given.status)
@@ -42,6 +46,21 @@ function negotiated(operation: Operation, { headers }: FastifyRequest, reply: Fa
   if (raw.format !== undefined) return raw
   const format = preferredForm(headers.accept)
   return format === undefined ? raw : { ...raw, format }
+}
+
+/** `part` for each part as it ends, then `answer`, or `error` with a problem. */
+async function* eventsOf(told: AsyncIterable<Told>, request: FastifyRequest): AsyncIterable<SentEvent> {
+  for await (const one of told) {
+    if (one.kind === 'part') yield { event: 'part', data: one.part }
+    if (one.kind === 'answer') yield { event: 'answer', data: one.given.answer as object } // answers are objects
+    if (one.kind === 'error') yield { event: 'error', data: problemOf(logged(one.error, request), request.id) }
+  }
+}
+
+function logged(error: unknown, request: FastifyRequest): AppError {
+  const known = asAppError(error)
+  if (known.code === 'internal') request.log.error({ err: known.cause, request_id: request.id }, 'unexpected fault')
+  return known
 }
 
 const callerOf = (operation: Operation, request: FastifyRequest, reply: FastifyReply): By => ({

@@ -7,6 +7,7 @@ import { AppError } from '../base/errors.ts'
 import type { Caller, Operation } from '../operations/operation.ts'
 import { matchesPath, routeOf } from '../operations/path.ts'
 import type { Site } from '../pages/page.ts'
+import { wantsHtml } from './accept.ts'
 import { authorizer } from './authorize.ts'
 import { dropBodies, endSlowBodies, leaveBodies, readJsonBodies } from './bodies.ts'
 import { answerClientError } from './client-errors.ts'
@@ -22,7 +23,6 @@ import { asAppError, problemOf } from './problem.ts'
 import { securityHeaders } from './security-headers.ts'
 import { sessionsOf } from './sessions.ts'
 import { type Serving, sendRefusal, serveSite } from './site.ts'
-import { wantsHtml } from './wants.ts'
 
 /** What machines ask all the time: logged at `debug`. */
 const QUIET: readonly string[] = ['/v1/health', '/v1/ready', '/metrics', '/v1/peer/heartbeat', '/v1/peer/peers']
@@ -179,10 +179,7 @@ async function send(
   void reply.header('x-request-id', request.id)
   if (pages && wantsHtml(request.headers.accept))
     return sendRefusal(pages.site, problem, { request, reply, serving: pages.serving })
-  return reply
-    .code(problem.status)
-    .type('application/problem+json')
-    .send(JSON.stringify(problem))
+  return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(problem))
 }
 
 function notFound(operations: readonly Operation[], request: FastifyRequest, reply: FastifyReply): AppError {

@@ -12,7 +12,7 @@ const LIFETIME_MS = 12 * 3_600_000
 export const MAX_SESSIONS = 10_000
 
 const NAME = 'mailsonde_session'
-const SECURE_NAME = `__Host-${NAME}` // RFC 6265bis §4.1.3.2: Secure, Path=/ and no Domain
+const SECURE_NAME = `__Host-${NAME}` // a browser takes it only with Secure, Path=/ and no Domain
 const ID = /^[\w-]{22}$/
 
 type Request = Pick<FastifyRequest, 'headers' | 'method'>
@@ -123,5 +123,7 @@ function isOwnSite({ headers }: Request): boolean {
   if (site !== undefined) return site === 'same-origin'
   const { origin, host } = headers
   const own = parseHostField(host ?? '')
-  return origin !== undefined && own !== undefined && URL.canParse(origin) && parseHostField(new URL(origin).host) === own
+  return (
+    origin !== undefined && own !== undefined && URL.canParse(origin) && parseHostField(new URL(origin).host) === own
+  )
 }

@@ -1,10 +1,9 @@
-import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../base/errors.ts'
-import { type Page, type PageAnswer, PAGE_POLICY, type Site, type Visit } from '../pages/page.ts'
+import { PAGE_POLICY, type Page, type PageAnswer, type Site, type Visit } from '../pages/page.ts'
 import type { Auth, Authorize } from './authorize.ts'
 import { endSlowBodies, leaveBodies } from './bodies.ts'
-import { eventText } from './events.ts'
+import { sendEvents } from './events.ts'
 import { fromMemory } from './from-memory.ts'
 import type { Gate } from './gate.ts'
 import { hangUp } from './handle.ts'
@@ -30,7 +29,10 @@ export async function serveSite(app: FastifyInstance, site: Site, serving: Servi
     app.get(
       path,
       { config: { limit: 'probe' } },
-      withHeaders({ 'cache-control': 'public, max-age=31536000, immutable' }, fromMemory(async () => ({ type, body }))),
+      withHeaders(
+        { 'cache-control': 'public, max-age=31536000, immutable' },
+        fromMemory(async () => ({ type, body })),
+      ),
     )
   await app.register((forms, _, done) => {
     endSlowBodies(forms)
@@ -93,7 +95,11 @@ export function visitOf(request: FastifyRequest, reply: FastifyReply, serving: S
 export function sendRefusal(
   site: Site,
   problem: Problem,
-  { request, reply, serving }: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly serving: Serving },
+  {
+    request,
+    reply,
+    serving,
+  }: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly serving: Serving },
 ): FastifyReply {
   return sendPage(reply, problem.status, site.refusal(problem, visitOf(request, reply, serving)))
 }
@@ -115,14 +121,6 @@ const sendPage = (reply: FastifyReply, status: number, html: string): FastifyRep
 /** A path of this site, and nothing that a browser would take for another (`//host`, `/\host`). */
 export const localPath = (to: string): string => (/^\/(?![/\\])[\x21-\x7e]*$/.test(to) ? to : '/')
 
-/** Sends server-sent events as they come. */
-export const sendEvents = (reply: FastifyReply, events: AsyncIterable<{ readonly event: string; readonly data: object }>) =>
-  reply
-    .type('text/event-stream; charset=utf-8')
-    .header('cache-control', 'no-store')
-    .header('x-accel-buffering', 'no') // a proxy before us passes events on as they come
-    .send(Readable.from(eventText(events), { objectMode: true, highWaterMark: 1 }))
-
 /** The query of a page: one value a name (a repeated one is not a page's), and none that is empty. */
 const queryOf = ({ query }: FastifyRequest): Readonly<Record<string, string>> =>
   Object.fromEntries(
@@ -137,11 +135,15 @@ const formOf = ({ body }: FastifyRequest): Readonly<Record<string, string>> =>
 /** Reads `application/x-www-form-urlencoded` and nothing else. */
 function readForms(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body: string, done) => {
-    const form = new URLSearchParams(body)
-    if (form.size > MAX_FIELDS) done(new AppError('payload_too_large', `a form has at most ${MAX_FIELDS} fields`))
-    else done(null, form)
-  })
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    (_request, body: string, done) => {
+      const form = new URLSearchParams(body)
+      if (form.size > MAX_FIELDS) done(new AppError('payload_too_large', `a form has at most ${MAX_FIELDS} fields`))
+      else done(null, form)
+    },
+  )
 }
 
 const withHeaders =

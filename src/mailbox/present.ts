@@ -2,7 +2,7 @@ import type { PoolRowAnswer } from '../answers/pool.ts'
 import type { VerifyAnswer } from '../answers/verify.ts'
 import { maskTranscript } from '../net/smtp/transcript.ts'
 import type { PoolRow } from './source/pool-status.ts'
-import type { Verification } from './verification.ts'
+import type { Attempt, Verification } from './verification.ts'
 
 /** A verification as `/v1/verify` answers it: the fields of spec.md first, in its order, then ours. `trace` adds the transcript, other people's addresses masked. */
 export function presentVerification(v: Verification, options: { readonly trace?: boolean } = {}): VerifyAnswer {
@@ -27,17 +27,7 @@ export function presentVerification(v: Verification, options: { readonly trace?:
     starttls: v.starttls,
     provider: v.provider,
     mx_tried: v.mxTried,
-    attempts: v.attempts.map((attempt) => ({
-      ip_used: attempt.ipUsed ?? '',
-      mx_server: attempt.mxServer,
-      address: attempt.address,
-      stage: attempt.stage,
-      code: attempt.code,
-      enhanced_code: attempt.enhancedCode,
-      message: attempt.message,
-      reason: attempt.reason,
-      duration_ms: attempt.durationMs,
-    })),
+    attempts: v.attempts.map(presentAttempt),
     ...(v.skippedSources.length > 0 && {
       skipped_sources: v.skippedSources.map(({ address, why }) => ({ address: address ?? '', reason: why })),
     }),
@@ -49,6 +39,18 @@ export function presentVerification(v: Verification, options: { readonly trace?:
     ...(options.trace && { transcript: transcriptOf(v) }),
   }
 }
+
+export const presentAttempt = (attempt: Attempt): VerifyAnswer['attempts'][number] => ({
+  ip_used: attempt.ipUsed ?? '',
+  mx_server: attempt.mxServer,
+  address: attempt.address,
+  stage: attempt.stage,
+  code: attempt.code,
+  enhanced_code: attempt.enhancedCode,
+  message: attempt.message,
+  reason: attempt.reason,
+  duration_ms: attempt.durationMs,
+})
 
 const transcriptOf = (v: Verification): VerifyAnswer['transcript'] =>
   maskTranscript(v.transcript, [v.email.toLowerCase()]).map(({ atMs, from, text }) => ({ at_ms: atMs, from, text }))

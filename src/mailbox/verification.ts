@@ -20,6 +20,8 @@ export type VerifyInput = {
   readonly port?: number
   /** Part of a list: sessions stay open for a moment and are reused for the next address there. */
   readonly reuse?: boolean
+  /** Told of what is known so far, several times a second while mail hosts are asked. */
+  readonly onProgress?: (soFar: MailboxAnswer) => void
   readonly disposable?: boolean
   readonly free?: boolean
   readonly role?: boolean

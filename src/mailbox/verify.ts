@@ -57,6 +57,8 @@ export type Verifier = {
 
 export const DEFAULT_TIMEOUT_MS = 30_000
 export const DEFAULT_MAX_AGE_MS = 600_000
+/** How often a caller that wants to know is told of the progress, ms. */
+const PROGRESS_MS = 250
 /** How much longer than its deadline a caller waits for the work to hand over its result, ms. */
 const GRACE_MS = 150
 
@@ -161,6 +163,7 @@ async function answerFor(question: Question): Promise<Found> {
   const waiting = lifetimeOf()
   const release = waiting.bound(timeoutMs + GRACE_MS, ctx.signal)
   let running: RunningQuestion | undefined
+  let telling: NodeJS.Timeout | undefined
   try {
     const caller = {
       signal: waiting.signal,
@@ -170,11 +173,15 @@ async function answerFor(question: Question): Promise<Found> {
     }
     const shared = share(key, (lifetime) => begin(question, key, lifetime), caller)
     running = shared.work
+    const { partial } = running
+    const { onProgress } = input
+    if (onProgress) telling = setInterval(() => onProgress(partial()), PROGRESS_MS)
     return { answer: await shared.result, remembered: false }
   } catch (error) {
     if (!waiting.signal.aborted) throw error
     return { answer: running?.partial() ?? notAsked(email, ctx.now()), remembered: false }
   } finally {
+    clearInterval(telling)
     release()
   }
 }

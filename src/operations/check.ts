@@ -9,7 +9,7 @@ import type { Deps } from './deps.ts'
 import { formatParam } from './documents.ts'
 import { checkExample } from './examples.ts'
 import { judgeDomain } from './judge-domain.ts'
-import { defineOperation, ok } from './operation.ts'
+import { type Call, defineOperation, ok } from './operation.ts'
 import { domainParam, flagParam, optional, positional, textParam, timeoutParam } from './params.ts'
 import { saveParams } from './saving.ts'
 import { checkScore } from './score-range.ts'
@@ -34,6 +34,7 @@ export const check = defineOperation({
   path: '/v1/check',
   summary: 'The mail setup of a domain in the DNS, with a score whose every point is explained',
   scope: 'read',
+  live: true,
   params: {
     domain: positional(domainParam('domain to check')),
     selector: selectorParam,
@@ -76,13 +77,13 @@ export const check = defineOperation({
 
 /** Runs all checks on a domain, scores and presents them. Never rejects for what a remote server does. */
 export async function checkDomain(
-  ctx: Ctx,
+  ctx: Ctx & Pick<Call, 'onPart'>,
   deps: Pick<Deps, 'heloName' | 'smtpPort'>,
   domain: Domain,
   wanted: Pick<CheckInput, 'selectors' | 'starttls'>,
 ): Promise<CheckAnswer> {
   const helo: CheckInput['helo'] = (source) => deps.heloName(source, ctx)
-  const judged = await judgeDomain(repeatable(ctx), domain, { ...wanted, helo, smtpPort: deps.smtpPort })
+  const judged = await judgeDomain(repeatable(ctx), domain, { ...wanted, helo, smtpPort: deps.smtpPort }, ctx.onPart)
   const answer = composeCheck(domain, judged, judged.score)
   return { ...answer, observed_at: new Date(ctx.now()).toISOString() }
 }

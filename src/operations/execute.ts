@@ -2,7 +2,7 @@ import { type Deadline, deadlineOf, within } from '../base/deadline.ts'
 import { AppError, type ErrorCode } from '../base/errors.ts'
 import type { World } from '../world.ts'
 import type { Given } from './given.ts'
-import type { Call, Caller, Operation, Provide, Question, Raw, Upload } from './operation.ts'
+import type { Call, Caller, Operation, Part, Provide, Question, Raw, Upload } from './operation.ts'
 
 /** What operations are run on. */
 export type Service = {
@@ -26,6 +26,8 @@ export type By = {
   readonly upload?: Upload
   /** Names the request, where the operation is `idempotent`: 1 to 255 characters. Elsewhere it says nothing. */
   readonly idempotencyKey?: string
+  /** Told of each part of the answer as it ends. */
+  readonly onPart?: (part: Part) => void
 }
 
 /** The only entry to operations, for every adapter. */
@@ -41,11 +43,12 @@ export type Answered = Given & Pick<Question, 'format'>
 export function executor(service: Service): Execute {
   const sharedContext = contextsForAll(service.world)
 
-  const contextOf = (signal: AbortSignal, { caller, upload }: By): Call => ({
+  const contextOf = (signal: AbortSignal, { caller, upload, onPart }: By): Call => ({
     ...service.world,
     signal,
     ...(caller && { caller }),
     ...(upload && { upload }),
+    ...(onPart && { onPart }),
   })
 
   // An operation for everybody reads no parameter, so that none makes it fail.

@@ -1,5 +1,5 @@
 import type { CheckInput } from '../checks/check.ts'
-import { type JudgedChecks, judgeFacts, lookupFacts } from '../checks/run.ts'
+import { type CheckPart, type JudgedChecks, judgeFacts, lookupFacts } from '../checks/run.ts'
 import type { Domain } from '../names/domain.ts'
 import { scoreInputs } from '../report/inputs.ts'
 import { type Score, score } from '../report/score.ts'
@@ -10,9 +10,14 @@ import { withTriedFixes } from './tried-fixes.ts'
 /** A domain as all checks together judge it. */
 export type Judged = JudgedChecks & { readonly score: Score }
 
-/** Looks up the facts of all checks, judges them once with the context of all, tries every fix before it is offered, and scores. Never rejects for what a remote server does. */
-export async function judgeDomain(ctx: Repeatable<Ctx>, domain: Domain, input: CheckInput): Promise<Judged> {
-  const facts = await lookupFacts(ctx.anew(), domain, input)
+/** Looks up the facts of all checks (`onPart` is told as each ends), judges them once with the context of all, tries every fix before it is offered, and scores. Never rejects for what a remote server does. */
+export async function judgeDomain(
+  ctx: Repeatable<Ctx>,
+  domain: Domain,
+  input: CheckInput,
+  onPart?: (part: CheckPart) => void,
+): Promise<Judged> {
+  const facts = await lookupFacts(ctx.anew(), domain, input, onPart)
   const judged = judgeFacts(facts)
   const outcomes = await withTriedFixes(ctx, { domain, input, facts, outcomes: judged.outcomes })
   return { ...judged, outcomes, score: score(scoreInputs({ ...judged, outcomes })) }

@@ -68,7 +68,9 @@ function describe(operation: Operation, shapes: Record<string, Schema>): Schema 
       example: operation.example.output,
     },
   }
-  const streams = (operation.streams ?? []).map((format) => STREAM_TYPES[format] ?? 'text/plain')
+  const streams = [...(operation.streams ?? []), ...(operation.live ? ['events'] : [])].map(
+    (format) => STREAM_TYPES[format] ?? 'text/plain',
+  )
   const texts = [...operation.documentTypes.map((type) => type.split(';')[0]!), ...streams]
   const documents = texts.map((type) => [type, { schema: { type: 'string' } }])
   return {

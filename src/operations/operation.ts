@@ -26,12 +26,15 @@ export type Caller = {
 }
 /** The body of a request that an operation reads as it comes. */
 export type Upload = { readonly octets: AsyncIterable<Uint8Array>; readonly contentType: string }
-/** The world for one call. Without a caller it is this machine's command line. */
+/** A part of an answer that is known before the whole: what it is of, and its fields. The answer may judge it otherwise. */
+export type Part = { readonly check: string } & Readonly<Record<string, unknown>>
+/** The world for one call. Without a caller it is this machine's command line. `onPart` is told of parts as they end, by operations that have some. */
 export type Call = Ctx & {
   readonly caller?: Caller
   readonly upload?: Upload
   /** With an Idempotency-Key: 22 random characters (base64url) by which the operation names what it makes. A request that is run again after a crash has the same. */
   readonly seed?: string
+  readonly onPart?: (part: Part) => void
 }
 
 /** What `run` gives: the answer and its HTTP status. Problems are thrown as AppError. */
@@ -64,6 +67,8 @@ export type OperationFacts = {
   readonly uploads?: true
   /** It takes an `Idempotency-Key`: a request that is repeated within 24 h gets the same answer, and makes nothing twice. Its `run` names what it makes by `ctx.seed`. */
   readonly idempotent?: true
+  /** Over HTTP it can be asked for as server-sent events, which tell its parts as they end. */
+  readonly live?: true
   /** The values of `format` with which the answer comes as a stream. */
   readonly streams?: readonly string[]
   /** The operation that says how far the work has come that this one began: the command line follows it with `--wait`. */

@@ -1,6 +1,7 @@
 import { type ReportAnswer, reportAnswer } from '../answers/report.ts'
 import { atMost } from '../base/at-most.ts'
 import type { Parsed } from '../base/parsed.ts'
+import { presentBlacklist } from '../dnsbl/present.ts'
 import { checkDocument } from '../documents/check/check-document.ts'
 import { roleOf } from '../mailbox/side-data/role.ts'
 import { suggestionFor } from '../mailbox/side-data/side-data.ts'
@@ -16,7 +17,7 @@ import { remembering } from './context.ts'
 import type { Deps } from './deps.ts'
 import { formatParam } from './documents.ts'
 import { reportExample } from './examples.ts'
-import { defineOperation, ok } from './operation.ts'
+import { type Call, defineOperation, ok } from './operation.ts'
 import { optional, positional, textParam, timeoutParam } from './params.ts'
 import { saveParams } from './saving.ts'
 import { reportScore } from './score-range.ts'
@@ -37,6 +38,7 @@ export const report = defineOperation({
   path: '/v1/report',
   summary: 'The domain check with the blacklists of every MX address',
   scope: 'read',
+  live: true,
   params: {
     domain: positional(
       textParam<Subject>('invalid_domain', parseSubject, {
@@ -90,7 +92,7 @@ function listedOf(addresses: ReportAnswer['blacklists']): string {
 type Used = Pick<Deps, 'blacklists' | 'geo' | 'heloName' | 'smtpPort' | 'sourcePool'>
 
 async function reportOn(
-  ctx: Ctx,
+  ctx: Call,
   deps: Used,
   { domain, local }: Subject,
   selector: readonly string[] | undefined,
@@ -114,10 +116,12 @@ async function reportOn(
 }
 
 /** The blacklists of every MX address, each address asked once, in MX order; none when the mail hosts could not be found out (the check says so). */
-async function lookUpAddresses(ctx: Ctx, deps: Used, domain: Domain): Promise<Omit<ReportedAddresses, 'pool'>> {
+async function lookUpAddresses(ctx: Call, deps: Used, domain: Domain): Promise<Omit<ReportedAddresses, 'pool'>> {
   const addresses = await mxAddresses(ctx, domain)
   const answers = await atMost(AT_A_TIME, addresses.slice(0, MAX_ADDRESSES), async (address) => {
     const [blacklists, geo] = await Promise.all([deps.blacklists.lookup(ctx, address.ip), deps.geo(address.ip)])
+    const { verdict, answered, total } = presentBlacklist(blacklists, ctx.now())
+    ctx.onPart?.({ check: 'blacklists', ip: address.ip, mx_hosts: address.hosts, verdict, answered, total })
     return { ...address, blacklists, geo }
   })
   return { answers, leftOut: Math.max(0, addresses.length - MAX_ADDRESSES) }

@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { type VerifyAnswer, verifyAnswer } from '../answers/verify.ts'
 import { AppError } from '../base/errors.ts'
 import { parsed, problem } from '../base/parsed.ts'
-import { presentVerification } from '../mailbox/present.ts'
+import { presentAttempt, presentVerification } from '../mailbox/present.ts'
+import type { MailboxAnswer } from '../mailbox/verification.ts'
 import { NODE_ID } from '../names/node-id.ts'
 import { verifyExample } from './examples.ts'
-import { defineOperation, ok } from './operation.ts'
+import { defineOperation, ok, type Part } from './operation.ts'
 import { flagParam, formatAge, ipParam, maxAgeParam, optional, textParam, timeoutParam, wholeParam } from './params.ts'
 import { mailboxNames, saveParams } from './saving.ts'
 import { verifyElsewhere } from './verify-elsewhere.ts'
@@ -28,6 +29,7 @@ export const verify = defineOperation({
   path: '/v1/verify',
   summary: 'Whether a mailbox exists, by SMTP and without sending anything',
   scope: 'verify',
+  live: true,
   params: {
     email: {
       kind: 'text',
@@ -93,6 +95,7 @@ export const verify = defineOperation({
         email: email.trim(),
         ...flags,
         timeoutMs: leftMs,
+        ...(ctx.onPart && { onProgress: progressTo(ctx.onPart) }),
         ...(bind_ip === undefined ? {} : { bindIp: bind_ip }),
         ...(max_age === undefined ? {} : { maxAgeMs: max_age }),
       })
@@ -119,3 +122,17 @@ export const verify = defineOperation({
   verdict: ({ deliverability }) =>
     deliverability === 'deliverable' ? 'good' : deliverability === 'unknown' ? 'unclear' : 'bad',
 })
+
+/** Tells the mail hosts once they are known, and each attempt at one of them once. */
+function progressTo(onPart: (part: Part) => void): (soFar: MailboxAnswer) => void {
+  let hostsAreTold = false
+  let told = 0
+  return ({ mxHosts, attempts }) => {
+    if (!hostsAreTold && mxHosts.length > 0) {
+      onPart({ check: 'mail_hosts', hosts: mxHosts })
+      hostsAreTold = true
+    }
+    for (const attempt of attempts.slice(told)) onPart({ check: 'attempt', ...presentAttempt(attempt) })
+    told = attempts.length
+  }
+}

@@ -51,9 +51,14 @@ it.each<[string, string]>([
 })
 
 it('never throws, and is quick on long text', () => {
-  fc.assert(fc.property(fc.string({ unit: fc.constantFrom('a', '@', '.', '<', '>', '"', ':', '/', '[', ' ', '\n') }), (text) => {
-    classify(text)
-  }))
+  fc.assert(
+    fc.property(
+      fc.string({ unit: fc.constantFrom('a', '@', '.', '<', '>', '"', ':', '/', '[', ' ', '\n') }),
+      (text) => {
+        classify(text)
+      },
+    ),
+  )
   const begun = performance.now()
   for (const unit of ['<', '"', '(', ':', '@a.', ' ', '[']) classify(unit.repeat(100_000))
   expect(performance.now() - begun).toBeLessThan(1_000)

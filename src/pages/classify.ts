@@ -64,7 +64,8 @@ function addressIn(text: string): string | undefined {
 function classifyHost(text: string, typed: string): Classified {
   const host = hostIn(text)
   const ip = parseIp(host)
-  if (ip.ok) return { kind: 'ip', value: ip.value, words: host === typed ? 'an IP address' : `the IP address ${ip.value}` }
+  if (ip.ok)
+    return { kind: 'ip', value: ip.value, words: host === typed ? 'an IP address' : `the IP address ${ip.value}` }
   const domain = parseDomain(host)
   if (!domain.ok) return { kind: 'unknown', problem: domain.problem }
   return { kind: 'domain', value: domain.value, words: host === typed ? 'a domain' : `the domain ${domain.value}` }

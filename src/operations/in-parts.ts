@@ -1,0 +1,46 @@
+import { AppError } from '../base/errors.ts'
+import type { Answered, By, Execute } from './execute.ts'
+import type { Operation, Part, Raw } from './operation.ts'
+
+/** What is told of an operation while it runs: its parts as they end, and at last its answer, or why there is none (any fault, as it was thrown). */
+export type Told =
+  | { readonly kind: 'part'; readonly part: Part }
+  | { readonly kind: 'answer'; readonly given: Answered }
+  | { readonly kind: 'error'; readonly error: unknown }
+
+/** Parts that wait for a slow reader at most; the others are passed over, since the answer has them all. */
+const MAX_WAITING = 200
+
+/**
+ * Executes an operation and tells its parts as they end. Nothing is thrown but what the input is refused for (AppError), before anything is told. Who leaves the
+ * iteration early ends the operation.
+ */
+export function inParts(execute: Execute, operation: Operation, raw: Raw, by: By): AsyncIterable<Told> {
+  operation.ask(raw)
+  return told(execute, operation, raw, by)
+}
+
+async function* told(execute: Execute, operation: Operation, raw: Raw, by: By): AsyncGenerator<Told, void, undefined> {
+  const waiting: Told[] = []
+  let wake = (): void => {}
+  const put = (one: Told): void => {
+    if (waiting.length < MAX_WAITING || one.kind !== 'part') waiting.push(one)
+    wake()
+  }
+  const left = new AbortController()
+  const signal = by.signal ? AbortSignal.any([by.signal, left.signal]) : left.signal
+  execute(operation, raw, { ...by, signal, onPart: (part) => put({ kind: 'part', part }) }).then(
+    (given) => put({ kind: 'answer', given }),
+    (error: unknown) => put({ kind: 'error', error }),
+  )
+  try {
+    for (;;) {
+      const one = waiting.shift()
+      if (one) yield one
+      if (one && one.kind !== 'part') return
+      if (waiting.length === 0) await new Promise<void>((resolve) => (wake = resolve))
+    }
+  } finally {
+    left.abort(new AppError('timeout', 'nobody waits for the answer any more'))
+  }
+}
