@@ -181,13 +181,7 @@ export const OPTIONS = {
   pool: many('pool', 'IP|@FILE', "source addresses; default this machine's public addresses", poolItem),
   deny: many('deny-domain', 'DOMAIN', 'domains, with all below them, that are never verified', parseDomain),
   poolAttempts: one('pool-attempts', 'N', 3, 'source addresses that one verification may try', whole(1, 10)),
-  apiKeys: many(
-    'api-key',
-    'KEY',
-    'a key that callers may use, all scopes (with --server: the key to call with)',
-    text,
-    true,
-  ),
+  apiKeys: many('api-key', 'KEY', 'a key that callers may use, all scopes', text, true),
   apiKeysFile: one(
     'api-keys-file',
     'FILE',

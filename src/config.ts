@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { AppError } from './base/errors.ts'
 import { isJsonRecord } from './base/json.ts'
+import { didYouMean } from './base/nearest.ts'
 import { OPTIONS, type OptionKey, type OptionValues, withoutLogin } from './config-options.ts'
 
 /** What is in force, frozen. Each value comes from a flag, else the environment, else the configuration file, else the default. */
@@ -101,12 +102,13 @@ function refuseUnknownVariables(env: NodeJS.ProcessEnv): void {
     ...Object.values(OPTIONS).map((option) => variableOf(option.flag)),
     'MAILSONDE_CONFIG',
     'MAILSONDE_SERVER',
+    'MAILSONDE_KEY',
   ])
   const unknown = Object.keys(env).find((name) => name.startsWith('MAILSONDE_') && !known.has(name))
   if (unknown)
     throw new AppError(
       'invalid_parameter',
-      `the environment variable ${unknown} is not known; \`mailsonde config\` lists those that are`,
+      `the environment variable ${unknown} is not known${didYouMean(unknown, [...known])}; \`mailsonde config\` lists those that are`,
     )
 }
 
@@ -131,7 +133,7 @@ function readFile(given: string | undefined): { path: string; values: Record<str
   if (unknown !== undefined)
     throw new AppError(
       'invalid_parameter',
-      `the configuration file ${path} has an unknown key ${JSON.stringify(unknown)}`,
+      `the configuration file ${path} has an unknown key ${JSON.stringify(unknown)}${didYouMean(unknown, [...flags])}`,
     )
   return { path, values }
 }

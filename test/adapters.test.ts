@@ -48,8 +48,8 @@ async function run(words: Words): Promise<{ code: number; printed: string; compl
   let complaint = ''
   const unused = async (): Promise<number> => 70
   const open = async () => ({ execute: labExecutor(world, deps), close: async () => {} })
-  const print = (text: string): void => void (printed += text)
-  const setting = { version: '0', ...labSetting, onTerminal: false, open, print, service: undefined }
+  const write = async (text: string): Promise<void> => void (printed += text)
+  const setting = { version: '0', ...labSetting, onTerminal: false, open, write, service: undefined }
   const actions: Actions = {
     serve: unused,
     config: unused,

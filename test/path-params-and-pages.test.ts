@@ -151,7 +151,7 @@ async function run(words: readonly string[], server?: string): Promise<unknown> 
     version: '0',
     ...labSetting,
     onTerminal: false,
-    print: (text: string): void => void (printed += text),
+    write: async (text: string): Promise<void> => void (printed += text),
     open: async () => ({ execute, close: async () => {} }),
     service: service || undefined,
   }
@@ -184,5 +184,7 @@ it.each<[readonly string[], unknown]>([
 it('a path parameter stays one, whatever it is', async () => {
   const url = await (await open()).listen({ host: '127.0.0.1', port: 0 })
   const at = { server: url, key: undefined, peerSecret: undefined, nodeId: undefined, now: () => 0 }
-  await expect(askService(thing, { id: '7/../8' }, at)).rejects.toMatchObject({ code: 'invalid_parameter' })
+  await expect(askService(thing, { id: '7/../8' }, at, new AbortController().signal)).rejects.toMatchObject({
+    code: 'invalid_parameter',
+  })
 })

@@ -12,7 +12,11 @@ const ANSWERS: Record<string, (response: ServerResponse) => void> = {
   'a list': (response) => response.end('[]'),
   'another answer': (response) => response.end('{"status":"well"}'),
   'a newer answer': (response) => response.end('{"status":"ok","since":"2026-01-01"}'),
-  'no JSON': (response) => response.end('<html>'),
+  'no JSON': (response) => response.end('well'),
+  'a page': (response) => response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('hello'),
+  'a page without its type': (response) => response.writeHead(404).end('\n<!DOCTYPE html><title>no</title>'),
+  nothing: (response) => response.writeHead(204).end(),
+  'a redirect': (response) => response.writeHead(302, { location: '/login' }).end(),
   'a cut': (response) => void response.writeHead(200, { 'content-length': '10' }).write('{', () => response.destroy()),
   'no end': (response) => endless(response),
 }
@@ -39,10 +43,11 @@ const at = (server: string): AskedService => ({
   nodeId: undefined,
   now: () => 0,
 })
+const NEVER = new AbortController().signal
 const ask = (what: string) => {
   asked = what
   const { port } = server.address() as AddressInfo
-  return askService(health, {}, at(`http://127.0.0.1:${port}`))
+  return askService(health, {}, at(`http://127.0.0.1:${port}`), NEVER)
 }
 
 it('gives the answer', async () => expect((await ask('good')).answer).toEqual({ status: 'ok' }))
@@ -57,6 +62,10 @@ it.each([
   ['another answer', 'upstream_unavailable', 'did not answer as health does here'],
   ['a list', 'upstream_unavailable', 'did not answer with JSON'],
   ['no JSON', 'upstream_unavailable', 'did not answer with JSON'],
+  ['a page', 'upstream_unavailable', 'answered 200 with a web page'],
+  ['a page without its type', 'upstream_unavailable', 'answered 404 with a web page'],
+  ['nothing', 'upstream_unavailable', 'answered 204 with nothing'],
+  ['a redirect', 'upstream_unavailable', 'could not be asked: unexpected redirect'],
   ['a cut', 'upstream_unavailable', 'broke off'],
   ['no end', 'upstream_unavailable', 'more than can be read'],
 ])('%s: %s', async (what, code, detail) => {
@@ -68,12 +77,20 @@ it('asks below the path of a proxy', async () => {
   server.on('request', (request) => paths.push(request.url))
   asked = 'good'
   const { port } = server.address() as AddressInfo
-  for (const path of ['', '/', '/mail', '/mail/']) await askService(health, {}, at(`http://127.0.0.1:${port}${path}`))
+  for (const path of ['', '/', '/mail', '/mail/'])
+    await askService(health, {}, at(`http://127.0.0.1:${port}${path}`), NEVER)
   expect(paths).toEqual(['/v1/health', '/v1/health', '/mail/v1/health', '/mail/v1/health'])
 })
 
 it('tells a service that is not there', () =>
-  expect(askService(health, {}, at('http://127.0.0.1:9'))).rejects.toMatchObject({
+  expect(askService(health, {}, at('http://127.0.0.1:9'), NEVER)).rejects.toMatchObject({
     code: 'upstream_unavailable',
     message: expect.not.stringContaining('fetch failed'),
   }))
+
+it('stops when it is told to', async () => {
+  const stop = new AbortController()
+  const asked = askService(health, {}, at('http://192.0.2.1:81'), stop.signal)
+  stop.abort(new DOMException('stopped', 'AbortError'))
+  await expect(asked).rejects.toBe(stop.signal.reason)
+})

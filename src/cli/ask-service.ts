@@ -1,3 +1,4 @@
+import { timedOut, within } from '../base/deadline.ts'
 import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
 import { isJsonRecord, type JsonRecord } from '../base/json.ts'
 import { printable } from '../base/text.ts'
@@ -8,8 +9,8 @@ import { proofHeaders } from '../peers/registry.ts'
 
 /** Bytes of an answer that are read at most. */
 const MAX_ANSWER = 16 * 1024 * 1024
-/** The longest deadline that an operation can be given, and a little more, ms. */
-const MOST_MS = 310_000
+/** Time for an answer beyond the deadline of its operation, ms. */
+const GRACE_MS = 10_000
 /** The longest that an upload or a download may take, ms. */
 const TRANSFER_MS = 6 * 3_600_000
 
@@ -24,13 +25,14 @@ export type AskedService = {
 }
 
 /**
- * Asks a running service the same question, at most 310 s. Rejects with {@link AppError}: the service's own problem, or `upstream_unavailable` when there is no
- * answer of at most 16 MiB that can be read.
+ * Asks a running service the same question, for as long as the operation may take and 10 s more. Rejects with {@link AppError}: the service's own problem, or
+ * `upstream_unavailable` when there is no answer of at most 16 MiB that can be read; with the reason of `stopped` when that fires first.
  */
 export async function askService(
   operation: Operation,
   raw: Readonly<Record<string, unknown>>,
   to: AskedService,
+  stopped: AbortSignal,
   upload?: Upload,
 ): Promise<Given> {
   if (!URL.canParse(to.server))
@@ -47,16 +49,19 @@ export async function askService(
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   }
   const isLong = upload !== undefined || operation.streams?.includes(String(rest.format)) === true
+  const ms = isLong ? TRANSFER_MS : operation.ask(raw).deadlineMs + GRACE_MS
   const request: RequestInit = {
     method: operation.method,
     headers: upload ? { ...headers, 'content-type': upload.contentType } : headers,
     ...(upload ? streamedBody(upload) : body === undefined ? {} : { body }),
     redirect: 'error',
-    signal: AbortSignal.timeout(isLong ? TRANSFER_MS : MOST_MS),
+    signal: within(ms, stopped),
   }
   const response = await send(url, request)
   if (isLong && !upload && response.ok && response.body) return streaming({ status: 200, stream: textOf(response) })
-  const { isOk, status, text } = await read(url, response)
+  const { isOk, status, text } = await read(url, response, request)
+  const wrong = notAService(response, text, operation.line !== undefined)
+  if (wrong !== undefined) throw new AppError('upstream_unavailable', `${url.origin} ${wrong}`)
   if (isOk) return readAnswer(operation, text, url.origin)
   const answer = readObject(text, url.origin)
   const code = String(answer.code)
@@ -64,6 +69,16 @@ export async function askService(
     Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'upstream_unavailable',
     printable(String(answer.detail ?? `${url.origin} answered ${status}`), 1_000),
   )
+}
+
+/** Why an answer cannot be one of a service like this: it is a page, or nothing at all. */
+function notAService({ status, headers }: Response, text: string, inLines: boolean): string | undefined {
+  const type = headers.get('content-type')?.split(';')[0] ?? ''
+  if (text.trim() === '' && !inLines)
+    return `answered ${status} with nothing; is it the address of a mailsonde service?`
+  if (/^text\/html$/i.test(type) || /^\s*<(?:!doctype|html)/i.test(text))
+    return `answered ${status} with a web page; is it the address of a mailsonde service?`
+  return undefined
 }
 
 type Exchanged = { readonly isOk: boolean; readonly status: number; readonly text: string }
@@ -79,8 +94,16 @@ const unavailable = (url: URL, what: string, cause: unknown): AppError =>
 
 async function send(url: URL, request: RequestInit): Promise<Response> {
   return fetch(url, request).catch((cause: unknown) => {
-    throw unavailable(url, 'could not be asked', cause)
+    throw timedOutOr(request, unavailable(url, 'could not be asked', cause))
   })
+}
+
+/** The caller's own stop is passed on as it is, and a deadline is told as one. */
+function timedOutOr({ signal }: RequestInit, error: AppError): unknown {
+  if (!signal?.aborted) return error
+  return timedOut(signal)
+    ? new AppError('timeout', `${error.message.split(' ')[0]} did not answer in time`)
+    : signal.reason
 }
 
 /** A body that is sent as it is read. */
@@ -96,7 +119,7 @@ function textOf(response: Response): TextStream {
   return { contentType: response.headers.get('content-type') ?? '', text: text() }
 }
 
-async function read(url: URL, response: Response): Promise<Exchanged> {
+async function read(url: URL, response: Response, request: RequestInit): Promise<Exchanged> {
   const chunks: Uint8Array[] = []
   let size = 0
   try {
@@ -106,7 +129,7 @@ async function read(url: URL, response: Response): Promise<Exchanged> {
       chunks.push(chunk)
     }
   } catch (cause) {
-    throw unavailable(url, 'broke off its answer', cause)
+    throw timedOutOr(request, unavailable(url, 'broke off its answer', cause))
   }
   if (size > MAX_ANSWER) throw new AppError('upstream_unavailable', `${url.origin} answered with more than can be read`)
   return { isOk: response.ok, status: response.status, text: Buffer.concat(chunks).toString() }

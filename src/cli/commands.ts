@@ -1,30 +1,27 @@
 import type { Command, Option } from 'commander'
-import { AppError } from '../base/errors.ts'
+import type { DepName } from '../operations/deps.ts'
 import type { Operation, Raw } from '../operations/operation.ts'
-import { describeParam, type Flag, GROUPS, type Group, type Param } from '../operations/param.ts'
+import { describeParam, GROUPS, type Group, type Param } from '../operations/param.ts'
 import { pathNames } from '../operations/path.ts'
+import { choose, extraFlags, type ReadFile } from './extra-flags.ts'
 import { type ConfigFlag, camel, type FlagValues } from './flags.ts'
-
-/** How an answer is shown, and who is asked for it. */
-export type ViewFlags = {
-  readonly format?: string
-  readonly server?: string
-  readonly minScore?: string
-  readonly wait?: boolean
-}
+import { concerns } from './option-places.ts'
+import { SEVERITIES } from './severity.ts'
+import { formatsOf, type ViewFlags } from './view-flags.ts'
 
 /** What a command line asks for: an operation and its input as text. */
 export type Asked = {
   readonly operation: Operation
   readonly raw: Raw
+  /** What is asked about, one answer each; the parameter of that name is not in `raw`. `-` stands for the lines of standard input. */
+  readonly targets?: { readonly name: string; readonly texts: readonly string[] }
   /** The file to upload; `-` is standard input. */
   readonly upload?: string
+  /** The file that said what is asked (`--expect`), where findings are about it. */
+  readonly file?: string
   readonly flags: FlagValues
   readonly view: ViewFlags
 }
-
-/** Reads a local file that a flag names, at most so many bytes. Throws AppError. */
-export type ReadFile = (path: string, maxBytes: number) => string
 
 type Setup = {
   readonly configFlags: readonly ConfigFlag[]
@@ -32,9 +29,13 @@ type Setup = {
   readonly readFile: ReadFile
 }
 
+/** The group of the flags that say what an answer looks like, and of those that ask a service. */
+export const OUTPUT_GROUP = 'Output'
+export const SERVICE_GROUP = 'Service'
+
 /**
- * Gives a command the parameters of its operation, in groups, as flags of their names; those of the path and those that are positional by place. `parts` are operations that
- * flags of this command lead to: they are asked for by any of the parameters that the command itself has not.
+ * Gives a command the parameters of its operation, in groups, as flags of their names; those of the path and those that are positional by place. A single positional parameter may
+ * be given several times, and by the lines of standard input. `parts` are operations that flags of this command lead to.
  */
 export function addOperation(
   command: Command,
@@ -44,8 +45,11 @@ export function addOperation(
   run: (asked: Asked) => Promise<void>,
 ): void {
   const places = placesOf(operation)
-  for (const [name, { kind, description }] of places)
-    command.argument(`<${name.toUpperCase()}${kind === 'list' ? '...' : ''}>`, description)
+  const target = targetOf(operation)
+  for (const [name, { kind, description }] of places) {
+    const words = name === target ? `${description} (several, or - to read lines)` : description
+    command.argument(`<${name.toUpperCase()}${kind === 'list' || name === target ? '...' : ''}>`, words)
+  }
   if (operation.uploads) command.argument('<FILE>', UPLOAD_WORDS)
   const placed = new Set(places.map(([name]) => name))
   const inputs = Object.entries(operation.params).filter(([name]) => !placed.has(name) && name !== 'format')
@@ -53,19 +57,31 @@ export function addOperation(
   const extra = parts.flatMap((part) => extraFlags(operation, part))
   addFlags(command, setup, [
     ...inputs.map(([name, param]) => flagOf(name, param, shared)),
-    ...extra.map(({ flag, group }) => ({ group, ...shownFlag(flag) })),
+    ...extra.map(({ flag, group }) => ({
+      group,
+      flags: `--${flag.name} <${flag.argument}>`,
+      description: flag.description,
+      ...(flag.kind === 'lines' && { repeatable: true as const }),
+    })),
   ])
   addView(command, operation, setup)
   command.action((...args: unknown[]) => {
     const upload = operation.uploads ? String(args[places.length]) : undefined
     const flags = optionsOf(args[places.length + (operation.uploads ? 1 : 0)])
+    const byPlace = places.map(([name], i): readonly [string, unknown] => [name, args[i]])
     const raw = {
-      ...Object.fromEntries(places.map(([name], i) => [name, Array.isArray(args[i]) ? args[i] : String(args[i])])),
+      ...Object.fromEntries(
+        byPlace
+          .filter(([name]) => name !== target)
+          .map(([name, value]) => [name, Array.isArray(value) ? value : String(value)]),
+      ),
       ...rawOf(inputs, flags, shared),
     }
+    const texts = byPlace.filter(([name]) => name === target).flatMap(([, value]) => [value].flat().map(String))
     const view = Object.fromEntries(VIEW.flatMap((key) => (flags[key] === undefined ? [] : [[key, flags[key]]])))
     const chosen = choose(operation, extra, raw, flags, setup.readFile)
-    return run({ ...chosen, ...(upload !== undefined && { upload }), flags, view })
+    const targets = target === undefined ? {} : { targets: { name: target, texts } }
+    return run({ ...chosen, ...targets, ...(upload !== undefined && { upload }), flags, view })
   })
 }
 
@@ -78,11 +94,28 @@ const placesOf = ({ path, params }: Operation): readonly (readonly [string, Para
   return Object.entries(params).filter(([name, { positional }]) => positional || inPath.includes(name))
 }
 
+/** The parameter that says what is asked about, where there is exactly one and it names no thing of ours (`jobs show ID`). */
+function targetOf(operation: Operation): string | undefined {
+  const [first, ...others] = placesOf(operation)
+  if (!first || others.length > 0 || operation.uploads || operation.line) return undefined
+  return first[1].kind === 'text' && !pathNames(operation.path).includes(first[0]) ? first[0] : undefined
+}
+
+/** The options of the configuration that concern an operation; one that shares its name with a parameter is not among them. */
+export function optionsFor(
+  operation: Operation,
+  parts: readonly Operation[],
+  all: readonly ConfigFlag[],
+): readonly ConfigFlag[] {
+  const peers: readonly DepName[] = 'vantage' in operation.params || operation.forPeers ? ['peers'] : []
+  const uses = [...operation.uses, ...parts.flatMap((part) => part.uses), ...peers]
+  return all.filter(({ flag, key }) => !(flag in operation.params) && concerns(key, uses))
+}
+
 type Shown = { readonly group: Group; readonly flags: string; readonly description: string; readonly repeatable?: true }
 
 function addFlags(command: Command, { newOption }: Setup, shown: readonly Shown[]): void {
-  const groups = Object.entries(GROUPS)
-  const order = groups.map(([group]) => group)
+  const order = Object.keys(GROUPS)
   for (const { group, flags, description, repeatable } of shown.toSorted(
     (a, b) => order.indexOf(a.group) - order.indexOf(b.group),
   )) {
@@ -94,7 +127,7 @@ function addFlags(command: Command, { newOption }: Setup, shown: readonly Shown[
 /** A switch that an option of the configuration shares its name with (verify's `pool`) is one flag whose value is optional. */
 function flagOf(name: string, param: Param, shared: readonly ConfigFlag[]): Shown {
   const both = shared.find(({ flag }) => flag === name)
-  const value = both ? ` [${both.argument}]` : param.kind === 'flag' ? '' : ' <VALUE>'
+  const value = both ? ` [${both.argument}]` : param.kind === 'flag' ? '' : ` <${argumentOf(name, param)}>`
   const description = describeParam(param)
   return {
     group: param.group,
@@ -103,39 +136,33 @@ function flagOf(name: string, param: Param, shared: readonly ConfigFlag[]): Show
   }
 }
 
-type Extra = { readonly part: Operation; readonly name: string; readonly flag: Flag; readonly group: Group }
+const ARGUMENTS: Readonly<Partial<Record<Param['kind'], string>>> = {
+  duration: 'DURATION',
+  whole: 'N',
+  list: 'LIST',
+  object: 'JSON',
+}
+const argumentOf = (name: string, { kind }: Param): string =>
+  ARGUMENTS[kind] ?? name.split('_').at(-1)?.toUpperCase() ?? 'VALUE'
 
-const extraFlags = (operation: Operation, part: Operation): readonly Extra[] =>
-  Object.entries(part.params).flatMap(([name, { flag, group }]) =>
-    flag && !(name in operation.params) ? [{ part, name, flag, group }] : [],
-  )
-
-const shownFlag = ({ name, argument, description, kind }: Flag) => ({
-  flags: `--${name} <${argument}>`,
-  description,
-  ...(kind === 'lines' && { repeatable: true as const }),
-})
-
-const VIEW = ['format', 'server', 'minScore', 'wait'] as const
+const VIEW = ['format', 'json', 'quiet', 'watch', 'failOn', 'minScore', 'wait', 'server', 'key'] as const
 
 function addView(command: Command, operation: Operation, { newOption }: Setup): void {
-  const { hasScore, followedBy } = operation
-  const add = (flags: string, description: string): Command =>
-    command.addOption(newOption(flags, description).helpGroup('Answer:'))
-  const words = formatsOf(operation)
-    .join(', ')
-    .replace(/, (\w+)$/, ' or $1')
-  add('--format <FORMAT>', `${words}; default a table on a terminal, JSON into a pipe`)
+  const { hasScore, hasFindings, followedBy, uploads, streams } = operation
+  const add = (flags: string, description: string, group = OUTPUT_GROUP): Command =>
+    command.addOption(newOption(flags, description).helpGroup(`${group}:`))
+  add('--format <FORMAT>', `${formatsOf(operation).join(' | ')} (default table on a terminal, else json)`)
+  add('--json <FIELDS>', 'these fields as JSON, by comma; a.b for one below')
+  add('-q, --quiet', 'the verdict alone, in one line')
+  if (hasFindings) add('--fail-on <SEVERITY>', `${SEVERITIES.join(' | ')}: exit with 1 for such a finding, or worse`)
   if (hasScore) add('--min-score <N>', 'exit with 1 when the score is lower')
+  if (operation.method === 'GET' && !uploads && !streams)
+    add('--watch <DURATION>', 'ask again this often, until Ctrl-C')
   if (followedBy !== undefined)
     add('--wait', 'stay until the work has ended, and tell its progress; Ctrl-C leaves it running')
-  add('--server <URL>', 'ask a running service instead of this process')
+  add('--server <URL>', 'ask a running service instead of this process', SERVICE_GROUP)
+  add('--key <KEY>', 'the key to call it with; better in MAILSONDE_KEY', SERVICE_GROUP)
 }
-
-/** The forms in which the command line shows an answer: its own, the operation's documents, and its streams. */
-export const formatsOf = ({ formats, streams = [] }: Pick<Operation, 'formats' | 'streams'>): readonly string[] => [
-  ...new Set(['table', 'json', 'markdown', ...formats, ...streams]),
-]
 
 const gathered = (value: string, all: unknown): readonly string[] => [...(Array.isArray(all) ? all : []), value]
 
@@ -168,32 +195,4 @@ function written(text: string, { kind }: Param): unknown {
   } catch {
     return text
   }
-}
-
-/** The command's own operation, or the part that one of its flags leads to. Throws AppError for a flag that the part does not take, or whose value cannot be read. */
-function choose(
-  operation: Operation,
-  extra: readonly Extra[],
-  raw: Raw,
-  flags: FlagValues,
-  readFile: ReadFile,
-): Pick<Asked, 'operation' | 'raw'> {
-  const given = extra.filter(({ flag }) => flags[camel(flag.name)] !== undefined)
-  const [first] = given
-  if (!first) return { operation, raw }
-  const { part } = first
-  const stray = Object.keys(raw).find((name) => !(name in part.params))
-  if (stray !== undefined)
-    throw new AppError('invalid_parameter', `--${stray} is not taken together with --${first.flag.name}`)
-  const values = given.map(({ name, flag }) => [name, readValue(flag, flags[camel(flag.name)], readFile)])
-  return { operation: part, raw: { ...raw, ...Object.fromEntries(values) } }
-}
-
-function readValue(flag: Flag, typed: FlagValues[string], readFile: ReadFile): unknown {
-  if (flag.kind === 'file') return readFile(String(typed), flag.maxBytes)
-  return (Array.isArray(typed) ? typed : [typed]).map((line) => {
-    const read = flag.read(String(line))
-    if (!read.ok) throw new AppError('invalid_parameter', `--${flag.name}: ${read.problem}`)
-    return read.value
-  })
 }

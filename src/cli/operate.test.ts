@@ -32,7 +32,7 @@ async function run(...words: readonly string[]): Promise<{ code: number; printed
           ...labSetting,
           version: '0',
           onTerminal: false,
-          print: (text) => void (said.printed += text),
+          write: async (text) => void (said.printed += text),
           open: () => Promise.reject(new Error('nothing is run here')),
           service: { server: url, key: undefined, peerSecret: undefined, nodeId: undefined, now: () => 0 },
         }),
@@ -70,7 +70,11 @@ describe.each(['html', 'markdown', 'table', 'json'])('a service that answers a r
 describe('flags of an operation', () => {
   it.each<[words: readonly string[], code: number, complaint: RegExp | '']>([
     [['report', 'a.example', '--min-score', '101'], 2, /--min-score: "101" is not a whole number from 0 to 100/],
-    [['report', 'a.example', '--format', 'pdf'], 2, /--format: "pdf" is not one of table, json, markdown, html here/],
+    [
+      ['report', 'a.example', '--format', 'pdf'],
+      2,
+      /--format: "pdf" is not one of table, json, markdown, html, github, junit, sarif, nagios here/,
+    ],
     [['geo', '192.0.2.1', '--format', 'html'], 2, /--format: "html" is not one of table, json, markdown here/],
     [['geo', '192.0.2.1', '--min-score', '5'], 2, /unknown option '--min-score'/],
     [['check', 'a.example', '--with', 'nonsense'], 2, /--with: /],

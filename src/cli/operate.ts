@@ -1,144 +1,79 @@
-import { sleep } from '../base/deadline.ts'
-import { AppError } from '../base/errors.ts'
-import { formatJson, isJsonRecord } from '../base/json.ts'
-import type { Execute } from '../operations/execute.ts'
-import type { Given, Verdict } from '../operations/given.ts'
-import type { Operation, Raw, Upload } from '../operations/operation.ts'
-import type { AskedService } from './ask-service.ts'
-import { type Asked, formatsOf } from './commands.ts'
+import type { Given } from '../operations/given.ts'
+import type { Asked } from './commands.ts'
+import { follow } from './follow.ts'
+import { interruption, openSession } from './session.ts'
+import { severalTargets } from './several.ts'
+import { recordOf, show } from './show.ts'
+import { EXIT, isClosedPipe, verdictOf } from './status.ts'
+import { readView, type View } from './view-flags.ts'
+import { repeated } from './watch.ts'
+import { inputOf, type Setting, type Work } from './work.ts'
 
-const EXIT: Record<Verdict, number> = { good: 0, bad: 1, unclear: 3 }
-
-export type Setting = {
-  readonly version: string
-  readonly print: (text: string) => void
-  readonly onTerminal: boolean
-  /** Opens this process's own service; `close` writes down what it remembers. */
-  readonly open: () => Promise<{ readonly execute: Execute; readonly close: () => Promise<void> }>
-  /** The running service to ask instead, where there is one. */
-  readonly service: AskedService | undefined
-  /** A line of progress, beside the answer. */
-  readonly tell: (line: string) => void
-  /** Writes a piece of a stream, and waits until it is taken. */
-  readonly write: (text: string) => Promise<void>
-  /** Opens a file to upload. Throws AppError. */
-  readonly openUpload: (path: string) => Upload
-  readonly find: (operation: string) => Promise<Operation | undefined>
-}
+/** Characters that clear a terminal and put the cursor at its top. */
+const CLEAR = '\u001b[2J\u001b[3J\u001b[H'
 
 /** Runs one operation for the command line, in this process or on a server, prints its answer and gives the exit status. */
 export async function operate(asked: Omit<Asked, 'flags'>, setting: Setting): Promise<number> {
-  const { operation, raw, view, upload } = asked
-  const format = readFormat(operation, view.format, setting.onTerminal)
-  const minScore = readMinScore(view.minScore)
-  const input = operation.streams?.includes(format) ? { ...raw, format } : raw
-  operation.ask(input) // refused here too, so that a typo costs no question
-  const body = upload === undefined ? undefined : setting.openUpload(upload)
-  const session = await (setting.service ? there(setting.service) : here(setting))
+  const { operation, targets } = asked
+  const isSeveral = targets !== undefined && (targets.texts.length > 1 || targets.texts.includes('-'))
+  const view = readView(operation, asked.view, { onTerminal: setting.onTerminal, several: isSeveral })
+  refuseBadInput(asked, view)
+  const interrupted = interruption()
+  const { stopped } = interrupted
+  const best = { status: 0 }
   try {
-    const first = await session.ask(operation, input, body)
-    const given = view.wait ? await follow(operation, first, session, setting) : first
-    await give(operation, given, format, setting)
-    return session.interrupted() ? INTERRUPTED : EXIT[given.verdict(minScore)]
-  } finally {
-    await session.close()
-  }
-}
-
-const INTERRUPTED = 130
-
-/** Where questions are put: this process, or a running service. */
-type Session = {
-  readonly ask: (operation: Operation, raw: Raw, upload?: Upload) => Promise<Given>
-  /** Fires at Ctrl-C. */
-  readonly stopped: AbortSignal
-  readonly interrupted: () => boolean
-  readonly close: () => Promise<void>
-}
-
-async function there(service: AskedService): Promise<Session> {
-  const { askService } = await import('./ask-service.ts')
-  const stop = interruption()
-  return {
-    ...stop,
-    ask: (operation, raw, upload) => askService(operation, raw, service, upload),
-    close: async () => stop.release(),
-  }
-}
-
-async function here({ open }: Setting): Promise<Session> {
-  const { execute, close } = await open()
-  const stop = interruption()
-  return {
-    ...stop,
-    ask: (operation, raw, upload) => execute(operation, raw, { signal: stop.stopped, ...(upload && { upload }) }),
-    close: async () => {
-      stop.release()
-      await close() // it writes down what it remembers: the answer is printed by then
-    },
-  }
-}
-
-function interruption(): Pick<Session, 'stopped' | 'interrupted'> & { readonly release: () => void } {
-  const stop = new AbortController()
-  const fire = (): void => stop.abort(new DOMException('stopped', 'AbortError'))
-  process.once('SIGINT', fire)
-  return { stopped: stop.signal, interrupted: () => stop.signal.aborted, release: () => process.off('SIGINT', fire) }
-}
-
-const FOLLOW_EVERY_MS = 1_000
-
-/** Tells how far work in the background is, until it has ended or Ctrl-C; gives what was said last. */
-async function follow(operation: Operation, first: Given, session: Session, setting: Setting): Promise<Given> {
-  const by = operation.followedBy === undefined ? undefined : await setting.find(operation.followedBy)
-  let given = first
-  for (let progress = given.progress(); by && progress && !progress.hasEnded; progress = given.progress()) {
-    setting.tell(progress.line)
-    await sleep(FOLLOW_EVERY_MS, session.stopped).catch(() => {})
-    if (session.interrupted()) {
-      const words = `mailsonde ${by.name} ${Object.values(progress.raw).join(' ')} --wait`
-      setting.tell(`it goes on; come back with: ${words}`)
-      return given
+    const session = await openSession(setting, stopped)
+    try {
+      const work: Work = { asked, view, setting, session, stopped }
+      const round = isSeveral || view.form.kind === 'machine' ? severalTargets : oneAnswer
+      if (view.everyMs === undefined) best.status = await round(work)
+      else await repeated(view.everyMs, work, round)
+    } finally {
+      await session.close()
     }
-    given = await session.ask(by, progress.raw)
+    return interrupted.status() ?? best.status
+  } catch (error) {
+    const status = interrupted.status()
+    if (status !== undefined) return status
+    if (isClosedPipe(error)) return best.status
+    throw error
+  } finally {
+    interrupted.release()
+    setting.tell('')
   }
-  setting.tell(given.progress()?.line ?? '')
-  return given
 }
 
-async function give(operation: Operation, given: Given, format: string, setting: Setting): Promise<void> {
-  if (!given.stream) return setting.print(await show(operation, given, format, setting))
-  for await (const piece of given.stream.text) await setting.write(piece)
+/** Input is refused before anything is asked, so that a typo costs no question. Throws AppError. */
+function refuseBadInput({ operation, raw, targets }: Omit<Asked, 'flags'>, view: View): void {
+  const input = inputOf(operation, raw, view)
+  const typed = targets?.texts.filter((text) => text !== '-') ?? []
+  if (!targets) operation.ask(input)
+  else for (const text of typed) operation.ask({ ...input, [targets.name]: text })
 }
 
-async function show(
-  operation: Operation,
-  given: Given,
-  format: string,
-  about: { readonly version: string },
-): Promise<string> {
-  const document = await given.rendered(format, about)
-  if (document) return document.text
-  const { answer } = given
-  if (!isJsonRecord(answer)) throw new Error(`the answer of ${operation.name} is no object`)
-  if (format === 'json') {
-    const lines = given.lines()?.filter(isJsonRecord)
-    return lines ? lines.map((line) => formatJson(line)).join('\n') : formatJson(answer, 2)
+/** One question and its answer. */
+async function oneAnswer(work: Work): Promise<number> {
+  const { asked, view, setting, session, stopped } = work
+  const { operation, targets, upload } = asked
+  const target = targets?.texts[0]
+  const raw = { ...inputOf(operation, asked.raw, view), ...(targets && { [targets.name]: target }) }
+  const body = upload === undefined ? undefined : setting.openUpload(upload)
+  const first = await session.ask(operation, raw, body)
+  stopped.throwIfAborted() // what was found until then is no answer
+  const given = view.wait ? await follow(work, first) : first
+  if (given.stream) {
+    for await (const piece of given.stream.text) await setting.write(piece)
+    return EXIT[given.verdict()]
   }
-  const { viewMarkdown, viewTable } = await import('./view.ts')
-  return format === 'markdown' ? viewMarkdown(answer) : viewTable(answer)
+  return await give(work, given, target)
 }
 
-function readFormat(operation: Operation, text: string | undefined, onTerminal: boolean): string {
-  const format = text ?? (onTerminal ? 'table' : 'json')
-  const known = formatsOf(operation)
-  if (known.includes(format)) return format
-  throw new AppError('invalid_parameter', `--format: ${JSON.stringify(format)} is not one of ${known.join(', ')} here`)
-}
-
-function readMinScore(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  if (!/^\d{1,3}$/.test(text) || Number(text) > 100)
-    throw new AppError('invalid_parameter', `--min-score: ${JSON.stringify(text)} is not a whole number from 0 to 100`)
-  return Number(text)
+async function give({ asked, view, setting }: Work, given: Given, target: string | undefined): Promise<number> {
+  const { operation } = asked
+  const verdict = verdictOf(given, recordOf({ operation, given }), view.wanted)
+  if (view.form.kind === 'machine') throw new Error('a format for machines is written by severalTargets')
+  const inLines = view.everyMs !== undefined && !setting.onTerminal
+  const text = await show({ operation, given, verdict, target }, view.form, { version: setting.version, inLines })
+  await setting.write(view.everyMs !== undefined && setting.onTerminal ? `${CLEAR}${text}` : text)
+  return EXIT[verdict]
 }

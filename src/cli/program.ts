@@ -1,8 +1,17 @@
 import { Command, CommanderError, Option } from 'commander'
 import { AppError } from '../base/errors.ts'
 import type { Operation } from '../operations/operation.ts'
-import { type Asked, addOperation, type ReadFile } from './commands.ts'
+import { type Asked, addOperation, optionsFor } from './commands.ts'
+import { examplesOf, withExamples } from './examples.ts'
+import type { ReadFile } from './extra-flags.ts'
 import type { ConfigFlag, FlagValues } from './flags.ts'
+import { HELP, withConfigNames } from './help.ts'
+import { addKeys, type KeysAction } from './keys-commands.ts'
+import { OPTION_GROUPS, placeOf } from './option-places.ts'
+import { statusOf, USAGE } from './status.ts'
+import { hintFor } from './usage-hint.ts'
+
+export type { KeysAction } from './keys-commands.ts'
 
 /** What the command line can do; each gives the exit status. */
 export type Actions = {
@@ -12,11 +21,6 @@ export type Actions = {
   readonly operate: (asked: Asked) => Promise<number>
   readonly keys: (action: KeysAction, flags: FlagValues) => Promise<number>
 }
-export type KeysAction =
-  | { readonly kind: 'create'; readonly name: string; readonly scopes: string; readonly expires?: string }
-  | { readonly kind: 'list' }
-  | { readonly kind: 'revoke'; readonly id: string }
-  | { readonly kind: 'reset'; readonly open: boolean }
 
 export type ProgramSetup = {
   readonly operations: readonly Operation[]
@@ -25,10 +29,11 @@ export type ProgramSetup = {
   readonly actions: Actions
   readonly complain: (text: string) => void
   readonly readFile: ReadFile
+  /** Writes what is no answer of an operation: help, the version, a completion script. Left out: standard output. */
+  readonly print?: (text: string) => void
+  /** Columns of the terminal; left out: what commander finds. */
+  readonly columns?: number
 }
-
-/** Problems of the world, as opposed to those of the arguments. */
-const COULD_NOT_TELL: readonly string[] = ['timeout', 'upstream_unavailable', 'overloaded']
 
 /**
  * Reads the arguments and runs what they ask for. Gives the exit status: 0 done, 1 found bad, 2 usage, 3 could not tell.
@@ -36,35 +41,69 @@ const COULD_NOT_TELL: readonly string[] = ['timeout', 'upstream_unavailable', 'o
  */
 export async function runCommandLine(argv: readonly string[], setup: ProgramSetup): Promise<number> {
   let status = 0
-  const { configFlags, actions, complain } = setup
+  const program = buildProgram(setup, async (work) => void (status = await work))
+  try {
+    await program.parseAsync([...argv], { from: 'user' })
+    return status
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      const hint = error.exitCode === 0 ? undefined : hintFor(error.code, argv, setup)
+      if (hint !== undefined) setup.complain(hint)
+      return error.exitCode === 0 ? 0 : USAGE
+    }
+    if (!(error instanceof AppError)) throw error
+    setup.complain(`mailsonde: ${error.message}`)
+    return statusOf(error)
+  }
+}
+
+/** All commands with their options: what runs, and what help, completion and the manual page are made of. */
+export function buildProgram(setup: ProgramSetup, done: (work: Promise<number>) => Promise<void>): Command {
+  const { configFlags, actions, complain, columns, print } = setup
   const program = new Command('mailsonde')
     .description(
       "Checks a domain's mail setup and tells you when it does not know; verifies mailboxes over SMTP; looks addresses up on 29 blacklists.",
     )
     .version(setup.version)
+    .helpCommand('help [COMMAND]', 'show the options of a command')
     .exitOverride()
     .showHelpAfterError('(see --help)')
-    .configureOutput({ writeErr: (text) => complain(text.replace(/\n$/, '')) })
-  const add = (name: string, summary: string): Command =>
-    withConfigFlags(program.command(name).description(summary), configFlags)
-  const done = (work: Promise<number>): Promise<void> => work.then((code) => void (status = code))
-
-  add('serve', 'answer over HTTP').action((flags) => done(actions.serve(flags)))
-  add('config', 'print what is in force and where each value comes from').action((flags) => done(actions.config(flags)))
-  // The options stand on its sub-commands: a command above them would take them for itself.
-  const keys = program.command('keys').description('make, list, revoke and reset API keys')
-  addKeys(keys, configFlags, (action, flags) => done(actions.keys(action, flags)))
-  addOperations(program, setup, (asked) => done(actions.operate(asked)))
-  try {
-    await program.parseAsync([...argv], { from: 'user' })
-    return status
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    if (!(error instanceof AppError)) throw error
-    complain(`mailsonde: ${error.message}`)
-    return COULD_NOT_TELL.includes(error.code) ? 3 : 2
+    .configureHelp({ ...HELP, ...(columns !== undefined && { helpWidth: columns }) })
+    .configureOutput({
+      writeErr: (text) => complain(text.replace(/\n$/, '')),
+      ...(print && { writeOut: print }),
+    })
+  const add = (name: string, summary: string, flags: readonly ConfigFlag[]): Command => {
+    const command = withConfigFlags(program.command(name).description(summary), flags)
+    return withExamples(command, examplesOf(name))
   }
+  add('serve', 'answer over HTTP', configFlags).action((flags) => done(actions.serve(flags)))
+  add('config', 'print what is in force and where each value comes from', configFlags).action((flags) =>
+    done(actions.config(flags)),
+  )
+  const ofKeys = configFlags.filter(({ key }) => KEYS_OPTIONS.includes(key))
+  const keys = program.command('keys').description('make, list, revoke and reset API keys')
+  addKeys(
+    keys,
+    (command) => withConfigNames(withConfigFlags(command, ofKeys), columns ?? 80),
+    (action, flags) => done(actions.keys(action, flags)),
+  )
+  addOperations(program, setup, (asked) => done(actions.operate(asked)))
+  program
+    .command('completion')
+    .description('print a script that completes commands and options: bash, zsh or fish')
+    .argument('<SHELL>', 'bash, zsh or fish')
+    .action(async (shell: string) => {
+      const { completionScript } = await import('./completion.ts')
+      const text = completionScript(shell, program)
+      if (print) print(text)
+      else process.stdout.write(text)
+    })
+  return program
 }
+
+/** The options that concern the file of keys. */
+const KEYS_OPTIONS: readonly string[] = ['apiKeysFile', 'dataDir']
 
 function addOperations(program: Command, setup: ProgramSetup, run: (asked: Asked) => Promise<void>): void {
   const { operations, configFlags, readFile } = setup
@@ -76,11 +115,8 @@ function addOperations(program: Command, setup: ProgramSetup, run: (asked: Asked
     const command = parent.command(name ?? operation.name).description(operation.summary)
     const parts = operations.filter(({ partOf }) => partOf === operation.name)
     addOperation(command, operation, parts, { configFlags, newOption, readFile }, run)
-    // A parameter takes the name of an option.
-    withConfigFlags(
-      command,
-      configFlags.filter(({ flag }) => !(flag in operation.params)),
-    )
+    withConfigNames(withConfigFlags(command, optionsFor(operation, parts, configFlags)), setup.columns ?? 80)
+    withExamples(command, examplesOf(operation.name, operation))
   }
 }
 
@@ -88,6 +124,8 @@ function addOperations(program: Command, setup: ProgramSetup, run: (asked: Asked
 const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   jobs: 'submit lists and see how far they are',
   saved: 'show and remove answers that were stored with --save',
+  monitors: 'watch domains, addresses and mailboxes',
+  webhooks: 'see and repeat what was delivered',
 }
 
 function groupOf(program: Command, groups: Map<string, Command>, name: string): Command {
@@ -99,45 +137,19 @@ function groupOf(program: Command, groups: Map<string, Command>, name: string): 
 }
 
 function withConfigFlags(command: Command, flags: readonly ConfigFlag[]): Command {
-  command.optionsGroup('Configuration:')
-  for (const { flag, argument, repeatable, meaning } of flags) {
-    if (argument === undefined) command.option(`--${flag}`, meaning)
-    else if (repeatable) command.option(`--${flag} <${argument}>`, `${meaning} (repeatable)`, gathered)
-    else command.option(`--${flag} <${argument}>`, meaning)
+  const order = Object.keys(OPTION_GROUPS)
+  const grouped = flags.map((flag) => ({ ...flag, group: placeOf(flag.key).group }))
+  for (const { flag, argument, repeatable, meaning, group } of grouped.toSorted(
+    (a, b) => order.indexOf(a.group) - order.indexOf(b.group),
+  )) {
+    const words = repeatable && argument !== undefined ? `${meaning} (repeatable)` : meaning
+    const option = new Option(argument === undefined ? `--${flag}` : `--${flag} <${argument}>`, words)
+    if (repeatable) option.argParser(gathered)
+    command.addOption(option.helpGroup(`${OPTION_GROUPS[group]}:`))
   }
-  return command.option('--config <FILE>', 'configuration file; default mailsonde.config.json where there is one')
+  const config = new Option('--config <FILE>', 'configuration file; default mailsonde.config.json where there is one')
+  return command.addOption(config.helpGroup(`${OPTION_GROUPS.data}:`))
 }
 
 /** The values of a flag that may be given several times. */
-const gathered = (value: string, all: string[] = []): string[] => [...all, value]
-
-function addKeys(
-  command: Command,
-  configFlags: readonly ConfigFlag[],
-  run: (action: KeysAction, flags: FlagValues) => Promise<void>,
-): void {
-  const sub = (name: string, summary: string): Command =>
-    withConfigFlags(command.command(name).description(summary), configFlags)
-  sub('create', 'make a key and print it once')
-    .option('--name <NAME>', 'what it is for', 'key')
-    .option('--scopes <LIST>', 'read, verify, jobs, admin, by comma', 'read,verify')
-    .option('--expires <DURATION>', 'such as 720h; default never')
-    .action((flags) =>
-      run(
-        {
-          kind: 'create',
-          name: flags.name,
-          scopes: flags.scopes,
-          ...(flags.expires === undefined ? {} : { expires: flags.expires }),
-        },
-        flags,
-      ),
-    )
-  sub('list', 'list the keys (never the keys themselves)').action((flags) => run({ kind: 'list' }, flags))
-  sub('revoke', 'take a key out of force')
-    .argument('<ID>')
-    .action((id: string, flags) => run({ kind: 'revoke', id }, flags))
-  sub('reset', 'remove all keys, and open a service that was closed for want of them')
-    .option('--open', 'callers on this machine are then answered without a key')
-    .action((flags) => run({ kind: 'reset', open: flags.open === true }, flags))
-}
+const gathered = (value: string, all: unknown): string[] => [...(Array.isArray(all) ? all : []), value]

@@ -12,7 +12,7 @@ import { judgeDomain } from './judge-domain.ts'
 import { type Call, defineOperation, ok } from './operation.ts'
 import { domainParam, flagParam, optional, positional, textParam, timeoutParam } from './params.ts'
 import { saveParams } from './saving.ts'
-import { checkScore } from './score-range.ts'
+import { checkScore, checkVerdict } from './score-range.ts'
 import { MAX_SELECTORS, parseSelectors } from './selector.ts'
 import { vantageParam } from './vantage.ts'
 
@@ -71,6 +71,7 @@ export const check = defineOperation({
     about: ({ domain, status, score }) => ({ subject: domain, names: { domain }, status, score }),
     add: (answer, fields) => ({ ...answer, ...fields }),
   },
+  verdict: checkVerdict,
   score: checkScore,
   document: checkDocument,
 })

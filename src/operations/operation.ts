@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { AnswerOf } from '../answers/answer.ts'
 import { readOpen } from '../answers/read-answer.ts'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
@@ -129,6 +129,12 @@ export type Operation = OperationFacts & {
   readonly documentTypes: readonly string[]
   /** It has a score that `--min-score` can be held against. */
   readonly hasScore: boolean
+  /** It has findings that `--fail-on` can be held against. */
+  readonly hasFindings: boolean
+  /** Its answers are good, bad or not to be told; those of others are plain information. */
+  readonly judges: boolean
+  /** The services that it uses: what the options are that concern it follows from them. */
+  readonly uses: readonly DepName[]
   /** Reads the input. Throws AppError. */
   readonly ask: (raw: Raw) => Question
   /** Reads an answer that a service gave: the open form of the schema. `value` is a list of lines where the answer comes in lines. */
@@ -159,16 +165,7 @@ export function defineOperation<
   S extends z.ZodType,
   const D extends DepName,
 >(definition: Definition<Path, P, S, D> & { readonly params: Record<PathParams<Path>, Param> }): Defined<P, S, D> {
-  const {
-    params,
-    answer: schema,
-    lines,
-    document,
-    uses: _uses,
-    vantage: _vantage,
-    saves: _saves,
-    ...facts
-  } = definition
+  const { params, answer: schema, lines, document, vantage: _vantage, saves: _saves, ...facts } = definition
   const input = schemaOf<P>(params)
   const read = (raw: Raw): InputOf<P> => readInput<P>(params, input, raw)
   return {
@@ -179,6 +176,8 @@ export function defineOperation<
     formats: document ? DOCUMENT_FORMATS : [],
     documentTypes: (params.format?.choices ?? []).filter(isDocumentFormat).map((format) => CONTENT_TYPES[format]),
     hasScore: definition.score !== undefined,
+    hasFindings: schema instanceof z.ZodObject && 'findings' in schema.shape,
+    judges: definition.verdict !== undefined || definition.score !== undefined,
     read,
     ask: (raw) => questionOf<P, S, D>(definition, read(raw)),
     receive: (value) => {

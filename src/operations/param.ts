@@ -39,7 +39,12 @@ export type Flag = {
   readonly description: string
 } & (
   | { readonly kind: 'lines'; readonly read: (line: string) => Parsed<object> }
-  | { readonly kind: 'file'; readonly maxBytes: number }
+  | {
+      readonly kind: 'file'
+      readonly maxBytes: number
+      /** The parameters that the text stands for; left out: it is the value. */
+      readonly fields?: (text: string) => Parsed<Readonly<Record<string, unknown>>>
+    }
 )
 
 /** A parameter: what is said of it, and the schema that reads it. */

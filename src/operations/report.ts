@@ -20,7 +20,7 @@ import { reportExample } from './examples.ts'
 import { type Call, defineOperation, ok } from './operation.ts'
 import { optional, positional, textParam, timeoutParam } from './params.ts'
 import { saveParams } from './saving.ts'
-import { reportScore } from './score-range.ts'
+import { checkVerdict, reportScore } from './score-range.ts'
 import { vantageParam } from './vantage.ts'
 
 const DEADLINE_MS = 30_000
@@ -78,6 +78,7 @@ export const report = defineOperation({
     }),
     add: (answer, fields) => ({ ...answer, ...fields }),
   },
+  verdict: checkVerdict,
   score: reportScore,
   document: checkDocument,
 })

@@ -19,7 +19,7 @@ import { defineOperation, ok } from './operation.ts'
 import type { Param } from './param.ts'
 import { domainParam, listParam, positional, timeoutParam } from './params.ts'
 import { bodySaveParams } from './saving.ts'
-import { checkScore } from './score-range.ts'
+import { checkScore, checkVerdict } from './score-range.ts'
 
 /** An overlay: its records, and bytes of its text in all. */
 const MAX_RECORDS = 5_000
@@ -90,6 +90,7 @@ export const whatIf = defineOperation({
     about: ({ domain, status, score }) => ({ subject: domain, names: { domain }, status, score }),
     add: (answer, fields) => ({ ...answer, ...fields }),
   },
+  verdict: checkVerdict,
   score: checkScore,
   document: checkDocument,
   run: async (ctx, deps, { domain, records = [], zone, selector }) => {

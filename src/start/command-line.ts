@@ -1,6 +1,7 @@
 import { accessSync, constants, createReadStream, readFileSync, statSync } from 'node:fs'
 import * as zod from 'zod'
 import { AppError } from '../base/errors.ts'
+import { linesOf } from '../base/lines.ts'
 import { printable } from '../base/text.ts'
 import type { AskedService } from '../cli/ask-service.ts'
 import { byKey, type ConfigFlag } from '../cli/flags.ts'
@@ -19,7 +20,9 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 }
 /** Runs what the arguments ask for and gives the exit status; 70 (EX_SOFTWARE) for a fault of ours. */
 export async function commandLine(argv: readonly string[]): Promise<number> {
-  const complain = (text: string): void => void process.stderr.write(`${printableLines(text)}\n`)
+  // Nobody reads any more (`| head`): what writes is told by its own rejection.
+  process.stdout.on('error', () => {})
+  process.stderr.on('error', () => {})
   try {
     return await runCommandLine(argv, {
       operations: await operationsFor(argv[0]),
@@ -28,6 +31,7 @@ export async function commandLine(argv: readonly string[]): Promise<number> {
       actions,
       complain,
       readFile: readTextFile,
+      ...(process.stdout.columns > 0 && { columns: process.stdout.columns }),
     })
   } catch (error) {
     complain(
@@ -36,6 +40,9 @@ export async function commandLine(argv: readonly string[]): Promise<number> {
     return 70
   }
 }
+
+/** A problem in words, on standard error. */
+const complain = (text: string): void => void process.stderr.write(`${printableLines(text)}\n`)
 
 /** Arguments may carry what steers a terminal: each line is cleaned; at most 8,000 characters a line. */
 const printableLines = (text: string): string =>
@@ -82,16 +89,20 @@ const actions: Actions = {
     // A command's log would stand between its lines: only what the operator asked for is shown.
     const log = logAtNeed(logOptions(config, sources.logLevel === 'default' ? 'error' : config.logLevel))
     const server = asked.view.server ?? process.env.MAILSONDE_SERVER
-    const service = server ? serviceAt(server, config) : undefined
+    const key = asked.view.key ?? process.env.MAILSONDE_KEY
+    const service = server ? serviceAt(server, key, config) : undefined
+    if (asked.view.key !== undefined && !service)
+      throw new AppError('invalid_parameter', '--key is the key to call a service with: name it by --server')
     const { operate } = await import('../cli/operate.ts')
     return operate(asked, {
       version,
-      print,
       onTerminal: process.stdout.isTTY === true,
       open: () => open(config, log),
       service,
       tell,
+      complain,
       write,
+      readLines,
       openUpload,
       find: async (name) => (await allOperations()).find((one) => one.name === name),
     })
@@ -117,11 +128,15 @@ async function open(
   return { execute: executor({ world: outside.world, provide }), close }
 }
 
-/** Progress stands on standard error: in one line on a terminal, else only when there is nothing to overwrite. */
+/** Progress stands on standard error: in one line on a terminal, which the empty text takes away, else only when there is nothing to overwrite. */
 function tell(line: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${printable(line, 200)}`)
-  else process.stderr.write(`${printable(line, 200)}\n`)
+  else if (line !== '') process.stderr.write(`${printable(line, 200)}\n`)
 }
+
+/** Characters of a line of standard input: a mailbox or a domain has fewer. */
+const MAX_LINE = 4_096
+const readLines = (): AsyncIterable<string> => linesOf(process.stdin, MAX_LINE)
 
 const write = (text: string): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -150,9 +165,9 @@ function openUpload(path: string): Upload {
 }
 
 /** With --peer-secret the call is proven as a node's own, by --node-id. */
-const serviceAt = (server: string, { apiKeys, peerSecret, nodeId }: Config): AskedService => ({
+const serviceAt = (server: string, key: string | undefined, { apiKeys, peerSecret, nodeId }: Config): AskedService => ({
   server,
-  key: apiKeys[0],
+  key: key ?? apiKeys[0],
   peerSecret,
   nodeId,
   now: () => Date.now(),

@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type JobAnswer, jobAnswer, jobListAnswer, jobResultsAnswer } from '../../src/answers/jobs.ts'
 import { sleep } from '../../src/base/deadline.ts'
-import type { ViewFlags } from '../../src/cli/commands.ts'
 import { operate } from '../../src/cli/operate.ts'
+import type { ViewFlags } from '../../src/cli/view-flags.ts'
 import type { Ask, Asked } from '../../src/jobs/engine/ask.ts'
 import { type JobService, jobService } from '../../src/jobs/service.ts'
 import type { Raw } from '../../src/operations/operation.ts'
@@ -240,9 +240,8 @@ describe('on the command line', () => {
           nodeId: undefined,
           now: Date.now,
         },
-        print: (text) => void (printed += text),
         write: async (text) => void (printed += text),
-        tell: (line) => void words.push(line),
+        tell: (line) => void (line !== '' && words.push(line)),
         openUpload: () => ({ octets: Readable.from([Buffer.from(upload ?? '')]), contentType: 'text/csv' }),
       },
     )

@@ -1,10 +1,11 @@
-import type { Setting } from '../../src/cli/operate.ts'
+import type { Setting } from '../../src/cli/work.ts'
 import { allOperations } from '../../src/operations/registry.ts'
 
 /** What the command line needs beside a service: a terminal that nobody looks at, and no files. */
-export const labSetting: Pick<Setting, 'tell' | 'write' | 'openUpload' | 'find'> = {
+export const labSetting: Pick<Setting, 'tell' | 'complain' | 'readLines' | 'openUpload' | 'find'> = {
   tell: () => {},
-  write: async () => {},
+  complain: () => {},
+  readLines: async function* () {},
   openUpload: (path) => {
     throw new Error(`the lab has no file ${path}`)
   },

@@ -1,0 +1,42 @@
+/** Edits between two words at which one no longer reads as a slip for the other. */
+const MAX_EDITS = 3
+
+/**
+ * The word of `words` that `typed` most likely stands for: at most 3 edits away (insert, delete, replace, swap two neighbours), and alike in more than two fifths of its letters.
+ * Undefined where none is.
+ */
+export function nearest(typed: string, words: readonly string[]): string | undefined {
+  const lower = typed.toLowerCase().slice(0, 100)
+  let best: string | undefined
+  let fewest = MAX_EDITS + 1
+  for (const word of words) {
+    const edits = editsBetween(lower, word.toLowerCase())
+    const length = Math.max(lower.length, word.length)
+    if (edits < fewest && (length - edits) / length > 0.4) [best, fewest] = [word, edits]
+  }
+  return best
+}
+
+/** ` (did you mean check?)`, or nothing. */
+export const didYouMean = (typed: string, words: readonly string[]): string => {
+  const word = nearest(typed, words)
+  return word === undefined ? '' : ` (did you mean ${word}?)`
+}
+
+/** The optimal string alignment distance; one more than {@link MAX_EDITS} stands for all beyond. */
+function editsBetween(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > MAX_EDITS) return MAX_EDITS + 1
+  let before: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1
+      let edits = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + same)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) edits = Math.min(edits, before[j - 2]! + 1)
+      row.push(edits)
+    }
+    ;[before, last] = [last, row]
+  }
+  return last[b.length]!
+}

@@ -1,0 +1,75 @@
+import { spawnSync } from 'node:child_process'
+import { beforeAll, expect, it } from 'vitest'
+import { OPTIONS } from '../config-options.ts'
+import { allOperations } from '../operations/registry.ts'
+import { treeOf } from './command-tree.ts'
+import { completionScript } from './completion.ts'
+import { buildProgram } from './program.ts'
+
+const unused = async (): Promise<number> => 70
+const configFlags = Object.entries(OPTIONS).map(([key, { flag, repeatable, meaning, argument }]) => ({
+  ...{ key, flag, repeatable, meaning },
+  ...(argument ? { argument } : {}),
+}))
+const program = buildProgram(
+  {
+    ...{ operations: await allOperations(), configFlags, version: '0', readFile: () => '', complain: () => {} },
+    actions: { serve: unused, config: unused, keys: unused, operate: unused },
+  },
+  async () => {},
+)
+const hasShell = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).status === 0
+
+/** What bash offers for each of these lines: run in one shell, as a person's would be. */
+const LINES: readonly (readonly [line: string, offered: readonly string[], not: readonly string[]])[] = [
+  ['mailsonde ', ['check', 'verify', 'jobs', 'serve', 'completion'], ['submit', '--port', 'what-if']],
+  ['mailsonde ver', ['verify'], ['check']],
+  ['mailsonde check example.org --f', ['--format', '--fail-on'], ['--port']],
+  ['mailsonde check --format ', ['json', 'table', 'sarif'], ['--format']],
+  ['mailsonde check --fail-on ', ['low', 'critical'], ['check']],
+  ['mailsonde check --format json ', ['--selector', '--quiet'], ['table']],
+  ['mailsonde jobs ', ['submit', 'list'], ['check']],
+  ['mailsonde jobs submit --k', ['--kind', '--key'], []],
+  ['mailsonde jobs submit --kind ', ['verify', 'check', 'blacklist'], []],
+  ['mailsonde keys re', ['revoke', 'reset'], []],
+  ['mailsonde serve --po', ['--port', '--pool', '--pool-attempts'], []],
+  ['mailsonde completion ', ['bash', 'zsh', 'fish'], []],
+  ['mailsonde verify --server http://x --sug', ['--suggestion'], []],
+]
+let offered: readonly (readonly string[])[] = []
+beforeAll(() => {
+  const asked = LINES.map(([line]) => {
+    const words = line.split(' ')
+    const quoted = words.map((word) => `'${word}'`).join(' ')
+    return `COMP_WORDS=(${quoted}); COMP_CWORD=${words.length - 1}; COMPREPLY=(); _mailsonde; echo "\${COMPREPLY[*]}"`
+  })
+  const script = `compopt() { :; }\n${completionScript('bash', program)}\n${asked.join('\n')}\n`
+  const { stdout, stderr } = spawnSync('bash', ['--norc'], { input: script, encoding: 'utf8' })
+  expect(stderr).toBe('')
+  offered = stdout.split('\n').map((line) => line.split(' '))
+})
+
+it.each(LINES.map((row, i) => [row[0], i] as const))('bash: %j', (_, i) => {
+  const [, some, none] = LINES[i]!
+  expect(offered[i]).toEqual(expect.arrayContaining([...some]))
+  for (const word of none) expect(offered[i]).not.toContain(word)
+})
+
+it.skipIf(!hasShell('zsh'))('zsh reads its script', () => {
+  const { status, stderr } = spawnSync('zsh', ['-n'], { input: completionScript('zsh', program), encoding: 'utf8' })
+  expect([status, stderr]).toEqual([0, ''])
+})
+
+it.skipIf(!hasShell('fish'))('fish reads its script', () => {
+  const { status, stderr } = spawnSync('fish', ['-n'], { input: completionScript('fish', program), encoding: 'utf8' })
+  expect([status, stderr]).toEqual([0, ''])
+})
+
+it.each(['bash', 'zsh', 'fish'])('%s: every command and every option stands in the script', (shell) => {
+  const script = completionScript(shell, program)
+  const tree = treeOf(program)
+  for (const { path, options } of tree.below) {
+    expect(script).toContain(path.at(-1))
+    for (const { long } of options) expect(script).toContain(shell === 'fish' ? `-l ${long.slice(2)} ` : long)
+  }
+})

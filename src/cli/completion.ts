@@ -1,0 +1,144 @@
+import type { Command } from 'commander'
+import { AppError } from '../base/errors.ts'
+import { type CommandFacts, flat, type OptionFacts, treeOf } from './command-tree.ts'
+import { unknownShell } from './usage-hint.ts'
+
+const SHELLS: Readonly<Record<string, (tree: CommandFacts) => string>> = { bash, zsh, fish }
+
+/** The script that completes commands, options, their values and files in a shell. Throws AppError for another shell. */
+export function completionScript(shell: string, program: Command): string {
+  const write = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined
+  if (write) return write(treeOf(program))
+  throw new AppError('invalid_parameter', unknownShell(shell, Object.keys(SHELLS)))
+}
+
+const FILES = /FILE|DIR/
+const takesFile = ({ value = '' }: Pick<OptionFacts, 'value'>): boolean => FILES.test(value)
+const hasFiles = ({ args }: CommandFacts): boolean => args.some(({ name }) => FILES.test(name))
+/** What may follow the words of a command: its own commands, and its options. */
+const wordsOf = ({ below, options }: CommandFacts): readonly string[] => [
+  ...below.map(({ path }) => path.at(-1) ?? ''),
+  ...options.flatMap(({ long, short }) => (short === undefined ? [long] : [long, short])),
+  '--help',
+]
+const valuesOf = ({ path, args }: CommandFacts): readonly string[] =>
+  path.join(' ') === 'completion' && args.length > 0 ? Object.keys(SHELLS) : []
+
+/** Names and choices are words of ours: letters, digits, hyphens. What is quoted is a description. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
+function bash(tree: CommandFacts): string {
+  const all = flat(tree)
+  const key = ({ path }: CommandFacts): string => quoted(path.join(' '))
+  const values = all.flatMap((command) =>
+    command.options
+      .filter((option) => option.value !== undefined && !option.isOptional)
+      .map((option) => {
+        const words = takesFile(option) ? 'compopt -o default; COMPREPLY=()' : replies(option.choices)
+        return `    ${quoted(`${command.path.join(' ')} ${option.long}`)}) ${words}; return ;;`
+      }),
+  )
+  const words = all.map((command) => {
+    const list = [...wordsOf(command), ...valuesOf(command)]
+    return `    ${key(command)}) words=${quoted(list.join(' '))}${hasFiles(command) ? '; files=1' : ''} ;;`
+  })
+  return `# bash completion of mailsonde: source <(mailsonde completion bash)
+_mailsonde() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} path= word words= files=
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$path $word" in
+${all
+  .filter(({ path }) => path.length > 0)
+  .map(
+    ({ path }) => `      ${quoted(`${path.slice(0, -1).join(' ')} ${path.at(-1)}`)}) path=${quoted(path.join(' '))} ;;`,
+  )
+  .join('\n')}
+    esac
+  done
+  case "$path $prev" in
+${values.join('\n')}
+  esac
+  case "$path" in
+${words.join('\n')}
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+  if [[ $files && $cur != -* ]]; then compopt -o default; fi
+}
+complete -F _mailsonde mailsonde
+`
+}
+
+const replies = (choices: readonly string[]): string =>
+  `COMPREPLY=($(compgen -W ${quoted(choices.join(' '))} -- "$cur"))`
+
+function zsh(tree: CommandFacts): string {
+  const name = (path: readonly string[]): string => ['_mailsonde', ...path].join('_').replaceAll('-', '_')
+  const clean = (text: string): string => text.replaceAll(/[[\]:\\]/g, ' ')
+  const spec = (option: OptionFacts): string => {
+    const action = takesFile(option) ? '_files' : option.choices.length > 0 ? `(${option.choices.join(' ')})` : ''
+    const value = option.value === undefined ? '' : `:${clean(option.value)}:${action}`
+    return `    ${quoted(`*${option.long}[${clean(option.words)}]${value}`)} \\`
+  }
+  const functions = flat(tree).map((command) => {
+    const options = command.options.map(spec).join('\n')
+    if (command.below.length === 0) {
+      const rest = hasFiles(command) ? '_files' : valuesOf(command).length > 0 ? `(${valuesOf(command).join(' ')})` : ''
+      return `${name(command.path)}() {\n  _arguments \\\n${options === '' ? '' : `${options}\n`}    '*: :${rest}'\n}`
+    }
+    const list = command.below.map(({ path, summary }) => `    ${quoted(`${path.at(-1)}:${clean(summary)}`)}`)
+    const cases = command.below.map(({ path }) => `      ${path.at(-1)}) ${name(path)} ;;`)
+    return `${name(command.path)}() {
+  local -a commands; local line state
+  _arguments -C ': :->command' '*:: :->rest'
+  case $state in
+    command) commands=(
+${list.join('\n')}
+    ); _describe command commands ;;
+    rest) case $line[1] in
+${cases.join('\n')}
+    esac ;;
+  esac
+}`
+  })
+  return `#compdef mailsonde
+# zsh completion of mailsonde: mailsonde completion zsh > "\${fpath[1]}/_mailsonde"
+${functions.join('\n')}
+if [ "$funcstack[1]" = "_mailsonde" ]; then _mailsonde "$@"; else compdef _mailsonde mailsonde; fi
+`
+}
+
+function fish(tree: CommandFacts): string {
+  const lines = flat(tree).flatMap((command) => {
+    const { path, below, options } = command
+    const others = below.map((one) => one.path.at(-1) ?? '')
+    const inside = path.map((word) => `__fish_seen_subcommand_from ${word}`)
+    const notBelow = others.length === 0 ? [] : [`not __fish_seen_subcommand_from ${others.join(' ')}`]
+    const when = [...inside, ...notBelow].join('; and ') || 'true'
+    return [
+      ...below.map(
+        ({ path: to, summary }) =>
+          `complete -c mailsonde -f -n ${fishQuoted(when)} -a ${to.at(-1)} -d ${fishQuoted(summary)}`,
+      ),
+      ...valuesOf(command).map((value) => `complete -c mailsonde -f -n ${fishQuoted(when)} -a ${value}`),
+      ...(hasFiles(command) ? [`complete -c mailsonde -F -n ${fishQuoted(when)}`] : []),
+      ...options.map((option) => {
+        const { long, short, value, choices, words } = option
+        const takes =
+          value === undefined
+            ? ''
+            : takesFile(option)
+              ? ' -rF'
+              : ` -x${choices.length === 0 ? '' : ` -a ${fishQuoted(choices.join(' '))}`}`
+        const letter = short === undefined ? '' : ` -s ${short.slice(1)}`
+        return `complete -c mailsonde -n ${fishQuoted(when)} -l ${long.slice(2)}${letter}${takes} -d ${fishQuoted(words)}`
+      }),
+    ]
+  })
+  return `# fish completion of mailsonde: mailsonde completion fish > ~/.config/fish/completions/mailsonde.fish
+complete -c mailsonde -f
+${lines.join('\n')}
+`
+}
+
+/** In single quotes fish reads \\\\ and \\' alone as escapes. */
+const fishQuoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`

@@ -1,0 +1,60 @@
+import { AppError } from '../base/errors.ts'
+import type { Operation, Raw } from '../operations/operation.ts'
+import type { Flag, Group } from '../operations/param.ts'
+import { camel, type FlagValues } from './flags.ts'
+
+/** Reads a local file that a flag names, at most so many bytes. Throws AppError. */
+export type ReadFile = (path: string, maxBytes: number) => string
+
+/** A flag of a command that leads to another operation, its part. */
+export type Extra = { readonly part: Operation; readonly name: string; readonly flag: Flag; readonly group: Group }
+
+/** The flags by which a part is asked for: parameters that the command itself has not. */
+export const extraFlags = (operation: Operation, part: Operation): readonly Extra[] =>
+  Object.entries(part.params).flatMap(([name, { flag, group }]) =>
+    flag && !(name in operation.params) ? [{ part, name, flag, group }] : [],
+  )
+
+type Chosen = { readonly operation: Operation; readonly raw: Raw; readonly file?: string }
+
+/** The command's own operation, or the part that one of its flags leads to. Throws AppError for a flag that the part does not take, or whose value cannot be read. */
+export function choose(
+  operation: Operation,
+  extra: readonly Extra[],
+  raw: Raw,
+  flags: FlagValues,
+  readFile: ReadFile,
+): Chosen {
+  const given = extra.filter(({ flag }) => flags[camel(flag.name)] !== undefined)
+  const [first] = given
+  if (!first) return { operation, raw }
+  const { part } = first
+  const other = given.find((one) => one.part !== part)?.flag.name
+  const stray = other ?? Object.keys(raw).find((name) => !(name in part.params))
+  if (stray !== undefined)
+    throw new AppError('invalid_parameter', `--${stray} is not taken together with --${first.flag.name}`)
+  const values = given.map(({ name, flag }) => readValue(name, flag, flags[camel(flag.name)], readFile))
+  const file = given.find(({ flag }) => flag.kind === 'file')
+  return {
+    operation: part,
+    raw: Object.assign({ ...raw }, ...values),
+    ...(file && { file: String(flags[camel(file.flag.name)]) }),
+  }
+}
+
+function readValue(name: string, flag: Flag, typed: FlagValues[string], readFile: ReadFile): Raw {
+  if (flag.kind === 'file') {
+    const text = readFile(String(typed), flag.maxBytes)
+    return flag.fields ? orRefuse(flag.name, flag.fields(text)) : { [name]: text }
+  }
+  const lines = (Array.isArray(typed) ? typed : [typed]).map((line) => orRefuse(flag.name, flag.read(String(line))))
+  return { [name]: lines }
+}
+
+function orRefuse<T>(
+  flag: string,
+  read: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string },
+): T {
+  if (read.ok) return read.value
+  throw new AppError('invalid_parameter', `--${flag}: ${read.problem}`)
+}

@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { AppError } from '../base/errors.ts'
+import { isJsonRecord, type Json, type JsonRecord } from '../base/json.ts'
+import { didYouMean } from '../base/nearest.ts'
+
+/** Names of fields as a tree: `spf.record` is `record` below `spf`; a name without names below it is taken whole. */
+type Names = { readonly [name: string]: Names }
+/** Takes the chosen fields of an answer, in the order in which they were named; of a list, those of each item. What is absent stays absent. */
+export type Select = (answer: JsonRecord) => JsonRecord
+
+/** Fields that one command line may name, and how deep a name goes. */
+const MAX_FIELDS = 100
+const MAX_DEPTH = 10
+
+type Schema = { readonly [key: string]: unknown }
+
+/**
+ * Reads the value of `--json`: names by comma, `a.b` for a field of a field. Throws AppError for a name that the schema of the answer does not have, with the nearest
+ * that it has.
+ */
+export function readFields(text: string, schema: z.ZodType): Select {
+  const paths = text.split(',').map((path) => path.trim())
+  if (paths.length > MAX_FIELDS) throw new AppError('invalid_parameter', `--json: more than ${MAX_FIELDS} fields`)
+  const whole = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as Schema
+  let names: Names = {}
+  for (const path of paths) names = withPath(names, checked(path, whole))
+  return (answer) => taken(answer, names)
+}
+
+function checked(path: string, whole: Schema): readonly string[] {
+  const words = path.split('.')
+  let at: readonly Schema[] = [whole]
+  for (const [i, word] of words.entries()) {
+    const known = at.flatMap((one) => fieldsOf(one, whole))
+    const next = known.filter(([name]) => name === word || name === '*').map(([, below]) => below)
+    if (next.length === 0 || words.length > MAX_DEPTH) {
+      const where = i === 0 ? 'the answer' : words.slice(0, i).join('.')
+      const others = [...new Set(known.map(([name]) => name))]
+      const list = others.length === 0 ? 'it has no fields' : `its fields are ${others.join(', ')}`
+      throw new AppError(
+        'invalid_parameter',
+        `--json: ${JSON.stringify(word.slice(0, 60))} is no field of ${where}${didYouMean(word, others)}; ${list}`,
+      )
+    }
+    at = next
+  }
+  return words
+}
+
+/** The fields below a schema, with theirs; `*` stands for names that only the answer knows. Lists and alternatives are looked through. */
+function fieldsOf(schema: Schema, whole: Schema): readonly (readonly [string, Schema])[] {
+  const { $ref, items, anyOf, oneOf, allOf, properties, additionalProperties } = schema
+  if (typeof $ref === 'string') return fieldsOf(referred($ref, whole), whole)
+  const others = [items, ...[anyOf, oneOf, allOf].flatMap((list) => (Array.isArray(list) ? list : []))]
+  return [
+    ...(isSchema(properties) ? Object.entries(properties) : []),
+    ...(isSchema(additionalProperties) ? ([['*', additionalProperties]] as const) : []),
+    ...others.flatMap((one) => (isSchema(one) ? fieldsOf(one, whole) : [])),
+  ].filter((field): field is [string, Schema] => isSchema(field[1]))
+}
+
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function referred(ref: string, whole: Schema): Schema {
+  const name = ref.replace(/^#\/\$defs\//, '')
+  const found = ref === '#' ? whole : isSchema(whole.$defs) ? whole.$defs[name] : undefined
+  return isSchema(found) ? found : {}
+}
+
+function withPath(names: Names, [first, ...rest]: readonly string[]): Names {
+  if (first === undefined) return names
+  const known = Object.hasOwn(names, first) ? names[first] : undefined
+  // Whole beats a part of it.
+  const below = rest.length === 0 || (known && Object.keys(known).length === 0) ? {} : withPath(known ?? {}, rest)
+  return { ...names, [first]: below }
+}
+
+const taken = (value: JsonRecord, names: Names): JsonRecord =>
+  Object.fromEntries(
+    Object.entries(names).flatMap(([name, below]) =>
+      Object.hasOwn(value, name) && value[name] !== undefined ? [[name, part(value[name], below)]] : [],
+    ),
+  )
+
+function part(value: Json, names: Names): Json {
+  if (Object.keys(names).length === 0) return value
+  if (Array.isArray(value)) return value.map((item: Json) => part(item, names))
+  return isJsonRecord(value) ? taken(value, names) : value
+}

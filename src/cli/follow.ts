@@ -1,0 +1,25 @@
+import { sleep } from '../base/deadline.ts'
+import type { Given } from '../operations/given.ts'
+import type { Work } from './work.ts'
+
+const FOLLOW_EVERY_MS = 1_000
+
+/** Tells how far work in the background is, until it has ended or Ctrl-C; gives what was said last. */
+export async function follow({ asked, session, setting, stopped }: Work, first: Given): Promise<Given> {
+  const { operation } = asked
+  const by = operation.followedBy === undefined ? undefined : await setting.find(operation.followedBy)
+  let given = first
+  for (let progress = given.progress(); by && progress && !progress.hasEnded; progress = given.progress()) {
+    setting.tell(progress.line)
+    await sleep(FOLLOW_EVERY_MS, stopped).catch(() => {})
+    if (stopped.aborted) {
+      const words = `mailsonde ${by.name} ${Object.values(progress.raw).join(' ')} --wait`
+      setting.tell('')
+      setting.complain(`it goes on; come back with: ${words}`)
+      return given
+    }
+    given = await session.ask(by, progress.raw)
+  }
+  setting.tell(given.progress()?.line ?? '')
+  return given
+}

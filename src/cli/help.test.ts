@@ -1,0 +1,84 @@
+import { expect, it } from 'vitest'
+import { OPTIONS } from '../config-options.ts'
+import { allOperations } from '../operations/registry.ts'
+import { buildProgram, runCommandLine } from './program.ts'
+
+const operations = await allOperations()
+const configFlags = Object.entries(OPTIONS).map(([key, { flag, repeatable, meaning, argument }]) => ({
+  ...{ key, flag, repeatable, meaning },
+  ...(argument ? { argument } : {}),
+}))
+const unused = async (): Promise<number> => 70
+
+async function help(words: readonly string[], columns = 80): Promise<string> {
+  let printed = ''
+  const code = await runCommandLine([...words, '--help'], {
+    ...{ operations, configFlags, columns, version: '0', readFile: () => '', complain: () => {} },
+    actions: { serve: unused, config: unused, keys: unused, operate: unused },
+    print: (text) => void (printed += text),
+  })
+  expect(code).toBe(0)
+  return printed
+}
+
+const commands = operations.filter(({ partOf }) => partOf === undefined).map(({ name }) => name.split(' '))
+/** Lines of a screen: 80 columns and a window of the usual height. */
+const SCREEN = 64
+
+it.each(commands)('%s %s: its own options first, on one screen, with two examples', async (...words) => {
+  const text = await help(words.filter(Boolean))
+  expect(text.split('\n').length).toBeLessThanOrEqual(SCREEN)
+  expect(text.match(/^ {2}mailsonde .*\n {6}\S/gm)).toHaveLength(2)
+  const at = (heading: string): number => text.indexOf(`\n${heading}`)
+  expect(at('Output:')).toBeGreaterThan(0)
+  for (const own of ['What is asked:', 'Time and freshness:']) expect(at(own)).toBeLessThan(at('Output:'))
+  expect(at('Configuration')).toBeGreaterThan(at('Service:'))
+})
+
+it('shows the options of the service at serve alone', async () => {
+  const others = await Promise.all(commands.map((words) => help(words)))
+  const serve = await help(['serve'])
+  for (const flag of ['--port ', '--host ', '--cors-origin', '--insecure-no-auth', '--max-connections', '--join ']) {
+    expect(serve).toContain(flag)
+    expect(others.filter((text) => text.includes(`  ${flag}`) || text.includes(`, ${flag}`))).toEqual([])
+  }
+})
+
+it.each([20, 80, 400])('is folded to %i columns where words allow it', async (columns) => {
+  const lines = (await help(['report'], columns)).split('\n')
+  if (columns >= 80) expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns)
+  expect(lines.join(' ')).toContain('--format <FORMAT>')
+})
+
+it('an option has one meaning in a command', () => {
+  const program = buildProgram(
+    {
+      ...{ operations, configFlags, version: '0', readFile: () => '', complain: () => {} },
+      actions: { serve: unused, config: unused, keys: unused, operate: unused },
+    },
+    async () => {},
+  )
+  for (const command of program.commands) {
+    const names = command.options.map(({ long }) => long)
+    expect(new Set(names).size).toBe(names.length)
+  }
+})
+
+it.each<[words: readonly string[], hint: RegExp]>([
+  [['example.org'], /to check a domain: mailsonde check example\.org/],
+  [['joe@example.org'], /to verify an address: mailsonde verify joe@example\.org/],
+  [['192.0.2.1'], /to look an address up: mailsonde blacklist 192\.0\.2\.1/],
+  [['chekc', 'example.org'], /Did you mean check\?/],
+  [['check', 'example.org', '--fromat', 'json'], /Did you mean --format\?/],
+  [['check', 'example.org', '--port', '81'], /--port is an option of `mailsonde serve`/],
+  [['completion', 'fihs'], /"fihs" is not one of bash, zsh, fish \(did you mean fish\?\)/],
+])('%j: a usage error that helps', async (words, hint) => {
+  let complaint = ''
+  const code = await runCommandLine(words, {
+    ...{ operations, configFlags, version: '0', readFile: () => '' },
+    complain: (text) => void (complaint += text),
+    actions: { serve: unused, config: unused, keys: unused, operate: unused },
+  })
+  expect(complaint).toMatch(hint)
+  expect(code).toBe(2)
+})

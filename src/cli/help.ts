@@ -1,0 +1,56 @@
+import type { Command, HelpConfiguration, Option } from 'commander'
+import { OPTION_GROUPS } from './option-places.ts'
+
+/** Columns below which help is not folded any further: words would stand alone on their lines. */
+const LEAST_WIDTH = 40
+
+/** How help is shown: `--help` itself is not listed, and the usage line names what matters. */
+export const HELP: HelpConfiguration = {
+  minWidthToWrap: LEAST_WIDTH,
+  showGlobalOptions: false,
+  visibleOptions: (command) => command.options.filter((option) => !option.hidden && !isNamedBelow(command, option)),
+  commandUsage: (command) => {
+    const names: string[] = []
+    for (let at: typeof command | null = command; at; at = at.parent) names.unshift(at.name())
+    return `${names.join(' ')} ${command.usage()}`
+  },
+  subcommandTerm: (command) =>
+    [command.name(), ...command.registeredArguments.map((one) => `<${one.name()}${one.variadic ? '...' : ''}>`)].join(
+      ' ',
+    ),
+}
+
+const HEADINGS: readonly string[] = Object.values(OPTION_GROUPS).map((heading) => `${heading}:`)
+/** Commands whose help describes each option of the configuration; that of others names those that concern it. */
+const DESCRIBING: readonly string[] = ['serve', 'config']
+
+const isNamedBelow = (command: Command, { helpGroupHeading }: Option): boolean =>
+  helpGroupHeading !== undefined && HEADINGS.includes(helpGroupHeading) && !DESCRIBING.includes(command.name())
+
+/** Ends the help of a command with the options of the configuration that concern it, by name: they are the same for all commands. */
+export function withConfigNames(command: Command, columns: number): Command {
+  if (DESCRIBING.includes(command.name())) return command
+  const names = command.options
+    .filter((option) => isNamedBelow(command, option))
+    .map(({ flags }) => flags.replace(/ <(.*)>$/, ' $1'))
+  const intro = 'Configuration (`mailsonde help config` describes each; also in the environment or a file):'
+  return command.addHelpText(
+    'after',
+    `\n${fold(intro.split(' '), columns, '', ' ')}\n${fold(names, columns, '  ', ', ')}`,
+  )
+}
+
+/** Pieces in lines of at most so many columns where that is possible. */
+function fold(pieces: readonly string[], columns: number, indent: string, between: string): string {
+  const lines: string[] = []
+  for (const piece of pieces) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + between.length + piece.length <= Math.max(columns - 1, LEAST_WIDTH))
+      lines[lines.length - 1] = `${last}${between}${piece}`
+    else {
+      if (last !== undefined) lines[lines.length - 1] = `${last}${between.trimEnd()}`
+      lines.push(`${indent}${piece}`)
+    }
+  }
+  return lines.join('\n')
+}

@@ -1,0 +1,47 @@
+import { printable } from '../../base/text.ts'
+import type { Setup, Writer } from './names.ts'
+import type { Issue, Outcome } from './outcome.ts'
+
+/** Annotations of one run that are written; GitHub shows 10 of each kind for a step. */
+const MAX_ANNOTATIONS = 50
+
+const LEVELS: Readonly<Record<Issue['severity'], string>> = {
+  critical: 'error',
+  high: 'error',
+  medium: 'warning',
+  low: 'notice',
+  info: 'notice',
+}
+
+/** Workflow commands of GitHub Actions: an annotation for each finding from `low` on, and the verdict as plain text. */
+export function githubWriter({ file }: Pick<Setup, 'file'>): Writer {
+  const place = file === undefined ? '' : `file=${property(file)},`
+  return {
+    each: (outcome) => {
+      const issues = outcome.issues.filter(({ severity }) => severity !== 'info').slice(0, MAX_ANNOTATIONS)
+      const lines = issues.map(
+        ({ id, severity, title, detail, repair }) =>
+          `::${LEVELS[severity]} ${place}title=${property(`${outcome.target}: ${title} (${id})`)}::${data([detail, repair].filter((text) => text !== undefined).join(' '))}`,
+      )
+      return [...lines, ...verdictOf(outcome)].map((line) => `${line}\n`).join('')
+    },
+    end: () => '',
+  }
+}
+
+function verdictOf({ target, line, verdict }: Outcome): readonly string[] {
+  const text = `${target}: ${line}`
+  // Plain text may not begin with what the runner takes for a command.
+  if (verdict === 'good' || verdict === 'bad') return [printable(text, 1_000).replace(/^[:#]+/, '')]
+  return [`::${verdict === 'refused' ? 'error' : 'warning'} title=${property(target)}::${data(line)}`]
+}
+
+/** The escapes of actions/toolkit for what follows `::`, and for the value of a property; lines stay lines, other controls become spaces. */
+const data = (text: string): string =>
+  text
+    .split(/\r?\n/)
+    .map((line) => printable(line, 4_000).replaceAll('%', '%25'))
+    .join('%0A')
+
+const property = (text: string): string =>
+  printable(text, 500).replaceAll('%', '%25').replaceAll(':', '%3A').replaceAll(',', '%2C')

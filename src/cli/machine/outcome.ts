@@ -1,0 +1,143 @@
+import { isJsonRecord, type Json, type JsonRecord } from '../../base/json.ts'
+import type { Verdict } from '../../operations/given.ts'
+import { SEVERITIES, type Severity } from '../severity.ts'
+
+/** Something found wrong, in the words of the answer. */
+export type Issue = {
+  /** `spf.too_many_lookups`: the check before the first dot. */
+  readonly id: string
+  readonly severity: Severity | 'info'
+  readonly title: string
+  readonly detail: string
+  readonly repair: string | undefined
+  readonly reference: string | undefined
+}
+/** A check of an answer with its status; `reason` says why it is unknown. */
+export type CheckStatus = { readonly name: string; readonly status: string; readonly reason: string | undefined }
+
+/** What came of one target, as formats for machines tell it. Texts are as they came: a format makes them harmless. */
+export type Outcome = {
+  readonly operation: string
+  /** What was asked about. */
+  readonly target: string
+  /** `refused`: the question itself cannot be asked. */
+  readonly verdict: Verdict | 'refused'
+  /** The verdict in one line, without the target. */
+  readonly line: string
+  readonly issues: readonly Issue[]
+  readonly checks: readonly CheckStatus[]
+  readonly score: number | undefined
+}
+
+/** An outcome for a question that got no answer. */
+export const failed = (operation: string, target: string, verdict: 'unclear' | 'refused', line: string): Outcome => ({
+  ...{ operation, target, verdict, line, issues: [], checks: [] },
+  score: undefined,
+})
+
+/** Reads an answer, whatever its operation: findings, listings, checks with their status, and the score. */
+export function outcomeOf(operation: string, target: string, verdict: Verdict, answer: JsonRecord): Outcome {
+  const score = answer.report_score ?? answer.score
+  return {
+    ...{ operation, target, verdict },
+    line: verdictLine(answer, verdict),
+    issues: [...findingsOf(answer), ...listingsOf(answer), ...mailboxIssue(answer, verdict)],
+    checks: checksOf(answer),
+    score: typeof score === 'number' ? score : undefined,
+  }
+}
+
+/** The verdict of an answer in words: `score 92 (A), warn`, `deliverable (accepted)`, `listed on 2 of 29 blacklists`. */
+export function verdictLine(answer: JsonRecord, verdict: Verdict): string {
+  const text = (name: string): string => String(answer[name] ?? '')
+  if (answer.score !== undefined) return scoreLine(answer)
+  if (answer.deliverability !== undefined) {
+    const why = [text('result'), text('reason')].filter((word, i, all) => word !== '' && all.indexOf(word) === i)
+    return `${text('deliverability')} (${why.join(': ')})`
+  }
+  if (answer.listed !== undefined && answer.total !== undefined)
+    return `${text('verdict')}: on ${text('listed')} of ${text('total')} blacklists, ${text('answered')} answered`
+  if (answer.differs !== undefined) return expectLine(answer)
+  if (answer.result !== undefined) return text('result')
+  if (answer.status !== undefined) return [text('status'), text('reason')].filter((word) => word !== '').join(': ')
+  if (answer.fit !== undefined) return answer.fit === true ? 'fit' : 'not fit'
+  return { good: 'ok', bad: 'bad', unclear: 'could not be told' }[verdict]
+}
+
+function scoreLine(answer: JsonRecord): string {
+  const { score, score_min, score_max, grade, status, report_score, blacklist_summary: listed } = answer
+  const range = score_min === undefined ? '' : ` (${String(score_min)} to ${String(score_max)})`
+  const words = [`score ${String(report_score ?? score)}${range}`, `grade ${String(grade)}`, String(status)]
+  if (isJsonRecord(listed) && typeof listed.listings === 'number')
+    words.push(`${listed.listings} ${listed.listings === 1 ? 'listing' : 'listings'}`)
+  return words.join(', ')
+}
+
+function expectLine({ differs, unknown, total }: JsonRecord): string {
+  if (differs === 0 && unknown === 0) return `as expected: ${String(total)} record sets`
+  return `${String(differs)} of ${String(total)} record sets differ, ${String(unknown)} could not be found out`
+}
+
+const recordsOf = (value: Json | undefined): readonly JsonRecord[] =>
+  Array.isArray(value) ? value.filter(isJsonRecord) : []
+
+const severityOf = (value: Json | undefined): Issue['severity'] =>
+  SEVERITIES.find((severity) => severity === value) ?? 'info'
+
+const textOf = (value: Json | undefined): string | undefined => (typeof value === 'string' ? value : undefined)
+
+const findingsOf = (answer: JsonRecord): readonly Issue[] =>
+  recordsOf(answer.findings).map(({ id, severity, title, detail, repair, reference }) => ({
+    id: String(id),
+    severity: severityOf(severity),
+    title: String(title),
+    detail: String(detail),
+    repair: textOf(repair),
+    reference: textOf(reference),
+  }))
+
+/** A listing on a list of tier A refuses mail widely; the lower the tier, the fewer receivers ask it (docs/blacklists.md). */
+const TIER_SEVERITY: Readonly<Record<string, Severity>> = { A: 'critical', B: 'high', C: 'medium', D: 'low' }
+
+function listingsOf(answer: JsonRecord): readonly Issue[] {
+  const lists = answer.results === undefined ? recordsOf(answer.blacklists) : [answer]
+  return lists.flatMap(({ ip, results }) =>
+    recordsOf(results)
+      .filter(({ listed }) => listed === true)
+      .map((entry) => ({
+        id: `blacklist.${String(entry.zone)}`,
+        severity: TIER_SEVERITY[String(entry.tier)] ?? 'medium',
+        title: `Listed on ${String(entry.blacklist)}`,
+        detail: `${String(ip)} is listed on ${String(entry.blacklist)} (${[entry.codes, entry.meaning].flat().join(', ')})`,
+        repair: textOf(entry.delist_url) && `Ask for removal at ${String(entry.delist_url)}`,
+        reference: undefined,
+      })),
+  )
+}
+
+/** An address that is not deliverable is one finding, named by its reason. */
+const mailboxIssue = ({ deliverability, reason, message, email }: JsonRecord, verdict: Verdict): readonly Issue[] =>
+  deliverability === undefined || verdict !== 'bad'
+    ? []
+    : [
+        {
+          id: `mailbox.${String(reason)}`,
+          severity: deliverability === 'risky' ? 'medium' : 'high',
+          title: `Mailbox is ${String(deliverability)}`,
+          detail: `${String(email)}: ${String(reason)}${message === '' ? '' : ` (${String(message)})`}`,
+          repair: undefined,
+          reference: undefined,
+        },
+      ]
+
+const STATUSES: readonly unknown[] = ['pass', 'warn', 'fail', 'unknown', 'not_applicable']
+
+function checksOf(answer: JsonRecord): readonly CheckStatus[] {
+  const mx = { name: 'mx', status: answer.mx_status, reason: textOf(answer.mx_reason) }
+  const others = Object.entries(answer).flatMap(([name, value]) =>
+    isJsonRecord(value) && STATUSES.includes(value.status)
+      ? [{ name, status: value.status, reason: textOf(value.reason) }]
+      : [],
+  )
+  return [mx, ...others].flatMap((one) => (typeof one.status === 'string' ? [{ ...one, status: one.status }] : []))
+}

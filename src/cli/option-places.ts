@@ -1,0 +1,73 @@
+import type { OptionKey } from '../config-options.ts'
+import type { DepName } from '../operations/deps.ts'
+
+/** Headings under which options are shown, in their order. */
+export const OPTION_GROUPS = {
+  listening: 'Listening',
+  access: 'Access and limits',
+  network: 'Network',
+  mailbox: 'Asking mail servers',
+  lists: 'Data of others',
+  nodes: 'Nodes',
+  data: 'What is kept',
+  log: 'Log',
+} as const
+export type OptionGroup = keyof typeof OPTION_GROUPS
+
+/** Where an option has a meaning: with the service alone, or also with the commands whose operation uses one of these; left out: everywhere. */
+type Place = { readonly group: OptionGroup; readonly usedBy?: 'serve' | readonly DepName[] }
+
+const MAIL: readonly DepName[] = ['verifier', 'sourcePool', 'heloName', 'jobs']
+const SOURCES: readonly DepName[] = ['verifier', 'sourcePool', 'jobs']
+const LISTS: readonly DepName[] = ['blacklists', 'verifier', 'sourcePool', 'jobs']
+
+const PLACES: Readonly<Partial<Record<OptionKey, Place>>> = {
+  port: { group: 'listening', usedBy: 'serve' },
+  host: { group: 'listening', usedBy: 'serve' },
+  hostNames: { group: 'listening', usedBy: 'serve' },
+  corsOrigins: { group: 'listening', usedBy: 'serve' },
+  apiKeys: { group: 'access', usedBy: 'serve' },
+  apiKeysFile: { group: 'access', usedBy: 'serve' },
+  insecureNoAuth: { group: 'access', usedBy: 'serve' },
+  rate: { group: 'access', usedBy: 'serve' },
+  maxConcurrency: { group: 'access', usedBy: 'serve' },
+  maxConnections: { group: 'access', usedBy: 'serve' },
+  resolvers: { group: 'network' },
+  trustAd: { group: 'network' },
+  allowNetworks: { group: 'network' },
+  noCourtesy: { group: 'network' },
+  smtpPort: { group: 'mailbox', usedBy: [...MAIL, 'smtpPort'] },
+  helo: { group: 'mailbox', usedBy: MAIL },
+  mailFrom: { group: 'mailbox', usedBy: ['verifier', 'jobs'] },
+  pool: { group: 'mailbox', usedBy: SOURCES },
+  poolAttempts: { group: 'mailbox', usedBy: ['verifier', 'jobs'] },
+  deny: { group: 'mailbox', usedBy: ['verifier', 'jobs'] },
+  dnsblLists: { group: 'lists', usedBy: LISTS },
+  dqsKey: { group: 'lists', usedBy: LISTS },
+  spamratsKey: { group: 'lists', usedBy: LISTS },
+  geoDbs: { group: 'lists', usedBy: ['geo', 'peers'] },
+  join: { group: 'nodes', usedBy: 'serve' },
+  peerSecret: { group: 'nodes', usedBy: ['peers'] },
+  nodeId: { group: 'nodes', usedBy: ['peers'] },
+  nodeUrl: { group: 'nodes', usedBy: ['peers'] },
+  region: { group: 'nodes', usedBy: 'serve' },
+  peerTtl: { group: 'nodes', usedBy: 'serve' },
+  databaseUrl: { group: 'data', usedBy: ['jobs'] },
+  dbUser: { group: 'data', usedBy: ['jobs'] },
+  maxUpload: { group: 'data', usedBy: ['jobs'] },
+  dataDir: { group: 'data' },
+  logLevel: { group: 'log' },
+  logFormat: { group: 'log' },
+  logAddresses: { group: 'log' },
+}
+
+const isPlaced = (key: string): key is keyof typeof PLACES => Object.hasOwn(PLACES, key)
+
+/** The place of an option by its key in the configuration; one that is not listed has a meaning everywhere. */
+export const placeOf = (key: string): Place => (isPlaced(key) && PLACES[key]) || { group: 'network' }
+
+/** Whether an option has a meaning for an operation. */
+export function concerns(key: string, uses: readonly DepName[]): boolean {
+  const { usedBy } = placeOf(key)
+  return usedBy === undefined || (usedBy !== 'serve' && usedBy.some((name) => uses.includes(name)))
+}

@@ -1,0 +1,81 @@
+import { AppError } from '../base/errors.ts'
+import { inOrder } from '../base/in-order.ts'
+import { formatJson } from '../base/json.ts'
+import { printable } from '../base/text.ts'
+import type { Writer } from './machine/names.ts'
+import { failed, type Outcome, outcomeOf } from './machine/outcome.ts'
+import { FAIL_ON, writerOf } from './machine/writer.ts'
+import { recordOf, show } from './show.ts'
+import { EXIT, statusOf, USAGE, verdictOf, worstStatus } from './status.ts'
+import { inputOf, type Work } from './work.ts'
+
+/** Targets that are asked about at a time. */
+const AT_A_TIME = 8
+/** Outcomes that a format keeps until it writes them in one piece. */
+const MAX_KEPT = 10_000
+
+/** What came of one target: its text in the form that was asked for, and its exit status. */
+type Result = { readonly text: string; readonly status: number; readonly outcome: Outcome }
+
+/** Asks about many targets, at most 8 at a time, and writes each answer in the order of the targets. Gives the worst exit status, or that of the format. */
+export async function severalTargets(work: Work): Promise<number> {
+  const { view, setting, stopped } = work
+  const writer = view.form.kind === 'machine' ? await machineWriter(work, view.form.format) : undefined
+  const kept: Outcome[] = []
+  let status = 0
+  for await (const result of inOrder(AT_A_TIME, targetsOf(work), (target) => askOne(work, target))) {
+    if (stopped.aborted) throw stopped.reason
+    status = worstStatus(status, result.status)
+    if (writer) {
+      kept.push(result.outcome)
+      if (kept.length > MAX_KEPT)
+        throw new AppError('payload_too_large', `more than ${MAX_KEPT} targets in one document`)
+    }
+    const text = writer ? writer.each(result.outcome) : result.text
+    if (text !== '') await setting.write(text)
+    else if (!writer) setting.complain(`mailsonde: ${printable(result.outcome.target, 200)}: ${result.outcome.line}`)
+  }
+  if (!writer) return status
+  await setting.write(writer.end(kept))
+  return writer.status?.(kept) ?? status
+}
+
+const machineWriter = ({ asked, view, setting }: Work, format: Parameters<typeof writerOf>[0]): Promise<Writer> =>
+  writerOf(format, {
+    version: setting.version,
+    failOn: view.wanted.failOn ?? FAIL_ON,
+    ...(asked.file !== undefined && { file: asked.file }),
+  })
+
+/** The targets as typed, with the lines of standard input in place of `-`; one that has no name where the operation takes none. */
+async function* targetsOf({ asked, setting }: Work): AsyncGenerator<string | undefined> {
+  if (!asked.targets) yield undefined
+  for (const text of asked.targets?.texts ?? []) {
+    if (text === '-') yield* setting.readLines()
+    else yield text
+  }
+}
+
+async function askOne({ asked, view, setting, session, stopped }: Work, target: string | undefined): Promise<Result> {
+  const { operation, targets } = asked
+  const name = target ?? operation.name
+  const raw = { ...inputOf(operation, asked.raw, view), ...(targets && { [targets.name]: target }) }
+  try {
+    const given = await session.ask(operation, raw)
+    const answer = recordOf({ operation, given })
+    const verdict = verdictOf(given, answer, view.wanted)
+    const { form } = view
+    const text =
+      form.kind === 'machine'
+        ? ''
+        : await show({ operation, given, verdict, target: name }, form, { version: setting.version, inLines: true })
+    return { text, status: EXIT[verdict], outcome: outcomeOf(operation.name, name, verdict, answer) }
+  } catch (error) {
+    if (!(error instanceof AppError) || stopped.aborted) throw error
+    const status = statusOf(error)
+    const outcome = failed(operation.name, name, status === USAGE ? 'refused' : 'unclear', error.message)
+    const asJson = view.form.kind === 'fields' || (view.form.kind === 'answer' && view.form.format === 'json')
+    const line = { [targets?.name ?? 'target']: name, error: { code: error.code, detail: error.message } }
+    return { text: asJson ? `${formatJson(line)}\n` : '', status, outcome }
+  }
+}

@@ -1,0 +1,49 @@
+import { formatJson, isJsonRecord, type JsonRecord } from '../base/json.ts'
+import { printable } from '../base/text.ts'
+import type { Given, Verdict } from '../operations/given.ts'
+import type { Operation } from '../operations/operation.ts'
+import { verdictLine } from './machine/outcome.ts'
+import type { Form } from './view-flags.ts'
+
+/** One answer to be shown. */
+export type Shown = {
+  readonly operation: Operation
+  readonly given: Given
+  readonly verdict: Verdict
+  /** What was asked about; undefined where the operation has no target. */
+  readonly target: string | undefined
+}
+
+/** The answer as JSON. Throws for one that is no object: a fault of ours. */
+export function recordOf({ operation, given }: Pick<Shown, 'operation' | 'given'>): JsonRecord {
+  if (isJsonRecord(given.answer)) return given.answer
+  throw new Error(`the answer of ${operation.name} is no object`)
+}
+
+/** An answer as text, with a newline at its end. `inLines`: JSON in one line, since others follow. */
+export async function show(
+  shown: Shown,
+  form: Exclude<Form, { kind: 'machine' }>,
+  about: { readonly version: string; readonly inLines: boolean },
+): Promise<string> {
+  const indent = about.inLines ? undefined : 2
+  if (form.kind === 'fields')
+    return `${linesOf(shown, form.select) ?? formatJson(form.select(recordOf(shown)), indent)}\n`
+  if (form.kind === 'verdict') {
+    const target = shown.target ?? shown.operation.name
+    return `${printable(`${target}: ${verdictLine(recordOf(shown), shown.verdict)}`, 1_000)}\n`
+  }
+  const document = await shown.given.rendered(form.format, about)
+  if (document) return `${document.text}\n`
+  if (form.format === 'json') return `${linesOf(shown, (line) => line) ?? formatJson(recordOf(shown), indent)}\n`
+  const { viewMarkdown, viewTable } = await import('./view.ts')
+  return `${form.format === 'markdown' ? viewMarkdown(recordOf(shown)) : viewTable(recordOf(shown))}\n`
+}
+
+/** An answer that comes in lines: each as JSON. */
+const linesOf = ({ given }: Shown, each: (line: JsonRecord) => JsonRecord): string | undefined =>
+  given
+    .lines()
+    ?.filter(isJsonRecord)
+    .map((line) => formatJson(each(line)))
+    .join('\n')

@@ -1,0 +1,32 @@
+import { didYouMean } from '../base/nearest.ts'
+import { printable } from '../base/text.ts'
+import { parseDomain } from '../names/domain.ts'
+import { parseEmail } from '../names/email.ts'
+import { parseIp } from '../names/ip.ts'
+import type { ConfigFlag } from './flags.ts'
+
+/** A line that helps after a usage error, where the error itself does not: an option of another command, or a target without a command. */
+export function hintFor(
+  code: string,
+  argv: readonly string[],
+  { configFlags }: { readonly configFlags: readonly ConfigFlag[] },
+): string | undefined {
+  if (code === 'commander.unknownCommand') return hintForTarget(argv[0] ?? '')
+  if (code !== 'commander.unknownOption') return undefined
+  const typed = argv.filter((word) => word.startsWith('--')).map((word) => word.slice(2).split('=')[0])
+  const elsewhere = configFlags.find(({ flag }) => typed.includes(flag))
+  return elsewhere && `--${elsewhere.flag} is an option of \`mailsonde serve\`; it changes nothing for this command`
+}
+
+/** Somebody typed what to ask about and left out the command. */
+function hintForTarget(text: string): string | undefined {
+  const shown = printable(text, 200)
+  if (parseIp(text).ok) return `to look an address up: mailsonde blacklist ${shown}`
+  if (text.includes('@') && parseEmail(text).ok) return `to verify an address: mailsonde verify ${shown}`
+  if (parseDomain(text).ok) return `to check a domain: mailsonde check ${shown}`
+  return undefined
+}
+
+/** Words about a shell that is none of those that are known. */
+export const unknownShell = (typed: string, shells: readonly string[]): string =>
+  `${JSON.stringify(printable(typed, 60))} is not one of ${shells.join(', ')}${didYouMean(typed, shells)}`

@@ -1,0 +1,108 @@
+import { formatDuration, parseDuration } from '../base/duration.ts'
+import { AppError } from '../base/errors.ts'
+import { didYouMean } from '../base/nearest.ts'
+import type { Operation } from '../operations/operation.ts'
+import { readFields, type Select } from './fields.ts'
+import { isMachineFormat, MACHINE_FORMATS, type MachineFormat } from './machine/names.ts'
+import { SEVERITIES, type Severity } from './severity.ts'
+import type { Wanted } from './status.ts'
+
+/** How an answer is shown, when one exits with 1, and who is asked: the flags of a command that are no parameters of its operation. */
+export type ViewFlags = {
+  readonly format?: string
+  readonly json?: string
+  readonly quiet?: boolean
+  readonly watch?: string
+  readonly failOn?: string
+  readonly minScore?: string
+  readonly wait?: boolean
+  readonly server?: string
+  readonly key?: string
+}
+
+/** The form of the output. */
+export type Form =
+  | { readonly kind: 'fields'; readonly select: Select }
+  | { readonly kind: 'verdict' }
+  | { readonly kind: 'machine'; readonly format: MachineFormat }
+  | { readonly kind: 'answer'; readonly format: string }
+
+export type View = {
+  readonly form: Form
+  readonly wanted: Wanted
+  readonly wait: boolean
+  /** Milliseconds between two rounds; undefined: one round. */
+  readonly everyMs: number | undefined
+}
+
+/** Least and most time between two rounds of `--watch`, ms. */
+const WATCH = { minMs: 1_000, maxMs: 86_400_000 } as const
+
+type About = Pick<Operation, 'formats' | 'streams' | 'answer' | 'judges'>
+
+/** Reads the flags; `several` answers come as lines. Throws AppError for a value that cannot be used, and for flags that exclude each other. */
+export function readView(
+  operation: About,
+  flags: ViewFlags,
+  { onTerminal, several }: { readonly onTerminal: boolean; readonly several: boolean },
+): View {
+  const everyMs = readWatch(flags.watch)
+  if (everyMs !== undefined && flags.wait === true)
+    throw new AppError('invalid_parameter', '--watch is not taken together with --wait')
+  return {
+    form: readForm(operation, flags, onTerminal && !several),
+    wanted: { minScore: readMinScore(flags.minScore), failOn: readSeverity(flags.failOn) },
+    wait: flags.wait === true,
+    everyMs,
+  }
+}
+
+/** The forms in which the command line shows an answer: its own, the operation's documents, its streams, and those for machines where it has a verdict. */
+export const formatsOf = ({ formats, streams = [], judges }: Omit<About, 'answer'>): readonly string[] => [
+  ...new Set(['table', 'json', 'markdown', ...formats, ...streams, ...(judges ? MACHINE_FORMATS : [])]),
+]
+
+function readForm(operation: About, { format, json, quiet }: ViewFlags, asTable: boolean): Form {
+  if (json !== undefined) {
+    if (quiet || (format !== undefined && format !== 'json'))
+      throw new AppError('invalid_parameter', `--json is not taken together with ${quiet ? '--quiet' : '--format'}`)
+    return { kind: 'fields', select: readFields(json, operation.answer) }
+  }
+  if (quiet) {
+    if (format === undefined) return { kind: 'verdict' }
+    throw new AppError('invalid_parameter', '--quiet is not taken together with --format')
+  }
+  const wanted = format ?? (asTable ? 'table' : 'json')
+  const known = formatsOf(operation)
+  if (!known.includes(wanted)) throw notOneOf('--format', wanted, known, ' here')
+  return isMachineFormat(wanted) ? { kind: 'machine', format: wanted } : { kind: 'answer', format: wanted }
+}
+
+const notOneOf = (flag: string, typed: string, known: readonly string[], where = ''): AppError =>
+  new AppError(
+    'invalid_parameter',
+    `${flag}: ${JSON.stringify(typed.slice(0, 60))} is not one of ${known.join(', ')}${where}${didYouMean(typed, known)}`,
+  )
+
+function readMinScore(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (!/^\d{1,3}$/.test(text) || Number(text) > 100)
+    throw new AppError('invalid_parameter', `--min-score: ${JSON.stringify(text)} is not a whole number from 0 to 100`)
+  return Number(text)
+}
+
+function readSeverity(text: string | undefined): Severity | undefined {
+  if (text === undefined) return undefined
+  const severity = SEVERITIES.find((one) => one === text)
+  if (severity) return severity
+  throw notOneOf('--fail-on', text, SEVERITIES)
+}
+
+function readWatch(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const ms = parseDuration(text)
+  if (!ms.ok) throw new AppError('invalid_duration', `--watch: ${ms.problem}`)
+  if (ms.value >= WATCH.minMs && ms.value <= WATCH.maxMs) return ms.value
+  const [min, max] = [formatDuration(WATCH.minMs), formatDuration(WATCH.maxMs)]
+  throw new AppError('invalid_duration', `--watch: ${text} is outside of ${min} to ${max}`)
+}

@@ -1,0 +1,34 @@
+import type { Operation, Upload } from '../operations/operation.ts'
+import type { Asked } from './commands.ts'
+import type { Session, Sessions } from './session.ts'
+import type { View } from './view-flags.ts'
+
+/** What a command runs on. */
+export type Setting = Sessions & {
+  readonly version: string
+  /** Writes text, and waits until it is taken. Rejects with EPIPE when nobody reads any more. */
+  readonly write: (text: string) => Promise<void>
+  readonly onTerminal: boolean
+  /** A line of progress, beside the answer; the empty text takes it away. */
+  readonly tell: (line: string) => void
+  /** A line about what went wrong. */
+  readonly complain: (line: string) => void
+  /** The lines of standard input, without empty ones and comments. */
+  readonly readLines: () => AsyncIterable<string>
+  /** Opens a file to upload. Throws AppError. */
+  readonly openUpload: (path: string) => Upload
+  readonly find: (operation: string) => Promise<Operation | undefined>
+}
+
+/** One command at work. */
+export type Work = {
+  readonly asked: Omit<Asked, 'flags'>
+  readonly view: View
+  readonly setting: Setting
+  readonly session: Session
+  readonly stopped: AbortSignal
+}
+
+/** The input with the form that a stream has. */
+export const inputOf = (operation: Operation, raw: Asked['raw'], { form }: View): Asked['raw'] =>
+  form.kind === 'answer' && operation.streams?.includes(form.format) ? { ...raw, format: form.format } : raw
