@@ -1,5 +1,6 @@
 import { blacklistAnswer, blacklistBulkAnswer } from './blacklist.ts'
 import { blacklistsAnswer } from './blacklists.ts'
+import { changesAnswer } from './changes.ts'
 import { checkAnswer } from './check.ts'
 import { doctorAnswer } from './doctor.ts'
 import { geoAnswer } from './geo.ts'
@@ -40,6 +41,7 @@ export const ANSWERS = {
   doctor: doctorAnswer,
   'saved show': storedAnswer,
   'saved delete': storedEntry,
+  changes: changesAnswer,
   history: historyAnswer,
   'jobs submit': jobAnswer,
   'jobs upload': jobAnswer,

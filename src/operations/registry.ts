@@ -26,6 +26,7 @@ export const OPERATIONS = {
   doctor: async () => (await import('./doctor.ts')).doctor,
   'saved show': async () => (await import('./stored/show.ts')).savedShow,
   'saved delete': async () => (await import('./stored/show.ts')).savedDelete,
+  changes: async () => (await import('./stored/changes.ts')).changes,
   history: async () => (await import('./stored/history.ts')).history,
   'jobs submit': async () => (await import('./jobs/submit.ts')).jobSubmit,
   'jobs upload': async () => (await import('./jobs/submit.ts')).jobUpload,

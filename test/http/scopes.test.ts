@@ -18,6 +18,7 @@ const REQUIRED: Readonly<Record<string, Scope | 'free' | 'open'>> = {
   'GET /r/{id}': 'open',
   'DELETE /r/{id}': 'open',
   'GET /v1/history': 'read',
+  'GET /v1/changes': 'read',
   'GET /v1/check': 'read',
   'POST /v1/check': 'read',
   'GET /v1/report': 'read',

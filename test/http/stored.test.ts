@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { changesAnswer } from '../../src/answers/changes.ts'
 import { historyAnswer, type Saved, saved } from '../../src/answers/stored.ts'
 import { storedService } from '../../src/monitors/stored/stored.ts'
 import { DialError } from '../../src/net/smtp/dial.ts'
@@ -177,4 +178,28 @@ it('is gone when it has expired: the content at once, and the id after 90 days m
   await call(CHECK, { key: 'admin' })
   for (let i = 0; i < 50 && (await rows()).length > 0; i++) await new Promise((done) => setTimeout(done, 20))
   expect((await call(url)).json().code).toBe('not_found')
+})
+
+it('says in words what differs between two answers about the same thing', async () => {
+  const place = async (url: string) => saved.parse((await call(url, { key: 'admin' })).json().saved).id
+  const as = async (value: string) => {
+    const body = { domain: 'a.example', records: [{ name: '@', type: 'TXT', value }], save: true }
+    return saved.parse((await call('/v1/check', { method: 'POST', key: 'admin' }, body)).json().saved).id
+  }
+  const [one, two] = [await as('v=spf1 -all'), await as('v=spf1 ip4:45.53.5.1 ~all')]
+  const compared = await call(`/v1/changes?from=${one}&to=${two}`)
+  expect(changesAnswer.parse(compared.json())).toMatchObject({
+    from: { id: one, kind: 'what-if' },
+    lines: expect.arrayContaining([
+      expect.stringContaining('SPF: everybody else is judged by "~all" instead of "-all"'),
+    ]),
+  })
+  const codes = [await place(CHECK), await place('/v1/check?domain=b.example&save=true')]
+  for (const [from, to] of [
+    [one, codes[0]],
+    [codes[0], codes[1]],
+  ] as const) {
+    const refused = await call(`/v1/changes?from=${from}&to=${to}`)
+    expect([refused.statusCode, refused.json().code]).toEqual([400, 'invalid_parameter'])
+  }
 })

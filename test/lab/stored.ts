@@ -9,6 +9,7 @@ const entry = storedEntry.parse(savedDelete.example.output)
 export const labStored: Stored = {
   save: async () => ({ id: entry.id, url: entry.url, expires_at: entry.expires_at }),
   read: async () => answer,
+  entry: async () => entry,
   history: async () => [{ ...entry, number: 1 }],
   remove: async () => entry,
   forget: async () => 0,

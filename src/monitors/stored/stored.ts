@@ -27,6 +27,8 @@ export type Stored = {
   readonly save: (toStore: ToStore, owner: Owner) => Promise<Saved>
   /** The answer as it was; mailboxes are masked for a reader who is not logged in (`reader` undefined). Rejects with `not_found`, and `gone` when it has expired. */
   readonly read: (id: string, reader: Owner | undefined) => Promise<StoredAnswer>
+  /** What is known of a stored answer, without it. Rejects like `read`. */
+  readonly entry: (id: string) => Promise<StoredEntry>
   /** Newest first; those of the owner, of everybody for an admin. */
   readonly history: (
     name: StoredName,
@@ -95,6 +97,7 @@ export function storedService(settings: {
         expires_at: row.expires_at.toISOString(),
       }
     },
+    entry: async (id) => entryOf(await found(id)),
     history: async (name, value, { before, limit }, owner) => {
       const rows = await (await table()).list(name, value, {
         limit,

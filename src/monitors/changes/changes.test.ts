@@ -1,0 +1,612 @@
+import { describe, expect, it } from 'vitest'
+import healthy from '../../../test/golden/check/healthy.json' with { type: 'json' }
+import { type BlacklistAnswer, blacklistAnswer } from '../../answers/blacklist.ts'
+import { checkAnswer } from '../../answers/check.ts'
+import { reportAnswer } from '../../answers/report.ts'
+import { verifyAnswer } from '../../answers/verify.ts'
+import blacklistExample from '../../operations/examples/blacklist.json' with { type: 'json' }
+import reportExample from '../../operations/examples/report.json' with { type: 'json' }
+import verifyExample from '../../operations/examples/verify.json' with { type: 'json' }
+import { blacklistChanges, CHECK_ROWS, changeLines, checkChanges, reportChanges, verifyChanges } from './changes.ts'
+import { BLACKLIST_ROWS, REPORT_ROWS } from './listings.ts'
+import { rememberCheck, rememberLists, rememberVerify } from './remember.ts'
+import { VERIFY_ROWS } from './verify.ts'
+
+/** Fields to put in place of others, by path (`spf.record`, `mx.0.priority`); undefined takes one away. */
+type Edit = { readonly [path: string]: unknown }
+
+function edited(value: unknown, edit: Edit): unknown {
+  const copy: unknown = structuredClone(value)
+  for (const [path, to] of Object.entries(edit)) {
+    const names = path.split('.')
+    const last = names.pop()!
+    const holder = names.reduce<unknown>((at, name) => Reflect.get(at as object, name), copy) as object
+    if (to === undefined) Reflect.deleteProperty(holder, last)
+    else Reflect.set(holder, last, to)
+  }
+  return copy
+}
+
+/** A domain of which everything is known. */
+const BASE = edited(healthy, {
+  mta_sts: {
+    valid: true,
+    record: 'v=STSv1; id=1',
+    id: '1',
+    uncovered_mx: [],
+    status: 'pass',
+    policy: { mode: 'enforce', max_age: 86_400, mx: ['mx.danegood.test'] },
+  },
+  starttls: {
+    status: 'pass',
+    hosts: [
+      {
+        host: 'mx.danegood.test',
+        address: '45.53.5.27',
+        banner_name: null,
+        ehlo_name: null,
+        offered: true,
+        protocol: 'TLSv1.3',
+        names: [],
+        issuer: null,
+        expires_at: null,
+        trusted: true,
+        name_matches: true,
+        key_type: null,
+        key_bits: null,
+      },
+    ],
+  },
+  dane: {
+    status: 'pass',
+    hosts: [
+      {
+        host: 'mx.danegood.test',
+        secure: true,
+        records: [{ usage: 3, selector: 1, matching_type: 1, data: 'aa', usable: true, matches: true }],
+      },
+    ],
+  },
+  'dnssec.signed': true,
+  bimi: {
+    valid: true,
+    record: 'v=BIMI1; l=https://a.example/1.svg',
+    logo: 'https://a.example/1.svg',
+    authority: '',
+    status: 'pass',
+  },
+})
+const check = (edit: Edit = {}) => checkAnswer.parse(edited(BASE, edit))
+const include = (name: string, state = 'record', lookups = 1) => ({
+  term: `include:${name}`,
+  state,
+  lookups,
+  void_lookups: 0,
+  includes: [],
+})
+const finding = (id: string, severity = 'medium') => ({
+  id,
+  severity,
+  title: `title of ${id}`,
+  detail: '',
+  reference: '',
+})
+const key = (selector: string, p = 'AAAA', over: Edit = {}) => ({
+  ...healthy.dkim.keys[0],
+  selector,
+  name: `${selector}._domainkey.healthy.test`,
+  record: `v=DKIM1; p=${p}`,
+  records: [`v=DKIM1; p=${p}`],
+  ...over,
+})
+const NO_SPF: Edit = {
+  'spf.records': [],
+  'spf.record': undefined,
+  'spf.all': undefined,
+  'spf.lookups': undefined,
+  'spf.valid': false,
+  'spf.passing': undefined,
+  'spf.status': 'fail',
+}
+const NO_DMARC: Edit = {
+  'dmarc.record': undefined,
+  'dmarc.policy': '',
+  'dmarc.valid': false,
+  'dmarc.rua': [],
+  'dmarc.status': 'fail',
+  'dmarc.domain': undefined,
+  'dmarc.subdomain_policy': '',
+}
+
+/** id of the row, before, after, and the line that is said; the same the other way round where a second line is given. */
+const TABLE: readonly (readonly [string, Edit, Edit, string, string?])[] = [
+  ['spf.published', NO_SPF, {}, 'SPF: a record is published: v=spf1 mx -all'],
+  ['spf.removed', {}, NO_SPF, 'SPF: the record is gone'],
+  [
+    'spf.several_records',
+    {},
+    { 'spf.records': ['a', 'b'] },
+    'SPF: 2 records instead of one: receivers use none of them',
+    'SPF: one record again',
+  ],
+  [
+    'spf.include_removed',
+    { 'spf.includes': [include('x.example')], 'spf.lookups': 12 },
+    { 'spf.lookups': 7 },
+    'SPF: include of x.example gone; 7 look-ups instead of 12',
+    'SPF: include of x.example new; 12 look-ups instead of 7, more than the 10 allowed',
+  ],
+  ['spf.include_added', {}, { 'spf.includes': [include('x.example')] }, 'SPF: include of x.example new'],
+  [
+    'spf.include_broken',
+    { 'spf.includes': [include('x.example')] },
+    { 'spf.includes': [include('x.example', 'none')] },
+    'SPF: include:x.example is none now, was record',
+  ],
+  [
+    'spf.all',
+    {},
+    { 'spf.all': '~' },
+    'SPF: everybody else is judged by "~all" instead of "-all"',
+    'SPF: everybody else is judged by "-all" instead of "~all"',
+  ],
+  [
+    'spf.lookups',
+    {},
+    { 'spf.lookups': 11 },
+    'SPF: 11 look-ups instead of 1, more than the 10 allowed',
+    'SPF: 1 look-ups instead of 11',
+  ],
+  ['spf.record', {}, { 'spf.records': ['v=spf1 a -all'] }, 'SPF: the record is now v=spf1 a -all, was v=spf1 mx -all'],
+  ['spf.passing', {}, { 'spf.passing.ipv4': 1_024 }, 'SPF: 1,024 IPv4 addresses pass instead of 2'],
+  [
+    'spf.valid',
+    {},
+    { 'spf.valid': false },
+    'SPF: the record ends in permerror',
+    'SPF: the record can be evaluated again',
+  ],
+  ['dkim.key_added', {}, { 'dkim.keys': [...healthy.dkim.keys, key('s9')] }, 'DKIM: new key at s9 (rsa of 2048 bits)'],
+  [
+    'dkim.key_removed',
+    { 'dkim.keys': [key('s9')] },
+    { 'dkim.keys': [], 'dkim.valid': false, 'dkim.status': 'unknown' },
+    'DKIM: the key at s9 is gone; no usable key is left',
+  ],
+  [
+    'dkim.key_revoked',
+    { 'dkim.keys': [key('s1')] },
+    { 'dkim.keys': [key('s1', '', { revoked: true, usable: false })] },
+    'DKIM: the key at s1 is revoked',
+  ],
+  [
+    'dkim.key_unusable',
+    { 'dkim.keys': [key('s1')] },
+    { 'dkim.keys': [key('s1', '!', { usable: false, problem: 'p= is no base64' })] },
+    'DKIM: the key at s1 cannot be used: p= is no base64',
+    'DKIM: the key at s1 can be used',
+  ],
+  [
+    'dkim.key_replaced',
+    { 'dkim.keys': [key('s1', 'AAAA', { key_bits: 1_024 })] },
+    { 'dkim.keys': [key('s1', 'BBBB')] },
+    'DKIM: another key, rsa of 2048 bits instead of rsa of 1024 bits at s1',
+  ],
+  [
+    'dkim.testing',
+    { 'dkim.keys': [key('s1')] },
+    { 'dkim.keys': [key('s1', 'AAAA', { testing: true })] },
+    'DKIM: the key at s1 is marked as a test (t=y)',
+    'DKIM: the key at s1 is no test any more',
+  ],
+  ['dmarc.published', NO_DMARC, {}, 'DMARC: a record is published, policy reject'],
+  ['dmarc.removed', {}, NO_DMARC, 'DMARC: the record is gone; its policy was reject'],
+  [
+    'dmarc.policy',
+    {},
+    { 'dmarc.policy': 'none', 'dmarc.subdomain_policy': 'none' },
+    'DMARC: policy none instead of reject',
+    'DMARC: policy reject instead of none',
+  ],
+  [
+    'dmarc.subdomain_policy',
+    { 'dmarc.subdomain_policy': 'quarantine' },
+    { 'dmarc.subdomain_policy': 'none' },
+    'DMARC: policy none for subdomains instead of quarantine',
+  ],
+  [
+    'dmarc.testing',
+    {},
+    { 'dmarc.testing': true },
+    'DMARC: the policy is marked as a test (t=y)',
+    'DMARC: the policy is no test any more',
+  ],
+  ['dmarc.source', {}, { 'dmarc.domain': 'test' }, 'DMARC: the record of test applies instead of that of healthy.test'],
+  [
+    'dmarc.rua',
+    {},
+    { 'dmarc.rua': [{ uri: 'mailto:d@b.example', authorized: true }] },
+    'DMARC: aggregate reports go to mailto:d@b.example too; aggregate reports go to mailto:dmarc@healthy.test no more',
+  ],
+  [
+    'dmarc.ruf',
+    {},
+    { 'dmarc.ruf': [{ uri: 'mailto:d@b.example', authorized: true }] },
+    'DMARC: failure reports go to mailto:d@b.example too',
+    'DMARC: failure reports go to mailto:d@b.example no more',
+  ],
+  [
+    'dmarc.report_authorization',
+    { 'dmarc.rua.0.authorized': true },
+    { 'dmarc.rua.0.authorized': false },
+    'DMARC: mailto:dmarc@healthy.test no longer agrees to receive the reports',
+    'DMARC: mailto:dmarc@healthy.test agrees to receive the reports',
+  ],
+  [
+    'dmarc.valid',
+    {},
+    { 'dmarc.valid': false },
+    'DMARC: the record cannot be applied',
+    'DMARC: the record can be applied',
+  ],
+  [
+    'dmarc.record',
+    {},
+    { 'dmarc.record': 'v=DMARC1; p=reject; ri=1' },
+    'DMARC: the record is now v=DMARC1; p=reject; ri=1, was v=DMARC1; p=reject; rua=mailto:dmarc@healthy.test',
+  ],
+  [
+    'mx.kind',
+    { mx: [] },
+    { mx: [], mx_kind: 'null' },
+    'MX: the domain says that it takes no mail (null MX)',
+    'MX: MX records name the mail hosts',
+  ],
+  ['mx.host_added', { mx: [healthy.mx[0]] }, {}, 'MX: mx.danesecond.test new', 'MX: mx.danesecond.test gone'],
+  ['mx.host_removed', {}, { mx: [healthy.mx[0]] }, 'MX: mx.danesecond.test gone'],
+  ['mx.preference', {}, { 'mx.0.priority': 30 }, 'MX: mx.danegood.test has preference 30 instead of 10'],
+  [
+    'mx.resolvable',
+    {},
+    { 'mx.0.resolvable': false, 'mx.0.addresses': [] },
+    'MX: mx.danegood.test has no address any more',
+    'MX: mx.danegood.test has an address again',
+  ],
+  [
+    'mx.addresses',
+    {},
+    { 'mx.0.addresses.0.address': '45.53.5.99' },
+    'MX: addresses of mx.danegood.test: 45.53.5.99 new, 45.53.5.27 gone',
+  ],
+  [
+    'ptr.names',
+    {},
+    { 'mx.0.addresses.0.ptr': [] },
+    'PTR: 45.53.5.27 has no name any more (was mx.danegood.test)',
+    'PTR: 45.53.5.27 is named mx.danegood.test',
+  ],
+  [
+    'ptr.confirmed',
+    {},
+    { 'mx.0.addresses.0.forward_confirmed': false },
+    'PTR: the name of 45.53.5.27 no longer leads back to it',
+    'PTR: the name of 45.53.5.27 leads back to it',
+  ],
+  [
+    'mta_sts.published',
+    { 'mta_sts.record': undefined },
+    {},
+    'MTA-STS: a record is published',
+    'MTA-STS: the record is gone',
+  ],
+  ['mta_sts.removed', {}, { 'mta_sts.record': undefined }, 'MTA-STS: the record is gone'],
+  [
+    'mta_sts.valid',
+    {},
+    { 'mta_sts.valid': false, 'mta_sts.reason': 'no policy' },
+    'MTA-STS: it cannot be used: no policy',
+    'MTA-STS: it can be used again',
+  ],
+  [
+    'mta_sts.mode',
+    {},
+    { 'mta_sts.policy.mode': 'testing' },
+    'MTA-STS: mode testing instead of enforce',
+    'MTA-STS: mode enforce instead of testing',
+  ],
+  [
+    'mta_sts.mx',
+    {},
+    { 'mta_sts.policy.mx': ['*.test'] },
+    'MTA-STS: the policy allows *.test instead of mx.danegood.test',
+  ],
+  [
+    'mta_sts.uncovered_mx',
+    {},
+    { 'mta_sts.uncovered_mx': ['mx.other.test'] },
+    'MTA-STS: the policy does not allow mx.other.test',
+    'MTA-STS: the policy allows mx.other.test, or it is no mail host any more',
+  ],
+  [
+    'tls_rpt.published',
+    { 'tls_rpt.record': undefined },
+    {},
+    'TLS-RPT: a record is published',
+    'TLS-RPT: the record is gone',
+  ],
+  ['tls_rpt.removed', {}, { 'tls_rpt.record': undefined }, 'TLS-RPT: the record is gone'],
+  ['tls_rpt.valid', {}, { 'tls_rpt.valid': false }, 'TLS-RPT: it cannot be used', 'TLS-RPT: it can be used again'],
+  [
+    'tls_rpt.rua',
+    {},
+    { 'tls_rpt.rua': ['mailto:t@b.example'] },
+    'TLS-RPT: reports go to mailto:t@b.example instead of mailto:tls@healthy.test',
+  ],
+  ['bimi.published', { 'bimi.record': undefined }, {}, 'BIMI: a record is published', 'BIMI: the record is gone'],
+  ['bimi.removed', {}, { 'bimi.record': undefined }, 'BIMI: the record is gone'],
+  ['bimi.valid', {}, { 'bimi.valid': false }, 'BIMI: it cannot be used', 'BIMI: it can be used again'],
+  [
+    'bimi.logo',
+    {},
+    { 'bimi.logo': 'https://a.example/2.svg' },
+    'BIMI: the logo is https://a.example/2.svg instead of https://a.example/1.svg',
+  ],
+  [
+    'dane.records',
+    {},
+    { 'dane.hosts.0.records': [] },
+    'DANE: the TLSA records of mx.danegood.test are gone',
+    'DANE: mx.danegood.test has TLSA records',
+  ],
+  [
+    'dane.matches',
+    {},
+    { 'dane.hosts.0.records.0.matches': false },
+    'DANE: the certificate of mx.danegood.test no longer fits its TLSA records: senders that use DANE do not deliver',
+    'DANE: the certificate of mx.danegood.test fits its TLSA records',
+  ],
+  [
+    'starttls.offered',
+    {},
+    { 'starttls.hosts.0.offered': false },
+    'STARTTLS: mx.danegood.test [45.53.5.27] no longer offers STARTTLS',
+    'STARTTLS: mx.danegood.test [45.53.5.27] offers STARTTLS again',
+  ],
+  [
+    'starttls.trusted',
+    {},
+    { 'starttls.hosts.0.trusted': false },
+    'STARTTLS: mx.danegood.test [45.53.5.27] has a certificate that is not trusted',
+    'STARTTLS: mx.danegood.test [45.53.5.27] has a trusted certificate',
+  ],
+  [
+    'starttls.name_matches',
+    {},
+    { 'starttls.hosts.0.name_matches': false },
+    'STARTTLS: mx.danegood.test [45.53.5.27] has a certificate for another name',
+    'STARTTLS: mx.danegood.test [45.53.5.27] has a certificate for its name',
+  ],
+  [
+    'ns.added',
+    { 'ns.servers': [healthy.ns.servers[0]] },
+    {},
+    'Name servers: ns2.lab.test new',
+    'Name servers: ns2.lab.test gone',
+  ],
+  ['ns.removed', {}, { 'ns.servers': [healthy.ns.servers[0]] }, 'Name servers: ns2.lab.test gone'],
+  [
+    'ns.lame',
+    {},
+    { 'ns.servers.1.lame': true },
+    'Name servers: ns2.lab.test does not answer for the domain any more',
+    'Name servers: ns2.lab.test answers for the domain again',
+  ],
+  [
+    'ns.differs',
+    {},
+    { 'ns.servers.1.differs': ['MX'] },
+    'Name servers: ns2.lab.test gives other records than the others (MX)',
+    'Name servers: ns2.lab.test gives the same records as the others again',
+  ],
+  [
+    'soa.primary',
+    {},
+    { 'soa.primary': 'ns9.lab.test' },
+    `SOA: primary server ns9.lab.test instead of ${healthy.soa.primary}`,
+  ],
+  ['soa.contact', {}, { 'soa.contact': 'x@lab.test' }, `SOA: contact x@lab.test instead of ${healthy.soa.contact}`],
+  [
+    'dnssec.signed',
+    {},
+    { 'dnssec.signed': false },
+    'DNSSEC: the zone is no longer signed',
+    'DNSSEC: the zone is signed',
+  ],
+  [
+    'dnssec.bogus',
+    {},
+    { 'dnssec.bogus': true },
+    'DNSSEC: the signatures are bogus: validating resolvers get no answer',
+    'DNSSEC: the signatures are in order again',
+  ],
+  ['caa.records', {}, { 'caa.records': [] }, 'CAA: issue ca.lab.test gone', 'CAA: issue ca.lab.test new'],
+  [
+    'finding.new',
+    {},
+    { findings: [...healthy.findings, finding('spf.too_wide')] },
+    'New findings: title of spf.too_wide (spf.too_wide)',
+    'Solved: title of spf.too_wide (spf.too_wide)',
+  ],
+  ['finding.solved', { findings: [finding('mx.one')] }, { findings: [] }, 'Solved: title of mx.one (mx.one)'],
+  ['score', {}, { score: 80, grade: 'B' }, 'Score: 80 (B) instead of 100 (A+)', 'Score: 100 (A+) instead of 80 (B)'],
+]
+
+describe('a check', () => {
+  it.each(TABLE.map((row) => [row[0], row] as const))('%s', (_, [id, before, after, line, back]) => {
+    const found = checkChanges(check(before), check(after))
+    expect(found.map((one) => one.id)).toContain(id)
+    expect(changeLines(found)).toContain(line)
+    if (back !== undefined) expect(changeLines(checkChanges(check(after), check(before)))).toContain(back)
+  })
+  it('every kind of change has a row here', () =>
+    expect(new Set(TABLE.map(([id]) => id))).toEqual(new Set(CHECK_ROWS.map(({ id }) => id))))
+  it('that is the same has no changes', () =>
+    expect(checkChanges(check(), check({ 'soa.serial': 9, observed_at: '2026-01-02T03:04:05Z' }))).toEqual([]))
+
+  it.each(['spf', 'dmarc', 'mta_sts', 'tls_rpt', 'bimi', 'dane', 'ns', 'soa', 'caa', 'starttls'])(
+    'unknown is never a change: %s',
+    (part) => {
+      const empty = { spf: NO_SPF, dmarc: NO_DMARC }[part] ?? {}
+      const open = check({ ...empty, [`${part}.status`]: 'unknown', complete: false, findings: [finding(`${part}.x`)] })
+      expect(checkChanges(check({ findings: [] }), open)).toEqual([])
+      expect(checkChanges(open, check({ findings: [] }))).toEqual([])
+    },
+  )
+  it.each<[string, Edit]>([
+    ['mail hosts', { mx_status: 'unknown', mx: [], complete: false }],
+    [
+      'keys, some of which were not asked for',
+      { 'dkim.keys': [], findings: [finding('dkim.not_asked', 'info')], complete: false },
+    ],
+    ['an address of a host', { 'mx.0.resolvable': null, 'mx.0.addresses': [] }],
+    ['the name of an address', { 'mx.0.addresses.0.ptr': [], 'mx.0.addresses.0.forward_confirmed': null }],
+    ['one name server', { 'ns.servers.1.lame': null }],
+    ['a signature', { 'dnssec.signed': null, 'dnssec.bogus': null }],
+    ['a score', { complete: false, score: 3 }],
+    ['a score of another version', { score_version: 99, score: 3 }],
+  ])('unknown is never a change: %s', (_, edit) => {
+    const lines = changeLines(checkChanges(check({ findings: [] }), check({ findings: [], ...edit })))
+    expect(lines).toEqual([])
+    expect(changeLines(checkChanges(check({ findings: [], ...edit }), check({ findings: [] })))).toEqual([])
+  })
+
+  it('a domain that is gone is one change, and so is its return', () => {
+    const gone = check({ ...NO_SPF, ...NO_DMARC, mx: [], 'domain_role.name': 'no_such_domain', score: 0 })
+    expect(checkChanges(check(), gone)).toEqual([
+      { id: 'domain.gone', area: 'Domain', effect: 'worse', text: 'healthy.test does not exist any more' },
+    ])
+    expect(checkChanges(gone, check()).map(({ id }) => id)).toEqual(['domain.exists'])
+    expect(checkChanges(gone, gone)).toEqual([])
+  })
+  it('text from outside is cleaned', () =>
+    expect(changeLines(checkChanges(check(), check({ 'spf.records': ['v=spf1 \u001b[31m\u202e'] })))[0]).not.toMatch(
+      /[\u001b\u202e]/,
+    ))
+})
+
+const lists = (edit: Edit = {}): BlacklistAnswer =>
+  blacklistAnswer.parse(
+    edited(blacklistExample, { 'results.0.status': 'not_listed', 'results.0.listed': false, ...edit }),
+  )
+const first = blacklistExample.results[0]!
+
+it.each<[string, Edit, Edit, string | undefined]>([
+  [
+    'blacklist.listed',
+    {},
+    { 'results.0.status': 'listed', 'results.0.listed': true, 'results.0.meaning': ['spam source'] },
+    `Blacklists: ${blacklistExample.ip} is now on ${first.blacklist} (spam source)`,
+  ],
+  [
+    'blacklist.delisted',
+    { 'results.0.status': 'listed' },
+    {},
+    `Blacklists: ${blacklistExample.ip} is no longer on ${first.blacklist}`,
+  ],
+  ['a list that gave no answer', { 'results.0.status': 'listed' }, { 'results.0.status': 'timeout' }, undefined],
+  ['a list that gave no answer before', { 'results.0.status': 'blocked' }, { 'results.0.status': 'listed' }, undefined],
+])('of lists: %s', (id, before, after, line) => {
+  const found = blacklistChanges(lists(before), lists(after))
+  expect(changeLines(found)).toEqual(line === undefined ? [] : [line])
+  if (line !== undefined) expect(BLACKLIST_ROWS.map((row) => row.id)).toContain(id)
+})
+
+it.each<[string, Edit, Edit, RegExp]>([
+  [
+    'blacklist.listed',
+    { 'blacklists.0.results.0.status': 'not_listed' },
+    { 'blacklists.0.results.0.status': 'listed' },
+    /^Blacklists: .+ is now on /,
+  ],
+  [
+    'blacklist.delisted',
+    { 'blacklists.0.results.0.status': 'listed' },
+    { 'blacklists.0.results.0.status': 'not_listed' },
+    /is no longer on /,
+  ],
+  [
+    'blacklist.new_address',
+    { blacklists: [] },
+    { 'blacklists.0.listed': 1, 'blacklists.0.results.0.listed': true },
+    /^Blacklists: .+, a new mail host address, is on /,
+  ],
+])('of a report: %s', (id, before, after, line) => {
+  const report = (edit: Edit) => reportAnswer.parse(edited(reportExample, edit))
+  const found = reportChanges(report(before), report(after))
+  expect(found.map((one) => one.id)).toContain(id)
+  expect(changeLines(found).join('\n')).toMatch(line)
+  expect(REPORT_ROWS.map((row) => row.id)).toContain(id)
+})
+
+const verify = (edit: Edit = {}) => verifyAnswer.parse(edited(verifyExample, edit))
+const VERIFIED: readonly (readonly [string, Edit, Edit, readonly string[]])[] = [
+  [
+    'verify.result',
+    {},
+    { result: 'rejected', reason: 'mailbox_not_found' },
+    ['Mailbox: rejected (mailbox_not_found), was accepted (mailbox_exists)'],
+  ],
+  [
+    'verify.reason',
+    { result: 'rejected', reason: 'mailbox_disabled' },
+    { result: 'rejected', reason: 'mailbox_not_found' },
+    ['Mailbox: rejected because of mailbox_not_found, was mailbox_disabled'],
+  ],
+  ['verify.provider', { provider: 'a' }, { provider: 'b' }, ['Mailbox: the provider is b instead of a']],
+  [
+    'verify.disposable',
+    { checked: ['disposable'] },
+    { checked: ['disposable'], disposable: true },
+    ['Mailbox: the domain is a disposable-mail provider now'],
+  ],
+  ['verify.free', {}, { free: true }, ['Mailbox: the domain is a free-mail provider now']],
+  ['deferred is no change', {}, { result: 'deferred', reason: 'greylisted' }, []],
+  ['unreachable is no change', { result: 'unreachable', reason: 'connect_timeout' }, {}, []],
+  ['what was not looked up is no change', { checked: [] }, { free: true }, []],
+]
+it.each(VERIFIED)('of a mailbox: %s', (_, before, after, lines) =>
+  expect(changeLines(verifyChanges(verify(before), verify(after)))).toEqual(lines),
+)
+it('every kind of change of a mailbox has a row here', () =>
+  expect(VERIFIED.map(([id]) => id)).toEqual(expect.arrayContaining(VERIFY_ROWS.map(({ id }) => id))))
+
+describe('the last known state', () => {
+  const gap: Edit = {
+    ...NO_SPF,
+    'spf.status': 'unknown',
+    mx_status: 'unknown',
+    mx: [],
+    'ns.servers.1.lame': null,
+    'dkim.keys': [],
+    findings: [finding('dkim.not_asked', 'info')],
+    complete: false,
+    score: 5,
+  }
+  it('survives what could not be found out, so that a gap is no change on either side', () => {
+    const known = rememberCheck(check(), check(gap))
+    expect(checkChanges(check(), known).filter(({ area }) => area !== 'Solved')).toEqual([])
+    expect(known).toMatchObject({ mx: check().mx, spf: check().spf, score: 100, dkim: check().dkim })
+    expect(checkAnswer.safeParse(known).success).toBe(true)
+  })
+  it('a change behind a gap is seen', () => {
+    const known = rememberCheck(check(), check(gap))
+    expect(checkChanges(known, check({ 'spf.all': '~' })).map(({ id }) => id)).toContain('spf.all')
+  })
+  it('of lists and mailboxes', () => {
+    expect(
+      rememberLists(lists({ 'results.0.status': 'listed' }), lists({ 'results.0.status': 'timeout' })).results[0]!
+        .status,
+    ).toBe('listed')
+    expect(rememberVerify(verify(), verify({ result: 'deferred' })).result).toBe('accepted')
+  })
+})

@@ -1,0 +1,73 @@
+import type { BlacklistAnswer } from '../../answers/blacklist.ts'
+import type { Change } from '../../answers/changes.ts'
+import type { CheckAnswer } from '../../answers/check.ts'
+import type { ReportAnswer } from '../../answers/report.ts'
+import type { VerifyAnswer } from '../../answers/verify.ts'
+import { printable } from '../../base/text.ts'
+import { DKIM_ROWS } from './dkim.ts'
+import { DMARC_ROWS } from './dmarc.ts'
+import { FINDING_ROWS } from './findings.ts'
+import { BLACKLIST_ROWS, REPORT_ROWS } from './listings.ts'
+import { MX_ROWS } from './mx.ts'
+import type { Row } from './row.ts'
+import { SPF_ROWS } from './spf.ts'
+import { TRANSPORT_ROWS } from './transport.ts'
+import { VERIFY_ROWS } from './verify.ts'
+import { DNSSEC_ROWS, ZONE_ROWS } from './zone.ts'
+
+/** Every kind of change between two checks of a domain, in the order in which they are told. */
+export const CHECK_ROWS: readonly Row<CheckAnswer>[] = [
+  ...SPF_ROWS,
+  ...DKIM_ROWS,
+  ...DMARC_ROWS,
+  ...MX_ROWS,
+  ...TRANSPORT_ROWS,
+  ...ZONE_ROWS,
+  ...DNSSEC_ROWS,
+  ...FINDING_ROWS,
+]
+
+/** Changes that are told of two answers, and characters of one. */
+const MAX_CHANGES = 100
+const MAX_TEXT = 600
+
+const rowsOf = <A>(rows: readonly Row<A>[], before: A, after: A): readonly Change[] =>
+  rows
+    .flatMap(({ id, area, compare }) =>
+      compare(before, after).map(({ effect, text }) => ({ id, area, effect, text: printable(text, MAX_TEXT) })),
+    )
+    .slice(0, MAX_CHANGES)
+
+const isGone = ({ domain_role }: CheckAnswer): boolean => domain_role.name === 'no_such_domain'
+
+/** The domain itself came or went: nothing else is worth saying then. */
+function existence(before: CheckAnswer, after: CheckAnswer): readonly Change[] | undefined {
+  if (isGone(before) === isGone(after)) return isGone(after) ? [] : undefined
+  return isGone(after)
+    ? [{ id: 'domain.gone', area: 'Domain', effect: 'worse', text: `${after.domain} does not exist any more` }]
+    : [{ id: 'domain.exists', area: 'Domain', effect: 'better', text: `${after.domain} exists` }]
+}
+
+/** What differs between two checks of one domain. What one of them does not know is never a change. */
+export const checkChanges = (before: CheckAnswer, after: CheckAnswer): readonly Change[] =>
+  existence(before, after) ?? rowsOf(CHECK_ROWS, before, after)
+
+/** The same of two reports, with the listings of the mail hosts. */
+export const reportChanges = (before: ReportAnswer, after: ReportAnswer): readonly Change[] =>
+  existence(before, after) ??
+  [...rowsOf(REPORT_ROWS, before, after), ...rowsOf(CHECK_ROWS, before, after)].slice(0, MAX_CHANGES)
+
+/** What differs between two blacklist answers about one address. */
+export const blacklistChanges = (before: BlacklistAnswer, after: BlacklistAnswer): readonly Change[] =>
+  rowsOf(BLACKLIST_ROWS, before, after)
+
+/** What differs between two verifications of one mailbox. */
+export const verifyChanges = (before: VerifyAnswer, after: VerifyAnswer): readonly Change[] =>
+  rowsOf(VERIFY_ROWS, before, after)
+
+/** The changes for people: one line an area, in their order: `SPF: include of X gone; 7 look-ups instead of 12`. */
+export function changeLines(changes: readonly Change[]): readonly string[] {
+  const areas = new Map<string, string[]>()
+  for (const { area, text } of changes) areas.set(area, [...(areas.get(area) ?? []), text])
+  return [...areas].map(([area, texts]) => `${area}: ${texts.join('; ')}`)
+}

@@ -1,0 +1,84 @@
+import type { CheckAnswer } from '../../answers/check.ts'
+import { better, neutral, type Row, type Said, worse } from './row.ts'
+
+type Key = CheckAnswer['dkim']['keys'][number]
+
+const row = (id: string, compare: (before: CheckAnswer, after: CheckAnswer) => readonly Said[]): Row<CheckAnswer> => ({
+  id: `dkim.${id}`,
+  area: 'DKIM',
+  compare,
+})
+
+/** Whether every selector was asked: a key that is not among the found ones is not there. */
+const isWhole = ({ findings, dkim }: CheckAnswer): boolean =>
+  dkim.tried > 0 && !findings.some(({ id }) => id === 'dkim.not_asked')
+
+/** The keys of `one` whose selectors have none in `other`. */
+function only(one: CheckAnswer, other: CheckAnswer): readonly Key[] {
+  const names = new Set(other.dkim.keys.map(({ name }) => name))
+  return one.dkim.keys.filter(({ name }) => !names.has(name))
+}
+
+/** The keys at one name before and after. */
+function pairs(before: CheckAnswer, after: CheckAnswer): readonly (readonly [Key, Key])[] {
+  const was = new Map(before.dkim.keys.map((key) => [key.name, key]))
+  return after.dkim.keys.flatMap((key) => {
+    const old = was.get(key.name)
+    return old ? [[old, key] as const] : []
+  })
+}
+
+const size = ({ key_type, key_bits }: Key): string => `${key_type}${key_bits === null ? '' : ` of ${key_bits} bits`}`
+
+export const DKIM_ROWS: readonly Row<CheckAnswer>[] = [
+  row('key_added', (before, after) =>
+    isWhole(before) && before.dkim.tried >= after.dkim.tried
+      ? only(after, before).map((key) =>
+          (key.usable ? better : neutral)(`new key at ${key.selector}${key.usable ? ` (${size(key)})` : ''}`),
+        )
+      : [],
+  ),
+  row('key_removed', (before, after) =>
+    isWhole(after) && after.dkim.tried >= before.dkim.tried
+      ? only(before, after).map((key) =>
+          (key.usable && !after.dkim.valid ? worse : neutral)(
+            `the key at ${key.selector} is gone${key.usable && !after.dkim.valid ? '; no usable key is left' : ''}`,
+          ),
+        )
+      : [],
+  ),
+  row('key_revoked', (before, after) =>
+    pairs(before, after).flatMap(([was, is]) =>
+      !was.revoked && is.revoked ? [neutral(`the key at ${is.selector} is revoked`)] : [],
+    ),
+  ),
+  row('key_unusable', (before, after) =>
+    pairs(before, after).flatMap(([was, is]) => {
+      if (was.usable === is.usable || is.revoked) return []
+      return [
+        is.usable
+          ? better(`the key at ${is.selector} can be used`)
+          : worse(`the key at ${is.selector} cannot be used${is.problem === undefined ? '' : `: ${is.problem}`}`),
+      ]
+    }),
+  ),
+  row('key_replaced', (before, after) =>
+    pairs(before, after).flatMap(([was, is]) => {
+      if (!was.usable || !is.usable || publicKey(was) === publicKey(is)) return []
+      const words = size(was) === size(is) ? `another key` : `another key, ${size(is)} instead of ${size(was)}`
+      return [neutral(`${words} at ${is.selector}`)]
+    }),
+  ),
+  row('testing', (before, after) =>
+    pairs(before, after).flatMap(([was, is]) => {
+      if (!was.usable || !is.usable || was.testing === is.testing) return []
+      return [
+        is.testing
+          ? worse(`the key at ${is.selector} is marked as a test (t=y)`)
+          : better(`the key at ${is.selector} is no test any more`),
+      ]
+    }),
+  ),
+]
+
+const publicKey = ({ record }: Key): string => /(?:^|;)\s*p\s*=\s*([^;]*)/i.exec(record)?.[1]?.replace(/\s/g, '') ?? ''

@@ -1,0 +1,57 @@
+import type { BlacklistAnswer } from '../../answers/blacklist.ts'
+import type { ReportAnswer } from '../../answers/report.ts'
+import { better, type Row, type Said, worse } from './row.ts'
+
+type Lists = Pick<BlacklistAnswer, 'ip' | 'results'>
+
+/** Listings that came and went between two answers about one address; a list that gave no answer says nothing. */
+function listings(before: Lists, after: Lists, wanted: 'new' | 'gone'): readonly Said[] {
+  const was = new Map(before.results.map((entry) => [entry.zone, entry.status]))
+  return after.results.flatMap((entry): readonly Said[] => {
+    const old = was.get(entry.zone)
+    if (old === 'not_listed' && entry.status === 'listed' && wanted === 'new')
+      return [
+        worse(`${after.ip} is now on ${entry.blacklist}${entry.meaning.length > 0 ? ` (${entry.meaning[0]})` : ''}`),
+      ]
+    if (old === 'listed' && entry.status === 'not_listed' && wanted === 'gone')
+      return [better(`${after.ip} is no longer on ${entry.blacklist}`)]
+    return []
+  })
+}
+
+export const BLACKLIST_ROWS: readonly Row<BlacklistAnswer>[] = [
+  { id: 'blacklist.listed', area: 'Blacklists', compare: (before, after) => listings(before, after, 'new') },
+  { id: 'blacklist.delisted', area: 'Blacklists', compare: (before, after) => listings(before, after, 'gone') },
+]
+
+const perAddress =
+  (wanted: 'new' | 'gone') =>
+  (before: ReportAnswer, after: ReportAnswer): readonly Said[] => {
+    const was = new Map(before.blacklists.map((one) => [one.ip, one]))
+    return after.blacklists.flatMap((one) => {
+      const old = was.get(one.ip)
+      return old ? listings(old, one, wanted) : []
+    })
+  }
+
+export const REPORT_ROWS: readonly Row<ReportAnswer>[] = [
+  { id: 'blacklist.listed', area: 'Blacklists', compare: perAddress('new') },
+  { id: 'blacklist.delisted', area: 'Blacklists', compare: perAddress('gone') },
+  {
+    id: 'blacklist.new_address',
+    area: 'Blacklists',
+    compare: (before, after) => {
+      const was = new Set(before.blacklists.map(({ ip }) => ip))
+      return after.blacklists
+        .filter(({ ip, listed }) => !was.has(ip) && listed > 0)
+        .map(({ ip, results }) =>
+          worse(
+            `${ip}, a new mail host address, is on ${results
+              .filter(({ listed }) => listed)
+              .map(({ blacklist }) => blacklist)
+              .join(', ')}`,
+          ),
+        )
+    },
+  },
+]

@@ -1,0 +1,95 @@
+import type { BlacklistAnswer } from '../../answers/blacklist.ts'
+import type { CheckAnswer } from '../../answers/check.ts'
+import type { Status } from '../../answers/finding.ts'
+import type { ReportAnswer } from '../../answers/report.ts'
+import type { VerifyAnswer } from '../../answers/verify.ts'
+import { isFirm } from './verify.ts'
+
+/**
+ * The last known state after another answer: whatever that one could not find out stays as it was known before, so that the next answer is compared with what was
+ * known last, and a gap is no change in either direction.
+ */
+export function rememberCheck<A extends CheckAnswer>(before: A, after: A): A {
+  const mx = after.mx_status === 'unknown' ? before : after
+  const wasOpen = (id: string): boolean => {
+    const key = id.split('.')[0]!
+    if (key === 'mx') return after.mx_status === 'unknown'
+    const section: unknown = Reflect.get(after, key)
+    return typeof section === 'object' && section !== null && Reflect.get(section, 'status') === 'unknown'
+  }
+  const findings = [
+    ...after.findings.filter(({ id }) => !wasOpen(id)),
+    ...before.findings.filter(({ id }) => wasOpen(id)),
+  ]
+  const score = after.complete
+    ? {}
+    : { score: before.score, grade: before.grade, complete: before.complete, score_breakdown: before.score_breakdown }
+  return {
+    ...after,
+    spf: known(before.spf, after.spf),
+    ...(isDkimOpen(after) ? { dkim: before.dkim } : {}),
+    dmarc: known(before.dmarc, after.dmarc),
+    mx: mx === before ? before.mx : after.mx.map((host) => knownHost(before, host)),
+    mx_status: mx.mx_status,
+    ...(mx.mx_kind === undefined ? {} : { mx_kind: mx.mx_kind }),
+    ptr: known(before.ptr, after.ptr),
+    bimi: known(before.bimi, after.bimi),
+    caa: known(before.caa, after.caa),
+    dane: known(before.dane, after.dane),
+    dnssec: known(before.dnssec, after.dnssec),
+    mta_sts: known(before.mta_sts, after.mta_sts),
+    ns: after.ns.status === 'unknown' ? before.ns : knownServers(before.ns, after.ns),
+    soa: known(before.soa, after.soa),
+    tls_rpt: known(before.tls_rpt, after.tls_rpt),
+    ...(after.starttls?.status === 'unknown' && before.starttls ? { starttls: before.starttls } : {}),
+    findings,
+    ...score,
+  }
+}
+
+/** The new section, unless it could not be found out. */
+const known = <T extends { readonly status: Status }>(before: T, after: T): T =>
+  after.status === 'unknown' ? before : after
+
+const isDkimOpen = ({ dkim, findings }: CheckAnswer): boolean =>
+  dkim.tried === 0 || findings.some(({ id }) => id === 'dkim.not_asked')
+
+/** A host whose addresses or names could not be asked for is remembered as it was. */
+function knownHost(before: CheckAnswer, host: CheckAnswer['mx'][number]): CheckAnswer['mx'][number] {
+  const old = before.mx.find((one) => one.host === host.host)
+  if (!old) return host
+  if (host.resolvable === null) return { ...host, addresses: old.addresses, resolvable: old.resolvable }
+  const addresses = host.addresses.map((one) =>
+    one.forward_confirmed === null ? (old.addresses.find(({ address }) => address === one.address) ?? one) : one,
+  )
+  return { ...host, addresses }
+}
+
+function knownServers(before: CheckAnswer['ns'], after: CheckAnswer['ns']): CheckAnswer['ns'] {
+  const servers = after.servers.map((one) =>
+    one.lame === null ? (before.servers.find(({ host }) => host === one.host) ?? one) : one,
+  )
+  return { ...after, servers }
+}
+
+const KNOWN: readonly string[] = ['listed', 'not_listed']
+
+export function rememberLists<A extends Pick<BlacklistAnswer, 'results'>>(before: A, after: A): A {
+  const was = new Map(before.results.map((entry) => [entry.zone, entry]))
+  const results = after.results.map((entry) => (KNOWN.includes(entry.status) ? entry : (was.get(entry.zone) ?? entry)))
+  return { ...after, results }
+}
+
+export const rememberReport = (before: ReportAnswer, after: ReportAnswer): ReportAnswer => ({
+  ...rememberCheck(before, after),
+  blacklists:
+    after.mx_status === 'unknown'
+      ? before.blacklists
+      : after.blacklists.map((one) => {
+          const old = before.blacklists.find(({ ip }) => ip === one.ip)
+          return old ? rememberLists(old, one) : one
+        }),
+})
+
+export const rememberVerify = (before: VerifyAnswer, after: VerifyAnswer): VerifyAnswer =>
+  isFirm(after) ? after : before

@@ -1,0 +1,46 @@
+import type { Change } from '../../answers/changes.ts'
+import { printable } from '../../base/text.ts'
+
+/** What a row says of two answers: a sentence without its subject, and whether things are better. */
+export type Said = Pick<Change, 'effect' | 'text'>
+
+export const better = (text: string): Said => ({ effect: 'better', text })
+export const worse = (text: string): Said => ({ effect: 'worse', text })
+export const neutral = (text: string): Said => ({ effect: 'neutral', text })
+
+/** A kind of change between two answers; it says nothing where one of them does not know. */
+export type Row<A> = {
+  readonly id: string
+  readonly area: string
+  readonly compare: (before: A, after: A) => readonly Said[]
+}
+
+/** Characters shown of a record. */
+const MAX_RECORD = 200
+export const record = (text: string): string => printable(text, MAX_RECORD)
+
+/** The items that are only in one of two lists, each once. */
+export function difference(
+  before: readonly string[],
+  after: readonly string[],
+): { readonly gone: readonly string[]; readonly added: readonly string[] } {
+  const [was, is] = [new Set(before), new Set(after)]
+  return { gone: [...was].filter((one) => !is.has(one)), added: [...is].filter((one) => !was.has(one)) }
+}
+
+/** `a`, `a and b`, `a, b and 3 more`. */
+export function list(items: readonly string[], most = 5): string {
+  const shown = items.slice(0, most).map((item) => printable(item, MAX_RECORD))
+  const all = items.length > most ? [...shown, `${items.length - most} more`] : shown
+  return all.length < 2 ? (all[0] ?? '') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`
+}
+
+/** `now X, was Y` where a value is another one and both are known. */
+export const turned = <T>(
+  before: T | null | undefined,
+  after: T | null | undefined,
+  say: (before: T, after: T) => Said,
+): readonly Said[] =>
+  before === null || before === undefined || after === null || after === undefined || before === after
+    ? []
+    : [say(before, after)]

@@ -1,0 +1,90 @@
+import type { CheckAnswer } from '../../answers/check.ts'
+import { better, difference, list, neutral, type Row, type Said, turned, worse } from './row.ts'
+
+type Checks = 'dnssec' | 'ns' | 'soa' | 'caa'
+
+const row = <K extends Checks>(
+  key: K,
+  id: string,
+  area: string,
+  compare: (before: CheckAnswer[K], after: CheckAnswer[K]) => readonly Said[],
+): Row<CheckAnswer> => ({
+  id: `${key}.${id}`,
+  area,
+  compare: ({ [key]: before }, { [key]: after }) =>
+    before.status === 'unknown' ||
+    after.status === 'unknown' ||
+    before.status === 'not_applicable' ||
+    after.status === 'not_applicable'
+      ? []
+      : compare(before, after),
+})
+
+type Server = CheckAnswer['ns']['servers'][number]
+function pairs(before: CheckAnswer['ns'], after: CheckAnswer['ns']): readonly (readonly [Server, Server])[] {
+  const was = new Map(before.servers.map((one) => [one.host, one]))
+  return after.servers.flatMap((one) => {
+    const old = was.get(one.host)
+    return old ? [[old, one] as const] : []
+  })
+}
+const hosts = ({ servers }: CheckAnswer['ns']): readonly string[] => servers.map(({ host }) => host)
+
+export const ZONE_ROWS: readonly Row<CheckAnswer>[] = [
+  row('ns', 'added', 'Name servers', (before, after) => {
+    const { added } = difference(hosts(before), hosts(after))
+    return added.length > 0 ? [neutral(`${list(added)} new`)] : []
+  }),
+  row('ns', 'removed', 'Name servers', (before, after) => {
+    const { gone } = difference(hosts(before), hosts(after))
+    return gone.length > 0 ? [neutral(`${list(gone)} gone`)] : []
+  }),
+  row('ns', 'lame', 'Name servers', (before, after) =>
+    pairs(before, after).flatMap(([was, is]) =>
+      turned(was.lame, is.lame, (_, now) =>
+        now
+          ? worse(`${is.host} does not answer for the domain any more`)
+          : better(`${is.host} answers for the domain again`),
+      ),
+    ),
+  ),
+  row('ns', 'differs', 'Name servers', (before, after) =>
+    pairs(before, after).flatMap(([was, is]) => {
+      if (was.lame !== false || is.lame !== false || was.differs.length > 0 === is.differs.length > 0) return []
+      return is.differs.length > 0
+        ? [worse(`${is.host} gives other records than the others (${list(is.differs)})`)]
+        : [better(`${is.host} gives the same records as the others again`)]
+    }),
+  ),
+  row('soa', 'primary', 'SOA', (before, after) =>
+    turned(before.primary, after.primary, (was, is) => neutral(`primary server ${is} instead of ${was}`)),
+  ),
+  row('soa', 'contact', 'SOA', (before, after) =>
+    turned(before.contact, after.contact, (was, is) => neutral(`contact ${is} instead of ${was}`)),
+  ),
+]
+
+/** DNSSEC that is not there is a fact too: `not_applicable` is compared. */
+const dnssecRow = (fact: 'signed' | 'bogus', say: (now: boolean) => Said): Row<CheckAnswer> => ({
+  id: `dnssec.${fact}`,
+  area: 'DNSSEC',
+  compare: ({ dnssec: before }, { dnssec: after }) => turned(before[fact], after[fact], (_, now) => say(now)),
+})
+
+const caaText = ({ tag, value }: CheckAnswer['caa']['records'][number]): string => `${tag} ${value}`
+
+export const DNSSEC_ROWS: readonly Row<CheckAnswer>[] = [
+  dnssecRow('signed', (now) => (now ? better('the zone is signed') : worse('the zone is no longer signed'))),
+  dnssecRow('bogus', (now) =>
+    now
+      ? worse('the signatures are bogus: validating resolvers get no answer')
+      : better('the signatures are in order again'),
+  ),
+  row('caa', 'records', 'CAA', (before, after) => {
+    const { gone, added } = difference(before.records.map(caaText), after.records.map(caaText))
+    return [
+      ...(added.length > 0 ? [neutral(`${list(added)} new`)] : []),
+      ...(gone.length > 0 ? [neutral(`${list(gone)} gone`)] : []),
+    ]
+  }),
+]
