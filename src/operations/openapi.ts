@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { ERRORS, type ErrorCode } from '../base/errors.ts'
+import { formatDuration } from '../base/duration.ts'
+import { HEADERS, headersOf, PROBLEM, problems } from './openapi-problems.ts'
+import { TAGS, tagOf } from './openapi-tags.ts'
 import type { Operation } from './operation.ts'
 import { describeParam, type Param } from './param.ts'
 import { pathNames } from './path.ts'
@@ -21,37 +23,23 @@ export function openApiDocument(operations: readonly Operation[], version: strin
       version,
       description:
         "Checks a domain's mail setup and tells you when it does not know; verifies mailboxes over SMTP; looks addresses up on 29 blacklists.",
+      contact: { name: 'The operator of this service' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }, { apiKey: [] }, {}],
+    tags: TAGS.filter(({ name }) => operations.some(({ path }) => tagOf(path) === name)),
     paths,
     components: {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer' },
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
       },
+      headers: HEADERS,
       schemas: { Problem: PROBLEM, ...shapes },
     },
   }
 }
-
-const PROBLEM: Schema = {
-  type: 'object',
-  description: 'A problem detail (RFC 9457).',
-  required: ['type', 'title', 'status', 'detail', 'instance', 'code'],
-  properties: {
-    type: { type: 'string', format: 'uri' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    instance: { type: 'string' },
-    code: { type: 'string', enum: Object.keys(ERRORS) },
-    parameter: { type: 'string' },
-  },
-}
-
-const PROBLEMS: Schema = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
 
 /** The content types of streams, by the value of `format`. */
 const STREAM_TYPES: Readonly<Record<string, string>> = {
@@ -65,7 +53,7 @@ function describe(operation: Operation, shapes: Record<string, Schema>): Schema 
   const content = {
     [operation.line ? 'application/x-ndjson' : 'application/json']: {
       schema: answerSchema(operation.line ?? operation.answer, shapes),
-      example: operation.example.output,
+      example: exampleOf(operation),
     },
   }
   const streams = [...(operation.streams ?? []), ...(operation.live ? ['events'] : [])].map(
@@ -75,17 +63,56 @@ function describe(operation: Operation, shapes: Record<string, Schema>): Schema 
   const documents = texts.map((type) => [type, { schema: { type: 'string' } }])
   return {
     operationId: operation.name.replaceAll(' ', '-'),
+    tags: [tagOf(operation.path)],
     summary: operation.summary,
+    description: descriptionOf(operation),
     ...(operation.scope ? { 'x-scope': operation.scope } : { security: [{}] }),
     ...describeInput(operation),
     responses: {
-      200: { description: 'The answer', content: { ...content, ...Object.fromEntries(documents) } },
+      200: {
+        description: 'The answer',
+        headers: headersOf(operation),
+        content: { ...content, ...Object.fromEntries(documents) },
+      },
       ...Object.fromEntries(
-        Object.entries(operation.statuses ?? {}).map(([status, description]) => [status, { description, content }]),
+        Object.entries(operation.statuses ?? {}).map(([status, description]) => [
+          status,
+          { description, headers: headersOf(operation), content },
+        ]),
       ),
       ...problems(operation),
     },
   }
+}
+
+/** The answer of the example; where the answer comes in lines, one of them. */
+function exampleOf({ line, example: { output } }: Operation): unknown {
+  const data: unknown = line ? Reflect.get(output, 'data') : undefined
+  return Array.isArray(data) ? data[0] : output
+}
+
+/** Who may ask, how long it takes at most, and how the command line asks the same. */
+function descriptionOf({
+  name,
+  scope,
+  deadlineMs,
+  graceMs = 0,
+  params,
+  partOf,
+  forPeers,
+  live,
+  line,
+}: Operation): string {
+  const flags = Object.values(params).flatMap(({ flag }) => (flag ? [`--${flag.name}`] : []))
+  return [
+    scope === undefined
+      ? 'Needs no key.'
+      : `Needs a key of the scope \`${scope}\`, once the service has keys${forPeers ? ', or the proof of a node' : ''}.`,
+    `Takes at most ${formatDuration(deadlineMs + graceMs)}${'timeout' in params ? ', or the `timeout` that is given' : ''}.`,
+    ...(line ? ['Each line of the answer is one JSON object, sent as soon as it is known.'] : []),
+    ...(live ? ['With `Accept: text/event-stream` the parts of the answer come as they are known.'] : []),
+    `On the command line: \`mailsonde ${partOf === undefined ? name : `${partOf} ${flags.join('|')}`}\`.`,
+  ].join(' ')
 }
 
 /** Parameters of the path, and the others in the query or as properties of the body. An upload is the body itself. */
@@ -107,7 +134,7 @@ function describeInput({ method, path, params, example, uploads, idempotent }: O
         ...listed,
         requestBody: bodyOf(
           named.filter(([name]) => !inPath.includes(name)),
-          example,
+          Object.fromEntries(Object.entries(example.input).filter(([name]) => !inPath.includes(name))),
         ),
       }
 }
@@ -126,14 +153,16 @@ const IDEMPOTENCY_KEY: Schema = {
 const UPLOAD_BODY: Schema = {
   required: true,
   content: Object.fromEntries(
-    ['text/csv', 'text/plain', 'application/x-ndjson', 'application/json'].map((type) => [
-      type,
-      { schema: { type: 'string', format: 'binary' } },
-    ]),
+    Object.entries({
+      'text/csv': 'email,name\njoe@example.org,Joe\n',
+      'text/plain': 'joe@example.org\n',
+      'application/x-ndjson': '{"email":"joe@example.org"}\n',
+      'application/json': '{"items":["joe@example.org"]}',
+    }).map(([type, example]) => [type, { schema: { type: 'string', format: 'binary' }, example }]),
   ),
 }
 
-function bodyOf(named: readonly (readonly [string, Param])[], example: Operation['example']): Schema {
+function bodyOf(named: readonly (readonly [string, Param])[], example: Readonly<Record<string, unknown>>): Schema {
   const required = named.filter(([, param]) => param.required).map(([name]) => name)
   const schema = {
     type: 'object',
@@ -142,7 +171,7 @@ function bodyOf(named: readonly (readonly [string, Param])[], example: Operation
     ),
     ...(required.length > 0 ? { required } : {}),
   }
-  return { required: required.length > 0, content: { 'application/json': { schema, example: example.input } } }
+  return { required: required.length > 0, content: { 'application/json': { schema, example } } }
 }
 
 const parameter = (name: string, param: Param, place: 'path' | 'query', example: unknown): Schema => ({
@@ -164,30 +193,6 @@ function paramSchema({ schema, kind, choices, fallback, example }: Param): Schem
     ...items,
     ...(fallback === undefined || kind === 'list' ? {} : { default: fallback }),
     ...(example === undefined ? {} : { examples: [kind === 'list' ? [example] : example] }),
-  }
-}
-
-function problems(operation: Operation): Record<string, Schema> {
-  if (operation.scope === undefined) return {}
-  const codes: readonly ErrorCode[] = [
-    'invalid_parameter',
-    'unauthorized',
-    'forbidden',
-    'rate_limited',
-    'internal',
-    'overloaded',
-  ]
-  const bodies: readonly ErrorCode[] =
-    operation.method === 'GET' || operation.method === 'DELETE' ? [] : ['payload_too_large', 'unsupported_media_type']
-  const repeated: readonly ErrorCode[] = operation.idempotent ? ['idempotency_key_in_use'] : []
-  return {
-    ...Object.fromEntries(
-      [...codes, ...bodies, ...repeated].map((code) => [
-        ERRORS[code].status,
-        { description: ERRORS[code].title, content: PROBLEMS },
-      ]),
-    ),
-    default: { description: 'Another problem; `code` tells which', content: PROBLEMS },
   }
 }
 

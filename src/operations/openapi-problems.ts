@@ -1,0 +1,92 @@
+import { ERRORS, type ErrorCode } from '../base/errors.ts'
+import type { Operation } from './operation.ts'
+import { pathNames } from './path.ts'
+
+type Schema = Record<string, unknown>
+
+/** The shape of every problem. */
+export const PROBLEM: Schema = {
+  type: 'object',
+  description: 'A problem detail (RFC 9457).',
+  required: ['type', 'title', 'status', 'detail', 'instance', 'code'],
+  properties: {
+    type: { type: 'string', format: 'uri' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string', description: 'what was wrong, with which value, and what would do' },
+    instance: { type: 'string', description: 'the request: its X-Request-Id' },
+    code: { type: 'string', enum: Object.keys(ERRORS), description: 'stable; docs/errors.md lists them' },
+    parameter: { type: 'string', description: 'the parameter that was wrong, where it was one' },
+  },
+}
+
+/** Header fields that answers have. */
+export const HEADERS: Schema = {
+  'X-Request-Id': { description: 'The id of the request, which the log has too', schema: { type: 'string' } },
+  RateLimit: {
+    description: 'What is left of the rate: `"default";r=50;t=30`, 50 requests within 30 seconds',
+    schema: { type: 'string' },
+  },
+  'RateLimit-Policy': { description: 'The rate: `"default";q=60;w=60`', schema: { type: 'string' } },
+  'Retry-After': { description: 'Seconds after which the request may be repeated', schema: { type: 'integer' } },
+}
+const referred = (...names: readonly string[]): Schema =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+/** The header fields of an answer. */
+export const headersOf = ({ scope }: Pick<Operation, 'scope'>): Schema =>
+  scope === undefined ? referred('X-Request-Id') : referred('X-Request-Id', 'RateLimit', 'RateLimit-Policy')
+
+/** What a problem may be about: an example of its sentence. */
+const DETAILS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  invalid_parameter: 'timeout: "soon" is not a duration; write 30s or 1m30s',
+  unauthorized: 'give a key as "Authorization: Bearer …" or "X-API-Key: …"',
+  forbidden: 'this key lacks the scope read',
+  not_found: 'there is none of that id',
+  rate_limited: 'more than 60 requests a minute; try again in 12 s',
+  overloaded: '512 requests are under way; try again in a moment',
+}
+
+/** Whether it changes a thing that may be in a state that does not allow it. */
+const hasState = ({ method, path }: Operation): boolean =>
+  (method === 'POST' || method === 'PUT') && path.startsWith('/v1/jobs/')
+
+/** The problems that an operation may answer with, by status. */
+export function problems(operation: Operation): Schema {
+  const { scope, method, path, idempotent } = operation
+  const hasBody = method !== 'GET' && method !== 'DELETE'
+  const codes: readonly ErrorCode[] = [
+    'invalid_parameter',
+    ...(scope === undefined ? [] : (['unauthorized', 'forbidden'] as const)),
+    ...(pathNames(path).length > 0 ? (['not_found'] as const) : []),
+    ...(hasState(operation) ? (['wrong_state'] as const) : []),
+    ...(idempotent ? (['idempotency_key_in_use'] as const) : []),
+    ...(hasBody ? (['payload_too_large', 'unsupported_media_type'] as const) : []),
+    ...(path === '/v1/health' ? [] : (['rate_limited', 'internal', 'overloaded', 'timeout'] as const)),
+  ]
+  const taken = new Set(Object.keys(operation.statuses ?? {}))
+  return {
+    ...Object.fromEntries(
+      codes
+        .filter((code) => !taken.has(String(ERRORS[code].status)))
+        .map((code) => [ERRORS[code].status, problem(code, ERRORS[code].title)]),
+    ),
+    default: problem(undefined, 'Another problem; `code` tells which'),
+  }
+}
+
+function problem(code: ErrorCode | undefined, description: string): Schema {
+  const { status, title } = ERRORS[code ?? 'timeout']
+  const waits = status === 429 || status === 503 || status === 409
+  const example = {
+    type: `https://mailsonde.example/problems/${code ?? 'timeout'}`,
+    ...{ title, status, detail: (code && DETAILS[code]) ?? title },
+    instance: '6c2c2f3e-5d0a-4f0e-9f61-6a1f6f0a5f0e',
+    code: code ?? 'timeout',
+  }
+  return {
+    description,
+    headers: referred('X-Request-Id', ...(waits ? ['Retry-After'] : [])),
+    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' }, example } },
+  }
+}

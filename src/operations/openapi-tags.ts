@@ -1,0 +1,38 @@
+/** What operations are about, in the order in which they are shown. */
+export const TAGS = [
+  { name: 'domains', description: 'Checks of a domain and its records' },
+  { name: 'mailboxes', description: 'Verification of addresses over SMTP, and the source addresses for it' },
+  { name: 'blacklists', description: 'DNS blacklists' },
+  { name: 'answers', description: 'Stored answers, their history and what changed' },
+  { name: 'jobs', description: 'Bulk work on lists' },
+  { name: 'monitors', description: 'What is checked on a schedule, and who is told' },
+  { name: 'nodes', description: 'Nodes that belong together' },
+  { name: 'service', description: 'The service itself' },
+] as const
+
+type Tag = (typeof TAGS)[number]['name']
+
+/** Paths that begin like this are about that; the first that fits. */
+const PATHS: readonly (readonly [start: string, tag: Tag])[] = [
+  ['/v1/check', 'domains'],
+  ['/v1/report', 'domains'],
+  ['/v1/expect', 'domains'],
+  ['/v1/spf', 'domains'],
+  ['/v1/dkim', 'domains'],
+  ['/v1/dmarc', 'domains'],
+  ['/v1/verify', 'mailboxes'],
+  ['/v1/pool', 'mailboxes'],
+  ['/v1/forget', 'mailboxes'],
+  ['/v1/blacklist', 'blacklists'],
+  ['/r/', 'answers'],
+  ['/v1/history', 'answers'],
+  ['/v1/changes', 'answers'],
+  ['/v1/jobs', 'jobs'],
+  ['/v1/monitors', 'monitors'],
+  ['/v1/webhooks', 'monitors'],
+  ['/v1/badge', 'monitors'],
+  ['/v1/peer', 'nodes'],
+]
+
+/** The tag of an operation, by its path. */
+export const tagOf = (path: string): Tag => PATHS.find(([start]) => path.startsWith(start))?.[1] ?? 'service'
