@@ -43,7 +43,29 @@ describe('the role of a domain', () => {
     ['-all and nothing else', { 'a.example': { TXT: [NOBODY] } }, 'parked'],
     ['-all and a web page', { 'a.example': { TXT: [NOBODY], ...ADDRESS } }, 'parked'],
     ['-all from a wildcard', { '*.example': { TXT: [NOBODY] } }, 'parked'],
-    ['~all is no such declaration', { 'a.example': { TXT: ['v=spf1 ~all'], MX: NULL_MX } }, 'sends_and_takes_mail'],
+    ['~all that names nobody, and a null MX', { 'a.example': { TXT: ['v=spf1 ~all'], MX: NULL_MX } }, 'parked'],
+    ['names without an address, and a null MX', { 'a.example': { TXT: ['v=spf1 a mx -all'], MX: NULL_MX } }, 'parked'],
+    [
+      'mx, and neither MX nor null MX',
+      { 'a.example': { TXT: ['v=spf1 mx -all'], ...ADDRESS } },
+      'sends_and_takes_mail',
+    ],
+    ['~all beside an MX', { ...HOST, 'a.example': { TXT: ['v=spf1 ~all'], MX } }, 'sends_and_takes_mail'],
+    [
+      'a sender named with "="',
+      { 'a.example': { TXT: ['v=spf1 ip4=192.0.2.1 -all'], MX: NULL_MX } },
+      'sends_and_takes_mail',
+    ],
+    [
+      'a sender named after all',
+      { ...HOST, 'a.example': { TXT: ['v=spf1 -all ip4:192.0.2.1'], MX } },
+      'sends_and_takes_mail',
+    ],
+    [
+      'a redirect beside all',
+      { ...HOST, 'a.example': { TXT: ['v=spf1 redirect=b.example -all'], MX } },
+      'sends_and_takes_mail',
+    ],
     [
       'a sender by a name of its own',
       { 'a.example': { TXT: ['v=spf1 exists:%{i}.x.example -all'], MX: NULL_MX } },
@@ -63,6 +85,18 @@ describe('the role of a domain', () => {
     [
       'the same with an MX',
       { ...above('p=reject'), ...HOST, 'w.a.example': { MX } },
+      'sends_and_takes_mail',
+      'w.a.example',
+    ],
+    [
+      'an alias of the domain above',
+      { ...above('p=reject'), ...HOST, 'a.example': { MX, TXT: [SENDER] }, 'w.a.example': { CNAME: ['a.example'] } },
+      'web_name_only',
+      'w.a.example',
+    ],
+    [
+      'an alias of another organization',
+      { ...above('p=reject'), ...HOST, 'b.other': { MX, TXT: [SENDER] }, 'w.a.example': { CNAME: ['b.other'] } },
       'sends_and_takes_mail',
       'w.a.example',
     ],

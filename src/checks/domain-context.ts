@@ -29,7 +29,7 @@ export function contextOf(facts: ContextFacts): DomainContext {
   const mail = known(facts.mx)?.mail
   const dmarc = known(facts.dmarc)
   const tls = known(facts.starttls)
-  const sends = sendsMail(spf)
+  const sends = sendsMail(spf, mail)
   const takes = mail ? takesMail(mail, sends) : null
   const role = roleOf({ spf, mail, dmarc, sends })
   const noMail = mail && noMailIn(mail, role.role)
@@ -64,11 +64,17 @@ type Seen = {
   readonly sends: boolean | null
 }
 
-/** Null: there is no record, receivers answer permerror, a part that decides is not known, or nobody passes without being refused (`~all`). */
-function sendsMail(spf: SpfFacts | undefined): boolean | null {
+/**
+ * Null: there is no record, receivers answer permerror, a part that decides is not known, or nobody passes without being refused (`~all`) at a domain
+ * with MX hosts, which may send.
+ */
+function sendsMail(spf: SpfFacts | undefined, mail: MailHosts | undefined): boolean | null {
   const reading = spf?.reading
   if (!reading || reading.permerrors.length > 0) return null
   if (reading.declaredNonSender) return false
+  // `v=spf1 mx -all` without an MX was meant to let hosts send, unless a null MX says otherwise.
+  const { passesNobody } = reading
+  if (passesNobody && (mail?.kind === 'null' || (mail && mail.kind !== 'explicit' && !passesNobody.names))) return false
   const { ip4, ip6, conditional, tooWide } = reading.extent.passing
   const isSomebody = ip4.length + ip6.length + conditional.length > 0 || tooWide
   return isSomebody && reading.unknown.length === 0 ? true : null
@@ -91,6 +97,11 @@ function roleOf({ spf, mail, dmarc, sends }: Seen): { readonly role: Role; reado
   if (sends === true && (mail.kind === 'null' || mail.kind === 'none'))
     return { role: 'sends_only', because: `SPF names senders, and ${without}` }
   const from = policyFrom(dmarc)
+  const alias = from === undefined ? undefined : ownAlias(mail, from)
+  if (from !== undefined && alias !== undefined) {
+    const because = `it is an alias (CNAME) of ${alias}, a name below ${from} whose DMARC policy covers it, and has no records of its own`
+    return { role: 'web_name_only', because }
+  }
   if (from !== undefined && spf && spf.records.length === 0 && mail.kind !== 'explicit' && mail.kind !== 'null') {
     const because = `it is a name below ${from}, whose DMARC policy covers it, and it has neither an MX nor an SPF record`
     return { role: 'web_name_only', because }
@@ -110,6 +121,12 @@ function noMailIn(mail: MailHosts, role: Role): string | undefined {
   if (mail.kind !== 'implicit') return noMailReason(mail)
   if (role === 'parked') return 'has no MX record, and an SPF record by which it sends no mail'
   return role === 'web_name_only' ? 'is a name without mail of its own' : undefined
+}
+
+/** The name in the domain above that a name is an alias of: what stands there is that name's (`www` as an alias of the domain itself). */
+function ownAlias({ cname }: MailHosts, above: string): string | undefined {
+  const target = cname.at(-1)
+  return target !== undefined && (target === above || target.endsWith(`.${above}`)) ? target : undefined
 }
 
 /** The domain above whose record enforces a policy for this name; undefined where none does. */

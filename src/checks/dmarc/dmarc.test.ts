@@ -185,7 +185,7 @@ describe('fixes: published, the finding is gone', () => {
       own('v=DMARC1; p=reject; sp=non; rua=mailto:r@a.example'),
       'v=DMARC1; p=reject; sp=none; t=y; rua=mailto:r@a.example; pct=0',
     ],
-    ['dmarc.report_unauthorized', own(`${CLEAN},mailto:r@b.example`), 'v=DMARC1'],
+    ['dmarc.report_unauthorized', { ...own(`${CLEAN},mailto:r@b.example`), 'b.example': {} }, 'v=DMARC1'],
     ['dmarc.psd_misused', own(`${CLEAN}; psd=y`), 'v=DMARC1; p=reject; psd=n; rua=mailto:r@a.example'],
   ] as [string, LabZone, string][])('%s (%#)', async (id, zone, value) => {
     const fix = (await run(zone)).findings.find((found) => found.id === id)!.fix!

@@ -139,8 +139,10 @@ export function publishedPolicyOf(facts: DmarcFacts): PublishedPolicy {
 }
 
 function reportingOf(rua: readonly Destination[]): boolean | null {
+  // Receivers have to support mailto alone (RFC 9989 §4.8), and hardly any sends elsewhere.
   const usable = rua.filter(
-    ({ problem, authorization, takesMail }) => !problem && authorization !== 'unauthorized' && takesMail !== false,
+    ({ problem, scheme, authorization, takesMail }) =>
+      !problem && scheme === 'mailto' && authorization !== 'unauthorized' && takesMail !== false,
   )
   if (usable.some(({ authorization, takesMail }) => authorization !== 'unknown' && takesMail !== null)) return true
   return usable.length > 0 ? null : false

@@ -1,14 +1,22 @@
-import { defineFindings, list } from '../check.ts'
+import { type Args, defineFindings, list } from '../check.ts'
 import { recordFindings, softened } from './record-words.ts'
+
+/** An alias (CNAME) at the DMARC name that leads to nothing. */
+const dangling = (alias: Args[string] | undefined): string =>
+  alias ? ` The name is an alias (CNAME) of ${alias}, where there is no record.` : ''
 
 export const findings = defineFindings({
   'dmarc.no_record': {
     severity: 'high',
     title: 'No DMARC record',
-    detail: ({ domain }) =>
-      `Neither ${domain} nor a domain above it has a DMARC record: receivers have no instruction for forged mail and send no reports.`,
+    detail: ({ domain, alias }) =>
+      `Neither ${domain} nor a domain above it has a DMARC record: receivers have no instruction for forged mail and send no reports.${dangling(alias)}`,
     repair:
       'Publish the record shown. When the reports show that all of your own mail passes, raise p to quarantine and then to reject.',
+    advice: ({ alias }) =>
+      alias
+        ? 'Ask the service that the alias leads to for its record, or replace the alias by the record shown.'
+        : undefined,
     reference: 'RFC 9989 §4.10.1',
   },
   'dmarc.no_record_parked': {
@@ -160,6 +168,7 @@ export const findings = defineFindings({
     detail: ({ host, domain, reason }) =>
       `${host} has not agreed to take reports about ${domain} (${reason}), so receivers send none there.`,
     repair: 'Let the owner of that domain publish the record shown, or use an address of your own.',
+    advice: (_, isOffered) => (isOffered ? undefined : 'Use an address of your own, or correct the one in the record.'),
     reference: 'RFC 9990 §4',
   },
   'dmarc.rua_unreachable': {

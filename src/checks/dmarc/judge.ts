@@ -69,10 +69,14 @@ function nothingFound(facts: DmarcFacts, context: Mail): Finding[] {
     return [finding('dmarc.misplaced', { domain, softened: isSoftened(fix) }, { evidence: facts.misplaced, fix })]
   }
   const none = hasNoMail(context)
-  const other = facts.walk.steps[0]!.others
+  const { others: other, alias = '' } = facts.walk.steps[0]!
   const fix = startFix(facts, { none, takes: context.takes !== false })
   return [
-    finding(none ? 'dmarc.no_record_parked' : 'dmarc.no_record', { domain }, { fix }),
+    finding(
+      none ? 'dmarc.no_record_parked' : 'dmarc.no_record',
+      { domain, ...(other === 0 && alias ? { alias: printable(alias, 255) } : {}) },
+      { fix },
+    ),
     ...(other > 0 ? [finding('dmarc.other_txt', { name: `_dmarc.${domain}`, count: other })] : []),
   ]
 }

@@ -90,6 +90,10 @@ async function lookupHost(
   const [agreed, mx] = await Promise.all([lookupAuthorization(ctx, discovery, host), asking])
   if (!mx) return agreed
   const mail = agreed.authorization === 'internal' ? await ownMail(ctx, host, mx) : mailOf(mx)
+  // Nobody can agree for a name that does not exist.
+  const isGone = !(mx instanceof DnsError) && mx.kind === 'nxdomain' && mx.cname.length === 0
+  if (isGone && agreed.authorization === 'unauthorized')
+    return { ...agreed, takesMail: false, reason: 'the name does not exist' }
   return { ...mail, ...agreed, ...(agreed.reason === undefined && mail.reason ? { reason: mail.reason } : {}) }
 }
 

@@ -37,7 +37,7 @@ export function reportFindings(facts: DmarcFacts, applied: Applied, basis: Basis
       finding(
         'dmarc.report_unauthorized',
         { host: uri.host!, domain: applied.domain, reason: uri.reason ?? '' },
-        { evidence: uri.uri, fix: authorizationFix(applied, uri) },
+        { evidence: uri.uri, ...(uri.takesMail === false ? {} : { fix: authorizationFix(applied, uri) }) },
       ),
     ),
     ...takesNone.slice(0, MAX_TOLD).map((uri) => {

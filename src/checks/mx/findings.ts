@@ -55,7 +55,8 @@ export const findings = defineFindings({
   'mx.none_resolvable': {
     severity: 'critical',
     title: 'No MX host has an address',
-    detail: ({ count }) => `None of the ${count} MX hosts has an address, so mail cannot be delivered.`,
+    detail: ({ count }) =>
+      `${count === 1 ? 'The only MX host has no address' : `None of the ${count} MX hosts has an address`}, so mail cannot be delivered.`,
     repair: 'Name hosts that have A or AAAA records.',
     reference: 'RFC 5321 §5.1',
   },

@@ -1,19 +1,5 @@
-import { type Args, defineFindings, list } from '../check.ts'
-
-/** Items of a list that a sentence shows. */
-const MAX_SHOWN = 15
-
-/** The first 15 items of a list, and how many more there are. */
-function some(items: Args[string] | undefined): string {
-  if (!Array.isArray(items) || items.length <= MAX_SHOWN) return list(items)
-  return `${list(items.slice(0, MAX_SHOWN))} and ${items.length - MAX_SHOWN} more`
-}
-
-/** What stands in the text, as a sentence of its own. */
-const found = (slips: Args[string] | undefined): string =>
-  Array.isArray(slips) && slips.length > 0 ? ` Found: ${slips.join('; ')}.` : ''
-
-const count = (value: Args[string] | undefined): string => Number(value).toLocaleString('en-US')
+import { defineFindings } from '../check.ts'
+import { count, found, passing, some, UNOFFERED } from './words.ts'
 
 export const findings = defineFindings({
   'spf.no_domain': {
@@ -29,6 +15,10 @@ export const findings = defineFindings({
     detail: ({ domain }) => `${domain} does not say which hosts may send its mail, so anybody can use its name.`,
     repair:
       'Publish the record shown here, or the one that your mail provider gives you, with a term for every other service that sends mail for the domain.',
+    advice: ({ similar }, isOffered) => {
+      if (similar) return 'Correct the TXT record that is meant as SPF: "spf.not_spf" says how.'
+      return isOffered ? undefined : UNOFFERED
+    },
     reference: 'RFC 7208 §3',
   },
   'spf.no_record_web': {
@@ -158,7 +148,7 @@ export const findings = defineFindings({
     severity: 'critical',
     title: 'The whole internet may send as this domain',
     detail: ({ domain, ipv4, ipv6, terms }) =>
-      `${some(terms)}: ${count(ipv4)} IPv4 addresses${ipv6 ? ' and IPv6 networks' : ''} pass, as with "+all". Anybody can send as ${domain}.`,
+      `${some(terms)}: ${passing(Number(ipv4), ipv6 === true)} may send as ${domain}, as with "+all".`,
     repair:
       'Name the hosts that send first (your own hosts, the include of your mail provider), then remove the term, or the include whose record holds it. End the record with "~all" until reports show that no sender is missing.',
     reference: 'RFC 7208 §11.4',
@@ -261,7 +251,9 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'Terms that are never looked at',
     detail: ({ terms }) => `What follows "all" has no effect, nor has a redirect beside it: ${some(terms)}.`,
-    repair: 'Put the terms before "all", or remove them as shown.',
+    repair: 'Put the terms before "all", or remove them.',
+    advice: (_, isOffered) =>
+      isOffered ? 'Publish the record shown, in which the terms stand before "all", or remove them.' : undefined,
     reference: 'RFC 7208 §5.1',
   },
   'spf.duplicate_include': {

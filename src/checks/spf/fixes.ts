@@ -90,11 +90,22 @@ export const without = (record: SpfRecord, drop: (directive: Directive) => boole
 /** The record without what is never looked at: terms after `all`, a redirect beside it, and terms that stand twice. */
 export function tidied(record: SpfRecord): SpfRecord {
   const rest = allOf(record) ? withoutRedirect(record) : record
-  return {
-    ...rest,
-    directives: distinct(reachable(record), ({ mechanism }) => formatDirective({ qualifier: '+', mechanism })),
-  }
+  return { ...rest, directives: distinct(reachable(record), withoutQualifier) }
 }
+
+/** The record with the senders named after `all` in front of it, and with a redirect beside `all` as an include: they were meant to pass. */
+export function reordered(record: SpfRecord): SpfRecord {
+  const all = allOf(record)
+  if (!all) return tidied(record)
+  const { redirect } = record
+  const named = record.directives.filter(({ mechanism }) => mechanism.kind !== 'all')
+  const led: readonly Directive[] = redirect
+    ? [{ qualifier: '+', mechanism: { kind: 'include', domain: redirect } }]
+    : []
+  return { ...withoutRedirect(record), directives: distinct([...named, ...led, all], withoutQualifier) }
+}
+
+const withoutQualifier = ({ mechanism }: Directive): string => formatDirective({ qualifier: '+', mechanism })
 
 const withoutRedirect = ({ directives, exp, unknown }: SpfRecord): SpfRecord => ({
   directives,

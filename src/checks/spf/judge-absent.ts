@@ -19,7 +19,7 @@ export function judgeAbsent(facts: SpfFacts, { role, mail }: Pick<DomainContext,
   // What was meant as a record is mended, not replaced.
   const none: Finding = {
     id: 'spf.no_record',
-    args: { domain },
+    args: { domain, similar: similar.length > 0 },
     ...(similar.length === 0 ? fixOf(domain, firstRecord(mail)) : {}),
   }
   return fail([none, ...similar.map((text) => judgeSimilar(facts, text))])

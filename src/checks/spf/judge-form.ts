@@ -1,6 +1,6 @@
 import type { MailHosts } from '../../mailhosts/mailhosts.ts'
 import type { Finding } from '../check.ts'
-import { meantBy, softened, tidied } from './fixes.ts'
+import { meantBy, reordered, softened } from './fixes.ts'
 import { mend, type Slip } from './mend/mend.ts'
 import { slipsIn } from './mend/words.ts'
 import type { SpfReading } from './reading.ts'
@@ -68,7 +68,7 @@ function judgeTerms({ domain, evidence }: Said, root: SpfNode, reading: SpfReadi
   const own = root.record!
   const findings: Finding[] = []
   if (afterAll.length > 0) {
-    const fix = fixOf(domain, offered(tidied(own), reading))
+    const fix = fixOf(domain, offered(reordered(own), reading))
     findings.push({ id: 'spf.after_all', args: { terms: afterAll }, evidence, ...fix })
   }
   if (duplicateIncludes.length > 0) {

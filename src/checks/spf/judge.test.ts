@@ -365,7 +365,14 @@ describe('fixes', () => {
     ['+all', own('mx:h0.example', '+all'), 'spf.plus_all', 'v=spf1 mx:h0.example ~all'],
     ['?all', own('ip4:192.0.2.1', '?all'), 'spf.neutral_all', 'v=spf1 ip4:192.0.2.1 ~all'],
     ['no all', own('ip4:192.0.2.1', 'exp=e.example'), 'spf.no_all', 'v=spf1 ip4:192.0.2.1 ~all exp=e.example'],
-    ['after all', own('-all', 'mx', 'redirect=b.example'), 'spf.after_all', 'v=spf1 -all'],
+    ['after all', own('-all', 'mx', 'redirect=b.example'), 'spf.after_all', 'v=spf1 mx include:b.example -all'],
+    ['all twice', own('mx', '-all', '~all'), 'spf.after_all', 'v=spf1 mx -all'],
+    [
+      'all alone',
+      { 'a.example': { TXT: ['v=spf1 ?all'], MX: [[10, 'm.example']] }, 'm.example': { A: ['192.0.2.1'] } },
+      'spf.neutral_all',
+      'v=spf1 mx ~all',
+    ],
     [
       'names that hold nothing',
       own('ip4:192.0.2.1', ...many(3, 'a:v#.example'), '-all'),

@@ -1,7 +1,7 @@
 import type { Args, Finding, Outcome, Severity } from '../check.ts'
 import type { DomainContext } from '../context.ts'
 import { findings as table } from './findings.ts'
-import { withAll } from './fixes.ts'
+import { namesSomebody, withAll } from './fixes.ts'
 import { judgeAbsent } from './judge-absent.ts'
 import { fixOf, judgeForm, type Said } from './judge-form.ts'
 import { judgeNames } from './judge-names.ts'
@@ -84,11 +84,13 @@ function judgeAll(said: Said, root: SpfNode, reading: SpfReading): Finding[] {
   if (all === '+') return found('spf.plus_all', { path: path.join(' > ') }, knownSenders(said, root))
   if (extent.everybody) return []
   if (reading.declaredNonSender) return [{ id: 'spf.sends_no_mail', args: { domain }, evidence }]
-  if (all === '?') return found('spf.neutral_all', {}, withAll(own, '~'))
+  // A record that names nobody would make all of the domain's own mail suspicious.
+  const closed = namesSomebody(own) ? withAll(own, '~') : knownSenders(said, root)
+  if (all === '?') return found('spf.neutral_all', {}, closed)
   if (all === '~') return [{ id: 'spf.softfail', evidence }]
   const last = chainOf(root).at(-1)!
   const open = all === undefined && last.record !== undefined && !last.record.redirect
-  return open ? found('spf.no_all', { record: last.domain }, withAll(own, '~')) : []
+  return open ? found('spf.no_all', { record: last.domain }, closed) : []
 }
 
 /** What the record lets pass, and at what cost. */

@@ -1,7 +1,7 @@
 import { isReservedNetwork } from './passing/size.ts'
 import { type Extent, extentOf } from './passing/wide.ts'
 import { MAX_LOOKUPS, MAX_MX_NAMES, MAX_VOID_LOOKUPS } from './run.ts'
-import { allOf, formatDirective, isMechanism, type Qualifier, reachable } from './terms.ts'
+import { allOf, formatDirective, isMechanism, type Qualifier, reachable, type SpfRecord } from './terms.ts'
 import { chainOf, lookupsOf, nodesOf, type SpfNode, type SpfTerm, termsOf, voidTermsOf } from './tree.ts'
 
 /** Why a receiver answers permerror (RFC 7208 §2.6.7). */
@@ -40,20 +40,25 @@ export type SpfReading = {
   readonly duplicateIncludes: readonly string[]
   /** `v=spf1 -all`: the domain declares that it sends no mail. */
   readonly declaredNonSender: boolean
+  /** Nobody passes, whatever the record ends in: it `names` nobody, or only what has no address. Absent where somebody may pass, a part is not known, or the record is broken. */
+  readonly passesNobody?: { readonly names: boolean }
 }
 
 /** Reads the judgement's facts off the tree. */
 export function readTree(root: SpfNode): SpfReading {
   const chain = chainOf(root)
   const all = chain.map(({ record }) => (record ? allOf(record) : undefined)).find((directive) => directive)
+  const extent = extentOf(root)
+  const permerrors = permerrorsOf(root)
+  const unknown = unknownOf(root)
   return {
     lookups: lookupsOf(root),
     voidLookups: voidTermsOf(root).length,
     atLeast: termsOf(root).some(({ state }) => state === 'unknown' || state === 'not_asked') || hasUnread(root),
-    permerrors: permerrorsOf(root),
-    unknown: unknownOf(root),
+    permerrors,
+    unknown,
     ...(all ? { all: all.qualifier } : {}),
-    extent: extentOf(root),
+    extent,
     reserved: chain.flatMap(reservedTerms),
     redirects: root.terms.some(({ directive }) => !directive),
     ptr: chain.some(({ terms }) => terms.some(({ directive }) => directive?.mechanism.kind === 'ptr')),
@@ -61,8 +66,25 @@ export function readTree(root: SpfNode): SpfReading {
     afterAll: afterAll(root),
     duplicateIncludes: duplicateIncludes(root),
     declaredNonSender: isNonSender(chain),
+    ...(permerrors.length === 0 && unknown.length === 0 && !namesSenders(chain) && isEmpty(extent.passing)
+      ? { passesNobody: { names: chain.some(({ record }) => record && !isAllAlone(record)) } }
+      : {}),
   }
 }
+
+const isEmpty = ({ ip4, ip6, conditional, tooWide }: Extent['passing']): boolean =>
+  ip4.length + ip6.length + conditional.length === 0 && !tooWide
+
+/** Whether a record was meant to name senders that receivers do not see: `include=…`, terms after `all`, a redirect beside it. */
+const namesSenders = (chain: readonly SpfNode[]): boolean =>
+  chain.some(({ record }) => {
+    if (!record) return false
+    const isHidden =
+      allOf(record) &&
+      (record.redirect ||
+        record.directives.some(({ mechanism }, i) => mechanism.kind !== 'all' && i >= reachable(record).length))
+    return record.unknown.some(isMechanism) || Boolean(isHidden)
+  })
 
 function permerrorsOf(root: SpfNode): readonly Permerror[] {
   if (root.state === 'several' || root.state === 'syntax' || root.state === 'too_long') return [{ kind: root.state }]
@@ -138,13 +160,11 @@ function duplicateIncludes(root: SpfNode): readonly string[] {
   return [...new Set(named(root.terms))].filter((name) => counts.get(name)! > 1)
 }
 
+const isAllAlone = (record: SpfRecord): boolean => reachable(record).every(({ mechanism }) => mechanism.kind === 'all')
+
 const isNonSender = (chain: readonly SpfNode[]): boolean =>
-  chain.every(
-    ({ record }) =>
-      record &&
-      reachable(record).every(({ mechanism }) => mechanism.kind === 'all') &&
-      !record.unknown.some(isMechanism), // `include=…` was meant to name senders
-  ) &&
+  chain.every(({ record }) => record && reachable(record).every(({ mechanism }) => mechanism.kind === 'all')) &&
+  !namesSenders(chain) &&
   chain.at(-1)?.record !== undefined &&
   allOf(chain.at(-1)!.record!)?.qualifier === '-'
 

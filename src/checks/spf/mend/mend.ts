@@ -34,8 +34,9 @@ const CHARACTERS: readonly (readonly [Slip, RegExp, string])[] = [
   ['leading_space', /^ +/, ''],
 ]
 
-/** How the version is miswritten: spaces in it, a separator behind it, or nothing between it and the next term. */
-const VERSION = /^(?:v ?= ?)?spf ?1(?:[;,:.]+(?= |$)|[;,:.]*(?=[a-z+\-~?])(?![a-z]*=)|(?= |$))/i
+/** How the version is miswritten: spaces in it, without its 1, a separator behind it, or nothing between it and the next term. */
+const VERSION =
+  /^(?:v ?= ?spf(?= [+\-~?]?(?:a|mx|all|include:|ip4:|ip6:))|(?:v ?= ?)?spf ?1)(?:[;,:.]+(?= |$)|[;,:.]*(?=[a-z+\-~?])(?![a-z]*=)|(?= |$))/i
 const NEXT_VERSION = /(?<=.)v=spf1(?![0-9.])/gi
 
 /**
