@@ -39,7 +39,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   us('reverse_dns_required', /\bptr\b/, 'Web.de', '550 <user@web.de>: Bad DNS PTR resource record'),
   us(
     'reverse_dns_required',
-    /cannot find your (?:reverse )?host ?name|ip name lookup failed|\b(?:ip|client|host|source|connecting) (?:ip )?(?:address|name|host)\b.{0,60}\b(?:not found|no name|unknown|not exist|unresolv|invalid)|unresolvable (?:client|host|ip)|(?:client|your) (?:host|ip|address).{0,40}(?:does not|doesn't|not|cannot be) resolve/,
+    /cannot find your (?:reverse )?host ?name|ip name lookup failed|\b(?:ip|client|host|source|connecting) (?:ip )?(?:address|name|host)\b.{0,60}\b(?:not found|no name|unknown|not exist|unresolv|invalid)|unresolvable (?:client|host|ip)|(?:client|your) (?:host|ip|address).{0,40}(?:does not|doesn't|not|cannot be) resolve|(?:\d{1,3}\.){3}\d{1,3}\]? (?:does not|doesn't|cannot be) resolve/,
     'Postfix',
     '450 4.7.1 Client host rejected: cannot find your hostname, [192.0.2.1]',
   ),
@@ -124,13 +124,13 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
   us(
     'sender_refused',
-    /\b(?:invalid|illegal|bad|unknown|forged|fake|unverified|unrouteable|unauthori[sz]ed|unauthenticated|spoofed|suspicious|blocked|missing|null|empty|blank)\b (?:envelope |mail |email |return |from |message )?(?:sender|return.?path|reverse.?path|mail from(?! (?:your|this|the|\[?\d))|originator|from address)/,
+    /\b(?:invalid|illegal|bad|unknown|forged|fake|unverified|unrouteable|unauthori[sz]ed|unauthenticated|spoofed|suspicious|blocked|missing|null|empty|blank)\b (?:envelope |mail |email |return |from |message )?(?:sender(?!score|base)|return.?path|reverse.?path|mail from(?! (?:your|this|the|\[?\d))|originator|from address)/,
     'Orange',
     '501 5.1.0 Emetteur invalide. Invalid Sender. OFR004_405 [405]',
   ),
   us(
     'sender_refused',
-    /\bsender verif(?:y|ication)\b|\bverif(?:y|ication)(?: of)? (?:the |your )?sender|(?<!recipient |recipient address )verification failed for/,
+    /\bsender verif(?:y|ication)\b|\bverif(?:y|ication)(?: of)? (?:the |your )?sender|(?<!recipient |recipient address )verification failed for(?!.{0,4096}\brecipient verify)/,
     'Exim',
     '550-Verification failed for <verify@probe.example> 550-The mail server could not deliver mail to verify@probe.example. The account or domain may not exist. 550 Sender verify failed',
   ),

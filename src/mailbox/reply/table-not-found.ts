@@ -98,7 +98,7 @@ export const NOT_FOUND: readonly ReplyRow[] = [
   ),
   gone(
     'mailbox_not_found',
-    /#5\.1\.[01] address rejected|\b5\.1\.1\b.{0,12}\b(?:address rejected|recipient rejected)|^(?:5\d\d )?<>: recipient address rejected\.$/,
+    /(?:#|\b5\d\d )5\.1\.[01] address rejected|^5\.1\.[01] address rejected\b|\bdest(?:ination)?\. rejected\b.{0,60}\bnot known\b|\b5\.1\.1\b.{0,12}\b(?:address rejected|recipient rejected)|^(?:5\d\d )?<>: recipient address rejected\.$/,
     'Cisco Secure Email',
     '550 #5.1.0 Address rejected.',
   ),

@@ -47,13 +47,13 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
   ),
   any(
     'rate_limited',
-    /\brate.?limit|\brate\b.{0,30}\b(?:exceeded|too high|limited)|\bfrequency limit|\bthrottl|too many (?:concurrent |simultaneous |open |recent )?(?:connections?|sessions?|messages?|mails?|e-?mails|requests?|attempts|commands)\b|(?:max|maximum|limit)\b.{0,30}\b(?:connections?|messages?|mails) per|(?:connection|message) (?:rate |count )?limit|sent to too many|unusual rate|max message|to(?:o)? (?:much|fast)|slow down|excessive (?:volume|connections|rate)/,
+    /\brate.?limit|\brate\b.{0,30}\b(?:exceeded|too high|limited)|\bfrequency limit|\bthrottl|too many (?:concurrent |simultaneous |open |recent )?(?:connections?|sessions?|messages?|mails?|e-?mails|requests?|attempts|commands)\b|(?:max|maximum|limit)\b.{0,30}\b(?:connections?|messages?|mails) per|(?:connection|message) (?:rate |count )?limit|sent to too many|unusual rate|max message|to(?:o)? (?:much|fast)|slow down|excessive (?:volume|connections|rate)|\byou (?:are sending|have sent|sent|send) too (?:many|much)\b|\bmessage rate\b/,
     'Gmail',
     '421 4.7.28 [192.0.2.1] Our system has detected an unusual rate of unsolicited mail originating from your IP address. To protect our users from spam, mail sent from your IP address has been temporarily rate limited. - gsmtp',
   ),
   any(
     'rate_limited',
-    /server busy\b.{0,40}\bfrom \[|^(?:421 )?(?:\d\.\d\.\d )?(?:please )?try again later\.?$|too many (?:errors|unknown|invalid|bad)|zu viele|trop de (?:connexions|messages|connections)|demasiad\S{2} (?:conexiones|mensajes)|(?:发送|发信|连接).{0,8}(?:频率|过于频繁|超过限制)|频率.{0,6}限制/,
+    /server busy\b.{0,40}\bfrom \[|too many (?:errors|unknown|invalid|bad)|zu viele|trop de (?:connexions|messages|connections)|demasiad\S{2} (?:conexiones|mensajes)|(?:发送|发信|连接).{0,8}(?:频率|过于频繁|超过限制)|频率.{0,6}限制/,
     'iCloud, Exchange Online',
     '421 4.7.0 me.com Error: too many errors',
   ),
@@ -66,7 +66,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
 
   any(
     'source_blocked',
-    /spamhaus|spamcop|\bsorbs\b|barracudacentral|uceprotect|invaluement|abusix|mailspike|senderscore|senderbase|spamrats|\bpsbl\b|\bs5h\b|blocked ?using|cloudmark|proofpoint\.com|ipcheck|\bbl000|\bipbl\d|\baup#|\bcsi\.|tosa\b/,
+    /\bmessages from \[?(?:\d{1,3}\.){3}\d{1,3}\]? (?:weren't|were not|was not|could not be) (?:sent|accepted|delivered)|spamhaus|spamcop|\bsorbs\b|barracudacentral|uceprotect|invaluement|abusix|mailspike|senderscore|senderbase|spamrats|\bpsbl\b|\bs5h\b|blocked ?using|cloudmark|proofpoint\.com|ipcheck|\bbl000|\bipbl\d|\baup#|\bcsi\.|tosa\b/,
     'Postfix with a list',
     '554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org; https://www.spamhaus.org/query/ip/192.0.2.1',
   ),
