@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 
 const dependency = z.strictObject({
-  name: z.enum(['resolver', 'store']),
+  name: z.enum(['resolver', 'store', 'queue']),
   status: z.enum(['ok', 'failed']),
   reason: z.string().optional(),
   duration_ms: z.int(),

@@ -4,6 +4,7 @@ import { sleep } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
 import { onceUnlessFailed } from '../base/once.ts'
+import { throughOutage, told } from '../store/postgres/away.ts'
 import type { Database } from '../store/postgres/connect.ts'
 import { jobRowsOf, type ResultRow, type StoredBadRow } from '../store/postgres/job-rows.ts'
 import { type JobRecord, jobsOf } from '../store/postgres/jobs.ts'
@@ -113,7 +114,7 @@ export function jobService(settings: JobServiceSettings): JobService {
     engine?.wake()
   }
   return {
-    submit: async (list, upload, owner) => {
+    submit: told(async (list, upload, owner) => {
       const { jobs } = await tables()
       const { expiresInMs, seed, ...about } = list
       const id = `job_${seed ?? randomBytes(16).toString('base64url')}`
@@ -128,8 +129,8 @@ export function jobService(settings: JobServiceSettings): JobService {
         throw error
       }
       return fresh(id, owner)
-    },
-    resumeUpload: async (id, from, upload, owner) => {
+    }),
+    resumeUpload: told(async (id, from, upload, owner) => {
       const job = await owned(id, owner)
       if (job.state !== 'receiving')
         throw new AppError('wrong_state', `the job is ${job.state}: its list was taken in whole`)
@@ -140,9 +141,9 @@ export function jobService(settings: JobServiceSettings): JobService {
         )
       await receive(job, upload)
       return fresh(id, owner)
-    },
-    show: fresh,
-    list: async ({ before, limit }, owner) => {
+    }),
+    show: told(fresh),
+    list: told(async ({ before, limit }, owner) => {
       const { jobs } = await tables()
       const found = await jobs.list({
         limit: limit + 1,
@@ -154,8 +155,8 @@ export function jobService(settings: JobServiceSettings): JobService {
         jobs: await Promise.all(page.map(present)),
         next: found.length > limit ? page.at(-1)?.number : undefined,
       }
-    },
-    change: async (id, action, owner) => {
+    }),
+    change: told(async (id, action, owner) => {
       const job = await owned(id, owner)
       const { from, to } = ACTIONS[action]
       const isThere = job.state === to || (action === 'resume' && job.state === 'waiting')
@@ -164,21 +165,21 @@ export function jobService(settings: JobServiceSettings): JobService {
       if (!moved) throw new AppError('wrong_state', `the job is ${job.state}: it cannot be ${PARTICIPLE[action]}`)
       engine?.wake()
       return fresh(id, owner)
-    },
-    remove: async (id, owner) => {
+    }),
+    remove: told(async (id, owner) => {
       await owned(id, owner)
       await (await tables()).jobs.remove(id)
-    },
-    results: async (id, page, owner) => {
+    }),
+    results: told(async (id, page, owner) => {
       const job = await owned(id, owner)
       return { job, rows: await (await tables()).rows.results(job.number, page) }
-    },
-    badRows: async (id, after, limit, owner) => {
+    }),
+    badRows: told(async (id, after, limit, owner) => {
       const job = await owned(id, owner)
       return (await tables()).rows.badRows(job.number, after, limit)
-    },
-    watch: (id, owner, signal) => watch(() => fresh(id, owner), signal),
-    start: async () => void (await tables()),
+    }),
+    watch: (id, owner, signal) => watch(() => throughOutage(() => fresh(id, owner), signal), signal),
+    start: told(async () => void (await tables())),
     stop: async () => engine?.stop(),
   }
 }

@@ -29,7 +29,12 @@ export type Deps = {
   readonly mayCall: (url: URL, address: Ip) => boolean
   /** Resolvers in use that are well-known public ones. */
   readonly publicResolvers: readonly string[]
-  readonly probes: { readonly resolver: Probe; readonly store: Probe }
+  readonly probes: {
+    readonly resolver: Probe
+    readonly store: Probe
+    /** The database of bulk jobs; well while nobody needed it. */
+    readonly queue: Probe
+  }
   /** Whether a socket of this machine can have the address as its own. */
   readonly canBind: (address: Ip) => Promise<boolean>
   /** The port that mail servers are asked at: 25, but for labs. */

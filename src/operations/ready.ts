@@ -23,6 +23,7 @@ export const ready = defineOperation({
       dependencies: [
         { name: 'resolver', status: 'ok', duration_ms: 2 },
         { name: 'store', status: 'ok', duration_ms: 0 },
+        { name: 'queue', status: 'ok', duration_ms: 1 },
       ],
     },
   },
@@ -32,6 +33,7 @@ export const ready = defineOperation({
     const dependencies = await Promise.all([
       probed(ctx, 'resolver', probes.resolver),
       probed(ctx, 'store', probes.store),
+      probed(ctx, 'queue', probes.queue),
     ])
     const isReady = dependencies.every(({ status }) => status === 'ok')
     return isReady

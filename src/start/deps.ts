@@ -11,6 +11,7 @@ import type { DepName, Deps } from '../operations/deps.ts'
 import type { Provide } from '../operations/operation.ts'
 import type { LazyDatabase } from '../store/postgres/connect.ts'
 import { lazyIdempotencyKeys, lazyJobs } from './lazy-jobs.ts'
+import { sharedProbe } from './shared-probe.ts'
 import type { Outside } from './world.ts'
 
 /** The services that operations use, each made at the first need, and a hook that saves their state before shutdown. */
@@ -123,7 +124,7 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     peers: async () => (await nodes()).peers,
     mayCall: async () => (await nodes()).mayCall,
     publicResolvers: () => servers.filter(({ ip }) => isPublicResolver(ip)).map(formatServer),
-    probes: () => probes,
+    probes: once(() => ({ ...probes, queue: sharedProbe(async (signal) => opened.database?.probe(signal)) })),
     canBind: async () => (await import('../net/local-addresses.ts')).canBind,
     smtpPort: () => config.smtpPort,
   }

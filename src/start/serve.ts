@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
-import { within } from '../base/deadline.ts'
+import { sleep, within } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { httpServer } from '../http/server.ts'
@@ -57,7 +57,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
   const load = () => ({ active: app.underWay(), capacity: config.maxConcurrency })
   if (deps.sourcePool.isConfigured) keepPoolFresh(deps, logger, leaving.signal)
   startJoining(config, outside, deps, { load, signal: leaving.signal })
-  if (mayHaveJobs(config)) goOnWithJobs(deps, logger)
+  if (mayHaveJobs(config)) void goOnWithJobs(deps, logger, leaving.signal)
   const url = await listen(app, config)
   logger.info({ url, keys: access.keys().length }, 'listening')
   if (config.noCourtesy)
@@ -117,9 +117,19 @@ const originOf = (config: Pick<Config, 'host' | 'port'>): string => new URL(`htt
 const mayHaveJobs = ({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): boolean =>
   databaseUrl !== undefined || existsSync(join(dataDir, 'postgres.password'))
 
-/** Takes up the jobs that an earlier run left, in the background: a database that is away does not keep the service from starting. */
-function goOnWithJobs({ jobs }: Deps, logger: Logger): void {
-  jobs.start().catch((error: Error) => logger.error({ reason: error.message }, 'bulk jobs wait for the database'))
+/** Waits between attempts to reach the database at start, ms. */
+const DATABASE_AGAIN_MS = { first: 1_000, longest: 30_000 }
+
+/** Takes up the jobs that an earlier run left, in the background and until it succeeds: a database that is away does not keep the service from starting. */
+async function goOnWithJobs({ jobs }: Deps, logger: Logger, leaving: AbortSignal): Promise<void> {
+  for (let waitMs = DATABASE_AGAIN_MS.first; !leaving.aborted; waitMs *= 2) {
+    try {
+      return await jobs.start()
+    } catch (error) {
+      logger.error({ reason: (error as Error).message }, 'bulk jobs wait for the database')
+    }
+    await sleep(Math.min(waitMs, DATABASE_AGAIN_MS.longest), leaving).catch(() => {})
+  }
 }
 
 /** How often the blacklists are asked about the pool's addresses, and how long that may take, ms. */

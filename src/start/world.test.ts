@@ -65,7 +65,7 @@ it.each([
   expect(lists).toMatchObject({ total: 29, listed: 0, answered: 0, verdict: 'incomplete' })
   expect(mailbox).toMatchObject({ result: 'unreachable', reason: 'dns_failure', message: denied })
   const resolver = { name: 'resolver', status: 'failed', reason: denied }
-  expect(isReady).toMatchObject({ status: 'not_ready', dependencies: [resolver, {}] })
+  expect(isReady).toMatchObject({ status: 'not_ready', dependencies: [resolver, {}, { name: 'queue', status: 'ok' }] })
   expect(health).toMatchObject({ fit: false, resolver: { answers: false, reason: denied }, lists: { answering: 0 } })
   expect(health.advice).toMatchObject({ 0: expect.stringMatching(/^The resolver cannot be used: .*captive portal/) })
 })

@@ -24,7 +24,7 @@ export type Outside = {
   readonly servers: readonly Server[]
   readonly version: string
   /** Whether each dependency of the service is available, asked anew. */
-  readonly probes: Deps['probes']
+  readonly probes: Omit<Deps['probes'], 'queue'>
   readonly close: () => Promise<void>
 }
 

@@ -323,7 +323,7 @@ it.each([
 ])('ready: %s', async (_, reason, status, word, resolver) => {
   const world = labWorld()
   const { labDeps } = await import('../lab/app.ts')
-  const probes = { resolver: async () => reason, store: async () => undefined }
+  const probes = { resolver: async () => reason, store: async () => undefined, queue: async () => undefined }
   app = await labApp(world, { deps: labDeps(world, { probes }) })
   const response = await app.inject({ url: '/v1/ready' })
   expect(response.statusCode).toBe(status)
@@ -332,6 +332,7 @@ it.each([
     dependencies: [
       { name: 'resolver', status: resolver },
       { name: 'store', status: 'ok' },
+      { name: 'queue', status: 'ok' },
     ],
   })
 })

@@ -39,7 +39,7 @@ export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: P
     peers: peerRegistry({ now, random, log, store: labStore(), self, secret: LAB_SECRET, ttlMs: 30_000, call }),
     mayCall: (url, address) => url.protocol === 'https:' && isPublic(address),
     publicResolvers: [],
-    probes: { resolver: async () => undefined, store: async () => undefined },
+    probes: { resolver: async () => undefined, store: async () => undefined, queue: async () => undefined },
     canBind: async (address) => address === ip('45.53.1.9'),
     smtpPort: 25,
     ...rest,

@@ -1,4 +1,5 @@
 import { atMost } from '../../base/at-most.ts'
+import { throughOutage } from '../../store/postgres/away.ts'
 import type { ClaimedRow, JobRows, RowAnswer, RowRetry } from '../../store/postgres/job-rows.ts'
 import type { JobRecord } from '../../store/postgres/jobs.ts'
 import type { Ask, RowProvider } from './ask.ts'
@@ -17,9 +18,15 @@ const WRITE_EVERY_MS = 100
 /** Rows of a chunk that are asked about at a time. */
 export const ROWS_AT_A_TIME = 10
 
+/** A claim that the database confirmed this long ago is looked at again before the next row is asked, ms: well within the lease of 10 s. */
+const CONFIRMED_MS = 1_000
+/** Time to write what was answered after the work was stopped while the database is away, ms. */
+const LAST_WRITE_MS = 5_000
+
 /**
  * Asks about the rows of a chunk and writes what was said. When the signal fires, running questions end with it and their rows go back without an attempt
- * counted. Rejects when the database does: the chunk is then handed out again, and what was written stands.
+ * counted. While the database is away nothing new is asked, and what was answered waits to be written. Once another worker has claimed the rows, this one
+ * asks no more. Rejects with other faults of the database: the chunk is then handed out again, and what was written stands.
  */
 export async function workChunk(
   work: ChunkWork,
@@ -28,11 +35,14 @@ export async function workChunk(
   provider: RowProvider,
   signal: AbortSignal,
 ): Promise<void> {
-  const claimed = await work.rows.claim(job.number, chunk)
-  const writer = resultWriter(work.rows, job.number, provider.id)
+  const claimedAtMs = performance.now()
+  const claimed = await throughOutage(() => work.rows.claim(job.number, chunk), signal)
+  const claim = claimOf(work.rows, job.number, claimedAtMs)
+  const writer = resultWriter(work.rows, job.number, provider.id, signal)
   try {
     await atMost(Math.min(ROWS_AT_A_TIME, provider.concurrent), claimed, async (row) => {
-      const done = await askRow(work, job, provider, row, signal)
+      const done = await askRow(work, job, provider, { row, claim }, signal)
+      if (done === undefined) return
       if ('answer' in done) writer.answer(done)
       else writer.retry(done)
     })
@@ -41,19 +51,43 @@ export async function workChunk(
   }
 }
 
+/** Whether the rows of a chunk still belong to this worker. */
+type Claimed = { readonly holds: (row: ClaimedRow, signal: AbortSignal) => Promise<boolean> }
+
+/** All rows of a chunk are claimed by one statement: what the database says of one is true of all. A process that was stopped, or cut off, so finds out before it asks. */
+function claimOf(rows: JobRows, job: number, claimedAtMs: number): Claimed {
+  let confirmedAtMs = claimedAtMs
+  let isLost = false
+  return {
+    holds: async ({ line, fence }, signal) => {
+      if (isLost || performance.now() - confirmedAtMs < CONFIRMED_MS) return !isLost
+      const askedAtMs = performance.now()
+      if (await throughOutage(() => rows.isClaimed(job, line, fence), signal)) {
+        confirmedAtMs = Math.max(confirmedAtMs, askedAtMs)
+        return true
+      }
+      isLost = true
+      return false
+    },
+  }
+}
+
+type Row = { readonly row: ClaimedRow; readonly claim: Claimed }
+
 async function askRow(
   { ask, turn, now }: ChunkWork,
   job: JobRecord,
   provider: RowProvider,
-  row: ClaimedRow,
+  { row, claim }: Row,
   signal: AbortSignal,
-): Promise<RowAnswer | RowRetry> {
+): Promise<RowAnswer | RowRetry | undefined> {
   const { line, fence } = row
   const later = (waitMs: number, counts: boolean): RowRetry => ({ line, fence, due: new Date(now() + waitMs), counts })
   try {
     signal.throwIfAborted()
     const waitMs = await turn(provider, signal)
     if (waitMs !== undefined) return later(waitMs, false)
+    if (!(await claim.holds(row, signal))) return undefined
     const asked = await ask(job.kind, row.input, job.options, signal)
     const firstAskedAtMs = row.firstAskedAt?.getTime() ?? now()
     const retry = retryOf(asked, { attempts: row.attempts, firstAskedAtMs }, now(), giveUpAfterOf(job))
@@ -78,8 +112,12 @@ type ResultWriter = {
   readonly close: () => Promise<void>
 }
 
-/** Writes results in batches: what a chunk holds bounds them. */
-function resultWriter(rows: JobRows, job: number, provider: string): ResultWriter {
+/** Writes results in batches: what a chunk holds bounds them. While the database is away they wait; once `stopping` fires, for 5 s more. */
+function resultWriter(rows: JobRows, job: number, provider: string, stopping: AbortSignal): ResultWriter {
+  const givingUp = new AbortController()
+  const patience = (): void => void setTimeout(() => givingUp.abort(), LAST_WRITE_MS).unref()
+  if (stopping.aborted) patience()
+  else stopping.addEventListener('abort', patience, { once: true })
   let answers: RowAnswer[] = []
   let retries: RowRetry[] = []
   let fault: { readonly error: unknown } | undefined
@@ -91,8 +129,8 @@ function resultWriter(rows: JobRows, job: number, provider: string): ResultWrite
     retries = []
     writing = writing
       .then(async () => {
-        await rows.answer(job, provider, some)
-        await rows.retry(job, others)
+        await throughOutage(() => rows.answer(job, provider, some), givingUp.signal)
+        await throughOutage(() => rows.retry(job, others), givingUp.signal)
       })
       .catch((error: unknown) => {
         fault ??= { error }
@@ -106,6 +144,7 @@ function resultWriter(rows: JobRows, job: number, provider: string): ResultWrite
       clearInterval(timer)
       flush()
       await writing
+      stopping.removeEventListener('abort', patience)
       if (fault) throw fault.error
     },
   }

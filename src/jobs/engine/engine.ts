@@ -1,6 +1,7 @@
 import { atMost } from '../../base/at-most.ts'
 import { sleep } from '../../base/deadline.ts'
 import { once } from '../../base/once.ts'
+import { isAway } from '../../store/postgres/away.ts'
 import type { Database } from '../../store/postgres/connect.ts'
 import { jobRowsOf } from '../../store/postgres/job-rows.ts'
 import { type JobRecord, jobsOf } from '../../store/postgres/jobs.ts'
@@ -40,10 +41,15 @@ const STATE_EVERY_MS = 500
 export async function startEngine(database: Database, settings: EngineSettings): Promise<Engine> {
   const { now, log } = settings
   const [jobs, rows] = [jobsOf(database.db), jobRowsOf(database.db)]
-  const queue = await chunkQueue(database, log)
+  const outage = outageLog(log)
+  const queue = await chunkQueue(database, (error) => {
+    if (isAway(error)) outage.away(error)
+    else log.warn('the job queue met a fault', { reason: error.message })
+  })
   const planning: Planning = { ...settings, db: database.db, jobs, rows, queue }
-  const work = { rows, ask: settings.ask, turn: rateLeases(takeTokensOf(database.db)), now }
   const stopping = new AbortController()
+  const turn = rateLeases(takeTokensOf(database.db), stopping.signal)
+  const work = { rows, ask: settings.ask, turn, now }
   let wake = (): void => {}
 
   await queue.work(async (chunk, lease) => {
@@ -76,13 +82,14 @@ export async function startEngine(database: Database, settings: EngineSettings):
       let isBusy = false
       try {
         isBusy = await planAll()
+        outage.over()
         if (now() - cleanedAtMs >= HOUSEKEEPING_MS) {
           cleanedAtMs = now()
           for (const id of await jobs.overdue(new Date(now()))) await jobs.remove(id)
         }
       } catch (error) {
-        if (!stopping.signal.aborted)
-          log.warn('bulk jobs wait: the database does not answer', { reason: (error as Error).message })
+        if (isAway(error)) outage.away(error)
+        else if (!stopping.signal.aborted) log.warn('bulk jobs cannot be planned', { reason: (error as Error).message })
       }
       await pause(isBusy ? PLAN_EVERY_MS : IDLE_EVERY_MS)
     }
@@ -104,6 +111,21 @@ export async function startEngine(database: Database, settings: EngineSettings):
         .stop()
         .catch((error: Error) => log.warn('chunks of bulk jobs were not handed back', { reason: error.message }))
     }),
+  }
+}
+
+/** Says once that the database went away, and once that it is there again, however often it is asked meanwhile. */
+function outageLog(log: Log): { readonly away: (error: unknown) => void; readonly over: () => void } {
+  let isAwayNow = false
+  return {
+    away: (error) => {
+      if (!isAwayNow) log.warn('bulk jobs wait: the database does not answer', { reason: (error as Error).message })
+      isAwayNow = true
+    },
+    over: () => {
+      if (isAwayNow) log.info('bulk jobs go on: the database answers again')
+      isAwayNow = false
+    },
   }
 }
 

@@ -2,7 +2,6 @@ import type { Transaction } from 'kysely'
 import { fromKysely, PgBoss } from 'pg-boss'
 import type { Database } from '../../store/postgres/connect.ts'
 import type { Schema } from '../../store/postgres/schema.ts'
-import type { Log } from '../../world.ts'
 
 /** A chunk of rows of one provider, as the queue carries it. */
 export type Chunk = { readonly job: string; readonly number: number; readonly chunk: string; readonly provider: string }
@@ -28,7 +27,7 @@ const CHUNKS_AT_A_TIME = 16
 const TIERS = [1, 2, 4, 8, 16, 64] as const
 
 /** The queue of chunks on pg-boss, in the schema `mailsonde_queue` of the same database. */
-export async function chunkQueue(database: Database, log: Log): Promise<ChunkQueue> {
+export async function chunkQueue(database: Database, onFault: (error: Error) => void): Promise<ChunkQueue> {
   const boss = new PgBoss({
     db: { executeSql: (text, values) => database.pool.query(text, values) },
     schema: 'mailsonde_queue',
@@ -36,7 +35,7 @@ export async function chunkQueue(database: Database, log: Log): Promise<ChunkQue
     superviseIntervalSeconds: 2,
     schedule: false,
   })
-  boss.on('error', (error) => log.warn('the job queue met a fault', { reason: error.message }))
+  boss.on('error', onFault)
   await boss.start()
   await boss.createQueue(QUEUE, {
     policy: 'standard',

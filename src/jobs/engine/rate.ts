@@ -1,4 +1,5 @@
-import { sleep } from '../../base/deadline.ts'
+import { raced, sleep } from '../../base/deadline.ts'
+import { throughOutage } from '../../store/postgres/away.ts'
 import type { TakeTokens } from '../../store/postgres/provider-rates.ts'
 import type { RowProvider } from './ask.ts'
 
@@ -8,14 +9,17 @@ const LEASE_SECONDS = 2
 /** A place in the rate of a provider over all nodes: undefined when it was had, else how long to wait, ms. */
 export type TakeTurn = (provider: RowProvider, signal: AbortSignal) => Promise<number | undefined>
 
-/** Leases of the providers' rates: the database is asked once for some seconds of a rate, and turns are then had from memory. */
-export function rateLeases(take: TakeTokens): TakeTurn {
+/** Leases of the providers' rates: the database is asked once for some seconds of a rate, and turns are then had from memory. While the database is away everybody waits, until `ending` fires. */
+export function rateLeases(take: TakeTokens, ending: AbortSignal): TakeTurn {
   const held = new Map<string, { tokens: number; asking?: Promise<number> }>()
 
   async function lease(provider: RowProvider): Promise<number> {
     const perSecond = provider.perMinute / 60
     const capacity = Math.max(1, perSecond * LEASE_SECONDS)
-    const { granted, waitMs } = await take(provider.id, { perSecond, capacity }, Math.ceil(capacity))
+    const { granted, waitMs } = await throughOutage(
+      () => take(provider.id, { perSecond, capacity }, Math.ceil(capacity)),
+      ending,
+    )
     const entry = held.get(provider.id)
     if (entry) entry.tokens += granted
     return waitMs
@@ -30,7 +34,7 @@ export function rateLeases(take: TakeTokens): TakeTurn {
         return undefined
       }
       entry.asking ??= lease(provider).finally(() => delete entry.asking)
-      const waitMs = await entry.asking
+      const waitMs = await raced(signal, entry.asking)
       if (waitMs > PATIENCE_MS) return waitMs
       if (waitMs > 0) await sleep(waitMs, signal)
     }

@@ -1,16 +1,12 @@
 import { Kysely, PostgresDialect } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
+import { raced } from '../../base/deadline.ts'
 import { AppError } from '../../base/errors.ts'
 import { once, onceUnlessFailed } from '../../base/once.ts'
-import { type EmbeddedServer, startEmbedded } from './embedded.ts'
+import { startEmbedded } from './embedded.ts'
 import { migrate } from './migrate.ts'
+import { poolOf } from './pool.ts'
 import type { Schema } from './schema.ts'
-
-/** Connections of one process: statements are short, and the embedded server takes 60. */
-const MAX_CONNECTIONS = 12
-const CONNECT_MS = 5_000
-/** A statement that runs longer is canceled: nothing of ours should, but for migrations and a job's removal, which lift it. */
-const STATEMENT_MS = 60_000
 
 export type Database = {
   readonly db: Kysely<Schema>
@@ -32,6 +28,8 @@ export type DatabaseSettings = {
 export type LazyDatabase = {
   /** The database, opened at the first call within 90 s; a failed attempt is made again by the next call. */
   readonly open: () => Promise<Database>
+  /** Why it does not answer, within the signal's time; undefined when it does, and while nobody needed it. Never rejects. */
+  readonly probe: (signal: AbortSignal) => Promise<string | undefined>
   /** Closes it if it was ever opened. */
   readonly close: () => Promise<void>
 }
@@ -47,11 +45,24 @@ export function lazyDatabase(settings: DatabaseSettings): LazyDatabase {
       last = openDatabase(settings, AbortSignal.timeout(OPEN_MS))
       return last
     }),
+    probe: async (signal) => {
+      if (!last) return undefined
+      try {
+        return await raced(signal, last.then(probeOf))
+      } catch (error) {
+        return `the database does not answer: ${signal.aborted ? 'no answer in time' : (error as Error).message}`
+      }
+    },
     close: async () => {
       const database = await last?.catch(() => undefined)
       await database?.close()
     },
   }
+}
+
+async function probeOf({ pool }: Database): Promise<string | undefined> {
+  const { rows } = await pool.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')
+  return rows[0]?.standby ? 'the database server is a standby and takes no writes' : undefined
 }
 
 /**
@@ -61,7 +72,8 @@ export function lazyDatabase(settings: DatabaseSettings): LazyDatabase {
 export async function openDatabase(settings: DatabaseSettings, signal: AbortSignal): Promise<Database> {
   const server =
     settings.url === undefined ? await startEmbedded({ ...settings, user: settings.dbUser }, signal) : undefined
-  const pool = poolOf(settings, server)
+  const where = server ? server.connection : { connectionString: settings.url }
+  const pool = poolOf(where, { maxConnections: settings.maxConnections, warn: settings.log.warn })
   const close = once(async () => {
     await pool.end()
     await server?.stop()
@@ -73,24 +85,6 @@ export async function openDatabase(settings: DatabaseSettings, signal: AbortSign
     throw error instanceof AppError ? error : notConnected(settings.url, error)
   }
   return { db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }), pool, close }
-}
-
-function poolOf(
-  { url, maxConnections = MAX_CONNECTIONS, log }: DatabaseSettings,
-  server: EmbeddedServer | undefined,
-): pg.Pool {
-  const where = server ? server.connection : { connectionString: url }
-  const pool = new pg.Pool({
-    ...where,
-    max: maxConnections,
-    connectionTimeoutMillis: CONNECT_MS,
-    statement_timeout: STATEMENT_MS,
-    keepAlive: true,
-    application_name: 'mailsonde',
-  })
-  // An idle connection that breaks is replaced at the next need.
-  pool.on('error', (error) => log.warn('a database connection was lost', { reason: error.message }))
-  return pool
 }
 
 /** The URL is told without its password. */

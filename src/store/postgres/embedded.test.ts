@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { beforeAll, expect, it } from 'vitest'
 import { labFolder } from '../../../test/lab/folder.ts'
+import { throughOutage } from './away.ts'
 import { maskedUrl, openDatabase } from './connect.ts'
 import { startEmbedded } from './embedded.ts'
 import { accountOf } from './embedded-place.ts'
@@ -54,12 +55,31 @@ it('takes over the server that a killed process left', async () => {
   await server.stop()
 })
 
+it('is started again when it was killed, and statements go on', async () => {
+  const database = await openDatabase({ url: undefined, dataDir, dbUser: 'nobody', log }, signal())
+  const pid = Number(readFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0])
+  process.kill(pid, 'SIGKILL')
+  const counted = await throughOutage(() => database.pool.query('SELECT count(*) FROM kept'), signal())
+  expect(counted.rows).toEqual([{ count: '1' }])
+  await expect.poll(() => said, { timeout: 10_000 }).toContain('the private database server is there again')
+  await database.close()
+})
+
 it('migrates once, whoever comes first, and refuses a schema of a newer program', async () => {
   const settings = { url: undefined, dataDir, dbUser: 'nobody', log }
   const database = await openDatabase(settings, signal())
   await database.pool.query('INSERT INTO mailsonde.schema_version (version) VALUES (999)')
   await database.close()
   await expect(openDatabase(settings, signal())).rejects.toThrow('schema version 999')
+})
+
+it('a standby is refused', async () => {
+  const standby = join(dataDir, 'postgres/cluster/standby.signal')
+  writeFileSync(standby, '', { mode: 0o644 })
+  await expect(openDatabase({ url: undefined, dataDir, dbUser: 'nobody', log }, signal())).rejects.toThrow(
+    'is a standby and takes no writes: name the primary',
+  )
+  rmSync(standby)
 })
 
 it.runIf(process.getuid?.() === 0)('refuses a user that does not exist, and root', async () => {

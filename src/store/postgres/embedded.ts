@@ -2,9 +2,11 @@ import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import pg from 'pg'
+import type pg from 'pg'
 import { sleep, within } from '../../base/deadline.ts'
 import { AppError } from '../../base/errors.ts'
+import { type Connection, connectOrLaunch, ENVIRONMENT, notStarted } from './embedded-launch.ts'
+import { keepOwned, type OwnerLog } from './embedded-owner.ts'
 import { type Account, accountOf, binaries, type Place, placeFor } from './embedded-place.ts'
 
 /** What the private server needs to know. */
@@ -13,16 +15,7 @@ export type EmbeddedSettings = {
   readonly dataDir: string
   /** The existing, unprivileged user that runs the server when the program runs as root (`--db-user`). */
   readonly user: string
-  readonly log: { readonly info: Say; readonly warn: Say }
-}
-type Say = (event: string, fields?: Record<string, unknown>) => void
-
-/** How to connect to a PostgreSQL server: the fields of `pg` that are used. */
-export type Connection = {
-  readonly host: string
-  readonly user: string
-  readonly password: string
-  readonly database: string
+  readonly log: OwnerLog
 }
 
 export type EmbeddedServer = {
@@ -49,12 +42,15 @@ export async function startEmbedded(settings: EmbeddedSettings, signal: AbortSig
   const password = await passwordOf(settings.dataDir)
   const connection = connectionTo(place, password)
   if (!(await exists(join(place.cluster, 'PG_VERSION')))) await initialize(place, account, password, until)
-  const left = await connectOnce(connection)
-  if (left) settings.log.info('the private database server of an earlier run is taken over', { folder: place.cluster })
-  else launch(place, account)
-  const owner = left ?? (await connectWhenReady(connection, place, until))
-  await takeOwnership(owner, settings.dataDir)
-  return { connection, stop: () => stopServer(owner, place) }
+  async function own(by: AbortSignal): Promise<pg.Client> {
+    const { client, isTakenOver } = await connectOrLaunch(connection, place, account, by)
+    if (isTakenOver)
+      settings.log.info('the private database server of an earlier run is taken over', { folder: place.cluster })
+    await takeOwnership(client, settings.dataDir)
+    return client
+  }
+  const keeper = keepOwned(await own(until), () => own(within(START_MS)), settings.log)
+  return { connection, stop: async () => stopServer(await keeper.release(), place) }
 }
 
 /** How the private server of a data folder is reached, whoever owns it. */
@@ -122,35 +118,6 @@ async function chownTo(path: string, account: Account): Promise<void> {
   }
 }
 
-/** Settings for a small server beside the program: docs/operations.md has the memory they take. */
-const SERVER_SETTINGS = {
-  listen_addresses: '',
-  unix_socket_permissions: '0700',
-  max_connections: '60',
-  shared_buffers: '48MB',
-  max_wal_size: '512MB',
-  jit: 'off',
-  io_method: 'sync', // no worker processes of its own
-  autovacuum_max_workers: '2',
-  logging_collector: 'off',
-  log_min_messages: 'warning',
-} as const
-
-/** Starts the server apart from our process group: a Ctrl-C in the terminal must not stop it before our own work has ended. */
-function launch(place: Place, account: Account): void {
-  const settings = { ...SERVER_SETTINGS, unix_socket_directories: place.socketDir }
-  const child = spawn(
-    place.binaries.postgres,
-    ['-D', place.cluster, ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])],
-    { ...account, detached: true, stdio: ['ignore', 'ignore', place.logFile], env: ENVIRONMENT, cwd: place.folder },
-  )
-  child.on('error', () => {}) // told by connectWhenReady, which finds no server and reads the log
-  child.unref()
-}
-
-/** Nothing of our environment is the server's business: it may hold secrets. */
-const ENVIRONMENT = { LC_ALL: 'C', PATH: '/usr/bin:/bin' }
-
 async function run(file: string, args: readonly string[], account: Account, signal: AbortSignal): Promise<void> {
   const child = spawn(file, args, { ...account, stdio: ['ignore', 'ignore', 'pipe'], env: ENVIRONMENT, signal })
   let said = ''
@@ -162,35 +129,6 @@ async function run(file: string, args: readonly string[], account: Account, sign
     child.once('close', resolve)
   })
   if (code !== 0) throw notStarted(`initdb ended with status ${code}: ${said.trim()}`)
-}
-
-async function connectOnce(connection: Connection): Promise<pg.Client | undefined> {
-  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5_000, application_name: 'mailsonde owner' })
-  client.on('error', () => {}) // the pool's next query tells
-  try {
-    await client.connect()
-    return client
-  } catch (error) {
-    await client.end().catch(() => {})
-    if (isNoServer(error)) return undefined
-    throw notStarted((error as Error).message, error)
-  }
-}
-
-/** No socket, nobody listening, or a server that starts up or shuts down (SQLSTATE 57P03). */
-const isNoServer = (error: unknown): boolean =>
-  ['ENOENT', 'ECONNREFUSED', '57P03'].includes((error as { readonly code?: string }).code ?? '')
-
-async function connectWhenReady(connection: Connection, place: Place, signal: AbortSignal): Promise<pg.Client> {
-  for (let waitMs = 10; ; waitMs = Math.min(100, waitMs * 1.5)) {
-    const client = await connectOnce(connection)
-    if (client) return client
-    try {
-      await sleep(waitMs, signal)
-    } catch (cause) {
-      throw notStarted(`no connection within ${START_MS / 1_000} s; its log ends: ${await logEnd(place)}`, cause)
-    }
-  }
 }
 
 /** Time for the server to notice that the connection of a killed owner is gone, ms. */
@@ -209,9 +147,9 @@ async function takeOwnership(owner: pg.Client, dataDir: string): Promise<void> {
   )
 }
 
-async function stopServer(owner: pg.Client, place: Place): Promise<void> {
+async function stopServer(owner: pg.Client | undefined, place: Place): Promise<void> {
   const pid = Number((await readFile(join(place.cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')[0])
-  await owner.end().catch(() => {})
+  await owner?.end().catch(() => {})
   if (!Number.isInteger(pid) || pid <= 1) return
   signalTo(pid, 'SIGINT') // fast shutdown: open transactions are rolled back
   if (await ended(place, STOP_MS)) return
@@ -236,18 +174,8 @@ async function ended(place: Place, ms: number): Promise<boolean> {
   return true
 }
 
-const logEnd = async (place: Place): Promise<string> =>
-  (await readFile(place.logPath, 'utf8').catch(() => '')).slice(-1_000).trim()
-
 const exists = (path: string): Promise<boolean> =>
   stat(path).then(
     () => true,
     () => false,
-  )
-
-const notStarted = (why: string, cause?: unknown): AppError =>
-  new AppError(
-    'upstream_unavailable',
-    `the private database server did not start (${why}); mend that, or name a PostgreSQL server with --database-url`,
-    { cause },
   )

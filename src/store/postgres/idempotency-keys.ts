@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
+import { told } from './away.ts'
 import type { Schema } from './schema.ts'
 
 /** A key as a caller gave it. Each caller has keys of its own. */
@@ -50,7 +51,7 @@ const SWEPT = 100
 
 /** The idempotency keys of a database. */
 export const idempotencyKeysOf = (open: () => Promise<Kysely<Schema>>): IdempotencyKeys => ({
-  claim: async (of, request) => claim(await open(), of, request),
+  claim: told(async (of, request) => claim(await open(), of, request)),
   hold: async (claim) => {
     await sql`
       UPDATE mailsonde.idempotency_keys SET leased_until = now() + make_interval(secs => ${LEASE_SECONDS})

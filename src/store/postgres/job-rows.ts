@@ -128,6 +128,14 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
       .sort((a, b) => a.line - b.line)
   },
 
+  /** Whether a row still belongs to the claim with this fence. */
+  isClaimed: async (job: number, line: number, fence: string): Promise<boolean> => {
+    const { rows } = await sql<{ holds: boolean }>`
+      SELECT EXISTS (SELECT FROM mailsonde.job_rows
+        WHERE job = ${job} AND line = ${line} AND fence = ${fence} AND state = 'queued') AS holds`.execute(db)
+    return rows[0]?.holds === true
+  },
+
   /** Writes results under their claims, with the sums; the number of rows that still belonged to their claim. */
   answer: (job: number, provider: string, answers: readonly RowAnswer[]): Promise<number> =>
     answer(db, job, provider, answers),

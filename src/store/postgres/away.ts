@@ -1,0 +1,64 @@
+import { sleep } from '../../base/deadline.ts'
+import { AppError } from '../../base/errors.ts'
+
+/** Codes of Node.js for a server that is not reached. */
+const UNREACHED: readonly string[] = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOENT',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]
+/**
+ * SQLSTATEs that pass by themselves or when the operator mends the server: connection exceptions (08), insufficient resources such as a full disk (53), system
+ * errors (58), a shutdown or start (57P01 to 57P03), a server that takes no writes since it became a standby (25006).
+ */
+const AWAY_STATES = /^(?:08...|53...|58...|57P0[123]|25006)$/
+/** What `pg` says without a code. */
+const AWAY_WORDS =
+  /^(?:Connection terminated|timeout exceeded when trying to connect|Client (?:has encountered|was closed))/
+
+/** Whether the database is away: the same statement may succeed later, on another connection. */
+export function isAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { code } = error as { readonly code?: unknown }
+  if (typeof code === 'string' && (UNREACHED.includes(code) || AWAY_STATES.test(code))) return true
+  return AWAY_WORDS.test(error.message)
+}
+
+/** The fault as callers are told it: nothing of the server's address or words. The cause is for the log. */
+export const awayError = (cause: unknown): AppError =>
+  new AppError('upstream_unavailable', 'the database does not answer; ask again in a moment', {
+    cause,
+    retryAfterSeconds: 5,
+  })
+
+/** Time between two attempts while the database is away, ms. */
+const AGAIN_MS = 500
+
+/** Does the step again for as long as the database is away; rejects with its other faults, or with the signal's reason. */
+export async function throughOutage<T>(step: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await step()
+    } catch (error) {
+      if (!isAway(error)) throw error
+      await sleep(AGAIN_MS, signal)
+    }
+  }
+}
+
+/** The same function; that the database is away is told to callers in words ({@link awayError}). */
+export const told =
+  <A extends readonly unknown[], T>(step: (...asked: A) => Promise<T>) =>
+  async (...asked: A): Promise<T> => {
+    try {
+      return await step(...asked)
+    } catch (error) {
+      throw isAway(error) ? awayError(error) : error
+    }
+  }

@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import pg from 'pg'
+import { sleep } from '../../base/deadline.ts'
+import { AppError } from '../../base/errors.ts'
+import type { Account, Place } from './embedded-place.ts'
+
+/** How to connect to a PostgreSQL server: the fields of `pg` that are used. */
+export type Connection = {
+  readonly host: string
+  readonly user: string
+  readonly password: string
+  readonly database: string
+}
+
+/** Settings for a small server beside the program: docs/operations.md has the memory they take. */
+const SERVER_SETTINGS = {
+  listen_addresses: '',
+  unix_socket_permissions: '0700',
+  max_connections: '60',
+  shared_buffers: '48MB',
+  max_wal_size: '512MB',
+  jit: 'off',
+  io_method: 'sync', // no worker processes of its own
+  autovacuum_max_workers: '2',
+  logging_collector: 'off',
+  log_min_messages: 'warning',
+} as const
+
+/** Starts the server apart from our process group: a Ctrl-C in the terminal must not stop it before our own work has ended. Gives a signal that fires when it ends. */
+function launch(place: Place, account: Account): AbortSignal {
+  const settings = { ...SERVER_SETTINGS, unix_socket_directories: place.socketDir }
+  const child = spawn(
+    place.binaries.postgres,
+    ['-D', place.cluster, ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`])],
+    { ...account, detached: true, stdio: ['ignore', 'ignore', place.logFile], env: ENVIRONMENT, cwd: place.folder },
+  )
+  const ended = new AbortController()
+  for (const event of ['error', 'exit']) child.on(event, () => ended.abort())
+  child.unref()
+  return ended.signal
+}
+
+/** Nothing of our environment is the server's business: it may hold secrets. */
+export const ENVIRONMENT = { LC_ALL: 'C', PATH: '/usr/bin:/bin' }
+
+type Reached = { readonly client?: pg.Client; readonly isStarting: boolean }
+
+async function connectOnce(connection: Connection): Promise<Reached> {
+  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5_000, application_name: 'mailsonde owner' })
+  client.on('error', () => {}) // the pool's next query tells
+  try {
+    await client.connect()
+    return { client, isStarting: false }
+  } catch (error) {
+    await client.end().catch(() => {})
+    const { code } = error as { readonly code?: string }
+    if (code === STARTING) return { isStarting: true }
+    if (code === 'ENOENT' || code === 'ECONNREFUSED') return { isStarting: false } // no socket, or nobody listens
+    throw notStarted((error as Error).message, error)
+  }
+}
+
+/** SQLSTATE of a server that starts up or shuts down. */
+const STARTING = '57P03'
+
+/**
+ * The first connection to the server of a place, which is started where none runs; `isTakenOver` when one did. Children of a killed server keep the next one from starting
+ * for a moment: it is tried some times. Rejects with AppError when it does not start before `by` fires.
+ */
+export async function connectOrLaunch(
+  connection: Connection,
+  place: Place,
+  account: Account,
+  by: AbortSignal,
+): Promise<{ readonly client: pg.Client; readonly isTakenOver: boolean }> {
+  let launched: AbortSignal | undefined
+  let launches = 0
+  for (let waitMs = 10; ; waitMs = Math.min(100, waitMs * 1.5)) {
+    const { client, isStarting } = await connectOnce(connection)
+    if (client) return { client, isTakenOver: launched === undefined }
+    if (!isStarting && (launched === undefined || launched.aborted)) {
+      if (launches++ >= MAX_LAUNCHES) throw notStarted(`it ends at once; its log ends: ${await logEnd(place)}`)
+      launched = launch(place, account)
+    }
+    try {
+      await sleep(waitMs, by)
+    } catch (cause) {
+      throw notStarted(`no connection in time; its log ends: ${await logEnd(place)}`, cause)
+    }
+  }
+}
+
+/** How often a server that ends at once is started. */
+const MAX_LAUNCHES = 15
+
+const logEnd = async (place: Place): Promise<string> =>
+  (await readFile(place.logPath, 'utf8').catch(() => '')).slice(-1_000).trim()
+
+/** The server did not start, in words. */
+export const notStarted = (why: string, cause?: unknown): AppError =>
+  new AppError(
+    'upstream_unavailable',
+    `the private database server did not start (${why}); mend that, or name a PostgreSQL server with --database-url`,
+    { cause },
+  )

@@ -1,0 +1,82 @@
+import type { Socket } from 'node:net'
+import pg from 'pg'
+
+/** Connections of one process: statements are short, and the embedded server takes 60. */
+const MAX_CONNECTIONS = 12
+const CONNECT_MS = 5_000
+/** A statement that runs longer is canceled: nothing of ours should, but for migrations, the end of an intake and a removal, which lift it. */
+const STATEMENT_MS = 60_000
+/** A connection that says nothing for this long, while it owes an answer, is asked after. */
+const SILENT_MS = 10_000
+
+/**
+ * What the server does about a node that is cut off: it gives up the connection after some 25 s, and an open transaction with its locks after 15 s. On a Unix
+ * socket the first two lines say nothing.
+ */
+const SESSION = `
+  SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
+  SET tcp_user_timeout = 25000;
+  SET idle_in_transaction_session_timeout = 15000`
+
+type Warn = (event: string, fields?: Record<string, unknown>) => void
+
+export type PoolSettings = {
+  /** Connections at most; default 12. */
+  readonly maxConnections?: number | undefined
+  readonly warn: Warn
+}
+
+/** Connections to a server. One that breaks, or whose other end is gone without a word (half open), is closed within some 15 s, and its statement rejects. */
+export function poolOf(where: pg.ClientConfig, { maxConnections = MAX_CONNECTIONS, warn }: PoolSettings): pg.Pool {
+  const pool = new pg.Pool({
+    ...where,
+    max: maxConnections,
+    connectionTimeoutMillis: CONNECT_MS,
+    statement_timeout: STATEMENT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    application_name: 'mailsonde',
+    onConnect: async (client) => void (await client.query(SESSION)),
+  })
+  // An idle connection that breaks is replaced at the next need.
+  pool.on('error', (error) => warn('a database connection was lost', { reason: error.message }))
+  pool.on('connect', (client) => watchSilence(client, where, warn))
+  return pool
+}
+
+/** The parts of a client that `pg` does not declare. */
+type Inner = { readonly connection: { readonly stream: Socket }; readonly processID: number }
+
+/** Closes a connection that is silent and on which the server works on nothing: the answer was lost on the way. */
+function watchSilence(client: pg.ClientBase, where: pg.ClientConfig, warn: Warn): void {
+  const { connection, processID } = client as unknown as Inner
+  const { stream } = connection
+  const watch = (): void => void stream.setTimeout(SILENT_MS)
+  stream.on('timeout', () => {
+    isWorkedOn(where, processID).then(
+      (is) => {
+        if (is) return watch()
+        warn('a database connection said nothing: it is closed', {})
+        stream.destroy(Object.assign(new Error('the database connection is half open'), { code: 'ETIMEDOUT' }))
+      },
+      (error: Error) => stream.destroy(Object.assign(error, { code: 'ETIMEDOUT' })), // the server is away altogether
+    )
+  })
+  watch()
+}
+
+/** Whether the server works on a statement of this connection, asked on another one. */
+async function isWorkedOn(where: pg.ClientConfig, processId: number): Promise<boolean> {
+  const asking = new pg.Client({ ...where, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS })
+  asking.on('error', () => {})
+  try {
+    await asking.connect()
+    const { rows } = await asking.query<{ busy: boolean }>(
+      `SELECT state = 'active' AS busy FROM pg_stat_activity WHERE pid = $1`,
+      [processId],
+    )
+    return rows[0]?.busy === true
+  } finally {
+    void asking.end().catch(() => {})
+  }
+}
