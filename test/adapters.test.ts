@@ -54,6 +54,7 @@ async function run(words: Words): Promise<{ code: number; printed: string; compl
     serve: unused,
     config: unused,
     keys: unused,
+    db: unused,
     operate: (asked) => operate(asked, setting),
   }
   const complain = (text: string): void => void (complaint += text)

@@ -27,6 +27,7 @@ async function run(...words: readonly string[]): Promise<{ code: number; printed
       serve: unused,
       config: unused,
       keys: unused,
+      db: unused,
       operate: (asked) =>
         operate(asked, {
           ...labSetting,

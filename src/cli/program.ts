@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander'
 import { AppError } from '../base/errors.ts'
 import type { Operation } from '../operations/operation.ts'
 import { type Asked, addOperation, optionsFor } from './commands.ts'
+import { addDb, type DbAction } from './db-commands.ts'
 import { examplesOf, withExamples } from './examples.ts'
 import type { ReadFile } from './extra-flags.ts'
 import type { ConfigFlag, FlagValues } from './flags.ts'
@@ -20,6 +21,8 @@ export type Actions = {
   /** Runs one operation in process or on a server. */
   readonly operate: (asked: Asked) => Promise<number>
   readonly keys: (action: KeysAction, flags: FlagValues) => Promise<number>
+  /** Looks after the database. */
+  readonly db: (action: DbAction, flags: FlagValues) => Promise<number>
 }
 
 export type ProgramSetup = {
@@ -88,6 +91,12 @@ export function buildProgram(setup: ProgramSetup, done: (work: Promise<number>) 
     (command) => withConfigNames(withConfigFlags(command, ofKeys), columns ?? 80),
     (action, flags) => done(actions.keys(action, flags)),
   )
+  const ofDb = configFlags.filter(({ key }) => DB_OPTIONS.includes(key))
+  addDb(
+    program.command('db').description('look after the database of bulk jobs: status, backup, restore'),
+    (command) => withConfigNames(withConfigFlags(command, ofDb), columns ?? 80),
+    (action, flags) => done(actions.db(action, flags)),
+  )
   addOperations(program, setup, (asked) => done(actions.operate(asked)))
   program
     .command('completion')
@@ -104,6 +113,8 @@ export function buildProgram(setup: ProgramSetup, done: (work: Promise<number>) 
 
 /** The options that concern the file of keys. */
 const KEYS_OPTIONS: readonly string[] = ['apiKeysFile', 'dataDir']
+/** Those that say which database is meant. */
+const DB_OPTIONS: readonly string[] = ['databaseUrl', 'dbUser', 'dataDir', 'nodeId']
 
 function addOperations(program: Command, setup: ProgramSetup, run: (asked: Asked) => Promise<void>): void {
   const { operations, configFlags, readFile } = setup

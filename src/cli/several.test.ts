@@ -47,6 +47,7 @@ async function run(words: readonly string[], lines: readonly string[] = [], onTe
       serve: unused,
       config: unused,
       keys: unused,
+      db: unused,
       operate: (asked) =>
         operate(asked, {
           ...labSetting,

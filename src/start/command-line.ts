@@ -55,7 +55,7 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
 /** A command needs its own operation, and those that its flags lead to; help and words that are no command are told of all. */
 async function operationsFor(word: string | undefined): Promise<readonly Operation[]> {
-  if (word === 'serve' || word === 'config' || word === 'keys') return []
+  if (word === 'serve' || word === 'config' || word === 'keys' || word === 'db') return []
   zod.config({ jitless: true }) // a shape is read once: compiling it first costs more than it saves
   return (word === undefined ? undefined : await commandNamed(word)) ?? allOperations()
 }
@@ -83,6 +83,10 @@ const actions: Actions = {
   keys: async (action, flags) => {
     const { manageKeys } = await import('./keys.ts')
     return manageKeys(action, loadConfig(byKey(configFlags, flags)).config, print)
+  },
+  db: async (action, flags) => {
+    const { manageDatabase } = await import('./database-commands.ts')
+    return manageDatabase(action, loadConfig(byKey(configFlags, flags)).config, print)
   },
   operate: async ({ flags, ...asked }) => {
     const { config, sources } = loadConfig(byKey(configFlags, flags))

@@ -84,8 +84,11 @@ export async function openDatabase(settings: DatabaseSettings, signal: AbortSign
     await close()
     throw error instanceof AppError ? error : notConnected(settings.url, error)
   }
-  return { db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }), pool, close }
+  return { db: kyselyOn(pool), pool, close }
 }
+
+/** Our tables over the connections of a pool. */
+export const kyselyOn = (pool: pg.Pool): Kysely<Schema> => new Kysely({ dialect: new PostgresDialect({ pool }) })
 
 /** The URL is told without its password. */
 function notConnected(url: string | undefined, cause: unknown): AppError {

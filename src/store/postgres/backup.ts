@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { chmod, rename, rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import type pg from 'pg'
+import { to as copyTo } from 'pg-copy-streams'
+import {
+  type BackupHeader,
+  type BackupTrailer,
+  END_OF_ROWS,
+  isName,
+  MAGIC,
+  quoted,
+  type TableHeader,
+} from './backup-format.ts'
+import { schemaStatus } from './migrate.ts'
+
+export type BackedUp = { readonly tables: number; readonly bytes: number }
+
+/**
+ * Writes all tables into a file as one snapshot, while the service goes on: gzip, mode 0600, made beside its place and moved there when it is whole. Memory is
+ * flat: rows are passed on as they come. The queue's own tables are left out: a restore plans the open rows anew.
+ */
+export async function backUp(pool: pg.Pool, path: string, now: () => number, signal: AbortSignal): Promise<BackedUp> {
+  const client = await pool.connect()
+  const part = `${path}.part`
+  const done = { tables: 0, bytes: 0 }
+  let isWhole = false
+  try {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    await client.query('SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0')
+    const text = Readable.from(backupText(client, now, done))
+    await pipeline(text, createGzip({ level: 3 }), createWriteStream(part, { flags: 'wx', mode: 0o600 }), { signal })
+    await chmod(part, 0o600)
+    await rename(part, path)
+    isWhole = true
+    await client.query('COMMIT')
+    return done
+  } finally {
+    if (!isWhole) await rm(part, { force: true })
+    client.release(!isWhole)
+  }
+}
+
+async function* backupText(
+  client: pg.PoolClient,
+  now: () => number,
+  done: { tables: number; bytes: number },
+): AsyncIterable<Buffer> {
+  const hash = createHash('sha256')
+  const told = (text: string | Buffer): Buffer => {
+    const octets = Buffer.isBuffer(text) ? text : Buffer.from(`${text}\n`)
+    hash.update(octets)
+    done.bytes += octets.length
+    return octets
+  }
+  const { version } = await schemaStatus(client)
+  const header: BackupHeader = {
+    schema: version,
+    created_at: new Date(now()).toISOString(),
+    sequences: await sequencesOf(client),
+  }
+  yield told(MAGIC)
+  yield told(JSON.stringify(header))
+  for (const table of await tablesOf(client)) {
+    yield told(JSON.stringify(table))
+    const columns = table.columns.map(quoted).join(', ')
+    const rows = client.query(copyTo(`COPY mailsonde.${quoted(table.table)} (${columns}) TO STDOUT`))
+    for await (const chunk of rows) yield told(chunk as Buffer)
+    yield told(END_OF_ROWS)
+    done.tables++
+  }
+  const trailer: BackupTrailer = { tables: done.tables, sha256: hash.digest('hex') }
+  yield Buffer.from(`${JSON.stringify(trailer)}\n`)
+}
+
+async function sequencesOf(client: pg.PoolClient): Promise<Record<string, string>> {
+  const { rows } = await client.query<{ name: string; value: string | null }>(
+    `SELECT sequencename AS name, last_value AS value FROM pg_sequences WHERE schemaname = 'mailsonde'`,
+  )
+  return Object.fromEntries(rows.flatMap(({ name, value }) => (value === null ? [] : [[name, value]])))
+}
+
+/** The tables with their columns, those that others refer to first; partitions last. */
+async function tablesOf(client: pg.PoolClient): Promise<readonly TableHeader[]> {
+  const { rows } = await client.query<{
+    oid: number
+    name: string
+    columns: string[]
+    bound: string | null
+    refers: number[]
+  }>(`
+    SELECT c.oid::int, c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bound,
+      ARRAY(SELECT attname::text FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '' ORDER BY attnum) AS columns,
+      ARRAY(SELECT confrelid::int FROM pg_constraint WHERE conrelid = c.oid AND contype = 'f' AND confrelid <> c.oid) AS refers
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = 'mailsonde' AND c.relkind = 'r' AND c.relname <> 'schema_version' ORDER BY c.relname`)
+  const ordered: TableHeader[] = []
+  const placed = new Set<number>()
+  let left = rows.filter(({ name }) => isName(name))
+  while (left.length > 0) {
+    const next = left.filter(({ refers }) => refers.every((oid) => placed.has(oid)))
+    if (next.length === 0) throw new Error('the tables refer to each other in a circle')
+    for (const { oid, name, columns, bound } of next) {
+      placed.add(oid)
+      const partition = /IN \('?(\d+)'?\)/.exec(bound ?? '')?.[1]
+      ordered.push({ table: name, columns, ...(partition !== undefined && { partition: Number(partition) }) })
+    }
+    left = left.filter(({ oid }) => !placed.has(oid))
+  }
+  return [
+    ...ordered.filter((one) => one.partition === undefined),
+    ...ordered.filter((one) => one.partition !== undefined),
+  ]
+}
