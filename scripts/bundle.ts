@@ -1,6 +1,7 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { rolldown } from 'rolldown'
+import { readIslands } from '../src/start/pages.ts'
 
 /**
  * `npm run build`: the program in few files under `dist`, `main.js` and what is loaded at need (docs/decisions/0007-bundle.md). A command's start is the
@@ -26,3 +27,6 @@ await bundle.write({
   entryFileNames: '[name].js',
   chunkFileNames: 'chunks/[name]-[hash].js',
 })
+// The islands of the pages, as browsers run them.
+mkdirSync(`${ROOT}/dist/islands`)
+for (const [name, text] of Object.entries(readIslands())) writeFileSync(`${ROOT}/dist/islands/${name}.js`, text)

@@ -114,7 +114,8 @@ function circles(graph: ReadonlyMap<string, readonly string[]>): string[] {
 
 function readSources(root: string): ReadonlyMap<string, string> {
   const names = readdirSync(root, { recursive: true, encoding: 'utf8' })
-  const sources = names.filter((name) => /\.tsx?$/.test(name) && !/\.(?:test|d)\.tsx?$/.test(name))
+  const isOurs = (name: string): boolean => !name.startsWith('pages/islands/') // these run in browsers
+  const sources = names.filter((name) => /\.tsx?$/.test(name) && !/\.(?:test|d)\.tsx?$/.test(name) && isOurs(name))
   return new Map(sources.map((name) => [name, readFileSync(join(root, name), 'utf8')]))
 }
 

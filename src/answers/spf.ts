@@ -21,7 +21,7 @@ export const spfInclude = z
   .meta({ id: 'SpfInclude' })
 
 /** Who passes: public addresses of IPv4 and networks of 64 bits of IPv6, in all and by each term of the domain's own record. */
-const spfPassing = z
+export const spfPassing = z
   .strictObject({
     ipv4: z.number(),
     ipv6_prefixes: z.number(),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 import { checkAnswer, domainRole, grade, points } from './check.ts'
 import { status } from './finding.ts'
+import { spfPassing } from './spf.ts'
 
 /** How a domain comes out, in short. */
 const summary = z.strictObject({
@@ -13,6 +14,7 @@ const summary = z.strictObject({
   score_min: points.optional(),
   score_max: points.optional(),
   findings: z.array(z.string()).meta({ description: 'ids, each once' }),
+  passing: spfPassing.optional().meta({ description: 'who passes SPF' }),
 })
 export type CheckSummary = AnswerOf<typeof summary>
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { fromMemory } from './from-memory.ts'
 
-/** The files of Swagger UI that the page at `/docs` needs, with their types. */
+/** The files of Swagger UI that the page at `/docs/api` needs, with their types. */
 const FILES: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'index.css': 'text/css; charset=utf-8',
@@ -39,7 +39,7 @@ const START = `window.onload = () => {
 }
 `
 
-/** `GET /openapi.json` and the page that shows it at `/docs`; `document` is made at the first request. All of it is sent from memory. */
+/** `GET /openapi.json` and the page that shows it at `/docs/api`; `document` is made at the first request. All of it is sent from memory. */
 export function serveDocs(app: FastifyInstance, document: () => unknown): void {
   const text = (type: string, make: () => string) =>
     fromMemory(async () => ({ type: `${type}; charset=utf-8`, body: Buffer.from(make()) }))
@@ -48,7 +48,7 @@ export function serveDocs(app: FastifyInstance, document: () => unknown): void {
     text('application/json', () => JSON.stringify(document())),
   )
   const page = text('text/html', () => PAGE)
-  for (const path of ['/docs', '/docs/']) app.get(path, { config: { isPage: true } }, page)
+  for (const path of ['/docs/api', '/docs/api/']) app.get(path, { config: { isPage: true } }, page)
   app.get(
     '/docs/static/start.js',
     text('text/javascript', () => START),

@@ -188,7 +188,7 @@ function notFound(operations: readonly Operation[], request: FastifyRequest, rep
     .filter((operation) => matchesPath(operation.path, path))
     .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   if (methods.length === 0)
-    return new AppError('not_found', `there is nothing at ${path.slice(0, 200)}; the paths are listed at /docs`)
+    return new AppError('not_found', `there is nothing at ${path.slice(0, 200)}; the paths are listed at /docs/api`)
   void reply.header('allow', methods.join(', '))
   return new AppError('method_not_allowed', `${path} takes ${methods.join(', ')}, not ${request.method}`)
 }

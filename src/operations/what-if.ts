@@ -156,7 +156,7 @@ function orRefuse<T>(read: Parsed<T>, parameter: string, at: string): T {
 }
 
 const summaryOf = (answer: CheckAnswer): CheckSummary => {
-  const { score, grade, status, domain_role, complete, score_min, score_max, findings } = answer
+  const { score, grade, status, domain_role, complete, score_min, score_max, findings, spf } = answer
   return {
     score,
     grade,
@@ -165,5 +165,6 @@ const summaryOf = (answer: CheckAnswer): CheckSummary => {
     complete,
     ...(score_min === undefined ? {} : { score_min, score_max }),
     findings: [...new Set(findings.map(({ id }) => id))],
+    ...(spf.passing && { passing: spf.passing }),
   }
 }

@@ -5,7 +5,9 @@ import { parseIp } from '../names/ip.ts'
 
 /** What a text in the box is taken for, and the value that its page is about. `words` say so. */
 export type Classified =
-  | { readonly kind: 'domain' | 'address' | 'ip'; readonly value: string; readonly words: string }
+  | { readonly kind: 'domain'; readonly value: string; readonly words: string }
+  | { readonly kind: 'address'; readonly value: string; readonly words: string }
+  | { readonly kind: 'ip'; readonly value: string; readonly words: string }
   | { readonly kind: 'list'; readonly rows: number; readonly words: string }
   | { readonly kind: 'nothing' }
   | { readonly kind: 'unknown'; readonly problem: string }

@@ -17,6 +17,7 @@ import { warnOfOpenFolder } from './data-folder.ts'
 import { createDeps } from './deps.ts'
 import { keyPath } from './keys.ts'
 import { createMetrics } from './metrics.ts'
+import { openSite } from './pages.ts'
 import { startJoining } from './peers.ts'
 import { type Outside, openOutside } from './world.ts'
 
@@ -34,10 +35,13 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
   warnOfOpenFolder(config.dataDir, outside.world.log)
   const access = await accessTo(config, outside)
   let draining = false
+  const operations = await allOperations()
+  const execute = executor({ world: outside.world, provide: async () => deps, onExecuted: metrics.executed })
   const app = await httpServer({
-    operations: await allOperations(),
+    operations,
     world: outside.world,
-    execute: executor({ world: outside.world, provide: async () => deps, onExecuted: metrics.executed }),
+    execute,
+    site: openSite({ operations, execute, world: outside.world, version }),
     ...access,
     hostNames: config.hostNames,
     corsOrigins: config.corsOrigins,

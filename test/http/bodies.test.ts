@@ -80,8 +80,8 @@ it('what is sent from memory is made once, and again only when that failed', asy
 })
 
 it.each([
-  ['/docs', 'text/html'],
-  ['/docs/', 'text/html'],
+  ['/docs/api', 'text/html'],
+  ['/docs/api/', 'text/html'],
   ['/docs/static/swagger-ui.css', 'text/css'],
   ['/docs/static/swagger-ui-bundle.js', 'text/javascript'],
   ['/docs/static/swagger-ui-standalone-preset.js', 'text/javascript'],
@@ -97,7 +97,7 @@ it.each([
 
 it('the page names only what is there', async () => {
   const app = await labApp(labWorld())
-  const { body } = await app.inject({ url: '/docs' })
+  const { body } = await app.inject({ url: '/docs/api' })
   const links = [...body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => url!)
   expect(links.length).toBeGreaterThan(4)
   for (const url of links) expect((await app.inject({ url })).statusCode, url).toBe(200)

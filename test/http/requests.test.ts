@@ -171,7 +171,7 @@ it.each([
 
 it('shows its page over plain HTTP: no policy asks for HTTPS, none for another host', async () => {
   app = await labApp(labWorld())
-  const { headers, statusCode } = await app.inject({ url: '/docs' })
+  const { headers, statusCode } = await app.inject({ url: '/docs/api' })
   expect(statusCode).toBe(200)
   expect(headers['content-security-policy']).not.toMatch(/upgrade-insecure|swagger\.io/)
 })

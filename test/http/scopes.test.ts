@@ -13,7 +13,7 @@ const REQUIRED: Readonly<Record<string, Scope | 'free' | 'open'>> = {
   'GET /v1/health': 'free',
   'GET /v1/ready': 'free',
   'GET /openapi.json': 'free',
-  'GET /docs': 'free',
+  'GET /docs/api': 'free',
   'GET /metrics': 'read',
   'GET /r/{id}': 'open',
   'DELETE /r/{id}': 'open',
@@ -54,7 +54,7 @@ const KEYS = [
   ...SCOPES.map((scope) => labKey(`old-key-of-${scope}`, [scope], { expires_at: '2026-01-01T00:00:00.000Z' })),
 ]
 const operations = await allOperations()
-const others = ['GET /openapi.json', 'GET /docs', 'GET /metrics']
+const others = ['GET /openapi.json', 'GET /docs/api', 'GET /metrics']
 const routes = [...operations.map(({ method, path }) => `${method} ${path}`), ...others]
 const app = await labApp(labWorld(), {
   keys: () => KEYS,

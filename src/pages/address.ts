@@ -1,0 +1,52 @@
+import type { Part } from '../operations/operation.ts'
+import { type Html, html } from './html.ts'
+import type { Page, Visit } from './page.ts'
+import type { Parts } from './parts.ts'
+import { addressPath, domainPath } from './paths.ts'
+import { type Subject, subjectPages } from './subject.ts'
+
+/** `/address/{email}`: whether the mailbox exists, and why that is thought. */
+export const addressPages = (parts: Parts): readonly Page[] =>
+  subjectPages(parts, '/address/:email', 'verify', (visit) => subjectOf(parts, visit))
+
+const CHOICES = ['pool', 'timeout', 'trace', 'bind_ip', 'peer', 'max_age'] as const
+/** What costs nothing beside the question is always looked at. */
+const SIDE = { disposable: 'true', free: 'true', role: 'true', suggestion: 'true' }
+
+function subjectOf(parts: Parts, { params, query, may }: Visit): Subject {
+  const email = params.email ?? ''
+  const given = Object.fromEntries(CHOICES.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]]])))
+  const path = addressPath(email, given)
+  const trace = query.trace ?? (may('admin') ? 'true' : undefined)
+  return {
+    operation: parts.operation('verify'),
+    raw: { ...SIDE, email, ...given, ...(trace && { trace }) },
+    name: email.trim(),
+    title: email.trim(),
+    doing: 'Asking the mail servers whether they take mail for this address. Nothing is sent.',
+    places: [
+      { key: 'mail_hosts', name: 'Mail servers' },
+      { key: 'attempt', name: 'Conversation' },
+    ],
+    path,
+    events: path.replace(/(\?|$)/, '/events$1'),
+    controls: controls(email, query),
+    below: () =>
+      html`<p class="quiet"><a href="${domainPath(email.split('@').at(-1) ?? '')}">How the domain of this address stands</a></p>`,
+    tell,
+  }
+}
+
+const controls = (
+  email: string,
+  query: Visit['query'],
+): Html => html`<form class="controls" action="${addressPath(email)}">
+<label><input type="checkbox" name="pool" value="true"${query.pool === 'true' ? html` checked` : ''}> use the pool of source addresses</label>
+<label><input type="checkbox" name="max_age" value="0"${query.max_age === '0' ? html` checked` : ''}> do not use a remembered answer</label>
+<button>Ask again</button>
+</form>`
+
+function tell(part: Part): Html {
+  if (part.check === 'mail_hosts') return html`${Array.isArray(part.hosts) ? part.hosts.slice(0, 5).join(', ') : ''}`
+  return html`${String(part.mx_server)}: ${String(part.code) === '0' ? '' : String(part.code)} ${String(part.message)}`
+}

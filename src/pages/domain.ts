@@ -1,0 +1,69 @@
+import { CHECK_NAMES, CHECKS } from '../documents/words.ts'
+import { unicodeOf } from '../names/domain.ts'
+import type { Part } from '../operations/operation.ts'
+import { type Html, html } from './html.ts'
+import type { Page, Visit } from './page.ts'
+import type { Parts } from './parts.ts'
+import { domainPath } from './paths.ts'
+import { recordForms } from './record-forms.ts'
+import { type Subject, subjectPages } from './subject.ts'
+
+/** `/domain/{name}`: a report on it, or the DNS alone (`only=check`). */
+export const domainPages = (parts: Parts): readonly Page[] =>
+  subjectPages(parts, '/domain/:name', 'read', (visit) => subjectOf(parts, visit))
+
+const CHOICES = ['selector', 'vantage', 'timeout'] as const
+
+function subjectOf(parts: Parts, { params, query }: Visit): Subject {
+  const domain = params.name ?? ''
+  const only = query.only === 'check' ? { only: 'check' } : {}
+  const given = Object.fromEntries(CHOICES.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]]])))
+  const operation = parts.operation(query.only === 'check' ? 'check' : 'report')
+  const name = unicodeOf(domain.trim().toLowerCase())
+  const keys = CHECK_NAMES.filter((key) => query.only !== 'check' || key !== 'starttls')
+  return {
+    operation,
+    raw: { domain, ...given },
+    name,
+    title: name,
+    doing: 'Asking the DNS and the mail servers. This takes some seconds.',
+    places: [
+      ...keys.map((key) => ({ key, name: CHECKS[key].name })),
+      ...(query.only === 'check' ? [] : [{ key: 'blacklists', name: 'Blacklists' }]),
+    ],
+    path: domainPath(domain, { ...given, ...only }),
+    events: domainPath(domain, { ...given, ...only }).replace(/(\?|$)/, '/events$1'),
+    controls: controls(domain, query),
+    below: (answer, visit) => recordForms(domain, answer.answer, visit),
+    tell,
+  }
+}
+
+function controls(domain: string, query: Visit['query']): Html {
+  const isCheck = query.only === 'check'
+  return html`<form class="controls" action="${domainPath(domain)}">
+<label>DKIM selector <input name="selector" value="${query.selector ?? ''}" maxlength="200" autocapitalize="off" autocomplete="off" spellcheck="false"></label>
+<label>Look at <select name="only"><option value="">everything</option><option value="check"${isCheck ? html` selected` : ''}>the DNS alone</option></select></label>
+<label>Seen from <select name="vantage"><option value="">this node</option><option value="all"${query.vantage === 'all' ? html` selected` : ''}>all nodes</option></select></label>
+<button>Ask again</button>
+</form>`
+}
+
+/** Characters of a record that a place shows. */
+const SHOWN = 120
+
+function tell(part: Part): Html {
+  if (part.check === 'blacklists') return html`${String(part.ip)}: ${listed(part)}`
+  if (part.answered !== true) return html`no answer: ${text(part.reason)}`
+  const record =
+    typeof part.record === 'string' ? part.record : Array.isArray(part.records) ? part.records[0] : undefined
+  if (typeof record !== 'string' || record === '') return html`answered`
+  return html`<code>${record.length > SHOWN ? `${record.slice(0, SHOWN)} …` : record}</code>`
+}
+
+const listed = ({ verdict, answered, total }: Part): string => {
+  if (verdict === 'listed') return 'listed'
+  return verdict === 'clean' ? 'not listed' : `${text(answered)} of ${text(total)} lists answered`
+}
+
+const text = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')

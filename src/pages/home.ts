@@ -1,0 +1,66 @@
+import { classify } from './classify.ts'
+import { type Html, html } from './html.ts'
+import { layout } from './layout.ts'
+import type { Page, PageAnswer, Visit } from './page.ts'
+import type { Parts } from './parts.ts'
+import { addressPath, domainPath, ipPath } from './paths.ts'
+
+/** `/`: the box and what the service can do; `/go`: where the box leads. */
+export const homePages = (parts: Parts): readonly Page[] => [
+  { method: 'GET', path: '/', scope: undefined, visit: async (visit) => home(parts, visit) },
+  { method: 'GET', path: '/go', scope: undefined, visit: async (visit) => go(parts, visit) },
+]
+
+function home(parts: Parts, visit: Visit): PageAnswer {
+  return {
+    status: 200,
+    html: layout(parts.assets, visit, {
+      title: 'Mail check',
+      islands: ['box'],
+      hasOwnBox: true,
+      main: main(visit, ''),
+    }),
+  }
+}
+
+/** A redirect to the page of what was typed; the box again where it is not understood. */
+function go(parts: Parts, visit: Visit): PageAnswer {
+  const typed = visit.query.q ?? ''
+  const one = classify(typed)
+  if (one.kind === 'domain') return { to: domainPath(one.value) }
+  if (one.kind === 'address') return { to: addressPath(one.value) }
+  if (one.kind === 'ip') return { to: ipPath(one.value) }
+  if (one.kind === 'list') return { to: '/jobs' }
+  if (one.kind === 'nothing') return { to: '/' }
+  const content = {
+    title: 'Not understood',
+    islands: ['box'],
+    hasOwnBox: true as const,
+    main: main(visit, typed, one.problem),
+  }
+  return { status: 400, html: layout(parts.assets, visit, content) }
+}
+
+const main = (
+  { may, login }: Visit,
+  typed: string,
+  problem?: string,
+): Html => html`<main id="main" tabindex="-1" class="start">
+<h1>How does the mail of a domain stand?</h1>
+<form class="box large" action="/go" role="search" id="box">
+<label for="q">Domain, mail address, IP address or URL</label>
+<div class="line"><input id="q" name="q" value="${typed}" maxlength="1000" required autofocus autocapitalize="off" autocomplete="off" spellcheck="false" placeholder="example.org" aria-describedby="hint"${problem !== undefined && html` aria-invalid="true"`}>
+<button>Look</button></div>
+<p class="quiet" id="hint" role="status">${problem === undefined ? 'A domain is checked, an address verified, an IP address looked up on 29 blacklists.' : `Not understood: ${problem}`}</p>
+</form>
+${login === 'out' && html`<p class="notice">This service answers with a key. <a href="/login">Log in</a> first.</p>`}
+<section id="last" hidden><h2>Last looked at</h2><ul></ul><p><button class="plain" type="button">Forget these</button></p></section>
+<h2>What it can do</h2>
+<dl class="can">
+<dt>A domain</dt><dd>SPF, DKIM, DMARC, MX, PTR, TLS and more, with a score whose every point is explained, what to do first, and the records to publish.</dd>
+<dt>A mail address</dt><dd>Whether the mailbox exists, asked of its mail servers. Nothing is sent.</dd>
+<dt>An IP address</dt><dd>Whether it is on any of 29 blacklists, and how to get off.</dd>
+<dt>A list</dt><dd>${may('jobs') ? html`CSV or text of any size, in the background: <a href="/jobs">jobs</a>.` : 'CSV or text of any size, in the background.'}</dd>
+</dl>
+<p class="quiet">What could not be determined is said to be unknown, with the reason. The same answers come as JSON and on the command line: <a href="/docs">documents</a>, <a href="/docs/api">API</a>.</p>
+</main>`

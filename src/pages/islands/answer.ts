@@ -1,0 +1,20 @@
+/** A page with an answer: keeps in this browser what was looked at, for the start page. */
+
+const KEY = 'mailsonde.last'
+const MOST = 10
+
+function remember(): void {
+  const main = document.querySelector<HTMLElement>('main[data-answer]')
+  if (!main || main.dataset.live !== undefined) return
+  const { answer: path = '', title = '' } = main.dataset
+  try {
+    const before: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]')
+    const others = Array.isArray(before) ? before.filter((one) => one?.path !== path) : []
+    localStorage.setItem(KEY, JSON.stringify([{ path, title, at: Date.now() }, ...others].slice(0, MOST)))
+  } catch {
+    // A browser that keeps nothing.
+  }
+}
+
+remember()
+document.addEventListener('filled', remember)

@@ -1,0 +1,59 @@
+/** The start page: says what the box takes a text for, and lists what this browser looked at last. */
+
+const input = document.querySelector<HTMLInputElement>('#q')
+const hint = document.getElementById('hint')
+const unchanged = hint?.textContent ?? ''
+const KEY = 'mailsonde.last'
+
+/** A guess from the form alone; the service decides. */
+function takenFor(text: string): string {
+  const bare = text.trim()
+  if (bare === '') return unchanged
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(bare))
+    return `A URL: its host, ${bare.split('/')[2]?.replace(/^.*@|:\d*$/g, '') ?? ''}, is checked.`
+  if (bare.includes('@')) return 'A mail address: it is verified.'
+  if (/^\[?[0-9a-f:.]*:[0-9a-f:.]*\]?$/i.test(bare) || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(bare))
+    return 'An IP address: it is looked up on 29 blacklists.'
+  return bare.includes('.') ? 'A domain: its mail setup is checked.' : 'Go on typing: a domain has a dot.'
+}
+
+input?.addEventListener('input', () => {
+  if (hint) hint.textContent = takenFor(input.value)
+})
+
+// A list that is pasted is work for a job: one line fits into the box.
+input?.addEventListener('paste', (event) => {
+  const text = event.clipboardData?.getData('text') ?? ''
+  const lines = text.split(/[\r\n]+/).filter((line) => line.trim() !== '')
+  if (lines.length > 1 && !/^[a-z-]+:/i.test(text) && hint)
+    hint.textContent = `A list of ${lines.length} lines: open Jobs to have all of them answered.`
+})
+
+function showLast(): void {
+  const section = document.getElementById('last')
+  const list = section?.querySelector('ul')
+  if (!section || !list) return
+  let rows: unknown = []
+  try {
+    rows = JSON.parse(localStorage.getItem(KEY) ?? '[]')
+  } catch {
+    return
+  }
+  if (!Array.isArray(rows) || rows.length === 0) return
+  for (const row of rows.slice(0, 10)) {
+    if (typeof row?.path !== 'string' || !row.path.startsWith('/') || row.path.startsWith('//')) continue
+    const link = document.createElement('a')
+    link.href = row.path
+    link.textContent = String(row.title)
+    const item = document.createElement('li')
+    item.append(link, ` ${new Date(Number(row.at)).toLocaleString()}`)
+    list.append(item)
+  }
+  section.hidden = list.children.length === 0
+  section.querySelector('button')?.addEventListener('click', () => {
+    localStorage.removeItem(KEY)
+    section.hidden = true
+  })
+}
+
+showLast()

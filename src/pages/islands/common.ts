@@ -1,0 +1,29 @@
+/** On every page: a button beside each record and each text as it was seen, which copies it. */
+
+function addCopyButtons(root: ParentNode): void {
+  for (const place of root.querySelectorAll<HTMLElement>('.publish dd:last-child code, main pre')) {
+    if (place.dataset.copies !== undefined || place.textContent === '') continue
+    place.dataset.copies = ''
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.className = 'copy'
+    button.textContent = 'Copy'
+    button.addEventListener('click', () => void copy(place, button))
+    place.before(button)
+  }
+}
+
+async function copy(place: HTMLElement, button: HTMLButtonElement): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(place.textContent ?? '')
+    button.textContent = 'Copied'
+  } catch {
+    // Not allowed, or no HTTPS: the text is selected, so that a key copies it.
+    getSelection()?.selectAllChildren(place)
+    button.textContent = 'Selected'
+  }
+  setTimeout(() => (button.textContent = 'Copy'), 2_000)
+}
+
+addCopyButtons(document)
+document.addEventListener('filled', () => addCopyButtons(document))

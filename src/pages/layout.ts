@@ -1,0 +1,78 @@
+import { type Html, html, rendered } from './html.ts'
+import type { Visit } from './page.ts'
+
+/** Paths of the static files: the style sheet, and each island by its name. */
+export type Assets = { readonly style: string; readonly islands: Readonly<Record<string, string>> }
+
+/** What the frame of a page shows of its visitor. */
+export type Visitor = Pick<Visit, 'login' | 'may' | 'token' | 'url'>
+
+export type Content = {
+  readonly title: string
+  readonly main: Html
+  /** The islands that the page runs, by name. */
+  readonly islands?: readonly string[]
+  /** Text in the box of the header. */
+  readonly typed?: string
+  /** Where browsers without script go by themselves, for the whole answer. */
+  readonly withoutScript?: string
+  /** The box stands in the page itself. */
+  readonly hasOwnBox?: true
+}
+
+/** A whole page: its frame with box, ways and login, and its content. Nothing in it is script or style; both come from files of this site. */
+export function layout(assets: Assets, visitor: Visitor, content: Content): string {
+  const { title, main, islands = [], typed = '', withoutScript, hasOwnBox } = content
+  const scripts = [...new Set(['common', ...islands])].flatMap((name) => assets.islands[name] ?? [])
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<meta name="color-scheme" content="light dark">
+<title>${title} · mailsonde</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${assets.style}">
+${scripts.map((path) => html`<script type="module" src="${path}"></script>`)}
+${withoutScript !== undefined && html`<noscript><meta http-equiv="refresh" content="0; url=${withoutScript}"></noscript>`}
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<div class="top">
+<a class="home" href="/">mailsonde</a>
+${hasOwnBox ? '' : smallBox(typed)}
+<nav aria-label="Site">${ways(visitor)}</nav>
+</div>
+${main}
+</body>
+</html>
+`.safe
+}
+
+const smallBox = (typed: string): Html => html`<form class="box" action="/go" role="search">
+<label class="hidden" for="q">Domain, mail address or IP address</label>
+<input id="q" name="q" value="${typed}" maxlength="1000" autocapitalize="off" autocomplete="off" spellcheck="false" placeholder="Domain, address or IP">
+<button>Look</button>
+</form>`
+
+function ways({ login, may, token, url }: Visitor): readonly Html[] {
+  const path = url.split('?')[0]!
+  const way = (to: string, name: string): Html =>
+    html`<a href="${to}"${path === to || path.startsWith(`${to}/`) ? rendered(' aria-current="page"') : ''}>${name}</a>`
+  return [
+    ...(may('jobs') ? [way('/jobs', 'Jobs'), way('/monitors', 'Monitors')] : []),
+    ...(may('admin') ? [way('/nodes', 'Nodes')] : []),
+    way('/docs', 'Docs'),
+    ...(login === 'out' ? [html`<a href="/login?to=${encodeURIComponent(url.slice(0, 1_000))}">Log in</a>`] : []),
+    ...(login === 'in'
+      ? [
+          html`<form method="post" action="/logout"><input type="hidden" name="_csrf" value="${token}"><button class="plain">Log out</button></form>`,
+        ]
+      : []),
+  ]
+}
+
+/** The field that carries the token of a session in a form. */
+export const csrfField = ({ token }: Pick<Visit, 'token'>): Html =>
+  html`<input type="hidden" name="_csrf" value="${token}">`

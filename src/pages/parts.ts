@@ -1,0 +1,18 @@
+import type { Execute } from '../operations/execute.ts'
+import type { Operation } from '../operations/operation.ts'
+import type { Html } from './html.ts'
+import type { Assets } from './layout.ts'
+import type { Runs } from './runs.ts'
+
+/** What all pages are made with. */
+export type Parts = {
+  readonly assets: Assets
+  readonly execute: Execute
+  /** The operation of a name. Throws where there is none: pages name operations of the registry alone. */
+  readonly operation: (name: string) => Operation
+  readonly has: (name: string) => boolean
+  readonly runs: Runs
+  readonly version: string
+  /** Any fault as words for a visitor; one of ours is logged and tells nothing of itself. */
+  readonly faultInWords: (error: unknown) => Html
+}

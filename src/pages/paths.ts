@@ -1,0 +1,31 @@
+type Query = Readonly<Record<string, unknown>>
+
+/** A path with its query; values that are undefined are left out. */
+export function pathWith(path: string, query: Query): string {
+  const entries = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)] as [string, string]],
+  )
+  return entries.length === 0 ? path : `${path}?${new URLSearchParams(entries)}`
+}
+
+const part = (value: unknown): string => encodeURIComponent(String(value).trim())
+
+export const domainPath = (name: unknown, query: Query = {}): string => pathWith(`/domain/${part(name)}`, query)
+export const addressPath = (email: unknown, query: Query = {}): string =>
+  pathWith(`/address/${part(email).replaceAll('%40', '@')}`, query)
+export const ipPath = (ip: unknown, query: Query = {}): string =>
+  pathWith(`/ip/${part(ip).replaceAll('%3A', ':')}`, query)
+export const jobPath = (id: unknown): string => `/jobs/${part(id)}`
+
+/** The page that shows what an operation answers: for a browser that opens a path of the API. Undefined where there is none. */
+export function pathFor(operation: string, raw: Query): string | undefined {
+  const { domain, email, ip, id, ...rest } = raw
+  if (operation === 'check') return domain === undefined ? '/' : domainPath(domain, { ...rest, only: 'check' })
+  if (operation === 'report') return domain === undefined ? '/' : domainPath(domain, rest)
+  if (operation === 'verify') return email === undefined ? '/' : addressPath(email, rest)
+  if (operation === 'blacklist') return ip === undefined ? '/' : ipPath(ip, rest)
+  if (operation === 'jobs list') return '/jobs'
+  if (operation === 'jobs show') return jobPath(id)
+  if (operation === 'peers' || operation === 'pool') return '/nodes'
+  return undefined
+}

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { AppError, ERRORS } from '../base/errors.ts'
+import { printable } from '../base/text.ts'
+import { STYLE } from '../documents/html/style.ts'
+import type { Execute } from '../operations/execute.ts'
+import type { Operation } from '../operations/operation.ts'
+import type { Log } from '../world.ts'
+import { addressPages } from './address.ts'
+import { docsPages, type Texts } from './docs.ts'
+import { domainPages } from './domain.ts'
+import { homePages } from './home.ts'
+import { html } from './html.ts'
+import { ipPages } from './ip.ts'
+import type { Assets } from './layout.ts'
+import { loginPages } from './login.ts'
+import type { Site, StaticFile } from './page.ts'
+import type { Parts } from './parts.ts'
+import { pathFor } from './paths.ts'
+import { refusalPage } from './refusal.ts'
+import { runsOf } from './runs.ts'
+import { PAGE_STYLE } from './style.ts'
+import { tryPages } from './try.ts'
+
+export type SiteOptions = {
+  readonly operations: readonly Operation[]
+  readonly execute: Execute
+  readonly now: () => number
+  readonly log: Pick<Log, 'error'>
+  readonly version: string
+  /** The islands as JavaScript, by name. */
+  readonly islands: Readonly<Record<string, string>>
+  readonly docs: Texts
+}
+
+/** All pages, with their files. */
+export function createSite(options: SiteOptions): Site {
+  const style = fileOf('style', 'css', `${STYLE}${PAGE_STYLE}`)
+  const islands = Object.entries(options.islands).map(([name, text]) => [name, fileOf(name, 'js', text)] as const)
+  const assets: Assets = {
+    style: style.path,
+    islands: Object.fromEntries(islands.map(([name, { path }]) => [name, path])),
+  }
+  const byName = new Map(options.operations.map((operation) => [operation.name, operation]))
+  const parts: Parts = {
+    assets,
+    execute: options.execute,
+    operation: (name) => {
+      const operation = byName.get(name)
+      if (!operation) throw new Error(`there is no operation ${name}`)
+      return operation
+    },
+    has: (name) => byName.has(name),
+    runs: runsOf({ now: options.now }),
+    version: options.version,
+    faultInWords: (error) => {
+      const known = error instanceof AppError
+      if (!known) options.log.error('unexpected fault on a page', { err: error })
+      const { title } = ERRORS[known ? error.code : 'internal']
+      return html`<strong>${title}.</strong> ${known ? printable(error.message, 1_000) : 'The log has it.'}`
+    },
+  }
+  return {
+    pages: [
+      ...homePages(parts),
+      ...domainPages(parts),
+      ...tryPages(parts),
+      ...addressPages(parts),
+      ...ipPages(parts),
+      ...loginPages(parts),
+      ...docsPages(parts, options.docs),
+    ],
+    files: [style, ...islands.map(([, file]) => file)],
+    refusal: (refused, visitor) => refusalPage(assets, refused, visitor),
+    pathFor,
+  }
+}
+
+const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' } as const
+
+/** A file whose path carries the hash of its text: browsers may keep it for good. */
+function fileOf(name: string, type: keyof typeof TYPES, text: string): StaticFile {
+  const hash = createHash('sha256').update(text).digest('base64url').slice(0, 12)
+  return { path: `/static/${name}.${hash}.${type}`, type: TYPES[type], body: Buffer.from(text) }
+}

@@ -1,0 +1,59 @@
+/** What pages have beside documents (documents/html/style.ts, whose colours it uses): the frame, the box, forms, places that are filled. */
+export const PAGE_STYLE = `
+[hidden] { display: none !important }
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
+.skip { position: absolute; left: -100vw; top: .5rem; padding: .4rem .8rem; background: var(--page); z-index: 1 }
+.skip:focus { left: .5rem }
+:focus-visible { outline: 3px solid var(--link); outline-offset: 2px }
+main:focus { outline: none }
+.top { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: -.5rem 0 1.75rem; padding-bottom: .75rem; border-bottom: 1px solid var(--line) }
+.top .home { font-weight: 700; font-size: 1.1rem; text-decoration: none; color: var(--ink); padding: .35rem 0 }
+.top nav { display: flex; flex-wrap: wrap; gap: .1rem .25rem; align-items: center; margin-left: auto }
+.top nav a, .top nav button { padding: .35rem .5rem; min-height: 2rem }
+.top nav a[aria-current] { font-weight: 700; text-decoration-thickness: 2px }
+.top form { margin: 0 }
+.box { display: flex; gap: .4rem; flex: 1 1 14rem; max-width: 26rem }
+.box input { flex: 1 1 8rem; min-width: 0 }
+input:not([type=checkbox]), select, textarea { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--quiet); border-radius: .4rem; padding: .4rem .6rem; max-width: 100% }
+textarea { width: 100%; font-family: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: .92rem; resize: vertical }
+::placeholder { color: var(--quiet); opacity: 1 }
+button, .button { font: inherit; font-weight: 600; display: inline-block; cursor: pointer; color: var(--page); background: var(--link); border: 1px solid var(--link); border-radius: .4rem; padding: .4rem .9rem; text-decoration: none }
+button.plain, button.copy, button.second { color: var(--link); background: none; border-color: transparent; font-weight: 400; text-decoration: underline; text-underline-offset: .15em }
+button.second { border-color: var(--line); text-decoration: none }
+button.danger { color: var(--bad); background: none; border-color: var(--bad) }
+button.copy { float: right; font-size: .85rem; padding: .1rem .5rem; margin: 0 0 .2rem .5rem; border-color: var(--line); text-decoration: none; background: var(--page) }
+.start h1 { margin-top: 1rem }
+.large { display: block; max-width: 44rem; margin: 1rem 0 }
+.large label { display: block; font-weight: 600; margin-bottom: .3rem }
+.line { display: flex; gap: .5rem }
+.large input { font-size: 1.2rem; padding: .6rem .8rem }
+.can dt { font-weight: 600; color: var(--ink) }
+.controls { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: 0 0 1.25rem; font-size: .92rem }
+.controls label { display: flex; flex-wrap: wrap; gap: .35rem; align-items: center; color: var(--quiet) }
+.controls input:not([type=checkbox]) { width: 9rem }
+.controls button { font-size: .92rem; color: var(--link); background: none }
+.places { list-style: none; padding: 0; display: grid; gap: .4rem }
+.places li { display: grid; grid-template-columns: minmax(8rem, 12rem) 1fr; gap: .25rem 1rem; padding: .5rem .75rem; border: 1px solid var(--line); border-radius: .5rem }
+.places .what { font-weight: 600 }
+.places .said { min-width: 0; overflow-wrap: anywhere }
+.places .done .what::after { content: " ✓"; color: var(--quiet) }
+.notice { padding: .6rem .9rem; border: 1px solid var(--line); border-left: .35rem solid var(--open); border-radius: .4rem; background: var(--soft) }
+.problem { color: var(--bad); font-weight: 600 }
+.try { margin: .5rem 0; border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .9rem }
+summary { cursor: pointer; overflow-wrap: anywhere }
+.try form, .stack { display: flex; flex-wrap: wrap; gap: .6rem 1rem; align-items: end; margin: .75rem 0 .4rem }
+.try label, .stack label { display: grid; gap: .2rem; color: var(--quiet); font-size: .92rem; min-width: 0 }
+.try input { width: 22rem }
+.wide { flex: 1 1 100% }
+.login { display: grid; gap: .5rem; max-width: 30rem; justify-items: start }
+.login input { width: 100% }
+.document table { font-size: .9rem } .document img { max-width: 100% } .document h1 { font-size: 1.8rem }
+.document td, .document th { overflow-wrap: anywhere; white-space: normal; min-width: 6rem }
+.index { columns: 2 18rem; list-style: none; padding: 0 } .index li { padding: .2rem 0; break-inside: avoid }
+.actions { display: flex; flex-wrap: wrap; gap: .5rem; margin: .75rem 0 } .actions form { margin: 0 }
+.drop { border: 2px dashed var(--line); border-radius: .6rem; padding: 1rem } .drop.over { border-color: var(--link); background: var(--soft) }
+progress { width: 100%; height: .8rem; accent-color: var(--link) }
+@media (max-width: 34rem) { .top nav { margin-left: 0 } .box { flex-basis: 100%; max-width: none; order: 3 } .places li { grid-template-columns: 1fr } .try input { width: 100% } .try label { flex: 1 1 100% } .large .line { flex-wrap: wrap } .large .line button { width: 100% } }
+@media (prefers-reduced-motion: no-preference) { [aria-busy=true] .places li:not(.done) .said { animation: wait 1.6s ease-in-out infinite alternate } @keyframes wait { to { opacity: .65 } } }
+@media print { .top, .controls, .try, #try, #try + p, button, .skip { display: none !important } }
+`

@@ -1,0 +1,145 @@
+import { AppError } from '../base/errors.ts'
+import { htmlBlocks } from '../documents/html/html.ts'
+import type { Answered, By } from '../operations/execute.ts'
+import type { Told } from '../operations/in-parts.ts'
+import { inParts } from '../operations/in-parts.ts'
+import type { Operation, Part, Raw } from '../operations/operation.ts'
+import { type Html, html, rendered } from './html.ts'
+import { layout } from './layout.ts'
+import type { Page, PageAnswer, PageEvent, Visit } from './page.ts'
+import type { Parts } from './parts.ts'
+import { pathWith } from './paths.ts'
+
+/** What a page is about: the question that it asks, and the words around the answer. */
+export type Subject = {
+  readonly operation: Operation
+  readonly raw: Raw
+  /** What is asked, in one line: a domain, an address. */
+  readonly name: string
+  readonly title: string
+  /** What is being done, in a sentence. */
+  readonly doing: string
+  /** Places that are filled one by one, by the name of the part. */
+  readonly places: readonly { readonly key: string; readonly name: string }[]
+  /** The path of the page itself, with its query. */
+  readonly path: string
+  /** The path of its events. */
+  readonly events: string
+  /** Small controls above the answer. */
+  readonly controls: Html
+  /** What stands below an answer. */
+  readonly below: (given: Answered, visit: Pick<Visit, 'token'>) => Html
+  /** What a part says in its place. */
+  readonly tell: (part: Part) => Html
+}
+
+export type SubjectOf = (visit: Visit) => Subject
+
+/** The pages of one kind of subject: the page, and the events that fill it. */
+export const subjectPages = (parts: Parts, path: string, scope: 'read' | 'verify', of: SubjectOf): readonly Page[] => [
+  { method: 'GET', path, scope, visit: (visit) => show(parts, visit, of) },
+  {
+    method: 'GET',
+    path: `${path}/events`,
+    scope,
+    visit: async (visit) => ({ events: events(parts, visit, of(visit)) }),
+  },
+]
+
+async function show(parts: Parts, visit: Visit, of: SubjectOf): Promise<PageAnswer> {
+  const subject = of(visit)
+  if (visit.isFromElsewhere) return { status: 200, html: layout(parts.assets, visit, offered(subject)) }
+  subject.operation.ask(subject.raw) // what cannot be asked is said at once
+  const known = parts.runs.known(keyOf(visit, subject))
+  if (known) return page(parts, visit, subject, known.given)
+  if (visit.query.wait === 'true') return page(parts, visit, subject, await answerTo(parts, visit, subject))
+  return { status: 200, html: layout(parts.assets, visit, asking(subject, visit)) }
+}
+
+const page = (parts: Parts, visit: Visit, subject: Subject, given: Answered): PageAnswer => ({
+  status: 200,
+  html: layout(parts.assets, visit, {
+    title: subject.title,
+    typed: subject.name,
+    islands: ['answer'],
+    main: html`<main id="main" tabindex="-1" data-answer="${subject.path}" data-title="${subject.title}">${answered(parts, subject, given, visit)}</main>`,
+  }),
+})
+
+/** A page that was opened by a link of another site: it asks when its visitor says so. */
+const offered = ({ name, title, path }: Subject) => ({
+  title,
+  typed: name,
+  main: html`<main id="main" tabindex="-1"><h1>${name}</h1>
+<p class="lead">A link of another site led here. Nothing has been asked yet.</p>
+<p><a class="button" href="${path}">Look at ${name}</a></p></main>`,
+})
+
+function asking(subject: Subject, visit: Visit) {
+  const { title, name, doing, places, path, events: eventsPath, controls } = subject
+  const whole = pathWith(path.split('?')[0]!, { ...queryOf(path), wait: 'true' })
+  return {
+    title,
+    typed: name,
+    islands: ['live', 'answer'],
+    withoutScript: whole,
+    main: html`<main id="main" tabindex="-1" aria-busy="true" data-live="${eventsPath}" data-answer="${path}" data-title="${title}" data-token="${visit.token}">
+<h1>${name}</h1>
+${controls}
+<p class="lead" role="status" id="state">${doing}</p>
+<ul class="places">${places.map(
+      ({ key, name: label }) =>
+        html`<li id="part-${key}"><span class="what">${label}</span> <span class="said quiet">asking …</span></li>`,
+    )}</ul>
+<p class="quiet">The answer comes piece by piece. <a href="${whole}">Wait for the whole answer</a> in place of that.</p></main>`,
+  }
+}
+
+/** The answer as it stands in the page: controls, the document, what is below. */
+export function answered(parts: Parts, subject: Subject, given: Answered, visit: Pick<Visit, 'token'>): Html {
+  const document = given.document({ version: parts.version })
+  if (!document) throw new Error(`the operation ${subject.operation.name} has no document`)
+  return html`${subject.controls}
+${rendered(htmlBlocks(document.blocks))}
+${subject.below(given, visit)}
+<footer>${rendered(htmlBlocks(document.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}
+<p class="quiet"><a href="${jsonPath(subject)}">The same as JSON</a> · <a href="${pathWith(subject.operation.path, { ...subject.raw, format: 'markdown' })}">as Markdown</a></p></footer>`
+}
+
+const jsonPath = ({ operation, raw }: Subject): string => pathWith(operation.path, { ...raw, format: 'json' })
+
+const queryOf = (path: string): Record<string, string> =>
+  Object.fromEntries(new URLSearchParams(path.split('?')[1] ?? ''))
+
+const keyOf = ({ who }: Visit, { operation, raw }: Subject): string =>
+  JSON.stringify([who, operation.name, Object.entries(raw).toSorted()])
+
+/** What is told of the question; shared with the page's other visits. */
+function follow(parts: Parts, visit: Visit, subject: Subject): AsyncIterable<Told> {
+  const { operation, raw } = subject
+  const { caller, signal } = visit.by
+  const by = (own: AbortSignal): By => ({ signal: own, ...(caller && { caller }) })
+  return parts.runs.follow(
+    keyOf(visit, subject),
+    (own) => inParts(parts.execute, operation, raw, by(own)),
+    signal ?? new AbortController().signal,
+  )
+}
+
+async function answerTo(parts: Parts, visit: Visit, subject: Subject): Promise<Answered> {
+  for await (const one of follow(parts, visit, subject)) {
+    if (one.kind === 'answer') return one.given
+    if (one.kind === 'error') throw one.error
+  }
+  throw new AppError('timeout', 'the question ended without an answer; ask again')
+}
+
+/** `part` with the words for its place, `answer` with the whole, `failed` with what went wrong. */
+async function* events(parts: Parts, visit: Visit, subject: Subject): AsyncIterable<PageEvent> {
+  for await (const one of follow(parts, visit, subject)) {
+    if (one.kind === 'part') yield { event: 'part', data: { check: one.part.check, html: subject.tell(one.part).safe } }
+    if (one.kind === 'answer')
+      yield { event: 'answer', data: { html: answered(parts, subject, one.given, visit).safe } }
+    if (one.kind === 'error') yield { event: 'failed', data: { html: parts.faultInWords(one.error).safe } }
+  }
+}

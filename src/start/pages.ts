@@ -1,0 +1,77 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Execute } from '../operations/execute.ts'
+import type { Operation } from '../operations/operation.ts'
+import type { Site } from '../pages/page.ts'
+import { createSite } from '../pages/site.ts'
+import type { World } from '../world.ts'
+
+/** The pages, with the islands and documents that stand beside the program. */
+export function openSite(options: {
+  readonly operations: readonly Operation[]
+  readonly execute: Execute
+  readonly world: Pick<World, 'now' | 'log'>
+  readonly version: string
+}): Site {
+  const { operations, execute, world, version } = options
+  return createSite({
+    operations,
+    execute,
+    version,
+    now: world.now,
+    log: world.log,
+    islands: readIslands(),
+    docs: readDocs(),
+  })
+}
+
+const HERE = dirname(fileURLToPath(import.meta.url))
+/** In the sources `src/pages/islands`; in the bundle, beside its chunks. */
+const ISLANDS = [join(HERE, '../pages/islands'), join(HERE, 'islands'), join(HERE, '../islands')]
+const DOCS = [join(HERE, '../../docs'), join(HERE, '../docs')]
+
+const firstOf = (folders: readonly string[]): string | undefined => folders.find((folder) => existsSync(folder))
+
+/** The islands as browsers run them: types are taken out, comments and indentation of the sources too. */
+export function readIslands(): Readonly<Record<string, string>> {
+  const folder = firstOf(ISLANDS)
+  if (folder === undefined) return {}
+  const files = readdirSync(folder).filter((name) => /\.(?:ts|js)$/.test(name) && !name.endsWith('.d.ts'))
+  return Object.fromEntries(
+    files.map((name) => {
+      const text = readFileSync(join(folder, name), 'utf8')
+      return [name.replace(/\.\w+$/, ''), name.endsWith('.ts') ? islandOf(text) : text]
+    }),
+  )
+}
+
+/** An island's source as JavaScript. */
+export const islandOf = (source: string): string =>
+  withoutWarning(() => stripTypeScriptTypes(source))
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !/^(?:\/\/|\/\*\*.*\*\/$)/.test(line) && line !== 'export {}')
+    .join('\n')
+
+/** The Markdown documents by name. */
+function readDocs(): Readonly<Record<string, string>> {
+  const folder = firstOf(DOCS)
+  if (folder === undefined) return {}
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'))
+  return Object.fromEntries(
+    names.map((name) => [name.slice(0, -3).replaceAll('\\', '/'), readFileSync(join(folder, name), 'utf8')]),
+  )
+}
+
+/** Node 22 and 24 warn that the function is experimental, which tells an operator nothing. */
+function withoutWarning<T>(work: () => T): T {
+  const { emitWarning } = process
+  process.emitWarning = () => {}
+  try {
+    return work()
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}

@@ -1,0 +1,297 @@
+import { brotliCompressSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { allOperations } from '../../src/operations/registry.ts'
+import { PAGE_POLICY, type Site } from '../../src/pages/page.ts'
+import { openSite, readIslands } from '../../src/start/pages.ts'
+import { SCOPES, type Scope } from '../../src/store/key-file.ts'
+import type { World } from '../../src/world.ts'
+import { labApp, labDeps, labExecutor, labKey } from '../lab/app.ts'
+import { labWorld } from '../lab/world.ts'
+
+const operations = await allOperations()
+const siteOf = (world: World): Site =>
+  openSite({ operations, world, version: '0.0.0', execute: labExecutor(world, labDeps(world)) })
+const appOf = (world: World = labWorld(), options: Parameters<typeof labApp>[1] = {}) =>
+  labApp(world, { site: siteOf(world), ...options })
+
+/** Who may see what while keys are in force: every page. A page that is added fails until somebody has thought about it. `free`: no key is asked for. */
+const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
+  'GET /': 'free',
+  'GET /go': 'free',
+  'GET /login': 'free',
+  'POST /login': 'free',
+  'POST /logout': 'free',
+  'GET /docs': 'free',
+  'GET /docs/:name': 'free',
+  'GET /docs/checks/:name': 'free',
+  'GET /docs/decisions/:name': 'free',
+  'GET /domain/:name': 'read',
+  'GET /domain/:name/events': 'read',
+  'GET /domain/:name/try': 'read',
+  'POST /domain/:name/try': 'read',
+  'GET /address/:email': 'verify',
+  'GET /address/:email/events': 'verify',
+  'GET /ip/:ip': 'read',
+  'GET /ip/:ip/events': 'read',
+}
+const KEYS = SCOPES.map((scope) => labKey(`key-of-${scope}`, [scope]))
+const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+const SAME = { 'sec-fetch-site': 'same-origin' }
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+
+const cookieOf = (headers: Record<string, unknown>): string => String(headers['set-cookie']).split(';')[0]!
+const tokenOf = (body: string): string => /name="_csrf" value="([\w-]+)"/.exec(body)![1]!
+
+type App = Awaited<ReturnType<typeof labApp>>
+async function logIn(app: App, key: string) {
+  const first = await app.inject({ url: '/login', headers: HTML })
+  const payload = `_csrf=${tokenOf(first.body)}&key=${key}&to=/ip/192.0.2.1`
+  const headers = { ...HTML, ...FORM, ...SAME, cookie: cookieOf(first.headers) }
+  return app.inject({ method: 'POST', url: '/login', headers, payload })
+}
+async function session(app: App, key: string): Promise<{ cookie: string; token: string }> {
+  const cookie = cookieOf((await logIn(app, key)).headers)
+  return { cookie, token: tokenOf((await app.inject({ url: '/', headers: { ...HTML, cookie } })).body) }
+}
+
+it('every page is in the table, and nothing else', () => {
+  const routes = siteOf(labWorld()).pages.map(({ method, path }) => `${method} ${path}`)
+  expect(routes.toSorted()).toEqual(Object.keys(REQUIRED).toSorted())
+})
+
+describe.each(Object.entries(REQUIRED))('%s', (route, required) => {
+  // A parameter that no operation takes: what is let in does nothing.
+  const [method, path] = route.split(' ') as ['GET' | 'POST', string]
+  const url = path.replace(/:(\w+)/, (_, name) => (name === 'name' && path.startsWith('/docs') ? 'score' : 'x'))
+
+  it.each([undefined, ...SCOPES])('key: %s', async (scope) => {
+    const app = await appOf(labWorld(), { keys: () => KEYS })
+    const login = scope === undefined ? undefined : await session(app, `key-of-${scope}`)
+    const headers = { ...HTML, ...(method === 'POST' && FORM), ...SAME, ...(login && { cookie: login.cookie }) }
+    const payload = method === 'POST' ? `_csrf=${login?.token ?? ''}` : undefined
+    const { statusCode, body, headers: sent } = await app.inject({ method, url, headers, ...(payload && { payload }) })
+    const isIn = required === 'free' || scope === required || scope === 'admin'
+    if (isIn && method === 'GET') expect([401, 403]).not.toContain(statusCode)
+    if (!isIn) expect(statusCode).toBe(scope === undefined && method === 'GET' ? 401 : scope === undefined ? 401 : 403)
+    if (String(sent['content-type']).startsWith('text/html')) {
+      expect(sent['content-security-policy']).toBe(PAGE_POLICY)
+      expect(sent['cache-control']).toBe('no-store')
+      expect(body).not.toMatch(/<script(?![^>]*\ssrc="\/static\/)|<style|\sstyle="|\son\w+="/)
+    }
+  })
+})
+
+describe('sessions', () => {
+  const keys = () => KEYS
+
+  it('a key begins a session of a new id; the page that was wanted follows', async () => {
+    const app = await appOf(labWorld(), { keys })
+    const before = cookieOf((await app.inject({ url: '/login', headers: HTML })).headers)
+    const { statusCode, headers } = await logIn(app, 'key-of-read')
+    expect([statusCode, headers.location]).toEqual([303, '/ip/192.0.2.1'])
+    expect(cookieOf(headers)).not.toBe(before)
+    expect(headers['set-cookie']).toMatch(/^mailsonde_session=[\w-]{22}; Path=\/; HttpOnly; SameSite=Strict$/)
+  })
+
+  it.each([
+    ['origin', 'https://localhost'],
+    ['x-forwarded-proto', 'https'],
+  ])('under HTTPS the cookie has the prefix __Host- (%s)', async (name, value) => {
+    const app = await appOf(labWorld(), { keys })
+    const { headers } = await app.inject({ url: '/login', headers: { ...HTML, [name]: value } })
+    expect(headers['set-cookie']).toMatch(
+      /^__Host-mailsonde_session=[\w-]{22}; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
+    )
+  })
+
+  it('a wrong key is refused with words', async () => {
+    const app = await appOf(labWorld(), { keys })
+    const { statusCode, body } = await logIn(app, 'nope')
+    expect([statusCode, body.includes('This key is not known here')]).toEqual([401, true])
+  })
+
+  it.each(['https://evil.example/', '//evil.example/', '/\\evil.example', 'javascript:alert(1)', '/a b'])(
+    'leads nowhere else: %s',
+    async (to) => {
+      const app = await appOf(labWorld(), { keys })
+      const first = await app.inject({ url: '/login', headers: HTML })
+      const payload = new URLSearchParams({ _csrf: tokenOf(first.body), key: 'key-of-read', to }).toString()
+      const headers = { ...HTML, ...FORM, ...SAME, cookie: cookieOf(first.headers) }
+      expect((await app.inject({ method: 'POST', url: '/login', headers, payload })).headers.location).toBe('/')
+    },
+  )
+
+  it('ends by logging out, and when the key is revoked', async () => {
+    let inForce = KEYS
+    const app = await appOf(labWorld(), { keys: () => inForce })
+    const status = async (cookie: string) =>
+      (await app.inject({ url: '/v1/peer/geo?ip=192.0.2.1', headers: { cookie } })).statusCode
+    const one = await session(app, 'key-of-read')
+    expect(await status(one.cookie)).toBe(200)
+    const payload = `_csrf=${one.token}`
+    const headers = { ...HTML, ...FORM, ...SAME, cookie: one.cookie }
+    expect((await app.inject({ method: 'POST', url: '/logout', headers, payload })).statusCode).toBe(303)
+    expect(await status(one.cookie)).toBe(401)
+    const two = await session(app, 'key-of-read')
+    inForce = KEYS.slice(1)
+    expect(await status(two.cookie)).toBe(401)
+  })
+
+  it.each<[string, Record<string, string>, (token: string) => string, number]>([
+    ['with its token', SAME, (token) => token, 303],
+    ['without a token', SAME, () => '', 403],
+    ['with another token', SAME, (token) => token.replace(/^./, (c) => (c === 'A' ? 'B' : 'A')), 403],
+    ['from another site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }, (token) => token, 403],
+    ['from an address bar', { 'sec-fetch-site': 'none' }, (token) => token, 403],
+    ['of a browser without Sec-Fetch-Site', { origin: 'http://localhost:80' }, (token) => token, 303],
+    ['of such a browser, from another origin', { origin: 'http://evil.example' }, (token) => token, 403],
+    ['that says neither', {}, (token) => token, 403],
+  ])('a change %s', async (_, site, token, status) => {
+    const app = await appOf(labWorld(), { keys })
+    const own = await session(app, 'key-of-read')
+    const headers = { ...HTML, ...FORM, host: 'localhost', ...site, cookie: own.cookie }
+    const payload = `_csrf=${token(own.token)}`
+    expect((await app.inject({ method: 'POST', url: '/logout', headers, payload })).statusCode).toBe(status)
+  })
+
+  it('a change of the API by a session needs the token, too; by a key it does not', async () => {
+    const app = await appOf(labWorld(), { keys })
+    const { cookie, token } = await session(app, 'key-of-admin')
+    const post = async (headers: Record<string, string>) =>
+      (await app.inject({ method: 'POST', url: '/v1/pool', headers, payload: {} })).statusCode
+    expect(await post({ cookie, ...SAME })).toBe(403)
+    expect(await post({ cookie, ...SAME, 'x-csrf-token': token })).toBe(200)
+    expect(await post({ cookie, 'x-csrf-token': token })).toBe(403)
+    expect(await post({ authorization: 'Bearer key-of-admin' })).toBe(200)
+  })
+})
+
+describe('what people open', () => {
+  it.each([
+    ['/go?q=example.org', '/domain/example.org'],
+    ['/go?q=%22Joe%22+%3Cjoe%40example.org%3E', '/address/joe@example.org'],
+    ['/go?q=https%3A%2F%2Fwww.example.org%2Fx', '/domain/www.example.org'],
+    ['/go?q=2001%3ADB8%3A%3A1', '/ip/2001:db8::1'],
+    ['/go?q=a%40a.example%0Ab%40a.example', '/jobs'],
+    ['/go', '/'],
+    ['/v1/check?domain=example.org', '/domain/example.org?only=check'],
+    ['/v1/report?domain=example.org&selector=s1', '/domain/example.org?selector=s1'],
+    ['/v1/verify?email=joe%2Bx@example.org', '/address/joe%2Bx@example.org'],
+    ['/v1/blacklist?ip=192.0.2.1', '/ip/192.0.2.1'],
+    ['/v1/check?domain=..%2F..%2Fx', '/domain/..%2F..%2Fx?only=check'],
+  ])('%s leads to %s', async (url, to) => {
+    const { statusCode, headers } = await (await appOf()).inject({ url, headers: HTML })
+    expect([statusCode, headers.location]).toEqual([303, to])
+  })
+
+  it('an explicit format wins over Accept, and a program gets JSON', async () => {
+    const app = await appOf(labWorld({ 'a.example': { A: ['192.0.2.1'] } }))
+    for (const [url, accept] of [
+      ['/v1/check?domain=a.example&format=json', HTML.accept],
+      ['/v1/check?domain=a.example', '*/*'],
+      ['/v1/check?domain=a.example', 'application/json, text/html;q=0.9'],
+    ] as const) {
+      const { headers } = await app.inject({ url, headers: { accept } })
+      expect(headers['content-type']).toBe('application/json; charset=utf-8')
+    }
+  })
+
+  it('a link of another site asks nothing', async () => {
+    const world = labWorld({ 'a.example': { A: ['192.0.2.1'] } })
+    const app = await appOf(world)
+    const link = { ...HTML, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+    for (const url of ['/domain/a.example?wait=true', '/ip/192.0.2.1?wait=true', '/address/joe@a.example?wait=true']) {
+      const { statusCode, body } = await app.inject({ url, headers: link })
+      expect([statusCode, body.includes('Nothing has been asked yet')]).toEqual([200, true])
+    }
+    expect(world.asked).toEqual([])
+    const events = { ...link, accept: 'text/event-stream', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
+    expect((await app.inject({ url: '/domain/a.example/events', headers: events })).statusCode).toBe(403)
+  })
+
+  it.each<[string, string, number, string]>([
+    ['a page that is not there', '/nowhere', 404, 'There is nothing here'],
+    ['a document that is not there', '/docs/nowhere', 404, 'There is nothing here'],
+    ['what is no domain', '/domain/x', 400, 'Not a domain name'],
+    ['what the box does not understand', '/go?q=not+a+domain', 400, 'Not understood'],
+    ['markup for a domain', '/domain/%3Cimg%20src=x%20onerror=alert(1)%3E', 400, '&lt;img'],
+  ])('%s is a page', async (_, url, status, words) => {
+    const { statusCode, body, headers } = await (await appOf()).inject({ url, headers: HTML })
+    expect([statusCode, body.includes(words), body.includes('<img')]).toEqual([status, true, false])
+    expect(headers['content-security-policy']).toBe(PAGE_POLICY)
+  })
+
+  it.each<[string, Parameters<typeof labApp>[1], string, number, string]>([
+    ['while the service stops', { draining: () => true }, '/domain/a.example', 503, 'The service is busy or stopping'],
+    ['when nothing more is taken', { maxConcurrency: 0 }, '/domain/a.example', 503, 'The service is busy or stopping'],
+    ['over the rate', { ratePerMinute: 1 }, '/', 429, 'Too many requests'],
+    ['without a key', { keys: () => KEYS }, '/domain/a.example', 401, 'Log in to go on'],
+  ])('%s it says what works', async (_, options, url, status, words) => {
+    const app = await appOf(labWorld(), options)
+    await app.inject({ url: '/', headers: HTML })
+    const { statusCode, body } = await app.inject({ url, headers: HTML })
+    expect([statusCode, body.includes(words)]).toEqual([status, true])
+  })
+
+  it('a page waits for the whole where it is told to, and is shown again without being asked anew', async () => {
+    const world = labWorld({ 'a.example': { A: ['192.0.2.1'], TXT: ['v=spf1 -all'] } })
+    const app = await appOf(world)
+    const whole = await app.inject({ url: '/domain/a.example?only=check&wait=true', headers: HTML })
+    expect(whole.body).toContain('id="try"')
+    const asked = world.asked.length
+    const again = await app.inject({ url: '/domain/a.example?only=check', headers: HTML })
+    expect([again.body.includes('id="try"'), world.asked.length]).toEqual([true, asked])
+  })
+
+  it('the events of a page end with its whole content', async () => {
+    const app = await appOf(labWorld({ 'a.example': { A: ['192.0.2.1'], TXT: ['v=spf1 -all <marquee>'] } }))
+    const { body } = await app.inject({ url: '/domain/a.example/events?only=check' })
+    const events = body.split('\n\n').filter((one) => one.startsWith('event: '))
+    expect(events.filter((one) => one.startsWith('event: part')).length).toBe(13)
+    expect(events.at(-1)).toMatch(/^event: answer\ndata: {"html":/)
+    expect(body).not.toContain('<marquee>')
+  })
+})
+
+it('a record is tried: before and after side by side, who may pass, without script', async () => {
+  const app = await appOf(
+    labWorld({
+      'a.example': { A: ['45.53.1.1'], MX: [[10, 'a.example']], TXT: ['v=spf1 ip4:45.53.1.1 ip4:45.53.2.0/24 ?all'] },
+    }),
+  )
+  const first = await app.inject({ url: '/domain/a.example?only=check&wait=true', headers: HTML })
+  const payload = new URLSearchParams({
+    _csrf: tokenOf(first.body),
+    name: 'a.example',
+    type: 'TXT',
+    value: 'v=spf1 ip4:45.53.1.1\r\n -all',
+  }).toString()
+  const headers = { ...HTML, ...FORM, ...SAME, cookie: cookieOf(first.headers) }
+  const { statusCode, body } = await app.inject({ method: 'POST', url: '/domain/a.example/try', headers, payload })
+  expect([statusCode, body.includes('Who may pass SPF')]).toEqual([200, true])
+  expect(body).toContain('<code>ip4:45.53.2.0/24</code>')
+  expect(body).toContain('257 IPv4 addresses')
+  expect(body).toContain('>v=spf1 ip4:45.53.1.1 -all')
+})
+
+describe('weight', () => {
+  it('all script together has at most 15 kB', () => {
+    const sizes = Object.values(readIslands()).map((text) => Buffer.byteLength(text))
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(15_000)
+  })
+
+  it.each(['/', '/docs', '/docs/operations', '/domain/a.example', '/login'])(
+    '%s has at most 40 kB at its first load',
+    async (url) => {
+      const app = await appOf(labWorld({ 'a.example': { A: ['192.0.2.1'] } }))
+      const { body } = await app.inject({ url, headers: HTML })
+      const files = await Promise.all(
+        [...body.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)].map(
+          async ([, path]) => (await app.inject({ url: path! })).body,
+        ),
+      )
+      const bytes = [body, ...files].map((text) => brotliCompressSync(text).length)
+      expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(40_000)
+    },
+  )
+})
