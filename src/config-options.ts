@@ -4,8 +4,8 @@ import { type Parsed, parsed, problem } from './base/parsed.ts'
 import { printable } from './base/text.ts'
 import { parseCidr } from './names/cidr.ts'
 import { parseDomain } from './names/domain.ts'
-import { type Ip, parseIp } from './names/ip.ts'
 import { NODE_ID } from './names/node-id.ts'
+import { distinctEntries, type PoolEntry, parsePoolEntry } from './names/source.ts'
 
 /** A node's lease where none is configured: a heartbeat is due within it, ms. */
 const LEASE_MS = 30_000
@@ -110,25 +110,28 @@ const ttl = (value: string): Parsed<number> => {
   return !ms.ok || (ms.value >= 1_000 && ms.value <= 3_600_000) ? ms : problem(`${value} is outside of 1s to 1h`)
 }
 
-/** Addresses of a pool at most. */
+/** Sources of a pool at most. */
 const MAX_POOL = 1_024
 
-/** The source addresses of `--pool`: each item an address, or `@file` with one a line (`#` starts a comment); at most 1,024. Files are read anew at every call. */
-export function readPool(items: readonly string[]): Parsed<readonly Ip[]> {
-  const addresses: Ip[] = []
+/**
+ * The sources of `--pool`: each item an address, a SOCKS5 proxy or a node, or `@file` with one a line (`#` starts a comment); at most 1,024. Files are read anew at
+ * every call. A problem never repeats a login.
+ */
+export function readPool(items: readonly string[]): Parsed<readonly PoolEntry[]> {
+  const entries: PoolEntry[] = []
   for (const item of items) {
     const lines = item.startsWith('@') ? linesOf(item.slice(1)) : parsed([item])
     if (!lines.ok) return lines
     for (const line of lines.value) {
-      const address = parseIp(line)
-      if (!address.ok) return address
-      addresses.push(address.value)
+      const entry = parsePoolEntry(line)
+      if (!entry.ok) return entry
+      entries.push(entry.value)
     }
   }
-  const distinct = [...new Set(addresses)]
+  const distinct = distinctEntries(entries)
   return distinct.length <= MAX_POOL
     ? parsed(distinct)
-    : problem(`${distinct.length} addresses are more than ${MAX_POOL}`)
+    : problem(`${distinct.length} sources are more than ${MAX_POOL}`)
 }
 
 function linesOf(path: string): Parsed<readonly string[]> {
@@ -178,7 +181,18 @@ export const OPTIONS = {
     parseDomain,
   ),
   mailFrom: one('mail-from', 'ADDRESS', undefined, 'reverse-path, or <>; default verify-<changing>@<HELO name>', text),
-  pool: many('pool', 'IP|@FILE', "source addresses; default this machine's public addresses", poolItem),
+  pool: many(
+    'pool',
+    'SOURCE|@FILE',
+    "sources: addresses, socks5://user:password@host:port, peer:<id>; default this machine's public addresses",
+    poolItem,
+  ),
+  addressEcho: many(
+    'address-echo',
+    'HOST',
+    'mail hosts whose EHLO reply names the client, asked for the address that a proxy leaves from; default two large providers',
+    parseDomain,
+  ),
   deny: many('deny-domain', 'DOMAIN', 'domains, with all below them, that are never verified', parseDomain),
   poolAttempts: one('pool-attempts', 'N', 3, 'source addresses that one verification may try', whole(1, 10)),
   apiKeys: many('api-key', 'KEY', 'a key that callers may use, all scopes', text, true),

@@ -23,13 +23,23 @@ describe('where a value comes from', () => {
   })
 })
 
+const namesOf = (pool: ReturnType<typeof readPool>) => pool.ok && pool.value.map(({ name }) => name)
+
+it('reads proxies and nodes, and shows no login', () => {
+  const loaded = loadConfig({ pool: ['45.53.1.1', 'socks5://user:hunter2@proxy.example:1080', 'peer:north'] }, {})
+  expect(namesOf(readPool(loaded.config.pool))).toEqual(['45.53.1.1', 'socks5://proxy.example:1080', 'peer:north'])
+  const shown = JSON.stringify(describeConfig(loaded))
+  expect(shown).toContain('socks5://********@proxy.example:1080')
+  expect(shown).not.toContain('hunter2')
+})
+
 it.each<[string, Flags]>([
   ['by comma', { pool: '45.53.1.1, 45.53.1.2' }],
   ['repeated', { pool: ['45.53.1.1', '45.53.1.2'] }],
   ['both', { pool: ['45.53.1.1,45.53.1.2'] }],
   ['from a file', { pool: `@${file('45.53.1.1\n# a comment\n45.53.1.2 # another\n')}` }],
 ])('reads a pool %s', (_, flags) =>
-  expect(readPool(loadConfig(flags, {}).config.pool)).toEqual({ ok: true, value: ['45.53.1.1', '45.53.1.2'] }),
+  expect(namesOf(readPool(loadConfig(flags, {}).config.pool))).toEqual(['45.53.1.1', '45.53.1.2']),
 )
 
 it.each<[string, Flags, NodeJS.ProcessEnv, RegExp]>([

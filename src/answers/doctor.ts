@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
-import { ownListing, selfCheckFields } from './pool.ts'
+import { leavesFrom, ownListing, selfCheckFields } from './pool.ts'
 
 const strings = z.array(z.string())
 
@@ -12,6 +12,7 @@ export const doctorAnswer = z.strictObject({
   sources: z.array(
     z.strictObject({
       address: z.string(),
+      leaves_from: leavesFrom.optional().meta({ description: 'where connections by a proxy leave from' }),
       listings: z.array(ownListing).nullable().meta({ description: 'null: no blacklist answered' }),
       ...selfCheckFields,
     }),

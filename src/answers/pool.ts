@@ -15,6 +15,14 @@ export const selfCheckFields = {
   problems: strings,
   fixes: z.array(fix),
 }
+/** Where connections by a source leave from, and who says so. */
+export const leavesFrom = z.strictObject({
+  address: z.string(),
+  by: z.enum(['machine', 'mail_host', 'proxy', 'assumed']).meta({
+    description:
+      'machine: an address of this machine; mail_host: a mail host that was asked; proxy: what the proxy says of its socket; assumed: the own address of the proxy',
+  }),
+})
 export type SelfCheckAnswer = AnswerOf<z.ZodObject<typeof selfCheckFields>>
 
 /** A listing of one of our own addresses. */
@@ -35,7 +43,11 @@ const providerRow = z.strictObject({
 
 /** One source address and its state with each provider. */
 const poolRow = z.strictObject({
-  address: z.string().meta({ description: 'empty: the address that the system chooses' }),
+  address: z.string().meta({
+    description:
+      'an address, a proxy (socks5://host:port, without its login) or a node (peer:<id>); empty: the address that the system chooses',
+  }),
+  leaves_from: leavesFrom.optional().meta({ description: 'where connections by a proxy leave from' }),
   configured: z.boolean(),
   providers: z.array(providerRow),
   listings: z.array(ownListing).nullable().optional().meta({ description: 'null: not asked yet' }),

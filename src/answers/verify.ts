@@ -15,6 +15,7 @@ const attempt = z.strictObject({
   message: z.string(),
   reason: z.string(),
   duration_ms: z.int(),
+  proxy: z.string().optional().meta({ description: 'the proxy that it was made by, without its login' }),
   peer: z.string().optional().meta({ description: 'the node that made it, where it was not this one' }),
 })
 

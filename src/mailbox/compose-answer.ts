@@ -1,5 +1,6 @@
 import type { Email } from '../names/email.ts'
 import { formatEmail } from '../names/email.ts'
+import { addressOf, isProxy } from '../names/source.ts'
 import type { TranscriptLine } from '../net/smtp/transcript.ts'
 import { decisive } from './attempt/decide.ts'
 import type { DialogueResult } from './attempt/dialogue.ts'
@@ -62,7 +63,9 @@ export function answerOf(base: AnswerBase, results: readonly DialogueResult[]): 
     mxServer: decided.answered ? plan.host : '',
     ipUsed: decided.answered ? (decided.localAddress ?? '') : '',
     catchAll,
-    starttls: decided.answered ? decided.tls !== undefined : null,
+    starttls: decided.answered ? (decided.startedTls ?? decided.tls !== undefined) : null,
+    ...(decided.peer !== undefined && { peer: decided.peer }),
+    usedSource: plan.source,
     ...(decided.tls && { tls: { ...decided.tls, chain: [] } }), // the certificates themselves are not kept
     ...(verdict.retryAfterMs !== undefined && { retryAfterMs: verdict.retryAfterMs }),
   }
@@ -97,8 +100,9 @@ const attemptOf = ({
   verdict,
   catchAll,
   durationMs,
+  peer,
 }: DialogueResult): Attempt => ({
-  ipUsed: localAddress ?? plan.source,
+  ipUsed: localAddress ?? addressOf(plan.source),
   mxServer: plan.host,
   address: plan.address,
   stage,
@@ -107,6 +111,8 @@ const attemptOf = ({
   message,
   reason: reasonOf({ plan, verdict, catchAll: catchAll ?? null }),
   durationMs,
+  ...(isProxy(plan.source) && { proxy: plan.source }),
+  ...(peer !== undefined && { peer }),
 })
 
 const transcriptOf = ({ plan, transcript, message }: DialogueResult): readonly TranscriptLine[] => [

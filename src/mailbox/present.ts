@@ -37,6 +37,7 @@ export function presentVerification(v: Verification, options: { readonly trace?:
     remembered: v.remembered,
     duration_ms: v.durationMs,
     ...(options.trace && { transcript: transcriptOf(v) }),
+    peer: v.peer,
   }
 }
 
@@ -50,6 +51,8 @@ export const presentAttempt = (attempt: Attempt): VerifyAnswer['attempts'][numbe
   message: attempt.message,
   reason: attempt.reason,
   duration_ms: attempt.durationMs,
+  proxy: attempt.proxy,
+  peer: attempt.peer,
 })
 
 const transcriptOf = (v: Verification): VerifyAnswer['transcript'] =>

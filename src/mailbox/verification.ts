@@ -1,4 +1,5 @@
 import type { Ip } from '../names/ip.ts'
+import type { ProxyName, SourceName } from '../names/source.ts'
 import type { TlsInfo } from '../net/smtp/dial.ts'
 import type { Stage } from '../net/smtp/reply.ts'
 import type { TranscriptLine } from '../net/smtp/transcript.ts'
@@ -12,6 +13,8 @@ export type VerifyInput = {
   readonly bindIp?: Ip
   /** Use the pool of source addresses, with failover. */
   readonly pool?: boolean
+  /** Nodes of the pool are not asked: the question came from one. */
+  readonly withoutNodes?: boolean
   /** 1,000 to 300,000; bounds everything. Default 30,000. */
   readonly timeoutMs?: number
   /** How old a remembered answer may be, ms; 0 asks anew. Default 600,000. */
@@ -42,6 +45,10 @@ export type Attempt = {
   readonly message: string
   readonly reason: Reason
   readonly durationMs: number
+  /** The proxy that it was made by. */
+  readonly proxy?: ProxyName
+  /** The node that made it, where it was not this one. */
+  readonly peer?: string
 }
 
 /** What else the caller asked for. A flag that is off leaves its field empty and is not in `checked`. */
@@ -70,6 +77,10 @@ export type MailboxAnswer = {
   /** "" where nothing answered. */
   readonly mxServer: string
   readonly ipUsed: Ip | ''
+  /** The source of the decisive dialogue; undefined: the system's choice, or there was no dialogue. */
+  readonly usedSource?: SourceName | undefined
+  /** The node that found out, where it was not this one. */
+  readonly peer?: string
   /** Whether a made-up mailbox is accepted too; null: not asked, or the reply tells nothing. */
   readonly catchAll: boolean | null
   /** The address needs SMTPUTF8 (RFC 6531). */
@@ -84,7 +95,7 @@ export type MailboxAnswer = {
   readonly mxTried: readonly string[]
   readonly attempts: readonly Attempt[]
   /** Source addresses of the pool that were not used toward this provider, and why; at most 20. Undefined is the system's choice. */
-  readonly skippedSources: readonly { readonly address: Ip | undefined; readonly why: string }[]
+  readonly skippedSources: readonly { readonly address: SourceName | undefined; readonly why: string }[]
   readonly retryAfterMs?: number
   readonly transcript: readonly TranscriptLine[]
   readonly observedAtMs: number

@@ -1,23 +1,24 @@
 import { AppError } from '../base/errors.ts'
+import { problem } from '../base/parsed.ts'
 import { type Lifetime, type ShareWork, sharedWork, type Work } from '../base/share-work.ts'
 import { printable } from '../base/text.ts'
 import type { Domain } from '../names/domain.ts'
 import { type Email, formatEmail, parseEmail } from '../names/email.ts'
-import type { Ip } from '../names/ip.ts'
+import { isNode, type SourceName } from '../names/source.ts'
 import { lifetimeOf } from '../net/smtp/lifetime.ts'
 import type { Ctx, World } from '../world.ts'
 import { type AnswerCache, answerCache } from './answer-cache.ts'
 import { askMailbox } from './attempt/ask-mailbox.ts'
 import { catchAllCache, type ProbeAnswer } from './attempt/catch-all.ts'
 import { sessionPool } from './attempt/session-pool.ts'
-import type { VerifierState } from './attempt/state.ts'
+import type { AskNode, VerifierState } from './attempt/state.ts'
 import { addressPart, answerWithoutServer } from './compose-answer.ts'
 import { sideData } from './side-data/side-data.ts'
 import { identity } from './source/helo.ts'
 import { hostLimits } from './source/host-limits.ts'
 import { type PoolRow, poolStatus } from './source/pool-status.ts'
 import { port25Monitor } from './source/port25.ts'
-import { type ProviderKey, sources } from './source/sources.ts'
+import { type ProviderKey, type Sources, sources } from './source/sources.ts'
 import type { MailboxAnswer, Verification, VerifyInput } from './verification.ts'
 
 /** The operator's settings. */
@@ -28,12 +29,14 @@ export type VerifySettings = {
   readonly mailFrom?: Email | null
   /** Default 25. */
   readonly port?: number
-  /** The source addresses of the pool, read at every use; none: the system's choice. */
-  readonly pool?: () => readonly Ip[]
+  /** The sources of the pool, read at every use; none: the system's choice. */
+  readonly pool?: () => readonly SourceName[]
+  /** Has another node of the pool verify; without it nodes give no answer. */
+  readonly askNode?: AskNode
   /** Source addresses that one verification may use; default 3. */
   readonly poolAttempts?: number
   /** Why a blacklist makes a source address useless toward a provider (a provider's id, or the registrable domain of a mail host). */
-  readonly listed?: (source: Ip, provider: ProviderKey) => string | undefined
+  readonly listed?: (source: SourceName, provider: ProviderKey) => string | undefined
   /** Domains that are never asked, with their subdomains. */
   readonly deny?: readonly Domain[]
   /** No limits toward mail hosts (`--no-courtesy`); for labs. */
@@ -47,6 +50,8 @@ export type Verifier = {
    * Rejects with AppError `forbidden` for a domain that the operator denies.
    */
   readonly verify: (ctx: Ctx, input: VerifyInput) => Promise<Verification>
+  /** The state of sources toward providers, for those that have others ask beside the pool. */
+  readonly sources: Pick<Sources, 'health' | 'begin' | 'load'>
   /** The state of the source addresses, for `GET /v1/pool`. */
   readonly pool: () => Promise<readonly PoolRow[]>
   /** Closes all circuit breakers (`POST /v1/pool`). */
@@ -72,6 +77,7 @@ export function createVerifier(world: Pick<World, 'now' | 'store' | 'log'>, sett
     probes: sharedWork<ProbeAnswer>(),
     port25: port25Monitor(world.now),
     sessions: sessionPool(),
+    askNode: settings.askNode ?? (async () => problem('this node asks no others')),
   }
   const cache = answerCache(world.now)
   const share = sharedWork<MailboxAnswer, RunningQuestion>()
@@ -93,6 +99,7 @@ export function createVerifier(world: Pick<World, 'now' | 'store' | 'log'>, sett
         durationMs: Math.max(0, Math.round(ctx.now() - begun)),
       }
     },
+    sources: state.sources,
     pool: async () => {
       await state.sources.load()
       return poolStatus(settings.pool?.() ?? [], state.sources.rows(), world.now(), settings.listed)
@@ -109,20 +116,23 @@ export function createVerifier(world: Pick<World, 'now' | 'store' | 'log'>, sett
 }
 
 /** A greylisted question keeps its source address for a day: from another one the delay would start anew. */
-type StickySources = { readonly get: (email: string) => Ip | undefined; readonly note: (answer: MailboxAnswer) => void }
+type StickySources = {
+  readonly get: (email: string) => SourceName | undefined
+  readonly note: (answer: MailboxAnswer) => void
+}
 
 /** At most 10,000 addresses. */
 function stickySources(now: () => number): StickySources {
-  const kept = new Map<string, { readonly source: Ip; readonly atMs: number }>()
+  const kept = new Map<string, { readonly source: SourceName; readonly atMs: number }>()
   return {
     get: (email) => {
       const entry = kept.get(email)
       return entry && now() - entry.atMs < 86_400_000 ? entry.source : undefined
     },
-    note: ({ email, reason, ipUsed }) => {
+    note: ({ email, reason, ipUsed, usedSource }) => {
       kept.delete(email)
       if (reason !== 'greylisted' || ipUsed === '') return
-      kept.set(email, { source: ipUsed, atMs: now() })
+      kept.set(email, { source: usedSource ?? ipUsed, atMs: now() })
       if (kept.size > 10_000) kept.delete(kept.keys().next().value!)
     },
   }
@@ -156,7 +166,8 @@ async function answerFor(question: Question): Promise<Found> {
   const denied = settings.deny?.find((name) => email.domain === name || email.domain.endsWith(`.${name}`))
   if (denied !== undefined)
     throw new AppError('forbidden', `the operator does not let ${denied} be asked`, { parameter: 'email' })
-  const key = [formatEmail(email), input.bindIp ?? '', input.pool === true, input.port ?? ''].join(' ')
+  const way = [input.bindIp ?? '', input.pool === true, input.port ?? '', input.withoutNodes === true]
+  const key = [formatEmail(email), ...way].join(' ')
   const { timeoutMs = DEFAULT_TIMEOUT_MS, maxAgeMs = DEFAULT_MAX_AGE_MS } = input
   const known = cache.recall(key, maxAgeMs)
   if (known) return { answer: known, remembered: true }
@@ -199,7 +210,7 @@ function begin(question: Question, key: string, shared: Lifetime): RunningQuesti
       state,
       port: input.port ?? settings.port ?? 25,
       bindIp: input.bindIp,
-      pool: input.pool === true ? (settings.pool?.() ?? []) : undefined,
+      pool: input.pool === true ? poolFor(input, settings) : undefined,
       poolAttempts: settings.poolAttempts ?? 3,
       stickTo: greylisted.get(formatEmail(email)),
       deadlineMs: shared.untilMs,
@@ -214,6 +225,11 @@ function begin(question: Question, key: string, shared: Lifetime): RunningQuesti
     })
     .finally(release)
   return { result, begunMs, partial: work.partial, hasBegun: work.hasBegun }
+}
+
+const poolFor = ({ withoutNodes }: VerifyInput, { pool }: VerifySettings): readonly SourceName[] => {
+  const sources = pool?.() ?? []
+  return withoutNodes === true ? sources.filter((source) => !isNode(source)) : sources
 }
 
 /** The answer for a caller that was gone before anything began. */

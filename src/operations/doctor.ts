@@ -1,9 +1,10 @@
 import { doctorAnswer } from '../answers/doctor.ts'
 import { summarize } from '../dnsbl/present.ts'
 import { ip } from '../names/ip.ts'
+import { isNode, isProxy } from '../names/source.ts'
 import { remembering } from './context.ts'
 import { defineOperation, ok } from './operation.ts'
-import { presentSelfCheck, selfChecks } from './self-check.ts'
+import { checkSources } from './self-check.ts'
 
 /** The test point of RFC 5782 §5 that every list has: one that refuses us says so here too. */
 const TEST_POINT = ip('127.0.0.2')
@@ -40,20 +41,21 @@ export const doctor = defineOperation({
     },
   },
   deadlineMs: 30_000,
-  uses: ['sourcePool', 'blacklists', 'probes', 'publicResolvers', 'heloName'],
+  uses: ['sourcePool', 'blacklists', 'probes', 'publicResolvers', 'heloName', 'peers'],
   run: async (ctx, deps) => {
     const { sourcePool, blacklists, probes, publicResolvers } = deps
     const [down, lists, checks] = await Promise.all([
       probes.resolver(ctx.signal),
       blacklists.lookup(ctx, TEST_POINT, { maxAgeMs: 0 }),
-      selfChecks(remembering(ctx), deps, sourcePool.addresses()),
+      checkSources(remembering(ctx), deps),
       sourcePool.refresh(ctx.signal),
     ])
     const refusing = lists.entries.filter(({ reading }) => reading.status === 'blocked').map(({ list }) => list.name)
-    const sources = checks.map((check) => ({
-      address: check.address,
-      listings: sourcePool.listings(check.address)?.map((listing) => ({ ...listing })) ?? null,
-      ...presentSelfCheck(check),
+    const sources = checks.map(({ source, leavesFrom, ...check }) => ({
+      address: source,
+      ...(isProxy(source) && { leaves_from: leavesFrom }),
+      listings: isNode(source) ? [] : (sourcePool.listings(source)?.map((listing) => ({ ...listing })) ?? null),
+      ...check,
     }))
     const isListed = sources.some(({ listings }) => listings !== null && listings.length > 0)
     const unknown = sources.filter(({ listings }) => listings === null).map(({ address }) => address)

@@ -1,11 +1,14 @@
 import { wholeList } from '../answers/list.ts'
 import { type PoolAnswer, type PoolRowAnswer, poolAnswer } from '../answers/pool.ts'
 import { presentPoolRow } from '../mailbox/present.ts'
+import { isNode, isProxy } from '../names/source.ts'
 import type { Ctx } from '../world.ts'
 import { remembering } from './context.ts'
 import type { Deps } from './deps.ts'
 import { defineOperation, ok } from './operation.ts'
-import { presentSelfCheck, selfChecks } from './self-check.ts'
+import { checkSources } from './self-check.ts'
+
+type Used = Pick<Deps, 'sourcePool' | 'verifier' | 'heloName' | 'peers'>
 
 const example = {
   data: [
@@ -48,7 +51,7 @@ export const pool = defineOperation({
   answer: poolAnswer,
   example: { input: {}, output: example },
   deadlineMs: 10_000,
-  uses: ['sourcePool', 'verifier', 'heloName'],
+  uses: ['sourcePool', 'verifier', 'heloName', 'peers'],
   run: async (ctx, deps) => ok(await poolStatus(ctx, deps)),
 })
 
@@ -63,7 +66,7 @@ export const poolReload = defineOperation({
   answer: poolAnswer,
   example: { input: {}, output: example },
   deadlineMs: 10_000,
-  uses: ['sourcePool', 'verifier', 'heloName'],
+  uses: ['sourcePool', 'verifier', 'heloName', 'peers'],
   run: async (ctx, deps) => {
     deps.sourcePool.reload()
     await deps.verifier.reloadPool()
@@ -71,20 +74,22 @@ export const poolReload = defineOperation({
   },
 })
 
-async function poolStatus(ctx: Ctx, deps: Pick<Deps, 'sourcePool' | 'verifier' | 'heloName'>): Promise<PoolAnswer> {
+async function poolStatus(ctx: Ctx, deps: Used): Promise<PoolAnswer> {
   const { sourcePool, verifier } = deps
-  const addresses = sourcePool.addresses()
   const [checks, rows] = await Promise.all([
-    selfChecks(remembering(ctx), deps, addresses),
+    checkSources(remembering(ctx), deps),
     verifier.pool(),
     sourcePool.refresh(ctx.signal),
   ])
   return wholeList(
     rows.map((row): PoolRowAnswer => {
       const shown = presentPoolRow(row)
-      const check = checks.find(({ address }) => address === row.address)
-      if (!check) return shown
-      return { ...shown, listings: sourcePool.listings(check.address) ?? null, ...presentSelfCheck(check) }
+      const checked = checks.find(({ source }) => source === row.address)
+      if (!checked) return shown
+      const { source, leavesFrom, ...check } = checked
+      if (isNode(source)) return { ...shown, problems: check.problems }
+      const listings = sourcePool.listings(source) ?? null
+      return { ...shown, ...(isProxy(source) && { leaves_from: leavesFrom }), listings, ...check }
     }),
   )
 }

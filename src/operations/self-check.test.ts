@@ -1,16 +1,25 @@
 import { expect, it } from 'vitest'
+import { labDeps, labPool } from '../../test/lab/app.ts'
 import type { LabZone } from '../../test/lab/dns.ts'
 import { labCtx } from '../../test/lab/world.ts'
+import { createBlacklists } from '../dnsbl/blacklists.ts'
 import { ip, reverseName } from '../names/ip.ts'
-import { selfChecks } from './self-check.ts'
+import type { ProxyState } from '../net/socks/proxies.ts'
+import { checkSources } from './self-check.ts'
 
 const US = ip('45.53.1.2')
 const GOOD: LabZone = {
   [reverseName(US)]: { PTR: ['mail.a.example'] },
   'mail.a.example': { A: ['45.53.1.2'], TXT: ['v=spf1 ip4:45.53.1.2 -all'] },
 }
-const check = async (zone: LabZone, helo = 'mail.a.example') =>
-  (await selfChecks(labCtx(zone), { heloName: async () => helo }, [US]))[0]!
+const PROXY = 'socks5://45.53.9.1:1080'
+/** What is seen of one source, written as in the pool. */
+async function check(zone: LabZone, helo = 'mail.a.example', source: string = US, known: ProxyState = {}) {
+  const ctx = labCtx(zone)
+  const sourcePool = labPool(ctx, createBlacklists({ now: ctx.now, noCourtesy: true }), [source], { [PROXY]: known })
+  const { peers } = labDeps(ctx)
+  return (await checkSources(ctx, { heloName: async () => helo, sourcePool, peers }))[0]!
+}
 
 it.each<[string, LabZone, string, string[], string[]]>([
   ['all in order', GOOD, 'mail.a.example', [], []],
@@ -39,10 +48,23 @@ it.each<[string, LabZone, string, string[], string[]]>([
   ],
 ])('%s', async (_, zone, helo, problems, fixes) => {
   const seen = await check(zone, helo)
-  expect([seen.problems, seen.fixes.map(({ rtype }) => rtype)]).toEqual([problems, fixes])
+  expect([seen.problems, seen.fixes.map((fix) => ('rtype' in fix ? fix.rtype : ''))]).toEqual([problems, fixes])
 })
 
 it('says null and not no where the DNS is silent', async () => {
   const seen = await check({ ...GOOD, 'mail.a.example': { A: 'SERVFAIL', TXT: 'SERVFAIL' } })
-  expect(seen).toMatchObject({ forwardConfirmed: null, heloResolves: null, spf: 'temperror', problems: [] })
+  expect(seen).toMatchObject({ forward_confirmed: null, helo_resolves: null, spf: 'temperror', problems: [] })
+})
+
+const EXIT: ProxyState = { exit: { address: US, by: 'mail_host' } }
+it.each<[string, string, ProxyState, string | undefined, string[]]>([
+  ['a proxy is judged by the address that it leaves from', 'socks5://45.53.9.1', EXIT, US, []],
+  ['a proxy whose exit is not known', 'socks5://45.53.9.1', { problem: 'not found out' }, undefined, ['not found out']],
+  ['a proxy that lies', 'socks5://45.53.9.1', { ...EXIT, lie: 'it reached nobody' }, US, ['it reached nobody']],
+  ['a node that is not known', 'peer:north', {}, undefined, ['the node is not known here']],
+  ['this very node', 'peer:here', {}, undefined, ['it is this very node']],
+])('%s', async (_, source, known, leavesFrom, problems) => {
+  const seen = await check(GOOD, 'mail.a.example', source, known)
+  expect([seen.leavesFrom?.address, seen.problems]).toEqual([leavesFrom, problems])
+  expect(seen.ptr).toEqual(leavesFrom === undefined ? [] : ['mail.a.example'])
 })

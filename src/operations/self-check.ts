@@ -3,18 +3,22 @@ import { atMost } from '../base/at-most.ts'
 import type { DnsRecord } from '../checks/check.ts'
 import { lookupAddress } from '../checks/ptr/index.ts'
 import { checkHost } from '../checks/spf/index.ts'
+import type { SourcePool } from '../mailbox/source/pool.ts'
 import { parseDomain } from '../names/domain.ts'
 import { familyOf, type Ip, reverseName } from '../names/ip.ts'
+import { isNode, isProxy, type NodeName, nodeIdOf, type SourceName } from '../names/source.ts'
 import { DnsError } from '../net/dns/resolver.ts'
+import type { Exit } from '../net/socks/proxies.ts'
+import { statusOf } from '../peers/peer.ts'
 import type { Ctx } from '../world.ts'
 import type { Deps } from './deps.ts'
 
-/** Addresses that are looked at, and at a time. */
-const MAX_ADDRESSES = 64
+/** Sources that are looked at, and at a time. */
+const MAX_SOURCES = 64
 const AT_A_TIME = 8
 
 /** What a mail host will see of one of our source addresses, and what to publish where that falls short. Null: could not be found out. */
-export type SelfCheck = {
+type SelfCheck = {
   readonly address: Ip
   readonly ptr: readonly string[]
   readonly forwardConfirmed: boolean | null
@@ -28,9 +32,59 @@ export type SelfCheck = {
   readonly fixes: readonly DnsRecord[]
 }
 
-/** Looks at the source addresses as a mail host does: PTR, its confirmation, HELO name and SPF belong together. Never rejects because of the DNS. */
-export const selfChecks = (ctx: Ctx, deps: Pick<Deps, 'heloName'>, addresses: readonly Ip[]): Promise<SelfCheck[]> =>
-  atMost(AT_A_TIME, addresses.slice(0, MAX_ADDRESSES), (address) => selfCheck(ctx, deps, address))
+/** A source with the fields of one in `/v1/pool` and `/v1/doctor`. */
+export type CheckedSource = SelfCheckAnswer & {
+  readonly source: SourceName
+  readonly leavesFrom: Exit | undefined
+}
+
+type Used = Pick<Deps, 'heloName' | 'sourcePool' | 'peers'>
+
+/**
+ * Looks at the sources as a mail host does: PTR, its confirmation, HELO name and SPF belong together, for the address that a proxy leaves from too, which is asked
+ * for; of a node, whether it can be asked. Never rejects because of the DNS or a proxy.
+ */
+export const checkSources = (ctx: Ctx, deps: Used): Promise<CheckedSource[]> =>
+  atMost(AT_A_TIME, deps.sourcePool.sources().slice(0, MAX_SOURCES), (source) => checkSource(ctx, deps, source))
+
+async function checkSource(ctx: Ctx, deps: Used, source: SourceName): Promise<CheckedSource> {
+  if (isNode(source))
+    return { ...NOTHING_SEEN, source, leavesFrom: undefined, problems: await faultsOfNode(ctx, deps, source) }
+  const { lie, problem } = isProxy(source) ? await examined(ctx, deps, source) : {}
+  const leavesFrom = deps.sourcePool.leavesFrom(source)
+  const faults = [lie, problem].filter((fault) => fault !== undefined)
+  if (!leavesFrom) return { ...NOTHING_SEEN, source, leavesFrom, problems: faults }
+  const check = presentSelfCheck(await selfCheck(ctx, deps, leavesFrom.address))
+  return { ...check, source, leavesFrom, problems: [...faults, ...check.problems] }
+}
+
+const NOTHING_SEEN: SelfCheckAnswer = {
+  ptr: [],
+  forward_confirmed: null,
+  helo: '',
+  helo_resolves: null,
+  spf: 'none',
+  problems: [],
+  fixes: [],
+}
+
+async function examined(ctx: Ctx, { sourcePool }: Used, source: SourceName): ReturnType<SourcePool['examine']> {
+  try {
+    return await sourcePool.examine(source, ctx.signal)
+  } catch (error) {
+    if (!ctx.signal.aborted) throw error
+    return { problem: 'the proxy was not asked in time' }
+  }
+}
+
+async function faultsOfNode(ctx: Ctx, { peers }: Used, source: NodeName): Promise<readonly string[]> {
+  const id = nodeIdOf(source)
+  if (id === peers.self.id) return ['it is this very node']
+  const peer = (await peers.all()).get(id)
+  if (!peer) return ['the node is not known here']
+  const status = statusOf(peer, ctx.now(), peers.ttlMs)
+  return status === 'alive' ? [] : [`the node is ${status}`]
+}
 
 async function selfCheck(ctx: Ctx, { heloName }: Pick<Deps, 'heloName'>, address: Ip): Promise<SelfCheck> {
   const [ptr, helo] = await Promise.all([lookupAddress(ctx, address), heloName(address, ctx)])
@@ -95,7 +149,7 @@ function judged(
 }
 
 /** The fields of one address in `/v1/pool` and `/v1/doctor`. */
-export const presentSelfCheck = (check: SelfCheck): SelfCheckAnswer => ({
+const presentSelfCheck = (check: SelfCheck): SelfCheckAnswer => ({
   ptr: check.ptr,
   forward_confirmed: check.forwardConfirmed,
   helo: check.helo,

@@ -2,11 +2,18 @@ import { type VerifyAnswer, verifyAnswer } from '../answers/verify.ts'
 import { AppError } from '../base/errors.ts'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { printable } from '../base/text.ts'
+import { firstDestination } from '../mailbox/attempt/destinations.ts'
+import type { AskNode } from '../mailbox/attempt/state.ts'
 import { anotherSourceMayHelp, outcomeOf, REASONS, type Reason } from '../mailbox/reasons.ts'
+import type { SourceEvent } from '../mailbox/source/circuit-breaker.ts'
+import { sourceEvent } from '../mailbox/source/event.ts'
 import { formatEmail, parseEmail } from '../names/email.ts'
-import type { Peer } from '../peers/peer.ts'
+import { nodeIdOf, nodeName } from '../names/source.ts'
+import { type Peer, statusOf } from '../peers/peer.ts'
+import type { Ctx } from '../world.ts'
 import { askPeer } from './ask-peer.ts'
 import type { Deps } from './deps.ts'
+import { nearestNodes } from './nearest-nodes.ts'
 import type { Call } from './operation.ts'
 
 /** The most nodes asked for one verification. */
@@ -26,13 +33,13 @@ export type Elsewhere = {
 }
 
 /**
- * Verifies here and, where it is asked for, from other nodes. `peer` names one; `auto` is the least loaded of them, or this one when none of 3 answers: a node
- * gets at most half of the time that is left. With `pool`, when every source address here was refused because of itself, up to 3 nodes are asked in the time that
- * is left. `here` is told how many ms it has. A call that came from a node ends here.
+ * Verifies here and, where it is asked for, from other nodes. `peer` names one; `auto` is the best of them for the provider of the mail host (nearest-nodes.ts), or this
+ * one when none of 3 answers: a node gets at most half of the time that is left. With `pool`, when every source here was refused because of itself, up to 3 nodes are
+ * asked in the time that is left. `here` is told how many ms it has. A call that came from a node ends here.
  */
 export async function verifyElsewhere(
   ctx: Call,
-  deps: Pick<Deps, 'peers'>,
+  deps: Used,
   asked: Elsewhere,
   here: (timeoutMs: number) => Promise<VerifyAnswer>,
 ): Promise<VerifyAnswer> {
@@ -41,7 +48,7 @@ export async function verifyElsewhere(
   if (ctx.caller?.peer !== undefined || asked.peer === deps.peers.self.id) return here(asked.timeoutMs)
   if (asked.peer !== undefined && asked.peer !== 'auto') return fromNamed(ctx, deps, asked, asked.peer)
   if (asked.peer === 'auto') {
-    const other = await fromNodes(ctx, deps, asked, { begunMs, isLast: () => false, isEnough: () => true })
+    const other = await fromNodes(ctx, deps, asked, { begunMs, isLast: () => false, isEnough: () => true, tried: [] })
     return other ?? here(leftMs())
   }
   const own = await here(asked.timeoutMs)
@@ -50,14 +57,17 @@ export async function verifyElsewhere(
     begunMs,
     isLast: (rest) => rest === 0,
     isEnough: ({ result }) => result !== 'blocked',
+    tried: own.attempts.flatMap(({ peer }) => peer ?? []),
   })
   return other ? joined(own, other, ctx.now() - begunMs) : own
 }
 
-async function fromNamed(ctx: Call, deps: Pick<Deps, 'peers'>, asked: Elsewhere, id: string): Promise<VerifyAnswer> {
+type Used = Pick<Deps, 'peers' | 'geo' | 'verifier'>
+
+async function fromNamed(ctx: Call, deps: Used, asked: Elsewhere, id: string): Promise<VerifyAnswer> {
   const peer = (await deps.peers.all()).get(id)
   if (!peer) throw new AppError('invalid_parameter', `peer: the node ${id} is not known here`, { parameter: 'peer' })
-  const answer = await verifyAt(ctx, deps, peer, asked, asked.timeoutMs)
+  const answer = await verifyAt(ctx, deps.peers, peer, asked, asked.timeoutMs)
   if (!answer.ok)
     throw new AppError('upstream_unavailable', `the node ${id} did not verify: ${answer.problem}`, {
       parameter: 'peer',
@@ -70,35 +80,65 @@ type Search = {
   /** Whether a node may use all the time that is left, when `rest` nodes come after it. */
   readonly isLast: (rest: number) => boolean
   readonly isEnough: (answer: VerifyAnswer) => boolean
+  /** Nodes that were asked already. */
+  readonly tried: readonly string[]
 }
 
 /** The first answer that is enough, of up to 3 nodes asked one after the other; a node that is not the last gets half of the time that is left. */
 async function fromNodes(
   ctx: Call,
-  deps: Pick<Deps, 'peers'>,
+  deps: Used,
   asked: Elsewhere,
-  { begunMs, isLast, isEnough }: Search,
+  { begunMs, isLast, isEnough, tried }: Search,
 ): Promise<VerifyAnswer | undefined> {
-  const nodes = (await deps.peers.choose('verify')).slice(0, MAX_NODES)
+  const alive = (await deps.peers.choose('verify')).filter(({ id }) => !tried.includes(id))
+  if (alive.length === 0) return undefined
+  const email = parseEmail(asked.query.email ?? '')
+  const to = email.ok ? await firstDestination(ctx, email.value.domain) : undefined
+  const nodes = (await nearestNodes(deps, alive, to)).slice(0, MAX_NODES)
   for (const [i, node] of nodes.entries()) {
     const leftMs = asked.timeoutMs - (ctx.now() - begunMs)
     const shareMs = isLast(nodes.length - 1 - i) ? leftMs : leftMs / 2
     if (shareMs < LEAST_MS) return undefined
-    const answer = await verifyAt(ctx, deps, node, asked, shareMs)
+    const use = to && deps.verifier.sources.begin(nodeName(node.id), to.provider, false)
+    if (use?.ok === false) continue // its trial has begun meanwhile
+    const answer = await verifyAt(ctx, deps.peers, node, asked, shareMs)
+    use?.end(eventOf(answer, ctx.signal.aborted))
     if (answer.ok && isEnough(answer.value)) return answer.value
   }
   return undefined
 }
 
+/** What the answer of a node says of it as a source. */
+function eventOf(answer: Parsed<VerifyAnswer>, isAborted: boolean): SourceEvent {
+  if (isAborted) return { kind: 'unanswered' }
+  if (!answer.ok) return { kind: 'failed', reason: 'network_unreachable', text: answer.problem }
+  const { reason, message: text, duration_ms: latencyMs } = answer.value
+  return isReason(reason) ? sourceEvent({ reason, text, latencyMs }, true) : { kind: 'unanswered' }
+}
+
+/** Has a node of the pool verify, for a verification of this node. */
+export const askNodeOf =
+  (peers: Deps['peers']): AskNode =>
+  async (ctx, { node, email, timeoutMs }) => {
+    const id = nodeIdOf(node)
+    if (id === peers.self.id) return problem('it is this very node')
+    const peer = (await peers.all()).get(id)
+    if (!peer) return problem('it is not known here')
+    if (statusOf(peer, ctx.now(), peers.ttlMs) === 'dead') return problem('it is dead')
+    if (!peer.capabilities.includes('verify')) return problem('it does not verify')
+    return verifyAt(ctx, peers, peer, { query: { email, max_age: '0' } }, timeoutMs)
+  }
+
 async function verifyAt(
-  ctx: Call,
-  deps: Pick<Deps, 'peers'>,
+  ctx: Ctx,
+  peers: Deps['peers'],
   peer: Peer,
-  asked: Elsewhere,
+  asked: Pick<Elsewhere, 'query'>,
   timeoutMs: number,
 ): Promise<Parsed<VerifyAnswer>> {
   const wholeMs = Math.max(LEAST_MS, Math.floor(timeoutMs))
-  const answer = await askPeer(ctx, deps.peers, peer, {
+  const answer = await askPeer(ctx, peers, peer, {
     path: '/v1/verify',
     query: { ...asked.query, pool: 'true', timeout: `${wholeMs}ms` },
     schema: believed,

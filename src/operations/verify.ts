@@ -19,7 +19,12 @@ const GRACE_MS = 1_000
 const peerParam = textParam<string>(
   'invalid_parameter',
   (text) => (NODE_ID.test(text) ? parsed(text) : problem('neither auto nor the id of a node')),
-  { description: 'the node to verify from: its id, or auto for the least loaded', example: 'auto', group: 'nodes' },
+  {
+    description:
+      'the node to verify from: its id, or auto for the best: by its state with the provider, its distance, its load',
+    example: 'auto',
+    group: 'nodes',
+  },
 )
 
 /** Whether a mailbox exists, asked of its mail servers without sending anything. */
@@ -60,7 +65,7 @@ export const verify = defineOperation({
   example: verifyExample,
   deadlineMs: DEFAULT_TIMEOUT_MS,
   graceMs: GRACE_MS,
-  uses: ['verifier', 'canBind', 'smtpPort', 'peers'],
+  uses: ['verifier', 'canBind', 'smtpPort', 'peers', 'geo'],
   run: async (ctx, deps, input) => {
     const {
       email,
@@ -96,6 +101,7 @@ export const verify = defineOperation({
         ...flags,
         timeoutMs: leftMs,
         ...(ctx.onPart && { onProgress: progressTo(ctx.onPart) }),
+        ...(ctx.caller?.peer !== undefined && { withoutNodes: true }),
         ...(bind_ip === undefined ? {} : { bindIp: bind_ip }),
         ...(max_age === undefined ? {} : { maxAgeMs: max_age }),
       })

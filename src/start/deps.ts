@@ -3,6 +3,7 @@ import { AppError } from '../base/errors.ts'
 import { once } from '../base/once.ts'
 import type { Config } from '../config.ts'
 import type { JobService } from '../jobs/service.ts'
+import type { AskNode } from '../mailbox/attempt/state.ts'
 import type { SourcePool } from '../mailbox/source/pool.ts'
 import type { VerifySettings } from '../mailbox/verify.ts'
 import { parseEmail } from '../names/email.ts'
@@ -74,7 +75,7 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
   })
   const sourcePool = once(async () => {
     const { createSourcePool } = await import('./pool.ts')
-    return createSourcePool(config, world, await blacklists())
+    return createSourcePool(config, outside, await blacklists())
   })
   const nodes = once(async () => {
     const { createPeers } = await import('./peers.ts')
@@ -91,7 +92,10 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     }),
     verifier: once(async () => {
       const { createVerifier } = await import('../mailbox/verify.ts')
-      opened.verifier = metered(createVerifier(world, verifySettings(config, await sourcePool())))
+      const { askNodeOf } = await import('../operations/verify-elsewhere.ts')
+      const askNode: AskNode = async (...asked) => askNodeOf((await nodes()).peers)(...asked)
+      const settings = { ...verifySettings(config, await sourcePool()), askNode }
+      opened.verifier = metered(createVerifier(world, settings))
       return opened.verifier
     }),
     jobs: once(() =>
@@ -147,7 +151,7 @@ function verifySettings(config: Config, pool: SourcePool): VerifySettings {
     ...(config.helo ? { helo: config.helo } : {}),
     ...mailFrom(config.mailFrom),
     port: config.smtpPort,
-    pool: pool.addresses,
+    pool: pool.sources,
     listed: pool.refusedBy,
     deny: config.deny,
     poolAttempts: config.poolAttempts,

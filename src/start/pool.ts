@@ -3,18 +3,42 @@ import type { Config } from '../config.ts'
 import { readPool } from '../config-options.ts'
 import type { Blacklists } from '../dnsbl/blacklists.ts'
 import { type SourcePool, type SourcePoolOptions, sourcePool } from '../mailbox/source/pool.ts'
-import type { Ip } from '../names/ip.ts'
+import type { PoolEntry } from '../names/source.ts'
 import { ownPublicAddresses } from '../net/local-addresses.ts'
+import { connectionOver } from '../net/smtp/tcp-dial.ts'
+import { proxies } from '../net/socks/proxies.ts'
 import type { World } from '../world.ts'
+import type { Outside } from './world.ts'
 
-/** The source addresses: those of `--pool`, else this machine's public ones. Throws AppError when `--pool` cannot be used. */
-export const createSourcePool = (config: Config, world: World, blacklists: Blacklists): SourcePool =>
-  sourcePool({
+/** Mail hosts that name the client's address in their reply to EHLO. */
+const ECHO_HOSTS = ['gmail-smtp-in.l.google.com', 'outlook-com.olc.protection.outlook.com']
+
+/** The sources: those of `--pool`, else this machine's public addresses. Throws AppError when `--pool` cannot be used. */
+export function createSourcePool(
+  config: Config,
+  { world, dialByProxies }: Pick<Outside, 'world' | 'dialByProxies'>,
+  blacklists: Blacklists,
+): SourcePool {
+  const named = proxies({
+    resolve: world.resolve,
+    now: world.now,
+    echoHosts: config.addressEcho.length > 0 ? config.addressEcho : ECHO_HOSTS,
+    port: config.smtpPort,
+    connectionOver: (socket, signal, seenAs) => connectionOver(socket, signal, noTls, seenAs),
+  })
+  dialByProxies(named.connect)
+  return sourcePool({
     now: world.now,
     read: config.pool.length > 0 ? () => read(config.pool) : undefined,
     ownAddresses: ownPublicAddresses,
+    proxies: named,
     lookup: listingLookup(world, blacklists),
   })
+}
+
+const noTls = (): never => {
+  throw new Error('an echo host is greeted without TLS')
+}
 
 /** What every blacklist says of an address of ours. */
 export const listingLookup =
@@ -28,7 +52,7 @@ export const listingLookup =
     }))
   }
 
-function read(texts: readonly string[]): readonly Ip[] {
+function read(texts: readonly string[]): readonly PoolEntry[] {
   const pool = readPool(texts)
   if (!pool.ok) throw new AppError('invalid_parameter', `--pool: ${pool.problem}`)
   return pool.value

@@ -10,6 +10,7 @@ import { formatServer, isPublicResolver, parseServer, type Server, systemResolve
 import type { Fetch } from '../net/fetch.ts'
 import { type Guard, guard } from '../net/public-only.ts'
 import type { Dial } from '../net/smtp/dial.ts'
+import type { Proxies } from '../net/socks/proxies.ts'
 import type { Deps, Probe } from '../operations/deps.ts'
 import type { Log, World } from '../world.ts'
 import { lazyDns } from './lazy-dns.ts'
@@ -25,6 +26,8 @@ export type Outside = {
   readonly version: string
   /** Whether each dependency of the service is available, asked anew. */
   readonly probes: Omit<Deps['probes'], 'queue'>
+  /** Has targets with a proxy dialled by `connect` from now on. */
+  readonly dialByProxies: (connect: Proxies['connect']) => void
   readonly close: () => Promise<void>
 }
 
@@ -42,10 +45,15 @@ export async function openOutside(
   const dns = lazyDns({ servers, trustAd, allowed: reachable, random, now, ...(onDns && { onEvent: onDns }) })
   const files = lazyStore(config.dataDir, log.warn)
   const { resolve, askServer } = dns
+  let byProxy: Proxies['connect'] | undefined
+  const dialled = async (...asked: Parameters<Proxies['connect']>) => {
+    if (!byProxy) throw new Error('a proxy is dialled before there is a pool')
+    return byProxy(...asked)
+  }
   const world: World = {
     resolve,
     askServer,
-    ...secured({ resolve, reachable, userAgent: `mailsonde/${version}` }),
+    ...secured({ resolve, reachable, byProxy: dialled, userAgent: `mailsonde/${version}` }),
     store: files.store,
     now,
     random,
@@ -66,11 +74,17 @@ export async function openOutside(
     resolver: sharedProbe(resolverProbe(dns.direct)),
     store: sharedProbe(storeProbe(config.dataDir)),
   }
-  return { world, uncached: dns.uncached, servers, version, probes, close }
+  const dialByProxies = (connect: Proxies['connect']): void => void (byProxy = connect)
+  return { world, uncached: dns.uncached, servers, version, probes, dialByProxies, close }
 }
 
 /** Dialling and fetching: TLS is loaded at the first need, which most commands never have. */
-function secured(options: { readonly resolve: Resolve; readonly reachable: Guard; readonly userAgent: string }): {
+function secured(options: {
+  readonly resolve: Resolve
+  readonly reachable: Guard
+  readonly byProxy: Proxies['connect']
+  readonly userAgent: string
+}): {
   readonly dial: Dial
   readonly fetch: Fetch
 } {

@@ -5,11 +5,13 @@ import { createGeo } from '../../src/geo/geo.ts'
 import type { HttpOptions } from '../../src/http/options.ts'
 import { httpServer } from '../../src/http/server.ts'
 import { identity } from '../../src/mailbox/source/helo.ts'
-import { type SourcePool, sourcePool } from '../../src/mailbox/source/pool.ts'
+import { type SourcePool, type SourcePoolOptions, sourcePool } from '../../src/mailbox/source/pool.ts'
 import { createVerifier } from '../../src/mailbox/verify.ts'
-import { type Ip, ip } from '../../src/names/ip.ts'
+import { ip } from '../../src/names/ip.ts'
 import { isPublic } from '../../src/names/ip-range.ts'
+import { type PoolEntry, parsePoolEntry } from '../../src/names/source.ts'
 import type { PeerCall } from '../../src/net/peer-call.ts'
+import type { ProxyState } from '../../src/net/socks/proxies.ts'
 import type { Deps } from '../../src/operations/deps.ts'
 import { type Execute, executor } from '../../src/operations/execute.ts'
 import { allOperations } from '../../src/operations/registry.ts'
@@ -47,13 +49,33 @@ export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: P
 }
 
 /** The pool of the program over the lab's blacklists; without addresses none is configured, and the machine has no public address. */
-export const labPool = (world: World, blacklists: Blacklists, addresses: readonly Ip[] = []): SourcePool =>
+export const labPool = (
+  world: World,
+  blacklists: Blacklists,
+  sources: readonly string[] = [],
+  known: Readonly<Record<string, ProxyState>> = {},
+): SourcePool =>
   sourcePool({
     now: world.now,
-    read: addresses.length > 0 ? () => addresses : undefined,
+    read: sources.length > 0 ? () => sources.map(labSource) : undefined,
     ownAddresses: () => [],
+    proxies: labProxies(known),
     lookup: listingLookup(world, blacklists),
   })
+
+/** An entry of the pool, written as an operator does. */
+export function labSource(text: string): PoolEntry {
+  const entry = parsePoolEntry(text)
+  if (!entry.ok) throw new Error(entry.problem)
+  return entry.value
+}
+
+/** Proxies of which is known what is written. */
+export const labProxies = (known: Readonly<Record<string, ProxyState>> = {}): SourcePoolOptions['proxies'] => ({
+  use: () => {},
+  known: (name) => known[name] ?? {},
+  examine: async (name) => known[name] ?? {},
+})
 
 export const LAB_SECRET = 'the secret of the lab cluster'
 /** Where other nodes call the lab's. */

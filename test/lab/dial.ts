@@ -6,7 +6,9 @@ import { type Connection, type Dial, DialError, type DialReason, type TlsInfo } 
  * (bytes that are no SMTP), `!drip` (a byte and then nothing), `!endless` (a reply without end).
  */
 export type LabStep = string
-type ConnectFault = 'refuse' | 'timeout' | 'unreachable' | 'not_local' | 'unsafe' | 'reset'
+/** The address that connections by proxies leave from in the lab. */
+export const LAB_EXIT = '45.53.9.99'
+type ConnectFault = 'proxy' | 'refuse' | 'timeout' | 'unreachable' | 'not_local' | 'unsafe' | 'reset'
 
 /** An SMTP server as data. What is not written is what a plain, willing server says. */
 export type LabServer = {
@@ -43,6 +45,7 @@ export type LabDial = {
 export const NO_SUCH_USER = '550 5.1.1 User unknown'
 const CAPABILITIES = ['PIPELINING', 'SIZE 10240000', 'ENHANCEDSTATUSCODES', '8BITMIME', 'SMTPUTF8']
 const CONNECT: Record<ConnectFault, DialReason> = {
+  proxy: 'proxy_failed',
   refuse: 'connect_refused',
   timeout: 'connect_timeout',
   unreachable: 'network_unreachable',
@@ -69,13 +72,16 @@ export function labDial(servers: Readonly<Record<string, LabServer>>): LabDial {
   const turns = new Map<string, number>()
   let open = 0
   const dial: Dial = async (target, signal) => {
-    dialled.push(target.localAddress ? `${target.address} from ${target.localAddress}` : target.address)
+    const way = target.localAddress ?? target.proxy
+    dialled.push(way ? `${target.address} from ${way}` : target.address)
     const written = servers[target.address]
-    const server = { ...written, ...written?.from?.[target.localAddress ?? ''] }
+    const server = { ...written, ...written?.from?.[way ?? ''] }
     if (!written || signal.aborted) await silence(signal)
     if (server.connect) throw new DialError(CONNECT[server.connect], `lab: ${server.connect}`)
     open++
-    const local = target.localAddress ?? ip(familyOf(target.address) === 6 ? '2a01:4f8::99' : '45.53.1.99')
+    const local =
+      target.localAddress ??
+      ip(target.proxy ? LAB_EXIT : familyOf(target.address) === 6 ? '2a01:4f8::99' : '45.53.1.99')
     return connection({ server, signal, local, received, turns, key: target.address, closed: () => void open-- })
   }
   return { dial, dialled, received, open: () => open }

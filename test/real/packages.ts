@@ -22,6 +22,8 @@ export const PACKAGES = [
   'libnetfilter-queue-dev',
   'libmail-spf-perl',
   'python3-spf',
+  'microsocks',
+  'dante-server',
 ] as const
 
 /** Packages that conflict with Postfix's, and libraries of theirs: unpacked into a folder, not installed. */

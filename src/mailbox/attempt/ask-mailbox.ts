@@ -1,6 +1,7 @@
 import { lookupMailHosts, type MailHosts } from '../../mailhosts/mailhosts.ts'
 import type { Email } from '../../names/email.ts'
-import { familyOf, type Ip } from '../../names/ip.ts'
+import type { Ip } from '../../names/ip.ts'
+import { familyOfSource, type SourceName } from '../../names/source.ts'
 import { DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import { type AnswerBase, addressPart, answerOf, answerWithoutServer } from '../compose-answer.ts'
@@ -21,10 +22,10 @@ export type MailboxQuestion = {
   readonly port: number
   readonly bindIp: Ip | undefined
   /** The pool, where it is to be used; empty: the system's choice. */
-  readonly pool: readonly Ip[] | undefined
+  readonly pool: readonly SourceName[] | undefined
   readonly poolAttempts: number
-  /** The source address that a greylisted question was asked from before. */
-  readonly stickTo: Ip | undefined
+  /** The source that a greylisted question was asked from before. */
+  readonly stickTo: SourceName | undefined
   /** When time is up; later callers of shared work may extend it. */
   readonly deadlineMs: () => number
   readonly reuse: boolean
@@ -158,8 +159,12 @@ function chooseSources(
 /** The first `most` sources. When all are of one family and there is one of the other, that one takes the last place (RFC 5321 §5.1: all addresses are tried). */
 export function ofBothFamilies(sources: readonly Source[], most: number): readonly Source[] {
   const first = sources.slice(0, most)
-  const families = new Set(first.map((source) => source && familyOf(source)))
-  const other = sources.slice(most).find((source) => !families.has(source && familyOf(source)))
+  const families = new Set(first.map(familyOfSource))
+  if (families.has(undefined)) return first // a proxy, a node or the system's choice reaches both
+  const other = sources.slice(most).find((source) => {
+    const family = familyOfSource(source)
+    return family !== undefined && !families.has(family)
+  })
   return other === undefined || most < 2 ? first : [...first.slice(0, -1), other]
 }
 

@@ -1,8 +1,11 @@
-import { type MailHosts, orderMailHosts } from '../../mailhosts/mailhosts.ts'
+import { lookupMailHosts, type MailHosts, orderMailHosts } from '../../mailhosts/mailhosts.ts'
+import type { Domain } from '../../names/domain.ts'
 import { type Family, familyOf, type Ip } from '../../names/ip.ts'
 import { registrableDomain } from '../../names/suffix.ts'
-import { type Provider, providerOf } from '../provider/provider.ts'
-import type { ProviderKey } from '../source/sources.ts'
+import { DnsError } from '../../net/dns/resolver.ts'
+import type { Ctx } from '../../world.ts'
+import { limitsFor, type Provider, providerOf } from '../provider/provider.ts'
+import type { ProviderKey, ProviderLimits } from '../source/sources.ts'
 
 /** One address of one mail host. */
 export type Destination = { readonly host: string; readonly address: Ip; readonly provider: Provider | undefined }
@@ -20,3 +23,19 @@ export const providerKeyOf = ({ host, provider }: Pick<Destination, 'host' | 'pr
 /** The address families of the destinations. */
 export const familiesOf = (destinations: readonly Destination[]): ReadonlySet<Family> =>
   new Set(destinations.map(({ address }) => familyOf(address)))
+
+/** Where mail for the domain goes first, and the limits toward that provider; undefined where there is no mail host, or it cannot be found out. */
+export async function firstDestination(
+  ctx: Pick<Ctx, 'resolve' | 'signal' | 'random'>,
+  domain: Domain,
+): Promise<{ readonly address: Ip; readonly provider: ProviderLimits } | undefined> {
+  try {
+    const [first] = destinationsOf(await lookupMailHosts(ctx, domain), ctx.random)
+    if (!first) return undefined
+    const { perMinute } = limitsFor(first.provider)
+    return { address: first.address, provider: { key: providerKeyOf(first), perMinute } }
+  } catch (error) {
+    if (error instanceof DnsError) return undefined
+    throw error
+  }
+}

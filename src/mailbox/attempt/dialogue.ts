@@ -1,8 +1,9 @@
 import { printable } from '../../base/text.ts'
 import { type Email, formatEmail } from '../../names/email.ts'
 import type { Ip } from '../../names/ip.ts'
+import { addressOf, isProxy } from '../../names/source.ts'
 import type { StageOutcome } from '../../net/smtp/channel.ts'
-import type { TlsInfo } from '../../net/smtp/dial.ts'
+import type { Target, TlsInfo } from '../../net/smtp/dial.ts'
 import { isSuccess, type Reply, type Stage, textOf } from '../../net/smtp/reply.ts'
 import { openSession, type Session, type SessionOptions } from '../../net/smtp/session.ts'
 import type { TranscriptLine } from '../../net/smtp/transcript.ts'
@@ -45,6 +46,12 @@ export type DialogueResult = {
   readonly catchAll?: boolean | null
   readonly transcript: readonly TranscriptLine[]
   readonly durationMs: number
+  /** The proxy or node that was to ask could not: nothing was learnt of the mail host. */
+  readonly sourceFailed?: true
+  /** The node that held the dialogue, where it was not this one. */
+  readonly peer?: string
+  /** Whether it went over TLS, where the certificate was not seen here. */
+  readonly startedTls?: boolean
 }
 
 type World = Pick<Ctx, 'dial' | 'now' | 'random' | 'resolve' | 'signal'>
@@ -81,6 +88,7 @@ export async function runDialogue(
   const result: DialogueResult = {
     plan,
     ...judge(outcome, plan),
+    ...(outcome.fault === 'proxy_failed' && { sourceFailed: true }),
     ...(localAddress !== undefined && { localAddress }),
     ...(tls && { tls }),
     answered: outcome.reply !== undefined || (outcome.stage !== 'connect' && outcome.stage !== 'banner'),
@@ -94,13 +102,22 @@ const sessionOptions = (world: World, identity: Identity, plan: DialoguePlan): S
   target: {
     address: plan.address,
     port: plan.port,
-    ...(plan.source !== undefined && { localAddress: plan.source }),
+    ...routeOf(plan.source),
   },
   serverName: plan.host,
   heloName: (local) => identity.heloName(local, world),
   startTls: plan.startTls,
   stageMs: plan.stageMs,
 })
+
+/** How a connection leaves: from an address of this machine, by a proxy, or as the system chooses. */
+function routeOf(source: Source): Pick<Target, 'localAddress' | 'proxy'> {
+  if (source === undefined) return {}
+  if (isProxy(source)) return { proxy: source }
+  const address = addressOf(source)
+  if (address === undefined) throw new Error(`${source} is no way out of this machine`) // nodes ask by themselves
+  return { localAddress: address }
+}
 
 async function askOver(
   world: World,
@@ -198,6 +215,7 @@ function faultReason({ stage, fault }: StageOutcome & { readonly reply?: undefin
     case 'aborted':
       return 'timeout'
     case 'address_not_local':
+    case 'proxy_failed':
       return 'network_unreachable'
     default:
       return fault

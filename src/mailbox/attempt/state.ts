@@ -1,5 +1,8 @@
+import type { VerifyAnswer } from '../../answers/verify.ts'
+import type { Parsed } from '../../base/parsed.ts'
 import type { ShareWork, Work } from '../../base/share-work.ts'
 import type { Email } from '../../names/email.ts'
+import type { NodeName } from '../../names/source.ts'
 import type { Ctx } from '../../world.ts'
 import type { Identity } from '../source/helo.ts'
 import type { HostLimits } from '../source/host-limits.ts'
@@ -9,6 +12,12 @@ import type { CatchAllCache, ProbeAnswer } from './catch-all.ts'
 import type { Destination } from './destinations.ts'
 import type { DialogueResult } from './dialogue.ts'
 import type { SessionPool } from './session-pool.ts'
+
+/** Has another node verify; the answer is one to what was asked, and its result follows from its reason. A problem says why there is none. */
+export type AskNode = (
+  ctx: Ctx,
+  question: { readonly node: NodeName; readonly email: string; readonly timeoutMs: number },
+) => Promise<Parsed<VerifyAnswer>>
 
 /** The state that all verifications of one verifier share. */
 export type VerifierState = {
@@ -20,6 +29,7 @@ export type VerifierState = {
   readonly probes: ShareWork<ProbeAnswer, Work<ProbeAnswer>>
   readonly port25: Port25Monitor
   readonly sessions: SessionPool
+  readonly askNode: AskNode
 }
 
 /** What one verification asks of the mail hosts. */

@@ -1,7 +1,9 @@
 import { LimitError } from '../../base/limiter.ts'
+import { isProxy } from '../../names/source.ts'
 import { allowsSecondRcpt } from '../provider/provider.ts'
-import { anotherSourceMayHelp, isAboutRecipient, reasonRow } from '../reasons.ts'
+import { isAboutRecipient, reasonRow } from '../reasons.ts'
 import type { SourceEvent } from '../source/circuit-breaker.ts'
+import { sourceEvent } from '../source/event.ts'
 import type { HostFailure } from '../source/host-limits.ts'
 import type { Unavailable } from '../source/sources.ts'
 import { type Destination, providerKeyOf } from './destinations.ts'
@@ -84,7 +86,8 @@ async function talkWithin(
   }
 }
 
-function heldBy({ ctx, source }: SourcePass, { why, untilMs, trialEnded }: Unavailable): Held {
+/** What a source that may not be used now holds back. */
+export function heldBy({ ctx, source }: SourcePass, { why, untilMs, trialEnded }: Unavailable): Held {
   return {
     reason: trialEnded === undefined ? 'source_blocked' : 'own_limit',
     message: `every source address rests; ${source ?? 'the default address'} ${why}`.slice(0, 512),
@@ -123,8 +126,9 @@ async function talk(
 /** Keeps what a dialogue tells for those to come. */
 function learn({ limits, catchAll, port25 }: VerifierState, result: DialogueResult, { email }: MailboxQuery): void {
   const { plan, verdict, stage } = result
-  if (verdict.reason === 'connect_timeout') port25.timedOut(plan.address)
-  else if (result.localAddress !== undefined || verdict.reason === 'connect_refused') port25.reached()
+  const isOurs = !isProxy(plan.source) // what a proxy reaches says nothing of this machine's port 25
+  if (isOurs && verdict.reason === 'connect_timeout') port25.timedOut(plan.address)
+  else if (isOurs && (result.localAddress !== undefined || verdict.reason === 'connect_refused')) port25.reached()
   if (stage === 'connect' && reasonRow(verdict.reason).hostDown)
     limits.failed(plan.address, plan.source, { reason: verdict.reason, message: result.message })
   if (typeof result.catchAll === 'boolean') catchAll.set(email.domain, probeKeyOf(plan), result.catchAll)
@@ -132,21 +136,12 @@ function learn({ limits, catchAll, port25 }: VerifierState, result: DialogueResu
     limits.answered(email.domain, providerKeyOf(plan), verdict.reason === 'mailbox_not_found')
 }
 
-function eventOf(result: DialogueResult, heloFollowsSource: boolean): SourceEvent {
+/** What a dialogue says of the source that it was held from. */
+export function eventOf(result: DialogueResult, heloFollowsSource: boolean): SourceEvent {
   const { reason } = result.verdict
   const text = result.message
-  switch (reasonRow(reason).sourceHealth) {
-    case 'good':
-      return { kind: 'answered', latencyMs: result.durationMs }
-    case 'throttled':
-      return { kind: 'throttled', reason, text }
-    case 'refused':
-      return anotherSourceMayHelp(reason, heloFollowsSource)
-        ? { kind: 'refused', reason, text }
-        : { kind: 'unanswered' }
-    case 'none':
-      return { kind: 'unanswered' }
-  }
+  if (result.sourceFailed) return { kind: 'failed', reason, text }
+  return sourceEvent({ reason, text, latencyMs: result.durationMs }, heloFollowsSource)
 }
 
 /** The result for a host that failed within the last minute. */

@@ -1,9 +1,9 @@
 import { raced } from '../../base/deadline.ts'
 import { type Family, familyOf } from '../../names/ip.ts'
+import { familyOfSource, isNode } from '../../names/source.ts'
 import type { Ctx } from '../../world.ts'
-import { anotherSourceMayHelp } from '../reasons.ts'
 import type { Source } from '../source/sources.ts'
-import { decisive, nextStep } from './decide.ts'
+import { decisive, mayFailOver, nextStep } from './decide.ts'
 import type { Destination } from './destinations.ts'
 import type { DialogueResult } from './dialogue.ts'
 import type { Held } from './limits.ts'
@@ -11,6 +11,7 @@ import { withOwnSessionProbe } from './own-session-probe.ts'
 import type { TryOptions } from './plan.ts'
 import type { MailboxQuery, SourcePass, VerifierState } from './state.ts'
 import { type Tried, tryHost } from './try-host.ts'
+import { tryNode } from './try-node.ts'
 
 /** Dialogues of one verification, over all hosts and source addresses. */
 const MAX_DIALOGUES = 20
@@ -36,11 +37,11 @@ export async function tryHosts(
     const { source, after } = next
     if (after && !(await isOver(after, ctx.signal))) break
     holds.delete(source)
-    const family = source === undefined ? undefined : familyOf(source)
+    const family = familyOfSource(source)
     if (family !== undefined && exhausted.has(family)) continue
     const reachable = destinations.filter(({ address }) => family === undefined || familyOf(address) === family)
     const before = results.length
-    const held = await tryHostsFrom({
+    const pass: SourcePass = {
       ctx,
       state,
       query,
@@ -48,12 +49,13 @@ export async function tryHosts(
       destinations: reachable,
       results,
       isLastSource: queue.length === 0,
-    })
+    }
+    const held = await (isNode(source) ? tryNode(pass, source) : tryHostsFrom(pass))
     if (held?.trialEnded) queue.push({ source, after: held.trialEnded })
     if (held) holds.set(source, held)
     const last = decisive(results.slice(before))
     if (ctx.signal.aborted || results.length >= MAX_DIALOGUES) break
-    if (!last || anotherSourceMayHelp(last.verdict.reason, state.identity.heloFollowsSource)) continue
+    if (!last || mayFailOver(last, state.identity.heloFollowsSource)) continue
     if (family === undefined || nextStep(last) === 'stop') break
     exhausted.add(family) // RFC 5321 §5.1: the addresses of the other family are still to be tried
   }

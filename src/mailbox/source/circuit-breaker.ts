@@ -26,12 +26,15 @@ export type SourceEvent =
   | { readonly kind: 'answered'; readonly latencyMs: number }
   | { readonly kind: 'refused'; readonly reason: string; readonly text: string }
   | { readonly kind: 'throttled'; readonly reason: string; readonly text: string }
+  /** The proxy or node itself could not be used. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly text: string }
   /** Nothing was said about this address: a dead host, a timeout. */
   | { readonly kind: 'unanswered' }
 
 const MINUTE = 60_000
 export const REFUSED_REST_MS = 10 * MINUTE
 export const THROTTLED_REST_MS = MINUTE
+export const FAILED_REST_MS = MINUTE
 export const LONGEST_REST_MS = 6 * 60 * MINUTE
 const TRIAL_MS = MINUTE
 
@@ -75,6 +78,8 @@ export function applyEvent(state: SourceState, event: SourceEvent, now: number):
       return opened(state, event, REFUSED_REST_MS, now)
     case 'throttled':
       return { ...opened(state, event, THROTTLED_REST_MS, now), perMinute: Math.max(1, state.perMinute / 2) }
+    case 'failed':
+      return opened(state, event, FAILED_REST_MS, now)
     case 'unanswered':
       // Nothing was learnt: a trial that met a dead host may be made again.
       return state.breaker === 'half_open' ? { ...state, breaker: 'open', restUntilMs: now } : state
@@ -126,6 +131,10 @@ export function rankSources<S>(
     ),
   }
 }
+
+/** 0: healthy; 1: due for a trial; 2: on trial; 3: rests. */
+export const healthOf = (state: SourceState, now: number): number =>
+  openReason(state, now) === undefined ? rank(state, now) : 3
 
 function rank(state: SourceState, now: number): number {
   if (state.breaker === 'closed') return 0

@@ -1,4 +1,4 @@
-import type { Ip } from '../../names/ip.ts'
+import type { SourceName } from '../../names/source.ts'
 import { unavailableReason } from './circuit-breaker.ts'
 import type { ProviderKey, Source, SourceRow } from './sources.ts'
 
@@ -25,10 +25,10 @@ export type PoolRow = {
 
 /** A row an address: those of the pool first, in their order, then others that were used. At most 100 providers each, the latest used first. */
 export function poolStatus(
-  pool: readonly Ip[],
+  pool: readonly SourceName[],
   rows: readonly SourceRow[],
   now: number,
-  listed: (source: Ip, provider: ProviderKey) => string | undefined = () => undefined,
+  listed: (source: SourceName, provider: ProviderKey) => string | undefined = () => undefined,
 ): readonly PoolRow[] {
   const addresses = [...new Set<Source>([...pool, ...rows.map(({ source }) => source)])]
   return addresses.map((address) => ({
@@ -45,7 +45,7 @@ export function poolStatus(
 function providerRow(
   { source, provider, state }: SourceRow,
   now: number,
-  listed: (source: Ip, provider: ProviderKey) => string | undefined,
+  listed: (source: SourceName, provider: ProviderKey) => string | undefined,
 ): PoolRow['providers'][number] {
   const resting = (source === undefined ? undefined : listed(source, provider)) ?? unavailableReason(state, now)
   const { breaker, restUntilMs, perMinute, successes, refusals, lastRefusal, lastUsedMs, latencyMs } = state

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { labProxies, labSource } from '../../../test/lab/app.ts'
 import { ip } from '../../names/ip.ts'
+import type { ProxyState } from '../../net/socks/proxies.ts'
 import { type ListingAnswer, sourcePool } from './pool.ts'
 
 const S1 = ip('45.53.1.1')
@@ -16,8 +18,9 @@ function poolOf(...said: (readonly ListingAnswer[] | 'hangs')[]) {
   let lookups = 0
   const pool = sourcePool({
     now: () => now,
-    read: () => [S1],
+    read: () => [labSource(S1)],
     ownAddresses: () => [],
+    proxies: labProxies(),
     lookup: (_, stop) => {
       const answer = said[Math.min(lookups++, said.length - 1)]!
       if (answer !== 'hangs') return Promise.resolve(answer)
@@ -84,12 +87,45 @@ describe('a refresh of our own listings', () => {
   })
 })
 
+const LAB = { now: () => 0, proxies: labProxies(), lookup: async () => [] }
 it('is this machine’s own addresses where none is configured, and reads the configured ones again', async () => {
-  const own = sourcePool({ now: () => 0, read: undefined, ownAddresses: () => [S2], lookup: async () => [] })
+  const own = sourcePool({ ...LAB, read: undefined, ownAddresses: () => [S2] })
   expect([own.isConfigured, own.addresses()]).toEqual([false, [S2]])
-  const files = [[S1], [S1, S2]]
-  const pool = sourcePool({ now: () => 0, read: () => files.shift()!, ownAddresses: () => [], lookup: async () => [] })
+  const files = [[S1], [S1, S2]].map((addresses) => addresses.map(labSource))
+  const pool = sourcePool({ ...LAB, read: () => files.shift()!, ownAddresses: () => [] })
   expect([pool.isConfigured, pool.addresses()]).toEqual([true, [S1]])
   pool.reload()
   expect(pool.addresses()).toEqual([S1, S2])
+})
+
+describe('a pool of an address, a proxy and a node', () => {
+  const PROXY = 'socks5://45.53.9.1:1080'
+  const poolWith = (known: ProxyState) => {
+    const asked: string[] = []
+    const pool = sourcePool({
+      now: () => 0,
+      read: () => [S1, 'socks5://user:secret@45.53.9.1', 'peer:north'].map(labSource),
+      ownAddresses: () => [],
+      proxies: labProxies({ [PROXY]: known }),
+      lookup: async (address) => {
+        asked.push(address)
+        return [{ ...ZEN, status: address === S2 ? 'listed' : 'not_listed' }]
+      },
+    })
+    return { pool, asked }
+  }
+  it('asks the blacklists about the address that the proxy leaves from', async () => {
+    const { pool, asked } = poolWith({ exit: { address: S2, by: 'mail_host' } })
+    await pool.refresh(signal)
+    expect(pool.sources()).toEqual([S1, PROXY, 'peer:north'])
+    expect([pool.addresses(), asked]).toEqual([[S1], [S1, S2]])
+    const [, proxy, node] = pool.sources()
+    expect(pool.leavesFrom(proxy!)).toEqual({ address: S2, by: 'mail_host' })
+    expect(pool.refusedBy(proxy!, 'gmx')).toContain('listed by Spamhaus ZEN')
+    expect([pool.leavesFrom(node!), pool.refusedBy(node!, 'gmx')]).toEqual([undefined, undefined])
+  })
+  it('does not use a proxy that lies', () => {
+    const { pool } = poolWith({ lie: 'it says that it reached nobody' })
+    expect(pool.refusedBy(pool.sources()[1]!, 'gmx')).toBe('it says that it reached nobody')
+  })
 })

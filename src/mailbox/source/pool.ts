@@ -2,6 +2,8 @@ import { atMost } from '../../base/at-most.ts'
 import { within } from '../../base/deadline.ts'
 import { sharedWork } from '../../base/share-work.ts'
 import type { Ip } from '../../names/ip.ts'
+import { addressOf, isProxy, type PoolEntry, type SourceName } from '../../names/source.ts'
+import type { Exit, Proxies, ProxyState } from '../../net/socks/proxies.ts'
 import { type OwnListing, refusedBy } from '../provider/blacklists.ts'
 
 /** How old the known listings of our own addresses may be, ms. */
@@ -10,15 +12,22 @@ const LISTINGS_MAX_AGE_MS = 15 * 60_000
 const UNCONFIRMED_MAX_AGE_MS = 24 * 60 * 60_000
 /** The longest refresh, ms. */
 const REFRESH_MS = 60_000
-/** Addresses whose listings are watched. */
+/** Addresses and proxies that are watched. */
 const MAX_WATCHED = 64
 const LOOKUPS_AT_ONCE = 4
 
-/** The source addresses of verification. */
+/** The sources of verification. */
 export type SourcePool = {
   /** Whether the operator has named them; else they are this machine's own public addresses. */
   readonly isConfigured: boolean
+  /** All of them, in their order. */
+  readonly sources: () => readonly SourceName[]
+  /** Those that are addresses of this machine. */
   readonly addresses: () => readonly Ip[]
+  /** Where connections leave from: the address itself, or the one of a proxy; undefined: not known, or a node. */
+  readonly leavesFrom: (source: SourceName) => Exit | undefined
+  /** Finds out where a proxy leaves from, and what speaks against it. Rejects only with the signal's reason. */
+  readonly examine: (source: SourceName, signal: AbortSignal) => Promise<ProxyState>
   /** Reads the files of the pool again. Throws AppError when one cannot be used; the pool then stays as it was. */
   readonly reload: () => void
   /**
@@ -26,10 +35,10 @@ export type SourcePool = {
    * a refresh that was cut short counts for nothing, and the next caller begins it again.
    */
   readonly refresh: (signal: AbortSignal) => Promise<void>
-  /** The listings by the last answer of each blacklist; undefined: no blacklist has answered yet. */
-  readonly listings: (address: Ip) => readonly OwnListing[] | undefined
-  /** Why an address is not used toward a provider. */
-  readonly refusedBy: (address: Ip, provider: string) => string | undefined
+  /** The listings of the address that connections leave from, by the last answer of each blacklist; undefined: no blacklist has answered yet. */
+  readonly listings: (source: SourceName) => readonly OwnListing[] | undefined
+  /** Why a source is not used toward a provider. */
+  readonly refusedBy: (source: SourceName, provider: string) => string | undefined
 }
 
 /** What one blacklist says of an address; `unknown`: it did not answer. */
@@ -38,9 +47,10 @@ export type ListingAnswer = OwnListing & { readonly status: 'listed' | 'not_list
 export type SourcePoolOptions = {
   readonly now: () => number
   /** Reads the operator's pool; undefined: none is configured. Throws AppError when a file of it cannot be used. */
-  readonly read: (() => readonly Ip[]) | undefined
+  readonly read: (() => readonly PoolEntry[]) | undefined
   /** This machine's own public addresses: the pool when none is configured. */
   readonly ownAddresses: () => readonly Ip[]
+  readonly proxies: Pick<Proxies, 'use' | 'known' | 'examine'>
   /** Asks every blacklist about an address. Does not reject for faults of the DNS. */
   readonly lookup: (address: Ip, signal: AbortSignal) => Promise<readonly ListingAnswer[]>
 }
@@ -49,17 +59,34 @@ export type SourcePoolOptions = {
 type Answers = Map<string, { readonly listing: OwnListing | undefined; readonly atMs: number }>
 
 /** The source pool of a process. Throws AppError when the configured pool cannot be read. */
-export function sourcePool({ now, read, ownAddresses, lookup }: SourcePoolOptions): SourcePool {
-  let configured = read?.()
+export function sourcePool({ now, read, ownAddresses, proxies, lookup }: SourcePoolOptions): SourcePool {
+  let configured = readAll()
   const answers = new Map<Ip, Answers>() // at most MAX_WATCHED
   const shared = sharedWork<void>()
   let refreshedAtMs = Number.NEGATIVE_INFINITY
 
-  const addresses = (): readonly Ip[] => configured ?? ownAddresses()
+  function readAll(): readonly SourceName[] | undefined {
+    const entries = read?.()
+    proxies.use((entries ?? []).flatMap((entry) => (entry.kind === 'proxy' ? [entry.proxy] : [])))
+    return entries?.map(({ name }) => name)
+  }
+  const all = (): readonly SourceName[] => configured ?? ownAddresses()
+  const addresses = (): readonly Ip[] => all().flatMap((source) => addressOf(source) ?? [])
+  const leavesFrom = (source: SourceName): Exit | undefined => {
+    const address = addressOf(source)
+    if (address !== undefined) return { address, by: 'machine' }
+    return isProxy(source) ? proxies.known(source).exit : undefined
+  }
 
   async function lookUp(signal: AbortSignal): Promise<void> {
     const startedAtMs = now()
-    const watched = addresses().slice(0, MAX_WATCHED)
+    const sources = all().slice(0, MAX_WATCHED)
+    const proxied = sources.filter(isProxy)
+    if (proxied.length > 0)
+      await atMost(LOOKUPS_AT_ONCE, proxied, async (proxy) => {
+        if (!signal.aborted) await proxies.examine(proxy, signal).catch(unlessAborted(signal))
+      })
+    const watched = [...new Set(sources.flatMap((source) => leavesFrom(source)?.address ?? []))]
     for (const address of answers.keys()) if (!watched.includes(address)) answers.delete(address)
     await atMost(LOOKUPS_AT_ONCE, watched, async (address) => {
       if (!signal.aborted) note(address, await lookup(address, signal))
@@ -77,17 +104,21 @@ export function sourcePool({ now, read, ownAddresses, lookup }: SourcePoolOption
     if (known.size > 0) answers.set(address, known)
   }
 
-  function listings(address: Ip): readonly OwnListing[] | undefined {
-    const known = answers.get(address)
+  function listings(source: SourceName): readonly OwnListing[] | undefined {
+    const address = leavesFrom(source)?.address
+    const known = address && answers.get(address)
     const recent = [...(known?.values() ?? [])].filter(({ atMs }) => atMs > now() - UNCONFIRMED_MAX_AGE_MS)
     return recent.length === 0 ? undefined : recent.flatMap(({ listing }) => listing ?? [])
   }
 
   return {
     isConfigured: read !== undefined,
+    sources: all,
     addresses,
+    leavesFrom,
+    examine: async (source, signal) => (isProxy(source) ? proxies.examine(source, signal) : {}),
     reload: () => {
-      configured = read?.()
+      configured = readAll()
       refreshedAtMs = Number.NEGATIVE_INFINITY
     },
     refresh: async (signal) => {
@@ -102,6 +133,14 @@ export function sourcePool({ now, read, ownAddresses, lookup }: SourcePoolOption
       }
     },
     listings,
-    refusedBy: (address, provider) => refusedBy(listings(address) ?? [], provider),
+    refusedBy: (source, provider) =>
+      (isProxy(source) ? proxies.known(source).lie : undefined) ?? refusedBy(listings(source) ?? [], provider),
   }
 }
+
+/** Passes over a rejection of work whose signal has fired. */
+const unlessAborted =
+  (signal: AbortSignal) =>
+  (error: unknown): void => {
+    if (!signal.aborted) throw error
+  }

@@ -1,9 +1,11 @@
 import { isJsonRecord, type Json } from '../../base/json.ts'
 import { isTimeMs } from '../../base/time.ts'
-import { type Family, familyOf, type Ip, parseIp } from '../../names/ip.ts'
+import type { Family } from '../../names/ip.ts'
+import { familyOfSource, parseSourceName, type SourceName } from '../../names/source.ts'
 import type { Ctx } from '../../world.ts'
 import {
   applyEvent,
+  healthOf,
   newSourceState,
   rankSources,
   type SourceEvent,
@@ -11,8 +13,8 @@ import {
   unavailableReason,
 } from './circuit-breaker.ts'
 
-/** A source address; undefined is the system's choice. */
-export type Source = Ip | undefined
+/** A source: an address, a proxy or a node; undefined is the system's choice. */
+export type Source = SourceName | undefined
 /** A provider's id, or the registrable domain of the mail host. */
 export type ProviderKey = string
 
@@ -53,6 +55,8 @@ export type Sources = {
    * is never refused.
    */
   readonly begin: (source: Source, provider: ProviderLimits, force: boolean) => Use | Unavailable
+  /** 0: healthy; 1: due for a trial; 2: on trial; 3: rests. */
+  readonly health: (source: Source, provider: ProviderLimits) => number
   readonly rows: () => readonly SourceRow[]
   /** Closes all breakers; the counts stay. */
   readonly reload: () => void
@@ -66,7 +70,7 @@ const SAVE_EVERY_MS = 2_000
 /** `listed`: why a blacklist makes an address useless toward a provider. */
 export function sources(
   world: Pick<Ctx, 'now' | 'store' | 'log'>,
-  listed: (source: Ip, provider: ProviderKey) => string | undefined = () => undefined,
+  listed: (source: SourceName, provider: ProviderKey) => string | undefined = () => undefined,
 ): Sources {
   const rows = new Map<string, SourceRow>()
   const unsaved = new Set<string>()
@@ -147,7 +151,10 @@ export function sources(
   }
   return {
     choose: (pool, provider, families) => {
-      const fitting = pool.filter((source) => source === undefined || families.has(familyOf(source)))
+      const fitting = pool.filter((source) => {
+        const family = familyOfSource(source) // a proxy or a node may reach both
+        return family === undefined || families.has(family)
+      })
       const candidates = fitting.map((source) => {
         const why = source === undefined ? undefined : listed(source, provider.key)
         const state = stateOf(source, provider)
@@ -158,6 +165,7 @@ export function sources(
     perMinute: (source, provider) => stateOf(source, provider).perMinute,
     unavailable,
     begin,
+    health: (source, provider) => healthOf(stateOf(source, provider), world.now()),
     rows: () => [...rows.values()],
     reload: () => {
       for (const [key, row] of rows) {
@@ -181,7 +189,7 @@ const storedRow = (key: string, row: SourceRow | undefined): { readonly key: str
 function readRow(row: Json): SourceRow[] {
   if (!isJsonRecord(row)) return []
   const { source, provider, standing: state } = row
-  const address = typeof source === 'string' ? parseIp(source) : undefined
+  const address = typeof source === 'string' ? parseSourceName(source) : undefined
   if (address && !address.ok) return []
   if (typeof provider !== 'string' || !isSourceState(state)) return []
   const { bucket: _, ...current } = { bucket: undefined, ...state } // stores of earlier versions have a bucket

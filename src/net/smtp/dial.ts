@@ -1,4 +1,5 @@
 import type { Ip } from '../../names/ip.ts'
+import type { ProxyName } from '../../names/source.ts'
 
 /** Where to connect and from where. */
 export type Target = {
@@ -7,6 +8,8 @@ export type Target = {
   readonly port: number
   /** The source address; absent: the system's choice. */
   readonly localAddress?: Ip
+  /** The proxy that makes the connection, in place of this machine. */
+  readonly proxy?: ProxyName
 }
 
 /** The certificate and protocol of a TLS connection, as seen: opportunistic, so nothing was required of it. */
@@ -40,6 +43,7 @@ export type Connection = {
    * before the handshake (response injection).
    */
   readonly startTls: (serverName: string) => Promise<TlsInfo>
+  /** The address that the other side sees: of this machine, or of a proxy. */
   readonly localAddress: Ip
   /** Closes at once; safe to call twice. */
   readonly close: () => void
@@ -58,6 +62,7 @@ export type DialReason =
   | 'connect_refused'
   | 'network_unreachable'
   | 'address_not_local' // the source address cannot be bound
+  | 'proxy_failed' // the proxy could not be used; nothing is known of the target
   | 'unsafe_address' // a private or reserved target that the operator has not allowed
   | 'connection_lost'
   | 'tls_failure'

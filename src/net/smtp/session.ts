@@ -71,7 +71,9 @@ export async function openSession(
   } finally {
     release()
   }
-  log.add('note', `connected to ${options.target.address} port ${options.target.port} from ${connection.localAddress}`)
+  const { address, port, proxy } = options.target
+  const way = proxy === undefined ? '' : ` by ${proxy}`
+  log.add('note', `connected to ${address} port ${port} from ${connection.localAddress}${way}`)
   const channel: Channel = { lifetime, wire: wireOver(connection, log), stageMs: options.stageMs }
   const greeted = await greet({ channel, connection, log, options, signal })
   if (!greeted.outcome) return { ok: true, session: sessionOver({ channel, connection, log, greeted }) }

@@ -7,6 +7,7 @@ import {
   type TLSSocket,
 } from 'node:tls'
 import { familyOf, type Ip, parseIp } from '../../names/ip.ts'
+import type { ProxyName } from '../../names/source.ts'
 import type { Guard } from '../public-only.ts'
 import { type Connection, type Dial, DialError, type Target, type TlsInfo } from './dial.ts'
 import { connectError, lostError, stoppedError, tlsError } from './dial-errors.ts'
@@ -18,6 +19,12 @@ export type TcpDialOptions = {
   readonly reachable: Guard
   /** Roots that count as trusted beside the built-in ones, PEM. */
   readonly ca?: readonly string[]
+  /** Connects by a proxy; without it targets with one are refused. Rejects with {@link DialError}. */
+  readonly byProxy?: (
+    proxy: ProxyName,
+    target: Target,
+    signal: AbortSignal,
+  ) => Promise<{ readonly socket: Socket; readonly localAddress: Ip }>
 }
 
 /**
@@ -30,8 +37,10 @@ export function tcpDial(options: TcpDialOptions): Dial {
   return async (target, signal) => {
     if (!options.reachable(target.address)) throw unsafe(target.address)
     if (signal.aborted) throw stoppedError(signal)
-    const socket = await open(target, signal)
-    return connectionOver(socket, signal, secureContext)
+    if (target.proxy === undefined) return connectionOver(await open(target, signal), signal, secureContext)
+    if (!options.byProxy) throw new DialError('proxy_failed', `no proxy ${target.proxy} is configured`)
+    const { socket, localAddress } = await options.byProxy(target.proxy, target, signal)
+    return connectionOver(socket, signal, secureContext, localAddress)
   }
 }
 
@@ -80,7 +89,13 @@ function open(target: Target, signal: AbortSignal): Promise<Socket> {
   })
 }
 
-function connectionOver(tcp: Socket, signal: AbortSignal, secureContext: () => SecureContext): Connection {
+/** The connection of a socket that is open. `seenAs`: the address that the other side sees, where it is not the socket's own. */
+export function connectionOver(
+  tcp: Socket,
+  signal: AbortSignal,
+  secureContext: () => SecureContext,
+  seenAs?: Ip,
+): Connection {
   let socket: Socket | TLSSocket = tcp
   let box: Inbox = inbox(tcp)
   const local = parseIp((tcp.localAddress ?? '').split('%')[0]!)
@@ -127,7 +142,7 @@ function connectionOver(tcp: Socket, signal: AbortSignal, secureContext: () => S
     read: () => box.read(),
     write,
     startTls,
-    localAddress: local.ok ? local.value : ('0.0.0.0' as Ip),
+    localAddress: seenAs ?? (local.ok ? local.value : ('0.0.0.0' as Ip)),
     close,
     finish,
   }

@@ -1,0 +1,109 @@
+import { connect as connectTcp, type Socket } from 'node:net'
+import { SocksClient } from 'socks'
+import { type Ip, parseIp } from '../../names/ip.ts'
+import type { SocksProxy } from '../../names/source.ts'
+import { DialError, type DialReason, type Target } from '../smtp/dial.ts'
+import { stoppedError } from '../smtp/dial-errors.ts'
+
+/** A TCP connection that a proxy made, and the address that it says it leaves from (RFC 1928 §6, BND.ADDR). */
+export type Proxied = { readonly socket: Socket; readonly bound: Ip | undefined }
+
+/** Time for a whole request, ms; the caller's signal is shorter. */
+const LONGEST_MS = 120_000
+
+/**
+ * Connects to the proxy at `address` and has it connect to the target, by its address and never by a name (RFC 1928 §4). Rejects with {@link DialError}:
+ * `proxy_failed` where the proxy could not be reached, refused the login or the request, or is none; what it says of the target otherwise. No error holds the login.
+ */
+export async function connectBySocks(
+  proxy: SocksProxy,
+  address: Ip,
+  target: Target,
+  signal: AbortSignal,
+): Promise<Proxied> {
+  if (signal.aborted) throw stoppedError(signal)
+  const socket = connectTcp({ host: address, port: proxy.port, autoSelectFamily: false, noDelay: true })
+  const abort = (): void => void socket.destroy()
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    await connected(proxy, socket)
+    return await requested(proxy, socket, target)
+  } catch (error) {
+    socket.on('error', () => {}).destroy()
+    if (!signal.aborted) throw error
+    throw isAsked(socket) ? stoppedError(signal) : failed(proxy, 'does not answer')
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+const failed = (proxy: SocksProxy, what: string): DialError =>
+  new DialError('proxy_failed', `the proxy ${proxy.name} ${what}`)
+
+const connected = (proxy: SocksProxy, socket: Socket): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const stop = (error?: NodeJS.ErrnoException): void =>
+      reject(failed(proxy, `cannot be reached (${error?.code ?? 'closed'})`))
+    const closed = (): void => stop()
+    socket.once('error', stop).once('close', closed)
+    socket.once('connect', () => {
+      socket.off('error', stop).off('close', closed)
+      resolve()
+    })
+  })
+
+/** What the proxy answered first: its choice of a login decides how many octets it says before it is asked to connect. */
+const heard = new WeakMap<Socket, number>()
+
+/** Whether the proxy has been asked to connect: who is silent then may be the target. */
+const isAsked = (socket: Socket): boolean => {
+  const method = heard.get(socket)
+  return method !== undefined && socket.bytesRead >= (method === 2 ? 4 : 2)
+}
+
+async function requested(proxy: SocksProxy, socket: Socket, target: Target): Promise<Proxied> {
+  socket.once('data', (chunk: Buffer) => void heard.set(socket, chunk[1] ?? 0))
+  const { login } = proxy
+  try {
+    const { remoteHost } = await SocksClient.createConnection({
+      command: 'connect',
+      destination: { host: target.address, port: target.port },
+      proxy: {
+        type: 5,
+        host: proxy.host,
+        port: proxy.port,
+        ...(login && { userId: login.user, password: login.password }),
+      },
+      existing_socket: socket,
+      timeout: LONGEST_MS,
+    })
+    const bound = parseIp(remoteHost?.host ?? '')
+    return { socket, bound: bound.ok ? bound.value : undefined }
+  } catch (error) {
+    // The library's error holds the login: it is no cause of ours.
+    throw refusalOf(proxy, error instanceof Error ? error.message : '')
+  }
+}
+
+/** What a proxy says of the target (RFC 1928 §6). */
+const OF_TARGET: readonly (readonly [RegExp, DialReason, string])[] = [
+  [/NetworkUnreachable/, 'network_unreachable', 'has no route to the network of the target'],
+  [/HostUnreachable/, 'network_unreachable', 'cannot reach the target'],
+  [/ConnectionRefused/, 'connect_refused', 'was refused by the target'],
+  [/Failure/, 'network_unreachable', 'could not connect to the target'],
+  [/TTLExpired/, 'connect_timeout', 'got no answer from the target'],
+]
+const OF_PROXY: readonly (readonly [RegExp, string])[] = [
+  [/Authentication failed|accepted authentication type/i, 'refuses the login'],
+  [/NotAllowed/, 'does not allow the connection'],
+  [/CommandNotSupported|AddressNotSupported/, 'does not support the connection'],
+  [/Socket closed/i, 'closed the connection'],
+  [/timed out/i, 'does not answer'],
+]
+
+function refusalOf(proxy: SocksProxy, message: string): DialError {
+  const ofTarget = OF_TARGET.find(([pattern]) => pattern.test(message))
+  if (ofTarget) return new DialError(ofTarget[1], `the proxy ${proxy.name} ${ofTarget[2]}`)
+  const ofProxy = OF_PROXY.find(([pattern]) => pattern.test(message))
+  return failed(proxy, ofProxy?.[1] ?? 'answers something other than SOCKS5')
+}
