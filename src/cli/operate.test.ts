@@ -76,7 +76,7 @@ describe('flags of an operation', () => {
       2,
       /--format: "pdf" is not one of table, json, markdown, html, github, junit, sarif, nagios here/,
     ],
-    [['geo', '192.0.2.1', '--format', 'html'], 2, /--format: "html" is not one of table, json, markdown here/],
+    [['geo', '192.0.2.1', '--format', 'csv'], 2, /--format: "csv" is not one of table, json, markdown, html here/],
     [['geo', '192.0.2.1', '--min-score', '5'], 2, /unknown option '--min-score'/],
     [['check', 'a.example', '--with', 'nonsense'], 2, /--with: /],
     [

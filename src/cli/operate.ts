@@ -73,7 +73,11 @@ async function give({ asked, view, setting }: Work, given: Given, target: string
   const verdict = verdictOf(given, recordOf({ operation, given }), view.wanted)
   if (view.form.kind === 'machine') throw new Error('a format for machines is written by severalTargets')
   const inLines = view.everyMs !== undefined && !setting.onTerminal
-  const text = await show({ operation, given, verdict, target }, view.form, { version: setting.version, inLines })
+  const text = await show({ operation, given, verdict, target }, view.form, {
+    version: setting.version,
+    look: setting.look,
+    inLines,
+  })
   await setting.write(view.everyMs !== undefined && setting.onTerminal ? `${CLEAR}${text}` : text)
   return EXIT[verdict]
 }

@@ -68,7 +68,11 @@ async function askOne({ asked, view, setting, session, stopped }: Work, target: 
     const text =
       form.kind === 'machine'
         ? ''
-        : await show({ operation, given, verdict, target: name }, form, { version: setting.version, inLines: true })
+        : await show({ operation, given, verdict, target: name }, form, {
+            version: setting.version,
+            look: setting.look,
+            inLines: true,
+          })
     return { text, status: EXIT[verdict], outcome: outcomeOf(operation.name, name, verdict, answer) }
   } catch (error) {
     if (!(error instanceof AppError) || stopped.aborted) throw error

@@ -1,5 +1,6 @@
 import { formatJson, isJsonRecord, type JsonRecord } from '../base/json.ts'
 import { printable } from '../base/text.ts'
+import type { Look } from '../documents/terminal/terminal.ts'
 import type { Given, Verdict } from '../operations/given.ts'
 import type { Operation } from '../operations/operation.ts'
 import { verdictLine } from './machine/outcome.ts'
@@ -24,7 +25,7 @@ export function recordOf({ operation, given }: Pick<Shown, 'operation' | 'given'
 export async function show(
   shown: Shown,
   form: Exclude<Form, { kind: 'machine' }>,
-  about: { readonly version: string; readonly inLines: boolean },
+  about: { readonly version: string; readonly look: Look; readonly inLines: boolean },
 ): Promise<string> {
   const indent = about.inLines ? undefined : 2
   if (form.kind === 'fields')
@@ -36,8 +37,10 @@ export async function show(
   const document = await shown.given.rendered(form.format, about)
   if (document) return `${document.text}\n`
   if (form.format === 'json') return `${linesOf(shown, (line) => line) ?? formatJson(recordOf(shown), indent)}\n`
-  const { viewMarkdown, viewTable } = await import('./view.ts')
-  return `${form.format === 'markdown' ? viewMarkdown(recordOf(shown)) : viewTable(recordOf(shown))}\n`
+  const read = shown.given.document(about)
+  if (!read) throw new Error(`${shown.operation.name} has no document`)
+  const { formatTerminal } = await import('../documents/terminal/terminal.ts')
+  return `${formatTerminal(read, about.look)}\n`
 }
 
 /** An answer that comes in lines: each as JSON. */

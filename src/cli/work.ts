@@ -1,3 +1,4 @@
+import type { Look } from '../documents/terminal/terminal.ts'
 import type { Operation, Upload } from '../operations/operation.ts'
 import type { Asked } from './commands.ts'
 import type { Session, Sessions } from './session.ts'
@@ -9,6 +10,8 @@ export type Setting = Sessions & {
   /** Writes text, and waits until it is taken. Rejects with EPIPE when nobody reads any more. */
   readonly write: (text: string) => Promise<void>
   readonly onTerminal: boolean
+  /** What standard output shows. */
+  readonly look: Look
   /** A line of progress, beside the answer; the empty text takes it away. */
   readonly tell: (line: string) => void
   /** A line about what went wrong. */

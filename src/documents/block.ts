@@ -1,25 +1,28 @@
 import type { Severity, Status } from '../answers/finding.ts'
 
-/** A document as data: what is said, apart from how HTML and Markdown write it. Every text in it is plain; the writers make it harmless. */
+/** A document as data: what is said, apart from how the renderers write it. Every text in it is plain; the renderers escape it. */
 
 /** Words in a line. `code` is text from outside or to be typed; a link that is neither http nor https, nor `#part`, is written as plain text. */
 export type Inline =
   | string
   | { readonly code: string }
   | { readonly strong: string }
-  | { readonly link: string; readonly text: string }
+  /** `named`: the text says where it leads (an RFC section), so that the address is not written out where it cannot be followed. */
+  | { readonly link: string; readonly text: string; readonly named?: true }
   | { readonly status: Status }
   | { readonly severity: Severity }
-  | { readonly mark: Mark; readonly text: string }
+  | Marked
 
-/** What a cell says at a glance; its text says the same in words. */
-export type Mark = 'good' | 'bad' | 'open' | 'none'
+/** What is said at a glance; its text says the same in words. */
+export type Marked = { readonly mark: Mark; readonly text: string }
+export type Mark = 'good' | 'warn' | 'bad' | 'open' | 'none'
 
 export type Line = readonly Inline[]
 
-/** A record to publish; `value` as in {@link file://../../checks/check.ts}. */
+/** A record to publish; `value` is the presentation form of the data (TXT: the text, unquoted). */
 export type RecordToPublish = { readonly name: string; readonly rtype: string; readonly value: string }
 
+/** A domain with its score. */
 export type Verdict = {
   readonly domain: string
   /** The domain in its own script, where it has another form. */
@@ -35,6 +38,18 @@ export type Verdict = {
   readonly notes: readonly Line[]
 }
 
+/** Any other answer, in a sentence. */
+export type Conclusion = {
+  /** What was asked about: an address, a domain, a job. */
+  readonly subject: string
+  readonly mark: Mark
+  /** One or two words for the mark. */
+  readonly badge: string
+  /** The answer in a sentence. */
+  readonly words: string
+  readonly notes: readonly Line[]
+}
+
 export type Bar = {
   readonly label: string
   readonly href: string
@@ -44,8 +59,99 @@ export type Bar = {
   readonly status: Status
 }
 
+/** A node of a tree. `cost` counts the node and all below it, in the tree's unit. */
+export type TreeNode = {
+  readonly line: Line
+  readonly cost?: number
+  /** Text as it was seen at this node. */
+  readonly seen?: string
+  readonly children?: readonly TreeNode[]
+  /** Children that are not shown. */
+  readonly leftOut?: number
+}
+
+export type Tree = {
+  readonly label: string
+  readonly root: TreeNode
+  /** What the costs count, and how much is allowed. */
+  readonly cost?: { readonly one: string; readonly many: string; readonly limit: number }
+}
+
+/** Many things of a kind at a glance. */
+export type Grid = {
+  readonly label: string
+  readonly cells: readonly GridCell[]
+}
+export type GridCell = { readonly name: string; readonly mark: Mark; readonly text: string }
+
+/** Where mail goes: the domain, its hosts, their addresses, the names of these and whether they lead back, and what the blacklists say. */
+export type MailMap = { readonly label: string; readonly domain: string; readonly hosts: readonly MapHost[] }
+export type MapHost = {
+  /** Undefined: there is no MX record. */
+  readonly preference?: number
+  readonly host: string
+  /** Why it has no address. */
+  readonly problem?: Marked
+  readonly addresses: readonly MapAddress[]
+}
+export type MapAddress = {
+  readonly address: string
+  readonly names: readonly string[]
+  /** Whether the names lead back to the address. */
+  readonly back: Marked
+  readonly place?: Line
+  readonly lists?: Marked
+}
+
+/** A number over time; null: it could not be told then. */
+export type Timeline = {
+  readonly label: string
+  readonly least: number
+  readonly most: number
+  /** Oldest first. */
+  readonly points: readonly TimePoint[]
+}
+export type TimePoint = {
+  /** ISO 8601. */
+  readonly time: string
+  readonly value: number | null
+  readonly mark: Mark
+  readonly text: string
+}
+
+export type Progress = {
+  readonly label: string
+  readonly done: number
+  readonly total: number
+  /** What is done, by outcome. */
+  readonly parts: readonly { readonly label: string; readonly count: number; readonly mark: Mark }[]
+}
+
+export type Conversation = {
+  readonly label: string
+  readonly lines: readonly {
+    readonly from: 'client' | 'server' | 'note'
+    readonly atMs?: number
+    readonly text: string
+  }[]
+}
+
+/** Tries in their order; the last one decided. */
+export type Attempts = { readonly label: string; readonly attempts: readonly Attempt[] }
+export type Attempt = {
+  /** Who asked: a source address. */
+  readonly from: string
+  /** Who was asked. */
+  readonly to: Line
+  readonly outcome: Marked
+  /** The answer as it was received. */
+  readonly reply?: string
+  readonly notes: readonly Line[]
+}
+
 export type Block =
   | { readonly kind: 'verdict'; readonly verdict: Verdict }
+  | { readonly kind: 'conclusion'; readonly conclusion: Conclusion }
   | { readonly kind: 'bars'; readonly bars: readonly Bar[] }
   | {
       readonly kind: 'heading'
@@ -60,7 +166,21 @@ export type Block =
   /** Text as it was seen, a block of its own. */
   | { readonly kind: 'seen'; readonly label: string; readonly text: string }
   | { readonly kind: 'publish'; readonly record: RecordToPublish }
-  | { readonly kind: 'group'; readonly look: 'thing' | 'finding' | 'check'; readonly blocks: readonly Block[] }
+  | { readonly kind: 'tree'; readonly tree: Tree }
+  | { readonly kind: 'grid'; readonly grid: Grid }
+  | { readonly kind: 'map'; readonly map: MailMap }
+  | { readonly kind: 'timeline'; readonly timeline: Timeline }
+  | { readonly kind: 'progress'; readonly progress: Progress }
+  | { readonly kind: 'conversation'; readonly conversation: Conversation }
+  | { readonly kind: 'attempts'; readonly attempts: Attempts }
+  | Group
+
+/** Blocks that belong together. The first is a heading; its id names the part. */
+export type Group = {
+  readonly kind: 'group'
+  readonly look: 'thing' | 'finding' | 'check'
+  readonly blocks: readonly Block[]
+}
 
 export type Table = {
   readonly caption: string
@@ -90,3 +210,15 @@ export const code = (value: string): Inline => ({ code: value })
 /** Texts with commas between them, each as code. */
 export const codes = (values: readonly string[]): Line =>
   values.flatMap((value, i) => (i === 0 ? [code(value)] : [', ', code(value)]))
+
+/** The part of a document that has this id: the group that the heading opens, or the heading and what follows it to the next of its level. Empty where there is none. */
+export function partOf({ blocks }: Document, id: string): readonly Block[] {
+  const isPart = (one: Block | undefined): boolean => one?.kind === 'heading' && one.id === id
+  const group = blocks.find((one) => one.kind === 'group' && isPart(one.blocks[0]))
+  if (group) return [group]
+  const start = blocks.findIndex(isPart)
+  const first = blocks[start]
+  if (first?.kind !== 'heading') return []
+  const end = blocks.findIndex((one, i) => i > start && one.kind === 'heading' && one.level <= first.level)
+  return blocks.slice(start, end < 0 ? blocks.length : end)
+}

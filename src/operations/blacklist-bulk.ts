@@ -4,6 +4,7 @@ import { wholeList } from '../answers/list.ts'
 import { asTheyCome } from '../base/as-they-come.ts'
 import { presentBlacklist } from '../dnsbl/present.ts'
 import { expandTargets, MAX_TARGETS } from '../dnsbl/targets.ts'
+import { blacklistBulkDocument } from '../documents/blacklist.ts'
 import type { Ip } from '../names/ip.ts'
 import type { Deps } from './deps.ts'
 import example from './examples/blacklist.json' with { type: 'json' }
@@ -41,6 +42,7 @@ export const blacklistBulk = defineOperation({
   scope: 'read',
   params: { ips },
   answer: blacklistBulkAnswer,
+  document: blacklistBulkDocument,
   example: { input: { ips: ['192.0.2.1'] }, output: wholeList([example]) },
   deadlineMs: 120_000,
   uses: ['blacklists'],

@@ -1,5 +1,6 @@
 import { blacklistAnswer } from '../answers/blacklist.ts'
 import { presentBlacklist } from '../dnsbl/present.ts'
+import { blacklistDocument } from '../documents/blacklist.ts'
 import example from './examples/blacklist.json' with { type: 'json' }
 import { defineOperation, ok } from './operation.ts'
 import { formatAge, ipParam, maxAgeParam, optional, positional } from './params.ts'
@@ -22,6 +23,7 @@ export const blacklist = defineOperation({
     ...saveParams,
   },
   answer: blacklistAnswer,
+  document: blacklistDocument,
   example: { input: { ip: '45.53.9.9' }, output: example },
   deadlineMs: DEADLINE_MS,
   uses: ['blacklists'],

@@ -1,5 +1,6 @@
 import { blacklistsAnswer } from '../answers/blacklists.ts'
 import { presentBlacklists } from '../dnsbl/present-states.ts'
+import { blacklistsDocument } from '../documents/blacklists.ts'
 import { defineOperation, ok } from './operation.ts'
 
 /** The 29 lists and the state of each by its self-test. */
@@ -11,6 +12,7 @@ export const blacklists = defineOperation({
   scope: 'read',
   params: {},
   answer: blacklistsAnswer,
+  document: blacklistsDocument,
   example: { input: {}, output: { total: 29, list_version: '2026-11', data: [], has_more: false, next_cursor: null } },
   deadlineMs: 15_000,
   uses: ['blacklists'],

@@ -8,6 +8,7 @@ import {
   type SelectorFacts,
 } from '../checks/dkim/index.ts'
 import { presentFinding } from '../checks/present.ts'
+import { dkimDocument } from '../documents/dkim.ts'
 import type { Domain } from '../names/domain.ts'
 import { DnsError } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
@@ -34,6 +35,7 @@ export const dkim = defineOperation({
     timeout: timeoutParam('time for the whole question', DEADLINE_MS),
   },
   answer: dkimAnswer,
+  document: dkimDocument,
   example: {
     input: { domain: 'example.org', selector: 'ed' },
     output: {

@@ -2,6 +2,7 @@ import { dmarcAnswer } from '../answers/questions.ts'
 import { dmarc as check, presentDmarcLookup } from '../checks/dmarc/index.ts'
 import { presentFinding } from '../checks/present.ts'
 import { runInContext } from '../checks/run.ts'
+import { dmarcDocument } from '../documents/dmarc.ts'
 import { remembering } from './context.ts'
 import { defineOperation, ok } from './operation.ts'
 import { domainParam, positional, timeoutParam } from './params.ts'
@@ -20,6 +21,7 @@ export const dmarc = defineOperation({
     timeout: timeoutParam('time for the whole question', DEADLINE_MS),
   },
   answer: dmarcAnswer,
+  document: dmarcDocument,
   example: {
     input: { domain: 'example.org' },
     output: {

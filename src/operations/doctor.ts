@@ -1,5 +1,6 @@
 import { doctorAnswer } from '../answers/doctor.ts'
 import { summarize } from '../dnsbl/present.ts'
+import { doctorDocument } from '../documents/doctor.ts'
 import { ip } from '../names/ip.ts'
 import { isNode, isProxy } from '../names/source.ts'
 import { remembering } from './context.ts'
@@ -18,6 +19,7 @@ export const doctor = defineOperation({
   scope: 'admin',
   params: {},
   answer: doctorAnswer,
+  document: doctorDocument,
   example: {
     input: {},
     output: {

@@ -2,7 +2,7 @@ import type { Document } from '../documents/block.ts'
 import { choiceParam } from './params.ts'
 
 /** The formats that a document is written in, by `format` over HTTP and `--format`. */
-export const DOCUMENT_FORMATS = ['html', 'markdown'] as const
+export const DOCUMENT_FORMATS = ['markdown', 'html'] as const
 export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number]
 
 export const isDocumentFormat = (format: string): format is DocumentFormat =>

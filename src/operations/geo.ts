@@ -1,4 +1,5 @@
 import { geoAnswer } from '../answers/geo.ts'
+import { geoDocument } from '../documents/geo.ts'
 import { presentGeo } from '../geo/present.ts'
 import { defineOperation, ok } from './operation.ts'
 import { ipParam, positional } from './params.ts'
@@ -13,6 +14,7 @@ export const geo = defineOperation({
   scope: 'read',
   params: { ip: positional(ipParam('IPv4 or IPv6 address to look up')) },
   answer: geoAnswer,
+  document: geoDocument,
   example: { input: { ip: '203.0.113.7' }, output: peerExample.geo[0]! },
   deadlineMs: 10_000,
   uses: ['geo'],

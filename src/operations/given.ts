@@ -3,6 +3,7 @@ import type { AnswerOf } from '../answers/answer.ts'
 import { boundAnswer } from '../answers/bound-answer.ts'
 import { readStrict } from '../answers/read-answer.ts'
 import type { Document } from '../documents/block.ts'
+import { plainDocument } from '../documents/plain.ts'
 import { isDocumentFormat, type Rendered, rendererOf } from './documents.ts'
 
 /** What the command line makes of an answer: good (exit status 0), bad (1) or not to be told (3). */
@@ -39,9 +40,9 @@ export type Given = {
   readonly check: () => string | undefined
   readonly verdict: (minScore?: number) => Verdict
   readonly progress: () => Progress | undefined
-  /** The answer as a document, which the renderers of src/documents write; undefined where the operation has none. */
+  /** The answer as a document, which the renderers of src/documents write; undefined for a stream. */
   readonly document: (about: About) => Document | undefined
-  /** The document as a page or as Markdown; undefined where the operation has none, or for another format. */
+  /** The document as a page or as Markdown; undefined for a stream, or for another format. */
   readonly rendered: (format: string, about: About) => Promise<Rendered | undefined>
 }
 
@@ -53,7 +54,7 @@ export type Answering<S extends z.ZodType> = {
   /** How far work in the background has come. */
   readonly progress?: (answer: AnswerOf<S>) => Progress
   readonly score?: (answer: AnswerOf<S>) => ScoreRange
-  /** The answer as a document: what people read, in every form but JSON. `version` is the program's. */
+  /** The answer as a document: what people read, in every form but JSON; where it is left out, the plain fields. `version` is the program's. */
   readonly document?: (answer: AnswerOf<S>, version: string) => Document
   readonly lines?: { readonly of: (answer: AnswerOf<S>) => readonly object[] }
 }
@@ -64,21 +65,25 @@ export const given = <S extends z.ZodType>(
   status: number,
   answer: AnswerOf<S>,
   bound: AnswerOf<S> = boundAnswer(answer),
-): Given => ({
-  status,
-  answer: bound,
-  lines: () => lines?.of(answer),
-  check: () => {
-    const read = readStrict(schema, JSON.parse(JSON.stringify(bound)))
-    return read.ok ? undefined : read.problem
-  },
-  verdict: (minScore) =>
-    minScore !== undefined && score ? scoreVerdict(score(answer), minScore) : (verdict?.(answer) ?? 'good'),
-  progress: () => progress?.(answer),
-  document: ({ version }) => document?.(bound, version),
-  rendered: async (format, { version }) =>
-    document && isDocumentFormat(format) ? (await rendererOf(format))(document(bound, version)) : undefined,
-})
+): Given => {
+  const documentOf = (version: string): Document =>
+    document ? document(bound, version) : plainDocument('mailsonde', bound, version)
+  return {
+    status,
+    answer: bound,
+    lines: () => lines?.of(answer),
+    check: () => {
+      const read = readStrict(schema, JSON.parse(JSON.stringify(bound)))
+      return read.ok ? undefined : read.problem
+    },
+    verdict: (minScore) =>
+      minScore !== undefined && score ? scoreVerdict(score(answer), minScore) : (verdict?.(answer) ?? 'good'),
+    progress: () => progress?.(answer),
+    document: ({ version }) => documentOf(version),
+    rendered: async (format, { version }) =>
+      isDocumentFormat(format) ? (await rendererOf(format))(documentOf(version)) : undefined,
+  }
+}
 
 /** Under the wanted score is bad; where what is unknown decides it, it cannot be told. */
 function scoreVerdict({ least, most }: ScoreRange, wanted: number): Verdict {

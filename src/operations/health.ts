@@ -1,4 +1,5 @@
 import { healthAnswer } from '../answers/health.ts'
+import { healthDocument } from '../documents/service.ts'
 import { defineOperation, ok } from './operation.ts'
 
 /** Whether the server answers. Exactly `{"status":"ok"}`, whatever is asked with it. */
@@ -10,6 +11,7 @@ export const health = defineOperation({
   scope: undefined,
   params: {},
   answer: healthAnswer,
+  document: healthDocument,
   example: { input: {}, output: { status: 'ok' } },
   uses: [],
   deadlineMs: 1_000,

@@ -123,7 +123,7 @@ export type Operation = OperationFacts & {
   readonly answer: z.ZodType
   /** The schema of one line, where the answer comes in lines. */
   readonly line?: z.ZodType
-  /** The formats that its document is written in; none where it has no document. */
+  /** The formats that its document is written in. */
   readonly formats: readonly string[]
   /** The content types of those that the parameter `format` offers. */
   readonly documentTypes: readonly string[]
@@ -173,7 +173,7 @@ export function defineOperation<
     params,
     answer: schema,
     ...(lines && { line: lines.item }),
-    formats: document ? DOCUMENT_FORMATS : [],
+    formats: DOCUMENT_FORMATS,
     documentTypes: (params.format?.choices ?? []).filter(isDocumentFormat).map((format) => CONTENT_TYPES[format]),
     hasScore: definition.score !== undefined,
     hasFindings: schema instanceof z.ZodObject && 'findings' in schema.shape,

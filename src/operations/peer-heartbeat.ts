@@ -1,5 +1,6 @@
 import { heartbeatAnswer } from '../answers/peers.ts'
 import { AppError } from '../base/errors.ts'
+import { heartbeatDocument } from '../documents/peers.ts'
 import { statusOf } from '../peers/peer.ts'
 import { defineOperation, ok } from './operation.ts'
 import { addressesParam, idParam, loadParam, ownId } from './peer-input.ts'
@@ -18,6 +19,7 @@ export const peerHeartbeat = defineOperation({
     addresses: addressesParam,
   },
   answer: heartbeatAnswer,
+  document: heartbeatDocument,
   example: {
     input: { id: 'node-1', load: { active: 3, capacity: 512 } },
     output: { id: 'node-1', status: 'alive', ttl_ms: 30_000, peers: 3 },

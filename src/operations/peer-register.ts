@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { peerAnswer } from '../answers/peers.ts'
 import { AppError } from '../base/errors.ts'
+import { peerDocument } from '../documents/peers.ts'
 import { parseOrigin } from '../peers/origin.ts'
 import { CAPABILITIES, MAX_PEERS, MAX_PER_HOST } from '../peers/peer.ts'
 import { defineOperation } from './operation.ts'
@@ -35,6 +36,7 @@ export const peerRegister = defineOperation({
     }),
   },
   answer: peerAnswer,
+  document: peerDocument,
   statuses: { 201: 'The node is new here' },
   example: {
     input: { id: 'node-1', url: 'https://node-1.example', region: 'eu-west', addresses: ['203.0.113.7'] },

@@ -1,5 +1,6 @@
 import { peersAnswer } from '../answers/peers.ts'
 import { atMost } from '../base/at-most.ts'
+import { peersDocument } from '../documents/peers.ts'
 import { CAPABILITIES, type Peer } from '../peers/peer.ts'
 import type { Self } from '../peers/registry.ts'
 import { defineOperation, ok } from './operation.ts'
@@ -15,6 +16,7 @@ export const peers = defineOperation({
   forPeers: true,
   params: {},
   answer: peersAnswer,
+  document: peersDocument,
   example: { input: {}, output: { peers: [peerExample], total: 1 } },
   deadlineMs: 10_000,
   uses: ['peers', 'geo'],

@@ -1,5 +1,6 @@
 import { wholeList } from '../answers/list.ts'
 import { type PoolAnswer, type PoolRowAnswer, poolAnswer } from '../answers/pool.ts'
+import { poolDocument } from '../documents/pool.ts'
 import { presentPoolRow } from '../mailbox/present.ts'
 import { isNode, isProxy } from '../names/source.ts'
 import type { Ctx } from '../world.ts'
@@ -49,6 +50,7 @@ export const pool = defineOperation({
   scope: 'read',
   params: {},
   answer: poolAnswer,
+  document: poolDocument,
   example: { input: {}, output: example },
   deadlineMs: 10_000,
   uses: ['sourcePool', 'verifier', 'heloName', 'peers'],
@@ -64,6 +66,7 @@ export const poolReload = defineOperation({
   scope: 'admin',
   params: {},
   answer: poolAnswer,
+  document: poolDocument,
   example: { input: {}, output: example },
   deadlineMs: 10_000,
   uses: ['sourcePool', 'verifier', 'heloName', 'peers'],

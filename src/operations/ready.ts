@@ -1,5 +1,6 @@
 import { type Dependency, type ReadyAnswer, readyAnswer } from '../answers/ready.ts'
 import { within } from '../base/deadline.ts'
+import { readyDocument } from '../documents/service.ts'
 import type { Probe } from './deps.ts'
 import { type Call, defineOperation, type Reply } from './operation.ts'
 
@@ -15,6 +16,7 @@ export const ready = defineOperation({
   scope: undefined,
   params: {},
   answer: readyAnswer,
+  document: readyDocument,
   statuses: { 503: 'Something it needs is missing' },
   example: {
     input: {},

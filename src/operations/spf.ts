@@ -2,6 +2,7 @@ import { type SpfAnswer, spfAnswer } from '../answers/questions.ts'
 import { AppError } from '../base/errors.ts'
 import type { Parsed } from '../base/parsed.ts'
 import { checkHost, presentCheckHost } from '../checks/spf/index.ts'
+import { spfDocument } from '../documents/spf.ts'
 import { remembering } from './context.ts'
 import { defineOperation, ok } from './operation.ts'
 import { ipParam, orEmpty, textParam, timeoutParam } from './params.ts'
@@ -32,6 +33,7 @@ export const spf = defineOperation({
     timeout: timeoutParam('time for the whole question', DEADLINE_MS),
   },
   answer: spfAnswer,
+  document: spfDocument,
   example: {
     input: { ip: '192.0.2.1', sender: 'joe@example.org' },
     output: {

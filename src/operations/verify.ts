@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type VerifyAnswer, verifyAnswer } from '../answers/verify.ts'
 import { AppError } from '../base/errors.ts'
 import { parsed, problem } from '../base/parsed.ts'
+import { verifyDocument } from '../documents/verify.ts'
 import { presentAttempt, presentVerification } from '../mailbox/present.ts'
 import type { MailboxAnswer } from '../mailbox/verification.ts'
 import { NODE_ID } from '../names/node-id.ts'
@@ -62,6 +63,7 @@ export const verify = defineOperation({
     ...saveParams,
   },
   answer: verifyAnswer,
+  document: verifyDocument,
   example: verifyExample,
   deadlineMs: DEFAULT_TIMEOUT_MS,
   graceMs: GRACE_MS,

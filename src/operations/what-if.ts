@@ -4,7 +4,7 @@ import { type CheckSummary, whatIfAnswer } from '../answers/what-if.ts'
 import { AppError } from '../base/errors.ts'
 import type { Parsed } from '../base/parsed.ts'
 import type { CheckInput } from '../checks/check.ts'
-import { checkDocument } from '../documents/check/check-document.ts'
+import { whatIfDocument } from '../documents/what-if.ts'
 import type { Domain } from '../names/domain.ts'
 import { type OverlayRecord, overlay } from '../net/dns/overlay.ts'
 import { parseRecord, parseRecordLine, type RecordText } from '../net/dns/record-text.ts'
@@ -92,7 +92,7 @@ export const whatIf = defineOperation({
   },
   verdict: checkVerdict,
   score: checkScore,
-  document: checkDocument,
+  document: whatIfDocument,
   run: async (ctx, deps, { domain, records = [], zone, selector }) => {
     const { laid, passedOver } = readOverlay(domain, records, zone)
     const shared = repeatable(ctx)

@@ -102,12 +102,14 @@ it('requires keys where it cannot be read whether they are required', async () =
   expect(stateOf((await open(labFolder(), {}, failingStore())).access)).toBe('closed')
 })
 
+const shown = { version: '0', look: { width: 80, colour: false, unicode: true } }
+
 it('is opened by `keys reset --open`, running and after a restart, which then says so', async () => {
   const folder = labFolder()
   const { filesStore } = await import('../store/files/files-store.ts')
   const store = (): Store => filesStore(folder, () => {})
   const keys = (action: Parameters<typeof manageKeys>[0]) =>
-    manageKeys(action, loadConfig({ dataDir: folder }, {}).config, () => {})
+    manageKeys(action, loadConfig({ dataDir: folder }, {}).config, () => {}, shown)
   await keys({ kind: 'create', name: 'a', scopes: 'read' })
   const running = await open(folder, {}, store())
   expect(stateOf(running.access)).toBe('1 keys')
@@ -132,7 +134,7 @@ it('the last key is revoked: nobody is answered, and the command says so', async
   put(join(folder, 'keys.json'), JSON.stringify([key]))
   const lines: string[] = []
   const { config } = loadConfig({ dataDir: folder }, {})
-  await manageKeys({ kind: 'revoke', id: key.id }, config, (line) => lines.push(line))
+  await manageKeys({ kind: 'revoke', id: key.id }, config, (line) => lines.push(line), shown)
   expect(lines.join()).toMatch(/No key is left: a service answers nobody/)
   expect(
     stateOf(

@@ -5,9 +5,11 @@ import { linesOf } from '../base/lines.ts'
 import { printable } from '../base/text.ts'
 import type { AskedService } from '../cli/ask-service.ts'
 import { byKey, type ConfigFlag } from '../cli/flags.ts'
+import { lookOf } from '../cli/look.ts'
 import { type Actions, runCommandLine } from '../cli/program.ts'
 import { type Config, describeConfig, loadConfig } from '../config.ts'
 import { OPTIONS } from '../config-options.ts'
+import type { Look } from '../documents/terminal/terminal.ts'
 import type { LogOptions } from '../log.ts'
 import type { Execute } from '../operations/execute.ts'
 import type { Operation, Upload } from '../operations/operation.ts'
@@ -51,6 +53,8 @@ const printableLines = (text: string): string =>
     .map((line) => printable(line, 8_000))
     .join('\n')
 
+const look = (): Look => lookOf(process.stdout, process.env)
+
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
 /** A command needs its own operation, and those that its flags lead to; help and words that are no command are told of all. */
@@ -73,16 +77,17 @@ const actions: Actions = {
     return serve(config, createLogger(logOptions(config)), version)
   },
   config: async (flags) => {
-    const { default: Table } = await import('cli-table3')
-    const table = new Table({ head: ['option', 'value', 'from', 'meaning'], style: { head: [], border: [] } })
-    for (const { option, value, source, meaning } of describeConfig(loadConfig(byKey(configFlags, flags))))
-      table.push([option, value, source, meaning])
-    print(table.toString())
+    const [{ configDocument }, { formatTerminal }] = await Promise.all([
+      import('../documents/config.ts'),
+      import('../documents/terminal/terminal.ts'),
+    ])
+    const options = describeConfig(loadConfig(byKey(configFlags, flags)))
+    print(formatTerminal(configDocument(options, version), look()))
     return 0
   },
   keys: async (action, flags) => {
     const { manageKeys } = await import('./keys.ts')
-    return manageKeys(action, loadConfig(byKey(configFlags, flags)).config, print)
+    return manageKeys(action, loadConfig(byKey(configFlags, flags)).config, print, { version, look: look() })
   },
   db: async (action, flags) => {
     const { manageDatabase } = await import('./database-commands.ts')
@@ -101,6 +106,7 @@ const actions: Actions = {
     return operate(asked, {
       version,
       onTerminal: process.stdout.isTTY === true,
+      look: look(),
       open: () => open(config, log),
       service,
       tell,

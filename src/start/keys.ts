@@ -1,22 +1,24 @@
 import { join } from 'node:path'
-import Table from 'cli-table3'
 import { parseDuration } from '../base/duration.ts'
 import { AppError } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
 import type { KeysAction } from '../cli/program.ts'
 import type { Config } from '../config.ts'
+import type { Look } from '../documents/terminal/terminal.ts'
 import { StoreError } from '../store/contract.ts'
 import { filesStore } from '../store/files/files-store.ts'
 import { type ApiKey, type KeyFile, makeKey, openKeyFile, SCOPES, type Scope } from '../store/key-file.ts'
 import { keysRequired, openWithoutKeys } from './keys-required.ts'
 
 type Print = (text: string) => void
+/** The program's version, and what the output shows. */
+type Shown = { readonly version: string; readonly look: Look }
 
 /** `mailsonde keys create|list|revoke|reset` on the key file. A running service sees the change within a second. Throws AppError. */
-export async function manageKeys(action: KeysAction, config: Config, print: Print): Promise<number> {
+export async function manageKeys(action: KeysAction, config: Config, print: Print, shown: Shown): Promise<number> {
   const file = openKeyFile(keyPath(config), now)
   try {
-    if (action.kind === 'list') print(tableOf(keysOf(file)))
+    if (action.kind === 'list') await list(keysOf(file), print, shown)
     else if (action.kind === 'create') await create(action, config, file, print)
     else if (action.kind === 'revoke') await revoke(action.id, file, print)
     else await reset(action.open, config, file, print)
@@ -31,6 +33,14 @@ const now = (): number => Date.now()
 const warnAloud = (event: string, fields: Record<string, unknown> = {}): void =>
   void process.stderr.write(`mailsonde: ${printable(`${event}: ${JSON.stringify(fields)}`, 2_000)}\n`)
 const quiet = { debug: () => {}, info: () => {}, warn: warnAloud, error: warnAloud }
+
+async function list(keys: readonly ApiKey[], print: Print, { version, look }: Shown): Promise<void> {
+  const [{ keysDocument }, { formatTerminal }] = await Promise.all([
+    import('../documents/keys.ts'),
+    import('../documents/terminal/terminal.ts'),
+  ])
+  print(formatTerminal(keysDocument(keys, version), look))
+}
 
 async function create(
   action: Extract<KeysAction, { kind: 'create' }>,
@@ -84,19 +94,6 @@ function keysOf(file: KeyFile): readonly ApiKey[] {
   const content = file.read()
   if (content.kind === 'unusable') throw new AppError('invalid_parameter', content.why)
   return content.kind === 'keys' ? content.keys : []
-}
-
-function tableOf(keys: readonly ApiKey[]): string {
-  const table = new Table({ head: ['id', 'name', 'scopes', 'created', 'expires'], style: { head: [], border: [] } })
-  for (const key of keys)
-    table.push([
-      printable(key.id),
-      printable(key.name),
-      key.scopes.join(','),
-      key.created_at,
-      key.expires_at ?? 'never',
-    ])
-  return table.toString()
 }
 
 function readScopes(text: string): Scope[] {

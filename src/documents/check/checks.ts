@@ -1,10 +1,13 @@
-import { isJsonRecord, type Json, type JsonRecord } from '../../base/json.ts'
-import { type Block, code, codes, type Inline, type Line, quiet, text } from '../block.ts'
+import type { JsonRecord } from '../../base/json.ts'
+import { type Block, quiet, text } from '../block.ts'
+import { fieldBlocks, labelOf } from '../plain.ts'
 import { wordsFor } from '../words.ts'
 import type { Answer } from './answer.ts'
+import { dmarcBlocks } from './dmarc.ts'
 import { findingBlock } from './findings.ts'
 import { hostBlocks } from './hosts.ts'
 import { keyBlocks } from './keys.ts'
+import { spfBlocks } from './spf.ts'
 import { type Section, sectionsOf } from './status.ts'
 
 /** One section for each check: status, what is published, what was found. */
@@ -28,19 +31,16 @@ function sectionBlock(answer: Answer, { key, name, purpose, status, reason, fiel
 
 function evidence(answer: Answer, key: string, fields: JsonRecord = {}): readonly Block[] {
   if (key === 'mx') return hostBlocks(answer)
+  if (key === 'spf') return spfBlocks(answer.spf, answer.domain)
+  if (key === 'dmarc') return dmarcBlocks(answer.dmarc)
   return key === 'dkim' ? keyBlocks(answer.dkim) : factBlocks(fields)
 }
 
 /** Fields that are told elsewhere: as the heading, the record or the reason. */
 const TOLD = new Set(['status', 'reason', 'record', 'records', 'valid'])
-/** Rows of a list within a check that are shown; the JSON has them all. */
-const MAX_ROWS = 50
 
 function factBlocks(fields: JsonRecord): Block[] {
   const records = recordsOf(fields)
-  const rest = Object.entries(fields).filter(([name, value]) => !TOLD.has(name) && !isEmpty(value))
-  const simple = rest.filter(([, value]) => !isTable(value) && !isJsonRecord(value))
-  const nested = rest.filter(([, value]) => isTable(value) || isJsonRecord(value))
   return [
     ...records.map(
       (record, i): Block => ({
@@ -49,13 +49,7 @@ function factBlocks(fields: JsonRecord): Block[] {
         text: record,
       }),
     ),
-    ...(simple.length === 0
-      ? []
-      : [{ kind: 'facts', rows: simple.map(([name, value]) => [label(name), line(value)] as const) } as const]),
-    ...nested.flatMap(([name, value]) => {
-      if (isTable(value)) return [tableBlock(name, value)]
-      return isJsonRecord(value) ? nestedFacts(name, value) : []
-    }),
+    ...fieldBlocks(fields, (name) => !TOLD.has(name), label),
   ]
 }
 
@@ -64,67 +58,28 @@ const recordsOf = ({ record, records }: JsonRecord): string[] => {
   return typeof record === 'string' ? [record] : []
 }
 
-const nestedFacts = (name: string, fields: JsonRecord): Block[] => {
-  const rows = Object.entries(fields).filter(([, value]) => !isEmpty(value) && !isTable(value))
-  return rows.length === 0
-    ? []
-    : [
-        {
-          kind: 'facts',
-          rows: rows.map(([key, value]) => [`${label(name)}: ${label(key).toLowerCase()}`, line(value)]),
-        },
-      ]
-}
-
-function tableBlock(name: string, rows: readonly JsonRecord[]): Block {
-  const shown = rows.slice(0, MAX_ROWS)
-  const columns = [...new Set(shown.flatMap((row) => Object.keys(row)))].filter(
-    (key) => key !== 'records' && shown.some((row) => !isEmpty(row[key])),
-  )
-  const more = rows.length > MAX_ROWS ? ` (the first ${MAX_ROWS} of ${rows.length})` : ''
-  return {
-    kind: 'table',
-    table: {
-      caption: `${label(name)}${more}`,
-      head: columns.map(label),
-      rows: shown.map((row) => columns.map((key) => line(row[key]))),
-    },
-  }
-}
-
-const isTable = (value: Json | undefined): value is readonly JsonRecord[] =>
-  Array.isArray(value) && value.length > 0 && value.every(isJsonRecord)
-const isEmpty = (value: Json | undefined): boolean =>
-  value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
-
-function line(value: Json | undefined): Line {
-  if (value === undefined || value === null || value === '') return ['–']
-  if (typeof value === 'boolean') return [value ? 'yes' : 'no']
-  if (typeof value === 'number') return [String(value)]
-  if (typeof value === 'string') return [code(value)]
-  if (Array.isArray(value))
-    return value.every((item) => typeof item !== 'object') ? codes(value.map(String)) : [`${value.length}`]
-  return Object.entries(value).flatMap(([name, item], i): Inline[] => [i === 0 ? '' : ', ', `${name} `, ...line(item)])
-}
-
 const WORDS: Readonly<Record<string, string>> = {
-  rua: 'Aggregate reports (rua)',
-  ruf: 'Failure reports (ruf)',
-  psd: 'Public suffix (psd)',
-  np: 'Policy for names that do not exist (np)',
-  pct: 'pct',
+  rua: 'Reports to (rua)',
   uri: 'Address',
   mx: 'MX',
   id: 'Id',
   ede: 'Extended errors',
-  tried: 'Selectors tried',
-  all: 'Qualifier of all',
-  lookups: 'Look-ups (10 allowed)',
-  void_lookups: 'Void look-ups (2 allowed)',
-  includes: 'Includes',
   uncovered_mx: 'MX hosts the policy leaves out',
   cname: 'CNAME',
   ptr: 'PTR',
+  max_age: 'Maximum age (s)',
+  refresh: 'Refresh (s)',
+  retry: 'Retry (s)',
+  expire: 'Expire (s)',
+  minimum: 'Minimum (s)',
+  serial: 'Serial number',
+  banner_name: 'Name in the greeting',
+  ehlo_name: 'Name in EHLO',
+  offered: 'STARTTLS',
+  names: 'Names',
+  name_matches: 'Name matches',
+  forward_confirmed: 'Leads back',
+  lame: 'Lame',
+  differs: 'Differs in',
 }
-const label = (name: string): string => wordsFor(WORDS, name) ?? capital(name.replaceAll('_', ' '))
-const capital = (name: string): string => name.slice(0, 1).toUpperCase() + name.slice(1)
+const label = (name: string): string => wordsFor(WORDS, name) ?? labelOf(name)

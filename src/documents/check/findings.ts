@@ -20,5 +20,5 @@ export function findingReference(reference: string): Line {
   const rfc = /^RFC (\d{1,5})(?: §(\d{1,3}(?:\.\d{1,3}){0,4}))?$/.exec(reference)
   if (!rfc) return [reference]
   const section = rfc[2] === undefined ? '' : `#section-${rfc[2]}`
-  return [{ link: `https://www.rfc-editor.org/rfc/rfc${rfc[1]}${section}`, text: reference }]
+  return [{ link: `https://www.rfc-editor.org/rfc/rfc${rfc[1]}${section}`, text: reference, named: true }]
 }

@@ -1,85 +1,101 @@
-import type { MxHost } from '../../answers/checks.ts'
+import type { CheckAnswer } from '../../answers/check.ts'
+import type { MxAddress, MxHost } from '../../answers/checks.ts'
 import type { GeoAnswer } from '../../answers/geo.ts'
 import type { AddressLists } from '../../answers/report.ts'
-import { type Block, code, codes, type Inline, type Line, text } from '../block.ts'
+import { type Block, type Line, type MapAddress, type MapHost, type Marked, text } from '../block.ts'
 import { wordsFor } from '../words.ts'
-import type { Answer } from './answer.ts'
 
 const KINDS: Readonly<Record<string, string>> = {
   none: 'The domain has no mail server, and does not say that it takes no mail.',
   null: 'The domain declares that it takes no mail (null MX, RFC 7505).',
   implicit: 'There is no MX record: mail goes to the address of the domain itself.',
 }
+/** PTR names of an address that are shown. */
+const MAX_NAMES = 5
+
+/** Where mail goes: the parts of a check's answer, and of a report's the blacklists. */
+export type Hosts = Pick<CheckAnswer, 'domain' | 'mx' | 'mx_kind'> & {
+  readonly blacklists?: readonly AddressLists[] | undefined
+}
 
 /** Where mail goes: each host with its addresses, their names, their place and network, and what the lists say. */
-export function hostBlocks(answer: Answer): readonly Block[] {
-  const words = wordsFor(KINDS, answer.mx_kind ?? '')
-  const rows = answer.mx.flatMap((host) => rowsOf(host, answer))
+export function hostBlocks({ domain, mx, mx_kind, blacklists }: Hosts): readonly Block[] {
+  const words = wordsFor(KINDS, mx_kind ?? '')
+  const isImplicit = mx_kind === 'implicit'
   return [
     ...(words === undefined ? [] : [text(words)]),
-    ...(rows.length === 0
+    ...(mx.length === 0
       ? []
       : [
           {
-            kind: 'table',
-            table: {
-              caption: 'Mail servers and their addresses',
-              head: [
-                'Preference',
-                'Host',
-                'Address',
-                'PTR',
-                ...(answer.blacklists ? ['Place and network', 'Blacklists'] : []),
-              ],
-              rows,
-            },
+            kind: 'map',
+            map: { label: 'Where mail goes', domain, hosts: mx.map((host) => hostOf(host, isImplicit, blacklists)) },
           } as const,
         ]),
   ]
 }
 
-function rowsOf(host: MxHost, answer: Answer): Line[][] {
-  const start: Line[] = [[String(host.priority)], [code(host.host)]]
-  const withLists = answer.blacklists !== undefined
-  if (host.addresses.length === 0)
-    return [
-      [...start, [{ mark: 'open', text: host.reason ?? 'no address' }], ['–'], ...(withLists ? [['–'], ['–']] : [])],
-    ]
-  return host.addresses.map((address) => {
-    const lists = answer.blacklists?.find(({ ip }) => ip === address.address)
-    return [
-      ...start,
-      [code(address.address)],
-      ptrLine(address.ptr, address.forward_confirmed),
-      ...(withLists ? [placeLine(lists?.geo), lists ? [listedOn(lists)] : ['not asked']] : []),
-    ]
-  })
+function hostOf(
+  { host, priority, addresses, cname, reason }: MxHost,
+  isImplicit: boolean,
+  blacklists: Hosts['blacklists'],
+): MapHost {
+  const alias = cname.at(-1)
+  const problem: Marked | undefined =
+    addresses.length === 0
+      ? { mark: 'open', text: reason ?? 'no address' }
+      : alias === undefined
+        ? undefined
+        : { mark: 'bad', text: `an alias of ${alias}` }
+  return {
+    ...(isImplicit ? {} : { preference: priority }),
+    host,
+    ...(problem === undefined ? {} : { problem }),
+    addresses: addresses.map((one) => addressOf(one, blacklists)),
+  }
 }
 
-function ptrLine(names: readonly string[], confirmed: boolean | null): Line {
-  const state: Inline =
-    confirmed === true
-      ? { mark: 'good', text: 'leads back' }
-      : confirmed === false
-        ? { mark: 'bad', text: names.length === 0 ? 'no name' : 'does not lead back' }
-        : { mark: 'open', text: 'could not be told' }
-  return names.length === 0 ? [state] : [...codes(names.slice(0, 5)), ' ', state]
+function addressOf({ address, ptr, forward_confirmed }: MxAddress, blacklists: Hosts['blacklists']): MapAddress {
+  const lists = blacklists?.find(({ ip }) => ip === address)
+  return {
+    address,
+    names: ptr.slice(0, MAX_NAMES),
+    back: backOf(ptr, forward_confirmed),
+    ...(lists === undefined ? {} : { place: placeLine(lists.geo) }),
+    ...(blacklists === undefined
+      ? {}
+      : { lists: lists ? listedOn(lists) : { mark: 'none', text: 'blacklists not asked' } }),
+  }
 }
+
+/** Whether the PTR names of an address lead back to it. */
+export const backOf = (names: readonly string[], confirmed: boolean | null | undefined): Marked =>
+  confirmed === true
+    ? { mark: 'good', text: 'leads back' }
+    : confirmed === false
+      ? { mark: 'bad', text: names.length === 0 ? 'no PTR name' : 'does not lead back' }
+      : { mark: 'open', text: 'could not be checked' }
 
 /** Place and network of an address, of what is known. */
 export function placeLine(geo: GeoAnswer | undefined): Line {
   if (!geo) return ['–']
-  if (geo.bogon !== null) return [`no address of the internet (${geo.bogon})`]
+  if (geo.bogon !== null) return [`not an address of the internet (${geo.bogon})`]
   const place = [geo.city, geo.country_name].filter((part) => part !== null)
   const network = [geo.asn === null ? '' : `AS${geo.asn}`, geo.as_org ?? ''].filter((part) => part !== '')
   const words = [place.join(', '), network.join(' ')].filter((part) => part !== '')
-  return [words.length === 0 ? 'not known' : words.join(' · ')]
+  return [words.length === 0 ? 'place not known' : words.join(' · ')]
 }
 
+type Counts = Pick<AddressLists, 'listed' | 'answered' | 'total' | 'verdict'>
+
 /** What the lists say of an address, in a few words. */
-export const listedOn = ({ listed, answered, total, verdict }: AddressLists): Inline =>
+export const listedOn = ({ listed, answered, total, verdict }: Counts): Marked =>
   listed > 0
-    ? { mark: verdict === 'listed' ? 'bad' : 'open', text: `on ${listed} of ${answered} that answered` }
+    ? { mark: verdict === 'listed' ? 'bad' : 'warn', text: `on ${listed} of ${answered} blacklists that answered` }
     : answered === 0
-      ? { mark: 'open', text: 'no list answered' }
-      : { mark: 'good', text: answered === total ? `on none of ${total}` : `on none of ${answered} that answered` }
+      ? { mark: 'open', text: 'no blacklist answered' }
+      : {
+          mark: 'good',
+          text:
+            answered === total ? `on none of ${total} blacklists` : `on none of ${answered} blacklists that answered`,
+        }

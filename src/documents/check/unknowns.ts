@@ -1,7 +1,7 @@
 import type { AddressLists } from '../../answers/report.ts'
 import { type Block, heading, type Line, text } from '../block.ts'
+import { isSilent, whySilent } from '../listings.ts'
 import type { Answer } from './answer.ts'
-import { isSilent, whySilent } from './lists.ts'
 import { sectionsOf } from './status.ts'
 
 /** Everything that could not be told, each by name and with its reason. */

@@ -1,10 +1,11 @@
-import type { Severity, Status } from '../../answers/finding.ts'
-import { escapeHtml, printable } from '../../base/text.ts'
-import type { Bar, Block, Document, Inline, Line, Mark, RecordToPublish, Table, Verdict } from '../block.ts'
-import { isPart, safeLink } from '../links.ts'
-import { SEVERITY_WORDS, STATUS_WORDS, wordsFor } from '../words.ts'
+import type { Bar, Block, Conclusion, Document, Line, RecordToPublish, Table, Verdict } from '../block.ts'
+import { isPart } from '../links.ts'
+import { markOfScore, STATUS_MARKS } from '../signs.ts'
+import { STATUS_WORDS } from '../words.ts'
+import { attempts, conversation, progress } from './exchange.ts'
+import { badge, inlines, safe } from './inline.ts'
+import { grid, mailMap, round, timeline, tree } from './pictures.ts'
 import { CONTENT_SECURITY_POLICY, STYLE } from './style.ts'
-
 /** A document as one HTML page that needs nothing else: no script, no image, nothing loaded. Every text is escaped here and nowhere else. */
 export const formatHtml = (document: Document): string => `<!doctype html>
 <html lang="en">
@@ -34,10 +35,6 @@ ${footer.map((line) => `<p class="quiet">${inlines(line)}</p>`).join('\n')}
 /** Blocks alone, as a part of a page. */
 export const htmlBlocks = (blocks: readonly Block[]): string => blocks.map(block).join('\n')
 
-/** Text from outside may be long: characters of one text that are written. */
-const MAX_TEXT = 8_192
-const safe = (text: string): string => escapeHtml(printable(text, MAX_TEXT))
-
 function block(one: Block): string {
   switch (one.kind) {
     case 'verdict':
@@ -60,6 +57,31 @@ function block(one: Block): string {
       return publish(one.record)
     case 'group':
       return `<section class="${one.look}">${one.blocks.map(block).join('\n')}</section>`
+    case 'conclusion':
+      return conclusion(one.conclusion)
+    default:
+      return picture(one)
+  }
+}
+
+type Picture = Extract<Block, { kind: 'tree' | 'grid' | 'map' | 'timeline' | 'progress' | 'conversation' | 'attempts' }>
+
+function picture(one: Picture): string {
+  switch (one.kind) {
+    case 'tree':
+      return tree(one.tree)
+    case 'grid':
+      return grid(one.grid)
+    case 'map':
+      return mailMap(one.map)
+    case 'timeline':
+      return timeline(one.timeline)
+    case 'progress':
+      return progress(one.progress)
+    case 'conversation':
+      return conversation(one.conversation)
+    case 'attempts':
+      return attempts(one.attempts)
     default: {
       const never: never = one
       throw new Error(String(never))
@@ -67,59 +89,18 @@ function block(one: Block): string {
   }
 }
 
-type Tone = 'good' | 'warn' | 'bad' | 'open' | 'none'
-const STATUS_TONES: Readonly<Record<Status, readonly [Tone, sign: string]>> = {
-  pass: ['good', '✓'],
-  warn: ['warn', '!'],
-  fail: ['bad', '✕'],
-  unknown: ['open', '?'],
-  not_applicable: ['none', '–'],
-}
-const SEVERITY_TONES: Readonly<Record<Severity, Tone>> = {
-  critical: 'bad',
-  high: 'bad',
-  medium: 'warn',
-  low: 'none',
-  info: 'none',
-}
-const MARKS: Readonly<Record<Mark, readonly [Tone, sign: string]>> = {
-  good: ['good', '✓'],
-  bad: ['bad', '✕'],
-  open: ['open', '?'],
-  none: ['none', '–'],
-}
-
-const inlines = (line: Line): string => line.map(inline).join('')
-
-function inline(one: Inline): string {
-  if (typeof one === 'string') return safe(one)
-  if ('code' in one) return `<code${one.code.length > 60 ? ' class="long"' : ''}>${safe(one.code)}</code>`
-  if ('strong' in one) return `<strong>${safe(one.strong)}</strong>`
-  if ('link' in one) return link(one.link, one.text)
-  if ('status' in one) return badge('status', ...STATUS_TONES[one.status], STATUS_WORDS[one.status])
-  if ('severity' in one)
-    return `<span class="severity ${wordsFor(SEVERITY_TONES, one.severity) ?? 'none'}">${safe(wordsFor(SEVERITY_WORDS, one.severity) ?? one.severity)}</span>`
-  return badge('mark', ...MARKS[one.mark], one.text)
-}
-
-const badge = (look: 'status' | 'mark', tone: Tone, sign: string, words: string): string =>
-  `<span class="${look} ${tone}"><span aria-hidden="true">${sign}</span> ${safe(words)}</span>`
-
-function link(href: string, text: string): string {
-  if (isPart(href)) return `<a href="${href}">${safe(text)}</a>`
-  const url = safeLink(href)
-  return url === undefined
-    ? safe(text)
-    : `<a class="away" href="${safe(url)}" rel="noopener noreferrer nofollow">${safe(text)}</a>`
-}
-
-/** What a score looks like: the words beside it say the same. */
-const toneOf = (score: number): Tone => (score >= 80 ? 'good' : score >= 65 ? 'warn' : 'bad')
+const conclusion = ({ subject, mark, badge: label, words, notes }: Conclusion): string => `<header>
+<p class="brand">mailsonde</p>
+<h1>${safe(subject)}</h1>
+<p class="conclusion">${badge('status', mark, label)}</p>
+<p class="lead">${safe(words)}</p>
+${notes.map((note) => `<p class="quiet">${inlines(note)}</p>`).join('\n')}
+</header>`
 
 const verdict = ({ domain, unicode, score, range, grade, words, notes }: Verdict): string => `<header>
 <p class="brand">mailsonde · domain mail check</p>
 <div class="verdict">
-<div class="score ${grade === undefined ? 'open' : toneOf(score)}"><p><b>${safe(grade ?? '?')}</b><span>${grade === undefined ? 'no grade' : 'grade'}</span></p><p><b>${grade === undefined && range ? range.join('–') : score}</b><span>of 100${grade !== undefined && range ? ` (${range.join('–')})` : ''}</span></p></div>
+<div class="score ${grade === undefined ? 'open' : markOfScore(score)}"><p><b>${safe(grade ?? '?')}</b><span>${grade === undefined ? 'no grade' : 'grade'}</span></p><p><b>${grade === undefined && range ? range.join('–') : score}</b><span>of 100${grade !== undefined && range ? ` (${range.join('–')})` : ''}</span></p></div>
 <div>
 <h1>${safe(domain)}</h1>
 ${unicode === undefined ? '' : `<p class="quiet">In its own script: ${safe(unicode)}</p>`}
@@ -130,14 +111,12 @@ ${notes.map((note) => `<p class="quiet">${inlines(note)}</p>`).join('\n')}
 </header>`
 
 function bar({ label, href, kept, worth, status }: Bar): string {
-  const [tone, sign] = STATUS_TONES[status]
+  const mark = STATUS_MARKS[status]
   const share = Math.max(0, Math.min(100, ((kept ?? 0) / worth) * 100))
   return `<li><a href="${isPart(href) ? href : '#'}">${safe(label)}</a> <span class="of">${kept === undefined ? '–' : `${round(kept)} / ${worth}`}</span>
-<svg class="${tone}" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true" focusable="false"><rect class="track" width="100" height="6" rx="1"/><rect class="fill" width="${round(share)}" height="6" rx="1"/></svg>
-${badge('status', tone, sign, STATUS_WORDS[status])}</li>`
+<svg class="${mark}" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true" focusable="false"><rect class="track" width="100" height="6" rx="1"/><rect class="fill" width="${round(share)}" height="6" rx="1"/></svg>
+${badge('status', mark, STATUS_WORDS[status])}</li>`
 }
-
-const round = (value: number): string => String(Number(value.toFixed(1)))
 
 function table({ caption, head, rows, sum, numeric = [] }: Table): string {
   const cell = (tag: 'td' | 'th', content: string, column: number): string =>

@@ -21,9 +21,9 @@ export function inlineCode(text: string): string {
   return `${ticks}${pad}${clean}${pad}${ticks}`
 }
 
-/** Text as a block of code, fenced by more backticks than it has. */
-export function fence(text: string): string {
-  const clean = printable(text, MAX_TEXT)
+/** Lines as a block of code, fenced by more backticks than they have. */
+export function fence(...lines: readonly string[]): string {
+  const clean = lines.map((line) => printable(line, MAX_TEXT)).join('\n')
   const ticks = '`'.repeat(Math.max(3, longestRun(clean) + 1))
   return `${ticks}\n${clean}\n${ticks}`
 }

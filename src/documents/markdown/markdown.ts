@@ -1,8 +1,9 @@
 import { printable } from '../../base/text.ts'
-import type { Bar, Block, Document, Inline, Line, Mark, RecordToPublish, Table, Verdict } from '../block.ts'
-import { isPart, safeLink } from '../links.ts'
-import { SEVERITY_WORDS, STATUS_WORDS, wordsFor } from '../words.ts'
+import type { Bar, Block, Document, RecordToPublish, Table, Verdict } from '../block.ts'
+import { STATUS_WORDS } from '../words.ts'
+import { inlines } from './inline.ts'
 import { escapeMarkdown, fence, inlineCode } from './markdown-text.ts'
+import { attempts, conclusion, conversation, grid, mailMap, progress, timeline, tree } from './pictures.ts'
 
 /** A document as Markdown (CommonMark with GitHub's tables). Every text is escaped here: none of it can become markup, a link or HTML. */
 export const formatMarkdown = (document: Document): string =>
@@ -31,36 +32,37 @@ function block(one: Block): string[] {
       return publish(one.record)
     case 'group':
       return one.blocks.flatMap(block)
+    case 'conclusion':
+      return conclusion(one.conclusion)
+    default:
+      return picture(one)
+  }
+}
+
+type Picture = Extract<Block, { kind: 'tree' | 'grid' | 'map' | 'timeline' | 'progress' | 'conversation' | 'attempts' }>
+
+function picture(one: Picture): string[] {
+  switch (one.kind) {
+    case 'tree':
+      return tree(one.tree)
+    case 'grid':
+      return grid(one.grid)
+    case 'map':
+      return mailMap(one.map)
+    case 'timeline':
+      return timeline(one.timeline)
+    case 'progress':
+      return progress(one.progress)
+    case 'conversation':
+      return conversation(one.conversation)
+    case 'attempts':
+      return attempts(one.attempts)
     default: {
       const never: never = one
       throw new Error(String(never))
     }
   }
 }
-
-const SIGNS: Readonly<Record<Mark, string>> = { good: '✓', bad: '✕', open: '?', none: '–' }
-
-const inlines = (line: Line): string => line.map(inline).join('')
-
-function inline(one: Inline): string {
-  if (typeof one === 'string') return escapeMarkdown(one)
-  if ('code' in one) return inlineCode(one.code)
-  if ('strong' in one) return `**${escapeMarkdown(one.strong.trim())}**${one.strong.endsWith(' ') ? ' ' : ''}`
-  if ('link' in one) return link(one.link, one.text)
-  if ('status' in one) return `(${STATUS_WORDS[one.status]})`
-  if ('severity' in one) return wordsFor(SEVERITY_WORDS, one.severity) ?? escapeMarkdown(one.severity)
-  return `${SIGNS[one.mark]} ${escapeMarkdown(one.text)}`
-}
-
-/** Parts of the document have no address in Markdown: their name is enough. */
-function link(href: string, text: string): string {
-  const url = isPart(href) ? undefined : safeLink(href)
-  if (url === undefined) return escapeMarkdown(text)
-  const target = url.replace(/[<>()|\\`\s]/g, (character) => encodeURIComponent(character).replace(/[()]/g, hex))
-  return `[${escapeMarkdown(text)}](${target})`
-}
-
-const hex = (character: string): string => `%${character.charCodeAt(0).toString(16)}`
 
 const verdict = ({ domain, unicode, score, range, grade, words, notes }: Verdict): string[] => [
   `# ${escapeMarkdown(domain)}: ${grade === undefined ? 'no grade' : `grade ${escapeMarkdown(grade)}`}, ${score} of 100${range ? ` (${range.join('–')})` : ''}`,

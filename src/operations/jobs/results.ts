@@ -1,6 +1,7 @@
 import { type JobRow, jobBadRowsAnswer, jobResultsAnswer } from '../../answers/jobs.ts'
 import { AppError } from '../../base/errors.ts'
 import { parsed, problem } from '../../base/parsed.ts'
+import { jobBadRowsDocument, jobResultsDocument } from '../../documents/jobs.ts'
 import { type CsvStyle, csvOf, presentRow } from '../../jobs/results.ts'
 import type { JobService, Owner, ResultPage } from '../../jobs/service.ts'
 import { REASONS, type Result } from '../../mailbox/reasons.ts'
@@ -64,6 +65,7 @@ export const jobResults = defineOperation({
     limit: optional({ ...wholeParam('rows at most', { min: 1, max: 1_000_000_000 }), group: 'limits' as const }),
   },
   answer: jobResultsAnswer,
+  document: jobResultsDocument,
   example: { input: jobExample, output: { data: [rowExample], has_more: false, next_cursor: null } },
   deadlineMs: DOWNLOAD_MS,
   uses: ['jobs'],
@@ -129,6 +131,7 @@ export const jobBadRows = defineOperation({
   scope: 'jobs',
   params: { id: idParam, cursor: lineCursorParam, limit: limitParam({ max: 1_000, fallback: PAGE }) },
   answer: jobBadRowsAnswer,
+  document: jobBadRowsDocument,
   example: {
     input: jobExample,
     output: {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type JobAnswer, jobAnswer, jobListAnswer } from '../../answers/jobs.ts'
+import { jobDocument, jobListDocument } from '../../documents/jobs.ts'
 import type { JobAction } from '../../jobs/service.ts'
 import example from '../examples/job.json' with { type: 'json' }
 import { defineOperation, ok } from '../operation.ts'
@@ -18,6 +19,7 @@ export const jobShow = defineOperation({
   scope: 'jobs',
   params: { id: idParam },
   answer: jobAnswer,
+  document: jobDocument,
   example: { input: jobExample, output: answerExample },
   deadlineMs: DEADLINE_MS,
   uses: ['jobs'],
@@ -34,6 +36,7 @@ export const jobList = defineOperation({
   scope: 'jobs',
   params: { limit: limitParam({ max: 200, fallback: 50 }), cursor: cursorParam(z.int()) },
   answer: jobListAnswer,
+  document: jobListDocument,
   example: { input: {}, output: { data: [answerExample], has_more: false, next_cursor: null } },
   deadlineMs: DEADLINE_MS,
   uses: ['jobs'],
@@ -53,6 +56,7 @@ const actionOf = <const Action extends JobAction>(action: Action, summary: strin
     scope: 'jobs',
     params: { id: idParam },
     answer: jobAnswer,
+    document: jobDocument,
     example: { input: jobExample, output: answerExample },
     deadlineMs: DEADLINE_MS,
     uses: ['jobs'],
@@ -71,6 +75,7 @@ export const jobDelete = defineOperation({
   scope: 'jobs',
   params: { id: idParam },
   answer: jobAnswer,
+  document: jobDocument,
   example: { input: jobExample, output: answerExample },
   deadlineMs: DEADLINE_MS,
   uses: ['jobs'],
@@ -97,6 +102,7 @@ export const jobEvents = defineOperation({
     format: choiceParam(['events', 'json'], 'events', { description: 'events as they come, or the job once' }),
   },
   answer: jobAnswer,
+  document: jobDocument,
   example: { input: { ...jobExample, format: 'json' }, output: answerExample },
   deadlineMs: WATCH_MS,
   uses: ['jobs'],

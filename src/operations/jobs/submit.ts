@@ -1,5 +1,6 @@
 import { type JobAnswer, jobAnswer } from '../../answers/jobs.ts'
 import { parsed, problem } from '../../base/parsed.ts'
+import { jobDocument } from '../../documents/jobs.ts'
 import example from '../examples/job.json' with { type: 'json' }
 import { defineOperation } from '../operation.ts'
 import { choiceParam, durationParam, flagParam, lineParam, maxAgeParam, optional, textParam } from '../params.ts'
@@ -62,6 +63,7 @@ export const jobSubmit = defineOperation({
     ),
   },
   answer: jobAnswer,
+  document: jobDocument,
   statuses: { 202: 'the list is taken in; the work goes on' },
   example: { input: { kind: 'verify' }, output: example202 },
   deadlineMs: UPLOAD_MS,
@@ -103,6 +105,7 @@ export const jobUpload = defineOperation({
     ),
   },
   answer: jobAnswer,
+  document: jobDocument,
   statuses: { 202: 'the list is taken in; the work goes on' },
   example: { input: { ...jobExample, from: '1000' }, output: example202 },
   deadlineMs: UPLOAD_MS,

@@ -4,9 +4,12 @@ import { readOpen } from '../../answers/read-answer.ts'
 import { reportAnswer } from '../../answers/report.ts'
 import type { StoredAnswer } from '../../answers/stored.ts'
 import { verifyAnswer } from '../../answers/verify.ts'
+import { blacklistDocument } from '../../documents/blacklist.ts'
 import type { Block, Document } from '../../documents/block.ts'
 import { checkDocument } from '../../documents/check/check-document.ts'
-import { blacklistBlocks, plainBlocks, verifyBlocks } from './blocks.ts'
+import { plainDocument } from '../../documents/plain.ts'
+import { inWords } from '../../documents/timeline.ts'
+import { verifyDocument } from '../../documents/verify.ts'
 
 /** A stored answer as a document: that of its kind, with its date. An answer of an earlier version that has not all of today's fields is shown plainly. */
 export function storedDocument(answer: StoredAnswer, version: string): Document {
@@ -23,18 +26,15 @@ export function storedDocument(answer: StoredAnswer, version: string): Document 
 }
 
 function documentOf(answer: StoredAnswer, version: string): Document {
-  const footer = [[`mailsonde ${version}`]]
   if (answer.kind === 'verify') {
     const read = readOpen(verifyAnswer, answer)
-    if (read.ok) return { title: `Mailbox: ${read.value.email}`, blocks: verifyBlocks(read.value), footer }
+    if (read.ok) return verifyDocument(read.value, version)
   } else if (answer.kind === 'blacklist') {
     const read = readOpen(blacklistAnswer, answer)
-    if (read.ok) return { title: `Blacklists: ${read.value.ip}`, blocks: blacklistBlocks(read.value), footer }
+    if (read.ok) return blacklistDocument(read.value, version)
   } else {
     const read = readOpen(answer.kind === 'report' ? reportAnswer : checkAnswer, answer)
     if (read.ok) return checkDocument(read.value, version)
   }
-  return { title: 'Stored answer', blocks: plainBlocks(answer), footer }
+  return plainDocument('Stored answer', answer, version)
 }
-
-const inWords = (time: string): string => time.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d).*$/, '$1 $2 UTC')

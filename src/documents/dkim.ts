@@ -1,0 +1,51 @@
+import type { DkimAnswer } from '../answers/questions.ts'
+import { code, codes, type Document, heading, type Line } from './block.ts'
+import { findingBlock } from './check/findings.ts'
+import { footerOf } from './footer.ts'
+import { STATUS_MARKS } from './signs.ts'
+import { STATUS_WORDS } from './words.ts'
+
+/** One DKIM key: whether it verifies mail, what was found and what to do, and its record. */
+export function dkimDocument(answer: DkimAnswer, version: string): Document {
+  const { domain, selector, name, status, records, findings } = answer
+  return {
+    title: `DKIM: ${selector} of ${domain}`,
+    blocks: [
+      {
+        kind: 'conclusion',
+        conclusion: {
+          subject: name,
+          mark: STATUS_MARKS[status],
+          badge: STATUS_WORDS[status],
+          words: wordsOf(answer),
+          notes: [],
+        },
+      },
+      ...findings.map(findingBlock),
+      heading(2, 'The key', 'evidence'),
+      ...records.map(
+        (text, i) => ({ kind: 'seen', label: records.length === 1 ? 'Record' : `Record ${i + 1}`, text }) as const,
+      ),
+      { kind: 'facts', rows: factsOf(answer) },
+    ],
+    footer: footerOf(version),
+  }
+}
+
+function wordsOf({ status, valid, revoked, reason, records, problem }: DkimAnswer): string {
+  if (status === 'unknown') return `The key could not be looked up: ${reason ?? 'no reason was given'}.`
+  if (records.length === 0) return 'There is no key under this selector.'
+  if (revoked) return 'The key is revoked: no mail verifies with it.'
+  if (valid) return 'The key can verify mail of the domain.'
+  return `The record is not a usable key${problem === undefined ? '' : `: ${problem}`}.`
+}
+
+const factsOf = ({ key_type, key_bits, testing, services, hashes, cname }: DkimAnswer): (readonly [string, Line])[] => [
+  ...(key_type === ''
+    ? []
+    : [['Key', [[key_type.toUpperCase(), key_bits === null ? '' : `${key_bits} bits`].join(' ').trim()]] as const]),
+  ...(testing ? [['Test mode', ['yes (t=y)']] as const] : []),
+  ...(services.length === 0 ? [] : [['Services', codes(services)] as const]),
+  ...(hashes.length === 0 ? [] : [['Hashes', codes(hashes)] as const]),
+  ...(cname.length === 0 ? [] : [['Alias of', [code(cname.at(-1)!)]] as const]),
+]

@@ -1,0 +1,38 @@
+import { escapeHtml, printable } from '../../base/text.ts'
+import type { Inline, Line, Mark } from '../block.ts'
+import { isPart, safeLink } from '../links.ts'
+import { SEVERITY_MARKS, SIGNS, STATUS_MARKS } from '../signs.ts'
+import { SEVERITY_WORDS, STATUS_WORDS, wordsFor } from '../words.ts'
+
+/** Text from outside may be long: characters of one text that are written. */
+const MAX_TEXT = 8_192
+
+/** Text as HTML content or as a quoted attribute value. */
+export const safe = (text: string): string => escapeHtml(printable(text, MAX_TEXT))
+
+export const inlines = (line: Line): string => line.map(inline).join('')
+
+function inline(one: Inline): string {
+  if (typeof one === 'string') return safe(one)
+  if ('code' in one) return codeText(one.code)
+  if ('strong' in one) return `<strong>${safe(one.strong)}</strong>`
+  if ('link' in one) return link(one.link, one.text)
+  if ('status' in one) return badge('status', STATUS_MARKS[one.status], STATUS_WORDS[one.status])
+  if ('severity' in one)
+    return `<span class="severity ${wordsFor(SEVERITY_MARKS, one.severity) ?? 'none'}">${safe(wordsFor(SEVERITY_WORDS, one.severity) ?? one.severity)}</span>`
+  return badge('mark', one.mark, one.text)
+}
+
+export const codeText = (text: string): string => `<code${text.length > 60 ? ' class="long"' : ''}>${safe(text)}</code>`
+
+/** A mark with its sign, which a reader of the screen passes over, and its words. */
+export const badge = (look: 'status' | 'mark', mark: Mark, words: string): string =>
+  `<span class="${look} ${mark}"><span aria-hidden="true">${SIGNS[mark]}</span> ${safe(words)}</span>`
+
+function link(href: string, text: string): string {
+  if (isPart(href)) return `<a href="${href}">${safe(text)}</a>`
+  const url = safeLink(href)
+  return url === undefined
+    ? safe(text)
+    : `<a class="away" href="${safe(url)}" rel="noopener noreferrer nofollow">${safe(text)}</a>`
+}

@@ -1,0 +1,277 @@
+import type { JobAnswer, JobBadRowsAnswer, JobListAnswer, JobResultsAnswer, JobRow } from '../answers/jobs.ts'
+import {
+  type Block,
+  type Conclusion,
+  code,
+  type Document,
+  heading,
+  type Inline,
+  type Line,
+  type Mark,
+  quiet,
+  text,
+} from './block.ts'
+import { grouped } from './check/spf.ts'
+import { footerOf } from './footer.ts'
+import { counted } from './signs.ts'
+import { duration, inWords } from './timeline.ts'
+import { whyOf } from './verify.ts'
+
+/** The states of a job, and what each means for whoever waits for it. */
+const STATES: Readonly<Record<JobAnswer['state'], readonly [Mark, badge: string, words: string]>> = {
+  receiving: ['open', 'Receiving', 'The list is being received.'],
+  waiting: ['open', 'Waiting', 'The list is complete; work begins soon.'],
+  running: ['good', 'Running', 'Rows are being answered.'],
+  paused: ['warn', 'Paused', 'Nothing new is asked until the job is resumed.'],
+  done: ['good', 'Done', 'Every row has its result.'],
+  canceled: ['none', 'Canceled', 'The job was canceled; the results so far can be read.'],
+  failed: ['bad', 'Failed', 'The job has failed.'],
+}
+
+/** Results of rows as marks; the words are those of the answers. */
+const RESULTS: Readonly<Record<string, Mark>> = {
+  accepted: 'good',
+  pass: 'good',
+  clean: 'good',
+  catch_all: 'warn',
+  warn: 'warn',
+  rejected: 'bad',
+  fail: 'bad',
+  listed: 'bad',
+  invalid: 'bad',
+}
+const markOf = (result: string): Mark => (Object.hasOwn(RESULTS, result) ? RESULTS[result]! : 'open')
+const wordsOf = (word: string): string => word.replaceAll('_', ' ')
+
+/** One job: how far it is, by result, reason and provider. */
+export const jobDocument = (job: JobAnswer, version: string): Document => ({
+  title: `Job: ${job.name === '' ? job.id : job.name}`,
+  blocks: [
+    { kind: 'conclusion', conclusion: conclusionOf(job) },
+    {
+      kind: 'progress',
+      progress: {
+        label: 'Rows',
+        done: job.done,
+        total: job.rows,
+        parts: sorted(job.counts).map(([label, count]) => ({ label: wordsOf(label), count, mark: markOf(label) })),
+      },
+    },
+    { kind: 'facts', rows: factsOf(job) },
+    ...reasonBlocks(job),
+    ...providerBlocks(job),
+    ...callbackBlocks(job),
+  ],
+  footer: footerOf(version),
+})
+
+function conclusionOf(job: JobAnswer): Conclusion {
+  const { id, name, state, failure, eta_ms, eta_reason } = job
+  const [mark, badge, words] = STATES[state]
+  const left: Line[] =
+    eta_ms === null || state !== 'running'
+      ? []
+      : [[`About ${duration(eta_ms)} left${eta_reason === undefined ? '' : `: ${eta_reason}`}.`]]
+  return {
+    subject: name === '' ? id : name,
+    mark,
+    badge,
+    words: failure === undefined ? words : `${words.replace(/\.$/, '')}: ${failure}.`,
+    notes: left,
+  }
+}
+
+const sorted = (counts: Readonly<Record<string, number>>): readonly (readonly [string, number])[] =>
+  Object.entries(counts).toSorted((a, b) => b[1] - a[1])
+
+function factsOf({
+  id,
+  kind,
+  column,
+  rows,
+  duplicates,
+  bad_rows,
+  received,
+  rate,
+  ...job
+}: JobAnswer): (readonly [string, Line])[] {
+  return [
+    ['Id', [code(id)]],
+    ['Kind', [kind]],
+    ...(column === undefined ? [] : [['Column', [code(column)]] as const]),
+    [
+      'Rows',
+      [
+        `${grouped(rows)} with a result, ${grouped(duplicates)} of them duplicates; ${grouped(bad_rows)} bad; ${grouped(received)} received`,
+      ],
+    ],
+    ['Rate', [`${grouped(rate)} rows a minute`]],
+    ['Created', [inWords(job.created_at)]],
+    ...(job.first_result_at === null ? [] : [['First result', [inWords(job.first_result_at)]] as const]),
+    ...(job.finished_at === null ? [] : [['Finished', [inWords(job.finished_at)]] as const]),
+    ['Expires', [inWords(job.expires_at)]],
+  ]
+}
+
+function reasonBlocks({ kind, reasons }: JobAnswer): Block[] {
+  const rows = sorted(reasons)
+  if (rows.length === 0) return []
+  return [
+    {
+      kind: 'table',
+      table: {
+        caption: 'Rows by reason',
+        head: kind === 'verify' ? ['Reason', 'Rows', 'What it means'] : ['Reason', 'Rows'],
+        rows: rows.map(([reason, count]): Line[] => [
+          [code(reason)],
+          [grouped(count)],
+          ...(kind === 'verify' ? [[whyOf(reason)]] : []),
+        ]),
+        numeric: [1],
+      },
+    },
+  ]
+}
+
+function providerBlocks({ providers, providers_left_out = 0 }: JobAnswer): Block[] {
+  if (providers.length === 0) return []
+  return [
+    {
+      kind: 'table',
+      table: {
+        caption: 'Progress by provider',
+        head: ['Provider', 'Done', 'Rows', 'A minute', 'Waiting'],
+        rows: providers.map(({ provider, done, rows, rate, waiting_reason }): Line[] => [
+          [provider === '' ? 'not known yet' : code(provider)],
+          [grouped(done)],
+          [grouped(rows)],
+          [grouped(rate)],
+          [waiting_reason ?? '–'],
+        ]),
+        numeric: [1, 2, 3],
+      },
+    },
+    ...(providers_left_out === 0 ? [] : [quiet(`${providers_left_out} more providers have fewer rows.`)]),
+  ]
+}
+
+const callbackBlocks = ({ callback }: JobAnswer): Block[] =>
+  callback === undefined
+    ? []
+    : [
+        text('The webhook ', code(callback.id), ' is called when the job ends. Its secret is shown this once:'),
+        { kind: 'seen', label: 'Secret', text: callback.secret },
+      ]
+
+/** Jobs, newest first. */
+export const jobListDocument = ({ data, has_more, next_cursor }: JobListAnswer, version: string): Document => ({
+  title: 'Jobs',
+  blocks: [
+    listConclusion('Jobs', data.length, 'job', has_more),
+    ...(data.length === 0
+      ? []
+      : [
+          {
+            kind: 'table',
+            table: {
+              caption: 'Newest first',
+              head: ['Id', 'Name', 'Kind', 'State', 'Done', 'Rows', 'Created'],
+              rows: data.map(({ id, name, kind, state, done, rows, created_at }): Line[] => [
+                [code(id)],
+                [name === '' ? '–' : name],
+                [kind],
+                [{ mark: STATES[state][0], text: STATES[state][1] }],
+                [grouped(done)],
+                [grouped(rows)],
+                [inWords(created_at)],
+              ]),
+              numeric: [4, 5],
+            },
+          } as const,
+        ]),
+    ...moreBlocks(next_cursor),
+  ],
+  footer: footerOf(version),
+})
+
+const listConclusion = (subject: string, count: number, one: string, hasMore: boolean, many?: string): Block => ({
+  kind: 'conclusion',
+  conclusion: {
+    subject,
+    mark: 'none',
+    badge: counted(count, one, many),
+    words: count === 0 ? 'There are none.' : hasMore ? 'This is one page; there are more.' : 'These are all.',
+    notes: [],
+  },
+})
+
+const moreBlocks = (cursor: string | null): Block[] =>
+  cursor === null ? [] : [quiet('The next page: cursor=', code(cursor))]
+
+/** Own columns of a row that are shown. */
+const MAX_COLUMNS = 8
+
+/** A page of results in the order of the list. */
+export const jobResultsDocument = ({ data, has_more, next_cursor }: JobResultsAnswer, version: string): Document => ({
+  title: 'Results',
+  blocks: [
+    listConclusion('Results', data.length, 'row', has_more),
+    ...(data.length === 0
+      ? []
+      : [
+          {
+            kind: 'table',
+            table: {
+              caption: 'Results in the order of the list',
+              head: ['Line', 'Input', 'Result', 'Reason', 'Own columns'],
+              rows: data.map((row): Line[] => [
+                [String(row.line)],
+                [code(row.input)],
+                [{ mark: markOf(row.result), text: wordsOf(row.result) }],
+                [row.reason === '' ? '–' : wordsOf(row.reason)],
+                ownColumns(row),
+              ]),
+              numeric: [0],
+            },
+          } as const,
+        ]),
+    ...moreBlocks(next_cursor),
+  ],
+  footer: footerOf(version),
+})
+
+function ownColumns({ columns = [], input }: JobRow): Line {
+  const values = Array.isArray(columns)
+    ? columns.filter((value) => value !== input)
+    : Object.entries(columns).map(
+        ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+      )
+  const shown = values.slice(0, MAX_COLUMNS).flatMap((value, i): Inline[] => [i === 0 ? '' : ', ', code(value)])
+  return shown.length === 0
+    ? ['–']
+    : [...shown, ...(values.length > MAX_COLUMNS ? [` and ${values.length - MAX_COLUMNS} more`] : [])]
+}
+
+/** The rows of a list that cannot be read. */
+export const jobBadRowsDocument = ({ data, has_more, next_cursor }: JobBadRowsAnswer, version: string): Document => ({
+  title: 'Bad rows',
+  blocks: [
+    listConclusion('Bad rows', data.length, 'row', has_more),
+    ...(data.length === 0
+      ? []
+      : [
+          heading(2, 'What is wrong with them', 'rows'),
+          {
+            kind: 'table',
+            table: {
+              caption: 'Rows that were not asked about',
+              head: ['Line', 'Reason', 'Text'],
+              rows: data.map(({ line, reason, text: row }): Line[] => [[String(line)], [reason], [code(row)]]),
+              numeric: [0],
+            },
+          } as const,
+        ]),
+    ...moreBlocks(next_cursor),
+  ],
+  footer: footerOf(version),
+})

@@ -1,0 +1,49 @@
+import { code, type Document, type Line } from './block.ts'
+import { footerOf } from './footer.ts'
+import { counted } from './signs.ts'
+import { inWords } from './timeline.ts'
+
+/** What is kept of an API key; the key itself is not. */
+export type KeptKey = {
+  readonly id: string
+  readonly name: string
+  readonly scopes: readonly string[]
+  readonly created_at: string
+  readonly expires_at?: string | null | undefined
+}
+
+/** The API keys of a service. */
+export const keysDocument = (keys: readonly KeptKey[], version: string): Document => ({
+  title: 'API keys',
+  blocks: [
+    {
+      kind: 'conclusion',
+      conclusion: {
+        subject: 'API keys',
+        mark: 'none',
+        badge: counted(keys.length, 'key'),
+        words: keys.length === 0 ? 'There is no key.' : 'Only hashes are kept; a key is shown once, when it is made.',
+        notes: [],
+      },
+    },
+    ...(keys.length === 0
+      ? []
+      : [
+          {
+            kind: 'table',
+            table: {
+              caption: 'Keys',
+              head: ['Id', 'Name', 'Scopes', 'Created', 'Expires'],
+              rows: keys.map(({ id, name, scopes, created_at, expires_at }): Line[] => [
+                [code(id)],
+                [name],
+                [scopes.join(', ')],
+                [inWords(created_at)],
+                [expires_at === undefined || expires_at === null ? 'never' : inWords(expires_at)],
+              ]),
+            },
+          } as const,
+        ]),
+  ],
+  footer: footerOf(version),
+})

@@ -1,0 +1,78 @@
+import type { ListEntry } from '../answers/blacklist.ts'
+import { type Block, code, codes, type GridCell, type Line, quiet, text } from './block.ts'
+import { LIST_STATUS, REASON_WORDS, TIER_WORDS, wordsFor } from './words.ts'
+
+/** What the blacklists say of one address; of several together only {@link combinedGrid}. */
+
+type Asked = { readonly results: readonly ListEntry[]; readonly total: number; readonly answered: number }
+
+/** Each listing, the gravest first, then the lists that gave no answer and why. */
+export const listingBlocks = (lists: Asked): Block[] => [
+  ...lists.results
+    .filter(({ listed }) => listed)
+    .toSorted(byTier)
+    .map(listingBlock),
+  ...silentBlocks(lists),
+]
+
+const byTier = (a: ListEntry, b: ListEntry): number => a.tier.localeCompare(b.tier)
+
+const listingBlock = (entry: ListEntry): Block => ({
+  kind: 'group',
+  look: 'finding',
+  blocks: [
+    { kind: 'heading', level: 4, line: [entry.blacklist] },
+    quiet(`Tier ${entry.tier}: ${TIER_WORDS[entry.tier]} · `, code(entry.zone), ' · ', ...codes(entry.codes)),
+    text(`${meaningOf(entry)}${entry.scope_text ?? ''}`),
+    ...(entry.txt === undefined ? [] : [{ kind: 'seen', label: "The list's own words", text: entry.txt } as const]),
+    text({ link: entry.delist_url, text: `${isOwn(entry) ? 'Removal from' : 'About'} ${entry.blacklist}` }),
+  ],
+})
+
+/** Whether the holder of the address can ask for removal: a listed range or network is its operator's. */
+const isOwn = ({ scope }: ListEntry): boolean => scope !== 'range' && scope !== 'asn'
+
+function meaningOf({ meaning }: ListEntry): string {
+  const words = meaning.filter((one) => one !== 'listed').join('; ')
+  return words === '' ? '' : `${words.slice(0, 1).toUpperCase()}${words.slice(1)}. `
+}
+
+function silentBlocks({ results, total, answered }: Asked): Block[] {
+  const silent = results.filter(isSilent)
+  if (silent.length === 0) return [quiet(`All ${total} lists answered.`)]
+  const reasons = [...new Set(silent.map(whySilent))]
+  const items = reasons.map((reason): Line => {
+    const names = silent.filter((entry) => whySilent(entry) === reason).map(({ blacklist }) => blacklist)
+    return [{ strong: names.join(', ') }, `: ${reason}`]
+  })
+  return [
+    quiet(`${answered} of ${total} lists answered. Without an answer, which is neither good nor bad:`),
+    { kind: 'list', items },
+  ]
+}
+
+export const isSilent = ({ status }: ListEntry): boolean => status !== 'listed' && status !== 'not_listed'
+export const whySilent = ({ status, reason = status }: ListEntry): string =>
+  wordsFor(REASON_WORDS, reason) ?? reason.replaceAll('_', ' ')
+
+/** Every list with what it says of all these addresses, in the order of the lists. */
+export function combinedGrid(label: string, addresses: readonly { readonly results: readonly ListEntry[] }[]): Block {
+  const names = [...new Set(addresses.flatMap(({ results }) => results.map(({ blacklist }) => blacklist)))]
+  const cells = names.map((name) => {
+    const entries = addresses.flatMap(({ results }) => results.filter(({ blacklist }) => blacklist === name))
+    return cellOf(name, entries)
+  })
+  return { kind: 'grid', grid: { label, cells } }
+}
+
+function cellOf(name: string, entries: readonly ListEntry[]): GridCell {
+  const listed = entries.filter((entry) => entry.listed)
+  const silent = entries.filter(isSilent)
+  const of = (count: number): string => (entries.length === 1 ? '' : ` (${count} of ${entries.length})`)
+  if (listed.length > 0)
+    return { name, mark: listed.every(({ tier }) => tier === 'D') ? 'warn' : 'bad', text: `listed${of(listed.length)}` }
+  const [first] = silent
+  if (first)
+    return { name, mark: 'open', text: `${wordsFor(LIST_STATUS, first.status) ?? first.status}${of(silent.length)}` }
+  return { name, mark: 'good', text: 'not listed' }
+}

@@ -1,0 +1,137 @@
+import type { HeartbeatAnswer, PeerAnswer, PeersAnswer } from '../answers/peers.ts'
+import { type Block, code, codes, type Document, heading, type Inline, type Line, type Mark, text } from './block.ts'
+import { placeLine } from './check/hosts.ts'
+import { footerOf } from './footer.ts'
+import { counted } from './signs.ts'
+import { duration, inWords } from './timeline.ts'
+
+const STATES: Readonly<Record<PeerAnswer['status'], readonly [Mark, string]>> = {
+  alive: ['good', 'alive'],
+  suspect: ['warn', 'suspect'],
+  dead: ['bad', 'dead'],
+}
+const stateOf = (status: PeerAnswer['status']): Inline => ({ mark: STATES[status][0], text: STATES[status][1] })
+
+/** Addresses of a node that are shown. */
+const MAX_ADDRESSES = 16
+
+/** The nodes of a cluster: how many are alive, all of them in one table, then each. */
+export function peersDocument({ peers, total, node }: PeersAnswer, version: string): Document {
+  const alive = peers.filter(({ status }) => status === 'alive').length
+  return {
+    title: 'Nodes',
+    blocks: [
+      {
+        kind: 'conclusion',
+        conclusion: {
+          subject: counted(total, 'other node'),
+          mark: total === 0 ? 'none' : alive === peers.length ? 'good' : alive === 0 ? 'bad' : 'warn',
+          badge: total === 0 ? 'Alone' : `${alive} alive`,
+          words: total === 0 ? 'This node knows no other one.' : `${alive} of ${peers.length} nodes are alive.`,
+          notes: peers.length < total ? [[`${total - peers.length} more are not shown.`]] : [],
+        },
+      },
+      ...(peers.length === 0
+        ? []
+        : [
+            {
+              kind: 'table',
+              table: {
+                caption: 'Other nodes',
+                head: ['Node', 'State', 'Region', 'Load', 'Last seen'],
+                rows: peers.map((peer): Line[] => [
+                  [code(peer.id)],
+                  [stateOf(peer.status)],
+                  [peer.region === '' ? '–' : peer.region],
+                  [loadOf(peer)],
+                  [inWords(peer.last_seen_at)],
+                ]),
+              },
+            } as const,
+          ]),
+      ...(node === undefined ? [] : [heading(2, 'This node', 'self'), peerBlock(node)]),
+      ...(peers.length === 0 ? [] : [heading(2, 'Each node', 'nodes'), ...peers.map(peerBlock)]),
+    ],
+    footer: footerOf(version),
+  }
+}
+
+/** One node, as registering answers it. */
+export const peerDocument = (peer: PeerAnswer, version: string): Document => ({
+  title: `Node: ${peer.id}`,
+  blocks: [
+    {
+      kind: 'conclusion',
+      conclusion: {
+        subject: peer.id,
+        mark: STATES[peer.status][0],
+        badge: STATES[peer.status][1],
+        words: `The node is registered; its next heartbeat is due within ${duration(peer.ttl_ms)}.`,
+        notes: [],
+      },
+    },
+    peerBlock(peer),
+  ],
+  footer: footerOf(version),
+})
+
+/** The answer to a heartbeat. */
+export const heartbeatDocument = ({ id, status, ttl_ms, peers }: HeartbeatAnswer, version: string): Document => ({
+  title: `Node: ${id}`,
+  blocks: [
+    {
+      kind: 'conclusion',
+      conclusion: {
+        subject: id,
+        mark: STATES[status][0],
+        badge: STATES[status][1],
+        words: `The next heartbeat is due within ${duration(ttl_ms)}; ${counted(peers, 'node is', 'nodes are')} known.`,
+        notes: [],
+      },
+    },
+  ],
+  footer: footerOf(version),
+})
+
+const loadOf = ({ load }: PeerAnswer): string => (load === null ? '–' : `${load.active} of ${load.capacity}`)
+
+function peerBlock(peer: PeerAnswer): Block {
+  const { id, name, url, region, version, capabilities, addresses, addresses_left_out = 0, geo, status } = peer
+  const shown = addresses.slice(0, MAX_ADDRESSES)
+  const more = addresses.length - shown.length + addresses_left_out
+  return {
+    kind: 'group',
+    look: 'check',
+    blocks: [
+      {
+        kind: 'heading',
+        level: 3,
+        line: [code(id), ...(name === '' || name === id ? [] : [` ${name}`]), ' ', stateOf(status)],
+      },
+      {
+        kind: 'facts',
+        rows: [
+          ['URL', [code(url)]],
+          ...(region === '' ? [] : [['Region', [region]] as const]),
+          ['Version', [code(version)]],
+          ['Can do', [capabilities.length === 0 ? 'nothing' : capabilities.join(', ')]],
+          ['Load', [loadOf(peer)]],
+          ['Registered', [inWords(peer.registered_at)]],
+          ['Last seen', [inWords(peer.last_seen_at)]],
+        ],
+      },
+      ...(shown.length === 0
+        ? [text('It has no source address.')]
+        : [
+            {
+              kind: 'list',
+              items: shown.map((ip): Line => {
+                const place = geo.find((one) => one.ip === ip)
+                return [...codes([ip]), ...(place === undefined ? [] : [' · ', ...placeLine(place)])]
+              }),
+            } as const,
+          ]),
+      ...(more === 0 ? [] : [text(`${counted(more, 'more address', 'more addresses')}.`)]),
+    ],
+  }
+}

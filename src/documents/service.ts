@@ -1,0 +1,54 @@
+import type { HealthAnswer } from '../answers/health.ts'
+import type { ReadyAnswer } from '../answers/ready.ts'
+import type { Document, Line } from './block.ts'
+import { footerOf } from './footer.ts'
+import { duration } from './timeline.ts'
+
+/** Whether the service lives. */
+export const healthDocument = (_answer: HealthAnswer, version: string): Document => ({
+  title: 'Health',
+  blocks: [
+    {
+      kind: 'conclusion',
+      conclusion: { subject: 'mailsonde', mark: 'good', badge: 'ok', words: 'The service runs.', notes: [] },
+    },
+  ],
+  footer: footerOf(version),
+})
+
+/** Whether the service can work, and what it depends on. */
+export function readyDocument({ status, dependencies }: ReadyAnswer, version: string): Document {
+  const failed = dependencies.filter((one) => one.status === 'failed').map(({ name }) => name)
+  return {
+    title: 'Ready',
+    blocks: [
+      {
+        kind: 'conclusion',
+        conclusion: {
+          subject: 'mailsonde',
+          mark: status === 'ready' ? 'good' : 'bad',
+          badge: status === 'ready' ? 'Ready' : 'Not ready',
+          words:
+            status === 'ready'
+              ? 'Everything that it depends on works.'
+              : `It cannot work without: ${failed.join(', ')}.`,
+          notes: [],
+        },
+      },
+      {
+        kind: 'table',
+        table: {
+          caption: 'What it depends on',
+          head: ['Name', 'State', 'Time'],
+          rows: dependencies.map((one): Line[] => [
+            [one.name],
+            [one.status === 'ok' ? { mark: 'good', text: 'ok' } : { mark: 'bad', text: one.reason ?? 'failed' }],
+            [duration(one.duration_ms)],
+          ]),
+          numeric: [2],
+        },
+      },
+    ],
+    footer: footerOf(version),
+  }
+}

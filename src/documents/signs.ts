@@ -1,0 +1,32 @@
+import type { Severity, Status } from '../answers/finding.ts'
+import type { Mark } from './block.ts'
+
+/** The sign of a mark, which stands beside its words. */
+export const SIGNS: Readonly<Record<Mark, string>> = { good: '✓', warn: '!', bad: '✕', open: '?', none: '–' }
+
+export const STATUS_MARKS: Readonly<Record<Status, Mark>> = {
+  pass: 'good',
+  warn: 'warn',
+  fail: 'bad',
+  unknown: 'open',
+  not_applicable: 'none',
+}
+
+export const SEVERITY_MARKS: Readonly<Record<Severity, Mark>> = {
+  critical: 'bad',
+  high: 'bad',
+  medium: 'warn',
+  low: 'none',
+  info: 'none',
+}
+
+/** What a score looks like: the words beside it say the same. */
+export const markOfScore = (score: number): Mark => (score >= 80 ? 'good' : score >= 65 ? 'warn' : 'bad')
+
+/** The share of the limit as a mark: over it is bad, from four fifths on a warning. */
+export const markOfCost = (cost: number, limit: number): Mark =>
+  cost > limit ? 'bad' : cost * 5 >= limit * 4 ? 'warn' : 'good'
+
+/** `1 lookup`, `2 lookups`. */
+export const counted = (count: number, one: string, many: string = `${one}s`): string =>
+  `${count} ${count === 1 ? one : many}`

@@ -1,0 +1,132 @@
+import type { Grid, MailMap, MapAddress, MapHost, Timeline, TimePoint, Tree, TreeNode } from '../block.ts'
+import { counted, markOfCost, SIGNS } from '../signs.ts'
+import { pointLine, withChange } from '../timeline.ts'
+import { span, spansOf } from './inline.ts'
+import { behind, type Look, padded, plain, type Row, rowWidth, wrap } from './span.ts'
+import { columns } from './width.ts'
+
+/** Levels of a tree that are drawn one further to the right; those below stand under each other. */
+const MAX_INDENT = 8
+
+/** A tree by its branches, each node with its cost. */
+export function treeRows({ label, root, cost }: Tree, width: number, look: Look): Row[] {
+  return [...wrap([span(label, look, 'bold')], width), ...nodeRows(root, width, look, cost, 0)]
+}
+
+function nodeRows(node: TreeNode, width: number, look: Look, cost: Tree['cost'], depth: number): Row[] {
+  const { line, seen, children = [], leftOut = 0 } = node
+  const words =
+    cost && node.cost !== undefined
+      ? [
+          plain('  '),
+          span(
+            depth === 0 ? `${node.cost} of ${cost.limit} ${cost.many}` : counted(node.cost, cost.one, cost.many),
+            look,
+            markOfCost(node.cost, cost.limit),
+          ),
+        ]
+      : []
+  const isFlat = depth >= MAX_INDENT || width < 16
+  const hasBranch = !isFlat && (children.length > 0 || leftOut > 0)
+  const room = hasBranch ? width - 2 : width
+  const inside = isFlat ? width : width - 3
+  const own = [
+    ...wrap([...spansOf(line, look), ...words], room),
+    ...(seen === undefined ? [] : wrap([span(seen, look, 'quiet')], room)),
+  ]
+  const below = [
+    ...children.map((child) => nodeRows(child, inside, look, cost, depth + 1)),
+    ...(leftOut === 0 ? [] : [wrap([span(`${leftOut} more`, look, 'quiet')], inside)]),
+  ]
+  if (isFlat) return [...own, ...below.flat()]
+  return [
+    ...(hasBranch ? behindBranch(own, look) : own),
+    ...below.flatMap((rows, i) => branch(rows, i === below.length - 1, look)),
+  ]
+}
+
+/** What stands below the first row of a node keeps clear of its branch. */
+const behindBranch = (rows: readonly Row[], look: Look): Row[] =>
+  rows.map((row, i) => (i === 0 ? row : [span('│ ', look, 'quiet'), ...row]))
+
+const branch = (rows: readonly Row[], isLast: boolean, look: Look): Row[] =>
+  behind(rows, span(isLast ? '└─ ' : '├─ ', look, 'quiet'), span(isLast ? '   ' : '│  ', look, 'quiet'))
+
+/** Cells in as many columns as find room. */
+export function gridRows({ label, cells }: Grid, width: number, look: Look): Row[] {
+  const names = Math.max(0, ...cells.map(({ name }) => columns(span(name, look).text)))
+  const shown = cells.map(
+    ({ name, mark, text }): Row => [
+      ...padded([span(`${SIGNS[mark]} `, look, mark), span(name, look)], names + 2),
+      plain('  '),
+      span(text, look, mark),
+    ],
+  )
+  const wanted = Math.max(0, ...shown.map(rowWidth)) + 2
+  const across = Math.max(1, Math.floor((width + 2) / wanted))
+  const down = Math.ceil(cells.length / across)
+  const rows = [...Array(down).keys()].flatMap((y): Row[] => {
+    if (across === 1) return wrap(shown[y]!, width)
+    return [shown.filter((_, i) => i % down === y).flatMap((cell) => padded(cell, wanted))]
+  })
+  return [...wrap([span(label, look, 'bold')], width), ...rows]
+}
+
+/** Where mail goes, as branches: host, then address and name, and whether the name leads back. */
+export function mapRows({ label, domain, hosts }: MailMap, width: number, look: Look): Row[] {
+  const root: TreeNode = { line: [{ code: domain }], children: hosts.map(hostNode) }
+  return treeRows({ label, root }, width, look)
+}
+
+const hostNode = ({ preference, host, problem, addresses }: MapHost): TreeNode => ({
+  line: [
+    ...(preference === undefined ? [] : [`${preference} `]),
+    { code: host },
+    ...(problem === undefined ? [] : [' ', problem]),
+  ],
+  children: addresses.map(addressNode),
+})
+
+const addressNode = ({ address, names, back, place, lists }: MapAddress): TreeNode => ({
+  line: [{ code: address }, ...(place === undefined ? [] : [' · ', ...place])],
+  children: [
+    { line: [...names.flatMap((name) => ['→ ', { code: name }, ' ']), back] },
+    ...(lists === undefined ? [] : [{ line: [lists] }]),
+  ],
+})
+
+/** Changes that are told in words. */
+const MAX_CHANGES = 12
+const STEPS = '▁▂▃▄▅▆▇█'
+
+/** A line of bars, one a point as far as there is room for them, then what changed. */
+export function timelineRows(timeline: Timeline, width: number, look: Look): Row[] {
+  const { label, points } = timeline
+  const last = points.slice(-Math.max(1, width))
+  const bars = last.map((point) => plain(stepOf(point, timeline, look), point.mark))
+  const changes = withChange(points)
+  return [
+    ...wrap([span(label, look, 'bold')], width),
+    ...(bars.length === 0 ? [] : [bars]),
+    ...(changes.length <= MAX_CHANGES
+      ? []
+      : wrap([span(`The last ${MAX_CHANGES} of ${changes.length} changes:`, look, 'quiet')], width)),
+    ...changes
+      .slice(-MAX_CHANGES)
+      .flatMap((point) =>
+        behind(wrap(spansOf(pointLine(point), look), width - 2), span(`${SIGNS[point.mark]} `, look, point.mark)),
+      ),
+  ]
+}
+
+function stepOf({ value }: TimePoint, { least, most }: Timeline, { unicode }: Look): string {
+  if (value === null) return '?'
+  const share = most === least ? 1 : Math.max(0, Math.min(1, (value - least) / (most - least)))
+  return unicode ? STEPS[Math.round(share * (STEPS.length - 1))]! : String(Math.round(share * 9))
+}
+
+/** A bar of so many columns, filled to a share. */
+export const barRow = (share: number, width: number, style: Row[number]['style'], look: Look): Row => {
+  const filled = Math.round(Math.max(0, Math.min(1, share)) * width)
+  return [span('█'.repeat(filled), look, style), span('░'.repeat(width - filled), look, 'quiet')]
+}

@@ -1,0 +1,136 @@
+import type { Mark } from '../block.ts'
+import { columns, splitAt } from './width.ts'
+
+/** What a terminal can show. */
+export type Look = {
+  /** Columns, at least {@link LEAST_WIDTH}. */
+  readonly width: number
+  readonly colour: boolean
+  /** Whether it shows characters beyond ASCII. */
+  readonly unicode: boolean
+}
+export const LEAST_WIDTH = 20
+
+export type Style = Mark | 'plain' | 'bold' | 'quiet' | 'code' | 'record'
+/** Text of one style: clean of control characters. */
+export type Span = { readonly text: string; readonly style: Style }
+/** One line on the terminal. */
+export type Row = readonly Span[]
+
+export const plain = (text: string, style: Style = 'plain'): Span => ({ text, style })
+
+export const rowWidth = (row: Row): number => row.reduce((sum, { text }) => sum + columns(text), 0)
+
+/** The row with spaces behind it up to so many columns. */
+export const padded = (row: Row, width: number): Row => {
+  const missing = width - rowWidth(row)
+  return missing > 0 ? [...row, plain(' '.repeat(missing))] : row
+}
+
+/** The row with spaces before it up to so many columns. */
+export const rightAligned = (row: Row, width: number): Row => {
+  const missing = width - rowWidth(row)
+  return missing > 0 ? [plain(' '.repeat(missing)), ...row] : row
+}
+
+/** Rows with something before each: `first` before the first one, `rest` before the others. */
+export const behind = (rows: readonly Row[], first: Span, rest: Span = plain(' '.repeat(columns(first.text)))): Row[] =>
+  rows.map((row, i) => [i === 0 ? first : rest, ...row])
+
+type Piece = Span & { readonly width: number }
+
+/** Breaks a row at spaces into rows of at most `width` columns; a word that is longer is broken where the row ends. */
+export function wrap(row: Row, width: number): Row[] {
+  const rows: Span[][] = [[]]
+  let used = 0
+  let spaces: Piece[] = []
+  const open = (): void => {
+    rows.push([])
+    used = 0
+    spaces = []
+  }
+  const put = (piece: Piece): void => {
+    rows.at(-1)!.push({ text: piece.text, style: piece.style })
+    used += piece.width
+  }
+  for (const word of wordsOf(row)) {
+    if (word.isSpace) {
+      if (used > 0 || rows.length === 1) spaces.push(...word.pieces)
+      continue
+    }
+    const gap = widthOf(spaces)
+    if (used > 0 && used + gap + widthOf(word.pieces) > width) open()
+    else if (gap > 0 && used + gap < width) {
+      for (const space of spaces) put(space)
+    }
+    spaces = []
+    for (const piece of word.pieces) {
+      let rest: Piece = piece
+      while (used + rest.width > width) {
+        if (used >= width) open()
+        const [taken, left] = splitAt(rest.text, width - used)
+        if (used > 0 && columns(taken) > width - used) {
+          open()
+          continue
+        }
+        put({ text: taken, style: rest.style, width: columns(taken) })
+        rest = { text: left, style: rest.style, width: columns(left) }
+        if (left === '') break
+      }
+      if (rest.text !== '') put(rest)
+    }
+  }
+  return rows.map(joined)
+}
+
+const widthOf = (pieces: readonly Piece[]): number => pieces.reduce((sum, { width }) => sum + width, 0)
+
+type Word = { readonly isSpace: boolean; readonly pieces: Piece[] }
+
+/** Words and the spaces between them; a word may have several styles. */
+function wordsOf(row: Row): readonly Word[] {
+  const words: Word[] = []
+  for (const { text, style } of row) {
+    for (const part of text.match(/ +|[^ ]+/g) ?? []) {
+      const isSpace = part.startsWith(' ')
+      const piece = { text: part, style, width: columns(part) }
+      const last = words.at(-1)
+      if (last?.isSpace === isSpace) last.pieces.push(piece)
+      else words.push({ isSpace, pieces: [piece] })
+    }
+  }
+  return words
+}
+
+/** Neighbours of one style as one span. */
+function joined(row: Row): Row {
+  const spans: Span[] = []
+  for (const span of row) {
+    const last = spans.at(-1)
+    if (last?.style === span.style) spans[spans.length - 1] = { text: last.text + span.text, style: span.style }
+    else spans.push(span)
+  }
+  return spans
+}
+
+/** SGR parameters (ECMA-48 §8.3.117) of the 16 colours, which follow the terminal's own scheme. */
+const SGR: Readonly<Record<Style, string>> = {
+  plain: '',
+  bold: '1',
+  quiet: '2',
+  code: '',
+  record: '1',
+  good: '32',
+  warn: '33',
+  bad: '31',
+  open: '36',
+  none: '2',
+}
+
+/** A row as text, without spaces at its end. */
+export function paint(row: Row, { colour }: Look): string {
+  const text = joined(row)
+    .map(({ text, style }) => (colour && SGR[style] !== '' ? `\u001b[${SGR[style]}m${text}\u001b[0m` : text))
+    .join('')
+  return text.trimEnd()
+}

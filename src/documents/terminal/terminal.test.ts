@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest'
+import { exampleOf } from '../../../test/lab/answer.ts'
+import { labDocuments } from '../../../test/lab/documents.ts'
+import type { CheckAnswer } from '../../answers/check.ts'
+import { check } from '../../operations/check.ts'
+import type { Block, Document } from '../block.ts'
+import { checkDocument } from '../check/check-document.ts'
+import { type Look, paint, plain, wrap } from './span.ts'
+import { formatTerminal, verdictLine } from './terminal.ts'
+import { columns, splitAt } from './width.ts'
+
+const look = (width: number, more: Partial<Look> = {}): Look => ({ width, colour: false, unicode: true, ...more })
+const documents = Object.entries(await labDocuments())
+
+const example = exampleOf(check)
+const longName = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(57)}.test`
+const [finding] = example.findings
+const many: CheckAnswer = {
+  ...example,
+  findings: [...Array(400).keys()].map((i) => ({ ...finding!, id: `spf.finding_${i}`, title: `Finding ${i}` })),
+}
+/** The answer with each text made longer or odd: every name, record and reply. */
+const withText = (text: string): CheckAnswer => ({
+  ...example,
+  domain: text,
+  unicode_domain: text,
+  mx: example.mx.map((host) => ({
+    ...host,
+    host: text,
+    addresses: host.addresses.map((one) => ({ ...one, ptr: [text, text] })),
+  })),
+  findings: example.findings.map((one) => ({ ...one, title: text, detail: text, evidence: text })),
+})
+const odd: readonly (readonly [string, Document])[] = [
+  ['400 findings', checkDocument(many, '0')],
+  ['names of 253 octets', checkDocument(withText(longName), '0')],
+  ['wide characters', checkDocument(withText('邮件服务器'.repeat(30)), '0')],
+  ['combining characters', checkDocument(withText('e\u0301a\u0308\u0323'.repeat(90)), '0')],
+  ['right-to-left text', checkDocument(withText('דואר אלקטרוני '.repeat(20)), '0')],
+  ['pictographs', checkDocument(withText('👩‍👩‍👧‍👦🇩🇪'.repeat(40)), '0')],
+  ['spaces', checkDocument(withText('a    b'.repeat(40)), '0')],
+]
+
+/** The values that stand whole on their line. */
+const valuesOf = (blocks: readonly Block[]): readonly string[] =>
+  blocks.flatMap((block) =>
+    block.kind === 'publish' ? [block.record.value] : block.kind === 'group' ? valuesOf(block.blocks) : [],
+  )
+
+describe.each([20, 40, 80, 200, 400])('in %i columns', (width) => {
+  it.each([...documents, ...odd])('%s is not wider, and each record stands alone', (_, document) => {
+    const values = new Set(valuesOf(document.blocks))
+    const lines = formatTerminal(document, look(width)).split('\n')
+    expect(lines.filter((line) => columns(line) > width && !values.has(line))).toEqual([])
+    for (const value of values) expect(lines).toContain(value)
+  })
+})
+
+it('is never narrower than 20 columns', () =>
+  expect(formatTerminal(documents[0]![1], look(1))).toBe(formatTerminal(documents[0]![1], look(20))))
+
+it('says the verdict first, then what to do, then the evidence', () => {
+  const seen = formatTerminal(checkDocument(example, '0'), look(80))
+  const at = ['neglected.test  grade F, 43 of 100', 'The three things to fix first', 'Every check'].map((one) =>
+    seen.indexOf(one),
+  )
+  expect(at[0]).toBe(0)
+  expect(at).toEqual(at.toSorted((a, b) => a - b))
+})
+
+it.each<[name: string, line: string | undefined]>([
+  ['check', 'neglected.test: grade F, 43 of 100'],
+  ['verify', 'user@accept.test: ✓ Deliverable · The mail server accepts mail for this address.'],
+  ['doctor', undefined],
+])('the verdict of %s in one line', (name, line) => {
+  const document = documents.find(([one]) => one === name)![1]
+  if (line !== undefined) expect(verdictLine(document, look(20))).toBe(line)
+  else expect(verdictLine(document, look(20))).not.toContain('\n')
+})
+
+it.each<[text: string, width: number, rows: readonly string[]]>([
+  ['', 5, ['']],
+  ['a b', 5, ['a b']],
+  ['ab cd ef', 5, ['ab cd', 'ef']],
+  ['abcdefgh', 5, ['abcde', 'fgh']],
+  ['ab abcdefgh', 5, ['ab', 'abcde', 'fgh']],
+  ['a  b', 5, ['a  b']],
+  ['abcd    efgh', 5, ['abcd', 'efgh']],
+  ['邮件服务器', 5, ['邮件', '服务', '器']],
+  ['a邮邮', 4, ['a邮', '邮']],
+  ['e\u0301e\u0301e\u0301', 2, ['e\u0301e\u0301', 'e\u0301']],
+  ['👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 3, ['👩‍👩‍👧‍👦', '👩‍👩‍👧‍👦']],
+])('%j in %i columns', (text, width, rows) =>
+  expect(wrap([plain(text)], width).map((row) => paint(row, look(width)))).toEqual(rows),
+)
+
+it('words of several styles stay together', () =>
+  expect(wrap([plain('see '), plain('name', 'code'), plain(', then')], 8).map((row) => paint(row, look(8)))).toEqual([
+    'see',
+    'name,',
+    'then',
+  ]))
+
+it.each<[text: string, width: number]>([
+  ['', 0],
+  ['abc', 3],
+  ['邮件', 4],
+  ['e\u0301', 1],
+  ['👩‍👩‍👧‍👦', 2],
+  ['🇩🇪', 2],
+  ['דואר', 4],
+  ['한국', 4],
+  ['ｆｕｌｌ', 8],
+])('%j takes %i columns', (text, width) => expect(columns(text)).toBe(width))
+
+it.each<[text: string, width: number, parts: readonly [string, string]]>([
+  ['abc', 2, ['ab', 'c']],
+  ['abc', 0, ['a', 'bc']],
+  ['邮件', 3, ['邮', '件']],
+  ['邮件', 1, ['邮', '件']],
+])('%j is split at %i', (text, width, parts) => expect(splitAt(text, width)).toEqual(parts))
+
+it('colours are set back after each span, and only where there are colours', () => {
+  const row = [plain('a', 'bad'), plain('b'), plain('c', 'bad')]
+  expect(paint(row, look(80, { colour: true }))).toBe('\u001b[31ma\u001b[0mb\u001b[31mc\u001b[0m')
+  expect(paint(row, look(80))).toBe('abc')
+})

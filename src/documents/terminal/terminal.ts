@@ -1,0 +1,157 @@
+import type { Block, Conclusion, Document, Group, Line, RecordToPublish, Verdict } from '../block.ts'
+import { markOfScore } from '../signs.ts'
+import { attemptRows, barRows, conversationRows, progressRows } from './exchange.ts'
+import { markSpan, shown, span, spansOf } from './inline.ts'
+import { gridRows, mapRows, timelineRows, treeRows } from './pictures.ts'
+import { behind, LEAST_WIDTH, type Look, paint, plain, type Row, rowWidth, type Style, wrap } from './span.ts'
+import { factRows, tableRows } from './table.ts'
+
+export type { Look } from './span.ts'
+
+/**
+ * A document as a terminal shows it, without a line break at its end. No line is wider than `look.width` but the values of records to publish: each stands alone
+ * on one line, so that the terminal breaks it and it can be copied whole. Every text is cleaned here: none of it steers the terminal.
+ */
+export function formatTerminal(document: Document, look: Look): string {
+  const bounded = { ...look, width: Math.max(LEAST_WIDTH, look.width) }
+  const footer = document.footer.flatMap((line) => wrap(spansOf(line, bounded, 'quiet'), bounded.width))
+  const rows = [...blocksRows(document.blocks, bounded.width, bounded), [], ...footer]
+  return spaced(rows)
+    .map((row) => paint(row, bounded))
+    .join('\n')
+}
+
+/** The verdict of a document in one line, which is not wrapped. Undefined where it has none. */
+export function verdictLine({ blocks }: Document, look: Look): string | undefined {
+  for (const block of blocks) {
+    if (block.kind === 'verdict')
+      return paint([span(`${block.verdict.domain}: `, look), ...scoreSpans(block.verdict, look)], look)
+    if (block.kind === 'conclusion') {
+      const { subject, mark, badge, words } = block.conclusion
+      return paint([span(`${subject}: `, look), markSpan({ mark, text: badge }, look), span(` · ${words}`, look)], look)
+    }
+  }
+  return undefined
+}
+
+/** At most one empty row between two others, and none at the ends. */
+function spaced(rows: readonly Row[]): readonly Row[] {
+  const isEmpty = (row: Row | undefined): boolean => row === undefined || rowWidth(row) === 0
+  const kept = rows.filter((row, i) => !isEmpty(row) || !isEmpty(rows[i - 1]))
+  const [start, end] = [kept.findIndex((row) => !isEmpty(row)), kept.findLastIndex((row) => !isEmpty(row))]
+  return kept.slice(Math.max(0, start), end + 1)
+}
+
+const blocksRows = (blocks: readonly Block[], width: number, look: Look): Row[] =>
+  blocks.flatMap((block) => blockRows(block, width, look))
+
+/** Blocks that stand apart from what is around them. */
+const apart = (rows: readonly Row[]): Row[] => (rows.length === 0 ? [] : [[], ...rows, []])
+
+function blockRows(block: Block, width: number, look: Look): Row[] {
+  switch (block.kind) {
+    case 'verdict':
+      return verdictRows(block.verdict, width, look)
+    case 'conclusion':
+      return conclusionRows(block.conclusion, width, look)
+    case 'bars':
+      return apart(barRows(block.bars, width, look))
+    case 'heading':
+      return headingRows(block.level, block.line, width, look)
+    case 'text':
+      return wrap(spansOf(block.line, look, block.quiet ? 'quiet' : 'plain'), width)
+    case 'list':
+      return block.items.flatMap((item) => behind(wrap(spansOf(item, look), width - 2), span('• ', look, 'quiet')))
+    case 'facts':
+      return factRows(block.rows, width, look)
+    case 'table':
+      return apart(tableRows(block.table, width, look))
+    case 'seen':
+      return seenRows(block.label, block.text, width, look)
+    case 'publish':
+      return publishRows(block.record, width, look)
+    case 'group':
+      return groupRows(block, width, look)
+    default:
+      return apart(pictureRows(block, width, look))
+  }
+}
+
+type Picture = Extract<Block, { kind: 'tree' | 'grid' | 'map' | 'timeline' | 'progress' | 'conversation' | 'attempts' }>
+
+function pictureRows(block: Picture, width: number, look: Look): Row[] {
+  switch (block.kind) {
+    case 'tree':
+      return treeRows(block.tree, width, look)
+    case 'grid':
+      return gridRows(block.grid, width, look)
+    case 'map':
+      return mapRows(block.map, width, look)
+    case 'timeline':
+      return timelineRows(block.timeline, width, look)
+    case 'progress':
+      return progressRows(block.progress, width, look)
+    case 'conversation':
+      return conversationRows(block.conversation, width, look)
+    case 'attempts':
+      return attemptRows(block.attempts, width, look)
+    default: {
+      const never: never = block
+      throw new Error(String(never))
+    }
+  }
+}
+
+function scoreSpans({ score, range, grade }: Verdict, look: Look): Row {
+  const style: Style = grade === undefined ? 'open' : markOfScore(score)
+  const between = range ? ` (${range.join('–')})` : ''
+  return [
+    span(grade === undefined ? 'no grade' : `grade ${grade}`, look, style),
+    span(`, ${score} of 100${between}`, look),
+  ]
+}
+
+const verdictRows = (verdict: Verdict, width: number, look: Look): Row[] => [
+  ...wrap([span(verdict.domain, look, 'bold'), plain('  '), ...scoreSpans(verdict, look)], width),
+  ...(verdict.unicode === undefined ? [] : wrap([span(`In its own script: ${verdict.unicode}`, look, 'quiet')], width)),
+  ...wrap([span(verdict.words, look)], width),
+  ...verdict.notes.flatMap((note) => wrap(spansOf(note, look, 'quiet'), width)),
+]
+
+const conclusionRows = ({ subject, mark, badge, words, notes }: Conclusion, width: number, look: Look): Row[] => [
+  ...wrap([span(subject, look, 'bold'), plain('  '), markSpan({ mark, text: badge }, look)], width),
+  ...wrap([span(words, look)], width),
+  ...notes.flatMap((note) => wrap(spansOf(note, look, 'quiet'), width)),
+]
+
+function headingRows(level: 2 | 3 | 4, line: Line, width: number, look: Look): Row[] {
+  const rows = wrap(spansOf(line, look, 'bold'), width)
+  if (level !== 2) return [[], ...rows]
+  const longest = Math.max(...rows.map(rowWidth))
+  return [[], ...rows, [span('─'.repeat(longest), look, 'quiet')]]
+}
+
+/** Text as it was seen: behind a bar, so that its end can be seen too. */
+const seenRows = (label: string, text: string, width: number, look: Look): Row[] => {
+  const bar = span('│ ', look, 'quiet')
+  return [...wrap([span(`${label}:`, look, 'quiet')], width), ...behind(wrap([span(text, look)], width - 2), bar, bar)]
+}
+
+/** The value alone on its line, from the first column on. */
+const publishRows = ({ name, rtype, value }: RecordToPublish, width: number, look: Look): Row[] => [
+  ...wrap([span(`Publish this ${rtype} record at `, look, 'bold'), span(name, look), span(':', look)], width),
+  [],
+  [plain(shown(value, look), 'record')],
+  [],
+]
+
+function groupRows({ blocks }: Group, width: number, look: Look): Row[] {
+  const [first, ...rest] = blocks
+  if (first === undefined) return []
+  const inside = blocksRows(rest, width - 2, look)
+  return [...blockRows(first, width, look), ...indented(inside), []]
+}
+
+/** Records to publish stay at the first column. */
+const indented = (rows: readonly Row[]): Row[] =>
+  rows.map((row) => (rowWidth(row) === 0 || row[0]?.style === 'record' ? row : [plain('  '), ...row]))
