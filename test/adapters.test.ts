@@ -135,6 +135,19 @@ it.each<[string, Request, Words, number]>([
 })
 
 it.each<[string, string, Request, Words]>([
+  ['forgetting nothing', 'missing_parameter', { url: '/v1/forget', body: {} }, ['forget']],
+  [
+    'forgetting two things',
+    'invalid_parameter',
+    { url: '/v1/forget', body: { email: 'joe@a.example', domain: 'a.example' } },
+    ['forget', '--email', 'joe@a.example', '--domain', 'a.example'],
+  ],
+  [
+    'forgetting what is no mailbox',
+    'invalid_parameter',
+    { url: '/v1/forget', body: { email: 'joe' } },
+    ['forget', '--email', 'joe'],
+  ],
   ['a single label', 'invalid_domain', { url: '/v1/check?domain=localhost' }, ['check', 'localhost']],
   ['an address', 'invalid_domain', { url: '/v1/check?domain=192.0.2.1' }, ['check', '192.0.2.1']],
   ['a URL', 'invalid_domain', { url: '/v1/check?domain=https://a.example' }, ['check', 'https://a.example']],

@@ -3,6 +3,7 @@ import { blacklistsAnswer } from './blacklists.ts'
 import { changesAnswer } from './changes.ts'
 import { checkAnswer } from './check.ts'
 import { doctorAnswer } from './doctor.ts'
+import { forgetAnswer } from './forget.ts'
 import { geoAnswer } from './geo.ts'
 import { healthAnswer } from './health.ts'
 import { jobAnswer, jobBadRowsAnswer, jobListAnswer, jobResultsAnswer } from './jobs.ts'
@@ -43,6 +44,7 @@ export const ANSWERS = {
   'saved delete': storedEntry,
   changes: changesAnswer,
   history: historyAnswer,
+  forget: forgetAnswer,
   'jobs submit': jobAnswer,
   'jobs upload': jobAnswer,
   'jobs list': jobListAnswer,

@@ -8,6 +8,8 @@ export type TtlCache<V> = {
   /** Keeps `value` for `ttlMs`; a time of 0 or less keeps nothing. */
   readonly set: (key: string, value: V, ttlMs: number) => void
   readonly delete: (key: string) => void
+  /** Deletes what is kept under keys that `test` is true of; how many there were. */
+  readonly deleteWhere: (test: (key: string) => boolean) => number
   readonly size: () => number
 }
 
@@ -42,6 +44,11 @@ export function ttlCache<V extends object>(options: {
       kept.set(key, { value, keptAtMs, expiresAtMs: keptAtMs + ttlMs })
     },
     delete: (key) => void kept.delete(key),
+    deleteWhere: (test) => {
+      const keys = [...kept.keys()].filter(test)
+      for (const key of keys) kept.delete(key)
+      return keys.length
+    },
     size: () => kept.size,
   }
 }

@@ -6,6 +6,7 @@ import type { Json } from '../base/json.ts'
 import { onceUnlessFailed } from '../base/once.ts'
 import { throughOutage, told } from '../store/postgres/away.ts'
 import type { Database } from '../store/postgres/connect.ts'
+import { type Forgotten, type ForgottenRows, forgetRows } from '../store/postgres/forget-rows.ts'
 import { jobRowsOf, type ResultRow, type StoredBadRow } from '../store/postgres/job-rows.ts'
 import { type JobRecord, jobsOf } from '../store/postgres/jobs.ts'
 import type { JobKind, JobState } from '../store/postgres/schema.ts'
@@ -57,6 +58,8 @@ export type JobService = {
   readonly badRows: (id: string, after: number, limit: number, owner: Owner) => Promise<readonly StoredBadRow[]>
   /** The job now, and whenever it has changed, at most twice a second, until it has ended. */
   readonly watch: (id: string, owner: Owner, signal: AbortSignal) => AsyncIterable<JobAnswer>
+  /** Removes a mailbox, or a domain with its mailboxes, from the lists and results of all jobs, whoever they belong to. */
+  readonly forget: (what: Forgotten) => Promise<ForgottenRows>
   /** Begins to work on jobs that an earlier run left. */
   readonly start: () => Promise<void>
   /** Hands back what is under way. */
@@ -85,7 +88,7 @@ export function jobService(settings: JobServiceSettings): JobService {
   const tables = onceUnlessFailed(async () => {
     const database = await settings.open()
     engine = await startEngine(database, settings)
-    return { jobs: jobsOf(database.db), rows: jobRowsOf(database.db) }
+    return { db: database.db, jobs: jobsOf(database.db), rows: jobRowsOf(database.db) }
   })
 
   async function owned(id: string, owner: Owner): Promise<JobRecord> {
@@ -179,6 +182,7 @@ export function jobService(settings: JobServiceSettings): JobService {
       return (await tables()).rows.badRows(job.number, after, limit)
     }),
     watch: (id, owner, signal) => watch(() => throughOutage(() => fresh(id, owner), signal), signal),
+    forget: told(async (what) => forgetRows((await tables()).db, what)),
     start: told(async () => void (await tables())),
     stop: async () => engine?.stop(),
   }

@@ -7,6 +7,8 @@ import type { MailboxAnswer } from './verification.ts'
 export type AnswerCache = {
   readonly recall: (key: string, maxAgeMs: number) => MailboxAnswer | undefined
   readonly remember: (key: string, answer: MailboxAnswer) => void
+  /** Drops what is kept under keys that `test` is true of; how many there were. */
+  readonly forget: (test: (key: string) => boolean) => number
 }
 
 const KEPT_MS = 3_600_000
@@ -37,5 +39,6 @@ export function answerCache(now: () => number): AnswerCache {
       if (isCached(answer)) kept.set(key, answer, KEPT_MS)
       else kept.delete(key)
     },
+    forget: kept.deleteWhere,
   }
 }

@@ -628,6 +628,15 @@ describe('memory', () => {
     for (let i = 0; i < 2; i++) expect((await ask(one, { email: 'b@x.example' })).remembered).toBe(false)
     expect(one.net.dialled).toHaveLength(4)
   })
+  it('forgets a mailbox, or a domain with its mailboxes and whether it accepts any', async () => {
+    const one = lab(ONE, { [MX1]: TAKES_ALL })
+    const names = ['a@x.example', 'b@x.example']
+    for (const name of names) await ask(one, { email: name })
+    expect(one.verifier.forget({ email: email('a@x.example') })).toEqual({ answers: 1, catch_all: 0 })
+    expect((await ask(one, { email: 'b@x.example' })).remembered).toBe(true)
+    expect(one.verifier.forget({ domain: domain('x.example') })).toEqual({ answers: 1, catch_all: 1 })
+    for (const name of names) expect((await ask(one, { email: name })).remembered).toBe(false)
+  })
   it('asks a made-up mailbox once a domain', async () => {
     const one = lab(ONE, { [MX1]: TAKES_ALL })
     for (const name of ['a', 'b', 'c'])

@@ -56,6 +56,11 @@ export type Verifier = {
   readonly pool: () => Promise<readonly PoolRow[]>
   /** Closes all circuit breakers (`POST /v1/pool`). */
   readonly reloadPool: () => Promise<void>
+  /** Drops what is remembered of a mailbox, or of a domain and the mailboxes of it: answers, and whether the domain accepts any mailbox. */
+  readonly forget: (what: { readonly email: Email } | { readonly domain: Domain }) => {
+    readonly answers: number
+    readonly catch_all: number
+  }
   /** Closes idle sessions and saves the state of the source addresses, at shutdown. */
   readonly close: () => Promise<void>
 }
@@ -108,6 +113,15 @@ export function createVerifier(world: Pick<World, 'now' | 'store' | 'log'>, sett
       await state.sources.load()
       state.sources.reload()
     },
+    forget: (what) => {
+      const end = 'domain' in what ? `@${what.domain}` : formatEmail(what.email).toLowerCase()
+      const isMeant = (key: string): boolean => {
+        const mailbox = key.split(' ')[0]!.toLowerCase()
+        return 'domain' in what ? mailbox.endsWith(end) : mailbox === end
+      }
+      greylisted.forget(isMeant)
+      return { answers: cache.forget(isMeant), catch_all: 'domain' in what ? state.catchAll.forget(what.domain) : 0 }
+    },
     close: async () => {
       await state.sessions.close()
       await state.sources.save()
@@ -119,6 +133,7 @@ export function createVerifier(world: Pick<World, 'now' | 'store' | 'log'>, sett
 type StickySources = {
   readonly get: (email: string) => SourceName | undefined
   readonly note: (answer: MailboxAnswer) => void
+  readonly forget: (test: (email: string) => boolean) => void
 }
 
 /** At most 10,000 addresses. */
@@ -134,6 +149,9 @@ function stickySources(now: () => number): StickySources {
       if (reason !== 'greylisted' || ipUsed === '') return
       kept.set(email, { source: usedSource ?? ipUsed, atMs: now() })
       if (kept.size > 10_000) kept.delete(kept.keys().next().value!)
+    },
+    forget: (test) => {
+      for (const email of kept.keys()) if (test(email)) kept.delete(email)
     },
   }
 }

@@ -28,6 +28,7 @@ export const OPERATIONS = {
   'saved delete': async () => (await import('./stored/show.ts')).savedDelete,
   changes: async () => (await import('./stored/changes.ts')).changes,
   history: async () => (await import('./stored/history.ts')).history,
+  forget: async () => (await import('./forget.ts')).forget,
   'jobs submit': async () => (await import('./jobs/submit.ts')).jobSubmit,
   'jobs upload': async () => (await import('./jobs/submit.ts')).jobUpload,
   'jobs list': async () => (await import('./jobs/show.ts')).jobList,

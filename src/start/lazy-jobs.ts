@@ -21,6 +21,7 @@ export function lazyJobs(load: () => Promise<JobService>): JobService {
     watch: async function* (...asked) {
       yield* (await jobs()).watch(...asked)
     },
+    forget: async (...asked) => (await jobs()).forget(...asked),
     start: async () => (await jobs()).start(),
     stop: async () => {
       if (isLoaded) await (await jobs()).stop()

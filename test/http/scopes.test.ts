@@ -33,6 +33,7 @@ const REQUIRED: Readonly<Record<string, Scope | 'free' | 'open'>> = {
   'GET /v1/doctor': 'admin',
   'GET /v1/peer/geo': 'read',
   'GET /v1/verify': 'verify',
+  'POST /v1/forget': 'admin',
   'POST /v1/jobs': 'jobs',
   'PUT /v1/jobs/{id}/rows': 'jobs',
   'GET /v1/jobs': 'jobs',

@@ -45,6 +45,7 @@ export const labJobs: JobService = {
   watch: async function* () {
     yield labJob
   },
+  forget: async () => ({ rows: 0, results: 0, columns: 0, bad_rows: 0 }),
   start: async () => {},
   stop: async () => {},
 }

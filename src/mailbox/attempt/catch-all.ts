@@ -38,6 +38,8 @@ export type CatchAllCache = {
   readonly get: (domain: Domain, key: string) => boolean | null | undefined
   /** Kept for `ttlMs`, by default 6 hours. */
   readonly set: (domain: Domain, key: string, catchAll: boolean | null, ttlMs?: number) => void
+  /** Drops what is known of a domain; how many entries there were. */
+  readonly forget: (domain: Domain) => number
 }
 
 /** The cache of one verifier. */
@@ -46,5 +48,6 @@ export function catchAllCache(now: () => number): CatchAllCache {
   return {
     get: (domain, key) => kept.get(`${domain} ${key}`)?.value.catchAll,
     set: (domain, key, catchAll, ttlMs = KEPT_MS) => kept.set(`${domain} ${key}`, { catchAll }, ttlMs),
+    forget: (domain) => kept.deleteWhere((key) => key.startsWith(`${domain} `)),
   }
 }

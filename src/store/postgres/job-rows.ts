@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Json } from '../../base/json.ts'
+import { forJob } from './partitions.ts'
 import type { RowColumns, Schema } from './schema.ts'
 
 export type StoredRow = {
@@ -216,7 +217,7 @@ const stored = (text: string): string => text.replaceAll('\0', '\uFFFD').replace
 
 /** Ends the intake: duplicates get their first row, domains their list, and the job its sums. */
 async function complete(tx: Transaction<Schema>, job: number): Promise<void> {
-  const partition = sql.raw(`mailsonde.job_rows_${job}`)
+  const partition = forJob(job)
   await sql`SET LOCAL statement_timeout = 0`.execute(tx)
   await sql`
     WITH firsts AS (SELECT key, min(line) AS line, count(*) AS n FROM ${partition} GROUP BY key HAVING count(*) > 1)

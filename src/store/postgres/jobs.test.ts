@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { labDatabase } from '../../../test/lab/database.ts'
 import type { Database } from './connect.ts'
+import { forgetRows } from './forget-rows.ts'
 import { type JobRows, jobRowsOf, type StoredRow } from './job-rows.ts'
 import { type JobRecord, type Jobs, jobsOf } from './jobs.ts'
 
@@ -164,4 +165,77 @@ it('finds what has expired, and uploads that nobody went on with', async () => {
   const soon = new Date(job.expires_at.getTime() + 1)
   expect(await jobs.overdue(new Date())).not.toContain(job.id)
   expect(await jobs.overdue(soon)).toContain(job.id)
+})
+
+describe('forgetting', () => {
+  /** A job with results for all of its rows, and own columns. */
+  async function finished(): Promise<JobRecord> {
+    const list: readonly (readonly [key: string, column: string])[] = [
+      ['joe@a.example', 'x'],
+      ['Joe@a.example', 'x'],
+      ['joe@a.example', 'x'],
+      ['xjoe@a.example', 'x'],
+      ['ann@a.example', 'asked joe@A.example. Twice'],
+      ['joe@a.example.org', 'joe@a.example.org'],
+      ['eve@b.example', 'see mail.a.example'],
+    ]
+    const expiresAt = new Date(Date.now() + 86_400_000)
+    const about = { kind: 'verify', name: '', owner: '', options: {}, expiresAt } as const
+    const job = await jobs.create({ id: `job_${randomUUID()}`, ...about })
+    await rows.append(
+      job.number,
+      list.map(([key, column], i) => ({ ...row(i + 1, key), columns: [key, column] })),
+    )
+    await rows.appendBad(job.number, [{ line: 9, reason: 'r', text: 'joe@a.example,' }])
+    await rows.complete(job.number)
+    const claimed = await rows.claim(job.number, await chunked(job))
+    await rows.answer(
+      job.number,
+      'p',
+      claimed.map(({ line, fence }) => answered(line, fence)),
+    )
+    return job
+  }
+  const left = async (job: JobRecord) =>
+    (await rows.results(job.number, { after: 0, limit: 99 })).map(({ input, columns }) => [
+      input,
+      Object.values(columns ?? {})[1],
+    ])
+
+  it.each<['email' | 'domain', string, object, readonly (readonly [string, string])[], number]>([
+    [
+      'email',
+      'JOE@a.example',
+      { rows: 3, results: 3, columns: 1, bad_rows: 1 },
+      [
+        ['xjoe@a.example', 'x'],
+        ['ann@a.example', 'asked [removed]. Twice'],
+        ['joe@a.example.org', 'joe@a.example.org'],
+        ['eve@b.example', 'see mail.a.example'],
+      ],
+      0,
+    ],
+    [
+      'domain',
+      'a.example',
+      { rows: 5, results: 5, columns: 0, bad_rows: 1 },
+      [
+        ['joe@a.example.org', 'joe@a.example.org'],
+        ['eve@b.example', 'see mail.a.example'],
+      ],
+      0,
+    ],
+  ])('an %s (%s) leaves nothing of it, and the sums are right', async (name, value, gone, kept, duplicates) => {
+    for (const { id } of await jobs.list({ limit: 100 })) await jobs.remove(id)
+    const job = await finished()
+    expect(await forgetRows(database.db, { name, value })).toEqual(gone)
+    expect(await left(job)).toEqual(kept)
+    expect(await jobs.byId(job.id)).toMatchObject({ rows: kept.length, done: kept.length, duplicates })
+    const counts = (await jobs.counts(job.number)).filter(({ n }) => n > 0)
+    expect(counts.map(({ result, n }) => [result, n])).toEqual([
+      ['', kept.length],
+      ['accepted', kept.length],
+    ])
+    expect(await forgetRows(database.db, { name, value })).toEqual({ rows: 0, results: 0, columns: 0, bad_rows: 0 })
+  })
 })

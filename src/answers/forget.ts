@@ -1,0 +1,12 @@
+import { z } from 'zod'
+import type { AnswerOf } from './answer.ts'
+
+const count = z.int().min(0)
+
+/** What was removed of a mailbox or a domain, by place. */
+export const forgetAnswer = z.strictObject({
+  subject: z.string(),
+  total: count.meta({ description: 'entries that were removed, in all places' }),
+  places: z.record(z.string(), count).meta({ description: 'entries by place; results are part of rows' }),
+})
+export type ForgetAnswer = AnswerOf<typeof forgetAnswer>
