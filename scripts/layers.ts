@@ -13,6 +13,7 @@ export const ROWS: readonly (readonly string[])[] = [
   ['log.ts'],
   ['http', 'cli'],
   ['pages'],
+  ['mcp'],
   ['operations'],
   ['documents', 'report', 'jobs', 'monitors', 'peers'],
   ['checks', 'dnsbl', 'mailbox', 'geo'],

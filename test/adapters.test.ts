@@ -55,6 +55,7 @@ async function run(words: Words): Promise<{ code: number; printed: string; compl
     config: unused,
     keys: unused,
     db: unused,
+    mcp: unused,
     operate: (asked) => operate(asked, setting),
   }
   const complain = (text: string): void => void (complaint += text)

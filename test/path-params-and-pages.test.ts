@@ -159,7 +159,14 @@ async function run(words: readonly string[], server?: string): Promise<unknown> 
     operations,
     configFlags: [],
     version: '0',
-    actions: { serve: unused, config: unused, keys: unused, db: unused, operate: (asked) => operate(asked, setting) },
+    actions: {
+      serve: unused,
+      config: unused,
+      keys: unused,
+      db: unused,
+      mcp: unused,
+      operate: (asked) => operate(asked, setting),
+    },
     complain: (text) => void (printed += text),
     readFile: () => '',
   })

@@ -28,6 +28,7 @@ async function run(...words: readonly string[]): Promise<{ code: number; printed
       config: unused,
       keys: unused,
       db: unused,
+      mcp: unused,
       operate: (asked) =>
         operate(asked, {
           ...labSetting,

@@ -18,6 +18,8 @@ export type { KeysAction } from './keys-commands.ts'
 export type Actions = {
   readonly serve: (flags: FlagValues) => Promise<number>
   readonly config: (flags: FlagValues) => Promise<number>
+  /** Serves the Model Context Protocol over standard input and output. */
+  readonly mcp: (flags: FlagValues) => Promise<number>
   /** Runs one operation in process or on a server. */
   readonly operate: (asked: Asked) => Promise<number>
   readonly keys: (action: KeysAction, flags: FlagValues) => Promise<number>
@@ -83,6 +85,10 @@ export function buildProgram(setup: ProgramSetup, done: (work: Promise<number>) 
   add('serve', 'answer over HTTP', configFlags).action((flags) => done(actions.serve(flags)))
   add('config', 'print what is in force and where each value comes from', configFlags).action((flags) =>
     done(actions.config(flags)),
+  )
+  const ofMcp = configFlags.filter(({ key }) => placeOf(key).usedBy !== 'serve')
+  add('mcp', 'tools for assistants (Model Context Protocol) over standard input and output', ofMcp).action((flags) =>
+    done(actions.mcp(flags)),
   )
   const ofKeys = configFlags.filter(({ key }) => KEYS_OPTIONS.includes(key))
   const keys = program.command('keys').description('make, list, revoke and reset API keys')

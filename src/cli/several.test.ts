@@ -48,6 +48,7 @@ async function run(words: readonly string[], lines: readonly string[] = [], onTe
       config: unused,
       keys: unused,
       db: unused,
+      mcp: unused,
       operate: (asked) =>
         operate(asked, {
           ...labSetting,

@@ -16,6 +16,7 @@ import { boundedServer, CONNECTION_BOUNDS } from './connections.ts'
 import { type Gate, gateOf } from './gate.ts'
 import { guardOf } from './guard.ts'
 import { handle } from './handle.ts'
+import { serveMcp } from './mcp.ts'
 import { documentApi } from './openapi.ts'
 import type { HttpOptions } from './options.ts'
 import { refuseWhenLate } from './overload.ts'
@@ -121,6 +122,7 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     for (const operation of options.operations) if (operation.ignoresBody) route(bodiless, operation)
     done()
   })
+  serveMcp(app, options, { gate, authorize })
   if (site) await serveSite(app, site, serving())
   const { metrics } = options
   if (metrics)

@@ -163,15 +163,21 @@ const UPLOAD_BODY: Schema = {
 }
 
 function bodyOf(named: readonly (readonly [string, Param])[], example: Readonly<Record<string, unknown>>): Schema {
+  const schema = objectSchema(named)
+  const isRequired = Object.hasOwn(schema, 'required')
+  return { required: isRequired, content: { 'application/json': { schema, example } } }
+}
+
+/** JSON Schema of an object whose properties are parameters. */
+export function objectSchema(named: readonly (readonly [string, Param])[]): Readonly<Record<string, unknown>> {
   const required = named.filter(([, param]) => param.required).map(([name]) => name)
-  const schema = {
+  return {
     type: 'object',
     properties: Object.fromEntries(
       named.map(([name, param]) => [name, { ...paramSchema(param), description: describeParam(param) }]),
     ),
     ...(required.length > 0 ? { required } : {}),
   }
-  return { required: required.length > 0, content: { 'application/json': { schema, example } } }
 }
 
 const parameter = (name: string, param: Param, place: 'path' | 'query', example: unknown): Schema => ({

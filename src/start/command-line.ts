@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { accessSync, constants, createReadStream, readFileSync, statSync } from 'node:fs'
 import * as zod from 'zod'
 import { AppError } from '../base/errors.ts'
@@ -59,7 +60,7 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
 /** A command needs its own operation, and those that its flags lead to; help and words that are no command are told of all. */
 async function operationsFor(word: string | undefined): Promise<readonly Operation[]> {
-  if (word === 'serve' || word === 'config' || word === 'keys' || word === 'db') return []
+  if (word !== undefined && ['serve', 'config', 'keys', 'db', 'mcp'].includes(word)) return []
   zod.config({ jitless: true }) // a shape is read once: compiling it first costs more than it saves
   return (word === undefined ? undefined : await commandNamed(word)) ?? allOperations()
 }
@@ -83,6 +84,22 @@ const actions: Actions = {
     ])
     const options = describeConfig(loadConfig(byKey(configFlags, flags)))
     print(formatTerminal(configDocument(options, version), look()))
+    return 0
+  },
+  mcp: async (flags) => {
+    const { config, sources } = loadConfig(byKey(configFlags, flags))
+    const log = logAtNeed(logOptions(config, sources.logLevel === 'default' ? 'error' : config.logLevel))
+    const [{ mcpOverStdio }, { execute, close }, operations] = await Promise.all([
+      import('../mcp/stdio.ts'),
+      open(config, log),
+      allOperations(),
+    ])
+    const interrupted = new AbortController()
+    for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => interrupted.abort())
+    const onFault = (error: Error): void => complain(`mailsonde mcp: ${error.message}`)
+    const setup = { operations, execute, version, mayUse: () => true, boundary: randomUUID }
+    await mcpOverStdio(setup, { signal: interrupted.signal, onFault })
+    await close()
     return 0
   },
   keys: async (action, flags) => {

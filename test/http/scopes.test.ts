@@ -15,6 +15,7 @@ const REQUIRED: Readonly<Record<string, Scope | 'free' | 'open'>> = {
   'GET /openapi.json': 'free',
   'GET /docs/api': 'free',
   'GET /metrics': 'read',
+  'POST /mcp': 'read',
   'GET /r/{id}': 'open',
   'DELETE /r/{id}': 'open',
   'GET /v1/history': 'read',
@@ -55,7 +56,7 @@ const KEYS = [
   ...SCOPES.map((scope) => labKey(`old-key-of-${scope}`, [scope], { expires_at: '2026-01-01T00:00:00.000Z' })),
 ]
 const operations = await allOperations()
-const others = ['GET /openapi.json', 'GET /docs/api', 'GET /metrics']
+const others = ['GET /openapi.json', 'GET /docs/api', 'GET /metrics', 'POST /mcp']
 const routes = [...operations.map(({ method, path }) => `${method} ${path}`), ...others]
 const app = await labApp(labWorld(), {
   keys: () => KEYS,
