@@ -21,7 +21,8 @@ export function dkimDocument(answer: DkimAnswer, version: string): Document {
           notes: [],
         },
       },
-      ...findings.map(findingBlock),
+      ...(findings.length === 0 ? [] : [heading(2, 'What was found', 'findings')]),
+      ...findings.map((one) => findingBlock(one, 3)),
       heading(2, 'The key', 'evidence'),
       ...records.map(
         (text, i) => ({ kind: 'seen', label: records.length === 1 ? 'Record' : `Record ${i + 1}`, text }) as const,

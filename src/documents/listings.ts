@@ -7,21 +7,21 @@ import { LIST_STATUS, REASON_WORDS, TIER_WORDS, wordsFor } from './words.ts'
 type Asked = { readonly results: readonly ListEntry[]; readonly total: number; readonly answered: number }
 
 /** Each listing, the gravest first, then the lists that gave no answer and why. */
-export const listingBlocks = (lists: Asked): Block[] => [
+export const listingBlocks = (lists: Asked, level: 3 | 4 = 4): Block[] => [
   ...lists.results
     .filter(({ listed }) => listed)
     .toSorted(byTier)
-    .map(listingBlock),
+    .map((one) => listingBlock(one, level)),
   ...silentBlocks(lists),
 ]
 
 const byTier = (a: ListEntry, b: ListEntry): number => a.tier.localeCompare(b.tier)
 
-const listingBlock = (entry: ListEntry): Block => ({
+const listingBlock = (entry: ListEntry, level: 3 | 4): Block => ({
   kind: 'group',
   look: 'finding',
   blocks: [
-    { kind: 'heading', level: 4, line: [entry.blacklist] },
+    { kind: 'heading', level, line: [entry.blacklist] },
     quiet(`Tier ${entry.tier}: ${TIER_WORDS[entry.tier]} · `, code(entry.zone), ' · ', ...codes(entry.codes)),
     text(`${meaningOf(entry)}${entry.scope_text ?? ''}`),
     ...(entry.txt === undefined ? [] : [{ kind: 'seen', label: "The list's own words", text: entry.txt } as const]),

@@ -49,8 +49,8 @@ export function peersDocument({ peers, total, node }: PeersAnswer, version: stri
               },
             } as const,
           ]),
-      ...(node === undefined ? [] : [heading(2, 'This node', 'self'), peerBlock(node)]),
-      ...(peers.length === 0 ? [] : [heading(2, 'Each node', 'nodes'), ...peers.map(peerBlock)]),
+      ...(node === undefined ? [] : [heading(2, 'This node', 'self'), peerBlock(node, 3)]),
+      ...(peers.length === 0 ? [] : [heading(2, 'Each node', 'nodes'), ...peers.map((peer) => peerBlock(peer, 3))]),
     ],
     footer: footerOf(version),
   }
@@ -70,7 +70,7 @@ export const peerDocument = (peer: PeerAnswer, version: string): Document => ({
         notes: [],
       },
     },
-    peerBlock(peer),
+    peerBlock(peer, 2),
   ],
   footer: footerOf(version),
 })
@@ -95,7 +95,7 @@ export const heartbeatDocument = ({ id, status, ttl_ms, peers }: HeartbeatAnswer
 
 const loadOf = ({ load }: PeerAnswer): string => (load === null ? '–' : `${load.active} of ${load.capacity}`)
 
-function peerBlock(peer: PeerAnswer): Block {
+function peerBlock(peer: PeerAnswer, level: 2 | 3): Block {
   const { id, name, url, region, version, capabilities, addresses, addresses_left_out = 0, geo, status } = peer
   const shown = addresses.slice(0, MAX_ADDRESSES)
   const more = addresses.length - shown.length + addresses_left_out
@@ -105,7 +105,7 @@ function peerBlock(peer: PeerAnswer): Block {
     blocks: [
       {
         kind: 'heading',
-        level: 3,
+        level,
         line: [code(id), ...(name === '' || name === id ? [] : [` ${name}`]), ' ', stateOf(status)],
       },
       {

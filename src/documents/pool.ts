@@ -47,7 +47,7 @@ const rowBlock = (row: PoolRowAnswer): Block => ({
   blocks: [
     {
       kind: 'heading',
-      level: 3,
+      level: 2,
       line: [
         row.address === '' ? 'The address that the system chooses' : code(row.address),
         ...(row.configured ? [] : [' (no longer configured)']),

@@ -31,7 +31,7 @@ function changeBlocks({ before, after, as_if, passed_over, findings }: WhatIfAns
       kind: 'table',
       table: {
         caption: 'Before and after',
-        head: ['', 'Now', 'With these records'],
+        head: ['Of', 'Now', 'With these records'],
         rows: rowsOf(before, after),
       },
     },

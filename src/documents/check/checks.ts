@@ -24,7 +24,7 @@ function sectionBlock(answer: Answer, { key, name, purpose, status, reason, fiel
       ...(purpose === '' ? [] : [quiet(purpose)]),
       ...(reason === undefined ? [] : [text({ strong: 'Reason: ' }, reason)]),
       ...evidence(answer, key, fields),
-      ...findings.map(findingBlock),
+      ...findings.map((one) => findingBlock(one)),
     ],
   }
 }

@@ -1,12 +1,12 @@
 import type { FindingAnswer } from '../../answers/finding.ts'
 import { type Block, code, type Line, quiet, text } from '../block.ts'
 
-/** One finding with its evidence, what to do and the record to publish. */
-export const findingBlock = (finding: FindingAnswer): Block => ({
+/** One finding with its evidence, what to do and the record to publish. `level`: that of its heading. */
+export const findingBlock = (finding: FindingAnswer, level: 3 | 4 = 4): Block => ({
   kind: 'group',
   look: 'finding',
   blocks: [
-    { kind: 'heading', level: 4, line: [finding.title] },
+    { kind: 'heading', level, line: [finding.title] },
     quiet({ severity: finding.severity }, ' · ', code(finding.id), ' · ', ...findingReference(finding.reference)),
     text(finding.detail),
     ...(finding.evidence === undefined ? [] : [{ kind: 'seen', label: 'Seen', text: finding.evidence } as const]),

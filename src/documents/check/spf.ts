@@ -49,8 +49,10 @@ export function spfBlocks(
     ...(void_lookups === undefined || void_lookups === 0
       ? []
       : [text(`${counted(void_lookups, 'lookup')} found nothing; 2 are allowed.`)]),
-    ...(spf.lookups === undefined ? [] : [lookupTree({ ...spf, domain, includes, lookups: spf.lookups })]),
-    ...passingBlocks(spf.passing),
+    ...(spf.lookups === undefined || (spf.lookups === 0 && includes.length === 0)
+      ? []
+      : [lookupTree({ ...spf, domain, includes, lookups: spf.lookups })]),
+    ...(spf.valid || spf.passing?.by.length !== 0 ? passingBlocks(spf.passing) : []),
   ]
 }
 

@@ -30,4 +30,4 @@ export const attempts = ({ label, attempts: all }: Attempts): string =>
   `<div class="attempts"><p class="label">${safe(label)}</p><ol>${all.map(attempt).join('')}</ol></div>`
 
 const attempt = ({ from, to, outcome, reply, notes }: Attempt): string =>
-  `<li><p><code>${safe(from)}</code> <span aria-hidden="true">→</span><span class="away-words">to</span> ${inlines(to)} ${badge('mark', outcome.mark, outcome.text)}</p>${reply === undefined ? '' : `<pre>${safe(reply)}</pre>`}${notes.map((note) => `<p class="quiet">${inlines(note)}</p>`).join('')}</li>`
+  `<li><p><code>${safe(from)}</code> <span aria-hidden="true">→</span><span class="unseen">to</span> ${inlines(to)} ${badge('mark', outcome.mark, outcome.text)}</p>${reply === undefined ? '' : `<pre>${safe(reply)}</pre>`}${notes.map((note) => `<p class="quiet">${inlines(note)}</p>`).join('')}</li>`

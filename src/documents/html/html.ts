@@ -1,4 +1,15 @@
-import type { Bar, Block, Conclusion, Document, Line, RecordToPublish, Table, Verdict } from '../block.ts'
+import type {
+  Bar,
+  Block,
+  Conclusion,
+  Document,
+  Group,
+  Inline,
+  Line,
+  RecordToPublish,
+  Table,
+  Verdict,
+} from '../block.ts'
 import { isPart } from '../links.ts'
 import { markOfScore, STATUS_MARKS } from '../signs.ts'
 import { STATUS_WORDS } from '../words.ts'
@@ -32,8 +43,18 @@ ${htmlBlocks(blocks)}
 ${footer.map((line) => `<p class="quiet">${inlines(line)}</p>`).join('\n')}
 </footer>`
 
-/** Blocks alone, as a part of a page. */
-export const htmlBlocks = (blocks: readonly Block[]): string => blocks.map(block).join('\n')
+/** Blocks alone, as a part of a page. `fold`: the evidence of a check is folded, but of one that needs repair. */
+export const htmlBlocks = (blocks: readonly Block[], { fold = false }: { readonly fold?: boolean } = {}): string =>
+  blocks.map((one) => (fold && one.kind === 'group' && one.look === 'check' ? folded(one) : block(one))).join('\n')
+
+function folded({ look, blocks: [first, ...rest] }: Group): string {
+  if (first === undefined) return ''
+  const isOpen = first.kind === 'heading' && first.line.some((one) => typeof one === 'object' && isBad(one))
+  return `<details class="${look}"${isOpen ? ' open' : ''}><summary>${block(first)}</summary>${rest.map(block).join('\n')}</details>`
+}
+
+const isBad = (one: Exclude<Inline, string>): boolean =>
+  ('status' in one && one.status === 'fail') || ('mark' in one && one.mark === 'bad')
 
 function block(one: Block): string {
   switch (one.kind) {

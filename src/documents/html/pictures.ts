@@ -40,7 +40,7 @@ export const mailMap = ({ label, domain, hosts }: MailMap): string =>
   `<div class="map"><p class="label">${safe(label)}</p><div class="hops"><p class="hop from">${codeText(domain)}</p><ol>${hosts.map(host).join('')}</ol></div></div>`
 
 const host = ({ preference, host: name, problem, addresses }: MapHost): string =>
-  `<li><p class="hop">${preference === undefined ? '' : `<span class="preference"><span class="away-words">preference </span>${preference}</span> `}${codeText(name)}${problem === undefined ? '' : ` ${badge('mark', problem.mark, problem.text)}`}</p>${addresses.length === 0 ? '' : `<ul>${addresses.map(address).join('')}</ul>`}</li>`
+  `<li><p class="hop">${preference === undefined ? '' : `<span class="preference"><span class="unseen">preference </span>${preference}</span> `}${codeText(name)}${problem === undefined ? '' : ` ${badge('mark', problem.mark, problem.text)}`}</p>${addresses.length === 0 ? '' : `<ul>${addresses.map(address).join('')}</ul>`}</li>`
 
 const address = ({ address: ip, names, back, place, lists }: MapAddress): string =>
   `<li><p class="hop">${codeText(ip)}${place === undefined ? '' : `<span class="place">${inlines(place)}</span>`}</p><p class="hop">${names.map((name) => `${codeText(name)} `).join('')}${badge('mark', back.mark, back.text)}</p>${lists === undefined ? '' : `<p class="hop">${badge('mark', lists.mark, lists.text)}</p>`}</li>`
@@ -67,10 +67,14 @@ export function timeline({ label, least, most, points }: Timeline): string {
       ? []
       : [`<circle class="${point.mark}" cx="${round(x(i))}" cy="${y(point.value)}" r="4"/>`],
   )
+  const drawing =
+    points.length === 0
+      ? ''
+      : `<svg viewBox="-6 -6 ${WIDTH + 12} ${HEIGHT + 12}" aria-hidden="true" focusable="false"><line x1="0" y1="${HEIGHT}" x2="${WIDTH}" y2="${HEIGHT}"/>${lines.join('')}${dots.join('')}</svg>`
   const shown = changes.slice(-MAX_CHANGES)
   const cut =
     shown.length < changes.length ? `<p class="quiet">The last ${MAX_CHANGES} of ${changes.length} changes:</p>` : ''
-  return `<div class="timeline"><p class="label">${safe(label)}</p><svg viewBox="-6 -6 ${WIDTH + 12} ${HEIGHT + 12}" aria-hidden="true" focusable="false"><line x1="0" y1="${HEIGHT}" x2="${WIDTH}" y2="${HEIGHT}"/>${lines.join('')}${dots.join('')}</svg>${cut}<ol>${shown.map((point) => `<li class="${point.mark}"><span>${inlines(pointLine(point))}</span></li>`).join('')}</ol></div>`
+  return `<div class="timeline"><p class="label">${safe(label)}</p>${drawing}${cut}${shown.length === 0 ? '<p class="quiet">There is nothing yet.</p>' : `<ol>${shown.map((point) => `<li class="${point.mark}"><span>${inlines(pointLine(point))}</span></li>`).join('')}</ol>`}</div>`
 }
 
 export const round = (value: number): number => Number(value.toFixed(1))

@@ -63,6 +63,35 @@ th { color: var(--quiet); font-weight: 600; white-space: nowrap }
 td { min-width: 4.5rem }
 td code { overflow-wrap: normal }
 td code.long { overflow-wrap: anywhere; display: inline-block; min-width: 16rem }
+code, td, dd, .name, .hop { unicode-bidi: isolate } pre { unicode-bidi: plaintext }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
+.conclusion { margin: .2rem 0 .5rem } .conclusion .status { font-size: 1rem; padding: .15rem .8rem }
+.tree, .cells, .map, .timeline, .progress, .conversation, .attempts { margin: .75rem 0 }
+.tree > .label, .cells > .label, .map > .label, .timeline > .label, .progress > .label, .conversation > .label, .attempts > .label { font-weight: 600; color: var(--ink); font-size: .93rem }
+.tree ul { list-style: none; margin: 0; padding: 0 0 0 1.1rem } .tree > ul { padding: 0 }
+.tree li { position: relative; padding: .18rem 0 } .tree li li::before { content: ""; position: absolute; left: -.75rem; top: 0; width: .55rem; height: .95rem; border: solid var(--line); border-width: 0 0 1px 1px }
+.tree li li:not(:last-child)::after { content: ""; position: absolute; left: -.75rem; top: 0; bottom: 0; border-left: 1px solid var(--line) }
+.tree pre { margin: .15rem 0; padding: .25rem .5rem; font-size: .82rem }
+.cost { font-size: .82rem; font-weight: 600; font-variant-numeric: tabular-nums; white-space: nowrap }
+.meter { display: flex; flex-wrap: wrap; gap: .2rem .6rem; align-items: center; margin: .2rem 0; font-weight: 600; font-size: .93rem } .meter svg { max-width: 100% }
+.cells ul { list-style: none; margin: .3rem 0; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: .3rem .6rem }
+.cells li { display: flex; justify-content: space-between; gap: .6rem; padding: .25rem .6rem; border: 1px solid var(--line); border-radius: .4rem; color: inherit; font-size: .93rem }
+.cells .name { color: var(--ink) } .cells .mark { white-space: nowrap }
+.cells li.bad { border-color: var(--bad); background: var(--bad-bg) } .cells li.warn { border-color: var(--warn); background: var(--warn-bg) } .cells li.open { background: var(--open-bg) }
+.hops, .hops ol, .hops ul { margin: 0; padding: 0; list-style: none } .hops ol { display: grid; gap: .5rem }
+.hop { margin: 0; padding: .35rem .6rem; border: 1px solid var(--line); border-radius: .4rem; background: var(--soft) } .hop.from { display: inline-block; margin-bottom: .5rem; font-weight: 600 }
+.hops ol > li { display: grid; gap: .35rem 1.4rem } .hops ul { display: grid; gap: .35rem } .hops ul > li { display: grid; gap: .35rem 1.4rem }
+.hops .preference { color: var(--quiet) } .hop .place { display: block; color: var(--quiet); font-size: .88rem } .hop code { overflow-wrap: anywhere }
+@media (min-width: 48rem) { .hops ol > li { grid-template-columns: minmax(10rem, 1fr) 3fr; align-items: start } .hops ul > li { grid-template-columns: repeat(3, 1fr); align-items: stretch } .hops .hop { position: relative }
+  .hops li .hop + .hop::before, .hops li ul > li > .hop:first-child::before { content: "→"; position: absolute; left: -1.2rem; top: .3rem; color: var(--quiet) } }
+.timeline svg { display: block; width: 100%; height: auto; max-height: 14rem } .timeline line { stroke: var(--line) } .timeline polyline { fill: none; stroke: var(--link); stroke-width: 2; vector-effect: non-scaling-stroke } .timeline circle { fill: currentColor; stroke: var(--page) }
+.timeline ol { margin: .4rem 0; padding-left: 1.3rem } .timeline li span { color: var(--ink) }
+.progress svg { display: block; width: 100%; height: .6rem; border-radius: .3rem } .progress p { margin: .2rem 0; font-variant-numeric: tabular-nums } .progress rect.none { color: var(--quiet) }
+.progress ul { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; list-style: none; margin: .5rem 0; padding: 0 }
+.conversation ol { list-style: none; margin: .3rem 0; padding: .6rem .75rem; background: var(--soft); border: 1px solid var(--line); border-radius: .4rem } .conversation li { padding: .05rem 0 .05rem 4.2rem; text-indent: -4.2rem } .conversation li code { text-indent: 0 }
+.conversation .side { display: inline-block; width: 4.2rem; text-indent: 0; color: var(--quiet); font-size: .82rem } .conversation .client code { font-weight: 600 } .conversation .note { padding-left: 4.2rem; text-indent: 0; color: var(--quiet) }
+.attempts ol { margin: .3rem 0; padding-left: 1.4rem } .attempts li { padding: .25rem 0 } .attempts p { margin: .1rem 0 } .attempts .mark { display: block } .hop .mark { display: inline-block }
+details.check > summary { cursor: pointer } details.check > summary h3 { display: inline-flex; margin: 0 } details.check[open] > summary { margin-bottom: .35rem }
 .number { text-align: right; font-variant-numeric: tabular-nums; padding-right: 0; white-space: nowrap }
 tfoot td { font-weight: 700; border-bottom: 0; border-top: 2px solid var(--ink) }
 footer { margin-top: 3rem; padding-top: .75rem; border-top: 1px solid var(--line) }

@@ -76,7 +76,7 @@ export function timeline({ label, points }: Timeline): string[] {
     caption(label),
     ...(shown.length < changes.length ? [`The last ${MAX_CHANGES} of ${changes.length} changes:`] : []),
     ...(shown.length === 0
-      ? []
+      ? ['There is nothing yet.']
       : [shown.map((point) => `- ${SIGNS[point.mark]} ${inlines(pointLine(point))}`).join('\n')]),
   ]
 }

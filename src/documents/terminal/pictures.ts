@@ -107,7 +107,7 @@ export function timelineRows(timeline: Timeline, width: number, look: Look): Row
   const changes = withChange(points)
   return [
     ...wrap([span(label, look, 'bold')], width),
-    ...(bars.length === 0 ? [] : [bars]),
+    ...(bars.length === 0 ? wrap([span('There is nothing yet.', look, 'quiet')], width) : [bars]),
     ...(changes.length <= MAX_CHANGES
       ? []
       : wrap([span(`The last ${MAX_CHANGES} of ${changes.length} changes:`, look, 'quiet')], width)),

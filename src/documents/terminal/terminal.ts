@@ -45,6 +45,9 @@ function spaced(rows: readonly Row[]): readonly Row[] {
 const blocksRows = (blocks: readonly Block[], width: number, look: Look): Row[] =>
   blocks.flatMap((block) => blockRows(block, width, look))
 
+/** Columns of a sentence at most: longer lines are hard to read. */
+const MAX_PROSE = 100
+
 /** Blocks that stand apart from what is around them. */
 const apart = (rows: readonly Row[]): Row[] => (rows.length === 0 ? [] : [[], ...rows, []])
 
@@ -59,9 +62,11 @@ function blockRows(block: Block, width: number, look: Look): Row[] {
     case 'heading':
       return headingRows(block.level, block.line, width, look)
     case 'text':
-      return wrap(spansOf(block.line, look, block.quiet ? 'quiet' : 'plain'), width)
+      return wrap(spansOf(block.line, look, block.quiet ? 'quiet' : 'plain'), Math.min(width, MAX_PROSE))
     case 'list':
-      return block.items.flatMap((item) => behind(wrap(spansOf(item, look), width - 2), span('• ', look, 'quiet')))
+      return block.items.flatMap((item) =>
+        behind(wrap(spansOf(item, look), Math.min(width, MAX_PROSE) - 2), span('• ', look, 'quiet')),
+      )
     case 'facts':
       return factRows(block.rows, width, look)
     case 'table':
