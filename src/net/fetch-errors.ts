@@ -10,6 +10,11 @@ const CONNECT = new Set([
   'ENETDOWN',
   'EHOSTDOWN',
   'UND_ERR_CONNECT_TIMEOUT',
+  // Of this machine: no descriptors, no memory.
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
+  'ENOMEM',
 ])
 /** Codes of OpenSSL's verification (X509_V_ERR_…) as Node names them. */
 const CERTIFICATE =

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { type FetchReason, isTheirs } from './fetch.ts'
+import { fetchError } from './fetch-errors.ts'
+
+const errno = (code: string): Error => Object.assign(new Error(code), { code })
+
+it.each<[code: string, reason: FetchReason, theirs: boolean]>([
+  ['ECONNREFUSED', 'connect', false],
+  ['EMFILE', 'connect', false], // no descriptors of ours are no fault of the policy host
+  ['ENFILE', 'connect', false],
+  ['ENOBUFS', 'connect', false],
+  ['ENOMEM', 'connect', false],
+  ['UND_ERR_BODY_TIMEOUT', 'timeout', false],
+  ['CERT_HAS_EXPIRED', 'certificate', true],
+  ['HPE_INVALID_CONSTANT', 'protocol', true],
+])('%s is %s', (code, reason, theirs) => {
+  const error = fetchError(errno(code), new AbortController().signal)
+  expect([error.reason, isTheirs(error)]).toEqual([reason, theirs])
+})
+
+it('a fault that is none of the network goes up', () => {
+  const fault = new TypeError('a bug')
+  expect(() => fetchError(fault, new AbortController().signal)).toThrow(fault)
+})
