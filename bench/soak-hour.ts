@@ -32,7 +32,12 @@ type Minute = {
   readonly healthP99: number
   readonly cpu: number
 }
-type Heard = { readonly ms: number[]; readonly quick: number[]; readonly health: number[]; readonly statuses: Map<string, number> }
+type Heard = {
+  readonly ms: number[]
+  readonly quick: number[]
+  readonly health: number[]
+  readonly statuses: Map<string, number>
+}
 
 if (await insideLab()) {
   const program = await startProgram(['--log-level', 'warn'])

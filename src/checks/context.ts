@@ -24,11 +24,16 @@ export type Barrier = {
   readonly all: boolean
 }
 
+/** A role that the domain may have, with what follows from it. */
+export type OtherRole = { readonly role: Role; readonly noMail?: string }
+
 /** What the facts of all checks together say of the domain. Computed once (domain-context.ts) and handed to every judge. */
 export type DomainContext = {
   readonly role: Role
   /** The records that decide the role, in words for the reader. */
   readonly because: string
+  /** The roles that the domain may have instead, because SPF, MX or DMARC got no answer; empty where the role is certain. */
+  readonly otherRoles: readonly OtherRole[]
   /** Whether SPF lets anybody send as this domain; null: no usable record, or not known. */
   readonly sends: boolean | null
   /** Whether the domain takes mail: false for a null MX, for neither MX nor address, and for an address alone beside an SPF that passes nobody; null: not known. */
@@ -46,6 +51,8 @@ export type DomainContext = {
   readonly tls?: StarttlsFacts
   /** Which senders cannot deliver; empty where mail arrives, and where that is not known. */
   readonly barriers: readonly Barrier[]
+  /** Whether senders that apply MTA-STS can deliver could not be found out: the record or the policy got no answer. */
+  readonly isStsOpen: boolean
 }
 
 /** The scored checks that a role does not need. */
@@ -76,9 +83,11 @@ export const ROLE_WORDS: Readonly<Record<Role, string>> = {
 export const UNKNOWN_CONTEXT: DomainContext = {
   role: 'sends_and_takes_mail',
   because: 'nothing says otherwise',
+  otherRoles: [],
   sends: null,
   takes: null,
   names: {},
   sendingHosts: [],
   barriers: [],
+  isStsOpen: false,
 }

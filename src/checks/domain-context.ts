@@ -3,7 +3,7 @@ import { noMailReason } from '../mailhosts/no-mail.ts'
 import type { Ip } from '../names/ip.ts'
 import { barriersOf } from './arrival.ts'
 import type { LookupFailure } from './check.ts'
-import type { DomainContext, Role } from './context.ts'
+import type { DomainContext, OtherRole, Role } from './context.ts'
 import type { DaneFacts } from './dane/index.ts'
 import { type DmarcFacts, publishedPolicyOf } from './dmarc/index.ts'
 import type { StsFacts } from './mta-sts/index.ts'
@@ -35,6 +35,7 @@ export function contextOf(facts: ContextFacts): DomainContext {
   const noMail = mail && noMailIn(mail, role.role)
   return {
     ...role,
+    otherRoles: otherRoles(facts, role.role).map((other) => withNoMail(other, mail)),
     sends,
     takes,
     ...(noMail === undefined ? {} : { noMail }),
@@ -44,6 +45,7 @@ export function contextOf(facts: ContextFacts): DomainContext {
     sendingHosts: sendingHostsOf(spf, mail),
     ...(tls ? { tls } : {}),
     barriers: barriersOf({ mail, sts: known(facts.mta_sts), dane: known(facts.dane), tls }),
+    isStsOpen: facts.mta_sts instanceof Error || known(facts.mta_sts)?.policy?.kind === 'unknown',
   }
 }
 
@@ -107,6 +109,33 @@ function roleOf({ spf, mail, dmarc, sends }: Seen): { readonly role: Role; reado
     return { role: 'web_name_only', because }
   }
   return { role: 'sends_and_takes_mail', because: because(mail, spf, sends) }
+}
+
+/** The roles that the answers which did not come might have led to. */
+function otherRoles(facts: ContextFacts, role: Role): readonly Role[] {
+  const [spf, mail] = [known(facts.spf), known(facts.mx)?.mail]
+  if (mail && !mail.exists) return []
+  const isSpfOpen =
+    facts.spf instanceof Error ||
+    (spf?.reading !== undefined && spf.reading.unknown.length > 0 && sendsMail(spf) === null)
+  const possible = new Set<Role>()
+  if (facts.mx instanceof Error) {
+    if (isSpfOpen || sendsMail(spf) === false) possible.add('takes_mail_only').add('parked')
+    if (isSpfOpen || sendsMail(spf) !== false) possible.add('sends_and_takes_mail').add('sends_only')
+  } else if (mail && isSpfOpen) {
+    if (mail.kind === 'explicit') possible.add('takes_mail_only')
+    else possible.add('parked')
+    if (mail.kind === 'null' || mail.kind === 'none') possible.add('sends_only')
+  }
+  if (facts.dmarc instanceof Error && spf?.records.length === 0 && (mail?.kind === 'implicit' || mail?.kind === 'none'))
+    possible.add('web_name_only')
+  possible.delete(role)
+  return [...possible]
+}
+
+function withNoMail(role: Role, mail: MailHosts | undefined): OtherRole {
+  const noMail = mail && noMailIn(mail, role)
+  return noMail === undefined ? { role } : { role, noMail }
 }
 
 const WITHOUT_MX: Readonly<Record<MailHosts['kind'], string | undefined>> = {

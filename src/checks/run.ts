@@ -153,8 +153,23 @@ export async function runCheck<Facts>(
 }
 
 type Judge<Facts> = Pick<Check<Facts>, 'judge'>
-const judged = <Facts>(check: Judge<Facts>, found: Facts | LookupFailure, context: DomainContext): Outcome<Facts> =>
-  isFailure(found) ? { status: 'unknown', reason: found.message, findings: [] } : check.judge(found, context)
+/** Whether a check applies must be known: where the role is not certain, and the check does not apply in one of those possible, it is `unknown`, with the findings of every role. */
+function judged<Facts>(check: Judge<Facts>, found: Facts | LookupFailure, context: DomainContext): Outcome<Facts> {
+  if (isFailure(found)) return { status: 'unknown', reason: found.message, findings: [] }
+  const outcome = check.judge(found, context)
+  if (outcome.status === 'unknown' || context.otherRoles.length === 0) return outcome
+  const { noMail: _noMail, ...rest } = context
+  const others = context.otherRoles.map((other) => check.judge(found, { ...rest, ...other }))
+  const applied = [outcome, ...others].filter(({ status }) => status !== 'not_applicable').length
+  if (applied === 0 || applied > others.length) return outcome
+  const inAll = (id: string): boolean => others.every(({ findings }) => findings.some((finding) => finding.id === id))
+  return {
+    status: 'unknown',
+    reason: `it depends on what the domain is used for, which is not certain: ${context.because}`,
+    facts: outcome.facts,
+    findings: outcome.findings.filter(({ id }) => inAll(id)),
+  }
+}
 
 /** The only place where an unanswered question becomes data. Any other error is a bug and rejects. */
 async function orFailure<Facts>(lookup: Promise<Facts>): Promise<Facts | LookupFailure> {

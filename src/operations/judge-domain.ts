@@ -2,7 +2,7 @@ import type { CheckInput } from '../checks/check.ts'
 import { type CheckPart, type JudgedChecks, judgeFacts, lookupFacts } from '../checks/run.ts'
 import type { Domain } from '../names/domain.ts'
 import { scoreInputs } from '../report/inputs.ts'
-import { type Score, score } from '../report/score.ts'
+import { type Score, scoreInRoles } from '../report/score.ts'
 import type { Ctx } from '../world.ts'
 import type { Repeatable } from './context.ts'
 import { withTriedFixes } from './tried-fixes.ts'
@@ -20,5 +20,6 @@ export async function judgeDomain(
   const facts = await lookupFacts(ctx.anew(), domain, input, onPart)
   const judged = judgeFacts(facts)
   const outcomes = await withTriedFixes(ctx, { domain, input, facts, outcomes: judged.outcomes })
-  return { ...judged, outcomes, score: score(scoreInputs({ ...judged, outcomes })) }
+  const otherRoles = judged.context.otherRoles.map(({ role }) => role)
+  return { ...judged, outcomes, score: scoreInRoles(scoreInputs({ ...judged, outcomes }), otherRoles) }
 }

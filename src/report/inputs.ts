@@ -9,6 +9,6 @@ export const scoreInputs = ({ context, outcomes }: JudgedChecks): ScoreInputs =>
   spf: fromSpf(outcomes.spf),
   dkim: fromDkim(outcomes.dkim),
   dmarc: fromDmarc(outcomes.dmarc),
-  mx: fromMx(outcomes.mx, context.barriers),
+  mx: fromMx(outcomes.mx, context),
   ptr: fromPtr(outcomes.ptr),
 })

@@ -81,7 +81,7 @@ export function mxLosses(mx: MxScoreInput): Loss[] {
     return [
       lost(COMPONENTS.mx - left.implicit, 'mx.implicit'),
       ...(mx.notPublic ? [notPublic] : []),
-      ...mx.barriers.map(barrierLoss),
+      ...barrierLosses(mx),
     ]
   if (mx.noneResolvable) return [lost(COMPONENTS.mx - left.none_resolvable, 'mx.none_resolvable')]
   const losses: Loss[] = []
@@ -94,8 +94,20 @@ export function mxLosses(mx: MxScoreInput): Loss[] {
   if (mx.cname) losses.push(lost(off.cname, 'mx.cname'))
   if (mx.notPublic) losses.push(notPublic)
   if (mx.singleAddress) losses.push(lost(off.single_address, 'mx.single_address'))
-  return [...losses, ...mx.barriers.map(barrierLoss)]
+  return [...losses, ...barrierLosses(mx)]
 }
+
+/** What it costs that some senders cannot deliver; where that could not be found out of MTA-STS, what it would cost at worst. */
+const barrierLosses = ({
+  barriers,
+  isStsOpen,
+}: {
+  readonly barriers: readonly Barrier[]
+  readonly isStsOpen?: boolean
+}): Loss[] => [
+  ...barriers.map(barrierLoss),
+  ...(isStsOpen ? [perhaps(WEIGHTS.mx.off.refused_at_all, 'mta_sts.policy_unknown')] : []),
+]
 
 /** What it costs that some senders cannot deliver. */
 function barrierLoss({ kind, finding, all }: Barrier): Loss {

@@ -60,7 +60,9 @@ describe('MX', () => {
       ['mx.cname 3', 'mx.single_address 1'],
     ],
   ])('%s', async (_why, zone, expected) =>
-    expect(told(mxLosses(fromMx(await runCheck(mx, labCtx(zone), A), [])), mxTable)).toEqual(expected),
+    expect(
+      told(mxLosses(fromMx(await runCheck(mx, labCtx(zone), A), { barriers: [], isStsOpen: false })), mxTable),
+    ).toEqual(expected),
   )
 })
 

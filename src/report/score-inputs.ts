@@ -1,5 +1,5 @@
 import type { Outcome } from '../checks/check.ts'
-import type { Barrier } from '../checks/context.ts'
+import type { DomainContext } from '../checks/context.ts'
 import { type DmarcFacts, publishedPolicyOf } from '../checks/dmarc/index.ts'
 import { type MxFacts, resolvable } from '../checks/mx/index.ts'
 import { judgedStates, type PtrFacts } from '../checks/ptr/index.ts'
@@ -30,13 +30,18 @@ export function fromSpf(outcome: Outcome<SpfFacts>): SpfScoreInput {
 }
 
 /** What the score needs of the MX check. */
-export function fromMx(outcome: Outcome<MxFacts>, barriers: readonly Barrier[]): MxScoreInput {
-  if (outcome.status === 'unknown') return { state: 'unknown' }
-  const { mail } = outcome.facts
+export function fromMx(
+  outcome: Outcome<MxFacts>,
+  { barriers, isStsOpen }: Pick<DomainContext, 'barriers' | 'isStsOpen'>,
+): MxScoreInput {
   const has = (id: FindingId): boolean => outcome.findings.some((finding) => finding.id === id)
+  const mail = outcome.facts?.mail
+  // Where some hosts are known, the others cost what each of them may cost.
+  const isPartly = mail?.hosts.some((host) => resolvable(host) === 'yes') === true && !has('mx.not_public')
+  if (!mail || (outcome.status === 'unknown' && !isPartly)) return { state: 'unknown' }
   if (mail.kind === 'none') return { state: 'none' }
   if (mail.kind === 'null') return { state: 'null' }
-  if (mail.kind === 'implicit') return { state: 'implicit', notPublic: has('mx.not_public'), barriers }
+  if (mail.kind === 'implicit') return { state: 'implicit', notPublic: has('mx.not_public'), barriers, isStsOpen }
   const named = mail.hosts.filter((host) => host.literal === undefined).map(resolvable)
   return {
     state: 'explicit',
@@ -50,6 +55,7 @@ export function fromMx(outcome: Outcome<MxFacts>, barriers: readonly Barrier[]):
     notPublic: has('mx.not_public'),
     singleAddress: has('mx.single_address'),
     barriers,
+    isStsOpen,
   }
 }
 

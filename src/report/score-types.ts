@@ -73,7 +73,12 @@ export type MxScoreInput =
   | { readonly state: 'unknown' }
   | { readonly state: 'none' }
   | { readonly state: 'null' }
-  | { readonly state: 'implicit'; readonly notPublic: boolean; readonly barriers: readonly Barrier[] }
+  | {
+      readonly state: 'implicit'
+      readonly notPublic: boolean
+      readonly barriers: readonly Barrier[]
+      readonly isStsOpen?: boolean
+    }
   | {
       readonly state: 'explicit'
       readonly noneResolvable: boolean
@@ -89,6 +94,8 @@ export type MxScoreInput =
       readonly singleAddress: boolean
       /** Senders that cannot deliver. */
       readonly barriers: readonly Barrier[]
+      /** Whether MTA-STS shuts hosts out could not be found out. */
+      readonly isStsOpen?: boolean
     }
 
 /** What the score needs to know of PTR: the addresses of the best MX. */

@@ -1,5 +1,5 @@
 import { COMPONENTS, type Component, type Grade, SCORE_VERSION, type Tier, WEIGHTS } from '../answers/weights.ts'
-import { applies } from '../checks/context.ts'
+import { applies, type Role } from '../checks/context.ts'
 import { dkimLosses, dmarcLosses, mxLosses, ptrLosses, spfLosses, UNIT } from './losses.ts'
 import type { Loss, ScoreInputs, ScoreRow, SpfScoreInput } from './score-types.ts'
 
@@ -34,6 +34,16 @@ export function score(inputs: ScoreInputs): Score {
     ...(complete ? {} : { scoreMin: final('mostUnits'), scoreMax: final('leastUnits') }),
     breakdown: rowsOf(parts, scale, cap, value, inputs.spf),
   }
+}
+
+/** {@link score} of a domain that may have another role: the worst and the best reading are those of all its possible roles. */
+export function scoreInRoles(inputs: ScoreInputs, otherRoles: readonly Role[]): Score {
+  const own = score(inputs)
+  const others = otherRoles.map((role) => score({ ...inputs, role }))
+  const least = Math.min(...[own, ...others].map((one) => one.scoreMin ?? one.score))
+  const most = Math.max(...[own, ...others].map((one) => one.scoreMax ?? one.score))
+  const isSame = least === (own.scoreMin ?? own.score) && most === (own.scoreMax ?? own.score)
+  return isSame ? own : { ...own, complete: false, scoreMin: least, scoreMax: most }
 }
 
 /** A from 90, B from 80, C from 65, D from 50, else F; A+ is 100. */

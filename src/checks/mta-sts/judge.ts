@@ -28,7 +28,10 @@ export function judgeMtaSts(found: StsFacts, mail: Mail): Outcome<StsFacts> {
     return { status: 'unknown', reason: policy.message, facts, findings: [unknown] }
   }
   const judged = policy ? judgePolicy(facts, policy, mail) : judgeRecord(facts, mail)
-  return { ...judged, facts }
+  const isOpen = policy?.kind === 'read' && policy.policy.mode === 'enforce' && !mail.mail
+  if (!isOpen) return { ...judged, facts }
+  // Whether the policy shuts mail hosts out is what it is judged by.
+  return { ...judged, facts, status: 'unknown', reason: mail.mailError ?? 'the mail hosts are not known' }
 }
 
 function uncoveredMx(policy: PolicyAnswer | undefined, { mail }: Mail): readonly string[] {

@@ -69,7 +69,7 @@ const rows: [string, string, LabZone, Fetch | undefined][] = [
   ['mta_sts.short_max_age', 'warn', DNS, serving(policy('enforce', ['m.a.example'], 3_600)).fetch],
   ['mta_sts.long_max_age', 'warn', DNS, serving(policy('enforce', ['m.a.example'], 99_999_999)).fetch],
   ['mta_sts.unused_mx', 'pass', DNS, serving(policy('enforce', ['m.a.example', 'old.a.example'])).fetch],
-  ['mta_sts.mx_unknown', 'pass', { ...DNS, 'a.example': 'SERVFAIL' }, serving(policy()).fetch],
+  ['mta_sts.mx_unknown', 'unknown', { ...DNS, 'a.example': 'SERVFAIL' }, serving(policy()).fetch],
 ]
 
 /** Shown in report/arrival.test.ts, with mail hosts. */

@@ -172,7 +172,7 @@ const ROWS: [why: string, zone: LabZone, status: string, ids: string[]][] = [
   [
     'one host could not be asked',
     { ...hosts, 's.example': 'SERVFAIL', ...at([1, 'm.example'], [2, 'n.example'], [3, 's.example']) },
-    'warn',
+    'unknown',
     ['mx.host_unknown'],
   ],
   [

@@ -24,7 +24,7 @@ type Asker = Pick<Ctx, 'resolve' | 'dial' | 'now' | 'signal'>
 
 /**
  * Connects to each mail host of `domain` and looks at its STARTTLS: banner, EHLO, STARTTLS, EHLO, QUIT; no mail transaction is begun (RFC 3207).
- * At most 10 hosts, one address each, 5 at a time, 9 s a host. What a host or the network does is data. Rejects with DnsError when MX stays unanswered.
+ * At most 10 hosts, one address each, 5 at a time, 9 s a host; one that breaks STARTTLS off is asked twice. What a host or the network does is data. Rejects with DnsError when MX stays unanswered.
  */
 export async function lookupStarttls(ctx: Asker, domain: Domain, input: CheckInput): Promise<StarttlsFacts> {
   const { kind, hosts } = await lookupMailHosts(ctx, domain)
@@ -44,17 +44,22 @@ async function lookupHost(ctx: Asker, host: MailHost, input: CheckInput): Promis
     const error = host.errors.A ?? host.errors.AAAA
     return { ...named, offered: null, reason: error?.message ?? 'the host has no address' }
   }
-  const opened = await openSession(
-    ctx,
-    {
-      target: { address, port: input.smtpPort ?? SMTP },
-      serverName: host.exchange,
-      heloName: input.helo ?? (async (source) => addressLiteral(source)),
-      startTls: true,
-      stageMs: () => STAGE_MS,
-    },
-    within(HOST_MS, ctx.signal),
-  )
+  const open = (): Promise<Opened> =>
+    openSession(
+      ctx,
+      {
+        target: { address, port: input.smtpPort ?? SMTP },
+        serverName: host.exchange,
+        heloName: input.helo ?? (async (source) => addressLiteral(source)),
+        startTls: true,
+        stageMs: () => STAGE_MS,
+      },
+      signal,
+    )
+  const signal = within(HOST_MS, ctx.signal)
+  const first = await open()
+  // One lost connection may be the network's; the host that cuts every handshake does it again.
+  const opened = !first.ok && isLost(first) ? await open() : first
   if (!opened.ok) return { ...named, address, ...greetingNames(opened.transcript), ...ended(opened) }
   const { tls, capabilities, quit, transcript } = opened.session
   const seen = { ...named, address, ...greetingNames(transcript()) }
@@ -63,6 +68,9 @@ async function lookupHost(ctx: Asker, host: MailHost, input: CheckInput): Promis
   if (!capabilities.has('STARTTLS')) return { ...seen, offered: false }
   return { ...seen, offered: true, reason: 'the server refused STARTTLS after it had announced it' }
 }
+
+const isLost = ({ outcome, tls }: Exclude<Opened, { readonly ok: true }>): boolean =>
+  !tls && outcome.stage === 'starttls' && (outcome.fault === 'connection_lost' || outcome.fault === 'tls_failure')
 
 /** A session that ended early: TLS that broke off is the host's; what came before says nothing of its TLS. */
 function ended({
