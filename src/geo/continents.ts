@@ -10,7 +10,8 @@ let names: Intl.DisplayNames | undefined // made at the first need: it loads the
 export const continentOf = (country: string): string | null => CONTINENT_OF.get(country) ?? null
 
 /** The words for a continent's two letters, or null. */
-export const continentName = (code: string): string | null => CONTINENTS[code] ?? null
+export const continentName = (code: string): string | null =>
+  (Object.hasOwn(CONTINENTS, code) ? CONTINENTS[code] : undefined) ?? null
 
 const CONTINENTS: Readonly<Record<string, string>> = {
   AF: 'Africa',

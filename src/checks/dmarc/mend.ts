@@ -25,7 +25,7 @@ const MAX_TEXT = 4_096
 const TAGS = 'sp|np|p|rua|ruf|adkim|aspf|fo|psd|pct|rf|ri|t'
 const TAG = new RegExp(`^(${TAGS})[ \\t]*[=:][ \\t]*(.*)$`, 'is')
 /** A further tag behind white space or a comma, where a ";" was forgotten. */
-const FORGOTTEN = new RegExp(`[ \\t,]+(?=(?:${TAGS}|v)[ \\t]*=)`, 'gi')
+const FORGOTTEN = new RegExp(`(?<![ \\t,])[ \\t,]+(?=(?:${TAGS}|v)[ \\t]*=)`, 'gi')
 /** A further tag right behind a value that is complete: the strings of a TXT record are joined without a space (RFC 9989 §4.5, RFC 7208 §3.3). */
 const JOINED_VALUE = new RegExp(
   `^((?:[sn]?p)[ \\t]*=[ \\t]*(?:none|quarantine|reject)|(?:adkim|aspf)[ \\t]*=[ \\t]*[rs]|pct[ \\t]*=[ \\t]*\\d{1,3}|t[ \\t]*=[ \\t]*[yn])(?=(?:${TAGS}|v)[ \\t]*=)`,

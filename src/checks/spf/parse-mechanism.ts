@@ -47,7 +47,7 @@ export function parseMechanism(written: string, rest: string): Parsed<Mechanism>
 }
 
 function unknownName(written: string, kind: string): Parsed<Mechanism> {
-  const meant = MEANT[kind]
+  const meant = Object.hasOwn(MEANT, kind) ? MEANT[kind] : undefined
   const hint = meant === undefined ? '' : `; write ${meant.endsWith('=') ? meant : `${meant}:`}`
   return problem(`there is no mechanism ${shown(written)}${hint}`, -written.length)
 }

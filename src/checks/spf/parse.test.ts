@@ -48,6 +48,7 @@ describe('what cannot, and where', () => {
     ['v=spf1 all:x', 10, 'stands alone'], // §5.1
     ['v=spf1 all/8', 10, 'stands alone'],
     ['v=spf1 include', 14, 'needs a colon'], // §5.2
+    ['v=spf1 constructor -all', 7, 'there is no mechanism "constructor"'], // a name that every object has
     ['v=spf1 include:', 15, 'empty'],
     ['v=spf1 include:a.example/24', 17, 'top-level'], // no prefix length, §5.2
     ['v=spf1 a:museum', 9, 'not a full domain name'], // §7.1

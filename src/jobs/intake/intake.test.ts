@@ -105,6 +105,7 @@ describe('CSV', () => {
     ['xlsx', Buffer.from([0x50, 0x4b, 3, 4, 1, 2]), {}, 'unsupported_media_type', 'xlsx'],
     ['a PDF', '%PDF-1.7', {}, 'unsupported_media_type', 'PDF'],
     ['another type', 'x', { contentType: 'image/png' }, 'unsupported_media_type', 'image/png'],
+    ['a type that every object has', 'x', { contentType: 'constructor' }, 'unsupported_media_type', 'constructor'],
     ['a gzip bomb', gzipSync(Buffer.alloc(8 * 1024 * 1024)), {}, 'payload_too_large', '100 times'],
     [
       'more than the bound',

@@ -61,7 +61,8 @@ export async function* readList(upload: Octets, intake: Intake): AsyncIterable<I
 
 /** The format that a content type names. Throws AppError `unsupported_media_type` for any other. */
 export function formatOf(contentType: string): Layout['format'] {
-  const format = FORMATS[contentType.split(';')[0]!.trim().toLowerCase()]
+  const type = contentType.split(';')[0]!.trim().toLowerCase()
+  const format = Object.hasOwn(FORMATS, type) ? FORMATS[type] : undefined
   if (format) return format
   throw new AppError(
     'unsupported_media_type',

@@ -75,6 +75,7 @@ it.each([
   ['gmx.fr', ''],
   ['web.dk', ''], // not web.de
   ['example.org', ''],
+  ['constructor.org', ''], // a name that every object has
   ['mail.company.con', ''], // says too little
   ['', ''],
 ])('%j suggests %j', (domain, suggestion) => expect(suggestDomain(domain)).toBe(suggestion))

@@ -34,7 +34,7 @@ const ENDINGS = [
 export function suggestDomain(domain: string): string {
   if (domain.length > 100 || isKnownProvider(domain)) return ''
   const [name = '', ending = ''] = split(domain)
-  const sole = SOLE_DOMAINS[name]
+  const sole = Object.hasOwn(SOLE_DOMAINS, name) ? SOLE_DOMAINS[name] : undefined
   if (sole !== undefined) return sole === domain ? '' : sole
   if (ending === '') return BRAND_FAMILIES.includes(name) ? `${name}.com` : ''
   const close = closest(name, ending)
