@@ -115,13 +115,13 @@ function roleOf({ spf, mail, dmarc, sends }: Seen): { readonly role: Role; reado
 function otherRoles(facts: ContextFacts, role: Role): readonly Role[] {
   const [spf, mail] = [known(facts.spf), known(facts.mx)?.mail]
   if (mail && !mail.exists) return []
+  const sends = sendsMail(spf, mail)
   const isSpfOpen =
-    facts.spf instanceof Error ||
-    (spf?.reading !== undefined && spf.reading.unknown.length > 0 && sendsMail(spf) === null)
+    facts.spf instanceof Error || (spf?.reading !== undefined && spf.reading.unknown.length > 0 && sends === null)
   const possible = new Set<Role>()
   if (facts.mx instanceof Error) {
-    if (isSpfOpen || sendsMail(spf) === false) possible.add('takes_mail_only').add('parked')
-    if (isSpfOpen || sendsMail(spf) !== false) possible.add('sends_and_takes_mail').add('sends_only')
+    if (isSpfOpen || sends === false) possible.add('takes_mail_only').add('parked')
+    if (isSpfOpen || sends !== false) possible.add('sends_and_takes_mail').add('sends_only')
   } else if (mail && isSpfOpen) {
     if (mail.kind === 'explicit') possible.add('takes_mail_only')
     else possible.add('parked')

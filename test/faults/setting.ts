@@ -96,6 +96,7 @@ export function setting(): Setting {
           (error: unknown) => (error instanceof DnsError ? error.message : Promise.reject(error)),
         ),
       store: async () => undefined,
+      queue: async () => undefined,
     },
   }
   return { world, net, execute: labExecutor(world, labDeps(world, deps)) }
