@@ -2,6 +2,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ERRORS } from '../src/base/errors.ts'
 import * as checks from '../src/checks/registry.ts'
+import { manPage } from '../src/cli/man-page.ts'
+import { buildProgram } from '../src/cli/program.ts'
 import { showOption, variableOf } from '../src/config.ts'
 import { OPTIONS } from '../src/config-options.ts'
 import { BUILT_IN_LISTS } from '../src/dnsbl/zones.ts'
@@ -28,6 +30,7 @@ const documents = new Map<string, string>([
   ['docs/errors.md', errorsPage()],
   ['docs/config.md', configPage()],
   ['docs/findings.md', findingsPage()],
+  ['docs/mailsonde.1', manual()],
   ['docs/rfc-index.md', `${HEADER}${rfcIndex(ROOT)}`],
 ])
 for (const name of readdirSync(join(ROOT, 'docs/checks'))) filled(`docs/checks/${name}`)
@@ -91,6 +94,21 @@ function findingRows(findings: FindingTable): string {
 function findingsPage(): string {
   const parts = tables.map(([key, findings]) => `## ${key}\n\n${findingRows(findings)}\n`)
   return `# Findings\n\n${HEADER}Every finding that a check can give. Severity weighs the finding for the reader; points are in docs/score.md.\n\n${parts.join('\n')}`
+}
+
+/** mailsonde(1): built as the command line is, and never run. */
+function manual(): string {
+  const unused = async (): Promise<number> => 70
+  const configFlags = Object.entries(OPTIONS).map(([key, { flag, repeatable, meaning, argument }]) => ({
+    ...{ key, flag, repeatable, meaning },
+    ...(argument ? { argument } : {}),
+  }))
+  const actions = { serve: unused, config: unused, keys: unused, db: unused, mcp: unused, operate: unused }
+  const setup = { operations, configFlags, version, actions, complain: () => {}, readFile: () => '' }
+  return manPage(
+    buildProgram(setup, async () => {}),
+    version,
+  )
 }
 
 /** Fills what stands between `<!-- name -->` and `<!-- /name -->` in a page. */

@@ -3,12 +3,14 @@ import { blacklistsAnswer } from './blacklists.ts'
 import { changesAnswer } from './changes.ts'
 import { checkAnswer } from './check.ts'
 import { doctorAnswer } from './doctor.ts'
+import { expectAnswer } from './expect.ts'
 import { forgetAnswer } from './forget.ts'
 import { geoAnswer } from './geo.ts'
 import { healthAnswer } from './health.ts'
 import { jobAnswer, jobBadRowsAnswer, jobListAnswer, jobResultsAnswer } from './jobs.ts'
 import { heartbeatAnswer, peerAnswer, peersAnswer } from './peers.ts'
 import { poolAnswer } from './pool.ts'
+import { probeAnswer } from './probe.ts'
 import { dkimAnswer, dmarcAnswer, spfAnswer } from './questions.ts'
 import { readyAnswer } from './ready.ts'
 import { reportAnswer } from './report.ts'
@@ -25,6 +27,8 @@ export const ANSWERS = {
   ready: readyAnswer,
   check: checkAnswer,
   'what-if': whatIfAnswer,
+  expect: expectAnswer,
+  probe: probeAnswer,
   verify: verifyAnswer,
   blacklist: blacklistAnswer,
   'blacklist-bulk': blacklistBulkAnswer,

@@ -32,6 +32,9 @@ export type Work = {
   readonly stopped: AbortSignal
 }
 
-/** The input with the form that a stream has. */
-export const inputOf = (operation: Operation, raw: Asked['raw'], { form }: View): Asked['raw'] =>
-  form.kind === 'answer' && operation.streams?.includes(form.format) ? { ...raw, format: form.format } : raw
+/** The input with the format that the operation itself has to write: a stream that was asked for, and JSON where it would write a stream by default. */
+export function inputOf({ streams, params }: Operation, raw: Asked['raw'], { form }: View): Asked['raw'] {
+  if (form.kind === 'answer' && streams?.includes(form.format)) return { ...raw, format: form.format }
+  const fallback = params.format?.fallback
+  return fallback !== undefined && streams?.includes(fallback) ? { ...raw, format: 'json' } : raw
+}

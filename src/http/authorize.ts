@@ -45,7 +45,8 @@ export function authorizer(options: HttpOptions, sessions: Pick<Sessions, 'keyOf
       return { by, refused: new AppError('unauthorized', 'give a key as "Authorization: Bearer …" or "X-API-Key: …"') }
     const key = ofSession ?? findKey(keys, presented ?? '', options.world.now())
     if (!key) return { by, refused: new AppError('unauthorized', 'this key is not known here, or has expired') }
-    const caller = { key: key.id, isAdmin: allows(key, 'admin') }
+    const mayNot = allows(key, 'verify') ? {} : ({ mayVerify: false } as const)
+    const caller = { key: key.id, isAdmin: allows(key, 'admin'), ...mayNot }
     const known = { by: `key ${key.id}`, caller, key, ...(ofSession && { bySession: true as const }) }
     if (operation.open || operation.scope === undefined || allows(key, operation.scope)) return known
     return { ...known, refused: new AppError('forbidden', `this key lacks the scope ${operation.scope}`) }

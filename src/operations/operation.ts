@@ -23,6 +23,8 @@ export type Caller = {
   readonly key?: string
   /** It may do what the scope `admin` allows; everybody may while no key is in force. */
   readonly isAdmin: boolean
+  /** False for a key without the scope `verify`. */
+  readonly mayVerify?: false
 }
 /** The body of a request that an operation reads as it comes. */
 export type Upload = { readonly octets: AsyncIterable<Uint8Array>; readonly contentType: string }

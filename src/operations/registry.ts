@@ -9,6 +9,7 @@ export const OPERATIONS = {
   ready: async () => (await import('./ready.ts')).ready,
   check: async () => (await import('./check.ts')).check,
   'what-if': async () => (await import('./what-if.ts')).whatIf,
+  expect: async () => (await import('./expect.ts')).expectRecords,
   verify: async () => (await import('./verify.ts')).verify,
   blacklist: async () => (await import('./blacklist.ts')).blacklist,
   'blacklist-bulk': async () => (await import('./blacklist-bulk.ts')).blacklistBulk,
@@ -29,6 +30,7 @@ export const OPERATIONS = {
   changes: async () => (await import('./stored/changes.ts')).changes,
   history: async () => (await import('./stored/history.ts')).history,
   forget: async () => (await import('./forget.ts')).forget,
+  probe: async () => (await import('./probe.ts')).probe,
   'jobs submit': async () => (await import('./jobs/submit.ts')).jobSubmit,
   'jobs upload': async () => (await import('./jobs/submit.ts')).jobUpload,
   'jobs list': async () => (await import('./jobs/show.ts')).jobList,
@@ -49,7 +51,9 @@ export const allOperations = (): Promise<readonly Operation[]> =>
   Promise.all(Object.values(OPERATIONS).map((load) => load()))
 
 /** Operations without a command of their own, by the command whose flags lead to them (their `partOf`). */
-export const PARTS: Readonly<Partial<Record<OperationName, readonly OperationName[]>>> = { check: ['what-if'] }
+export const PARTS: Readonly<Partial<Record<OperationName, readonly OperationName[]>>> = {
+  check: ['what-if', 'expect'],
+}
 
 /** What the first word of a command line needs: its operation and those that its flags lead to, or all operations that begin with the word. Undefined where there is no such command. */
 export async function commandNamed(name: string): Promise<readonly Operation[] | undefined> {

@@ -22,6 +22,8 @@ const REQUIRED: Readonly<Record<string, Scope | 'free' | 'open'>> = {
   'GET /v1/changes': 'read',
   'GET /v1/check': 'read',
   'POST /v1/check': 'read',
+  'POST /v1/expect': 'read',
+  'GET /probe': 'read',
   'GET /v1/report': 'read',
   'GET /v1/spf': 'read',
   'GET /v1/dkim': 'read',

@@ -77,13 +77,17 @@ const words = ({ id, severity, detail, repair }: Issue): string =>
   [`${severity} ${id}: ${detail}`, ...(repair === undefined ? [] : [repair])].join('\n')
 
 function element(name: string, attributes: Readonly<Record<string, string>>, inner: string): string {
-  const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeHtml(printable(value, 1_000))}"`)
+  const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${plain(value, 1_000)}"`)
   return inner === '' ? `<${name}${written.join('')}/>` : `<${name}${written.join('')}>${inner}</${name}>`
 }
 
-/** Text as content; `printable` leaves none of the characters that XML 1.0 §2.2 forbids but U+FFFE and U+FFFF. */
+/** Text as content, line by line. */
 const text = (value: string): string =>
   value
     .split('\n')
-    .map((line) => escapeHtml(printable(line, 4_000)).replaceAll(/[\ufffe\uffff]/g, ' '))
+    .map((line) => plain(line, 4_000))
     .join('\n')
+
+/** `printable` leaves none of the characters that XML 1.0 §2.2 forbids but U+FFFE and U+FFFF. */
+const plain = (value: string, maxLength: number): string =>
+  escapeHtml(printable(value, maxLength).replaceAll(/[\ufffe\uffff]/g, ' '))

@@ -41,7 +41,7 @@ export function outcomeOf(operation: string, target: string, verdict: Verdict, a
   return {
     ...{ operation, target, verdict },
     line: verdictLine(answer, verdict),
-    issues: [...findingsOf(answer), ...listingsOf(answer), ...mailboxIssue(answer, verdict)],
+    issues: [...findingsOf(answer), ...listingsOf(answer), ...driftOf(answer), ...mailboxIssue(answer, verdict)],
     checks: checksOf(answer),
     score: typeof score === 'number' ? score : undefined,
   }
@@ -66,7 +66,8 @@ export function verdictLine(answer: JsonRecord, verdict: Verdict): string {
 
 function scoreLine(answer: JsonRecord): string {
   const { score, score_min, score_max, grade, status, report_score, blacklist_summary: listed } = answer
-  const range = score_min === undefined ? '' : ` (${String(score_min)} to ${String(score_max)})`
+  const range =
+    score_min === undefined || score_min === score_max ? '' : ` (${String(score_min)} to ${String(score_max)})`
   const words = [`score ${String(report_score ?? score)}${range}`, `grade ${String(grade)}`, String(status)]
   if (isJsonRecord(listed) && typeof listed.listings === 'number')
     words.push(`${listed.listings} ${listed.listings === 1 ? 'listing' : 'listings'}`)
@@ -114,6 +115,22 @@ function listingsOf(answer: JsonRecord): readonly Issue[] {
       })),
   )
 }
+
+/** A record set that is not published as expected is a finding, with the diff. */
+const driftOf = (answer: JsonRecord): readonly Issue[] =>
+  recordsOf(answer.sets)
+    .filter(({ status }) => status === 'differs' || status === 'missing')
+    .map(({ name, type, status, expected, published }) => ({
+      id: `expect.${String(status)}`,
+      severity: 'high',
+      title: `${String(name)} ${String(type)} is not published as expected`,
+      detail: [`${String(name)} ${String(type)}:`, ...signed('-', expected), ...signed('+', published)].join('\n'),
+      repair: undefined,
+      reference: undefined,
+    }))
+
+const signed = (sign: string, values: Json | undefined): readonly string[] =>
+  Array.isArray(values) ? values.map((value) => `${sign} ${String(value)}`) : []
 
 /** An address that is not deliverable is one finding, named by its reason. */
 const mailboxIssue = ({ deliverability, reason, message, email }: JsonRecord, verdict: Verdict): readonly Issue[] =>

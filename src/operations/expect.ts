@@ -1,0 +1,130 @@
+import { z } from 'zod'
+import { type ExpectAnswer, expectAnswer } from '../answers/expect.ts'
+import { AppError } from '../base/errors.ts'
+import { isJsonRecord } from '../base/json.ts'
+import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { expectDocument } from '../documents/expect.ts'
+import type { Domain } from '../names/domain.ts'
+import type { OverlayRecord } from '../net/dns/overlay.ts'
+import { defineOperation, ok } from './operation.ts'
+import { BODY_LIMIT, MAX_BYTES, readOverlay, recordsParam } from './overlay-input.ts'
+import type { Param } from './param.ts'
+import { domainParam, positional, timeoutParam } from './params.ts'
+import { compareSets } from './record-sets.ts'
+
+const DEADLINE_MS = 20_000
+/** Names and types that are asked about. */
+const MAX_SETS = 1_000
+
+const zone = {
+  kind: 'text',
+  description: 'text of a zone file (RFC 1035 §5.1) whose records should be published',
+  group: 'question',
+  required: false,
+  bounds: { max: String(MAX_BYTES) },
+  unit: 'bytes',
+  flag: {
+    kind: 'file',
+    name: 'expect',
+    argument: 'FILE',
+    description: 'compare what is published with this zone file, or JSON of records: exit with 1 where it differs',
+    maxBytes: MAX_BYTES,
+    fields: fieldsOf,
+  },
+  schema: z.string().optional(),
+} as const satisfies Param
+
+/** Whether the records that a file names are published, exactly so. */
+export const expectRecords = defineOperation({
+  name: 'expect',
+  method: 'POST',
+  path: '/v1/expect',
+  partOf: 'check',
+  summary: 'Whether the records of a list or a zone file are published exactly so',
+  scope: 'read',
+  bodyLimit: BODY_LIMIT,
+  params: {
+    domain: positional(domainParam('domain whose records are compared')),
+    records: {
+      ...recordsParam,
+      description:
+        'records that should be published; `name` is relative to the domain (`@` is the domain), below it in full, or ends in a dot; all of a name and type are compared, what is left out is not looked at',
+    },
+    zone,
+    timeout: timeoutParam('time for all questions', DEADLINE_MS),
+  },
+  answer: expectAnswer,
+  example: {
+    input: { domain: 'example.org', records: [{ name: '_dmarc', type: 'TXT', value: 'v=DMARC1; p=reject' }] },
+    output: {
+      domain: 'example.org',
+      status: 'fail',
+      total: 1,
+      differs: 1,
+      unknown: 0,
+      sets: [
+        {
+          name: '_dmarc.example.org',
+          type: 'TXT',
+          status: 'differs',
+          expected: ['v=DMARC1; p=reject'],
+          published: ['v=DMARC1; p=none'],
+        },
+      ],
+      passed_over: {},
+      observed_at: '2026-01-02T03:04:05.000Z',
+    },
+  },
+  deadlineMs: DEADLINE_MS,
+  uses: [],
+  run: async (ctx, _none, { domain, records = [], zone }) => {
+    const { laid, passedOver } = readOverlay(domain, records, zone)
+    refuse(domain, laid)
+    const compared = await compareSets(ctx, laid)
+    const count = (...wanted: readonly string[]): number =>
+      compared.filter(({ status }) => wanted.includes(status)).length
+    const [differs, unknown] = [count('differs', 'missing'), count('unknown')]
+    const status: ExpectAnswer['status'] = differs > 0 ? 'fail' : unknown > 0 ? 'unknown' : 'pass'
+    return ok<ExpectAnswer>({
+      domain,
+      status,
+      total: compared.length,
+      differs,
+      unknown,
+      sets: [...compared].sort((a, b) => rank(a.status) - rank(b.status)),
+      passed_over: passedOver,
+      observed_at: new Date(ctx.now()).toISOString(),
+    })
+  },
+  verdict: ({ status }) => (({ pass: 'good', fail: 'bad', unknown: 'unclear' }) as const)[status],
+  document: expectDocument,
+})
+
+const rank = (status: string): number => ['differs', 'missing', 'unknown', 'same'].indexOf(status)
+
+/** Throws AppError for names outside of the domain, wildcards, which answer under other names, and too many. */
+function refuse(domain: Domain, laid: readonly OverlayRecord[]): void {
+  const stray = laid.find(({ name }) => name !== domain && !name.endsWith(`.${domain}`))
+  if (stray)
+    throw new AppError('invalid_parameter', `${stray.name} is not below ${domain}; check it with its own domain`, {
+      parameter: 'records',
+    })
+  const sets = new Set(laid.map(({ name, type }) => `${name} ${type}`)).size
+  if (sets > MAX_SETS)
+    throw new AppError('payload_too_large', `${sets} names and types are more than ${MAX_SETS}`, {
+      parameter: 'records',
+    })
+}
+
+/** A file for `--expect`: JSON as what-if takes it (`{"records": [...]}`, or the list alone), else a zone file. */
+function fieldsOf(text: string): Parsed<Readonly<Record<string, unknown>>> {
+  if (!/^\s*[[{]/.test(text)) return parsed({ zone: text })
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    return problem(`the file begins like JSON and cannot be read: ${(error as Error).message}`)
+  }
+  const records = Array.isArray(value) ? value : isJsonRecord(value) ? value.records : undefined
+  return Array.isArray(records) ? parsed({ records }) : problem('the JSON has no list "records"')
+}

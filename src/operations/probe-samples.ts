@@ -1,0 +1,110 @@
+import type { BlacklistAnswer } from '../answers/blacklist.ts'
+import type { CheckAnswer } from '../answers/check.ts'
+import type { ProbeAnswer } from '../answers/probe.ts'
+import type { VerifyAnswer } from '../answers/verify.ts'
+import { isJsonRecord } from '../base/json.ts'
+
+/** One measured value. Names and labels come from closed lists of ours: a target, an address or a reply never becomes one. */
+export type Sample = ProbeAnswer['samples'][number]
+/** What an answer amounts to. */
+export type Measured = Pick<ProbeAnswer, 'success' | 'unknown'> & { readonly samples: readonly Sample[] }
+
+/** What each metric says, in the order in which they are written. */
+const HELP: Readonly<Record<string, string>> = {
+  probe_success: 'Whether the target is in order: 0 where it is not, or where it could not be told.',
+  probe_duration_seconds: 'How long the probe took.',
+  mailsonde_probe_unknown: 'Whether it could not be told.',
+  mailsonde_score: 'Score of the domain, 0 to 100.',
+  mailsonde_score_min: 'Its worst reading, where something is unknown.',
+  mailsonde_score_max: 'Its best reading, where something is unknown.',
+  mailsonde_findings: 'Findings by severity.',
+  mailsonde_check_status: 'Status of each check: 1 for the one that it has.',
+  mailsonde_blacklist_answered: 'Blacklists that answered.',
+  mailsonde_blacklist_listed: 'Whether the address is listed, for each list that answered.',
+  mailsonde_mailbox_deliverability: 'Verdict about the mailbox: 1 for the one that it has.',
+  mailsonde_mailbox_confidence: 'Confidence in that verdict, 0 to 100.',
+}
+
+const sample = (name: string, value: number, labels: Readonly<Record<string, string>> = {}): Sample => ({
+  name,
+  labels,
+  value,
+})
+
+/** One sample for each of a few words, 1 for the one that holds. */
+const states = (name: string, label: string, words: readonly string[], holds: string, labels = {}): readonly Sample[] =>
+  words.map((word) => sample(name, word === holds ? 1 : 0, { ...labels, [label]: word }))
+
+const STATUSES = ['pass', 'warn', 'fail', 'unknown', 'not_applicable'] as const
+const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const
+const DELIVERABILITY = ['deliverable', 'risky', 'undeliverable', 'unknown'] as const
+
+/** A check: in order unless its status is `fail`; unknown where that is its status. */
+export function measureCheck(answer: CheckAnswer): Measured {
+  const { score, score_min = score, score_max = score, status, findings, mx_status } = answer
+  const checks = Object.entries(answer).flatMap(([name, value]: [string, unknown]): (readonly [string, string])[] => {
+    const held = isJsonRecord(value) ? STATUSES.find((one) => one === value.status) : undefined
+    return held === undefined ? [] : [[name, held]]
+  })
+  return {
+    success: status !== 'fail' && status !== 'unknown',
+    unknown: status === 'unknown',
+    samples: [
+      sample('mailsonde_score', score),
+      sample('mailsonde_score_min', score_min),
+      sample('mailsonde_score_max', score_max),
+      ...SEVERITIES.map((severity) =>
+        sample('mailsonde_findings', findings.filter((one) => one.severity === severity).length, { severity }),
+      ),
+      ...[['mx', mx_status] as const, ...checks].flatMap(([check, holds]) =>
+        states('mailsonde_check_status', 'status', STATUSES, holds, { check }),
+      ),
+    ],
+  }
+}
+
+/** The blacklists of an address: in order where no list has it, unknown where too few answered to tell. */
+export const measureBlacklist = ({ verdict, answered, results }: BlacklistAnswer): Measured => ({
+  success: verdict === 'clean',
+  unknown: verdict === 'incomplete',
+  samples: [
+    sample('mailsonde_blacklist_answered', answered),
+    ...results
+      .filter(({ status }) => status === 'listed' || status === 'not_listed')
+      .map(({ zone, listed }) => sample('mailsonde_blacklist_listed', listed ? 1 : 0, { zone })),
+  ],
+})
+
+/** A mailbox: in order where it is deliverable. */
+export const measureMailbox = ({ deliverability, confidence }: VerifyAnswer): Measured => ({
+  success: deliverability === 'deliverable',
+  unknown: deliverability === 'unknown',
+  samples: [
+    ...states('mailsonde_mailbox_deliverability', 'verdict', DELIVERABILITY, deliverability),
+    sample('mailsonde_mailbox_confidence', confidence),
+  ],
+})
+
+/** The content type of {@link formatSamples}. */
+export const PROMETHEUS = 'text/plain; version=0.0.4; charset=utf-8'
+
+/** A probe as text for Prometheus (exposition format 0.0.4); all metrics are gauges. */
+export function formatSamples({ success, unknown, duration_ms, samples }: ProbeAnswer): string {
+  const all = [
+    sample('probe_success', success ? 1 : 0),
+    sample('probe_duration_seconds', duration_ms / 1_000),
+    sample('mailsonde_probe_unknown', unknown ? 1 : 0),
+    ...samples,
+  ]
+  return Object.entries(HELP)
+    .map(([name, help]) => {
+      const lines = all.filter((one) => one.name === name).map(lineOf)
+      return lines.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join('')}`
+    })
+    .join('')
+}
+
+function lineOf({ name, labels, value }: Sample): string {
+  const written = Object.entries(labels).map(([label, text]) => `${label}=${JSON.stringify(text)}`)
+  return `${name}${written.length === 0 ? '' : `{${written.join(',')}}`} ${value}\n`
+}

@@ -1,0 +1,69 @@
+import type { ExpectAnswer } from '../answers/expect.ts'
+import { asTheyCome } from '../base/as-they-come.ts'
+import { canonicalName } from '../names/domain.ts'
+import type { OverlayRecord } from '../net/dns/overlay.ts'
+import { DnsError, type RecordData, type RecordType, settled } from '../net/dns/resolver.ts'
+import type { Ctx } from '../world.ts'
+
+/** Questions that are asked at a time. */
+const AT_A_TIME = 16
+
+type RecordSet = ExpectAnswer['sets'][number]
+type Wanted = { readonly name: string; readonly type: RecordType; readonly expected: readonly string[] }
+
+/**
+ * Compares records that should be published with those that are, one answer for each name and type, in the order of the records. The order within a set and the serial of an SOA record mean
+ * nothing; a name that is an alias does not have the records of its target. Never rejects for what a server does.
+ */
+export async function compareSets(
+  ctx: Pick<Ctx, 'resolve' | 'signal'>,
+  records: readonly OverlayRecord[],
+): Promise<readonly RecordSet[]> {
+  const wanted = setsOf(records)
+  const compared = new Map<number, RecordSet>()
+  const asked = asTheyCome(AT_A_TIME, [...wanted.entries()], async ([i, set]) => [i, await compare(ctx, set)] as const)
+  for await (const [i, set] of asked) compared.set(i, set)
+  return wanted.flatMap((_, i) => compared.get(i) ?? [])
+}
+
+function setsOf(records: readonly OverlayRecord[]): readonly Wanted[] {
+  const sets = new Map<string, Wanted>()
+  for (const { name, type, data } of records) {
+    const key = `${name} ${type}`
+    const known = sets.get(key)
+    const text = written(type, data)
+    if (!known?.expected.includes(text))
+      sets.set(key, { name, type, expected: [...(known?.expected ?? []), text].sort() })
+  }
+  return [...sets.values()]
+}
+
+async function compare({ resolve, signal }: Pick<Ctx, 'resolve' | 'signal'>, wanted: Wanted): Promise<RecordSet> {
+  const { name, type, expected } = wanted
+  const answer = await settled(resolve(name, type, signal))
+  if (answer instanceof DnsError)
+    return { name, type, status: 'unknown', expected: [...expected], published: [], reason: answer.message }
+  const [alias] = answer.cname
+  const published =
+    alias === undefined || type === 'CNAME'
+      ? answer.records.map((data) => written(type, data)).sort()
+      : [`CNAME ${alias}.`]
+  const isSame = published.length === expected.length && published.every((text, i) => text === expected[i])
+  const status = isSame ? 'same' : published.length === 0 ? 'missing' : 'differs'
+  return { name, type, status, expected: [...expected], published }
+}
+
+/** A record's data in the form in which it is compared and shown: as in a zone file, names with their dot. */
+function written(type: RecordType, data: RecordData[RecordType]): string {
+  if (typeof data === 'string') return NAMES.includes(type) ? dotted(data) : data
+  if ('exchange' in data) return `${data.preference} ${dotted(data.exchange)}`
+  if ('mname' in data) {
+    const { mname, rname, refresh, retry, expire, minimum } = data
+    return [dotted(mname), dotted(rname), '(serial)', refresh, retry, expire, minimum].join(' ')
+  }
+  if ('tag' in data) return `${data.critical ? 128 : 0} ${data.tag} ${JSON.stringify(data.value)}`
+  return Object.values(data).join(' ')
+}
+
+const NAMES: readonly RecordType[] = ['CNAME', 'NS', 'PTR']
+const dotted = (name: string): string => `${canonicalName(name)}.`
