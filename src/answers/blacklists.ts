@@ -4,15 +4,15 @@ import { scope, tier } from './blacklist.ts'
 import { listOf } from './list.ts'
 
 const time = z.iso.datetime().nullable()
-const state = z.enum(['untested', 'healthy', 'failing', 'dead', 'quarantined', 'refused', 'unanswered'])
+export const testState = z.enum(['untested', 'healthy', 'failing', 'dead', 'quarantined', 'refused', 'unanswered'])
 
 const test = {
-  state,
+  state: testState,
   reason: z.string().nullable(),
   tested_at: time,
   missing_since: time,
   test_codes: z.array(z.string()),
-  history: z.array(z.strictObject({ at: time, state, reason: z.string().nullable() })),
+  history: z.array(z.strictObject({ at: time, state: testState, reason: z.string().nullable() })),
 }
 export type TestAnswer = AnswerOf<z.ZodObject<typeof test>>
 
@@ -29,7 +29,7 @@ const listState = z.strictObject({
   ipv6: z.strictObject({
     supported: z.enum(['yes', 'no', 'unknown']),
     ...z.strictObject(test).partial().shape,
-    state: z.enum([...state.options, 'unsupported']),
+    state: z.enum([...testState.options, 'unsupported']),
   }),
   answers: z.strictObject({
     listed: z.int(),

@@ -28,9 +28,11 @@ export type SelfCheckAnswer = AnswerOf<z.ZodObject<typeof selfCheckFields>>
 /** A listing of one of our own addresses. */
 export const ownListing = z.strictObject({ blacklist: z.string(), meaning: z.string() })
 
+export const breakerState = z.enum(['closed', 'open', 'half_open'])
+
 const providerRow = z.strictObject({
   provider: z.string(),
-  breaker: z.enum(['closed', 'open', 'half_open']),
+  breaker: breakerState,
   resting: z.string().optional(),
   rest_until: z.iso.datetime().optional(),
   per_minute: z.number(),
