@@ -237,7 +237,7 @@ export const OPTIONS = {
     'database-url',
     'URL',
     undefined,
-    'PostgreSQL server for bulk jobs; default a private one in the data folder, started at the first need',
+    'PostgreSQL server for bulk jobs, whose nodes also share their list, limits and memory; default a private one in the data folder, started at the first need',
     databaseUrl,
     true,
   ),

@@ -9,15 +9,18 @@ import { lifetimeOf } from '../net/smtp/lifetime.ts'
 import type { Ctx, World } from '../world.ts'
 import { type AnswerCache, answerCache } from './answer-cache.ts'
 import { askMailbox } from './attempt/ask-mailbox.ts'
-import { catchAllCache, type ProbeAnswer } from './attempt/catch-all.ts'
+import { catchAllCache, type ProbeAnswer, sharedCatchAll } from './attempt/catch-all.ts'
 import { sessionPool } from './attempt/session-pool.ts'
 import type { AskNode, VerifierState } from './attempt/state.ts'
 import { addressPart, answerWithoutServer } from './compose-answer.ts'
+import { askOnce, sharesAnswers, unlessLate } from './shared-question.ts'
 import { sideData } from './side-data/side-data.ts'
+import type { Cluster } from './source/cluster.ts'
 import { identity } from './source/helo.ts'
 import { hostLimits } from './source/host-limits.ts'
 import { type PoolRow, poolStatus } from './source/pool-status.ts'
 import { port25Monitor } from './source/port25.ts'
+import { sharedLimits } from './source/shared-limits.ts'
 import { type ProviderKey, type Sources, sources } from './source/sources.ts'
 import type { MailboxAnswer, Verification, VerifyInput } from './verification.ts'
 
@@ -39,6 +42,8 @@ export type VerifySettings = {
   readonly listed?: (source: SourceName, provider: ProviderKey) => string | undefined
   /** Domains that are never asked, with their subdomains. */
   readonly deny?: readonly Domain[]
+  /** What is shared with the nodes on the same database. */
+  readonly cluster?: Cluster
   /** No limits toward mail hosts (`--no-courtesy`); for labs. */
   readonly noCourtesy?: boolean
 }
@@ -61,6 +66,8 @@ export type Verifier = {
     readonly answers: number
     readonly catch_all: number
   }
+  /** Drops the same from what the nodes on one database remember; undefined without one. */
+  readonly forgetShared: (name: 'email' | 'domain', value: string) => Promise<number | undefined>
   /** Closes idle sessions and saves the state of the source addresses, at shutdown. */
   readonly close: () => Promise<void>
 }
@@ -73,12 +80,21 @@ const PROGRESS_MS = 250
 const GRACE_MS = 150
 
 /** A verifier with the state that its verifications share: one per process. */
-export function createVerifier(world: Pick<World, 'now' | 'store' | 'log'>, settings: VerifySettings = {}): Verifier {
+export function createVerifier(
+  world: Pick<World, 'now' | 'random' | 'store' | 'log'>,
+  settings: VerifySettings = {},
+): Verifier {
+  const { cluster } = settings
+  const catchAll = sharedCatchAll(catchAllCache(world.now), cluster)
+  const own = hostLimits(world.now, settings.noCourtesy === true)
+  const isShared = cluster !== undefined && settings.noCourtesy !== true
+  const shares = { now: world.now, random: world.random, noted: catchAll.noted }
+  const limits = isShared ? sharedLimits(own, cluster, shares) : own
   const state: VerifierState = {
     identity: identity(world.now, settings),
-    sources: sources(world, settings.listed),
-    limits: hostLimits(world.now, settings.noCourtesy === true),
-    catchAll: catchAllCache(world.now),
+    sources: sources(world, settings.listed, cluster),
+    limits,
+    catchAll,
     probes: sharedWork<ProbeAnswer>(),
     port25: port25Monitor(world.now),
     sessions: sessionPool(),
@@ -122,6 +138,7 @@ export function createVerifier(world: Pick<World, 'now' | 'store' | 'log'>, sett
       greylisted.forget(isMeant)
       return { answers: cache.forget(isMeant), catch_all: 'domain' in what ? state.catchAll.forget(what.domain) : 0 }
     },
+    forgetShared: async (name, value) => cluster?.forget(name, value),
     close: async () => {
       await state.sessions.close()
       await state.sources.save()
@@ -221,9 +238,10 @@ function begin(question: Question, key: string, shared: Lifetime): RunningQuesti
   const begunMs = ctx.now()
   const lifetime = lifetimeOf()
   const release = lifetime.bound(() => shared.untilMs() - begunMs, shared.signal)
-  const work = askMailbox(
-    { ...ctx, signal: lifetime.signal },
-    {
+  const { signal } = lifetime
+  let work: ReturnType<typeof askMailbox> | undefined
+  function ask(): Promise<MailboxAnswer> {
+    const asked = {
       email,
       state,
       port: input.port ?? settings.port ?? 25,
@@ -233,16 +251,21 @@ function begin(question: Question, key: string, shared: Lifetime): RunningQuesti
       stickTo: greylisted.get(formatEmail(email)),
       deadlineMs: shared.untilMs,
       reuse: input.reuse === true,
-    },
-  )
-  const result = work.result
+    }
+    work = askMailbox({ ...ctx, signal }, asked)
+    return work.result
+  }
+  const partial = (): MailboxAnswer => work?.partial() ?? notAsked(email, ctx.now())
+  const others = sharesAnswers(input, DEFAULT_MAX_AGE_MS) ? settings.cluster : undefined
+  const asking = others ? askOnce(others, key, ask, { now: ctx.now, signal }).catch(unlessLate(signal, partial)) : ask()
+  const result = asking
     .then((answer) => {
       if (!shared.signal.aborted) cache.remember(key, answer)
       greylisted.note(answer)
       return answer
     })
     .finally(release)
-  return { result, begunMs, partial: work.partial, hasBegun: work.hasBegun }
+  return { result, begunMs, partial, hasBegun: () => work?.hasBegun() === true }
 }
 
 const poolFor = ({ withoutNodes }: VerifyInput, { pool }: VerifySettings): readonly SourceName[] => {

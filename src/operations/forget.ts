@@ -15,9 +15,11 @@ type Named = { readonly name: 'email' | 'domain'; readonly value: string }
 const PLACES: readonly ((used: Used, named: Named, subject: Subject) => Promise<Readonly<Record<string, number>>>)[] = [
   async ({ jobs }, named) => ({ ...(await jobs.forget(named)) }),
   async ({ stored }, { name, value }) => ({ stored_answers: await (await stored()).forget(name, value) }),
-  async ({ verifier }, _named, subject) => {
+  async ({ verifier }, { name, value }, subject) => {
     const { answers, catch_all } = verifier.forget(subject)
-    return { remembered_answers: answers, remembered_domains: catch_all }
+    const shared = await verifier.forgetShared(name, value)
+    const known = { remembered_answers: answers, remembered_domains: catch_all }
+    return shared === undefined ? known : { ...known, shared_memories: shared }
   },
 ]
 

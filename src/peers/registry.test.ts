@@ -1,8 +1,10 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { failingStore, labStore, labWorld } from '../../test/lab/world.ts'
 import { ip } from '../names/ip.ts'
 import type { Store } from '../store/contract.ts'
-import { peerRegistry } from './registry.ts'
+import { keepAnnounced } from './announce.ts'
+import { statusOf } from './peer.ts'
+import { type PeerRegistryOptions, peerRegistry } from './registry.ts'
 
 const SELF = { id: 'here', url: undefined, name: 'here', region: '', addresses: () => [], version: '0' }
 const newPeer = (id: string) => ({
@@ -14,7 +16,7 @@ const newPeer = (id: string) => ({
   version: '0',
   capabilities: ['verify' as const],
 })
-const open = (store: () => Store) =>
+const open = (store: () => Store, over: Partial<PeerRegistryOptions> = {}) =>
   peerRegistry({
     ...labWorld(),
     store: {
@@ -27,6 +29,7 @@ const open = (store: () => Store) =>
     secret: undefined,
     ttlMs: 30_000,
     call: async () => Promise.reject(new Error('nobody is called')),
+    ...over,
   })
 
 it('two processes on one store keep the peers of both', async () => {
@@ -49,4 +52,63 @@ it('goes on while the store fails, and takes up and stores everything once it wo
   await peers.apply({ kind: 'heartbeat', id: 'b' })
   expect([...(await peers.all()).keys()].sort()).toEqual(['a', 'b'])
   expect((await store.peers.list({ limit: 10 })).map(({ key }) => key)).toEqual(['a', 'b'])
+})
+
+describe('nodes with a shared store', () => {
+  let now = labWorld().now()
+  const node = (store: () => Store, id: string) => {
+    const self = { ...SELF, id, url: `https://${id}.example`, name: id }
+    return open(store, { now: () => now, isShared: true, self })
+  }
+  const statuses = async (peers: ReturnType<typeof node>) =>
+    [...(await peers.all()).values()].map((peer) => `${peer.id} ${statusOf(peer, now, 30_000)}`)
+  const announce = async (peers: ReturnType<typeof node>) => {
+    const stop = new AbortController()
+    const load = () => {
+      stop.abort()
+      return { active: 1, capacity: 2 }
+    }
+    await keepAnnounced({ peers, load, random: () => 0.5, log: labWorld().log }, stop.signal)
+  }
+
+  it('are in the list by themselves, and every one tells the same of all', async () => {
+    const store = labStore()
+    const [a, b] = [node(() => store, 'a'), node(() => store, 'b')]
+    expect(await statuses(b)).toEqual([])
+    await announce(a)
+    await announce(b)
+    now += 1_000
+    expect([await statuses(a), await statuses(b)]).toEqual([
+      ['a alive', 'b alive'],
+      ['a alive', 'b alive'],
+    ])
+    expect((await b.all()).get('a')).toMatchObject({ url: 'https://a.example', load: { active: 1, capacity: 2 } })
+    expect((await a.choose('verify')).map(({ id }) => id)).toEqual(['b'])
+    now += 31_000
+    await announce(b)
+    expect(await statuses(a)).toEqual(['a suspect', 'b alive'])
+  })
+  it('a node without a URL is not listed', async () => {
+    const store = labStore()
+    const peers = open(() => store, { isShared: true })
+    await keepAnnounced(
+      { peers, load: () => ({ active: 0, capacity: 1 }), random: () => 0.5, log: labWorld().log },
+      new AbortController().signal,
+    )
+    expect(await statuses(peers)).toEqual([])
+  })
+  it('keep to what they knew while the store is away, and to what it holds afterwards', async () => {
+    const store = labStore()
+    let isAway = false
+    const a = node(() => (isAway ? failingStore() : store), 'a')
+    const b = node(() => store, 'b')
+    await announce(a)
+    isAway = true
+    await announce(b)
+    now += 1_000
+    expect(await statuses(a)).toEqual(['a alive'])
+    isAway = false
+    now += 1_000
+    expect(await statuses(a)).toEqual(['a alive', 'b alive'])
+  })
 })

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { raced, within } from '../base/deadline.ts'
 import type { PeerCall, PeerReply } from '../net/peer-call.ts'
 import type { World } from '../world.ts'
 import { type Capability, MAX_PEERS, type Peer } from './peer.ts'
@@ -30,12 +31,21 @@ export type PeerRegistryOptions = Pick<World, 'now' | 'random' | 'store' | 'log'
   /** A lease, ms. */
   readonly ttlMs: number
   readonly call: PeerCall
+  /** Other nodes write to the same store: it is read again, and this node is in it too. */
+  readonly isShared?: boolean
 }
+
+/** How old what a shared store held may be, ms. */
+const SHARED_AGE_MS = 1_000
+/** Time that a shared store has, ms. */
+const SHARED_WAIT_MS = 1_000
 
 /** The nodes that this one knows, kept across restarts, and the way to ask them. */
 export type PeerRegistry = {
   readonly self: Self
   readonly ttlMs: number
+  /** Whether the nodes keep one list in a database. */
+  readonly isShared: boolean
   readonly all: () => Promise<Peers>
   readonly apply: (event: PeerEvent) => Promise<PeerChange>
   /** Takes up the living nodes that another node knows, with the times by our clock; this node is left out, and so is one that would take another's id or URL. */
@@ -51,22 +61,34 @@ const MAX_ANSWER = 2 * 1024 * 1024
 
 /** The registry of one node. What it knows is read from the store at the first use. */
 export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
-  const { now, random, store, log, self, ttlMs, secret } = options
+  const { now, random, store, log, self, ttlMs, secret, isShared = false } = options
   let loading: Promise<void> | undefined
+  let loadedAtMs = Number.NEGATIVE_INFINITY
+  let isAway = false
   let peers: Peers = new Map()
   let stored: Peers = peers
   const moment = () => ({ nowMs: now(), ttlMs })
 
+  /** A shared store may be away: it is waited for shortly, since what is known is enough. */
+  const listed = () => {
+    const rows = store.peers.list({ limit: MAX_PEERS })
+    return isShared ? raced(within(SHARED_WAIT_MS), rows) : rows
+  }
+
   /** Takes up the stored peers once. While they cannot be read, what is known is enough; the next call tries again. */
-  function load(): Promise<void> {
-    loading ??= store.peers.list({ limit: MAX_PEERS }).then(
+  function load(maxAgeMs = SHARED_AGE_MS): Promise<void> {
+    if (isShared && now() - loadedAtMs >= maxAgeMs) loading = undefined
+    if (loading === undefined) loadedAtMs = now()
+    loading ??= listed().then(
       async (rows) => {
         stored = peersById(await readPeers(rows.map(({ value }) => value)))
-        peers = new Map([...stored, ...peers])
+        peers = isShared ? stored : new Map([...stored, ...peers])
+        isAway = false
       },
       (error: unknown) => {
         loading = undefined
-        log.warn('the stored peers could not be read', { error: String(error) })
+        if (!isAway || !isShared) log.warn('the stored peers could not be read', { error: String(error) })
+        isAway = true
       },
     )
     return loading
@@ -94,7 +116,7 @@ export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
   }
 
   async function apply(event: PeerEvent): Promise<PeerChange> {
-    await load()
+    await load(0)
     const changed = change(event)
     await keep()
     return changed
@@ -114,6 +136,7 @@ export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
   return {
     self,
     ttlMs,
+    isShared,
     all: async () => {
       await load()
       return peers

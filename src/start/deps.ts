@@ -11,6 +11,7 @@ import { formatServer, isPublicResolver } from '../net/dns/system.ts'
 import type { DepName, Deps } from '../operations/deps.ts'
 import type { Provide } from '../operations/operation.ts'
 import type { LazyDatabase } from '../store/postgres/connect.ts'
+import type { OpenedCluster } from './cluster.ts'
 import { lazyIdempotencyKeys, lazyJobs } from './lazy-jobs.ts'
 import { sharedProbe } from './shared-probe.ts'
 import type { Outside } from './world.ts'
@@ -35,6 +36,7 @@ type Opened = {
   verifier?: Deps['verifier']
   jobs?: JobService
   database?: LazyDatabase
+  cluster?: OpenedCluster
 }
 
 /** The services that keep state, each made once for the life of the process; the code of one that nobody needs is not loaded. */
@@ -45,14 +47,18 @@ export function createDeps(config: Config, outside: Outside, metered: Metered = 
     const made = await Promise.all(names.map(async (name) => [name, await makers[name]()] as const))
     return Object.fromEntries(made) as Pick<Deps, (typeof names)[number]> // one entry for each name
   }
+  const unsaved = (error: Error): void =>
+    outside.world.log.warn('the state of the sources was not saved', { reason: error.message })
   return {
     provide,
     all: () => provide(Object.keys(makers) as readonly DepName[]), // the keys of a table by DepName
     shutDown: async () => {
       if (opened.blacklists) await shortly(opened.blacklists.settled())
       await opened.jobs?.stop()
+      // A database that is away keeps nobody from stopping.
+      await opened.verifier?.close().catch(unsaved)
+      await opened.cluster?.close()
       await opened.database?.close()
-      await opened.verifier?.close()
     },
   }
 }
@@ -69,6 +75,21 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     opened.database = lazyDatabase({ url, dataDir, dbUser, log: { info, warn } })
     return opened.database
   })
+  /** What the nodes on one `--database-url` keep together; undefined without one. */
+  const sharedStore = once(async () => {
+    if (config.databaseUrl === undefined) return undefined
+    const { postgresStore } = await import('../store/postgres/postgres-store.ts')
+    const { open } = await database()
+    return postgresStore(async () => (await open()).db, { cluster: '', node: '' })
+  })
+  const cluster = once(async () => {
+    const store = await sharedStore()
+    if (!store) return undefined
+    const { openCluster } = await import('./cluster.ts')
+    const peers = async () => (await nodes()).peers
+    opened.cluster = openCluster(await database(), { world, peers, sources: store.sources })
+    return opened.cluster.cluster
+  })
   const blacklists = once(async () => {
     opened.blacklists = await (await import('./lists.ts')).openLists(config, outside)
     return opened.blacklists
@@ -79,7 +100,9 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
   })
   const nodes = once(async () => {
     const { createPeers } = await import('./peers.ts')
-    return createPeers(config, world, version, (await sourcePool()).addresses)
+    const shared = await sharedStore()
+    const store = shared && { shared: shared.peers }
+    return createPeers(config, { world, version, ...store }, (await sourcePool()).addresses)
   })
   return {
     blacklists,
@@ -94,7 +117,12 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
       const { createVerifier } = await import('../mailbox/verify.ts')
       const { askNodeOf } = await import('../operations/verify-elsewhere.ts')
       const askNode: AskNode = async (...asked) => askNodeOf((await nodes()).peers)(...asked)
-      const settings = { ...verifySettings(config, await sourcePool()), askNode }
+      const shared = await cluster()
+      const settings = {
+        ...verifySettings(config, await sourcePool()),
+        askNode,
+        ...(shared && { cluster: shared }),
+      }
       opened.verifier = metered(createVerifier(world, settings))
       return opened.verifier
     }),

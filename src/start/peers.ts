@@ -8,17 +8,18 @@ import { isPublic, rangeOf } from '../names/ip-range.ts'
 import { mayDial, peerCaller } from '../net/peer-call.ts'
 import { guard } from '../net/public-only.ts'
 import type { Deps } from '../operations/deps.ts'
+import { keepAnnounced } from '../peers/announce.ts'
 import { keepJoined } from '../peers/join.ts'
 import { type Load, MAX_ADDRESSES } from '../peers/peer.ts'
 import { type PeerRegistry, peerRegistry, type Self } from '../peers/registry.ts'
+import type { Repository } from '../store/contract.ts'
 import type { World } from '../world.ts'
 import type { Outside } from './world.ts'
 
 /** The registry of the other nodes, and the rule about which of them may be called. */
 export async function createPeers(
   config: Config,
-  world: World,
-  version: string,
+  { world, version, shared }: { readonly world: World; readonly version: string; readonly shared?: Repository },
   addresses: () => readonly Ip[],
 ): Promise<{ readonly peers: PeerRegistry; readonly mayCall: (url: URL, address: Ip) => boolean }> {
   const rules = {
@@ -32,7 +33,8 @@ export async function createPeers(
   const peers = peerRegistry({
     now: world.now,
     random: world.random,
-    store: world.store,
+    store: shared ? { ...world.store, peers: shared } : world.store,
+    isShared: shared !== undefined,
     log: world.log,
     self,
     secret,
@@ -49,6 +51,8 @@ export function startJoining(
   { peers }: Deps,
   { load, signal }: { readonly load: () => Load; readonly signal: AbortSignal },
 ): void {
+  const { random, log, now } = world
+  if (peers.isShared) void keepAnnounced({ peers, load, random, log }, signal)
   if (config.join.length === 0) return
   if (peers.self.url === undefined)
     throw new AppError(
@@ -64,7 +68,6 @@ export function startJoining(
     reachable: (address) => isPublic(address) || allowed(address) || isLoopback(address),
     plain: (address) => allowed(address) || isLoopback(address),
   })
-  const { now, random, log } = world
   for (const url of config.join)
     void keepJoined(
       { url: new URL(url).origin, peers, secret: config.peerSecret, call, load, now, random, log },

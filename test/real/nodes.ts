@@ -48,14 +48,15 @@ export const dataFolder = (): string => mkdtempSync(`${STATE}/node-`)
 /** Starts `serve` on a machine, in the cluster, with a lease of two seconds, and waits until it is healthy. */
 export async function startNode(
   { name, addresses }: Machine,
-  options: { readonly data: string; readonly flags?: readonly string[] },
+  options: { readonly data: string; readonly flags?: readonly string[]; readonly isCourteous?: boolean },
 ): Promise<Node> {
   const url = `http://${addresses[0]}:${PORT}`
   const key = `key-of-${name}`
   const flags = [
     ...['--host', addresses[0]!, '--port', String(PORT), '--data-dir', options.data, '--api-key', key],
     ...['--node-id', name, '--node-url', url, '--peer-secret', SECRET, '--peer-ttl', '2s', '--region', `lab ${name}`],
-    ...['--allow-network', '45.53.3.0/24', '--resolver', FAR_RESOLVER, '--no-courtesy', '--rate', '1000000'],
+    ...['--allow-network', '45.53.3.0/24', '--resolver', FAR_RESOLVER, '--rate', '1000000'],
+    ...(options.isCourteous ? [] : ['--no-courtesy']),
     ...(options.flags ?? []),
   ]
   const out = openSync(logFile(`node-${name}`), 'a')

@@ -26,6 +26,7 @@ export const PACKAGES = [
   'dante-server',
   'systemd',
   'dns-root-data',
+  'postgresql',
 ] as const
 
 /** Packages that conflict with Postfix's, and libraries of theirs: unpacked into a folder, not installed. */

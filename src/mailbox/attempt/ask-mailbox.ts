@@ -83,7 +83,7 @@ async function run(
   })
   const none = whyNoDestination(hosts, destinations, email)
   if (none) return answerWithoutServer(base, none.reason, none.message)
-  const hold = state.limits.hold(email.domain, providerKeyOf(destinations[0]!))
+  const hold = await state.limits.hold(email.domain, providerKeyOf(destinations[0]!))
   if (hold) return answerWithoutServer(base, 'own_limit', hold.message, hold.retryAfterMs)
   await state.sources.load()
   const chosen = chooseSources(question, destinations)

@@ -4,6 +4,7 @@ import type { Email } from '../../names/email.ts'
 import { isSuccess, type Reply } from '../../net/smtp/reply.ts'
 import type { TranscriptLine } from '../../net/smtp/transcript.ts'
 import { type Reason, reasonRow } from '../reasons.ts'
+import type { Cluster, Remembered } from '../source/cluster.ts'
 
 const CONSONANTS = 'bcdfghjklmnprstvz'
 const VOWELS = 'aeiou'
@@ -49,5 +50,24 @@ export function catchAllCache(now: () => number): CatchAllCache {
     get: (domain, key) => kept.get(`${domain} ${key}`)?.value.catchAll,
     set: (domain, key, catchAll, ttlMs = KEPT_MS) => kept.set(`${domain} ${key}`, { catchAll }, ttlMs),
     forget: (domain) => kept.deleteWhere((key) => key.startsWith(`${domain} `)),
+  }
+}
+
+/** The same cache, of which all nodes on one database know: what is set here is told, and what is `noted` of a domain is kept here. */
+export function sharedCatchAll(
+  local: CatchAllCache,
+  cluster: Pick<Cluster, 'put'> | undefined,
+): CatchAllCache & { readonly noted: (domain: Domain, known: readonly Remembered[]) => void } {
+  return {
+    ...local,
+    set: (domain, key, catchAll, ttlMs = KEPT_MS) => {
+      local.set(domain, key, catchAll, ttlMs)
+      void cluster?.put('catch_all', domain, key, String(catchAll), ttlMs)
+    },
+    noted: (domain, known) => {
+      for (const { kind, key, value, leftMs } of known)
+        if (kind === 'catch_all' && local.get(domain, key) === undefined)
+          local.set(domain, key, value === 'null' ? null : value === 'true', leftMs)
+    },
   }
 }

@@ -45,10 +45,21 @@ export type HostLimits = {
   readonly failure: (address: Ip, source: Source) => HostFailure | undefined
   readonly failed: (address: Ip, source: Source, failure: Omit<HostFailure, 'atMs'>) => void
   /** Whether the domain and its provider may be asked now. */
-  readonly hold: (domain: Domain, provider: ProviderKey) => Hold | undefined
-  /** Counts a reply about a recipient. */
-  readonly answered: (domain: Domain, provider: ProviderKey, unknown: boolean) => void
+  readonly hold: (domain: Domain, provider: ProviderKey) => Hold | undefined | Promise<Hold | undefined>
+  /** Counts a reply about a recipient; for how long the provider is paused, ms, where this reply made it so. */
+  readonly answered: (domain: Domain, provider: ProviderKey, unknown: boolean) => number | undefined
 }
+
+/** That a provider is paused for so long. */
+export const holdOfProvider = (provider: ProviderKey, leftMs: number): Hold => ({
+  message: `this service pauses toward ${provider}: more than 30 % of the last ${LIMITS.recipients} recipients there were unknown`,
+  retryAfterMs: leftMs,
+})
+/** That a domain was asked for too many unknown names, for so long. */
+export const holdOfDomain = (domain: Domain, leftMs: number): Hold => ({
+  message: `this service has asked for ${LIMITS.unknownPerDomain} unknown names at ${domain} within an hour and asks for no more until it is over`,
+  retryAfterMs: leftMs,
+})
 
 /** With `lifted` there are no limits at all (`--no-courtesy`). */
 export function hostLimits(now: () => number, lifted: boolean): HostLimits {
@@ -65,15 +76,16 @@ export function hostLimits(now: () => number, lifted: boolean): HostLimits {
     if (kept) kept.value.count++
     else unknowns.set(domain, { count: 1 }, LIMITS.domainMs)
   }
-  function noteProvider(provider: ProviderKey, unknown: boolean): void {
+  function noteProvider(provider: ProviderKey, unknown: boolean): number | undefined {
     const last = recent.get(provider) ?? []
     last.push(unknown)
     if (last.length > LIMITS.recipients) last.shift()
     recent.set(provider, last)
-    if (last.length < LIMITS.recipients) return
-    if (last.filter(Boolean).length <= LIMITS.unknownShare * LIMITS.recipients) return
+    if (last.length < LIMITS.recipients) return undefined
+    if (last.filter(Boolean).length <= LIMITS.unknownShare * LIMITS.recipients) return undefined
     pauses.set(provider, { untilMs: now() + LIMITS.pauseMs }, LIMITS.pauseMs)
     recent.delete(provider)
+    return LIMITS.pauseMs
   }
   return {
     acquire: async ({ address, provider, maxConnections, source }, signal) => {
@@ -109,27 +121,20 @@ export function hostLimits(now: () => number, lifted: boolean): HostLimits {
       failures.set(`${address} ${source ?? ''}`, { ...failure, atMs: now() }, LIMITS.failedMs),
     hold: (domain, provider) => {
       const pause = pauses.get(provider)
-      if (pause)
-        return {
-          message: `this service pauses toward ${provider}: more than 30 % of the last ${LIMITS.recipients} recipients there were unknown`,
-          retryAfterMs: pause.value.untilMs - now(),
-        }
+      if (pause) return holdOfProvider(provider, pause.value.untilMs - now())
       const kept = unknowns.get(domain)
       if (!kept || kept.value.count < LIMITS.unknownPerDomain) return undefined
-      return {
-        message: `this service has asked for ${LIMITS.unknownPerDomain} unknown names at ${domain} within an hour and asks for no more until it is over`,
-        retryAfterMs: kept.expiresAtMs - now(),
-      }
+      return holdOfDomain(domain, kept.expiresAtMs - now())
     },
     answered: (domain, provider, unknown) => {
       if (unknown) noteDomain(domain)
-      noteProvider(provider, unknown)
+      return noteProvider(provider, unknown)
     },
   }
 }
 
 /** A burst of half a minute's rate. */
-const rateOf = (perMinute: number) => ({ capacity: Math.max(5, perMinute / 2), perSecond: perMinute / 60 })
+export const rateOf = (perMinute: number) => ({ capacity: Math.max(5, perMinute / 2), perSecond: perMinute / 60 })
 
 const NONE: HostLimits = {
   acquire: async () => () => {},
@@ -137,5 +142,5 @@ const NONE: HostLimits = {
   failure: () => undefined,
   failed: () => {},
   hold: () => undefined,
-  answered: () => {},
+  answered: () => undefined,
 }

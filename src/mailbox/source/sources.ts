@@ -12,6 +12,7 @@ import {
   type SourceState,
   unavailableReason,
 } from './circuit-breaker.ts'
+import type { Cluster } from './cluster.ts'
 
 /** A source: an address, a proxy or a node; undefined is the system's choice. */
 export type Source = SourceName | undefined
@@ -66,19 +67,22 @@ export type Sources = {
 
 const MAX_ROWS = 5_000
 const SAVE_EVERY_MS = 2_000
+/** How old what other nodes told of the sources may be, ms. */
+const SHARED_AGE_MS = 1_000
 
 /** `listed`: why a blacklist makes an address useless toward a provider. */
 export function sources(
   world: Pick<Ctx, 'now' | 'store' | 'log'>,
   listed: (source: SourceName, provider: ProviderKey) => string | undefined = () => undefined,
+  shared?: Pick<Cluster, 'changedSources' | 'putSources'>,
 ): Sources {
   const rows = new Map<string, SourceRow>()
   const unsaved = new Set<string>()
   let savedAtMs = 0
   let loading: Promise<void> | undefined
+  let sharedAtMs = Number.NEGATIVE_INFINITY
   const trials = new Map<string, Promise<void>>()
 
-  const keyOf = (source: Source, provider: ProviderKey): string => `${source ?? ''} ${provider}`
   const stateOf = (source: Source, { key, perMinute }: ProviderLimits): SourceState =>
     rows.get(keyOf(source, key))?.state ?? newSourceState(perMinute)
 
@@ -93,9 +97,11 @@ export function sources(
     savedAtMs = world.now()
     const keys = [...unsaved]
     unsaved.clear()
-    const changed = keys.flatMap((key) => storedRow(key, rows.get(key)))
+    const changed = keys.flatMap((key) => rows.get(key) ?? [])
+    const isShared = ({ source }: SourceRow): boolean => shared !== undefined && source !== undefined
     try {
-      await world.store.sources.putAll(changed)
+      await shared?.putSources(changed.filter(isShared).map(storedSource))
+      await world.store.sources.putAll(changed.filter((row) => !isShared(row)).map(storedSource))
     } catch (error) {
       for (const key of keys) unsaved.add(key)
       throw error
@@ -106,7 +112,7 @@ export function sources(
   async function load(): Promise<void> {
     try {
       const stored = await world.store.sources.list({ limit: MAX_ROWS })
-      const read = stored.flatMap(({ value }) => readRow(value))
+      const read = stored.flatMap(({ value }) => readSource(value))
       for (const row of read.toSorted((a, b) => a.state.lastUsedMs - b.state.lastUsedMs)) {
         const key = keyOf(row.source, row.provider)
         if (!rows.has(key)) rows.set(key, row)
@@ -117,9 +123,22 @@ export function sources(
     }
   }
 
+  /** What other nodes learnt of a source in the meantime, where it is newer than what is known here. */
+  async function takeUpShared(others: NonNullable<typeof shared>): Promise<void> {
+    sharedAtMs = world.now()
+    const told = await others.changedSources()
+    for (const row of told.flatMap((value) => readSource(value, true))) {
+      const key = keyOf(row.source, row.provider)
+      const known = rows.get(key)
+      if (!known || learntAtMs(known.state) < learntAtMs(row.state)) rows.set(key, row)
+    }
+  }
+
   function record(source: Source, provider: ProviderLimits, event: SourceEvent): void {
+    const before = stateOf(source, provider).breaker
     keep(source, provider.key, applyEvent(stateOf(source, provider), event, world.now()))
-    if (world.now() - savedAtMs < SAVE_EVERY_MS) return
+    const isNews = shared !== undefined && event.kind !== 'unanswered' && stateOf(source, provider).breaker !== before
+    if (!isNews && world.now() - savedAtMs < SAVE_EVERY_MS) return
     save().catch((error: unknown) =>
       world.log.warn('the state of the source addresses could not be saved', { error: String(error) }),
     )
@@ -173,20 +192,25 @@ export function sources(
         unsaved.add(key)
       }
     },
-    load: () => {
+    load: async () => {
       loading ??= load()
-      return loading
+      await loading
+      if (shared && world.now() - sharedAtMs >= SHARED_AGE_MS) await takeUpShared(shared)
     },
     save,
   }
 }
 
-/** As it is stored; `standing` is the name in stores of earlier versions. */
-const storedRow = (key: string, row: SourceRow | undefined): { readonly key: string; readonly value: Json }[] =>
-  row ? [{ key, value: { source: row.source, provider: row.provider, standing: row.state as unknown as Json } }] : []
+const keyOf = (source: Source, provider: ProviderKey): string => `${source ?? ''} ${provider}`
 
-/** A row of the store; none when it is not in order. */
-function readRow(row: Json): SourceRow[] {
+/** As it is stored; `standing` is the name in stores of earlier versions. */
+const storedSource = ({ source, provider, state }: SourceRow): { readonly key: string; readonly value: Json } => ({
+  key: keyOf(source, provider),
+  value: { source, provider, standing: state as unknown as Json },
+})
+
+/** A row of the store; none when it is not in order. With `isLive` the process that wrote it may still run. */
+function readSource(row: Json, isLive = false): SourceRow[] {
   if (!isJsonRecord(row)) return []
   const { source, provider, standing: state } = row
   const address = typeof source === 'string' ? parseSourceName(source) : undefined
@@ -194,9 +218,11 @@ function readRow(row: Json): SourceRow[] {
   if (typeof provider !== 'string' || !isSourceState(state)) return []
   const { bucket: _, ...current } = { bucket: undefined, ...state } // stores of earlier versions have a bucket
   // The trial of a process that has ended is over.
-  const breaker = state.breaker === 'half_open' ? 'open' : state.breaker
+  const breaker = state.breaker === 'half_open' && !isLive ? 'open' : state.breaker
   return [{ source: address?.ok ? address.value : undefined, provider, state: { ...current, breaker } }]
 }
+
+const learntAtMs = ({ lastUsedMs, lastRefusal }: SourceState): number => Math.max(lastUsedMs, lastRefusal?.atMs ?? 0)
 
 const TIMES = ['restUntilMs', 'trialAtMs', 'lastUsedMs'] as const
 const NUMBERS = ['coolDownMs', 'perMinute', 'maxPerMinute', 'successes', 'refusals', 'latencyMs'] as const

@@ -159,4 +159,16 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX stored_answers_by_owner ON mailsonde.stored_answers (owner) WHERE answer IS NOT NULL;
   CREATE INDEX stored_answers_by_expiry ON mailsonde.stored_answers (expires_at);
   `,
+  `
+  -- What verification remembers for a while, shared by all nodes: catch-all domains, unknown mailboxes, pauses, answers to equal questions.
+  CREATE TABLE mailsonde.memories (
+    name text NOT NULL,                  -- a domain, a provider, or the digest of a question
+    kind text NOT NULL,
+    key text NOT NULL,
+    value text NOT NULL,
+    until timestamptz NOT NULL,
+    PRIMARY KEY (name, kind, key)
+  );
+  CREATE INDEX memories_by_end ON mailsonde.memories (until);
+  `,
 ]

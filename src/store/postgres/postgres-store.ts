@@ -14,11 +14,11 @@ import type { Schema } from './schema.ts'
 /** Whose rows are meant: those of the whole cluster, and those of one node. */
 export type Scopes = { readonly cluster: string; readonly node: string }
 
-/** What a node knows by itself stays its own; the cluster shares the list of nodes. */
+/** What a node knows by itself stays its own; the cluster shares the list of nodes and how each source fares. */
 const SCOPE: Readonly<Record<RepositoryName, keyof Scopes>> = {
   node: 'node',
   peers: 'cluster',
-  sources: 'node',
+  sources: 'cluster',
   selfTests: 'node',
 }
 

@@ -1,0 +1,205 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { labSource } from '../../test/lab/app.ts'
+import { labCluster } from '../../test/lab/cluster.ts'
+import { labDatabase } from '../../test/lab/database.ts'
+import { type LabServer, labDial } from '../../test/lab/dial.ts'
+import { labCtx, labStore } from '../../test/lab/world.ts'
+import { ip } from '../names/ip.ts'
+import type { Database } from '../store/postgres/connect.ts'
+import type { VerifyInput } from './verification.ts'
+import { createVerifier } from './verify.ts'
+
+const MX = '45.53.5.1'
+const ZONE = {
+  'x.example': { MX: [[10, 'mx.x.example']] },
+  'y.example': { MX: [[10, 'mx.x.example']] },
+  'mx.x.example': { A: [MX] },
+  'o.example': { MX: [[10, 'outlook-com.olc.protection.outlook.com']] },
+  'outlook-com.olc.protection.outlook.com': { A: [MX] },
+} as const
+const TAKES: LabServer = { rcpt: { 'a@x.example': '250 2.1.5 Ok' } }
+const POOL = ['socks5://45.53.9.1:1080']
+
+let database: Database
+beforeAll(async () => {
+  database = await labDatabase()
+}, 60_000)
+const opened: { readonly close: () => Promise<void> }[] = []
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((one) => one.close()))
+  await database.pool.query(
+    'DELETE FROM mailsonde.memories; DELETE FROM mailsonde.provider_rates; DELETE FROM mailsonde.rows',
+  )
+})
+afterAll(async () => {
+  await Promise.all(opened.map((one) => one.close()))
+})
+
+/** Nodes on one database and one mail host, which counts its connections: those open at once, and all. */
+function nodes(count: number, server: LabServer, holdMs = 0) {
+  let inside = 0
+  const seen = { most: 0, all: 0 }
+  const made = Array.from({ length: count }, () => {
+    const net = labDial({ [MX]: server })
+    const shared = labCluster(async () => database, count)
+    opened.push(shared)
+    const dial: typeof net.dial = async (target, signal) => {
+      const connection = await net.dial(target, signal)
+      seen.all++
+      seen.most = Math.max(seen.most, ++inside)
+      let isOpen = true
+      const gone = (): void => {
+        if (isOpen) inside--
+        isOpen = false
+      }
+      if (holdMs > 0) await new Promise((resolve) => setTimeout(resolve, holdMs))
+      return {
+        ...connection,
+        close: () => {
+          gone()
+          connection.close()
+        },
+        finish: () => {
+          gone()
+          connection.finish()
+        },
+      }
+    }
+    const ctx = {
+      ...labCtx(ZONE, { dial, store: labStore(), now: () => Date.now(), random: Math.random }),
+      signal: AbortSignal.timeout(20_000),
+    }
+    const verifier = createVerifier(ctx, {
+      cluster: shared.cluster,
+      pool: () => POOL.map((text) => labSource(text).name),
+    })
+    const ask = (input: Partial<VerifyInput> = {}) =>
+      verifier.verify(ctx, { email: 'a@x.example', timeoutMs: 10_000, ...input })
+    return { ask, verifier, shared, net }
+  })
+  return { made, seen }
+}
+
+describe('three nodes on one database', () => {
+  it('share the two connections that a provider takes, and lose none', async () => {
+    const { made, seen } = nodes(3, TAKES, 300)
+    // A burst of five: the provider takes two connections and ten recipients a minute.
+    const asked = [0, 1, 2, 0, 1].map((n, i) => made[n]!.ask({ email: `u${i}@o.example`, bindIp: ip(`45.53.1.${i}`) }))
+    expect((await Promise.all(asked)).map(({ reason }) => reason)).toEqual(Array(5).fill('mailbox_not_found'))
+    expect(seen.all).toBe(5)
+    expect(seen.most).toBeLessThanOrEqual(2)
+  })
+  it('share the rate toward a provider', async () => {
+    const { made, seen } = nodes(3, TAKES)
+    // A burst of 30 for a rate of 60 a minute, which is where a new source begins; the lab's clock is the real one.
+    const asked = made.flatMap(({ ask }, n) =>
+      Array.from({ length: 20 }, (_, i) => ask({ email: `u${n}-${i}@x.example`, timeoutMs: 1_000 })),
+    )
+    const held = (await Promise.all(asked)).filter(({ reason }) => reason === 'own_limit')
+    expect(seen.all).toBeGreaterThanOrEqual(1) // a machine that is busy asks fewer
+    expect(seen.all).toBeLessThanOrEqual(34)
+    expect(held.length).toBeGreaterThanOrEqual(1)
+  })
+  it('ask an equal question once, and the others take its answer', async () => {
+    const { made, seen } = nodes(3, TAKES, 150)
+    const answers = await Promise.all(made.map(({ ask }) => ask()))
+    expect(answers.map(({ result }) => result)).toEqual(['accepted', 'accepted', 'accepted'])
+    expect(seen.all).toBe(1)
+  })
+  it('ask by themselves where the answer must be of this moment, or from one address', async () => {
+    const { made, seen } = nodes(3, TAKES, 50)
+    await Promise.all([
+      made[0]!.ask({ maxAgeMs: 0 }),
+      made[1]!.ask({ maxAgeMs: 0 }),
+      made[2]!.ask({ bindIp: ip('45.53.1.1') }),
+    ])
+    expect(seen.all).toBe(3)
+  })
+  it('ask again where the node that asked first is gone', async () => {
+    const { made } = nodes(2, { ...TAKES, delayMs: { banner: 300 } })
+    const gone = new AbortController()
+    const [first, second] = made
+    const lost = first!.verifier.verify(
+      { ...labCtx(ZONE, { dial: first!.net.dial, now: () => Date.now() }), signal: gone.signal },
+      { email: 'a@x.example', timeoutMs: 5_000 },
+    )
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const waiting = second!.ask()
+    gone.abort(new Error('gone'))
+    await lost
+    expect(await waiting).toMatchObject({ result: 'accepted' })
+    expect(second!.net.dialled).toHaveLength(1)
+  })
+  it('remember together that a domain is a catch-all, and count its unknown names together', async () => {
+    const { made } = nodes(2, { rcpt: { '*': '250 Ok' } })
+    const [first, second] = made
+    expect(await first!.ask({ email: 'b@y.example' })).toMatchObject({ catchAll: true })
+    await settled()
+    const answer = await second!.ask({ email: 'c@y.example' })
+    expect(answer).toMatchObject({ catchAll: true, reason: 'accept_all' })
+    expect(second!.net.received.filter((line) => line.startsWith('RCPT'))).toHaveLength(1)
+    for (let i = 0; i < 100; i++) first!.shared.cluster.count('unknown', 'x.example', 3_600_000)
+    await settled()
+    expect(await second!.ask({ email: 'd@x.example' })).toMatchObject({
+      reason: 'own_limit',
+      message: expect.stringContaining('100 unknown names'),
+    })
+    await second!.shared.cluster.put('pause', 'x.example', '', '', 60_000)
+    expect(await first!.ask({ email: 'e@y.example' })).toMatchObject({
+      reason: 'own_limit',
+      message: expect.stringContaining('pauses toward x.example'),
+    })
+  })
+  it('forget a mailbox, and a domain with its mailboxes', async () => {
+    const { made } = nodes(2, { rcpt: { '*': '250 Ok' } })
+    const [first, second] = made
+    await first!.ask({ email: 'B@y.example' })
+    await first!.ask({ email: 'c@y.example' })
+    await settled()
+    expect(await second!.verifier.forgetShared('email', 'b@y.example')).toBe(1)
+    expect(await second!.verifier.forgetShared('domain', 'y.example')).toBe(2)
+    expect(await second!.verifier.forgetShared('domain', 'y.example')).toBe(0)
+    expect(await createVerifier(labCtx()).forgetShared('domain', 'y.example')).toBeUndefined()
+  })
+  it('know together that a source was refused', async () => {
+    const { made } = nodes(2, { rcpt: { '*': '550 5.7.1 Client host blocked using zen.spamhaus.org' } })
+    const [first, second] = made
+    expect(await first!.ask({ pool: true })).toMatchObject({
+      reason: 'source_blocked',
+      attempts: [{ proxy: 'socks5://45.53.9.1:1080' }],
+    })
+    await settled()
+    expect(await second!.ask({ pool: true, email: 'b@x.example' })).toMatchObject({
+      reason: 'source_blocked',
+      attempts: [],
+    })
+    expect(second!.net.dialled).toEqual([])
+  })
+})
+
+/** Time for what is written in the background. */
+const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_100))
+
+it('while the database is away single questions are answered, within the share of each node', async () => {
+  const { made, seen } = nodes(4, TAKES, 30)
+  for (const { shared } of made) shared.setAway(true)
+  const asked = made.flatMap(({ ask }, n) =>
+    Array.from({ length: 7 }, (_, i) => ask({ email: `u${n}-${i}@x.example`, bindIp: ip(`45.53.1.${n * 20 + i}`) })),
+  )
+  expect((await Promise.all(asked)).map(({ reason }) => reason)).toEqual(Array(28).fill('mailbox_not_found'))
+  expect(seen.most).toBeLessThanOrEqual(20) // 5 each
+  for (const { shared } of made) shared.setAway(false)
+  await settled()
+  expect(await made[0]!.ask()).toMatchObject({ result: 'accepted' })
+})
+
+it('the places of a node that died are free at once', async () => {
+  const [dying, other] = [labCluster(async () => database, 2), labCluster(async () => database, 2)]
+  opened.push(dying, other)
+  const slots = [{ key: 'host 45.53.5.1', limit: 2 }]
+  expect(await dying.cluster.take(slots)).toBeTypeOf('function')
+  expect(await dying.cluster.take(slots)).toBeTypeOf('function')
+  expect(await other.cluster.take(slots)).toBe('full')
+  await dying.close()
+  await expect.poll(() => other.cluster.take(slots)).toBeTypeOf('function')
+})

@@ -1,0 +1,103 @@
+import { type Kysely, sql } from 'kysely'
+import type { Schema } from './schema.ts'
+
+/** What is remembered: `catch_all` of a domain by mail host, `unknown` mailboxes of a domain, `pause` of a provider, `answer` to a question. */
+export type MemoryKind = 'catch_all' | 'unknown' | 'pause' | 'answer'
+export type Memory = {
+  readonly kind: MemoryKind
+  readonly key: string
+  readonly value: string
+  /** How long it holds still, ms. */
+  readonly leftMs: number
+}
+
+/** What all nodes on one database remember, by the clock of the database. */
+export type SharedMemory = {
+  /** What holds of a domain and of the provider of its mail hosts; at most 100. */
+  readonly about: (domain: string, provider: string) => Promise<readonly Memory[]>
+  readonly get: (kind: MemoryKind, name: string) => Promise<Memory | undefined>
+  readonly put: (kind: MemoryKind, name: string, key: string, value: string, ttlMs: number) => Promise<void>
+  /** Counts one more; the count begins anew when its time is over. */
+  readonly count: (kind: MemoryKind, name: string, ttlMs: number) => Promise<void>
+  /** Removes what names a mailbox, or a domain and its mailboxes; the number of entries. */
+  readonly forget: (name: 'email' | 'domain', value: string) => Promise<number>
+  /** Removes what is over; at most 10,000 at a time. */
+  readonly purge: () => Promise<void>
+}
+
+const MOST = 100
+
+export const sharedMemory = (open: () => Promise<Kysely<Schema>>): SharedMemory => {
+  const until = (ttlMs: number) => sql`clock_timestamp() + make_interval(secs => ${ttlMs / 1_000}::float8)`
+  const leftMs = sql`extract(epoch FROM until - clock_timestamp()) * 1000`
+  const read = (row: { kind: MemoryKind; key: string; value: string; left_ms: number | string }): Memory => ({
+    kind: row.kind,
+    key: row.key,
+    value: row.value,
+    leftMs: Math.max(0, Number(row.left_ms)),
+  })
+  type Row = Parameters<typeof read>[0]
+  return {
+    about: async (domain, provider) => {
+      const { rows } = await sql<Row>`
+        SELECT kind, key, value, ${leftMs} AS left_ms FROM mailsonde.memories
+        WHERE until > clock_timestamp()
+          AND ((name = ${domain} AND kind IN ('catch_all', 'unknown')) OR (name = ${provider} AND kind = 'pause'))
+        LIMIT ${MOST}`.execute(await open())
+      return rows.map(read)
+    },
+    get: async (kind, name) => {
+      const { rows } = await sql<Row>`
+        SELECT kind, key, value, ${leftMs} AS left_ms FROM mailsonde.memories
+        WHERE name = ${name} AND kind = ${kind} AND until > clock_timestamp() LIMIT 1`.execute(await open())
+      return rows[0] && read(rows[0])
+    },
+    put: async (kind, name, key, value, ttlMs) => {
+      await sql`
+        INSERT INTO mailsonde.memories (kind, name, key, value, until) VALUES (${kind}, ${name}, ${key}, ${value}, ${until(ttlMs)})
+        ON CONFLICT (name, kind, key) DO UPDATE SET value = excluded.value, until = excluded.until`.execute(
+        await open(),
+      )
+    },
+    count: async (kind, name, ttlMs) => {
+      await sql`
+        INSERT INTO mailsonde.memories AS m (kind, name, key, value, until) VALUES (${kind}, ${name}, '', '1', ${until(ttlMs)})
+        ON CONFLICT (name, kind, key) DO UPDATE SET
+          value = CASE WHEN m.until > clock_timestamp() THEN (m.value::integer + 1)::text ELSE '1' END,
+          until = CASE WHEN m.until > clock_timestamp() THEN m.until ELSE excluded.until END`.execute(await open())
+    },
+    forget: async (name, value) => {
+      const mailbox = sql`lower(value::json ->> 'email')`
+      const { numAffectedRows } =
+        name === 'email'
+          ? await sql`DELETE FROM mailsonde.memories WHERE kind = 'answer' AND ${mailbox} = lower(${value})`.execute(
+              await open(),
+            )
+          : await sql`
+              DELETE FROM mailsonde.memories WHERE (kind IN ('catch_all', 'unknown') AND name = ${value})
+                OR (kind = 'answer' AND split_part(${mailbox}, '@', -1) = lower(${value}))`.execute(await open())
+      return Number(numAffectedRows ?? 0)
+    },
+    purge: async () => {
+      await sql`
+        DELETE FROM mailsonde.memories WHERE ctid IN (
+          SELECT ctid FROM mailsonde.memories WHERE until < clock_timestamp() LIMIT 10000)`.execute(await open())
+    },
+  }
+}
+
+/** Rows of a repository of the whole cluster that changed after `since`, in the order of their changes; at most 5,000. */
+export const changedRows = async (
+  db: Kysely<Schema>,
+  repository: string,
+  since: string,
+): Promise<readonly { readonly value: string; readonly version: string }[]> =>
+  db
+    .selectFrom('mailsonde.rows')
+    .select(['value', 'version'])
+    .where('scope', '=', '')
+    .where('repository', '=', repository)
+    .where('version', '>', since)
+    .orderBy('version')
+    .limit(5_000)
+    .execute()
