@@ -18,6 +18,8 @@ type Said<A extends Answer> = A | DnsError
 /** What one address said when asked itself: two of these four. */
 export type Heard = {
   readonly address: Ip
+  /** Of these, what was asked over TCP. */
+  readonly overTcp?: Copy
   readonly soa?: Said<ServerAnswer<'SOA'>>
   readonly copies: { readonly [C in Copy]?: Said<ServerAnswer<'MX' | 'TXT'>> }
 }
@@ -31,7 +33,7 @@ export type AskHost = (addresses: readonly Ip[], turn: number) => Promise<readon
 /**
  * Asks name servers themselves, at public addresses that the owner of the zone chose, and that may be a stranger's: two questions an address and no more,
  * also where several servers share one, 26 in all, at most 3 s each. The first address of a server is asked for the SOA record and one of MX, SPF and DMARC,
- * which take turns; a second address, where there are few servers, for the other two. What is not answered is data.
+ * which take turns, the latter over TCP (RFC 7766 §5); a second address, where there are few servers, for the other two. What is not answered is data.
  */
 export function hostAsker(ctx: Asker, zone: Zone): AskHost {
   const asked = new Map<Ip, Promise<Heard>>()
@@ -42,7 +44,7 @@ export function hostAsker(ctx: Asker, zone: Zone): AskHost {
     const heard = chosen(addresses, most).map((address, place) => {
       const known = asked.get(address)
       if (known) return known
-      const share = { address, soa: place === 0, copies: shares[place]! }
+      const share = { address, first: place === 0, copies: shares[place]! }
       const hearing = askAddress(ctx, zone, share)
       asked.set(address, hearing)
       return hearing
@@ -59,20 +61,23 @@ function chosen(addresses: readonly Ip[], most: number): readonly Ip[] {
   return second === undefined || most < 2 ? [first] : [first, second]
 }
 
-type Share = { readonly address: Ip; readonly soa: boolean; readonly copies: readonly Copy[] }
+/** `first`: the first address of its server, asked over both transports. */
+type Share = { readonly address: Ip; readonly first: boolean; readonly copies: readonly Copy[] }
 
-async function askAddress(ctx: Asker, { domain, zone }: Zone, { address, soa, copies }: Share): Promise<Heard> {
+async function askAddress(ctx: Asker, { domain, zone }: Zone, { address, first, copies }: Share): Promise<Heard> {
   const signal = within(ADDRESS_MS, ctx.signal)
+  const options = first ? ({ over: 'tcp' } as const) : {}
   const askCopy = (copy: Copy) =>
     copy === 'mx'
-      ? ctx.askServer(address, domain, 'MX', signal)
-      : ctx.askServer(address, copy === 'dmarc' ? `_dmarc.${domain}` : domain, 'TXT', signal)
+      ? ctx.askServer(address, domain, 'MX', signal, options)
+      : ctx.askServer(address, copy === 'dmarc' ? `_dmarc.${domain}` : domain, 'TXT', signal, options)
   const [serial, ...said] = await Promise.all([
-    soa ? settled(ctx.askServer(address, zone, 'SOA', signal)) : undefined,
+    first ? settled(ctx.askServer(address, zone, 'SOA', signal)) : undefined,
     ...copies.map((copy) => settled<ServerAnswer<'MX' | 'TXT'>>(askCopy(copy))),
   ])
   return {
     address,
+    ...(first ? { overTcp: copies[0]! } : {}),
     ...(serial ? { soa: serial } : {}),
     copies: Object.fromEntries(copies.map((copy, i) => [copy, said[i]!])),
   }

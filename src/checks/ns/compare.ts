@@ -12,6 +12,11 @@ export type ServerState = {
   readonly differs: readonly ('serial' | Copy)[]
   /** Why it did not answer. */
   readonly reason?: string
+  /** Whether it answers over TCP: false where it answered over UDP alone; null: not known. */
+  readonly tcp: boolean | null
+  /** Why it did not answer over TCP, and whether its machine refused the connection. */
+  readonly tcpReason?: string
+  readonly isRefused?: boolean
 }
 
 /** All servers, and the mail records in which they differ from the resolver without one of them being odd. */
@@ -34,9 +39,23 @@ export function compareServers(facts: NsFacts): Comparison {
       serial: serials[i]!,
       differs: [...(outdated[i] ? (['serial'] as const) : []), ...odd[i]!],
       ...(error instanceof DnsError ? { reason: error.message } : {}),
+      ...tcpOf(server.heard),
     }
   })
   return { states, open }
+}
+
+/** What the first address showed of TCP, where it answered over UDP (RFC 7766 §5). */
+function tcpOf(heard: readonly Heard[]): Pick<ServerState, 'tcp' | 'tcpReason' | 'isRefused'> {
+  const first = heard.find(({ overTcp }) => overTcp !== undefined)
+  const said = first?.overTcp && first.copies[first.overTcp]
+  if (!said) return { tcp: null }
+  if (!(said instanceof DnsError)) return { tcp: true }
+  const isUp = first.soa !== undefined && !(first.soa instanceof DnsError)
+  if (said.reason !== 'network' && said.reason !== 'timeout') return { tcp: isUp ? true : null }
+  if (!isUp) return { tcp: null }
+  const cause = said.cause as { readonly code?: unknown } | undefined
+  return { tcp: false, tcpReason: said.message, isRefused: cause?.code === 'ECONNREFUSED' }
 }
 
 const soaOf = (heard: readonly Heard[]): ServerAnswer<'SOA'> | DnsError | undefined =>

@@ -85,6 +85,43 @@ export const findings = defineFindings({
       `${list(records)}: a name server and the resolver do not say the same. Usually the records were changed lately and the resolver remembers the earlier ones; if it stays so, the name servers differ.`,
     reference: 'RFC 1035 §7.4',
   },
+  'ns.delegation': {
+    severity: 'medium',
+    title: 'Name servers differ between the zone and its parent',
+    detail: ({ zone, from, only_above, only_here }) =>
+      [
+        list(only_above) && `${from} delegates ${zone} to ${list(only_above)}, which the zone itself does not name.`,
+        list(only_here) && `The zone names ${list(only_here)}, to which ${from} does not delegate.`,
+      ]
+        .filter(Boolean)
+        .join(' '),
+    repair: 'Make the name servers at the registrar the same as the NS records of the zone.',
+    reference: 'RFC 1034 §4.2.2',
+  },
+  'ns.glue': {
+    severity: 'medium',
+    title: 'Glue address differs from the address of the name server',
+    detail: ({ host, from, glue, addresses }) =>
+      `${from} gives ${list(glue)} for ${host}, and the zone itself ${list(addresses)}. Resolvers that ask the former may get no answer, or another server's.`,
+    repair: 'Correct the glue records at the registrar.',
+    reference: 'RFC 1034 §4.2.1',
+  },
+  'ns.glue_missing': {
+    severity: 'medium',
+    title: 'No glue address for a name server in the zone',
+    detail: ({ host, zone, from }) =>
+      `${from} delegates ${zone} to ${host} without its address. The name is in the zone itself, so resolvers cannot find the address.`,
+    repair: 'Register the address of the name server (a glue or host record) at the registrar.',
+    reference: 'RFC 9471 §2.1',
+  },
+  'ns.no_tcp': {
+    severity: 'medium',
+    title: 'A name server does not answer over TCP',
+    detail: ({ host, reason }) =>
+      `${host} answers over UDP, but not over TCP (${reason}). Answers that do not fit into a datagram, as of long TXT records and DNSSEC, get lost.`,
+    repair: 'Open TCP port 53 on the server and in the firewalls before it.',
+    reference: 'RFC 7766 §5',
+  },
   'ns.too_many': {
     severity: 'info',
     title: 'More name servers than are looked at',

@@ -8,19 +8,21 @@ import { lookupNs, type NsFacts } from './lookup.ts'
 export type { NsFacts } from './lookup.ts'
 
 export const ns = defineCheck<NsFacts, NsFields>({
-  specs: ['RFC 2182', 'RFC 1912', 'RFC 1034'],
+  specs: ['RFC 7766', 'RFC 2182', 'RFC 1912', 'RFC 1034'],
   table: findings,
   lookup: lookupNs,
   judge: judgeNs,
   present: ({ facts }) => ({
-    servers: (facts ? compareServers(facts).states : []).map(({ server, lame, serial, differs, reason }) => ({
+    servers: (facts ? compareServers(facts).states : []).map(({ server, lame, serial, differs, reason, tcp }) => ({
       host: server.host,
       addresses: server.addresses,
       lame,
       serial,
       differs,
+      tcp,
       reason: reason ?? server.error?.message,
     })),
     zone: facts?.zone,
+    parent_servers: facts?.delegation?.servers,
   }),
 })

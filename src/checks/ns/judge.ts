@@ -4,6 +4,7 @@ import { isPublic } from '../../names/ip-range.ts'
 import type { Finding, Outcome } from '../check.ts'
 import type { Copy } from './ask.ts'
 import { compareServers, type ServerState } from './compare.ts'
+import { delegationFindings } from './delegation.ts'
 import { MAX_SERVERS, type NsFacts } from './lookup.ts'
 
 /** `not_applicable`: no such domain; `fail`: no zone, or no server that answers for it; `unknown`: none answered us; `warn`: a finding; `pass`: none. It never costs points. */
@@ -14,7 +15,9 @@ export function judgeNs(facts: NsFacts): Outcome<NsFacts> {
   const { states, open } = compareServers(facts)
   const findings = [
     ...setFindings(facts, zone),
+    ...delegated(facts, zone),
     ...states.flatMap((state) => serverFindings(state, zone)),
+    ...withoutTcp(states),
     ...(open.length > 0 ? [{ id: 'ns.resolver', args: { records: inCapitals(open) } }] : []),
     ...withoutIpv6(facts, zone),
   ]
@@ -49,6 +52,20 @@ function setFindings({ servers, leftOut }: NsFacts, zone: string): Finding[] {
     findings.push({ id: 'ns.one_network', args: { zone, network: [...networks][0]! } })
   if (leftOut > 0) findings.push({ id: 'ns.too_many', args: { count: servers.length + leftOut, seen: MAX_SERVERS } })
   return findings
+}
+
+function delegated({ delegation, named, servers }: NsFacts, zone: string): Finding[] {
+  if (!delegation) return []
+  const known = servers.flatMap(({ host, addresses, error }) => (error ? [] : [[host, addresses] as const]))
+  return delegationFindings({ zone, delegation, named, addresses: new Map(known) })
+}
+
+/** Servers that answer over UDP and not over TCP. Silence over TCP tells of a server only where another one answered: our own network may let none through. */
+function withoutTcp(states: readonly ServerState[]): Finding[] {
+  const isHeard = states.some(({ tcp }) => tcp === true)
+  return states.flatMap(({ server: { host }, tcp, tcpReason, isRefused }) =>
+    tcp === false && (isHeard || isRefused) ? [{ id: 'ns.no_tcp', args: { host, reason: tcpReason ?? '' } }] : [],
+  )
 }
 
 function serverFindings({ server, lame, serial, differs, reason }: ServerState, zone: string): Finding[] {

@@ -1,5 +1,5 @@
 import { atMost } from '../../base/at-most.ts'
-import type { Domain } from '../../names/domain.ts'
+import { type Domain, labelsOf } from '../../names/domain.ts'
 import { type Ip, parseIp } from '../../names/ip.ts'
 import { isPublic } from '../../names/ip-range.ts'
 import { zoneCandidates } from '../../names/zone-cuts.ts'
@@ -8,6 +8,7 @@ import type { Ctx } from '../../world.ts'
 import { mayExist } from '../exists.ts'
 import { isSpf } from '../spf/index.ts'
 import { type AskHost, type Copy, type Heard, hostAsker } from './ask.ts'
+import { type Delegation, lookupDelegation } from './delegation.ts'
 
 /** Name servers that are looked at, and addresses that are kept of each. */
 export const MAX_SERVERS = 13
@@ -34,6 +35,10 @@ export type NsFacts = {
   readonly servers: readonly NameServer[]
   /** Servers beyond the 13. */
   readonly leftOut: number
+  /** Every server that the zone names, also those beyond the 13. */
+  readonly named: readonly string[]
+  /** What a server of the zone above says of the delegation; absent where that could not be asked, and where it knows the zone itself. */
+  readonly delegation?: Delegation
   /** What the recursive resolver says of the records that are compared; a kind that could not be asked is absent. */
   readonly resolved: Partial<Record<Copy, string>>
 }
@@ -42,35 +47,51 @@ type Asker = Pick<Ctx, 'resolve' | 'askServer' | 'signal'>
 
 /**
  * The name servers of the zone that holds `domain`, and what each of them says when asked itself: at most 13 servers, at their public addresses,
- * 2 questions an address ({@link hostAsker}). Three waits. Rejects with DnsError when the NS records that would decide stay unanswered; all else is data.
+ * 2 questions an address ({@link hostAsker}); and what one server of the zone above says of the delegation. Three waits. Rejects with DnsError when the NS records that would decide stay unanswered; all else is data.
  */
 export async function lookupNs(ctx: Asker, domain: Domain): Promise<NsFacts> {
   const found = await findZone(ctx, domain)
-  const { zone, hosts, exists } = found
-  if (zone === undefined) return { domain, exists, servers: [], leftOut: 0, resolved: {} }
+  const { zone, hosts, exists, above } = found
+  if (zone === undefined) return { domain, exists, servers: [], leftOut: 0, named: [], resolved: {} }
   const seen = hosts.slice(0, MAX_SERVERS)
   const askHost = hostAsker(ctx, { domain, zone, servers: seen.length })
-  const [resolved, servers] = await Promise.all([
+  const [resolved, delegation, servers] = await Promise.all([
     lookupResolved(ctx, domain),
+    lookupDelegation(ctx, zone, above),
     atMost(MAX_SERVERS, seen, (host, i) => lookupServer(ctx, host, (addresses) => askHost(addresses, i))),
   ])
-  return { domain, exists, zone, servers, leftOut: Math.max(0, hosts.length - MAX_SERVERS), resolved }
+  const leftOut = Math.max(0, hosts.length - MAX_SERVERS)
+  return { domain, exists, zone, servers, leftOut, named: hosts, ...(delegation ? { delegation } : {}), resolved }
 }
 
-type Found = { readonly exists: boolean; readonly zone?: string; readonly hosts: readonly string[] }
+type Found = {
+  readonly exists: boolean
+  readonly zone?: string
+  readonly hosts: readonly string[]
+  /** The name servers of the zone above, where they are known. */
+  readonly above: readonly string[]
+}
 
 async function findZone(ctx: Asker, domain: Domain): Promise<Found> {
   const candidates = zoneCandidates(domain, MAX_CANDIDATES)
-  const answers = await Promise.all(candidates.map((name) => settled(ctx.resolve(name, 'NS', ctx.signal))))
+  const suffix = labelsOf(candidates.at(-1)!).slice(1).join('.')
+  const [ofSuffix, ...answers] = await Promise.all(
+    [suffix, ...candidates].map((name) => settled(ctx.resolve(name, 'NS', ctx.signal))),
+  )
   const exists = mayExist(answers[0])
   for (const [i, answer] of answers.entries()) {
     if (answer instanceof DnsError) throw answer
-    // The NS records behind a CNAME are those of another zone.
-    if (answer.kind === 'found' && answer.cname.length === 0)
-      return { exists, zone: candidates[i]!, hosts: [...new Set(answer.records)].sort() }
+    if (!isCut(answer)) continue
+    const parent = [...answers.slice(i + 1), ofSuffix!].find(isCut)
+    return { exists, zone: candidates[i]!, hosts: hostsOf(answer), above: parent ? hostsOf(parent) : [] }
   }
-  return { exists, hosts: [] }
+  return { exists, hosts: [], above: [] }
 }
+
+/** The NS records behind a CNAME are those of another zone. */
+const isCut = (answer: Answer<'NS'> | DnsError): answer is Answer<'NS'> =>
+  !(answer instanceof DnsError) && answer.kind === 'found' && answer.cname.length === 0
+const hostsOf = ({ records }: Answer<'NS'>): readonly string[] => [...new Set(records)].sort()
 
 async function lookupResolved(ctx: Asker, domain: Domain): Promise<Partial<Record<Copy, string>>> {
   const [mx, spf, dmarc] = await Promise.all([

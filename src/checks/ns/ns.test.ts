@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type LabZone, labDns } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
-import { type AskServer, DnsError, type RecordData, type ServerAnswer } from '../../net/dns/resolver.ts'
+import { type AskServer, DnsError, type RecordData, type Referral, type ServerAnswer } from '../../net/dns/resolver.ts'
 import { findings } from './findings.ts'
 import { ns } from './index.ts'
 import { judgeNs } from './judge.ts'
@@ -28,15 +28,35 @@ const hosts: LabZone = {
   'ns2.example': { A: ['45.53.2.1'] },
   'ns3.example': { A: ['45.53.3.1'] },
 }
-type Server = LabZone | 'lame' | 'silent' | 'refuses'
+/** `udp`: it has the zone and nothing answers over TCP; `closed`: its machine refuses TCP connections. */
+type Server =
+  | LabZone
+  | 'lame'
+  | 'silent'
+  | 'refuses'
+  | { readonly udp: LabZone; readonly closed?: true }
+  | { readonly referral: Referral }
+const isUdp = (server: Server): server is { readonly udp: LabZone; readonly closed?: true } =>
+  typeof server === 'object' && 'udp' in server
+const isParent = (server: Server): server is { readonly referral: Referral } =>
+  typeof server === 'object' && 'referral' in server
 
 /** A world with the zone in the resolver, the hosts, and what each address answers when asked itself. */
 function world(names: readonly string[], servers: Record<string, Server>, more: LabZone = {}) {
   const own = copy()['a.example'] as object
   const asked: string[] = []
-  const askServer: AskServer = async (server, name, type, signal) => {
-    asked.push(`${server} ${name} ${type}`)
-    const answers = servers[server] ?? 'silent'
+  const askServer: AskServer = async (server, name, type, signal, { over } = {}) => {
+    asked.push(`${server} ${name} ${type}${over ? ` ${over}` : ''}`)
+    const there = servers[server] ?? 'silent'
+    if (isParent(there)) {
+      const nothing = await labDns({ [name]: {} }).resolve(name, type, signal)
+      return { ...nothing, authoritative: false, referral: there.referral } as ServerAnswer<typeof type>
+    }
+    if (isUdp(there) && over) {
+      const cause = Object.assign(new Error('connect'), there.closed ? { code: 'ECONNREFUSED' } : {})
+      throw new DnsError(there.closed ? 'network' : 'timeout', { name, type }, { cause })
+    }
+    const answers = isUdp(there) ? there.udp : there
     if (answers === 'silent') throw new DnsError('timeout', { name, type })
     if (answers === 'refuses') throw new DnsError('refused', { name, type })
     const answer = await labDns(answers === 'lame' ? { example: {} } : answers).resolve(name, type, signal)
@@ -64,6 +84,17 @@ const BOTH: LabZone = {
 }
 const DUAL = { ...GOOD, '2a00::1': copy(), '2a00::2': copy() }
 const FOURTEEN = Array.from({ length: 14 }, (_, i) => `n${String.fromCharCode(97 + i)}.example`)
+
+/** The zone above, whose server delegates so. */
+const NIC: LabZone = { example: { NS: ['nic.example'] }, 'nic.example': { A: ['45.53.9.1'] } }
+const delegating = (servers: readonly string[], glue: Readonly<Record<string, readonly string[]>> = {}) => ({
+  ...GOOD,
+  '45.53.9.1': { referral: { zone: 'a.example', servers, glue } as Referral },
+})
+/** Servers in the zone itself. */
+const INSIDE = ['ns1.a.example', 'ns2.a.example']
+const IN_ZONE: LabZone = { ...NIC, 'ns1.a.example': { A: ['45.53.1.1'] }, 'ns2.a.example': { A: ['45.53.2.1'] } }
+const GLUE = { 'ns1.a.example': ['45.53.1.1'], 'ns2.a.example': ['45.53.2.1'] }
 
 const ROWS: [why: string, parts: Parameters<typeof world>, status: string, ids: string[]][] = [
   ['two in different networks that agree', [TWO, GOOD], 'pass', []],
@@ -100,6 +131,38 @@ const ROWS: [why: string, parts: Parameters<typeof world>, status: string, ids: 
   ['one is silent', [THREE, GOOD], 'pass', ['ns.silent']],
   ['all are silent: it may be our network', [TWO, {}], 'unknown', ['ns.silent', 'ns.silent']],
   ['addresses that could not be asked for', [TWO, GOOD, { 'ns2.example': 'SERVFAIL' }], 'pass', ['ns.silent']],
+  ['the same delegation above', [TWO, delegating(TWO), NIC], 'pass', []],
+  ['another server above', [TWO, delegating(THREE), NIC], 'warn', ['ns.delegation']],
+  ['one server less above', [THREE, { ...delegating(TWO), '45.53.3.1': copy() }, NIC], 'warn', ['ns.delegation']],
+  ['a zone above that says nothing', [TWO, { ...GOOD, '45.53.9.1': 'silent' }, NIC], 'pass', []],
+  ['a server that serves the zone above and the zone', [TWO, { ...GOOD, '45.53.9.1': copy() }, NIC], 'pass', []],
+  ['a zone above on a private address', [TWO, GOOD, { ...NIC, 'nic.example': { A: ['10.0.0.1'] } }], 'pass', []],
+  ['right glue', [INSIDE, delegating(INSIDE, GLUE), IN_ZONE], 'pass', []],
+  [
+    'wrong glue',
+    [INSIDE, delegating(INSIDE, { ...GLUE, 'ns2.a.example': ['45.53.2.9'] }), IN_ZONE],
+    'warn',
+    ['ns.glue'],
+  ],
+  [
+    'no glue for one',
+    [INSIDE, delegating(INSIDE, { 'ns1.a.example': ['45.53.1.1'] }), IN_ZONE],
+    'warn',
+    ['ns.glue_missing'],
+  ],
+  ['one without TCP', [TWO, { ...GOOD, '45.53.2.1': { udp: copy() } }], 'warn', ['ns.no_tcp']],
+  [
+    'no TCP anywhere: it may be our network',
+    [TWO, { '45.53.1.1': { udp: copy() }, '45.53.2.1': { udp: copy() } }],
+    'pass',
+    [],
+  ],
+  [
+    'machines that refuse TCP connections',
+    [TWO, { '45.53.1.1': { udp: copy(), closed: true }, '45.53.2.1': { udp: copy(), closed: true } }],
+    'warn',
+    ['ns.no_tcp', 'ns.no_tcp'],
+  ],
   ['an older serial', [THREE, { ...GOOD, '45.53.3.1': copy(0) }], 'warn', ['ns.serial']],
   ['of two serials the higher is right', [TWO, { '45.53.1.1': copy(1), '45.53.2.1': copy(2) }], 'warn', ['ns.serial']],
   [
@@ -192,11 +255,11 @@ describe('asks', () => {
     expect(asked.toSorted()).toEqual(
       [
         '45.53.1.1 a.example SOA',
-        '45.53.1.1 a.example MX',
+        '45.53.1.1 a.example MX tcp',
         '2a00::1 a.example TXT',
         '2a00::1 _dmarc.a.example TXT',
         '45.53.2.1 a.example SOA',
-        '45.53.2.1 a.example TXT',
+        '45.53.2.1 a.example TXT tcp',
         '2a00::2 a.example MX',
         '2a00::2 _dmarc.a.example TXT',
       ].toSorted(),

@@ -17,7 +17,9 @@ async function asker(behave: (query: Query) => Reply, allowed = true) {
     timeouts: { tryMs: 100, totalMs: 500 },
   })
   closers.push(close, lab.close)
-  return { lab, ask: () => ask(ip('127.0.0.1'), 'a.example', 'A', AbortSignal.timeout(5_000)) }
+  const asking = (over?: 'tcp') =>
+    ask(ip('127.0.0.1'), 'a.example', 'A', AbortSignal.timeout(5_000), over ? { over } : {})
+  return { lab, ask: () => asking(), askOverTcp: () => asking('tcp') }
 }
 const AA = dnsPacket.AUTHORITATIVE_ANSWER
 const found = (query: Query) => [{ type: 'A', name: query.name, ttl: 60, data: '192.0.2.1' }]
@@ -33,6 +35,43 @@ it('goes to TCP after a truncated answer', async () => {
     query.over === 'udp' ? response(query, { flags: 0x0200 }) : response(query, { answers: found(query) }),
   )
   expect(await ask()).toMatchObject({ kind: 'found', authoritative: false })
+})
+
+it('asks over TCP alone where it is told to', async () => {
+  const { lab, askOverTcp } = await asker((query) => response(query, { answers: found(query), flags: AA }))
+  expect(await askOverTcp()).toMatchObject({ kind: 'found' })
+  expect(lab.queries.map(({ over }) => over)).toEqual(['tcp'])
+})
+
+const ns = (name: string, data: string) => ({ type: 'NS' as const, name, ttl: 1, data })
+const host = (type: 'A' | 'AAAA', name: string, data: string) => ({ type, name, ttl: 1, data })
+
+it.each<[string, Parameters<typeof response>[1], object | undefined]>([
+  [
+    'servers and glue',
+    {
+      authorities: [ns('a.example', 'NS2.a.example'), ns('a.example', 'ns.b.example')],
+      additionals: [
+        host('A', 'ns2.a.example', '192.0.2.1'),
+        host('AAAA', 'ns2.a.example', '2001:db8::1'),
+        host('A', 'stranger.example', '192.0.2.9'),
+      ],
+    },
+    {
+      zone: 'a.example',
+      servers: ['ns.b.example', 'ns2.a.example'],
+      glue: { 'ns2.a.example': ['192.0.2.1', '2001:db8::1'] },
+    },
+  ],
+  [
+    'NS records of another zone beside them',
+    { authorities: [ns('example', 'ns.example'), ns('other.test', 'ns.other.test')] },
+    { zone: 'example', servers: ['ns.example'], glue: {} },
+  ],
+  ['a zone that is not above the name', { authorities: [ns('b.example', 'ns.b.example')] }, undefined],
+])('the delegation of a referral: %s', async (_, parts, referral) => {
+  const { ask } = await asker((query) => response(query, parts))
+  expect((await ask()).referral).toEqual(referral)
 })
 
 it.each<[string, (query: Query) => Reply, object]>([

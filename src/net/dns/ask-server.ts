@@ -1,7 +1,7 @@
 import type { Ip } from '../../names/ip.ts'
 import { engine } from './engine.ts'
 import type { DnsEvent, Question } from './question.ts'
-import { type AskServer, DnsError, type RecordType, type ServerAnswer } from './resolver.ts'
+import { type AskServer, DnsError } from './resolver.ts'
 import { sweeper } from './sweeper.ts'
 import { type Upstream, upstream } from './upstream.ts'
 
@@ -24,7 +24,7 @@ const MAX_SERVERS = 1_024
 
 /**
  * Asks single authoritative servers (RD=0) over UDP, then TCP where the answer is cut. Each question is sent once: who owns a zone chose these
- * addresses, and they may be a stranger's. A referral, and a CNAME chain that leaves what the server knows,
+ * addresses, and they may be a stranger's. A referral (with its delegation), and a CNAME chain that leaves what the server knows,
  * is `nodata` with what chain there is; `authoritative` tells whether it speaks for the zone.
  */
 export function serverAsker(options: ServerAskerOptions): ServerAsker {
@@ -52,7 +52,7 @@ export function serverAsker(options: ServerAskerOptions): ServerAsker {
     () => upstreams.size > 0,
   )
 
-  function ask<T extends RecordType>(server: Ip, name: string, type: T, signal: AbortSignal): Promise<ServerAnswer<T>> {
+  const ask: AskServer = (server, name, type, signal, { over } = {}) => {
     const question = { name, type }
     const port = options.port ?? 53
     if (!options.allowed(server)) return Promise.reject(new DnsError('unsafe_address', question))
@@ -66,7 +66,7 @@ export function serverAsker(options: ServerAskerOptions): ServerAsker {
       upstreams.set(server, at)
     }
     sweeps.wake()
-    return questions.ask<T>([at], name, type, signal, false)
+    return questions.ask([at], name, type, signal, false, over === 'tcp')
   }
 
   function close(): void {

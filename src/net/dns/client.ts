@@ -63,7 +63,7 @@ export function dnsClient(options: DnsClientOptions): DnsClient {
     asked?: { readonly checkingDisabled?: boolean },
   ): Promise<Answer<T>> {
     sweeps.wake()
-    return questions.ask<T>(upstreams, name, type, signal, asked?.checkingDisabled === true)
+    return questions.ask<T>(upstreams, name, type, signal, asked?.checkingDisabled === true, false)
   }
 
   function close(): void {

@@ -4,6 +4,7 @@ import type { Message } from './decode.ts'
 import { encodeQuery } from './encode.ts'
 import { type Reading as AnyReading, interpret, MAX_CHAIN } from './interpret.ts'
 import { begun, type EngineOptions, type Question } from './question.ts'
+import { referralOf } from './referral.ts'
 import { type Answer, DnsError, type DnsReason, type RecordType, type ServerAnswer } from './resolver.ts'
 import type { Server } from './system.ts'
 import { RCODE, TYPE_CODES } from './types.ts'
@@ -20,6 +21,7 @@ export type Engine = {
     type: T,
     signal: AbortSignal,
     checkingDisabled: boolean,
+    overTcp: boolean,
   ) => Promise<ServerAnswer<T>>
   readonly handlers: Handlers<Question>
   /** Whether any question is under way. */
@@ -53,7 +55,7 @@ export function engine(options: EngineOptions): Engine {
   let underWay = 0
   let closed = false
 
-  const ask: Engine['ask'] = (upstreams, name, type, signal, checkingDisabled) => {
+  const ask: Engine['ask'] = (upstreams, name, type, signal, checkingDisabled, overTcp) => {
     const promise = new Promise(keep)
     const { resolve, reject } = kept
     const shown = canonicalName(name)
@@ -63,6 +65,7 @@ export function engine(options: EngineOptions): Engine {
       name: shown,
       type,
       checkingDisabled,
+      overTcp,
       signal,
       upstreams,
       startedAtMs,
@@ -206,7 +209,11 @@ export function engine(options: EngineOptions): Engine {
     const { name, type, chain, secure, ede, ttlSeconds } = question
     done(question, kind)
     const { authoritative } = message
-    question.resolve({ kind, name, type, records, ttlSeconds, cname: chain, secure, ede, authoritative })
+    const answer = { kind, name, type, records, ttlSeconds, cname: chain, secure, ede, authoritative }
+    // An answer that is not authoritative, asked without recursion, may tell who is.
+    const isElsewhere = !options.recursion && kind === 'nodata' && !authoritative && chain.length === 0
+    const referral = isElsewhere ? referralOf(message, question.wireName) : undefined
+    question.resolve(referral === undefined ? answer : { ...answer, referral })
   }
 
   function end(question: Question, why: DnsReason | DnsError): void {

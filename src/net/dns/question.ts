@@ -62,7 +62,16 @@ const NONE: readonly never[] = []
 export const begun = (
   given: Pick<
     Question,
-    'name' | 'type' | 'checkingDisabled' | 'signal' | 'upstreams' | 'startedAtMs' | 'resolve' | 'reject' | 'secure'
+    | 'name'
+    | 'type'
+    | 'checkingDisabled'
+    | 'overTcp'
+    | 'signal'
+    | 'upstreams'
+    | 'startedAtMs'
+    | 'resolve'
+    | 'reject'
+    | 'secure'
   >,
 ): Question => ({
   bytes: NO_BYTES,
@@ -73,6 +82,7 @@ export const begun = (
   expiresAtMs: 0,
   holder: undefined,
   id: 0,
+  overTcp: given.overTcp,
   tried: 0,
   out: 0,
   name: given.name,

@@ -97,15 +97,31 @@ export type Resolve = <T extends RecordType>(
   options?: ResolveOptions,
 ) => Promise<Answer<T>>
 
-/** What an authoritative server said when asked directly, without recursion. `authoritative` is the AA bit. */
-export type ServerAnswer<T extends RecordType = RecordType> = Answer<T> & { readonly authoritative: boolean }
+/** The delegation of a zone as its parent has it (RFC 1034 §4.2.1). Names are lower case. */
+export type Referral = {
+  readonly zone: string
+  /** At most 100. */
+  readonly servers: readonly string[]
+  /** The addresses of these servers that came along, by name. */
+  readonly glue: Readonly<Record<string, readonly Ip[]>>
+}
 
-/** Asks one server directly (RD=0). The address is refused unless public or allowed (reason `unsafe_address`). Rejects with {@link DnsError}. */
+/** What an authoritative server said when asked directly, without recursion. `authoritative` is the AA bit; `referral`: it knows who answers instead. */
+export type ServerAnswer<T extends RecordType = RecordType> = Answer<T> & {
+  readonly authoritative: boolean
+  readonly referral?: Referral
+}
+
+/**
+ * Asks one server directly (RD=0). The address is refused unless public or allowed (reason `unsafe_address`). Rejects with {@link DnsError}.
+ * `over: 'tcp'`: over TCP alone (RFC 7766 §5).
+ */
 export type AskServer = <T extends RecordType>(
   server: Ip,
   name: string,
   type: T,
   signal: AbortSignal,
+  options?: { readonly over?: 'tcp' },
 ) => Promise<ServerAnswer<T>>
 
 export type DnsReason =

@@ -13,6 +13,7 @@ const waits = (count: number): Wait[] =>
     expiresAtMs: 0,
     holder: undefined,
     id: 0,
+    overTcp: false,
   }))
 
 /** A queue whose clock moves a ms at each look, so that it may send 96 a turn. */

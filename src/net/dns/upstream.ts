@@ -113,7 +113,7 @@ function link<W extends Wait>(server: Server, on: Handlers<W>, now: () => number
     now,
   )
   return {
-    ask: udp.ask,
+    ask: (wait) => (wait.overTcp ? tcp : udp).ask(wait),
     open: () => udp.open() || tcp.connections() > 0,
     sweep: (nowMs) => {
       udp.sweep(nowMs)

@@ -10,6 +10,8 @@ export type Wait = Query & {
   expiresAtMs: number
   holder: Holder | undefined
   id: number
+  /** Asked over TCP alone. */
+  readonly overTcp: boolean
 }
 
 /** What holds questions in flight, known by their ids. */
