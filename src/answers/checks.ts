@@ -179,10 +179,12 @@ export const ns = z
         lame: z.boolean().nullable(),
         serial: z.int().nullable(),
         differs: strings,
+        tcp: z.boolean().nullable().optional(),
         reason: z.string().optional(),
       }),
     ),
     zone: z.string().optional(),
+    parent_servers: strings.optional(),
   })
   .meta({ id: 'NameServers' })
 
@@ -211,6 +213,7 @@ export const starttls = z
         ehlo_name: z.string().nullable(),
         offered: z.boolean().nullable(),
         protocol: z.string().nullable(),
+        outdated_protocol: z.string().nullable().optional(),
         names: strings,
         issuer: z.string().nullable(),
         expires_at: z.string().nullable(),

@@ -15,6 +15,8 @@ export type TlsHost = {
   readonly open?: true
   /** The result of the handshake; absent where there was none. */
   readonly tls?: TlsInfo
+  /** The best outdated TLS version that the host accepts (`TLSv1.1`, `TLSv1`); absent: none, or not known. */
+  readonly outdated?: string
   /** The names by which it greets, in its banner and in its reply to EHLO; absent where it says none. */
   readonly bannerName?: string
   readonly ehloName?: string

@@ -22,6 +22,8 @@ export type LabServer = {
   readonly beforeTls?: LabStep
   /** What STARTTLS leads to: what the certificate showed, or a handshake that fails. */
   readonly tls?: Partial<TlsInfo> | 'fail'
+  /** The best TLS version below 1.2 that it accepts; absent: it accepts none. */
+  readonly outdated?: 'TLSv1' | 'TLSv1.1'
   readonly rset?: LabStep
   readonly mail?: LabStep
   /** By address; `*` is for all others (default: no such user). Several steps are taken in turn, the last one stays. */
@@ -152,11 +154,13 @@ function connection(lab: {
         if (step !== undefined) sayAfter(line.startsWith('RCPT') ? server.delayMs?.rcpt : undefined, step)
       }
     },
-    startTls: async () => {
+    startTls: async (_, offer) => {
       if (server.beforeTls !== undefined) say(server.beforeTls)
       if (outbox.length > 0) throw new DialError('protocol_error', 'lab: bytes before the handshake')
       if (server.tls === 'fail') throw new DialError('tls_failure', 'lab: the handshake failed')
-      return { ...TLS, ...server.tls }
+      if (offer === 'outdated' && server.outdated === undefined)
+        throw new DialError('tls_failure', 'lab: no version in common')
+      return { ...TLS, ...server.tls, ...(offer === 'outdated' ? { protocol: server.outdated! } : {}) }
     },
     localAddress: lab.local,
     close,

@@ -4,9 +4,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { CA_FILE, STATE } from './addresses.ts'
 import { webHosts } from './https/web.ts'
+import type { Listener } from './smtp/listeners.ts'
 import { mailServers } from './smtp/other-listeners.ts'
 
-type Wanted = { readonly host: string; readonly kind: 'good' | 'expired' | 'self_signed' | 'wrong_name' }
+type Wanted = { readonly host: string; readonly kind: NonNullable<Listener['certificate']> }
 const FOLDER = `${STATE}/certificates`
 const run = promisify(execFile)
 
@@ -36,6 +37,7 @@ export function tlsaOf(host: string): string {
     .digest('hex')}`
 }
 
+const SHORT_KEY = ['-newkey', 'rsa:1024', '-nodes']
 const openssl = async (...args: readonly string[]): Promise<void> => void (await run('openssl', args))
 const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
 
@@ -50,7 +52,8 @@ async function make({ host, kind }: Wanted): Promise<void> {
   if (kind === 'self_signed') await selfSigned(key, certificate, name, names)
   else {
     const request = `${FOLDER}/${host}.csr`
-    await openssl('req', '-new', ...KEY, '-keyout', key, '-out', request, '-subj', `/CN=${name}`, ...names)
+    const made = kind === 'short_key' ? SHORT_KEY : KEY
+    await openssl('req', '-new', ...made, '-keyout', key, '-out', request, '-subj', `/CN=${name}`, ...names)
     await openssl(
       'x509',
       '-req',
@@ -65,7 +68,7 @@ async function make({ host, kind }: Wanted): Promise<void> {
       '-copy_extensions',
       'copyall',
       '-days',
-      '30',
+      kind === 'expiring' ? '5' : '30',
     )
     if (kind === 'expired') await signExpired(request, certificate)
   }

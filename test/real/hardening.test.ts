@@ -29,6 +29,8 @@ describe('DNSSEC', () => {
     ['insecure', { status: 'warn', signed: false, validated: false, bogus: false }, ['dnssec.unsigned']],
     ['island', { status: 'warn', signed: true, validated: false, bogus: false }, ['dnssec.island']],
     ['bogus', { status: 'fail', signed: true, validated: false, bogus: true }, ['dnssec.bogus', 'dnssec.ds_mismatch']],
+    ['expiring', { status: 'warn', signed: true, validated: true }, ['dnssec.expires_soon']],
+    ['nsec3', { status: 'warn', signed: true, validated: true }, ['dnssec.nsec3_parameters']],
     ['servfail', { status: 'unknown', validated: null, bogus: null, reason: expect.any(String) }, []],
     ['missing', { status: 'not_applicable', bogus: false }, []],
   ])('%s.test', async (name, dnssec, ids) => {
@@ -58,7 +60,12 @@ describe('a resolver that is not on this machine', () => {
 
 describe('STARTTLS', () => {
   it.each<[string, string, object, string[]]>([
-    ['tls', 'pass', { offered: true, protocol: 'TLSv1.3', trusted: true, name_matches: true }, []],
+    [
+      'tls',
+      'pass',
+      { offered: true, protocol: 'TLSv1.3', outdated_protocol: null, trusted: true, name_matches: true },
+      [],
+    ],
     [
       'tlsexpired',
       'warn',
@@ -67,6 +74,11 @@ describe('STARTTLS', () => {
     ],
     ['tlsself', 'pass', { offered: true, trusted: false, issuer: 'CN=mx.tlsself.test' }, ['starttls.untrusted']],
     ['tlswrong', 'pass', { trusted: true, name_matches: false, names: ['elsewhere.test'] }, ['starttls.name']],
+    ['tlssoon', 'warn', { offered: true, trusted: true }, ['starttls.expires_soon']],
+    ['tlsold', 'warn', { protocol: 'TLSv1.3', outdated_protocol: 'TLSv1.1' }, ['starttls.old_accepted']],
+    ['tlsshort', 'warn', { key_type: 'rsa', key_bits: 1_024 }, ['starttls.short_key']],
+    ['greeting', 'pass', { banner_name: 'localhost' }, ['starttls.greeting']],
+    ['greetingptr', 'pass', { banner_name: 'mail.greetingptr.test' }, ['starttls.greeting_ptr']],
     ['relay', 'fail', { offered: false, protocol: null, trusted: null }, ['starttls.not_offered']],
     ['silent', 'unknown', { offered: null, reason: expect.any(String) }, ['starttls.not_heard']],
   ])('%s.test is %s', async (name, status, host, ids) => {

@@ -17,6 +17,10 @@ export type NameService =
   | 'bogus'
   /** Signed, and the signatures ended years ago. */
   | 'expired'
+  /** Signed, and the signatures end in three days. */
+  | 'expiring'
+  /** Signed, with NSEC3 of 10 iterations and a salt. */
+  | 'nsec3'
   /** Signed, without a DS record in the parent: insecure (RFC 4035 §5.2). */
   | 'island'
   | 'servfail'
@@ -27,6 +31,8 @@ export type NameService =
   | 'drop'
   /** TC over UDP, the whole answer over TCP. */
   | 'truncate'
+  /** No answers over TCP. */
+  | 'no_tcp'
   /** 400 ms late, over UDP. */
   | 'delay'
   | 'formerr'
@@ -57,6 +63,8 @@ export type LabDomain = {
   readonly otherZone?: readonly string[]
   /** NS lines of the zone, where they are others than those of the delegation, with addresses of hosts in the zone. */
   readonly apex?: readonly string[]
+  /** NS lines of the parent, with glue, where they are others than usual. */
+  readonly parent?: readonly string[]
   /** The SOA record's data, where it is not the usual one. */
   readonly soa?: string
   readonly mailboxes: readonly Mailbox[]

@@ -78,6 +78,14 @@ export const findings = defineFindings({
     repair: 'Turn TLS 1.2 and 1.3 on.',
     reference: 'RFC 8996 §4',
   },
+  'starttls.old_accepted': {
+    severity: 'low',
+    title: 'A mail host still accepts outdated TLS versions',
+    detail: ({ host, protocol }) =>
+      `${host} agrees to ${protocol} with senders that offer nothing newer. TLS 1.0 and 1.1 must no longer be used; between mail servers they are better than no TLS, but no sender of today needs them.`,
+    repair: 'Accept TLS 1.2 and 1.3 only (Postfix: smtpd_tls_protocols = >=TLSv1.2).',
+    reference: 'RFC 8996 §4',
+  },
   'starttls.not_heard': {
     severity: 'info',
     title: 'A mail host could not be asked about TLS',

@@ -31,6 +31,7 @@ const presentHost = (seen: TlsHost) => {
     ehlo_name: ehloName === undefined ? null : printable(ehloName, 255),
     offered,
     protocol: tls?.protocol ?? null,
+    outdated_protocol: seen.outdated ?? null,
     names: (tls?.names ?? []).map((name) => printable(name, 255)),
     issuer: tls ? printable(tls.issuer) : null,
     expires_at: tls ? new Date(tls.expiresAtMs).toISOString() : null,

@@ -1,3 +1,4 @@
+import { providerOfHost } from '../../mailhosts/providers/index.ts'
 import type { Finding, Outcome } from '../check.ts'
 import type { DomainContext } from '../context.ts'
 import type { StarttlsFacts, TlsHost } from '../tls-host.ts'
@@ -47,7 +48,7 @@ const HARMLESS = new Set([
 ])
 
 function hostFindings(seen: TlsHost, nowMs: number): Finding[] {
-  const { host, address, offered, open, tls, reason } = seen
+  const { host, address, offered, open, tls, reason, outdated } = seen
   const args = { host, address: address ?? '' }
   if (offered === null || open) return [{ id: 'starttls.not_heard', args: { ...args, reason: reason ?? '' } }]
   if (!offered) return [{ id: 'starttls.not_offered', args }]
@@ -76,8 +77,14 @@ function hostFindings(seen: TlsHost, nowMs: number): Finding[] {
     })
   if (OLD_PROTOCOLS.has(tls.protocol))
     findings.push({ id: 'starttls.old_protocol', args: { ...args, protocol: tls.protocol }, evidence: tls.cipher })
+  else if (outdated !== undefined && !providerOfHost(host))
+    // a provider's hosts are the provider's business
+    findings.push({ id: 'starttls.old_accepted', args: { ...args, protocol: shown(outdated) } })
   return findings
 }
+
+/** `TLSv1.1` as readers know it. */
+const shown = (protocol: string): string => protocol.replace(/^TLSv1$/, 'TLS 1.0').replace('TLSv', 'TLS ')
 
 const setFindings = ({ hosts, leftOut }: StarttlsFacts): Finding[] =>
   leftOut > 0 ? [{ id: 'starttls.left_out', args: { count: hosts.length + leftOut, seen: hosts.length } }] : []

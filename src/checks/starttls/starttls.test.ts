@@ -76,7 +76,15 @@ const ROWS: Row[] = [
   ],
   ['for another name', one(shows({ names: ['b.example'] })), 'pass', ['starttls.name']],
   ['for a wildcard', one(shows({ names: ['*.example'] })), 'pass', []],
-  ['TLS 1.1', one(shows({ protocol: 'TLSv1.1' })), 'warn', ['starttls.old_protocol']],
+  ['TLS 1.1 beside better versions', one({ ...TLS, outdated: 'TLSv1.1' }), 'warn', ['starttls.old_accepted']],
+  [
+    'TLS 1.1 at a provider',
+    { '45.53.5.1': { ...TLS, outdated: 'TLSv1.1', tls: { names: ['smtp.google.com'] } } },
+    'pass',
+    [],
+    { 'a.example': { MX: [[1, 'smtp.google.com']] }, 'smtp.google.com': { A: ['45.53.5.1'] } },
+  ],
+  ['TLS 1.1', one({ ...shows({ protocol: 'TLSv1.1' }), outdated: 'TLSv1.1' }), 'warn', ['starttls.old_protocol']],
   [
     'a greeting without a full host name',
     one({ ...TLS, banner: '220 localhost ESMTP' }),
@@ -150,11 +158,11 @@ describe('judges', () => {
 })
 
 describe('asks', () => {
-  it('each of ten hosts once, at its first address, and leaves nothing open', async () => {
+  it('each of ten hosts twice, at its first address, and leaves nothing open', async () => {
     const ctx = world(one(shows({ names: ['*.example'] })), MANY)
     await runCheck(starttls, ctx, A, { starttls: true })
     await new Promise(setImmediate)
-    expect(ctx.lab.dialled).toEqual(Array(10).fill('45.53.5.1'))
+    expect(ctx.lab.dialled).toEqual(Array(20).fill('45.53.5.1'))
     expect(ctx.lab.received.filter((line) => /^(?:MAIL|RCPT|DATA)/.test(line))).toEqual([])
     expect(ctx.lab.received.filter((line) => line === 'QUIT').length).toBe(10)
     expect(ctx.lab.open()).toBe(0)
@@ -183,6 +191,7 @@ it('presents what was seen', async () => {
         ehlo_name: 'lab',
         offered: true,
         protocol: 'TLSv1.3',
+        outdated_protocol: null,
         names: ['mx.example'],
         issuer: 'CN=lab',
         expires_at: '2030-01-01T00:00:00.000Z',
@@ -199,6 +208,7 @@ it('presents what was seen', async () => {
         ehlo_name: 'lab',
         offered: false,
         protocol: null,
+        outdated_protocol: null,
         names: [],
         issuer: null,
         expires_at: null,

@@ -32,6 +32,9 @@ export type TlsInfo = {
   readonly chain: readonly Uint8Array[]
 }
 
+/** `outdated`: TLS 1.0 and 1.1 alone, to see whether a host still accepts them (RFC 8996). */
+export type TlsOffer = 'outdated'
+
 /** One open TCP connection, owned by who dialled it. */
 export type Connection = {
   /** The next bytes, or undefined when the other side has closed. Rejects with {@link DialError}. */
@@ -40,9 +43,9 @@ export type Connection = {
   readonly write: (bytes: Uint8Array | string) => Promise<void>
   /**
    * Turns the connection into TLS with `serverName` as SNI. Rejects with {@link DialError}: `tls_failure`, and `protocol_error` where bytes came in
-   * before the handshake (response injection).
+   * before the handshake (response injection). `offer`: the versions that are offered; absent: TLS 1.0 and later.
    */
-  readonly startTls: (serverName: string) => Promise<TlsInfo>
+  readonly startTls: (serverName: string, offer?: TlsOffer) => Promise<TlsInfo>
   /** The address that the other side sees: of this machine, or of a proxy. */
   readonly localAddress: Ip
   /** Closes at once; safe to call twice. */

@@ -1,7 +1,7 @@
 import type { Ip } from '../../names/ip.ts'
 import { type Channel, faultOf, readReply, type StageOutcome, sendCommand } from './channel.ts'
 import { type Capabilities, ehlo, helo, parseCapabilities, STARTTLS } from './commands.ts'
-import type { Connection, TlsInfo } from './dial.ts'
+import type { Connection, TlsInfo, TlsOffer } from './dial.ts'
 import { isSuccess } from './reply.ts'
 import type { Transcript } from './transcript.ts'
 
@@ -13,6 +13,7 @@ export type Greeting = {
     readonly serverName: string
     readonly heloName: (localAddress: Ip) => Promise<string>
     readonly startTls: boolean
+    readonly tlsOffer?: TlsOffer
   }
   readonly signal: AbortSignal
 }
@@ -76,7 +77,7 @@ async function secure({
     }
   const release = channel.lifetime.bound(channel.stageMs('starttls'), signal)
   try {
-    const tls = await connection.startTls(options.serverName)
+    const tls = await connection.startTls(options.serverName, options.tlsOffer)
     log.add(
       'note',
       `TLS: ${tls.protocol} ${tls.cipher}${tls.trusted ? '' : `, not trusted (${tls.trustError ?? 'no reason'})`}`,

@@ -1,7 +1,7 @@
 import type { Ip } from '../../names/ip.ts'
 import { type Channel, faultOf, type StageOutcome } from './channel.ts'
 import { type Capabilities, QUIT } from './commands.ts'
-import type { Connection, Dial, Target, TlsInfo } from './dial.ts'
+import type { Connection, Dial, Target, TlsInfo, TlsOffer } from './dial.ts'
 import { type Greeted, greet } from './greeting.ts'
 import { lifetimeOf, type TimeLimit } from './lifetime.ts'
 import type { Stage } from './reply.ts'
@@ -17,6 +17,8 @@ export type SessionOptions = {
   readonly heloName: (localAddress: Ip) => Promise<string>
   /** Whether STARTTLS is used where it is offered. */
   readonly startTls: boolean
+  /** The TLS versions that are offered; absent: TLS 1.0 and later. */
+  readonly tlsOffer?: TlsOffer
   /** The longest wait for one reply of a stage, ms. */
   readonly stageMs: (stage: Stage) => TimeLimit
 }

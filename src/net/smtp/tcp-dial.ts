@@ -9,7 +9,7 @@ import {
 import { familyOf, type Ip, parseIp } from '../../names/ip.ts'
 import type { ProxyName } from '../../names/source.ts'
 import type { Guard } from '../public-only.ts'
-import { type Connection, type Dial, DialError, type Target, type TlsInfo } from './dial.ts'
+import { type Connection, type Dial, DialError, type Target, type TlsInfo, type TlsOffer } from './dial.ts'
 import { connectError, lostError, stoppedError, tlsError } from './dial-errors.ts'
 import { type Inbox, inbox } from './inbox.ts'
 import { tlsInfo } from './tls-info.ts'
@@ -33,7 +33,11 @@ export type TcpDialOptions = {
  */
 export function tcpDial(options: TcpDialOptions): Dial {
   let context: SecureContext | undefined
-  const secureContext = (): SecureContext => (context ??= opportunistic(options.ca ?? []))
+  let outdated: SecureContext | undefined
+  const secureContext = (offer?: TlsOffer): SecureContext =>
+    offer === undefined
+      ? (context ??= opportunistic(options.ca ?? []))
+      : (outdated ??= createSecureContext({ ...ANY_VERSION, maxVersion: 'TLSv1.1' }))
   return async (target, signal) => {
     if (!options.reachable(target.address)) throw unsafe(target.address)
     if (signal.aborted) throw stoppedError(signal)
@@ -52,11 +56,12 @@ const CLOSED = new DialError('connection_lost', 'the connection is closed')
 const unsafe = (address: Ip): DialError =>
   new DialError('unsafe_address', `${address} is a private or reserved address and is not contacted`)
 
+const ANY_VERSION = { minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' } as const
+
 /** Reading the trusted roots takes milliseconds: once a program, and not once a connection. */
 const opportunistic = (ca: readonly string[]): SecureContext =>
   createSecureContext({
-    minVersion: 'TLSv1',
-    ciphers: 'DEFAULT:@SECLEVEL=0',
+    ...ANY_VERSION,
     ...(ca.length === 0 ? {} : { ca: [...rootCertificates, ...ca] }),
   })
 
@@ -93,7 +98,7 @@ function open(target: Target, signal: AbortSignal): Promise<Socket> {
 export function connectionOver(
   tcp: Socket,
   signal: AbortSignal,
-  secureContext: () => SecureContext,
+  secureContext: (offer?: TlsOffer) => SecureContext,
   seenAs?: Ip,
 ): Connection {
   let socket: Socket | TLSSocket = tcp
@@ -129,11 +134,11 @@ export function connectionOver(
       else socket.write(bytes, (error) => (error ? reject(box.failure() ?? lostError(error)) : resolve()))
     })
 
-  async function startTls(serverName: string): Promise<TlsInfo> {
+  async function startTls(serverName: string, offer?: TlsOffer): Promise<TlsInfo> {
     if (box.unread() > 0) throw new DialError('protocol_error', 'bytes came between STARTTLS and the TLS handshake')
     tcp.on('error', () => {}) // told by the TLS socket
     box.detach()
-    const secured = await handshake(tcp, serverName, secureContext(), signal)
+    const secured = await handshake(tcp, serverName, secureContext(offer), signal)
     socket = secured
     box = inbox(secured)
     return tlsInfo(secured)

@@ -31,6 +31,8 @@ export const dnsDomains: readonly LabDomain[] = [
   service('island.test', 'island', 'signed, without DS: no AD'),
   service('bogus.test', 'bogus', 'DS of another key: SERVFAIL with EDE, an answer with CD'),
   service('expired.test', 'expired', 'signatures of 2020: SERVFAIL with EDE 7, an answer with CD'),
+  service('expiring.test', 'expiring', 'signatures that end in three days'),
+  service('nsec3.test', 'nsec3', 'NSEC3 with iterations and a salt (RFC 9276)'),
   service('servfail.test', 'servfail', 'SERVFAIL with and without CD'),
   service('lame.test', 'lame', 'delegated to servers that refuse it: SERVFAIL'),
   service('dead.test', 'dead', 'name servers that never answer'),

@@ -45,6 +45,19 @@ const servers = (name: string, shows: string, ...apex: readonly string[]): LabDo
   apex,
 })
 
+/** A well kept domain with two servers in its own zone, and the address of the second as the parent has it. */
+const ownServers = (name: string, shows: string, ...glue: readonly string[]): LabDomain => {
+  const named = ['@ NS ns1', '@ NS ns2', `ns1 A ${LEAF_SERVERS[0]}`]
+  return {
+    ...servers(name, shows, ...named, `ns2 A ${LEAF_SERVERS[1]}`),
+    parent: absoluteNs(name, [...named, ...glue]),
+  }
+}
+
+/** NS data is written in full in the zone of the parent. */
+const absoluteNs = (name: string, lines: readonly string[]): readonly string[] =>
+  lines.map((line) => line.replace(/^(@ NS \S+[^.])$/, `$1.${name}.test.`))
+
 const stsDomains: readonly LabDomain[] = [
   ...morePolicyHosts
     .filter((row) => row.domain !== 'healthy.test')
@@ -140,6 +153,18 @@ const nsDomains: readonly LabDomain[] = [
   servers('nscname', 'a server that is an alias', GOOD, '@ NS alias', 'alias CNAME ns2.lab.test.'),
   servers('nslame', 'a server that does not know the zone', ...BOTH, '@ NS lame', `lame A ${STALE_SERVER}`),
   servers('nssilent', 'a server that never answers', ...BOTH, '@ NS silent', `silent A ${DEAD_SERVER}`),
+  {
+    ...servers(
+      'nsudp',
+      'one server of three that answers over UDP alone',
+      ...BOTH,
+      '@ NS udp',
+      `udp A ${FAULTY_SERVER}`,
+    ),
+    service: 'no_tcp',
+  },
+  ownServers('nsglue', 'glue of another machine', `ns2 A ${STALE_SERVER}`),
+  ownServers('nsnoglue', 'a server in the zone without glue'),
   {
     ...servers('nsstale', 'one server of three has an older version', ...BOTH, '@ NS late', `late A ${STALE_SERVER}`),
     otherZone: [

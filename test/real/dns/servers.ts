@@ -82,6 +82,7 @@ ${[...zones, ...empty].join('\n')}
 const FAULTS: Partial<Record<NameService, readonly [more: string, action: string]>> = {
   drop: ['', 'DropAction()'],
   truncate: ['TCPRule(false)', 'TCAction()'],
+  no_tcp: ['TCPRule(true)', 'DropAction()'],
   delay: ['', 'DelayAction(400)'],
   formerr: ['', 'RCodeAction(DNSRCode.FORMERR)'],
   loss: ['ProbaRule(0.5)', 'DropAction()'],

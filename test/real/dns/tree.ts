@@ -19,7 +19,7 @@ export type Zone = {
   readonly server: 'root' | 'tld' | 'leaf' | 'stale'
   readonly lines: readonly string[]
   readonly children: readonly Delegation[]
-  readonly signed: false | 'valid' | 'expired'
+  readonly signed: false | 'valid' | 'expired' | 'expiring' | 'nsec3'
 }
 /** A cut below a zone; `ds` tells what the parent says of the child's key (RFC 4034 §5). */
 export type Delegation = {
@@ -113,11 +113,17 @@ function topLevel(name: string): Zone {
   return zone(name, 'tld', 'valid', lines, [...lists, ...glue, ...(name === 'test' ? DOMAINS.map(cut) : [])])
 }
 
-const DS: Partial<Record<NameService, Delegation['ds']>> = { signed: 'right', expired: 'right', bogus: 'wrong' }
+const DS: Partial<Record<NameService, Delegation['ds']>> = {
+  signed: 'right',
+  expired: 'right',
+  expiring: 'right',
+  nsec3: 'right',
+  bogus: 'wrong',
+}
 
 /** The parent's side of a lab domain. */
 function cut(domain: LabDomain): Delegation {
-  const lines = [...nsOf(domain), ...glueOf(domain)].map((line) =>
+  const lines = (domain.parent ?? [...nsOf(domain), ...glueOf(domain)]).map((line) =>
     line.replace(/^(\S+)/, (at) => absolute(at, domain.name)),
   )
   return { name: domain.name, ds: DS[domain.service] ?? 'none', lines }
@@ -141,13 +147,19 @@ function nsOf(domain: LabDomain): string[] {
 
 const glueOf = (domain: LabDomain): string[] => ownServers(domain).map((address, n) => `ns${n + 1} A ${address}`)
 
+const SIGNED: Partial<Record<NameService, Zone['signed']>> = {
+  signed: 'valid',
+  bogus: 'valid',
+  island: 'valid',
+  expired: 'expired',
+  expiring: 'expiring',
+  nsec3: 'nsec3',
+}
+
 function leaf(domain: LabDomain): Zone {
-  const signed = { signed: 'valid', bogus: 'valid', island: 'valid', expired: 'expired' }[domain.service as string] as
-    | 'valid'
-    | 'expired'
-    | undefined
+  const signed = SIGNED[domain.service] ?? false
   const lines = [...apexServers(domain), ...domain.zone, ...tlsaLines(domain.name)]
-  return zone(domain.name, 'leaf', signed ?? false, lines, [])
+  return zone(domain.name, 'leaf', signed, lines, [])
 }
 
 /** The zone's own side of its delegation. */

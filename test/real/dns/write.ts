@@ -43,16 +43,27 @@ async function writeZone(zone: Zone, keys: ReadonlyMap<string, string>): Promise
   for (const child of zone.children) lines.push(...child.lines.map(withTtl), ...dsLines(child, keys))
   writeFileSync(file, `${[...new Set(lines)].join('\n')}\n`)
   if (!zone.signed) return { name: zone.name, server: zone.server, file }
-  const dates = zone.signed === 'expired' ? ['-i', '20200101', '-e', '20200201'] : ['-i', yesterday()]
-  await runTool('ldns-signzone', [...dates, '-f', `${file}.signed`, file, keys.get(zone.name)!], FOLDER)
+  await runTool(
+    'ldns-signzone',
+    [...optionsOf(zone.signed), '-f', `${file}.signed`, file, keys.get(zone.name)!],
+    FOLDER,
+  )
   return { name: zone.name, server: zone.server, file: `${file}.signed` }
 }
 
 /** `name TYPE data` becomes `name TTL IN TYPE data`, the one order every reader of zones takes. */
 const withTtl = (line: string): string => line.replace(/^(\S+) /, `$1 ${TTL} IN `)
 
-/** So that a clock that is a little off does not break the chain. */
-const yesterday = (): string => new Date(Date.now() - 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')
+/** How ldns-signzone dates the signatures; from yesterday, so that a clock that is a little off does not break the chain. */
+function optionsOf(signed: Zone['signed']): readonly string[] {
+  if (signed === 'expired') return ['-i', '20200101', '-e', '20200201']
+  if (signed === 'expiring') return ['-i', day(-20), '-e', day(3)]
+  return ['-i', day(-1), ...(signed === 'nsec3' ? ['-n', '-t', '10', '-s', 'abcd'] : [])]
+}
+
+/** The day so many days from now, as `20260131`. */
+const day = (away: number): string =>
+  new Date(Date.now() + away * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')
 
 function dsLines(child: Delegation, keys: ReadonlyMap<string, string>): string[] {
   const key = keys.get(child.name)

@@ -11,7 +11,7 @@ export type Listener = {
   readonly settings?: Readonly<Record<string, string>>
   readonly service?: 'smtpd' | 'postscreen'
   /** The certificate of its STARTTLS; none is offered without it. */
-  readonly certificate?: 'good' | 'expired' | 'self_signed' | 'wrong_name'
+  readonly certificate?: 'good' | 'expired' | 'expiring' | 'self_signed' | 'wrong_name' | 'short_key'
   readonly signed?: true
   /** TLSA at the mail host: of its own certificate, or of another (RFC 7672). */
   readonly tlsa?: 'matching' | 'other'
@@ -275,5 +275,44 @@ export const listeners: readonly Listener[] = [
     shows: 'STARTTLS, certificate of another host',
     mailboxes: [EXISTS, UNKNOWN],
     ...tls('wrong_name'),
+  },
+  {
+    domain: 'tlsold.test',
+    address: '45.53.5.35',
+    shows: 'STARTTLS that also accepts TLS 1.0 and 1.1',
+    mailboxes: [EXISTS, UNKNOWN],
+    ...tls('good'),
+    settings: { smtpd_tls_protocols: '>=TLSv1', tls_medium_cipherlist: 'DEFAULT:@SECLEVEL=0' },
+  },
+  {
+    domain: 'tlsshort.test',
+    address: '45.53.5.36',
+    shows: 'STARTTLS, certificate with an RSA key of 1024 bits',
+    mailboxes: [EXISTS, UNKNOWN],
+    ...tls('short_key'),
+    settings: { tls_medium_cipherlist: 'DEFAULT:@SECLEVEL=0' },
+  },
+  {
+    domain: 'greeting.test',
+    address: '45.53.5.37',
+    shows: 'STARTTLS, greets as "localhost"',
+    mailboxes: [EXISTS, UNKNOWN],
+    ...tls('good'),
+    settings: { myhostname: 'localhost', smtpd_banner: 'localhost ESMTP' },
+  },
+  {
+    domain: 'greetingptr.test',
+    address: '45.53.5.38',
+    shows: 'STARTTLS, greets by another name than the PTR record has',
+    mailboxes: [EXISTS, UNKNOWN],
+    ...tls('good'),
+    settings: { myhostname: 'mail.greetingptr.test' },
+  },
+  {
+    domain: 'tlssoon.test',
+    address: '45.53.5.39',
+    shows: 'STARTTLS, certificate that ends in five days',
+    mailboxes: [EXISTS, UNKNOWN],
+    ...tls('expiring'),
   },
 ]

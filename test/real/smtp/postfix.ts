@@ -75,6 +75,7 @@ smtpd_timeout = 60s
 smtputf8_enable = no
 in_flow_delay = 0
 smtpd_tls_loglevel = 0
+smtpd_tls_protocols = >=TLSv1.2
 default_process_limit = 100
 postscreen_greet_action = enforce
 postscreen_greet_wait = 2s
