@@ -4,7 +4,7 @@ export const findings = defineFindings({
   'bimi.no_record': {
     severity: 'info',
     title: 'No BIMI record',
-    detail: ({ domain }) => `${domain} publishes no logo for mail programs. Nobody has to.`,
+    detail: ({ domain }) => `${domain} publishes no logo for mail programs. BIMI is optional.`,
     reference: 'draft-brand-indicators §4.3',
   },
   'bimi.declined': {
@@ -28,21 +28,22 @@ export const findings = defineFindings({
   },
   'bimi.version': {
     severity: 'medium',
-    title: 'A BIMI record that receivers do not take for one',
-    detail: ({ at }) => `The record at default._bimi.${at} does not begin with exactly "v=BIMI1;".`,
+    title: 'Invalid BIMI version',
+    detail: ({ at }) =>
+      `The record at default._bimi.${at} does not begin with exactly "v=BIMI1;", so receivers ignore it.`,
     repair: 'Correct the version.',
     reference: 'draft-brand-indicators §4.3',
   },
   'bimi.syntax': {
     severity: 'medium',
-    title: 'A BIMI record that cannot be read',
+    title: 'Invalid BIMI record',
     detail: ({ problem, at }) => `${problem}${Number(at) >= 0 ? ` (at character ${at})` : ''}.`,
     repair: 'Write it as v=BIMI1; l=https://…/logo.svg; a=https://…/certificate.pem',
     reference: 'draft-brand-indicators §4.3',
   },
   'bimi.location': {
     severity: 'medium',
-    title: 'An address in the BIMI record that cannot be used',
+    title: 'Invalid address in the BIMI record',
     detail: ({ tag, uri, problem }) => `${tag}=${uri}: ${problem}.`,
     repair: 'Give one https address.',
     reference: 'draft-brand-indicators §4.3',
@@ -56,8 +57,8 @@ export const findings = defineFindings({
   },
   'bimi.not_svg': {
     severity: 'medium',
-    title: 'The logo is no SVG',
-    detail: ({ uri }) => `${uri} ends as another image format does; receivers take SVG and SVGZ only.`,
+    title: 'The logo is not an SVG file',
+    detail: ({ uri }) => `${uri} has the ending of another image format; receivers accept SVG and SVGZ only.`,
     repair: 'Publish the logo as an SVG of the profile Tiny Portable/Secure.',
     reference: 'draft-brand-indicators §4.3.2',
   },
@@ -70,13 +71,13 @@ export const findings = defineFindings({
   },
   'bimi.logo_unknown': {
     severity: 'info',
-    title: 'It could not be found out what the logo is',
+    title: 'The logo could not be checked',
     detail: ({ reason }) => `${reason}.`,
     reference: 'draft-brand-indicators §4.3.2',
   },
   'bimi.logo_profile': {
     severity: 'medium',
-    title: 'The logo does not keep to SVG Tiny Portable/Secure',
+    title: 'The logo does not conform to SVG Tiny Portable/Secure',
     detail: ({ faults }) => `${list(faults, '; ')}.`,
     repair:
       'Export the logo as SVG Tiny P/S: version 1.2, baseProfile tiny-ps, with a title, without scripts, links and images.',
@@ -84,7 +85,7 @@ export const findings = defineFindings({
   },
   'bimi.logo_large': {
     severity: 'low',
-    title: 'The logo is large',
+    title: 'The logo is too large',
     detail: ({ bytes }) => `It has ${bytes} bytes; at most 32 KiB are advised.`,
     repair: 'Make the file smaller.',
     reference: 'draft-svg-tiny-ps-abrotman §3',
@@ -105,7 +106,7 @@ export const findings = defineFindings({
   },
   'bimi.dmarc_unknown': {
     severity: 'info',
-    title: 'It could not be found out whether DMARC allows a logo',
+    title: 'The DMARC policy for the logo could not be checked',
     detail: ({ reason }) => `${reason}.`,
     reference: 'draft-brand-indicators §7.1',
   },

@@ -31,20 +31,20 @@ export const findings = defineFindings({
   },
   'caa.inherited': {
     severity: 'info',
-    title: 'CAA records of a name above',
+    title: 'CAA records are inherited',
     detail: ({ domain, name }) => `${domain} has no CAA record of its own; those of ${name} count.`,
     reference: 'RFC 8659 §3',
   },
   'caa.unknown_critical': {
     severity: 'medium',
-    title: 'A critical CAA property that nobody knows',
+    title: 'Unknown critical CAA property',
     detail: ({ tag }) => `The property ${tag} is marked critical and is not known: authorities must refuse to issue.`,
     repair: 'Correct the tag, or take the critical flag away.',
     reference: 'RFC 8659 §4.1',
   },
   'caa.syntax': {
     severity: 'medium',
-    title: 'A CAA record that cannot be read',
+    title: 'Invalid CAA record',
     detail: ({ tag, problem }) => `The value of ${tag} cannot be read (${problem}); it permits nobody.`,
     repair: 'Write the domain of the authority, or a single semicolon when nobody may issue.',
     reference: 'RFC 8659 §4.2',

@@ -3,9 +3,9 @@ import { defineFindings, list } from '../check.ts'
 export const findings = defineFindings({
   'dane.mismatch': {
     severity: 'high',
-    title: 'The certificate of a mail host does not meet its TLSA records',
+    title: 'Certificate does not match the TLSA records',
     detail: ({ host, name }) =>
-      `${host} shows a certificate that no TLSA record at ${name} is about; senders that use DANE do not deliver to it.`,
+      `The certificate of ${host} matches no TLSA record at ${name}; senders that use DANE do not deliver to it.`,
     repair: 'Publish the record of the present key, and keep it beside the old one for the time of its TTL.',
     reference: 'RFC 7672 §2.2',
   },
@@ -13,13 +13,13 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'TLSA records for a mail host without TLS',
     detail: ({ host, name }) =>
-      `The TLSA records at ${name} promise TLS, and ${host} gives none; senders that use DANE do not deliver to it.`,
+      `The TLSA records at ${name} promise TLS, but ${host} offers none; senders that use DANE do not deliver to it.`,
     repair: 'Turn STARTTLS on, or remove the TLSA records.',
     reference: 'RFC 7672 §2.2',
   },
   'dane.unanswered': {
     severity: 'medium',
-    title: 'TLSA records could not be asked for',
+    title: 'TLSA records could not be looked up',
     detail: ({ host, reason }) =>
       `Whether ${host} has TLSA records stays open: ${reason}. Its zone is signed, so senders that use DANE hold their mail back meanwhile.`,
     repair: 'When this lasts, see that the name servers answer questions for TLSA.',
@@ -34,7 +34,7 @@ export const findings = defineFindings({
   },
   'dane.unusable': {
     severity: 'medium',
-    title: 'No TLSA record that mail servers can use',
+    title: 'No usable TLSA record',
     detail: ({ name }) =>
       `There are TLSA records at ${name}, and none can be used: senders insist on TLS, but check no certificate.`,
     repair: 'Publish a record 3 1 1 with the SHA-256 of the public key.',
@@ -42,15 +42,15 @@ export const findings = defineFindings({
   },
   'dane.pkix': {
     severity: 'low',
-    title: 'A TLSA record that is not for mail',
-    detail: ({ name, problem }) => `A record at ${name} is passed over: ${problem}.`,
+    title: 'TLSA record with an unusable certificate usage',
+    detail: ({ name, problem }) => `Senders ignore a record at ${name}: ${problem}.`,
     repair: 'Use certificate usage 3 (or 2).',
     reference: 'RFC 7672 §3.1.3',
   },
   'dane.syntax': {
     severity: 'medium',
-    title: 'A TLSA record that cannot be read',
-    detail: ({ name, problem }) => `A record at ${name} is passed over: ${problem}.`,
+    title: 'Invalid TLSA record',
+    detail: ({ name, problem }) => `Senders ignore a record at ${name}: ${problem}.`,
     repair: 'Publish a record 3 1 1 with the SHA-256 of the public key.',
     reference: 'RFC 6698 §2.1',
   },
@@ -58,13 +58,13 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'DANE for some mail hosts only',
     detail: ({ hosts }) =>
-      `No TLSA records that count: ${list(hosts)}. Who wants to read along leads senders to these hosts.`,
+      `${list(hosts)}: no usable TLSA records. An attacker can divert mail to these hosts and read it.`,
     repair: 'Publish TLSA records for every mail host.',
     reference: 'RFC 7672 §2.2.1',
   },
   'dane.rollover': {
     severity: 'info',
-    title: 'One TLSA record only',
+    title: 'Only one TLSA record',
     detail: ({ host, name }) =>
       `${name} has one record. Before the key of ${host} changes, the record of the next key must stand beside it for the time of the TTL, or else mail is held back.`,
     repair: 'Publish the record of the next key first, wait for the TTL to pass, and change the certificate then.',

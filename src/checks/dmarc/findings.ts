@@ -100,7 +100,10 @@ export const findings = defineFindings({
     title: 'DMARC policy is "none"',
     detail: ({ tag }) => `The policy of this domain (${tag}) is "none": receivers deliver forged mail like any other.`,
     repair: 'When the reports show that all of your own mail passes, publish the record shown, and later p=reject.',
-    advice: softened,
+    advice: (args, isOffered) =>
+      args.unreported && isOffered
+        ? 'First ask for reports: publish the record with p=none and the rua shown. When the reports show that all of your own mail passes, publish the whole record, and later p=reject.'
+        : softened(args, isOffered),
     reference: 'RFC 9989 §4.7',
   },
   'dmarc.policy_quarantine': {
@@ -132,6 +135,8 @@ export const findings = defineFindings({
     title: 'No aggregate reports',
     detail: () => 'The record has no rua, so nobody learns which mail is sent in the name of the domain.',
     repair: 'Add a rua with a mailbox that exists, in a domain that takes mail.',
+    advice: (_, isOffered) =>
+      isOffered ? 'Create a mailbox for the reports and publish the record shown.' : undefined,
     reference: 'RFC 9989 §4.7',
   },
   'dmarc.alias': {

@@ -57,5 +57,7 @@ function strengthFindings(applied: Applied, basis: Basis, context: Mail): Findin
   if (effective === 'quarantine') return [finding('dmarc.policy_quarantine', {}, { evidence })]
   if (effective !== 'none') return []
   const fix = hasNoMail(context) ? refusingFix(basis) : stepFix(canReport(applied, context) ? reported(basis) : basis)
-  return [finding('dmarc.policy_none', { tag: applied.tag, softened: isSoftened(fix) }, { evidence, fix })]
+  const unreported = applied.reading.record.rua.length === 0 && !hasNoMail(context) && canReport(applied, context)
+  const args = { tag: applied.tag, softened: isSoftened(fix), unreported: unreported && !isSoftened(fix) }
+  return [finding('dmarc.policy_none', args, { evidence, fix })]
 }

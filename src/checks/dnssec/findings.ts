@@ -17,16 +17,16 @@ export const findings = defineFindings({
     severity: 'critical',
     title: 'DNSSEC signatures have expired',
     detail: ({ domain, zone }) =>
-      `Resolvers that validate give no answer for ${domain}, because signatures of ${zone} have run out.`,
-    repair: 'Sign the zone anew, and see to it that this happens by itself.',
+      `Resolvers that validate give no answer for ${domain}, because signatures of ${zone} have expired.`,
+    repair: 'Sign the zone again, and make sure that this happens automatically.',
     reference: 'RFC 4035 §5.3.1',
   },
   'dnssec.not_yet_valid': {
     severity: 'critical',
     title: 'DNSSEC signatures are not valid yet',
     detail: ({ domain, zone }) =>
-      `Resolvers that validate give no answer for ${domain}, because signatures of ${zone} begin in the future.`,
-    repair: 'Set the clock of the machine that signs, and sign the zone anew.',
+      `Resolvers that validate give no answer for ${domain}, because signatures of ${zone} are valid only from a later time.`,
+    repair: 'Set the clock of the machine that signs, and sign the zone again.',
     reference: 'RFC 4035 §5.3.1',
   },
   'dnssec.expires_soon': {
@@ -34,7 +34,7 @@ export const findings = defineFindings({
     title: 'DNSSEC signatures expire soon',
     detail: ({ zone, days, expires }) =>
       `A signature of ${zone} ends at ${expires} (${days} full days left) and has not been renewed. Once it has ended, resolvers that validate give no answer for the domain.`,
-    repair: 'See that the zone is signed again, and that this happens by itself.',
+    repair: 'Make sure that the zone is signed again, and that this happens automatically.',
     reference: 'RFC 6781 §4.4.2',
   },
   'dnssec.nsec3_parameters': {
@@ -47,7 +47,7 @@ export const findings = defineFindings({
   },
   'dnssec.ds_mismatch': {
     severity: 'critical',
-    title: 'The DS record fits no key of the zone',
+    title: 'DS record without a matching key',
     detail: ({ zone }) =>
       `The parent of ${zone} vouches for a key that the zone does not have; resolvers that validate give no answer for it.`,
     repair: 'Give the DS record of the present key to the registrar, or remove the old one.',
@@ -55,15 +55,15 @@ export const findings = defineFindings({
   },
   'dnssec.island': {
     severity: 'low',
-    title: 'Signed, but nobody can tell',
+    title: 'Zone is signed, but has no DS record',
     detail: ({ zone }) =>
-      `${zone} is signed, but its parent has no DS record for it, so its signatures prove nothing to anybody.`,
+      `${zone} is signed, but its parent has no DS record for it, so no resolver can validate the signatures.`,
     repair: 'Give the DS record of the zone to the registrar.',
     reference: 'RFC 4035 §5.2',
   },
   'dnssec.insecure': {
     severity: 'low',
-    title: 'Signed, but not validated',
+    title: 'Zone is signed, but not validated',
     detail: ({ zone }) =>
       `${zone} has a DS record, but a resolver that validates does not vouch for its answers: a zone above is not signed, or the algorithm is not known to it.`,
     repair: 'See that every zone above is signed, and sign with algorithm 13 (ECDSA P-256) or 8 (RSA/SHA-256).',
@@ -71,7 +71,7 @@ export const findings = defineFindings({
   },
   'dnssec.unsigned': {
     severity: 'low',
-    title: 'Not signed',
+    title: 'Zone is not signed',
     detail: ({ zone }) => `The zone ${zone} is not signed, so its mail records can be forged and DANE cannot be used.`,
     repair: 'Turn DNSSEC on at the DNS provider and give the DS record to the registrar.',
     reference: 'RFC 9364 §1',

@@ -3,7 +3,7 @@ import { defineFindings, list } from '../check.ts'
 export const findings = defineFindings({
   'mta_sts.no_record': {
     severity: 'low',
-    title: 'No MTA-STS',
+    title: 'No MTA-STS policy',
     detail: ({ domain, url, policy }) =>
       `${domain} does not ask senders to insist on TLS, so an attacker on the way can have its mail sent unencrypted. To begin, serve at ${url} the lines: ${list(policy)}.`,
     repair:
@@ -26,14 +26,15 @@ export const findings = defineFindings({
   },
   'mta_sts.version': {
     severity: 'medium',
-    title: 'An MTA-STS record that senders do not take for one',
-    detail: ({ domain }) => `The record at _mta-sts.${domain} does not begin with exactly "v=STSv1;".`,
+    title: 'Invalid MTA-STS version',
+    detail: ({ domain }) =>
+      `The record at _mta-sts.${domain} does not begin with exactly "v=STSv1;", so senders ignore it.`,
     repair: 'Correct the version.',
     reference: 'RFC 8461 §3.1',
   },
   'mta_sts.syntax': {
     severity: 'medium',
-    title: 'An MTA-STS record that cannot be read',
+    title: 'Invalid MTA-STS record',
     detail: ({ problem, at }) =>
       `${problem}${Number(at) >= 0 ? ` (at character ${at})` : ''}. Senders then act as if there were no policy.`,
     repair: 'Publish "v=STSv1; id=" with 1 to 32 letters and digits that change with the policy.',
@@ -41,8 +42,8 @@ export const findings = defineFindings({
   },
   'mta_sts.policy_unknown': {
     severity: 'info',
-    title: 'The MTA-STS policy could not be asked for',
-    detail: ({ url, reason }) => `${url}: ${reason}. That may be a fault on our side or pass.`,
+    title: 'The MTA-STS policy could not be checked',
+    detail: ({ url, reason }) => `${url}: ${reason}. The fault may be on our side, or temporary.`,
     reference: 'RFC 8461 §3.3',
   },
   'mta_sts.policy_status': {
@@ -56,7 +57,7 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'The MTA-STS policy has the wrong media type',
     detail: ({ url, type }) =>
-      `${url} is served as ${type || 'nothing in particular'}; senders accept text/plain only.`,
+      `${url} is served ${type ? `as ${type}` : 'without a media type'}; senders accept text/plain only.`,
     repair: 'Serve it as text/plain.',
     reference: 'RFC 8461 §3.2',
   },
@@ -69,14 +70,14 @@ export const findings = defineFindings({
   },
   'mta_sts.policy_refused': {
     severity: 'high',
-    title: 'The MTA-STS policy cannot be got',
+    title: 'The MTA-STS policy cannot be fetched',
     detail: ({ url, reason }) => `${url}: ${reason}. Senders do not use the policy.`,
     repair: 'Serve the policy itself at that address, without a redirect, from a public host.',
     reference: 'RFC 8461 §3.3',
   },
   'mta_sts.policy_syntax': {
     severity: 'high',
-    title: 'The MTA-STS policy cannot be read',
+    title: 'Invalid MTA-STS policy',
     detail: ({ url, problem }) => `${url}: ${problem}. Senders do not use the policy.`,
     repair: 'Correct the policy.',
     reference: 'RFC 8461 §3.2',
@@ -117,29 +118,29 @@ export const findings = defineFindings({
   },
   'mta_sts.testing': {
     severity: 'low',
-    title: 'The MTA-STS policy is only tested',
-    detail: () => 'With mode testing, senders report failures and deliver without TLS all the same.',
+    title: 'MTA-STS policy in testing mode',
+    detail: () => 'With mode testing, senders report failures but still deliver without TLS.',
     repair: 'When the TLS reports are clean, change mode to enforce, and the id of the record.',
     reference: 'RFC 8461 §5',
   },
   'mta_sts.none': {
     severity: 'low',
-    title: 'The MTA-STS policy is switched off',
+    title: 'MTA-STS policy mode is "none"',
     detail: () => 'With mode none, senders act as if there were no policy.',
     repair: 'Change mode to testing or enforce; or, once max_age has passed, remove record and policy.',
     reference: 'RFC 8461 §8.3',
   },
   'mta_sts.short_max_age': {
     severity: 'low',
-    title: 'The MTA-STS policy is soon forgotten',
+    title: 'MTA-STS max_age too short',
     detail: ({ seconds }) =>
-      `max_age is ${seconds} seconds. An attacker who keeps a sender from the policy for so long has it forgotten; weeks are usual.`,
+      `max_age is ${seconds} seconds. An attacker who blocks the policy for that long makes senders forget it; weeks are usual.`,
     repair: 'Raise max_age, such as to 1209600 (two weeks).',
     reference: 'RFC 8461 §3.2',
   },
   'mta_sts.long_max_age': {
     severity: 'low',
-    title: 'max_age is over the limit',
+    title: 'MTA-STS max_age too long',
     detail: ({ seconds, limit }) =>
       `max_age is ${seconds} seconds; at most ${limit} is allowed, and senders may refuse the policy.`,
     repair: 'Lower max_age.',
@@ -147,13 +148,13 @@ export const findings = defineFindings({
   },
   'mta_sts.unused_mx': {
     severity: 'info',
-    title: 'The policy names hosts that are no mail hosts',
+    title: 'MTA-STS policy names hosts without an MX record',
     detail: ({ patterns }) => `No mail host of the domain matches ${list(patterns)}.`,
     reference: 'RFC 8461 §3.2',
   },
   'mta_sts.mx_unknown': {
     severity: 'info',
-    title: 'It could not be found out whether the policy names all mail hosts',
+    title: 'The MX hosts could not be compared with the MTA-STS policy',
     detail: ({ reason }) => `${reason}.`,
     reference: 'RFC 8461 §4.1',
   },

@@ -17,7 +17,7 @@ export const findings = defineFindings({
   },
   'ns.one_network': {
     severity: 'low',
-    title: 'All name servers are in one network',
+    title: 'All name servers in one network',
     detail: ({ zone, network }) => `Every name server of ${zone} is in ${network}.`,
     repair: 'Put one of them into another network.',
     reference: 'RFC 2182 §3.1',
@@ -31,7 +31,7 @@ export const findings = defineFindings({
   },
   'ns.unresolvable': {
     severity: 'high',
-    title: 'A name server has no address',
+    title: 'Name server without an address',
     detail: ({ host }) =>
       `${host} has neither an A nor an AAAA record; whoever can make that name could answer for you.`,
     repair: 'Give it an address or remove it from the zone and from the delegation.',
@@ -39,42 +39,43 @@ export const findings = defineFindings({
   },
   'ns.cname': {
     severity: 'medium',
-    title: 'A name server is an alias',
+    title: 'Name server is an alias',
     detail: ({ host, target }) => `${host} is a CNAME to ${target}; an NS record must name the host itself.`,
     repair: 'Put the end of the chain into the NS record.',
     reference: 'RFC 2181 §10.3',
   },
   'ns.not_public': {
     severity: 'high',
-    title: 'A name server has an address that the internet cannot reach',
+    title: 'Name server with an address that the internet cannot reach',
     detail: ({ host, addresses }) => `${host}: ${list(addresses)}. It was not asked there.`,
     repair: 'Publish public addresses only.',
     reference: 'RFC 6890 §2.2',
   },
   'ns.lame': {
     severity: 'high',
-    title: 'A name server does not answer for the zone',
-    detail: ({ host, zone, reason }) => `${host} does not answer for ${zone} (${reason}).`,
+    title: 'Lame name server',
+    detail: ({ host, zone, reason }) =>
+      `${host} does not answer for ${zone} (${reason}); resolvers that ask it lose time or fail.`,
     repair: 'Set the zone up on that server or remove its NS record.',
     reference: 'RFC 1912 §2.8',
   },
   'ns.silent': {
     severity: 'info',
-    title: 'A name server could not be asked',
-    detail: ({ host, reason }) => `${host} stays open: ${reason}.`,
+    title: 'Name server did not answer',
+    detail: ({ host, reason }) => `${host} was not checked: ${reason}.`,
     reference: 'RFC 2182 §3',
   },
   'ns.serial': {
     severity: 'medium',
-    title: 'A name server has another version of the zone',
-    detail: ({ host, zone, serial }) => `${host} has serial ${serial} of ${zone}, other than most servers.`,
+    title: 'Name server with another version of the zone',
+    detail: ({ host, zone, serial }) => `${host} has serial ${serial} of ${zone}, unlike most servers.`,
     repair: 'Check zone transfers to that server.',
     reference: 'RFC 1912 §2.2',
   },
   'ns.differs': {
     severity: 'high',
-    title: 'A name server gives other mail records',
-    detail: ({ host, records }) => `${host} answers otherwise than the other name servers for ${list(records)}.`,
+    title: 'Name server with other mail records',
+    detail: ({ host, records }) => `${host} does not give the same ${list(records)} records as the other name servers.`,
     repair: 'Bring that server to the same version of the zone.',
     reference: 'RFC 1034 §4.3.5',
   },
@@ -116,7 +117,7 @@ export const findings = defineFindings({
   },
   'ns.no_tcp': {
     severity: 'medium',
-    title: 'A name server does not answer over TCP',
+    title: 'Name server does not answer over TCP',
     detail: ({ host, reason }) =>
       `${host} answers over UDP, but not over TCP (${reason}). Answers that do not fit into a datagram, as of long TXT records and DNSSEC, get lost.`,
     repair: 'Open TCP port 53 on the server and in the firewalls before it.',

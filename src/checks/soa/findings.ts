@@ -10,28 +10,28 @@ export const findings = defineFindings({
   },
   'soa.primary': {
     severity: 'low',
-    title: 'The SOA record names no primary server',
+    title: 'No primary server in the SOA record',
     detail: ({ zone }) => `The first field of the SOA record of ${zone} is not a host name.`,
     repair: 'Name the primary name server.',
     reference: 'RFC 1035 §3.3.13',
   },
   'soa.contact': {
     severity: 'low',
-    title: 'The SOA record names no mailbox',
+    title: 'No mailbox in the SOA record',
     detail: ({ zone }) => `The second field of the SOA record of ${zone} is not a mailbox written with dots.`,
     repair: 'Write hostmaster@example.org as hostmaster.example.org.',
     reference: 'RFC 1035 §3.3.13',
   },
   'soa.retry': {
     severity: 'low',
-    title: 'Retry is not shorter than refresh',
+    title: 'SOA retry is not shorter than refresh',
     detail: ({ zone, retry, refresh }) => `${zone}: retry is ${retry} s, refresh ${refresh} s.`,
     repair: 'Make retry a fraction of refresh.',
     reference: 'RFC 1912 §2.2',
   },
   'soa.expire': {
     severity: 'low',
-    title: 'The zone expires soon without its primary',
+    title: 'SOA expire is too short',
     detail: ({ zone, expire, least }) =>
       `${zone}: expire is ${expire} s; with less than ${least} s, or less than refresh and retry together, an outage takes the zone down.`,
     repair: 'Set expire to two to four weeks.',
@@ -39,9 +39,9 @@ export const findings = defineFindings({
   },
   'soa.minimum': {
     severity: 'low',
-    title: 'Absent names are remembered for long',
+    title: 'Negative caching time is too long',
     detail: ({ zone, minimum, most }) =>
-      `${zone}: resolvers may remember for ${minimum} s that a name does not exist; more than ${most} s delays new records.`,
+      `${zone}: resolvers may cache for ${minimum} s that a name does not exist; more than ${most} s delays new records.`,
     repair: 'Set the last field to one to three hours.',
     reference: 'RFC 2308 §5',
   },

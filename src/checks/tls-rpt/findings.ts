@@ -25,21 +25,22 @@ export const findings = defineFindings({
   },
   'tls_rpt.version': {
     severity: 'medium',
-    title: 'A TLSRPT record that senders do not take for one',
-    detail: ({ domain }) => `The record at _smtp._tls.${domain} does not begin with exactly "v=TLSRPTv1;".`,
+    title: 'Invalid TLSRPT version',
+    detail: ({ domain }) =>
+      `The record at _smtp._tls.${domain} does not begin with exactly "v=TLSRPTv1;", so senders ignore it.`,
     repair: 'Correct the version.',
     reference: 'RFC 8460 §3',
   },
   'tls_rpt.syntax': {
     severity: 'medium',
-    title: 'A TLSRPT record that cannot be read',
+    title: 'Invalid TLSRPT record',
     detail: ({ problem, at }) => `${problem}${Number(at) >= 0 ? ` (at character ${at})` : ''}.`,
     repair: 'Correct the record; the one shown has the right form.',
     reference: 'RFC 8460 §3',
   },
   'tls_rpt.report_uri': {
     severity: 'low',
-    title: 'A report address that cannot be used',
+    title: 'Invalid TLS report address',
     detail: ({ uri, problem }) => `${JSON.stringify(uri)}: ${problem}. No reports are sent there.`,
     repair: 'Write it as mailto:name@domain or https://host/path, or remove it.',
     reference: 'RFC 8460 §3',
