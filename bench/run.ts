@@ -16,6 +16,7 @@ type Bench = {
 const BENCHES: readonly Bench[] = [
   { name: 'server', shows: 'start and fastest answer beside bare fastify' },
   { name: 'check', shows: 'checks a second, the DNS being no cost' },
+  { name: 'documents', shows: 'what a report costs as HTML, Markdown and on a terminal' },
   {
     name: 'dns',
     shows: 'the DNS client beside dns-packet, c-ares and dnsperf',

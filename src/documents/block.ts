@@ -43,9 +43,9 @@ export type Conclusion = {
   /** What was asked about: an address, a domain, a job. */
   readonly subject: string
   readonly mark: Mark
-  /** One or two words for the mark. */
+  /** One or two words for the mark; empty where there is nothing to judge. */
   readonly badge: string
-  /** The answer in a sentence. */
+  /** The answer in a sentence; empty where there is none. */
   readonly words: string
   readonly notes: readonly Line[]
 }

@@ -1,8 +1,7 @@
 /** The address of a link that may be followed: http or https without a user name, at most 2,048 characters; anything else is undefined. */
 export function safeLink(href: string): string | undefined {
-  if (href.length > 2_048 || !URL.canParse(href)) return undefined
-  const url = new URL(href)
-  if ((url.protocol !== 'http:' && url.protocol !== 'https:') || url.username !== '' || url.password !== '')
+  const url = href.length > 2_048 ? null : URL.parse(href)
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.username !== '' || url.password !== '')
     return undefined
   return url.href
 }

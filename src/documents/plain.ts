@@ -8,7 +8,10 @@ const MAX_ROWS = 50
 /** An answer that has no document of its own: its fields, then its lists as tables. */
 export const plainDocument = (title: string, answer: unknown, version: string): Document => ({
   title,
-  blocks: isJsonRecord(answer) ? fieldBlocks(answer as JsonRecord, () => true) : [],
+  blocks: [
+    { kind: 'conclusion', conclusion: { subject: title, mark: 'none', badge: '', words: '', notes: [] } },
+    ...(isJsonRecord(answer) ? fieldBlocks(answer, () => true) : []),
+  ],
   footer: footerOf(version),
 })
 

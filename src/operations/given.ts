@@ -61,13 +61,19 @@ export type Answering<S extends z.ZodType> = {
 
 /** An answer closed over its type. */
 export const given = <S extends z.ZodType>(
-  { answer: schema, lines, verdict, score, progress, document }: Answering<S>,
+  { name, answer: schema, lines, verdict, score, progress, document }: Answering<S> & { readonly name: string },
   status: number,
   answer: AnswerOf<S>,
   bound: AnswerOf<S> = boundAnswer(answer),
 ): Given => {
   const documentOf = (version: string): Document =>
-    document ? document(bound, version) : plainDocument('mailsonde', bound, version)
+    document
+      ? document(bound, version)
+      : plainDocument(
+          name.replace(/^./, (first) => first.toUpperCase()),
+          bound,
+          version,
+        )
   return {
     status,
     answer: bound,

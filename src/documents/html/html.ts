@@ -113,8 +113,7 @@ function picture(one: Picture): string {
 const conclusion = ({ subject, mark, badge: label, words, notes }: Conclusion): string => `<header>
 <p class="brand">mailsonde</p>
 <h1>${safe(subject)}</h1>
-<p class="conclusion">${badge('status', mark, label)}</p>
-<p class="lead">${safe(words)}</p>
+${label === '' ? '' : `<p class="conclusion">${badge('status', mark, label)}</p>\n`}${words === '' ? '' : `<p class="lead">${safe(words)}</p>`}
 ${notes.map((note) => `<p class="quiet">${inlines(note)}</p>`).join('\n')}
 </header>`
 

@@ -24,8 +24,8 @@ const SIDES = { client: 'C', server: 'S', note: '#' } as const
 const MAX_INDENT = 8
 
 export const conclusion = ({ subject, mark, badge, words, notes }: Conclusion): string[] => [
-  `# ${escapeMarkdown(subject)}: ${marked({ mark, text: badge })}`,
-  escapeMarkdown(words),
+  `# ${escapeMarkdown(subject)}${badge === '' ? '' : `: ${marked({ mark, text: badge })}`}`,
+  ...(words === '' ? [] : [escapeMarkdown(words)]),
   ...notes.map(inlines),
 ]
 

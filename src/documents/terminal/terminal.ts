@@ -28,7 +28,14 @@ export function verdictLine({ blocks }: Document, look: Look): string | undefine
       return paint([span(`${block.verdict.domain}: `, look), ...scoreSpans(block.verdict, look)], look)
     if (block.kind === 'conclusion') {
       const { subject, mark, badge, words } = block.conclusion
-      return paint([span(`${subject}: `, look), markSpan({ mark, text: badge }, look), span(` · ${words}`, look)], look)
+      return paint(
+        [
+          span(`${subject}: `, look),
+          ...(badge === '' ? [] : [markSpan({ mark, text: badge }, look), span(' · ', look)]),
+          span(words, look),
+        ],
+        look,
+      )
     }
   }
   return undefined
@@ -124,7 +131,10 @@ const verdictRows = (verdict: Verdict, width: number, look: Look): Row[] => [
 ]
 
 const conclusionRows = ({ subject, mark, badge, words, notes }: Conclusion, width: number, look: Look): Row[] => [
-  ...wrap([span(subject, look, 'bold'), plain('  '), markSpan({ mark, text: badge }, look)], width),
+  ...wrap(
+    [span(subject, look, 'bold'), ...(badge === '' ? [] : [plain('  '), markSpan({ mark, text: badge }, look)])],
+    width,
+  ),
   ...wrap([span(words, look)], width),
   ...notes.flatMap((note) => wrap(spansOf(note, look, 'quiet'), width)),
 ]

@@ -1,0 +1,45 @@
+import { checkDocument } from '../src/documents/check/check-document.ts'
+import { formatHtml } from '../src/documents/html/html.ts'
+import { formatMarkdown } from '../src/documents/markdown/markdown.ts'
+import { formatTerminal } from '../src/documents/terminal/terminal.ts'
+import { reportExample } from '../src/operations/examples.ts'
+import { report } from '../src/operations/report.ts'
+import { exampleOf } from '../test/lab/answer.ts'
+import { labDocuments } from '../test/lab/documents.ts'
+
+/** What it costs to write a report: the document and each form, median and 99th percentile of 2,000 after a warm-up; and the ratio to JSON.stringify of the same answer. */
+const ROUNDS = 2_000
+const answer = exampleOf(report)
+const many = { ...answer, findings: [...Array(400).keys()].map(() => answer.findings[0]!) }
+const look = { width: 80, colour: true, unicode: true }
+const document = checkDocument(answer, '0')
+const large = checkDocument(many, '0')
+
+const rows: readonly (readonly [string, () => unknown])[] = [
+  ['JSON.stringify', () => JSON.stringify(answer)],
+  ['document', () => checkDocument(answer, '0')],
+  ['HTML', () => formatHtml(document)],
+  ['Markdown', () => formatMarkdown(document)],
+  ['terminal', () => formatTerminal(document, look)],
+  ['HTML, 400 findings', () => formatHtml(large)],
+]
+const measured = rows.map(([name, work]) => ({ name, ...timesOf(work) }))
+const [json] = measured
+for (const { name, median, slow } of measured)
+  console.log(
+    `${name.padEnd(20)} ${median.toFixed(3)} ms, 99th ${slow.toFixed(3)} ms, ${(median / json!.median).toFixed(1)} × JSON`,
+  )
+console.log(`HTML of ${reportExample.input.domain}: ${Buffer.byteLength(formatHtml(document))} bytes`)
+const all = Object.values(await labDocuments())
+console.log(`HTML of all ${all.length} documents: ${timesOf(() => all.map(formatHtml)).median.toFixed(1)} ms`)
+
+function timesOf(work: () => unknown): { median: number; slow: number } {
+  for (let i = 0; i < ROUNDS / 4; i++) work()
+  const times = [...Array(ROUNDS)].map(() => {
+    const begun = performance.now()
+    work()
+    return performance.now() - begun
+  })
+  times.sort((a, b) => a - b)
+  return { median: times[ROUNDS / 2]!, slow: times[Math.floor(ROUNDS * 0.99)]! }
+}
