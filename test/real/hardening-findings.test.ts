@@ -49,7 +49,7 @@ const SHOWN: Readonly<Record<Key, readonly Row[]>> = {
     ['stsshort', 'warn', ['mta_sts.short_max_age']],
     ['stslong', 'warn', ['mta_sts.long_max_age']],
     ['stsunused', 'pass', ['mta_sts.unused_mx']],
-    ['stsmx', 'pass', ['mta_sts.mx_unknown']],
+    ['stsmx', 'unknown', ['mta_sts.mx_unknown']],
   ],
   tls_rpt: [
     ['healthy', 'pass', []],
