@@ -203,3 +203,16 @@ it('the places of a node that died are free at once', async () => {
   await dying.close()
   await expect.poll(() => other.cluster.take(slots)).toBeTypeOf('function')
 })
+
+it('a session that the server ends is begun anew', async () => {
+  const one = labCluster(async () => database, 1)
+  opened.push(one)
+  const slots = [{ key: 'host 45.53.5.2', limit: 1 }]
+  expect(await one.cluster.take(slots)).toBeTypeOf('function')
+  // Its client tells of the loss twice: the message of the server, and the end of the connection.
+  await database.pool.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+  )
+  await expect.poll(() => one.cluster.take(slots), { timeout: 5_000 }).toBeTypeOf('function')
+})

@@ -33,6 +33,7 @@ const FREE = `SELECT pg_advisory_unlock(hashtextextended($1 || ' ' || $2::int, 0
 
 type Held = {
   readonly client: pg.PoolClient
+  readonly onLoss: () => void
   readonly places: Map<string, Set<number>>
   usedAtMs: number
   timer: NodeJS.Timeout | undefined
@@ -55,9 +56,11 @@ export function sharedSlots(
   function newSession(): () => Promise<Held> {
     return onceUnlessFailed(async () => {
       const client = await (await open()).pool.connect()
-      const made: Held = { client, places: new Map(), usedAtMs: now(), timer: undefined }
-      client.once('error', () => lose(made))
-      client.once('end', () => lose(made))
+      const onLoss = (): void => lose(made)
+      const made: Held = { client, onLoss, places: new Map(), usedAtMs: now(), timer: undefined }
+      // A connection that breaks may tell so more than once: each time somebody must listen.
+      client.on('error', made.onLoss)
+      client.on('end', made.onLoss)
       held = made
       made.usedAtMs = now()
       made.timer = setInterval(() => keepUp(made), PING_MS).unref()
@@ -70,6 +73,7 @@ export function sharedSlots(
     held = undefined
     session = newSession()
     clearInterval(lost.timer)
+    if (!isBroken) lost.client.off('error', lost.onLoss).off('end', lost.onLoss) // the pool listens from now on
     lost.client.release(isBroken)
   }
   function keepUp(own: Held): void {
