@@ -40,7 +40,11 @@ export function poolOf(where: pg.ClientConfig, { maxConnections = MAX_CONNECTION
   })
   // An idle connection that breaks is replaced at the next need.
   pool.on('error', (error) => warn('a database connection was lost', { reason: error.message }))
-  pool.on('connect', (client) => watchSilence(client, where, warn))
+  pool.on('connect', (client) => {
+    // The pool listens to idle clients alone: one that breaks in the middle of a transaction would end the process. Its statement, or its next one, rejects.
+    client.on('error', () => {})
+    watchSilence(client, where, warn)
+  })
   return pool
 }
 
