@@ -29,6 +29,9 @@ function edited(value: unknown, edit: Edit): unknown {
 
 /** A domain of which everything is known. */
 const BASE = edited(healthy, {
+  complete: true,
+  score_min: undefined,
+  score_max: undefined,
   mta_sts: {
     valid: true,
     record: 'v=STSv1; id=1',
