@@ -95,6 +95,9 @@ const databaseUrl = (value: string): Parsed<string> =>
   /^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value.replace('@/', '@localhost/'))
     ? parsed(value)
     : problem('is not a postgres:// URL')
+/** The value is not repeated: it may hold a password. */
+const submissionUrl = (value: string): Parsed<string> =>
+  /^smtps?:\/\/[^/]/.test(value) && URL.canParse(value) ? parsed(value) : problem('is not smtp://… or smtps://…')
 const secret = (value: string): Parsed<string> =>
   value.length < 16 ? problem('is shorter than 16 characters') : parsed(value)
 const nodeId = (value: string): Parsed<string> =>
@@ -248,6 +251,16 @@ export const OPTIONS = {
     'existing user that runs the private database server when started as root',
     text,
   ),
+  smtpUrl: one(
+    'smtp-url',
+    'URL',
+    undefined,
+    'submission server for the mail of monitors: smtps://user:password@host, or smtp://…',
+    submissionUrl,
+    true,
+  ),
+  notifyFrom: one('notify-from', 'ADDRESS', undefined, 'the address that the mail of monitors comes from', text),
+  publicUrl: one('public-url', 'URL', undefined, 'where people reach this service: links in mail begin with it', url),
   maxUpload: one(
     'max-upload',
     'BYTES',

@@ -58,10 +58,14 @@ it.each<[string, Flags, NodeJS.ProcessEnv, RegExp]>([
   ['a network that is none', { allowNetworks: ['10.0.0.0/33'] }, {}, /\/33 is not a prefix length/],
 ])('refuses %s', (_, flags, env, why) => expect(() => loadConfig(flags, env)).toThrow(why))
 
+const SECRET_URLS: Readonly<Record<string, string>> = {
+  'database-url': 'postgres://jobs:s3cr3t@db.example/jobs',
+  'smtp-url': 'smtps://watch:s3cr3t@mail.example',
+}
+
 it('never shows a secret', () => {
   const secrets = Object.entries(OPTIONS).filter(([, option]) => option.secret)
-  const value = (flag: string): string =>
-    flag === 'database-url' ? 'postgres://jobs:s3cr3t@db.example/jobs' : 's3cr3t-value-of-25-letters'
+  const value = (flag: string): string => SECRET_URLS[flag] ?? 's3cr3t-value-of-25-letters'
   const env = Object.fromEntries(secrets.map(([, { flag }]) => [variableOf(flag), value(flag)]))
   const shown = JSON.stringify(describeConfig(loadConfig({}, env)))
   expect(secrets.length).toBeGreaterThan(2)

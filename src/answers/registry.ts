@@ -8,6 +8,17 @@ import { forgetAnswer } from './forget.ts'
 import { geoAnswer } from './geo.ts'
 import { healthAnswer } from './health.ts'
 import { jobAnswer, jobBadRowsAnswer, jobListAnswer, jobResultsAnswer } from './jobs.ts'
+import {
+  badgeAnswer,
+  monitorAnswer,
+  monitorChangesAnswer,
+  monitorHistoryAnswer,
+  monitorListAnswer,
+  monitorRunAnswer,
+  monitorTestAnswer,
+  unsubscribeAnswer,
+  unsubscribeQuestion,
+} from './monitors.ts'
 import { heartbeatAnswer, peerAnswer, peersAnswer } from './peers.ts'
 import { poolAnswer } from './pool.ts'
 import { probeAnswer } from './probe.ts'
@@ -16,6 +27,7 @@ import { readyAnswer } from './ready.ts'
 import { reportAnswer } from './report.ts'
 import { historyAnswer, storedAnswer, storedEntry } from './stored.ts'
 import { verifyAnswer } from './verify.ts'
+import { deliveryAnswer, deliveryListAnswer, webhookAnswer, webhookListAnswer } from './webhooks.ts'
 import { whatIfAnswer } from './what-if.ts'
 
 /**
@@ -49,6 +61,26 @@ export const ANSWERS = {
   changes: changesAnswer,
   history: historyAnswer,
   forget: forgetAnswer,
+  'monitors create': monitorAnswer,
+  'monitors list': monitorListAnswer,
+  'monitors show': monitorAnswer,
+  'monitors change': monitorAnswer,
+  'monitors delete': monitorAnswer,
+  'monitors run': monitorRunAnswer,
+  'monitors test': monitorTestAnswer,
+  'monitors history': monitorHistoryAnswer,
+  'monitors changes': monitorChangesAnswer,
+  'webhooks create': webhookAnswer,
+  'webhooks list': webhookListAnswer,
+  'webhooks show': webhookAnswer,
+  'webhooks change': webhookAnswer,
+  'webhooks rotate': webhookAnswer,
+  'webhooks delete': webhookAnswer,
+  'webhooks deliveries': deliveryListAnswer,
+  'webhooks replay': deliveryAnswer,
+  badge: badgeAnswer,
+  unsubscribe: unsubscribeAnswer,
+  'unsubscribe-page': unsubscribeQuestion,
   'jobs submit': jobAnswer,
   'jobs upload': jobAnswer,
   'jobs list': jobListAnswer,

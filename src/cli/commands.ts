@@ -186,12 +186,23 @@ function rawOf(
   return raw
 }
 
-/** A flag's text as a body has it: a list by comma, an object as JSON (text that is none is left for the schema to refuse). */
+/** A flag's text as a body has it: a list by comma or as JSON, an object as JSON (text that is none is left for the schema to refuse). */
 function written(text: string, { kind }: Param): unknown {
-  if (kind === 'list') return text.split(',').map((item) => item.trim())
+  if (kind === 'list' && !/^\s*[[{]/.test(text)) return text.split(',').map((item) => item.trim())
+  if (kind === 'list') return listed(text)
   if (kind !== 'object') return text
   try {
     return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** A list that is written as JSON: one object, or several in brackets. Text that is no JSON is left for the schema to refuse. */
+function listed(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) ? value : [value]
   } catch {
     return text
   }

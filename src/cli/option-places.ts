@@ -10,6 +10,7 @@ export const OPTION_GROUPS = {
   lists: 'Data of others',
   nodes: 'Nodes',
   data: 'What is kept',
+  messages: 'Messages of monitors',
   log: 'Log',
 } as const
 export type OptionGroup = keyof typeof OPTION_GROUPS
@@ -20,6 +21,8 @@ type Place = { readonly group: OptionGroup; readonly usedBy?: 'serve' | readonly
 const MAIL: readonly DepName[] = ['verifier', 'sourcePool', 'heloName', 'jobs']
 const SOURCES: readonly DepName[] = ['verifier', 'sourcePool', 'jobs']
 const LISTS: readonly DepName[] = ['blacklists', 'verifier', 'sourcePool', 'jobs']
+
+const DATABASE: readonly DepName[] = ['jobs', 'stored', 'monitors', 'webhooks']
 
 const PLACES: Readonly<Partial<Record<OptionKey, Place>>> = {
   port: { group: 'listening', usedBy: 'serve' },
@@ -52,8 +55,11 @@ const PLACES: Readonly<Partial<Record<OptionKey, Place>>> = {
   nodeUrl: { group: 'nodes', usedBy: ['peers'] },
   region: { group: 'nodes', usedBy: 'serve' },
   peerTtl: { group: 'nodes', usedBy: 'serve' },
-  databaseUrl: { group: 'data', usedBy: ['jobs'] },
-  dbUser: { group: 'data', usedBy: ['jobs'] },
+  databaseUrl: { group: 'data', usedBy: DATABASE },
+  dbUser: { group: 'data', usedBy: DATABASE },
+  smtpUrl: { group: 'messages', usedBy: ['monitors'] },
+  notifyFrom: { group: 'messages', usedBy: ['monitors'] },
+  publicUrl: { group: 'messages', usedBy: ['monitors'] },
   maxUpload: { group: 'data', usedBy: ['jobs'] },
   dataDir: { group: 'data' },
   logLevel: { group: 'log' },

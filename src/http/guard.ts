@@ -53,7 +53,7 @@ export function guardOf(options: HttpOptions, gate: () => Pick<Gate, 'stray' | '
       if (limit !== 'gate') return (request, reply, done) => void judge(route, request, reply).then(() => done(), done)
       return (request, _reply, done) => {
         try {
-          refuseOtherSites(options, request, route.config?.isPage === true)
+          if (!route.config?.isEmbeddable) refuseOtherSites(options, request, route.config?.isPage === true)
           done()
         } catch (error) {
           done(error as Error)
@@ -121,5 +121,7 @@ declare module 'fastify' {
     limit?: RouteLimit
     /** A page that people open: a link of another site may lead here. */
     isPage?: boolean
+    /** An image that pages of other sites may show. */
+    isEmbeddable?: boolean
   }
 }

@@ -11,12 +11,13 @@ export function sendLines(reply: FastifyReply, objects: AsyncIterable<object>): 
 }
 
 /** Sends a text as it is made, piece by piece. */
-export const sendText = (reply: FastifyReply, { contentType, text }: TextStream): FastifyReply =>
-  reply
+export function sendText(reply: FastifyReply, { contentType, text }: TextStream): FastifyReply {
+  if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
+  return reply
     .type(contentType)
     .header('x-accel-buffering', 'no')
-    .header('cache-control', 'no-store')
     .send(Readable.from(text, { objectMode: true, highWaterMark: 1 }))
+}
 
 async function* lines(objects: AsyncIterable<object>): AsyncGenerator<string, void, undefined> {
   for await (const object of objects) yield `${JSON.stringify(object)}\n`

@@ -153,7 +153,14 @@ function nodeServer({ maxConnections }: HttpOptions, listener: RequestListener):
 /** Health is answered whatever is the matter; what else needs no key, until the service stops. */
 function hooksOf(gate: Gate, operation: Operation): object {
   if (operation.scope !== undefined)
-    return { config: { limit: 'gate', ...(operation.isPage && { isPage: true }) }, ...gate.hooks(operation) }
+    return {
+      config: {
+        limit: 'gate',
+        ...(operation.isPage && { isPage: true }),
+        ...(operation.embeddable && { isEmbeddable: true }),
+      },
+      ...gate.hooks(operation),
+    }
   if (operation.path === '/v1/health') return { config: { limit: 'none' } }
   return { config: { limit: 'probe' }, onRequest: gate.unlessStopping }
 }

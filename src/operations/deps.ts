@@ -4,7 +4,9 @@ import type { JobService } from '../jobs/service.ts'
 import type { Identity } from '../mailbox/source/helo.ts'
 import type { SourcePool } from '../mailbox/source/pool.ts'
 import type { Verifier } from '../mailbox/verify.ts'
+import type { MonitorService } from '../monitors/service.ts'
 import type { Stored } from '../monitors/stored/stored.ts'
+import type { WebhookService } from '../monitors/webhooks/service.ts'
 import type { Ip } from '../names/ip.ts'
 import type { PeerRegistry } from '../peers/registry.ts'
 import type { IdempotencyKeys } from '../store/postgres/idempotency-keys.ts'
@@ -22,6 +24,8 @@ export type Deps = {
   readonly idempotencyKeys: IdempotencyKeys
   /** Answers that stay; loaded at the first need. */
   readonly stored: () => Promise<Stored>
+  readonly monitors: () => Promise<MonitorService>
+  readonly webhooks: () => Promise<WebhookService>
   /** The name to greet mail hosts with from a source address. */
   readonly heloName: Identity['heloName']
   readonly peers: PeerRegistry

@@ -6,7 +6,7 @@ import type { DepName, Deps } from './deps.ts'
 import { defineOperation, ok } from './operation.ts'
 import { domainParam, optional, textParam } from './params.ts'
 
-const USES = ['jobs', 'verifier', 'stored'] as const satisfies readonly DepName[]
+const USES = ['jobs', 'verifier', 'stored', 'monitors'] as const satisfies readonly DepName[]
 type Used = Pick<Deps, (typeof USES)[number]>
 type Subject = { readonly email: Email } | { readonly domain: Domain }
 type Named = { readonly name: 'email' | 'domain'; readonly value: string }
@@ -15,6 +15,7 @@ type Named = { readonly name: 'email' | 'domain'; readonly value: string }
 const PLACES: readonly ((used: Used, named: Named, subject: Subject) => Promise<Readonly<Record<string, number>>>)[] = [
   async ({ jobs }, named) => ({ ...(await jobs.forget(named)) }),
   async ({ stored }, { name, value }) => ({ stored_answers: await (await stored()).forget(name, value) }),
+  async ({ monitors }, { name, value }) => ({ ...(await (await monitors()).forget(name, value)) }),
   async ({ verifier }, { name, value }, subject) => {
     const { answers, catch_all } = verifier.forget(subject)
     const shared = await verifier.forgetShared(name, value)
@@ -43,7 +44,7 @@ export const forget = defineOperation({
       subject: 'joe@example.org',
       total: 3,
       places: {
-        ...{ rows: 2, results: 2, columns: 0, bad_rows: 0, stored_answers: 0 },
+        ...{ rows: 2, results: 2, columns: 0, bad_rows: 0, stored_answers: 0, monitors: 0, receivers: 0 },
         ...{ remembered_answers: 1, remembered_domains: 0 },
       },
     },

@@ -59,6 +59,8 @@ export type OperationFacts = {
   readonly open?: true
   /** People open it in a browser: a link of another site may lead here, and without `format` the form of the answer follows the Accept field. */
   readonly isPage?: true
+  /** Pages of other sites may show it: it is an image. */
+  readonly embeddable?: true
   /** The body is of no interest, and may be of any type. */
   readonly ignoresBody?: true
   /** Header fields of every answer over HTTP. */

@@ -98,6 +98,16 @@ export const bodyFlagParam = (description: string, group: Group = 'question') =>
   return { ...flag, schema: z.union([z.boolean(), flag.schema]).default(false) } as const satisfies Param
 }
 
+/** {@link bodyFlagParam} that may be left out, which leaves things as they are. */
+export const bodySwitchParam = (description: string, group: Group = 'question') =>
+  ({
+    kind: 'flag',
+    description,
+    group,
+    required: false,
+    schema: z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')]).optional(),
+  }) as const satisfies Param
+
 /** How old a remembered answer may be, ms: `0` asks anew, else a duration up to a day. */
 export const maxAgeParam = optional(
   textParam<number>(
@@ -169,7 +179,7 @@ export const listParam = <S extends z.ZodType>(item: S, max: number, about: Abou
   }) as const satisfies Param
 
 /** An object in a body. */
-export const objectParam = <S extends z.ZodObject>(schema: S, about: AboutText) =>
+export const objectParam = <S extends z.ZodType>(schema: S, about: AboutText) =>
   ({ kind: 'object', group: 'question', required: true, ...about, schema }) as const satisfies Param
 
 /** A line of text without control characters. */

@@ -31,6 +31,26 @@ export const OPERATIONS = {
   history: async () => (await import('./stored/history.ts')).history,
   forget: async () => (await import('./forget.ts')).forget,
   probe: async () => (await import('./probe.ts')).probe,
+  'monitors create': async () => (await import('./monitors/manage.ts')).monitorCreate,
+  'monitors list': async () => (await import('./monitors/manage.ts')).monitorList,
+  'monitors show': async () => (await import('./monitors/manage.ts')).monitorShow,
+  'monitors change': async () => (await import('./monitors/manage.ts')).monitorChange,
+  'monitors delete': async () => (await import('./monitors/manage.ts')).monitorDelete,
+  'monitors run': async () => (await import('./monitors/runs.ts')).monitorRun,
+  'monitors test': async () => (await import('./monitors/runs.ts')).monitorTest,
+  'monitors history': async () => (await import('./monitors/runs.ts')).monitorHistory,
+  'monitors changes': async () => (await import('./monitors/runs.ts')).monitorChanges,
+  'webhooks create': async () => (await import('./webhooks/webhooks.ts')).webhookCreate,
+  'webhooks list': async () => (await import('./webhooks/webhooks.ts')).webhookList,
+  'webhooks show': async () => (await import('./webhooks/webhooks.ts')).webhookShow,
+  'webhooks change': async () => (await import('./webhooks/webhooks.ts')).webhookChange,
+  'webhooks rotate': async () => (await import('./webhooks/webhooks.ts')).webhookRotate,
+  'webhooks delete': async () => (await import('./webhooks/webhooks.ts')).webhookDelete,
+  'webhooks deliveries': async () => (await import('./webhooks/webhooks.ts')).webhookDeliveries,
+  'webhooks replay': async () => (await import('./webhooks/webhooks.ts')).webhookReplay,
+  badge: async () => (await import('./monitors/open.ts')).badge,
+  unsubscribe: async () => (await import('./monitors/open.ts')).unsubscribe,
+  'unsubscribe-page': async () => (await import('./monitors/open.ts')).unsubscribePage,
   'jobs submit': async () => (await import('./jobs/submit.ts')).jobSubmit,
   'jobs upload': async () => (await import('./jobs/submit.ts')).jobUpload,
   'jobs list': async () => (await import('./jobs/show.ts')).jobList,
@@ -53,6 +73,7 @@ export const allOperations = (): Promise<readonly Operation[]> =>
 /** Operations without a command of their own, by the command whose flags lead to them (their `partOf`). */
 export const PARTS: Readonly<Partial<Record<OperationName, readonly OperationName[]>>> = {
   check: ['what-if', 'expect'],
+  unsubscribe: ['unsubscribe-page'],
 }
 
 /** What the first word of a command line needs: its operation and those that its flags lead to, or all operations that begin with the word. Undefined where there is no such command. */

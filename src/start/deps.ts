@@ -6,6 +6,7 @@ import type { JobService } from '../jobs/service.ts'
 import type { AskNode } from '../mailbox/attempt/state.ts'
 import type { SourcePool } from '../mailbox/source/pool.ts'
 import type { VerifySettings } from '../mailbox/verify.ts'
+import type { MonitorServices } from '../monitors/open.ts'
 import { parseEmail } from '../names/email.ts'
 import { formatServer, isPublicResolver } from '../net/dns/system.ts'
 import type { DepName, Deps } from '../operations/deps.ts'
@@ -21,6 +22,8 @@ export type Made = {
   /** Throws AppError on an option whose file cannot be used. */
   readonly provide: Provide
   readonly all: () => Promise<Deps>
+  /** Ends what runs in the background beside bulk jobs, and hands it back. */
+  readonly handBack: () => Promise<void>
   readonly shutDown: () => Promise<void>
 }
 
@@ -35,6 +38,7 @@ type Opened = {
   blacklists?: Deps['blacklists']
   verifier?: Deps['verifier']
   jobs?: JobService
+  monitors?: MonitorServices
   database?: LazyDatabase
   cluster?: OpenedCluster
 }
@@ -52,8 +56,10 @@ export function createDeps(config: Config, outside: Outside, metered: Metered = 
   return {
     provide,
     all: () => provide(Object.keys(makers) as readonly DepName[]), // the keys of a table by DepName
+    handBack: async () => opened.monitors?.stop(),
     shutDown: async () => {
       if (opened.blacklists) await shortly(opened.blacklists.settled())
+      await opened.monitors?.stop()
       await opened.jobs?.stop()
       // A database that is away keeps nobody from stopping.
       await opened.verifier?.close().catch(unsaved)
@@ -104,6 +110,20 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     const store = shared && { shared: shared.peers }
     return createPeers(config, { world, version, ...store }, (await sourcePool()).addresses)
   })
+  const stored = once(async () => {
+    const { storedService } = await import('../monitors/stored/stored.ts')
+    return storedService({ open: (await database()).open, now: world.now, log: world.log })
+  })
+  const monitors = once(async () => {
+    const [{ openMonitors }, { executor }, { jobs }] = await Promise.all([
+      import('./monitors.ts'),
+      import('../operations/execute.ts'),
+      provide(['jobs']),
+    ])
+    const execute = executor({ world, provide })
+    opened.monitors = openMonitors(config, outside, { database: await database(), execute, jobs, stored })
+    return opened.monitors
+  })
   return {
     blacklists,
     sourcePool,
@@ -143,12 +163,9 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
         return idempotencyKeysOf(async () => (await open()).db)
       }),
     ),
-    stored: once(() =>
-      once(async () => {
-        const { storedService } = await import('../monitors/stored/stored.ts')
-        return storedService({ open: (await database()).open, now: world.now, log: world.log })
-      }),
-    ),
+    stored: () => stored,
+    monitors: () => async () => (await monitors()).monitors,
+    webhooks: () => async () => (await monitors()).webhooks,
     heloName: once(async () => {
       const { identity } = await import('../mailbox/source/helo.ts')
       return identity(world.now, config.helo ? { helo: config.helo } : {}).heloName

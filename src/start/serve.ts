@@ -30,7 +30,7 @@ const STOP_MS = 17_000
 export async function serve(config: Config, logger: Logger, version: string): Promise<number> {
   const metrics = createMetrics()
   const outside = await openOutside(config, logOf(logger), version, metrics.onDns)
-  const { all, shutDown } = createDeps(config, outside, metrics.metered)
+  const { all, handBack, shutDown } = createDeps(config, outside, metrics.metered)
   const deps = await all()
   warnOfOpenFolder(config.dataDir, outside.world.log)
   const access = await accessTo(config, outside)
@@ -73,7 +73,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
       if (err) logger.error({ err }, 'an unexpected fault ends the service')
       draining = true
       leaving.abort()
-      const handingBack = deps.jobs.stop()
+      const handingBack = Promise.all([deps.jobs.stop(), handBack()])
       logger.info({ signal }, 'stopping: running requests may end')
       await Promise.all([drained(app), handingBack])
       await shutDown()
@@ -124,13 +124,14 @@ const mayHaveJobs = ({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dat
 /** Waits between attempts to reach the database at start, ms. */
 const DATABASE_AGAIN_MS = { first: 1_000, longest: 30_000 }
 
-/** Takes up the jobs that an earlier run left, in the background and until it succeeds: a database that is away does not keep the service from starting. */
-async function goOnWithJobs({ jobs }: Deps, logger: Logger, leaving: AbortSignal): Promise<void> {
+/** Takes up the jobs and monitors that an earlier run left, in the background and until it succeeds: a database that is away does not keep the service from starting. */
+async function goOnWithJobs({ jobs, monitors }: Deps, logger: Logger, leaving: AbortSignal): Promise<void> {
   for (let waitMs = DATABASE_AGAIN_MS.first; !leaving.aborted; waitMs *= 2) {
     try {
-      return await jobs.start()
+      await jobs.start()
+      return await (await monitors()).start()
     } catch (error) {
-      logger.error({ reason: (error as Error).message }, 'bulk jobs wait for the database')
+      logger.error({ reason: (error as Error).message }, 'bulk jobs and monitors wait for the database')
     }
     await sleep(Math.min(waitMs, DATABASE_AGAIN_MS.longest), leaving).catch(() => {})
   }

@@ -20,6 +20,7 @@ import { listingLookup } from '../../src/start/pool.ts'
 import { type ApiKey, hashKey, type Scope } from '../../src/store/key-file.ts'
 import type { World } from '../../src/world.ts'
 import { labIdempotencyKeys, labJobs } from './jobs.ts'
+import { labMonitors, labWebhooks } from './monitors.ts'
 import { labStored } from './stored.ts'
 import { labStore } from './world.ts'
 
@@ -36,6 +37,8 @@ export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: P
     jobs: labJobs,
     idempotencyKeys: labIdempotencyKeys,
     stored: async () => labStored,
+    monitors: async () => labMonitors,
+    webhooks: async () => labWebhooks,
     sourcePool: labPool(world, blacklists),
     heloName: identity(now, {}).heloName,
     peers: peerRegistry({ now, random, log, store: labStore(), self, secret: LAB_SECRET, ttlMs: 30_000, call }),

@@ -114,7 +114,7 @@ export function storedService(settings: {
       await (await table()).remove(id)
       return entryOf(row)
     },
-    forget: async (name, value) => (await table()).forget(name, value),
+    forget: async (name, value) => (await table()).forget(name, value.toLowerCase()),
     sweep,
   }
 }

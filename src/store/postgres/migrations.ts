@@ -171,4 +171,87 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX memories_by_end ON mailsonde.memories (until);
   `,
+  `
+  -- Monitors. Whatever is due, a run or a message that waits, is found by one index.
+  CREATE TABLE mailsonde.monitors (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id text NOT NULL UNIQUE,
+    owner text NOT NULL,                 -- id of the key that made it; '' without keys
+    name text NOT NULL,
+    kind text NOT NULL,
+    target text NOT NULL,
+    domain text NOT NULL,                -- that the target belongs to; '' for an IP address
+    every_ms bigint NOT NULL,
+    options jsonb NOT NULL,
+    notify jsonb NOT NULL,
+    conditions jsonb NOT NULL,
+    quiet jsonb,
+    is_public boolean NOT NULL,
+    enabled boolean NOT NULL,
+    created_at timestamptz NOT NULL,
+    next_run timestamptz NOT NULL,
+    message_due timestamptz,             -- when a message that was held may be sent
+    leased_until timestamptz NOT NULL DEFAULT '-infinity',
+    fence bigint NOT NULL DEFAULT 0,     -- counts claims; a run is written only under the claim that made it
+    ran_at timestamptz,
+    state text NOT NULL DEFAULT 'unknown',
+    failures integer NOT NULL DEFAULT 0,
+    last jsonb,                          -- the last point
+    known text,                          -- the last known answer, JSON
+    notifier jsonb,                      -- what the notifier remembers
+    unsubscribed jsonb NOT NULL DEFAULT '[]'
+  );
+  CREATE INDEX monitors_due ON mailsonde.monitors (least(next_run, message_due)) WHERE enabled;
+  CREATE INDEX monitors_by_owner ON mailsonde.monitors (owner, number DESC);
+  CREATE INDEX monitors_by_domain ON mailsonde.monitors (domain);
+  CREATE TABLE mailsonde.monitor_points (
+    monitor bigint NOT NULL REFERENCES mailsonde.monitors (number) ON DELETE CASCADE,
+    at timestamptz NOT NULL,
+    status text NOT NULL,
+    score integer,
+    listed integer,
+    reason text,
+    changes jsonb,                       -- null: nothing has changed
+    PRIMARY KEY (monitor, at)
+  );
+  CREATE INDEX monitor_points_changed ON mailsonde.monitor_points (monitor, at DESC) WHERE changes IS NOT NULL;
+  CREATE INDEX monitor_points_by_time ON mailsonde.monitor_points USING brin (at);
+
+  CREATE TABLE mailsonde.webhooks (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id text NOT NULL UNIQUE,
+    owner text NOT NULL,
+    url text NOT NULL,
+    secret text NOT NULL,                -- it signs, so that it is kept as it is
+    old_secret text,
+    old_secret_until timestamptz,
+    state text NOT NULL DEFAULT 'on' CHECK (state IN ('on', 'off')),
+    reason text,
+    created_at timestamptz NOT NULL,
+    UNIQUE (owner, url)
+  );
+  -- Messages to send, written with what they tell of, and kept for 90 days.
+  CREATE TABLE mailsonde.deliveries (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id text NOT NULL UNIQUE,
+    webhook bigint REFERENCES mailsonde.webhooks (number) ON DELETE CASCADE,
+    monitor bigint REFERENCES mailsonde.monitors (number) ON DELETE CASCADE,
+    channel jsonb NOT NULL,
+    type text NOT NULL,
+    body text NOT NULL,
+    created_at timestamptz NOT NULL,
+    state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'delivered', 'failed')),
+    next_attempt timestamptz,
+    leased_until timestamptz NOT NULL DEFAULT '-infinity',
+    attempts jsonb NOT NULL DEFAULT '[]',
+    tries integer NOT NULL DEFAULT 0     -- of the present round: a replay begins anew
+  );
+  CREATE INDEX deliveries_due ON mailsonde.deliveries (next_attempt) WHERE state = 'pending';
+  CREATE INDEX deliveries_by_webhook ON mailsonde.deliveries (webhook, number DESC);
+  CREATE INDEX deliveries_by_time ON mailsonde.deliveries (created_at);
+
+  -- The webhook that is told when a job has ended, until it was.
+  ALTER TABLE mailsonde.jobs ADD callback bigint REFERENCES mailsonde.webhooks (number) ON DELETE SET NULL;
+  CREATE INDEX jobs_with_callback ON mailsonde.jobs (state) WHERE callback IS NOT NULL;
+  `,
 ]

@@ -57,6 +57,66 @@ export type JobRowsTable = {
   readonly answered_at: Date | null
 }
 
+type JsonColumn = ColumnType<unknown, string, string>
+
+export type MonitorsTable = {
+  readonly number: ColumnType<string, never, never>
+  readonly id: string
+  readonly owner: string
+  readonly name: string
+  readonly kind: string
+  readonly target: string
+  readonly domain: string
+  readonly every_ms: Bigint
+  readonly options: JsonColumn
+  readonly notify: JsonColumn
+  readonly conditions: JsonColumn
+  readonly quiet: ColumnType<unknown, string | null, string | null>
+  readonly is_public: boolean
+  readonly enabled: boolean
+  readonly created_at: Time
+  readonly next_run: Time
+  readonly message_due: Date | null
+  readonly leased_until: ColumnType<Date, never, Date>
+  readonly fence: Generated<string>
+  readonly ran_at: Date | null
+  readonly state: Generated<string>
+  readonly failures: Generated<number>
+  readonly last: ColumnType<unknown, string | undefined, string>
+  readonly known: string | null
+  readonly notifier: ColumnType<unknown, string | undefined, string>
+  readonly unsubscribed: ColumnType<unknown, string | undefined, string>
+}
+
+export type WebhooksTable = {
+  readonly number: ColumnType<string, never, never>
+  readonly id: string
+  readonly owner: string
+  readonly url: string
+  readonly secret: string
+  readonly old_secret: string | null
+  readonly old_secret_until: Date | null
+  readonly state: Generated<string>
+  readonly reason: string | null
+  readonly created_at: Time
+}
+
+export type DeliveriesTable = {
+  readonly number: ColumnType<string, never, never>
+  readonly id: string
+  readonly webhook: ColumnType<string | null, string | null, never>
+  readonly monitor: ColumnType<string | null, string | null, never>
+  readonly channel: JsonColumn
+  readonly type: string
+  readonly body: string
+  readonly created_at: Time
+  readonly state: Generated<string>
+  readonly next_attempt: Date | null
+  readonly leased_until: ColumnType<Date, never, Date>
+  readonly attempts: ColumnType<unknown, string | undefined, string>
+  readonly tries: Generated<number>
+}
+
 export type StoredAnswersTable = {
   readonly number: ColumnType<string, never, never>
   readonly id: string
@@ -74,6 +134,9 @@ export type StoredAnswersTable = {
 }
 
 export type Schema = {
+  readonly 'mailsonde.monitors': MonitorsTable
+  readonly 'mailsonde.webhooks': WebhooksTable
+  readonly 'mailsonde.deliveries': DeliveriesTable
   readonly 'mailsonde.stored_answers': StoredAnswersTable
   readonly 'mailsonde.jobs': JobsTable
   readonly 'mailsonde.job_rows': JobRowsTable

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import type { AnswerOf } from './answer.ts'
+import { change } from './changes.ts'
+import { listOf } from './list.ts'
+
+const time = z.iso.datetime()
+
+export const monitorKind = z.enum(['check', 'report', 'verify', 'blacklist'])
+export type MonitorKind = z.output<typeof monitorKind>
+export const monitorState = z.enum(['ok', 'bad', 'unknown'])
+
+/** Whom a monitor tells. What is secret in an address is masked. */
+const notifyTarget = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('webhook'),
+    url: z.string(),
+    id: z.string().meta({ description: 'id of the webhook' }),
+    secret: z.string().optional().meta({ description: 'in the answer that made the webhook, and never again' }),
+  }),
+  z.strictObject({ type: z.literal('mail'), to: z.string(), unsubscribed: z.literal(true).optional() }),
+  z.strictObject({ type: z.literal('slack'), url: z.string() }),
+  z.strictObject({ type: z.literal('ntfy'), url: z.string() }),
+])
+
+/** One run: a point of the history. */
+export const monitorPoint = z
+  .strictObject({
+    time,
+    status: z.string().meta({
+      description:
+        'status (check, report), result (verify) or verdict (blacklist); unknown where it could not be found out',
+    }),
+    score: z.int().nullable(),
+    listed: z.int().nullable(),
+    reason: z.string().optional().meta({ description: 'what could not be found out' }),
+  })
+  .meta({ id: 'MonitorPoint' })
+export type MonitorPoint = AnswerOf<typeof monitorPoint>
+
+/** A monitor with its state. */
+export const monitorAnswer = z
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    kind: monitorKind,
+    target: z.string(),
+    every: z.string(),
+    options: z.record(z.string(), z.string()),
+    notify: z.array(notifyTarget),
+    when: z.array(z.string()),
+    quiet_hours: z.strictObject({ from: z.string(), to: z.string(), timezone: z.string() }).nullable(),
+    public: z.boolean(),
+    enabled: z.boolean(),
+    state: monitorState,
+    last: monitorPoint.nullable(),
+    failures: z.int().meta({ description: 'runs in a row that could not find out' }),
+    created_at: time,
+    next_run_at: time,
+  })
+  .meta({ id: 'Monitor' })
+export type MonitorAnswer = AnswerOf<typeof monitorAnswer>
+export const monitorListAnswer = listOf(monitorAnswer)
+
+export const monitorHistoryAnswer = listOf(monitorPoint)
+
+/** What a run has changed. */
+export const monitorChange = z
+  .strictObject({ time, lines: z.array(z.string()), changes: z.array(change) })
+  .meta({ id: 'MonitorChange' })
+export type MonitorChange = AnswerOf<typeof monitorChange>
+export const monitorChangesAnswer = listOf(monitorChange)
+
+/** A run that was asked for: at once, or when it has ended. */
+export const monitorRunAnswer = z.strictObject({
+  run: z.strictObject({
+    monitor: z.string(),
+    state: z.enum(['waiting', 'done']),
+    point: monitorPoint.nullable(),
+    lines: z.array(z.string()),
+  }),
+})
+export type MonitorRunAnswer = AnswerOf<typeof monitorRunAnswer>
+
+/** How the messages of a test fared. */
+export const monitorTestAnswer = z.strictObject({
+  sent: z.array(
+    z.strictObject({
+      type: z.enum(['webhook', 'mail', 'slack', 'ntfy']),
+      to: z.string(),
+      ok: z.boolean(),
+      reason: z.string().optional(),
+    }),
+  ),
+})
+export type MonitorTestAnswer = AnswerOf<typeof monitorTestAnswer>
+
+/** The badge of a public monitor in the form of shields.io's endpoint, whose names are its own. */
+export const badgeAnswer = z.strictObject({
+  schemaVersion: z.literal(1),
+  label: z.string(),
+  message: z.string(),
+  color: z.string(),
+})
+export type BadgeAnswer = AnswerOf<typeof badgeAnswer>
+
+/** An address that gets no more mail of a monitor. */
+export const unsubscribeAnswer = z.strictObject({ unsubscribed: z.literal(true) })
+/** The page that asks whether to. */
+export const unsubscribeQuestion = z.strictObject({ unsubscribed: z.literal(false) })

@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import type { AnswerOf } from './answer.ts'
+import { listOf } from './list.ts'
+
+const time = z.iso.datetime()
+
+/** The types of messages that webhooks carry. */
+export const eventType = z.enum(['job.finished', 'monitor.changed', 'monitor.recovered', 'monitor.failing'])
+export type EventType = z.output<typeof eventType>
+
+/** A webhook. Its secret is in the answer that made it, or that rotated it, and never again. */
+export const webhookAnswer = z
+  .strictObject({
+    id: z.string(),
+    url: z.string(),
+    state: z.enum(['on', 'off']),
+    reason: z.string().nullable().meta({ description: 'why it is off' }),
+    created_at: time,
+    secret: z.string().optional(),
+    old_secret_until: time.nullable().meta({ description: 'until when the secret before the last one signs too' }),
+  })
+  .meta({ id: 'Webhook' })
+export type WebhookAnswer = AnswerOf<typeof webhookAnswer>
+export const webhookListAnswer = listOf(webhookAnswer)
+
+/** One message to a webhook, with its attempts. */
+export const deliveryAnswer = z
+  .strictObject({
+    id: z.string().meta({ description: 'the webhook-id of every attempt' }),
+    type: eventType,
+    state: z.enum(['pending', 'delivered', 'failed']),
+    created_at: time,
+    next_attempt_at: time.nullable(),
+    attempts: z.array(
+      z.strictObject({ time, status: z.int().nullable(), error: z.string().nullable(), duration_ms: z.int() }),
+    ),
+    body: z.string(),
+  })
+  .meta({ id: 'WebhookDelivery' })
+export type DeliveryAnswer = AnswerOf<typeof deliveryAnswer>
+export const deliveryListAnswer = listOf(deliveryAnswer)

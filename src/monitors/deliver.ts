@@ -1,0 +1,49 @@
+import type { Deliveries, DeliveryRow, WebhookRow, Webhooks } from '../store/postgres/webhooks.ts'
+import { nextAttempt } from './notify/retry.ts'
+import { channel, type Senders, type Sent, sendOnce } from './notify/send.ts'
+
+export type Delivering = {
+  readonly deliveries: Deliveries
+  readonly webhooks: Webhooks
+  readonly senders: Senders
+  readonly now: () => number
+}
+
+/** Makes one attempt at a message that was claimed, and writes what came of it. A receiver that answers 410 is turned off. */
+export async function deliver(parts: Delivering, row: DeliveryRow, signal: AbortSignal): Promise<void> {
+  const { deliveries, webhooks, senders, now } = parts
+  const webhook = row.webhook === null ? undefined : await webhooks.byNumber(row.webhook)
+  const by = channel.parse(row.channel)
+  if (by.type === 'webhook' && webhook?.state !== 'on')
+    return deliveries.attempted(row.number, attemptOf(now(), 0, { status: null, error: 'the webhook is off' }), {
+      state: 'failed',
+      next: null,
+    })
+  const begunMs = now()
+  const begun = performance.now()
+  const message = { id: row.id, body: row.body, channel: by }
+  const signed = webhook && { url: webhook.url, secrets: secretsOf(webhook, begunMs) }
+  const sent = await sendOnce(senders, signed ? { ...message, webhook: signed } : message, begunMs, signal)
+  const nextMs = sent.ok || sent.gone || sent.isFinal ? undefined : nextAttempt(row.tries + 1, now())
+  await deliveries.attempted(row.number, attemptOf(begunMs, performance.now() - begun, sent), {
+    state: sent.ok ? 'delivered' : nextMs === undefined ? 'failed' : 'pending',
+    next: nextMs === undefined ? null : new Date(nextMs),
+  })
+  if (sent.gone && webhook) {
+    await webhooks.setState(webhook.number, 'off', 'the receiver answered 410: it wants no more messages')
+    await deliveries.failAll(webhook.number)
+  }
+}
+
+const attemptOf = (atMs: number, tookMs: number, { status, error }: Pick<Sent, 'status' | 'error'>): object => ({
+  time: new Date(atMs).toISOString(),
+  status,
+  error,
+  duration_ms: Math.round(tookMs),
+})
+
+/** The secrets that sign: the present one, and the one before it for a day after it was rotated. */
+export const secretsOf = ({ secret, old_secret, old_secret_until }: WebhookRow, nowMs: number): readonly string[] =>
+  old_secret !== null && old_secret_until !== null && old_secret_until.getTime() > nowMs
+    ? [secret, old_secret]
+    : [secret]

@@ -1,0 +1,146 @@
+import { sleep } from '../base/deadline.ts'
+import { once } from '../base/once.ts'
+import type { MonitorRow } from '../store/postgres/monitors.ts'
+import type { DeliveryRow, NewDelivery } from '../store/postgres/webhooks.ts'
+import type { Log } from '../world.ts'
+import { type Delivering, deliver } from './deliver.ts'
+import { makeMessageId, type Running, workOn } from './run.ts'
+
+export type MonitorEngine = {
+  /** Looks at once instead of at the next turn. */
+  readonly wake: () => void
+  /** Takes nothing new, ends what runs and hands it back. */
+  readonly stop: () => Promise<void>
+}
+
+/** The body of `job.finished`; undefined for a job that is gone. */
+export type JobEvent = (id: string) => Promise<object | undefined>
+
+export type EngineParts = Running &
+  Delivering & { readonly jobEvent: JobEvent; readonly sweep: () => Promise<void>; readonly log: Log }
+
+/** How often is looked for what is due, ms. */
+const LOOK_EVERY_MS = 2_000
+/** Runs and messages of one node at a time. */
+const RUNS_AT_A_TIME = 8
+const MESSAGES_AT_A_TIME = 16
+const JOBS_AT_A_TIME = 20
+/** A claim lapses after this time; a run and a message end before, ms. */
+const RUN_LEASE_MS = 180_000
+const RUN_MS = 150_000
+const MESSAGE_LEASE_MS = 60_000
+const MESSAGE_MS = 45_000
+const HOUSEKEEPING_MS = 3_600_000
+/** How long history and messages are kept, ms. */
+const HISTORY_MS = 400 * 86_400_000
+const MESSAGES_MS = 90 * 86_400_000
+
+/** Works on the monitors and messages of a database, together with the engines of other nodes on the same one. */
+export function startMonitors(parts: EngineParts): MonitorEngine {
+  const { monitors, deliveries, now, log } = parts
+  const stopping = new AbortController()
+  const [runs, messages] = [new Set<Promise<void>>(), new Set<Promise<void>>()]
+  let wake = (): void => {}
+  let isWoken = false
+  let cleanedAtMs = Number.NEGATIVE_INFINITY
+
+  function start(set: Set<Promise<void>>, work: Promise<void>, what: string): void {
+    const tracked = work
+      .catch((error: Error) => {
+        if (!stopping.signal.aborted) log.warn(`${what} could not be ended`, { reason: error.message })
+      })
+      .finally(() => {
+        set.delete(tracked)
+        wakeUp()
+      })
+    set.add(tracked)
+  }
+  function wakeUp(): void {
+    isWoken = true
+    wake()
+  }
+  async function runOne(row: MonitorRow): Promise<void> {
+    try {
+      await workOn(parts, row, AbortSignal.any([stopping.signal, AbortSignal.timeout(RUN_MS)]))
+    } catch (error) {
+      await monitors.release(row).catch(() => {}) // its lease lapses
+      throw error
+    }
+  }
+  const sendOne = (row: DeliveryRow): Promise<void> =>
+    deliver(parts, row, AbortSignal.any([stopping.signal, AbortSignal.timeout(MESSAGE_MS)]))
+
+  async function tellEndedJobs(): Promise<void> {
+    await parts.database.db.transaction().execute(async (tx) => {
+      const ended = await deliveries.endedJobs(tx, JOBS_AT_A_TIME)
+      const rows: NewDelivery[] = []
+      for (const { id, callback } of ended) {
+        const data = await parts.jobEvent(id)
+        if (!data) continue
+        const createdAt = new Date(now())
+        const body = JSON.stringify({ type: 'job.finished', timestamp: createdAt.toISOString(), data })
+        const channel = JSON.stringify({ type: 'webhook' })
+        rows.push({
+          id: makeMessageId(),
+          webhook: callback,
+          monitor: null,
+          channel,
+          type: 'job.finished',
+          body,
+          createdAt,
+        })
+      }
+      await deliveries.add(tx, rows)
+    })
+  }
+  async function keepHouse(): Promise<void> {
+    const sinceMs = now() - cleanedAtMs
+    if (sinceMs >= 0 && sinceMs < HOUSEKEEPING_MS) return
+    cleanedAtMs = now()
+    await monitors.mendTimes(new Date(now()))
+    await monitors.sweepPoints(new Date(now() - HISTORY_MS))
+    await deliveries.sweep(new Date(now() - MESSAGES_MS))
+    await parts.sweep()
+  }
+  async function look(): Promise<void> {
+    const at = new Date(now())
+    await keepHouse()
+    const freeRuns = RUNS_AT_A_TIME - runs.size
+    if (freeRuns > 0)
+      for (const row of await monitors.claim(at, RUN_LEASE_MS, freeRuns))
+        start(runs, runOne(row), 'the run of a monitor')
+    await tellEndedJobs()
+    const free = MESSAGES_AT_A_TIME - messages.size
+    if (free > 0)
+      for (const row of await deliveries.claim(at, MESSAGE_LEASE_MS, free)) start(messages, sendOne(row), 'a message')
+  }
+  async function pause(): Promise<void> {
+    if (isWoken) return
+    const woken = new AbortController()
+    wake = () => woken.abort()
+    await sleep(LOOK_EVERY_MS, AbortSignal.any([woken.signal, stopping.signal])).catch(() => {})
+  }
+  async function loop(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      isWoken = false
+      try {
+        await look()
+      } catch (error) {
+        if (!stopping.signal.aborted)
+          log.warn('monitors wait: the database does not answer', { reason: (error as Error).message })
+        await sleep(LOOK_EVERY_MS, stopping.signal).catch(() => {})
+      }
+      await pause()
+    }
+  }
+  const looking = loop()
+  return {
+    wake: wakeUp,
+    stop: once(async () => {
+      stopping.abort(new DOMException('the service is stopping', 'AbortError'))
+      wake()
+      await looking
+      await Promise.all([...runs, ...messages])
+    }),
+  }
+}

@@ -1,0 +1,130 @@
+import type { z } from 'zod'
+import type { AnswerOf } from '../answers/answer.ts'
+import { blacklistAnswer } from '../answers/blacklist.ts'
+import type { Change } from '../answers/changes.ts'
+import { type CheckAnswer, checkAnswer } from '../answers/check.ts'
+import type { MonitorKind } from '../answers/monitors.ts'
+import { readOpen } from '../answers/read-answer.ts'
+import { type ReportAnswer, reportAnswer } from '../answers/report.ts'
+import { verifyAnswer } from '../answers/verify.ts'
+import { blacklistChanges, checkChanges, reportChanges, verifyChanges } from './changes/changes.ts'
+import { rememberCheck, rememberLists, rememberReport, rememberVerify } from './changes/remember.ts'
+import { isFirm } from './changes/verify.ts'
+import type { Facts } from './notify/machine.ts'
+
+/** An answer of a monitor's kind beside the last known one: what changed, what is known now, and what could not be found out. */
+export type Reading = {
+  readonly status: string
+  readonly facts: Facts
+  readonly isBad: boolean
+  readonly changes: readonly Change[]
+  readonly isBaseline: boolean
+  readonly open: readonly string[]
+  /** The last known answer after this one, as JSON text; undefined while nothing is known. */
+  readonly known: string | undefined
+}
+
+/** Reads an answer beside the last known one, which is JSON text. An answer that this version cannot read is no baseline. Throws for an answer that is none of the kind. */
+export const readRun = (kind: MonitorKind, known: string | null, answer: unknown): Reading => KINDS[kind](known, answer)
+
+/** DKIM selectors that are asked for again: the keys of the last known state. */
+export function knownSelectors(kind: MonitorKind, known: string | null): string | undefined {
+  if (known === null || (kind !== 'check' && kind !== 'report')) return undefined
+  const read = readOpen(checkAnswer, JSON.parse(known))
+  const selectors = read.ok ? [...new Set(read.value.dkim.keys.map(({ selector }) => selector))] : []
+  return selectors.length === 0 ? undefined : selectors.slice(0, 10).join()
+}
+
+type Kind<A> = {
+  readonly status: (answer: A) => string
+  readonly facts: (known: A) => Facts
+  readonly isBad: (known: A) => boolean
+  readonly changes: (before: A, after: A) => readonly Change[]
+  readonly remember: (before: A, after: A) => A
+  readonly open: (answer: A) => readonly string[]
+}
+
+const kindOf =
+  <S extends z.ZodType>(schema: S, of: Kind<AnswerOf<S>>) =>
+  (knownText: string | null, value: unknown): Reading => {
+    const read = readOpen(schema, value)
+    if (!read.ok) throw new Error(read.problem)
+    const answer = read.value
+    const before = knownText === null ? undefined : readOpen(schema, JSON.parse(knownText))
+    const open = of.open(answer)
+    const isBaseline = !before?.ok
+    const known = before?.ok ? of.remember(before.value, answer) : answer
+    return {
+      status: open.length > 0 ? 'unknown' : of.status(answer),
+      facts: of.facts(known),
+      isBad: of.isBad(known),
+      changes: before?.ok ? of.changes(before.value, answer) : [],
+      isBaseline,
+      open,
+      known: isBaseline && open.length > 0 ? undefined : JSON.stringify(known),
+    }
+  }
+
+const RANKS: Readonly<Record<string, number>> = { fail: 0, warn: 1, unknown: 2, pass: 2, not_applicable: 2 }
+
+/** What people watch a domain for: a check without these has not found out how it is. */
+function openParts({ spf, dmarc, mx_status, mx_reason }: CheckAnswer): readonly string[] {
+  const parts = [
+    { name: 'SPF', ...spf },
+    { name: 'DMARC', ...dmarc },
+    { name: 'mail hosts', status: mx_status, reason: mx_reason },
+  ]
+  return parts.flatMap(({ name, status, reason }) =>
+    status === 'unknown' ? [`${name}: ${reason ?? 'not known'}`] : [],
+  )
+}
+
+const listingsOf = ({ blacklists }: ReportAnswer): number =>
+  blacklists.reduce((sum, { results }) => sum + results.filter(({ status }) => status === 'listed').length, 0)
+
+const KINDS: Readonly<Record<MonitorKind, (known: string | null, answer: unknown) => Reading>> = {
+  check: kindOf(checkAnswer, {
+    status: ({ status }) => status,
+    facts: ({ status, score }) => ({ rank: RANKS[status] ?? 2, score, listed: null }),
+    isBad: ({ status }) => status === 'fail',
+    changes: checkChanges,
+    remember: rememberCheck,
+    open: openParts,
+  }),
+  report: kindOf(reportAnswer, {
+    status: ({ status }) => status,
+    facts: (answer) => ({ rank: RANKS[answer.status] ?? 2, score: answer.report_score, listed: listingsOf(answer) }),
+    isBad: (answer) => answer.status === 'fail' || listingsOf(answer) > 0,
+    changes: reportChanges,
+    remember: rememberReport,
+    open: (answer) => [
+      ...openParts(answer),
+      ...(answer.blacklists.length > 0 && answer.blacklists.every(({ answered }) => answered === 0)
+        ? ['blacklists: none answered']
+        : []),
+    ],
+  }),
+  verify: kindOf(verifyAnswer, {
+    status: ({ result }) => result,
+    facts: ({ result }) => ({
+      rank: result === 'accepted' ? 2 : result === 'catch_all' ? 1 : 0,
+      score: null,
+      listed: null,
+    }),
+    isBad: ({ result }) => result === 'rejected' || result === 'invalid',
+    changes: verifyChanges,
+    remember: rememberVerify,
+    open: (answer) => (isFirm(answer) ? [] : [`${answer.result} (${answer.reason})`]),
+  }),
+  blacklist: kindOf(blacklistAnswer, {
+    status: ({ verdict }) => verdict,
+    facts: ({ results }) => {
+      const listed = results.filter(({ status }) => status === 'listed').length
+      return { rank: listed > 0 ? 0 : 2, score: null, listed }
+    },
+    isBad: ({ results }) => results.some(({ status }) => status === 'listed'),
+    changes: blacklistChanges,
+    remember: rememberLists,
+    open: ({ answered, total }) => (answered * 2 < total ? [`${answered} of ${total} lists answered`] : []),
+  }),
+}

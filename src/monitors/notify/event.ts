@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { change } from '../../answers/changes.ts'
+import { monitorKind, monitorPoint, monitorState } from '../../answers/monitors.ts'
+import type { Message } from './machine.ts'
+
+/** What a message about a monitor says: the body of a webhook, and what the other templates are made of. */
+export const monitorEvent = z.strictObject({
+  type: z.enum(['monitor.changed', 'monitor.recovered', 'monitor.failing']),
+  timestamp: z.iso.datetime(),
+  data: z.strictObject({
+    monitor: z.strictObject({
+      id: z.string(),
+      name: z.string(),
+      kind: monitorKind,
+      target: z.string(),
+      state: monitorState,
+    }),
+    title: z.string(),
+    lines: z.array(z.string()),
+    changes: z.array(change),
+    count: z.int(),
+    last: monitorPoint.nullable(),
+    test: z.literal(true).optional(),
+  }),
+})
+export type MonitorEvent = z.output<typeof monitorEvent>
+
+export type About = MonitorEvent['data']['monitor']
+
+const KIND_WORDS = { check: 'mail setup', report: 'mail setup', verify: 'mailbox', blacklist: 'listings' } as const
+
+/** A message as the event that tells it. */
+export function eventOf(
+  about: About,
+  message: Message,
+  last: MonitorEvent['data']['last'],
+  nowMs: number,
+): MonitorEvent {
+  const { type, lines, changes, count } = message
+  const title = `${about.target}: ${titleOf(about, message)}`
+  const said = count > 1 ? [...lines, `Things changed ${count} times since the last message.`] : [...lines]
+  return {
+    type,
+    timestamp: new Date(nowMs).toISOString(),
+    data: { monitor: about, title, lines: said, changes: [...changes], count, last },
+  }
+}
+
+/** The first line where it is the only one, else what it is about. */
+function titleOf({ kind }: About, { type, lines, changes }: Message): string {
+  if (type === 'monitor.failing') return `the ${KIND_WORDS[kind]} could not be found out, 3 times in a row`
+  if (lines.length === 1 && lines[0]!.length <= 90) return lines[0]!
+  if (type === 'monitor.recovered') return `the ${KIND_WORDS[kind]} ${kind === 'blacklist' ? 'are' : 'is'} well again`
+  const areas = [...new Set(changes.map(({ area }) => area))].filter(
+    (area) => area !== 'Score' && area !== 'Solved' && area !== 'New findings',
+  )
+  return areas.length > 0 && areas.length <= 3 ? `${areas.join(', ')} changed` : `the ${KIND_WORDS[kind]} changed`
+}
+
+/** The message of a test, which says that it is one. */
+export const testEvent = (about: About, nowMs: number): MonitorEvent => ({
+  type: 'monitor.changed',
+  timestamp: new Date(nowMs).toISOString(),
+  data: {
+    monitor: about,
+    title: `${about.target}: this is a test`,
+    lines: ['This is a test of the messages of this monitor. Nothing has changed.'],
+    changes: [],
+    count: 0,
+    last: null,
+    test: true,
+  },
+})

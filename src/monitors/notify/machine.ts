@@ -1,0 +1,259 @@
+import { z } from 'zod'
+import { type Change, change } from '../../answers/changes.ts'
+import { changeLines } from '../changes/changes.ts'
+
+/** When a monitor tells: `score_below:N` has its number beside it. */
+export type Wanted = {
+  readonly changed: boolean
+  readonly worse: boolean
+  readonly listed: boolean
+  readonly scoreBelow: number | undefined
+}
+
+/** What a run has found out. `facts` are of the last known state; `open` says what could not be found out, empty when everything could. */
+export type Observation = {
+  readonly facts: Facts | undefined
+  readonly changes: readonly Change[]
+  readonly open: readonly string[]
+  /** No state was known before: nothing has changed, and nothing is worse. */
+  readonly isBaseline: boolean
+}
+/** `rank`: how well the status is, more is better. */
+export type Facts = { readonly rank: number; readonly score: number | null; readonly listed: number | null }
+
+export type MessageType = 'monitor.changed' | 'monitor.recovered' | 'monitor.failing'
+/** A message to send. `count`: how many times things changed since the last message. */
+export type Message = {
+  readonly type: MessageType
+  readonly lines: readonly string[]
+  readonly changes: readonly Change[]
+  readonly count: number
+}
+
+const topic = z.strictObject({
+  /** A condition that holds now, and as it was told last. */
+  isBad: z.boolean(),
+  told: z.boolean(),
+})
+/** What the notifier of one monitor remembers. Times are ms since the epoch. */
+export const notifyState = z.strictObject({
+  failures: z.int(),
+  topics: z.record(z.string(), topic),
+  /** When each topic was told last; older than an hour is left out. */
+  toldAt: z.record(z.string(), z.number()),
+  /** Topics whose first recovery within the hour was told. */
+  recovered: z.array(z.string()),
+  /** What waits for the hour, or for the end of the quiet hours. */
+  held: z
+    .strictObject({
+      count: z.int(),
+      topics: z.array(z.string()),
+      /** Topics of these that had been told within the hour when they came. */
+      flapping: z.array(z.string()),
+      changes: z.array(change),
+      dueMs: z.number(),
+    })
+    .nullable(),
+  /** What was before things got worse. */
+  better: z.strictObject({ rank: z.number(), score: z.number().nullable() }).nullable(),
+  last: z.strictObject({ rank: z.number(), score: z.number().nullable() }).nullable(),
+})
+export type NotifyState = z.output<typeof notifyState>
+
+export const NEW_STATE: NotifyState = {
+  failures: 0,
+  topics: {},
+  toldAt: {},
+  recovered: [],
+  held: null,
+  better: null,
+  last: null,
+}
+
+/** Runs in a row that could not find out, after which that is told. */
+export const FAILING_AFTER = 3
+/** The same topic is told at most once in this time, but for its first recovery, ms. */
+export const HOUR_MS = 3_600_000
+/** Changes that are held at most. */
+const MAX_HELD = 50
+
+/** One thing that a run gives reason to tell. */
+type Reason = { readonly topic: string; readonly isRecovery: boolean }
+export type Step = {
+  readonly state: NotifyState
+  readonly message: Message | undefined
+  readonly dueMs: number | undefined
+}
+
+/**
+ * What is told after a run, and what is remembered; pure. Each topic (a condition, an area of changes, runs that fail) is told when it begins and when it ends. Within an
+ * hour of its last message, but for its first recovery, and in the quiet hours it is held, and told once with the count. `quietUntilMs`: the end of the quiet
+ * hours, inside of them.
+ */
+export function afterRun(
+  before: NotifyState,
+  seen: Observation,
+  wanted: Wanted,
+  nowMs: number,
+  quietUntilMs: number | undefined,
+): Step {
+  const state = observed(withoutOld(before, nowMs), seen, wanted)
+  const reasons = reasonsOf(before, state, seen, wanted)
+  return settle(state, reasons, wanted.changed && !seen.isBaseline ? seen.changes : [], nowMs, quietUntilMs)
+}
+
+/** What is told when the time of held messages has come, without a run. */
+export const afterWait = (before: NotifyState, nowMs: number, quietUntilMs: number | undefined): Step =>
+  settle(withoutOld(before, nowMs), [], [], nowMs, quietUntilMs)
+
+/** Times that lie ahead are of a clock that stepped back: they are forgotten, so that nothing is held for longer than an hour. */
+function withoutOld(state: NotifyState, nowMs: number): NotifyState {
+  const entries = Object.entries(state.toldAt).filter(([, at]) => nowMs - at < HOUR_MS && at <= nowMs)
+  const toldAt = Object.fromEntries(entries)
+  const held = state.held && { ...state.held, dueMs: Math.min(state.held.dueMs, nowMs + DAY_MS) }
+  return { ...state, toldAt, held, recovered: state.recovered.filter((name) => name in toldAt) }
+}
+const DAY_MS = 86_400_000
+
+/** The state after the facts of a run; what could not be found out leaves the conditions as they were. */
+function observed(state: NotifyState, { facts, open, isBaseline }: Observation, wanted: Wanted): NotifyState {
+  const failures = open.length > 0 ? state.failures + 1 : 0
+  const failing = failures >= FAILING_AFTER || (failures > 0 && state.topics.failing?.isBad === true)
+  const topics: Record<string, NotifyState['topics'][string]> = { ...state.topics }
+  const set = (name: string, isBad: boolean): void => {
+    if (isBad || topics[name]) topics[name] = { isBad, told: topics[name]?.told ?? false }
+  }
+  set('failing', failing)
+  if (!facts) return { ...state, failures, topics }
+  const { better, last } = isBaseline ? { better: null, last: null } : worsened(state, facts)
+  if (wanted.worse) set('worse', better !== null)
+  if (wanted.listed && facts.listed !== null) set('listed', facts.listed > 0)
+  if (wanted.scoreBelow !== undefined && facts.score !== null) set('score', facts.score < wanted.scoreBelow)
+  for (const [name, isWanted] of [
+    ['worse', wanted.worse],
+    ['listed', wanted.listed],
+    ['score', wanted.scoreBelow !== undefined],
+  ] as const)
+    if (!isWanted) delete topics[name]
+  return { ...state, failures, topics, better, last: last ?? { rank: facts.rank, score: facts.score } }
+}
+
+type Level = NonNullable<NotifyState['better']>
+const isBelow = (facts: Level, level: Level): boolean =>
+  facts.rank < level.rank || (facts.score !== null && level.score !== null && facts.score < level.score)
+
+/** Worse lasts until things are as well as they were before. */
+function worsened({ better, last }: NotifyState, { rank, score }: Facts): Pick<NotifyState, 'better' | 'last'> {
+  const now = { rank, score }
+  if (better) return { better: isBelow(now, better) ? better : null, last: now }
+  return { better: last && isBelow(now, last) ? last : null, last: now }
+}
+
+function reasonsOf(before: NotifyState, after: NotifyState, seen: Observation, wanted: Wanted): readonly Reason[] {
+  const turned = Object.entries(after.topics).flatMap(([topic, { isBad }]): Reason[] =>
+    (before.topics[topic]?.isBad ?? false) === isBad ? [] : [{ topic, isRecovery: !isBad }],
+  )
+  const areas = wanted.changed && !seen.isBaseline ? [...new Set(seen.changes.map(({ area }) => area))] : []
+  return [...turned, ...areas.map((area) => ({ topic: `changed ${area}`, isRecovery: false }))]
+}
+
+function settle(
+  state: NotifyState,
+  reasons: readonly Reason[],
+  changes: readonly Change[],
+  nowMs: number,
+  quietUntilMs: number | undefined,
+): Step {
+  const isNew = ({ topic, isRecovery }: Reason): boolean => {
+    const wasTold = state.topics[topic]?.told ?? false
+    if (isRecovery && !wasTold) return false // nobody was told of what is over
+    return !(topic in state.toldAt) || (isRecovery && !state.recovered.includes(topic))
+  }
+  const isHeldDue = state.held !== null && nowMs >= state.held.dueMs
+  if (quietUntilMs === undefined && (isHeldDue || reasons.some(isNew))) return told(state, reasons, changes, nowMs)
+  if (reasons.length === 0 && state.held === null) return { state, message: undefined, dueMs: undefined }
+  const held = withHeld(state, reasons, changes)
+  if (held === null) return { state: { ...state, held }, message: undefined, dueMs: undefined }
+  const hourMs = Math.min(...held.topics.map((topic) => (state.toldAt[topic] ?? nowMs - HOUR_MS) + HOUR_MS))
+  const dueMs = Math.max(quietUntilMs ?? 0, Number.isFinite(hourMs) ? hourMs : 0, nowMs)
+  return { state: { ...state, held: { ...held, dueMs } }, message: undefined, dueMs }
+}
+
+/** What is held with another run; null where all of it is over and nobody was told of its beginning. */
+function withHeld(state: NotifyState, reasons: readonly Reason[], changes: readonly Change[]): NotifyState['held'] {
+  const { held } = state
+  const named = reasons.map(({ topic }) => topic)
+  const flapping = [...new Set([...(held?.flapping ?? []), ...named.filter((name) => name in state.toldAt)])]
+  const topics = [...new Set([...(held?.topics ?? []), ...named])].filter((name) => {
+    const topic = state.topics[name]
+    // A condition that came and went in quiet hours is nobody's business; one that was told within the hour flaps.
+    return topic === undefined || topic.isBad || topic.told || flapping.includes(name)
+  })
+  if (topics.length === 0) return null
+  const count = (held?.count ?? 0) + (reasons.length > 0 ? 1 : 0)
+  return {
+    count,
+    topics,
+    flapping,
+    changes: [...(held?.changes ?? []), ...changes].slice(-MAX_HELD),
+    dueMs: held?.dueMs ?? 0,
+  }
+}
+
+function told(state: NotifyState, reasons: readonly Reason[], changes: readonly Change[], nowMs: number): Step {
+  const held = withHeld(state, reasons, changes)
+  const cleared = { ...state, held: null }
+  if (held === null) return { state: cleared, message: undefined, dueMs: undefined }
+  const latest = lastOfEach(held.changes)
+  const conditions = held.topics.filter((name) => name in state.topics)
+  const begun = conditions.filter((name) => state.topics[name]!.isBad)
+  const ended = conditions.filter((name) => !state.topics[name]!.isBad)
+  const type: MessageType = begun.includes('failing')
+    ? 'monitor.failing'
+    : begun.length > 0 || ended.length === 0
+      ? 'monitor.changed'
+      : 'monitor.recovered'
+  const lines = [
+    ...begun.map((name) => BEGUN[name] ?? name),
+    ...ended.map((name) => ENDED[name] ?? name),
+    ...changeLines(latest),
+  ]
+  const topics = Object.fromEntries(
+    Object.entries(state.topics).map(([name, topic]) => [
+      name,
+      conditions.includes(name) ? { ...topic, told: topic.isBad } : topic,
+    ]),
+  )
+  const toldAt = { ...state.toldAt, ...Object.fromEntries(held.topics.map((name) => [name, nowMs])) }
+  const recovered = [...new Set([...state.recovered, ...ended])]
+  return {
+    state: { ...cleared, topics, toldAt, recovered },
+    message: { type, lines, changes: latest, count: held.count },
+    dueMs: undefined,
+  }
+}
+
+const BEGUN: Readonly<Record<string, string>> = {
+  failing: `could not be found out, ${FAILING_AFTER} times in a row`,
+  worse: 'worse than before',
+  listed: 'on a blacklist',
+  score: 'the score is below the limit',
+}
+const ENDED: Readonly<Record<string, string>> = {
+  failing: 'can be found out again',
+  worse: 'as well as before again',
+  listed: 'on no blacklist any more',
+  score: 'the score is not below the limit any more',
+}
+
+/** Of changes of the same kind about the same thing the last: what flapped is said as it is now. */
+function lastOfEach(changes: readonly Change[]): readonly Change[] {
+  if (changes.length < 2) return changes
+  const last = new Map<string, Change>()
+  for (const one of changes) {
+    const key = `${one.area} ${one.text}`
+    last.delete(key)
+    last.set(key, one)
+  }
+  return [...last.values()].slice(-20)
+}

@@ -1,0 +1,35 @@
+/** Hours of the day in which nothing is told, by the clock of a time zone: `22:00` to `07:00` lies over midnight. */
+export type QuietHours = { readonly from: string; readonly to: string; readonly timezone: string }
+
+const MINUTE_MS = 60_000
+const DAY_MINUTES = 1_440
+
+/** The end of the quiet hours at `nowMs`, or undefined outside of them. Where the clocks are put on or back in between, it is an hour off and asked again then. */
+export function quietUntil(nowMs: number, quiet: QuietHours | undefined): number | undefined {
+  if (!quiet) return undefined
+  const [from, to, now] = [minutes(quiet.from), minutes(quiet.to), minutes(clockOf(nowMs, quiet.timezone))]
+  const isQuiet = from <= to ? now >= from && now < to : now >= from || now < to
+  if (!isQuiet) return undefined
+  const left = (to - now + DAY_MINUTES) % DAY_MINUTES
+  return nowMs - (nowMs % MINUTE_MS) + left * MINUTE_MS
+}
+
+/** `14:05` as minutes of the day. */
+function minutes(clock: string): number {
+  const [hours = 0, rest = 0] = clock.split(':').map(Number)
+  return hours * 60 + rest
+}
+
+const clockOf = (ms: number, timezone: string): string =>
+  new Intl.DateTimeFormat('en-GB', { timeZone: timezone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(
+    ms,
+  )
+
+/** Whether the name is one of the time zones that this machine knows (IANA). */
+export function isTimezone(name: string): boolean {
+  try {
+    return name.length <= 64 && new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined
+  } catch {
+    return false // RangeError: there is none of this name
+  }
+}

@@ -1,0 +1,20 @@
+const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
+
+/** Waits before the second attempt and those after it, ms: 75 h 35 min in all, the schedule that Standard Webhooks gives as its example. */
+export const RETRY_MS = [
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+] as const
+
+/** When a message is tried again after so many attempts, or undefined: no more. */
+export const nextAttempt = (tries: number, nowMs: number): number | undefined => {
+  const wait = RETRY_MS[tries - 1]
+  return wait === undefined ? undefined : nowMs + wait
+}

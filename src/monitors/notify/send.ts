@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { within } from '../../base/deadline.ts'
+import { FetchError } from '../../net/fetch.ts'
+import type { Post, PostRequest } from '../../net/post.ts'
+import { MailError, type SubmitMail } from '../../net/submit-mail.ts'
+import { signedHeaders } from '../webhooks/signature.ts'
+import { monitorEvent } from './event.ts'
+import { mailOf, ntfyOf, slackOf } from './templates.ts'
+
+/** How a message travels, as it is kept beside it. A webhook is looked up when it is sent. */
+export const channel = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('webhook') }),
+  z.strictObject({ type: z.literal('mail'), to: z.string() }),
+  z.strictObject({ type: z.literal('slack'), url: z.string() }),
+  z.strictObject({ type: z.literal('ntfy'), url: z.string(), token: z.string().optional() }),
+])
+export type Channel = z.output<typeof channel>
+
+export type Senders = {
+  readonly post: Post
+  /** Undefined: the operator has named no submission server. */
+  readonly mail: SubmitMail | undefined
+  readonly publicUrl: string | undefined
+  /** The address that mail comes from, and that takes the wish for no more. */
+  readonly from: string | undefined
+}
+
+/** A message with what signs it. */
+export type ToSend = {
+  readonly id: string
+  readonly body: string
+  readonly channel: Channel
+  readonly webhook?: { readonly url: string; readonly secrets: readonly string[] }
+}
+
+/** What came of an attempt. `gone`: the receiver says that it wants no more (410); `isFinal`: trying again would change nothing. */
+export type Sent = {
+  readonly ok: boolean
+  readonly status: number | null
+  readonly error: string | null
+  readonly gone: boolean
+  readonly isFinal: boolean
+}
+
+/** Time for one attempt, ms. */
+const ATTEMPT_MS = 15_000
+const MAIL_MS = 30_000
+
+/** Sends a message once. Never rejects for what a receiver or its network does. */
+export async function sendOnce(senders: Senders, message: ToSend, nowMs: number, signal: AbortSignal): Promise<Sent> {
+  try {
+    if (message.channel.type === 'mail')
+      return await byMail(senders, message, message.channel.to, within(MAIL_MS, signal))
+    const request = requestOf(message, nowMs)
+    const { status } = await senders.post(request, within(ATTEMPT_MS, signal))
+    const ok = status >= 200 && status < 300
+    return { ok, status, error: ok ? null : refusalOf(status), gone: status === 410, isFinal: false }
+  } catch (error) {
+    if (error instanceof MailError) return { ...FAILED, error: error.message.slice(0, 500), isFinal: error.isFinal }
+    if (error instanceof FetchError) return { ...FAILED, error: error.message.slice(0, 500) }
+    if (signal.aborted) throw error
+    return { ...FAILED, error: (error as Error).message.slice(0, 500) }
+  }
+}
+
+const FAILED = { ok: false, status: null, gone: false, isFinal: false } as const
+
+const refusalOf = (status: number): string =>
+  status >= 300 && status < 400 ? `answered ${status}: redirects are not followed` : `answered ${status}`
+
+function requestOf({ id, body, channel: by, webhook }: ToSend, nowMs: number): PostRequest {
+  if (by.type === 'webhook') {
+    if (!webhook) throw new Error('a message to a webhook has none')
+    return { url: webhook.url, headers: signedHeaders({ id, body }, webhook.secrets, nowMs), body }
+  }
+  const event = monitorEvent.parse(JSON.parse(body))
+  return by.type === 'slack' ? slackOf(event, by.url) : ntfyOf(event, by.type === 'ntfy' ? by : { url: '' })
+}
+
+async function byMail(
+  { mail, publicUrl, from }: Senders,
+  { id, body }: ToSend,
+  to: string,
+  signal: AbortSignal,
+): Promise<Sent> {
+  if (!mail) return { ...FAILED, error: 'this service has no --smtp-url', isFinal: false }
+  const event = monitorEvent.parse(JSON.parse(body))
+  const links = {
+    publicUrl,
+    ...(publicUrl !== undefined && { unsubscribe: `${publicUrl}/v1/unsubscribe/${id}` }),
+    ...(from !== undefined && { unsubscribeTo: from }),
+  }
+  await mail(mailOf(event, to, links), signal)
+  return { ok: true, status: null, error: null, gone: false, isFinal: false }
+}

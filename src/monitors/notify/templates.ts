@@ -1,0 +1,110 @@
+import { printable } from '../../base/text.ts'
+import type { PostRequest } from '../../net/post.ts'
+import type { Mail } from '../../net/submit-mail.ts'
+import type { MonitorEvent } from './event.ts'
+
+/** Where the links of a message lead, where the service has a public URL. */
+export type Links = {
+  /** `https://…`, without a slash at its end. */
+  readonly publicUrl: string | undefined
+  /** One click, and this address gets no more mail of this monitor (RFC 8058). */
+  readonly unsubscribe?: string
+  /** The address of the operator that takes such wishes by mail. */
+  readonly unsubscribeTo?: string
+}
+
+const MAX_LINE = 600
+const MAX_LINES = 40
+
+const linesOf = ({ data }: MonitorEvent): readonly string[] =>
+  data.lines.slice(0, MAX_LINES).map((line) => printable(line, MAX_LINE))
+
+/** How things stand, in a line. */
+function standing({ data: { last, monitor } }: MonitorEvent): string {
+  if (!last) return ''
+  const score = last.score === null ? '' : `, score ${last.score}`
+  const listed =
+    last.listed === null
+      ? ''
+      : `, ${last.listed === 0 ? 'on no list' : `on ${last.listed} list${last.listed === 1 ? '' : 's'}`}`
+  return `Now: ${last.status}${score}${listed} (${monitor.kind} at ${last.time.slice(0, 16).replace('T', ' ')} UTC)`
+}
+
+/** A message by mail: plain text, with one-click unsubscription (RFC 2369, RFC 8058). */
+export function mailOf(event: MonitorEvent, to: string, links: Links): Mail {
+  const { monitor, title } = event.data
+  const named = monitor.name === '' ? monitor.id : `${monitor.name} (${monitor.id})`
+  const text = [
+    ...linesOf(event),
+    '',
+    standing(event),
+    `Monitor: ${named}`,
+    ...(links.unsubscribe === undefined ? [] : [`No more mail of this monitor: ${links.unsubscribe}`]),
+  ]
+  const ways = [
+    ...(links.unsubscribe === undefined ? [] : [`<${links.unsubscribe}>`]),
+    ...(links.unsubscribeTo === undefined
+      ? []
+      : [`<mailto:${links.unsubscribeTo}?subject=unsubscribe%20${encodeURIComponent(monitor.id)}>`]),
+  ]
+  return {
+    to,
+    subject: printable(title, 150),
+    text: `${text
+      .join('\n')
+      .replace(/\n{3,}/g, '\n\n')
+      .trim()}\n`,
+    headers: {
+      'auto-submitted': 'auto-generated', // RFC 3834 §5: no vacation notice comes back
+      'x-auto-response-suppress': 'All',
+      ...(ways.length > 0 && { 'list-unsubscribe': ways.join(', ') }),
+      // RFC 8058 §3.1: only beside an HTTPS URI.
+      ...(links.unsubscribe?.startsWith('https://') && { 'list-unsubscribe-post': 'List-Unsubscribe=One-Click' }),
+    },
+  }
+}
+
+/** A message to an incoming webhook of Slack. */
+export function slackOf(event: MonitorEvent, url: string): PostRequest {
+  const lines = linesOf(event).map((line) => `• ${slackText(line)}`)
+  const text = [`*${slackText(printable(event.data.title, 200))}*`, ...lines, slackText(standing(event))].filter(
+    (line) => line !== '',
+  )
+  return {
+    url,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ text: text.join('\n').slice(0, 3_900) }),
+  }
+}
+
+/** Slack's own characters, and its formatting, are made plain. */
+const slackText = (text: string): string =>
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replace(/[*_~`]/g, (mark) => `${mark}\u200b`)
+
+const NTFY = {
+  'monitor.changed': { priority: 4, tags: ['warning'] },
+  'monitor.failing': { priority: 3, tags: ['grey_question'] },
+  'monitor.recovered': { priority: 3, tags: ['white_check_mark'] },
+} as const
+
+/** A message to a topic of ntfy, published as JSON at the root of its server. */
+export function ntfyOf(
+  event: MonitorEvent,
+  { url, token }: { readonly url: string; readonly token?: string | undefined },
+): PostRequest {
+  const { origin, pathname } = new URL(url)
+  const message = [...linesOf(event), standing(event)].filter((line) => line !== '').join('\n')
+  const { priority, tags } = event.data.test ? { priority: 3, tags: ['test_tube'] } : NTFY[event.type]
+  const title = printable(event.data.title, 200)
+  const topic = pathname.split('/').filter(Boolean).at(-1) ?? ''
+  const base = pathname.split('/').filter(Boolean).slice(0, -1)
+  return {
+    url: [origin, ...base].join('/') + (base.length === 0 ? '/' : ''),
+    headers: { 'content-type': 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+    body: JSON.stringify({ topic, title, message: message.slice(0, 3_900), priority, tags }),
+  }
+}

@@ -1,0 +1,47 @@
+import { onceUnlessFailed } from '../base/once.ts'
+import type { Database } from '../store/postgres/connect.ts'
+import { monitorsOf } from '../store/postgres/monitors.ts'
+import { deliveriesOf, webhooksOf } from '../store/postgres/webhooks.ts'
+import type { Log } from '../world.ts'
+import { type JobEvent, type MonitorEngine, startMonitors } from './engine.ts'
+import type { Senders } from './notify/send.ts'
+import type { OpenedMonitors } from './opened.ts'
+import type { RunOnce } from './run.ts'
+import { type MonitorService, monitorService } from './service.ts'
+import { type WebhookService, webhookService } from './webhooks/service.ts'
+
+export type MonitorSettings = {
+  readonly open: () => Promise<Database>
+  readonly runOnce: RunOnce
+  readonly senders: Senders
+  readonly jobEvent: JobEvent
+  /** Takes away what has expired elsewhere in the database; called once an hour. */
+  readonly sweep: () => Promise<void>
+  readonly now: () => number
+  readonly random: () => number
+  readonly log: Log
+}
+
+export type MonitorServices = {
+  readonly monitors: MonitorService
+  readonly webhooks: WebhookService
+  readonly stop: () => Promise<void>
+}
+
+/** Monitors and webhooks. The database is opened, and the engine started, at the first need. */
+export function monitorServices(settings: MonitorSettings): MonitorServices {
+  const { now, senders } = settings
+  let engine: MonitorEngine | undefined
+  const opened = onceUnlessFailed(async (): Promise<OpenedMonitors> => {
+    const database = await settings.open()
+    const tables = { webhooks: webhooksOf(database.db), deliveries: deliveriesOf(database.db) }
+    const monitors = monitorsOf(database.db)
+    engine = startMonitors({ ...settings, ...tables, database, monitors })
+    return { monitors, tables, senders, engine }
+  })
+  const webhooks = webhookService(async () => {
+    const { tables, engine: running } = await opened()
+    return { ...tables, wake: running.wake }
+  }, now)
+  return { monitors: monitorService(opened, webhooks, now), webhooks, stop: async () => engine?.stop() }
+}

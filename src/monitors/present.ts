@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { change } from '../answers/changes.ts'
+import {
+  type MonitorAnswer,
+  type MonitorChange,
+  type MonitorPoint,
+  monitorKind,
+  monitorPoint,
+  monitorState,
+} from '../answers/monitors.ts'
+import { formatDuration } from '../base/duration.ts'
+import type { MonitorRow, PointRow } from '../store/postgres/monitors.ts'
+import { changeLines } from './changes/changes.ts'
+import type { Wanted } from './notify/machine.ts'
+
+/** Whom a monitor tells, as it is kept: a webhook by its number. */
+export const keptTarget = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('webhook'), url: z.string(), id: z.string(), number: z.int() }),
+  z.strictObject({ type: z.literal('mail'), to: z.string() }),
+  z.strictObject({ type: z.literal('slack'), url: z.string() }),
+  z.strictObject({ type: z.literal('ntfy'), url: z.string(), token: z.string().optional() }),
+])
+export type KeptTarget = z.output<typeof keptTarget>
+const targets = z.array(keptTarget)
+const quietHours = z.strictObject({ from: z.string(), to: z.string(), timezone: z.string() }).nullable()
+const strings = z.array(z.string())
+const options = z.record(z.string(), z.string())
+
+export const targetsOf = ({ notify }: MonitorRow): readonly KeptTarget[] => targets.parse(notify)
+export const quietOf = ({ quiet }: MonitorRow): z.output<typeof quietHours> => quietHours.parse(quiet)
+export const optionsOf = (row: MonitorRow): Readonly<Record<string, string>> => options.parse(row.options)
+export const unsubscribedOf = ({ unsubscribed }: MonitorRow): readonly string[] => strings.parse(unsubscribed)
+export const lastOf = ({ last }: MonitorRow): MonitorPoint | null => monitorPoint.nullable().parse(last)
+
+/** The conditions of a monitor, read. */
+export function wantedOf({ conditions }: MonitorRow): Wanted {
+  const when = strings.parse(conditions)
+  const limit = when.find((one) => one.startsWith('score_below:'))
+  return {
+    changed: when.includes('changed'),
+    worse: when.includes('worse'),
+    listed: when.includes('listed'),
+    scoreBelow: limit === undefined ? undefined : Number(limit.slice('score_below:'.length)),
+  }
+}
+
+/** A monitor as it is answered. `secrets`: of webhooks that this call has made, by their id. */
+export function presentMonitor(row: MonitorRow, secrets: ReadonlyMap<string, string> = new Map()): MonitorAnswer {
+  const stopped = unsubscribedOf(row)
+  return {
+    id: row.id,
+    name: row.name,
+    kind: monitorKind.parse(row.kind),
+    target: row.target,
+    every: formatDuration(row.every_ms),
+    options: optionsOf(row),
+    notify: targetsOf(row).map((one): MonitorAnswer['notify'][number] => {
+      if (one.type === 'mail')
+        return { type: 'mail', to: one.to, ...(stopped.includes(one.to.toLowerCase()) && { unsubscribed: true }) }
+      if (one.type !== 'webhook') return { type: one.type, url: one.type === 'slack' ? maskedUrl(one.url) : one.url }
+      const secret = secrets.get(one.id)
+      return { type: 'webhook', url: one.url, id: one.id, ...(secret !== undefined && { secret }) }
+    }),
+    when: strings.parse(row.conditions),
+    quiet_hours: quietOf(row),
+    public: row.is_public,
+    enabled: row.enabled,
+    state: monitorState.parse(row.state),
+    last: lastOf(row),
+    failures: row.failures,
+    created_at: row.created_at.toISOString(),
+    next_run_at: row.next_run.toISOString(),
+  }
+}
+
+/** Who knows the URL of a Slack webhook may post there: its path is not told. */
+export const maskedUrl = (url: string): string => `${new URL(url).origin}/***`
+
+export const presentPoint = ({ at, status, score, listed, reason }: Omit<PointRow, 'changes'>): MonitorPoint => ({
+  time: at.toISOString(),
+  status,
+  score,
+  listed,
+  ...(reason !== null && { reason }),
+})
+
+export function presentChange({ at, changes }: PointRow): MonitorChange {
+  const all = z.array(change).parse(changes)
+  return { time: at.toISOString(), lines: [...changeLines(all)], changes: all }
+}

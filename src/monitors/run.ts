@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto'
+import { monitorKind } from '../answers/monitors.ts'
+import { AppError } from '../base/errors.ts'
+import type { Database } from '../store/postgres/connect.ts'
+import type { MonitorRow, Monitors } from '../store/postgres/monitors.ts'
+import type { Deliveries, NewDelivery } from '../store/postgres/webhooks.ts'
+import { knownSelectors, type Reading, readRun } from './kinds.ts'
+import { type About, eventOf } from './notify/event.ts'
+import {
+  afterRun,
+  afterWait,
+  FAILING_AFTER,
+  NEW_STATE,
+  type NotifyState,
+  notifyState,
+  type Step,
+} from './notify/machine.ts'
+import { quietUntil } from './notify/quiet.ts'
+import {
+  type KeptTarget,
+  lastOf,
+  optionsOf,
+  presentPoint,
+  quietOf,
+  targetsOf,
+  unsubscribedOf,
+  wantedOf,
+} from './present.ts'
+import { nextRun } from './schedule.ts'
+
+/** Asks the question of a monitor once. Rejects with AppError for what it could not be asked, and with the signal's reason. */
+export type RunOnce = (
+  kind: string,
+  target: string,
+  options: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+) => Promise<unknown>
+
+export type Running = {
+  readonly database: Database
+  readonly monitors: Monitors
+  readonly deliveries: Deliveries
+  readonly runOnce: RunOnce
+  readonly now: () => number
+  readonly random: () => number
+}
+
+/** Works on a monitor that was claimed: runs it where that is due, and sends what was held where its time has come. */
+export async function workOn(parts: Running, row: MonitorRow, signal: AbortSignal): Promise<void> {
+  if (row.next_run.getTime() <= parts.now()) await run(parts, row, signal)
+  else await sendHeld(parts, row)
+}
+
+async function run(parts: Running, row: MonitorRow, signal: AbortSignal): Promise<void> {
+  const { now, database, monitors, deliveries } = parts
+  const seen = await look(parts, row, signal)
+  const atMs = now()
+  const before = stateOf(row)
+  const wanted = wantedOf(row)
+  const { reading, open } = seen
+  const observation = {
+    facts: reading?.known === undefined ? undefined : reading.facts,
+    changes: reading?.changes ?? [],
+    open,
+    isBaseline: reading?.isBaseline ?? false,
+  }
+  const step = afterRun(before, observation, wanted, atMs, quietUntil(atMs, quietOf(row) ?? undefined))
+  const point = {
+    at: new Date(atMs),
+    status: reading?.status ?? 'unknown',
+    score: reading?.facts.score ?? null,
+    listed: reading?.facts.listed ?? null,
+    reason: open.length > 0 ? open.join('; ').slice(0, 500) : null,
+    changes: observation.changes.length > 0 ? JSON.stringify(observation.changes) : null,
+  }
+  const { failures } = step.state
+  const state = monitorStateOf(row, step.state, reading)
+  const last = presentPoint(point)
+  const nextMs = nextRun(
+    {
+      everyMs: row.every_ms,
+      dueMs: row.next_run.getTime(),
+      isFirst: row.ran_at === null,
+      failures,
+      tellFailuresAfter: FAILING_AFTER,
+    },
+    atMs,
+    parts.random,
+  )
+  await database.db.transaction().execute(async (tx) => {
+    const isWritten = await monitors.write(tx, row, {
+      point,
+      nextRun: new Date(nextMs),
+      messageDue: dateOf(step),
+      state,
+      failures,
+      last: JSON.stringify(last),
+      known: reading?.known,
+      notifier: JSON.stringify(step.state),
+    })
+    if (isWritten) await deliveries.add(tx, messagesOf(row, step, { ...aboutOf(row), state }, last, atMs))
+  })
+}
+
+type Seen = { readonly reading: Reading | undefined; readonly open: readonly string[] }
+
+async function look({ runOnce }: Running, row: MonitorRow, signal: AbortSignal): Promise<Seen> {
+  const kind = monitorKind.parse(row.kind)
+  const selector = knownSelectors(kind, row.known)
+  const options = { ...(selector !== undefined && { selector }), ...optionsOf(row) }
+  try {
+    const reading = readRun(kind, row.known, await runOnce(row.kind, row.target, options, signal))
+    return { reading, open: reading.open }
+  } catch (error) {
+    if (signal.aborted || !(error instanceof AppError)) throw error
+    return { reading: undefined, open: [error.message] }
+  }
+}
+
+/** Bad where a condition holds or the answer is bad in itself; unknown before anything is known, and after three runs that could not find out. */
+function monitorStateOf(row: MonitorRow, state: NotifyState, reading: Reading | undefined): About['state'] {
+  if (state.failures >= FAILING_AFTER || state.topics.failing?.isBad) return 'unknown'
+  if (reading?.known === undefined) return aboutOf(row).state
+  const holds = Object.entries(state.topics).some(([name, { isBad }]) => name !== 'failing' && isBad)
+  return holds || reading.isBad ? 'bad' : 'ok'
+}
+
+async function sendHeld({ now, database, monitors, deliveries }: Running, row: MonitorRow): Promise<void> {
+  const atMs = now()
+  const step = afterWait(stateOf(row), atMs, quietUntil(atMs, quietOf(row) ?? undefined))
+  await database.db.transaction().execute(async (tx) => {
+    const isWritten = await monitors.writeNotifier(tx, row, JSON.stringify(step.state), dateOf(step))
+    if (isWritten) await deliveries.add(tx, messagesOf(row, step, aboutOf(row), lastOf(row), atMs))
+  })
+}
+
+const dateOf = ({ dueMs }: Step): Date | null => (dueMs === undefined ? null : new Date(dueMs))
+
+/** What the notifier remembers; what an earlier version has left is begun anew. */
+function stateOf({ notifier }: MonitorRow): NotifyState {
+  const read = notifyState.safeParse(notifier)
+  return read.success ? read.data : NEW_STATE
+}
+
+/** What messages say of a monitor. */
+export const aboutOf = (row: MonitorRow): About => ({
+  id: row.id,
+  name: row.name,
+  kind: monitorKind.parse(row.kind),
+  target: row.target,
+  state: row.state === 'ok' || row.state === 'bad' ? row.state : 'unknown',
+})
+
+/** The targets of a monitor that are told: those who unsubscribed are not. */
+export function toldTargets(row: MonitorRow): readonly KeptTarget[] {
+  const stopped = unsubscribedOf(row)
+  return targetsOf(row).filter((one) => one.type !== 'mail' || !stopped.includes(one.to.toLowerCase()))
+}
+
+export const makeMessageId = (): string => `msg_${randomBytes(16).toString('base64url')}`
+
+function messagesOf(
+  row: MonitorRow,
+  { message }: Step,
+  about: About,
+  last: ReturnType<typeof lastOf>,
+  nowMs: number,
+): readonly NewDelivery[] {
+  if (!message) return []
+  const event = eventOf(about, message, last, nowMs)
+  const body = JSON.stringify(event)
+  return toldTargets(row).map((target) => ({
+    id: makeMessageId(),
+    webhook: target.type === 'webhook' ? target.number : null,
+    monitor: row.number,
+    channel: JSON.stringify(channelOf(target)),
+    type: event.type,
+    body,
+    createdAt: new Date(nowMs),
+  }))
+}
+
+/** How a target is reached. */
+export const channelOf = (target: KeptTarget) => (target.type === 'webhook' ? { type: 'webhook' as const } : target)

@@ -1,0 +1,261 @@
+import { randomBytes } from 'node:crypto'
+import type {
+  BadgeAnswer,
+  MonitorAnswer,
+  MonitorChange,
+  MonitorKind,
+  MonitorPoint,
+  MonitorRunAnswer,
+  MonitorTestAnswer,
+} from '../answers/monitors.ts'
+import { atMost } from '../base/at-most.ts'
+import { sleep } from '../base/deadline.ts'
+import { AppError } from '../base/errors.ts'
+import { type Owner, owns } from '../names/owner.ts'
+import type { MonitorEdit, MonitorRow } from '../store/postgres/monitors.ts'
+import { badgeOf } from './badge.ts'
+import { secretsOf } from './deliver.ts'
+import { testEvent } from './notify/event.ts'
+import { channel, sendOnce } from './notify/send.ts'
+import type { OpenedMonitors } from './opened.ts'
+import { type KeptTarget, maskedUrl, presentChange, presentMonitor, presentPoint, unsubscribedOf } from './present.ts'
+import { aboutOf, channelOf, makeMessageId, toldTargets } from './run.ts'
+import type { WebhookService } from './webhooks/service.ts'
+
+/** Whom a monitor shall tell, as it was asked for and judged. */
+export type NotifyTarget =
+  | { readonly type: 'webhook'; readonly url: string }
+  | { readonly type: 'mail'; readonly to: string }
+  | { readonly type: 'slack'; readonly url: string }
+  | { readonly type: 'ntfy'; readonly url: string; readonly token?: string | undefined }
+
+export type MonitorInput = {
+  readonly name: string
+  readonly kind: MonitorKind
+  readonly target: string
+  readonly domain: string
+  readonly everyMs: number
+  readonly options: Readonly<Record<string, string>>
+  readonly notify: readonly NotifyTarget[]
+  readonly when: readonly string[]
+  readonly quiet: { readonly from: string; readonly to: string; readonly timezone: string } | null
+  readonly isPublic: boolean
+}
+export type MonitorPatch = Partial<Omit<MonitorInput, 'kind' | 'target' | 'domain'>> & { readonly enabled?: boolean }
+
+type Page = { readonly before?: number; readonly limit: number }
+
+/** Monitors. Every function opens the database at the first need, and rejects with AppError `not_found` for a monitor that is not the owner's. */
+export type MonitorService = {
+  /** Makes a monitor, which runs at once. `seed` names it where the request may be repeated. Rejects with `limit_reached`. */
+  readonly create: (input: MonitorInput, owner: Owner, seed?: string) => Promise<MonitorAnswer>
+  /** Newest first. */
+  readonly list: (page: Page, owner: Owner) => Promise<readonly (MonitorAnswer & { readonly number: number })[]>
+  readonly show: (id: string, owner: Owner) => Promise<MonitorAnswer>
+  readonly change: (id: string, patch: MonitorPatch, owner: Owner) => Promise<MonitorAnswer>
+  readonly remove: (id: string, owner: Owner) => Promise<MonitorAnswer>
+  /** Runs a monitor now, at most once a minute; with `wait` until it has run. */
+  readonly run: (id: string, wait: boolean, owner: Owner, signal: AbortSignal) => Promise<MonitorRunAnswer>
+  /** Sends everybody whom the monitor tells a message that says that it is a test. */
+  readonly test: (id: string, owner: Owner, signal: AbortSignal) => Promise<MonitorTestAnswer>
+  /** Points in the order of time, those after `after`. */
+  readonly history: (
+    id: string,
+    page: { readonly after?: Date; readonly limit: number },
+    owner: Owner,
+  ) => Promise<readonly MonitorPoint[]>
+  /** What changed, newest first. */
+  readonly changes: (
+    id: string,
+    page: { readonly before?: Date; readonly limit: number },
+    owner: Owner,
+  ) => Promise<readonly MonitorChange[]>
+  /** The badge of a monitor that is public. */
+  readonly badge: (id: string) => Promise<BadgeAnswer>
+  /** Ends the mail of a monitor to the address that a message went to. */
+  readonly unsubscribe: (message: string) => Promise<void>
+  /** Removes the monitors of a mailbox, or of a domain and the mailboxes of it, and such mailboxes from those who are told; how many there were. */
+  readonly forget: (
+    name: 'email' | 'domain',
+    value: string,
+  ) => Promise<{ readonly monitors: number; readonly receivers: number }>
+  /** Whether mail can be sent. */
+  readonly canMail: () => Promise<boolean>
+  readonly start: () => Promise<void>
+}
+
+/** Monitors that one key may have. */
+export const MAX_MONITORS = 20_000
+const RUN_EVERY_MS = 60_000
+const LOOK_EVERY_MS = 200
+const TESTS_AT_A_TIME = 4
+
+export function monitorService(
+  opened: () => Promise<OpenedMonitors>,
+  webhooks: WebhookService,
+  now: () => number,
+): MonitorService {
+  async function owned(id: string, owner: Owner): Promise<MonitorRow> {
+    const row = await (await opened()).monitors.byId(id)
+    if (row && owns(owner, row.owner)) return row
+    throw missing()
+  }
+  const missing = (): AppError => new AppError('not_found', 'there is no monitor of yours with this id')
+
+  /** Targets as they are kept, with the webhooks that they name; and the secrets of those that were made for it. */
+  async function kept(targets: readonly NotifyTarget[], owner: Owner) {
+    const secrets = new Map<string, string>()
+    const all: KeptTarget[] = []
+    for (const target of targets) {
+      if (target.type !== 'webhook') {
+        all.push(
+          target.type === 'ntfy'
+            ? { type: 'ntfy', url: target.url, ...(target.token !== undefined && { token: target.token }) }
+            : target,
+        )
+        continue
+      }
+      const { webhook, secret } = await webhooks.ensure(target.url, owner)
+      all.push({ type: 'webhook', url: webhook.url, id: webhook.id, number: webhook.number })
+      if (secret !== undefined) secrets.set(webhook.id, secret)
+    }
+    return { notify: JSON.stringify(all), secrets }
+  }
+
+  return {
+    create: async (input, owner, seed) => {
+      const { monitors, engine } = await opened()
+      const { notify, secrets } = await kept(input.notify, owner)
+      const at = new Date(now())
+      const row = await monitors.add(
+        {
+          id: `mon_${seed ?? randomBytes(16).toString('base64url')}`,
+          owner: owner.id,
+          name: input.name,
+          kind: input.kind,
+          target: input.target,
+          domain: input.domain,
+          every_ms: input.everyMs,
+          options: JSON.stringify(input.options),
+          notify,
+          conditions: JSON.stringify(input.when),
+          quiet: input.quiet && JSON.stringify(input.quiet),
+          is_public: input.isPublic,
+          enabled: true,
+          created_at: at,
+          next_run: at,
+        },
+        MAX_MONITORS,
+      )
+      if (!row)
+        throw new AppError('limit_reached', `${MAX_MONITORS} monitors are there, which is the bound for one key`)
+      engine.wake()
+      return presentMonitor(row, secrets)
+    },
+    list: async (page, owner) => {
+      const rows = await (await opened()).monitors.list({ ...page, ...(owner.isAdmin ? {} : { owner: owner.id }) })
+      return rows.map((row) => ({ ...presentMonitor(row), number: row.number }))
+    },
+    show: async (id, owner) => presentMonitor(await owned(id, owner)),
+    change: async (id, patch, owner) => {
+      const row = await owned(id, owner)
+      const { monitors, engine } = await opened()
+      const targets = patch.notify && (await kept(patch.notify, { ...owner, id: row.owner }))
+      const isWoken = patch.enabled === true && !row.enabled
+      const edit: MonitorEdit = {
+        ...(patch.name !== undefined && { name: patch.name }),
+        ...(patch.everyMs !== undefined && { every_ms: patch.everyMs, next_run: sooner(row, patch.everyMs, now()) }),
+        ...(patch.options && { options: JSON.stringify(patch.options) }),
+        ...(targets && { notify: targets.notify }),
+        ...(patch.when && { conditions: JSON.stringify(patch.when) }),
+        ...(patch.quiet !== undefined && { quiet: patch.quiet && JSON.stringify(patch.quiet) }),
+        ...(patch.isPublic !== undefined && { is_public: patch.isPublic }),
+        ...(patch.enabled !== undefined && { enabled: patch.enabled }),
+        ...(isWoken && { next_run: new Date(now()) }),
+      }
+      const changed = Object.keys(edit).length === 0 ? row : await monitors.edit(row.number, edit)
+      if (!changed) throw missing()
+      engine.wake()
+      return presentMonitor(changed, targets?.secrets)
+    },
+    remove: async (id, owner) => {
+      const row = await owned(id, owner)
+      await (await opened()).monitors.remove(id)
+      return presentMonitor(row)
+    },
+    run: async (id, wait, owner, signal) => {
+      const row = await owned(id, owner)
+      const sinceMs = row.ran_at === null ? Number.POSITIVE_INFINITY : now() - row.ran_at.getTime()
+      if (sinceMs >= 0 && sinceMs < RUN_EVERY_MS)
+        throw new AppError('rate_limited', 'a monitor runs at most once a minute', {
+          retryAfterSeconds: Math.ceil((RUN_EVERY_MS - sinceMs) / 1_000),
+        })
+      if (!row.enabled) throw new AppError('wrong_state', 'the monitor is not enabled')
+      const { monitors, engine } = await opened()
+      await monitors.edit(row.number, { next_run: new Date(now()) })
+      engine.wake()
+      const before = row.ran_at?.getTime()
+      const waiting = { run: { monitor: id, state: 'waiting', point: null, lines: [] } } as const
+      if (!wait) return waiting
+      for (;;) {
+        await sleep(LOOK_EVERY_MS, signal)
+        const present = await owned(id, owner)
+        if (present.ran_at === null || present.ran_at.getTime() === before) continue
+        const at = new Date(present.ran_at.getTime() - 1)
+        const [point] = await monitors.points(present.number, { after: at, limit: 1 })
+        const [changed] = await monitors.points(present.number, { after: at, limit: 1, changed: true })
+        const lines = changed ? [...presentChange(changed).lines] : []
+        return { run: { monitor: id, state: 'done', point: point ? presentPoint(point) : null, lines } }
+      }
+    },
+    test: async (id, owner, signal) => {
+      const row = await owned(id, owner)
+      const { senders, tables } = await opened()
+      const body = JSON.stringify(testEvent(aboutOf(row), now()))
+      const sent = await atMost(TESTS_AT_A_TIME, toldTargets(row), async (target) => {
+        const webhook = target.type === 'webhook' ? await tables.webhooks.byNumber(target.number) : undefined
+        const message = { id: makeMessageId(), body, channel: channel.parse(channelOf(target)) }
+        const signed = webhook && { url: webhook.url, secrets: secretsOf(webhook, now()) }
+        const { ok, error } = await sendOnce(senders, signed ? { ...message, webhook: signed } : message, now(), signal)
+        return { type: target.type, to: shownTo(target), ok, ...(error !== null && { reason: error }) }
+      })
+      return { sent }
+    },
+    history: async (id, page, owner) => {
+      const row = await owned(id, owner)
+      return (await (await opened()).monitors.points(row.number, page)).map(presentPoint)
+    },
+    changes: async (id, page, owner) => {
+      const row = await owned(id, owner)
+      return (await (await opened()).monitors.points(row.number, { ...page, changed: true })).map(presentChange)
+    },
+    badge: async (id) => {
+      const row = await (await opened()).monitors.byId(id)
+      if (!row?.is_public) throw new AppError('not_found', 'there is no public monitor of this id')
+      return badgeOf(presentMonitor(row))
+    },
+    unsubscribe: async (message) => {
+      const { monitors, tables } = await opened()
+      const delivery = await tables.deliveries.byId(message)
+      const by = delivery && channel.parse(delivery.channel)
+      if (!delivery || by?.type !== 'mail' || delivery.monitor === null)
+        throw new AppError('not_found', 'this link is not known, or too old')
+      const row = await monitors.byNumber(delivery.monitor)
+      if (!row) return
+      const all = new Set([...unsubscribedOf(row), by.to.toLowerCase()])
+      await monitors.edit(row.number, { unsubscribed: JSON.stringify([...all].slice(-100)) })
+    },
+    forget: async (name, value) => (await opened()).monitors.forget(name, value),
+    canMail: async () => (await opened()).senders.mail !== undefined,
+    start: async () => void (await opened()),
+  }
+}
+
+/** A shorter interval counts from the last run. */
+const sooner = (row: MonitorRow, everyMs: number, nowMs: number): Date =>
+  new Date(Math.max(nowMs, Math.min(row.next_run.getTime(), (row.ran_at?.getTime() ?? nowMs) + everyMs)))
+
+const shownTo = (target: KeptTarget): string => {
+  if (target.type === 'mail') return target.to
+  return target.type === 'slack' ? maskedUrl(target.url) : target.url
+}

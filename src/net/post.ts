@@ -1,0 +1,64 @@
+import type { Ip } from '../names/ip.ts'
+import type { Resolve } from './dns/resolver.ts'
+import { FetchError } from './fetch.ts'
+import { headerOf, type Outlet, refuseCredentials, requestGuarded } from './guarded-request.ts'
+import { mayDial } from './peer-call.ts'
+import type { Guard } from './public-only.ts'
+
+/** One message to a receiver: HTTPS POST. */
+export type PostRequest = {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+/** What the receiver said; its body is not read. */
+export type PostReply = { readonly status: number; readonly retryAfter: string }
+
+/** Posts a message. Rejects with {@link FetchError}; an error status is a reply. */
+export type Post = (request: PostRequest, signal: AbortSignal) => Promise<PostReply>
+
+/** Bytes of an answer that may come before the connection is cut. */
+const MAX_BYTES = 16 * 1024
+
+/**
+ * The real {@link Post}, by `requestGuarded`: public addresses only, judged at each call, and networks the operator allowed (there with plain HTTP too). No redirect is
+ * followed, and the body of the answer is not read.
+ */
+export function guardedPost(options: {
+  readonly resolve: Resolve
+  readonly reachable: Guard
+  readonly plain: Guard
+  readonly ca?: readonly string[]
+  readonly userAgent?: string
+}): Post {
+  const { resolve, ca, userAgent } = options
+  const outlet: Outlet = {
+    resolve,
+    mayDial: (url, address) => mayDial(options, url, address),
+    whyUnsafe: (url, addresses) => whyUnsafe(options.reachable, url, addresses),
+    ca,
+    userAgent,
+  }
+  return async ({ url, headers, body }, signal) => {
+    const request = { url: readUrl(url), method: 'POST', headers, body, maxBytes: MAX_BYTES } as const
+    return requestGuarded(outlet, request, signal, async (response) => {
+      response.body.on('error', () => {}) // it is cut off unread
+      return { status: response.statusCode, retryAfter: headerOf(response, 'retry-after').slice(0, 64) }
+    })
+  }
+}
+
+const whyUnsafe = (reachable: Guard, url: URL, addresses: readonly Ip[]): string =>
+  addresses.some(reachable)
+    ? `${url.origin} is not HTTPS`
+    : `${url.hostname} has private or reserved addresses and is not contacted`
+
+function readUrl(text: string): URL {
+  const url = URL.parse(text)
+  const shown = JSON.stringify(text.slice(0, 200))
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new FetchError('invalid_url', `${shown} is not an http or https URL`)
+  refuseCredentials(url, shown)
+  url.hash = ''
+  return url
+}

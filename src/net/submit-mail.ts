@@ -1,0 +1,74 @@
+import { rootCertificates } from 'node:tls'
+import { within } from '../base/deadline.ts'
+
+/** A message in plain text. Header values have no line breaks. */
+export type Mail = {
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Hands a message to the operator's submission server. Rejects with {@link MailError}. */
+export type SubmitMail = (mail: Mail, signal: AbortSignal) => Promise<void>
+
+/** A submission that did not work. `isFinal`: the server has refused it for good (5xx). */
+export class MailError extends Error {
+  readonly isFinal: boolean
+  constructor(message: string, isFinal: boolean) {
+    super(message)
+    this.name = 'MailError'
+    this.isFinal = isFinal
+  }
+}
+
+const SUBMIT_MS = 30_000
+
+/**
+ * Submission (RFC 6409) through `url`: `smtps://user:password@host` (TLS from the start, port 465) or `smtp://…` (port 587, STARTTLS where it is offered, and always where
+ * there is a password). The operator named the server: private addresses are allowed. The code is loaded with the first mail.
+ */
+export function submission(options: {
+  readonly url: string
+  readonly from: string
+  readonly ca?: readonly string[]
+}): SubmitMail {
+  const url = new URL(options.url)
+  const secure = url.protocol === 'smtps:'
+  const user = decodeURIComponent(url.username)
+  const transport = {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: Number(url.port || (secure ? 465 : 587)),
+    secure,
+    requireTLS: !secure && user !== '',
+    ...(user !== '' && { auth: { user, pass: decodeURIComponent(url.password) } }),
+    connectionTimeout: SUBMIT_MS,
+    greetingTimeout: SUBMIT_MS,
+    socketTimeout: SUBMIT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    ...(options.ca && options.ca.length > 0 && { tls: { ca: [...rootCertificates, ...options.ca] } }),
+  }
+  return async ({ to, subject, text, headers }, signal) => {
+    const { createTransport } = await import('nodemailer')
+    const bounded = within(SUBMIT_MS, signal)
+    const transporter = createTransport(transport)
+    const stop = (): void => transporter.close()
+    bounded.addEventListener('abort', stop, { once: true })
+    try {
+      await transporter.sendMail({
+        from: options.from,
+        to: { name: '', address: to },
+        subject,
+        text,
+        headers: { ...headers },
+      })
+    } catch (error) {
+      const { responseCode, message } = error as Error & { responseCode?: number }
+      throw new MailError(message, responseCode !== undefined && responseCode >= 500)
+    } finally {
+      bounded.removeEventListener('abort', stop)
+      transporter.close()
+    }
+  }
+}

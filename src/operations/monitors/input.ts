@@ -1,0 +1,172 @@
+import { z } from 'zod'
+import { type MonitorKind, monitorKind } from '../../answers/monitors.ts'
+import { AppError } from '../../base/errors.ts'
+import { isTimezone } from '../../monitors/notify/quiet.ts'
+import type { MonitorInput, NotifyTarget } from '../../monitors/service.ts'
+import { parseDomain } from '../../names/domain.ts'
+import { formatEmail, parseEmail } from '../../names/email.ts'
+import { parseIp } from '../../names/ip.ts'
+import type { Ctx } from '../../world.ts'
+import { blacklist } from '../blacklist.ts'
+import { check } from '../check.ts'
+import type { Deps } from '../deps.ts'
+import { bodyFlagParam, durationParam, lineParam, listParam, objectParam, optional } from '../params.ts'
+import { report } from '../report.ts'
+import { verify } from '../verify.ts'
+import { readReceiver, receiverUrl } from './shared.ts'
+
+const DAY_MS = 86_400_000
+const MAX_NOTIFY = 10
+
+const notifyItem = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('webhook'), url: receiverUrl }),
+  z.strictObject({ type: z.literal('mail'), to: z.string().max(320) }),
+  z.strictObject({ type: z.literal('slack'), url: receiverUrl }),
+  z.strictObject({
+    type: z.literal('ntfy'),
+    url: receiverUrl,
+    token: z
+      .string()
+      .max(200)
+      .regex(/^[\x21-\x7e]+$/)
+      .optional(),
+  }),
+])
+const CONDITION = /^(?:changed|worse|listed|score_below:(?:100|[1-9]?\d))$/
+const clock = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'a time of day such as 22:00')
+const quietHours = z.strictObject({
+  from: clock,
+  to: clock,
+  timezone: z.string().refine(isTimezone, 'no time zone that is known here, such as Europe/Berlin').default('UTC'),
+})
+
+/** What may be said of a monitor when it is made, and later too. */
+export const settingParams = {
+  name: optional(lineParam('name of the monitor, for people', 200)),
+  every: optional(
+    durationParam(
+      { minMs: 900_000, maxMs: 31 * DAY_MS },
+      { description: 'how often it runs', group: 'limits', fallback: '24h', example: '24h' },
+    ),
+  ),
+  options: {
+    ...optional(
+      objectParam(z.record(z.string().max(40), z.union([z.string().max(500), z.boolean(), z.number()])), {
+        description: 'parameters of the kind beside its target, such as {"selector": "s1"}',
+      }),
+    ),
+  },
+  notify: listParam(notifyItem, MAX_NOTIFY, {
+    description:
+      'whom it tells: {"type": "webhook", "url"}, {"type": "mail", "to"}, {"type": "slack", "url"} or {"type": "ntfy", "url", "token"?}',
+    group: 'answer',
+  }),
+  when: listParam(z.string().regex(CONDITION, 'one of changed, worse, listed, score_below:N'), 4, {
+    description: 'when it tells: changed, worse, listed, score_below:N',
+    group: 'answer',
+    example: 'changed',
+  }),
+  quiet_hours: {
+    ...optional(
+      objectParam(quietHours, {
+        description: 'hours in which nothing is told: {"from": "22:00", "to": "07:00", "timezone": "Europe/Berlin"}',
+        group: 'answer',
+      }),
+    ),
+  },
+  public: { ...bodyFlagParam('anybody may see its badge', 'answer') },
+}
+
+type Notify = z.output<typeof notifyItem>
+type Used = Pick<Deps, 'mayCall' | 'monitors'>
+
+/** Reads whom a monitor shall tell. Throws AppError for an address that cannot be told. */
+export async function readNotify(ctx: Ctx, deps: Used, items: readonly Notify[]): Promise<readonly NotifyTarget[]> {
+  const all: NotifyTarget[] = []
+  for (const item of items) {
+    if (item.type === 'mail') all.push({ type: 'mail', to: await readMailbox(deps, item.to) })
+    else all.push({ ...item, url: await readReceiver(ctx, deps, item.url, 'notify') })
+  }
+  for (const one of all)
+    if (one.type === 'ntfy' && new URL(one.url).pathname.replaceAll('/', '') === '')
+      throw refused('notify', 'the URL of a topic of ntfy is https://server/topic')
+  return all
+}
+
+async function readMailbox({ monitors }: Used, text: string): Promise<string> {
+  const email = parseEmail(text.trim())
+  if (!email.ok) throw refused('notify', email.problem)
+  if (!(await (await monitors()).canMail()))
+    throw refused('notify', 'this service sends no mail: its operator has to give --smtp-url and --notify-from')
+  return formatEmail(email.value)
+}
+
+const refused = (parameter: string, why: string): AppError =>
+  new AppError('invalid_parameter', `${parameter}: ${why}`, { parameter })
+
+const OPERATION_OF = { check, report, verify, blacklist } as const
+/** Parameters of an operation that a monitor decides by itself. */
+const OWN: readonly string[] = [
+  'save',
+  'expires_in',
+  'format',
+  'vantage',
+  'max_age',
+  'trace',
+  'bind_ip',
+  'peer',
+  'mx_port',
+]
+
+/** Reads the target of a kind, and the options that its operation is asked with. Throws AppError. */
+export function readTarget(
+  kindText: string,
+  text: string,
+  given: Readonly<Record<string, string | boolean | number>>,
+): Pick<MonitorInput, 'kind' | 'target' | 'domain' | 'options'> {
+  const kind = monitorKind.parse(kindText)
+  const { target, domain } = TARGETS[kind](text.trim())
+  return { kind, target, domain, options: readOptions(kind, target, given) }
+}
+
+export function readOptions(
+  kind: MonitorKind,
+  target: string,
+  given: Readonly<Record<string, string | boolean | number>>,
+): Readonly<Record<string, string>> {
+  const options = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]))
+  const name = NAMES[kind]
+  const own = Object.keys(options).find((one) => OWN.includes(one) || one === name)
+  if (own !== undefined) throw refused('options', `${own} is decided by the monitor`)
+  OPERATION_OF[kind].ask({ ...options, [name]: target }) // refused here as it would be there
+  return options
+}
+
+/** The parameter of each kind that names what is asked about. */
+export const NAMES: Readonly<Record<MonitorKind, string>> = {
+  check: 'domain',
+  report: 'domain',
+  verify: 'email',
+  blacklist: 'ip',
+}
+
+type Target = { readonly target: string; readonly domain: string }
+const domainTarget = (text: string): Target => {
+  const domain = parseDomain(text)
+  if (!domain.ok) throw new AppError('invalid_domain', `target: ${domain.problem}`, { parameter: 'target' })
+  return { target: domain.value, domain: domain.value }
+}
+const TARGETS: Readonly<Record<MonitorKind, (text: string) => Target>> = {
+  check: domainTarget,
+  report: domainTarget,
+  verify: (text) => {
+    const email = parseEmail(text)
+    if (!email.ok) throw refused('target', email.problem)
+    return { target: formatEmail(email.value), domain: email.value.domain }
+  },
+  blacklist: (text) => {
+    const ip = parseIp(text)
+    if (!ip.ok) throw new AppError('invalid_ip', `target: ${ip.problem}`, { parameter: 'target' })
+    return { target: ip.value, domain: '' }
+  },
+}

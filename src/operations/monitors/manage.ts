@@ -1,0 +1,154 @@
+import { z } from 'zod'
+import { monitorAnswer, monitorKind, monitorListAnswer } from '../../answers/monitors.ts'
+import { defineOperation, ok } from '../operation.ts'
+import { ownerOf } from '../owner.ts'
+import { cursorParam, limitParam, pageOf } from '../page.ts'
+import { bodySwitchParam, choiceParam, lineParam } from '../params.ts'
+import { readNotify, readOptions, readTarget, settingParams } from './input.ts'
+import { DEADLINE_MS, exampleMonitor, monitorExample, monitorIdParam } from './shared.ts'
+
+const EVERY_MS = 86_400_000
+
+/** Watches a domain, a mailbox or an address on a schedule, and tells when something changes. */
+export const monitorCreate = defineOperation({
+  name: 'monitors create',
+  method: 'POST',
+  path: '/v1/monitors',
+  summary: 'Watch a domain, a mailbox or an IP address on a schedule, and tell when something changes',
+  scope: 'jobs',
+  idempotent: true,
+  params: {
+    kind: choiceParam(['check', 'report', 'verify', 'blacklist'], 'report', {
+      description: 'what is asked at each run',
+      group: 'question',
+    }),
+    target: {
+      ...lineParam('domain (check, report), mailbox (verify) or IP address (blacklist)', 320),
+      example: 'example.org',
+    },
+    ...settingParams,
+  },
+  answer: monitorAnswer,
+  statuses: { 201: 'the monitor is made; it runs at once' },
+  example: {
+    input: {
+      kind: 'report',
+      target: 'example.org',
+      notify: [{ type: 'webhook', url: 'https://hooks.example.org/mail' }],
+      when: ['changed', 'listed'],
+    },
+    output: {
+      ...monitorExample,
+      notify: [{ ...monitorExample.notify[0], secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }],
+    },
+  },
+  deadlineMs: DEADLINE_MS,
+  uses: ['monitors', 'mayCall'],
+  run: async (ctx, deps, input) => {
+    const { kind, target, every, options, notify = [], when = ['changed'], quiet_hours: quiet, name = '' } = input
+    const read = readTarget(kind, target, options ?? {})
+    const targets = await readNotify(ctx, deps, notify)
+    const about = {
+      ...read,
+      name,
+      everyMs: every ?? EVERY_MS,
+      notify: targets,
+      when,
+      quiet: quiet ?? null,
+      isPublic: input.public,
+    }
+    return { status: 201, answer: await (await deps.monitors()).create(about, ownerOf(ctx), ctx.seed) }
+  },
+})
+
+export const monitorList = defineOperation({
+  name: 'monitors list',
+  method: 'GET',
+  path: '/v1/monitors',
+  summary: 'The monitors of this key, newest first (of everybody for the scope admin)',
+  scope: 'jobs',
+  params: { limit: limitParam({ max: 200, fallback: 50 }), cursor: cursorParam(z.int()) },
+  answer: monitorListAnswer,
+  example: { input: {}, output: { data: [monitorExample], has_more: false, next_cursor: null } },
+  deadlineMs: DEADLINE_MS,
+  uses: ['monitors'],
+  run: async (ctx, { monitors }, { limit, cursor }) => {
+    const page = { limit: limit + 1, ...(cursor !== undefined && { before: cursor }) }
+    const rows = await (await monitors()).list(page, ownerOf(ctx))
+    return ok(
+      pageOf(
+        rows,
+        limit,
+        ({ number: _, ...monitor }) => monitor,
+        ({ number }) => number,
+      ),
+    )
+  },
+})
+
+export const monitorShow = defineOperation({
+  name: 'monitors show',
+  method: 'GET',
+  path: '/v1/monitors/{id}',
+  summary: 'A monitor with its state and last run',
+  scope: 'jobs',
+  params: { id: monitorIdParam },
+  answer: monitorAnswer,
+  example: { input: exampleMonitor, output: monitorExample },
+  deadlineMs: DEADLINE_MS,
+  uses: ['monitors'],
+  run: async (ctx, { monitors }, { id }) => ok(await (await monitors()).show(id, ownerOf(ctx))),
+})
+
+/** What is left out stays as it is. */
+const { public: _public, ...otherSettings } = settingParams
+export const monitorChange = defineOperation({
+  name: 'monitors change',
+  method: 'PATCH',
+  path: '/v1/monitors/{id}',
+  summary: 'Change a monitor: its name, interval, options, whom it tells and when, or whether it runs at all',
+  scope: 'jobs',
+  params: {
+    id: monitorIdParam,
+    ...otherSettings,
+    quiet_hours: { ...otherSettings.quiet_hours, schema: otherSettings.quiet_hours.schema.nullable() },
+    public: bodySwitchParam('anybody may see its badge', 'answer'),
+    enabled: bodySwitchParam('whether it runs'),
+  },
+  answer: monitorAnswer,
+  example: { input: { ...exampleMonitor, every: '12h' }, output: monitorExample },
+  deadlineMs: DEADLINE_MS,
+  uses: ['monitors', 'mayCall'],
+  run: async (ctx, deps, input) => {
+    const { id, name, every, options, notify, when, quiet_hours: quiet, enabled } = input
+    const owner = ownerOf(ctx)
+    const monitors = await deps.monitors()
+    const now = await monitors.show(id, owner)
+    const kind = monitorKind.parse(now.kind)
+    const patch = {
+      ...(name !== undefined && { name }),
+      ...(every !== undefined && { everyMs: every }),
+      ...(options && { options: readOptions(kind, now.target, options) }),
+      ...(notify && { notify: await readNotify(ctx, deps, notify) }),
+      ...(when && { when }),
+      ...(quiet !== undefined && { quiet }),
+      ...(input.public !== undefined && { isPublic: input.public }),
+      ...(enabled !== undefined && { enabled }),
+    }
+    return ok(await monitors.change(id, patch, owner))
+  },
+})
+
+export const monitorDelete = defineOperation({
+  name: 'monitors delete',
+  method: 'DELETE',
+  path: '/v1/monitors/{id}',
+  summary: 'Remove a monitor with its history, at once and for good',
+  scope: 'jobs',
+  params: { id: monitorIdParam },
+  answer: monitorAnswer,
+  example: { input: exampleMonitor, output: monitorExample },
+  deadlineMs: DEADLINE_MS,
+  uses: ['monitors'],
+  run: async (ctx, { monitors }, { id }) => ok(await (await monitors()).remove(id, ownerOf(ctx))),
+})

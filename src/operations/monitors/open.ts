@@ -1,0 +1,99 @@
+import { badgeAnswer, unsubscribeAnswer, unsubscribeQuestion } from '../../answers/monitors.ts'
+import { parsed, problem } from '../../base/parsed.ts'
+import { badgeSvg } from '../../monitors/badge.ts'
+import { defineOperation, ok } from '../operation.ts'
+import { choiceParam, textParam } from '../params.ts'
+import { deliveryIdParam, exampleMonitor } from './shared.ts'
+
+const badgeParam = textParam<{ readonly id: string; readonly isImage: boolean }>(
+  'invalid_parameter',
+  (text) => {
+    const [, id, form] = /^(mon_[\w-]{22})\.(svg|json)$/.exec(text) ?? []
+    return id === undefined
+      ? problem(`${JSON.stringify(text.slice(0, 60))} is not the id of a monitor with .svg or .json`)
+      : parsed({ id, isImage: form === 'svg' })
+  },
+  { description: 'id of a public monitor, with .svg or .json', example: `${exampleMonitor.id}.json` },
+)
+
+/** The badge of a monitor that was made public. */
+export const badge = defineOperation({
+  name: 'badge',
+  method: 'GET',
+  path: '/v1/badge/{badge}',
+  summary: 'The badge of a public monitor: an image (.svg), or data for shields.io (.json)',
+  scope: 'read',
+  open: true,
+  embeddable: true,
+  streams: ['svg'],
+  headers: { 'cache-control': 'public, max-age=300', 'cross-origin-resource-policy': 'cross-origin' },
+  params: { badge: badgeParam },
+  answer: badgeAnswer,
+  example: {
+    input: { badge: `${exampleMonitor.id}.json` },
+    output: { schemaVersion: 1, label: 'mail example.org', message: '97/100', color: 'brightgreen' },
+  },
+  deadlineMs: 5_000,
+  uses: ['monitors'],
+  run: async (_ctx, { monitors }, { badge: { id, isImage } }) => {
+    const answer = await (await monitors()).badge(id)
+    if (!isImage) return ok(answer)
+    async function* text(): AsyncIterable<string> {
+      yield badgeSvg(answer)
+    }
+    return { status: 200, stream: { contentType: 'image/svg+xml; charset=utf-8', text: text() } }
+  },
+})
+
+/** One-click unsubscription (RFC 8058): the body says `List-Unsubscribe=One-Click`, and is of no further interest. */
+export const unsubscribe = defineOperation({
+  name: 'unsubscribe',
+  method: 'POST',
+  path: '/v1/unsubscribe/{message}',
+  summary: 'No more mail of a monitor to the address that this message went to',
+  scope: 'read',
+  open: true,
+  ignoresBody: true,
+  params: { message: deliveryIdParam },
+  answer: unsubscribeAnswer,
+  example: { input: { message: 'msg_AAAAAAAAAAAAAAAAAAAAAA' }, output: { unsubscribed: true } },
+  deadlineMs: 10_000,
+  uses: ['monitors'],
+  run: async (_ctx, { monitors }, { message }) => {
+    await (await monitors()).unsubscribe(message)
+    return ok({ unsubscribed: true as const })
+  },
+})
+
+/** The page behind the link in a mail: reading it changes nothing, since programs follow links too. */
+export const unsubscribePage = defineOperation({
+  name: 'unsubscribe-page',
+  method: 'GET',
+  path: '/v1/unsubscribe/{message}',
+  partOf: 'unsubscribe',
+  summary: 'The page that asks whether to unsubscribe',
+  scope: 'read',
+  open: true,
+  isPage: true,
+  streams: ['html'],
+  headers: { 'x-robots-tag': 'noindex, nofollow', 'referrer-policy': 'same-origin' },
+  params: {
+    message: deliveryIdParam,
+    format: choiceParam(['html', 'json'], 'html', { description: 'the page, or what it stands for' }),
+  },
+  answer: unsubscribeQuestion,
+  example: { input: { message: 'msg_AAAAAAAAAAAAAAAAAAAAAA', format: 'json' }, output: { unsubscribed: false } },
+  deadlineMs: 5_000,
+  uses: [],
+  run: async (_ctx, _deps, { format }) =>
+    format === 'json'
+      ? ok({ unsubscribed: false as const })
+      : { status: 200, stream: { contentType: 'text/html; charset=utf-8', text: page() } },
+})
+
+async function* page(): AsyncIterable<string> {
+  yield `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Unsubscribe</title></head>
+<body><main><h1>No more mail of this monitor?</h1><form method="post"><button>Unsubscribe</button></form></main></body></html>
+`
+}

@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import type { MonitorAnswer } from '../../answers/monitors.ts'
+import { AppError } from '../../base/errors.ts'
+import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import type { Ctx } from '../../world.ts'
+import type { Deps } from '../deps.ts'
+import { textParam } from '../params.ts'
+import { refusePrivateUrl } from '../peer-url.ts'
+
+export const DEADLINE_MS = 20_000
+
+const idOf =
+  (prefix: string, what: string) =>
+  (text: string): Parsed<string> =>
+    new RegExp(`^${prefix}_[\\w-]{22}$`).test(text)
+      ? parsed(text)
+      : problem(`${JSON.stringify(text.slice(0, 60))} is no id of a ${what}`)
+
+export const exampleMonitor = { id: 'mon_AAAAAAAAAAAAAAAAAAAAAA' }
+export const monitorIdParam = textParam<string>('invalid_parameter', idOf('mon', 'monitor'), {
+  description: 'id of the monitor',
+  example: exampleMonitor.id,
+})
+export const exampleWebhook = { id: 'wh_AAAAAAAAAAAAAAAAAAAAAA' }
+export const webhookIdParam = textParam<string>('invalid_parameter', idOf('wh', 'webhook'), {
+  description: 'id of the webhook',
+  example: exampleWebhook.id,
+})
+export const deliveryIdParam = textParam<string>('invalid_parameter', idOf('msg', 'delivery'), {
+  description: 'id of the delivery',
+  example: 'msg_AAAAAAAAAAAAAAAAAAAAAA',
+})
+
+/** Characters of a receiver's URL. */
+const MAX_URL = 2_000
+export const receiverUrl = z.string().max(MAX_URL)
+
+/**
+ * Reads the URL of a receiver: HTTPS to public addresses, without a login; where the operator allowed a network, that too, with plain HTTP. It is judged again at every
+ * call. Throws AppError `invalid_parameter`.
+ */
+export async function readReceiver(
+  ctx: Ctx,
+  deps: Pick<Deps, 'mayCall'>,
+  text: string,
+  parameter: string,
+): Promise<string> {
+  const url = URL.parse(text.trim())
+  const refuse = (why: string): AppError => new AppError('invalid_parameter', `${parameter}: ${why}`, { parameter })
+  if (!url || !/^https?:$/.test(url.protocol)) throw refuse('the URL of a receiver is https://…')
+  if (url.username !== '' || url.password !== '') throw refuse('a URL with a user name or a password is not taken')
+  url.hash = ''
+  await refusePrivateUrl(ctx, deps, url.origin)
+  return url.href
+}
+
+export const monitorExample: MonitorAnswer = {
+  ...exampleMonitor,
+  name: 'our domain',
+  kind: 'report',
+  target: 'example.org',
+  every: '24h',
+  options: {},
+  notify: [{ type: 'webhook', url: 'https://hooks.example.org/mail', id: exampleWebhook.id }],
+  when: ['changed', 'listed'],
+  quiet_hours: null,
+  public: false,
+  enabled: true,
+  state: 'ok',
+  last: { time: '2026-01-02T03:04:05.000Z', status: 'pass', score: 97, listed: 0 },
+  failures: 0,
+  created_at: '2026-01-01T03:04:05.000Z',
+  next_run_at: '2026-01-03T03:04:05.000Z',
+}

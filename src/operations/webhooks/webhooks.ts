@@ -1,0 +1,177 @@
+import { z } from 'zod'
+import {
+  type DeliveryAnswer,
+  deliveryAnswer,
+  deliveryListAnswer,
+  type WebhookAnswer,
+  webhookAnswer,
+  webhookListAnswer,
+} from '../../answers/webhooks.ts'
+import { parsed, problem } from '../../base/parsed.ts'
+import { DEADLINE_MS, deliveryIdParam, exampleWebhook, readReceiver, webhookIdParam } from '../monitors/shared.ts'
+import { defineOperation, ok } from '../operation.ts'
+import { ownerOf } from '../owner.ts'
+import { cursorParam, limitParam, pageOf } from '../page.ts'
+import { choiceParam, textParam } from '../params.ts'
+
+const example: WebhookAnswer = {
+  ...exampleWebhook,
+  url: 'https://hooks.example.org/mail',
+  state: 'on',
+  reason: null,
+  created_at: '2026-01-01T03:04:05.000Z',
+  old_secret_until: null,
+}
+const withSecret: WebhookAnswer = { ...example, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }
+const delivery: DeliveryAnswer = {
+  id: 'msg_AAAAAAAAAAAAAAAAAAAAAA',
+  type: 'monitor.changed',
+  state: 'delivered',
+  created_at: '2026-01-02T03:04:05.000Z',
+  next_attempt_at: null,
+  attempts: [{ time: '2026-01-02T03:04:05.000Z', status: 204, error: null, duration_ms: 81 }],
+  body: '{"type":"monitor.changed","timestamp":"2026-01-02T03:04:05.000Z","data":{}}',
+}
+export const webhookExamples = { webhook: example, delivery }
+
+const urlParam = textParam<string>(
+  'invalid_parameter',
+  (text) => (text.length <= 2_000 ? parsed(text) : problem('the URL is longer than 2000 characters')),
+  { description: 'where messages are posted: https://…', example: example.url },
+)
+
+export const webhookCreate = defineOperation({
+  name: 'webhooks create',
+  method: 'POST',
+  path: '/v1/webhooks',
+  summary: 'Make a webhook, and tell its secret once; the one there is for the URL is given without it',
+  scope: 'jobs',
+  idempotent: true,
+  params: { url: urlParam },
+  answer: webhookAnswer,
+  statuses: { 201: 'it is there' },
+  example: { input: { url: example.url }, output: withSecret },
+  deadlineMs: DEADLINE_MS,
+  uses: ['webhooks', 'mayCall'],
+  run: async (ctx, deps, input) => {
+    const url = await readReceiver(ctx, deps, input.url, 'url')
+    return { status: 201, answer: await (await deps.webhooks()).create(url, ownerOf(ctx), ctx.seed) }
+  },
+})
+
+export const webhookList = defineOperation({
+  name: 'webhooks list',
+  method: 'GET',
+  path: '/v1/webhooks',
+  summary: 'The webhooks of this key, newest first (of everybody for the scope admin)',
+  scope: 'jobs',
+  params: { limit: limitParam({ max: 200, fallback: 50 }), cursor: cursorParam(z.int()) },
+  answer: webhookListAnswer,
+  example: { input: {}, output: { data: [example], has_more: false, next_cursor: null } },
+  deadlineMs: DEADLINE_MS,
+  uses: ['webhooks'],
+  run: async (ctx, { webhooks }, { limit, cursor }) => {
+    const page = { limit: limit + 1, ...(cursor !== undefined && { before: cursor }) }
+    const rows = await (await webhooks()).list(page, ownerOf(ctx))
+    return ok(
+      pageOf(
+        rows,
+        limit,
+        ({ number: _, ...webhook }) => webhook,
+        ({ number }) => number,
+      ),
+    )
+  },
+})
+
+const common = { scope: 'jobs', answer: webhookAnswer, deadlineMs: DEADLINE_MS, uses: ['webhooks'] } as const
+
+export const webhookShow = defineOperation({
+  ...common,
+  name: 'webhooks show',
+  method: 'GET',
+  path: '/v1/webhooks/{id}',
+  summary: 'A webhook, and why it is off',
+  params: { id: webhookIdParam },
+  example: { input: exampleWebhook, output: example },
+  run: async (ctx, { webhooks }, { id }) => ok(await (await webhooks()).show(id, ownerOf(ctx))),
+})
+
+export const webhookChange = defineOperation({
+  ...common,
+  name: 'webhooks change',
+  method: 'PATCH',
+  path: '/v1/webhooks/{id}',
+  summary: 'Turn a webhook on or off',
+  params: {
+    id: webhookIdParam,
+    state: choiceParam(['on', 'off'], 'on', { description: 'on or off', group: 'question' }),
+  },
+  example: { input: { ...exampleWebhook, state: 'on' }, output: example },
+  run: async (ctx, { webhooks }, { id, state }) => ok(await (await webhooks()).turn(id, state, ownerOf(ctx))),
+})
+
+export const webhookRotate = defineOperation({
+  ...common,
+  name: 'webhooks rotate',
+  method: 'POST',
+  path: '/v1/webhooks/{id}/rotate',
+  summary: 'A new secret, told once; the one before it signs for 24 hours more',
+  params: { id: webhookIdParam },
+  example: { input: exampleWebhook, output: { ...withSecret, old_secret_until: '2026-01-03T03:04:05.000Z' } },
+  run: async (ctx, { webhooks }, { id }) => ok(await (await webhooks()).rotate(id, ownerOf(ctx))),
+})
+
+export const webhookDelete = defineOperation({
+  ...common,
+  name: 'webhooks delete',
+  method: 'DELETE',
+  path: '/v1/webhooks/{id}',
+  summary: 'Remove a webhook with its deliveries',
+  params: { id: webhookIdParam },
+  example: { input: exampleWebhook, output: example },
+  run: async (ctx, { webhooks }, { id }) => ok(await (await webhooks()).remove(id, ownerOf(ctx))),
+})
+
+export const webhookDeliveries = defineOperation({
+  name: 'webhooks deliveries',
+  method: 'GET',
+  path: '/v1/webhooks/{id}/deliveries',
+  summary: 'The messages to a webhook with their attempts, newest first; they are kept for 90 days',
+  scope: 'jobs',
+  params: { id: webhookIdParam, limit: limitParam({ max: 100, fallback: 20 }), cursor: cursorParam(z.int()) },
+  answer: deliveryListAnswer,
+  example: { input: exampleWebhook, output: { data: [delivery], has_more: false, next_cursor: null } },
+  deadlineMs: DEADLINE_MS,
+  uses: ['webhooks'],
+  run: async (ctx, { webhooks }, { id, limit, cursor }) => {
+    const page = { limit: limit + 1, ...(cursor !== undefined && { before: cursor }) }
+    const rows = await (await webhooks()).deliveries(id, page, ownerOf(ctx))
+    return ok(
+      pageOf(
+        rows,
+        limit,
+        ({ number: _, ...one }) => one,
+        ({ number }) => number,
+      ),
+    )
+  },
+})
+
+export const webhookReplay = defineOperation({
+  name: 'webhooks replay',
+  method: 'POST',
+  path: '/v1/webhooks/{id}/deliveries/{delivery}/replay',
+  summary: 'Send a message once more, under the same id',
+  scope: 'jobs',
+  params: { id: webhookIdParam, delivery: deliveryIdParam },
+  answer: deliveryAnswer,
+  statuses: { 202: 'it is sent' },
+  example: { input: { ...exampleWebhook, delivery: delivery.id }, output: delivery },
+  deadlineMs: DEADLINE_MS,
+  uses: ['webhooks'],
+  run: async (ctx, { webhooks }, { id, delivery: message }) => ({
+    status: 202,
+    answer: await (await webhooks()).replay(id, message, ownerOf(ctx)),
+  }),
+})

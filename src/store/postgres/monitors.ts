@@ -1,0 +1,233 @@
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+import type { MonitorsTable, Schema } from './schema.ts'
+
+/** A monitor as it is kept; the JSON columns are read by whoever wrote them. */
+export type MonitorRow = Omit<Selectable<MonitorsTable>, 'number' | 'every_ms'> & {
+  readonly number: number
+  readonly every_ms: number
+}
+
+export type NewMonitor = Pick<
+  MonitorRow,
+  | 'id'
+  | 'owner'
+  | 'name'
+  | 'kind'
+  | 'target'
+  | 'domain'
+  | 'every_ms'
+  | 'is_public'
+  | 'enabled'
+  | 'created_at'
+  | 'next_run'
+> &
+  MonitorTexts
+/** The columns of JSON as text. */
+export type MonitorTexts = {
+  readonly options: string
+  readonly notify: string
+  readonly conditions: string
+  readonly quiet: string | null
+}
+export type MonitorEdit = Partial<
+  MonitorTexts & Pick<MonitorRow, 'name' | 'every_ms' | 'is_public' | 'enabled' | 'next_run'>
+> & {
+  readonly unsubscribed?: string
+}
+
+export type PointRow = {
+  readonly at: Date
+  readonly status: string
+  readonly score: number | null
+  readonly listed: number | null
+  readonly reason: string | null
+  readonly changes: unknown
+}
+
+/** What a run leaves. */
+export type RunWrite = {
+  readonly point: Omit<PointRow, 'changes'> & { readonly changes: string | null }
+  readonly nextRun: Date
+  readonly messageDue: Date | null
+  readonly state: string
+  readonly failures: number
+  readonly last: string
+  readonly known: string | undefined
+  readonly notifier: string
+}
+
+/** The monitors of a database. */
+export type Monitors = ReturnType<typeof monitorsOf>
+
+const rowOf = (row: Selectable<MonitorsTable>): MonitorRow => ({
+  ...row,
+  number: Number(row.number),
+  every_ms: Number(row.every_ms),
+})
+
+export const monitorsOf = (db: Kysely<Schema>) => ({
+  /** Adds a monitor unless its owner has `most` already; undefined then. One of the same id is given back as it is. */
+  add: async (row: NewMonitor, most: number): Promise<MonitorRow | undefined> => {
+    const { count } = await db
+      .selectFrom('mailsonde.monitors')
+      .select(sql<string>`count(*)`.as('count'))
+      .where('owner', '=', row.owner)
+      .executeTakeFirstOrThrow()
+    if (Number(count) >= most) return undefined
+    const made = await db
+      .insertInto('mailsonde.monitors')
+      .values(row)
+      .onConflict((conflict) => conflict.column('id').doUpdateSet({ owner: sql`excluded.owner` }))
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    return rowOf(made)
+  },
+
+  byId: async (id: string): Promise<MonitorRow | undefined> => {
+    const row = await db.selectFrom('mailsonde.monitors').selectAll().where('id', '=', id).executeTakeFirst()
+    return row && rowOf(row)
+  },
+
+  byNumber: async (number: number): Promise<MonitorRow | undefined> => {
+    const row = await db
+      .selectFrom('mailsonde.monitors')
+      .selectAll()
+      .where('number', '=', String(number))
+      .executeTakeFirst()
+    return row && rowOf(row)
+  },
+
+  /** Newest first. */
+  list: async (page: {
+    readonly before?: number
+    readonly limit: number
+    readonly owner?: string
+  }): Promise<readonly MonitorRow[]> => {
+    let query = db.selectFrom('mailsonde.monitors').selectAll().orderBy('number', 'desc').limit(page.limit)
+    if (page.before !== undefined) query = query.where('number', '<', String(page.before))
+    if (page.owner !== undefined) query = query.where('owner', '=', page.owner)
+    return (await query.execute()).map(rowOf)
+  },
+
+  edit: async (number: number, edit: MonitorEdit): Promise<MonitorRow | undefined> => {
+    const row = await db
+      .updateTable('mailsonde.monitors')
+      .set({ ...edit })
+      .where('number', '=', String(number))
+      .returningAll()
+      .executeTakeFirst()
+    return row && rowOf(row)
+  },
+
+  remove: async (id: string): Promise<boolean> => {
+    const gone = await db.deleteFrom('mailsonde.monitors').where('id', '=', id).executeTakeFirst()
+    return gone.numDeletedRows > 0n
+  },
+
+  /**
+   * Leases up to `limit` monitors of which a run or a message is due, those that wait longest first. A next run further ahead than its interval is of a clock
+   * that stepped back: it is due at once.
+   */
+  claim: async (now: Date, leaseMs: number, limit: number): Promise<readonly MonitorRow[]> => {
+    const { rows } = await sql<Selectable<MonitorsTable>>`
+      UPDATE mailsonde.monitors m SET fence = fence + 1, leased_until = ${new Date(now.getTime() + leaseMs)}
+      FROM (
+        SELECT number FROM mailsonde.monitors
+        WHERE enabled AND least(next_run, message_due) <= ${now} AND (leased_until <= ${now} OR leased_until > ${new Date(now.getTime() + 2 * leaseMs)})
+        ORDER BY least(next_run, message_due) LIMIT ${limit} FOR UPDATE SKIP LOCKED) due
+      WHERE m.number = due.number RETURNING m.*`.execute(db)
+    return rows.map(rowOf)
+  },
+
+  /** Brings runs back that a clock which stepped back would keep waiting; how many. */
+  mendTimes: async (now: Date): Promise<number> => {
+    const mended = await db
+      .updateTable('mailsonde.monitors')
+      .set({ next_run: now })
+      .where('enabled', '=', true)
+      .where(sql<boolean>`next_run > ${now}::timestamptz + (every_ms * 1.2 + 3600000) * interval '1 millisecond'`)
+      .executeTakeFirst()
+    return Number(mended.numUpdatedRows)
+  },
+
+  /** Writes a run in a transaction under its claim; false where another claim has come since. */
+  write: async (
+    tx: Transaction<Schema>,
+    { number, fence }: Pick<MonitorRow, 'number' | 'fence'>,
+    run: RunWrite,
+  ): Promise<boolean> => {
+    const { rows } = await sql`
+      UPDATE mailsonde.monitors SET leased_until = '-infinity', next_run = ${run.nextRun}, message_due = ${run.messageDue}, ran_at = ${run.point.at},
+        state = ${run.state}, failures = ${run.failures}, last = ${run.last}::jsonb, known = coalesce(${run.known ?? null}, known),
+        notifier = ${run.notifier}::jsonb
+      WHERE number = ${number} AND fence = ${fence} RETURNING number`.execute(tx)
+    if (rows.length === 0) return false
+    const { at, status, score, listed, reason, changes } = run.point
+    await sql`
+      INSERT INTO mailsonde.monitor_points (monitor, at, status, score, listed, reason, changes)
+      VALUES (${number}, ${at}, ${status}, ${score}, ${listed}, ${reason}, ${changes}::jsonb) ON CONFLICT DO NOTHING`.execute(
+      tx,
+    )
+    return true
+  },
+
+  /** Writes what the notifier remembers, where no run was due. */
+  writeNotifier: async (
+    tx: Transaction<Schema>,
+    { number, fence }: Pick<MonitorRow, 'number' | 'fence'>,
+    notifier: string,
+    messageDue: Date | null,
+  ): Promise<boolean> => {
+    const { rows } = await sql`
+      UPDATE mailsonde.monitors SET leased_until = '-infinity', message_due = ${messageDue}, notifier = ${notifier}::jsonb
+      WHERE number = ${number} AND fence = ${fence} RETURNING number`.execute(tx)
+    return rows.length > 0
+  },
+
+  /** Gives a claim back, as it was. */
+  release: async ({ number, fence }: Pick<MonitorRow, 'number' | 'fence'>): Promise<void> => {
+    await sql`UPDATE mailsonde.monitors SET leased_until = '-infinity' WHERE number = ${number} AND fence = ${fence}`.execute(
+      db,
+    )
+  },
+
+  /** The points after `after`, in the order of time; with `changed` those alone in which something changed. */
+  points: async (
+    number: number,
+    page: { readonly after?: Date; readonly before?: Date; readonly limit: number; readonly changed?: true },
+  ): Promise<readonly PointRow[]> => {
+    const { rows } = await sql<PointRow>`
+      SELECT at, status, score, listed, reason, ${page.changed ? sql`changes` : sql`NULL AS changes`} FROM mailsonde.monitor_points
+      WHERE monitor = ${number}
+        ${page.after ? sql`AND at > ${page.after}` : sql``} ${page.before ? sql`AND at < ${page.before}` : sql``}
+        ${page.changed ? sql`AND changes IS NOT NULL` : sql``}
+      ORDER BY at ${page.changed ? sql`DESC` : sql``} LIMIT ${page.limit}`.execute(db)
+    return rows
+  },
+
+  /** Removes points from before a time. */
+  sweepPoints: async (before: Date): Promise<void> => {
+    await sql`DELETE FROM mailsonde.monitor_points WHERE at < ${before}`.execute(db)
+  },
+
+  /** Removes the monitors of a mailbox, or of a domain and the mailboxes of it, and such mailboxes from those who are told; how many there were of each. */
+  forget: async (
+    name: 'email' | 'domain',
+    value: string,
+  ): Promise<{ readonly monitors: number; readonly receivers: number }> =>
+    db.transaction().execute(async (tx) => {
+      const wanted = value.toLowerCase()
+      const gone =
+        await sql`DELETE FROM mailsonde.monitors WHERE ${name === 'email' ? sql`lower(target)` : sql`domain`} = ${wanted}`.execute(
+          tx,
+        )
+      const isTold = (entry: string) =>
+        sql`${sql.raw(entry)} ->> 'type' = 'mail' AND ${name === 'email' ? sql`lower(${sql.raw(entry)} ->> 'to')` : sql`split_part(lower(${sql.raw(entry)} ->> 'to'), '@', -1)`} = ${wanted}`
+      const told = await sql`
+        UPDATE mailsonde.monitors SET unsubscribed = '[]',
+          notify = (SELECT coalesce(jsonb_agg(e), '[]') FROM jsonb_array_elements(notify) AS e WHERE NOT (${isTold('e')}))
+        WHERE EXISTS (SELECT FROM jsonb_array_elements(notify) AS e WHERE ${isTold('e')})`.execute(tx)
+      await sql`DELETE FROM mailsonde.deliveries WHERE ${isTold('channel')}`.execute(tx)
+      return { monitors: Number(gone.numAffectedRows ?? 0), receivers: Number(told.numAffectedRows ?? 0) }
+    }),
+})

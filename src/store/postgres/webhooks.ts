@@ -1,0 +1,221 @@
+import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+import type { DeliveriesTable, Schema, WebhooksTable } from './schema.ts'
+
+export type WebhookRow = Omit<Selectable<WebhooksTable>, 'number'> & { readonly number: number }
+export type DeliveryRow = Omit<Selectable<DeliveriesTable>, 'number' | 'webhook' | 'monitor'> & {
+  readonly number: number
+  readonly webhook: number | null
+  readonly monitor: number | null
+}
+export type NewDelivery = {
+  readonly id: string
+  readonly webhook: number | null
+  readonly monitor: number | null
+  readonly channel: string
+  readonly type: string
+  readonly body: string
+  readonly createdAt: Date
+}
+
+const webhookRow = (row: Selectable<WebhooksTable>): WebhookRow => ({ ...row, number: Number(row.number) })
+const deliveryRow = (row: Selectable<DeliveriesTable>): DeliveryRow => ({
+  ...row,
+  number: Number(row.number),
+  webhook: row.webhook === null ? null : Number(row.webhook),
+  monitor: row.monitor === null ? null : Number(row.monitor),
+})
+
+/** Messages of one receiver that are sent at a time, and messages that are looked at to find those that may be sent. */
+const AT_A_TIME = 4
+const LOOKED_AT = 5_000
+/** Rows of one sweep. */
+const SWEEP = 5_000
+
+/** The webhooks of a database. */
+export type Webhooks = ReturnType<typeof webhooksOf>
+export const webhooksOf = (db: Kysely<Schema>) => ({
+  /** The webhook of an owner for a URL; made with `secret` where there is none, unless the owner has `most`: undefined then. */
+  ensure: async (
+    row: Pick<WebhookRow, 'id' | 'owner' | 'url' | 'secret' | 'created_at'>,
+    most: number,
+  ): Promise<{ readonly webhook: WebhookRow; readonly isNew: boolean } | undefined> => {
+    const made = await sql<Selectable<WebhooksTable>>`
+      INSERT INTO mailsonde.webhooks (id, owner, url, secret, created_at)
+      SELECT ${row.id}, ${row.owner}, ${row.url}, ${row.secret}, ${row.created_at}::timestamptz
+      WHERE (SELECT count(*) FROM mailsonde.webhooks WHERE owner = ${row.owner}) < ${most}
+      ON CONFLICT (owner, url) DO NOTHING RETURNING *`.execute(db)
+    if (made.rows[0]) return { webhook: webhookRow(made.rows[0]), isNew: true }
+    const known = await db
+      .selectFrom('mailsonde.webhooks')
+      .selectAll()
+      .where('owner', '=', row.owner)
+      .where('url', '=', row.url)
+      .executeTakeFirst()
+    return known && { webhook: webhookRow(known), isNew: false }
+  },
+
+  byId: async (id: string): Promise<WebhookRow | undefined> => {
+    const row = await db.selectFrom('mailsonde.webhooks').selectAll().where('id', '=', id).executeTakeFirst()
+    return row && webhookRow(row)
+  },
+  byNumber: async (number: number): Promise<WebhookRow | undefined> => {
+    const row = await db
+      .selectFrom('mailsonde.webhooks')
+      .selectAll()
+      .where('number', '=', String(number))
+      .executeTakeFirst()
+    return row && webhookRow(row)
+  },
+
+  /** Newest first. */
+  list: async (page: {
+    readonly before?: number
+    readonly limit: number
+    readonly owner?: string
+  }): Promise<readonly WebhookRow[]> => {
+    let query = db.selectFrom('mailsonde.webhooks').selectAll().orderBy('number', 'desc').limit(page.limit)
+    if (page.before !== undefined) query = query.where('number', '<', String(page.before))
+    if (page.owner !== undefined) query = query.where('owner', '=', page.owner)
+    return (await query.execute()).map(webhookRow)
+  },
+
+  /** Takes a new secret; the old one signs until `until`. */
+  rotate: async (number: number, secret: string, until: Date): Promise<WebhookRow> => {
+    const row = await db
+      .updateTable('mailsonde.webhooks')
+      .set({ old_secret: sql<string>`secret`, old_secret_until: until, secret })
+      .where('number', '=', String(number))
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    return webhookRow(row)
+  },
+
+  setState: async (number: number, state: 'on' | 'off', reason: string | null): Promise<WebhookRow> => {
+    const row = await db
+      .updateTable('mailsonde.webhooks')
+      .set({ state, reason })
+      .where('number', '=', String(number))
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    return webhookRow(row)
+  },
+
+  remove: async (id: string): Promise<void> => {
+    await db.deleteFrom('mailsonde.webhooks').where('id', '=', id).execute()
+  },
+})
+
+/** The messages of a database that are to be sent, or were. */
+export type Deliveries = ReturnType<typeof deliveriesOf>
+export const deliveriesOf = (db: Kysely<Schema>) => ({
+  /** Adds messages with the transaction that gives reason to them. */
+  add: async (tx: Transaction<Schema> | Kysely<Schema>, rows: readonly NewDelivery[]): Promise<void> => {
+    if (rows.length === 0) return
+    await tx
+      .insertInto('mailsonde.deliveries')
+      .values(
+        rows.map(({ createdAt, webhook, monitor, ...row }) => ({
+          ...row,
+          webhook: webhook === null ? null : String(webhook),
+          monitor: monitor === null ? null : String(monitor),
+          created_at: createdAt,
+          next_attempt: createdAt,
+        })),
+      )
+      .execute()
+  },
+
+  /** Leases messages that are due, oldest first; of one receiver at most {@link AT_A_TIME} are under way over all nodes. */
+  claim: async (now: Date, leaseMs: number, limit: number): Promise<readonly DeliveryRow[]> => {
+    const free = sql`(leased_until <= ${now} OR leased_until > ${new Date(now.getTime() + 2 * leaseMs)})`
+    const { rows } = await sql<Selectable<DeliveriesTable>>`
+      UPDATE mailsonde.deliveries SET leased_until = ${new Date(now.getTime() + leaseMs)}
+      WHERE ${free} AND state = 'pending' AND number IN (
+        SELECT number FROM (
+          SELECT number, next_attempt, ${free} AS free,
+            row_number() OVER (PARTITION BY webhook, channel ORDER BY ${free}, next_attempt) AS place
+          FROM (SELECT * FROM mailsonde.deliveries WHERE state = 'pending' AND next_attempt <= ${now} ORDER BY next_attempt LIMIT ${LOOKED_AT}) AS due) AS placed
+        WHERE free AND place <= ${AT_A_TIME} ORDER BY next_attempt LIMIT ${limit}) RETURNING *`.execute(db)
+    return rows.map(deliveryRow)
+  },
+
+  /** Writes an attempt: delivered, failed for good (`next` null), or to be tried again at `next`. */
+  attempted: async (
+    number: number,
+    attempt: object,
+    outcome: { readonly state: 'pending' | 'delivered' | 'failed'; readonly next: Date | null },
+  ): Promise<void> => {
+    await sql`
+      UPDATE mailsonde.deliveries SET attempts = (CASE WHEN jsonb_array_length(attempts) >= 50 THEN attempts - 0 ELSE attempts END) || ${JSON.stringify([attempt])}::jsonb,
+        tries = tries + 1, state = ${outcome.state}, next_attempt = ${outcome.next}, leased_until = '-infinity'
+      WHERE number = ${number}`.execute(db)
+  },
+
+  byId: async (id: string): Promise<DeliveryRow | undefined> => {
+    const row = await db.selectFrom('mailsonde.deliveries').selectAll().where('id', '=', id).executeTakeFirst()
+    return row && deliveryRow(row)
+  },
+
+  /** Messages to a webhook, newest first. */
+  ofWebhook: async (
+    webhook: number,
+    page: { readonly before?: number; readonly limit: number },
+  ): Promise<readonly DeliveryRow[]> => {
+    let query = db
+      .selectFrom('mailsonde.deliveries')
+      .selectAll()
+      .where('webhook', '=', String(webhook))
+      .orderBy('number', 'desc')
+      .limit(page.limit)
+    if (page.before !== undefined) query = query.where('number', '<', String(page.before))
+    return (await query.execute()).map(deliveryRow)
+  },
+
+  /** Sends a message once more, with the schedule from its beginning. */
+  replay: async (number: number, now: Date): Promise<DeliveryRow> => {
+    const row = await db
+      .updateTable('mailsonde.deliveries')
+      .set({ state: 'pending', next_attempt: now, tries: 0 })
+      .where('number', '=', String(number))
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    return deliveryRow(row)
+  },
+
+  /** What waits for a webhook that was turned off is sent no more. */
+  failAll: async (webhook: number): Promise<void> => {
+    await db
+      .updateTable('mailsonde.deliveries')
+      .set({ state: 'failed', next_attempt: null })
+      .where('webhook', '=', String(webhook))
+      .where('state', '=', 'pending')
+      .execute()
+  },
+
+  /** Removes messages from before a time. */
+  sweep: async (before: Date): Promise<void> => {
+    await sql`
+      DELETE FROM mailsonde.deliveries WHERE number IN (
+        SELECT number FROM mailsonde.deliveries WHERE created_at < ${before} LIMIT ${SWEEP})`.execute(db)
+  },
+
+  /** Jobs that have ended and whose webhook was not told, leased by taking their callback away within `tx`. */
+  endedJobs: async (
+    tx: Transaction<Schema>,
+    limit: number,
+  ): Promise<readonly { readonly id: string; readonly callback: number }[]> => {
+    const { rows } = await sql<{ id: string; callback: string }>`
+      WITH ended AS (
+        SELECT number, callback FROM mailsonde.jobs
+        WHERE callback IS NOT NULL AND state IN ('done', 'canceled', 'failed') ORDER BY number LIMIT ${limit} FOR UPDATE SKIP LOCKED)
+      UPDATE mailsonde.jobs j SET callback = NULL FROM ended WHERE j.number = ended.number RETURNING j.id, ended.callback`.execute(
+      tx,
+    )
+    return rows.map(({ id, callback }) => ({ id, callback: Number(callback) }))
+  },
+
+  /** Names the webhook that is told when a job has ended. */
+  setCallback: async (job: string, webhook: number): Promise<void> => {
+    await sql`UPDATE mailsonde.jobs SET callback = ${webhook} WHERE id = ${job}`.execute(db)
+  },
+})

@@ -1,0 +1,61 @@
+import {
+  badgeAnswer,
+  monitorAnswer,
+  monitorChangesAnswer,
+  monitorRunAnswer,
+  monitorTestAnswer,
+} from '../../src/answers/monitors.ts'
+import { webhookAnswer } from '../../src/answers/webhooks.ts'
+import type { MonitorService } from '../../src/monitors/service.ts'
+import type { WebhookService } from '../../src/monitors/webhooks/service.ts'
+import { monitorShow } from '../../src/operations/monitors/manage.ts'
+import { badge } from '../../src/operations/monitors/open.ts'
+import { monitorChanges, monitorRun, monitorTest } from '../../src/operations/monitors/runs.ts'
+import { webhookCreate, webhookExamples } from '../../src/operations/webhooks/webhooks.ts'
+
+const monitor = monitorAnswer.parse(monitorShow.example.output)
+const webhook = webhookAnswer.parse(webhookCreate.example.output)
+const { delivery } = webhookExamples
+
+/** Monitors without a database: the one of the examples, whatever is asked. A test of monitors themselves brings the real service, over labDatabase. */
+export const labMonitors: MonitorService = {
+  create: async () => monitor,
+  list: async () => [{ ...monitor, number: 1 }],
+  show: async () => monitor,
+  change: async () => monitor,
+  remove: async () => monitor,
+  run: async () => monitorRunAnswer.parse(monitorRun.example.output),
+  test: async () => monitorTestAnswer.parse(monitorTest.example.output),
+  history: async () => (monitor.last ? [monitor.last] : []),
+  changes: async () => monitorChangesAnswer.parse(monitorChanges.example.output).data,
+  badge: async () => badgeAnswer.parse(badge.example.output),
+  unsubscribe: async () => {},
+  forget: async () => ({ monitors: 0, receivers: 0 }),
+  canMail: async () => true,
+  start: async () => {},
+}
+
+const row = {
+  number: 1,
+  id: webhook.id,
+  owner: '',
+  url: webhook.url,
+  secret: '',
+  old_secret: null,
+  old_secret_until: null,
+  state: 'on',
+  reason: null,
+  created_at: new Date(webhook.created_at),
+}
+export const labWebhooks: WebhookService = {
+  ensure: async () => ({ webhook: row, secret: undefined }),
+  create: async () => webhook,
+  list: async () => [{ ...webhook, number: 1 }],
+  show: async () => webhook,
+  turn: async () => webhook,
+  remove: async () => webhook,
+  rotate: async () => webhook,
+  deliveries: async () => [{ ...delivery, number: 1 }],
+  replay: async () => delivery,
+  callback: async () => ({ id: webhook.id, secret: webhook.secret }),
+}
