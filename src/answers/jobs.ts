@@ -45,10 +45,9 @@ export const jobAnswer = z
     failure: z.string().optional(),
     first_result_at: time.nullable(),
     finished_at: time.nullable(),
-    callback: z
-      .strictObject({ id: z.string(), secret: z.string() })
-      .optional()
-      .meta({ description: 'the webhook that was made; its secret is never told again' }),
+    callback: z.strictObject({ id: z.string(), secret: z.string().optional() }).optional().meta({
+      description: 'the webhook that is told when the job has ended; the secret of one that was made, never told again',
+    }),
   })
   .meta({ id: 'Job' })
 export type JobAnswer = AnswerOf<typeof jobAnswer>

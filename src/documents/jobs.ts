@@ -159,8 +159,10 @@ const callbackBlocks = ({ callback }: JobAnswer): Block[] =>
   callback === undefined
     ? []
     : [
-        text('The webhook ', code(callback.id), ' is called when the job ends. Its secret is shown this once:'),
-        { kind: 'seen', label: 'Secret', text: callback.secret },
+        text('The webhook ', code(callback.id), ' is called when the job ends.'),
+        ...(callback.secret === undefined
+          ? []
+          : [{ kind: 'seen', label: 'Its secret, shown this once', text: callback.secret } as const]),
       ]
 
 /** Jobs, newest first. */

@@ -65,12 +65,13 @@ async function run(parts: Running, row: MonitorRow, signal: AbortSignal): Promis
     isBaseline: reading?.isBaseline ?? false,
   }
   const step = afterRun(before, observation, wanted, atMs, quietUntil(atMs, quietOf(row) ?? undefined))
+  const isOpen = open.length > 0
   const point = {
     at: new Date(atMs),
     status: reading?.status ?? 'unknown',
-    score: reading?.facts.score ?? null,
-    listed: reading?.facts.listed ?? null,
-    reason: open.length > 0 ? open.join('; ').slice(0, 500) : null,
+    score: isOpen ? null : (reading?.facts.score ?? null),
+    listed: isOpen ? null : (reading?.facts.listed ?? null),
+    reason: isOpen ? open.join('; ').slice(0, 500) : null,
     changes: observation.changes.length > 0 ? JSON.stringify(observation.changes) : null,
   }
   const { failures } = step.state

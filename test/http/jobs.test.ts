@@ -217,6 +217,23 @@ it('goes on with an upload that was cut off, at the record where it stopped', as
   expect([late.statusCode, late.json().code]).toEqual([409, 'wrong_state'])
 })
 
+it.each([
+  ['https://10.0.0.1/', 'invalid_parameter'],
+  ['http://hooks.example/', 'invalid_parameter'],
+  ['https://user:pass@hooks.example/', 'invalid_parameter'],
+])('a callback to %s is refused before the list is read', async (url, code) => {
+  const response = await call(`/v1/jobs?callback=${encodeURIComponent(url)}`, {
+    method: 'POST',
+    body: 'a@a.example\n',
+    type: 'text/plain',
+  })
+  expect([response.statusCode, response.json().code, response.json().parameter]).toEqual([
+    400,
+    code,
+    response.json().parameter,
+  ])
+})
+
 describe('on the command line', () => {
   const words: string[] = []
   let printed = ''

@@ -298,6 +298,25 @@ describe('mail', () => {
   })
 })
 
+it('a webhook is told once when a job has ended, in the transaction that takes the wish away', async () => {
+  const url = 'https://hooks.example/job'
+  const { id } = webhookAnswer.parse((await call('POST', '/v1/webhooks', { url })).json())
+  const job = 'job_BBBBBBBBBBBBBBBBBBBBBB'
+  ended[job] = { id: job, state: 'done', rows: 3 }
+  await database.pool.query(
+    `INSERT INTO mailsonde.jobs (id, kind, name, owner, state, options, expires_at, callback)
+     SELECT $1, 'verify', '', '', 'done', '{}', now() + interval '1 day', number FROM mailsonde.webhooks WHERE id = $2`,
+    [job, id],
+  )
+  await call('POST', '/v1/monitors', { kind: 'blacklist', target: '192.0.2.250' }) // wakes the engine
+  await until(() => posts.some((post) => post.url === url))
+  await quietly()
+  const told = posts.filter((post) => post.url === url).map(({ body }) => JSON.parse(body))
+  expect(told).toEqual([
+    { type: 'job.finished', timestamp: expect.any(String), data: { id: job, state: 'done', rows: 3 } },
+  ])
+})
+
 it('is forgotten with its target, and nobody is told at an address that is forgotten', async () => {
   const kept = await watch({
     notify: [

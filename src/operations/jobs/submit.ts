@@ -2,6 +2,7 @@ import { type JobAnswer, jobAnswer } from '../../answers/jobs.ts'
 import { parsed, problem } from '../../base/parsed.ts'
 import { jobDocument } from '../../documents/jobs.ts'
 import example from '../examples/job.json' with { type: 'json' }
+import { readReceiver } from '../monitors/shared.ts'
 import { defineOperation } from '../operation.ts'
 import { choiceParam, durationParam, flagParam, lineParam, maxAgeParam, optional, textParam } from '../params.ts'
 import { idParam, jobExample, ownerOf, progressOf, uploadOf } from './shared.ts'
@@ -61,16 +62,29 @@ export const jobSubmit = defineOperation({
         { description: 'when the job and its results are removed', group: 'limits', fallback: '30d', example: '30d' },
       ),
     ),
+    callback: optional(
+      textParam<string>(
+        'invalid_parameter',
+        (text) => (text.length <= 2_000 ? parsed(text) : problem('the URL is longer than 2000 characters')),
+        {
+          description: 'webhook that is told when the job has ended (job.finished): https://…',
+          group: 'answer',
+          example: 'https://hooks.example.org/mail',
+        },
+      ),
+    ),
   },
   answer: jobAnswer,
   document: jobDocument,
   statuses: { 202: 'the list is taken in; the work goes on' },
   example: { input: { kind: 'verify' }, output: example202 },
   deadlineMs: UPLOAD_MS,
-  uses: ['jobs'],
+  uses: ['jobs', 'webhooks', 'mayCall'],
   followedBy: 'jobs show',
   progress: progressOf,
-  run: async (ctx, { jobs }, input) => {
+  run: async (ctx, deps, input) => {
+    const { jobs, webhooks } = deps
+    const url = input.callback === undefined ? undefined : await readReceiver(ctx, deps, input.callback, 'callback')
     const { octets, contentType } = uploadOf(ctx)
     const { kind, name = '', column, pool, max_age, give_up_after, expires_in } = input
     const options = {
@@ -81,7 +95,10 @@ export const jobSubmit = defineOperation({
     const upload = { octets, contentType, signal: ctx.signal, ...(column !== undefined && { column }) }
     const about = { kind, name, options, expiresInMs: expires_in ?? EXPIRES_MS }
     const list = ctx.seed === undefined ? about : { ...about, seed: ctx.seed }
-    return { status: 202, answer: await jobs.submit(list, upload, ownerOf(ctx)) }
+    const job = await jobs.submit(list, upload, ownerOf(ctx))
+    if (url === undefined) return { status: 202, answer: job }
+    const { id, secret } = await (await webhooks()).callback(job.id, url, ownerOf(ctx))
+    return { status: 202, answer: { ...job, callback: { id, ...(secret !== undefined && { secret }) } } }
   },
 })
 
