@@ -18,14 +18,16 @@ const WRITE_EVERY_MS = 100
 /** Rows of a chunk that are asked about at a time. */
 export const ROWS_AT_A_TIME = 10
 
+/** `signal` ends running questions too; after `stopping` nothing new is asked. */
+export type ChunkSignals = { readonly signal: AbortSignal; readonly stopping: AbortSignal }
+
 /** A claim that the database confirmed this long ago is looked at again before the next row is asked, ms: well within the lease of 10 s. */
 const CONFIRMED_MS = 1_000
 /** Time to write what was answered after the work was stopped while the database is away, ms. */
 const LAST_WRITE_MS = 5_000
 
 /**
- * Asks about the rows of a chunk and writes what was said. When the signal fires, running questions end with it and their rows go back without an attempt
- * counted. While the database is away nothing new is asked, and what was answered waits to be written. Once another worker has claimed the rows, this one
+ * Asks about the rows of a chunk and writes what was said. Rows that are not asked when a signal fires go back without an attempt counted. While the database is away nothing new is asked, and what was answered waits to be written. Once another worker has claimed the rows, this one
  * asks no more. Rejects with other faults of the database: the chunk is then handed out again, and what was written stands.
  */
 export async function workChunk(
@@ -33,15 +35,17 @@ export async function workChunk(
   job: JobRecord,
   chunk: string,
   provider: RowProvider,
-  signal: AbortSignal,
+  signals: ChunkSignals,
 ): Promise<void> {
+  const { signal } = signals
+  const asking = { signal, either: AbortSignal.any([signal, signals.stopping]) }
   const claimedAtMs = performance.now()
   const claimed = await throughOutage(() => work.rows.claim(job.number, chunk), signal)
   const claim = claimOf(work.rows, job.number, claimedAtMs)
   const writer = resultWriter(work.rows, job.number, provider.id, signal)
   try {
     await atMost(Math.min(ROWS_AT_A_TIME, provider.concurrent), claimed, async (row) => {
-      const done = await askRow(work, job, provider, { row, claim }, signal)
+      const done = await askRow(work, job, provider, { row, claim }, asking)
       if (done === undefined) return
       if ('answer' in done) writer.answer(done)
       else writer.retry(done)
@@ -79,13 +83,14 @@ async function askRow(
   job: JobRecord,
   provider: RowProvider,
   { row, claim }: Row,
-  signal: AbortSignal,
+  { signal, either }: { readonly signal: AbortSignal; readonly either: AbortSignal },
 ): Promise<RowAnswer | RowRetry | undefined> {
   const { line, fence } = row
   const later = (waitMs: number, counts: boolean): RowRetry => ({ line, fence, due: new Date(now() + waitMs), counts })
   try {
-    signal.throwIfAborted()
-    const waitMs = await turn(provider, signal)
+    either.throwIfAborted()
+    const waitMs = await turn(provider, either)
+    either.throwIfAborted()
     if (waitMs !== undefined) return later(waitMs, false)
     if (!(await claim.holds(row, signal))) return undefined
     const asked = await ask(job.kind, row.input, job.options, signal)
@@ -94,7 +99,7 @@ async function askRow(
     if (retry) return later(retry.waitMs, retry.counts)
     return { line, fence, result: asked.result, reason: asked.reason, answer: asked.answer }
   } catch (error) {
-    if (!signal.aborted) throw error
+    if (!either.aborted) throw error
     return later(0, false)
   }
 }

@@ -40,6 +40,7 @@ async function engine(ask: Ask, more: Partial<EngineSettings> = {}): Promise<Eng
     limitsOf: provider,
     now: Date.now,
     log,
+    drainMs: 100,
     ...more,
   })
   running.push({ engine: made, node })
@@ -115,6 +116,23 @@ describe('a stop', () => {
     await engine(async (_kind, input) => accepted(input))
     await until(isDone(job))
     expect(await resultsOf(job)).toHaveLength(30)
+  })
+
+  it('lets running questions end: nothing is asked twice', async () => {
+    const asked: string[] = []
+    const slow: Ask = async (_kind, input) => {
+      asked.push(input)
+      await sleep(100, AbortSignal.timeout(5_000))
+      return accepted(input)
+    }
+    await engine(slow, { drainMs: 5_000 })
+    const job = await submit(list(200))
+    await until(() => asked.length > 20)
+    await stopAll()
+    expect(asked.length).toBeLessThan(200)
+    await engine(slow)
+    await until(isDone(job))
+    expect(asked.toSorted()).toEqual(list(200).split('\n').toSorted())
   })
 
   it.each(['paused', 'canceled'] as const)('of the job (%s) ends what runs', async (state) => {

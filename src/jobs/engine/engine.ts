@@ -19,12 +19,14 @@ export type EngineSettings = {
   readonly limitsOf: (provider: string) => RowProvider
   readonly now: () => number
   readonly log: Log
+  /** Time that running questions have to end when the engine stops, ms; default 20 s. */
+  readonly drainMs?: number
 }
 
 export type Engine = {
   /** Plans at once instead of at the next turn: a job was submitted or resumed. */
   readonly wake: () => void
-  /** Stops planning, ends running questions, hands their rows and chunks back, and waits for that. */
+  /** Begins nothing new, lets running questions end within `drainMs`, hands rows and chunks back, and waits for that. */
   readonly stop: () => Promise<void>
 }
 
@@ -33,6 +35,8 @@ const JOBS_AT_A_TIME = 4
 const OPEN_JOBS = 200
 const PLAN_EVERY_MS = 500
 const IDLE_EVERY_MS = 1_000
+/** Most questions end by themselves in this time: a restart then repeats none. */
+const DRAIN_MS = 20_000
 const HOUSEKEEPING_MS = 60_000
 /** How often a running chunk looks whether its job still runs. */
 const STATE_EVERY_MS = 500
@@ -47,7 +51,8 @@ export async function startEngine(database: Database, settings: EngineSettings):
     else log.warn('the job queue met a fault', { reason: error.message })
   })
   const planning: Planning = { ...settings, db: database.db, jobs, rows, queue }
-  const stopping = new AbortController()
+  const stopping = new AbortController() // nothing new begins
+  const ending = new AbortController() // what runs ends
   const turn = rateLeases(takeTokensOf(database.db), stopping.signal)
   const work = { rows, ask: settings.ask, turn, now }
   let wake = (): void => {}
@@ -55,9 +60,12 @@ export async function startEngine(database: Database, settings: EngineSettings):
   await queue.work(async (chunk, lease) => {
     const job = await jobs.byId(chunk.job)
     if (!job) return
-    const watched = watchJob(() => jobs.byId(chunk.job), AbortSignal.any([lease, stopping.signal]))
+    const watched = watchJob(() => jobs.byId(chunk.job), AbortSignal.any([lease, ending.signal]))
     try {
-      await workChunk(work, job, chunk.chunk, settings.limitsOf(chunk.provider), watched.signal)
+      await workChunk(work, job, chunk.chunk, settings.limitsOf(chunk.provider), {
+        signal: watched.signal,
+        stopping: stopping.signal,
+      })
     } finally {
       watched.end()
     }
@@ -105,11 +113,14 @@ export async function startEngine(database: Database, settings: EngineSettings):
     wake: () => wake(),
     stop: once(async () => {
       stopping.abort(new DOMException('the service is stopping', 'AbortError'))
+      const late = setTimeout(() => ending.abort(stopping.signal.reason), settings.drainMs ?? DRAIN_MS)
       await planningLoop
       // A database that is away keeps nobody from stopping: leases run out by themselves.
       await queue
         .stop()
         .catch((error: Error) => log.warn('chunks of bulk jobs were not handed back', { reason: error.message }))
+      clearTimeout(late)
+      ending.abort(stopping.signal.reason)
     }),
   }
 }
