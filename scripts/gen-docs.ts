@@ -103,7 +103,15 @@ function manual(): string {
     ...{ key, flag, repeatable, meaning },
     ...(argument ? { argument } : {}),
   }))
-  const actions = { serve: unused, config: unused, keys: unused, db: unused, mcp: unused, operate: unused }
+  const actions = {
+    serve: unused,
+    config: unused,
+    keys: unused,
+    db: unused,
+    mcp: unused,
+    list: unused,
+    operate: unused,
+  }
   const setup = { operations, configFlags, version, actions, complain: () => {}, readFile: () => '' }
   return manPage(
     buildProgram(setup, async () => {}),

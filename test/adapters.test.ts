@@ -56,6 +56,7 @@ async function run(words: Words): Promise<{ code: number; printed: string; compl
     keys: unused,
     db: unused,
     mcp: unused,
+    list: unused,
     operate: (asked) => operate(asked, setting),
   }
   const complain = (text: string): void => void (complaint += text)

@@ -165,6 +165,7 @@ async function run(words: readonly string[], server?: string): Promise<unknown> 
       keys: unused,
       db: unused,
       mcp: unused,
+      list: unused,
       operate: (asked) => operate(asked, setting),
     },
     complain: (text) => void (printed += text),

@@ -14,7 +14,7 @@ const configFlags = Object.entries(OPTIONS).map(([key, { flag, repeatable, meani
 const program = buildProgram(
   {
     ...{ operations: await allOperations(), configFlags, version: '0', readFile: () => '', complain: () => {} },
-    actions: { serve: unused, config: unused, keys: unused, db: unused, mcp: unused, operate: unused },
+    actions: { serve: unused, config: unused, keys: unused, db: unused, mcp: unused, list: unused, operate: unused },
   },
   async () => {},
 )

@@ -20,7 +20,7 @@ const EXAMPLES: Readonly<Record<string, readonly [Example, Example]>> = {
   ],
   verify: [
     ['mailsonde verify joe@example.org --quiet', 'the verdict in one line'],
-    ['mailsonde verify - < addresses.txt > answers.ndjson', 'one address a line, one answer a line'],
+    ['mailsonde verify --file list.csv --out results.csv', 'a list; when it is interrupted, the same command goes on'],
   ],
   blacklist: [
     ['mailsonde blacklist 192.0.2.1 2001:db8::1', 'two addresses, one answer a line'],

@@ -19,7 +19,7 @@ async function given(...words: readonly string[]): Promise<object> {
     operations: [],
     configFlags,
     version: '0',
-    actions: { serve: unused, operate: unused, keys: unused, db: unused, mcp: unused, config },
+    actions: { serve: unused, operate: unused, keys: unused, db: unused, mcp: unused, list: unused, config },
     complain: () => {},
     readFile: () => '',
   })

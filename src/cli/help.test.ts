@@ -14,7 +14,7 @@ async function help(words: readonly string[], columns = 80): Promise<string> {
   let printed = ''
   const code = await runCommandLine([...words, '--help'], {
     ...{ operations, configFlags, columns, version: '0', readFile: () => '', complain: () => {} },
-    actions: { serve: unused, config: unused, keys: unused, db: unused, mcp: unused, operate: unused },
+    actions: { serve: unused, config: unused, keys: unused, db: unused, mcp: unused, list: unused, operate: unused },
     print: (text) => void (printed += text),
   })
   expect(code).toBe(0)
@@ -54,7 +54,7 @@ it('an option has one meaning in a command', () => {
   const program = buildProgram(
     {
       ...{ operations, configFlags, version: '0', readFile: () => '', complain: () => {} },
-      actions: { serve: unused, config: unused, keys: unused, db: unused, mcp: unused, operate: unused },
+      actions: { serve: unused, config: unused, keys: unused, db: unused, mcp: unused, list: unused, operate: unused },
     },
     async () => {},
   )
@@ -77,7 +77,7 @@ it.each<[words: readonly string[], hint: RegExp]>([
   const code = await runCommandLine(words, {
     ...{ operations, configFlags, version: '0', readFile: () => '' },
     complain: (text) => void (complaint += text),
-    actions: { serve: unused, config: unused, keys: unused, db: unused, mcp: unused, operate: unused },
+    actions: { serve: unused, config: unused, keys: unused, db: unused, mcp: unused, list: unused, operate: unused },
   })
   expect(complaint).toMatch(hint)
   expect(code).toBe(2)

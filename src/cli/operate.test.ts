@@ -29,6 +29,7 @@ async function run(...words: readonly string[]): Promise<{ code: number; printed
       keys: unused,
       db: unused,
       mcp: unused,
+      list: unused,
       operate: (asked) =>
         operate(asked, {
           ...labSetting,

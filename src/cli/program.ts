@@ -8,6 +8,7 @@ import type { ReadFile } from './extra-flags.ts'
 import type { ConfigFlag, FlagValues } from './flags.ts'
 import { HELP, withConfigNames } from './help.ts'
 import { addKeys, type KeysAction } from './keys-commands.ts'
+import { asksForList, type ListAsked, listCommand } from './list-command.ts'
 import { OPTION_GROUPS, placeOf } from './option-places.ts'
 import { statusOf, USAGE } from './status.ts'
 import { hintFor } from './usage-hint.ts'
@@ -23,6 +24,8 @@ export type Actions = {
   /** Runs one operation in process or on a server. */
   readonly operate: (asked: Asked) => Promise<number>
   readonly keys: (action: KeysAction, flags: FlagValues) => Promise<number>
+  /** Works on a list file in this process. */
+  readonly list: (asked: ListAsked, flags: FlagValues) => Promise<number>
   /** Looks after the database. */
   readonly db: (action: DbAction, flags: FlagValues) => Promise<number>
 }
@@ -46,7 +49,8 @@ export type ProgramSetup = {
  */
 export async function runCommandLine(argv: readonly string[], setup: ProgramSetup): Promise<number> {
   let status = 0
-  const program = buildProgram(setup, async (work) => void (status = await work))
+  const done = async (work: Promise<number>): Promise<void> => void (status = await work)
+  const program = asksForList(argv) ? buildListProgram(argv, setup, done) : buildProgram(setup, done)
   try {
     await program.parseAsync([...argv], { from: 'user' })
     return status
@@ -114,6 +118,28 @@ export function buildProgram(setup: ProgramSetup, done: (work: Promise<number>) 
       if (print) print(text)
       else process.stdout.write(text)
     })
+  return program
+}
+
+/** `verify --file` and its like: the options of the command, with those of the configuration that concern it. */
+function buildListProgram(
+  argv: readonly string[],
+  setup: ProgramSetup,
+  done: (work: Promise<number>) => Promise<void>,
+): Command {
+  const { configFlags, actions, complain, print, operations, columns } = setup
+  const operation = operations.find(({ name }) => name === argv[0])
+  const flags = operation ? optionsFor(operation, [], configFlags) : configFlags
+  const program = listCommand(
+    argv,
+    (command) => withConfigNames(withConfigFlags(command, flags), columns ?? 80),
+    (asked, typed) => done(actions.list(asked, typed)),
+  )
+  for (const command of [program, ...program.commands])
+    command
+      .exitOverride()
+      .showHelpAfterError('(see --help)')
+      .configureOutput({ writeErr: (text) => complain(text.replace(/\n$/, '')), ...(print && { writeOut: print }) })
   return program
 }
 

@@ -49,6 +49,7 @@ async function run(words: readonly string[], lines: readonly string[] = [], onTe
       keys: unused,
       db: unused,
       mcp: unused,
+      list: unused,
       operate: (asked) =>
         operate(asked, {
           ...labSetting,

@@ -46,7 +46,7 @@ export type CsvStyle = 'plain' | 'spreadsheet'
 
 /** The lines of a CSV of results: the list's own columns first and as they were, then ours. */
 export function csvOf(
-  job: JobRecord,
+  job: Pick<JobRecord, 'kind' | 'layout'>,
   style: CsvStyle,
 ): { readonly header: () => string; readonly row: (row: ResultRow) => string } {
   const layout = job.layout as Layout | null

@@ -106,6 +106,12 @@ const actions: Actions = {
     const { manageKeys } = await import('./keys.ts')
     return manageKeys(action, loadConfig(byKey(configFlags, flags)).config, print, { version, look: look() })
   },
+  list: async (asked, flags) => {
+    const { config, sources } = loadConfig(byKey(configFlags, flags))
+    const log = logAtNeed(logOptions(config, sources.logLevel === 'default' ? 'error' : config.logLevel))
+    const { workOnList } = await import('./list-file.ts')
+    return workOnList(asked, config, { open: () => open(config, log), openUpload, tell, complain })
+  },
   db: async (action, flags) => {
     const { manageDatabase } = await import('./database-commands.ts')
     return manageDatabase(action, loadConfig(byKey(configFlags, flags)).config, print)

@@ -31,7 +31,7 @@ export function openJobs(config: Config, world: World, { open }: LazyDatabase, e
 const ROW_TIMEOUT = '60s'
 
 /** Asks about a row by the operation of its kind. */
-const askBy =
+export const askBy =
   (execute: Execute): Ask =>
   async (kind, input, options, signal) => {
     try {

@@ -1,0 +1,103 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { isJsonRecord, type Json } from '../../base/json.ts'
+
+/** Answers by number, in a file that only grows: what was appended survives the end of the process, however it ends. */
+export type Journal = {
+  readonly has: (n: number) => boolean
+  readonly at: (n: number) => Promise<Json>
+  readonly append: (n: number, value: Json) => Promise<void>
+  readonly size: () => number
+  readonly close: () => Promise<void>
+}
+
+/** Octets that are read at a time. */
+const CHUNK = 256 * 1024
+
+/**
+ * Opens a journal, or makes one (mode 0600). `about` says what it is of; it is its first line. Gives undefined where the file is of something else. A last line that
+ * was cut off is dropped. Memory: 16 octets an answer.
+ */
+export async function openJournal(path: string, about: string): Promise<Journal | undefined> {
+  const file = await open(path, 'a+', 0o600)
+  try {
+    const known = await readAll(file)
+    if (known.first !== undefined && known.first !== about) {
+      await file.close()
+      return undefined
+    }
+    await file.truncate(known.end)
+    if (known.first === undefined) await file.appendFile(`${about}\n`)
+    return journalOf(file, known.places, known.first === undefined ? Buffer.byteLength(about) + 1 : known.end)
+  } catch (error) {
+    await file.close().catch(() => {})
+    throw error
+  }
+}
+
+type Place = { readonly from: number; readonly length: number }
+
+function journalOf(file: FileHandle, places: Map<number, Place>, end: number): Journal {
+  let size = end
+  let writing: Promise<unknown> = Promise.resolve()
+  return {
+    has: (n) => places.has(n),
+    at: async (n) => {
+      const place = places.get(n)
+      if (!place) return null
+      const buffer = Buffer.alloc(place.length)
+      await file.read(buffer, 0, place.length, place.from)
+      return parsed(buffer)?.[1] ?? null
+    },
+    append: async (n, value) => {
+      const line = Buffer.from(`${JSON.stringify([n, value])}\n`)
+      places.set(n, { from: size, length: line.length })
+      size += line.length
+      writing = writing.then(() => file.appendFile(line))
+      await writing
+    },
+    size: () => places.size,
+    close: async () => {
+      await writing.catch(() => {})
+      await file.close()
+    },
+  }
+}
+
+/** The first line, the places of the others by their number, and where the last whole line ends. */
+async function readAll(
+  file: FileHandle,
+): Promise<{ readonly first: string | undefined; readonly places: Map<number, Place>; readonly end: number }> {
+  const places = new Map<number, Place>()
+  let first: string | undefined
+  let rest = Buffer.alloc(0)
+  let end = 0
+  for (let at = 0; ; ) {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(CHUNK), 0, CHUNK, at)
+    if (bytesRead === 0) return { first, places, end }
+    at += bytesRead
+    rest = Buffer.concat([rest, buffer.subarray(0, bytesRead)])
+    let from = 0
+    for (let newline = rest.indexOf(10); newline >= 0; newline = rest.indexOf(10, from)) {
+      const line = rest.subarray(from, newline)
+      const length = newline + 1 - from
+      if (first === undefined) first = line.toString()
+      else {
+        const n = parsed(line)?.[0]
+        if (n !== undefined) places.set(n, { from: end, length })
+      }
+      end += length
+      from = newline + 1
+    }
+    rest = rest.subarray(from)
+  }
+}
+
+function parsed(line: Buffer): readonly [number, Json] | undefined {
+  try {
+    const value: unknown = JSON.parse(line.toString())
+    if (!Array.isArray(value) || typeof value[0] !== 'number' || !isJsonRecord(value[1])) return undefined
+    return [value[0], value[1]]
+  } catch {
+    return undefined
+  }
+}
