@@ -6,6 +6,7 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
     exclude: ['test/real/**', 'node_modules/**'],
     testTimeout: 20_000,
+    hookTimeout: 30_000, // the first file that needs it starts the database
     setupFiles: ['test/no-internet.ts'],
     globalSetup: ['test/skipped-corpora.ts', 'test/database-server.ts'],
   },

@@ -17,6 +17,8 @@ export type Node = {
   readonly get: (path: string) => Promise<{ readonly status: number; readonly body: unknown }>
   /** Ends the program and tells its exit status (null: it was killed). */
   readonly end: (signal: 'SIGTERM' | 'SIGKILL') => Promise<number | null>
+  /** Stops the process where it stands, or lets it go on. */
+  readonly freeze: (signal: 'SIGSTOP' | 'SIGCONT') => void
 }
 
 /** Puts a machine on the mini internet: its own namespace, joined by a cable; it reaches everything, and everything reaches its addresses. */
@@ -66,7 +68,7 @@ export async function startNode(
   })
   const get = (path: string) => ask(`${url}${path}`, key)
   await untilReady(`node-${name}`, async () => (await get('/v1/health')).status === 200)
-  return { id: name, url, get, end: (signal) => ended(child, signal) }
+  return { id: name, url, get, end: (signal) => ended(child, signal), freeze: (signal) => void child.kill(signal) }
 }
 
 async function ask(url: string, key: string): Promise<{ status: number; body: unknown }> {
