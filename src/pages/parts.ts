@@ -1,4 +1,6 @@
-import type { Execute } from '../operations/execute.ts'
+import { isJsonRecord } from '../base/json.ts'
+import type { Document } from '../documents/block.ts'
+import type { Answered, Execute } from '../operations/execute.ts'
 import type { Operation } from '../operations/operation.ts'
 import type { Html } from './html.ts'
 import type { Assets } from './layout.ts'
@@ -15,4 +17,24 @@ export type Parts = {
   readonly version: string
   /** Any fault as words for a visitor; one of ours is logged and tells nothing of itself. */
   readonly faultInWords: (error: unknown) => Html
+}
+
+/** The document of an answer; where its operation has none, its plain fields. */
+export function documentOf({ version }: Pick<Parts, 'version'>, given: Answered, title: string): Document {
+  const document = given.document({ version })
+  if (document) return document
+  const fields = isJsonRecord(given.answer) ? Object.entries(given.answer) : []
+  const rows = fields.flatMap(([name, value]) =>
+    typeof value === 'object' || value === undefined
+      ? []
+      : [[name.replaceAll('_', ' '), [{ code: String(value) }]] as const],
+  )
+  return {
+    title,
+    blocks: [
+      { kind: 'heading', level: 2, line: [title] },
+      { kind: 'facts', rows },
+    ],
+    footer: [],
+  }
 }

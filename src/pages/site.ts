@@ -11,8 +11,11 @@ import { domainPages } from './domain.ts'
 import { homePages } from './home.ts'
 import { html } from './html.ts'
 import { ipPages } from './ip.ts'
+import { jobPages } from './job.ts'
+import { jobsPages } from './jobs.ts'
 import type { Assets } from './layout.ts'
 import { loginPages } from './login.ts'
+import { nodesPages } from './nodes.ts'
 import type { Site, StaticFile } from './page.ts'
 import type { Parts } from './parts.ts'
 import { pathFor } from './paths.ts'
@@ -66,6 +69,9 @@ export function createSite(options: SiteOptions): Site {
       ...tryPages(parts),
       ...addressPages(parts),
       ...ipPages(parts),
+      ...jobsPages(parts),
+      ...jobPages(parts),
+      ...nodesPages(parts),
       ...loginPages(parts),
       ...docsPages(parts, options.docs),
     ],

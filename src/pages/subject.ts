@@ -7,7 +7,7 @@ import type { Operation, Part, Raw } from '../operations/operation.ts'
 import { type Html, html, rendered } from './html.ts'
 import { layout } from './layout.ts'
 import type { Page, PageAnswer, PageEvent, Visit } from './page.ts'
-import type { Parts } from './parts.ts'
+import { documentOf, type Parts } from './parts.ts'
 import { pathWith } from './paths.ts'
 
 /** What a page is about: the question that it asks, and the words around the answer. */
@@ -97,8 +97,7 @@ ${controls}
 
 /** The answer as it stands in the page: controls, the document, what is below. */
 export function answered(parts: Parts, subject: Subject, given: Answered, visit: Pick<Visit, 'token'>): Html {
-  const document = given.document({ version: parts.version })
-  if (!document) throw new Error(`the operation ${subject.operation.name} has no document`)
+  const document = documentOf(parts, given, subject.title)
   return html`${subject.controls}
 ${rendered(htmlBlocks(document.blocks))}
 ${subject.below(given, visit)}

@@ -1,0 +1,106 @@
+/** The page of jobs: a file is chosen or dropped, its first rows are shown as the service reads them, and the whole is sent, of any size. */
+
+const drop = document.getElementById('drop')
+const form = document.querySelector<HTMLFormElement>('#upload')
+const place = document.getElementById('preview-place')
+const hint = document.getElementById('upload-hint')
+const input = form?.querySelector<HTMLInputElement>('input[type=file]')
+const kind = form?.querySelector<HTMLSelectElement>('select')
+const token = drop?.dataset.token ?? ''
+/** Octets from which a list is shown. */
+const HEAD = 65_536
+const TYPES: Record<string, string> = {
+  json: 'application/json',
+  ndjson: 'application/x-ndjson',
+  jsonl: 'application/x-ndjson',
+  txt: 'text/plain',
+}
+
+let file: File | undefined
+
+function say(text: string): void {
+  if (hint) hint.textContent = text
+}
+
+const typeOf = ({ name }: File): string =>
+  TYPES[name.replace(/\.gz$/, '').split('.').at(-1)?.toLowerCase() ?? ''] ?? 'text/csv'
+
+async function look(chosen: File): Promise<void> {
+  file = chosen
+  say(`Reading the beginning of ${chosen.name} …`)
+  if (/\.gz$/i.test(chosen.name)) {
+    say(`${chosen.name} is packed: its columns are found when it is taken in.`)
+    return send(chosen, new FormData())
+  }
+  const text = await chosen.slice(0, HEAD).text()
+  const whole = chosen.size > HEAD ? text.slice(0, text.lastIndexOf('\n') + 1) || text : text
+  const body = new URLSearchParams({
+    _csrf: token,
+    kind: kind?.value ?? 'verify',
+    text: whole,
+    partial: 'true',
+    name: chosen.name,
+  })
+  const answer = await fetch('/jobs/preview', { method: 'POST', body, headers: { accept: 'text/html' } })
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  const preview = page.querySelector(answer.ok ? '#preview' : '.refusal .lead')
+  say(
+    answer.ok
+      ? `${chosen.name}, ${Math.ceil(chosen.size / 1_024).toLocaleString()} KiB`
+      : `${chosen.name} cannot be read.`,
+  )
+  place?.replaceChildren(...(preview ? [preview] : []))
+  const submit = place?.querySelector<HTMLFormElement>('form[data-submit]')
+  submit?.addEventListener('submit', (event) => {
+    event.preventDefault()
+    void send(chosen, new FormData(submit))
+  })
+  submit?.querySelector('button')?.focus()
+}
+
+/** Sends the file as it is, with its progress; an upload over fetch tells none. */
+function send(chosen: File, fields: FormData): void {
+  const query = new URLSearchParams({
+    kind: kind?.value ?? 'verify',
+    name: String(fields.get('name') || chosen.name).slice(0, 200),
+  })
+  if (typeOf(chosen) === 'text/csv' && fields.get('column')) query.set('column', String(fields.get('column')))
+  const request = new XMLHttpRequest()
+  request.open('POST', `/v1/jobs?${query}`)
+  request.setRequestHeader('content-type', typeOf(chosen))
+  request.setRequestHeader('x-csrf-token', token)
+  request.upload.addEventListener('progress', ({ loaded, total }) =>
+    say(`Sent ${Math.floor((loaded / total) * 100)} % of ${chosen.name}`),
+  )
+  request.addEventListener('load', () => {
+    const answer = JSON.parse(request.responseText || '{}')
+    if (request.status === 202) location.href = `/jobs/${answer.id}`
+    else say(`Not taken: ${answer.detail ?? `status ${request.status}`}`)
+  })
+  request.addEventListener('error', () =>
+    say('The connection was lost before the list was taken in. Choose the file again.'),
+  )
+  request.send(chosen)
+}
+
+function begin(chosen: File | null | undefined): void {
+  if (chosen) look(chosen).catch(() => say('The service cannot be reached. Choose the file again.'))
+}
+
+say('A file of any size, also packed with gzip. Nothing is asked before you have seen how it is read.')
+form?.addEventListener('submit', (event) => {
+  event.preventDefault()
+  begin(input?.files?.[0])
+})
+input?.addEventListener('change', () => begin(input.files?.[0]))
+kind?.addEventListener('change', () => begin(file))
+drop?.addEventListener('dragover', (event) => {
+  event.preventDefault()
+  drop.classList.add('over')
+})
+drop?.addEventListener('dragleave', () => drop.classList.remove('over'))
+drop?.addEventListener('drop', (event) => {
+  event.preventDefault()
+  drop.classList.remove('over')
+  begin(event.dataTransfer?.files[0])
+})

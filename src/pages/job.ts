@@ -1,0 +1,153 @@
+import { type JobAnswer, type JobResultsAnswer, jobAnswer, jobResultsAnswer } from '../answers/jobs.ts'
+import { readOpen } from '../answers/read-answer.ts'
+import { sleep } from '../base/deadline.ts'
+import { htmlBlocks } from '../documents/html/html.ts'
+import { type Html, html, rendered } from './html.ts'
+import { csrfField, layout } from './layout.ts'
+import type { Page, PageAnswer, PageEvent, Visit } from './page.ts'
+import { documentOf, type Parts } from './parts.ts'
+import { jobPath, pathWith } from './paths.ts'
+
+/** What may be done with a job, and the operations that do it. */
+const ACTIONS = { pause: 'jobs pause', resume: 'jobs resume', cancel: 'jobs cancel', delete: 'jobs delete' } as const
+type Action = keyof typeof ACTIONS
+
+/** Rows on one page. */
+const PAGE = 50
+/** How often a page is told of its job, and for how long one stream does so, ms: a browser asks for the next by itself. */
+const EVERY_MS = 1_000
+const LONGEST_MS = 10 * 60_000
+
+/** `/jobs/{id}`: how far a job is, its rows by page and filter, and what may be done with it. */
+export const jobPages = (parts: Parts): readonly Page[] => [
+  { method: 'GET', path: '/jobs/:id', scope: 'jobs', visit: (visit) => show(parts, visit) },
+  {
+    method: 'GET',
+    path: '/jobs/:id/events',
+    scope: 'jobs',
+    visit: async (visit) => ({ events: events(parts, visit, await jobOf(parts, visit)) }),
+  },
+  ...Object.keys(ACTIONS).map(
+    (action): Page => ({
+      method: 'POST',
+      path: `/jobs/:id/${action}`,
+      scope: 'jobs',
+      visit: async (visit) => {
+        await parts.execute(parts.operation(ACTIONS[action as Action]), { id: visit.params.id }, visit.by)
+        return { to: action === 'delete' ? '/jobs' : jobPath(visit.params.id) }
+      },
+    }),
+  ),
+]
+
+type Shown = { readonly job: JobAnswer; readonly html: Html }
+
+async function jobOf(parts: Parts, { params, by }: Visit): Promise<Shown> {
+  const given = await parts.execute(parts.operation('jobs show'), { id: params.id }, by)
+  const job = readOpen(jobAnswer, given.answer)
+  if (!job.ok) throw new Error(job.problem)
+  const { blocks } = documentOf(parts, given, job.value.name === '' ? 'Job' : job.value.name)
+  return { job: job.value, html: rendered(htmlBlocks(blocks)) }
+}
+
+const ENDED: readonly JobAnswer['state'][] = ['done', 'canceled', 'failed']
+
+async function show(parts: Parts, visit: Visit): Promise<PageAnswer> {
+  const { job, html: progress } = await jobOf(parts, visit)
+  const { result, cursor } = visit.query
+  const rows = await parts.execute(
+    parts.operation('jobs results'),
+    { id: job.id, limit: String(PAGE), ...(result && { result }), ...(cursor && { cursor }) },
+    visit.by,
+  )
+  const results = readOpen(jobResultsAnswer, rows.answer)
+  if (!results.ok) throw new Error(results.problem)
+  const isLive = !ENDED.includes(job.state)
+  return {
+    status: 200,
+    html: layout(parts.assets, visit, {
+      title: job.name === '' ? 'Job' : job.name,
+      islands: isLive ? ['job'] : [],
+      main: html`<main id="main" tabindex="-1"><p><a href="/jobs">Jobs</a></p>
+<div id="progress"${isLive && html` data-events="${jobPath(job.id)}/events" data-state="${job.state}"`}>${progress}</div>
+<p class="quiet" id="state" role="status"></p>
+${isLive && html`<noscript><p class="quiet"><a href="${visit.url}">Load again</a> to see how far it is.</p></noscript>`}
+${actions(job, visit)}
+<h2 id="rows">Rows</h2>
+${filters(job, result)}
+${rowsTable(job, results.value)}
+${pager(job, results.value, result, cursor)}
+<h2>Download</h2>
+<p class="actions">${download(job, 'CSV', { format: 'csv' })} ${download(job, 'CSV for spreadsheets', { format: 'csv', csv: 'spreadsheet' })} ${download(job, 'NDJSON', { format: 'ndjson' })} ${job.bad_rows > 0 && html`<a href="/v1/jobs/${job.id}/bad-rows">Rows that cannot be read</a>`}</p>
+<footer><p class="quiet"><a href="/v1/jobs/${job.id}/events?format=json">The same as JSON</a></p></footer></main>`,
+    }),
+  }
+}
+
+/** What the state of a job allows. */
+function actions({ id, state }: JobAnswer, visit: Pick<Visit, 'token'>): Html {
+  const allowed: readonly (readonly [Action, string, string])[] = [
+    ...(state === 'waiting' || state === 'running' ? [['pause', 'Pause', 'second'] as const] : []),
+    ...(state === 'paused' ? [['resume', 'Go on', ''] as const] : []),
+    ...(ENDED.includes(state) ? [] : [['cancel', 'Cancel', 'second'] as const]),
+    ['delete', 'Delete with its results', 'danger'] as const,
+  ]
+  return html`<div class="actions">${allowed.map(
+    ([action, words, look]) =>
+      html`<form method="post" action="${jobPath(id)}/${action}">${csrfField(visit)}<button class="${look}">${words}</button></form>`,
+  )}</div>`
+}
+
+const download = ({ id }: JobAnswer, words: string, query: Record<string, string>): Html =>
+  html`<a class="button" href="${pathWith(`/v1/jobs/${id}/results`, query)}" download>${words}</a>`
+
+function filters({ id, counts }: JobAnswer, chosen: string | undefined): Html {
+  const names = Object.keys(counts).toSorted()
+  if (names.length === 0) return html``
+  return html`<form class="controls" action="${jobPath(id)}#rows"><label>Result <select name="result"><option value="">all</option>${names.map(
+    (name) =>
+      html`<option value="${name}"${name === chosen && html` selected`}>${name.replaceAll('_', ' ')} (${(counts[name] ?? 0).toLocaleString('en')})</option>`,
+  )}</select></label><button>Show</button></form>`
+}
+
+/** Own columns that a row shows. */
+const MAX_COLUMNS = 6
+
+function rowsTable(job: JobAnswer, { data }: JobResultsAnswer): Html {
+  if (data.length === 0)
+    return html`<p>No row has a result yet${ENDED.includes(job.state) ? ' that fits the filter' : ''}.</p>`
+  const columns = (job.columns ?? []).slice(0, MAX_COLUMNS)
+  return html`<div class="scroll" role="group" tabindex="0" aria-label="Rows with their results"><table><caption class="hidden">Rows with their results</caption>
+<thead><tr><th scope="col">Line</th><th scope="col">Asked</th><th scope="col">Result</th><th scope="col">Reason</th>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+<tbody>${data.map(
+    ({ line, input, result, reason, columns: own }) =>
+      html`<tr><td class="number">${line}</td><td><code>${input}</code></td><td>${result.replaceAll('_', ' ')}</td><td>${reason.replaceAll('_', ' ')}</td>${columns.map((_, i) => html`<td>${Array.isArray(own) ? String(own[i] ?? '') : ''}</td>`)}</tr>`,
+  )}</tbody></table></div>`
+}
+
+function pager(
+  { id }: JobAnswer,
+  { next_cursor: next }: JobResultsAnswer,
+  result: string | undefined,
+  cursor: string | undefined,
+): Html {
+  const to = (from: unknown): string =>
+    `${pathWith(jobPath(id), { ...(result && { result }), ...(from !== undefined && { cursor: from }) })}#rows`
+  return html`<p class="actions">${cursor !== undefined && html`<a href="${to(undefined)}">First rows</a>`} ${next !== null && next !== undefined && html`<a href="${to(next)}">Next rows</a>`}</p>`
+}
+
+/** `progress` with what the page shows, whenever it has changed; `ended` when the job has. */
+async function* events(parts: Parts, visit: Visit, first: Shown): AsyncIterable<PageEvent> {
+  let shown = first
+  let last = ''
+  const signal = visit.by.signal ?? new AbortController().signal
+  for (let turn = 0; turn * EVERY_MS < LONGEST_MS && !signal.aborted; turn++) {
+    if (shown.html.safe !== last) {
+      last = shown.html.safe
+      yield { event: 'progress', data: { state: shown.job.state, html: last } }
+    }
+    if (ENDED.includes(shown.job.state)) return
+    await sleep(EVERY_MS, signal).catch(() => {})
+    if (!signal.aborted) shown = await jobOf(parts, visit)
+  }
+}

@@ -1,0 +1,91 @@
+import { AppError } from '../base/errors.ts'
+import { type Layout, readList } from '../jobs/intake/intake.ts'
+
+export const KINDS = ['verify', 'check', 'blacklist'] as const
+export type Kind = (typeof KINDS)[number]
+
+/** The beginning of a list as a job would read it. */
+export type ListPreview = {
+  readonly format: 'csv' | 'lines' | 'ndjson' | 'json'
+  readonly words: string
+  /** Names of its columns; numbers where it has no header. */
+  readonly columns: readonly string[]
+  /** The column that is asked about, from 0. */
+  readonly index: number
+  readonly rows: readonly (readonly string[])[]
+  readonly bad: readonly { readonly line: number; readonly reason: string }[]
+}
+
+/** Rows that are shown, columns of them, and rows that are read. */
+const SHOWN = 5
+const MAX_COLUMNS = 20
+const READ = 200
+
+/** Reads the beginning of a list by the very code that takes lists in. Throws AppError as it does: `bad_list`, `empty_list` … */
+export async function previewOf(text: string, kindText: string, column: string | undefined): Promise<ListPreview> {
+  const kind = KINDS.find((one) => one === kindText)
+  if (!kind) throw new AppError('invalid_parameter', `kind is one of ${KINDS.join(', ')}`, { parameter: 'kind' })
+  const format = formatOf(text)
+  let layout: Layout | undefined
+  const rows: (readonly string[])[] = []
+  const bad: { line: number; reason: string }[] = []
+  let count = 0
+  const list = readList(once(Buffer.from(text)), {
+    kind,
+    contentType: TYPES[format],
+    bounds: { maxUpload: 4_194_304 },
+    firstLine: 1,
+    ...(column !== undefined && format === 'csv' && { column }),
+    found: (one) => (layout = one),
+  })
+  for await (const row of list) {
+    count++
+    if (row.ok && rows.length < SHOWN) rows.push(cellsOf(row))
+    if (!row.ok && bad.length < SHOWN) bad.push({ line: row.line, reason: row.reason })
+    if (count === READ) break
+  }
+  if (count === 0) throw new AppError('empty_list', 'the list has no rows: nothing, or a header only')
+  const header = layout && 'header' in layout ? layout.header : null
+  const width = Math.min(MAX_COLUMNS, Math.max(1, ...rows.map((row) => row.length), header?.length ?? 0))
+  const columns = Array.from({ length: width }, (_, i) => header?.[i] ?? `Column ${i + 1}`)
+  const index = layout && 'index' in layout ? layout.index : 0
+  return { format, columns, index, rows, bad, words: wordsOf(format, header !== null && header !== undefined) }
+}
+
+const TYPES = {
+  csv: 'text/csv',
+  lines: 'text/plain',
+  ndjson: 'application/x-ndjson',
+  json: 'application/json',
+} as const
+
+const wordsOf = (format: ListPreview['format'], hasHeader: boolean): string => {
+  if (format === 'csv') return hasHeader ? 'CSV with a header.' : 'CSV without a header.'
+  return { lines: 'Text with one row a line.', ndjson: 'NDJSON: one value a line.', json: 'JSON items.' }[format]
+}
+
+/** The format of a text by its beginning. A text of one column without a header is one row a line. */
+function formatOf(text: string): ListPreview['format'] {
+  const start = text.trimStart().slice(0, 4_096)
+  const [first = ''] = start.split(/[\r\n]/, 1)
+  if (/^\{\s*"items"\s*:/.test(start)) return 'json'
+  if (isJson(first.trim())) return 'ndjson'
+  return /[,;\t|]/.test(start) || !/[@.:]/.test(first) ? 'csv' : 'lines'
+}
+
+function isJson(line: string): boolean {
+  if (!/^[{"]/.test(line)) return false
+  try {
+    JSON.parse(line)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const cellsOf = (row: { readonly input: string; readonly columns?: unknown }): readonly string[] =>
+  Array.isArray(row.columns) ? row.columns.slice(0, MAX_COLUMNS).map(String) : [row.input]
+
+async function* once(octets: Uint8Array): AsyncIterable<Uint8Array> {
+  yield octets
+}

@@ -1,0 +1,33 @@
+import { AppError } from '../base/errors.ts'
+import type { Visit } from './page.ts'
+
+/**
+ * The fields of a form that brings a file (`multipart/form-data`), the file as the field `text`. At most `maxBytes` are read, and a little for the
+ * other fields. Throws AppError `payload_too_large`, or `invalid_parameter` for what is no such form.
+ */
+export async function readUpload(
+  { upload, contentType, by }: Visit,
+  maxBytes: number,
+): Promise<Record<string, string>> {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of upload ?? []) {
+    by.signal?.throwIfAborted()
+    bytes += piece.length
+    if (bytes > maxBytes + 16_384)
+      throw new AppError('payload_too_large', `a file that is sent without script has at most ${maxBytes} bytes`)
+    pieces.push(piece)
+  }
+  const fields: Record<string, string> = {}
+  for (const [name, value] of await formIn(Buffer.concat(pieces), contentType))
+    fields[typeof value === 'string' ? name : 'text'] = typeof value === 'string' ? value : await value.text()
+  return fields
+}
+
+async function formIn(body: Uint8Array<ArrayBuffer>, contentType: string): Promise<FormData> {
+  try {
+    return await new Response(body, { headers: { 'content-type': contentType } }).formData()
+  } catch (cause) {
+    throw new AppError('invalid_parameter', 'the body is no form with a file', { cause })
+  }
+}
