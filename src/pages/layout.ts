@@ -39,11 +39,11 @@ ${withoutScript !== undefined && html`<noscript><meta http-equiv="refresh" conte
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<div class="top">
+<header class="top">
 <a class="home" href="/">mailsonde</a>
 ${hasOwnBox ? '' : smallBox(typed)}
 <nav aria-label="Site">${ways(visitor)}</nav>
-</div>
+</header>
 ${main}
 </body>
 </html>

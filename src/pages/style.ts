@@ -5,7 +5,10 @@ export const PAGE_STYLE = `
 .skip { position: absolute; left: -100vw; top: .5rem; padding: .4rem .8rem; background: var(--page); z-index: 1 }
 .skip:focus { left: .5rem }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px }
-main:focus { outline: none }
+main[tabindex]:focus, main[tabindex]:focus-visible { outline: none }
+main .brand { display: none }
+main section h1 { font-size: 1.4rem; margin-top: 2rem }
+.check > h2:first-child { margin: 0 0 .5rem; padding: 0; border: 0; font-size: 1.12rem }
 .top { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: -.5rem 0 1.75rem; padding-bottom: .75rem; border-bottom: 1px solid var(--line) }
 .top .home { font-weight: 700; font-size: 1.1rem; text-decoration: none; color: var(--ink); padding: .35rem 0 }
 .top nav { display: flex; flex-wrap: wrap; gap: .1rem .25rem; align-items: center; margin-left: auto }
@@ -21,7 +24,8 @@ button, .button { font: inherit; font-weight: 600; display: inline-block; cursor
 button.plain, button.copy, button.second { color: var(--link); background: none; border-color: transparent; font-weight: 400; text-decoration: underline; text-underline-offset: .15em }
 button.second { border-color: var(--line); text-decoration: none }
 button.danger { color: var(--bad); background: none; border-color: var(--bad) }
-button.copy { float: right; font-size: .85rem; padding: .1rem .5rem; margin: 0 0 .2rem .5rem; border-color: var(--line); text-decoration: none; background: var(--page) }
+button.copy { float: right; position: relative; font-size: .85rem; padding: .1rem .5rem; margin: 0 0 .2rem .5rem; border-color: var(--line); text-decoration: none; background: var(--page) }
+button.copy + pre { padding-right: 5rem } button.copy:has(+ pre) { top: .45rem; right: .45rem }
 .start h1 { margin-top: 1rem }
 .large { display: block; max-width: 44rem; margin: 1rem 0 }
 .large label { display: block; font-weight: 600; margin-bottom: .3rem }
@@ -43,7 +47,7 @@ button.copy { float: right; font-size: .85rem; padding: .1rem .5rem; margin: 0 0
 summary { cursor: pointer; overflow-wrap: anywhere }
 .try form, .stack { display: flex; flex-wrap: wrap; gap: .6rem 1rem; align-items: end; margin: .75rem 0 .4rem }
 .try label, .stack label { display: grid; gap: .2rem; color: var(--quiet); font-size: .92rem; min-width: 0 }
-.try input { width: 22rem }
+.try input { width: 22rem } .stack label { max-width: 100% } .stack input[type=file], .stack select { width: 100% }
 .wide { flex: 1 1 100% }
 .login { display: grid; gap: .5rem; max-width: 30rem; justify-items: start }
 .login input { width: 100% }

@@ -64,6 +64,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
   if (mayHaveJobs(config)) void goOnWithJobs(deps, logger, leaving.signal)
   const url = await listen(app, config)
   logger.info({ url, keys: access.keys().length }, 'listening')
+  if (process.stderr.isTTY) process.stderr.write(`\nOpen ${urlToOpen(url)} in a browser. Ctrl-C ends the service.\n\n`)
   if (config.noCourtesy)
     logger.warn(
       '--no-courtesy: the limits toward mail hosts, providers and lists are lifted; for labs and own servers only',
@@ -113,6 +114,9 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
 
 const hostAndPort = ({ host, port }: Pick<Config, 'host' | 'port'>): string =>
   `${host.includes(':') ? `[${host}]` : host}:${port}`
+
+/** Where a browser of this machine finds a service that listens on all addresses. */
+const urlToOpen = (url: string): string => url.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1')
 
 /** Where a node without --node-url is called: where it listens. */
 const originOf = (config: Pick<Config, 'host' | 'port'>): string => new URL(`http://${hostAndPort(config)}`).origin

@@ -23,6 +23,7 @@ export const PACKAGES = [
   'libnetfilter-queue-dev',
   'libmail-spf-perl',
   'python3-spf',
+  'chromium',
   'microsocks',
   'dante-server',
 ] as const
