@@ -65,6 +65,11 @@ async function session(app: App, key: string): Promise<{ cookie: string; token: 
   return { cookie, token: tokenOf((await app.inject({ url: '/', headers: { ...HTML, cookie } })).body) }
 }
 
+const locked = await appOf(labWorld(), { keys: () => KEYS })
+const sessions = new Map(
+  await Promise.all(SCOPES.map(async (scope) => [scope, await session(locked, `key-of-${scope}`)] as const)),
+)
+
 it('every page is in the table, and nothing else', () => {
   const routes = siteOf(labWorld()).pages.map(({ method, path }) => `${method} ${path}`)
   expect(routes.toSorted()).toEqual(Object.keys(REQUIRED).toSorted())
@@ -76,11 +81,14 @@ describe.each(Object.entries(REQUIRED))('%s', (route, required) => {
   const url = path.replace(/:(\w+)/, (_, name) => (name === 'name' && path.startsWith('/docs') ? 'score' : 'x'))
 
   it.each([undefined, ...SCOPES])('key: %s', async (scope) => {
-    const app = await appOf(labWorld(), { keys: () => KEYS })
-    const login = scope === undefined ? undefined : await session(app, `key-of-${scope}`)
+    const login = scope === undefined || path === '/logout' ? undefined : sessions.get(scope)
     const headers = { ...HTML, ...(method === 'POST' && FORM), ...SAME, ...(login && { cookie: login.cookie }) }
     const payload = method === 'POST' ? `_csrf=${login?.token ?? ''}` : undefined
-    const { statusCode, body, headers: sent } = await app.inject({ method, url, headers, ...(payload && { payload }) })
+    const {
+      statusCode,
+      body,
+      headers: sent,
+    } = await locked.inject({ method, url, headers, ...(payload && { payload }) })
     const isIn = required === 'free' || scope === required || scope === 'admin'
     if (isIn && method === 'GET') expect([401, 403]).not.toContain(statusCode)
     if (!isIn) expect(statusCode).toBe(scope === undefined && method === 'GET' ? 401 : scope === undefined ? 401 : 403)

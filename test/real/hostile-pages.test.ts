@@ -79,6 +79,7 @@ it.each([
   const { page, faults, context } = await visitor(browser, { width: 390, scheme: 'dark' }, origin)
   await page.goto(`${origin}${path}`)
   await page.waitForSelector('[aria-busy=true]', { state: 'detached' })
+  expect(await page.textContent('main')).toContain('<img src=x onerror=alert(1)>') // it is there, as text
   expect(await made(page)).toEqual([])
   expect(await overflow(page)).toBeLessThanOrEqual(0)
   expect(faults).toEqual([])
@@ -105,6 +106,7 @@ const made = (page: Parameters<typeof overflow>[0]): Promise<readonly string[]> 
     const { document } = globalThis as unknown as {
       document: { querySelectorAll: (selector: string) => Iterable<{ outerHTML: string }> }
     }
-    const selector = 'img, iframe, script:not([src^="/static/"]), [onerror], [onload], [onmouseover], [href^="javascript:"]'
+    const selector =
+      'img, iframe, script:not([src^="/static/"]), [onerror], [onload], [onmouseover], [href^="javascript:"]'
     return [...document.querySelectorAll(selector)].map(({ outerHTML }) => outerHTML.slice(0, 200))
   })

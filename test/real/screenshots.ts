@@ -4,7 +4,7 @@ import { startProgram } from './program.ts'
 
 /** `npm run screenshots`: the pictures of README, taken in the mini internet. */
 const SHOTS = [
-  { name: 'domain', path: '/domain/neglected.test', width: 1280, scheme: 'light', height: 900 },
+  { name: 'domain', path: '/domain/neglected.test', width: 1280, scheme: 'light', height: 800 },
   { name: 'address', path: '/address/user@accept.test', width: 1280, scheme: 'dark', height: 620 },
 ] as const
 const FOLDER = 'docs/pictures'
@@ -19,7 +19,7 @@ for (const { name, path, width, scheme, height } of SHOTS) {
   await page.waitForSelector('[aria-busy=true]', { state: 'detached', timeout: 60_000 })
   const file = `${FOLDER}/${name}.jpeg`
   await page.evaluate('scrollTo(0, 0); document.activeElement.blur()')
-  await page.screenshot({ path: file, type: 'jpeg', quality: 62 })
+  await page.screenshot({ path: file, type: 'jpeg', quality: 45 })
   console.log(`${file}: ${statSync(file).size} bytes`)
   await context.close()
 }

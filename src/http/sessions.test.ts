@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest'
+import { labKey } from '../../test/lab/app.ts'
+import { sessionsOf } from './sessions.ts'
+
+const KEY = labKey('live', ['read'])
+type Request = Parameters<ReturnType<typeof sessionsOf>['keyOf']>[0]
+
+function begun(sessions: ReturnType<typeof sessionsOf>): Request {
+  let cookie = ''
+  const reply = { header: (_: string, value: unknown) => void (cookie = String(value).split(';')[0]!) } as never
+  expect(sessions.begin({ headers: {}, method: 'POST' }, reply, 'live')).toBe(true)
+  return { headers: { cookie }, method: 'GET' }
+}
+
+it('the longest unused goes when one more begins than may be', () => {
+  const sessions = sessionsOf({ keys: () => [KEY], now: () => 0, maxSessions: 3 })
+  const all = [begun(sessions), begun(sessions), begun(sessions)]
+  expect(sessions.keyOf(all[0]!)).toBe(KEY) // used: the second is the longest unused now
+  all.push(begun(sessions))
+  expect(all.map((one) => sessions.keyOf(one) !== undefined)).toEqual([true, false, true, true])
+  expect(sessions.size()).toBe(3)
+})
+
+it('lasts 12 hours from its last use', () => {
+  let now = 0
+  const sessions = sessionsOf({ keys: () => [KEY], now: () => now })
+  const one = begun(sessions)
+  const hours = (n: number): number => n * 3_600_000
+  now = hours(11)
+  expect(sessions.keyOf(one)).toBe(KEY)
+  now = hours(22)
+  expect(sessions.keyOf(one)).toBe(KEY)
+  now = hours(35)
+  expect(sessions.keyOf(one)).toBeUndefined()
+})
