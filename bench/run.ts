@@ -33,6 +33,7 @@ const BENCHES: readonly Bench[] = [
   { name: 'smtp', shows: 'verifications a second', needs: 'mini internet' },
   { name: 'load', shows: 'the service under load', needs: 'mini internet' },
   { name: 'memory', shows: 'resident memory after 10,000 checks', needs: 'mini internet' },
+  { name: 'pages', shows: 'first paint and bytes of each page', needs: 'mini internet', args: ['--rounds', '3'] },
   { name: 'soak', shows: 'memory and sockets over verifications', needs: 'mini internet', args: ['--seconds', '120'] },
 ]
 

@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Browser, chromium } from 'playwright-core'
+
+/**
+ * What a first visit of each page costs a browser: bytes over the wire, and the time to the first contentful paint with its processor slowed four times, on
+ * loopback. Needs Debian's Chromium. `node bench/pages.ts --rounds 5`.
+ */
+const PATHS = ['/', '/domain/example.org', '/address/joe@example.org', '/ip/192.0.2.1', '/docs', '/docs/operations']
+const rounds = Number(process.argv[process.argv.indexOf('--rounds') + 1]) || 5
+
+type Visit = { readonly paintMs: number; readonly bytes: number }
+
+async function visit(browser: Browser, url: string): Promise<Visit> {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 } })
+  const page = await context.newPage()
+  const devtools = await context.newCDPSession(page)
+  let bytes = 0
+  await devtools.send('Network.enable')
+  devtools.on('Network.loadingFinished', ({ encodedDataLength }) => {
+    bytes += encodedDataLength
+  })
+  await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 })
+  await page.goto(url)
+  await page.waitForTimeout(300)
+  const paintMs = await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0)
+  await context.close()
+  return { paintMs, bytes }
+}
+
+/** The service on a free port, with a resolver that does not answer: pages are drawn before anything is asked. */
+async function startService(folder: string): Promise<{ readonly url: string; readonly child: ChildProcess }> {
+  const flags = [
+    '--port',
+    '0',
+    '--log-format',
+    'json',
+    '--data-dir',
+    folder,
+    '--resolver',
+    '127.0.0.1:9',
+    '--rate',
+    '100000',
+  ]
+  const child = spawn(process.execPath, ['src/main.ts', 'serve', ...flags], { stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  for await (const piece of child.stderr!) {
+    said += piece
+    const url = /"url":"([^"]+)"/.exec(said)?.[1]
+    if (url !== undefined) return { url, child }
+  }
+  throw new Error(`the service did not start: ${said}`)
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+
+const folder = mkdtempSync(join(tmpdir(), 'mailsonde-pages-'))
+const { url, child } = await startService(folder)
+const browser = await chromium.launch({
+  executablePath: '/usr/bin/chromium',
+  args: ['--no-sandbox', '--headless', '--disable-gpu'],
+})
+for (const path of PATHS) {
+  const visits: Visit[] = []
+  for (let i = 0; i < rounds; i++) visits.push(await visit(browser, `${url}${path}`))
+  const bytes = Math.max(...visits.map((one) => one.bytes))
+  console.log(`${path.padEnd(28)} ${Math.round(median(visits.map((one) => one.paintMs)))} ms, ${bytes} bytes`)
+}
+await browser.close()
+child.kill('SIGKILL')
+rmSync(folder, { recursive: true, force: true })
