@@ -57,8 +57,22 @@ function tell(part: Part): Html {
   if (part.answered !== true) return html`no answer: ${text(part.reason)}`
   const record =
     typeof part.record === 'string' ? part.record : Array.isArray(part.records) ? part.records[0] : undefined
-  if (typeof record !== 'string' || record === '') return html`answered`
+  if (typeof record !== 'string' || record === '') return html`${counted(part) ?? 'answered'}`
   return html`<code>${record.length > SHOWN ? `${record.slice(0, SHOWN)} …` : record}</code>`
+}
+
+/** Lists of parts whose length says something. */
+const LISTS: Readonly<Record<string, readonly [field: string, one: string]>> = {
+  dkim: ['keys', 'key'],
+  ns: ['servers', 'name server'],
+  caa: ['records', 'record'],
+}
+
+function counted(part: Part): string | undefined {
+  const [field, one] = Object.hasOwn(LISTS, part.check) ? (LISTS[part.check] ?? []) : []
+  const list = field === undefined ? undefined : part[field]
+  if (!Array.isArray(list)) return undefined
+  return list.length === 0 ? 'none found' : `${list.length} ${one}${list.length === 1 ? '' : 's'}`
 }
 
 const listed = ({ verdict, answered, total }: Part): string => {
