@@ -2,6 +2,13 @@ import { defineConfig } from 'vitest/config'
 
 /** Everything that needs no root. The real servers have `vitest.real.config.ts`. */
 export default defineConfig({
+  resolve: {
+    // The examples name the package as its users do.
+    alias: [
+      { find: /^mailsonde$/, replacement: `${import.meta.dirname}/src/library.ts` },
+      { find: /^mailsonde\/client$/, replacement: `${import.meta.dirname}/src/client/client.ts` },
+    ],
+  },
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'scripts/**/*.test.ts'],
     exclude: ['test/real/**', 'node_modules/**'],

@@ -16,7 +16,11 @@ const kept = Object.keys(dependencies).filter((name) => !INLINED.includes(name))
 
 rmSync(`${ROOT}/dist`, { recursive: true, force: true })
 const bundle = await rolldown({
-  input: { main: `${ROOT}/src/main.ts` },
+  input: {
+    main: `${ROOT}/src/main.ts`,
+    library: `${ROOT}/src/library.ts`,
+    client: `${ROOT}/src/client/client.ts`,
+  },
   platform: 'node',
   external: (id) => id.startsWith('node:') || kept.some((name) => id === name || id.startsWith(`${name}/`)),
 })

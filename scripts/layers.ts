@@ -8,7 +8,7 @@ import { join, posix, resolve } from 'node:path'
 
 /** The modules of src/ from top to bottom. What is above another is on an earlier row. */
 export const ROWS: readonly (readonly string[])[] = [
-  ['main.ts'],
+  ['main.ts', 'library.ts'],
   ['start'],
   ['log.ts'],
   ['http', 'cli'],
@@ -24,6 +24,7 @@ export const ROWS: readonly (readonly string[])[] = [
   ['config-options.ts'],
   ['names'],
   ['base'],
+  ['client'],
 ]
 
 /** Modules that open sockets and files. */

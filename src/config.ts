@@ -19,7 +19,13 @@ export type Loaded = { readonly config: Config; readonly sources: Readonly<Recor
  */
 export function loadConfig(flags: Flags, env: NodeJS.ProcessEnv = process.env): Loaded {
   refuseUnknownVariables(env)
-  const file = readFile(typeof flags.config === 'string' ? flags.config : env.MAILSONDE_CONFIG)
+  return putTogether(flags, env, readFile(typeof flags.config === 'string' ? flags.config : env.MAILSONDE_CONFIG))
+}
+
+/** The configuration of these values alone, without environment and file: for programs that use the library. Throws AppError for one that cannot be used. */
+export const configOf = (values: Flags): Config => putTogether(values, {}, { path: '', values: {} }).config
+
+function putTogether(flags: Flags, env: NodeJS.ProcessEnv, file: ReturnType<typeof readFile>): Loaded {
   const values: Record<string, unknown> = {}
   const sources: Record<string, Source> = {}
   for (const [key, option] of Object.entries(OPTIONS)) {

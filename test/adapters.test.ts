@@ -114,6 +114,12 @@ it.each<[string, Request, Words, number]>([
   ],
   ['dmarc', { url: '/v1/dmarc?domain=a.example' }, ['dmarc', 'a.example'], 0],
   ['pool', { url: '/v1/pool' }, ['pool'], 0],
+  [
+    'probe',
+    { url: '/probe?target=45.53.9.9&module=ip&format=json' },
+    ['probe', '--target', '45.53.9.9', '--module', 'ip'],
+    0,
+  ],
   ['geo', { url: '/v1/peer/geo?ip=10.0.0.1' }, ['geo', '10.0.0.1'], 0],
   [
     'register',
@@ -203,6 +209,18 @@ it.each<[string, string, Request, Words]>([
     'invalid_parameter',
     { url: '/v1/peer/register', body: { url: 'https://10.0.0.1' } },
     ['peer-register', '--url', 'https://10.0.0.1'],
+  ],
+  [
+    'a target of another kind',
+    'invalid_ip',
+    { url: '/probe?target=a.example&module=ip' },
+    ['probe', '--target', 'a.example', '--module', 'ip'],
+  ],
+  [
+    'a module that is none',
+    'invalid_parameter',
+    { url: '/probe?target=a.example&module=tcp' },
+    ['probe', '--target', 'a.example', '--module', 'tcp'],
   ],
   ['an unknown node', 'not_found', { url: '/v1/peer/heartbeat', body: { id: 'n9' } }, ['peer-heartbeat', '--id', 'n9']],
   [

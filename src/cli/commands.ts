@@ -46,11 +46,10 @@ export function addOperation(
 ): void {
   const places = placesOf(operation)
   const target = targetOf(operation)
-  for (const [name, { kind, description }] of places) {
-    const words = name === target ? `${description} (several, or - to read lines)` : description
-    command.argument(`<${name.toUpperCase()}${kind === 'list' || name === target ? '...' : ''}>`, words)
-  }
-  if (operation.uploads) command.argument('<FILE>', UPLOAD_WORDS)
+  const names = argumentsOf(operation)
+  for (const [i, [name, { description }]] of places.entries())
+    command.argument(names[i]!, name === target ? `${description} (several, or - to read lines)` : description)
+  if (operation.uploads) command.argument(names.at(-1)!, UPLOAD_WORDS)
   const placed = new Set(places.map(([name]) => name))
   const inputs = Object.entries(operation.params).filter(([name]) => !placed.has(name) && name !== 'format')
   const shared = setup.configFlags.filter(({ flag }) => operation.params[flag]?.kind === 'flag')
@@ -87,6 +86,21 @@ export function addOperation(
 
 const UPLOAD_WORDS =
   'the list: .csv, .tsv, .txt, .ndjson, .jsonl or .json, each also with .gz; - for CSV on standard input'
+
+/** What the list of commands says of each operation that has one. */
+export const commandFacts = (operations: readonly Operation[]) =>
+  operations
+    .filter(({ partOf }) => partOf === undefined)
+    .map((operation) => ({ name: operation.name, summary: operation.summary, args: argumentsOf(operation) }))
+
+/** The arguments of a command as its usage line has them: `<DOMAIN...>`. */
+function argumentsOf(operation: Operation): readonly string[] {
+  const target = targetOf(operation)
+  const places = placesOf(operation).map(
+    ([name, { kind }]) => `<${name.toUpperCase()}${kind === 'list' || name === target ? '...' : ''}>`,
+  )
+  return operation.uploads ? [...places, '<FILE>'] : places
+}
 
 /** The parameters that a command takes by place. */
 const placesOf = ({ path, params }: Operation): readonly (readonly [string, Param])[] => {

@@ -30,8 +30,13 @@ export type Actions = {
   readonly db: (action: DbAction, flags: FlagValues) => Promise<number>
 }
 
+/** A command as the list of commands shows it. */
+export type NamedCommand = { readonly name: string; readonly summary: string; readonly args: readonly string[] }
+
 export type ProgramSetup = {
   readonly operations: readonly Operation[]
+  /** Commands that are only named: nothing that was typed runs one of them. */
+  readonly named?: readonly NamedCommand[]
   readonly configFlags: readonly ConfigFlag[]
   readonly version: string
   readonly actions: Actions
@@ -107,7 +112,8 @@ export function buildProgram(setup: ProgramSetup, done: (work: Promise<number>) 
     (command) => withConfigNames(withConfigFlags(command, ofDb), columns ?? 80),
     (action, flags) => done(actions.db(action, flags)),
   )
-  addOperations(program, setup, (asked) => done(actions.operate(asked)))
+  if (setup.named) addNamed(program, setup.named)
+  else addOperations(program, setup, (asked) => done(actions.operate(asked)))
   program
     .command('completion')
     .description('print a script that completes commands and options: bash, zsh or fish')
@@ -160,6 +166,16 @@ function addOperations(program: Command, setup: ProgramSetup, run: (asked: Asked
     addOperation(command, operation, parts, { configFlags, newOption, readFile }, run)
     withConfigNames(withConfigFlags(command, optionsFor(operation, parts, configFlags)), setup.columns ?? 80)
     withExamples(command, examplesOf(operation.name, operation))
+  }
+}
+
+function addNamed(program: Command, named: readonly NamedCommand[]): void {
+  const groups = new Map<string, Command>()
+  for (const { name, summary, args } of named) {
+    const [group, second] = name.split(' ')
+    const parent = second === undefined ? program : groupOf(program, groups, group!)
+    const command = parent.command(second ?? name).description(summary)
+    for (const one of args) command.argument(one)
   }
 }
 

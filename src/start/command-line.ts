@@ -7,7 +7,7 @@ import { printable } from '../base/text.ts'
 import type { AskedService } from '../cli/ask-service.ts'
 import { byKey, type ConfigFlag } from '../cli/flags.ts'
 import { lookOf } from '../cli/look.ts'
-import { type Actions, runCommandLine } from '../cli/program.ts'
+import { type Actions, type ProgramSetup, runCommandLine } from '../cli/program.ts'
 import { type Config, describeConfig, loadConfig } from '../config.ts'
 import { OPTIONS } from '../config-options.ts'
 import type { Look } from '../documents/terminal/terminal.ts'
@@ -17,10 +17,8 @@ import type { Operation, Upload } from '../operations/operation.ts'
 import { allOperations, commandNamed } from '../operations/registry.ts'
 import type { Log } from '../world.ts'
 import { logAtNeed } from './log-at-need.ts'
+import { version } from './version.ts'
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string
-}
 /** Runs what the arguments ask for and gives the exit status; 70 (EX_SOFTWARE) for a fault of ours. */
 export async function commandLine(argv: readonly string[]): Promise<number> {
   // Nobody reads any more (`| head`): what writes is told by its own rejection.
@@ -28,7 +26,7 @@ export async function commandLine(argv: readonly string[]): Promise<number> {
   process.stderr.on('error', () => {})
   try {
     return await runCommandLine(argv, {
-      operations: await operationsFor(argv[0]),
+      ...(await commandsFor(argv)),
       configFlags,
       version,
       actions,
@@ -57,6 +55,16 @@ const printableLines = (text: string): string =>
 const look = (): Look => lookOf(process.stdout, process.env)
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
+
+/** What commands there are: for the list of them their names alone, so that it comes at once. */
+async function commandsFor(argv: readonly string[]): Promise<Pick<ProgramSetup, 'operations' | 'named'>> {
+  const [word, ...others] = argv
+  const isList = word === undefined || (others.length === 0 && LISTS.includes(word))
+  if (!isList) return { operations: await operationsFor(word) }
+  const { COMMAND_LIST } = await import('../cli/command-list.ts')
+  return { operations: [], named: COMMAND_LIST }
+}
+const LISTS: readonly string[] = ['--help', '-h', 'help', '--version', '-V']
 
 /** A command needs its own operation, and those that its flags lead to; help and words that are no command are told of all. */
 async function operationsFor(word: string | undefined): Promise<readonly Operation[]> {

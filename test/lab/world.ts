@@ -1,6 +1,5 @@
 import { REPOSITORIES, type Store, StoreError } from '../../src/store/contract.ts'
-import { fileRepository } from '../../src/store/files/file-repository.ts'
-import type { Values } from '../../src/store/files/rows-file.ts'
+import { memoryStore } from '../../src/store/files/memory-store.ts'
 import type { Ctx, Log, World } from '../../src/world.ts'
 import { type LabZone, labDns } from './dns.ts'
 
@@ -10,13 +9,7 @@ const unfaked = (part: string) => (): never => {
 const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 /** A store that remembers in memory. */
-export function labStore(): Store {
-  const repositories = Object.entries(REPOSITORIES).map(([name, bounds]) => {
-    const rows: Values = new Map()
-    return [name, fileRepository({ read: async () => rows, change: async (make) => void make(rows) }, bounds)] as const
-  })
-  return Object.fromEntries(repositories) as unknown as Store
-}
+export const labStore = memoryStore
 
 /** A store whose disk is broken. */
 export function failingStore(): Store {

@@ -1,0 +1,43 @@
+/** Characters of an answer that is read whole, and of one line of a stream. */
+const MAX_TEXT = 16 * 1024 * 1024
+
+/** The text of a body as it comes. Leaving the loop cancels the rest. */
+async function* textChunks({ body }: Response): AsyncGenerator<string> {
+  if (!body) return
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      yield decoder.decode(value, { stream: !done })
+      if (done) return
+    }
+  } finally {
+    await reader.cancel().catch(() => {}) // it has ended, or broken off
+  }
+}
+
+/** The whole text of a body, at most 16 Mi characters. */
+export async function textOf(response: Response): Promise<string> {
+  let text = ''
+  for await (const chunk of textChunks(response)) {
+    text += chunk
+    if (text.length > MAX_TEXT) throw new RangeError('the answer is longer than can be read')
+  }
+  return text
+}
+
+/** The lines of a body as they come, without their ends; an open last line is one too. At most 16 Mi characters each. */
+export async function* linesOf(response: Response): AsyncGenerator<string> {
+  let open = ''
+  for await (const chunk of textChunks(response)) {
+    const [first = '', ...others] = chunk.split('\n')
+    open += first
+    if (open.length > MAX_TEXT) throw new RangeError('a line of the answer is longer than can be read')
+    for (const next of others) {
+      yield open.replace(/\r$/, '')
+      open = next
+    }
+  }
+  if (open !== '') yield open
+}

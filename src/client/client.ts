@@ -1,0 +1,176 @@
+import { linesOf, textOf } from './chunks.ts'
+import { eventsOf } from './events.ts'
+import { type JobRow, type Operations, ROUTES, type Route } from './operations.ts'
+import { answeredWith, MailsondeError } from './problem.ts'
+
+export type * from './operations.ts'
+export { MailsondeError } from './problem.ts'
+
+/** Which service is asked, and how. */
+export type ClientOptions = {
+  /** Where the service is; it may stand below a path. */
+  readonly url: string
+  /** An API key; without one only a service that has no keys answers. */
+  readonly key?: string
+  /** In place of the global `fetch`. */
+  readonly fetch?: typeof globalThis.fetch
+}
+
+export type CallOptions = {
+  readonly signal?: AbortSignal
+  /** Names the request, so that it can be repeated: jobs, monitors and webhooks. */
+  readonly idempotencyKey?: string
+}
+
+/** A list to upload: its text, octets, or a stream of them. */
+export type UploadBody = string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>
+export type UploadOptions = CallOptions & {
+  /** `text/csv` when it is left out; text/plain, application/x-ndjson, application/json, each also as gzip by `contentEncoding`. */
+  readonly contentType?: string
+  readonly contentEncoding?: 'gzip'
+}
+
+type Name = keyof Operations
+type Input<N extends Name> = Operations[N]['input']
+type Output<N extends Name> = Operations[N]['output']
+type NameOf<Kind> = { [N in Name]: Operations[N]['kind'] extends Kind ? N : never }[Name]
+/** An input that may be left out where nothing in it is required. */
+type Args<I, O> = object extends I ? [input?: I, options?: O] : [input: I, options?: O]
+
+type Method<N extends Name> =
+  N extends NameOf<'lines'>
+    ? (...args: Args<Input<N>, CallOptions>) => AsyncIterable<Output<N>>
+    : N extends NameOf<'upload'>
+      ? (input: Input<N>, list: UploadBody, options?: UploadOptions) => Promise<Output<N>>
+      : (...args: Args<Input<N>, CallOptions>) => Promise<Output<N>>
+
+/** A part of an answer as it is known, then the whole. */
+export type LiveEvent<N extends Name> =
+  | { readonly event: 'part'; readonly data: Readonly<Record<string, unknown>> }
+  | { readonly event: 'answer'; readonly data: Output<N> }
+
+/** Every operation of the service as a method, and its streams. */
+export type Client = { readonly [N in Name]: Method<N> } & {
+  /** An answer in parts: each check as it ends, then the whole. Rejects with {@link MailsondeError}. */
+  readonly live: <N extends NameOf<'live'>>(
+    name: N,
+    input: Input<N>,
+    options?: CallOptions,
+  ) => AsyncIterable<LiveEvent<N>>
+  /** How a job gets on: its state at once, then each change, until it has ended. */
+  readonly progress: (
+    id: string,
+    options?: CallOptions,
+  ) => AsyncIterable<{ readonly event: string; readonly data: Output<'jobsShow'> }>
+  /** All results of a job in the order of its list. A download that breaks off goes on behind the last row, at most 5 times. */
+  readonly rows: (
+    id: string,
+    filter?: { readonly result?: string; readonly reason?: string },
+    options?: CallOptions,
+  ) => AsyncIterable<JobRow>
+}
+
+/** How often a download that broke off goes on. */
+const MAX_RESUMED = 5
+
+/**
+ * A client of a running service. It needs `fetch` and web streams alone: Node.js, Deno, Bun, browsers. Methods reject with {@link MailsondeError} where the service refuses,
+ * and with what `fetch` rejects with where it cannot be reached.
+ */
+export function createClient(options: ClientOptions): Client {
+  const methods = Object.fromEntries(Object.entries(ROUTES).map(([name, route]) => [name, methodOf(options, route)]))
+  async function* live(name: NameOf<'live'>, input: object, call: CallOptions = {}): AsyncGenerator<unknown> {
+    const response = await ask(options, ROUTES[name], input, { ...call, accept: 'text/event-stream' })
+    for await (const one of eventsOf(response)) {
+      if (one.event === 'error') throw new MailsondeError(response.status, one.data)
+      yield one
+    }
+  }
+  async function* progress(id: string, call: CallOptions = {}): AsyncGenerator<unknown> {
+    yield* eventsOf(
+      await ask(options, ROUTES.jobsEvents, { id, format: 'events' }, { ...call, accept: 'text/event-stream' }),
+    )
+  }
+  // The table of routes has the names of the type: one method each.
+  return {
+    ...methods,
+    live,
+    progress,
+    rows: (id: string, filter = {}, call = {}) => rowsOf(options, id, filter, call),
+  } as unknown as Client
+}
+
+const methodOf = (options: ClientOptions, route: Route): unknown => {
+  if (route.kind === 'lines') return (input: object = {}, call: CallOptions = {}) => lines(options, route, input, call)
+  if (route.kind === 'upload')
+    return (input: object, list: UploadBody, call: UploadOptions = {}) => json(options, route, input, { ...call, list })
+  return (input: object = {}, call: CallOptions = {}) => json(options, route, input, call)
+}
+
+type Asked = UploadOptions & { readonly accept?: string; readonly list?: UploadBody }
+
+async function json(options: ClientOptions, route: Route, input: object, call: Asked): Promise<unknown> {
+  const response = await ask(options, route, input, call)
+  const text = await textOf(response)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw answeredWith(response, text)
+  }
+}
+
+async function* lines(options: ClientOptions, route: Route, input: object, call: Asked): AsyncGenerator<unknown> {
+  const response = await ask(options, route, input, { ...call, accept: 'application/x-ndjson' })
+  for await (const line of linesOf(response)) if (line !== '') yield JSON.parse(line)
+}
+
+async function* rowsOf(options: ClientOptions, id: string, filter: object, call: CallOptions): AsyncGenerator<unknown> {
+  let cursor: number | undefined
+  for (let resumed = 0; ; resumed++) {
+    const input = { id, format: 'ndjson', ...filter, ...(cursor !== undefined && { cursor }) }
+    try {
+      for await (const row of lines(options, ROUTES.jobsResults, input, call)) {
+        cursor = (row as JobRow).line
+        yield row
+      }
+      return
+    } catch (error) {
+      // Nothing came yet, it was refused, or the caller has stopped: going on would not help.
+      const isOver = cursor === undefined || error instanceof MailsondeError || call.signal?.aborted === true
+      if (isOver || resumed >= MAX_RESUMED) throw error
+    }
+  }
+}
+
+async function ask(
+  { url, key, fetch = globalThis.fetch }: ClientOptions,
+  { method, path, isStream }: Route,
+  input: object,
+  call: Asked,
+): Promise<Response> {
+  const { signal, idempotencyKey, accept = 'application/json', list, contentType, contentEncoding } = call
+  const given = isStream ? { format: 'json', ...input } : input
+  const rest = new Map(Object.entries(given).filter(([, value]) => value !== undefined))
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = String(rest.get(name) ?? '')
+    rest.delete(name)
+    return encodeURIComponent(value)
+  })
+  const target = new URL(url)
+  target.pathname = `${target.pathname.replace(/\/+$/, '')}${filled}`
+  const hasBody = list === undefined && method !== 'GET' && method !== 'DELETE'
+  if (!hasBody)
+    for (const [name, value] of rest) target.searchParams.set(name, Array.isArray(value) ? value.join() : String(value))
+  const headers = new Headers({ accept })
+  if (key !== undefined) headers.set('authorization', `Bearer ${key}`)
+  if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey)
+  if (hasBody || list !== undefined)
+    headers.set('content-type', list === undefined ? 'application/json' : (contentType ?? 'text/csv'))
+  if (contentEncoding !== undefined) headers.set('content-encoding', contentEncoding)
+  const init: RequestInit & { duplex?: 'half' } = { method, headers, redirect: 'error', ...(signal && { signal }) }
+  if (hasBody) init.body = JSON.stringify(Object.fromEntries(rest))
+  if (list !== undefined) Object.assign(init, { body: list, duplex: 'half' })
+  const response = await fetch(target, init)
+  if (!response.ok) throw answeredWith(response, await textOf(response))
+  return response
+}
