@@ -4,6 +4,7 @@ import { follow } from './follow.ts'
 import { interruption, openSession } from './session.ts'
 import { severalTargets } from './several.ts'
 import { recordOf, show } from './show.ts'
+import { withSpinner } from './spinner.ts'
 import { EXIT, isClosedPipe, verdictOf } from './status.ts'
 import { readView, type View } from './view-flags.ts'
 import { repeated } from './watch.ts'
@@ -58,7 +59,9 @@ async function oneAnswer(work: Work): Promise<number> {
   const target = targets?.texts[0]
   const raw = { ...inputOf(operation, asked.raw, view), ...(targets && { [targets.name]: target }) }
   const body = upload === undefined ? undefined : setting.openUpload(upload)
-  const first = await session.ask(operation, raw, body)
+  const words = target === undefined ? operation.name : `${operation.name} ${target}`
+  const tell = setting.showsSpinner ? setting.tell : undefined
+  const first = await withSpinner(words, tell, session.ask(operation, raw, body))
   stopped.throwIfAborted() // what was found until then is no answer
   const given = view.wait ? await follow(work, first) : first
   if (given.stream) {

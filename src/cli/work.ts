@@ -14,6 +14,8 @@ export type Setting = Sessions & {
   readonly look: Look
   /** A line of progress, beside the answer; the empty text takes it away. */
   readonly tell: (line: string) => void
+  /** Somebody looks at standard error too: a spinner is shown there while an answer is waited for. */
+  readonly showsSpinner?: boolean
   /** A line about what went wrong. */
   readonly complain: (line: string) => void
   /** The lines of standard input, without empty ones and comments. */

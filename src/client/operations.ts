@@ -207,9 +207,11 @@ export type NameServers = {
     readonly lame: boolean | null
     readonly serial: number | null
     readonly differs: readonly (string)[]
+    readonly tcp?: boolean | null
     readonly reason?: string
   })[]
   readonly zone?: string
+  readonly parent_servers?: readonly (string)[]
 }
 
 export type Soa = {
@@ -235,6 +237,7 @@ export type Starttls = {
     readonly ehlo_name: string | null
     readonly offered: boolean | null
     readonly protocol: string | null
+    readonly outdated_protocol?: string | null
     readonly names: readonly (string)[]
     readonly issuer: string | null
     readonly expires_at: string | null
@@ -346,6 +349,83 @@ export type Change = {
   readonly text: string
 }
 
+export type Monitor = {
+  readonly id: string
+  readonly name: string
+  readonly kind: 'check' | 'report' | 'verify' | 'blacklist'
+  readonly target: string
+  readonly every: string
+  readonly options: { readonly [name: string]: string }
+  readonly notify: readonly ({
+    readonly type: 'webhook'
+    readonly url: string
+    /** id of the webhook */ readonly id: string
+    /** in the answer that made the webhook, and never again */ readonly secret?: string
+  } | {
+    readonly type: 'mail'
+    readonly to: string
+    readonly unsubscribed?: true
+  } | {
+    readonly type: 'slack'
+    readonly url: string
+  } | {
+    readonly type: 'ntfy'
+    readonly url: string
+  })[]
+  readonly when: readonly (string)[]
+  readonly quiet_hours: {
+    readonly from: string
+    readonly to: string
+    readonly timezone: string
+  } | null
+  readonly public: boolean
+  readonly enabled: boolean
+  readonly state: 'ok' | 'bad' | 'unknown'
+  readonly last: MonitorPoint | null
+  /** runs in a row that could not find out */ readonly failures: number
+  readonly created_at: string
+  readonly next_run_at: string
+}
+
+export type MonitorPoint = {
+  readonly time: string
+  /** status (check, report), result (verify) or verdict (blacklist); unknown where it could not be found out */ readonly status: string
+  readonly score: number | null
+  readonly listed: number | null
+  /** what could not be found out */ readonly reason?: string
+}
+
+export type MonitorChange = {
+  readonly time: string
+  readonly lines: readonly (string)[]
+  readonly changes: readonly (Change)[]
+}
+
+export type Webhook = {
+  readonly id: string
+  readonly url: string
+  readonly state: 'on' | 'off'
+  /** why it is off */ readonly reason: string | null
+  readonly created_at: string
+  readonly secret?: string
+  /** until when the secret before the last one signs too */ readonly old_secret_until: string | null
+}
+
+export type WebhookDelivery = {
+  /** the webhook-id of every attempt */ readonly id: string
+  readonly type: 'job.finished' | 'monitor.changed' | 'monitor.recovered' | 'monitor.failing'
+  readonly state: 'pending' | 'delivered' | 'failed'
+  readonly created_at: string
+  readonly next_attempt_at: string | null
+  readonly attempts: readonly ({
+    readonly time: string
+    readonly status: number | null
+    readonly error: string | null
+    readonly duration_ms: number
+  })[]
+  readonly body: string
+}
+
 export type Job = {
   readonly id: string
   readonly kind: 'verify' | 'check' | 'blacklist'
@@ -376,9 +456,9 @@ export type Job = {
   readonly failure?: string
   readonly first_result_at: string | null
   readonly finished_at: string | null
-  /** the webhook that was made; its secret is never told again */ readonly callback?: {
+  /** the webhook that is told when the job has ended; the secret of one that was made, never told again */ readonly callback?: {
     readonly id: string
-    readonly secret: string
+    readonly secret?: string
   }
 }
 
@@ -1186,9 +1266,172 @@ export type Operations = {
     }
     kind: 'json'
   }
+  /** Watch a domain, a mailbox or an IP address on a schedule, and tell when something changes. */
+  monitorsCreate: {
+    input: { kind?: 'check' | 'report' | 'verify' | 'blacklist'; target: string; name?: string; every?: string; options?: object; notify?: readonly unknown[]; when?: readonly unknown[]; quiet_hours?: object; public?: boolean }
+    output: Monitor
+    kind: 'json'
+  }
+  /** The monitors of this key, newest first (of everybody for the scope admin). */
+  monitorsList: {
+    input: { limit?: number | string; cursor?: string }
+    output: {
+      readonly data: readonly (Monitor)[]
+      readonly has_more: boolean
+      readonly next_cursor: string | null
+    }
+    kind: 'json'
+  }
+  /** A monitor with its state and last run. */
+  monitorsShow: {
+    input: { id: string }
+    output: Monitor
+    kind: 'json'
+  }
+  /** Change a monitor: its name, interval, options, whom it tells and when, or whether it runs at all. */
+  monitorsChange: {
+    input: { id: string; name?: string; every?: string; options?: object; notify?: readonly unknown[]; when?: readonly unknown[]; quiet_hours?: object; public?: boolean; enabled?: boolean }
+    output: Monitor
+    kind: 'json'
+  }
+  /** Remove a monitor with its history, at once and for good. */
+  monitorsDelete: {
+    input: { id: string }
+    output: Monitor
+    kind: 'json'
+  }
+  /** Run a monitor now, at most once a minute. */
+  monitorsRun: {
+    input: { id: string; wait?: boolean }
+    output: {
+      readonly run: {
+        readonly monitor: string
+        readonly state: 'waiting' | 'done'
+        readonly point: MonitorPoint | null
+        readonly lines: readonly (string)[]
+      }
+    }
+    kind: 'json'
+  }
+  /** Send everybody whom the monitor tells a message that says that it is a test. */
+  monitorsTest: {
+    input: { id: string }
+    output: {
+      readonly sent: readonly ({
+        readonly type: 'webhook' | 'mail' | 'slack' | 'ntfy'
+        readonly to: string
+        readonly ok: boolean
+        readonly reason?: string
+      })[]
+    }
+    kind: 'json'
+  }
+  /** The runs of a monitor as points for a plot, in the order of time. */
+  monitorsHistory: {
+    input: { id: string; limit?: number | string; cursor?: string }
+    output: {
+      readonly data: readonly (MonitorPoint)[]
+      readonly has_more: boolean
+      readonly next_cursor: string | null
+    }
+    kind: 'json'
+  }
+  /** What a monitor has seen change, in words, newest first. */
+  monitorsChanges: {
+    input: { id: string; limit?: number | string; cursor?: string }
+    output: {
+      readonly data: readonly (MonitorChange)[]
+      readonly has_more: boolean
+      readonly next_cursor: string | null
+    }
+    kind: 'json'
+  }
+  /** Make a webhook, and tell its secret once; the one there is for the URL is given without it. */
+  webhooksCreate: {
+    input: { url: string }
+    output: Webhook
+    kind: 'json'
+  }
+  /** The webhooks of this key, newest first (of everybody for the scope admin). */
+  webhooksList: {
+    input: { limit?: number | string; cursor?: string }
+    output: {
+      readonly data: readonly (Webhook)[]
+      readonly has_more: boolean
+      readonly next_cursor: string | null
+    }
+    kind: 'json'
+  }
+  /** A webhook, and why it is off. */
+  webhooksShow: {
+    input: { id: string }
+    output: Webhook
+    kind: 'json'
+  }
+  /** Turn a webhook on or off. */
+  webhooksChange: {
+    input: { id: string; state?: 'on' | 'off' }
+    output: Webhook
+    kind: 'json'
+  }
+  /** A new secret, told once; the one before it signs for 24 hours more. */
+  webhooksRotate: {
+    input: { id: string }
+    output: Webhook
+    kind: 'json'
+  }
+  /** Remove a webhook with its deliveries. */
+  webhooksDelete: {
+    input: { id: string }
+    output: Webhook
+    kind: 'json'
+  }
+  /** The messages to a webhook with their attempts, newest first; they are kept for 90 days. */
+  webhooksDeliveries: {
+    input: { id: string; limit?: number | string; cursor?: string }
+    output: {
+      readonly data: readonly (WebhookDelivery)[]
+      readonly has_more: boolean
+      readonly next_cursor: string | null
+    }
+    kind: 'json'
+  }
+  /** Send a message once more, under the same id. */
+  webhooksReplay: {
+    input: { id: string; delivery: string }
+    output: WebhookDelivery
+    kind: 'json'
+  }
+  /** The badge of a public monitor: an image (.svg), or data for shields.io (.json). */
+  badge: {
+    input: { badge: string }
+    output: {
+      readonly schemaVersion: 1
+      readonly label: string
+      readonly message: string
+      readonly color: string
+    }
+    kind: 'json'
+  }
+  /** No more mail of a monitor to the address that this message went to. */
+  unsubscribe: {
+    input: { message: string }
+    output: {
+      readonly unsubscribed: true
+    }
+    kind: 'json'
+  }
+  /** The page that asks whether to unsubscribe. */
+  unsubscribePage: {
+    input: { message: string }
+    output: {
+      readonly unsubscribed: false
+    }
+    kind: 'json'
+  }
   /** Take in a list of addresses, domains or IP addresses (CSV, text, NDJSON or JSON) and work on it in the background. */
   jobsSubmit: {
-    input: { kind?: 'verify' | 'check' | 'blacklist'; name?: string; column?: string; pool?: boolean; max_age?: string; give_up_after?: string; expires_in?: string }
+    input: { kind?: 'verify' | 'check' | 'blacklist'; name?: string; column?: string; pool?: boolean; max_age?: string; give_up_after?: string; expires_in?: string; callback?: string }
     output: Job
     kind: 'upload'
   }
@@ -1306,6 +1549,26 @@ export const ROUTES: { readonly [Name in keyof Operations]: Route } = {
   history: { method: 'GET', path: '/v1/history', kind: 'json' },
   forget: { method: 'POST', path: '/v1/forget', kind: 'json' },
   probe: { method: 'GET', path: '/probe', kind: 'json', isStream: true },
+  monitorsCreate: { method: 'POST', path: '/v1/monitors', kind: 'json' },
+  monitorsList: { method: 'GET', path: '/v1/monitors', kind: 'json' },
+  monitorsShow: { method: 'GET', path: '/v1/monitors/{id}', kind: 'json' },
+  monitorsChange: { method: 'PATCH', path: '/v1/monitors/{id}', kind: 'json' },
+  monitorsDelete: { method: 'DELETE', path: '/v1/monitors/{id}', kind: 'json' },
+  monitorsRun: { method: 'POST', path: '/v1/monitors/{id}/run', kind: 'json' },
+  monitorsTest: { method: 'POST', path: '/v1/monitors/{id}/test', kind: 'json' },
+  monitorsHistory: { method: 'GET', path: '/v1/monitors/{id}/history', kind: 'json' },
+  monitorsChanges: { method: 'GET', path: '/v1/monitors/{id}/changes', kind: 'json' },
+  webhooksCreate: { method: 'POST', path: '/v1/webhooks', kind: 'json' },
+  webhooksList: { method: 'GET', path: '/v1/webhooks', kind: 'json' },
+  webhooksShow: { method: 'GET', path: '/v1/webhooks/{id}', kind: 'json' },
+  webhooksChange: { method: 'PATCH', path: '/v1/webhooks/{id}', kind: 'json' },
+  webhooksRotate: { method: 'POST', path: '/v1/webhooks/{id}/rotate', kind: 'json' },
+  webhooksDelete: { method: 'DELETE', path: '/v1/webhooks/{id}', kind: 'json' },
+  webhooksDeliveries: { method: 'GET', path: '/v1/webhooks/{id}/deliveries', kind: 'json' },
+  webhooksReplay: { method: 'POST', path: '/v1/webhooks/{id}/deliveries/{delivery}/replay', kind: 'json' },
+  badge: { method: 'GET', path: '/v1/badge/{badge}', kind: 'json' },
+  unsubscribe: { method: 'POST', path: '/v1/unsubscribe/{message}', kind: 'json' },
+  unsubscribePage: { method: 'GET', path: '/v1/unsubscribe/{message}', kind: 'json', isStream: true },
   jobsSubmit: { method: 'POST', path: '/v1/jobs', kind: 'upload' },
   jobsUpload: { method: 'PUT', path: '/v1/jobs/{id}/rows', kind: 'upload' },
   jobsList: { method: 'GET', path: '/v1/jobs', kind: 'json' },

@@ -141,6 +141,7 @@ const actions: Actions = {
       open: () => open(config, log),
       service,
       tell,
+      showsSpinner: process.stdout.isTTY === true && process.stderr.isTTY === true,
       complain,
       write,
       readLines,
