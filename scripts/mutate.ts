@@ -36,14 +36,6 @@ if (args.length === 0 || unknown !== undefined) {
   process.exit(2)
 }
 const tree = join(mkdtempSync(join(tmpdir(), 'mutants-')), 'tree')
-git('worktree', 'add', '-q', '--detach', tree, 'HEAD')
-symlinkSync(resolve('node_modules'), join(tree, 'node_modules'))
-try {
-  for (const name of args) mutate(name)
-} finally {
-  git('worktree', 'remove', '--force', tree)
-  rmSync(dirname(tree), { recursive: true, force: true })
-}
 
 function mutate(name: string): void {
   const all = filesOf(name).flatMap((file) => changesOf(file, readFileSync(join(tree, file), 'utf8')))
@@ -146,4 +138,13 @@ function randomOf(seed: number): () => number {
 function git(...args: readonly string[]): void {
   const ran = spawnSync('git', args, { stdio: ['ignore', 'ignore', 'inherit'] })
   if (ran.status !== 0) throw new Error(`git ${args.join(' ')} ended with ${ran.status}`)
+}
+
+git('worktree', 'add', '-q', '--detach', tree, 'HEAD')
+symlinkSync(resolve('node_modules'), join(tree, 'node_modules'))
+try {
+  for (const name of args) mutate(name)
+} finally {
+  git('worktree', 'remove', '--force', tree)
+  rmSync(dirname(tree), { recursive: true, force: true })
 }

@@ -134,9 +134,11 @@ function otherRoles(facts: ContextFacts, role: Role): readonly Role[] {
 }
 
 function withNoMail(role: Role, mail: MailHosts | undefined): OtherRole {
-  const noMail = mail && noMailIn(mail, role)
+  const noMail = mail ? noMailIn(mail, role) : TAKES_NONE.has(role) ? 'may take no mail' : undefined
   return noMail === undefined ? { role } : { role, noMail }
 }
+
+const TAKES_NONE: ReadonlySet<Role> = new Set<Role>(['sends_only', 'parked', 'web_name_only'])
 
 const WITHOUT_MX: Readonly<Record<MailHosts['kind'], string | undefined>> = {
   explicit: undefined,

@@ -9,10 +9,12 @@ export function fromDkim({ facts }: Outcome<DkimFacts>): DkimScoreInput {
   if (facts.discovery !== 'found')
     return { state: 'unknown', finding: facts.discovery === 'unknown' ? 'dkim.not_asked' : 'dkim.none_found' }
   const keys = facts.keys.flatMap(({ key }) => (key.state === 'usable' ? [key] : []))
+  if (keys.length === 0 && facts.unanswered > 0) return { state: 'unknown', finding: 'dkim.not_asked' }
   if (keys.length === 0) return { state: 'broken', finding: 'dkim.only_revoked' }
   return {
     state: 'found',
     keys,
+    isOpen: facts.unanswered > 0,
     shortRsaFinding: 'dkim.short_key',
     testingFinding: 'dkim.testing',
     ed25519OnlyFinding: 'dkim.ed25519_only',

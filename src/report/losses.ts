@@ -50,10 +50,12 @@ export function dkimLosses(dkim: DkimScoreInput): Loss[] {
   if (dkim.state === 'unknown') return [half('dkim', dkim.finding)]
   if (dkim.state !== 'found') return [lost(COMPONENTS.dkim - left[dkim.state], dkim.finding)]
   const losses: Loss[] = []
+  // A selector without an answer may have a better key.
+  const some = dkim.isOpen ? perhaps : lost
   const rsaBits = dkim.keys.filter((key) => key.type === 'rsa').map((key) => key.bits)
-  if (rsaBits.length === 0) losses.push(lost(off.ed25519_only, dkim.ed25519OnlyFinding))
-  else if (Math.max(...rsaBits) < 2048) losses.push(lost(off.short_rsa, dkim.shortRsaFinding))
-  if (dkim.keys.every((key) => key.testing)) losses.push(lost(off.testing, dkim.testingFinding))
+  if (rsaBits.length === 0) losses.push(some(off.ed25519_only, dkim.ed25519OnlyFinding))
+  else if (Math.max(...rsaBits) < 2048) losses.push(some(off.short_rsa, dkim.shortRsaFinding))
+  if (dkim.keys.every((key) => key.testing)) losses.push(some(off.testing, dkim.testingFinding))
   return losses
 }
 

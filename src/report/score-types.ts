@@ -41,6 +41,8 @@ export type DkimScoreInput =
         readonly bits: number
         readonly testing: boolean
       }[]
+      /** A selector that may have a better key got no answer. */
+      readonly isOpen?: boolean
       readonly shortRsaFinding?: FindingId
       readonly testingFinding?: FindingId
       readonly ed25519OnlyFinding?: FindingId

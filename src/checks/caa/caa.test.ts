@@ -18,7 +18,7 @@ const ROWS: [why: string, zone: LabZone, status: string, ids: string[]][] = [
   ['an authority is named', own(record('issue', 'ca.example')), 'pass', []],
   ['none', { 'a.example': { MX: [[10, 'm.example']] } }, 'warn', ['caa.none']],
   ['none, and mail goes to the domain itself', { 'a.example': { A: ['45.53.5.1'] } }, 'warn', ['caa.none']],
-  ['none, and where mail goes could not be asked', { 'a.example': { MX: 'SERVFAIL' } }, 'warn', ['caa.none']],
+  ['none, and where mail goes could not be asked', { 'a.example': { MX: 'SERVFAIL' } }, 'unknown', []],
   ['none, null MX', { 'a.example': { MX: [[0, '.']], A: ['45.53.5.1'] } }, 'not_applicable', ['caa.no_mail']],
   ['none, no mail host', { 'a.example': {} }, 'not_applicable', ['caa.no_mail']],
   ['no such domain', {}, 'not_applicable', []],

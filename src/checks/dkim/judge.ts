@@ -24,9 +24,17 @@ export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<Dki
     return { status: 'fail', facts, findings: [...about, { id: 'dkim.proven_absent', args: { domain, steps } }] }
   if (facts.discovery !== 'found') return unknown(facts, about)
   const each = facts.keys.flatMap((key) => findingsOf(key, domain, facts.providers))
-  const findings = [...about, ...each, ...together(usable), ...notAsked(facts)]
+  // What is said of all keys together is open while a selector got no answer.
+  const all = together(usable)
+  const isOpen = facts.unanswered > 0 && all.length > 0
+  if (usable.length === 0 && facts.unanswered > 0) return unknown(facts, [...about, ...each])
+  const findings = [...about, ...each, ...(isOpen ? [] : all), ...notAsked(facts)]
   if (usable.length === 0)
     return { status: 'fail', facts, findings: [...findings, { id: 'dkim.only_revoked', args: { steps } }] }
+  if (isOpen && !isWeak(findings)) {
+    const reason = `${facts.unanswered} of the questions stayed unanswered: a better key may be there`
+    return { status: 'unknown', reason, facts, findings }
+  }
   return { status: isWeak(findings) ? 'warn' : 'pass', facts, findings }
 }
 

@@ -55,7 +55,7 @@ export async function lookupDnssec(ctx: Asker, domain: Domain): Promise<DnssecFa
   const zone = at instanceof DnsError ? undefined : candidates[index]
   const [[ds, keys], more] = await Promise.all([
     zone === undefined ? ([[], []] as const) : askKeys(ctx, zone),
-    zone !== undefined && failed ? askReasons(ctx, zone) : [],
+    zone !== undefined && failed ? askReasons(ctx, zone) : { ede: [], isAnswered: false },
   ])
   const isSigned = zone !== undefined && !(keys instanceof DnsError) && keys.length > 0
   const signed = isSigned ? await askSignatures(ctx, zone) : { signatures: [], nsec3: [] }
@@ -64,11 +64,13 @@ export async function lookupDnssec(ctx: Asker, domain: Domain): Promise<DnssecFa
     ...(zone === undefined ? {} : { zone }),
     ...(at instanceof DnsError ? { zoneError: at } : {}),
     validation: failed ? { failed: validation } : { secure: validation.secure },
-    ...(failed ? { unchecked: !(answers[0] instanceof DnsError) } : {}),
+    ...(failed
+      ? { unchecked: !(answers[0] instanceof DnsError) && !(more.isAnswered && !validation.ede.some(isOfDnssec)) }
+      : {}),
     ds,
     keys,
     ...(believed === undefined ? {} : { believed }),
-    ede: [...new Map([...validation.ede, ...more].map((one) => [one.code, one])).values()],
+    ede: [...new Map([...validation.ede, ...more.ede].map((one) => [one.code, one])).values()],
     ...signed,
     nowMs: ctx.now(),
   }
@@ -123,6 +125,14 @@ async function askSignatures(ctx: Asker, zone: string): Promise<Pick<DnssecFacts
   }
 }
 
-/** Why the keys themselves are not accepted: a resolver that has met the fault before tells less at the other names. */
-const askReasons = async (ctx: Asker, zone: string): Promise<readonly ExtendedError[]> =>
-  (await settled(ctx.resolve(zone, 'DNSKEY', ctx.signal))).ede
+/** Why the keys themselves are not accepted: a resolver that has met the fault before tells less at the other names. Keys that are accepted say that the failure before was no validator's no. */
+async function askReasons(
+  ctx: Asker,
+  zone: string,
+): Promise<{ readonly ede: readonly ExtendedError[]; readonly isAnswered: boolean }> {
+  const answer = await settled(ctx.resolve(zone, 'DNSKEY', ctx.signal))
+  return { ede: answer.ede, isAnswered: !(answer instanceof DnsError) }
+}
+
+/** RFC 8914 §4.7 to §4.13: the validator's own words. */
+const isOfDnssec = ({ code }: ExtendedError): boolean => code >= 6 && code <= 12
