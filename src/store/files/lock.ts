@@ -61,6 +61,9 @@ async function created(path: string, content: string): Promise<boolean> {
   }
   try {
     await file.writeFile(content)
+  } catch (cause) {
+    await unlink(path).catch(() => {}) // an empty lock would hold everybody up
+    throw new StoreError('unavailable', `${path} could not be written: ${(cause as Error).message}`, { cause })
   } finally {
     await file.close()
   }
