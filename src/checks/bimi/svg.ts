@@ -27,7 +27,8 @@ class Enough extends Error {}
  * Reads a logo. Entities beyond the five of XML are never resolved, nothing outside is fetched, and a document type is a fault: whatever the text is, this
  * reads it once and gives what it saw. At most 20,000 elements.
  */
-export function readSvg(text: string): SvgReading {
+export function readSvg(written: string): SvgReading {
+  const text = written.toWellFormed() // the parser throws at half a character
   const faults = new Set<string>()
   const fault = (words: string): void => {
     if (faults.size < MAX_FAULTS) faults.add(words)
