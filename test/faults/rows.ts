@@ -35,6 +35,7 @@ const TOLD = new Set([
   'mta_sts.policy_unknown',
   'mx.family_unknown',
   'mx.host_unknown',
+  'ns.no_tcp',
   'ns.silent',
   'ptr.not_asked',
   'spf.part_unknown',
