@@ -26,7 +26,7 @@ export const COMMAND_LIST: readonly { readonly name: string; readonly summary: s
   { name: 'history', summary: 'The stored answers about a domain, a mailbox or an IP address, newest first (of this key; of everybody for the scope admin)', args: [] },
   { name: 'forget', summary: 'Remove a mailbox, or a domain with its mailboxes, from all lists, results and memories', args: [] },
   { name: 'probe', summary: 'Probe a domain, a mailbox or an IP address for Prometheus, as blackbox_exporter has it', args: [] },
-  { name: 'monitors create', summary: 'Watch a domain, a mailbox or an IP address on a schedule, and tell when something changes', args: [] },
+  { name: 'monitors create', summary: 'Watch a domain, a mailbox or an IP address on a schedule, and tell when something changes', args: ['<TARGET...>'] },
   { name: 'monitors list', summary: 'The monitors of this key, newest first (of everybody for the scope admin)', args: [] },
   { name: 'monitors show', summary: 'A monitor with its state and last run', args: ['<ID>'] },
   { name: 'monitors change', summary: 'Change a monitor: its name, interval, options, whom it tells and when, or whether it runs at all', args: ['<ID>'] },

@@ -23,6 +23,7 @@ export const monitorCreate = defineOperation({
       group: 'question',
     }),
     target: {
+      positional: true,
       ...lineParam('domain (check, report), mailbox (verify) or IP address (blacklist)', 320),
       example: 'example.org',
     },
