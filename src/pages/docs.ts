@@ -47,7 +47,18 @@ export function docsPages(parts: Parts, texts: Texts): readonly Page[] {
 }
 
 /** What people read first, in this order; the others follow by name. */
-const FIRST = ['operations', 'config', 'score', 'verification', 'blacklists', 'jobs', 'peers', 'findings', 'errors']
+const FIRST = [
+  'quickstart',
+  'operations',
+  'config',
+  'score',
+  'verification',
+  'blacklists',
+  'jobs',
+  'peers',
+  'findings',
+  'errors',
+]
 
 function index(texts: Texts): Html {
   const names = Object.keys(texts)

@@ -10,7 +10,6 @@ export const PACKAGES = [
   'dnsdist',
   'postfix',
   'postgrey',
-  'postgresql',
   'swaks',
   'dnsperf',
   'ldnsutils',
@@ -26,10 +25,21 @@ export const PACKAGES = [
   'chromium',
   'microsocks',
   'dante-server',
+  'systemd',
+  'dns-root-data',
+  'curl',
+  'postgresql',
 ] as const
 
 /** Packages that conflict with Postfix's, and libraries of theirs: unpacked into a folder, not installed. */
-const UNPACKED = ['exim4-daemon-light', 'opensmtpd', 'libidn12', 'libgnutls-dane0', 'libevent-2.1-7'] as const
+const UNPACKED = [
+  'exim4-daemon-light',
+  'opensmtpd',
+  'libidn12',
+  'libgnutls-dane0',
+  'libevent-2.1-7',
+  'prometheus', // for promtool
+] as const
 const FOLDER = join(import.meta.dirname, '../../node_modules/.cache/mailsonde-lab')
 
 /** A program of an unpacked package, and what env(1) must set for it to find its libraries. */
