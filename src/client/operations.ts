@@ -1431,7 +1431,7 @@ export type Operations = {
   }
   /** Take in a list of addresses, domains or IP addresses (CSV, text, NDJSON or JSON) and work on it in the background. */
   jobsSubmit: {
-    input: { kind?: 'verify' | 'check' | 'blacklist'; name?: string; column?: string; pool?: boolean; max_age?: string; give_up_after?: string; expires_in?: string; callback?: string }
+    input: { kind?: 'verify' | 'check' | 'blacklist'; name?: string; column?: string; pool?: boolean; max_age?: string; selector?: string; give_up_after?: string; expires_in?: string; callback?: string }
     output: Job
     kind: 'upload'
   }

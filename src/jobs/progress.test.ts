@@ -1,31 +1,19 @@
 import { describe, expect, it } from 'vitest'
+import { labJobRecord } from '../../test/lab/jobs.ts'
 import { jobAnswer } from '../answers/jobs.ts'
 import type { JobRecord } from '../store/postgres/jobs.ts'
 import { type Measures, presentJob } from './progress.ts'
 
 const NOW = Date.UTC(2026, 0, 2, 12)
-const job: JobRecord = {
-  number: 1,
+const job: JobRecord = labJobRecord({
   id: 'job_a',
-  kind: 'verify',
-  name: 'a list',
-  owner: '',
-  state: 'running',
-  options: {},
   layout: { format: 'csv', delimiter: ',', header: ['name', 'email'], index: 1 },
   created_at: new Date(NOW - 600_000),
   touched_at: new Date(NOW - 400_000), // when it began to run
   expires_at: new Date(NOW + 86_400_000),
-  finished_at: null,
   first_result_at: new Date(NOW - 300_000),
-  received: 100,
-  next_line: 101,
-  rows: 100,
-  done: 50,
-  duplicates: 3,
-  bad_rows: 2,
-  failure: null,
-}
+  ...{ received: 100, next_line: 101, rows: 100, done: 50, duplicates: 3, bad_rows: 2 },
+})
 const counts = (rows: readonly (readonly [string, string, string, number])[]): Measures['counts'] =>
   rows.map(([provider, result, reason, n]) => ({ provider, result, reason, n }))
 

@@ -1,31 +1,12 @@
 import { expect, it } from 'vitest'
+import { labJobRecord } from '../../test/lab/jobs.ts'
 import type { Json } from '../base/json.ts'
 import type { ResultRow } from '../store/postgres/job-rows.ts'
 import type { JobRecord } from '../store/postgres/jobs.ts'
 import { type CsvStyle, csvOf, presentRow } from './results.ts'
 
-const job = (layout: { readonly [key: string]: Json } | null, kind: JobRecord['kind'] = 'blacklist'): JobRecord => ({
-  number: 1,
-  id: 'a',
-  kind,
-  name: '',
-  owner: '',
-  state: 'done',
-  options: {},
-  layout,
-  created_at: new Date(0),
-  touched_at: new Date(0),
-  expires_at: new Date(0),
-  finished_at: null,
-  first_result_at: null,
-  received: 0,
-  next_line: 1,
-  rows: 0,
-  done: 0,
-  duplicates: 0,
-  bad_rows: 0,
-  failure: null,
-})
+const job = (layout: { readonly [key: string]: Json } | null, kind: JobRecord['kind'] = 'blacklist'): JobRecord =>
+  labJobRecord({ kind, state: 'done', layout })
 
 const csv = (header: readonly string[] | null, delimiter = ','): { readonly [key: string]: Json } => ({
   format: 'csv',

@@ -7,6 +7,7 @@ import { onceUnlessFailed } from '../base/once.ts'
 import { throughOutage, told } from '../store/postgres/away.ts'
 import type { Database } from '../store/postgres/connect.ts'
 import { type Forgotten, type ForgottenRows, forgetRows } from '../store/postgres/forget-rows.ts'
+import { takeInOf } from '../store/postgres/job-intake.ts'
 import { jobRowsOf, type ResultRow, type StoredBadRow } from '../store/postgres/job-rows.ts'
 import { type JobRecord, jobsOf } from '../store/postgres/jobs.ts'
 import type { JobKind, JobState } from '../store/postgres/schema.ts'
@@ -88,7 +89,7 @@ export function jobService(settings: JobServiceSettings): JobService {
   const tables = onceUnlessFailed(async () => {
     const database = await settings.open()
     engine = await startEngine(database, settings)
-    return { db: database.db, jobs: jobsOf(database.db), rows: jobRowsOf(database.db) }
+    return { db: database.db, jobs: jobsOf(database.db), rows: jobRowsOf(database.db), takeIn: takeInOf(database.pool) }
   })
 
   async function owned(id: string, owner: Owner): Promise<JobRecord> {
@@ -112,8 +113,8 @@ export function jobService(settings: JobServiceSettings): JobService {
     return present(await owned(id, owner))
   }
   async function receive(job: JobRecord, upload: ListUpload): Promise<void> {
-    const { jobs, rows } = await tables()
-    await takeUpload(jobs, rows, job, { ...upload, bounds: { maxUpload: settings.maxUpload } })
+    const { rows, takeIn } = await tables()
+    await takeUpload(takeIn, rows, job, { ...upload, bounds: { maxUpload: settings.maxUpload } })
     engine?.wake()
   }
   return {

@@ -1,16 +1,22 @@
+import { within } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
 import { parseDomain } from '../names/domain.ts'
 import { formatEmail, parseEmail } from '../names/email.ts'
 import { parseIp } from '../names/ip.ts'
+import { throughOutage } from '../store/postgres/away.ts'
+import type { TakeIn } from '../store/postgres/job-intake.ts'
 import type { JobRows, StoredBadRow, StoredRow } from '../store/postgres/job-rows.ts'
-import type { JobRecord, Jobs } from '../store/postgres/jobs.ts'
+import type { JobRecord } from '../store/postgres/jobs.ts'
 import type { JobKind } from '../store/postgres/schema.ts'
 import { type Layout, readList } from './intake/intake.ts'
 import type { Octets, SizeBounds } from './intake/octets.ts'
 import type { IntakeRow } from './intake/row.ts'
 
-/** Rows that are written at a time. */
-const BATCH = 2_000
+/** Rows that are written at a time, and characters of them: whichever is reached first. */
+const BATCH = 10_000
+const BATCH_TEXT = 4 * 1024 * 1024
+/** An upload waits this long for a database that is away, ms. */
+const PATIENCE_MS = 60_000
 
 export type Upload = {
   readonly octets: Octets
@@ -25,22 +31,33 @@ export type Upload = {
  * Takes the list of a job in, or its next part, as it comes. Ends with the job `waiting`. When the upload breaks off, the job stays `receiving` with the records
  * that came, and the error goes up. A list that is refused as a whole (AppError) leaves a job without rows, which the caller removes.
  */
-export async function takeUpload(jobs: Jobs, rows: JobRows, job: JobRecord, upload: Upload): Promise<void> {
+export async function takeUpload(
+  takeIn: TakeIn,
+  rows: Pick<JobRows, 'complete'>,
+  job: JobRecord,
+  upload: Upload,
+): Promise<void> {
   const earlier = layoutOf(job)
   let layout = earlier
   let { received, next_line: nextLine } = job
   let good: StoredRow[] = []
   let bad: StoredBadRow[] = []
+  let size = 0
+  let writing: Promise<void> = Promise.resolve()
 
+  /** Hands what was read to the database, which stores it while the next part is read: at most two parts are in memory. */
   async function flush(): Promise<void> {
+    await writing
     if (good.length + bad.length === 0) return
-    await rows.append(job.number, good)
-    await rows.appendBad(job.number, bad)
+    const from = received
     received += good.length + bad.length
     nextLine = Math.max(good.at(-1)?.line ?? 0, bad.at(-1)?.line ?? 0) + 1
-    await jobs.received(job.number, { layout: layout ? { ...layout } : null, received, nextLine })
+    const part = { rows: good, bad, layout: layout ? { ...layout } : null, from, received, nextLine }
+    writing = throughOutage(() => takeIn(job.number, part), within(PATIENCE_MS, upload.signal))
+    writing.catch(() => {}) // told by the next flush
     good = []
     bad = []
+    size = 0
   }
   const { octets, contentType, column, bounds } = upload
   const list = readList(octets, {
@@ -58,18 +75,25 @@ export async function takeUpload(jobs: Jobs, rows: JobRows, job: JobRecord, uplo
     for await (const row of list) {
       if (row.ok) good.push(storedRow(job.kind, row))
       else bad.push(row)
-      if (good.length + bad.length < BATCH) continue
+      size += row.ok ? row.input.length + sizeOf(row.columns) : row.text.length
+      if (good.length + bad.length < BATCH && size < BATCH_TEXT) continue
       await flush()
       upload.signal?.throwIfAborted()
     }
   } catch (error) {
-    if (!(error instanceof AppError)) await flush() // the connection broke off: what came is kept
+    // The connection broke off: what came is kept.
+    if (!(error instanceof AppError)) await flush().then(() => writing)
     throw error
   }
   await flush()
+  await writing
   if (received === 0) throw new AppError('empty_list', 'the list has no rows: nothing, or a header only')
   await rows.complete(job.number)
 }
+
+/** An estimate of the characters of own columns. */
+const sizeOf = (columns: StoredRow['columns']): number =>
+  Array.isArray(columns) ? columns.reduce((sum, text) => sum + text.length, 0) : JSON.stringify(columns).length
 
 const layoutOf = (job: JobRecord): Layout | undefined => (job.layout as Layout | null) ?? undefined
 

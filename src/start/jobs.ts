@@ -83,8 +83,9 @@ const ASKS: Readonly<Record<Parameters<Ask>[0], AskKind>> = {
       ...(retry_after_ms !== undefined && { retryAfterMs: retry_after_ms }),
     }
   },
-  check: async (execute, domain, _options, signal) => {
-    const answer = await answerOf(await OPERATIONS.check(), execute, { domain }, signal)
+  check: async (execute, domain, { selector }, signal) => {
+    const raw = { domain, ...(typeof selector === 'string' && { selector }) }
+    const answer = await answerOf(await OPERATIONS.check(), execute, raw, signal)
     return { result: answer.status, reason: '', answer: json(answer) }
   },
   blacklist: async (execute, ip, _options, signal) => {

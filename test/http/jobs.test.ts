@@ -25,7 +25,9 @@ const keys = [
 ]
 
 /** Answers by the local part: `slow` hangs until it is stopped. */
-const ask: Ask = async (_kind, input, _options, signal): Promise<Asked> => {
+const options: object[] = []
+const ask: Ask = async (_kind, input, given, signal): Promise<Asked> => {
+  options.push(given)
   if (input.startsWith('slow')) await sleep(60_000, signal)
   const isThere = !input.startsWith('no')
   return {
@@ -145,6 +147,13 @@ it.each([
 ])('%s is %d %s', async (url, status, code) => {
   const response = await call(url)
   expect([response.statusCode, response.json().code]).toEqual([status, code])
+})
+
+it('selectors are for jobs of kind check', async () => {
+  const refused = await call('/v1/jobs?selector=s1', { method: 'POST', body: 'joe@a.example\n', type: 'text/plain' })
+  expect([refused.statusCode, refused.json().parameter]).toEqual([400, 'selector'])
+  await done(await submit('a.example\n', '?kind=check&selector=s1,s2', 'text/plain'))
+  expect(options.at(-1)).toEqual({ selector: 's1,s2' })
 })
 
 it('pauses, resumes and cancels; twice is no error, and a canceled job stays canceled', async () => {

@@ -3,6 +3,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { labDatabase, labDatabaseUrl } from '../../../test/lab/database.ts'
 import { sleep } from '../../base/deadline.ts'
 import type { Database } from '../../store/postgres/connect.ts'
+import { takeInOf } from '../../store/postgres/job-intake.ts'
 import { jobRowsOf } from '../../store/postgres/job-rows.ts'
 import { type JobRecord, jobsOf } from '../../store/postgres/jobs.ts'
 import { takeUpload } from '../submit.ts'
@@ -61,7 +62,7 @@ async function submit(list: string): Promise<JobRecord> {
     yield Buffer.from(list)
   }
   const upload = { octets: octets(), contentType: 'text/plain', bounds: { maxUpload: 1e9 } }
-  await takeUpload(jobsOf(database.db), jobRowsOf(database.db), job, upload)
+  await takeUpload(takeInOf(database.pool), jobRowsOf(database.db), job, upload)
   return job
 }
 

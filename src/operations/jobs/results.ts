@@ -1,10 +1,13 @@
+import { blacklistVerdict } from '../../answers/blacklist.ts'
+import { checkAnswer } from '../../answers/check.ts'
 import { type JobRow, jobBadRowsAnswer, jobResultsAnswer } from '../../answers/jobs.ts'
+import { verifyAnswer } from '../../answers/verify.ts'
 import { AppError } from '../../base/errors.ts'
 import { parsed, problem } from '../../base/parsed.ts'
 import { jobBadRowsDocument, jobResultsDocument } from '../../documents/jobs.ts'
 import { type CsvStyle, csvOf, presentRow } from '../../jobs/results.ts'
 import type { JobService, Owner, ResultPage } from '../../jobs/service.ts'
-import { REASONS, type Result } from '../../mailbox/reasons.ts'
+import { REASONS } from '../../mailbox/reasons.ts'
 import type { JobRecord } from '../../store/postgres/jobs.ts'
 import type { TextStream } from '../given.ts'
 import { defineOperation, ok } from '../operation.ts'
@@ -19,10 +22,11 @@ const STREAM_PAGE = 2_000
 const MOST = 2 ** 31 - 1
 const DOWNLOAD_MS = 6 * 3_600_000
 
+/** The words that a row's result can be; a row that cannot be asked about is invalid. */
 const RESULTS: Readonly<Record<JobRecord['kind'], readonly string[]>> = {
-  verify: ['accepted', 'catch_all', 'rejected', 'deferred', 'blocked', 'unreachable', 'invalid'] satisfies Result[],
-  check: ['pass', 'warn', 'fail', 'unknown', 'not_applicable', 'invalid'],
-  blacklist: ['clean', 'listed', 'incomplete', 'invalid'],
+  verify: verifyAnswer.shape.result.options,
+  check: [...checkAnswer.shape.status.options, 'invalid'],
+  blacklist: [...blacklistVerdict.options, 'invalid'],
 }
 
 const wordParam = (description: string, example: string) =>

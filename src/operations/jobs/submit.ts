@@ -1,6 +1,8 @@
 import { type JobAnswer, jobAnswer } from '../../answers/jobs.ts'
+import { AppError } from '../../base/errors.ts'
 import { parsed, problem } from '../../base/parsed.ts'
 import { jobDocument } from '../../documents/jobs.ts'
+import { selectorParam } from '../check.ts'
 import example from '../examples/job.json' with { type: 'json' }
 import { readReceiver } from '../monitors/shared.ts'
 import { defineOperation } from '../operation.ts'
@@ -45,6 +47,7 @@ export const jobSubmit = defineOperation({
     column: columnParam,
     pool: flagParam('use the pool of source addresses', 'source'),
     max_age: maxAgeParam,
+    selector: { ...selectorParam, description: 'DKIM selectors to try first, by comma (kind check)' },
     give_up_after: optional(
       durationParam(
         { minMs: 60_000, maxMs: 7 * DAY_MS },
@@ -86,10 +89,15 @@ export const jobSubmit = defineOperation({
     const { jobs, webhooks } = deps
     const url = input.callback === undefined ? undefined : await readReceiver(ctx, deps, input.callback, 'callback')
     const { octets, contentType } = uploadOf(ctx)
-    const { kind, name = '', column, pool, max_age, give_up_after, expires_in } = input
+    const { kind, name = '', column, pool, max_age, selector, give_up_after, expires_in } = input
+    if (selector && kind !== 'check')
+      throw new AppError('invalid_parameter', `selector is for jobs of kind check, not ${kind}`, {
+        parameter: 'selector',
+      })
     const options = {
       ...(pool && { pool }),
       ...(max_age !== undefined && { max_age_ms: max_age }),
+      ...(selector && { selector: selector.join() }),
       ...(give_up_after !== undefined && { give_up_after_ms: give_up_after }),
     }
     const upload = { octets, contentType, signal: ctx.signal, ...(column !== undefined && { column }) }

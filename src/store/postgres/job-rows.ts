@@ -2,6 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Json } from '../../base/json.ts'
 import { forJob } from './partitions.ts'
 import type { RowColumns, Schema } from './schema.ts'
+import { storable, storableJson } from './storable.ts'
 
 export type StoredRow = {
   readonly line: number
@@ -197,8 +198,8 @@ async function append(db: Kysely<Schema>, job: number, rows: readonly StoredRow[
   // A part that is sent again after a lost answer changes nothing.
   await sql`
     INSERT INTO mailsonde.job_rows (job, line, input, columns, key, domain)
-    SELECT ${job}, * FROM unnest(${rows.map(({ line }) => line)}::bigint[], ${rows.map(({ input }) => stored(input))}::text[],
-      ${rows.map(({ columns }) => stored(JSON.stringify(columns)))}::jsonb[], ${rows.map(({ key }) => stored(key))}::text[],
+    SELECT ${job}, * FROM unnest(${rows.map(({ line }) => line)}::bigint[], ${rows.map(({ input }) => storable(input))}::text[],
+      ${rows.map(({ columns }) => storableJson(columns))}::jsonb[], ${rows.map(({ key }) => storable(key))}::text[],
       ${rows.map(({ domain }) => domain)}::text[])
     ON CONFLICT DO NOTHING`.execute(db)
 }
@@ -208,12 +209,9 @@ async function appendBad(db: Kysely<Schema>, job: number, rows: readonly StoredB
   await sql`
     INSERT INTO mailsonde.job_bad_rows (job, line, reason, text)
     SELECT ${job}, * FROM unnest(${rows.map(({ line }) => line)}::bigint[], ${rows.map(({ reason }) => reason)}::text[],
-      ${rows.map(({ text }) => stored(text))}::text[])
+      ${rows.map(({ text }) => storable(text))}::text[])
     ON CONFLICT DO NOTHING`.execute(db)
 }
-
-/** PostgreSQL's texts hold no NUL. */
-const stored = (text: string): string => text.replaceAll('\0', '\uFFFD').replaceAll('\\u0000', '\\ufffd')
 
 /** Ends the intake: duplicates get their first row, domains their list, and the job its sums. */
 async function complete(tx: Transaction<Schema>, job: number): Promise<void> {
@@ -272,7 +270,7 @@ async function answer(
         answered_at = now(), attempts = attempts + 1
       FROM unnest(${answers.map(({ line }) => line)}::bigint[], ${answers.map(({ fence }) => fence)}::bigint[],
                   ${answers.map(({ result }) => result)}::text[], ${answers.map(({ reason }) => reason)}::text[],
-                  ${answers.map((one) => stored(JSON.stringify(one.answer)))}::jsonb[]) AS u (line, fence, result, reason, answer)
+                  ${answers.map((one) => storableJson(one.answer))}::jsonb[]) AS u (line, fence, result, reason, answer)
       WHERE r.job = ${job} AND r.line = u.line AND r.fence = u.fence AND r.state = 'queued'
       RETURNING r.result, r.reason, r.copies),
     counted AS (

@@ -1,0 +1,14 @@
+import type { Json } from '../../base/json.ts'
+
+/** A text as PostgreSQL keeps it: without NUL and without halves of surrogate pairs. */
+export const storable = (text: string): string => {
+  const formed = text.isWellFormed() ? text : text.toWellFormed()
+  return formed.includes('\0') ? formed.replaceAll('\0', '\uFFFD') : formed
+}
+
+/** JSON of a value as PostgreSQL keeps it, likewise: `JSON.stringify` writes both as escapes. */
+export const storableJson = (value: Json): string => {
+  const text = JSON.stringify(value)
+  if (!/\\u(?:0000|d)/.test(text)) return text
+  return text.replaceAll(/\\\\|\\u(?:0000|d[89a-f][0-9a-f]{2})/g, (found) => (found === '\\\\' ? found : '\\ufffd'))
+}
