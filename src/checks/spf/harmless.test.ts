@@ -89,8 +89,18 @@ describe('no fix refuses who passes today', () => {
     ['the include of a provider that this DNS does not know', undefined, spf('include:_spf.google.com', '~all'), true],
     ['an include that nobody knows', undefined, spf('include:none.example', '~all'), false],
     ['the new record cannot be read', spf('?all'), 'v=spf1 foo', false],
+    [
+      'too many void look-ups for IPv4 alone, so that it is in force for IPv6 alone',
+      spf('exists:none.example', 'exists:none.example', 'a:six.example', 'ip6:2001:db8::1', '-all'),
+      spf('exists:none.example', 'a:six.example', 'ip6:2001:db8::1', '-all'),
+      false,
+    ],
   ])('%s', async (_why, before, after, harmless) => {
-    const zone: LabZone = { 'a.example': before === undefined ? {} : { TXT: [before] }, 'mute.example': 'SERVFAIL' }
+    const zone: LabZone = {
+      'a.example': before === undefined ? {} : { TXT: [before] },
+      'mute.example': 'SERVFAIL',
+      'six.example': { AAAA: ['2001:db8::6'] },
+    }
     const facts = (one: LabZone) => lookupSpf(ctxOf(one), NAME)
     expect(isHarmless(await facts(zone), await facts(withRecord(zone, after)))).toBe(harmless)
   })

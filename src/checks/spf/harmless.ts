@@ -5,8 +5,9 @@ import { isWithin } from './passing/intervals.ts'
 import type { Passing } from './passing/passing.ts'
 import { isProvidersInclude } from './proposal.ts'
 import type { SpfReading } from './reading.ts'
+import { MAX_VOID_LOOKUPS } from './run.ts'
 import { formatDirective } from './terms.ts'
-import type { SpfNode } from './tree.ts'
+import { termsOf as allTermsOf, type SpfNode, type SpfTerm } from './tree.ts'
 
 /**
  * Whether a domain's mail is served no worse by `after` than by `before`: whoever passes still passes, and receivers refuse nobody whom they take
@@ -51,9 +52,19 @@ const termsOf = ({ record, terms }: SpfNode): readonly string[] => [
 /** `-all` is offered only where it takes effect today, and where the owner names nobody. */
 function refusesNoMore(before: SpfFacts, after: SpfReading): boolean {
   if (after.all !== '-') return true
-  if (before.reading?.all === '-' && before.reading.permerrors.length === 0) return true
+  const isInForce = before.reading?.permerrors.length === 0 && !(before.tree && failsForFamily(before.tree))
+  if (before.reading?.all === '-' && isInForce) return true
   return after.declaredNonSender && [...before.records, ...before.similar].every(namesNobody)
 }
+
+/** Whether clients of IPv4 or of IPv6 find more void look-ups than are allowed: to them an `a` is one where the name has addresses of the other family alone. */
+const failsForFamily = (root: SpfNode): boolean =>
+  FAMILIES.some((family) => {
+    const isVoid = ({ state, directive, found }: SpfTerm): boolean =>
+      state === 'void' || (directive?.mechanism.kind === 'a' && found?.[family].kind === 'void')
+    return allTermsOf(root).filter(isVoid).length > MAX_VOID_LOOKUPS // RFC 7208 §4.6.4
+  })
+const FAMILIES = ['ip4', 'ip6'] as const
 
 function namesNobody(text: string): boolean {
   const found = mend(text)
