@@ -49,7 +49,7 @@ function* examples(value: unknown, at: string): Generator<readonly [at: string, 
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 formats.default(ajv)
 ajv.addSchema(document, 'openapi')
-const all = [...examples(document.paths, '#/paths')]
+const all = [...examples(document.paths, '#/paths'), ...examples(document.webhooks, '#/webhooks')]
 
 it('has an example for the answer and for the body of every operation', () => {
   const paths = new Map(all.map(([at]) => [at, true]))

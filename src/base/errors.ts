@@ -36,16 +36,19 @@ export class AppError extends Error {
   readonly parameter: string | undefined
   /** When the same may be asked again (`Retry-After`, RFC 9110 §10.2.3), where that is known. */
   readonly retryAfterSeconds: number | undefined
+  /** Records of an upload that are held, where that is what was wrong. */
+  readonly received: number | undefined
 
   constructor(
     code: ErrorCode,
     detail: string,
-    options: { parameter?: string; cause?: unknown; retryAfterSeconds?: number } = {},
+    options: { parameter?: string; cause?: unknown; retryAfterSeconds?: number; received?: number } = {},
   ) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'AppError'
     this.code = code
     this.parameter = options.parameter
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.received = options.received
   }
 }

@@ -8,6 +8,7 @@ export type Problem = {
   /** the request: its X-Request-Id */ readonly instance: string
   /** stable; docs/errors.md lists them */ readonly code: 'missing_parameter' | 'invalid_parameter' | 'unknown_parameter' | 'invalid_domain' | 'invalid_ip' | 'invalid_duration' | 'bad_list' | 'empty_list' | 'bind_ip_not_local' | 'unauthorized' | 'forbidden' | 'not_found' | 'method_not_allowed' | 'wrong_state' | 'limit_reached' | 'wrong_offset' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'gone' | 'payload_too_large' | 'unsupported_media_type' | 'rate_limited' | 'internal' | 'upstream_unavailable' | 'overloaded' | 'timeout'
   /** the parameter that was wrong, where it was one */ readonly parameter?: string
+  /** with wrong_offset: the records of the upload that are held */ readonly received?: number
 }
 
 export type Spf = {

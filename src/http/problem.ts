@@ -13,6 +13,8 @@ export type Problem = {
   readonly instance: string
   readonly code: ErrorCode
   readonly parameter?: string
+  /** With `wrong_offset`: the records that are held. */
+  readonly received?: number
 }
 
 export function problemOf(error: AppError, requestId: string): Problem {
@@ -25,6 +27,7 @@ export function problemOf(error: AppError, requestId: string): Problem {
     instance: requestId,
     code: error.code,
     ...(error.parameter ? { parameter: printable(error.parameter, 100) } : {}),
+    ...(error.received === undefined ? {} : { received: error.received }),
   }
 }
 

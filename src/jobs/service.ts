@@ -142,6 +142,7 @@ export function jobService(settings: JobServiceSettings): JobService {
         throw new AppError(
           'wrong_offset',
           `${job.received} records are held: send those behind them, with from=${job.received}`,
+          { received: job.received },
         )
       await receive(job, upload)
       return fresh(id, owner)

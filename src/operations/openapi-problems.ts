@@ -17,6 +17,7 @@ export const PROBLEM: Schema = {
     instance: { type: 'string', description: 'the request: its X-Request-Id' },
     code: { type: 'string', enum: Object.keys(ERRORS), description: 'stable; docs/errors.md lists them' },
     parameter: { type: 'string', description: 'the parameter that was wrong, where it was one' },
+    received: { type: 'integer', description: 'with wrong_offset: the records of the upload that are held' },
   },
 }
 

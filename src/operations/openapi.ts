@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { formatDuration } from '../base/duration.ts'
 import { HEADERS, headersOf, PROBLEM, problems } from './openapi-problems.ts'
 import { TAGS, tagOf } from './openapi-tags.ts'
+import { describeWebhooks } from './openapi-webhooks.ts'
 import type { Operation } from './operation.ts'
 import { describeParam, type Param } from './param.ts'
 import { pathNames } from './path.ts'
@@ -30,6 +31,9 @@ export function openApiDocument(operations: readonly Operation[], version: strin
     security: [{ bearer: [] }, { apiKey: [] }, {}],
     tags: TAGS.filter(({ name }) => operations.some(({ path }) => tagOf(path) === name)),
     paths,
+    ...(operations.some(({ path }) => path.startsWith('/v1/webhooks')) && {
+      webhooks: describeWebhooks(operations, (schema) => answerSchema(schema, shapes)),
+    }),
     components: {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer' },

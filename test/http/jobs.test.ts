@@ -214,7 +214,7 @@ it('goes on with an upload that was cut off, at the record where it stopped', as
       .data.find(({ name, received }) => name === 'cut' && received > 0)
   expect(job).toMatchObject({ state: 'receiving' })
   const wrong = await call(`/v1/jobs/${job.id}/rows?from=9`, { method: 'PUT', body: 'x' })
-  expect([wrong.statusCode, wrong.json().code]).toEqual([409, 'wrong_offset'])
+  expect([wrong.statusCode, wrong.json()]).toMatchObject([409, { code: 'wrong_offset', received: job.received }])
   const more = await call(`/v1/jobs/${job.id}/rows?from=${job.received}`, {
     method: 'PUT',
     body: 'Eve,eve@a.example\n',

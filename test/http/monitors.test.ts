@@ -11,7 +11,7 @@ import {
 import { deliveryListAnswer, webhookAnswer, webhookListAnswer } from '../../src/answers/webhooks.ts'
 import { sleep } from '../../src/base/deadline.ts'
 import { AppError } from '../../src/base/errors.ts'
-import { type MonitorEvent, monitorEvent } from '../../src/monitors/notify/event.ts'
+import { type MonitorEvent, monitorEvent } from '../../src/answers/events.ts'
 import { monitorServices } from '../../src/monitors/open.ts'
 import { FetchError } from '../../src/net/fetch.ts'
 import type { PostRequest } from '../../src/net/post.ts'

@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { monitorEvent } from '../../answers/events.ts'
 import { within } from '../../base/deadline.ts'
 import { FetchError } from '../../net/fetch.ts'
 import type { Post, PostRequest } from '../../net/post.ts'
 import { MailError, type SubmitMail } from '../../net/submit-mail.ts'
 import { signedHeaders } from '../webhooks/signature.ts'
-import { monitorEvent } from './event.ts'
 import { mailOf, ntfyOf, slackOf } from './templates.ts'
 
 /** How a message travels, as it is kept beside it. A webhook is looked up when it is sent. */

@@ -1,7 +1,7 @@
+import type { MonitorEvent } from '../../answers/events.ts'
 import { printable } from '../../base/text.ts'
 import type { PostRequest } from '../../net/post.ts'
 import type { Mail } from '../../net/submit-mail.ts'
-import type { MonitorEvent } from './event.ts'
 
 /** Where the links of a message lead, where the service has a public URL. */
 export type Links = {

@@ -62,6 +62,7 @@ async function advance(client: pg.PoolClient, job: number, part: IntakePart): Pr
   throw new AppError(
     'wrong_offset',
     held === undefined ? 'the job was removed' : `another upload came between: ${held} records are held`,
+    held === undefined ? {} : { received: held },
   )
 }
 
