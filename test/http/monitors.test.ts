@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type MonitorEvent, monitorEvent } from '../../src/answers/events.ts'
 import {
   type MonitorAnswer,
   monitorAnswer,
@@ -11,7 +12,6 @@ import {
 import { deliveryListAnswer, webhookAnswer, webhookListAnswer } from '../../src/answers/webhooks.ts'
 import { sleep } from '../../src/base/deadline.ts'
 import { AppError } from '../../src/base/errors.ts'
-import { type MonitorEvent, monitorEvent } from '../../src/answers/events.ts'
 import { monitorServices } from '../../src/monitors/open.ts'
 import { FetchError } from '../../src/net/fetch.ts'
 import type { PostRequest } from '../../src/net/post.ts'

@@ -70,7 +70,7 @@ export const jobSubmit = defineOperation({
         'invalid_parameter',
         (text) => (text.length <= 2_000 ? parsed(text) : problem('the URL is longer than 2000 characters')),
         {
-          description: 'webhook that is told when the job has ended (job.finished): https://…',
+          description: 'webhook that is told of the end (job.finished)',
           group: 'answer',
           example: 'https://hooks.example.org/mail',
         },
