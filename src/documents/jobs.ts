@@ -13,7 +13,7 @@ import {
 } from './block.ts'
 import { grouped } from './check/spf.ts'
 import { footerOf } from './footer.ts'
-import { counted } from './signs.ts'
+import { listConclusion, moreBlocks } from './list.ts'
 import { duration, inWords } from './timeline.ts'
 import { whyOf } from './verify.ts'
 
@@ -195,20 +195,6 @@ export const jobListDocument = ({ data, has_more, next_cursor }: JobListAnswer, 
   ],
   footer: footerOf(version),
 })
-
-const listConclusion = (subject: string, count: number, one: string, hasMore: boolean, many?: string): Block => ({
-  kind: 'conclusion',
-  conclusion: {
-    subject,
-    mark: 'none',
-    badge: counted(count, one, many),
-    words: count === 0 ? 'There are none.' : hasMore ? 'This is one page; there are more.' : 'These are all.',
-    notes: [],
-  },
-})
-
-const moreBlocks = (cursor: string | null): Block[] =>
-  cursor === null ? [] : [quiet('The next page: cursor=', code(cursor))]
 
 /** Own columns of a row that are shown. */
 const MAX_COLUMNS = 8

@@ -51,7 +51,7 @@ ${listForm(visit)}
 <h2>Lists so far</h2>
 ${data.length === 0 ? html`<p>None yet.</p>` : table(data)}
 ${typeof next === 'string' && html`<p><a href="${pathWith('/jobs', { cursor: next })}">Older jobs</a></p>`}
-<footer><p class="quiet"><a href="/v1/jobs?limit=20">The same as JSON</a></p></footer></main>`,
+<footer><p class="quiet"><a href="/v1/jobs?limit=20&amp;format=json">The same as JSON</a></p></footer></main>`,
     }),
   }
 }

@@ -61,7 +61,7 @@ function ways({ login, may, token, url }: Visitor): readonly Html[] {
   const way = (to: string, name: string): Html =>
     html`<a href="${to}"${path === to || path.startsWith(`${to}/`) ? rendered(' aria-current="page"') : ''}>${name}</a>`
   return [
-    ...(may('jobs') ? [way('/jobs', 'Jobs')] : []),
+    ...(may('jobs') ? [way('/jobs', 'Jobs'), way('/monitors', 'Monitors')] : []),
     ...(may('admin') ? [way('/nodes', 'Nodes')] : []),
     way('/docs', 'Docs'),
     ...(login === 'out' ? [html`<a href="/login?to=${encodeURIComponent(url.slice(0, 1_000))}">Log in</a>`] : []),

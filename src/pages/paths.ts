@@ -16,6 +16,7 @@ export const addressPath = (email: unknown, query: Query = {}): string =>
 export const ipPath = (ip: unknown, query: Query = {}): string =>
   pathWith(`/ip/${part(ip).replaceAll('%3A', ':')}`, query)
 export const jobPath = (id: unknown): string => `/jobs/${part(id)}`
+export const monitorPath = (id: unknown): string => `/monitors/${part(id)}`
 
 /** The page that shows what an operation answers: for a browser that opens a path of the API. Undefined where there is none. */
 export function pathFor(operation: string, raw: Query): string | undefined {
@@ -26,6 +27,8 @@ export function pathFor(operation: string, raw: Query): string | undefined {
   if (operation === 'blacklist') return ip === undefined ? '/' : ipPath(ip, rest)
   if (operation === 'jobs list') return '/jobs'
   if (operation === 'jobs show') return jobPath(id)
+  if (operation === 'monitors list') return '/monitors'
+  if (operation === 'monitors show') return monitorPath(id)
   if (operation === 'peers' || operation === 'pool') return '/nodes'
   return undefined
 }

@@ -15,6 +15,8 @@ import { jobPages } from './job.ts'
 import { jobsPages } from './jobs.ts'
 import type { Assets } from './layout.ts'
 import { loginPages } from './login.ts'
+import { monitorPages } from './monitor.ts'
+import { monitorsPages } from './monitors.ts'
 import { nodesPages } from './nodes.ts'
 import type { Site, StaticFile } from './page.ts'
 import type { Parts } from './parts.ts'
@@ -71,6 +73,8 @@ export function createSite(options: SiteOptions): Site {
       ...ipPages(parts),
       ...jobsPages(parts),
       ...jobPages(parts),
+      ...monitorsPages(parts),
+      ...monitorPages(parts),
       ...nodesPages(parts),
       ...loginPages(parts),
       ...docsPages(parts, options.docs),

@@ -1,16 +1,20 @@
 import { brotliCompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import type { MonitorAnswer } from '../../src/answers/monitors.ts'
+import type { MonitorService } from '../../src/monitors/service.ts'
+import type { Deps } from '../../src/operations/deps.ts'
 import { allOperations } from '../../src/operations/registry.ts'
 import { PAGE_POLICY, type Site } from '../../src/pages/page.ts'
 import { openSite, readIslands } from '../../src/start/pages.ts'
 import { SCOPES, type Scope } from '../../src/store/key-file.ts'
 import type { World } from '../../src/world.ts'
 import { labApp, labDeps, labExecutor, labKey } from '../lab/app.ts'
+import { labMonitors } from '../lab/monitors.ts'
 import { labWorld } from '../lab/world.ts'
 
 const operations = await allOperations()
-const siteOf = (world: World): Site =>
-  openSite({ operations, world, version: '0.0.0', execute: labExecutor(world, labDeps(world)) })
+const siteOf = (world: World, parts: Partial<Deps> = {}): Site =>
+  openSite({ operations, world, version: '0.0.0', execute: labExecutor(world, labDeps(world, parts)) })
 const appOf = (world: World = labWorld(), options: Parameters<typeof labApp>[1] = {}) =>
   labApp(world, { site: siteOf(world), ...options })
 
@@ -41,6 +45,14 @@ const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
   'POST /jobs/:id/resume': 'jobs',
   'POST /jobs/:id/cancel': 'jobs',
   'POST /jobs/:id/delete': 'jobs',
+  'GET /monitors': 'jobs',
+  'POST /monitors': 'jobs',
+  'GET /monitors/:id': 'jobs',
+  'POST /monitors/:id/run': 'jobs',
+  'POST /monitors/:id/test': 'jobs',
+  'POST /monitors/:id/pause': 'jobs',
+  'POST /monitors/:id/resume': 'jobs',
+  'POST /monitors/:id/delete': 'jobs',
   'GET /nodes': 'admin',
   'GET /ip/:ip': 'read',
   'GET /ip/:ip/events': 'read',
@@ -291,6 +303,125 @@ it('a record is tried: before and after side by side, who may pass, without scri
   expect(body).toContain('<code>ip4:45.53.2.0/24</code>')
   expect(body).toContain('257 IPv4 addresses')
   expect(body).toContain('>v=spf1 ip4:45.53.1.1 -all')
+})
+
+describe('monitors', () => {
+  const world = labWorld({ 'hooks.example': { A: ['45.53.1.1'] } })
+  const asked: unknown[] = []
+  const open = async (over: Partial<MonitorService> = {}, about: Partial<MonitorAnswer> = {}) => {
+    const show = async () => ({ ...(await labMonitors.show('', { id: '', isAdmin: true })), ...about })
+    const service: MonitorService = {
+      ...labMonitors,
+      show,
+      create: async (input) => {
+        asked.push(input)
+        return show()
+      },
+      change: async (_, patch) => {
+        asked.push(patch)
+        return show()
+      },
+      ...over,
+    }
+    const app = await appOf(world, { site: siteOf(world, { monitors: async () => service }) })
+    const first = await app.inject({ url: '/monitors', headers: HTML })
+    const headers = { ...HTML, ...FORM, ...SAME, cookie: cookieOf(first.headers) }
+    const post = (url: string, fields: Record<string, string> = {}) => {
+      const payload = new URLSearchParams({ _csrf: tokenOf(first.body), ...fields }).toString()
+      return app.inject({ method: 'POST', url, headers, payload })
+    }
+    return { get: (url: string) => app.inject({ url, headers: HTML }), post }
+  }
+  const PATH = '/monitors/mon_AAAAAAAAAAAAAAAAAAAAAA'
+  const CREATE = { kind: 'report', target: 'example.org', every: '6h' }
+
+  it('the form makes one as the API does, and leads to it', async () => {
+    const { post } = await open()
+    const fields = { ...CREATE, changed: 'true', listed: 'true', score_below: '80', mail: 'a@b.example', name: '' }
+    const { statusCode, headers } = await post('/monitors', { ...fields, webhook: 'https://hooks.example/x' })
+    expect([statusCode, headers.location]).toEqual([303, PATH])
+    expect(asked.pop()).toMatchObject({
+      everyMs: 21_600_000,
+      when: ['changed', 'listed', 'score_below:80'],
+      notify: [
+        { type: 'mail', to: 'a@b.example' },
+        { type: 'webhook', url: 'https://hooks.example/x' },
+      ],
+    })
+  })
+
+  it.each<[string, Record<string, string>, string]>([
+    ['a target', { target: '<img src=x>' }, '&lt;img src=x&gt;'],
+    ['a receiver', { webhook: 'https://127.0.0.1/' }, 'private or reserved'],
+    ['a score', { score_below: '101' }, 'score_below:N'],
+  ])('%s that is refused is said above what was typed', async (_, fields, words) => {
+    const { post } = await open()
+    const { statusCode, body } = await post('/monitors', { ...CREATE, name: 'ours "<b>', ...fields })
+    expect([statusCode, body.includes('role="alert"'), body.includes(words)]).toEqual([400, true, true])
+    expect(body).toContain('value="ours &quot;&lt;b&gt;"')
+    expect(body).not.toContain('<img')
+    expect(asked).toEqual([])
+  })
+
+  it('the secret of a webhook is shown once', async () => {
+    const notify = [{ type: 'webhook', url: 'https://hooks.example/', id: 'wh_x', secret: 'whsec_shown' }] as const
+    const { post } = await open({}, { notify: [...notify] })
+    const { statusCode, body } = await post('/monitors', { ...CREATE, webhook: 'https://hooks.example/' })
+    expect([statusCode, body.includes('whsec_shown')]).toEqual([201, true])
+    asked.pop()
+  })
+
+  it.each([
+    ['run', `${PATH}?asked=run`],
+    ['pause', PATH],
+    ['resume', PATH],
+    ['delete', '/monitors'],
+  ])('%s', async (action, to) => {
+    const { post } = await open()
+    const { statusCode, headers } = await post(`${PATH}/${action}`)
+    expect([statusCode, headers.location]).toEqual([303, to])
+    const patch = asked.pop()
+    if (action === 'pause' || action === 'resume') expect(patch).toEqual({ enabled: action === 'resume' })
+  })
+
+  it('a test message: who took it', async () => {
+    const sent = [{ type: 'webhook', to: 'https://hooks.example/', ok: false, reason: '<script>' }] as const
+    const { post } = await open({ test: async () => ({ sent: [...sent] }) })
+    const { body } = await post(`${PATH}/test`)
+    expect(body).toContain('could not be sent')
+    expect(body).toContain('&lt;script&gt;')
+  })
+
+  it('shows what changed, who is told and the runs over time; outside text runs nothing', async () => {
+    const evil = '<img src=x onerror=alert(1)>'
+    const time = (day: number) => `2026-01-0${day}T03:04:05.000Z`
+    const { get } = await open(
+      {
+        history: async () => [
+          { time: time(1), status: 'pass', score: 97, listed: 0 },
+          { time: time(2), status: 'unknown', score: null, listed: null, reason: evil },
+          { time: time(3), status: 'fail', score: 60, listed: 2 },
+          { time: time(4), status: 'fail', score: 60, listed: 2 },
+        ],
+        changes: async () => [{ time: time(3), lines: [`SPF: ${evil}`], changes: [] }],
+      },
+      { name: evil, target: evil, options: { selector: evil }, notify: [{ type: 'ntfy', url: evil }] },
+    )
+    const page = (await get(PATH)).body
+    for (const words of ['Score, of 100', '<polyline', 'could not be found out', 'Who is told', '2026-01-03 03:04 UTC'])
+      expect(page).toContain(words)
+    const list = (await get('/monitors')).body
+    for (const body of [page, list]) expect(body).not.toMatch(/<(?:img|script(?! type="module" src="\/static))/)
+  })
+
+  it('the paths of the API lead a browser here, and the links lead on to JSON', async () => {
+    const { get } = await open()
+    for (const path of ['/monitors', PATH]) {
+      expect((await get(`/v1${path}`)).headers.location).toBe(path)
+      for (const [, link] of (await get(path)).body.matchAll(/href="(\/v1[^"]*)"/g))
+        expect((await get(link!.replaceAll('&amp;', '&'))).headers['content-type'], link).toMatch(/^application\/json/)
+    }
+  })
 })
 
 describe('weight', () => {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type JobAnswer, jobAnswer, jobListAnswer } from '../../answers/jobs.ts'
 import { jobDocument, jobListDocument } from '../../documents/jobs.ts'
 import type { JobAction } from '../../jobs/service.ts'
+import { formatParam } from '../documents.ts'
 import example from '../examples/job.json' with { type: 'json' }
 import { defineOperation, ok } from '../operation.ts'
 import { cursorParam, formatCursor, limitParam } from '../page.ts'
@@ -34,7 +35,7 @@ export const jobList = defineOperation({
   path: '/v1/jobs',
   summary: 'The jobs of this key, newest first (of everybody for the scope admin)',
   scope: 'jobs',
-  params: { limit: limitParam({ max: 200, fallback: 50 }), cursor: cursorParam(z.int()) },
+  params: { limit: limitParam({ max: 200, fallback: 50 }), cursor: cursorParam(z.int()), format: formatParam },
   answer: jobListAnswer,
   document: jobListDocument,
   example: { input: {}, output: { data: [answerExample], has_more: false, next_cursor: null } },

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { monitorAnswer, monitorKind, monitorListAnswer } from '../../answers/monitors.ts'
+import { monitorDocument, monitorListDocument } from '../../documents/monitors.ts'
+import { formatParam } from '../documents.ts'
 import { defineOperation, ok } from '../operation.ts'
 import { ownerOf } from '../owner.ts'
 import { cursorParam, limitParam, pageOf } from '../page.ts'
@@ -30,6 +32,7 @@ export const monitorCreate = defineOperation({
     ...settingParams,
   },
   answer: monitorAnswer,
+  document: monitorDocument,
   statuses: { 201: 'the monitor is made; it runs at once' },
   example: {
     input: {
@@ -68,8 +71,9 @@ export const monitorList = defineOperation({
   path: '/v1/monitors',
   summary: 'The monitors of this key, newest first (of everybody for the scope admin)',
   scope: 'jobs',
-  params: { limit: limitParam({ max: 200, fallback: 50 }), cursor: cursorParam(z.int()) },
+  params: { limit: limitParam({ max: 200, fallback: 50 }), cursor: cursorParam(z.int()), format: formatParam },
   answer: monitorListAnswer,
+  document: monitorListDocument,
   example: { input: {}, output: { data: [monitorExample], has_more: false, next_cursor: null } },
   deadlineMs: DEADLINE_MS,
   uses: ['monitors'],
@@ -93,8 +97,9 @@ export const monitorShow = defineOperation({
   path: '/v1/monitors/{id}',
   summary: 'A monitor with its state and last run',
   scope: 'jobs',
-  params: { id: monitorIdParam },
+  params: { id: monitorIdParam, format: formatParam },
   answer: monitorAnswer,
+  document: monitorDocument,
   example: { input: exampleMonitor, output: monitorExample },
   deadlineMs: DEADLINE_MS,
   uses: ['monitors'],
@@ -117,6 +122,7 @@ export const monitorChange = defineOperation({
     enabled: bodySwitchParam('whether it runs'),
   },
   answer: monitorAnswer,
+  document: monitorDocument,
   example: { input: { ...exampleMonitor, every: '12h' }, output: monitorExample },
   deadlineMs: DEADLINE_MS,
   uses: ['monitors', 'mayCall'],
@@ -148,6 +154,7 @@ export const monitorDelete = defineOperation({
   scope: 'jobs',
   params: { id: monitorIdParam },
   answer: monitorAnswer,
+  document: monitorDocument,
   example: { input: exampleMonitor, output: monitorExample },
   deadlineMs: DEADLINE_MS,
   uses: ['monitors'],

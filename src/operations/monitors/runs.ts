@@ -5,6 +5,8 @@ import {
   monitorRunAnswer,
   monitorTestAnswer,
 } from '../../answers/monitors.ts'
+import { monitorChangesDocument, monitorHistoryDocument } from '../../documents/monitor-history.ts'
+import { monitorRunDocument, monitorTestDocument } from '../../documents/monitors.ts'
 import { defineOperation, ok } from '../operation.ts'
 import { ownerOf } from '../owner.ts'
 import { cursorParam, limitParam, pageOf } from '../page.ts'
@@ -23,6 +25,7 @@ export const monitorRun = defineOperation({
   scope: 'jobs',
   params: { id: monitorIdParam, wait: bodyFlagParam('answer when it has run') },
   answer: monitorRunAnswer,
+  document: monitorRunDocument,
   statuses: { 202: 'it runs' },
   example: {
     input: exampleMonitor,
@@ -44,6 +47,7 @@ export const monitorTest = defineOperation({
   scope: 'jobs',
   params: { id: monitorIdParam },
   answer: monitorTestAnswer,
+  document: monitorTestDocument,
   example: {
     input: exampleMonitor,
     output: { sent: [{ type: 'webhook', to: 'https://hooks.example.org/mail', ok: true }] },
@@ -66,6 +70,7 @@ export const monitorHistory = defineOperation({
     cursor: cursorParam(z.iso.datetime()),
   },
   answer: monitorHistoryAnswer,
+  document: monitorHistoryDocument,
   example: { input: exampleMonitor, output: { data: [point], has_more: false, next_cursor: null } },
   deadlineMs: DEADLINE_MS,
   uses: ['monitors'],
@@ -95,6 +100,7 @@ export const monitorChanges = defineOperation({
     cursor: cursorParam(z.iso.datetime()),
   },
   answer: monitorChangesAnswer,
+  document: monitorChangesDocument,
   example: {
     input: exampleMonitor,
     output: {

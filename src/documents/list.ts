@@ -1,0 +1,31 @@
+import { type Block, code, quiet } from './block.ts'
+import { counted } from './signs.ts'
+
+/** One page of a list. */
+export type List<Item> = {
+  readonly data: readonly Item[]
+  readonly has_more: boolean
+  readonly next_cursor: string | null
+}
+
+/** What a page of a list is, in a sentence. */
+export const listConclusion = (
+  subject: string,
+  count: number,
+  one: string,
+  hasMore: boolean,
+  many?: string,
+): Block => ({
+  kind: 'conclusion',
+  conclusion: {
+    subject,
+    mark: 'none',
+    badge: counted(count, one, many),
+    words: count === 0 ? 'There are none.' : hasMore ? 'This is one page; there are more.' : 'These are all.',
+    notes: [],
+  },
+})
+
+/** How the next page is asked for; nothing on the last one. */
+export const moreBlocks = (cursor: string | null): Block[] =>
+  cursor === null ? [] : [quiet('The next page: cursor=', code(cursor))]

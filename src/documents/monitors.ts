@@ -1,0 +1,196 @@
+import type { MonitorAnswer, MonitorKind, MonitorRunAnswer, MonitorTestAnswer } from '../answers/monitors.ts'
+import { type Block, type Conclusion, code, type Document, type Inline, type Line, type Mark, text } from './block.ts'
+import { footerOf } from './footer.ts'
+import { type List, listConclusion, moreBlocks } from './list.ts'
+import { lastInWords, markOfStatus } from './monitor-history.ts'
+import { counted } from './signs.ts'
+import { inWords } from './timeline.ts'
+
+/** What a kind of monitor asks, and what its states mean. */
+const KINDS: Readonly<Record<MonitorKind, { readonly asks: string; readonly ok: string; readonly bad: string }>> = {
+  check: { asks: 'Check of a domain', ok: 'No check fails.', bad: 'A check fails.' },
+  report: {
+    asks: 'Report on a domain: its check and the blacklists',
+    ok: 'No check fails, and no address is on a blacklist.',
+    bad: 'A check fails, or an address is on a blacklist.',
+  },
+  verify: {
+    asks: 'Verification of a mailbox',
+    ok: 'The mail server does not reject the mailbox.',
+    bad: 'The mail server rejects the mailbox.',
+  },
+  blacklist: {
+    asks: 'IP address on blacklists',
+    ok: 'The address is on no blacklist that answered.',
+    bad: 'The address is on a blacklist.',
+  },
+}
+export const kindInWords = (kind: MonitorKind): string => KINDS[kind].asks
+
+/** What is watched, in one line: its name, else its target. */
+export const monitorTitle = ({ name, target }: Pick<MonitorAnswer, 'name' | 'target'>): string =>
+  name === '' ? target : name
+
+/** The state of a monitor at a glance. */
+export function monitorState({ enabled, state, last }: MonitorAnswer): { readonly mark: Mark; readonly text: string } {
+  if (!enabled) return { mark: 'none', text: 'Paused' }
+  if (state === 'unknown') return { mark: 'open', text: last === null ? 'Not run yet' : 'Not known' }
+  return state === 'ok' ? { mark: 'good', text: 'OK' } : { mark: 'bad', text: 'Bad' }
+}
+
+/** A condition in words: `score_below:80` as `the score is below 80`. */
+export function conditionInWords(condition: string): string {
+  const limit = /^score_below:(\d+)$/.exec(condition)?.[1]
+  if (limit !== undefined) return `the score falls below ${limit}`
+  if (condition === 'changed') return 'anything changes'
+  if (condition === 'worse') return 'the status or the score gets worse'
+  return condition === 'listed' ? 'an address is on a blacklist' : condition
+}
+
+/** A monitor: its state, what is watched and how often, and whom it tells of what. */
+export const monitorDocument = (monitor: MonitorAnswer, version: string): Document => ({
+  title: `Monitor: ${monitorTitle(monitor)}`,
+  blocks: [
+    { kind: 'conclusion', conclusion: conclusionOf(monitor) },
+    { kind: 'facts', rows: factsOf(monitor) },
+    ...told(monitor),
+  ],
+  footer: footerOf(version),
+})
+
+function conclusionOf(monitor: MonitorAnswer): Conclusion {
+  const { enabled, state, last, failures, kind } = monitor
+  const { mark, text: badge } = monitorState(monitor)
+  const known = state === 'unknown' ? '' : `${enabled ? '' : 'When it last ran: '}${KINDS[kind][state]}`
+  const words = last === null ? (enabled ? 'It runs soon for the first time.' : 'It has not run.') : known
+  const failing =
+    failures === 0
+      ? []
+      : [
+          [
+            `${failures === 1 ? 'The last run' : `The last ${failures} runs`} could not find out${last?.reason === undefined ? '' : ` (${last.reason})`}; this is the last known state.`,
+          ],
+        ]
+  return { subject: monitorTitle(monitor), mark, badge, words, notes: failing }
+}
+
+function factsOf(monitor: MonitorAnswer): (readonly [string, Line])[] {
+  const { id, kind, target, every, options, last, enabled } = monitor
+  return [
+    ['Watches', [code(target)]],
+    ['Asks', [KINDS[kind].asks]],
+    ...Object.entries(options).map(([name, value]) => [name.replaceAll('_', ' '), [code(value)]] as const),
+    ['Every', [every]],
+    ['Last run', last === null ? ['–'] : [`${inWords(last.time)}: ${lastInWords(last)}`]],
+    ['Next run', [enabled ? inWords(monitor.next_run_at) : 'none: it is paused']],
+    ['Badge', monitor.public ? [code(`/v1/badge/${id}.svg`)] : ['not public']],
+    ['Since', [inWords(monitor.created_at)]],
+    ['Id', [code(id)]],
+  ]
+}
+
+function told({ notify, when, quiet_hours: hours }: MonitorAnswer): Block[] {
+  if (notify.length === 0) return [text('Nobody is told; the history is kept.')]
+  const secrets = notify.flatMap((one) => (one.type === 'webhook' && one.secret !== undefined ? [one.secret] : []))
+  return [
+    {
+      kind: 'table',
+      table: {
+        caption: 'Who is told',
+        head: ['By', 'Address'],
+        rows: notify.map((one): Line[] => [[one.type], receiver(one)]),
+      },
+    },
+    text(`Told when ${when.map(conditionInWords).join(', or when ')}.`),
+    ...(hours === null ? [] : [text(`Nothing is told from ${hours.from} to ${hours.to} (${hours.timezone}).`)]),
+    ...secrets.map(
+      (secret): Block => ({ kind: 'seen', label: 'Secret of the webhook, shown this once', text: secret }),
+    ),
+  ]
+}
+
+function receiver(one: MonitorAnswer['notify'][number]): Inline[] {
+  if (one.type !== 'mail') return [code(one.url)]
+  return [code(one.to), ...(one.unsubscribed ? [' (has unsubscribed)'] : [])]
+}
+
+/** Monitors, newest first. */
+export const monitorListDocument = (list: List<MonitorAnswer>, version: string): Document => ({
+  title: 'Monitors',
+  blocks: [
+    listConclusion('Monitors', list.data.length, 'monitor', list.has_more),
+    ...(list.data.length === 0
+      ? []
+      : [
+          {
+            kind: 'table',
+            table: {
+              caption: 'Newest first',
+              head: ['Id', 'Monitor', 'Target', 'State', 'Last run', 'Next run'],
+              rows: list.data.map((monitor): Line[] => [
+                [code(monitor.id)],
+                [monitor.name === '' ? '–' : monitor.name],
+                [code(monitor.target)],
+                [monitorState(monitor)],
+                [monitor.last === null ? '–' : lastInWords(monitor.last)],
+                [monitor.enabled ? inWords(monitor.next_run_at) : '–'],
+              ]),
+            },
+          } as const,
+        ]),
+    ...moreBlocks(list.next_cursor),
+  ],
+  footer: footerOf(version),
+})
+
+/** A run that was asked for: that it waits for its turn, or what it found. */
+export function monitorRunDocument({ run }: MonitorRunAnswer, version: string): Document {
+  const { point } = run
+  const isDone = run.state === 'done' && point !== null
+  const conclusion: Conclusion = {
+    subject: run.monitor,
+    mark: isDone ? markOfStatus(point.status) : 'open',
+    badge: isDone ? 'Has run' : 'Waiting',
+    words: isDone ? `${lastInWords(point)}.` : 'It runs as soon as there is room.',
+    notes: [],
+  }
+  const changes: Block[] = run.lines.length === 0 ? [] : [{ kind: 'list', items: run.lines.map((line) => [line]) }]
+  return {
+    title: 'Run of a monitor',
+    blocks: [{ kind: 'conclusion', conclusion }, ...changes],
+    footer: footerOf(version),
+  }
+}
+
+/** How the test messages fared. */
+export function monitorTestDocument({ sent }: MonitorTestAnswer, version: string): Document {
+  const failed = sent.filter(({ ok }) => !ok).length
+  const words =
+    sent.length === 0
+      ? 'The monitor tells nobody: nothing was sent.'
+      : failed === 0
+        ? 'Every message was taken.'
+        : `${counted(failed, 'message')} of ${sent.length} could not be sent.`
+  const conclusion: Conclusion = {
+    subject: 'Test messages',
+    mark: failed > 0 ? 'bad' : sent.length === 0 ? 'none' : 'good',
+    badge: failed > 0 ? 'Failed' : sent.length === 0 ? 'Nobody' : 'Sent',
+    words,
+    notes: [],
+  }
+  const rows = sent.map((one): Line[] => [
+    [one.type],
+    [code(one.to)],
+    [one.ok ? { mark: 'good', text: 'taken' } : { mark: 'bad', text: one.reason ?? 'failed' }],
+  ])
+  return {
+    title: 'Test messages',
+    blocks: [
+      { kind: 'conclusion', conclusion },
+      ...(rows.length === 0
+        ? []
+        : [{ kind: 'table', table: { caption: 'Messages', head: ['By', 'Address', 'Outcome'], rows } } as const]),
+    ],
+    footer: footerOf(version),
+  }
+}

@@ -1,0 +1,128 @@
+import { type MonitorAnswer, monitorAnswer, monitorChangesAnswer, monitorHistoryAnswer } from '../answers/monitors.ts'
+import { readOpen } from '../answers/read-answer.ts'
+import { parseDuration } from '../base/duration.ts'
+import { htmlBlocks } from '../documents/html/html.ts'
+import { changeBlocks, historyBlocks } from '../documents/monitor-history.ts'
+import { monitorTitle } from '../documents/monitors.ts'
+import { formatCursor } from '../operations/page.ts'
+import { type Html, html, rendered } from './html.ts'
+import { csrfField, layout } from './layout.ts'
+import type { Page, PageAnswer, Visit } from './page.ts'
+import { documentOf, type Parts } from './parts.ts'
+import { monitorPath, pathWith } from './paths.ts'
+
+/** `/monitors/{id}`: what is watched, what changed and when, the runs over time, who is told, and what may be done. */
+export const monitorPages = (parts: Parts): readonly Page[] => [
+  { method: 'GET', path: '/monitors/:id', scope: 'jobs', visit: (visit) => show(parts, visit) },
+  action('run', async (visit) => {
+    await execute(parts, 'monitors run', visit)
+    return { to: pathWith(monitorPath(visit.params.id), { asked: 'run' }) }
+  }),
+  action('test', (visit) => test(parts, visit)),
+  action('pause', (visit) => turn(parts, visit, false)),
+  action('resume', (visit) => turn(parts, visit, true)),
+  action('delete', async (visit) => {
+    await execute(parts, 'monitors delete', visit)
+    return { to: '/monitors' }
+  }),
+]
+
+const action = (name: string, visit: Page['visit']): Page => ({
+  method: 'POST',
+  path: `/monitors/:id/${name}`,
+  scope: 'jobs',
+  visit,
+})
+
+const execute = (parts: Parts, name: string, { params, by }: Visit, raw: Readonly<Record<string, unknown>> = {}) =>
+  parts.execute(parts.operation(name), { id: params.id, ...raw }, by)
+
+async function turn(parts: Parts, visit: Visit, enabled: boolean): Promise<PageAnswer> {
+  await execute(parts, 'monitors change', visit, { enabled })
+  return { to: monitorPath(visit.params.id) }
+}
+
+async function test(parts: Parts, visit: Visit): Promise<PageAnswer> {
+  const { blocks } = documentOf(parts, await execute(parts, 'monitors test', visit), 'Test messages')
+  return {
+    status: 200,
+    html: layout(parts.assets, visit, {
+      title: 'Test messages',
+      main: html`<main id="main" tabindex="-1"><p><a href="/monitors">Monitors</a></p>${rendered(htmlBlocks(blocks))}
+<p><a class="button" href="${monitorPath(visit.params.id)}">Back to the monitor</a></p></main>`,
+    }),
+  }
+}
+
+/** Changes on one page. */
+const PAGE = 20
+
+async function show(parts: Parts, visit: Visit): Promise<PageAnswer> {
+  const given = await execute(parts, 'monitors show', visit)
+  const read = readOpen(monitorAnswer, given.answer)
+  if (!read.ok) throw new Error(read.problem)
+  const monitor = read.value
+  const { cursor, asked } = visit.query
+  const [points, shown] = await Promise.all([
+    pointsOf(parts, visit, monitor),
+    execute(parts, 'monitors changes', visit, { limit: String(PAGE), ...(cursor && { cursor }) }),
+  ])
+  const changes = readOpen(monitorChangesAnswer, shown.answer)
+  if (!changes.ok) throw new Error(changes.problem)
+  const { data, next_cursor: next } = changes.value
+  const path = monitorPath(monitor.id)
+  const jsonPath = `/v1${path}`
+  return {
+    status: 200,
+    html: layout(parts.assets, visit, {
+      title: monitorTitle(monitor),
+      main: html`<main id="main" tabindex="-1"><p><a href="/monitors">Monitors</a></p>
+${asked === 'run' && html`<p class="notice" role="status">It runs now. <a href="${path}">Load again</a> in a moment to see what it found.</p>`}
+${rendered(htmlBlocks(documentOf(parts, given, 'Monitor').blocks))}
+${actions(monitor, visit)}
+<h2 id="changes">What changed</h2>
+${data.length === 0 ? html`<p>Nothing has changed.</p>` : rendered(htmlBlocks(changeBlocks(data)))}
+<p class="actions">${cursor !== undefined && html`<a href="${path}#changes">Newest changes</a>`} ${typeof next === 'string' && html`<a href="${pathWith(path, { cursor: next })}#changes">Older changes</a>`}</p>
+<h2>Over time</h2>
+${rendered(htmlBlocks(points.blocks))}
+<footer><p class="quiet">As JSON: <a href="${jsonPath}?format=json">the monitor</a> · <a href="${jsonPath}/changes">its changes</a> · <a href="${jsonPath}/history">its runs</a></p></footer></main>`,
+    }),
+  }
+}
+
+/** Runs that the page shows, and the longest time that the history is kept for, ms. */
+const RUNS = 1_000
+const KEPT_MS = 400 * 86_400_000
+/** What the operation gives at once. */
+const MAX_POINTS = 5_000
+
+/** The last runs of a monitor. The history is read from a time on: a shorter stretch where runs were closer together than they are now. */
+async function pointsOf(parts: Parts, visit: Visit, { every, last }: MonitorAnswer) {
+  if (last === null) return { blocks: historyBlocks([]) }
+  const everyMs = parseDuration(every)
+  const longestMs = Math.min(KEPT_MS, (everyMs.ok ? everyMs.value : 86_400_000) * RUNS)
+  for (let stretchMs = longestMs; ; stretchMs /= 8) {
+    const after = new Date(Date.parse(last.time) - Math.round(stretchMs)).toISOString()
+    const raw = { limit: String(MAX_POINTS), cursor: formatCursor(after) }
+    const given = await execute(parts, 'monitors history', visit, raw)
+    const history = readOpen(monitorHistoryAnswer, given.answer)
+    if (!history.ok) throw new Error(history.problem)
+    // Runs are at least a minute apart, so that three days always fit.
+    if (!history.value.has_more || stretchMs < 3 * 86_400_000)
+      return { blocks: historyBlocks(history.value.data.slice(-RUNS)) }
+  }
+}
+
+/** What may be done with a monitor. */
+function actions({ id, enabled, notify }: MonitorAnswer, visit: Pick<Visit, 'token'>): Html {
+  const allowed: readonly (readonly [string, string, string])[] = [
+    ...(enabled ? [['run', 'Run now', ''] as const] : []),
+    ...(notify.length > 0 ? [['test', 'Send a test message', 'second'] as const] : []),
+    enabled ? ['pause', 'Pause', 'second'] : ['resume', 'Resume', ''],
+    ['delete', 'Delete with its history', 'danger'],
+  ]
+  return html`<div class="actions">${allowed.map(
+    ([name, words, look]) =>
+      html`<form method="post" action="${monitorPath(id)}/${name}">${csrfField(visit)}<button class="${look}">${words}</button></form>`,
+  )}</div>`
+}
