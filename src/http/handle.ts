@@ -19,8 +19,7 @@ export async function handle(
 ): Promise<FastifyReply> {
   if (operation.headers) void reply.headers(operation.headers)
   const asked = rawInput(operation, request)
-  const page = operation.method === 'GET' && asked.format === undefined && wantsHtml(request.headers.accept)
-  const to = page ? site?.pathFor(operation.name, asked) : undefined
+  const to = opensAsPage(operation, request) ? site?.pathFor(operation.name, asked) : undefined
   if (to !== undefined) return reply.header('vary', 'accept').redirect(to, 303)
   const raw = negotiated(operation, request, reply, asked)
   const by = operation.scope === undefined ? {} : callerOf(operation, request, reply)
@@ -38,6 +37,10 @@ export async function handle(
     .type(document.contentType)
     .send(document.text)
 }
+
+/** Whether a browser opens the path of an operation, and asks for no form of the answer. */
+export const opensAsPage = ({ method }: Pick<Operation, 'method'>, { query, headers }: FastifyRequest): boolean =>
+  method === 'GET' && (query as Raw).format === undefined && wantsHtml(headers.accept)
 
 /** With the form that the Accept field prefers, where the operation is a page and no `format` is given. */
 function negotiated(operation: Operation, { headers }: FastifyRequest, reply: FastifyReply, raw: Raw): Raw {

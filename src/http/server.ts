@@ -15,7 +15,7 @@ import { compressed } from './compress.ts'
 import { boundedServer, CONNECTION_BOUNDS } from './connections.ts'
 import { type Gate, gateOf } from './gate.ts'
 import { guardOf } from './guard.ts'
-import { handle } from './handle.ts'
+import { handle, opensAsPage } from './handle.ts'
 import { serveMcp } from './mcp.ts'
 import { documentApi } from './openapi.ts'
 import type { HttpOptions } from './options.ts'
@@ -23,7 +23,7 @@ import { refuseWhenLate } from './overload.ts'
 import { asAppError, problemOf } from './problem.ts'
 import { securityHeaders } from './security-headers.ts'
 import { sessionsOf } from './sessions.ts'
-import { type Serving, sendRefusal, serveSite } from './site.ts'
+import { type Serving, sendFramed, sendRefusal, serveSite } from './site.ts'
 
 /** What machines ask all the time: logged at `debug`. */
 const QUIET: readonly string[] = ['/v1/health', '/v1/ready', '/metrics', '/v1/peer/heartbeat', '/v1/peer/peers']
@@ -102,7 +102,11 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
       url: routeOf(operation.path),
       ...(operation.bodyLimit !== undefined && { bodyLimit: operation.bodyLimit }),
       ...hooksOf(gate, operation),
-      handler: (request, reply) => handle(operation, options, request, reply),
+      handler: (request, reply) => {
+        const framed = opensAsPage(operation, request) ? site?.framed(operation.name) : undefined
+        if (!framed) return handle(operation, options, request, reply)
+        return sendFramed(framed, request, reply.headers(operation.headers ?? {}), serving())
+      },
     })
   }
   await app.register((uploads, _, done) => {

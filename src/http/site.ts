@@ -91,6 +91,18 @@ export function visitOf(request: FastifyRequest, reply: FastifyReply, serving: S
   }
 }
 
+/** Sends the page of an operation that people open by its own path, which its gate has let through: `request.auth` is who asks. */
+export async function sendFramed(
+  show: (visit: Visit) => Promise<PageAnswer>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  serving: Serving,
+): Promise<FastifyReply> {
+  const visit = visitOf(request, reply, serving)
+  const caller = request.auth ?? { isAdmin: false }
+  return answer(reply.header('vary', 'Accept'), await show({ ...visit, by: { ...visit.by, caller } }))
+}
+
 /** A refusal as a page. */
 export function sendRefusal(
   site: Site,

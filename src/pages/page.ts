@@ -74,6 +74,8 @@ export type Site = {
   readonly pages: readonly Page[]
   readonly files: readonly StaticFile[]
   readonly refusal: (refused: Refused, visit: Pick<Visit, 'url' | 'login' | 'may' | 'token'>) => string
+  /** How the answer of an operation that people open by its own path is shown within the frame of this site; undefined where it is sent as it is. */
+  readonly framed: (operation: string) => ((visit: Visit) => Promise<PageAnswer>) | undefined
   /** The page that shows what an operation answers; undefined where there is none. */
   readonly pathFor: (operation: string, raw: Readonly<Record<string, unknown>>) => string | undefined
 }

@@ -39,7 +39,7 @@ function advice(refused: Refused, visitor: Visitor): Html {
     return visitor.login === 'in'
       ? html`<p>The key of this session does not have the scope. Log out and log in with another key, or ask whoever runs this service for one.</p>`
       : html`<p>Open the page by the address of this service, and repeat what you did from there.</p>`
-  if (code === 'not_found')
+  if (code === 'not_found' || code === 'gone')
     return html`<p>Go to <a href="/">the start</a>, or put a domain, a mail address or an IP address into the box above.</p>`
   if (code === 'rate_limited')
     return html`<p>Wait a moment and load the page again. The documents can be read meanwhile: they cost little.</p>`

@@ -23,6 +23,7 @@ import type { Parts } from './parts.ts'
 import { pathFor } from './paths.ts'
 import { refusalPage } from './refusal.ts'
 import { runsOf } from './runs.ts'
+import { showStored, storedPages } from './stored.ts'
 import { PAGE_STYLE } from './style.ts'
 import { tryPages } from './try.ts'
 
@@ -75,12 +76,14 @@ export function createSite(options: SiteOptions): Site {
       ...jobPages(parts),
       ...monitorsPages(parts),
       ...monitorPages(parts),
+      ...storedPages(parts),
       ...nodesPages(parts),
       ...loginPages(parts),
       ...docsPages(parts, options.docs),
     ],
     files: [style, ...islands.map(([, file]) => file)],
     refusal: (refused, visitor) => refusalPage(assets, refused, visitor),
+    framed: (operation) => (operation === 'saved show' ? (visit) => showStored(parts, visit) : undefined),
     pathFor,
   }
 }

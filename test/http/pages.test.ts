@@ -1,15 +1,18 @@
 import { brotliCompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { MonitorAnswer } from '../../src/answers/monitors.ts'
+import { AppError } from '../../src/base/errors.ts'
 import type { MonitorService } from '../../src/monitors/service.ts'
+import type { Stored } from '../../src/monitors/stored/stored.ts'
 import type { Deps } from '../../src/operations/deps.ts'
 import { allOperations } from '../../src/operations/registry.ts'
 import { PAGE_POLICY, type Site } from '../../src/pages/page.ts'
 import { openSite, readIslands } from '../../src/start/pages.ts'
-import { SCOPES, type Scope } from '../../src/store/key-file.ts'
+import { type ApiKey, SCOPES, type Scope } from '../../src/store/key-file.ts'
 import type { World } from '../../src/world.ts'
 import { labApp, labDeps, labExecutor, labKey } from '../lab/app.ts'
 import { labMonitors } from '../lab/monitors.ts'
+import { labStored } from '../lab/stored.ts'
 import { labWorld } from '../lab/world.ts'
 
 const operations = await allOperations()
@@ -53,6 +56,7 @@ const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
   'POST /monitors/:id/pause': 'jobs',
   'POST /monitors/:id/resume': 'jobs',
   'POST /monitors/:id/delete': 'jobs',
+  'POST /r/:id/delete': 'read',
   'GET /nodes': 'admin',
   'GET /ip/:ip': 'read',
   'GET /ip/:ip/events': 'read',
@@ -421,6 +425,88 @@ describe('monitors', () => {
       for (const [, link] of (await get(path)).body.matchAll(/href="(\/v1[^"]*)"/g))
         expect((await get(link!.replaceAll('&amp;', '&'))).headers['content-type'], link).toMatch(/^application\/json/)
     }
+  })
+})
+
+describe('a stored answer', () => {
+  const world = labWorld()
+  const ID = 'AAAAAAAAAAAAAAAAAAAAAA'
+  const removed: string[] = []
+  const read: unknown[] = []
+  const stored: Stored = {
+    ...labStored,
+    read: async (id, reader) => {
+      read.push(reader)
+      if (id !== ID) throw new AppError('gone', 'the answer has expired')
+      return { ...(await labStored.read(id, reader)), domain_unicode: '<img src=x onerror=alert(1)>' }
+    },
+    // It belongs to the key `read`.
+    history: async (name, value, page, owner) =>
+      owner.id === 'id-of-key-of-read' ? labStored.history(name, value, page, owner) : [],
+    remove: async (id, owner) => {
+      removed.push(`${id} by ${owner.id}`)
+      return labStored.remove(id, owner)
+    },
+  }
+  const parts = { stored: async () => stored }
+  const open = (keys: readonly ApiKey[]) =>
+    appOf(world, { keys: () => keys, site: siteOf(world, parts), deps: labDeps(world, parts) })
+
+  it.each<[string, Scope | undefined, boolean]>([
+    ['nobody', undefined, false],
+    ['who stored it', 'read', true],
+    ['another key', 'verify', false],
+    ['an admin', 'admin', true],
+  ])('is read by everybody, and removed by who stored it: %s', async (_, scope, mayDelete) => {
+    const app = await open(KEYS)
+    const login = scope && (await session(app, `key-of-${scope}`))
+    const { statusCode, body, headers } = await app.inject({
+      url: `/r/${ID}`,
+      headers: { ...HTML, ...(login && { cookie: login.cookie }) },
+    })
+    expect([statusCode, headers['x-robots-tag'], headers['cache-control'], headers['content-security-policy']]).toEqual(
+      [200, 'noindex, nofollow', 'no-store', PAGE_POLICY],
+    )
+    expect(body).toContain('Stored answer of 2026-01-02 03:04 UTC')
+    expect(body).toContain('href="/domain/neglected.test?only=check">Ask again</a>')
+    expect(body).not.toContain('<img')
+    expect(body.includes(`action="/r/${ID}/delete"`)).toBe(mayDelete)
+    // Mailboxes are masked for a reader who is not named.
+    expect(read.at(-1)).toEqual(scope && { id: `id-of-key-of-${scope}`, isAdmin: scope === 'admin' })
+  })
+
+  it('is removed by a form, with its token alone', async () => {
+    const app = await open(KEYS)
+    const { cookie, token } = await session(app, 'key-of-read')
+    const post = (payload: string) =>
+      app.inject({
+        method: 'POST',
+        url: `/r/${ID}/delete`,
+        headers: { ...HTML, ...FORM, ...SAME, cookie },
+        payload,
+      })
+    expect([(await post('')).statusCode, removed]).toEqual([403, []])
+    expect((await post(`_csrf=${token}`)).headers.location).toBe('/')
+    expect(removed).toEqual([`${ID} by id-of-key-of-read`])
+  })
+
+  it.each([
+    ['?format=html', HTML.accept, 'text/html; charset=utf-8', '<style>'],
+    ['?format=json', HTML.accept, 'application/json; charset=utf-8', '"saved_at"'],
+    ['', '*/*', 'application/json; charset=utf-8', '"saved_at"'],
+    ['', 'text/markdown', 'text/markdown; charset=utf-8', 'Stored answer of'],
+  ])('%s with Accept: %s stays by itself', async (query, accept, type, words) => {
+    const { headers, body } = await (await open([])).inject({ url: `/r/${ID}${query}`, headers: { accept } })
+    expect([headers['content-type'], body.includes(words)]).toEqual([type, true])
+  })
+
+  it.each([
+    [`/r/${ID.replace(/^A/, 'B')}`, 410],
+    ['/r/x', 400],
+    [`/r/${ID}?x=1`, 400],
+  ])('%s is a page that says why not', async (url, status) => {
+    const { statusCode, body } = await (await open([])).inject({ url, headers: HTML })
+    expect([statusCode, body.includes('class="refusal"')]).toEqual([status, true])
   })
 })
 

@@ -8,6 +8,7 @@ import { reportAnswer } from '../../answers/report.ts'
 import type { StoredAnswer, StoredKind } from '../../answers/stored.ts'
 import { verifyAnswer } from '../../answers/verify.ts'
 import { AppError } from '../../base/errors.ts'
+import { changesDocument } from '../../documents/stored.ts'
 import {
   blacklistChanges,
   changeLines,
@@ -42,6 +43,7 @@ export const changes = defineOperation({
     to: { ...storedIdParam, description: 'id of the later answer' },
   },
   answer: changesAnswer,
+  document: changesDocument,
   example: { input: { from: storedEntryExample.id, to: storedEntryExample.id }, output: example },
   deadlineMs: 10_000,
   uses: ['stored'],

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { historyAnswer } from '../../answers/stored.ts'
 import { AppError } from '../../base/errors.ts'
 import { parsed, problem } from '../../base/parsed.ts'
+import { historyDocument } from '../../documents/stored.ts'
 import { parseEmail } from '../../names/email.ts'
 import { ownerOf } from '../jobs/shared.ts'
 import { defineOperation, ok } from '../operation.ts'
@@ -34,6 +35,7 @@ export const history = defineOperation({
     cursor: cursorParam(z.int()),
   },
   answer: historyAnswer,
+  document: historyDocument,
   example: {
     input: { domain: 'neglected.test' },
     output: { data: [storedEntryExample], has_more: false, next_cursor: null },
