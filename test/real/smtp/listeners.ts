@@ -278,7 +278,7 @@ export const listeners: readonly Listener[] = [
   },
   {
     domain: 'tlsold.test',
-    address: '45.53.5.35',
+    address: '45.53.5.80',
     shows: 'STARTTLS that also accepts TLS 1.0 and 1.1',
     mailboxes: [EXISTS, UNKNOWN],
     ...tls('good'),
