@@ -118,6 +118,7 @@ it('is ready while its resolver answers', async () => {
       dependencies: [
         { name: 'resolver', status: 'failed' },
         { name: 'store', status: 'ok' },
+        { name: 'queue', status: 'ok' },
       ],
     },
   })
