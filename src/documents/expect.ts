@@ -1,24 +1,27 @@
 import type { ExpectAnswer } from '../answers/expect.ts'
-import { type Block, code, type Document, heading, text } from './block.ts'
+import { type Block, type Conclusion, code, type Document, heading, text } from './block.ts'
 
 /** What differs between a file and the DNS, as a diff of each name and type: `-` is expected and not published, `+` is published and not expected. */
 export function expectDocument(answer: ExpectAnswer, version: string): Document {
   const { domain, total, differs, unknown, sets, observed_at } = answer
-  const verdict =
-    differs > 0
-      ? `${differs} of ${total} record sets are not published as expected`
-      : unknown > 0
-        ? `${unknown} of ${total} record sets could not be found out`
-        : `All ${total} record sets are published as expected`
   return {
     title: `Expected records: ${domain}`,
     blocks: [
-      text({ strong: verdict }),
+      { kind: 'conclusion', conclusion: { subject: domain, ...judged(differs, unknown, total), notes: [] } },
       ...sets.filter(({ status }) => status !== 'same').map(diffOf),
       ...(sets.some(({ status }) => status === 'same') ? [heading(2, 'As expected'), same(sets)] : []),
     ],
     footer: [[`Observed ${observed_at}.`], [`mailsonde ${version}`]],
   }
+}
+
+function judged(differs: number, unknown: number, total: number): Pick<Conclusion, 'mark' | 'badge' | 'words'> {
+  const sets = total === 1 ? 'record set' : 'record sets'
+  if (differs > 0)
+    return { mark: 'bad', badge: 'Differs', words: `${differs} of ${total} ${sets} differ from what is expected.` }
+  if (unknown > 0)
+    return { mark: 'open', badge: 'Unknown', words: `${unknown} of ${total} ${sets} could not be found out.` }
+  return { mark: 'good', badge: 'As expected', words: `All ${total} ${sets} are published as expected.` }
 }
 
 function diffOf({ name, type, status, expected, published, reason }: ExpectAnswer['sets'][number]): Block {
