@@ -68,7 +68,7 @@ function conclusionOf(monitor: MonitorAnswer): Conclusion {
       ? []
       : [
           [
-            `${failures === 1 ? 'The last run' : `The last ${failures} runs`} could not find out${last?.reason === undefined ? '' : ` (${last.reason})`}; this is the last known state.`,
+            `${failures === 1 ? 'The last run' : `The last ${failures} runs`} could not find out${last?.reason === undefined ? '' : ` (${last.reason})`}${state === 'unknown' ? '' : '; this is the last known state'}.`,
           ],
         ]
   return { subject: monitorTitle(monitor), mark, badge, words, notes: failing }

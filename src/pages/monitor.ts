@@ -1,6 +1,7 @@
 import { type MonitorAnswer, monitorAnswer, monitorChangesAnswer, monitorHistoryAnswer } from '../answers/monitors.ts'
 import { readOpen } from '../answers/read-answer.ts'
 import { parseDuration } from '../base/duration.ts'
+import { AppError } from '../base/errors.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { changeBlocks, historyBlocks } from '../documents/monitor-history.ts'
 import { monitorTitle } from '../documents/monitors.ts'
@@ -14,10 +15,7 @@ import { monitorPath, pathWith } from './paths.ts'
 /** `/monitors/{id}`: what is watched, what changed and when, the runs over time, who is told, and what may be done. */
 export const monitorPages = (parts: Parts): readonly Page[] => [
   { method: 'GET', path: '/monitors/:id', scope: 'jobs', visit: (visit) => show(parts, visit) },
-  action('run', async (visit) => {
-    await execute(parts, 'monitors run', visit)
-    return { to: pathWith(monitorPath(visit.params.id), { asked: 'run' }) }
-  }),
+  action('run', (visit) => run(parts, visit)),
   action('test', (visit) => test(parts, visit)),
   action('pause', (visit) => turn(parts, visit, false)),
   action('resume', (visit) => turn(parts, visit, true)),
@@ -36,6 +34,17 @@ const action = (name: string, visit: Page['visit']): Page => ({
 
 const execute = (parts: Parts, name: string, { params, by }: Visit, raw: Readonly<Record<string, unknown>> = {}) =>
   parts.execute(parts.operation(name), { id: params.id, ...raw }, by)
+
+async function run(parts: Parts, visit: Visit): Promise<PageAnswer> {
+  const to = (asked: string): PageAnswer => ({ to: pathWith(monitorPath(visit.params.id), { asked }) })
+  try {
+    await execute(parts, 'monitors run', visit)
+    return to('run')
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'rate_limited') return to('again')
+    throw error
+  }
+}
 
 async function turn(parts: Parts, visit: Visit, enabled: boolean): Promise<PageAnswer> {
   await execute(parts, 'monitors change', visit, { enabled })
@@ -78,6 +87,7 @@ async function show(parts: Parts, visit: Visit): Promise<PageAnswer> {
       title: monitorTitle(monitor),
       main: html`<main id="main" tabindex="-1"><p><a href="/monitors">Monitors</a></p>
 ${asked === 'run' && html`<p class="notice" role="status">It runs now. <a href="${path}">Load again</a> in a moment to see what it found.</p>`}
+${asked === 'again' && html`<p class="notice" role="status">It ran less than a minute ago, and runs at most once a minute.</p>`}
 ${rendered(htmlBlocks(documentOf(parts, given, 'Monitor').blocks))}
 ${actions(monitor, visit)}
 <h2 id="changes">What changed</h2>

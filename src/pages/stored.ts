@@ -35,7 +35,6 @@ export async function showStored(parts: Parts, visit: Visit): Promise<PageAnswer
     status: 200,
     html: layout(parts.assets, visit, {
       title,
-      islands: ['answer'],
       main: html`<main id="main" tabindex="-1">${rendered(htmlBlocks(blocks))}
 <div class="actions">${subject?.page(visit)}${(await isOwn(parts, visit, id, subject)) && html`<form method="post" action="${path}/delete">${csrfField(visit)}<button class="danger">Delete this stored answer</button></form>`}</div>
 <footer>${rendered(htmlBlocks(footer.map((line) => ({ kind: 'text', line, quiet: true }))))}

@@ -49,7 +49,7 @@ summary { cursor: pointer; overflow-wrap: anywhere }
 .try label, .stack label { display: grid; gap: .2rem; color: var(--quiet); font-size: .92rem; min-width: 0 }
 .try input { width: 22rem } .stack label { max-width: 100% } .stack input[type=file], .stack select { width: 100% }
 .wide { flex: 1 1 100% }
-fieldset { display: flex; flex-wrap: wrap; gap: .5rem 1rem; border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .9rem .75rem; margin: 0; min-width: 0 } .stack .tick { display: flex; gap: .35rem; align-items: center } .stack .short { width: 5.5rem }
+fieldset { display: flex; flex-wrap: wrap; gap: .5rem 1rem; border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .9rem .75rem; margin: 0; min-width: 0 } .stack .tick { display: flex; gap: .35rem; align-items: center } .stack fieldset input:not([type=checkbox]) { width: 22rem } .stack fieldset .short:not([type=checkbox]) { width: 5.5rem }
 .login { display: grid; gap: .5rem; max-width: 30rem; justify-items: start }
 .login input { width: 100% }
 .document table { font-size: .9rem } .document img { max-width: 100% } .document h1 { font-size: 1.8rem }

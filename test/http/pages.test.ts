@@ -388,6 +388,13 @@ describe('monitors', () => {
     if (action === 'pause' || action === 'resume') expect(patch).toEqual({ enabled: action === 'resume' })
   })
 
+  it('run twice in a minute is said in words', async () => {
+    const run = () => Promise.reject(new AppError('rate_limited', 'a monitor runs at most once a minute'))
+    const { post, get } = await open({ run })
+    const to = String((await post(`${PATH}/run`)).headers.location)
+    expect((await get(to)).body).toContain('at most once a minute')
+  })
+
   it('a test message: who took it', async () => {
     const sent = [{ type: 'webhook', to: 'https://hooks.example/', ok: false, reason: '<script>' }] as const
     const { post } = await open({ test: async () => ({ sent: [...sent] }) })
