@@ -4,6 +4,8 @@ import { z } from 'zod'
 import { boundAnswer, MAX_ANSWER, MAX_TEXT } from './bound-answer.ts'
 import { readStrict } from './read-answer.ts'
 
+/** Of values without a schema. */
+const boundOf = <T>(answer: T): T => boundAnswer(answer, (copy) => ({ ok: true, value: copy as T }))
 const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 const list = (length: number, text: string): string[] => Array.from({ length }, () => text)
 
@@ -16,14 +18,14 @@ describe('a text', () => {
     ['of two bytes a letter beyond', 'é'.repeat(MAX_TEXT), `${'é'.repeat(MAX_TEXT / 2 - 2)}…`],
     ['of four bytes a letter, never cut within one', '😀'.repeat(MAX_TEXT), `${'😀'.repeat(MAX_TEXT / 4 - 1)}…`],
   ])('%s', (_, text, cut) => {
-    expect(boundAnswer({ a: { b: [text] } })).toEqual({ a: { b: [cut] } })
+    expect(boundOf({ a: { b: [text] } })).toEqual({ a: { b: [cut] } })
     expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(MAX_TEXT)
   })
 })
 
 it('is the very same value where it fits', () => {
   const answer = { domain: 'a.example', list: list(100, 'a'), n: 1.5, none: null, un: undefined }
-  expect(boundAnswer(answer)).toBe(answer)
+  expect(boundOf(answer)).toBe(answer)
 })
 
 it.each([
@@ -31,7 +33,7 @@ it.each([
   ['one beyond', Math.floor((MAX_ANSWER - '{"findings":[]}'.length - 1) / 103) + 1, true],
 ])('a list %s', (_, length, isCut) => {
   const answer: { findings: string[]; findings_left_out?: number } = { findings: list(length, 'a'.repeat(100)) }
-  const bound = boundAnswer(answer)
+  const bound = boundOf(answer)
   expect(bytes(bound)).toBeLessThanOrEqual(MAX_ANSWER)
   expect(bound).toEqual(
     isCut ? { findings: answer.findings.slice(0, 1_000), findings_left_out: length - 1_000 } : answer,
@@ -43,7 +45,7 @@ it('cuts the longest lists alone while that is enough', () => {
     results: list(29, 'a'),
     deep: [{ findings: list(20_000, 'a'.repeat(60)) }],
   }
-  expect(boundAnswer(answer)).toEqual({
+  expect(boundOf(answer)).toEqual({
     results: answer.results,
     deep: [{ findings: answer.deep[0]!.findings.slice(0, 1_000), findings_left_out: 19_000 }],
   })
@@ -65,22 +67,27 @@ it.each<[string, unknown]>([
     },
   ],
 ])('is within the bound: %s', (_, answer) => {
-  const bound = boundAnswer(answer)
+  const bound = boundOf(answer)
   expect(bytes(bound)).toBeLessThanOrEqual(MAX_ANSWER)
 })
 
 it('any answer: within the bound, and what fits is as it was', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), (answer) => {
-      expect(bytes(boundAnswer(answer))).toBeLessThanOrEqual(MAX_ANSWER)
-      expect(boundAnswer(answer)).toEqual(answer)
+      expect(bytes(boundOf(answer))).toBeLessThanOrEqual(MAX_ANSWER)
+      expect(boundOf(answer)).toEqual(answer)
     }),
   )
 })
 
 it('keeps to the strict schema, which need not name what tells of the rest', () => {
   const schema = z.strictObject({ findings: z.array(z.string()) })
-  const bound = boundAnswer({ findings: list(20_000, 'a'.repeat(100)) })
+  const bound = boundOf({ findings: list(20_000, 'a'.repeat(100)) })
   expect(readStrict(schema, bound)).toMatchObject({ ok: true })
   expect(readStrict(schema, { ...bound, other: 1 })).toMatchObject({ ok: false })
+})
+
+it('a cut that the schema does not take is a fault of ours', () => {
+  const answer = { findings: list(20_000, 'a'.repeat(100)) }
+  expect(() => boundAnswer(answer, () => ({ ok: false, problem: 'findings: too few' }))).toThrow('findings: too few')
 })

@@ -1,4 +1,5 @@
 import { isJsonRecord } from '../base/json.ts'
+import type { Parsed } from '../base/parsed.ts'
 
 /** Bytes of JSON that one answer has at most. Streams and the results of jobs are no single answer. */
 export const MAX_ANSWER = 1024 * 1024
@@ -14,16 +15,19 @@ const MAX_DEPTH = 40
 
 /**
  * The answer within {@link MAX_ANSWER} and {@link MAX_TEXT}: the very same value where it fits already, else a copy in which long texts end in "…" and long
- * lists are cut, the longest first, with the number of items that were left out beside them.
+ * lists are cut, the longest first, with the number of items that were left out beside them. `read` holds the copy against the schema of the answer.
  */
-export function boundAnswer<T>(answer: T): T {
+export function boundAnswer<T>(answer: T, read: (copy: unknown) => Parsed<T>): T {
   const measured = { units: MAX_ANSWER / 6, isLong: false } // six bytes a unit of text at most, as an escape
   measure(answer, measured, 0)
   if (measured.units > 0 && !measured.isLong) return answer
   for (const maxLength of [Number.POSITIVE_INFINITY, ...LENGTHS]) {
     const budget = { bytes: MAX_ANSWER }
     const copy = bounded(answer, maxLength, budget, 0)
-    if (budget.bytes >= 0) return copy as T
+    if (budget.bytes < 0) continue
+    const cut = read(copy)
+    if (cut.ok) return cut.value
+    throw new Error(`a cut answer is not as its schema says: ${cut.problem}`)
   }
   throw new Error('an answer that no cutting makes small enough')
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { AnswerOf } from '../answers/answer.ts'
 import { boundAnswer } from '../answers/bound-answer.ts'
-import { readStrict } from '../answers/read-answer.ts'
+import { readOpen, readStrict } from '../answers/read-answer.ts'
 import type { Document } from '../documents/block.ts'
 import { plainDocument } from '../documents/plain.ts'
 import { isDocumentFormat, type Rendered, rendererOf } from './documents.ts'
@@ -59,12 +59,16 @@ export type Answering<S extends z.ZodType> = {
   readonly lines?: { readonly of: (answer: AnswerOf<S>) => readonly object[] }
 }
 
+/** An answer within 1 MiB of JSON; what had to be cut is held against the schema. */
+export const boundedBy = <S extends z.ZodType>(schema: S, answer: AnswerOf<S>): AnswerOf<S> =>
+  boundAnswer(answer, (copy) => readOpen(schema, copy))
+
 /** An answer closed over its type. */
 export const given = <S extends z.ZodType>(
   { name, answer: schema, lines, verdict, score, progress, document }: Answering<S> & { readonly name: string },
   status: number,
   answer: AnswerOf<S>,
-  bound: AnswerOf<S> = boundAnswer(answer),
+  bound: AnswerOf<S> = boundedBy(schema, answer),
 ): Given => {
   const documentOf = (version: string): Document =>
     document

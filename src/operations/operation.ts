@@ -6,7 +6,7 @@ import type { Scope } from '../store/key-file.ts'
 import type { Ctx } from '../world.ts'
 import type { DepName, Deps } from './deps.ts'
 import { CONTENT_TYPES, DOCUMENT_FORMATS, isDocumentFormat } from './documents.ts'
-import { type Answering, type Given, given, streaming, type TextStream } from './given.ts'
+import { type Answering, boundedBy, type Given, given, streaming, type TextStream } from './given.ts'
 import type { InputOf, Param, Params } from './param.ts'
 import type { PathParams } from './path.ts'
 import { readInput, schemaOf } from './read-input.ts'
@@ -209,7 +209,8 @@ function questionOf<P extends Params, S extends z.ZodType, D extends DepName>(
       const { saves } = definition
       if (!saves || storeMs === undefined) return given<S>(definition, reply.status, reply.answer)
       const { stored } = await provide(['stored'])
-      return given<S>(definition, reply.status, await savedAnswer(ctx, stored, saves, reply.answer, storeMs))
+      const sent = boundedBy(definition.answer, reply.answer)
+      return given<S>(definition, reply.status, await savedAnswer(ctx, stored, saves, sent, storeMs))
     },
     lines: async (ctx, provide) => {
       if (!lines) throw new Error(`${name} has no lines`)

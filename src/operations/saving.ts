@@ -1,4 +1,3 @@
-import { boundAnswer } from '../answers/bound-answer.ts'
 import type { Saved, StoredKind } from '../answers/stored.ts'
 import { AppError } from '../base/errors.ts'
 import type { Stored, ToStore } from '../monitors/stored/stored.ts'
@@ -40,15 +39,14 @@ export function wishOf(input: object): number | undefined {
 
 type By = { readonly caller?: { readonly key?: string; readonly peer?: string; readonly isAdmin: boolean } }
 
-/** The answer with the place where it was stored: what is stored is what is sent. Nodes store nothing for each other. */
+/** An answer within its bounds, with the place where it was stored: what is stored is what is sent. Nodes store nothing for each other. */
 export async function savedAnswer<A>(
   ctx: By,
   stored: () => Promise<Stored>,
   { kind, about, add }: Saves<A>,
-  answer: A,
+  sent: A,
   expiresInMs: number,
 ): Promise<A> {
-  const sent = boundAnswer(answer)
   const saved = await (await stored()).save({ kind, ...about(sent), answer: sent, expiresInMs }, ownerOf(ctx))
   return add(sent, { saved })
 }
