@@ -143,13 +143,15 @@ it(
     const verdict = await inDatabase((of) => judge(of, job.id))
     expect(verdict).toEqual({ rows: ROWS, withoutResult: 0, writtenTwice: 0, writtenByOthers: 0 })
     const extra = [...host.asked].filter(([mailbox]) => list.includes(`${mailbox}@refusedhost.test`))
-    const tooOften = extra.filter(([mailbox, n]) => n - 1 > (inFlight.get(mailbox) ?? 0))
+    // A question that begins between the count and the signal is under way and not counted: one more for a mailbox, none more in all.
+    const tooOften = extra.filter(([mailbox, n]) => n - 1 > (inFlight.get(mailbox) ?? 0) + 1)
     const sum = extra.reduce((all, [, n]) => all + n - 1, 0)
     const flights = [...inFlight.values()].reduce((all, n) => all + n, 0)
     console.log(
       `chaos: ${ROWS} rows in ${Math.round((performance.now() - begun) / 1_000)} s, ${sum} asked again, ${flights} were under way`,
     )
     expect(tooOften).toEqual([])
+    expect(sum).toBeLessThanOrEqual(flights)
     expect(host.asked.size).toBe(ROWS)
   },
   IS_LONG ? 3_600_000 : 400_000,
