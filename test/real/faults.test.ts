@@ -138,5 +138,6 @@ describe('the machine', () => {
     expect(body).toMatchObject({ total: 29 })
     rmSync(`${folder}/filler`)
     expect(await accepted()).toBe('accepted')
+    expect(await program.stop()).toBe(0)
   })
 })
