@@ -87,11 +87,19 @@ it(
     const job = await submit(list)
     /** How often each mailbox was under way on a node when that broke: so many times more it may be asked. */
     const inFlight = new Map<string, number>()
+    /** Machines that go on after they were stopped or cut off. Dialogues that they had begun say their RCPT then, often when another node has done the row. */
+    const resumed = new Set<Machine>()
+    const askedSince = new Set<string>()
+    function takeAskedBy(machine: Machine): ReadonlySet<string> {
+      const askedBy = host.takeAskedBy(addressOf(machine))
+      if (resumed.has(machine)) for (const mailbox of askedBy) askedSince.add(mailbox)
+      return askedBy
+    }
     async function noteInFlight(machines: readonly Machine[]): Promise<void> {
       await wait(300) // what was sent before has arrived
       const done = await inDatabase((of) => answered(of, job.id))
       for (const machine of machines) {
-        const askedBy = host.takeAskedBy(addressOf(machine))
+        const askedBy = takeAskedBy(machine)
         for (const mailbox of askedBy) if (!done.has(mailbox)) inFlight.set(mailbox, (inFlight.get(mailbox) ?? 0) + 1)
       }
     }
@@ -104,6 +112,7 @@ it(
       nodeOf(machine).freeze('SIGSTOP')
       await noteInFlight([machine])
       await wait(2 * LEASE_MS)
+      resumed.add(machine)
       nodeOf(machine).freeze('SIGCONT')
     }
     async function restartDatabase(): Promise<void> {
@@ -132,6 +141,7 @@ it(
         await noteInFlight([b])
         await kills(2, [a, c])
         await wait(LEASE_MS / 2)
+        resumed.add(b)
       })
       await restartDatabase()
     }
@@ -143,8 +153,9 @@ it(
     const verdict = await inDatabase((of) => judge(of, job.id))
     expect(verdict).toEqual({ rows: ROWS, withoutResult: 0, writtenTwice: 0, writtenByOthers: 0 })
     const extra = [...host.asked].filter(([mailbox]) => list.includes(`${mailbox}@refusedhost.test`))
-    // A question that begins between the count and the signal is under way and not counted: one more for a mailbox, none more in all.
-    const tooOften = extra.filter(([mailbox, n]) => n - 1 > (inFlight.get(mailbox) ?? 0) + 1)
+    for (const machine of resumed) takeAskedBy(machine)
+    const mayBe = (mailbox: string): number => (inFlight.get(mailbox) ?? 0) + (askedSince.has(mailbox) ? 1 : 0)
+    const tooOften = extra.filter(([mailbox, n]) => n - 1 > mayBe(mailbox))
     const sum = extra.reduce((all, [, n]) => all + n - 1, 0)
     const flights = [...inFlight.values()].reduce((all, n) => all + n, 0)
     console.log(
