@@ -222,3 +222,44 @@ export function partOf({ blocks }: Document, id: string): readonly Block[] {
   const end = blocks.findIndex((one, i) => i > start && one.kind === 'heading' && one.level <= first.level)
   return blocks.slice(start, end < 0 ? blocks.length : end)
 }
+
+/** The blocks that are pictures, each with a form in every renderer. */
+export type Picture = Extract<
+  Block,
+  { kind: 'tree' | 'grid' | 'map' | 'timeline' | 'progress' | 'conversation' | 'attempts' }
+>
+
+/** What a renderer makes of each kind of picture. */
+export type PictureForms<R> = {
+  readonly tree: (tree: Tree) => R
+  readonly grid: (grid: Grid) => R
+  readonly map: (map: MailMap) => R
+  readonly timeline: (timeline: Timeline) => R
+  readonly progress: (progress: Progress) => R
+  readonly conversation: (conversation: Conversation) => R
+  readonly attempts: (attempts: Attempts) => R
+}
+
+/** A picture in the form of a renderer. */
+export function formOf<R>(picture: Picture, forms: PictureForms<R>): R {
+  switch (picture.kind) {
+    case 'tree':
+      return forms.tree(picture.tree)
+    case 'grid':
+      return forms.grid(picture.grid)
+    case 'map':
+      return forms.map(picture.map)
+    case 'timeline':
+      return forms.timeline(picture.timeline)
+    case 'progress':
+      return forms.progress(picture.progress)
+    case 'conversation':
+      return forms.conversation(picture.conversation)
+    case 'attempts':
+      return forms.attempts(picture.attempts)
+    default: {
+      const never: never = picture
+      throw new Error(String(never))
+    }
+  }
+}

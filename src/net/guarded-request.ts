@@ -93,6 +93,16 @@ export function refuseCredentials(url: URL, shown: string): void {
   if (url.username || url.password) throw new FetchError('invalid_url', `${shown} carries a user name or a password`)
 }
 
+/** The URL of a request that may be plain HTTP in networks of the operator. Throws {@link FetchError} `invalid_url`. */
+export function readHttpUrl(text: string): URL {
+  const url = URL.parse(text)
+  const shown = JSON.stringify(text.slice(0, 200))
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new FetchError('invalid_url', `${shown} is not an http or https URL`)
+  refuseCredentials(url, shown)
+  return url
+}
+
 /** The addresses of a URL's host, IPv4 first, then IPv6. A literal needs no question. */
 async function addressesOf(resolve: Resolve, url: URL, signal: AbortSignal): Promise<readonly Ip[]> {
   const host = hostOf(url)

@@ -2,7 +2,7 @@ import type { Json } from '../base/json.ts'
 import type { Ip } from '../names/ip.ts'
 import type { Resolve } from './dns/resolver.ts'
 import { FetchError } from './fetch.ts'
-import { bodyOf, type Outlet, refuseCredentials, requestGuarded } from './guarded-request.ts'
+import { bodyOf, type Outlet, readHttpUrl, requestGuarded } from './guarded-request.ts'
 import type { Guard } from './public-only.ts'
 
 /** One call to another node. `body` is JSON text; `headers` carry the proof. */
@@ -43,7 +43,7 @@ export function peerCaller(options: PeerCallOptions): PeerCall {
     const type = body === undefined ? {} : { 'content-type': 'application/json' }
     const request = { method, headers: { accept: 'application/json', ...type, ...headers }, body, maxBytes }
     // The signal bounds the whole call: a node may be silent for as long as the question may take.
-    return requestGuarded(outlet, { ...request, url: readUrl(url), quietMs: 0 }, signal, async (response) => ({
+    return requestGuarded(outlet, { ...request, url: readHttpUrl(url), quietMs: 0 }, signal, async (response) => ({
       status: response.statusCode,
       body: readJson(await bodyOf(response, signal, maxBytes)),
     }))
@@ -61,15 +61,6 @@ function whyUnsafe({ reachable }: PeerCallOptions, url: URL, addresses: readonly
   return addresses.some(reachable)
     ? `${url.origin} is not HTTPS; name its network by --allow-network to call it all the same`
     : `${url.hostname} has private or reserved addresses and is not contacted`
-}
-
-function readUrl(text: string): URL {
-  const url = URL.parse(text)
-  const shown = JSON.stringify(text.slice(0, 200))
-  if (!url || !/^https?:$/.test(url.protocol))
-    throw new FetchError('invalid_url', `${shown} is not an http or https URL`)
-  refuseCredentials(url, shown)
-  return url
 }
 
 function readJson(bytes: Uint8Array): Json {

@@ -1,7 +1,6 @@
 import type { Ip } from '../names/ip.ts'
 import type { Resolve } from './dns/resolver.ts'
-import { FetchError } from './fetch.ts'
-import { headerOf, type Outlet, refuseCredentials, requestGuarded } from './guarded-request.ts'
+import { headerOf, type Outlet, readHttpUrl, requestGuarded } from './guarded-request.ts'
 import { mayDial } from './peer-call.ts'
 import type { Guard } from './public-only.ts'
 
@@ -40,7 +39,9 @@ export function guardedPost(options: {
     userAgent,
   }
   return async ({ url, headers, body }, signal) => {
-    const request = { url: readUrl(url), method: 'POST', headers, body, maxBytes: MAX_BYTES } as const
+    const target = readHttpUrl(url)
+    target.hash = ''
+    const request = { url: target, method: 'POST', headers, body, maxBytes: MAX_BYTES } as const
     return requestGuarded(outlet, request, signal, async (response) => {
       response.body.on('error', () => {}) // it is cut off unread
       return { status: response.statusCode, retryAfter: headerOf(response, 'retry-after').slice(0, 64) }
@@ -52,13 +53,3 @@ const whyUnsafe = (reachable: Guard, url: URL, addresses: readonly Ip[]): string
   addresses.some(reachable)
     ? `${url.origin} is not HTTPS`
     : `${url.hostname} has private or reserved addresses and is not contacted`
-
-function readUrl(text: string): URL {
-  const url = URL.parse(text)
-  const shown = JSON.stringify(text.slice(0, 200))
-  if (!url || !/^https?:$/.test(url.protocol))
-    throw new FetchError('invalid_url', `${shown} is not an http or https URL`)
-  refuseCredentials(url, shown)
-  url.hash = ''
-  return url
-}

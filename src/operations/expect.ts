@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { type ExpectAnswer, expectAnswer } from '../answers/expect.ts'
 import { AppError } from '../base/errors.ts'
 import { isJsonRecord } from '../base/json.ts'
@@ -7,8 +6,7 @@ import { expectDocument } from '../documents/expect.ts'
 import type { Domain } from '../names/domain.ts'
 import type { OverlayRecord } from '../net/dns/overlay.ts'
 import { defineOperation, ok } from './operation.ts'
-import { BODY_LIMIT, MAX_BYTES, readOverlay, recordsParam } from './overlay-input.ts'
-import type { Param } from './param.ts'
+import { BODY_LIMIT, readOverlay, recordsParam, zoneParam } from './overlay-input.ts'
 import { domainParam, positional, timeoutParam } from './params.ts'
 import { compareSets } from './record-sets.ts'
 
@@ -16,23 +14,11 @@ const DEADLINE_MS = 20_000
 /** Names and types that are asked about. */
 const MAX_SETS = 1_000
 
-const zone = {
-  kind: 'text',
-  description: 'text of a zone file (RFC 1035 §5.1) whose records should be published',
-  group: 'question',
-  required: false,
-  bounds: { max: String(MAX_BYTES) },
-  unit: 'bytes',
-  flag: {
-    kind: 'file',
-    name: 'expect',
-    argument: 'FILE',
-    description: 'compare what is published with this zone file, or JSON of records: exit with 1 where it differs',
-    maxBytes: MAX_BYTES,
-    fields: fieldsOf,
-  },
-  schema: z.string().optional(),
-} as const satisfies Param
+const zone = zoneParam('text of a zone file (RFC 1035 §5.1) whose records should be published', {
+  name: 'expect',
+  description: 'compare what is published with this zone file, or JSON of records: exit with 1 where it differs',
+  fields: fieldsOf,
+})
 
 /** Whether the records that a file names are published, exactly so. */
 export const expectRecords = defineOperation({

@@ -5,6 +5,7 @@ import type { Domain } from '../names/domain.ts'
 import type { OverlayRecord } from '../net/dns/overlay.ts'
 import { parseRecord, type RecordText } from '../net/dns/record-text.ts'
 import { parseZone } from '../net/dns/zone-text.ts'
+import type { Flag, Param } from './param.ts'
 import { listParam } from './params.ts'
 
 /** An overlay: its records, and bytes of its text in all. */
@@ -57,3 +58,21 @@ function orRefuse<T>(read: Parsed<T>, parameter: string, at: string): T {
   if (read.ok) return read.value
   throw new AppError('invalid_parameter', `${at}${read.problem}`, { parameter })
 }
+
+type FileFlag = Extract<Flag, { kind: 'file' }>
+
+/** A parameter that takes the text of a zone file; `flag` is the flag by which the command line reads it from a file. */
+export const zoneParam = <const F extends Pick<FileFlag, 'name' | 'description' | 'fields'>>(
+  description: string,
+  flag: F,
+) =>
+  ({
+    kind: 'text',
+    description,
+    group: 'question',
+    required: false,
+    bounds: { max: String(MAX_BYTES) },
+    unit: 'bytes',
+    flag: { kind: 'file', argument: 'FILE', maxBytes: MAX_BYTES, ...flag },
+    schema: z.string().optional(),
+  }) as const satisfies Param

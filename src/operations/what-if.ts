@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { CheckAnswer } from '../answers/check.ts'
 import { type CheckSummary, whatIfAnswer } from '../answers/what-if.ts'
 import type { CheckInput } from '../checks/check.ts'
@@ -12,8 +11,7 @@ import { formatParam } from './documents.ts'
 import { whatIfExample } from './examples.ts'
 import { judgeDomain } from './judge-domain.ts'
 import { defineOperation, ok } from './operation.ts'
-import { BODY_LIMIT, MAX_BYTES, readOverlay, recordsParam } from './overlay-input.ts'
-import type { Param } from './param.ts'
+import { BODY_LIMIT, readOverlay, recordsParam, zoneParam } from './overlay-input.ts'
 import { domainParam, positional, timeoutParam } from './params.ts'
 import { bodySaveParams } from './saving.ts'
 import { checkScore, checkVerdict } from './score-range.ts'
@@ -33,22 +31,10 @@ const records = {
   },
 } as const
 
-const zone = {
-  kind: 'text',
-  description: 'text of a zone file (RFC 1035 §5.1) whose records are as if published',
-  group: 'question',
-  required: false,
-  bounds: { max: String(MAX_BYTES) },
-  unit: 'bytes',
-  flag: {
-    kind: 'file',
-    name: 'zone',
-    argument: 'FILE',
-    description: 'judge as if the records of this zone file stood',
-    maxBytes: MAX_BYTES,
-  },
-  schema: z.string().optional(),
-} as const satisfies Param
+const zone = zoneParam('text of a zone file (RFC 1035 §5.1) whose records are as if published', {
+  name: 'zone',
+  description: 'judge as if the records of this zone file stood',
+})
 
 /** The check of a domain as if records stood in the DNS: an overlay on the resolver, nothing else is different. */
 export const whatIf = defineOperation({

@@ -1,3 +1,5 @@
+import { CHECK_NAMES } from '../../src/documents/words.ts'
+
 /** An answer as JSON. */
 export type Json = Readonly<Record<string, unknown>>
 
@@ -24,21 +26,8 @@ function standing(name: string, plain: Json, seen: Json): string[] {
   return wrong
 }
 
-const SECTIONS = [
-  'spf',
-  'dkim',
-  'dmarc',
-  'ptr',
-  'bimi',
-  'caa',
-  'dane',
-  'dnssec',
-  'mta_sts',
-  'ns',
-  'soa',
-  'starttls',
-  'tls_rpt',
-]
+/** `mx` is a list in answers, and has its status beside it. */
+const SECTIONS = CHECK_NAMES.filter((name) => name !== 'mx')
 
 /** An answer of check, what-if's halves and report: sections, score and findings. `told`: findings that say that something could not be found out. */
 export const checkJudge =

@@ -1,14 +1,16 @@
-import type {
-  Bar,
-  Block,
-  Conclusion,
-  Document,
-  Group,
-  Inline,
-  Line,
-  RecordToPublish,
-  Table,
-  Verdict,
+import {
+  type Bar,
+  type Block,
+  type Conclusion,
+  type Document,
+  formOf,
+  type Group,
+  type Inline,
+  type Line,
+  type PictureForms,
+  type RecordToPublish,
+  type Table,
+  type Verdict,
 } from '../block.ts'
 import { isPart } from '../links.ts'
 import { markOfScore, STATUS_MARKS } from '../signs.ts'
@@ -81,34 +83,11 @@ function block(one: Block): string {
     case 'conclusion':
       return conclusion(one.conclusion)
     default:
-      return picture(one)
+      return formOf(one, PICTURES)
   }
 }
 
-type Picture = Extract<Block, { kind: 'tree' | 'grid' | 'map' | 'timeline' | 'progress' | 'conversation' | 'attempts' }>
-
-function picture(one: Picture): string {
-  switch (one.kind) {
-    case 'tree':
-      return tree(one.tree)
-    case 'grid':
-      return grid(one.grid)
-    case 'map':
-      return mailMap(one.map)
-    case 'timeline':
-      return timeline(one.timeline)
-    case 'progress':
-      return progress(one.progress)
-    case 'conversation':
-      return conversation(one.conversation)
-    case 'attempts':
-      return attempts(one.attempts)
-    default: {
-      const never: never = one
-      throw new Error(String(never))
-    }
-  }
-}
+const PICTURES: PictureForms<string> = { tree, grid, map: mailMap, timeline, progress, conversation, attempts }
 
 const conclusion = ({ subject, mark, badge: label, words, notes }: Conclusion): string => `<header>
 <p class="brand">mailsonde</p>

@@ -1,5 +1,14 @@
 import { printable } from '../../base/text.ts'
-import type { Bar, Block, Document, RecordToPublish, Table, Verdict } from '../block.ts'
+import {
+  type Bar,
+  type Block,
+  type Document,
+  formOf,
+  type PictureForms,
+  type RecordToPublish,
+  type Table,
+  type Verdict,
+} from '../block.ts'
 import { STATUS_WORDS } from '../words.ts'
 import { inlines } from './inline.ts'
 import { escapeMarkdown, fence, inlineCode } from './markdown-text.ts'
@@ -35,34 +44,11 @@ function block(one: Block): string[] {
     case 'conclusion':
       return conclusion(one.conclusion)
     default:
-      return picture(one)
+      return formOf(one, PICTURES)
   }
 }
 
-type Picture = Extract<Block, { kind: 'tree' | 'grid' | 'map' | 'timeline' | 'progress' | 'conversation' | 'attempts' }>
-
-function picture(one: Picture): string[] {
-  switch (one.kind) {
-    case 'tree':
-      return tree(one.tree)
-    case 'grid':
-      return grid(one.grid)
-    case 'map':
-      return mailMap(one.map)
-    case 'timeline':
-      return timeline(one.timeline)
-    case 'progress':
-      return progress(one.progress)
-    case 'conversation':
-      return conversation(one.conversation)
-    case 'attempts':
-      return attempts(one.attempts)
-    default: {
-      const never: never = one
-      throw new Error(String(never))
-    }
-  }
-}
+const PICTURES: PictureForms<string[]> = { tree, grid, map: mailMap, timeline, progress, conversation, attempts }
 
 const verdict = ({ domain, unicode, score, range, grade, words, notes }: Verdict): string[] => [
   `# ${escapeMarkdown(domain)}: ${grade === undefined ? 'no grade' : `grade ${escapeMarkdown(grade)}`}, ${score} of 100${range ? ` (${range.join('–')})` : ''}`,

@@ -1,4 +1,14 @@
-import type { Block, Conclusion, Document, Group, Line, RecordToPublish, Verdict } from '../block.ts'
+import {
+  type Block,
+  type Conclusion,
+  type Document,
+  formOf,
+  type Group,
+  type Line,
+  type PictureForms,
+  type RecordToPublish,
+  type Verdict,
+} from '../block.ts'
 import { markOfScore } from '../signs.ts'
 import { attemptRows, barRows, conversationRows, progressRows } from './exchange.ts'
 import { markSpan, shown, span, spansOf } from './inline.ts'
@@ -85,34 +95,19 @@ function blockRows(block: Block, width: number, look: Look): Row[] {
     case 'group':
       return groupRows(block, width, look)
     default:
-      return apart(pictureRows(block, width, look))
+      return apart(formOf(block, picturesOf(width, look)))
   }
 }
 
-type Picture = Extract<Block, { kind: 'tree' | 'grid' | 'map' | 'timeline' | 'progress' | 'conversation' | 'attempts' }>
-
-function pictureRows(block: Picture, width: number, look: Look): Row[] {
-  switch (block.kind) {
-    case 'tree':
-      return treeRows(block.tree, width, look)
-    case 'grid':
-      return gridRows(block.grid, width, look)
-    case 'map':
-      return mapRows(block.map, width, look)
-    case 'timeline':
-      return timelineRows(block.timeline, width, look)
-    case 'progress':
-      return progressRows(block.progress, width, look)
-    case 'conversation':
-      return conversationRows(block.conversation, width, look)
-    case 'attempts':
-      return attemptRows(block.attempts, width, look)
-    default: {
-      const never: never = block
-      throw new Error(String(never))
-    }
-  }
-}
+const picturesOf = (width: number, look: Look): PictureForms<Row[]> => ({
+  tree: (one) => treeRows(one, width, look),
+  grid: (one) => gridRows(one, width, look),
+  map: (one) => mapRows(one, width, look),
+  timeline: (one) => timelineRows(one, width, look),
+  progress: (one) => progressRows(one, width, look),
+  conversation: (one) => conversationRows(one, width, look),
+  attempts: (one) => attemptRows(one, width, look),
+})
 
 function scoreSpans({ score, range, grade }: Verdict, look: Look): Row {
   const style: Style = grade === undefined ? 'open' : markOfScore(score)

@@ -27,6 +27,17 @@ export const planOf = (
   },
 })
 
+/** The plan of a dialogue that this node does not hold by itself: it was not dialled, or another node holds it. */
+export const planElsewhere = ({ query, source }: SourcePass, destination: Destination): DialoguePlan => ({
+  ...destination,
+  email: query.email,
+  port: query.port,
+  source,
+  catchAll: undefined,
+  startTls: false,
+  stageMs: () => 0,
+})
+
 const LONGEST_STAGE_MS: Partial<Record<Stage, number>> = { connect: 10_000, banner: 20_000 }
 const LONGEST_COMMAND_MS = 20_000
 const LONGEST_LAST_CONNECT_MS = 20_000

@@ -9,7 +9,7 @@ import type { Unavailable } from '../source/sources.ts'
 import { type Destination, providerKeyOf } from './destinations.ts'
 import { type DialogueResult, type FinishedDialogue, runDialogue } from './dialogue.ts'
 import { type Held, limitsOf, tooMany, waitForRate } from './limits.ts'
-import { planOf, probeKeyOf, type TryOptions } from './plan.ts'
+import { planElsewhere, planOf, probeKeyOf, type TryOptions } from './plan.ts'
 import type { PooledSession } from './session-pool.ts'
 import type { MailboxQuery, SourcePass, VerifierState } from './state.ts'
 
@@ -145,22 +145,10 @@ export function eventOf(result: DialogueResult, heloFollowsSource: boolean): Sou
 }
 
 /** The result for a host that failed within the last minute. */
-function notDialled(
-  { ctx, query, source }: SourcePass,
-  destination: Destination,
-  failure: HostFailure,
-): DialogueResult {
-  const ago = Math.max(0, Math.round((ctx.now() - failure.atMs) / 1_000))
+function notDialled(pass: SourcePass, destination: Destination, failure: HostFailure): DialogueResult {
+  const ago = Math.max(0, Math.round((pass.ctx.now() - failure.atMs) / 1_000))
   return {
-    plan: {
-      ...destination,
-      email: query.email,
-      port: query.port,
-      source,
-      catchAll: undefined,
-      startTls: false,
-      stageMs: () => 0,
-    },
+    plan: planElsewhere(pass, destination),
     stage: 'connect',
     verdict: { reason: failure.reason, by: 'stage' },
     message: `not dialled again: ${ago} s ago ${failure.message}`,

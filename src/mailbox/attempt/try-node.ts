@@ -12,6 +12,7 @@ import type { SourceEvent } from '../source/circuit-breaker.ts'
 import { type Destination, providerKeyOf } from './destinations.ts'
 import type { DialogueResult } from './dialogue.ts'
 import { type Held, limitsOf, tooMany, waitForRate } from './limits.ts'
+import { planElsewhere } from './plan.ts'
 import type { SourcePass } from './state.ts'
 import { eventOf, heldBy } from './try-host.ts'
 
@@ -101,7 +102,7 @@ const failedNode = (
   text: string,
   durationMs: number,
 ): DialogueResult => ({
-  plan: planOf(pass, first),
+  plan: planElsewhere(pass, first),
   stage: 'connect',
   verdict: { reason: 'network_unreachable', by: 'stage' },
   message: printable(text, 512),
@@ -110,16 +111,6 @@ const failedNode = (
   durationMs: Math.max(0, Math.round(durationMs)),
   sourceFailed: true,
   peer: nodeIdOf(node),
-})
-
-const planOf = ({ query, source }: SourcePass, destination: Destination): DialogueResult['plan'] => ({
-  ...destination,
-  email: query.email,
-  port: query.port,
-  source,
-  catchAll: undefined,
-  startTls: false,
-  stageMs: () => 0,
 })
 
 const STAGES: readonly Stage[] = ['connect', 'banner', 'ehlo', 'starttls', 'mail', 'rcpt', 'data', 'rset', 'quit']
@@ -140,7 +131,7 @@ function resultsOf(pass: SourcePass, node: NodeName, said: VerifyAnswer): readon
     const enhanced = attempt.enhanced_code === undefined ? {} : { enhanced: printable(attempt.enhanced_code, 20) }
     return [
       {
-        plan: planOf(pass, { host, address: address.value, provider: providerOf(host) }),
+        plan: planElsewhere(pass, { host, address: address.value, provider: providerOf(host) }),
         stage,
         verdict: { reason: beforeCatchAll(reason), by: 'code', ...(retryAfterMs !== undefined && { retryAfterMs }) },
         ...(attempt.code > 0 && { reply: { code: attempt.code, ...enhanced, lines: [message] } }),

@@ -2,13 +2,14 @@ import type { z } from 'zod'
 import type { AnswerOf } from '../../answers/answer.ts'
 import { blacklistAnswer } from '../../answers/blacklist.ts'
 import { type Change, type ChangesAnswer, changesAnswer } from '../../answers/changes.ts'
-import { type CheckAnswer, checkAnswer } from '../../answers/check.ts'
+import { checkAnswer } from '../../answers/check.ts'
 import { readOpen } from '../../answers/read-answer.ts'
 import { reportAnswer } from '../../answers/report.ts'
 import type { StoredAnswer, StoredKind } from '../../answers/stored.ts'
 import { verifyAnswer } from '../../answers/verify.ts'
 import { AppError } from '../../base/errors.ts'
 import { changesDocument } from '../../documents/stored.ts'
+import { CHECK_NAMES } from '../../documents/words.ts'
 import {
   blacklistChanges,
   changeLines,
@@ -101,22 +102,10 @@ function unknownIn(kind: StoredKind, ...answers: readonly StoredAnswer[]): strin
 }
 
 function sectionsUnknown(answer: StoredAnswer): string[] {
-  const sections: readonly (keyof CheckAnswer)[] = [
-    'spf',
-    'dkim',
-    'dmarc',
-    'ptr',
-    'bimi',
-    'caa',
-    'dane',
-    'dnssec',
-    'mta_sts',
-    'ns',
-    'soa',
-    'starttls',
-    'tls_rpt',
-  ]
   const isOpen = (value: unknown): boolean =>
     typeof value === 'object' && value !== null && Reflect.get(value, 'status') === 'unknown'
-  return [...(answer.mx_status === 'unknown' ? ['mx'] : []), ...sections.filter((key) => isOpen(answer[key]))]
+  return [
+    ...(answer.mx_status === 'unknown' ? ['mx'] : []),
+    ...CHECK_NAMES.filter((key) => key !== 'mx' && isOpen(answer[key])),
+  ]
 }
