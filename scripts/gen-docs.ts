@@ -11,6 +11,7 @@ import { BUILT_IN_LISTS } from '../src/dnsbl/zones.ts'
 import { openApiDocument } from '../src/operations/openapi.ts'
 import type { Operation } from '../src/operations/operation.ts'
 import { allOperations } from '../src/operations/registry.ts'
+import { labActions } from '../test/lab/actions.ts'
 import { clientModule } from './client-module.ts'
 import { rfcIndex } from './rfc-index.ts'
 
@@ -120,20 +121,11 @@ ${rows.join('\n')}
 
 /** mailsonde(1): built as the command line is, and never run. */
 function manual(): string {
-  const unused = async (): Promise<number> => 70
   const configFlags = Object.entries(OPTIONS).map(([key, { flag, repeatable, meaning, argument }]) => ({
     ...{ key, flag, repeatable, meaning },
     ...(argument ? { argument } : {}),
   }))
-  const actions = {
-    serve: unused,
-    config: unused,
-    keys: unused,
-    db: unused,
-    mcp: unused,
-    list: unused,
-    operate: unused,
-  }
+  const actions = labActions()
   const setup = { operations, configFlags, version, actions, complain: () => {}, readFile: () => '' }
   return manPage(
     buildProgram(setup, async () => {}),

@@ -2,12 +2,13 @@ import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { beforeAll, expect, it } from 'vitest'
 import { operate } from '../src/cli/operate.ts'
-import { type Actions, runCommandLine } from '../src/cli/program.ts'
+import { runCommandLine } from '../src/cli/program.ts'
 import { OPTIONS } from '../src/config-options.ts'
 import { createVerifier } from '../src/mailbox/verify.ts'
 import type { Deps } from '../src/operations/deps.ts'
 import { routeOf } from '../src/operations/path.ts'
 import { allOperations } from '../src/operations/registry.ts'
+import { labActions } from './lab/actions.ts'
 import { labApp, labDeps, labExecutor } from './lab/app.ts'
 import { labDial } from './lab/dial.ts'
 import { LIVE_LISTS } from './lab/lists.ts'
@@ -46,19 +47,10 @@ const configFlags = Object.entries(OPTIONS).map(([key, { flag, repeatable, meani
 async function run(words: Words): Promise<{ code: number; printed: string; complaint: string }> {
   let printed = ''
   let complaint = ''
-  const unused = async (): Promise<number> => 70
   const open = async () => ({ execute: labExecutor(world, deps), close: async () => {} })
   const write = async (text: string): Promise<void> => void (printed += text)
   const setting = { version: '0', ...labSetting, onTerminal: false, open, write, service: undefined }
-  const actions: Actions = {
-    serve: unused,
-    config: unused,
-    keys: unused,
-    db: unused,
-    mcp: unused,
-    list: unused,
-    operate: (asked) => operate(asked, setting),
-  }
+  const actions = labActions({ operate: (asked) => operate(asked, setting) })
   const complain = (text: string): void => void (complaint += text)
   const readFile = (path: string): string => readFileSync(path, 'utf8')
   const code = await runCommandLine(words, { operations, configFlags, version: '0', actions, complain, readFile })

@@ -10,6 +10,7 @@ import { openApiDocument } from '../src/operations/openapi.ts'
 import { defineOperation, ok } from '../src/operations/operation.ts'
 import { cursorParam, limitParam, pageOf } from '../src/operations/page.ts'
 import { flagParam, wholeParam } from '../src/operations/params.ts'
+import { labActions } from './lab/actions.ts'
 import { labApp, labDeps, labExecutor } from './lab/app.ts'
 import { labSetting } from './lab/setting.ts'
 import { labWorld } from './lab/world.ts'
@@ -143,7 +144,6 @@ it('in the document of the API', () => {
 /** What a command prints, in process or asked of a service. */
 async function run(words: readonly string[], server?: string): Promise<unknown> {
   let printed = ''
-  const unused = async (): Promise<number> => 70
   const world = labWorld()
   const execute = labExecutor(world, labDeps(world))
   const service = server && { server, key: undefined, peerSecret: undefined, nodeId: undefined, now: () => 0 }
@@ -159,15 +159,7 @@ async function run(words: readonly string[], server?: string): Promise<unknown> 
     operations,
     configFlags: [],
     version: '0',
-    actions: {
-      serve: unused,
-      config: unused,
-      keys: unused,
-      db: unused,
-      mcp: unused,
-      list: unused,
-      operate: (asked) => operate(asked, setting),
-    },
+    actions: labActions({ operate: (asked) => operate(asked, setting) }),
     complain: (text) => void (printed += text),
     readFile: () => '',
   })

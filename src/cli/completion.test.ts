@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { beforeAll, expect, it } from 'vitest'
+import { labActions } from '../../test/lab/actions.ts'
 import { OPTIONS } from '../config-options.ts'
 import { allOperations } from '../operations/registry.ts'
 import { treeOf } from './command-tree.ts'
 import { completionScript } from './completion.ts'
 import { buildProgram } from './program.ts'
 
-const unused = async (): Promise<number> => 70
 const configFlags = Object.entries(OPTIONS).map(([key, { flag, repeatable, meaning, argument }]) => ({
   ...{ key, flag, repeatable, meaning },
   ...(argument ? { argument } : {}),
@@ -14,7 +14,7 @@ const configFlags = Object.entries(OPTIONS).map(([key, { flag, repeatable, meani
 const program = buildProgram(
   {
     ...{ operations: await allOperations(), configFlags, version: '0', readFile: () => '', complain: () => {} },
-    actions: { serve: unused, config: unused, keys: unused, db: unused, mcp: unused, list: unused, operate: unused },
+    actions: labActions(),
   },
   async () => {},
 )

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { labActions } from '../../test/lab/actions.ts'
 import { OPTIONS } from '../config-options.ts'
 import { byKey, type FlagValues } from './flags.ts'
 import { runCommandLine } from './program.ts'
@@ -10,7 +11,6 @@ async function given(...words: readonly string[]): Promise<object> {
     ...{ key, flag, repeatable, meaning },
     ...(argument ? { argument } : {}),
   }))
-  const unused = async (): Promise<number> => 70
   const config = async (typed: FlagValues): Promise<number> => {
     flags = byKey(configFlags, typed)
     return 0
@@ -19,7 +19,7 @@ async function given(...words: readonly string[]): Promise<object> {
     operations: [],
     configFlags,
     version: '0',
-    actions: { serve: unused, operate: unused, keys: unused, db: unused, mcp: unused, list: unused, config },
+    actions: labActions({ config }),
     complain: () => {},
     readFile: () => '',
   })

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { labActions } from '../../test/lab/actions.ts'
 import { OPTIONS } from '../config-options.ts'
 import { allOperations } from '../operations/registry.ts'
 import { buildProgram, runCommandLine } from './program.ts'
@@ -8,13 +9,12 @@ const configFlags = Object.entries(OPTIONS).map(([key, { flag, repeatable, meani
   ...{ key, flag, repeatable, meaning },
   ...(argument ? { argument } : {}),
 }))
-const unused = async (): Promise<number> => 70
 
 async function help(words: readonly string[], columns = 80): Promise<string> {
   let printed = ''
   const code = await runCommandLine([...words, '--help'], {
     ...{ operations, configFlags, columns, version: '0', readFile: () => '', complain: () => {} },
-    actions: { serve: unused, config: unused, keys: unused, db: unused, mcp: unused, list: unused, operate: unused },
+    actions: labActions(),
     print: (text) => void (printed += text),
   })
   expect(code).toBe(0)
@@ -54,7 +54,7 @@ it('an option has one meaning in a command', () => {
   const program = buildProgram(
     {
       ...{ operations, configFlags, version: '0', readFile: () => '', complain: () => {} },
-      actions: { serve: unused, config: unused, keys: unused, db: unused, mcp: unused, list: unused, operate: unused },
+      actions: labActions(),
     },
     async () => {},
   )
@@ -77,7 +77,7 @@ it.each<[words: readonly string[], hint: RegExp]>([
   const code = await runCommandLine(words, {
     ...{ operations, configFlags, version: '0', readFile: () => '' },
     complain: (text) => void (complaint += text),
-    actions: { serve: unused, config: unused, keys: unused, db: unused, mcp: unused, list: unused, operate: unused },
+    actions: labActions(),
   })
   expect(complaint).toMatch(hint)
   expect(code).toBe(2)

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { labActions } from '../../test/lab/actions.ts'
 import { labSetting } from '../../test/lab/setting.ts'
 import reportExample from '../operations/examples/report.json' with { type: 'json' }
 import { commandNamed } from '../operations/registry.ts'
@@ -15,7 +16,6 @@ afterAll(() => server.close())
 
 async function run(...words: readonly string[]): Promise<{ code: number; printed: string; complaint: string }> {
   const said = { printed: '', complaint: '' }
-  const unused = async (): Promise<number> => 70
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const code = await runCommandLine(words, {
     operations: (await commandNamed(words[0]!))!,
@@ -23,13 +23,7 @@ async function run(...words: readonly string[]): Promise<{ code: number; printed
     version: '0',
     complain: (text) => void (said.complaint += text),
     readFile: (path) => `; the text of ${path}`,
-    actions: {
-      serve: unused,
-      config: unused,
-      keys: unused,
-      db: unused,
-      mcp: unused,
-      list: unused,
+    actions: labActions({
       operate: (asked) =>
         operate(asked, {
           ...labSetting,
@@ -39,7 +33,7 @@ async function run(...words: readonly string[]): Promise<{ code: number; printed
           open: () => Promise.reject(new Error('nothing is run here')),
           service: { server: url, key: undefined, peerSecret: undefined, nodeId: undefined, now: () => 0 },
         }),
-    },
+    }),
   })
   return { code, ...said }
 }

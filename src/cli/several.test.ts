@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { labActions } from '../../test/lab/actions.ts'
 import { labSetting } from '../../test/lab/setting.ts'
 import reportExample from '../operations/examples/report.json' with { type: 'json' }
 import { commandNamed } from '../operations/registry.ts'
@@ -34,7 +35,6 @@ afterAll(() => server.close())
 type Ran = { readonly code: number; readonly printed: string; readonly complaint: string }
 async function run(words: readonly string[], lines: readonly string[] = [], onTerminal = false): Promise<Ran> {
   const said = { printed: '', complaint: '' }
-  const unused = async (): Promise<number> => 70
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const complain = (text: string): void => void (said.complaint += `${text}\n`)
   const code = await runCommandLine(words, {
@@ -43,13 +43,7 @@ async function run(words: readonly string[], lines: readonly string[] = [], onTe
     version: '0',
     complain,
     readFile: (path) => `; the text of ${path}`,
-    actions: {
-      serve: unused,
-      config: unused,
-      keys: unused,
-      db: unused,
-      mcp: unused,
-      list: unused,
+    actions: labActions({
       operate: (asked) =>
         operate(asked, {
           ...labSetting,
@@ -63,7 +57,7 @@ async function run(words: readonly string[], lines: readonly string[] = [], onTe
           open: () => Promise.reject(new Error('nothing is run here')),
           service: { server: url, key: undefined, peerSecret: undefined, nodeId: undefined, now: () => 0 },
         }),
-    },
+    }),
   })
   return { code, ...said }
 }
