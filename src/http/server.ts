@@ -89,7 +89,7 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     })
   app.addHook('onSend', compressed)
   await app.register(rateLimit, { global: false, cache: 10_000 })
-  if (options.refuseWhenLate !== false) await refuseWhenLate(app, () => app.underWay())
+  if (options.refuseWhenLate !== false) refuseWhenLate(app, () => app.underWay())
   readJsonBodies(app)
   documentApi(app, options)
   const gate = gateOf(app, options, { authorize, sessions })
