@@ -35,3 +35,37 @@ it('keeps an entry until its time has passed, and none without time', () => {
   expect(cache.get('a')).toBeUndefined()
   expect(cache.size()).toBe(0)
 })
+
+it('drops entries whose time has passed while new ones come, 64 looked at with each', () => {
+  let now = 0
+  const cache = ttlCache<object>({ maxEntries: 1_000, now: () => now })
+  for (let i = 0; i < 300; i++) cache.set(`short${i}`, {}, 10_000)
+  for (let i = 0; i < 300; i++) cache.set(`long${i}`, {}, 100_000)
+  const sizes: number[] = []
+  const look = (at: number, times: number): void => {
+    now = at
+    for (let i = 0; i < times; i++) cache.set('one', {}, 1_000)
+    sizes.push(cache.size())
+  }
+  look(59_999, 20)
+  look(60_000, 1)
+  look(60_000, 20)
+  look(119_999, 20)
+  look(120_000, 20)
+  expect(sizes).toEqual([601, 601 - 63, 301, 301, 1])
+})
+
+it('finds every expired entry although entries are used, set and deleted during the search', () => {
+  let now = 0
+  const cache = ttlCache<object>({ maxEntries: 100_000, now: () => now })
+  for (let i = 0; i < 5_000; i++) cache.set(`k${i}`, {}, i % 3 === 0 ? 1e9 : 10_000)
+  now = 60_000
+  for (let round = 0; round < 10; round++, now += 60_000)
+    for (let i = 0; i < 200; i++) {
+      cache.set(`new${round}-${i}`, {}, 1e9)
+      cache.get(`k${(i * 37) % 5_000}`)
+      if (i % 5 === 0) cache.delete(`k${(i * 53) % 5_000}`)
+    }
+  for (let i = 0; i < 5_000; i++) if (i % 3 === 0) cache.delete(`k${i}`)
+  expect(cache.size()).toBe(2_000)
+})

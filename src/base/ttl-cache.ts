@@ -13,7 +13,12 @@ export type TtlCache<V> = {
   readonly size: () => number
 }
 
-/** A cache with a bound on entries and, where `bytesOf` is given, on bytes (an entry counts for its share of them at least); the least recently used goes first. The clock is the caller's. */
+/** How often a search for expired entries begins, ms: nobody asks for most of them again. */
+const SWEEP_EVERY_MS = 60_000
+/** Entries that one `set` looks at during a search. */
+const SWEEP_STEP = 64
+
+/** A cache with a bound on entries and, where `bytesOf` is given, on bytes (an entry counts for its share of them at least); the least recently used goes first. Expired entries are dropped within minutes while new ones come. The clock is the caller's. */
 export function ttlCache<V extends object>(options: {
   readonly maxEntries: number
   readonly now: () => number
@@ -30,6 +35,22 @@ export function ttlCache<V extends object>(options: {
     maxSize,
     sizeCalculation: (entry, key) => (bytesOf ? Math.max(share, bytesOf(entry.value, key)) : share),
   })
+  let sweptAtMs = now()
+  let search: Generator<[string, Entry]> | undefined
+  let expired: string | undefined
+  /** One step of the search. An expired entry is deleted only when the search has left it, because the search goes on from where it stands. */
+  function sweep(nowMs: number): void {
+    if (nowMs - sweptAtMs >= SWEEP_EVERY_MS) {
+      sweptAtMs = nowMs
+      search ??= kept.rentries() as Generator<[string, Entry]>
+    }
+    for (let i = 0; search && i < SWEEP_STEP; i++) {
+      const { value, done } = search.next()
+      if (expired !== undefined && (kept.peek(expired)?.expiresAtMs ?? 0) <= nowMs) kept.delete(expired)
+      expired = value && value[1].expiresAtMs <= nowMs ? value[0] : undefined
+      if (done) search = undefined
+    }
+  }
   return {
     get: (key) => {
       const entry = kept.get(key)
@@ -41,6 +62,7 @@ export function ttlCache<V extends object>(options: {
     set: (key, value, ttlMs) => {
       if (ttlMs <= 0) return
       const keptAtMs = now()
+      sweep(keptAtMs)
       kept.set(key, { value, keptAtMs, expiresAtMs: keptAtMs + ttlMs })
     },
     delete: (key) => void kept.delete(key),
