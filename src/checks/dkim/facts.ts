@@ -125,16 +125,14 @@ function danglingOf(made: Asked, asked: readonly Asked[]): DkimFacts['dangling']
 
 /** The key records among the texts at a selector; undefined where there are none. */
 export function foundKey(selector: string, name: string, answer: Answer<'TXT'>): FoundKey | undefined {
-  const records = answer.records.filter(resemblesKey).slice(0, 10)
+  // Servers rotate the records of an answer.
+  const records = answer.records.filter(resemblesKey).sort().slice(0, 10)
   if (records.length === 0) return undefined
   const readings = records.map((text) => parseKeyRecord(text))
   const states = readings.map(
     (reading): KeyState => (reading.ok ? readKey(reading.value) : { state: 'broken', problem: reading.problem }),
   )
-  const at = Math.max(
-    0,
-    states.findIndex((state) => state.state === 'usable'),
-  )
+  const at = Math.max(0, states.indexOf(weakest(states)!))
   const reading = readings[at]!
   const { services, hashes } = reading.ok ? reading.value : { services: [], hashes: [] }
   return {
@@ -146,4 +144,16 @@ export function foundKey(selector: string, name: string, answer: Answer<'TXT'>):
     notes: { services, hashes },
     cname: answer.cname,
   }
+}
+
+/** Above every RSA key that is read. */
+const MOST_BITS = 1_000_000
+
+/** The key that a receiver may take at the worst, where several records stand at a name (RFC 6376 §3.6.2.2): the shortest RSA key that can be used, else one of Ed25519. */
+function weakest(states: readonly KeyState[]): KeyState | undefined {
+  const strength = (state: KeyState): number => {
+    if (state.state !== 'usable') return Number.MAX_SAFE_INTEGER
+    return state.type === 'rsa' ? state.bits : MOST_BITS
+  }
+  return states.toSorted((a, b) => strength(a) - strength(b))[0]
 }
