@@ -23,6 +23,8 @@ export type Finding = {
   /** What was seen: the record, name or reply that the finding rests on. */
   readonly evidence?: string
   readonly fix?: DnsRecord
+  /** What to do, in place of the table's words: the fix cannot be published as it is. */
+  readonly repair?: string
 }
 
 /** Why a lookup got no facts: data, which the context sees as "not known". */

@@ -12,7 +12,7 @@ const MAX_EVIDENCE = 2_000
 export function presentFinding(table: FindingTable, finding: Finding): FindingAnswer {
   const words = table[finding.id]
   if (!words) throw new Error(`the finding ${finding.id} is in no table`)
-  const repair = words.advice?.(finding.args ?? {}, finding.fix !== undefined) ?? words.repair
+  const repair = finding.repair ?? words.advice?.(finding.args ?? {}, finding.fix !== undefined) ?? words.repair
   return {
     id: finding.id,
     severity: words.severity,

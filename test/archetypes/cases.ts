@@ -108,3 +108,9 @@ export function domains(): Domains {
 }
 
 export const dialogues = (): readonly DialogueCase[] => JSON.parse(read('dialogues.json')).cases
+
+/** The query by which a case is asked. */
+export const questionOf = (
+  { ask, domain, query }: DomainCase,
+  about = ask ?? domain,
+): Readonly<Record<string, string>> => ({ ...(about === undefined ? {} : { domain: about }), ...query })

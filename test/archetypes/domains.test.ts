@@ -1,4 +1,4 @@
-import { type DomainCase, domains } from './cases.ts'
+import { type DomainCase, domains, questionOf } from './cases.ts'
 import { brokenBut, DEVIATIONS } from './deviations.ts'
 import { serviceFor } from './lab.ts'
 import { steepFixes } from './policies.ts'
@@ -11,11 +11,10 @@ const { cases, ...shared } = domains()
 
 /** The answer about a case; or the status, where the service refuses. */
 async function ask(row: DomainCase, domain = row.ask ?? row.domain): Promise<ShownAnswer | number> {
-  const app = await serviceFor(row, shared)
-  const query = { ...(domain === undefined ? {} : { domain }), ...row.query }
-  const response = await app.inject({ url: row.path ?? '/v1/check', query })
-  await app.close()
-  return response.statusCode === 200 ? response.json() : response.statusCode
+  const { get, close } = await serviceFor(row, shared)
+  const { status, body } = await get(row.path ?? '/v1/check', questionOf(row, domain))
+  await close()
+  return status === 200 ? (body as ShownAnswer) : status
 }
 
 runCases('archetypes of domains', cases, async (row) => {

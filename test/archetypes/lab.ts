@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify'
 import { registrableDomain } from '../../src/names/suffix.ts'
 import type { AskServer, Resolve } from '../../src/net/dns/resolver.ts'
 import { type Fetch, FetchError } from '../../src/net/fetch.ts'
@@ -18,8 +17,24 @@ import type {
 
 export type Shared = Pick<Domains, 'hosts' | 'apex'>
 
+/** Asks a service: the status and the JSON of a path with its query. */
+export type Get = (
+  path: string,
+  query: Readonly<Record<string, string>>,
+) => Promise<{ readonly status: number; readonly body: unknown }>
+
+/** The JSON of an answer. Throws where the service refuses. */
+export async function answerOf(get: Get, path: string, query: Readonly<Record<string, string>>): Promise<unknown> {
+  const { status, body } = await get(path, query)
+  if (status !== 200) throw new Error(`${path} ${JSON.stringify(query)}: ${JSON.stringify(body)}`)
+  return body
+}
+
 /** The HTTP service in the world of a case: DNS from its zone, HTTPS from its policies, SMTP from its mail hosts. */
-export async function serviceFor(row: DomainCase, shared: Shared): Promise<FastifyInstance> {
+export async function serviceFor(
+  row: DomainCase,
+  shared: Shared,
+): Promise<{ readonly get: Get; readonly close: () => Promise<void> }> {
   const zone = zoneOf(row, shared)
   const resolve = signed(labDns(labZone(zone)).resolve, row.secure ?? [])
   const askServer: AskServer = async (_server, name, type, signal) => ({
@@ -27,7 +42,12 @@ export async function serviceFor(row: DomainCase, shared: Shared): Promise<Fasti
     authoritative: true,
   })
   const { dial } = labDial(serversOf(row.mail_hosts ?? {}, zone))
-  return labApp(labWorld({}, { resolve, askServer, dial, fetch: fetchOf(row.policies ?? {}) }))
+  const app = await labApp(labWorld({}, { resolve, askServer, dial, fetch: fetchOf(row.policies ?? {}) }))
+  const get: Get = async (url, query) => {
+    const response = await app.inject({ url, query })
+    return { status: response.statusCode, body: response.json() }
+  }
+  return { get, close: () => app.close() }
 }
 
 /** The shared records and those of the case. A registrable domain with records but without NS gets those of `apex` beside them. */

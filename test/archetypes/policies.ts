@@ -1,5 +1,6 @@
-import type { DomainCase, ShownFinding } from './cases.ts'
-import { type Shared, serviceFor } from './lab.ts'
+import type { DomainCase, ShownFinding, WrittenZone } from './cases.ts'
+import { answerOf, type Get, type Shared, serviceFor } from './lab.ts'
+import { published } from './published.ts'
 
 type Answer = {
   readonly effective_policy: string
@@ -18,24 +19,30 @@ export async function steepFixes(
 ): Promise<readonly string[]> {
   const fixes = findings.flatMap(({ id, fix }) => (fix && /^_dmarc\./.test(fix.name) ? [{ id, fix }] : []))
   if (fixes.length === 0 || role === 'parked') return []
-  const now = await ranksOf(row, shared)
+  const ranksIn = async (zone: WrittenZone): Promise<Ranks> => {
+    const { get, close } = await serviceFor({ ...row, zone }, shared)
+    const ranks = await policyRanks(get, row.domain!)
+    await close()
+    return ranks
+  }
+  const now = await ranksIn(row.zone ?? {})
   const steep = fixes.map(async ({ id, fix }) => {
-    const then = await ranksOf({ ...row, zone: { ...row.zone, [fix.name]: { TXT: [fix.value] } } }, shared)
-    const isSteep = then.some((rank, i) => rank > now[i]! && rank !== 1)
-    return isSteep ? [`the fix of ${id} raises the policy from ${now} to ${then}: ${fix.value}`] : []
+    const then = await ranksIn(published(row.zone ?? {}, fix))
+    return isSteep(now, then) ? [`the fix of ${id} raises the policy from ${now} to ${then}: ${fix.value}`] : []
   })
   return (await Promise.all(steep)).flat()
 }
 
 const RANKS: Readonly<Record<string, number>> = { '': 0, none: 0, quarantine: 1, reject: 2 }
+/** How strict receivers of RFC 9989 and of RFC 7489 are, 0 to 2 each. */
+export type Ranks = readonly [number, number]
 
-/** How strict receivers of RFC 9989 and of RFC 7489 are, 0 to 2 each; with `pct=0` the latter apply the next lower policy (RFC 7489 §6.6.4). */
-async function ranksOf(row: DomainCase, shared: Shared): Promise<readonly [number, number]> {
-  const app = await serviceFor(row, shared)
-  const response = await app.inject({ url: '/v1/dmarc', query: { domain: row.domain! } })
-  await app.close()
-  if (response.statusCode !== 200) throw new Error(`/v1/dmarc for ${row.domain}: ${response.body}`)
-  const { effective_policy, legacy }: Answer = response.json()
+/** More than the step from none to quarantine. */
+export const isSteep = (now: Ranks, then: Ranks): boolean => then.some((rank, i) => rank > now[i]! && rank !== 1)
+
+/** The policy that receivers apply; with `pct=0` those of RFC 7489 apply the next lower one (RFC 7489 §6.6.4). */
+export async function policyRanks(get: Get, domain: string): Promise<Ranks> {
+  const { effective_policy, legacy } = (await answerOf(get, '/v1/dmarc', { domain })) as Answer
   const rank = RANKS[effective_policy]!
   if (!legacy) return [rank, rank]
   const older = RANKS[legacy.policy]!

@@ -9,7 +9,7 @@ export type ShownAnswer = {
   readonly findings?: readonly ShownFinding[]
 }
 
-const RANK: Readonly<Record<Severity, number>> = { info: 0, low: 1, medium: 2, high: 3, critical: 4 }
+export const RANK: Readonly<Record<Severity, number>> = { info: 0, low: 1, medium: 2, high: 3, critical: 4 }
 
 /**
  * What of an answer is not as the case expects, one line each; empty when all rules of README.md hold.

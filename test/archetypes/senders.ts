@@ -1,11 +1,9 @@
 import { parseCidr } from '../../src/names/cidr.ts'
 import type { DomainCase, ShownFinding, WrittenZone } from './cases.ts'
-import { addressesOf, type Shared, serviceFor, zoneOf } from './lab.ts'
+import { addressesOf, answerOf, type Get, type Shared, serviceFor, zoneOf } from './lab.ts'
+import { published } from './published.ts'
 
-/**
- * The SPF fixes by which an address that passes today would fail, one line each. Asked for `senders` and, in every case, for the addresses that the case's
- * records name: those of its hosts, and the first of each network in its SPF records.
- */
+/** The SPF fixes by which an address that passes today would fail, one line each; asked for {@link namedAddresses}. */
 export async function harmfulFixes(
   row: DomainCase,
   shared: Shared,
@@ -13,51 +11,51 @@ export async function harmfulFixes(
 ): Promise<readonly string[]> {
   const fixes = findings.flatMap(({ id, fix }) => (id.startsWith('spf.') && fix?.rtype === 'TXT' ? [{ id, fix }] : []))
   if (fixes.length === 0 || row.domain === undefined) return []
-  const addresses = [...new Set([...(row.senders ?? []), ...namedAddresses(zoneOf(row, { ...shared, hosts: {} }))])]
-  const now = await spfResults(row, shared, addresses)
+  const now = await inLab(row, shared, (get) => spfResults(get, row, shared))
   const harm = fixes.map(async ({ id, fix }) => {
-    const fixed = { ...row, zone: withSpf(row.zone ?? {}, fix.name, fix.value) }
-    const then = await spfResults(fixed, shared, addresses)
-    return addresses
-      .filter((address) => now.get(address) === 'pass' && FAILS.has(then.get(address)))
-      .map((address) => `the fix of ${id} makes ${address} ${then.get(address)}: ${fix.value}`)
+    const fixed = { ...row, zone: published(row.zone ?? {}, fix) }
+    const then = await inLab(fixed, shared, (get) => spfResults(get, row, shared))
+    return refusedBy(now, then).map((line) => `the fix of ${id} makes ${line}: ${fix.value}`)
   })
   return (await Promise.all(harm)).flat()
+}
+
+async function inLab<T>(row: DomainCase, shared: Shared, ask: (get: Get) => Promise<T>): Promise<T> {
+  const { get, close } = await serviceFor(row, shared)
+  try {
+    return await ask(get)
+  } finally {
+    await close()
+  }
 }
 
 /** Results after which receivers may refuse a message that passed before (RFC 7208 §8.4, §8.7). */
 const FAILS: ReadonlySet<unknown> = new Set(['fail', 'permerror'])
 
-async function spfResults(
-  row: DomainCase,
-  shared: Shared,
-  addresses: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const app = await serviceFor(row, shared)
+/** The addresses that passed and fail then, one line each. */
+export const refusedBy = (now: ReadonlyMap<string, string>, then: ReadonlyMap<string, string>): readonly string[] =>
+  [...now].flatMap(([address, was]) =>
+    was === 'pass' && FAILS.has(then.get(address)) ? [`${address} ${then.get(address)}`] : [],
+  )
+
+/** What SPF says of each address that a case names. */
+export async function spfResults(get: Get, row: DomainCase, shared: Shared): Promise<ReadonlyMap<string, string>> {
   const results = new Map<string, string>()
-  for (const ip of addresses) {
-    const query = { ip, sender: `user@${row.domain}`, helo: 'sender.example' }
-    const response = await app.inject({ url: '/v1/spf', query })
-    if (response.statusCode !== 200) throw new Error(`/v1/spf for ${ip}: ${response.body}`)
-    results.set(ip, response.json().result)
+  for (const ip of namedAddresses(row, shared)) {
+    const answer = await answerOf(get, '/v1/spf', { ip, sender: `user@${row.domain}`, helo: 'sender.example' })
+    results.set(ip, (answer as { readonly result: string }).result)
   }
-  await app.close()
   return results
 }
 
-/** The zone with this SPF record in place of those at the name. */
-function withSpf(zone: WrittenZone, name: string, record: string): WrittenZone {
-  const { TXT = [], CNAME: _, ...others } = zone[name] ?? {}
-  const kept = [TXT].flat().filter((text) => !/^\s*"?v=spf1/i.test(String([text].flat().join(''))))
-  return { ...zone, [name]: { ...others, TXT: [...kept, record] } }
-}
-
-function namedAddresses(zone: WrittenZone): readonly string[] {
+/** The `senders` of a case, and the addresses that its records name: those of its hosts, and the first of each network in its SPF records. */
+function namedAddresses(row: DomainCase, shared: Shared): readonly string[] {
+  const zone: WrittenZone = zoneOf(row, { ...shared, hosts: {} })
   const texts = Object.values(zone).flatMap(({ TXT = [] }) => [TXT].flat().map((text) => [text].flat().join('')))
   const networks = texts.flatMap((text) => [...text.matchAll(/ip[46]:([0-9a-f.:]+(?:\/\d+)?)/gi)].map(([, at]) => at!))
   const first = networks.flatMap((network) => {
     const read = parseCidr(network)
     return read.ok ? [read.value.base] : []
   })
-  return [...Object.values(zone).flatMap(addressesOf), ...first]
+  return [...new Set([...(row.senders ?? []), ...Object.values(zone).flatMap(addressesOf), ...first])]
 }

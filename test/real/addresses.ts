@@ -28,6 +28,10 @@ export const RESOLVER = '127.0.0.1'
 /** unbound too, at an address that `withDelay` can move away without moving all of loopback. */
 export const FAR_RESOLVER = '45.53.0.53'
 
+/** The records of the archetypes have a root and a resolver of their own (dns/archetypes.ts). */
+export const ARCHETYPE_ROOT = '45.53.0.60'
+export const ARCHETYPE_RESOLVER = '127.0.0.60'
+
 /** The machine's own public addresses, the first of each family its default source. */
 export const SOURCES = {
   allowed: '45.53.1.2',

@@ -26,7 +26,10 @@ export async function startDns(): Promise<void> {
   writeFileSync(`${STATE}/dnsdist.conf`, dnsdistConfig())
   startServer('dnsdist', 'dnsdist', ['--supervised', '--disable-syslog', '-C', `${STATE}/dnsdist.conf`])
   writeFileSync(`${STATE}/root.hints`, `. 3600000 NS ns.root.test.\nns.root.test. 3600000 A ${ROOT_SERVER}\n`)
-  writeFileSync(`${STATE}/unbound.conf`, unboundConfig())
+  writeFileSync(
+    `${STATE}/unbound.conf`,
+    unboundConfig(STATE, [RESOLVER, FAR_RESOLVER], `trust-anchor-file: "${STATE}/root.key"`),
+  )
   startServer('unbound', 'unbound', ['-d', '-c', `${STATE}/unbound.conf`])
   const waits = Object.entries(KNOTS).map(([name, [address]]) =>
     untilAnswers(`knot-${name}`, address, name === 'root' ? '.' : 'test'),
@@ -52,15 +55,20 @@ export const untilAnswers = (name: string, address: string, question: string): P
 function startKnot(name: Knot, files: readonly ZoneFile[]): void {
   const home = `${STATE}/knot-${name}`
   mkdirSync(home, { recursive: true })
-  const zones = files
-    .filter((zone) => zone.server === name)
-    .map((zone) => `  - domain: "${zone.name}."\n    file: ${zone.file}`)
-  const empty = name === 'leaf' ? emptyZones().map((zone) => `  - domain: "${zone}."\n    file: ${home}/none.zone`) : []
-  writeFileSync(
-    `${home}/knot.conf`,
-    `server:
+  const empty = name === 'leaf' ? emptyZones().map((zone) => ({ name: zone, file: `${home}/none.zone` })) : []
+  const zones = [...files.filter((zone) => zone.server === name), ...empty]
+  writeFileSync(`${home}/knot.conf`, knotConfig(home, KNOTS[name], zones))
+  startServer(`knot-${name}`, 'knotd', ['-c', `${home}/knot.conf`])
+}
+
+/** The configuration of a knot that serves these zones at these addresses; a zone whose file is missing is answered by SERVFAIL. */
+export const knotConfig = (
+  home: string,
+  addresses: readonly string[],
+  zones: readonly { readonly name: string; readonly file: string }[],
+): string => `server:
     rundir: ${home}
-    listen: [ ${KNOTS[name].map((address) => `${address}@53`).join(', ')} ]
+    listen: [ ${addresses.map((address) => `${address}@53`).join(', ')} ]
     udp-workers: 1
     tcp-workers: 1
     background-workers: 1
@@ -72,11 +80,8 @@ template:
     zonefile-sync: -1
     semantic-checks: off
 zone:
-${[...zones, ...empty].join('\n')}
-`,
-  )
-  startServer(`knot-${name}`, 'knotd', ['-c', `${home}/knot.conf`])
-}
+${zones.map(({ name, file }) => `  - domain: "${name}."\n    file: ${file}`).join('\n')}
+`
 
 /** What dnsdist does with the questions of a domain. */
 const FAULTS: Partial<Record<NameService, readonly [more: string, action: string]>> = {
@@ -105,20 +110,20 @@ const dnsdistConfig = (): string =>
     '',
   ].join('\n')
 
-const unboundConfig = (): string => `server:
-  interface: ${RESOLVER}
-  interface: ${FAR_RESOLVER}
+/** The configuration of an unbound at these addresses with the root hints of its folder; `more` stands behind its own lines. */
+export const unboundConfig = (home: string, addresses: readonly string[], more = ''): string => `server:
+${addresses.map((address) => `  interface: ${address}`).join('\n')}
   access-control: 45.53.0.0/16 allow
   num-threads: 2
   so-reuseport: yes
   chroot: ""
   username: ""
-  directory: "${STATE}"
-  pidfile: "${STATE}/unbound.pid"
+  directory: "${home}"
+  pidfile: "${home}/unbound.pid"
   use-syslog: no
   logfile: ""
-  root-hints: "${STATE}/root.hints"
-  trust-anchor-file: "${STATE}/root.key"
+  root-hints: "${home}/root.hints"
+  ${more}
   module-config: "validator iterator"
   ede: yes
   val-log-level: 1
@@ -130,6 +135,6 @@ ${BYSTANDERS.map((address) => `  do-not-query-address: ${address}\n`).join('')} 
   rrset-cache-size: 128m
 remote-control:
   control-enable: yes
-  control-interface: ${STATE}/unbound.control
+  control-interface: ${home}/unbound.control
   control-use-cert: no
 `

@@ -1,0 +1,140 @@
+import { expect, it } from 'vitest'
+import { atMost } from '../../src/base/at-most.ts'
+import { type DomainCase, domains, questionOf, type ShownFinding, type WrittenZone } from '../archetypes/cases.ts'
+import { brokenBut, DEVIATIONS } from '../archetypes/deviations.ts'
+import { answerOf, type Get, zoneOf } from '../archetypes/lab.ts'
+import { isSteep, policyRanks, type Ranks } from '../archetypes/policies.ts'
+import { published } from '../archetypes/published.ts'
+import { RANK, type ShownAnswer } from '../archetypes/rules.ts'
+import { refusedBy, spfResults } from '../archetypes/senders.ts'
+import { ARCHETYPE_RESOLVER } from './addresses.ts'
+import { serveRecords } from './dns/archetypes.ts'
+import { startProgram } from './program.ts'
+
+/**
+ * The archetypes on real name servers, all of them in the DNS at once: each is judged as on fakes, and each fix that it is offered is published and asked again. What one of them is told to
+ * publish is loaded with what all others are; of two fixes for one record the second has a load of its own.
+ */
+const { cases, ...shared } = domains()
+
+/** Cases that cannot stand beside the others. */
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  'mx-timeout': 'one type of a name is not answered, and the others are',
+  'dane-no-starttls': 'records of its own at mail hosts that others share',
+  'dane-domain-not-signed': 'records of its own at mail hosts that others share',
+}
+const rows = cases.filter(({ id, domain }) => domain !== undefined && !Object.hasOwn(LEFT_OUT, id))
+
+type Fix = NonNullable<ShownFinding['fix']>
+/** A case as it stands: the answer, and what the fixes must keep. */
+type Seen = {
+  readonly answer: ShownAnswer
+  readonly passing: ReadonlyMap<string, string>
+  readonly ranks: Ranks
+}
+/** A case with the fixes that are published together, at most one for each record. */
+type Turn = { readonly row: DomainCase; readonly fixes: readonly Fix[] }
+
+const before = new Map<string, Seen>()
+
+it('each is judged as on fakes', { timeout: 60_000 }, async () => {
+  const faults = await inWorld({}, async (get) =>
+    atMost(AT_A_TIME, rows, async (row) => {
+      const answer = await check(get, row)
+      before.set(row.id, { answer, ...(await keptBy(get, row, answer)) })
+      // A signed zone, a policy file and a mail host that is talked to are not here.
+      if (row.secure || row.policies || row.mail_hosts) return []
+      return brokenBut(DEVIATIONS[row.id], row.expect, answer).map((line) => `${row.id}: ${line}`)
+    }),
+  )
+  expect(faults.flat()).toEqual([])
+})
+
+it('each fix takes its finding away, and does no harm', { timeout: 120_000 }, async () => {
+  const turns = turnsOf(rows)
+  expect(turns.length).toBeGreaterThan(1)
+  for (const turn of turns) {
+    const world = Object.assign({}, ...turn.map(({ row, fixes }) => zoneAfter(row, fixes)))
+    const faults = await inWorld(world, (get) => atMost(AT_A_TIME, turn, (one) => faultsOf(get, one)))
+    expect(faults.flat()).toEqual([])
+  }
+})
+
+const AT_A_TIME = 8
+
+/** Runs the program on the records of all cases, with `changed` laid over them. */
+async function inWorld<T>(changed: WrittenZone, run: (get: Get) => Promise<T>): Promise<T> {
+  const zones = rows.map(({ zone }) => zone ?? {})
+  const merged = { ...shared.hosts, ...Object.assign({}, ...zones), ...changed }
+  const stop = await serveRecords(zoneOf({ id: '', class: '', zone: merged, expect: {} }, { ...shared, hosts: {} }))
+  const program = await startProgram(['--resolver', ARCHETYPE_RESOLVER])
+  try {
+    return await run((path, query) => program.get(`${path}?${new URLSearchParams(query)}`))
+  } finally {
+    await program.stop()
+    await stop()
+  }
+}
+
+async function check(get: Get, row: DomainCase): Promise<ShownAnswer> {
+  return (await answerOf(get, '/v1/check', { ...questionOf(row), timeout: '30s' })) as ShownAnswer
+}
+
+const fixesOf = ({ findings = [] }: ShownAnswer): readonly (ShownFinding & { readonly fix: Fix })[] =>
+  findings.flatMap((finding) => (finding.fix ? [{ ...finding, fix: finding.fix }] : []))
+const isSpf = ({ rtype, value }: Fix): boolean => rtype === 'TXT' && value.startsWith('v=spf1')
+const isDmarc = ({ name }: Fix): boolean => name.startsWith('_dmarc.')
+
+/** What must be kept, asked where a fix could take it away. */
+async function keptBy(get: Get, row: DomainCase, answer: ShownAnswer): Promise<Omit<Seen, 'answer'>> {
+  const fixes = fixesOf(answer).map(({ fix }) => fix)
+  const passing = fixes.some(isSpf) ? await spfResults(get, row, shared) : new Map()
+  return { passing, ranks: fixes.some(isDmarc) ? await policyRanks(get, row.domain!) : [0, 0] }
+}
+
+/** All fixes of all cases, in as few loads as there are fixes for one record. */
+function turnsOf(all: readonly DomainCase[]): readonly (readonly Turn[])[] {
+  const turns: Turn[][] = []
+  for (const row of all) {
+    const byRecord = Object.groupBy(
+      fixesOf(before.get(row.id)!.answer).map(({ fix }) => fix),
+      ({ name, rtype }) => `${name} ${rtype}`,
+    )
+    const values = Object.values(byRecord).map((fixes = []) => [
+      ...new Map(fixes.map((fix) => [fix.value, fix])).values(),
+    ])
+    for (let i = 0; values.some((fixes) => i < fixes.length); i++)
+      (turns[i] ??= []).push({ row, fixes: values.flatMap((fixes) => fixes[i] ?? []) })
+  }
+  return turns
+}
+
+const zoneAfter = ({ zone = {} }: DomainCase, fixes: readonly Fix[]): WrittenZone => fixes.reduce(published, zone)
+
+/** An alarm that came with the fixes; one for a heavier or equal one of the same check is a step on the way. */
+function isNew({ id, severity }: ShownFinding, was: ShownAnswer, promised: readonly ShownFinding[]): boolean {
+  if (RANK[severity] < RANK.medium || countOf(was, id) > 0) return false
+  const check = id.slice(0, id.indexOf('.') + 1)
+  return !promised.some((one) => one.id.startsWith(check) && RANK[one.severity] >= RANK[severity])
+}
+
+const countOf = ({ findings = [] }: ShownAnswer, id: string): number => findings.filter((one) => one.id === id).length
+
+/** What is not as the published fixes promise, one line each. */
+async function faultsOf(get: Get, { row, fixes }: Turn): Promise<readonly string[]> {
+  const { answer: was, passing, ranks } = before.get(row.id)!
+  const now = await check(get, row)
+  const promised = fixesOf(was).filter(({ fix }) => fixes.some((one) => one.value === fix.value))
+  const stays = promised.filter(({ id }) => countOf(now, id) >= countOf(was, id))
+  const came = (now.findings ?? []).filter((one) => isNew(one, was, promised))
+  const refused = passing.size > 0 ? refusedBy(passing, await spfResults(get, row, shared)) : []
+  const isSpared = was.domain_role?.name === 'parked' || !fixes.some(isDmarc)
+  const ranksNow = isSpared ? ranks : await policyRanks(get, row.domain!)
+  return [
+    ...stays.map(({ id }) => `${id} stays`),
+    ...came.map(({ id, severity }) => `${id} (${severity}) is new`),
+    ...((now.score ?? 0) < (was.score ?? 0) ? [`the score falls from ${was.score} to ${now.score}`] : []),
+    ...refused.map((line) => `now ${line}`),
+    ...(isSteep(ranks, ranksNow) ? [`the policy rises from ${ranks} to ${ranksNow}`] : []),
+  ].map((line) => `${row.id}: ${line} (${fixes.map(({ value }) => value).join(' | ')})`)
+}

@@ -1,0 +1,116 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import type { WrittenNode, WrittenRecord, WrittenZone } from '../../archetypes/cases.ts'
+import { addressesOf } from '../../archetypes/lab.ts'
+import { ARCHETYPE_RESOLVER, ARCHETYPE_ROOT, STATE } from '../addresses.ts'
+import { startServer } from '../processes.ts'
+import { knotConfig, unboundConfig, untilAnswers } from './servers.ts'
+
+const ROOT_NAME = 'a.root-servers.net'
+const HOME = `${STATE}/archetypes`
+
+/**
+ * Serves records as the archetypes write them: knot with one zone for each name with an SOA record and a root with all other names, and unbound on top at
+ * {@link ARCHETYPE_RESOLVER}. Nothing is signed; a name with the fault SERVFAIL is a zone without file. Gives what ends both.
+ */
+export async function serveRecords(world: WrittenZone): Promise<() => Promise<void>> {
+  rmSync(HOME, { recursive: true, force: true })
+  mkdirSync(HOME, { recursive: true })
+  const cuts = Object.keys(world).filter((name) => isCut(world[name]!))
+  const root = [
+    `. SOA ${ROOT_NAME}. hostmaster.root-servers.net. 2026010101 7200 900 1209600 300`,
+    `. NS ${ROOT_NAME}.`,
+    `${ROOT_NAME}. A ${ARCHETYPE_ROOT}`,
+    ...cuts.flatMap((name) => serversOf(world[name]!).map((host) => `${name}. NS ${host}.`)),
+    ...linesOf(world, (name) => cutOf(name, cuts) === undefined),
+  ]
+  const zones = [
+    writeZone('', root),
+    ...cuts.map((cut) =>
+      writeZone(cut, isFaulty(world[cut]!) ? [] : linesOf(world, (name) => cutOf(name, cuts) === cut)),
+    ),
+  ]
+  writeFileSync(`${HOME}/knot.conf`, knotConfig(HOME, [ARCHETYPE_ROOT, ...listenOf(world)], zones))
+  writeFileSync(`${HOME}/root.hints`, `. 3600000 NS ${ROOT_NAME}.\n${ROOT_NAME}. 3600000 A ${ARCHETYPE_ROOT}\n`)
+  writeFileSync(`${HOME}/unbound.conf`, unboundConfig(HOME, [ARCHETYPE_RESOLVER]))
+  const servers = [
+    startServer('knot-archetypes', 'knotd', ['-c', `${HOME}/knot.conf`]),
+    startServer('unbound-archetypes', 'unbound', ['-d', '-c', `${HOME}/unbound.conf`]),
+  ]
+  await untilAnswers('knot-archetypes', ARCHETYPE_ROOT, '.')
+  await untilAnswers('unbound-archetypes', ARCHETYPE_RESOLVER, '.')
+  return async () => void (await Promise.all(servers.map(ended)))
+}
+
+async function ended(server: ChildProcess): Promise<void> {
+  const exit = once(server, 'exit')
+  server.kill('SIGTERM')
+  await exit
+}
+
+const isFaulty = (node: WrittenNode): boolean => node['!'] !== undefined
+const isCut = (node: WrittenNode): boolean => isFaulty(node) || (node.SOA !== undefined && node.CNAME === undefined)
+
+/** The zone of a name: the longest cut that it is or is below; undefined: the root. */
+function cutOf(name: string, cuts: readonly string[]): string | undefined {
+  const above = cuts.filter((cut) => name === cut || name.endsWith(`.${cut}`))
+  return above.toSorted((a, b) => b.length - a.length)[0]
+}
+
+const FALLBACK = 'ns1.dnshost.net'
+const serversOf = ({ NS = [FALLBACK] }: WrittenNode): readonly string[] => [NS].flat().map(String)
+
+/** The addresses of all name servers: one knot stands at each. */
+const listenOf = (world: WrittenZone): readonly string[] => {
+  const hosts = new Set(Object.values(world).flatMap((node) => (node.NS === undefined ? [] : serversOf(node))))
+  return [...new Set([...hosts].flatMap((host) => addressesOf(world[host] ?? {})))]
+}
+
+function writeZone(name: string, lines: readonly string[]): { readonly name: string; readonly file: string } {
+  const file = `${HOME}/${name || 'root'}.zone`
+  if (lines.length > 0) writeFileSync(file, `$ORIGIN .\n$TTL 300\n${lines.join('\n')}\n`)
+  return { name, file }
+}
+
+const linesOf = (world: WrittenZone, isHere: (name: string) => boolean): readonly string[] =>
+  Object.entries(world).flatMap(([name, node]) => (isHere(name) ? nodeLines(name, node) : []))
+
+/** The records of a name; beside an alias there is nothing (RFC 1034 §3.6.2). */
+function nodeLines(name: string, node: WrittenNode): readonly string[] {
+  const types = node.CNAME === undefined ? Object.keys(node).filter((type) => !type.startsWith('!')) : ['CNAME']
+  return types.flatMap((type) =>
+    [node[type]!].flat(1).length === 0 || typeof node[type] === 'string'
+      ? []
+      : (node[type] as readonly WrittenRecord[]).map((record) => `${name}. ${type} ${dataOf(type, record)}`),
+  )
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the file writes each record type in its own way
+const DATA: Readonly<Record<string, (record: any) => string>> = {
+  TXT: (strings: string | readonly string[]) => [strings].flat().flatMap(pieces).map(quoted).join(' '),
+  MX: ([preference, host]) => `${preference} ${dotted(host)}`,
+  CAA: ([flags, tag, value]) => `${flags} ${tag} ${quoted(value)}`,
+  SOA: ({ mname, rname, serial, minimum }) => `${dotted(mname)} ${dotted(rname)} ${serial} 7200 900 1209600 ${minimum}`,
+  CNAME: (host) => dotted(host),
+  NS: (host) => dotted(host),
+  PTR: (host) => dotted(host),
+  A: (address) => address,
+  AAAA: (address) => address,
+  TLSA: (parts: readonly (string | number)[]) => parts.join(' '),
+  DS: (parts: readonly (string | number)[]) => parts.join(' '),
+  DNSKEY: (parts: readonly (string | number)[]) => parts.join(' '),
+}
+
+function dataOf(type: string, record: WrittenRecord): string {
+  const write = DATA[type]
+  if (!write) throw new Error(`no zone form of ${type}`)
+  return write(record)
+}
+
+const dotted = (name: string): string => (name.endsWith('.') ? name : `${name}.`)
+/** Strings of at most 255 octets (RFC 1035 §3.3.14). */
+const pieces = (text: string): readonly string[] => text.match(/.{1,255}/gs) ?? ['']
+/** Each character is an octet; those that a zone file cannot show stand as `\\DDD` (RFC 1035 §5.1). */
+const quoted = (octets: string): string =>
+  `"${octets.replace(/["\\]|[^ -~]/g, (one) => (/["\\]/.test(one) ? `\\${one}` : `\\${String(one.charCodeAt(0)).padStart(3, '0')}`))}"`
