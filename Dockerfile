@@ -4,7 +4,8 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
-COPY scripts/bundle.ts ./scripts/
+COPY scripts/bundle.ts scripts/licences.ts scripts/prune-types.ts ./scripts/
+COPY docs ./docs
 COPY src ./src
 RUN npm run build && npm prune --omit=dev
 
@@ -14,7 +15,6 @@ ENV NODE_ENV=production
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-COPY docs ./docs
 RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data

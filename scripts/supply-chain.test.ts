@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
+import { CONTAINED } from './licences.ts'
+import { importedPackages } from './packages.ts'
 import { type Lock, licences, readProject, sbomOf, shipped } from './sbom.ts'
 
 type Manifest = {
   readonly name: string
   readonly version: string
-  readonly dependencies: Readonly<Record<string, string>>
-  readonly optionalDependencies?: Readonly<Record<string, string>>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies: Readonly<Record<string, string>>
   readonly devDependencies: Readonly<Record<string, string>>
   readonly allowScripts: Readonly<Record<string, boolean>>
 }
@@ -15,15 +17,30 @@ const manifest = readProject<Manifest>('package.json')
 const lock = readProject<Lock>('package-lock.json')
 const page = readFileSync(resolve(import.meta.dirname, '../docs/dependencies.md'), 'utf8')
 
-const direct = { ...manifest.dependencies, ...manifest.optionalDependencies }
+const imported = importedPackages()
+const direct = [...imported, ...Object.keys(manifest.optionalDependencies)]
 
 it('every package that ships is defended by a line, and no other is', () => {
   const rows = [...page.matchAll(/^\| `([^`]+)`(?: \(optional\))? \| [^|]+ \| [^|]+ \|$/gm)].map(([, name]) => name)
-  expect([...rows].sort()).toEqual(Object.keys(direct).sort())
+  expect([...rows].sort()).toEqual(direct.toSorted())
+})
+
+it('what is built needs no package: those that the sources import are part of it', () => {
+  expect(manifest.dependencies).toBeUndefined()
+  expect(imported.filter((name) => !(name in manifest.devDependencies))).toEqual([])
+})
+
+it('a package that another one contains has the version that is named', () => {
+  for (const [owner, { version }] of Object.entries(CONTAINED)) {
+    const { devDependencies } = readProject<Manifest>(`node_modules/${owner}/package.json`)
+    expect(Object.values(devDependencies)).toContain(version)
+  }
 })
 
 it('versions are pinned', () => {
-  const loose = Object.entries({ ...direct, ...manifest.devDependencies }).filter(([, v]) => !/^\d+\.\d+\.\d+/.test(v))
+  const loose = Object.entries({ ...manifest.optionalDependencies, ...manifest.devDependencies }).filter(
+    ([, v]) => !/^\d+\.\d+\.\d+/.test(v),
+  )
   expect(loose).toEqual([])
 })
 
@@ -41,7 +58,7 @@ const PERMISSIVE = [
 it('every licence of what ships is permissive', () => {
   const isPermissive = (expression: string): boolean =>
     expression.split(/[() ]+|\bOR\b|\bAND\b/).every((id) => id === '' || PERMISSIVE.includes(id))
-  const others = shipped(lock).filter(({ locked }) => !isPermissive(locked.license ?? 'unknown'))
+  const others = shipped(lock, direct).filter(({ locked }) => !isPermissive(locked.license ?? 'unknown'))
   expect(others.map(({ name, locked }) => `${name}: ${locked.license}`)).toEqual([])
   for (const id of PERMISSIVE) expect(page).toContain(id)
 })
@@ -54,10 +71,10 @@ it('install scripts run only where they were approved, or on other platforms', (
   expect(Object.keys(manifest.allowScripts).filter((name) => !names.includes(name))).toEqual([])
 })
 
-/** Two versions of one package, a nested one, a missing optional one and a development one. */
+/** Two versions of one package, a nested one, a missing optional one and one that nothing needs. */
 const LOCK: Lock = {
   packages: {
-    '': { dependencies: { '@s/a': '1.0.0', b: '1.0.0' } },
+    '': {},
     'node_modules/@s/a': {
       version: '1.0.0',
       integrity: `sha512-${Buffer.from('abc').toString('base64')}`,
@@ -68,13 +85,14 @@ const LOCK: Lock = {
     'node_modules/@s/a/node_modules/b': { version: '2.0.0', license: '(MIT OR ISC)', dependencies: { c: '1.0.0' } },
     'node_modules/b': { version: '1.0.0', license: 'MIT' },
     'node_modules/c': { version: '1.0.0', optional: true },
-    'node_modules/d': { version: '1.0.0', dev: true, license: 'MIT' },
+    'node_modules/d': { version: '1.0.0', license: 'MIT' },
   },
 }
+const DIRECT = ['@s/a', 'b']
 
 it('the bill of materials has each package once, with what it depends on', () => {
   const ref = (name: string) => `pkg:npm/${name}`
-  expect(sbomOf(LOCK, { name: 'p', version: '0.1.0' })).toMatchObject({
+  expect(sbomOf(LOCK, DIRECT, { name: 'p', version: '0.1.0' })).toMatchObject({
     bomFormat: 'CycloneDX',
     specVersion: '1.6',
     metadata: { component: { name: 'p', version: '0.1.0', purl: 'pkg:npm/p@0.1.0' } },
@@ -97,15 +115,15 @@ it('the bill of materials has each package once, with what it depends on', () =>
       { ref: ref('c@1.0.0'), dependsOn: [] },
     ],
   })
-  expect(licences(LOCK)).toBe('MIT (2): @s/a, b\n(MIT OR ISC) (1): b\nunknown (1): c')
+  expect(licences(LOCK, DIRECT)).toBe('MIT (2): @s/a, b\n(MIT OR ISC) (1): b\nunknown (1): c')
 })
 
 it('every package of the real one has a version, a licence and a digest, and every dependency is among them', () => {
-  const bom = JSON.parse(JSON.stringify(sbomOf(lock, manifest)))
+  const bom = JSON.parse(JSON.stringify(sbomOf(lock, direct, manifest)))
   const refs = new Set(bom.components.map((one: { purl: string }) => one.purl))
   for (const { version, licenses, hashes } of bom.components)
     expect([version, licenses[0], hashes]).not.toContain(undefined)
   const used = bom.dependencies.flatMap(({ dependsOn }: { dependsOn: string[] }) => dependsOn)
   expect(used.filter((ref: string) => !refs.has(ref))).toEqual([])
-  expect(bom.dependencies[0].dependsOn).toHaveLength(Object.keys(direct).length)
+  expect(bom.dependencies[0].dependsOn).toHaveLength(direct.length)
 })

@@ -1,8 +1,5 @@
-import type { BlacklistAnswer } from './answers/blacklist.ts'
-import type { CheckAnswer } from './answers/check.ts'
-import type { ReportAnswer } from './answers/report.ts'
-import type { VerifyAnswer } from './answers/verify.ts'
 import { AppError } from './base/errors.ts'
+import type { Operations } from './client/operations.ts'
 import { configOf } from './config.ts'
 import { executor } from './operations/execute.ts'
 import type { Operation, Raw } from './operations/operation.ts'
@@ -14,7 +11,10 @@ import { memoryStore } from './store/files/memory-store.ts'
 import type { Log, World } from './world.ts'
 
 /** The library: `import { checkDomain } from 'mailsonde'`. docs/library.md has a program. */
-export type { BlacklistAnswer, CheckAnswer, ReportAnswer, VerifyAnswer }
+export type BlacklistAnswer = Operations['blacklist']['output']
+export type CheckAnswer = Operations['check']['output']
+export type ReportAnswer = Operations['report']['output']
+export type VerifyAnswer = Operations['verify']['output']
 /** What a call refuses: `code` is stable, docs/errors.md lists them. */
 export { AppError as MailsondeError }
 

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { packageFile } from '../base/packages.ts'
 import { fromMemory } from './from-memory.ts'
 
 /** The files of Swagger UI that the page at `/docs/api` needs, with their types. */
@@ -56,9 +55,6 @@ export function serveDocs(app: FastifyInstance, document: () => unknown): void {
   for (const [name, type] of Object.entries(FILES))
     app.get(
       `/docs/static/${name}`,
-      fromMemory(async () => ({ type, body: await readFile(join(folderOfPage(), name)) })),
+      fromMemory(async () => ({ type, body: await readFile(packageFile(`@fastify/swagger-ui/static/${name}`)) })),
     )
 }
-
-const folderOfPage = (): string =>
-  join(dirname(createRequire(import.meta.url).resolve('@fastify/swagger-ui/package.json')), 'static')

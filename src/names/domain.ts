@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module'
 import { isIP } from 'node:net'
 import { once } from '../base/once.ts'
+import { loadPackage } from '../base/packages.ts'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 
 /** A host name of two labels or more as asked for by a caller: lower-case A-labels, no trailing dot, at most 253 octets. Made by {@link parseDomain} only. */
@@ -8,7 +8,7 @@ export type Domain = string & { readonly __brand: 'Domain' }
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 /** Its tables are large: they are read with the first domain, and a question about an address has none. */
-const uts46 = once(() => createRequire(import.meta.url)('tr46') as typeof import('tr46'))
+const uts46 = once(() => loadPackage('tr46') as typeof import('tr46'))
 /** A name that UTS 46 leaves as it is but for its case: letters, digits and hyphens, and a letter at the start of the last label. */
 const PLAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const isPlain = (name: string): boolean => name.length <= 253 && PLAIN.test(name) && !name.includes('xn--')

