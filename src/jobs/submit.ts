@@ -4,17 +4,19 @@ import { parseDomain } from '../names/domain.ts'
 import { formatEmail, parseEmail } from '../names/email.ts'
 import { parseIp } from '../names/ip.ts'
 import { throughOutage } from '../store/postgres/away.ts'
-import type { TakeIn } from '../store/postgres/job-intake.ts'
-import type { JobRows, StoredBadRow, StoredRow } from '../store/postgres/job-rows.ts'
+import { badLine, rowLine, type TakeIn } from '../store/postgres/job-intake.ts'
+import type { JobRows, StoredRow } from '../store/postgres/job-rows.ts'
 import type { JobRecord } from '../store/postgres/jobs.ts'
 import type { JobKind } from '../store/postgres/schema.ts'
-import { type Layout, readList } from './intake/intake.ts'
+import { type Layout, readParts } from './intake/intake.ts'
 import type { Octets, SizeBounds } from './intake/octets.ts'
 import type { IntakeRow } from './intake/row.ts'
 
-/** Rows that are written at a time, and characters of them: whichever is reached first. */
+/** Rows that are written at a time, and octets of them: whichever is reached first. */
 const BATCH = 10_000
-const BATCH_TEXT = 4 * 1024 * 1024
+const BATCH_OCTETS = 4 * 1024 * 1024
+/** Octets of a piece of them, as the database is given it. */
+const PIECE = 64 * 1024
 /** An upload waits this long for a database that is away, ms. */
 const PATIENCE_MS = 60_000
 
@@ -40,27 +42,39 @@ export async function takeUpload(
   const earlier = layoutOf(job)
   let layout = earlier
   let { received, next_line: nextLine } = job
-  let good: StoredRow[] = []
-  let bad: StoredBadRow[] = []
-  let size = 0
+  const good = linePieces()
+  const bad = linePieces()
+  let lastLine = nextLine - 1
   let writing: Promise<void> = Promise.resolve()
 
   /** Hands what was read to the database, which stores it while the next part is read: at most two parts are in memory. */
   async function flush(): Promise<void> {
     await writing
-    if (good.length + bad.length === 0) return
+    const [rows, badRows] = [good.take(), bad.take()]
+    const count = rows.count + badRows.count
+    if (count === 0) return
     const from = received
-    received += good.length + bad.length
-    nextLine = Math.max(good.at(-1)?.line ?? 0, bad.at(-1)?.line ?? 0) + 1
-    const part = { rows: good, bad, layout: layout ? { ...layout } : null, from, received, nextLine }
+    received += count
+    nextLine = lastLine + 1
+    const part = {
+      rows: rows.pieces,
+      bad: badRows.pieces,
+      layout: layout ? { ...layout } : null,
+      from,
+      received,
+      nextLine,
+    }
     writing = throughOutage(() => takeIn(job.number, part), within(PATIENCE_MS, upload.signal))
     writing.catch(() => {}) // told by the next flush
-    good = []
-    bad = []
-    size = 0
   }
+  function keep(row: IntakeRow): void {
+    lastLine = row.line
+    if (row.ok) good.add(rowLine(job.number, storedRow(job.kind, row)))
+    else bad.add(badLine(job.number, row))
+  }
+  const isFull = (): boolean => good.count() + bad.count() >= BATCH || good.octets() + bad.octets() >= BATCH_OCTETS
   const { octets, contentType, column, bounds } = upload
-  const list = readList(octets, {
+  const list = readParts(octets, {
     kind: job.kind,
     contentType,
     bounds,
@@ -72,12 +86,11 @@ export async function takeUpload(
     },
   })
   try {
-    for await (const row of list) {
-      if (row.ok) good.push(storedRow(job.kind, row))
-      else bad.push(row)
-      size += row.ok ? row.input.length + sizeOf(row.columns) : row.text.length
-      if (good.length + bad.length < BATCH && size < BATCH_TEXT) continue
-      await flush()
+    for await (const some of list) {
+      for (const row of some) {
+        keep(row)
+        if (isFull()) await flush()
+      }
       upload.signal?.throwIfAborted()
     }
   } catch (error) {
@@ -91,9 +104,44 @@ export async function takeUpload(
   await rows.complete(job.number)
 }
 
-/** An estimate of the characters of own columns. */
-const sizeOf = (columns: StoredRow['columns']): number =>
-  Array.isArray(columns) ? columns.reduce((sum, text) => sum + text.length, 0) : JSON.stringify(columns).length
+type Lines = { readonly pieces: readonly Buffer[]; readonly count: number }
+
+/** Lines gathered in pieces of octets: the heap never holds the rows of a part. */
+function linePieces(): {
+  readonly add: (line: string) => void
+  readonly count: () => number
+  readonly octets: () => number
+  readonly take: () => Lines
+} {
+  let pieces: Buffer[] = []
+  let text = ''
+  let count = 0
+  let octets = 0
+  function close(): void {
+    if (text === '') return
+    const piece = Buffer.from(text)
+    pieces.push(piece)
+    octets += piece.length
+    text = ''
+  }
+  return {
+    add: (line) => {
+      text += line
+      count++
+      if (text.length >= PIECE) close()
+    },
+    count: () => count,
+    octets: () => octets + text.length,
+    take: () => {
+      close()
+      const taken = { pieces, count }
+      pieces = []
+      count = 0
+      octets = 0
+      return taken
+    },
+  }
+}
 
 const layoutOf = (job: JobRecord): Layout | undefined => (job.layout as Layout | null) ?? undefined
 

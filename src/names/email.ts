@@ -13,6 +13,8 @@ export type Email = {
 }
 
 const ATEXT = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\u{10ffff}-]+$/u // RFC 5321 §4.1.2 Atom, RFC 6531 §3.3
+/** A dot-string of ASCII characters: what nearly all local parts are. */
+const PLAIN = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u
 const WIDE_SPACE = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/
 const LONGEST_LOCAL = 64 // RFC 5321 §4.5.3.1.1, octets
@@ -24,6 +26,8 @@ const LONGEST = 254 // RFC 5321 §4.5.3.1.3: a path of 256 octets with its brack
  * address literals, display names, and the obsolete forms of RFC 5322 §4.4 are refused; so is `>`, even quoted, which some servers take for the end of the path.
  */
 export function parseEmail(text: string): Parsed<Email> {
+  const plain = plainEmail(text)
+  if (plain) return parsed(plain)
   if (text === '') return problem('the address is empty')
   if (text.length > 1_000) return problem(`the address is longer than ${LONGEST} octets`)
   const halves = text.startsWith('"') ? quotedHalf(text) : plainHalf(text)
@@ -40,6 +44,16 @@ export function parseEmail(text: string): Parsed<Email> {
   const email = { local, domain: name.value, smtputf8: /[^\u0000-\u007f]/.test(local) }
   if (octets(formatEmail(email)) > LONGEST) return problem(`the address is longer than ${LONGEST} octets`)
   return parsed(email)
+}
+
+/** An address that has nothing to look at twice; undefined: read it with care. */
+function plainEmail(text: string): Email | undefined {
+  const at = text.indexOf('@')
+  if (at < 1 || at > LONGEST_LOCAL || text.length > LONGEST || text.endsWith('.')) return undefined
+  const local = text.slice(0, at)
+  if (!PLAIN.test(local)) return undefined
+  const name = parseDomain(text.slice(at + 1))
+  return name.ok && at + 1 + name.value.length <= LONGEST ? { local, domain: name.value, smtputf8: false } : undefined
 }
 
 /** A parsed address, for literals that are known to be good. Throws on text that is not one. */
@@ -102,6 +116,8 @@ function localFault(local: string, quoted: boolean): string | undefined {
 }
 
 const localOf = (local: string): string =>
-  local.split('.').every((atom) => ATEXT.test(atom)) ? local : `"${local.replace(/["\\]/g, '\\$&')}"`
+  PLAIN.test(local) || local.split('.').every((atom) => ATEXT.test(atom))
+    ? local
+    : `"${local.replace(/["\\]/g, '\\$&')}"`
 
 const octets = (text: string): number => Buffer.byteLength(text)

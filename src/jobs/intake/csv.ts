@@ -1,4 +1,4 @@
-import { CsvError, type Parser, parse } from 'csv-parse'
+import { CsvError, Parser } from 'csv-parse'
 import { AppError } from '../../base/errors.ts'
 import { type Columns, findColumns, type Kind } from './column.ts'
 import { headOf } from './octets.ts'
@@ -20,152 +20,169 @@ export type CsvLayout = { readonly format: 'csv'; readonly delimiter: string } &
 type Parsed = { readonly line: number; readonly cells: readonly string[] }
 
 /**
- * The rows of a CSV list as it comes (RFC 4180; any line end, any of four delimiters, stray quotes taken as they are). `found` is called once, before the first
- * row. With a `layout` the text goes on where an earlier part ended, without a header. Throws AppError `bad_list` with the line.
+ * The rows of a CSV list as it comes (RFC 4180; any line end, any of four delimiters, stray quotes taken as they are), those of a piece together. `found` is called once,
+ * before the first row. With a `layout` the text goes on where an earlier part ended, without a header. Throws AppError `bad_list` with the line.
  */
 export async function* csvRows(
   text: AsyncIterable<string>,
   about: { readonly kind: Kind; readonly column?: string; readonly layout?: CsvLayout; readonly firstLine: number },
   found: (layout: CsvLayout) => void,
-): AsyncIterable<IntakeRow> {
+): AsyncIterable<readonly IntakeRow[]> {
   const { held, whole } = await headOf(text, DELIMITER_SAMPLE)
   const delimiter = about.layout?.delimiter ?? delimiterOf(held.join('').slice(0, 4 * DELIMITER_SAMPLE))
   const records = csvRecords(whole, delimiter, about.firstLine)
-  if (about.layout) {
-    for await (const record of records) yield rowOf(record, about.layout)
+  const read = about.layout ? { first: [], layout: about.layout } : await beginOf(records, delimiter, about)
+  const { first, layout, fault } = read
+  if (!layout) {
+    if (fault) throw fault.error
     return
   }
-  const { sample, fault } = await sampleOf(records)
-  if (sample.length === 0 && fault) throw fault.error
-  if (sample.length === 0) return
-  const layout: CsvLayout = {
-    format: 'csv',
-    delimiter,
-    ...findColumns(
-      about.kind,
-      sample.map(({ cells }) => cells),
-      about.column,
-    ),
-  }
-  found(layout)
-  for (const record of layout.header ? sample.slice(1) : sample) yield rowOf(record, layout)
+  if (!about.layout) found(layout)
+  if (first.length > 0) yield first.map((record) => rowOf(record, layout))
   if (fault) throw fault.error
-  for await (const record of records) yield rowOf(record, layout)
+  for await (const some of records) yield some.map((record) => rowOf(record, layout))
 }
 
 type Fault = { readonly error: unknown }
+type Beginning = { readonly first: readonly Parsed[]; readonly layout?: CsvLayout; readonly fault?: Fault }
 
-/** The first records. Where the upload breaks off among them, those that came are kept, and the fault is told behind them. */
-async function sampleOf(
-  records: AsyncIterable<Parsed>,
-): Promise<{ readonly sample: readonly Parsed[]; readonly fault?: Fault }> {
-  const sample: Parsed[] = []
+/** The layout, and the first rows. Where the upload breaks off among them, those that came are kept, and the fault is told behind them. */
+async function beginOf(
+  records: AsyncIterable<readonly Parsed[]>,
+  delimiter: string,
+  { kind, column }: { readonly kind: Kind; readonly column?: string },
+): Promise<Beginning> {
+  const first: Parsed[] = []
+  let fault: Fault | undefined
   try {
-    for await (const record of records) {
-      sample.push(record)
-      if (sample.length === SAMPLE) break // the iterator is gone on with by the caller
+    for await (const some of records) {
+      first.push(...some)
+      if (first.length >= SAMPLE) break // the caller goes on with the iterator
     }
-    return { sample }
   } catch (error) {
     if (error instanceof AppError) throw error // the list is refused as a whole
-    return { sample, fault: { error } }
+    fault = { error }
   }
+  const rest = fault && { fault }
+  if (first.length === 0) return { first, ...rest }
+  const sample = first.slice(0, SAMPLE).map(({ cells }) => cells)
+  const layout: CsvLayout = { format: 'csv', delimiter, ...findColumns(kind, sample, column) }
+  return { first: layout.header ? first.slice(1) : first, layout, ...rest }
 }
 
 function rowOf({ line, cells }: Parsed, layout: CsvLayout): IntakeRow {
   const width = layout.header?.length
-  const text = (): string => cells.map((cell) => cell.slice(0, 200)).join(layout.delimiter)
-  if (cells.some((cell) => cell.length > MAX_FIELD))
-    return badRow(line, `a field is longer than ${MAX_FIELD} octets`, text())
-  if (width !== undefined && cells.length !== width)
-    return badRow(line, `${cells.length} columns where the header has ${width}`, text())
+  const bad = (reason: string): IntakeRow =>
+    badRow(line, reason, cells.map((cell) => cell.slice(0, 200)).join(layout.delimiter))
+  if (cells.some((cell) => cell.length > MAX_FIELD)) return bad(`a field is longer than ${MAX_FIELD} octets`)
+  if (width !== undefined && cells.length !== width) return bad(`${cells.length} columns where the header has ${width}`)
   const input = (cells[layout.index] ?? '').trim()
-  if (input === '') return badRow(line, 'no address in its column', text())
-  if (cells.some(isUndecodable)) return badRow(line, 'octets that are no text in the encoding of the list', text())
+  if (input === '') return bad('no address in its column')
+  if (cells.some(isUndecodable)) return bad('octets that are no text in the encoding of the list')
   return { ok: true, line, input, columns: cells }
 }
 
-/** Records with the line on which each begins. An iterator that was left early can be gone on with. */
-function csvRecords(text: AsyncIterable<string>, delimiter: string, firstLine: number): AsyncIterable<Parsed> {
-  const progress = { lines: 0 } // records that were parsed and not yet read count too: an error drops them
-  const parser = parse({
+/**
+ * Records with the line on which each begins, those of a piece of text together. The parser is given whole lines: where the text fails, it ends behind the last one, so
+ * that all records before it come; the fault is thrown then. An iterator that was left early can be gone on with.
+ */
+function csvRecords(
+  text: AsyncIterable<string>,
+  delimiter: string,
+  firstLine: number,
+): AsyncIterable<readonly Parsed[]> {
+  const parser = recordParser(delimiter, firstLine - 1)
+  async function* records(): AsyncIterable<readonly Parsed[]> {
+    let tail = ''
+    let fault: Fault | undefined
+    const pieces = text[Symbol.asyncIterator]()
+    const next = async (): Promise<string | undefined> => {
+      try {
+        const { done, value } = await pieces.next()
+        return done === true ? undefined : value
+      } catch (error) {
+        fault = { error }
+        return undefined
+      }
+    }
+    try {
+      for (let piece = await next(); piece !== undefined; piece = await next()) {
+        const all = tail + piece
+        const end = Math.max(all.lastIndexOf('\n'), all.lastIndexOf('\r', all.length - 2)) + 1
+        tail = all.slice(end)
+        if (tail.length > MAX_RECORD) throw new AppError('bad_list', `a line is longer than ${MAX_RECORD} characters`)
+        const some = end > 0 ? await parser.take(all.slice(0, end)) : []
+        if (some.length > 0) yield some
+      }
+      const last = await parser.end(fault ? '' : tail)
+      if (last.length > 0) yield last
+    } catch (error) {
+      if (!(error instanceof CsvError)) throw error
+      if (fault) throw fault.error // the quote is open because the upload broke off
+      throw new AppError('bad_list', `the quote that opens in the record of line ${parser.line()} is never closed`, {
+        cause: error,
+      })
+    } finally {
+      await pieces.return?.()
+    }
+    if (fault) throw fault.error
+  }
+  return resumable(records())
+}
+
+type RecordParser = {
+  /** The records that a text ended. Rejects with CsvError. */
+  readonly take: (text: string) => Promise<readonly Parsed[]>
+  readonly end: (text: string) => Promise<readonly Parsed[]>
+  /** The line behind the last record. */
+  readonly line: () => number
+}
+
+/** Reads the records as the parser finds them, and not as a stream of objects: that costs several times as much. `before`: lines that came before. */
+function recordParser(delimiter: string, before: number): RecordParser {
+  let found: Parsed[] = []
+  let ended = before
+  let wide: AppError | undefined
+  class Records extends Parser {
+    override push(cells: string[] | null): boolean {
+      if (cells === null) return super.push(null)
+      const begun = ended
+      ended = before + this.info.lines
+      if (cells.length > MAX_COLUMNS)
+        wide ??= new AppError(
+          'bad_list',
+          `line ${begun + 1} has ${cells.length} columns; at most ${MAX_COLUMNS} are taken`,
+        )
+      // A record of one line has no line end in its cells.
+      const inside = ended - begun === 1 ? 0 : cells.reduce((sum, cell) => sum + lineEnds(cell), 0)
+      found.push({ line: ended - inside, cells })
+      return true
+    }
+  }
+  const parser = new Records({
     delimiter,
-    on_record: (record: string[], { lines }) => {
-      progress.lines = lines
-      return record
-    },
-    info: true,
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_quotes: true,
     relax_column_count: true,
     skip_empty_lines: true,
     max_record_size: MAX_RECORD,
   })
-  const fed = feed(text, parser)
-  return resumable(readRecords(parser, firstLine - 1, progress, fed))
-}
-
-/**
- * Writes a text into the parser, whole lines at a time. Where the text fails, the parser ends behind the last whole line, so that all records before it come;
- * gives the fault then.
- */
-async function feed(text: AsyncIterable<string>, parser: Parser): Promise<Fault | undefined> {
-  let tail = ''
-  try {
-    for await (const piece of text) {
-      const all = tail + piece
-      const end = Math.max(all.lastIndexOf('\n'), all.lastIndexOf('\r', all.length - 2)) + 1
-      tail = all.slice(end)
-      if (parser.destroyed) return undefined
-      if (end > 0 && !parser.write(all.slice(0, end))) await writable(parser)
-      if (tail.length > MAX_RECORD) throw new AppError('bad_list', `a line is longer than ${MAX_RECORD} characters`)
-    }
-    parser.end(tail)
-    return undefined
-  } catch (error) {
-    parser.end()
-    return { error }
+  parser.on('error', () => {}) // the callbacks tell
+  const taken = (give: (done: (error?: Error | null) => void) => void): Promise<readonly Parsed[]> =>
+    new Promise((resolve, reject) => {
+      give((error) => {
+        const fault = wide ?? error
+        if (fault) return reject(fault)
+        const all = found
+        found = []
+        resolve(all)
+      })
+    })
+  return {
+    take: (text) => taken((done) => parser.write(text, done)),
+    end: (text) => taken((done) => parser.end(text, done)),
+    line: () => ended + 1,
   }
-}
-
-const writable = (parser: Parser): Promise<void> =>
-  new Promise((resolve) => {
-    const go = (): void => {
-      parser.off('drain', go).off('close', go)
-      resolve()
-    }
-    parser.once('drain', go).once('close', go)
-  })
-
-async function* readRecords(
-  parser: AsyncIterable<unknown>,
-  before: number,
-  progress: { readonly lines: number },
-  fed: Promise<Fault | undefined>,
-): AsyncIterable<Parsed> {
-  let ended = before
-  try {
-    for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: { lines: number } }>) {
-      if (record.length > MAX_COLUMNS)
-        throw new AppError(
-          'bad_list',
-          `line ${ended + 1} has ${record.length} columns; at most ${MAX_COLUMNS} are taken`,
-        )
-      ended = before + info.lines
-      yield { line: ended - record.reduce((sum, cell) => sum + lineEnds(cell), 0), cells: record }
-    }
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error
-    const fault = await fed
-    if (fault) throw fault.error // the quote is open because the upload broke off
-    throw new AppError(
-      'bad_list',
-      `the quote that opens in the record of line ${before + progress.lines + 1} is never closed`,
-      { cause: error },
-    )
-  }
-  const fault = await fed
-  if (fault) throw fault.error
 }
 
 const lineEnds = (cell: string): number => (/[\r\n]/.test(cell) ? (cell.match(/\r\n|\r|\n/g)?.length ?? 0) : 0)

@@ -39,11 +39,16 @@ const FORMATS: Readonly<Record<string, Layout['format']>> = {
   'application/json': 'json',
 }
 
-/**
- * The rows of an uploaded list, read as a stream: gzip and the encoding are told by the octets themselves. Memory does not grow with the list. Throws AppError:
- * `unsupported_media_type`, `payload_too_large`, `bad_list` (with the line) as soon as it is seen.
- */
+/** The rows of an uploaded list one by one, as {@link readParts} reads them. */
 export async function* readList(upload: Octets, intake: Intake): AsyncIterable<IntakeRow> {
+  for await (const rows of readParts(upload, intake)) yield* rows
+}
+
+/**
+ * The rows of an uploaded list, those of a piece of it together, read as a stream: gzip and the encoding are told by the octets themselves. Memory does not grow with the
+ * list. Throws AppError: `unsupported_media_type`, `payload_too_large`, `bad_list` (with the line) as soon as it is seen.
+ */
+export async function* readParts(upload: Octets, intake: Intake): AsyncIterable<readonly IntakeRow[]> {
   const { kind, firstLine = 1, found = () => {} } = intake
   const format = formatOf(intake.contentType)
   const text = listText(listOctets(upload, intake.bounds))

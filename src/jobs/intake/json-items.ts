@@ -7,13 +7,15 @@ import type { IntakeRow } from './row.ts'
 const MAX_ITEM = 2 * 1024 * 1024
 
 /**
- * The rows of `{"items": [...]}` as it comes: the items are cut out of the stream and parsed one by one, so that a list of any size takes the memory of its
+ * The rows of `{"items": [...]}` as it comes, those of a piece together: the items are cut out of the stream and parsed one by one, so that a list of any size takes the memory of its
  * largest item. Throws AppError `bad_list` for a text of another shape or one that is cut off, with the line.
  */
-export async function* jsonRows(text: AsyncIterable<string>, kind: Kind): AsyncIterable<IntakeRow> {
+export async function* jsonRows(text: AsyncIterable<string>, kind: Kind): AsyncIterable<readonly IntakeRow[]> {
   const cutter = itemCutter()
-  for await (const piece of text)
-    for (const { line, text: item } of cutter.take(piece)) yield rowOfJson(kind, line, item)
+  for await (const piece of text) {
+    const items = cutter.take(piece)
+    if (items.length > 0) yield items.map(({ line, text: item }) => rowOfJson(kind, line, item))
+  }
   cutter.end()
 }
 

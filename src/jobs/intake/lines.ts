@@ -10,14 +10,15 @@ const MAX_LINE = 1024 * 1024
 export const FIELD: Readonly<Record<Kind, string>> = { verify: 'email', check: 'domain', blacklist: 'ip' }
 
 /** One input a line; blank lines are passed over. */
-export async function* textRows(text: AsyncIterable<string>, firstLine: number): AsyncIterable<IntakeRow> {
-  for await (const { line, text: raw } of physicalLines(text, firstLine)) {
-    const input = raw.trim()
-    if (input === '') continue
-    if (input.length > MAX_FIELD) yield badRow(line, `a line is longer than ${MAX_FIELD} octets`, input)
-    else if (isUndecodable(input)) yield badRow(line, 'octets that are no text in the encoding of the list', input)
-    else yield { ok: true, line, input, columns: [] }
-  }
+export async function* textRows(text: AsyncIterable<string>, firstLine: number): AsyncIterable<readonly IntakeRow[]> {
+  for await (const lines of physicalLines(text, firstLine)) yield lines.map(textRow)
+}
+
+function textRow({ line, text }: Line): IntakeRow {
+  const input = text.trim()
+  if (input.length > MAX_FIELD) return badRow(line, `a line is longer than ${MAX_FIELD} octets`, input)
+  if (isUndecodable(input)) return badRow(line, 'octets that are no text in the encoding of the list', input)
+  return { ok: true, line, input, columns: [] }
 }
 
 /** One JSON value a line: a text, or an object with the field of the kind; its other fields are the row's own columns. */
@@ -25,10 +26,9 @@ export async function* ndjsonRows(
   text: AsyncIterable<string>,
   kind: Kind,
   firstLine: number,
-): AsyncIterable<IntakeRow> {
-  for await (const { line, text: raw } of physicalLines(text, firstLine)) {
-    if (raw.trim() !== '') yield rowOfJson(kind, line, raw)
-  }
+): AsyncIterable<readonly IntakeRow[]> {
+  for await (const lines of physicalLines(text, firstLine))
+    yield lines.map(({ line, text: item }) => rowOfJson(kind, line, item))
 }
 
 /** The row that one JSON text stands for. */
@@ -55,16 +55,20 @@ export function rowOfJson(kind: Kind, line: number, text: string): IntakeRow {
 
 type Line = { readonly line: number; readonly text: string }
 
-/** The lines of a text (CR, LF or both end one), numbered from `firstLine`. A line beyond 16 MiB is `bad_list`. */
-async function* physicalLines(text: AsyncIterable<string>, firstLine: number): AsyncIterable<Line> {
+/** The lines of a text (CR, LF or both end one) that are not blank, those of a piece together, numbered from `firstLine`. A line beyond 16 MiB is `bad_list`. */
+async function* physicalLines(text: AsyncIterable<string>, firstLine: number): AsyncIterable<readonly Line[]> {
   let line = firstLine
   let rest = ''
+  const numbered = (texts: readonly string[]): readonly Line[] =>
+    texts.map((one) => ({ line: line++, text: one })).filter((one) => one.text.trim() !== '')
   for await (const piece of text) {
     const lines = (rest + piece).split(/\r\n|\n|\r(?!$)/) // a CR at the end may be half of CR LF
     rest = lines.pop() ?? ''
-    for (const one of lines) yield { line: line++, text: one }
+    const some = numbered(lines)
+    if (some.length > 0) yield some
     if (rest.length > 16 * MAX_LINE)
       throw new AppError('bad_list', `line ${line} is longer than ${16 * MAX_LINE} characters`)
   }
-  for (const one of rest.split('\r')) if (one !== '') yield { line: line++, text: one }
+  const last = numbered(rest.split('\r').filter((one) => one !== ''))
+  if (last.length > 0) yield last
 }

@@ -9,8 +9,10 @@ import { storable, storableJson } from './storable.ts'
 
 /** A part of an upload: records `from` to `received`, and the line on which the next part begins. */
 export type IntakePart = {
-  readonly rows: readonly StoredRow[]
-  readonly bad: readonly StoredBadRow[]
+  /** Lines of {@link rowLine}, several in each piece. */
+  readonly rows: readonly Buffer[]
+  /** Lines of {@link badLine}. */
+  readonly bad: readonly Buffer[]
   readonly layout: { readonly [key: string]: Json } | null
   readonly from: number
   readonly received: number
@@ -19,9 +21,6 @@ export type IntakePart = {
 
 /** Stores a part in whole, or not at all. The same part again changes nothing; rejects with AppError `wrong_offset` where another upload came between. */
 export type TakeIn = (job: number, part: IntakePart) => Promise<void>
-
-/** Octets that are handed to the database at a time. */
-const PIECE = 64 * 1024
 
 /** Parts of uploads, by COPY and in one transaction with how far the upload came. */
 export const takeInOf =
@@ -32,12 +31,8 @@ export const takeInOf =
     try {
       await client.query('BEGIN')
       if (await advance(client, job, part)) {
-        await copy(
-          client,
-          `mailsonde.job_rows_${Math.trunc(job)} (job, line, input, columns, key, domain)`,
-          rowLines(job, part.rows),
-        )
-        await copy(client, 'mailsonde.job_bad_rows (job, line, reason, text)', badLines(job, part.bad))
+        await copy(client, `mailsonde.job_rows_${Math.trunc(job)} (job, line, input, columns, key, domain)`, part.rows)
+        await copy(client, 'mailsonde.job_bad_rows (job, line, reason, text)', part.bad)
       }
       await client.query('COMMIT')
       isBroken = false
@@ -66,30 +61,24 @@ async function advance(client: pg.PoolClient, job: number, part: IntakePart): Pr
   )
 }
 
-async function copy(client: pg.PoolClient, into: string, lines: Iterable<string>): Promise<void> {
-  let text = ''
-  let stream: ReturnType<typeof open> | undefined
-  const open = () => client.query(copyFrom(`COPY ${into} FROM STDIN`))
-  for (const line of lines) {
-    stream ??= open()
-    text += line
-    if (text.length < PIECE) continue
-    if (!stream.write(text)) await once(stream, 'drain')
-    text = ''
-  }
-  if (!stream) return
-  stream.end(text)
+async function copy(client: pg.PoolClient, into: string, pieces: readonly Buffer[]): Promise<void> {
+  if (pieces.length === 0) return
+  const stream = client.query(copyFrom(`COPY ${into} FROM STDIN`))
+  for (const piece of pieces) if (!stream.write(piece)) await once(stream, 'drain')
+  stream.end()
   await finished(stream)
 }
 
-function* rowLines(job: number, rows: readonly StoredRow[]): Iterable<string> {
-  for (const { line, input, columns, key, domain } of rows)
-    yield `${job}\t${line}\t${field(input)}\t${escaped(storableJson(columns))}\t${field(key)}\t${field(domain)}\n`
+/** A row as COPY reads it. */
+export function rowLine(job: number, { line, input, columns, key, domain }: StoredRow): string {
+  const asked = field(input)
+  const own = escaped(storableJson(columns))
+  return `${job}\t${line}\t${asked}\t${own}\t${key === input ? asked : field(key)}\t${field(domain)}\n`
 }
 
-function* badLines(job: number, rows: readonly StoredBadRow[]): Iterable<string> {
-  for (const { line, reason, text } of rows) yield `${job}\t${line}\t${field(reason)}\t${field(text)}\n`
-}
+/** A bad row as COPY reads it. */
+export const badLine = (job: number, { line, reason, text }: StoredBadRow): string =>
+  `${job}\t${line}\t${field(reason)}\t${field(text)}\n`
 
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
 
