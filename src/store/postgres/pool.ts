@@ -49,15 +49,21 @@ export function poolOf(where: pg.ClientConfig, { maxConnections = MAX_CONNECTION
 }
 
 /** The parts of a client that `pg` does not declare. */
-type Inner = { readonly connection: { readonly stream: Socket }; readonly processID: number }
+type Inner = {
+  readonly connection: { readonly stream: Socket }
+  readonly processID: number
+  /** Whether the last statement was answered in whole. */
+  readonly readyForQuery: boolean
+}
 
 /** Closes a connection that is silent and on which the server works on nothing: the answer was lost on the way. */
 function watchSilence(client: pg.ClientBase, where: pg.ClientConfig, warn: Warn): void {
-  const { connection, processID } = client as unknown as Inner
-  const { stream } = connection
+  const inner = client as unknown as Inner
+  const { stream } = inner.connection
   const watch = (): void => void stream.setTimeout(SILENT_MS)
   stream.on('timeout', () => {
-    isWorkedOn(where, processID).then(
+    if (inner.readyForQuery) return watch() // it owes nothing
+    isWorkedOn(where, inner.processID).then(
       (is) => {
         if (is) return watch()
         warn('a database connection said nothing: it is closed', {})
