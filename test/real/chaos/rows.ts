@@ -1,0 +1,24 @@
+import { type JobAnswer, jobAnswer } from '../../../src/answers/jobs.ts'
+import type { Node } from '../nodes.ts'
+
+/** Rows of the chaos: some thousand in the tests; `CHAOS_ROWS=50000` for the long run of docs/benchmarks.md. */
+export const ROWS = Number(process.env.CHAOS_ROWS ?? 2_500)
+export const IS_LONG = ROWS > 5_000
+/** Rows a second while things break; then as fast as it goes. */
+export const PACE = IS_LONG ? 400 : 40
+/** Time for a test in the long run: the machine may be busy, ms. */
+export const LONG_MS = 3_600_000
+
+export const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Names of mailboxes that the counting host has. */
+export const mailboxesOf = (prefix: string, n: number): string[] =>
+  Array.from({ length: n }, (_, i) => `user${prefix}${i}`)
+
+/** Submits a job about mailboxes of the counting host. */
+export async function submit({ url, id }: Node, mailboxes: readonly string[]): Promise<JobAnswer> {
+  const headers = { authorization: `Bearer key-of-${id}`, 'content-type': 'text/plain' }
+  const body = mailboxes.map((mailbox) => `${mailbox}@refusedhost.test`).join('\n')
+  const response = await fetch(`${url}/v1/jobs`, { method: 'POST', body, headers })
+  return jobAnswer.parse(await response.json())
+}
