@@ -13,7 +13,7 @@ export type Serving = {
   readonly stop: () => Promise<void>
 }
 
-/** Starts `node <args> --port N` on a free port and waits for its first answer at `/v1/health` (at most 20 s). */
+/** Starts `node <args> --port N` on a free port and waits for its first answer at `/v1/health` (at most 60 s; the process is then ended). */
 export async function startServing(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Serving> {
   const port = await freePort()
   const begun = performance.now()
@@ -23,7 +23,10 @@ export async function startServing(args: readonly string[], env: NodeJS.ProcessE
   })
   const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const url = `http://127.0.0.1:${port}`
-  await firstAnswer(`${url}/v1/health`, child, begun + 20_000)
+  await firstAnswer(`${url}/v1/health`, child, begun + 60_000).catch((error: unknown) => {
+    child.kill('SIGKILL')
+    throw error
+  })
   const startMs = performance.now() - begun
   return {
     url,

@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process'
+import { chmodSync, createWriteStream, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import pg from 'pg'
+import { embeddedConnection } from '../src/store/postgres/embedded.ts'
+import { cpuMs, residentMiB } from './figures.ts'
+import { type Serving, startServing } from './serving.ts'
+
+/** A service with its private database, in a folder of its own. */
+export type JobsService = Serving & {
+  /** The private database, as its owner. */
+  readonly database: () => Promise<pg.Client>
+  /** GET as JSON. */
+  readonly get: <T>(path: string) => Promise<T>
+}
+
+/** A folder that the user of a private database may enter; `remove` takes it away. */
+export function benchFolder(): { readonly path: string; readonly remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), 'mailsonde-bench-'))
+  chmodSync(path, 0o711)
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/** Starts `serve` with a data folder. */
+export async function startJobsService(dataDir: string, flags: readonly string[] = []): Promise<JobsService> {
+  const fixed = ['--data-dir', dataDir, '--rate', '1000000', '--log-level', 'warn']
+  const serving = await startServing(['src/main.ts', 'serve', ...fixed, ...flags])
+  return {
+    ...serving,
+    database: async () => {
+      const client = new pg.Client(await embeddedConnection(dataDir, 'nobody'))
+      await client.connect()
+      return client
+    },
+    get: async <T>(path: string) => (await (await fetch(`${serving.url}${path}`)).json()) as T,
+  }
+}
+
+/** Writes a CSV of `rows` mailboxes at `domains` domains, with a name each. */
+export async function writeList(path: string, rows: number, domains: number): Promise<void> {
+  async function* lines(): AsyncIterable<string> {
+    yield 'name,email\r\n'
+    for (let from = 0; from < rows; from += 10_000) {
+      const numbers = Array.from({ length: Math.min(10_000, rows - from) }, (_, i) => from + i)
+      yield numbers.map((n) => `Person ${n},user${n}@domain${n % domains}.example\r\n`).join('')
+    }
+  }
+  await pipeline(lines, createWriteStream(path))
+}
+
+/** Runs curl, which costs little beside the service; what it writes to standard output. */
+export function curl(args: readonly string[]): Promise<string> {
+  const child = spawn('curl', ['-sS', '--fail-with-body', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let text = ''
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    text += piece
+  })
+  return new Promise((resolve, reject) => {
+    child.once('error', reject).once('close', (code) => (code === 0 ? resolve(text) : reject(new Error(text))))
+  })
+}
+
+/** Looks at the resident memory of a process every 50 ms; `end` gives the most, MiB. */
+export function watchMemory(pid: number): { readonly end: () => number } {
+  let most = 0
+  const look = (): void => {
+    most = Math.max(most, residentMiB(pid).now)
+  }
+  const timer = setInterval(look, 50)
+  return {
+    end: () => {
+      clearInterval(timer)
+      look()
+      return most
+    },
+  }
+}
+
+/** The processes of a private server: the one that began it, whose number its folder says, and its children. */
+export function serverPids(dataDir: string): readonly number[] {
+  const postmaster = Number(readFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0])
+  const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  return [postmaster, ...all.filter((pid) => parentOf(pid) === postmaster).map(Number)]
+}
+
+const parentOf = (pid: string): number => {
+  try {
+    return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')[1])
+  } catch {
+    return 0
+  }
+}
+
+/** Processor time of all processes together that ran or run below a private server, ms: those of children that have ended are in that of the first. */
+export function serverCpuMs(dataDir: string): number {
+  const [postmaster, ...children] = serverPids(dataDir)
+  const ended = readFileSync(`/proc/${postmaster}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  const endedMs = (Number(ended[13]) + Number(ended[14])) * 10 // proc(5): cutime and cstime
+  return endedMs + [postmaster!, ...children].reduce((sum, pid) => sum + cpuMs(pid), 0)
+}
+
+/** Memory of processes, MiB: what each has for itself, and its part of what it shares with others (PSS). */
+export const shareMiB = (pids: readonly number[]): number =>
+  pids.reduce((sum, pid) => {
+    const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
+    return sum + Number(/^Pss:\s+(\d+)/m.exec(text)?.[1] ?? 0)
+  }, 0) / 1_024
