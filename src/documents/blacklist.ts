@@ -22,7 +22,7 @@ export const blacklistDocument = (answer: BlacklistAnswer, version: string): Doc
 type Verdict = Pick<Conclusion, 'mark' | 'badge' | 'words'>
 
 /** The verdict on an address. A listing of tier D alone is policy or information, and no evidence of spam. */
-function verdictOf({ listed, answered, total, verdict }: BlacklistAnswer): Verdict {
+function verdictOf({ listed, answered, total, verdict, results }: BlacklistAnswer): Verdict {
   if (verdict === 'listed')
     return {
       mark: 'bad',
@@ -34,6 +34,12 @@ function verdictOf({ listed, answered, total, verdict }: BlacklistAnswer): Verdi
       mark: 'warn',
       badge: 'Not listed for spam',
       words: `Only lists of policy or information have this address (${listed} of ${answered} that answered); they are no evidence of spam.`,
+    }
+  if (results.every(({ reason }) => reason === 'not_public'))
+    return {
+      mark: 'open',
+      badge: 'Not a public address',
+      words: 'Blacklists have public addresses alone, so none was asked about this one.',
     }
   if (answered === 0)
     return {

@@ -18,7 +18,7 @@ import { duration, inWords } from './timeline.ts'
 import { whyOf } from './verify.ts'
 
 /** The states of a job, and what each means for whoever waits for it. */
-const STATES: Readonly<Record<JobAnswer['state'], readonly [Mark, badge: string, words: string]>> = {
+export const STATES: Readonly<Record<JobAnswer['state'], readonly [Mark, badge: string, words: string]>> = {
   receiving: ['open', 'Receiving', 'The list is being received.'],
   waiting: ['open', 'Waiting', 'The list is complete; work begins soon.'],
   running: ['good', 'Running', 'Rows are being answered.'],
@@ -26,6 +26,13 @@ const STATES: Readonly<Record<JobAnswer['state'], readonly [Mark, badge: string,
   done: ['good', 'Done', 'Every row has its result.'],
   canceled: ['none', 'Canceled', 'The job was canceled; the results so far can be read.'],
   failed: ['bad', 'Failed', 'The job has failed.'],
+}
+
+/** What a job asks about each row. */
+export const KINDS: Readonly<Record<JobAnswer['kind'], string>> = {
+  verify: 'Verify mail addresses',
+  check: 'Check domains',
+  blacklist: 'Look IP addresses up on blacklists',
 }
 
 /** Results of rows as marks; the words are those of the answers. */
@@ -40,7 +47,8 @@ const RESULTS: Readonly<Record<string, Mark>> = {
   listed: 'bad',
   invalid: 'bad',
 }
-const markOf = (result: string): Mark => (Object.hasOwn(RESULTS, result) ? RESULTS[result]! : 'open')
+/** How good a result of a row is. */
+export const markOf = (result: string): Mark => (Object.hasOwn(RESULTS, result) ? RESULTS[result]! : 'open')
 const wordsOf = (word: string): string => word.replaceAll('_', ' ')
 
 /** One job: how far it is, by result, reason and provider. */
@@ -96,8 +104,7 @@ function factsOf({
   ...job
 }: JobAnswer): (readonly [string, Line])[] {
   return [
-    ['Id', [code(id)]],
-    ['Kind', [kind]],
+    ['Asks', [KINDS[kind]]],
     ...(column === undefined ? [] : [['Column', [code(column)]] as const]),
     [
       'Rows',
@@ -110,6 +117,7 @@ function factsOf({
     ...(job.first_result_at === null ? [] : [['First result', [inWords(job.first_result_at)]] as const]),
     ...(job.finished_at === null ? [] : [['Finished', [inWords(job.finished_at)]] as const]),
     ['Expires', [inWords(job.expires_at)]],
+    ['Id', [code(id)]],
   ]
 }
 

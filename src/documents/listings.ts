@@ -43,6 +43,7 @@ function silentBlocks({ results, total, answered }: Asked): Block[] {
   const reasons = [...new Set(silent.map(whySilent))]
   const items = reasons.map((reason): Line => {
     const names = silent.filter((entry) => whySilent(entry) === reason).map(({ blacklist }) => blacklist)
+    if (names.length === total) return [`All ${total} lists: ${reason}`]
     return [{ strong: names.join(', ') }, `: ${reason}`]
   })
   return [
@@ -72,7 +73,9 @@ function cellOf(name: string, entries: readonly ListEntry[]): GridCell {
   if (listed.length > 0)
     return { name, mark: listed.every(({ tier }) => tier === 'D') ? 'warn' : 'bad', text: `listed${of(listed.length)}` }
   const [first] = silent
-  if (first)
-    return { name, mark: 'open', text: `${wordsFor(LIST_STATUS, first.status) ?? first.status}${of(silent.length)}` }
+  if (first) {
+    const words = first.reason === 'not_public' ? 'not asked' : (wordsFor(LIST_STATUS, first.status) ?? first.status)
+    return { name, mark: 'open', text: `${words}${of(silent.length)}` }
+  }
   return { name, mark: 'good', text: 'not listed' }
 }

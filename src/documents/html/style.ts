@@ -46,7 +46,7 @@ pre { margin: .25rem 0 .5rem; padding: .6rem .75rem; background: var(--soft); bo
 .mark { font-weight: 600 }
 .thing, .check { margin: 1rem 0; padding: 1rem 1.15rem; border: 1px solid var(--line); border-radius: .6rem }
 .thing { border-left: .35rem solid var(--link) }
-.finding { margin: .9rem 0 0; padding: .75rem 0 0; border-top: 1px dashed var(--line) }
+.finding { margin: .9rem 0 0; padding: .75rem 0 0; border-top: 1px dashed var(--line) } h2 + .finding { margin: 0; padding: 0; border: 0 }
 .publish { margin: .6rem 0; border: 1px solid var(--line); border-radius: .4rem; overflow: hidden }
 .publish p { margin: 0; padding: .3rem .75rem; background: var(--soft); border-bottom: 1px solid var(--line); font-size: .88rem; font-weight: 600 }
 .publish dl { margin: 0; padding: .5rem .75rem }
@@ -88,11 +88,11 @@ code, td, dd, .name, .hop { unicode-bidi: isolate } pre { unicode-bidi: plaintex
 .timeline ol { margin: .4rem 0; padding-left: 1.3rem } .timeline li span { color: var(--ink) }
 .progress svg { display: block; width: 100%; height: .6rem; border-radius: .3rem } .progress p { margin: .2rem 0; font-variant-numeric: tabular-nums } .progress rect.none { color: var(--quiet) }
 .progress ul { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; list-style: none; margin: .5rem 0; padding: 0 }
-.conversation ol { list-style: none; margin: .3rem 0; padding: .6rem .75rem; background: var(--soft); border: 1px solid var(--line); border-radius: .4rem } .conversation li { padding: .05rem 0 .05rem 4.2rem; text-indent: -4.2rem } .conversation li code { text-indent: 0 }
-.conversation .side { display: inline-block; width: 4.2rem; text-indent: 0; color: var(--quiet); font-size: .82rem } .conversation .client code { font-weight: 600 } .conversation .note { padding-left: 4.2rem; text-indent: 0; color: var(--quiet) }
+.conversation ol { list-style: none; margin: .3rem 0; padding: .6rem .75rem; background: var(--soft); border: 1px solid var(--line); border-radius: .4rem } .conversation li { display: grid; grid-template-columns: 3.6rem minmax(0, 1fr); align-items: baseline; padding: .05rem 0 }
+.conversation .side { color: var(--quiet); font-size: .82rem } .conversation .client code { font-weight: 600 } .conversation .note { display: block; padding-left: 3.6rem; color: var(--quiet) }
 .attempts ol { margin: .3rem 0; padding-left: 1.4rem } .attempts li { padding: .25rem 0 } .attempts p { margin: .1rem 0 } .attempts .mark { display: block } .hop .mark { display: inline-block }
 details.check > summary { cursor: pointer } details.check > summary h3 { display: inline-flex; margin: 0 } details.check[open] > summary { margin-bottom: .35rem }
-.number { text-align: right; font-variant-numeric: tabular-nums; padding-right: 0; white-space: nowrap }
+.number { text-align: right; font-variant-numeric: tabular-nums; padding-right: 1.2rem; white-space: nowrap } .number:last-child { padding-right: 0 } .when { white-space: nowrap }
 tfoot td { font-weight: 700; border-bottom: 0; border-top: 2px solid var(--ink) }
 footer { margin-top: 3rem; padding-top: .75rem; border-top: 1px solid var(--line) }
 @media (max-width: 34rem) { body { padding: 1rem .9rem 2rem } .thing, .check { padding: .85rem .9rem } dl { grid-template-columns: 1fr; gap: 0 } dd { margin-bottom: .4rem } .bars { grid-template-columns: 1fr 1fr } }
