@@ -82,7 +82,7 @@ export async function openDatabase(settings: DatabaseSettings, signal: AbortSign
     await migrate(pool)
   } catch (error) {
     await close()
-    throw error instanceof AppError ? error : notConnected(settings.url, error)
+    throw error instanceof AppError ? error : notConnected(settings, error)
   }
   return { db: kyselyOn(pool), pool, close }
 }
@@ -90,10 +90,11 @@ export async function openDatabase(settings: DatabaseSettings, signal: AbortSign
 /** Our tables over the connections of a pool. */
 export const kyselyOn = (pool: pg.Pool): Kysely<Schema> => new Kysely({ dialect: new PostgresDialect({ pool }) })
 
-/** The URL is told without its password. */
-function notConnected(url: string | undefined, cause: unknown): AppError {
+/** Callers are told that there is no database, and nothing about it; the log has the URL, without its password, and the reason. */
+function notConnected({ url, log }: Pick<DatabaseSettings, 'url' | 'log'>, cause: unknown): AppError {
   const where = url === undefined ? 'the private database' : maskedUrl(url)
-  return new AppError('upstream_unavailable', `${where} could not be opened: ${(cause as Error).message}`, { cause })
+  log.warn('the database could not be opened', { database: where, reason: (cause as Error).message })
+  return new AppError('upstream_unavailable', 'the database could not be opened; the log has the reason', { cause })
 }
 
 /** A database URL with its password replaced; a text that is none is not repeated at all. */
