@@ -1,3 +1,4 @@
+import { parseDomain } from '../names/domain.ts'
 import type { Part } from '../operations/operation.ts'
 import { type Html, html } from './html.ts'
 import type { Page, Visit } from './page.ts'
@@ -31,8 +32,11 @@ function subjectOf(parts: Parts, { params, query, may }: Visit): Subject {
     path,
     events: path.replace(/(\?|$)/, '/events$1'),
     controls: controls(email, query),
-    below: () =>
-      html`<p class="quiet"><a href="${domainPath(email.split('@').at(-1) ?? '')}">How the domain of this address stands</a></p>`,
+    below: () => {
+      const domain = parseDomain(email.split('@').at(-1) ?? '')
+      return html`${domain.ok && html`<p><a href="${domainPath(domain.value)}">How the domain of this address stands</a></p>`}`
+    },
+    watch: { kind: 'verify', target: email.trim() },
     tell,
   }
 }

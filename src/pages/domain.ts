@@ -16,34 +16,34 @@ const CHOICES = ['selector', 'vantage', 'timeout'] as const
 
 function subjectOf(parts: Parts, { params, query }: Visit): Subject {
   const domain = params.name ?? ''
-  const only = query.only === 'check' ? { only: 'check' } : {}
+  const only = query.only === 'check' || query.only === 'tls' ? { only: query.only } : {}
   const given = Object.fromEntries(CHOICES.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]]])))
-  const operation = parts.operation(query.only === 'check' ? 'check' : 'report')
+  const operation = parts.operation('only' in only ? 'check' : 'report')
   const name = unicodeOf(domain.trim().toLowerCase())
   const keys = CHECK_NAMES.filter((key) => query.only !== 'check' || key !== 'starttls')
   return {
     operation,
-    raw: { domain, ...given },
+    raw: { domain, ...given, ...(query.only === 'tls' && { starttls: 'true' }) },
     name,
     title: name,
     doing: 'Asking the DNS and the mail servers. This takes some seconds.',
     places: [
       ...keys.map((key) => ({ key, name: CHECKS[key].name })),
-      ...(query.only === 'check' ? [] : [{ key: 'blacklists', name: 'Blacklists' }]),
+      ...('only' in only ? [] : [{ key: 'blacklists', name: 'Blacklists' }]),
     ],
     path: domainPath(domain, { ...given, ...only }),
     events: domainPath(domain, { ...given, ...only }).replace(/(\?|$)/, '/events$1'),
     controls: controls(domain, query),
     below: (answer, visit) => recordForms(domain, answer.answer, visit),
+    watch: { kind: operation.name === 'check' ? 'check' : 'report', target: domain },
     tell,
   }
 }
 
 function controls(domain: string, query: Visit['query']): Html {
-  const isCheck = query.only === 'check'
   return html`<form class="controls" action="${domainPath(domain)}">
 <label>DKIM selector <input name="selector" value="${query.selector ?? ''}" maxlength="200" autocapitalize="off" autocomplete="off" spellcheck="false"></label>
-<label>Look at <select name="only"><option value="">everything</option><option value="check"${isCheck ? html` selected` : ''}>the DNS alone</option></select></label>
+<label>Look at <select name="only"><option value="">everything</option><option value="tls"${query.only === 'tls' && html` selected`}>DNS and TLS</option><option value="check"${query.only === 'check' && html` selected`}>DNS alone</option></select></label>
 <label>Seen from <select name="vantage"><option value="">this node</option><option value="all"${query.vantage === 'all' ? html` selected` : ''}>all nodes</option></select></label>
 <button>Ask again</button>
 </form>`

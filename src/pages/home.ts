@@ -1,6 +1,7 @@
 import { classify } from './classify.ts'
 import { type Html, html } from './html.ts'
 import { layout } from './layout.ts'
+import { listForm } from './list-form.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import type { Parts } from './parts.ts'
 import { addressPath, domainPath, ipPath } from './paths.ts'
@@ -16,7 +17,7 @@ function home(parts: Parts, visit: Visit): PageAnswer {
     status: 200,
     html: layout(parts.assets, visit, {
       title: 'Mail check',
-      islands: ['box'],
+      islands: islandsOf(visit),
       hasOwnBox: true,
       main: main(visit, ''),
     }),
@@ -34,15 +35,17 @@ function go(parts: Parts, visit: Visit): PageAnswer {
   if (one.kind === 'nothing') return { to: '/' }
   const content = {
     title: 'Not understood',
-    islands: ['box'],
+    islands: islandsOf(visit),
     hasOwnBox: true as const,
     main: main(visit, typed, one.problem),
   }
   return { status: 400, html: layout(parts.assets, visit, content) }
 }
 
+const islandsOf = ({ may }: Visit): readonly string[] => (may('jobs') ? ['box', 'upload'] : ['box'])
+
 const main = (
-  { may, login }: Visit,
+  { may, login, token }: Visit,
   typed: string,
   problem?: string,
 ): Html => html`<main id="main" tabindex="-1" class="start">
@@ -51,9 +54,10 @@ const main = (
 <label for="q">Domain, mail address, IP address or URL</label>
 <div class="line"><input id="q" name="q" value="${typed}" maxlength="1000" required autofocus autocapitalize="off" autocomplete="off" spellcheck="false" placeholder="example.org" aria-describedby="hint"${problem !== undefined && html` aria-invalid="true"`}>
 <button>Look</button></div>
-<p class="quiet" id="hint" role="status">${problem === undefined ? 'A domain is checked, an address verified, an IP address looked up on 29 blacklists.' : `Not understood: ${problem}`}</p>
+<p class="${problem === undefined ? 'quiet' : 'problem'}" id="hint" role="status">${problem === undefined ? 'A domain is checked, an address verified, an IP address looked up on 29 blacklists.' : `Not understood: ${problem}.`}</p>
 </form>
 ${login === 'out' && html`<p class="notice">This service answers with a key. <a href="/login">Log in</a> first.</p>`}
+${may('jobs') && html`<details class="try list"><summary>Or a list of them, as a file or text</summary>${listForm({ token })}</details>`}
 <section id="last" hidden><h2>Last looked at</h2><ul></ul><p><button class="plain" type="button">Forget these</button></p></section>
 <h2>What it can do</h2>
 <dl class="can">

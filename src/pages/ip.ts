@@ -1,10 +1,15 @@
-import { type Html, html } from './html.ts'
+import { within } from '../base/deadline.ts'
+import type { AddressPtr } from '../checks/ptr/index.ts'
+import { code, type Line } from '../documents/block.ts'
+import { htmlBlocks } from '../documents/html/html.ts'
+import { parseIp } from '../names/ip.ts'
+import { type Html, html, rendered } from './html.ts'
 import type { Page, Visit } from './page.ts'
-import type { Parts } from './parts.ts'
+import { documentOf, type Parts } from './parts.ts'
 import { ipPath } from './paths.ts'
-import { type Subject, subjectPages } from './subject.ts'
+import { type Asker, type Subject, subjectPages } from './subject.ts'
 
-/** `/ip/{ip}`: the 29 lists. */
+/** `/ip/{ip}`: the 29 lists, and where the address stands. */
 export const ipPages = (parts: Parts): readonly Page[] =>
   subjectPages(parts, '/ip/:ip', 'read', (visit) => subjectOf(parts, visit))
 
@@ -24,9 +29,47 @@ function subjectOf(parts: Parts, { params, query }: Visit): Subject {
     path,
     events: path.replace(/(\?|$)/, '/events$1'),
     controls: controls(ip, query),
-    below: () => html``,
+    below: (_, visit) => whereabouts(parts, ip, visit),
+    watch: { kind: 'blacklist', target: ip.trim() },
     tell: () => html``,
   }
+}
+
+/** How long the names of an address are waited for, ms. */
+const POINTERS_MS = 5_000
+
+/** Where the address stands and what it is called. What cannot be found out is said, and keeps nothing else back. */
+async function whereabouts(parts: Parts, text: string, { by }: Asker): Promise<Html> {
+  const ip = parseIp(text)
+  if (!ip.ok) return html``
+  const [geo, pointers] = await Promise.all([
+    parts.execute(parts.operation('geo'), { ip: ip.value }, by).catch(() => undefined),
+    parts.pointers(ip.value, within(POINTERS_MS, by.signal)).catch(() => undefined),
+  ])
+  const known = geo ? documentOf(parts, geo, 'Address').blocks : []
+  const rows = [
+    ['PTR', pointers ? namesOf(pointers) : UNKNOWN] as const,
+    ...known.flatMap((block) => (block.kind === 'facts' ? block.rows : [])),
+  ]
+  return html`<h2 id="where">The address</h2>${rendered(htmlBlocks([{ kind: 'facts', rows }]))}`
+}
+
+const UNKNOWN: Line = [{ mark: 'open', text: 'could not be looked up' }]
+const LEADS = {
+  back: { mark: 'good', text: 'leads back to it' },
+  other: { mark: 'warn', text: 'leads to other addresses' },
+  missing: { mark: 'warn', text: 'has no address' },
+  unknown: { mark: 'open', text: 'could not be looked up' },
+} as const
+
+function namesOf({ names, forward, error }: AddressPtr): Line {
+  if (error) return UNKNOWN
+  if (names.length === 0) return ['none']
+  const rest = names.length - forward.length
+  return [
+    ...forward.flatMap(({ name, leads }, i) => [i === 0 ? '' : '; ', code(name), ' ', LEADS[leads]]),
+    ...(rest > 0 ? [` and ${rest} more`] : []),
+  ]
 }
 
 const controls = (ip: string, query: Visit['query']): Html => html`<form class="controls" action="${ipPath(ip)}">

@@ -2,6 +2,8 @@ import { type JobAnswer, type JobResultsAnswer, jobAnswer, jobResultsAnswer } fr
 import { readOpen } from '../answers/read-answer.ts'
 import { sleep } from '../base/deadline.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
+import { markOf } from '../documents/jobs.ts'
+import { SIGNS } from '../documents/signs.ts'
 import { type Html, html, rendered } from './html.ts'
 import { csrfField, layout } from './layout.ts'
 import type { Page, PageAnswer, PageEvent, Visit } from './page.ts'
@@ -54,10 +56,11 @@ const ENDED: readonly JobAnswer['state'][] = ['done', 'canceled', 'failed']
 
 async function show(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const { job, html: progress } = await jobOf(parts, visit)
-  const { result, cursor } = visit.query
+  const { result, reason, cursor } = visit.query
+  const filter = { ...(result && { result }), ...(reason && { reason }) }
   const rows = await parts.execute(
     parts.operation('jobs results'),
-    { id: job.id, limit: String(PAGE), ...(result && { result }), ...(cursor && { cursor }) },
+    { id: job.id, limit: String(PAGE), ...filter, ...(cursor && { cursor }) },
     visit.by,
   )
   const results = readOpen(jobResultsAnswer, rows.answer)
@@ -74,9 +77,9 @@ async function show(parts: Parts, visit: Visit): Promise<PageAnswer> {
 ${isLive && html`<noscript><p class="quiet"><a href="${visit.url}">Load again</a> to see how far it is.</p></noscript>`}
 ${actions(job, visit)}
 <h2 id="rows">Rows</h2>
-${filters(job, result)}
+${filters(job, filter)}
 ${rowsTable(job, results.value)}
-${pager(job, results.value, result, cursor)}
+${pager(job, results.value, filter, cursor)}
 <h2>Download</h2>
 <p class="actions">${download(job, 'CSV', { format: 'csv' })} ${download(job, 'CSV for spreadsheets', { format: 'csv', csv: 'spreadsheet' })} ${download(job, 'NDJSON', { format: 'ndjson' })} ${job.bad_rows > 0 && html`<a href="/v1/jobs/${job.id}/bad-rows">Rows that cannot be read</a>`}</p>
 <footer><p class="quiet"><a href="/v1/jobs/${job.id}/events?format=json">The same as JSON</a></p></footer></main>`,
@@ -101,13 +104,30 @@ function actions({ id, state }: JobAnswer, visit: Pick<Visit, 'token'>): Html {
 const download = ({ id }: JobAnswer, words: string, query: Record<string, string>): Html =>
   html`<a class="button" href="${pathWith(`/v1/jobs/${id}/results`, query)}" download>${words}</a>`
 
-function filters({ id, counts }: JobAnswer, chosen: string | undefined): Html {
-  const names = Object.keys(counts).toSorted()
-  if (names.length === 0) return html``
-  return html`<form class="controls" action="${jobPath(id)}#rows"><label>Result <select name="result"><option value="">all</option>${names.map(
-    (name) =>
-      html`<option value="${name}"${name === chosen && html` selected`}>${name.replaceAll('_', ' ')} (${(counts[name] ?? 0).toLocaleString('en')})</option>`,
-  )}</select></label><button>Show</button></form>`
+type Filter = { readonly result?: string; readonly reason?: string }
+
+function filters({ id, counts, reasons }: JobAnswer, chosen: Filter): Html {
+  if (Object.keys(counts).length === 0) return html``
+  return html`<form class="controls" action="${jobPath(id)}#rows">${choice('Result', 'result', counts, chosen.result)}${Object.keys(reasons).length > 0 && choice('Reason', 'reason', reasons, chosen.reason)}<button>Show</button></form>`
+}
+
+const choice = (
+  label: string,
+  name: keyof Filter,
+  counts: Readonly<Record<string, number>>,
+  chosen: string | undefined,
+): Html =>
+  html`<label>${label} <select name="${name}"><option value="">all</option>${Object.entries(counts)
+    .toSorted()
+    .map(
+      ([one, count]) =>
+        html`<option value="${one}"${one === chosen && html` selected`}>${one.replaceAll('_', ' ')} (${count.toLocaleString('en')})</option>`,
+    )}</select></label> `
+
+/** A result with its sign and colour. */
+function resultOf(result: string): Html {
+  const mark = markOf(result)
+  return html`<span class="mark ${mark}">${SIGNS[mark]} ${result.replaceAll('_', ' ')}</span>`
 }
 
 /** Own columns that a row shows. */
@@ -115,24 +135,27 @@ const MAX_COLUMNS = 6
 
 function rowsTable(job: JobAnswer, { data }: JobResultsAnswer): Html {
   if (data.length === 0)
-    return html`<p>No row has a result yet${ENDED.includes(job.state) ? ' that fits the filter' : ''}.</p>`
-  const columns = (job.columns ?? []).slice(0, MAX_COLUMNS)
+    return html`<p>${ENDED.includes(job.state) ? 'No row fits the filter.' : 'No row has a result yet.'}</p>`
+  // The column that is asked about stands first already.
+  const columns = (job.columns ?? [])
+    .flatMap((name, at) => (name === job.column ? [] : [{ name, at }]))
+    .slice(0, MAX_COLUMNS)
   return html`<div class="scroll" role="group" tabindex="0" aria-label="Rows with their results"><table><caption class="hidden">Rows with their results</caption>
-<thead><tr><th scope="col">Line</th><th scope="col">Asked</th><th scope="col">Result</th><th scope="col">Reason</th>${columns.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+<thead><tr><th scope="col" class="number">Line</th><th scope="col">Asked</th><th scope="col">Result</th><th scope="col">Reason</th>${columns.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody>${data.map(
     ({ line, input, result, reason, columns: own }) =>
-      html`<tr><td class="number">${line}</td><td><code>${input}</code></td><td>${result.replaceAll('_', ' ')}</td><td>${reason.replaceAll('_', ' ')}</td>${columns.map((_, i) => html`<td>${Array.isArray(own) ? String(own[i] ?? '') : ''}</td>`)}</tr>`,
+      html`<tr><td class="number">${line}</td><td><code>${input}</code></td><td>${resultOf(result)}</td><td>${reason.replaceAll('_', ' ')}</td>${columns.map(({ at }) => html`<td>${Array.isArray(own) ? String(own[at] ?? '') : ''}</td>`)}</tr>`,
   )}</tbody></table></div>`
 }
 
 function pager(
   { id }: JobAnswer,
   { next_cursor: next }: JobResultsAnswer,
-  result: string | undefined,
+  filter: Filter,
   cursor: string | undefined,
 ): Html {
   const to = (from: unknown): string =>
-    `${pathWith(jobPath(id), { ...(result && { result }), ...(from !== undefined && { cursor: from }) })}#rows`
+    `${pathWith(jobPath(id), { ...filter, ...(from !== undefined && { cursor: from }) })}#rows`
   return html`<p class="actions">${cursor !== undefined && html`<a href="${to(undefined)}">First rows</a>`} ${next !== null && next !== undefined && html`<a href="${to(next)}">Next rows</a>`}</p>`
 }
 

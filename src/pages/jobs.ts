@@ -1,16 +1,18 @@
 import { type JobAnswer, jobListAnswer } from '../answers/jobs.ts'
 import { readOpen } from '../answers/read-answer.ts'
 import { AppError } from '../base/errors.ts'
+import { STATES, KINDS as WORDS } from '../documents/jobs.ts'
+import { SIGNS } from '../documents/signs.ts'
+import { inWords } from '../documents/timeline.ts'
 import { type Html, html } from './html.ts'
 import { csrfField, layout } from './layout.ts'
-import { KINDS, type Kind, previewOf } from './list-preview.ts'
+import { kindSelect, listForm, MAX_PASTED } from './list-form.ts'
+import { type Kind, previewOf } from './list-preview.ts'
 import { readUpload } from './multipart.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import type { Parts } from './parts.ts'
 import { jobPath, pathWith } from './paths.ts'
 
-/** Bytes of a list that is pasted or sent without script; a file that script sends may have any size. */
-export const MAX_PASTED = 1_048_576
 /** A form escapes every octet by three. */
 const BODY_LIMIT = 3 * MAX_PASTED + 65_536
 
@@ -48,7 +50,7 @@ async function list(parts: Parts, visit: Visit): Promise<PageAnswer> {
       main: html`<main id="main" tabindex="-1"><h1>Jobs</h1>
 <p class="lead">A list of mail addresses, domains or IP addresses, answered row by row in the background.</p>
 ${listForm(visit)}
-<h2>Lists so far</h2>
+<h2>Jobs so far</h2>
 ${data.length === 0 ? html`<p>None yet.</p>` : table(data)}
 ${typeof next === 'string' && html`<p><a href="${pathWith('/jobs', { cursor: next })}">Older jobs</a></p>`}
 <footer><p class="quiet"><a href="/v1/jobs?limit=20&amp;format=json">The same as JSON</a></p></footer></main>`,
@@ -56,35 +58,8 @@ ${typeof next === 'string' && html`<p><a href="${pathWith('/jobs', { cursor: nex
   }
 }
 
-const WORDS: Readonly<Record<Kind, string>> = {
-  verify: 'Verify mail addresses',
-  check: 'Check domains',
-  blacklist: 'Look IP addresses up on blacklists',
-}
-
-const kindSelect = (chosen: string): Html =>
-  html`<select name="kind">${KINDS.map((kind) => html`<option value="${kind}"${kind === chosen && html` selected`}>${WORDS[kind]}</option>`)}</select>`
-
-/** With script the file is sent as it is, of any size; without, a file or a text of up to 1 MiB. */
-const listForm = (
-  visit: Pick<Visit, 'token'>,
-): Html => html`<section class="drop" id="drop" data-token="${visit.token}">
-<form class="stack" method="post" action="/jobs/upload?_csrf=${visit.token}" enctype="multipart/form-data" id="upload">
-<label>What to do ${kindSelect('verify')}</label>
-<label>File (CSV, text, NDJSON or JSON) <input type="file" name="file" required></label>
-<button>Look at it</button>
-</form>
-<p class="quiet" id="upload-hint">A file of up to 1 MiB. Nothing is asked before you have seen how it is read.</p>
-<details class="try"><summary>Paste a list</summary>
-<form class="stack" method="post" action="/jobs/preview">${csrfField(visit)}
-<label>What to do ${kindSelect('verify')}</label>
-<label class="wide">One row a line, or CSV <textarea name="text" rows="8" required maxlength="${MAX_PASTED}" spellcheck="false"></textarea></label>
-<button>Look at it</button></form></details>
-<div id="preview-place" aria-live="polite"></div>
-</section>`
-
 async function preview(parts: Parts, visit: Visit): Promise<PageAnswer> {
-  const { text = '', kind = 'verify', column = '', name = '', partial } = visit.form
+  const { text = '', kind = 'auto', column = '', name = '', partial } = visit.form
   const found = await previewOf(text, kind, column === '' ? undefined : column)
   const isPart = partial === 'true'
   return {
@@ -92,17 +67,23 @@ async function preview(parts: Parts, visit: Visit): Promise<PageAnswer> {
     html: layout(parts.assets, visit, {
       title: 'A list, as it is read',
       main: html`<main id="main" tabindex="-1"><p><a href="/jobs">Jobs</a></p><h1>A list, as it is read</h1>
-<section id="preview"><p>${found.words}</p>
+<section id="preview"><p>${found.words} ${TAKEN_FOR[found.kind]}</p>
 ${found.rows.length > 0 && rowsTable(found.columns, found.index, found.rows)}
-${found.bad.length > 0 && html`<p class="quiet">Rows that cannot be read: ${found.bad.map(({ line, reason }) => html`line ${line} (${reason}) `)}</p>`}
+${found.bad.length > 0 && html`<p class="quiet">Rows that cannot be read: ${found.bad.map(({ line, reason }) => html`line ${line} (${reason})`)}</p>`}
 <form class="stack" method="post" action="/jobs" data-submit>${csrfField(visit)}
-<input type="hidden" name="kind" value="${kind}">
+<label>What to do ${kindSelect(found.kind)}</label>
 <label>Column that is asked about ${columnSelect(found.columns, found.index)}</label>
 <label>Name of the job <input name="name" maxlength="200" value="${name}"></label>
 ${!isPart && html`<label class="wide">The list <textarea name="text" rows="4" spellcheck="false">${text}</textarea></label>`}
 <button>Start the job</button></form></section></main>`,
     }),
   }
+}
+
+const TAKEN_FOR: Readonly<Record<Kind, string>> = {
+  verify: 'Its rows are taken for mail addresses.',
+  check: 'Its rows are taken for domains.',
+  blacklist: 'Its rows are taken for IP addresses.',
 }
 
 const columnSelect = (columns: readonly string[], index: number): Html =>
@@ -117,9 +98,9 @@ const rowsTable = (
 <tbody>${rows.map((row) => html`<tr>${columns.map((_, i) => html`<td><code>${row[i] ?? ''}</code></td>`)}</tr>`)}</tbody></table></div>`
 
 async function submit(parts: Parts, visit: Visit): Promise<PageAnswer> {
-  const { text = '', kind = 'verify', column = '', name = '' } = visit.form
+  const { text = '', kind: asked = 'auto', column = '', name = '' } = visit.form
   if (text.trim() === '') throw new AppError('empty_list', 'the list has no rows')
-  const { format } = await previewOf(text, kind, column === '' ? undefined : column)
+  const { format, kind } = await previewOf(text, asked, column === '' ? undefined : column)
   const octets = Buffer.from(text)
   const raw = { kind, ...(name.trim() && { name }), ...(column && format === 'csv' && { column }) }
   const upload = { octets: piecesOf(octets), contentType: format === 'csv' ? 'text/csv' : TYPES[format] }
@@ -136,11 +117,17 @@ async function* piecesOf(octets: Uint8Array): AsyncIterable<Uint8Array> {
 
 function table(jobs: readonly JobAnswer[]): Html {
   return html`<div class="scroll" role="group" tabindex="0" aria-label="Jobs"><table><caption class="hidden">Jobs</caption>
-<thead><tr><th scope="col">Job</th><th scope="col">State</th><th scope="col">Rows</th><th scope="col">Done</th><th scope="col">Begun</th></tr></thead>
+<thead><tr><th scope="col">Job</th><th scope="col">State</th><th scope="col" class="number">Rows</th><th scope="col" class="number">Done</th><th scope="col">Created</th></tr></thead>
 <tbody>${jobs.map(
     (job) =>
-      html`<tr><td><a href="${jobPath(job.id)}">${job.name === '' ? `${WORDS[job.kind]}` : job.name}</a></td><td>${job.state}</td><td>${job.rows.toLocaleString('en')}</td><td>${percent(job)}</td><td>${job.created_at.slice(0, 16).replace('T', ' ')}</td></tr>`,
+      html`<tr><td><a href="${jobPath(job.id)}">${job.name === '' ? `${WORDS[job.kind]}` : job.name}</a></td><td>${stateOf(job)}</td><td class="number">${job.rows.toLocaleString('en')}</td><td class="number">${percent(job)}</td><td class="when">${inWords(job.created_at)}</td></tr>`,
   )}</tbody></table></div>`
+}
+
+/** The state with its sign and colour, as the page of the job has it. */
+function stateOf({ state }: JobAnswer): Html {
+  const [mark, badge] = STATES[state]
+  return html`<span class="mark ${mark}">${SIGNS[mark]} ${badge}</span>`
 }
 
 const percent = ({ rows, done }: JobAnswer): string => (rows === 0 ? '–' : `${Math.floor((done / rows) * 100)} %`)

@@ -1,11 +1,13 @@
 import { AppError } from '../base/errors.ts'
 import { type Layout, readList } from '../jobs/intake/intake.ts'
+import { parseIp } from '../names/ip.ts'
 
 export const KINDS = ['verify', 'check', 'blacklist'] as const
 export type Kind = (typeof KINDS)[number]
 
 /** The beginning of a list as a job would read it. */
 export type ListPreview = {
+  readonly kind: Kind
   readonly format: 'csv' | 'lines' | 'ndjson' | 'json'
   readonly words: string
   /** Names of its columns; numbers where it has no header. */
@@ -21,9 +23,9 @@ const SHOWN = 5
 const MAX_COLUMNS = 20
 const READ = 200
 
-/** Reads the beginning of a list by the very code that takes lists in. Throws AppError as it does: `bad_list`, `empty_list` … */
+/** Reads the beginning of a list by the very code that takes lists in; the kind `auto` is what its beginning looks like. Throws AppError as it does: `bad_list`, `empty_list` … */
 export async function previewOf(text: string, kindText: string, column: string | undefined): Promise<ListPreview> {
-  const kind = KINDS.find((one) => one === kindText)
+  const kind = kindText === 'auto' ? kindOf(text) : KINDS.find((one) => one === kindText)
   if (!kind) throw new AppError('invalid_parameter', `kind is one of ${KINDS.join(', ')}`, { parameter: 'kind' })
   const format = formatOf(text)
   let layout: Layout | undefined
@@ -49,7 +51,14 @@ export async function previewOf(text: string, kindText: string, column: string |
   const width = Math.min(MAX_COLUMNS, Math.max(1, ...rows.map((row) => row.length), header?.length ?? 0))
   const columns = Array.from({ length: width }, (_, i) => header?.[i] ?? `Column ${i + 1}`)
   const index = layout && 'index' in layout ? layout.index : 0
-  return { format, columns, index, rows, bad, words: wordsOf(format, header !== null && header !== undefined) }
+  return { kind, format, columns, index, rows, bad, words: wordsOf(format, header !== null && header !== undefined) }
+}
+
+/** What the rows of a list look like: mail addresses, else IP addresses, else domains. */
+function kindOf(text: string): Kind {
+  const start = text.slice(0, 4_096)
+  if (start.includes('@')) return 'verify'
+  return start.split(/[\s,;|"]+/).some((word) => parseIp(word).ok) ? 'blacklist' : 'check'
 }
 
 const TYPES = {

@@ -1,13 +1,15 @@
 import { type MonitorAnswer, monitorAnswer, monitorChangesAnswer, monitorHistoryAnswer } from '../answers/monitors.ts'
 import { readOpen } from '../answers/read-answer.ts'
 import { parseDuration } from '../base/duration.ts'
-import { AppError } from '../base/errors.ts'
+import { AppError, ERRORS } from '../base/errors.ts'
+import { printable } from '../base/text.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { changeBlocks, historyBlocks } from '../documents/monitor-history.ts'
 import { monitorTitle } from '../documents/monitors.ts'
 import { formatCursor } from '../operations/page.ts'
 import { type Html, html, rendered } from './html.ts'
 import { csrfField, layout } from './layout.ts'
+import { changeForm, changeInput, fieldsOf } from './monitor-form.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { monitorPath, pathWith } from './paths.ts'
@@ -19,6 +21,7 @@ export const monitorPages = (parts: Parts): readonly Page[] => [
   action('test', (visit) => test(parts, visit)),
   action('pause', (visit) => turn(parts, visit, false)),
   action('resume', (visit) => turn(parts, visit, true)),
+  action('change', (visit) => change(parts, visit)),
   action('delete', async (visit) => {
     await execute(parts, 'monitors delete', visit)
     return { to: '/monitors' }
@@ -51,6 +54,20 @@ async function turn(parts: Parts, visit: Visit, enabled: boolean): Promise<PageA
   return { to: monitorPath(visit.params.id) }
 }
 
+/** Changes a monitor; what is refused is said above what was typed. */
+async function change(parts: Parts, visit: Visit): Promise<PageAnswer> {
+  const now = readOpen(monitorAnswer, (await execute(parts, 'monitors show', visit)).answer)
+  if (!now.ok) throw new Error(now.problem)
+  try {
+    await execute(parts, 'monitors change', visit, changeInput(visit.form, now.value))
+    return { to: pathWith(monitorPath(visit.params.id), { asked: 'change' }) }
+  } catch (error) {
+    if (error instanceof AppError && ERRORS[error.code].status === 400)
+      return show(parts, visit, `Not taken: ${printable(error.message, 1_000)}`)
+    throw error
+  }
+}
+
 async function test(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const { blocks } = documentOf(parts, await execute(parts, 'monitors test', visit), 'Test messages')
   return {
@@ -66,7 +83,7 @@ async function test(parts: Parts, visit: Visit): Promise<PageAnswer> {
 /** Changes on one page. */
 const PAGE = 20
 
-async function show(parts: Parts, visit: Visit): Promise<PageAnswer> {
+async function show(parts: Parts, visit: Visit, problem?: string): Promise<PageAnswer> {
   const given = await execute(parts, 'monitors show', visit)
   const read = readOpen(monitorAnswer, given.answer)
   if (!read.ok) throw new Error(read.problem)
@@ -82,14 +99,16 @@ async function show(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const path = monitorPath(monitor.id)
   const jsonPath = `/v1${path}`
   return {
-    status: 200,
+    status: problem === undefined ? 200 : 400,
     html: layout(parts.assets, visit, {
       title: monitorTitle(monitor),
       main: html`<main id="main" tabindex="-1"><p><a href="/monitors">Monitors</a></p>
 ${asked === 'run' && html`<p class="notice" role="status">It runs now. <a href="${path}">Load again</a> in a moment to see what it found.</p>`}
 ${asked === 'again' && html`<p class="notice" role="status">It ran less than a minute ago, and runs at most once a minute.</p>`}
+${asked === 'change' && html`<p class="notice" role="status">It is changed.</p>`}
 ${rendered(htmlBlocks(documentOf(parts, given, 'Monitor').blocks))}
 ${actions(monitor, visit)}
+${edit(monitor, visit, problem)}
 <h2 id="changes">What changed</h2>
 ${data.length === 0 ? html`<p>Nothing has changed.</p>` : rendered(htmlBlocks(changeBlocks(data)))}
 <p class="actions">${cursor !== undefined && html`<a href="${path}#changes">Newest changes</a>`} ${typeof next === 'string' && html`<a href="${pathWith(path, { cursor: next })}#changes">Older changes</a>`}</p>
@@ -122,6 +141,12 @@ async function pointsOf(parts: Parts, visit: Visit, { every, last }: MonitorAnsw
       return { blocks: historyBlocks(history.value.data.slice(-RUNS)) }
   }
 }
+
+/** The form that changes a monitor, folded until it is wanted. */
+const edit = (monitor: MonitorAnswer, visit: Visit, problem: string | undefined): Html =>
+  html`<details class="try" id="change"${problem !== undefined && html` open`}><summary>Change this monitor</summary>
+${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
+${changeForm(visit, `${monitorPath(monitor.id)}/change#change`, problem === undefined ? fieldsOf(monitor) : visit.form, monitor.kind === 'check' || monitor.kind === 'report')}</details>`
 
 /** What may be done with a monitor. */
 function actions({ id, enabled, notify }: MonitorAnswer, visit: Pick<Visit, 'token'>): Html {

@@ -1,5 +1,7 @@
 import { isJsonRecord } from '../base/json.ts'
+import type { AddressPtr } from '../checks/ptr/index.ts'
 import type { Document } from '../documents/block.ts'
+import type { Ip } from '../names/ip.ts'
 import type { Answered, Execute } from '../operations/execute.ts'
 import type { Operation } from '../operations/operation.ts'
 import type { Html } from './html.ts'
@@ -15,6 +17,8 @@ export type Parts = {
   readonly has: (name: string) => boolean
   readonly runs: Runs
   readonly version: string
+  /** The PTR names of an address, and whether they lead back. */
+  readonly pointers: (ip: Ip, signal: AbortSignal) => Promise<AddressPtr>
   /** Any fault as words for a visitor; one of ours is logged and tells nothing of itself. */
   readonly faultInWords: (error: unknown) => Html
 }

@@ -7,29 +7,50 @@ import type { Refused } from './page.ts'
 export const refusalPage = (assets: Assets, refused: Refused, visitor: Visitor): string =>
   layout(assets, visitor, {
     title: headline(refused, visitor),
+    typed: typedIn(visitor.url),
     main: html`<main id="main" tabindex="-1" class="refusal">
 <h1>${headline(refused, visitor)}</h1>
-<p class="lead">${refused.detail.replace(/^./, (first) => first.toUpperCase())}${/[.!?]$/.test(refused.detail) ? '' : '.'}</p>
+<p class="lead">${lead(refused, visitor)}</p>
 ${advice(refused, visitor)}
 <p class="quiet">Status ${refused.status} · <code>${refused.code}</code> · request <code>${refused.instance}</code></p>
 </main>`,
   })
 
-function headline({ code, status, title }: Refused, { login }: Visitor): string {
+/** What was looked for, so that it can be corrected in the box. */
+function typedIn(url: string): string {
+  const typed = /^\/(?:domain|address|ip)\/([^/?]*)/.exec(url)?.[1] ?? ''
+  try {
+    return decodeURIComponent(typed).slice(0, 1_000)
+  } catch {
+    return ''
+  }
+}
+
+function headline(refused: Refused, { login }: Visitor): string {
+  const { code, status, title } = refused
   if (status === 401 && login === 'out') return 'Log in to go on'
+  if (isStopping(refused)) return 'The service is stopping'
   return wordsFor(HEADLINES, code) ?? title
 }
 
 const HEADLINES: Readonly<Record<string, string>> = {
   forbidden: 'Not allowed',
   not_found: 'There is nothing here',
+  gone: 'No longer here',
   rate_limited: 'Too many requests',
-  overloaded: 'The service is busy or stopping',
-  upstream_unavailable: 'Something that this needs cannot be reached',
+  overloaded: 'The service is busy',
+  upstream_unavailable: 'Not available at the moment',
   timeout: 'Not done in time',
   internal: 'Something went wrong here',
   invalid_domain: 'Not a domain name',
   invalid_ip: 'Not an IP address',
+}
+
+/** The detail as a sentence for people: it names no parameter and no way that programs take. */
+function lead({ status, detail }: Refused, { login }: Visitor): string {
+  if (status === 401 && login === 'out') return 'This page needs an API key.'
+  const words = detail.replace(/^[a-z_]{2,20}: /, '').replace(/; the paths are listed at .*$/, '')
+  return `${words.replace(/^./, (first) => first.toUpperCase())}${/[.!?]$/.test(words) ? '' : '.'}`
 }
 
 function advice(refused: Refused, visitor: Visitor): Html {
@@ -41,14 +62,19 @@ function advice(refused: Refused, visitor: Visitor): Html {
       : html`<p>Open the page by the address of this service, and repeat what you did from there.</p>`
   if (code === 'not_found' || code === 'gone')
     return html`<p>Go to <a href="/">the start</a>, or put a domain, a mail address or an IP address into the box above.</p>`
-  if (code === 'rate_limited')
-    return html`<p>Wait a moment and load the page again. The documents can be read meanwhile: they cost little.</p>`
-  if (code === 'upstream_unavailable' || code === 'internal')
-    return html`<p>Checks, verification and blacklists work without the database; jobs and monitors do not.</p>${again(visitor)}`
+  if (code === 'rate_limited') return html`<p>Wait a moment, then load the page again.</p>${again(visitor)}`
+  if (code === 'upstream_unavailable')
+    return html`<p>Domains, mail addresses and IP addresses can be looked at without the database: use the box above. Jobs, monitors and stored answers need it.</p>${again(visitor)}`
+  if (code === 'internal')
+    return html`<p>The log of the service has the fault under the number of the request below. Other pages are not affected.</p>${again(visitor)}`
+  if (isStopping(refused))
+    return html`<p>It finishes what is running and takes nothing new. Bulk jobs go on where they are when it is started again.</p>${again(visitor)}`
   if (code === 'overloaded' || code === 'timeout')
-    return html`<p>What is running goes on. New questions are taken again in a moment.</p>${again(visitor)}`
+    return html`<p>What is running goes on, and the <a href="/docs">documents</a> can be read. New questions are taken again in a moment.</p>${again(visitor)}`
   return html`<p>Correct it and try again, or go to <a href="/">the start</a>.</p>`
 }
+
+const isStopping = ({ code, detail }: Refused): boolean => code === 'overloaded' && detail.includes('stopping')
 
 const again = ({ url }: Visitor): Html => html`<p><a class="button" href="${url}">Try again</a></p>`
 

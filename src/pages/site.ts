@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { AppError, ERRORS } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
+import { lookupAddress } from '../checks/ptr/index.ts'
 import { STYLE } from '../documents/html/style.ts'
 import type { Execute } from '../operations/execute.ts'
 import type { Operation } from '../operations/operation.ts'
-import type { Log } from '../world.ts'
+import type { Log, World } from '../world.ts'
 import { addressPages } from './address.ts'
 import { docsPages, type Texts } from './docs.ts'
 import { domainPages } from './domain.ts'
@@ -31,6 +32,7 @@ export type SiteOptions = {
   readonly operations: readonly Operation[]
   readonly execute: Execute
   readonly now: () => number
+  readonly resolve: World['resolve']
   readonly log: Pick<Log, 'error'>
   readonly version: string
   /** The islands as JavaScript, by name. */
@@ -58,6 +60,7 @@ export function createSite(options: SiteOptions): Site {
     has: (name) => byName.has(name),
     runs: runsOf({ now: options.now }),
     version: options.version,
+    pointers: (ip, signal) => lookupAddress({ resolve: options.resolve, signal }, ip),
     faultInWords: (error) => {
       const known = error instanceof AppError
       if (!known) options.log.error('unexpected fault on a page', { err: error })

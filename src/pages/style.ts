@@ -11,13 +11,14 @@ main section h1 { font-size: 1.4rem; margin-top: 2rem }
 .check > h2:first-child { margin: 0 0 .5rem; padding: 0; border: 0; font-size: 1.12rem }
 .top { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: -.5rem 0 1.75rem; padding-bottom: .75rem; border-bottom: 1px solid var(--line) }
 .top .home { font-weight: 700; font-size: 1.1rem; text-decoration: none; color: var(--ink); padding: .35rem 0 }
-.top nav { display: flex; flex-wrap: wrap; gap: .1rem .25rem; align-items: center; margin-left: auto }
+.top nav { display: flex; flex-wrap: wrap; gap: .1rem .25rem; align-items: center; margin: 0 -.5rem 0 auto }
 .top nav a, .top nav button { padding: .35rem .5rem; min-height: 2rem }
 .top nav a[aria-current] { font-weight: 700; text-decoration-thickness: 2px }
 .top form { margin: 0 }
 .box { display: flex; gap: .4rem; flex: 1 1 14rem; max-width: 26rem }
 .box input { flex: 1 1 8rem; min-width: 0 }
-input:not([type=checkbox]), select, textarea { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--quiet); border-radius: .4rem; padding: .4rem .6rem; max-width: 100% }
+input:not([type=checkbox]), select, textarea { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--quiet); border-radius: .4rem; padding: .4rem .6rem; max-width: 100%; min-height: 2.5rem }
+::file-selector-button { font: inherit; font-size: .88rem; color: var(--link); background: var(--soft); border: 1px solid var(--line); border-radius: .3rem; padding: .1rem .6rem; margin-right: .6rem; cursor: pointer }
 textarea { width: 100%; font-family: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: .92rem; resize: vertical }
 ::placeholder { color: var(--quiet); opacity: 1 }
 button, .button { font: inherit; font-weight: 600; display: inline-block; cursor: pointer; color: var(--page); background: var(--link); border: 1px solid var(--link); border-radius: .4rem; padding: .4rem .9rem; text-decoration: none }
@@ -32,9 +33,9 @@ button.copy + pre { padding-right: 5rem } button.copy:has(+ pre) { top: .45rem; 
 .line { display: flex; gap: .5rem }
 .large input { font-size: 1.2rem; padding: .6rem .8rem }
 .can dt { font-weight: 600; color: var(--ink) }
-.controls { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: end; margin: 0 0 1.25rem; font-size: .92rem }
+.controls { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: 0 0 1.25rem; font-size: .92rem }
 .controls label { display: flex; flex-wrap: wrap; gap: .35rem; align-items: center; color: var(--quiet) }
-.controls input:not([type=checkbox]) { width: 9rem }
+.controls input:not([type=checkbox]) { width: 9rem } .controls input:not([type=checkbox]), .controls select, .controls button { min-height: 2.25rem; padding-top: .2rem; padding-bottom: .2rem }
 .controls button { font-size: .92rem; color: var(--link); background: none }
 .places { list-style: none; padding: 0; display: grid; gap: .4rem }
 .places li { display: grid; grid-template-columns: minmax(8rem, 12rem) 1fr; gap: .25rem 1rem; padding: .5rem .75rem; border: 1px solid var(--line); border-radius: .5rem }
@@ -46,7 +47,7 @@ button.copy + pre { padding-right: 5rem } button.copy:has(+ pre) { top: .45rem; 
 .try { margin: .5rem 0; border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .9rem }
 summary { cursor: pointer; overflow-wrap: anywhere }
 .try form, .stack { display: flex; flex-wrap: wrap; gap: .6rem 1rem; align-items: end; margin: .75rem 0 .4rem }
-.try label, .stack label { display: grid; gap: .2rem; color: var(--quiet); font-size: .92rem; min-width: 0 }
+.try label, .stack label { display: grid; grid-template-columns: minmax(0, 1fr); gap: .2rem; color: var(--quiet); font-size: .92rem; min-width: 0 }
 .try input { width: 22rem } .stack label { max-width: 100% } .stack input[type=file], .stack select { width: 100% }
 .wide { flex: 1 1 100% }
 fieldset { display: flex; flex-wrap: wrap; gap: .5rem 1rem; border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .9rem .75rem; margin: 0; min-width: 0 } .stack .tick { display: flex; gap: .35rem; align-items: center } .stack fieldset input:not([type=checkbox]) { width: 22rem } .stack fieldset .short:not([type=checkbox]) { width: 5.5rem }
@@ -56,9 +57,9 @@ fieldset { display: flex; flex-wrap: wrap; gap: .5rem 1rem; border: 1px solid va
 .document td, .document th { overflow-wrap: anywhere; white-space: normal; min-width: 6rem }
 .index { columns: 2 18rem; list-style: none; padding: 0 } .index li { padding: .2rem 0; break-inside: avoid }
 .actions { display: flex; flex-wrap: wrap; gap: .5rem; margin: .75rem 0 } .actions form { margin: 0 }
-.drop { border: 2px dashed var(--line); border-radius: .6rem; padding: 1rem } .drop.over { border-color: var(--link); background: var(--soft) }
+.drop { border: 2px dashed var(--line); border-radius: .6rem; padding: .5rem 1rem 1rem; margin: 1rem 0 } .list { max-width: 44rem } .list .drop { border: 0; padding: 0; margin: 0 } .drop.over, .list .drop.over { border-color: var(--link); background: var(--soft) }
 progress { width: 100%; height: .8rem; accent-color: var(--link) }
-@media (max-width: 34rem) { .top nav { margin-left: 0 } .box { flex-basis: 100%; max-width: none; order: 3 } .places li { grid-template-columns: 1fr } .try input { width: 100% } .try label { flex: 1 1 100% } .large .line { flex-wrap: wrap } .large .line button { width: 100% } }
+@media (max-width: 34rem) { .top nav { margin: 0 -.5rem } .box { flex-basis: 100%; max-width: none; order: 3 } .places li { grid-template-columns: 1fr } .try input { width: 100% } .try label, .stack label:not(.tick) { flex: 1 1 100% } .stack input:not([type=checkbox]):not(.short), .stack select { width: 100% } .controls select { max-width: 11rem } .large .line { flex-wrap: wrap } .large .line button { width: 100% } }
 @media (prefers-reduced-motion: no-preference) { [aria-busy=true] .places li:not(.done) .said { animation: wait 1.6s ease-in-out infinite alternate } @keyframes wait { to { opacity: .65 } } }
 @media print { .top, .controls, .try, #try, #try + p, button, .skip { display: none !important } }
 `

@@ -1,11 +1,13 @@
+import type { MonitorKind } from '../answers/monitors.ts'
 import { AppError } from '../base/errors.ts'
+import { isJsonRecord } from '../base/json.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import type { Answered, By } from '../operations/execute.ts'
 import type { Told } from '../operations/in-parts.ts'
 import { inParts } from '../operations/in-parts.ts'
 import type { Operation, Part, Raw } from '../operations/operation.ts'
 import { type Html, html, rendered } from './html.ts'
-import { layout } from './layout.ts'
+import { csrfField, layout } from './layout.ts'
 import type { Page, PageAnswer, PageEvent, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { pathWith } from './paths.ts'
@@ -28,10 +30,15 @@ export type Subject = {
   /** Small controls above the answer. */
   readonly controls: Html
   /** What stands below an answer. */
-  readonly below: (given: Answered, visit: Pick<Visit, 'token'>) => Html
+  readonly below: (given: Answered, visit: Asker) => Html | Promise<Html>
+  /** What a monitor of it asks, and about what. */
+  readonly watch: { readonly kind: MonitorKind; readonly target: string }
   /** What a part says in its place. */
   readonly tell: (part: Part) => Html
 }
+
+/** What the words around an answer need of the visitor. */
+export type Asker = Pick<Visit, 'token' | 'may' | 'by'>
 
 export type SubjectOf = (visit: Visit) => Subject
 
@@ -44,6 +51,7 @@ export const subjectPages = (parts: Parts, path: string, scope: 'read' | 'verify
     scope,
     visit: async (visit) => ({ events: events(parts, visit, of(visit)) }),
   },
+  { method: 'POST', path: `${path}/save`, scope, visit: (visit) => save(parts, visit, of(visit)) },
 ]
 
 async function show(parts: Parts, visit: Visit, of: SubjectOf): Promise<PageAnswer> {
@@ -56,13 +64,13 @@ async function show(parts: Parts, visit: Visit, of: SubjectOf): Promise<PageAnsw
   return { status: 200, html: layout(parts.assets, visit, asking(subject, visit)) }
 }
 
-const page = (parts: Parts, visit: Visit, subject: Subject, given: Answered): PageAnswer => ({
+const page = async (parts: Parts, visit: Visit, subject: Subject, given: Answered): Promise<PageAnswer> => ({
   status: 200,
   html: layout(parts.assets, visit, {
     title: subject.title,
     typed: subject.name,
     islands: ['answer'],
-    main: html`<main id="main" tabindex="-1" data-answer="${subject.path}" data-title="${subject.title}">${answered(parts, subject, given, visit)}</main>`,
+    main: html`<main id="main" tabindex="-1" data-answer="${subject.path}" data-title="${subject.title}">${await answered(parts, subject, given, visit)}</main>`,
   }),
 })
 
@@ -96,13 +104,31 @@ ${controls}
 }
 
 /** The answer as it stands in the page: controls, the document, what is below. */
-export function answered(parts: Parts, subject: Subject, given: Answered, visit: Pick<Visit, 'token'>): Html {
+export async function answered(parts: Parts, subject: Subject, given: Answered, visit: Asker): Promise<Html> {
   const document = documentOf(parts, given, subject.title)
   return html`${subject.controls}
 ${rendered(htmlBlocks(document.blocks))}
-${subject.below(given, visit)}
+${keep(subject, visit)}
+${await subject.below(given, visit)}
 <footer>${rendered(htmlBlocks(document.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}
 <p class="quiet"><a href="${jsonPath(subject)}">The same as JSON</a> · <a href="${pathWith(subject.operation.path, { ...subject.raw, format: 'markdown' })}">as Markdown</a></p></footer>`
+}
+
+/** How long a stored answer may be kept. */
+const KEPT = { '7d': 'a week', '90d': '90 days', '365d': 'a year', '730d': 'two years' }
+
+/** What may be done with an answer: storing it, and watching what it is about. */
+const keep = ({ path, watch }: Subject, visit: Asker): Html => html`<div class="actions keep">
+<form class="controls" method="post" action="${path.replace(/(\?|$)/, '/save$1')}">${csrfField(visit)}<button>Save this answer</button> <label>for <select name="expires_in">${Object.entries(KEPT).map(([value, words]) => html`<option value="${value}"${value === '90d' && html` selected`}>${words}</option>`)}</select></label></form>
+${visit.may('jobs') && html`<a class="button second" href="${pathWith('/monitors', watch)}#add">Watch it</a>`}</div>`
+
+/** Answers once more and stores that; what was just asked is remembered. Leads to what was stored. */
+async function save(parts: Parts, visit: Visit, { operation, raw }: Subject): Promise<PageAnswer> {
+  const { expires_in } = visit.form
+  const given = await parts.execute(operation, { ...raw, save: 'true', ...(expires_in && { expires_in }) }, visit.by)
+  const saved = isJsonRecord(given.answer) ? given.answer.saved : undefined
+  if (!isJsonRecord(saved) || typeof saved.url !== 'string') throw new Error('the answer was not stored')
+  return { to: saved.url }
 }
 
 const jsonPath = ({ operation, raw }: Subject): string => pathWith(operation.path, { ...raw, format: 'json' })
@@ -138,7 +164,7 @@ async function* events(parts: Parts, visit: Visit, subject: Subject): AsyncItera
   for await (const one of follow(parts, visit, subject)) {
     if (one.kind === 'part') yield { event: 'part', data: { check: one.part.check, html: subject.tell(one.part).safe } }
     if (one.kind === 'answer')
-      yield { event: 'answer', data: { html: answered(parts, subject, one.given, visit).safe } }
+      yield { event: 'answer', data: { html: (await answered(parts, subject, one.given, visit)).safe } }
     if (one.kind === 'error') yield { event: 'failed', data: { html: parts.faultInWords(one.error).safe } }
   }
 }

@@ -12,7 +12,7 @@ import type { World } from '../world.ts'
 export function openSite(options: {
   readonly operations: readonly Operation[]
   readonly execute: Execute
-  readonly world: Pick<World, 'now' | 'log'>
+  readonly world: Pick<World, 'now' | 'log' | 'resolve'>
   readonly version: string
 }): Site {
   const { operations, execute, world, version } = options
@@ -21,6 +21,7 @@ export function openSite(options: {
     execute,
     version,
     now: world.now,
+    resolve: world.resolve,
     log: world.log,
     islands: readIslands(),
     docs: readDocs(),

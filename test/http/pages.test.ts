@@ -36,7 +36,9 @@ const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
   'GET /domain/:name/events': 'read',
   'GET /domain/:name/try': 'read',
   'POST /domain/:name/try': 'read',
+  'POST /domain/:name/save': 'read',
   'GET /address/:email': 'verify',
+  'POST /address/:email/save': 'verify',
   'GET /address/:email/events': 'verify',
   'GET /jobs': 'jobs',
   'POST /jobs': 'jobs',
@@ -51,6 +53,7 @@ const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
   'GET /monitors': 'jobs',
   'POST /monitors': 'jobs',
   'GET /monitors/:id': 'jobs',
+  'POST /monitors/:id/change': 'jobs',
   'POST /monitors/:id/run': 'jobs',
   'POST /monitors/:id/test': 'jobs',
   'POST /monitors/:id/pause': 'jobs',
@@ -60,6 +63,7 @@ const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
   'GET /nodes': 'admin',
   'GET /ip/:ip': 'read',
   'GET /ip/:ip/events': 'read',
+  'POST /ip/:ip/save': 'read',
 }
 const KEYS = SCOPES.map((scope) => labKey(`key-of-${scope}`, [scope]))
 const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
@@ -257,8 +261,8 @@ describe('what people open', () => {
   })
 
   it.each<[string, Parameters<typeof labApp>[1], string, number, string]>([
-    ['while the service stops', { draining: () => true }, '/domain/a.example', 503, 'The service is busy or stopping'],
-    ['when nothing more is taken', { maxConcurrency: 0 }, '/domain/a.example', 503, 'The service is busy or stopping'],
+    ['while the service stops', { draining: () => true }, '/domain/a.example', 503, 'The service is stopping'],
+    ['when nothing more is taken', { maxConcurrency: 0 }, '/domain/a.example', 503, 'The service is busy'],
     ['over the rate', { ratePerMinute: 1 }, '/', 429, 'Too many requests'],
     ['without a key', { keys: () => KEYS }, '/domain/a.example', 401, 'Log in to go on'],
   ])('%s it says what works', async (_, options, url, status, words) => {
@@ -309,6 +313,59 @@ it('a record is tried: before and after side by side, who may pass, without scri
   expect(body).toContain('>v=spf1 ip4:45.53.1.1 -all')
 })
 
+describe('an answer is stored from its page', () => {
+  const world = labWorld({ 'a.example': { A: ['192.0.2.1'], TXT: ['v=spf1 -all'] } })
+  const kept: unknown[] = []
+  const stored: Stored = {
+    ...labStored,
+    save: async (what, owner) => {
+      kept.push([what.kind, what.subject, Math.round(what.expiresInMs / 86_400_000)])
+      return labStored.save(what, owner)
+    },
+  }
+  it.each([
+    ['/domain/a.example?only=check', 'expires_in=7d', ['check', 'a.example', 7]],
+    ['/ip/192.0.2.1', '', ['blacklist', '192.0.2.1', 90]],
+    ['/address/joe@@a.example', 'expires_in=365d', ['verify', 'joe@@a.example', 365]],
+  ])('%s', async (path, field, wanted) => {
+    const app = await appOf(world, { site: siteOf(world, { stored: async () => stored }) })
+    const [pathname, query = ''] = path.split('?')
+    const shown = await app.inject({ url: `${pathname}?${query}&wait=true`, headers: HTML })
+    const action = /action="([^"]*\/save[^"]*)"/.exec(shown.body)![1]!
+    const payload = `_csrf=${tokenOf(shown.body)}&${field}`
+    const headers = { ...HTML, ...FORM, ...SAME, cookie: cookieOf(shown.headers) }
+    const { statusCode, headers: sent } = await app.inject({ method: 'POST', url: action, headers, payload })
+    expect([statusCode, sent.location]).toEqual([303, '/r/AAAAAAAAAAAAAAAAAAAAAA'])
+    expect(kept.pop()).toEqual(wanted)
+  })
+})
+
+it('an address on its page: its names and whether they lead back', async () => {
+  const world = labWorld({
+    '1.2.0.192.in-addr.arpa': { PTR: ['mx.a.example', 'other.<b>.example'] },
+    'mx.a.example': { A: ['192.0.2.1'] },
+  })
+  const { body } = await (await appOf(world)).inject({ url: '/ip/192.0.2.1?wait=true', headers: HTML })
+  expect(body).toMatch(/<code>mx\.a\.example<\/code> <span class="mark good">.{0,50} leads back to it/)
+  expect(body).toMatch(/other\.&lt;b&gt;\.example<\/code> <span class="mark warn">.{0,50} has no address/)
+  expect(body).toContain('Not a public address')
+})
+
+describe('a list as it is read', () => {
+  it.each([
+    ['name,who\nAnn,ann@a.example\n', 'taken for mail addresses', 'verify'],
+    ['a.example\nb.example\n', 'taken for domains', 'check'],
+    ['192.0.2.1\n2001:db8::1\n', 'taken for IP addresses', 'blacklist'],
+  ])('%j', async (text, words, kind) => {
+    const app = await appOf()
+    const first = await app.inject({ url: '/', headers: HTML })
+    const payload = new URLSearchParams({ _csrf: tokenOf(first.body), kind: 'auto', text }).toString()
+    const headers = { ...HTML, ...FORM, ...SAME, cookie: cookieOf(first.headers) }
+    const { body } = await app.inject({ method: 'POST', url: '/jobs/preview', headers, payload })
+    expect([body.includes(words), body.includes(`<option value="${kind}" selected>`)]).toEqual([true, true])
+  })
+})
+
 describe('monitors', () => {
   const world = labWorld({ 'hooks.example': { A: ['45.53.1.1'] } })
   const asked: unknown[] = []
@@ -352,6 +409,47 @@ describe('monitors', () => {
         { type: 'webhook', url: 'https://hooks.example/x' },
       ],
     })
+  })
+
+  it('selectors, quiet hours and the badge go with it', async () => {
+    const { post } = await open()
+    const quiet = { from: '22:00', to: '07:00', timezone: 'Europe/Berlin' }
+    await post('/monitors', { ...CREATE, ...quiet, selector: 's1, s2', public: 'true' })
+    expect(asked.pop()).toMatchObject({ options: { selector: 's1, s2' }, quiet, isPublic: true })
+  })
+
+  it('a link fills the form in, and nothing is made', async () => {
+    const { get } = await open()
+    const { body } = await get('/monitors?kind=verify&target=%22joe%40example.org')
+    expect(body).toContain('<option value="verify" selected>')
+    expect(body).toContain('value="&quot;joe@example.org"')
+    expect(asked).toEqual([])
+  })
+
+  it.each<[string, Record<string, string>, object]>([
+    ['whom it tells stays', { mail: 'a@b.example' }, { name: 'x', when: ['listed'], quiet: null, isPublic: false }],
+    [
+      'whom it tells is replaced',
+      { notify: 'replace', mail: 'a@b.example' },
+      { notify: [{ type: 'mail', to: 'a@b.example' }] },
+    ],
+    ['nobody is told any more', { notify: 'replace' }, { notify: [] }],
+    ['how often', { every: '6h' }, { everyMs: 21_600_000 }],
+  ])('is changed: %s', async (_, fields, patch) => {
+    const { post } = await open()
+    const { statusCode, headers } = await post(`${PATH}/change`, { name: ' x ', listed: 'true', ...fields })
+    expect([statusCode, headers.location]).toEqual([303, `${PATH}?asked=change`])
+    const given = asked.pop()
+    expect(given).toMatchObject(patch)
+    if (fields.notify === undefined) expect(given).not.toHaveProperty('notify')
+  })
+
+  it('a change that is refused is said above what was typed', async () => {
+    const { post } = await open()
+    const { statusCode, body } = await post(`${PATH}/change`, { name: 'ours "<b>', from: '25:00', to: '07:00' })
+    expect([statusCode, body.includes('role="alert"')]).toEqual([400, true])
+    expect(body).toContain('value="ours &quot;&lt;b&gt;"')
+    expect(asked).toEqual([])
   })
 
   it.each<[string, Record<string, string>, string]>([

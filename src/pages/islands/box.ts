@@ -21,14 +21,6 @@ input?.addEventListener('input', () => {
   if (hint) hint.textContent = takenFor(input.value)
 })
 
-// A list that is pasted is work for a job: one line fits into the box.
-input?.addEventListener('paste', (event) => {
-  const text = event.clipboardData?.getData('text') ?? ''
-  const lines = text.split(/[\r\n]+/).filter((line) => line.trim() !== '')
-  if (lines.length > 1 && !/^[a-z-]+:/i.test(text) && hint)
-    hint.textContent = `A list of ${lines.length} lines: open Jobs to have all of them answered.`
-})
-
 function showLast(): void {
   const section = document.getElementById('last')
   const list = section?.querySelector('ul')

@@ -1,4 +1,4 @@
-/** The page of jobs: a file is chosen or dropped, its first rows are shown as the service reads them, and the whole is sent, of any size. */
+/** Where a list can be given (jobs, the start page): a file is chosen or dropped, its first rows are shown as the service reads them, and the whole is sent, of any size. */
 
 const drop = document.getElementById('drop')
 const form = document.querySelector<HTMLFormElement>('#upload')
@@ -6,6 +6,7 @@ const place = document.getElementById('preview-place')
 const hint = document.getElementById('upload-hint')
 const input = form?.querySelector<HTMLInputElement>('input[type=file]')
 const kind = form?.querySelector<HTMLSelectElement>('select')
+const pasted = drop?.querySelector('textarea')
 const token = drop?.dataset.token ?? ''
 /** Octets from which a list is shown. */
 const HEAD = 65_536
@@ -36,7 +37,7 @@ async function look(chosen: File): Promise<void> {
   const whole = chosen.size > HEAD ? text.slice(0, text.lastIndexOf('\n') + 1) || text : text
   const body = new URLSearchParams({
     _csrf: token,
-    kind: kind?.value ?? 'verify',
+    kind: kind?.value ?? 'auto',
     text: whole,
     partial: 'true',
     name: chosen.name,
@@ -61,7 +62,7 @@ async function look(chosen: File): Promise<void> {
 /** Sends the file as it is, with its progress; an upload over fetch tells none. */
 function send(chosen: File, fields: FormData): void {
   const query = new URLSearchParams({
-    kind: kind?.value ?? 'verify',
+    kind: String(fields.get('kind') ?? kind?.value ?? '').replace(/^(?:auto)?$/, 'verify'),
     name: String(fields.get('name') || chosen.name).slice(0, 200),
   })
   if (typeOf(chosen) === 'text/csv' && fields.get('column')) query.set('column', String(fields.get('column')))
@@ -83,24 +84,45 @@ function send(chosen: File, fields: FormData): void {
   request.send(chosen)
 }
 
-function begin(chosen: File | null | undefined): void {
-  if (chosen) look(chosen).catch(() => say('The service cannot be reached. Choose the file again.'))
+/** Opens what the element is folded in. */
+function unfold(element: Element | null | undefined): void {
+  for (let at = element?.closest('details'); at; at = at.parentElement?.closest('details')) at.open = true
 }
 
-say('A file of any size, also packed with gzip. Nothing is asked before you have seen how it is read.')
+function begin(chosen: File | null | undefined): void {
+  if (!chosen) return
+  unfold(drop)
+  look(chosen).catch(() => say('The service cannot be reached. Choose the file again.'))
+}
+
+say(
+  'Drop a file anywhere on this page, or choose it: any size, also packed with gzip. Nothing is asked before you have seen how it is read.',
+)
 form?.addEventListener('submit', (event) => {
   event.preventDefault()
   begin(input?.files?.[0])
 })
 input?.addEventListener('change', () => begin(input.files?.[0]))
 kind?.addEventListener('change', () => begin(file))
-drop?.addEventListener('dragover', (event) => {
+if (drop) {
+  document.addEventListener('dragover', (event) => {
+    event.preventDefault()
+    drop.classList.add('over')
+  })
+  document.addEventListener('dragleave', () => drop.classList.remove('over'))
+  document.addEventListener('drop', (event) => {
+    event.preventDefault()
+    drop.classList.remove('over')
+    begin(event.dataTransfer?.files[0])
+  })
+}
+
+// Several lines that are pasted into the box of the start page are a list, but for a header field that is folded.
+document.querySelector('#box input')?.addEventListener('paste', (event) => {
+  const text = (event as ClipboardEvent).clipboardData?.getData('text') ?? ''
+  if (!pasted || !/\S[\r\n]+\s*\S/.test(text) || /^[a-z-]+:/i.test(text)) return
   event.preventDefault()
-  drop.classList.add('over')
-})
-drop?.addEventListener('dragleave', () => drop.classList.remove('over'))
-drop?.addEventListener('drop', (event) => {
-  event.preventDefault()
-  drop.classList.remove('over')
-  begin(event.dataTransfer?.files[0])
+  pasted.value = text
+  unfold(pasted)
+  pasted.focus()
 })

@@ -1,0 +1,30 @@
+import { KINDS as WORDS } from '../documents/jobs.ts'
+import { type Html, html } from './html.ts'
+import { csrfField } from './layout.ts'
+import { KINDS } from './list-preview.ts'
+import type { Visit } from './page.ts'
+
+/** Bytes of a list that is pasted or sent without script; a file that script sends may have any size. */
+export const MAX_PASTED = 1_048_576
+
+/** What is asked about each row of a list; `auto` leaves it to what the list holds. */
+export const kindSelect = (chosen: string, withAuto = false): Html =>
+  html`<select name="kind">${withAuto && html`<option value="auto">What fits the list</option>`}${KINDS.map((kind) => html`<option value="${kind}"${kind === chosen && html` selected`}>${WORDS[kind]}</option>`)}</select>`
+
+/** A list as a file, dropped or chosen, or pasted. With script the file is sent as it is, of any size; without, a file or a text of up to 1 MiB. */
+export const listForm = (
+  visit: Pick<Visit, 'token'>,
+): Html => html`<section class="drop" id="drop" data-token="${visit.token}">
+<form class="stack" method="post" action="/jobs/upload?_csrf=${visit.token}" enctype="multipart/form-data" id="upload">
+<label>List (CSV, text, NDJSON or JSON) <input type="file" name="file" required></label>
+<label>What to do ${kindSelect('auto', true)}</label>
+<button>Look at it</button>
+</form>
+<p class="quiet" id="upload-hint" role="status">A file of up to 1 MiB. Nothing is asked before you have seen how it is read.</p>
+<details class="try"><summary>Paste a list</summary>
+<form class="stack" method="post" action="/jobs/preview">${csrfField(visit)}
+<label class="wide">One row a line, or CSV <textarea name="text" rows="8" required maxlength="${MAX_PASTED}" spellcheck="false"></textarea></label>
+<label>What to do ${kindSelect('auto', true)}</label>
+<button>Look at it</button></form></details>
+<div id="preview-place" aria-live="polite"></div>
+</section>`
