@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { AnswerOf } from '../answers/answer.ts'
-import { blacklistAnswer } from '../answers/blacklist.ts'
+import { type BlacklistAnswer, blacklistAnswer } from '../answers/blacklist.ts'
 import type { Change } from '../answers/changes.ts'
 import { type CheckAnswer, checkAnswer } from '../answers/check.ts'
 import type { MonitorKind } from '../answers/monitors.ts'
@@ -9,6 +9,7 @@ import { type ReportAnswer, reportAnswer } from '../answers/report.ts'
 import { verifyAnswer } from '../answers/verify.ts'
 import { blacklistChanges, checkChanges, reportChanges, verifyChanges } from './changes/changes.ts'
 import { rememberCheck, rememberLists, rememberReport, rememberVerify } from './changes/remember.ts'
+import { list } from './changes/row.ts'
 import { isFirm } from './changes/verify.ts'
 import type { Facts } from './notify/machine.ts'
 
@@ -79,13 +80,21 @@ function openParts({ spf, dmarc, mx_status, mx_reason }: CheckAnswer): readonly 
   )
 }
 
+const UNLISTED = { listed: null, listedAs: '' } as const
+
+/** `SpamCop (Spam source)`: the lists that an address is on, with what the first listing means. */
+const listedOn = ({ results }: Pick<BlacklistAnswer, 'results'>): readonly string[] =>
+  results.flatMap(({ status, blacklist, meaning }) =>
+    status === 'listed' ? [meaning[0] === undefined ? blacklist : `${blacklist} (${meaning[0]})`] : [],
+  )
+
 const listingsOf = ({ blacklists }: ReportAnswer): number =>
   blacklists.reduce((sum, { results }) => sum + results.filter(({ status }) => status === 'listed').length, 0)
 
 const KINDS: Readonly<Record<MonitorKind, (known: string | null, answer: unknown) => Reading>> = {
   check: kindOf(checkAnswer, {
     status: ({ status }) => status,
-    facts: ({ status, score }) => ({ rank: RANKS[status] ?? 2, score, listed: null }),
+    facts: ({ status, score }) => ({ ...UNLISTED, status, rank: RANKS[status] ?? 2, score }),
     isBad: ({ status }) => status === 'fail',
     changes: checkChanges,
     remember: rememberCheck,
@@ -93,7 +102,13 @@ const KINDS: Readonly<Record<MonitorKind, (known: string | null, answer: unknown
   }),
   report: kindOf(reportAnswer, {
     status: ({ status }) => status,
-    facts: (answer) => ({ rank: RANKS[answer.status] ?? 2, score: answer.report_score, listed: listingsOf(answer) }),
+    facts: (answer) => ({
+      status: answer.status,
+      rank: RANKS[answer.status] ?? 2,
+      score: answer.report_score,
+      listed: listingsOf(answer),
+      listedAs: list(answer.blacklists.flatMap((one) => listedOn(one).map((name) => `${one.ip} on ${name}`))),
+    }),
     isBad: (answer) => answer.status === 'fail' || listingsOf(answer) > 0,
     changes: reportChanges,
     remember: rememberReport,
@@ -107,9 +122,10 @@ const KINDS: Readonly<Record<MonitorKind, (known: string | null, answer: unknown
   verify: kindOf(verifyAnswer, {
     status: ({ result }) => result,
     facts: ({ result }) => ({
+      ...UNLISTED,
+      status: result,
       rank: result === 'accepted' ? 2 : result === 'catch_all' ? 1 : 0,
       score: null,
-      listed: null,
     }),
     isBad: ({ result }) => result === 'rejected' || result === 'invalid',
     changes: verifyChanges,
@@ -118,9 +134,10 @@ const KINDS: Readonly<Record<MonitorKind, (known: string | null, answer: unknown
   }),
   blacklist: kindOf(blacklistAnswer, {
     status: ({ verdict }) => verdict,
-    facts: ({ results }) => {
-      const listed = results.filter(({ status }) => status === 'listed').length
-      return { rank: listed > 0 ? 0 : 2, score: null, listed }
+    facts: (answer) => {
+      const names = listedOn(answer)
+      const rank = names.length > 0 ? 0 : 2
+      return { status: answer.verdict, rank, score: null, listed: names.length, listedAs: list(names) }
     },
     isBad: ({ results }) => results.some(({ status }) => status === 'listed'),
     changes: blacklistChanges,

@@ -78,8 +78,8 @@ const recovered = (): MonitorEvent => ({
   type: 'monitor.recovered',
   data: {
     ...EXAMPLE.data,
-    title: 'example.org: the mail setup is well again',
-    lines: ['Score: 100 (A+) instead of 72 (C)'],
+    title: 'example.org: on no blacklist any more',
+    lines: ['on no blacklist any more', 'Blacklists: 192.0.2.1 is no longer on SpamCop'],
   },
 })
 const failing = (): MonitorEvent => ({
@@ -87,8 +87,8 @@ const failing = (): MonitorEvent => ({
   type: 'monitor.failing',
   data: {
     ...EXAMPLE.data,
-    title: 'example.org: the mail setup could not be found out, 3 times in a row',
-    lines: ['the resolver did not answer'],
-    count: 3,
+    title: 'example.org: the mail setup could not be checked 3 times in a row',
+    lines: ['could not be checked 3 times in a row: SPF: no name server answered'],
+    count: 1,
   },
 })

@@ -162,7 +162,7 @@ describe('a monitor', () => {
     await until(() => postsOf(monitor).length === 2)
     await quietly()
     expect(events(monitor).map(({ type, data }) => [type, data.title, data.monitor.state])).toEqual([
-      ['monitor.changed', `${monitor.target}: on a blacklist`, 'bad'],
+      ['monitor.changed', `${monitor.target}: on a blacklist: ${blacklistExample.results[0]!.blacklist}`, 'bad'],
       ['monitor.recovered', `${monitor.target}: on no blacklist any more`, 'ok'],
     ])
     const history = monitorHistoryAnswer.parse((await call('GET', `/v1/monitors/${monitor.id}/history`)).json())

@@ -22,11 +22,13 @@ export function eventOf(
   }
 }
 
-/** The first line where it is the only one, else what it is about. */
-function titleOf({ kind }: About, { type, lines, changes }: Message): string {
-  if (type === 'monitor.failing') return `the ${KIND_WORDS[kind]} could not be found out, 3 times in a row`
-  if (lines.length === 1 && lines[0]!.length <= 90) return lines[0]!
-  if (type === 'monitor.recovered') return `the ${KIND_WORDS[kind]} ${kind === 'blacklist' ? 'are' : 'is'} well again`
+const MAX_TITLE = 90
+/** The first line where it is the only one or a condition, else what it is about. */
+function titleOf({ kind }: About, { type, lines, changes, isCondition }: Message): string {
+  if (type === 'monitor.failing') return `the ${KIND_WORDS[kind]} could not be checked 3 times in a row`
+  const first = lines[0] ?? ''
+  if ((lines.length === 1 || isCondition) && first.length <= MAX_TITLE) return first
+  if (isCondition) return (first.split(': ')[0] ?? '').slice(0, MAX_TITLE)
   const areas = [...new Set(changes.map(({ area }) => area))].filter(
     (area) => area !== 'Score' && area !== 'Solved' && area !== 'New findings',
   )

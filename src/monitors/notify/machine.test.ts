@@ -16,8 +16,9 @@ const fine: Seen = {}
 const gap: Seen = { facts: undefined, open: ['SPF: no answer'] }
 const changed = (text: string, area?: string): Seen => ({ changes: [change(text, area)] })
 
+const STATUSES = ['fail', 'warn', 'pass']
 const observationOf = ({ score = 90, listed = 0, rank = 2, ...rest }: Seen): Observation => ({
-  facts: { rank, score, listed },
+  facts: { status: STATUSES[rank]!, rank, score, listed, listedAs: listed > 0 ? `X and ${listed}` : '' },
   changes: [],
   open: [],
   isBaseline: false,
@@ -75,7 +76,7 @@ describe('what is told', () => {
         [1_440, { listed: 2, score: 50 }],
       ],
       ALL,
-      ['0 changed ×1: on a blacklist | the score is below the limit'],
+      ['0 changed ×1: on a blacklist: X and 2 | the score is below the limit: 50, the limit is 80'],
     ],
     [
       'a change once',
@@ -118,7 +119,7 @@ describe('what is told', () => {
         [300, fine],
       ],
       { ...ONLY, listed: true },
-      ['60 changed ×1: on a blacklist', '240 recovered ×1: on no blacklist any more'],
+      ['60 changed ×1: on a blacklist: X and 1', '240 recovered ×1: on no blacklist any more'],
     ],
     [
       'a score below the limit',
@@ -129,7 +130,10 @@ describe('what is told', () => {
         [180, { score: 80 }],
       ],
       { ...ONLY, scoreBelow: 80 },
-      ['60 changed ×1: the score is below the limit', '180 recovered ×1: the score is not below the limit any more'],
+      [
+        '60 changed ×1: the score is below the limit: 79, the limit is 80',
+        '180 recovered ×1: the score is no longer below the limit: 80, the limit is 80',
+      ],
     ],
     [
       'worse, until it is as well as before',
@@ -141,7 +145,10 @@ describe('what is told', () => {
         [240, { rank: 2 }],
       ],
       { ...ONLY, worse: true },
-      ['60 changed ×1: worse than before', '240 recovered ×1: as well as before again'],
+      [
+        '60 changed ×1: worse than before: warn instead of pass',
+        '240 recovered ×1: as good as before again: pass, score 90',
+      ],
     ],
     [
       'better is not worse',
@@ -154,19 +161,45 @@ describe('what is told', () => {
       [],
     ],
     [
+      'what made it worse, and better',
+      [
+        [0, base],
+        [60, { score: 50, changes: [{ ...change('gone'), effect: 'worse' }, change('other', 'MX')] }],
+        [120, { score: 90, changes: [{ ...change('there'), effect: 'better' }, change('other', 'MX')] }],
+      ],
+      { ...ONLY, worse: true },
+      [
+        '60 changed ×1: worse than before: score 50 instead of 90 | SPF: gone',
+        '120 recovered ×1: as good as before again: pass, score 90 | SPF: there',
+      ],
+    ],
+    [
+      'a listing once: by the line of the condition',
+      [
+        [0, base],
+        [60, { listed: 1, changes: [{ ...change('now on X', 'Blacklists'), id: 'blacklist.listed' }] }],
+        [120, { changes: [{ ...change('no longer on X', 'Blacklists'), id: 'blacklist.delisted' }] }],
+      ],
+      { ...ONLY, listed: true },
+      [
+        '60 changed ×1: on a blacklist: X and 1',
+        '120 recovered ×1: on no blacklist any more | Blacklists: no longer on X',
+      ],
+    ],
+    [
       'a condition and its changes in one message',
       [
         [0, base],
         [60, { listed: 1, ...changed('192.0.2.1 is now on X', 'Blacklists') }],
       ],
       ALL,
-      ['60 changed ×1: on a blacklist | Blacklists: 192.0.2.1 is now on X'],
+      ['60 changed ×1: on a blacklist: X and 1 | Blacklists: 192.0.2.1 is now on X'],
     ],
   ])('%s', (_, runs, wanted, lines, quiet) => expect(told(runs, wanted, quiet)).toEqual(lines))
 })
 
 describe('runs that could not find out', () => {
-  const failing = 'could not be found out, 3 times in a row'
+  const failing = 'could not be checked 3 times in a row: SPF: no answer'
   it.each<[string, readonly (readonly [number, Seen])[], readonly string[]]>([
     [
       'are told after three in a row, once',
@@ -201,7 +234,7 @@ describe('runs that could not find out', () => {
         [45, gap],
         [1_500, fine],
       ],
-      [`45 failing ×1: ${failing}`, '1500 recovered ×1: can be found out again'],
+      [`45 failing ×1: ${failing}`, '1500 recovered ×1: can be checked again'],
     ],
     [
       'with what changed meanwhile',
@@ -212,7 +245,7 @@ describe('runs that could not find out', () => {
         [45, gap],
         [1_500, changed('one')],
       ],
-      [`45 failing ×1: ${failing}`, '1500 recovered ×1: can be found out again | SPF: one'],
+      [`45 failing ×1: ${failing}`, '1500 recovered ×1: can be checked again | SPF: one'],
     ],
     [
       'from the first run on',
@@ -222,7 +255,7 @@ describe('runs that could not find out', () => {
         [30, gap],
         [45, base],
       ],
-      [`30 failing ×1: ${failing}`, '45 recovered ×1: can be found out again'],
+      [`30 failing ×1: ${failing}`, '45 recovered ×1: can be checked again'],
     ],
     [
       'leave a condition as it is',
@@ -231,7 +264,7 @@ describe('runs that could not find out', () => {
         [15, gap],
         [30, fine],
       ],
-      ['0 changed ×1: on a blacklist', '30 recovered ×1: on no blacklist any more'],
+      ['0 changed ×1: on a blacklist: X and 1', '30 recovered ×1: on no blacklist any more'],
     ],
     [
       'that fail in part tell what changed in the rest',
@@ -255,11 +288,7 @@ describe('runs that could not find out', () => {
         [120, fine],
         [135, fine],
       ],
-      [
-        `45 failing ×1: ${failing}`,
-        '60 recovered ×1: can be found out again',
-        '120 recovered ×2: can be found out again',
-      ],
+      [`45 failing ×1: ${failing}`, '60 recovered ×1: can be checked again', '120 recovered ×2: can be checked again'],
     ],
   ])('%s', (_, runs, lines) => expect(told(runs, ALL)).toEqual(lines))
 })
@@ -273,7 +302,7 @@ describe('what flaps', () => {
       [[0, base], ...flapping(12)],
       { ...ONLY, listed: true },
       [
-        '15 changed ×1: on a blacklist',
+        '15 changed ×1: on a blacklist: X and 1',
         '30 recovered ×1: on no blacklist any more',
         '90 recovered ×4: on no blacklist any more',
         '150 recovered ×4: on no blacklist any more',
@@ -284,7 +313,11 @@ describe('what flaps', () => {
       'and as it is in the end',
       [[0, base], ...flapping(3)],
       { ...ONLY, listed: true },
-      ['15 changed ×1: on a blacklist', '30 recovered ×1: on no blacklist any more', '90 changed ×1: on a blacklist'],
+      [
+        '15 changed ×1: on a blacklist: X and 1',
+        '30 recovered ×1: on no blacklist any more',
+        '90 changed ×1: on a blacklist: X and 1',
+      ],
     ],
     [
       'changes alike',
@@ -296,7 +329,29 @@ describe('what flaps', () => {
         [60, changed('back')],
       ],
       ALL,
-      ['15 changed ×1: SPF: there', '75 changed ×3: SPF: there; back'],
+      ['15 changed ×1: SPF: there', '75 changed ×3: SPF: back'],
+    ],
+    [
+      'and back at last: what was said since the last message is not told, but as it is',
+      [
+        [0, base],
+        [15, changed('there')],
+        [30, changed('back')],
+        [45, changed('there')],
+      ],
+      ALL,
+      ['15 changed ×1: SPF: there', '75 changed ×2: SPF: there'],
+    ],
+    [
+      'is not what changes in several ways within the hour: all of it is told',
+      [
+        [0, base],
+        [15, changed('one')],
+        [30, changed('two')],
+        [45, changed('three')],
+      ],
+      ALL,
+      ['15 changed ×1: SPF: one', '75 changed ×2: SPF: two; three'],
     ],
     [
       'holds up nothing else',
@@ -352,7 +407,7 @@ describe('in the quiet hours', () => {
         [HOURS(30), fine],
       ],
       { ...ONLY, listed: true },
-      [`${HOURS(19)} changed ×1: on a blacklist`, `${HOURS(30)} recovered ×1: on no blacklist any more`],
+      [`${HOURS(19)} changed ×1: on a blacklist: X and 1`, `${HOURS(30)} recovered ×1: on no blacklist any more`],
     ],
     [
       'one that was told before and is over is told in the morning',
@@ -362,7 +417,7 @@ describe('in the quiet hours', () => {
         [HOURS(12), fine],
       ],
       { ...ONLY, listed: true },
-      ['60 changed ×1: on a blacklist', `${HOURS(19)} recovered ×1: on no blacklist any more`],
+      ['60 changed ×1: on a blacklist: X and 1', `${HOURS(19)} recovered ×1: on no blacklist any more`],
     ],
     [
       'runs that failed and went well again are told to nobody',
@@ -402,9 +457,9 @@ describe('a clock that steps', () => {
         { ...ONLY, listed: true },
       ),
     ).toEqual([
-      '600 changed ×1: on a blacklist',
+      '600 changed ×1: on a blacklist: X and 1',
       '30 recovered ×1: on no blacklist any more',
-      '90 changed ×1: on a blacklist',
+      '90 changed ×1: on a blacklist: X and 1',
     ]))
   it('forward: nothing is told twice', () =>
     expect(
@@ -416,5 +471,5 @@ describe('a clock that steps', () => {
         ],
         { ...ONLY, listed: true },
       ),
-    ).toEqual(['60 changed ×1: on a blacklist']))
+    ).toEqual(['60 changed ×1: on a blacklist: X and 1']))
 })

@@ -18,8 +18,14 @@ export type Observation = {
   /** No state was known before: nothing has changed, and nothing is worse. */
   readonly isBaseline: boolean
 }
-/** `rank`: how well the status is, more is better. */
-export type Facts = { readonly rank: number; readonly score: number | null; readonly listed: number | null }
+/** `rank`: how good the status is, more is better. `listedAs`: the listings in words. */
+export type Facts = {
+  readonly status: string
+  readonly rank: number
+  readonly score: number | null
+  readonly listed: number | null
+  readonly listedAs: string
+}
 
 export type MessageType = 'monitor.changed' | 'monitor.recovered' | 'monitor.failing'
 /** A message to send. `count`: how many times things changed since the last message. */
@@ -28,13 +34,18 @@ export type Message = {
   readonly lines: readonly string[]
   readonly changes: readonly Change[]
   readonly count: number
+  /** The first line is of a condition that began or ended. */
+  readonly isCondition: boolean
 }
 
 const topic = z.strictObject({
   /** A condition that holds now, and as it was told last. */
   isBad: z.boolean(),
   told: z.boolean(),
+  /** What a message says of it. */
+  line: z.string().default(''),
 })
+const level = z.strictObject({ status: z.string().default(''), rank: z.number(), score: z.number().nullable() })
 /** What the notifier of one monitor remembers. Times are ms since the epoch. */
 export const notifyState = z.strictObject({
   failures: z.int(),
@@ -43,6 +54,8 @@ export const notifyState = z.strictObject({
   toldAt: z.record(z.string(), z.number()),
   /** Topics whose first recovery within the hour was told. */
   recovered: z.array(z.string()),
+  /** What the messages of the last hour said of changes. */
+  toldTexts: z.array(z.string()).default([]),
   /** What waits for the hour, or for the end of the quiet hours. */
   held: z
     .strictObject({
@@ -51,12 +64,14 @@ export const notifyState = z.strictObject({
       /** Topics of these that had been told within the hour when they came. */
       flapping: z.array(z.string()),
       changes: z.array(change),
+      /** What was said since the last message, by which a change that comes back is known. */
+      texts: z.array(z.string()).default([]),
       dueMs: z.number(),
     })
     .nullable(),
   /** What was before things got worse. */
-  better: z.strictObject({ rank: z.number(), score: z.number().nullable() }).nullable(),
-  last: z.strictObject({ rank: z.number(), score: z.number().nullable() }).nullable(),
+  better: level.nullable(),
+  last: level.nullable(),
 })
 export type NotifyState = z.output<typeof notifyState>
 
@@ -65,6 +80,7 @@ export const NEW_STATE: NotifyState = {
   topics: {},
   toldAt: {},
   recovered: [],
+  toldTexts: [],
   held: null,
   better: null,
   last: null,
@@ -76,6 +92,7 @@ export const FAILING_AFTER = 3
 export const HOUR_MS = 3_600_000
 /** Changes that are held at most. */
 const MAX_HELD = 50
+const MAX_TEXTS = 60
 
 /** One thing that a run gives reason to tell. */
 type Reason = { readonly topic: string; readonly isRecovery: boolean }
@@ -99,7 +116,17 @@ export function afterRun(
 ): Step {
   const state = observed(withoutOld(before, nowMs), seen, wanted)
   const reasons = reasonsOf(before, state, seen, wanted)
-  return settle(state, reasons, wanted.changed && !seen.isBaseline ? seen.changes : [], nowMs, quietUntilMs)
+  return settle(state, reasons, seen.isBaseline ? [] : toldChanges(seen.changes, reasons, wanted), nowMs, quietUntilMs)
+}
+
+/** The changes that a message tells: all where they are wanted, else those that explain a condition which begins or ends. */
+function toldChanges(changes: readonly Change[], reasons: readonly Reason[], wanted: Wanted): readonly Change[] {
+  if (wanted.changed) return changes
+  const effects = reasons.flatMap(({ topic, isRecovery }) =>
+    topic === 'worse' || topic === 'score' ? [isRecovery ? 'better' : 'worse'] : [],
+  )
+  const areas = reasons.flatMap(({ topic }) => (topic === 'listed' ? ['Blacklists'] : []))
+  return changes.filter(({ area, effect }) => areas.includes(area) || effects.includes(effect))
 }
 
 /** What is told when the time of held messages has come, without a run. */
@@ -111,7 +138,8 @@ function withoutOld(state: NotifyState, nowMs: number): NotifyState {
   const entries = Object.entries(state.toldAt).filter(([, at]) => nowMs - at < HOUR_MS && at <= nowMs)
   const toldAt = Object.fromEntries(entries)
   const held = state.held && { ...state.held, dueMs: Math.min(state.held.dueMs, nowMs + DAY_MS) }
-  return { ...state, toldAt, held, recovered: state.recovered.filter((name) => name in toldAt) }
+  const toldTexts = entries.length === 0 ? [] : state.toldTexts
+  return { ...state, toldAt, held, toldTexts, recovered: state.recovered.filter((name) => name in toldAt) }
 }
 const DAY_MS = 86_400_000
 
@@ -120,31 +148,45 @@ function observed(state: NotifyState, { facts, open, isBaseline }: Observation, 
   const failures = open.length > 0 ? state.failures + 1 : 0
   const failing = failures >= FAILING_AFTER || (failures > 0 && state.topics.failing?.isBad === true)
   const topics: Record<string, NotifyState['topics'][string]> = { ...state.topics }
-  const set = (name: string, isBad: boolean): void => {
-    if (isBad || topics[name]) topics[name] = { isBad, told: topics[name]?.told ?? false }
+  const set = (name: keyof typeof WORDS, isBad: boolean, say: string): void => {
+    const line =
+      say === '' ? WORDS[name][isBad ? 'begun' : 'ended'] : `${WORDS[name][isBad ? 'begun' : 'ended']}: ${say}`
+    if (isBad || topics[name])
+      topics[name] = { isBad, told: topics[name]?.told ?? false, line: line.slice(0, MAX_LINE) }
   }
-  set('failing', failing)
+  set('failing', failing, failing ? open.join('; ') : '')
   if (!facts) return { ...state, failures, topics }
   const { better, last } = isBaseline ? { better: null, last: null } : worsened(state, facts)
-  if (wanted.worse) set('worse', better !== null)
-  if (wanted.listed && facts.listed !== null) set('listed', facts.listed > 0)
-  if (wanted.scoreBelow !== undefined && facts.score !== null) set('score', facts.score < wanted.scoreBelow)
+  if (wanted.worse) set('worse', better !== null, better ? beside(facts, better) : levelWords(facts))
+  if (wanted.listed && facts.listed !== null) set('listed', facts.listed > 0, facts.listedAs)
+  if (wanted.scoreBelow !== undefined && facts.score !== null)
+    set('score', facts.score < wanted.scoreBelow, `${facts.score}, the limit is ${wanted.scoreBelow}`)
   for (const [name, isWanted] of [
     ['worse', wanted.worse],
     ['listed', wanted.listed],
     ['score', wanted.scoreBelow !== undefined],
   ] as const)
     if (!isWanted) delete topics[name]
-  return { ...state, failures, topics, better, last: last ?? { rank: facts.rank, score: facts.score } }
+  return { ...state, failures, topics, better, last: last ?? levelOf(facts) }
 }
 
 type Level = NonNullable<NotifyState['better']>
+const levelOf = ({ status, rank, score }: Facts): Level => ({ status, rank, score })
+const levelWords = ({ status, score }: Level): string => (score === null ? status : `${status}, score ${score}`)
+/** `fail instead of pass, score 55 instead of 91` */
+const beside = (now: Level, before: Level): string =>
+  [
+    ...(now.status === before.status || before.status === '' ? [] : [`${now.status} instead of ${before.status}`]),
+    ...(now.score === before.score || now.score === null || before.score === null
+      ? []
+      : [`score ${now.score} instead of ${before.score}`]),
+  ].join(', ')
 const isBelow = (facts: Level, level: Level): boolean =>
   facts.rank < level.rank || (facts.score !== null && level.score !== null && facts.score < level.score)
 
 /** Worse lasts until things are as well as they were before. */
-function worsened({ better, last }: NotifyState, { rank, score }: Facts): Pick<NotifyState, 'better' | 'last'> {
-  const now = { rank, score }
+function worsened({ better, last }: NotifyState, facts: Facts): Pick<NotifyState, 'better' | 'last'> {
+  const now = levelOf(facts)
   if (better) return { better: isBelow(now, better) ? better : null, last: now }
   return { better: last && isBelow(now, last) ? last : null, last: now }
 }
@@ -191,14 +233,22 @@ function withHeld(state: NotifyState, reasons: readonly Reason[], changes: reado
   })
   if (topics.length === 0) return null
   const count = (held?.count ?? 0) + (reasons.length > 0 ? 1 : 0)
+  const texts = [...(held?.texts ?? []), ...changes.map(textOf)].slice(-MAX_TEXTS)
+  // An area that says again what it said before flaps: of it the last run counts.
+  const seen = new Set([...state.toldTexts, ...(held?.texts ?? [])])
+  const back = new Set(changes.filter((one) => seen.has(textOf(one))).map(({ area }) => area))
+  const earlier = (held?.changes ?? []).filter(({ area }) => !back.has(area))
   return {
     count,
     topics,
     flapping,
-    changes: [...(held?.changes ?? []), ...changes].slice(-MAX_HELD),
+    changes: [...earlier, ...changes].slice(-MAX_HELD),
+    texts,
     dueMs: held?.dueMs ?? 0,
   }
 }
+
+const textOf = ({ area, text }: Change): string => `${area} ${text}`.slice(0, 120)
 
 function told(state: NotifyState, reasons: readonly Reason[], changes: readonly Change[], nowMs: number): Step {
   const held = withHeld(state, reasons, changes)
@@ -213,11 +263,9 @@ function told(state: NotifyState, reasons: readonly Reason[], changes: readonly 
     : begun.length > 0 || ended.length === 0
       ? 'monitor.changed'
       : 'monitor.recovered'
-  const lines = [
-    ...begun.map((name) => BEGUN[name] ?? name),
-    ...ended.map((name) => ENDED[name] ?? name),
-    ...changeLines(latest),
-  ]
+  // The line of a condition names the listings.
+  const said = begun.includes('listed') ? latest.filter(({ id }) => !LISTINGS.includes(id)) : latest
+  const lines = [...[...begun, ...ended].map((name) => state.topics[name]!.line || name), ...changeLines(said)]
   const topics = Object.fromEntries(
     Object.entries(state.topics).map(([name, topic]) => [
       name,
@@ -227,24 +275,21 @@ function told(state: NotifyState, reasons: readonly Reason[], changes: readonly 
   const toldAt = { ...state.toldAt, ...Object.fromEntries(held.topics.map((name) => [name, nowMs])) }
   const recovered = [...new Set([...state.recovered, ...ended])]
   return {
-    state: { ...cleared, topics, toldAt, recovered },
-    message: { type, lines, changes: latest, count: held.count },
+    state: { ...cleared, topics, toldAt, recovered, toldTexts: [...state.toldTexts, ...held.texts].slice(-MAX_TEXTS) },
+    message: { type, lines, changes: latest, count: held.count, isCondition: conditions.length > 0 },
     dueMs: undefined,
   }
 }
 
-const BEGUN: Readonly<Record<string, string>> = {
-  failing: `could not be found out, ${FAILING_AFTER} times in a row`,
-  worse: 'worse than before',
-  listed: 'on a blacklist',
-  score: 'the score is below the limit',
-}
-const ENDED: Readonly<Record<string, string>> = {
-  failing: 'can be found out again',
-  worse: 'as well as before again',
-  listed: 'on no blacklist any more',
-  score: 'the score is not below the limit any more',
-}
+const LISTINGS: readonly string[] = ['blacklist.listed', 'blacklist.new_address']
+const MAX_LINE = 600
+/** What is told when a condition begins and when it ends; the details follow a colon. */
+const WORDS = {
+  failing: { begun: `could not be checked ${FAILING_AFTER} times in a row`, ended: 'can be checked again' },
+  worse: { begun: 'worse than before', ended: 'as good as before again' },
+  listed: { begun: 'on a blacklist', ended: 'on no blacklist any more' },
+  score: { begun: 'the score is below the limit', ended: 'the score is no longer below the limit' },
+} as const
 
 /** Of changes of the same kind about the same thing the last: what flapped is said as it is now. */
 function lastOfEach(changes: readonly Change[]): readonly Change[] {
