@@ -11,7 +11,7 @@ import { blacklistChanges, checkChanges, reportChanges, verifyChanges } from './
 import { rememberCheck, rememberLists, rememberReport, rememberVerify } from './changes/remember.ts'
 import { list } from './changes/row.ts'
 import { isFirm } from './changes/verify.ts'
-import type { Facts } from './notify/machine.ts'
+import type { Facts } from './notify/state.ts'
 
 /** An answer of a monitor's kind beside the last known one: what changed, what is known now, and what could not be found out. */
 export type Reading = {

@@ -6,16 +6,9 @@ import type { MonitorRow, Monitors } from '../store/postgres/monitors.ts'
 import type { Deliveries, NewDelivery } from '../store/postgres/webhooks.ts'
 import { knownSelectors, type Reading, readRun } from './kinds.ts'
 import { type About, eventOf } from './notify/event.ts'
-import {
-  afterRun,
-  afterWait,
-  FAILING_AFTER,
-  NEW_STATE,
-  type NotifyState,
-  notifyState,
-  type Step,
-} from './notify/machine.ts'
+import { afterRun, afterWait, FAILING_AFTER, type Step } from './notify/machine.ts'
 import { quietUntil } from './notify/quiet.ts'
+import { NEW_STATE, type NotifyState, notifyState } from './notify/state.ts'
 import {
   type KeptTarget,
   lastOf,

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Change } from '../../answers/changes.ts'
-import { afterRun, afterWait, NEW_STATE, notifyState, type Observation, type Step, type Wanted } from './machine.ts'
+import { afterRun, afterWait, type Observation, type Step, type Wanted } from './machine.ts'
 import { type QuietHours, quietUntil } from './quiet.ts'
+import { NEW_STATE, notifyState } from './state.ts'
 
 const MINUTE = 60_000
 /** 12:00 UTC of the day on which every row begins. */

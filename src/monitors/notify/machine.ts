@@ -1,6 +1,6 @@
-import { z } from 'zod'
-import { type Change, change } from '../../answers/changes.ts'
+import type { Change } from '../../answers/changes.ts'
 import { changeLines } from '../changes/changes.ts'
+import { beside, type Facts, type Level, levelOf, levelWords, type NotifyState } from './state.ts'
 
 /** When a monitor tells: `score_below:N` has its number beside it. */
 export type Wanted = {
@@ -18,15 +18,6 @@ export type Observation = {
   /** No state was known before: nothing has changed, and nothing is worse. */
   readonly isBaseline: boolean
 }
-/** `rank`: how good the status is, more is better. `listedAs`: the listings in words. */
-export type Facts = {
-  readonly status: string
-  readonly rank: number
-  readonly score: number | null
-  readonly listed: number | null
-  readonly listedAs: string
-}
-
 export type MessageType = 'monitor.changed' | 'monitor.recovered' | 'monitor.failing'
 /** A message to send. `count`: how many times things changed since the last message. */
 export type Message = {
@@ -36,54 +27,6 @@ export type Message = {
   readonly count: number
   /** The first line is of a condition that began or ended. */
   readonly isCondition: boolean
-}
-
-const topic = z.strictObject({
-  /** A condition that holds now, and as it was told last. */
-  isBad: z.boolean(),
-  told: z.boolean(),
-  /** What a message says of it. */
-  line: z.string().default(''),
-})
-const level = z.strictObject({ status: z.string().default(''), rank: z.number(), score: z.number().nullable() })
-/** What the notifier of one monitor remembers. Times are ms since the epoch. */
-export const notifyState = z.strictObject({
-  failures: z.int(),
-  topics: z.record(z.string(), topic),
-  /** When each topic was told last; older than an hour is left out. */
-  toldAt: z.record(z.string(), z.number()),
-  /** Topics whose first recovery within the hour was told. */
-  recovered: z.array(z.string()),
-  /** What the messages of the last hour said of changes. */
-  toldTexts: z.array(z.string()).default([]),
-  /** What waits for the hour, or for the end of the quiet hours. */
-  held: z
-    .strictObject({
-      count: z.int(),
-      topics: z.array(z.string()),
-      /** Topics of these that had been told within the hour when they came. */
-      flapping: z.array(z.string()),
-      changes: z.array(change),
-      /** What was said since the last message, by which a change that comes back is known. */
-      texts: z.array(z.string()).default([]),
-      dueMs: z.number(),
-    })
-    .nullable(),
-  /** What was before things got worse. */
-  better: level.nullable(),
-  last: level.nullable(),
-})
-export type NotifyState = z.output<typeof notifyState>
-
-export const NEW_STATE: NotifyState = {
-  failures: 0,
-  topics: {},
-  toldAt: {},
-  recovered: [],
-  toldTexts: [],
-  held: null,
-  better: null,
-  last: null,
 }
 
 /** Runs in a row that could not find out, after which that is told. */
@@ -170,17 +113,6 @@ function observed(state: NotifyState, { facts, open, isBaseline }: Observation, 
   return { ...state, failures, topics, better, last: last ?? levelOf(facts) }
 }
 
-type Level = NonNullable<NotifyState['better']>
-const levelOf = ({ status, rank, score }: Facts): Level => ({ status, rank, score })
-const levelWords = ({ status, score }: Level): string => (score === null ? status : `${status}, score ${score}`)
-/** `fail instead of pass, score 55 instead of 91` */
-const beside = (now: Level, before: Level): string =>
-  [
-    ...(now.status === before.status || before.status === '' ? [] : [`${now.status} instead of ${before.status}`]),
-    ...(now.score === before.score || now.score === null || before.score === null
-      ? []
-      : [`score ${now.score} instead of ${before.score}`]),
-  ].join(', ')
 const isBelow = (facts: Level, level: Level): boolean =>
   facts.rank < level.rank || (facts.score !== null && level.score !== null && facts.score < level.score)
 
