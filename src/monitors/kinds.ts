@@ -85,7 +85,9 @@ const UNLISTED = { listed: null, listedAs: '' } as const
 /** `SpamCop (Spam source)`: the lists that an address is on, with what the first listing means. */
 const listedOn = ({ results }: Pick<BlacklistAnswer, 'results'>): readonly string[] =>
   results.flatMap(({ status, blacklist, meaning }) =>
-    status === 'listed' ? [meaning[0] === undefined ? blacklist : `${blacklist} (${meaning[0]})`] : [],
+    status === 'listed'
+      ? [meaning[0] === undefined || meaning[0] === 'listed' ? blacklist : `${blacklist} (${meaning[0]})`]
+      : [],
   )
 
 const listingsOf = ({ blacklists }: ReportAnswer): number =>

@@ -12,7 +12,7 @@ export type Mail = {
 /** Hands a message to the operator's submission server. Rejects with {@link MailError}. */
 export type SubmitMail = (mail: Mail, signal: AbortSignal) => Promise<void>
 
-/** A submission that did not work. `isFinal`: the server has refused it for good (5xx). */
+/** A submission that did not work. `isFinal`: the server has refused the message, or its recipient, for good (5xx); a login that is refused is the operator's to mend. */
 export class MailError extends Error {
   readonly isFinal: boolean
   constructor(message: string, isFinal: boolean) {
@@ -64,8 +64,9 @@ export function submission(options: {
         headers: { ...headers },
       })
     } catch (error) {
-      const { responseCode, message } = error as Error & { responseCode?: number }
-      throw new MailError(message, responseCode !== undefined && responseCode >= 500)
+      const { responseCode, code, message } = error as Error & { responseCode?: number; code?: string }
+      const isAboutMessage = code === 'EENVELOPE' || code === 'EMESSAGE'
+      throw new MailError(message, isAboutMessage && responseCode !== undefined && responseCode >= 500)
     } finally {
       bounded.removeEventListener('abort', stop)
       transporter.close()

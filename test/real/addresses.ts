@@ -10,6 +10,11 @@ export const LEAF_SERVERS = ['45.53.0.1', '45.54.0.1'] as const
 export const STALE_SERVER = '45.53.0.3'
 /** dnsdist, in front of the domains whose name server misbehaves. */
 export const FAULTY_SERVER = '45.53.0.10'
+/** The name servers of `watched.test`, which tests switch off; the same knot as {@link LEAF_SERVERS}. */
+export const WATCHED_SERVERS = ['45.53.0.31', '45.54.0.31'] as const
+/** Postfix for submission, and HTTPS receivers of messages; tests start them. */
+export const SUBMISSION = '45.53.3.60'
+export const RECEIVER = '45.53.6.60'
 /** Nothing answers here: what is sent to it is dropped. */
 export const DEAD_SERVER = '45.53.0.99'
 export const DEAD_HOST = '45.53.7.99'

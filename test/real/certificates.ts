@@ -18,6 +18,7 @@ export const certificateFile = (host: string): string => `${FOLDER}/${host}.pem`
 const wanted: readonly Wanted[] = [
   ...mailServers.flatMap((row) => (row.certificate ? [{ host: `mx.${row.domain}`, kind: row.certificate }] : [])),
   ...webHosts.map((row) => ({ host: row.host, kind: row.certificate })),
+  ...['hooks', 'slack', 'ntfy', 'submit'].map((name) => ({ host: `${name}.notify.test`, kind: 'good' as const })),
 ]
 
 /** Makes the lab's CA and all certificates, in about a second; the CA's own certificate is {@link CA_FILE}. */

@@ -10,6 +10,7 @@ export const PACKAGES = [
   'dnsdist',
   'postfix',
   'postgrey',
+  'sasl2-bin',
   'swaks',
   'dnsperf',
   'ldnsutils',

@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { mkdtempSync, openSync, readFileSync } from 'node:fs'
+import { mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { mustBeDeclared, mustBePrinted } from '../lab/declared.ts'
 import { CA_FILE, STATE } from './addresses.ts'
 import { logFile } from './processes.ts'
@@ -20,28 +20,48 @@ export type Program = {
   /** GET of a path with its query. */
   readonly get: (path: string) => Promise<Got>
   readonly post: (path: string, body: unknown) => Promise<Got>
+  readonly patch: (path: string, body: unknown) => Promise<Got>
   /** SIGTERM, then the exit status. */
   readonly stop: () => Promise<number>
 }
 
-/** Starts `serve` with a data folder of its own on a free port, without limits toward mail hosts, and waits until it is healthy (at most 15 s). */
-export async function startProgram(flags: readonly string[] = []): Promise<Program> {
+/** A clock that a test drives. */
+export type Clock = { readonly file: string; readonly set: (ms: number) => Promise<void> }
+
+/** A clock that stands at `startMs` now, and goes on from there; `set` is in force in every program that has it when it resolves. */
+export function drivenClock(startMs: number): Clock {
+  const file = `${mkdtempSync(`${STATE}/clock-`)}/offset`
+  const write = (ms: number): void => writeFileSync(file, String(ms - Date.now()))
+  write(startMs)
+  const set = async (ms: number): Promise<void> => {
+    write(ms)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  return { file, set }
+}
+
+/** Starts `serve` with a data folder of its own on a free port, without limits toward mail hosts, and waits until it is healthy (at most 15 s); with a clock its time is driven. */
+export async function startProgram(flags: readonly string[] = [], clock?: Clock): Promise<Program> {
   const url = `http://127.0.0.1:${++port}`
   const out = openSync(logFile(`program-${port}`), 'a')
   const common = ['--port', String(port), '--no-courtesy', '--rate', '1000000', '--data-dir', dataDir()]
-  const child = spawn(process.execPath, [MAIN, 'serve', ...common, ...flags], { stdio: ['ignore', out, out], env: ENV })
+  const preload = clock ? ['--import', `${import.meta.dirname}/driven-clock.ts`] : []
+  const env = clock ? { ...ENV, LAB_CLOCK: clock.file } : ENV
+  const words = [...preload, MAIN, 'serve', ...common, ...flags]
+  const child = spawn(process.execPath, words, { stdio: ['ignore', out, out], env })
   const ended = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)))
   await healthy(url, ended)
+  const send = (method: 'POST' | 'PATCH') => (path: string, body: unknown) =>
+    ask(`${url}${path}`, {
+      method,
+      ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    })
   return {
     url,
     pid: child.pid!,
     get: (path) => ask(`${url}${path}`),
-    post: (path, body) =>
-      ask(`${url}${path}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      }),
+    post: send('POST'),
+    patch: send('PATCH'),
     stop: () => {
       child.kill('SIGTERM')
       return ended

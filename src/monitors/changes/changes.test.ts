@@ -9,7 +9,7 @@ import reportExample from '../../operations/examples/report.json' with { type: '
 import verifyExample from '../../operations/examples/verify.json' with { type: 'json' }
 import { blacklistChanges, CHECK_ROWS, changeLines, checkChanges, reportChanges, verifyChanges } from './changes.ts'
 import { BLACKLIST_ROWS, REPORT_ROWS } from './listings.ts'
-import { rememberCheck, rememberLists, rememberVerify } from './remember.ts'
+import { rememberCheck, rememberLists, rememberReport, rememberVerify } from './remember.ts'
 import { VERIFY_ROWS } from './verify.ts'
 
 /** Fields to put in place of others, by path (`spf.record`, `mx.0.priority`); undefined takes one away. */
@@ -158,7 +158,7 @@ const TABLE: readonly (readonly [string, Edit, Edit, string, string?])[] = [
     {},
     { 'spf.lookups': 11 },
     'SPF: 11 look-ups instead of 1, more than the 10 allowed',
-    'SPF: 1 look-ups instead of 11',
+    'SPF: 1 look-up instead of 11',
   ],
   ['spf.record', {}, { 'spf.records': ['v=spf1 a -all'] }, 'SPF: the record is now v=spf1 a -all, was v=spf1 mx -all'],
   ['spf.passing', {}, { 'spf.passing.ipv4': 1_024 }, 'SPF: 1,024 IPv4 addresses pass instead of 2'],
@@ -604,6 +604,28 @@ describe('the last known state', () => {
   it('a change behind a gap is seen', () => {
     const known = rememberCheck(check(), check(gap))
     expect(checkChanges(known, check({ 'spf.all': '~' })).map(({ id }) => id)).toContain('spf.all')
+  })
+  it.each<[string, Edit, string]>([
+    ['better where it is not known', { complete: false, status: 'unknown' }, 'warn'],
+    ['worse, whatever else is not known', { complete: false, status: 'fail' }, 'fail'],
+    ['better where the score is known', { complete: false, score_min: 90, score_max: 90, status: 'pass' }, 'pass'],
+  ])('has the status that is known: %s', (_, edit, status) =>
+    expect(rememberCheck(check({ status: 'warn' }), check(edit)).status).toBe(status),
+  )
+  it.each<[string, Edit, Edit, number]>([
+    ['is told', {}, { report_score: 40 }, 40],
+    ['is kept where it is a range', {}, { report_score: 40, complete: false, score_min: 20, score_max: 90 }, 77],
+    ['is told where lists alone are open', {}, { report_score: 40, complete: false, score_min: 90, score_max: 90 }, 40],
+    [
+      'is kept where a list that had it gave no answer',
+      { 'blacklists.0.results.0.status': 'listed' },
+      { 'blacklists.0.results.0.status': 'timeout', report_score: 92 },
+      77,
+    ],
+  ])('the score of a report %s', (_, before, after, score) => {
+    const known = { complete: true, score_min: undefined, score_max: undefined, report_score: 77 }
+    const report = (edit: Edit) => reportAnswer.parse(edited(reportExample, { ...known, ...edit }))
+    expect(rememberReport(report(before), report(after)).report_score).toBe(score)
   })
   it('of lists and mailboxes', () => {
     expect(

@@ -23,6 +23,14 @@ const only = (one: CheckAnswer, other: CheckAnswer): readonly FindingAnswer[] =>
 }
 const isCut = (answer: CheckAnswer): boolean => Object.hasOwn(answer, 'findings_left_out')
 
+/** Whether the score is the same however what could not be found out turns out: lists without an answer leave a report incomplete, and its score as it is. */
+export const isScoreKnown = ({
+  complete,
+  score_min,
+  score_max,
+}: Pick<CheckAnswer, 'complete' | 'score_min' | 'score_max'>): boolean =>
+  complete || (score_min !== undefined && score_min === score_max)
+
 export const FINDING_ROWS: readonly Row<CheckAnswer>[] = [
   {
     id: 'finding.new',
@@ -40,7 +48,7 @@ export const FINDING_ROWS: readonly Row<CheckAnswer>[] = [
     id: 'score',
     area: 'Score',
     compare: (before, after) => {
-      if (!before.complete || !after.complete || before.score_version !== after.score_version) return []
+      if (!isScoreKnown(before) || !isScoreKnown(after) || before.score_version !== after.score_version) return []
       if (before.score === after.score) return []
       const words = `${after.score} (${after.grade}) instead of ${before.score} (${before.grade})`
       return [after.score < before.score ? worse(words) : better(words)]

@@ -11,7 +11,9 @@ function listings(before: Lists, after: Lists, wanted: 'new' | 'gone'): readonly
     const old = was.get(entry.zone)
     if (old === 'not_listed' && entry.status === 'listed' && wanted === 'new')
       return [
-        worse(`${after.ip} is now on ${entry.blacklist}${entry.meaning.length > 0 ? ` (${entry.meaning[0]})` : ''}`),
+        worse(
+          `${after.ip} is now on ${entry.blacklist}${(entry.meaning[0] ?? 'listed') === 'listed' ? '' : ` (${entry.meaning[0]})`}`,
+        ),
       ]
     if (old === 'listed' && entry.status === 'not_listed' && wanted === 'gone')
       return [better(`${after.ip} is no longer on ${entry.blacklist}`)]

@@ -3,6 +3,7 @@ import type { CheckAnswer } from '../../answers/check.ts'
 import type { Status } from '../../answers/finding.ts'
 import type { ReportAnswer } from '../../answers/report.ts'
 import type { VerifyAnswer } from '../../answers/verify.ts'
+import { isScoreKnown } from './findings.ts'
 import { isFirm } from './verify.ts'
 
 /**
@@ -21,9 +22,7 @@ export function rememberCheck<A extends CheckAnswer>(before: A, after: A): A {
     ...after.findings.filter(({ id }) => !wasOpen(id)),
     ...before.findings.filter(({ id }) => wasOpen(id)),
   ]
-  const score = after.complete
-    ? {}
-    : { score: before.score, grade: before.grade, complete: before.complete, score_breakdown: before.score_breakdown }
+  const score = isScoreKnown(after) ? {} : scoreOf(before)
   return {
     ...after,
     spf: known(before.spf, after.spf),
@@ -44,8 +43,18 @@ export function rememberCheck<A extends CheckAnswer>(before: A, after: A): A {
     ...(after.starttls?.status === 'unknown' && before.starttls ? { starttls: before.starttls } : {}),
     findings,
     ...score,
+    status: isScoreKnown(after) || RANKS[after.status] < RANKS[before.status] ? after.status : before.status,
   }
 }
+
+/** What is worse is known, whatever else could not be found out; what is better is not. */
+const RANKS: Readonly<Record<Status, number>> = { fail: 0, warn: 1, pass: 2, not_applicable: 2, unknown: 3 }
+
+const scoreOf = ({ score, grade, complete, score_breakdown, score_min, score_max }: CheckAnswer) => ({
+  ...{ score, grade, complete, score_breakdown },
+  ...(score_min === undefined ? {} : { score_min }),
+  ...(score_max === undefined ? {} : { score_max }),
+})
 
 /** The new section, unless it could not be found out. */
 const known = <T extends { readonly status: Status }>(before: T, after: T): T =>
@@ -80,16 +89,26 @@ export function rememberLists<A extends Pick<BlacklistAnswer, 'results'>>(before
   return { ...after, results }
 }
 
-export const rememberReport = (before: ReportAnswer, after: ReportAnswer): ReportAnswer => ({
-  ...rememberCheck(before, after),
-  blacklists:
-    after.mx_status === 'unknown'
-      ? before.blacklists
-      : after.blacklists.map((one) => {
-          const old = before.blacklists.find(({ ip }) => ip === one.ip)
-          return old ? rememberLists(old, one) : one
-        }),
-})
+export function rememberReport(before: ReportAnswer, after: ReportAnswer): ReportAnswer {
+  const blacklists = after.mx_status === 'unknown' ? before.blacklists : after.blacklists.map(knownLists(before))
+  const { report_score, report_grade } = isScoreKnown(after) && !hidesListing(before, after) ? after : before
+  return { ...rememberCheck(before, after), blacklists, report_score, report_grade }
+}
+
+const knownLists =
+  (before: ReportAnswer) =>
+  (one: ReportAnswer['blacklists'][number]): ReportAnswer['blacklists'][number] => {
+    const old = before.blacklists.find(({ ip }) => ip === one.ip)
+    return old ? rememberLists(old, one) : one
+  }
+
+/** Whether a list that an address was on gave no answer: the score of the report is then too good. */
+const hidesListing = (before: ReportAnswer, after: ReportAnswer): boolean =>
+  after.blacklists.some(({ ip, results }) => {
+    const old = before.blacklists.find((one) => one.ip === ip)
+    const listed = old?.results.filter(({ status }) => status === 'listed').map(({ zone }) => zone) ?? []
+    return results.some(({ zone, status }) => listed.includes(zone) && !KNOWN.includes(status))
+  })
 
 export const rememberVerify = (before: VerifyAnswer, after: VerifyAnswer): VerifyAnswer =>
   isFirm(after) ? after : before

@@ -66,7 +66,7 @@ export const SPF_ROWS: readonly Row<CheckAnswer>[] = [
   ),
   row('lookups', (before, after) =>
     turned(before.lookups, after.lookups, (was, is) => {
-      const words = `${is} look-ups instead of ${was}${is > 10 && was <= 10 ? ', more than the 10 allowed' : ''}`
+      const words = `${is} look-up${is === 1 ? '' : 's'} instead of ${was}${is > 10 && was <= 10 ? ', more than the 10 allowed' : ''}`
       return is > 10 && was <= 10 ? worse(words) : was > 10 && is <= 10 ? better(words) : neutral(words)
     }),
   ),
@@ -79,7 +79,9 @@ export const SPF_ROWS: readonly Row<CheckAnswer>[] = [
   row('passing', (before, after) => {
     if (!before.passing?.complete || !after.passing?.complete || !both(before, after)) return []
     return turned(before.passing.ipv4, after.passing.ipv4, (was, is) =>
-      neutral(`${is.toLocaleString('en')} IPv4 addresses pass instead of ${was.toLocaleString('en')}`),
+      neutral(
+        `${is.toLocaleString('en')} IPv4 address${is === 1 ? ' passes' : 'es pass'} instead of ${was.toLocaleString('en')}`,
+      ),
     )
   }),
   row('valid', (before, after) =>

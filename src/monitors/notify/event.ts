@@ -26,6 +26,8 @@ const MAX_TITLE = 90
 /** The first line where it is the only one or a condition, else what it is about. */
 function titleOf({ kind }: About, { type, lines, changes, isCondition }: Message): string {
   if (type === 'monitor.failing') return `the ${KIND_WORDS[kind]} could not be checked 3 times in a row`
+  const domain = changes.find(({ area }) => area === 'Domain')
+  if (domain) return `the domain ${domain.effect === 'worse' ? 'does not exist any more' : 'exists again'}`
   const first = lines[0] ?? ''
   if ((lines.length === 1 || isCondition) && first.length <= MAX_TITLE) return first
   if (isCondition) return (first.split(': ')[0] ?? '').slice(0, MAX_TITLE)

@@ -77,7 +77,7 @@ describe('what is told', () => {
         [1_440, { listed: 2, score: 50 }],
       ],
       ALL,
-      ['0 changed ×1: on a blacklist: X and 2 | the score is below the limit: 50, the limit is 80'],
+      ['0 changed ×1: on 2 blacklists: X and 2 | score 50 is below the limit of 80'],
     ],
     [
       'a change once',
@@ -132,8 +132,8 @@ describe('what is told', () => {
       ],
       { ...ONLY, scoreBelow: 80 },
       [
-        '60 changed ×1: the score is below the limit: 79, the limit is 80',
-        '180 recovered ×1: the score is no longer below the limit: 80, the limit is 80',
+        '60 changed ×1: score 79 is below the limit of 80',
+        '180 recovered ×1: score 80 is no longer below the limit of 80',
       ],
     ],
     [

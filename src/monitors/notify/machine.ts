@@ -91,19 +91,37 @@ function observed(state: NotifyState, { facts, open, isBaseline }: Observation, 
   const failures = open.length > 0 ? state.failures + 1 : 0
   const failing = failures >= FAILING_AFTER || (failures > 0 && state.topics.failing?.isBad === true)
   const topics: Record<string, NotifyState['topics'][string]> = { ...state.topics }
-  const set = (name: keyof typeof WORDS, isBad: boolean, say: string): void => {
-    const line =
-      say === '' ? WORDS[name][isBad ? 'begun' : 'ended'] : `${WORDS[name][isBad ? 'begun' : 'ended']}: ${say}`
+  const set = (name: (typeof CONDITIONS)[number], isBad: boolean, line: string): void => {
     if (isBad || topics[name])
       topics[name] = { isBad, told: topics[name]?.told ?? false, line: line.slice(0, MAX_LINE) }
   }
-  set('failing', failing, failing ? open.join('; ') : '')
+  const failed = `could not be checked ${FAILING_AFTER} times in a row: ${open.join('; ')}`
+  set('failing', failing, failing ? failed : 'can be checked again')
   if (!facts) return { ...state, failures, topics }
   const { better, last } = isBaseline ? { better: null, last: null } : worsened(state, facts)
-  if (wanted.worse) set('worse', better !== null, better ? beside(facts, better) : levelWords(facts))
-  if (wanted.listed && facts.listed !== null) set('listed', facts.listed > 0, facts.listedAs)
-  if (wanted.scoreBelow !== undefined && facts.score !== null)
-    set('score', facts.score < wanted.scoreBelow, `${facts.score}, the limit is ${wanted.scoreBelow}`)
+  const { score, listed, listedAs } = facts
+  if (wanted.worse)
+    set(
+      'worse',
+      better !== null,
+      better ? `worse than before: ${beside(facts, better)}` : `as good as before again: ${levelWords(facts)}`,
+    )
+  if (wanted.listed && listed !== null)
+    set(
+      'listed',
+      listed > 0,
+      listed > 0
+        ? `on ${listed === 1 ? 'a blacklist' : `${listed} blacklists`}: ${listedAs}`
+        : 'on no blacklist any more',
+    )
+  if (wanted.scoreBelow !== undefined && score !== null) {
+    const isBelowLimit = score < wanted.scoreBelow
+    set(
+      'score',
+      isBelowLimit,
+      `score ${score} is ${isBelowLimit ? '' : 'no longer '}below the limit of ${wanted.scoreBelow}`,
+    )
+  }
   for (const [name, isWanted] of [
     ['worse', wanted.worse],
     ['listed', wanted.listed],
@@ -187,7 +205,7 @@ function told(state: NotifyState, reasons: readonly Reason[], changes: readonly 
   const cleared = { ...state, held: null }
   if (held === null) return { state: cleared, message: undefined, dueMs: undefined }
   const latest = lastOfEach(held.changes)
-  const conditions = held.topics.filter((name) => name in state.topics)
+  const conditions = CONDITIONS.filter((name) => held.topics.includes(name) && name in state.topics)
   const begun = conditions.filter((name) => state.topics[name]!.isBad)
   const ended = conditions.filter((name) => !state.topics[name]!.isBad)
   const type: MessageType = begun.includes('failing')
@@ -195,13 +213,12 @@ function told(state: NotifyState, reasons: readonly Reason[], changes: readonly 
     : begun.length > 0 || ended.length === 0
       ? 'monitor.changed'
       : 'monitor.recovered'
-  // The line of a condition names the listings.
-  const said = begun.includes('listed') ? latest.filter(({ id }) => !LISTINGS.includes(id)) : latest
+  const said = latest.filter((one) => !isSaid(begun, ended)(one))
   const lines = [...[...begun, ...ended].map((name) => state.topics[name]!.line || name), ...changeLines(said)]
   const topics = Object.fromEntries(
     Object.entries(state.topics).map(([name, topic]) => [
       name,
-      conditions.includes(name) ? { ...topic, told: topic.isBad } : topic,
+      conditions.some((one) => one === name) ? { ...topic, told: topic.isBad } : topic,
     ]),
   )
   const toldAt = { ...state.toldAt, ...Object.fromEntries(held.topics.map((name) => [name, nowMs])) }
@@ -213,15 +230,17 @@ function told(state: NotifyState, reasons: readonly Reason[], changes: readonly 
   }
 }
 
+/** The conditions, in the order in which they are told. */
+const CONDITIONS = ['failing', 'listed', 'worse', 'score'] as const
 const LISTINGS: readonly string[] = ['blacklist.listed', 'blacklist.new_address']
 const MAX_LINE = 600
-/** What is told when a condition begins and when it ends; the details follow a colon. */
-const WORDS = {
-  failing: { begun: `could not be checked ${FAILING_AFTER} times in a row`, ended: 'can be checked again' },
-  worse: { begun: 'worse than before', ended: 'as good as before again' },
-  listed: { begun: 'on a blacklist', ended: 'on no blacklist any more' },
-  score: { begun: 'the score is below the limit', ended: 'the score is no longer below the limit' },
-} as const
+
+/** Whether the line of a condition that is told says this change already: the listings, the score. */
+const isSaid =
+  (begun: readonly string[], ended: readonly string[]) =>
+  ({ id }: Change): boolean =>
+    (begun.includes('listed') && LISTINGS.includes(id)) ||
+    (id === 'score' && [...begun, ...ended].some((name) => name === 'score' || name === 'worse'))
 
 /** Of changes of the same kind about the same thing the last: what flapped is said as it is now. */
 function lastOfEach(changes: readonly Change[]): readonly Change[] {

@@ -19,6 +19,10 @@ const MAX_LINES = 40
 const linesOf = ({ data }: MonitorEvent): readonly string[] =>
   data.lines.slice(0, MAX_LINES).map((line) => printable(line, MAX_LINE))
 
+/** The lines without the one that the title says. */
+const linesBesideTitle = (event: MonitorEvent): readonly string[] =>
+  linesOf(event).filter((line) => `${event.data.monitor.target}: ${line}` !== event.data.title)
+
 /** How things stand, in a line. */
 function standing({ data: { last, monitor } }: MonitorEvent): string {
   if (!last) return ''
@@ -66,7 +70,7 @@ export function mailOf(event: MonitorEvent, to: string, links: Links): Mail {
 
 /** A message to an incoming webhook of Slack. */
 export function slackOf(event: MonitorEvent, url: string): PostRequest {
-  const lines = linesOf(event).map((line) => `• ${slackText(line)}`)
+  const lines = linesBesideTitle(event).map((line) => `• ${slackText(line)}`)
   const text = [`*${slackText(printable(event.data.title, 200))}*`, ...lines, slackText(standing(event))].filter(
     (line) => line !== '',
   )
@@ -97,7 +101,7 @@ export function ntfyOf(
   { url, token }: { readonly url: string; readonly token?: string | undefined },
 ): PostRequest {
   const { origin, pathname } = new URL(url)
-  const message = [...linesOf(event), standing(event)].filter((line) => line !== '').join('\n')
+  const message = [...linesBesideTitle(event), standing(event)].filter((line) => line !== '').join('\n')
   const { priority, tags } = event.data.test ? { priority: 3, tags: ['test_tube'] } : NTFY[event.type]
   const title = printable(event.data.title, 200)
   const topic = pathname.split('/').filter(Boolean).at(-1) ?? ''

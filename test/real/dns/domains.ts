@@ -1,4 +1,4 @@
-import { LEAF_SERVERS } from '../addresses.ts'
+import { LEAF_SERVERS, RECEIVER, SUBMISSION, WATCHED_SERVERS } from '../addresses.ts'
 import type { LabDomain, NameService } from '../world.ts'
 import { RSA_2048 } from './keys.ts'
 import { dnsDomain, txt, wellKept } from './zone.ts'
@@ -11,6 +11,11 @@ const service = (name: string, kind: NameService, shows: string): LabDomain =>
 
 const repeat = (count: number, line: (n: number) => string): string[] =>
   Array.from({ length: count }, (_, n) => line(n))
+
+const watchedServers = WATCHED_SERVERS.flatMap((address, n) => [
+  `@ NS ns${n + 1}.watched.test.`,
+  `ns${n + 1} A ${address}`,
+])
 
 /** Domains that are there for what their DNS does. */
 export const dnsDomains: readonly LabDomain[] = [
@@ -45,6 +50,19 @@ export const dnsDomains: readonly LabDomain[] = [
     ...service('disagree.test', 'disagree', 'two servers with different MX, SPF and serial'),
     otherZone: ['@ MX 10 old', 'old A 45.53.8.9', '@ A 45.53.8.9', `@ TXT ${txt('v=spf1 a ~all')}`],
   },
+  {
+    ...dnsDomain('watched.test', 'its records change and its name servers come and go, by a test', 'unsigned', [
+      MX,
+      ...wellKept('watched.test'),
+    ]),
+    apex: watchedServers,
+    parent: watchedServers,
+  },
+  dnsDomain('notify.test', 'receivers of messages', 'unsigned', [
+    ...['hooks', 'slack', 'ntfy'].map((host) => `${host} A ${RECEIVER}`),
+    `submit A ${SUBMISSION}`,
+    ...wellKept('notify.test'),
+  ]),
   dnsDomain('wildcard.test', 'any DKIM selector exists (RFC 4592)', 'unsigned', [
     MX,
     `*._domainkey TXT ${txt(`v=DKIM1; p=${RSA_2048}`)}`,

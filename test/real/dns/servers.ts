@@ -10,13 +10,19 @@ import {
   STALE_SERVER,
   STATE,
   TLD_SERVER,
+  WATCHED_SERVERS,
 } from '../addresses.ts'
 import { startServer, untilReady } from '../processes.ts'
 import { DOMAINS, type NameService } from '../world.ts'
 import { emptyZones } from './tree.ts'
 import { writeZones, type ZoneFile } from './write.ts'
 
-const KNOTS = { root: [ROOT_SERVER], tld: [TLD_SERVER], leaf: LEAF_SERVERS, stale: [STALE_SERVER] } as const
+const KNOTS = {
+  root: [ROOT_SERVER],
+  tld: [TLD_SERVER],
+  leaf: [...LEAF_SERVERS, ...WATCHED_SERVERS],
+  stale: [STALE_SERVER],
+} as const
 type Knot = keyof typeof KNOTS
 
 /** Starts four knots, dnsdist before the faulty domains, and unbound on top; resolves when each answers. */

@@ -315,4 +315,11 @@ export const listeners: readonly Listener[] = [
     mailboxes: [EXISTS, UNKNOWN],
     ...tls('expiring'),
   },
+  {
+    domain: 'inbox.test',
+    address: '45.53.5.40',
+    shows: 'keeps the mail that it takes',
+    mailboxes: [EXISTS, UNKNOWN],
+    ...tls('good'),
+  },
 ]

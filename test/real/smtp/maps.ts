@@ -35,5 +35,6 @@ export const maps: Readonly<Record<string, readonly string[]>> = {
 function users(domain: string): string[] {
   const mailboxes: readonly Mailbox[] = DOMAINS.find((row) => row.name === domain)?.mailboxes ?? []
   const known = mailboxes.filter((row) => row.reason !== 'mailbox_not_found').map((row) => row.local)
-  return [...new Set([...known, 'user', 'postmaster'])].map((local) => `${local}@${domain} here`)
+  // The value is the path of the Maildir, where mail is kept.
+  return [...new Set([...known, 'user', 'postmaster'])].map((local) => `${local}@${domain} ${local}/`)
 }

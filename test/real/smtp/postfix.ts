@@ -8,31 +8,35 @@ import { maps } from './maps.ts'
 
 const HOME = `${STATE}/postfix`
 const MAPS = `${HOME}/maps`
+/** Where the mail of inbox.test is kept: a Maildir each mailbox. */
+export const MAILBOXES = `${STATE}/mailboxes`
 
 /** Starts Postfix with a listener a behaviour, and postgrey; resolves when every listener takes connections. */
 export async function startPostfix(): Promise<void> {
   for (const folder of ['maps', 'queue', 'data', 'grey']) mkdirSync(`${HOME}/${folder}`, { recursive: true })
+  mkdirSync(MAILBOXES, { recursive: true, mode: 0o777 })
+  chmodSync(MAILBOXES, 0o777)
   for (const [name, lines] of Object.entries(maps)) writeFileSync(`${MAPS}/${name}`, `${lines.join('\n')}\n`)
   writeFileSync(`${HOME}/none`, '')
   writeFileSync(`${HOME}/main.cf`, mainConfig())
   writeFileSync(`${HOME}/master.cf`, masterConfig())
   startServer('postgrey', 'postgrey', postgreyOptions())
-  await makeQueue()
+  await makeQueue(HOME)
   startServer('postfix', '/usr/lib/postfix/sbin/master', ['-d', '-c', HOME])
   const all = listeners.flatMap((row) => [row.address, row.address6 ?? []].flat())
   await Promise.all([untilTaken('postfix', all), untilTaken('postgrey', ['127.0.0.1'], 10_023)])
 }
 
-/** What `postfix start` would do in two seconds: the folders of the queue with their owners. */
-async function makeQueue(): Promise<void> {
+/** What `postfix start` would do in two seconds: the folders of the queue of an instance, with their owners. */
+export async function makeQueue(home: string): Promise<void> {
   const owned = 'active bounce corrupt defer deferred flush hold incoming private saved trace'.split(' ')
   for (const folder of [...owned, 'maildrop', 'public', 'pid'])
-    mkdirSync(`${HOME}/queue/${folder}`, { recursive: true })
-  await runTool('chown', ['postfix', `${HOME}/data`, ...owned.map((folder) => `${HOME}/queue/${folder}`)])
-  await runTool('chown', ['postfix:postdrop', `${HOME}/queue/maildrop`, `${HOME}/queue/public`])
-  for (const folder of owned) chmodSync(`${HOME}/queue/${folder}`, 0o700)
-  chmodSync(`${HOME}/queue/maildrop`, 0o730)
-  chmodSync(`${HOME}/queue/public`, 0o710)
+    mkdirSync(`${home}/queue/${folder}`, { recursive: true })
+  await runTool('chown', ['postfix', `${home}/data`, ...owned.map((folder) => `${home}/queue/${folder}`)])
+  await runTool('chown', ['postfix:postdrop', `${home}/queue/maildrop`, `${home}/queue/public`])
+  for (const folder of owned) chmodSync(`${home}/queue/${folder}`, 0o700)
+  chmodSync(`${home}/queue/maildrop`, 0o730)
+  chmodSync(`${home}/queue/public`, 0o710)
 }
 
 const postgreyOptions = (): string[] => [
@@ -61,8 +65,11 @@ alias_maps =
 local_recipient_maps =
 virtual_mailbox_domains = texthash:$maps/domains
 virtual_mailbox_maps = texthash:$maps/mailboxes
-virtual_mailbox_base = /nonexistent
+virtual_mailbox_base = ${MAILBOXES}
 virtual_transport = discard
+transport_maps = inline:{ inbox.test=virtual: }
+virtual_uid_maps = static:65534
+virtual_gid_maps = static:65534
 smtpd_peername_lookup = no
 smtpd_delay_reject = yes
 smtpd_relay_restrictions = reject_unauth_destination
@@ -84,8 +91,8 @@ postscreen_cache_map = btree:$data_directory/postscreen_cache
 postscreen_dnsbl_sites =
 `
 
-/** The services that smtpd needs beside it; nothing is ever delivered. */
-const SERVICES = `pickup unix n - n 60 1 pickup
+/** The services that smtpd needs beside it; only the mail of inbox.test is delivered. */
+export const SERVICES = `pickup unix n - n 60 1 pickup
 cleanup unix n - n - 0 cleanup
 qmgr unix n - n 300 1 qmgr
 tlsmgr unix - - n 1000? 1 tlsmgr
@@ -98,6 +105,7 @@ anvil unix - - n - 1 anvil
 error unix - - n - - error
 retry unix - - n - - error
 discard unix - - n - - discard
+virtual unix - n n - - virtual
 scache unix - - n - 1 scache
 postlog unix-dgram n - n - 1 postlogd
 smtpd pass - - n - - smtpd
