@@ -47,16 +47,14 @@ export const checkJudge =
     if (Number(plain.score) < least || Number(plain.score) > most)
       wrong.push(`the score ${plain.score} is not within ${least} to ${most}`)
     const known = new Set(listOf(plain.findings).map(({ id }) => id))
-    for (const { id } of listOf(seen.findings))
-      if (
-        !known.has(id) &&
-        !told(String(id)) &&
-        !(isRoleOpen && id === 'dmarc.no_rua') &&
-        !(lasting && id === 'starttls.broken')
-      )
-        if (seen.blacklists)
-          // a host that cuts every handshake wrong.push(`a finding that is none: ${id}`)
-          wrong.push(...listOf(seen.blacklists).flatMap((one) => blacklistJudge(ofAddress(plain, one), one, lasting)))
+    for (const { id } of listOf(seen.findings)) {
+      const isExplained =
+        (isRoleOpen && id === 'dmarc.no_rua') ||
+        // A host that cuts every handshake.
+        (lasting && id === 'starttls.broken')
+      if (!known.has(id) && !told(String(id)) && !isExplained) wrong.push(`a finding that is none: ${id}`)
+    }
+    wrong.push(...listOf(seen.blacklists).flatMap((one) => blacklistJudge(ofAddress(plain, one), one, lasting)))
     return wrong.filter((fault) => !isExcused(fault))
   }
 
