@@ -99,7 +99,7 @@ describe.each(ROWS.map((row) => [row.operation, JSON.stringify(row.input), row] 
           if (isOver) break
         }
       }
-      expect(wrong).toEqual({})
+      expect(wrong, JSON.stringify(wrong, null, 1)).toEqual({})
     },
     ALL ? 600_000 : 20_000,
   )
