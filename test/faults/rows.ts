@@ -37,6 +37,7 @@ const TOLD = new Set([
   'mx.host_unknown',
   'ns.no_tcp',
   'ns.silent',
+  'ptr.confirmation_unknown',
   'ptr.not_asked',
   'spf.part_unknown',
   'starttls.not_heard',
