@@ -39,6 +39,10 @@ it('gives up waiting when the signal fires', async () => {
   expect(await waiting).toBe(false)
 })
 
+it('grants half of a day at once, and half over the day', () => {
+  expect(bucketSize({ perDay: 100 })).toEqual({ capacity: 50, perSecond: 50 / 86_400 })
+})
+
 it('never spends more in 24 hours than a list grants a day', () => {
   const size = bucketSize({ perDay: 100 })
   fc.assert(

@@ -363,6 +363,36 @@ it('keeps to a list its allowance, and says that it was ours', async () => {
   expect(['own_limit', 'no_answer']).toContain(words[5]) // no time to wait for the sixth
 })
 
+it('an allowance that was spent says nothing of the list: it is asked as soon as there is leave', async () => {
+  const { now, pass } = clock()
+  const ctx = labCtx(LIVE_LISTS, { now })
+  const lists = createBlacklists({ now })
+  const zone = 'bl.spameatingmonkey.net'
+  for (let i = 1; i <= 5; i++) await entryOf(lists, ctx, ip(`45.53.5.${i}`), zone)
+  const hasty = { ...ctx, signal: AbortSignal.timeout(50) }
+  expect((await entryOf(lists, hasty, ip('45.53.5.6'), zone)).reading.status).not.toBe('not_listed')
+  await lists.settled()
+  pass(900) // less than a failure is kept
+  expect((await entryOf(lists, ctx, ip('45.53.5.6'), zone)).reading.status).toBe('not_listed')
+})
+
+it('asks the negative test point of a listing once a minute', async () => {
+  const { now, pass } = clock()
+  const ctx = labCtx({ ...LIVE_LISTS, ...about(V4, PSBL, { A: ['127.0.0.2'] }) }, { now })
+  const lists = createBlacklists({ now })
+  const negatives = () => ctx.asked.filter((question) => question === `${TEST_POINTS[4].negative}.${PSBL} A`).length
+  await lists.test(ctx)
+  const before = negatives()
+  await lists.lookup(ctx, V4, { maxAgeMs: 0 })
+  expect(negatives()).toBe(before) // tested at this very moment
+  pass(59_999)
+  await lists.lookup(ctx, V4, { maxAgeMs: 0 })
+  expect(negatives()).toBe(before)
+  pass(1)
+  await lists.lookup(ctx, V4, { maxAgeMs: 0 })
+  expect(negatives()).toBe(before + 1)
+})
+
 it('has no limits with noCourtesy', async () => {
   const ctx = labCtx(LIVE_LISTS)
   const lists = createBlacklists({ now: ctx.now, noCourtesy: true })

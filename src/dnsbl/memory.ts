@@ -5,7 +5,7 @@ import type { ListStatus } from './read.ts'
 import type { List } from './zone-type.ts'
 
 /** Addresses whose answers are remembered: 29 entries each, about 13 KiB. */
-const MAX_ADDRESSES = 2_000
+export const MAX_ADDRESSES = 2_000
 const LISTED_SECONDS = 900
 const NOT_LISTED_SECONDS = 300
 const ERROR_SECONDS = { least: 1, most: 5 } // RFC 9520 §3.2

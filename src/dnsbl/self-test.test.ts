@@ -51,6 +51,11 @@ it.each([
   expect(proofOf(tests === '' ? UNTESTED : after(tests))).toBe(proof)
 })
 
+it('a list that holds counts no clean tests', () => {
+  expect(after('+-').cleanTests).toBe(0)
+  expect(after('++ +-').cleanTests).toBe(1) // in quarantine
+})
+
 it.each([
   ['+-', 'healthy', null],
   ['--', 'failing', 'test_point_missing'],

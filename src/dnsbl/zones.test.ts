@@ -34,10 +34,18 @@ it('fills in what a row leaves out', () => {
   })
 })
 
+const codes = (n: number) => Array.from({ length: n }, (_, i) => ({ code: `127.0.1.${i}`, meaning: 'x' }))
+
+it('reads a row at its bounds', () => {
+  const whole = { name: 'x'.repeat(64), codes: codes(64), ignored: codes(64) }
+  expect(parseLists(withRow(2, whole))).toMatchObject({ ok: true })
+  expect(parseLists(withRow(2, { name: 'x' }))).toMatchObject({ ok: true })
+})
+
 it.each([
   ['{', /not JSON/],
   ['[]', /the file/],
-  [asFile([]), /29 lists: replace, never drop/],
+  [asFile([]), /^lists: a set has 29 lists: replace, never drop/],
   [asFile(BUILT_IN_LISTS.slice(1)), /29 lists/],
   [asFile([...BUILT_IN_LISTS, BUILT_IN_LISTS[0]]), /29 lists/],
   [asFile(BUILT_IN_LISTS, { extra: 1 }), /extra/],
@@ -50,6 +58,10 @@ it.each([
   [withRow(2, { zone: 'list.dnswl.org' }), /allow list/],
   [withRow(2, { zone: 'multi.surbl.org' }), /domains/],
   [withRow(2, { zone: 'dbl.spamhaus.org' }), /domains/],
+  [withRow(2, { name: '' }), /row 3 .*name/],
+  [withRow(2, { name: 'x'.repeat(65) }), /row 3 .*name/],
+  [withRow(2, { codes: codes(65) }), /row 3 \(SpamCop\) codes/],
+  [withRow(2, { ignored: codes(65) }), /row 3 \(SpamCop\) ignored/],
   [withRow(2, { tier: 'E' }), /row 3 \(SpamCop\) tier/],
   [withRow(2, { codes: [{ code: '10.0.0.1', meaning: 'x' }] }), /row 3 \(SpamCop\) codes\[0\]\.code: "10\.0\.0\.1"/],
   [withRow(2, { codes: [{ code: '127.0.0.9-2', meaning: 'x' }] }), /127\.0\.0\.9-2/],

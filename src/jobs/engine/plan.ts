@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Kysely } from 'kysely'
 import { atMost } from '../../base/at-most.ts'
 import { within } from '../../base/deadline.ts'
+import { throughOutage } from '../../store/postgres/away.ts'
 import type { JobRows } from '../../store/postgres/job-rows.ts'
 import type { JobRecord, Jobs } from '../../store/postgres/jobs.ts'
 import type { Schema } from '../../store/postgres/schema.ts'
@@ -39,7 +40,7 @@ export async function findProviders(planning: Planning, job: JobRecord, signal: 
     return [domain, provider.id] as const
   })
   signal.throwIfAborted() // what was found out while the node stopped is not to be believed
-  await planning.rows.setProviders(job.number, new Map(found))
+  await throughOutage(() => planning.rows.setProviders(job.number, new Map(found)), signal) // else the lease has to run out
   return true
 }
 
