@@ -11,7 +11,9 @@ export function nearestTests(root: string): Nearest {
     for (const name of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
       if (!name.endsWith('.ts')) continue
       const file = join(folder, name)
-      for (const [, path] of readFileSync(join(root, file), 'utf8').matchAll(/(?:from|import|import\() ?'(\.[^']+)'/g)) {
+      for (const [, path] of readFileSync(join(root, file), 'utf8').matchAll(
+        /(?:from|import|import\() ?'(\.[^']+)'/g,
+      )) {
         const target = join(dirname(file), path!)
         importers.set(target, [...(importers.get(target) ?? []), file])
       }
@@ -22,7 +24,9 @@ export function nearestTests(root: string): Nearest {
       for (const from of importers.get(at) ?? []) if (!far.has(from)) far.set(from, steps + 1)
     const rank = (test: string): number => (dirname(test) === dirname(file) ? 0 : 100) + far.get(test)!
     return [...far.keys()]
-      .filter((test) => test.endsWith('.test.ts') && places.some((place) => test === place || test.startsWith(`${place}/`)))
+      .filter(
+        (test) => test.endsWith('.test.ts') && places.some((place) => test === place || test.startsWith(`${place}/`)),
+      )
       .sort((a, b) => rank(a) - rank(b))
   }
 }

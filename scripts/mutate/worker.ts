@@ -46,7 +46,9 @@ process.on('message', async ({ file, tests }: Told) => {
   const { unhandledErrors } = await vitest.runTestSpecifications(specs, false)
   const failed = ended
     .filter((module) => module.state() === 'failed')
-    .map((module) => `${module.relativeModuleId}: ${[...module.children.allTests('failed')][0]?.fullName ?? 'as a whole'}`)
+    .map(
+      (module) => `${module.relativeModuleId}: ${[...module.children.allTests('failed')][0]?.fullName ?? 'as a whole'}`,
+    )
   if (unhandledErrors.length > 0) failed.push(`an error that nobody handled: ${String(unhandledErrors[0])}`)
   vitest.invalidateFile(join(root, file)) // which is now written back
   process.send!({ failed, ms: Date.now() - begun } satisfies Outcome)

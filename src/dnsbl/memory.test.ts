@@ -35,7 +35,9 @@ it('remembers 2,000 addresses: one more takes the place of the one that was long
   for (let n = 0; n < MAX_ADDRESSES; n++) kept.remember(address(n), 0, entryAt(0), 300, 'not_listed')
   expect(kept.recall(address(0), 0, 0, 1_000)).toBeDefined() // used: now the second is the longest unused
   kept.remember(address(MAX_ADDRESSES), 0, entryAt(0), 300, 'not_listed')
-  const known = Array.from({ length: MAX_ADDRESSES + 1 }, (_, n) => n).filter((n) => kept.recall(address(n), 0, 0, 1_000))
+  const known = Array.from({ length: MAX_ADDRESSES + 1 }, (_, n) => n).filter((n) =>
+    kept.recall(address(n), 0, 0, 1_000),
+  )
   expect(known).toHaveLength(MAX_ADDRESSES)
   expect(known).not.toContain(1)
 })

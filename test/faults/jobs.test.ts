@@ -33,7 +33,11 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 }
 
 /** Makes the N-th statement about jobs fail, on whichever connection; the queue's own upkeep is not counted. */
-function failAt(pool: pg.Pool, nth: number, fault: Fault): { readonly fired: () => boolean; readonly begin: () => void } {
+function failAt(
+  pool: pg.Pool,
+  nth: number,
+  fault: Fault,
+): { readonly fired: () => boolean; readonly begin: () => void } {
   let count = 0
   let isBegun = false
   const isMeant = (text: string): boolean =>
