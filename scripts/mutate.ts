@@ -48,16 +48,17 @@ async function mutate(name: string): Promise<void> {
   const chosen = changesIn(tree, name, { count, seed }).filter((change) => placeOf(change).includes(only))
   // Tests that fail in one process without any change say nothing.
   const unfit: string[] = []
-  const fit = (file: string): readonly string[] => nearest(file, WITH[name]!).filter((test) => !unfit.includes(test))
+  const testsOf = (file: string): readonly string[] =>
+    nearest(file, WITH[name]!).filter((test) => !unfit.includes(test))
   const files = [...new Set(chosen.map(({ file }) => file))]
-  const all = (): readonly string[] => [...new Set(files.flatMap(fit))]
+  const all = (): readonly string[] => [...new Set(files.flatMap(testsOf))]
   for (let failed = await failing(files[0]!, all()); failed.length > 0; failed = await failing(files[0]!, all())) {
     console.log(`left out: ${failed[0]}`)
     unfit.push(failed[0]!.split(':')[0]!)
   }
   let noticed = 0
   for (const change of chosen) {
-    const by = await noticedBy(change, fit(change.file))
+    const by = await noticedBy(change, testsOf(change.file))
     if (by.length > 0) noticed++
     const line = readFileSync(join(tree, change.file), 'utf8').split('\n')[lineOf(change) - 1]!
     const what = `${placeOf(change)}: ${JSON.stringify(change.was.trim())} as ${JSON.stringify(change.now)}`

@@ -40,13 +40,17 @@ export function drivenClock(startMs: number): Clock {
   return { file, set }
 }
 
-/** Starts `serve` with a data folder of its own on a free port, without limits toward mail hosts, and waits until it is healthy (at most 15 s); with a clock its time is driven. */
-export async function startProgram(flags: readonly string[] = [], clock?: Clock): Promise<Program> {
+/** Starts `serve` with a data folder of its own on a free port, without limits toward mail hosts, and waits until it is healthy (at most 15 s); with a clock its time is driven, `more` is added to its environment. */
+export async function startProgram(
+  flags: readonly string[] = [],
+  clock?: Clock,
+  more: NodeJS.ProcessEnv = {},
+): Promise<Program> {
   const url = `http://127.0.0.1:${++port}`
   const out = openSync(logFile(`program-${port}`), 'a')
   const common = ['--port', String(port), '--no-courtesy', '--rate', '1000000', '--data-dir', dataDir()]
   const preload = clock ? ['--import', `${import.meta.dirname}/driven-clock.ts`] : []
-  const env = clock ? { ...ENV, LAB_CLOCK: clock.file } : ENV
+  const env = { ...ENV, ...(clock && { LAB_CLOCK: clock.file }), ...more }
   const words = [...preload, MAIN, 'serve', ...common, ...flags]
   const child = spawn(process.execPath, words, { stdio: ['ignore', out, out], env })
   const ended = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)))

@@ -1,0 +1,123 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { get } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { SOURCES } from './addresses.ts'
+import { drivenClock, type Program, startProgram } from './program.ts'
+import { CLEAN, LISTED } from './rbl/lists.ts'
+import { DOMAINS } from './world.ts'
+
+/** Clocks that step, a small heap, connections that do nothing, callers with many addresses: the service says nothing wrong, and goes on. */
+let program: Program | undefined
+const open: Socket[] = []
+afterEach(async () => {
+  for (const socket of open.splice(0)) socket.destroy()
+  await program?.stop()
+  program = undefined
+})
+
+type Told = Readonly<Record<string, unknown>>
+const bodyOf = async (path: string): Promise<Told> => {
+  const { status, body } = await program!.get(path)
+  expect([path, status]).toEqual([path, 200])
+  return body as Told
+}
+
+describe('the clock of the machine', () => {
+  const told = async (): Promise<readonly unknown[]> => {
+    const check = await bodyOf('/v1/check?domain=accept.test')
+    const verify = await bodyOf('/v1/verify?email=user@accept.test')
+    const clean = await bodyOf(`/v1/blacklist?ip=${CLEAN}`)
+    const listed = await bodyOf(`/v1/blacklist?ip=${LISTED}`)
+    const status = (name: string): unknown => (check[name] as Told).status
+    return [status('spf'), status('dmarc'), check.mx_status, verify.result, clean.verdict, listed.verdict]
+  }
+
+  it.each([3_600, -3_600])(
+    'steps by %i s while the service works: the same is said, and it is asked anew',
+    async (by) => {
+      const clock = drivenClock(Date.now())
+      program = await startProgram([], clock)
+      const before = await told()
+      expect(before).toEqual(['pass', 'pass', 'pass', 'accepted', 'clean', 'listed'])
+      const asked = bodyOf('/v1/verify?email=user@slow.test') // its banner comes after 4 s
+      await new Promise((resolve) => setTimeout(resolve, 500))
+      await clock.set(Date.now() + by * 1_000)
+      const { observed_at: at } = await bodyOf('/v1/dmarc?domain=healthy.test')
+      expect(Math.abs(Date.parse(String(at)) - Date.now() - by * 1_000)).toBeLessThan(60_000) // the clock did step
+      const { result, duration_ms: tookMs } = await asked
+      expect(result).toBe('accepted')
+      expect(tookMs).toBeGreaterThanOrEqual(0)
+      expect(tookMs).toBeLessThan(60_000)
+      expect(await told()).toEqual(before)
+      await clock.set(Date.now())
+      expect(await told()).toEqual(before)
+    },
+  )
+})
+
+describe('memory', () => {
+  it('a heap of 128 MB: 500 requests at once get an answer, 429 or 503, and the service goes on', async () => {
+    program = await startProgram([], undefined, { NODE_OPTIONS: '--max-old-space-size=128' })
+    const { get: ask } = program
+    const domain = (n: number): string => DOMAINS[n % DOMAINS.length]!.name
+    const paths = Array.from(
+      { length: 500 },
+      (_, n) =>
+        [
+          `/v1/report?domain=${domain(n)}&timeout=5s`,
+          `/v1/check?domain=${domain(n)}&timeout=5s`,
+          `/v1/blacklist?ip=45.53.${n % 250}.7`,
+          `/v1/verify?email=user@${domain(n)}&timeout=5s`,
+        ].at(n % 4)!,
+    )
+    const seen = await Promise.all(paths.map((path) => ask(path).then(({ status }) => status)))
+    expect(seen.filter((status) => ![200, 429, 503].includes(status))).toEqual([])
+    expect(await bodyOf('/v1/verify?email=user@accept.test')).toMatchObject({ result: 'accepted' })
+  })
+})
+
+describe('connections', () => {
+  const IDLE = 9_990 // below the 10,000 that may be open
+  const files = (): number => readdirSync(`/proc/${program!.pid}/fd`).length
+
+  it('10,000 that say nothing: others are answered, and nothing is left of them', async () => {
+    program = await startProgram()
+    execFileSync('prlimit', ['--pid', String(program.pid), '--nofile=16384:16384'])
+    const before = files()
+    const port = Number(new URL(program.url).port)
+    for (let n = 0; n < IDLE; n += 500) await Promise.all(Array.from({ length: 500 }, () => idle(port)))
+    expect(files() - before).toBeGreaterThan(IDLE * 0.9)
+    expect(await bodyOf('/v1/health')).toEqual({ status: 'ok' })
+    expect(await bodyOf('/v1/verify?email=user@accept.test')).toMatchObject({ result: 'accepted' })
+    for (const socket of open.splice(0)) socket.destroy()
+    await expect.poll(() => files() - before, { timeout: 10_000 }).toBeLessThan(50)
+  })
+
+  function idle(port: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(port, '127.0.0.1', resolve).once('error', reject)
+      open.push(socket)
+    })
+  }
+})
+
+describe('callers of IPv6', () => {
+  const status = (localAddress: string): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const url = `http://[${SOURCES.allowed6}]:${new URL(program!.url).port}/v1/dmarc?domain=accept.test`
+      get(url, { localAddress, family: 6, headers: { authorization: 'Bearer msk_wrong' } }, (response) => {
+        response.resume()
+        resolve(response.statusCode ?? 0)
+      }).once('error', reject)
+    })
+
+  it('a /64 is one caller, another /64 is another', async () => {
+    program = await startProgram(['--host', '::', '--rate', '5', '--api-key', 'a-key-of-the-lab-0123456789'])
+    const seen = []
+    for (let n = 1; n <= 7; n++) seen.push(await status(`2a02:53:1:77::${n}`))
+    expect(seen).toEqual([401, 401, 401, 401, 401, 429, 429])
+    expect(await status('2a02:53:1:78::1')).toBe(401)
+  })
+})
