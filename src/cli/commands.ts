@@ -5,6 +5,7 @@ import { describeParam, GROUPS, type Group, type Param } from '../operations/par
 import { pathNames } from '../operations/path.ts'
 import { choose, extraFlags, type ReadFile } from './extra-flags.ts'
 import { type ConfigFlag, camel, type FlagValues } from './flags.ts'
+import { addListOptions, refuseListOptions, takesList } from './list-options.ts'
 import { concerns } from './option-places.ts'
 import { SEVERITIES } from './severity.ts'
 import { formatsOf, type ViewFlags } from './view-flags.ts'
@@ -29,8 +30,7 @@ type Setup = {
   readonly readFile: ReadFile
 }
 
-/** The group of the flags that say what an answer looks like, and of those that ask a service. */
-export const OUTPUT_GROUP = 'Output'
+/** The heading of the flags that ask a service. */
 export const SERVICE_GROUP = 'Service'
 
 /**
@@ -48,13 +48,13 @@ export function addOperation(
   const target = targetOf(operation)
   const names = argumentsOf(operation)
   for (const [i, [name, { description }]] of places.entries())
-    command.argument(names[i]!, name === target ? `${description} (several, or - to read lines)` : description)
+    command.argument(names[i]!, name === target ? `${description}; several, or - for standard input` : description)
   if (operation.uploads) command.argument(names.at(-1)!, UPLOAD_WORDS)
   const placed = new Set(places.map(([name]) => name))
   const inputs = Object.entries(operation.params).filter(([name]) => !placed.has(name) && name !== 'format')
   const shared = setup.configFlags.filter(({ flag }) => operation.params[flag]?.kind === 'flag')
   const extra = parts.flatMap((part) => extraFlags(operation, part))
-  addFlags(command, setup, [
+  const shown = [
     ...inputs.map(([name, param]) => flagOf(name, param, shared)),
     ...extra.map(({ flag, group }) => ({
       group,
@@ -62,8 +62,18 @@ export function addOperation(
       description: flag.description,
       ...(flag.kind === 'lines' && { repeatable: true as const }),
     })),
-  ])
+  ]
+  // In the order of their headings: what to ask, output, network, service.
+  const isNetwork = ({ group }: Shown): boolean => GROUPS[group] === GROUPS.limits
+  addFlags(
+    command,
+    setup,
+    shown.filter((one) => !isNetwork(one)),
+  )
   addView(command, operation, setup)
+  addFlags(command, setup, shown.filter(isNetwork))
+  addService(command, setup)
+  if (takesList(operation.name)) addListOptions(command)
   command.action((...args: unknown[]) => {
     const upload = operation.uploads ? String(args[places.length]) : undefined
     const flags = optionsOf(args[places.length + (operation.uploads ? 1 : 0)])
@@ -77,6 +87,7 @@ export function addOperation(
       ...rawOf(inputs, flags, shared),
     }
     const texts = byPlace.filter(([name]) => name === target).flatMap(([, value]) => [value].flat().map(String))
+    refuseListOptions(flags)
     const view = Object.fromEntries(VIEW.flatMap((key) => (flags[key] === undefined ? [] : [[key, flags[key]]])))
     const chosen = choose(operation, extra, raw, flags, setup.readFile)
     const targets = target === undefined ? {} : { targets: { name: target, texts } }
@@ -146,12 +157,12 @@ function flagOf(name: string, param: Param, shared: readonly ConfigFlag[]): Show
   return {
     group: param.group,
     flags: `--${name.replaceAll('_', '-')}${value}`,
-    description: both ? `${description}; with a value: ${both.meaning}` : description,
+    description: both ? `${description}; with a value, these sources` : description,
   }
 }
 
 const ARGUMENTS: Readonly<Partial<Record<Param['kind'], string>>> = {
-  duration: 'DURATION',
+  duration: 'TIME',
   whole: 'N',
   list: 'LIST',
   object: 'JSON',
@@ -163,19 +174,22 @@ const VIEW = ['format', 'json', 'quiet', 'watch', 'failOn', 'minScore', 'wait', 
 
 function addView(command: Command, operation: Operation, { newOption }: Setup): void {
   const { hasScore, hasFindings, followedBy, uploads, streams } = operation
-  const add = (flags: string, description: string, group = OUTPUT_GROUP): Command =>
-    command.addOption(newOption(flags, description).helpGroup(`${group}:`))
-  add('--format <FORMAT>', `${formatsOf(operation).join(' | ')} (default table on a terminal, else json)`)
-  add('--json <FIELDS>', 'these fields as JSON, by comma; a.b for one below')
-  add('-q, --quiet', 'the verdict alone, in one line')
-  if (hasFindings) add('--fail-on <SEVERITY>', `${SEVERITIES.join(' | ')}: exit with 1 for such a finding, or worse`)
-  if (hasScore) add('--min-score <N>', 'exit with 1 when the score is lower')
-  if (operation.method === 'GET' && !uploads && !streams)
-    add('--watch <DURATION>', 'ask again this often, until Ctrl-C')
-  if (followedBy !== undefined)
-    add('--wait', 'stay until the work has ended, and tell its progress; Ctrl-C leaves it running')
-  add('--server <URL>', 'ask a running service instead of this process', SERVICE_GROUP)
-  add('--key <KEY>', 'the key to call it with; better in MAILSONDE_KEY', SERVICE_GROUP)
+  const add = (flags: string, description: string): Command =>
+    command.addOption(newOption(flags, description).helpGroup(`${GROUPS.answer}:`))
+  add('--format <FORMAT>', `${formatsOf(operation).join(' | ')}; default table, or json in a pipe`)
+  add('--json <FIELDS>', 'only these fields, as JSON: score,spf.record')
+  add('-q, --quiet', 'only the verdict, in one line')
+  if (hasFindings) add('--fail-on <SEVERITY>', `exit 1 at ${SEVERITIES.join(' | ')} and above`)
+  if (hasScore) add('--min-score <N>', 'exit 1 if the score is lower')
+  if (operation.method === 'GET' && !uploads && !streams) add('--watch <TIME>', 'repeat at this interval until Ctrl-C')
+  if (followedBy !== undefined) add('--wait', 'wait for the end and show progress; Ctrl-C leaves it running')
+}
+
+function addService(command: Command, { newOption }: Setup): void {
+  const add = (flags: string, description: string): Command =>
+    command.addOption(newOption(flags, description).helpGroup(`${SERVICE_GROUP}:`))
+  add('--server <URL>', 'ask a running service instead of this process')
+  add('--key <KEY>', 'API key of the service; better in MAILSONDE_KEY')
 }
 
 const gathered = (value: string, all: unknown): readonly string[] => [...(Array.isArray(all) ? all : []), value]

@@ -7,35 +7,35 @@ export type Example = readonly [line: string, words: string]
 
 const EXAMPLES: Readonly<Record<string, readonly [Example, Example]>> = {
   serve: [
-    ['mailsonde serve', 'answer on http://127.0.0.1:8080'],
-    ['mailsonde serve --host :: --resolver 127.0.0.1', 'for others, with keys, by a resolver on this machine'],
+    ['mailsonde serve', 'listen on http://127.0.0.1:8080'],
+    ['mailsonde serve --host :: --resolver 127.0.0.1', 'all addresses, API keys, own resolver'],
   ],
   config: [
-    ['mailsonde config', 'what is in force here'],
-    ['mailsonde config --config lab.json', 'what this file would put in force'],
+    ['mailsonde config', 'the values in force'],
+    ['mailsonde config --config lab.json', 'with this file'],
   ],
   check: [
-    ['mailsonde check example.org --fail-on high', 'exit with 1 for a finding of high severity or worse'],
-    ['mailsonde check example.org --with \'_dmarc TXT "v=DMARC1; p=reject"\'', 'as if this record were published'],
+    ['mailsonde check example.org --fail-on high', 'exit 1: high or critical'],
+    ['mailsonde check example.org --with \'_dmarc TXT "v=DMARC1; p=reject"\'', 'with this record'],
   ],
   verify: [
     ['mailsonde verify joe@example.org --quiet', 'the verdict in one line'],
-    ['mailsonde verify --file list.csv --out results.csv', 'a list; when it is interrupted, the same command goes on'],
+    ['mailsonde verify --file list.csv --out results.csv', 'repeat to go on after an interruption'],
   ],
   blacklist: [
-    ['mailsonde blacklist 192.0.2.1 2001:db8::1', 'two addresses, one answer a line'],
-    ['mailsonde blacklist 192.0.2.1 --format nagios', 'as a plugin of Nagios'],
+    ['mailsonde blacklist 192.0.2.1 2001:db8::1', 'one answer a line'],
+    ['mailsonde blacklist 192.0.2.1 --format nagios', 'as a Nagios plugin'],
   ],
   report: [
-    ['mailsonde report example.org --format html > report.html', 'a page that stands by itself'],
-    ['mailsonde report example.org --json score,blacklist_summary', 'these two fields'],
+    ['mailsonde report example.org --format html > report.html', 'one page'],
+    ['mailsonde report example.org --json score,blacklist_summary', 'two fields'],
   ],
   spf: [
     ['mailsonde spf --ip 192.0.2.1 --sender joe@example.org', 'may this address send for joe?'],
-    ['mailsonde spf --ip 192.0.2.1 --sender "" --helo mx.example.org', 'a bounce: the name in HELO counts'],
+    ['mailsonde spf --ip 192.0.2.1 --sender "" --helo mx.example.org', 'a bounce'],
   ],
   'jobs submit': [
-    ['mailsonde jobs submit list.csv --wait', 'verify a list here, and stay until it is done'],
+    ['mailsonde jobs submit list.csv --wait', 'verify a list and wait'],
     ['mailsonde jobs submit domains.txt --kind check --server https://mailsonde.example', 'by a service'],
   ],
 }
@@ -46,8 +46,8 @@ export function examplesOf(name: string, operation?: Operation): readonly Exampl
   if (known || !operation) return known ?? []
   const line = ['mailsonde', name, ...words(operation)].join(' ')
   return [
-    [line, 'here, in this process'],
-    [`${line} --server https://mailsonde.example`, 'by a service, with the key in MAILSONDE_KEY'],
+    [line, 'in this process'],
+    [`${line} --server https://mailsonde.example`, 'by a service, with MAILSONDE_KEY'],
   ]
 }
 
@@ -62,9 +62,14 @@ function words({ params, path, uploads, example }: Operation): readonly string[]
   return uploads ? [...written, 'list.csv'] : written
 }
 
+/** Columns up to which an example and its words share a line. */
+const LINE = 80
+
 /** Adds examples to the help of a command. */
 export function withExamples(command: Command, examples: readonly Example[]): Command {
   if (examples.length === 0) return command
-  const lines = examples.map(([line, text]) => `  ${line}\n      ${text}`)
+  const lines = examples.map(([line, text]) =>
+    line.length + text.length + 6 <= LINE ? `  ${line}  # ${text}` : `  ${line}\n      # ${text}`,
+  )
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
 }

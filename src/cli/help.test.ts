@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { labActions } from '../../test/lab/actions.ts'
 import { OPTIONS } from '../config-options.ts'
 import { allOperations } from '../operations/registry.ts'
+import { COMMAND_GROUPS } from './command-groups.ts'
 import { buildProgram, runCommandLine } from './program.ts'
 
 const operations = await allOperations()
@@ -23,16 +24,29 @@ async function help(words: readonly string[], columns = 80): Promise<string> {
 
 const commands = operations.filter(({ partOf }) => partOf === undefined).map(({ name }) => name.split(' '))
 /** Lines of a screen: 80 columns and a window of the usual height. */
-const SCREEN = 64
+const SCREEN = 50
 
 it.each(commands)('%s %s: its own options first, on one screen, with two examples', async (...words) => {
   const text = await help(words.filter(Boolean))
   expect(text.split('\n').length).toBeLessThanOrEqual(SCREEN)
-  expect(text.match(/^ {2}mailsonde .*\n {6}\S/gm)).toHaveLength(2)
+  expect(text.match(/^ {2}mailsonde .*(?:\n {6}| {2})# \S/gm)).toHaveLength(2)
   const at = (heading: string): number => text.indexOf(`\n${heading}`)
   expect(at('Output:')).toBeGreaterThan(0)
-  for (const own of ['What is asked:', 'Time and freshness:']) expect(at(own)).toBeLessThan(at('Output:'))
+  expect(at('What to ask:')).toBeLessThan(at('Output:'))
   expect(at('Configuration')).toBeGreaterThan(at('Service:'))
+})
+
+it('lists every command once, in groups', async () => {
+  const text = await help([])
+  expect(text.split('\n').length).toBeLessThanOrEqual(60)
+  const listed = [...text.matchAll(/^ {2}([a-z][\w-]*) /gm)].map(([, name]) => name)
+  expect(listed).toEqual(Object.values(COMMAND_GROUPS).flat())
+})
+
+it.each(['verify', 'check', 'blacklist'])('%s: the options of a list are among its own', async (name) => {
+  const text = await help([name])
+  for (const flag of ['--file <LIST>', '--out <RESULTS>', '--column <COLUMN>', '--give-up-after <TIME>'])
+    expect(text).toContain(`  ${flag}`)
 })
 
 it('shows the options of the service at serve alone', async () => {
@@ -71,6 +85,8 @@ it.each<[words: readonly string[], hint: RegExp]>([
   [['chekc', 'example.org'], /Did you mean check\?/],
   [['check', 'example.org', '--fromat', 'json'], /Did you mean --format\?/],
   [['check', 'example.org', '--port', '81'], /--port is an option of `mailsonde serve`/],
+  [['check', 'example.org', '--out', 'a.csv'], /--out needs --file/],
+  [['check', '--file', 'a.csv'], /--file needs --out/],
   [['completion', 'fihs'], /"fihs" is not one of bash, zsh, fish \(did you mean fish\?\)/],
 ])('%j: a usage error that helps', async (words, hint) => {
   let complaint = ''

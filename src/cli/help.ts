@@ -1,4 +1,8 @@
-import type { Command, HelpConfiguration, Option } from 'commander'
+import { Command, Help, type HelpConfiguration, type Option } from 'commander'
+import { GROUPS } from '../operations/param.ts'
+import { byGroup, commandGroupOf } from './command-groups.ts'
+import { SERVICE_GROUP } from './commands.ts'
+import { LIST_GROUP } from './list-options.ts'
 import { OPTION_GROUPS } from './option-places.ts'
 
 /** Columns below which help is not folded any further: words would stand alone on their lines. */
@@ -8,6 +12,20 @@ const LEAST_WIDTH = 40
 export const HELP: HelpConfiguration = {
   minWidthToWrap: LEAST_WIDTH,
   showGlobalOptions: false,
+  // Groups of options stand below each other without a line between them: a command's options then fit on one screen.
+  formatItemList(heading, items, helper) {
+    return items.length === 0 ? [] : [helper.styleTitle(heading), ...items, ...(isOfOptions(heading) ? [] : [''])]
+  },
+  visibleCommands(command) {
+    const all = Help.prototype.visibleCommands.call(this, command)
+    return command.parent ? all : all.toSorted((a, b) => byGroup(a.name(), b.name()))
+  },
+  groupItems(_all, visible, groupOf) {
+    return Map.groupBy(visible, (item) => {
+      const group = item instanceof Command && !item.parent?.parent ? commandGroupOf(item.name()) : undefined
+      return group === undefined ? groupOf(item) : `${group}:`
+    })
+  },
   visibleOptions: (command) => command.options.filter((option) => !option.hidden && !isNamedBelow(command, option)),
   commandUsage: (command) => {
     const names: string[] = []
@@ -20,7 +38,11 @@ export const HELP: HelpConfiguration = {
     ),
 }
 
+const OWN_HEADINGS: readonly string[] = [...Object.values(GROUPS), SERVICE_GROUP, LIST_GROUP].map((one) => `${one}:`)
 const HEADINGS: readonly string[] = Object.values(OPTION_GROUPS).map((heading) => `${heading}:`)
+/** Whether a heading stands above options of one command: those of the program and of `serve` keep their distance. */
+const isOfOptions = (heading: string): boolean => OWN_HEADINGS.includes(heading)
+
 /** Commands whose help describes each option of the configuration; that of others names those that concern it. */
 const DESCRIBING: readonly string[] = ['serve', 'config']
 
@@ -32,8 +54,8 @@ export function withConfigNames(command: Command, columns: number): Command {
   if (DESCRIBING.includes(command.name())) return command
   const names = command.options
     .filter((option) => isNamedBelow(command, option))
-    .map(({ flags }) => flags.replace(/ <(.*)>$/, ' $1'))
-  const intro = 'Configuration (`mailsonde help config` describes each; also in the environment or a file):'
+    .map(({ flags }) => flags.split(' ')[0]!)
+  const intro = 'Configuration (described by `mailsonde help config`; also environment or file):'
   return command.addHelpText(
     'after',
     `\n${fold(intro.split(' '), columns, '', ' ')}\n${fold(names, columns, '  ', ', ')}`,

@@ -1,5 +1,10 @@
 import { Command } from 'commander'
+import { AppError } from '../base/errors.ts'
 import type { FlagValues } from './flags.ts'
+import { addListOptions, LIST_KINDS } from './list-options.ts'
+
+/** Time after which rows that are deferred or unreachable are not asked again. */
+const GIVE_UP_AFTER = '24h'
 
 /** A list that is worked on in this process: `verify --file list.csv --out results.csv`. */
 export type ListAsked = {
@@ -10,11 +15,9 @@ export type ListAsked = {
   readonly giveUpAfter: string
 }
 
-const KINDS = ['verify', 'check', 'blacklist'] as const
-
 /** Whether the arguments ask for a list instead of single targets. */
 export const asksForList = (argv: readonly string[]): boolean =>
-  KINDS.some((kind) => kind === argv[0]) && argv.some((word) => word === '--file' || word.startsWith('--file='))
+  LIST_KINDS.some((kind) => kind === argv[0]) && argv.some((word) => word === '--file' || word.startsWith('--file='))
 
 /** The command of a kind with `--file`; `withOptions` adds the options of the configuration. */
 export function listCommand(
@@ -22,26 +25,23 @@ export function listCommand(
   withOptions: (command: Command) => Command,
   run: (asked: ListAsked, flags: FlagValues) => Promise<void>,
 ): Command {
-  const kind = KINDS.find((one) => one === argv[0]) ?? 'verify'
+  const kind = LIST_KINDS.find((one) => one === argv[0]) ?? 'verify'
   const program = new Command('mailsonde')
   const command = program
     .command(kind)
     .description(`${kind} each row of a list in this process; a run that was interrupted goes on where it stopped`)
-    .requiredOption('--file <LIST>', '.csv, .tsv, .txt, .ndjson, .jsonl or .json, each also with .gz')
-    .requiredOption('--out <RESULTS>', 'where the results go: .ndjson, else CSV')
-    .option('--column <COLUMN>', 'column to ask about, by name or number; default the one that looks like it')
-    .option('--give-up-after <DURATION>', 'rows that are deferred or unreachable are asked again until then', '24h')
-  withOptions(command).action((flags) =>
-    run(
+  withOptions(addListOptions(command)).action(async (flags) => {
+    if (flags.out === undefined) throw new AppError('missing_parameter', '--file needs --out, a file for the results')
+    await run(
       {
         kind,
         file: flags.file,
         out: flags.out,
-        giveUpAfter: flags.giveUpAfter,
+        giveUpAfter: flags.giveUpAfter ?? GIVE_UP_AFTER,
         ...(flags.column !== undefined && { column: flags.column }),
       },
       flags,
-    ),
-  )
+    )
+  })
   return program
 }

@@ -5,7 +5,7 @@ import type { DepName } from '../operations/deps.ts'
 export const OPTION_GROUPS = {
   listening: 'Listening',
   access: 'Access and limits',
-  network: 'Network',
+  network: 'DNS and networks',
   mailbox: 'Asking mail servers',
   lists: 'Data of others',
   nodes: 'Nodes',

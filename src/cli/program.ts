@@ -79,7 +79,7 @@ export function buildProgram(setup: ProgramSetup, done: (work: Promise<number>) 
       "Checks a domain's mail setup and tells you when it does not know; verifies mailboxes over SMTP; looks addresses up on 29 blacklists.",
     )
     .version(setup.version)
-    .helpCommand('help [COMMAND]', 'show the options of a command')
+    .helpCommand('help [COMMAND]', 'Show the options of a command')
     .exitOverride()
     .showHelpAfterError('(see --help)')
     .configureHelp({ ...HELP, ...(columns !== undefined && { helpWidth: columns }) })
@@ -91,16 +91,14 @@ export function buildProgram(setup: ProgramSetup, done: (work: Promise<number>) 
     const command = withConfigFlags(program.command(name).description(summary), flags)
     return withExamples(command, examplesOf(name))
   }
-  add('serve', 'answer over HTTP', configFlags).action((flags) => done(actions.serve(flags)))
-  add('config', 'print what is in force and where each value comes from', configFlags).action((flags) =>
+  add('serve', 'Start the HTTP service', configFlags).action((flags) => done(actions.serve(flags)))
+  add('config', 'Show the configuration and the source of each value', configFlags).action((flags) =>
     done(actions.config(flags)),
   )
   const ofMcp = configFlags.filter(({ key }) => placeOf(key).usedBy !== 'serve')
-  add('mcp', 'tools for assistants (Model Context Protocol) over standard input and output', ofMcp).action((flags) =>
-    done(actions.mcp(flags)),
-  )
+  add('mcp', 'Serve tools for assistants over stdio (MCP)', ofMcp).action((flags) => done(actions.mcp(flags)))
   const ofKeys = configFlags.filter(({ key }) => KEYS_OPTIONS.includes(key))
-  const keys = program.command('keys').description('make, list, revoke and reset API keys')
+  const keys = program.command('keys').description('Create, list, revoke and reset API keys')
   addKeys(
     keys,
     (command) => withConfigNames(withConfigFlags(command, ofKeys), columns ?? 80),
@@ -108,7 +106,7 @@ export function buildProgram(setup: ProgramSetup, done: (work: Promise<number>) 
   )
   const ofDb = configFlags.filter(({ key }) => DB_OPTIONS.includes(key))
   addDb(
-    program.command('db').description('look after the database of bulk jobs: status, backup, restore'),
+    program.command('db').description('Database of bulk jobs: status, backup, restore'),
     (command) => withConfigNames(withConfigFlags(command, ofDb), columns ?? 80),
     (action, flags) => done(actions.db(action, flags)),
   )
@@ -116,7 +114,7 @@ export function buildProgram(setup: ProgramSetup, done: (work: Promise<number>) 
   else addOperations(program, setup, (asked) => done(actions.operate(asked)))
   program
     .command('completion')
-    .description('print a script that completes commands and options: bash, zsh or fish')
+    .description('Print a completion script for bash, zsh or fish')
     .argument('<SHELL>', 'bash, zsh or fish')
     .action(async (shell: string) => {
       const { completionScript } = await import('./completion.ts')
@@ -181,10 +179,10 @@ function addNamed(program: Command, named: readonly NamedCommand[]): void {
 
 /** What commands of two words do, by their first. */
 const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
-  jobs: 'submit lists and see how far they are',
-  saved: 'show and remove answers that were stored with --save',
-  monitors: 'watch domains, addresses and mailboxes',
-  webhooks: 'see and repeat what was delivered',
+  jobs: 'Submit lists and follow their progress',
+  saved: 'Show and delete answers stored with --save',
+  monitors: 'Watch domains, mailboxes and IP addresses',
+  webhooks: 'Manage webhooks and their deliveries',
 }
 
 function groupOf(program: Command, groups: Map<string, Command>, name: string): Command {

@@ -474,7 +474,7 @@ export type JobRow = {
 
 /** The input and the answer of each operation. `lines`: the answer comes as many lines; `upload`: it takes a list; `live`: it can be had in parts. */
 export type Operations = {
-  /** Health of the service itself. */
+  /** Show whether the service is running. */
   health: {
     input: {}
     output: {
@@ -482,7 +482,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Whether the service can do its work, with one entry for each thing it needs. */
+  /** Show whether the service can do its work. */
   ready: {
     input: {}
     output: {
@@ -496,7 +496,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** The mail setup of a domain in the DNS, with a score whose every point is explained. */
+  /** Check the mail setup of a domain and score it. */
   check: {
     input: { domain: string; selector?: string; starttls?: boolean; timeout?: string; vantage?: string; save?: boolean; expires_in?: string }
     output: {
@@ -552,7 +552,7 @@ export type Operations = {
     }
     kind: 'live'
   }
-  /** The check as if these records were published, compared with the check of now. */
+  /** Check a domain with records that are not published yet. */
   whatIf: {
     input: { domain: string; records?: readonly unknown[]; zone?: string; selector?: string; timeout?: string; save?: boolean; expires_in?: string }
     output: {
@@ -642,7 +642,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Whether the records of a list or a zone file are published exactly so. */
+  /** Compare the published records with a zone file or list. */
   expect: {
     input: { domain: string; records?: readonly unknown[]; zone?: string; timeout?: string }
     output: {
@@ -664,7 +664,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Whether a mailbox exists, by SMTP and without sending anything. */
+  /** Verify a mailbox over SMTP; no message is sent. */
   verify: {
     input: { email: string; bind_ip?: string; timeout?: string; disposable?: boolean; free?: boolean; pool?: boolean; role?: boolean; suggestion?: boolean; max_age?: string; peer?: string; trace?: boolean; mx_port?: number | string; save?: boolean; expires_in?: string }
     output: {
@@ -720,7 +720,7 @@ export type Operations = {
     }
     kind: 'live'
   }
-  /** Whether an IP address is on any of 29 blacklists. */
+  /** Look up an IP address on 29 blacklists. */
   blacklist: {
     input: { ip: string; max_age?: string; vantage?: string; save?: boolean; expires_in?: string }
     output: {
@@ -747,7 +747,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Whether up to 256 IP addresses are on any of 29 blacklists: one answer a line, as they come. */
+  /** Look up 1 to 256 IP addresses, one answer a line. */
   blacklistBulk: {
     input: { ips: readonly unknown[] }
     output: {
@@ -774,7 +774,7 @@ export type Operations = {
     }
     kind: 'lines'
   }
-  /** The domain check with the blacklists of every MX address. */
+  /** Check a domain and the blacklists of its mail hosts. */
   report: {
     input: { domain: string; selector?: string; timeout?: string; vantage?: string; save?: boolean; expires_in?: string }
     output: {
@@ -875,13 +875,13 @@ export type Operations = {
     }
     kind: 'live'
   }
-  /** Register a node, or renew its registration. */
+  /** Register a node or renew its registration. */
   peerRegister: {
     input: { id?: string; url: string; name?: string; region?: string; addresses?: readonly unknown[]; version?: string; capabilities?: readonly unknown[] }
     output: Peer
     kind: 'json'
   }
-  /** All registered nodes and their state. */
+  /** List the registered nodes and their state. */
   peers: {
     input: {}
     output: {
@@ -902,13 +902,13 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Country, network and kind of an IP address. */
+  /** Show the country, network and kind of an IP address. */
   geo: {
     input: { ip: string }
     output: Geo
     kind: 'json'
   }
-  /** Whether an IP address may send mail for a domain (check_host of RFC 7208). */
+  /** Evaluate SPF for an IP address and sender (RFC 7208). */
   spf: {
     input: { ip: string; sender?: string; helo?: string; timeout?: string }
     output: {
@@ -926,7 +926,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** The DKIM key of a domain at one selector. */
+  /** Show the DKIM key of a domain at a selector. */
   dkim: {
     input: { domain: string; selector: string; timeout?: string }
     output: {
@@ -950,7 +950,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** The DMARC policy that governs a domain, step by step (RFC 9989). */
+  /** Show the DMARC policy of a domain (RFC 9989). */
   dmarc: {
     input: { domain: string; timeout?: string }
     output: {
@@ -998,7 +998,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** The 29 blacklists with the state of their self-tests. */
+  /** List the 29 blacklists and their self-tests. */
   blacklists: {
     input: {}
     output: {
@@ -1061,7 +1061,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** The source addresses of verification: state with each provider, listings, PTR, HELO and SPF. */
+  /** Show the source addresses of verification. */
   pool: {
     input: {}
     output: {
@@ -1110,7 +1110,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Read the source addresses again, and let those that rest be tried again. */
+  /** Reload the source addresses and end their pauses. */
   poolReload: {
     input: {}
     output: {
@@ -1159,7 +1159,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Whether this machine is fit for its work, with the records to publish where it is not. */
+  /** Check whether this machine can verify mailboxes. */
   doctor: {
     input: {}
     output: {
@@ -1201,7 +1201,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** A stored answer as it was; mailboxes are masked for readers without a key. */
+  /** Show a stored answer; mailboxes are masked without a key. */
   savedShow: {
     input: { id: string }
     output: {
@@ -1212,13 +1212,13 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Remove a stored answer, at once and for good. */
+  /** Delete a stored answer. */
   savedDelete: {
     input: { id: string }
     output: StoredEntry
     kind: 'json'
   }
-  /** What differs between two stored answers about the same thing, in words. */
+  /** Show what differs between two stored answers. */
   changes: {
     input: { from: string; to: string }
     output: {
@@ -1230,7 +1230,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** The stored answers about a domain, a mailbox or an IP address, newest first (of this key; of everybody for the scope admin). */
+  /** List the stored answers about a name, newest first. */
   history: {
     input: { domain?: string; email?: string; ip?: string; limit?: number | string; cursor?: string }
     output: {
@@ -1240,7 +1240,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Remove a mailbox, or a domain with its mailboxes, from all lists, results and memories. */
+  /** Erase a mailbox or a domain from all stored data. */
   forget: {
     input: { email?: string; domain?: string }
     output: {
@@ -1250,7 +1250,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Probe a domain, a mailbox or an IP address for Prometheus, as blackbox_exporter has it. */
+  /** Probe a target for Prometheus, like blackbox_exporter. */
   probe: {
     input: { target: string; module?: 'domain' | 'mailbox' | 'ip'; timeout?: string }
     output: {
@@ -1267,13 +1267,13 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Watch a domain, a mailbox or an IP address on a schedule, and tell when something changes. */
+  /** Watch a domain, mailbox or IP address on a schedule. */
   monitorsCreate: {
     input: { kind?: 'check' | 'report' | 'verify' | 'blacklist'; target: string; name?: string; every?: string; options?: object; notify?: readonly unknown[]; when?: readonly unknown[]; quiet_hours?: object; public?: boolean }
     output: Monitor
     kind: 'json'
   }
-  /** The monitors of this key, newest first (of everybody for the scope admin). */
+  /** List your monitors, newest first (all with scope admin). */
   monitorsList: {
     input: { limit?: number | string; cursor?: string }
     output: {
@@ -1283,25 +1283,25 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** A monitor with its state and last run. */
+  /** Show a monitor with its state and last run. */
   monitorsShow: {
     input: { id: string }
     output: Monitor
     kind: 'json'
   }
-  /** Change a monitor: its name, interval, options, whom it tells and when, or whether it runs at all. */
+  /** Change a monitor, or pause and resume it. */
   monitorsChange: {
     input: { id: string; name?: string; every?: string; options?: object; notify?: readonly unknown[]; when?: readonly unknown[]; quiet_hours?: object; public?: boolean; enabled?: boolean }
     output: Monitor
     kind: 'json'
   }
-  /** Remove a monitor with its history, at once and for good. */
+  /** Delete a monitor with its history. */
   monitorsDelete: {
     input: { id: string }
     output: Monitor
     kind: 'json'
   }
-  /** Run a monitor now, at most once a minute. */
+  /** Run a monitor now (at most once a minute). */
   monitorsRun: {
     input: { id: string; wait?: boolean }
     output: {
@@ -1314,7 +1314,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Send everybody whom the monitor tells a message that says that it is a test. */
+  /** Send a test message to all recipients of a monitor. */
   monitorsTest: {
     input: { id: string }
     output: {
@@ -1327,7 +1327,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** The runs of a monitor as points for a plot, in the order of time. */
+  /** Show the runs of a monitor, oldest first. */
   monitorsHistory: {
     input: { id: string; limit?: number | string; cursor?: string }
     output: {
@@ -1337,7 +1337,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** What a monitor has seen change, in words, newest first. */
+  /** Show the changes that a monitor saw, newest first. */
   monitorsChanges: {
     input: { id: string; limit?: number | string; cursor?: string }
     output: {
@@ -1347,13 +1347,13 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Make a webhook, and tell its secret once; the one there is for the URL is given without it. */
+  /** Create a webhook; its secret is shown once. */
   webhooksCreate: {
     input: { url: string }
     output: Webhook
     kind: 'json'
   }
-  /** The webhooks of this key, newest first (of everybody for the scope admin). */
+  /** List your webhooks, newest first (all with scope admin). */
   webhooksList: {
     input: { limit?: number | string; cursor?: string }
     output: {
@@ -1363,7 +1363,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** A webhook, and why it is off. */
+  /** Show a webhook. */
   webhooksShow: {
     input: { id: string }
     output: Webhook
@@ -1375,19 +1375,19 @@ export type Operations = {
     output: Webhook
     kind: 'json'
   }
-  /** A new secret, told once; the one before it signs for 24 hours more. */
+  /** Replace the secret; the old one is valid for 24 hours. */
   webhooksRotate: {
     input: { id: string }
     output: Webhook
     kind: 'json'
   }
-  /** Remove a webhook with its deliveries. */
+  /** Delete a webhook with its deliveries. */
   webhooksDelete: {
     input: { id: string }
     output: Webhook
     kind: 'json'
   }
-  /** The messages to a webhook with their attempts, newest first; they are kept for 90 days. */
+  /** List the deliveries of the last 90 days, newest first. */
   webhooksDeliveries: {
     input: { id: string; limit?: number | string; cursor?: string }
     output: {
@@ -1397,13 +1397,13 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Send a message once more, under the same id. */
+  /** Send a delivery again with the same id. */
   webhooksReplay: {
     input: { id: string; delivery: string }
     output: WebhookDelivery
     kind: 'json'
   }
-  /** The badge of a public monitor: an image (.svg), or data for shields.io (.json). */
+  /** Get the badge of a public monitor (.svg or .json). */
   badge: {
     input: { badge: string }
     output: {
@@ -1414,7 +1414,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** No more mail of a monitor to the address that this message went to. */
+  /** Stop the mail of a monitor to one address. */
   unsubscribe: {
     input: { message: string }
     output: {
@@ -1422,7 +1422,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** The page that asks whether to unsubscribe. */
+  /** Show the page that asks whether to unsubscribe. */
   unsubscribePage: {
     input: { message: string }
     output: {
@@ -1430,19 +1430,19 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Take in a list of addresses, domains or IP addresses (CSV, text, NDJSON or JSON) and work on it in the background. */
+  /** Submit a list of mailboxes, domains or IP addresses. */
   jobsSubmit: {
     input: { kind?: 'verify' | 'check' | 'blacklist'; name?: string; column?: string; pool?: boolean; max_age?: string; selector?: string; give_up_after?: string; expires_in?: string; callback?: string }
     output: Job
     kind: 'upload'
   }
-  /** Go on with an upload that was cut off, behind the records that are held (without a header). */
+  /** Continue an interrupted upload. */
   jobsUpload: {
     input: { id: string; from: number | string }
     output: Job
     kind: 'upload'
   }
-  /** The jobs of this key, newest first (of everybody for the scope admin). */
+  /** List your jobs, newest first (all with scope admin). */
   jobsList: {
     input: { limit?: number | string; cursor?: string }
     output: {
@@ -1452,19 +1452,19 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** How far a job is: by result, reason and provider, with rate and time left. */
+  /** Show the progress of a job. */
   jobsShow: {
     input: { id: string }
     output: Job
     kind: 'json'
   }
-  /** The progress of a job as server-sent events: state and progress. */
+  /** Stream the progress of a job as server-sent events. */
   jobsEvents: {
     input: { id: string }
     output: Job
     kind: 'json'
   }
-  /** The results of a job in the order of its list, each with its own columns first. */
+  /** Download the results of a job in the order of its list. */
   jobsResults: {
     input: { id: string; result?: string; reason?: string; csv?: 'plain' | 'spreadsheet'; cursor?: number | string; limit?: number | string }
     output: {
@@ -1474,7 +1474,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** The rows of a list that cannot be read or have no address, each with its line and reason. */
+  /** List the rows that could not be read, with the reason. */
   jobsBadRows: {
     input: { id: string; cursor?: number | string; limit?: number | string }
     output: {
@@ -1488,25 +1488,25 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Pause a job: nothing new is asked; twice is no error. */
+  /** Pause a job. */
   jobsPause: {
     input: { id: string }
     output: Job
     kind: 'json'
   }
-  /** Go on with a paused job. */
+  /** Resume a paused job. */
   jobsResume: {
     input: { id: string }
     output: Job
     kind: 'json'
   }
-  /** Cancel a job for good; its results so far stay. */
+  /** Cancel a job; its results so far stay. */
   jobsCancel: {
     input: { id: string }
     output: Job
     kind: 'json'
   }
-  /** Remove a job with its rows and results, at once and for good. */
+  /** Delete a job with its rows and results. */
   jobsDelete: {
     input: { id: string }
     output: Job

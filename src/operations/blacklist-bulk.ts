@@ -38,7 +38,7 @@ export const blacklistBulk = defineOperation({
   name: 'blacklist-bulk',
   method: 'POST',
   path: '/v1/blacklist',
-  summary: 'Whether up to 256 IP addresses are on any of 29 blacklists: one answer a line, as they come',
+  summary: 'Look up 1 to 256 IP addresses, one answer a line',
   scope: 'read',
   params: { ips },
   answer: blacklistBulkAnswer,

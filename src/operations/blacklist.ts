@@ -14,7 +14,7 @@ export const blacklist = defineOperation({
   name: 'blacklist',
   method: 'GET',
   path: '/v1/blacklist',
-  summary: 'Whether an IP address is on any of 29 blacklists',
+  summary: 'Look up an IP address on 29 blacklists',
   scope: 'read',
   params: {
     ip: positional(ipParam('IPv4 or IPv6 address to look for')),

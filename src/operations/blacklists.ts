@@ -8,7 +8,7 @@ export const blacklists = defineOperation({
   name: 'blacklists',
   method: 'GET',
   path: '/v1/blacklists',
-  summary: 'The 29 blacklists with the state of their self-tests',
+  summary: 'List the 29 blacklists and their self-tests',
   scope: 'read',
   params: {},
   answer: blacklistsAnswer,

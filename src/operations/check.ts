@@ -18,7 +18,7 @@ import { vantageParam } from './vantage.ts'
 
 export const selectorParam = optional(
   textParam<readonly string[]>('invalid_parameter', parseSelectors, {
-    description: 'DKIM selectors to try first, by comma',
+    description: 'DKIM selectors to try first: a,b',
     bounds: { max: String(MAX_SELECTORS) },
     unit: 'items',
     example: 'google,s1',
@@ -32,13 +32,13 @@ export const check = defineOperation({
   name: 'check',
   method: 'GET',
   path: '/v1/check',
-  summary: 'The mail setup of a domain in the DNS, with a score whose every point is explained',
+  summary: 'Check the mail setup of a domain and score it',
   scope: 'read',
   live: true,
   params: {
     domain: positional(domainParam('domain to check')),
     selector: selectorParam,
-    starttls: flagParam('connect to the mail hosts and look at their TLS'),
+    starttls: flagParam('connect to the mail hosts and check their TLS'),
     timeout: timeoutParam('time for the whole check', DEADLINE_MS),
     format: formatParam,
     vantage: optional(vantageParam),

@@ -24,7 +24,7 @@ export const dkim = defineOperation({
   name: 'dkim',
   method: 'GET',
   path: '/v1/dkim',
-  summary: 'The DKIM key of a domain at one selector',
+  summary: 'Show the DKIM key of a domain at a selector',
   scope: 'read',
   params: {
     domain: positional(domainParam('domain that signs: the d= tag of a signature')),

@@ -14,7 +14,7 @@ export const dmarc = defineOperation({
   name: 'dmarc',
   method: 'GET',
   path: '/v1/dmarc',
-  summary: 'The DMARC policy that governs a domain, step by step (RFC 9989)',
+  summary: 'Show the DMARC policy of a domain (RFC 9989)',
   scope: 'read',
   params: {
     domain: positional(domainParam('domain to look at')),

@@ -15,7 +15,7 @@ export const doctor = defineOperation({
   name: 'doctor',
   method: 'GET',
   path: '/v1/doctor',
-  summary: 'Whether this machine is fit for its work, with the records to publish where it is not',
+  summary: 'Check whether this machine can verify mailboxes',
   scope: 'admin',
   params: {},
   answer: doctorAnswer,

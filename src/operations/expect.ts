@@ -16,7 +16,7 @@ const MAX_SETS = 1_000
 
 const zone = zoneParam('text of a zone file (RFC 1035 §5.1) whose records should be published', {
   name: 'expect',
-  description: 'compare what is published with this zone file, or JSON of records: exit with 1 where it differs',
+  description: 'exit 1 if the DNS differs from this zone file or JSON',
   fields: fieldsOf,
 })
 
@@ -26,7 +26,7 @@ export const expectRecords = defineOperation({
   method: 'POST',
   path: '/v1/expect',
   partOf: 'check',
-  summary: 'Whether the records of a list or a zone file are published exactly so',
+  summary: 'Compare the published records with a zone file or list',
   scope: 'read',
   bodyLimit: BODY_LIMIT,
   params: {

@@ -34,7 +34,7 @@ export const forget = defineOperation({
   name: 'forget',
   method: 'POST',
   path: '/v1/forget',
-  summary: 'Remove a mailbox, or a domain with its mailboxes, from all lists, results and memories',
+  summary: 'Erase a mailbox or a domain from all stored data',
   scope: 'admin',
   params: { email: optional(emailParam), domain: optional(domainParam('domain to forget, with its mailboxes')) },
   answer: forgetAnswer,

@@ -10,7 +10,7 @@ export const geo = defineOperation({
   name: 'geo',
   method: 'GET',
   path: '/v1/peer/geo',
-  summary: 'Country, network and kind of an IP address',
+  summary: 'Show the country, network and kind of an IP address',
   scope: 'read',
   params: { ip: positional(ipParam('IPv4 or IPv6 address to look up')) },
   answer: geoAnswer,

@@ -7,7 +7,7 @@ export const health = defineOperation({
   name: 'health',
   method: 'GET',
   path: '/v1/health',
-  summary: 'Health of the service itself',
+  summary: 'Show whether the service is running',
   scope: undefined,
   params: {},
   answer: healthAnswer,

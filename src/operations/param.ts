@@ -3,11 +3,11 @@ import type { Parsed } from '../base/parsed.ts'
 
 /** What parameters belong together, in the order in which they are shown, with a heading for each. */
 export const GROUPS = {
-  question: 'What is asked',
-  answer: 'What the answer has',
-  source: 'Where it is asked from',
-  limits: 'Time and freshness',
-  nodes: 'Other nodes',
+  question: 'What to ask',
+  answer: 'Output',
+  source: 'Network',
+  limits: 'Network',
+  nodes: 'Network',
 } as const
 export type Group = keyof typeof GROUPS
 

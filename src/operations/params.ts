@@ -120,7 +120,7 @@ export const maxAgeParam = optional(
     },
     {
       kind: 'duration',
-      description: 'how old a remembered answer may be; 0 asks anew',
+      description: 'age limit of cached answers; 0 asks anew',
       group: 'limits',
       bounds: { min: '0', max: '24h' },
       example: '10m',

@@ -16,7 +16,7 @@ export const peerRegister = defineOperation({
   name: 'peer-register',
   method: 'POST',
   path: '/v1/peer/register',
-  summary: 'Register a node, or renew its registration',
+  summary: 'Register a node or renew its registration',
   scope: 'admin',
   forPeers: true,
   params: {

@@ -11,7 +11,7 @@ export const peers = defineOperation({
   name: 'peers',
   method: 'GET',
   path: '/v1/peer/peers',
-  summary: 'All registered nodes and their state',
+  summary: 'List the registered nodes and their state',
   scope: 'admin',
   forPeers: true,
   params: {},

@@ -31,7 +31,7 @@ export const probe = defineOperation({
   name: 'probe',
   method: 'GET',
   path: '/probe',
-  summary: 'Probe a domain, a mailbox or an IP address for Prometheus, as blackbox_exporter has it',
+  summary: 'Probe a target for Prometheus, like blackbox_exporter',
   scope: 'read',
   streams: ['prometheus'],
   params: {

@@ -12,7 +12,7 @@ export const ready = defineOperation({
   name: 'ready',
   method: 'GET',
   path: '/v1/ready',
-  summary: 'Whether the service can do its work, with one entry for each thing it needs',
+  summary: 'Show whether the service can do its work',
   scope: undefined,
   params: {},
   answer: readyAnswer,

@@ -36,7 +36,7 @@ export const report = defineOperation({
   name: 'report',
   method: 'GET',
   path: '/v1/report',
-  summary: 'The domain check with the blacklists of every MX address',
+  summary: 'Check a domain and the blacklists of its mail hosts',
   scope: 'read',
   live: true,
   params: {

@@ -10,16 +10,16 @@ const EXPIRES_MS = 90 * DAY_MS
 
 /** The parameters of an operation whose answer may be stored. */
 export const saveParams = {
-  save: flagParam('store the answer, and tell where', 'answer'),
+  save: flagParam('store the answer and return its link', 'answer'),
   expires_in: optional(
     durationParam(
       { minMs: 60_000, maxMs: 730 * DAY_MS },
-      { description: 'when a stored answer expires; with save=true', group: 'answer', fallback: '90d', example: '30d' },
+      { description: 'lifetime of this answer', group: 'answer', fallback: '90d', example: '30d' },
     ),
   ),
 }
 /** The same in a body. */
-export const bodySaveParams = { ...saveParams, save: bodyFlagParam('store the answer, and tell where', 'answer') }
+export const bodySaveParams = { ...saveParams, save: bodyFlagParam('store the answer and return its link', 'answer') }
 
 /** What an operation says of storing its answers; its `params` have {@link saveParams}. */
 export type Saves<A> = {

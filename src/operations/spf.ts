@@ -14,7 +14,7 @@ export const spf = defineOperation({
   name: 'spf',
   method: 'GET',
   path: '/v1/spf',
-  summary: 'Whether an IP address may send mail for a domain (check_host of RFC 7208)',
+  summary: 'Evaluate SPF for an IP address and sender (RFC 7208)',
   scope: 'read',
   params: {
     ip: ipParam('address of the sending host'),

@@ -24,7 +24,7 @@ export const vantageParam = textParam<string>(
   'invalid_parameter',
   (text) => (NODE_ID.test(text) ? parsed(text) : problem('neither all nor the id of a node')),
   {
-    description: 'nodes to ask too: all, or the id of one; adds what they agree on',
+    description: 'also ask other nodes: all, or the id of one',
     example: 'all',
     group: 'nodes',
   },

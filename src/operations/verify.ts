@@ -21,8 +21,7 @@ const peerParam = textParam<string>(
   'invalid_parameter',
   (text) => (NODE_ID.test(text) ? parsed(text) : problem('neither auto nor the id of a node')),
   {
-    description:
-      'the node to verify from: its id, or auto for the best: by its state with the provider, its distance, its load',
+    description: 'node to verify from: its id, or auto for the best one',
     example: 'auto',
     group: 'nodes',
   },
@@ -33,7 +32,7 @@ export const verify = defineOperation({
   name: 'verify',
   method: 'GET',
   path: '/v1/verify',
-  summary: 'Whether a mailbox exists, by SMTP and without sending anything',
+  summary: 'Verify a mailbox over SMTP; no message is sent',
   scope: 'verify',
   live: true,
   params: {
@@ -52,12 +51,12 @@ export const verify = defineOperation({
     free: flagParam('look for free-mail providers', 'answer'),
     pool: flagParam('use the pool of source addresses, with failover', 'source'),
     role: flagParam('look for role addresses', 'answer'),
-    suggestion: flagParam('suggest another domain when this one looks mistyped', 'answer'),
+    suggestion: flagParam('suggest a domain where this one looks mistyped', 'answer'),
     max_age: maxAgeParam,
     peer: optional(peerParam),
     trace: flagParam('add the SMTP transcript', 'answer'),
     mx_port: {
-      ...optional(wholeParam('port of the mail servers; only where the operator allowed it', { min: 1, max: 65_535 })),
+      ...optional(wholeParam('port of the mail hosts, where allowed', { min: 1, max: 65_535 })),
       group: 'source',
     },
     ...saveParams,

@@ -26,14 +26,14 @@ const records = {
     kind: 'lines',
     name: 'with',
     argument: 'RECORD',
-    description: 'judge as if this record stood, such as \'_dmarc TXT "v=DMARC1; p=none"\' (repeatable)',
+    description: 'judge as if this record were published (repeatable)',
     read: parseRecordLine,
   },
 } as const
 
 const zone = zoneParam('text of a zone file (RFC 1035 §5.1) whose records are as if published', {
   name: 'zone',
-  description: 'judge as if the records of this zone file stood',
+  description: 'judge as if this zone file were published',
 })
 
 /** The check of a domain as if records stood in the DNS: an overlay on the resolver, nothing else is different. */
@@ -42,7 +42,7 @@ export const whatIf = defineOperation({
   method: 'POST',
   path: '/v1/check',
   partOf: 'check',
-  summary: 'The check as if these records were published, compared with the check of now',
+  summary: 'Check a domain with records that are not published yet',
   scope: 'read',
   bodyLimit: BODY_LIMIT,
   params: {

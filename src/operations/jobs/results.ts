@@ -52,7 +52,7 @@ export const jobResults = defineOperation({
   name: 'jobs results',
   method: 'GET',
   path: '/v1/jobs/{id}/results',
-  summary: 'The results of a job in the order of its list, each with its own columns first',
+  summary: 'Download the results of a job in the order of its list',
   scope: 'jobs',
   streams: ['ndjson', 'csv'],
   params: {
@@ -131,7 +131,7 @@ export const jobBadRows = defineOperation({
   name: 'jobs bad-rows',
   method: 'GET',
   path: '/v1/jobs/{id}/bad-rows',
-  summary: 'The rows of a list that cannot be read or have no address, each with its line and reason',
+  summary: 'List the rows that could not be read, with the reason',
   scope: 'jobs',
   params: { id: idParam, cursor: lineCursorParam, limit: limitParam({ max: 1_000, fallback: PAGE }) },
   answer: jobBadRowsAnswer,

@@ -16,7 +16,7 @@ export const jobShow = defineOperation({
   name: 'jobs show',
   method: 'GET',
   path: '/v1/jobs/{id}',
-  summary: 'How far a job is: by result, reason and provider, with rate and time left',
+  summary: 'Show the progress of a job',
   scope: 'jobs',
   params: { id: idParam },
   answer: jobAnswer,
@@ -33,7 +33,7 @@ export const jobList = defineOperation({
   name: 'jobs list',
   method: 'GET',
   path: '/v1/jobs',
-  summary: 'The jobs of this key, newest first (of everybody for the scope admin)',
+  summary: 'List your jobs, newest first (all with scope admin)',
   scope: 'jobs',
   params: { limit: limitParam({ max: 200, fallback: 50 }), cursor: cursorParam(z.int()), format: formatParam },
   answer: jobListAnswer,
@@ -64,15 +64,15 @@ const actionOf = <const Action extends JobAction>(action: Action, summary: strin
     run: async (ctx, { jobs }, { id }) => ok(await jobs.change(id, action, ownerOf(ctx))),
   })
 
-export const jobPause = actionOf('pause', 'Pause a job: nothing new is asked; twice is no error')
-export const jobResume = actionOf('resume', 'Go on with a paused job')
-export const jobCancel = actionOf('cancel', 'Cancel a job for good; its results so far stay')
+export const jobPause = actionOf('pause', 'Pause a job')
+export const jobResume = actionOf('resume', 'Resume a paused job')
+export const jobCancel = actionOf('cancel', 'Cancel a job; its results so far stay')
 
 export const jobDelete = defineOperation({
   name: 'jobs delete',
   method: 'DELETE',
   path: '/v1/jobs/{id}',
-  summary: 'Remove a job with its rows and results, at once and for good',
+  summary: 'Delete a job with its rows and results',
   scope: 'jobs',
   params: { id: idParam },
   answer: jobAnswer,
@@ -95,7 +95,7 @@ export const jobEvents = defineOperation({
   name: 'jobs events',
   method: 'GET',
   path: '/v1/jobs/{id}/events',
-  summary: 'The progress of a job as server-sent events: state and progress',
+  summary: 'Stream the progress of a job as server-sent events',
   scope: 'jobs',
   streams: ['events'],
   params: {

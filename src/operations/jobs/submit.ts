@@ -22,7 +22,7 @@ const columnParam = optional(
       text.length <= 200 && text !== ''
         ? parsed(text)
         : problem('a column has a name of 1 to 200 characters, or a number'),
-    { description: 'column to ask about, by name or number; default the one that looks like it', example: 'email' },
+    { description: 'column to ask about: its name or number; default the one that fits the kind', example: 'email' },
   ),
 )
 
@@ -33,26 +33,25 @@ export const jobSubmit = defineOperation({
   name: 'jobs submit',
   method: 'POST',
   path: '/v1/jobs',
-  summary:
-    'Take in a list of addresses, domains or IP addresses (CSV, text, NDJSON or JSON) and work on it in the background',
+  summary: 'Submit a list of mailboxes, domains or IP addresses',
   scope: 'jobs',
   uploads: true,
   idempotent: true,
   params: {
     kind: choiceParam(['verify', 'check', 'blacklist'], 'verify', {
-      description: 'what to do with each row',
+      description: 'question for each row',
       group: 'question',
     }),
     name: optional(lineParam('name of the job, for people', 200)),
     column: columnParam,
     pool: flagParam('use the pool of source addresses', 'source'),
     max_age: maxAgeParam,
-    selector: { ...selectorParam, description: 'DKIM selectors to try first, by comma (kind check)' },
+    selector: { ...selectorParam, description: 'DKIM selectors to try first: a,b; kind check' },
     give_up_after: optional(
       durationParam(
         { minMs: 60_000, maxMs: 7 * DAY_MS },
         {
-          description: 'rows that are deferred or unreachable are asked again until then',
+          description: 'stop retrying rows after this time',
           group: 'limits',
           fallback: '24h',
           example: '24h',
@@ -62,7 +61,7 @@ export const jobSubmit = defineOperation({
     expires_in: optional(
       durationParam(
         { minMs: HOUR_MS, maxMs: 730 * DAY_MS },
-        { description: 'when the job and its results are removed', group: 'limits', fallback: '30d', example: '30d' },
+        { description: 'lifetime of the job and its results', group: 'limits', fallback: '30d', example: '30d' },
       ),
     ),
     callback: optional(
@@ -70,7 +69,7 @@ export const jobSubmit = defineOperation({
         'invalid_parameter',
         (text) => (text.length <= 2_000 ? parsed(text) : problem('the URL is longer than 2000 characters')),
         {
-          description: 'webhook that is told of the end (job.finished)',
+          description: 'webhook for the end of the job (job.finished)',
           group: 'answer',
           example: 'https://hooks.example.org/mail',
         },
@@ -115,7 +114,7 @@ export const jobUpload = defineOperation({
   name: 'jobs upload',
   method: 'PUT',
   path: '/v1/jobs/{id}/rows',
-  summary: 'Go on with an upload that was cut off, behind the records that are held (without a header)',
+  summary: 'Continue an interrupted upload',
   scope: 'jobs',
   uploads: true,
   params: {

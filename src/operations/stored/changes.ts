@@ -37,7 +37,7 @@ export const changes = defineOperation({
   name: 'changes',
   method: 'GET',
   path: '/v1/changes',
-  summary: 'What differs between two stored answers about the same thing, in words',
+  summary: 'Show what differs between two stored answers',
   scope: 'read',
   params: {
     from: { ...storedIdParam, description: 'id of the earlier answer' },

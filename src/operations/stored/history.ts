@@ -24,8 +24,7 @@ export const history = defineOperation({
   name: 'history',
   method: 'GET',
   path: '/v1/history',
-  summary:
-    'The stored answers about a domain, a mailbox or an IP address, newest first (of this key; of everybody for the scope admin)',
+  summary: 'List the stored answers about a name, newest first',
   scope: 'read',
   params: {
     domain: optional(domainParam('answers about this domain, and about mailboxes of it')),

@@ -1,0 +1,19 @@
+/** The commands as `mailsonde --help` lists them: those that people want first, those for other programs last. */
+export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
+  'Check and verify': ['check', 'report', 'verify', 'blacklist', 'blacklist-bulk'],
+  'Single questions': ['spf', 'dkim', 'dmarc', 'geo', 'blacklists'],
+  'Lists, monitors, stored answers': ['jobs', 'monitors', 'webhooks', 'saved', 'history', 'changes', 'forget'],
+  'The service and this machine': ['serve', 'config', 'keys', 'db', 'doctor', 'pool', 'pool-reload', 'peers'],
+  'For programs': ['mcp', 'probe', 'health', 'ready', 'peer-register', 'peer-heartbeat', 'badge', 'unsubscribe'],
+  Help: ['completion', 'help'],
+}
+
+const ORDER = Object.values(COMMAND_GROUPS).flat()
+
+/** The heading of a command. */
+export const commandGroupOf = (name: string): string | undefined =>
+  Object.entries(COMMAND_GROUPS).find(([, names]) => names.includes(name))?.[0]
+
+/** Sorts commands as the groups have them; one that is in none comes last. */
+export const byGroup = (a: string, b: string): number => placeIn(a) - placeIn(b)
+const placeIn = (name: string): number => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length)

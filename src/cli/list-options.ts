@@ -1,0 +1,36 @@
+import type { Command, Option } from 'commander'
+import { AppError } from '../base/errors.ts'
+import { camel, type FlagValues } from './flags.ts'
+
+/** The heading of the options of a list. */
+export const LIST_GROUP = 'A list'
+
+/** Commands that take a list with `--file`. */
+export const LIST_KINDS = ['verify', 'check', 'blacklist'] as const
+
+/** Whether a command takes a list. */
+export const takesList = (name: string): boolean => LIST_KINDS.some((kind) => kind === name)
+
+/** What is typed, and what it means. */
+const OPTIONS = {
+  file: ['--file <LIST>', 'ask about each row of a CSV, text or JSON file (.gz)'],
+  out: ['--out <RESULTS>', 'file for the results: .ndjson, else CSV'],
+  column: ['--column <COLUMN>', 'column to ask about: its name or number'],
+  giveUpAfter: ['--give-up-after <TIME>', 'stop retrying rows after this time (default 24h)'],
+} as const
+
+/** Adds the options of a list to a command. With `--file` the command line is read by `listCommand`: here they are for help, completion and the manual page. */
+export function addListOptions(command: Command): Command {
+  for (const [flags, words] of Object.values(OPTIONS)) command.addOption(grouped(command.createOption(flags, words)))
+  return command
+}
+
+const grouped = (option: Option): Option => option.helpGroup(`${LIST_GROUP}:`)
+
+/** Throws AppError for an option of a list where there is no `--file`. */
+export function refuseListOptions(flags: Readonly<Record<string, FlagValues[string]>>): void {
+  const stray = Object.values(OPTIONS).find(([words]) => flags[camel(nameOf(words))] !== undefined)
+  if (stray) throw new AppError('invalid_parameter', `--${nameOf(stray[0])} needs --file`)
+}
+
+const nameOf = (flags: string): string => flags.split(' ')[0]!.slice(2)
