@@ -51,10 +51,7 @@ export function submission(options: {
   }
   return async ({ to, subject, text, headers }, signal) => {
     const { createTransport } = await import('nodemailer')
-    const bounded = within(SUBMIT_MS, signal)
     const transporter = createTransport(transport)
-    const stop = (): void => transporter.close()
-    bounded.addEventListener('abort', stop, { once: true })
     try {
       await transporter.sendMail({
         from: options.from,
@@ -62,13 +59,13 @@ export function submission(options: {
         subject,
         text,
         headers: { ...headers },
+        signal: within(SUBMIT_MS, signal), // closing the transporter ends nothing that runs
       })
     } catch (error) {
       const { responseCode, code, message } = error as Error & { responseCode?: number; code?: string }
       const isAboutMessage = code === 'EENVELOPE' || code === 'EMESSAGE'
       throw new MailError(message, isAboutMessage && responseCode !== undefined && responseCode >= 500)
     } finally {
-      bounded.removeEventListener('abort', stop)
       transporter.close()
     }
   }
