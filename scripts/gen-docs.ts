@@ -12,6 +12,7 @@ import { openApiDocument } from '../src/operations/openapi.ts'
 import type { Operation } from '../src/operations/operation.ts'
 import { allOperations } from '../src/operations/registry.ts'
 import { labActions } from '../test/lab/actions.ts'
+import { boundsTable } from './bounds.ts'
 import { clientModule } from './client-module.ts'
 import { rfcIndex } from './rfc-index.ts'
 
@@ -36,6 +37,10 @@ const documents = new Map<string, string>([
   ['docs/mailsonde.1', manual()],
   ['src/cli/command-list.ts', commandList()],
   ['src/client/operations.ts', clientModule(operations, version)],
+  [
+    'docs/bounds.md',
+    `# Bounds\n\n${HEADER}[security.md](security.md) has those of the service and the store.\n\n${boundsTable(ROOT)}\n`,
+  ],
   ['docs/rfc-index.md', `${HEADER}${rfcIndex(ROOT)}`],
 ])
 for (const name of readdirSync(join(ROOT, 'docs/checks'))) filled(`docs/checks/${name}`)

@@ -81,3 +81,9 @@ it.each<[text: string, fields: unknown]>([
   ['{"records"', { ok: false, problem: expect.stringMatching(/begins like JSON/) }],
   ['{"zone":"x"}', { ok: false, problem: 'the JSON has no list "records"' }],
 ])('the file %j', (text, fields) => expect(flag.fields(text)).toEqual(fields))
+
+it('takes 1,000 names and types, and not one more', async () => {
+  const zone = (n: number): string => Array.from({ length: n }, (_, i) => `n${i} A 45.53.5.1`).join('\n')
+  expect((await ask({ zone: zone(1_000) })).total).toBe(1_000)
+  await expect(ask({ zone: zone(1_001) })).rejects.toMatchObject({ code: 'payload_too_large' })
+})
