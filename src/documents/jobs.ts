@@ -154,7 +154,7 @@ function providerBlocks({ providers, providers_left_out = 0 }: JobAnswer): Block
           [grouped(done)],
           [grouped(rows)],
           [grouped(rate)],
-          [waiting_reason ?? '–'],
+          [timesInWords(waiting_reason ?? '–')],
         ]),
         numeric: [1, 2, 3],
       },
@@ -162,6 +162,10 @@ function providerBlocks({ providers, providers_left_out = 0 }: JobAnswer): Block
     ...(providers_left_out === 0 ? [] : [quiet(`${providers_left_out} more providers have fewer rows.`)]),
   ]
 }
+
+/** A text with its times as people write them. */
+const timesInWords = (words: string): string =>
+  words.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]{8,12}Z/g, (time) => inWords(time))
 
 const callbackBlocks = ({ callback }: JobAnswer): Block[] =>
   callback === undefined

@@ -73,6 +73,7 @@ const WORDS: Readonly<Record<string, string>> = {
   expire: 'Expire (s)',
   minimum: 'Minimum (s)',
   serial: 'Serial number',
+  tcp: 'TCP',
   banner_name: 'Name in the greeting',
   ehlo_name: 'Name in EHLO',
   offered: 'STARTTLS',

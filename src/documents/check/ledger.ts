@@ -2,7 +2,7 @@ import { WEIGHTS } from '../../answers/weights.ts'
 import { type Block, heading, type Inline, type Line, text } from '../block.ts'
 import { CHECKS, ROW_WORDS, wordsFor } from '../words.ts'
 import type { Answer } from './answer.ts'
-import { plain } from './verdict.ts'
+import { isOpen, plain } from './verdict.ts'
 
 /** Every point: what was lost and why, down to the score; then what the listings take off it. */
 export function ledgerBlocks(answer: Answer): readonly Block[] {
@@ -20,7 +20,7 @@ export function ledgerBlocks(answer: Answer): readonly Block[] {
         caption: 'Score of the check',
         head: ['Part', 'Cause', 'Points'],
         rows: [[['Whole'], ['Full marks'], ['100']], ...rows],
-        sum: [['Score'], [`Grade ${answer.grade}`], [String(answer.score)]],
+        sum: [['Score'], [isOpen(answer) ? 'No grade' : `Grade ${answer.grade}`], [String(answer.score)]],
         numeric: [2],
       },
     },
@@ -74,7 +74,7 @@ function listingBlocks(answer: Answer): Block[] {
         ],
         sum: [
           ['Report score'],
-          [answer.report_grade === undefined ? '' : `Grade ${answer.report_grade}`],
+          [answer.report_grade === undefined ? '' : isOpen(answer) ? 'No grade' : `Grade ${answer.report_grade}`],
           [String(answer.report_score)],
         ],
         numeric: [2],

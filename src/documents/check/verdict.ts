@@ -33,7 +33,8 @@ const ALL_OPEN =
   'The DNS did not answer for this domain, so almost nothing can be said about it. The score is no verdict.'
 
 /** Nothing that the score rests on could be asked. */
-const isOpen = (answer: Answer): boolean => SCORED.every((component) => statusOf(answer, component) === 'unknown')
+export const isOpen = (answer: Answer): boolean =>
+  SCORED.every((component) => statusOf(answer, component) === 'unknown')
 
 /** The range of the check's score, less what the listings take. */
 function rangeOf({ score, score_min: least = score, score_max: most = score, report_score: reported = score }: Answer) {
@@ -85,7 +86,14 @@ const barOf = (answer: Answer, component: Component) => {
 function thingBlocks(answer: Answer): Block[] {
   const things = firstThings(answer.findings, answer.score_breakdown, listingsOf(answer))
   if (things.length === 0)
-    return [heading(2, 'What to do first', 'first'), text('Nothing was found that needs repair.')]
+    return [
+      heading(2, 'What to do first', 'first'),
+      text(
+        isOpen(answer)
+          ? 'Find out why the DNS does not answer: the reasons stand with the checks below. Then check again.'
+          : 'Nothing was found that needs repair.',
+      ),
+    ]
   const isMinor = things.every(({ severity, points }) => severity === 'low' && points === 0)
   const number = ['', 'one thing', 'two things', 'three things'][things.length]
   const title = isMinor ? 'What could still be improved' : `The ${number} to fix${things.length > 1 ? ' first' : ''}`
