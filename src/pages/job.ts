@@ -127,7 +127,7 @@ const choice = (
 /** A result with its sign and colour. */
 function resultOf(result: string): Html {
   const mark = markOf(result)
-  return html`<span class="mark ${mark}">${SIGNS[mark]} ${result.replaceAll('_', ' ')}</span>`
+  return html`<span class="mark ${mark}">${SIGNS[mark]}\u00a0${result.replaceAll('_', ' ')}</span>`
 }
 
 /** Own columns that a row shows. */

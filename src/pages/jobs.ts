@@ -127,7 +127,7 @@ function table(jobs: readonly JobAnswer[]): Html {
 /** The state with its sign and colour, as the page of the job has it. */
 function stateOf({ state }: JobAnswer): Html {
   const [mark, badge] = STATES[state]
-  return html`<span class="mark ${mark}">${SIGNS[mark]} ${badge}</span>`
+  return html`<span class="mark ${mark}">${SIGNS[mark]}\u00a0${badge}</span>`
 }
 
 const percent = ({ rows, done }: JobAnswer): string => (rows === 0 ? '–' : `${Math.floor((done / rows) * 100)} %`)

@@ -130,7 +130,7 @@ function whenOf(fields: Fields): readonly string[] {
 
 function quietOf(fields: Fields): Input | undefined {
   const { from = '', to = '', timezone = '' } = trimmed(fields)
-  return from === '' && to === '' ? undefined : { from, to, ...(timezone && { timezone }) }
+  return `${from}${to}${timezone}` === '' ? undefined : { from, to, ...(timezone && { timezone }) }
 }
 
 function notifyOf(fields: Fields): readonly Input[] {

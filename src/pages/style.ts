@@ -23,7 +23,7 @@ textarea { width: 100%; font-family: ui-monospace, "SF Mono", Menlo, Consolas, "
 ::placeholder { color: var(--quiet); opacity: 1 }
 button, .button { font: inherit; font-weight: 600; display: inline-block; cursor: pointer; color: var(--page); background: var(--link); border: 1px solid var(--link); border-radius: .4rem; padding: .4rem .9rem; text-decoration: none }
 button.plain, button.copy, button.second { color: var(--link); background: none; border-color: transparent; font-weight: 400; text-decoration: underline; text-underline-offset: .15em }
-button.second { border-color: var(--line); text-decoration: none }
+button.second, .button.second { border-color: var(--line); text-decoration: none; font-weight: 400; color: var(--link); background: none }
 button.danger { color: var(--bad); background: none; border-color: var(--bad) }
 button.copy { float: right; position: relative; font-size: .85rem; padding: .1rem .5rem; margin: 0 0 .2rem .5rem; border-color: var(--line); text-decoration: none; background: var(--page) }
 button.copy + pre { padding-right: 5rem } button.copy:has(+ pre) { top: .45rem; right: .45rem }
@@ -50,7 +50,7 @@ summary { cursor: pointer; overflow-wrap: anywhere }
 .try label, .stack label { display: grid; grid-template-columns: minmax(0, 1fr); gap: .2rem; color: var(--quiet); font-size: .92rem; min-width: 0 }
 .try input { width: 22rem } .stack label { max-width: 100% } .stack input[type=file], .stack select { width: 100% }
 .wide { flex: 1 1 100% }
-fieldset { display: flex; flex-wrap: wrap; gap: .5rem 1rem; border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .9rem .75rem; margin: 0; min-width: 0 } .stack .tick { display: flex; gap: .35rem; align-items: center } .stack fieldset input:not([type=checkbox]) { width: 22rem } .stack fieldset .short:not([type=checkbox]) { width: 5.5rem }
+fieldset { display: flex; flex-wrap: wrap; gap: .5rem 1rem; border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .9rem .75rem; margin: 0; min-width: 0 } .stack .tick { display: flex; gap: .35rem; align-items: center } .stack fieldset input:not([type=checkbox]) { width: 22rem } .stack fieldset .short:not([type=checkbox]) { width: 5.5rem } .stack fieldset .short[type=time] { width: 8.5rem }
 .login { display: grid; gap: .5rem; max-width: 30rem; justify-items: start }
 .login input { width: 100% }
 .document table { font-size: .9rem } .document img { max-width: 100% } .document h1 { font-size: 1.8rem }
@@ -61,5 +61,5 @@ fieldset { display: flex; flex-wrap: wrap; gap: .5rem 1rem; border: 1px solid va
 progress { width: 100%; height: .8rem; accent-color: var(--link) }
 @media (max-width: 34rem) { .top nav { margin: 0 -.5rem } .box { flex-basis: 100%; max-width: none; order: 3 } .places li { grid-template-columns: 1fr } .try input { width: 100% } .try label, .stack label:not(.tick) { flex: 1 1 100% } .stack input:not([type=checkbox]):not(.short), .stack select { width: 100% } .controls select { max-width: 11rem } .large .line { flex-wrap: wrap } .large .line button { width: 100% } }
 @media (prefers-reduced-motion: no-preference) { [aria-busy=true] .places li:not(.done) .said { animation: wait 1.6s ease-in-out infinite alternate } @keyframes wait { to { opacity: .65 } } }
-@media print { .top, .controls, .try, #try, #try + p, button, .skip { display: none !important } }
+@media print { details.check:not([open])::details-content { content-visibility: visible } .top, .controls, .try, #try, #try + p, button, .skip { display: none !important } }
 `

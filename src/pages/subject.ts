@@ -107,7 +107,7 @@ ${controls}
 export async function answered(parts: Parts, subject: Subject, given: Answered, visit: Asker): Promise<Html> {
   const document = documentOf(parts, given, subject.title)
   return html`${subject.controls}
-${rendered(htmlBlocks(document.blocks))}
+${rendered(htmlBlocks(document.blocks, { fold: true }))}
 ${keep(subject, visit)}
 ${await subject.below(given, visit)}
 <footer>${rendered(htmlBlocks(document.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}

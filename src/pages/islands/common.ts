@@ -1,7 +1,7 @@
 /** On every page: a button beside each record and each text as it was seen, which copies it. */
 
 function addCopyButtons(root: ParentNode): void {
-  for (const place of root.querySelectorAll<HTMLElement>('.publish dd:last-child code, main pre')) {
+  for (const place of root.querySelectorAll<HTMLElement>('.publish dd:last-child code, main pre:not(.tree pre)')) {
     if (place.dataset.copies !== undefined || place.textContent === '') continue
     place.dataset.copies = ''
     const button = document.createElement('button')
@@ -25,5 +25,12 @@ async function copy(place: HTMLElement, button: HTMLButtonElement): Promise<void
   setTimeout(() => (button.textContent = 'Copy'), 2_000)
 }
 
+/** Evidence is folded: what a link names is unfolded, in browsers that do not do so by themselves too. */
+function unfoldNamed(): void {
+  const named = location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null
+  for (let at = named?.closest('details'); at; at = at.parentElement?.closest('details')) at.open = true
+}
+
+addEventListener('hashchange', unfoldNamed)
 addCopyButtons(document)
 document.addEventListener('filled', () => addCopyButtons(document))

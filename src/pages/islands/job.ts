@@ -8,6 +8,13 @@ function say(text: string): void {
   if (state) state.textContent = text
 }
 
+/** Shows how far the job is; whoever reads a table by keyboard stays in it. */
+function show(place: HTMLElement, html: string): void {
+  const at = place.contains(document.activeElement) ? document.activeElement?.getAttribute('aria-label') : null
+  place.innerHTML = html // the server has escaped every text in it
+  if (at) place.querySelector<HTMLElement>(`[aria-label="${CSS.escape(at)}"]`)?.focus({ preventScroll: true })
+}
+
 function follow(url: string): void {
   const source = new EventSource(url)
   source.addEventListener('open', () => {
@@ -17,7 +24,7 @@ function follow(url: string): void {
   source.addEventListener('progress', (event) => {
     const told = JSON.parse(event.data)
     if (!progress) return
-    progress.innerHTML = told.html // the server has escaped every text in it
+    show(progress, told.html)
     if (told.state === progress.dataset.state) return
     source.close()
     location.reload()
