@@ -58,17 +58,17 @@ export async function visitor(browser: Browser, look: Look, origin: string): Pro
   return { page, context, faults }
 }
 
-/** What axe-core finds on a page, as lines; it must find nothing. */
-export async function axeFinds(page: Page): Promise<readonly string[]> {
+/** What axe-core finds on a page, by one rule or by all, as lines; it must find nothing. */
+export async function axeFinds(page: Page, rule?: string): Promise<readonly string[]> {
   await page.evaluate(AXE)
-  return page.evaluate(async () => {
+  return page.evaluate(async (only) => {
     type Result = { violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }
     const { axe } = globalThis as unknown as { axe: { run: (options: object) => Promise<Result> } }
-    const { violations } = await axe.run({ resultTypes: ['violations'] })
+    const { violations } = await axe.run({ resultTypes: ['violations'], ...(only && { runOnly: [only] }) })
     return violations.flatMap(({ id, nodes }) =>
       nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary ?? ''}`),
     )
-  })
+  }, rule)
 }
 
 /** Pixels by which the page is wider than its window. */

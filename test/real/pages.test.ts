@@ -1,51 +1,30 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { axeFinds, type Look, openBrowser, overflow, type Visitor, visitor } from './browser.ts'
 import { type Database, startDatabase } from './database.ts'
-import { OTHER_PAGES } from './pages.ts'
+import { focusOn, keyboardFinds } from './keyboard.ts'
 import { type Program, startProgram } from './program.ts'
+import { makeShown, PAGES, pathOf, type Shown } from './states.ts'
 
 /** The pages as people see them: Debian's Chromium and the program, in the mini internet. */
 let program: Program
 let locked: Program
 let browser: Awaited<ReturnType<typeof openBrowser>>
-let job: string
+let shown: Shown
 let database: Database
 beforeAll(async () => {
   database = await startDatabase()
   ;[program, locked, browser] = await Promise.all([
     startProgram(['--database-url', database.url]),
-    startProgram(['--api-key', 'a-key-of-the-lab']),
+    startProgram(['--api-key', 'a-key-of-the-lab', '--database-url', 'postgres://nobody@127.0.0.1:1/none']),
     openBrowser(),
   ])
-  await warm()
-  job = await submitted()
+  shown = await makeShown(program, database.url)
 }, 120_000)
 afterAll(async () => {
   await browser?.close()
   await Promise.all([program?.stop(), locked?.stop()])
   await database?.stop()
 })
-
-/** Asks once for what the pages show, so that the lists were tested and answers are remembered. */
-async function warm(): Promise<void> {
-  await Promise.all(['/v1/report?domain=neglected.test', '/v1/blacklist?ip=45.53.9.9'].map(program.get))
-}
-
-async function submitted(): Promise<string> {
-  const body = `name,email\n${Array.from({ length: 60 }, (_, i) => `Row ${i},user${i}@accept.test`).join('\n')}\n=cmd(),<b>x</b>@accept.test\n`
-  const made = await fetch(`${program.url}/v1/jobs?name=A+list`, {
-    method: 'POST',
-    body,
-    headers: { 'content-type': 'text/csv' },
-  })
-  const { id, detail } = (await made.json()) as { id: string; detail?: string }
-  expect(made.status, detail).toBe(202)
-  const until = performance.now() + 60_000
-  const state = async () => ((await program.get(`/v1/jobs/${id}`)).body as { state: string }).state
-  while ((await state()) !== 'done' && performance.now() < until)
-    await new Promise((resolve) => setTimeout(resolve, 250))
-  return id
-}
 
 const open = async (look: Look, path: string, at: Program = program): Promise<Visitor> => {
   const one = await visitor(browser, look, at.url)
@@ -54,43 +33,28 @@ const open = async (look: Look, path: string, at: Program = program): Promise<Vi
   return one
 }
 
-/** Path, and words that it must show. */
-const PAGES: readonly (readonly [path: string, words: string])[] = [
-  ['/', 'How does the mail of a domain stand?'],
-  ['/go?q=nothing+of+the+kind', 'Not understood'],
-  ['/domain/neglected.test', 'to fix first'],
-  ['/domain/healthy.test?only=check', 'Every check'],
-  ['/domain/missing.test', 'missing.test'],
-  ['/domain/x', 'Not a domain name'],
-  ['/address/user@accept.test', 'accept.test'],
-  ['/ip/45.53.9.9', '45.53.9.9'],
-  ['/jobs', 'A list'],
-  ['/jobs/JOB', 'Row 1'],
-  ['/nodes', 'Nodes'],
-  ['/docs', 'Documents'],
-  ['/docs/operations', 'Documents'],
-  ['/nowhere', 'There is nothing here'],
-  ...OTHER_PAGES,
-]
-const pathOf = (path: string): string => path.replace('JOB', job)
-
 describe.each(PAGES)('%s', (path, words) => {
-  it('at 390 and 1280 px, dark and light', async () => {
-    const { page, faults, context } = await open({ width: 390, scheme: 'dark' }, pathOf(path))
+  it('at 390 and 1280 px, dark and light, by keyboard alone', async () => {
+    const { page, faults, context } = await open({ width: 390, scheme: 'dark' }, pathOf(path, shown))
     expect(await page.textContent('body')).toContain(words)
     expect(await overflow(page)).toBeLessThanOrEqual(0)
     expect(await axeFinds(page)).toEqual([])
-    await page.setViewportSize({ width: 1280, height: 844 })
     await page.emulateMedia({ colorScheme: 'light' })
+    expect(await axeFinds(page, 'color-contrast')).toEqual([])
+    await page.setViewportSize({ width: 1280, height: 844 })
     expect(await overflow(page)).toBeLessThanOrEqual(0)
     expect(await axeFinds(page)).toEqual([])
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await axeFinds(page, 'color-contrast')).toEqual([])
+    expect(await keyboardFinds(page)).toEqual([])
     expect(faults).toEqual([])
     await context.close()
   })
 
   it('without script', async () => {
-    const { page, faults, context } = await open({ width: 390, scheme: 'light', script: false }, pathOf(path))
+    const { page, faults, context } = await open({ width: 390, scheme: 'light', script: false }, pathOf(path, shown))
     await page.getByText(words).first().waitFor()
+    expect(await overflow(page)).toBeLessThanOrEqual(0)
     expect(faults).toEqual([])
     await context.close()
   })
@@ -107,6 +71,11 @@ it('the page that asks for a key, and what follows', async () => {
   await page.fill('#key', 'a-key-of-the-lab')
   await page.keyboard.press('Enter')
   await page.waitForURL('**/ip/45.53.9.9')
+  // Without a database: what needs it says so, nothing of where it should be, and what works.
+  await page.goto(`${locked.url}/jobs`)
+  expect(await page.textContent('main')).toContain('can be looked at without the database')
+  expect(await page.textContent('main')).not.toContain('nobody')
+  expect(await axeFinds(page)).toEqual([])
   await page.click('text=Log out')
   await page.waitForURL(`${locked.url}/`)
   expect(faults).toEqual([])
@@ -120,7 +89,7 @@ it('from the start to the three things to fix in three actions, by keyboard alon
   await page.keyboard.press('Enter')
   await page.waitForURL('**/domain/neglected.test')
   await page.getByText('to fix first').waitFor()
-  await focusOn(page, 'summary')
+  await focusOn(page, 'details.try summary')
   await page.keyboard.press('Enter')
   await page.keyboard.press('Tab') // name
   await page.keyboard.press('Tab') // type
@@ -134,29 +103,6 @@ it('from the start to the three things to fix in three actions, by keyboard alon
   expect(faults).toEqual([])
   await context.close()
 })
-
-/** Presses Tab until an element has the focus; what has it shows an outline. */
-async function focusOn(page: Visitor['page'], tag: string): Promise<void> {
-  for (let i = 0; i < 200; i++) {
-    await page.keyboard.press('Tab')
-    const at = await page.evaluate(() => {
-      type Element = { tagName: string; outerHTML: string }
-      const { document, getComputedStyle } = globalThis as unknown as {
-        document: { activeElement: Element }
-        getComputedStyle: (of: Element) => { outlineStyle: string }
-      }
-      const one = document.activeElement
-      return {
-        tag: one.tagName.toLowerCase(),
-        outline: getComputedStyle(one).outlineStyle,
-        html: one.outerHTML.slice(0, 100),
-      }
-    })
-    expect(at.outline, at.html).not.toBe('none')
-    if (at.tag === tag) return
-  }
-  throw new Error(`no ${tag} was reached`)
-}
 
 it('a list is dropped, shown as it is read, and taken in; a job is paused and deleted', async () => {
   const { page, faults, context } = await open({ width: 1280, scheme: 'dark' }, '/jobs')
@@ -203,5 +149,78 @@ it('a lost connection is shown and resumed', async () => {
   await page.getByText('The connection was lost').waitFor()
   await page.getByText('Every check').waitFor()
   expect([cut > 1, faults]).toEqual([true, []])
+  await context.close()
+})
+
+it('the progress of a job goes on after its connection was lost', async () => {
+  const { page, faults, context } = await open({ width: 1280, scheme: 'light' }, '/')
+  let cut = 0
+  await context.route('**/events*', (route) => (cut++ === 0 ? route.abort('connectionreset') : route.continue()))
+  await page.goto(`${program.url}/jobs/${shown.running}`)
+  await page.getByText('The connection was lost').waitFor()
+  await page.getByText('Connected again').waitFor()
+  expect([cut > 1, faults]).toEqual([true, []])
+  await context.close()
+})
+
+it('a list is dropped on the start page and taken in; rows by reason', async () => {
+  const { page, faults, context } = await open({ width: 390, scheme: 'dark' }, '/')
+  await page.evaluate(DROP)
+  await page.getByText('taken for IP addresses').waitFor()
+  expect(await page.textContent('#preview')).toContain('<img src=x onerror=alert(1)>')
+  expect([await overflow(page), await axeFinds(page)]).toEqual([0, []])
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/jobs/job_*')
+  await page.getByText('45.53.9.9').first().waitFor()
+  expect(faults).toEqual([])
+  await context.close()
+})
+
+/** Drops a file as a hand would; browsers let no test do it by mouse. */
+const DROP = `(() => {
+  const dropped = new DataTransfer()
+  dropped.items.add(new File(['host,ip\\n<img src=x onerror=alert(1)>,45.53.9.9\\n'], 'list.csv', { type: 'text/csv' }))
+  document.body.dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: dropped }))
+})()`
+
+it('an answer is stored from its page, opened, and deleted, by keyboard alone', async () => {
+  const { page, faults, context } = await open({ width: 1280, scheme: 'light' }, '/ip/45.53.9.9')
+  await focusOn(page, '.keep button')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/r/*')
+  expect(await page.textContent('main')).toContain('Stored answer of')
+  await focusOn(page, 'button.danger')
+  await page.keyboard.press('Space')
+  await page.waitForURL(`${program.url}/`)
+  expect(faults).toEqual([])
+  await context.close()
+})
+
+it('a monitor is made from an answer, changed, paused and deleted, by keyboard alone', async () => {
+  const { page, faults, context } = await open({ width: 1280, scheme: 'dark' }, '/ip/45.53.9.9')
+  await focusOn(page, '.keep a')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/monitors?*')
+  await focusOn(page, '[name=name]')
+  await page.keyboard.type('Ours <b>')
+  await focusOn(page, '[name=public]')
+  await page.keyboard.press('Space')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/monitors/mon_*')
+  expect(await page.textContent('h1')).toBe('Ours <b>')
+  await focusOn(page, '#change summary')
+  await page.keyboard.press('Enter')
+  await focusOn(page, '[name=timezone]')
+  await page.keyboard.type('Nowhere')
+  await page.keyboard.press('Enter')
+  await page.getByText('Not taken').waitFor()
+  expect(await axeFinds(page)).toEqual([])
+  await focusOn(page, '[action$="/pause"] button')
+  await page.keyboard.press('Enter')
+  await page.getByText('Paused').first().waitFor()
+  await focusOn(page, 'button.danger')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/monitors')
+  expect(faults).toEqual([])
   await context.close()
 })

@@ -40,7 +40,7 @@ export function drivenClock(startMs: number): Clock {
   return { file, set }
 }
 
-/** Starts `serve` with a data folder of its own on a free port, without limits toward mail hosts, and waits until it is healthy (at most 15 s); with a clock its time is driven, `more` is added to its environment. */
+/** Starts `serve` with a data folder of its own on a free port, without limits toward mail hosts, and waits until it is healthy (at most 45 s); with a clock its time is driven, `more` is added to its environment. */
 export async function startProgram(
   flags: readonly string[] = [],
   clock?: Clock,
@@ -110,7 +110,7 @@ async function healthy(url: string, ended: Promise<number>): Promise<void> {
   void ended.then((code) => {
     over = code
   })
-  const end = performance.now() + 15_000
+  const end = performance.now() + 45_000
   while (over === undefined && performance.now() < end) {
     const got = await ask(`${url}/v1/health`).catch(() => undefined)
     if (got?.status === 200) return

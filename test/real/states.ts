@@ -108,8 +108,8 @@ async function addPoints(url: string, id: string): Promise<void> {
   await client.query(
     `INSERT INTO mailsonde.monitor_points (monitor, at, status, score, listed, reason, changes)
      SELECT number, now() - n * interval '1 day', CASE WHEN n > 60 THEN 'pass' ELSE 'fail' END,
-       CASE WHEN n % 37 = 0 THEN NULL WHEN n > 60 THEN 97 ELSE 64 - n % 3 END, CASE WHEN n BETWEEN 20 AND 25 THEN 1 ELSE 0 END,
-       CASE WHEN n % 37 = 0 THEN 'DNS: time-out' END, CASE WHEN n IN (20, 26, 60) THEN $2::jsonb END
+       CASE WHEN n % 91 = 0 THEN NULL WHEN n > 60 THEN 97 ELSE 64 END, CASE WHEN n BETWEEN 20 AND 25 THEN 1 ELSE 0 END,
+       CASE WHEN n % 91 = 0 THEN 'DNS: time-out' END, CASE WHEN n IN (20, 26, 60) THEN $2::jsonb END
      FROM mailsonde.monitors, generate_series(1, 365) AS n WHERE id = $1`,
     [id, JSON.stringify(changes)],
   )
