@@ -34,6 +34,11 @@ const BENCHES: readonly Bench[] = [
   { name: 'load', shows: 'the service under load', needs: 'mini internet' },
   { name: 'memory', shows: 'resident memory after 10,000 checks', needs: 'mini internet' },
   { name: 'pages', shows: 'first paint and bytes of each page', needs: 'mini internet', args: ['--rounds', '3'] },
+  {
+    name: 'monitors',
+    shows: '10,000 monitors at rest and due at once, and the history of one',
+    args: ['--points', '30'],
+  },
   { name: 'soak', shows: 'memory and sockets over verifications', needs: 'mini internet', args: ['--seconds', '120'] },
 ]
 
