@@ -125,6 +125,12 @@ it.each<[string, Request, Words, number]>([
     ['peer-heartbeat', '--id', 'n1', '--load', '{"active":1,"capacity":2}'],
     0,
   ],
+  [
+    'forget in the memory of a node',
+    { url: '/v1/peer/forget', body: { email: 'nobody@forget.example' } },
+    ['peer-forget', '--email', 'nobody@forget.example'],
+    0,
+  ],
   ['peers', { url: '/v1/peer/peers' }, ['peers'], 0],
 ])('%s: the same answer', async (_, request, words, code) => {
   const response = await ask(request)
@@ -213,6 +219,13 @@ it.each<[string, string, Request, Words]>([
     'invalid_parameter',
     { url: '/probe?target=a.example&module=tcp' },
     ['probe', '--target', 'a.example', '--module', 'tcp'],
+  ],
+  ['nobody to forget', 'missing_parameter', { url: '/v1/peer/forget', body: {} }, ['peer-forget']],
+  [
+    'a mailbox and a domain to forget',
+    'invalid_parameter',
+    { url: '/v1/peer/forget', body: { email: 'a@b.example', domain: 'b.example' } },
+    ['peer-forget', '--email', 'a@b.example', '--domain', 'b.example'],
   ],
   ['an unknown node', 'not_found', { url: '/v1/peer/heartbeat', body: { id: 'n9' } }, ['peer-heartbeat', '--id', 'n9']],
   [

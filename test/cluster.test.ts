@@ -47,7 +47,10 @@ function cluster() {
     )
     const self = { id: name, url: urlOf(name), name, region: '', addresses: () => [], version: '0' }
     const peers = peerRegistry({ ...world, self, secret: LAB_SECRET, ttlMs: TTL_MS, call })
-    const options = { deps: labDeps(world, { peers }), peerSecret: LAB_SECRET, origin: urlOf(name) }
+    const deps = labDeps(world, { peers })
+    // Each node remembers two answers and whether a domain accepts any mailbox, of whomever is forgotten.
+    const verifier = { ...deps.verifier, forget: () => ({ answers: 2, catch_all: 1 }) }
+    const options = { deps: { ...deps, verifier }, peerSecret: LAB_SECRET, origin: urlOf(name) }
     const node: Node = { peers, app: await labApp(world, options), isUp: true }
     nodes.set(name, node)
     const leaving = new AbortController()
@@ -148,4 +151,39 @@ it('a call that was made for another node is refused', async () => {
   expect([refused.statusCode, refused.json().detail]).toEqual([401, expect.stringContaining('https://b.example')])
   const taken = (await ask(nodes.get('a')!.app)).json()
   expect(isJsonRecord(taken) && taken.total).toBe(0)
+})
+
+it('what is forgotten on one node is forgotten by all that are reached, and the others are named', async () => {
+  fakeTime()
+  const { start, pass, nodes } = cluster()
+  await start('a', [])
+  const stops = [await start('b', ['a']), await start('c', ['a'])]
+  await pass(5_000)
+  const forget = async () => {
+    const payload = { email: 'joe@x.example' }
+    return (await nodes.get('a')!.app.inject({ method: 'POST', url: '/v1/forget', payload })).json()
+  }
+  const all = await forget()
+  expect(all).toMatchObject({ places: { remembered_answers: 2, remembered_domains: 1, other_nodes: 6 } })
+  expect(all.not_reached).toBeUndefined()
+  stops[1]!.stop()
+  expect(await forget()).toMatchObject({ places: { other_nodes: 3 }, not_reached: ['c'] })
+  stops[0]!.stop()
+})
+
+it('forgetting is for nodes that know the secret, and for keys of the operator', async () => {
+  fakeTime()
+  const { start, nodes } = cluster()
+  await start('a', [])
+  const { app } = nodes.get('a')!
+  const asked = async (headers: Readonly<Record<string, string>>) =>
+    (await app.inject({ method: 'POST', url: '/v1/peer/forget', headers, payload: { domain: 'x.example' } })).statusCode
+  const call = { method: 'POST', origin: 'https://a.example', path: '/v1/peer/forget', body: '{"domain":"x.example"}' }
+  const by = { id: 'b', nowMs: Date.now() }
+  expect([
+    await asked({}),
+    await asked(proofHeaders(call, { ...by, secret: 'a guess' })),
+    await asked(proofHeaders({ ...call, body: '{}' }, { ...by, secret: LAB_SECRET })),
+    await asked(proofHeaders(call, { ...by, secret: LAB_SECRET })),
+  ]).toEqual([401, 401, 401, 200])
 })

@@ -8,5 +8,9 @@ export const forgetAnswer = z.strictObject({
   subject: z.string(),
   total: count.meta({ description: 'entries that were removed, in all places' }),
   places: z.record(z.string(), count).meta({ description: 'entries by place; results are part of rows' }),
+  not_reached: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'nodes that did not confirm: what they remember runs out within a day' }),
 })
 export type ForgetAnswer = AnswerOf<typeof forgetAnswer>

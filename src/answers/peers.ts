@@ -43,3 +43,8 @@ export const heartbeatAnswer = z.strictObject({
   peers: z.int().meta({ description: 'nodes that are known here' }),
 })
 export type HeartbeatAnswer = AnswerOf<typeof heartbeatAnswer>
+
+/** The answer of `/v1/peer/forget`. */
+export const peerForgetAnswer = z.strictObject({
+  removed: z.int().min(0).meta({ description: 'entries of this node’s own memory' }),
+})

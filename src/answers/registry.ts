@@ -19,7 +19,7 @@ import {
   unsubscribeAnswer,
   unsubscribeQuestion,
 } from './monitors.ts'
-import { heartbeatAnswer, peerAnswer, peersAnswer } from './peers.ts'
+import { heartbeatAnswer, peerAnswer, peerForgetAnswer, peersAnswer } from './peers.ts'
 import { poolAnswer } from './pool.ts'
 import { probeAnswer } from './probe.ts'
 import { dkimAnswer, dmarcAnswer, spfAnswer } from './questions.ts'
@@ -48,6 +48,7 @@ export const ANSWERS = {
   'peer-register': peerAnswer,
   peers: peersAnswer,
   'peer-heartbeat': heartbeatAnswer,
+  'peer-forget': peerForgetAnswer,
   geo: geoAnswer,
   spf: spfAnswer,
   dkim: dkimAnswer,

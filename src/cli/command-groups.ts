@@ -4,7 +4,17 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Single questions': ['spf', 'dkim', 'dmarc', 'geo', 'blacklists'],
   'Lists, monitors, stored answers': ['jobs', 'monitors', 'webhooks', 'saved', 'history', 'changes', 'forget'],
   'The service and this machine': ['serve', 'config', 'keys', 'db', 'doctor', 'pool', 'pool-reload', 'peers'],
-  'For programs': ['mcp', 'probe', 'health', 'ready', 'peer-register', 'peer-heartbeat', 'badge', 'unsubscribe'],
+  'For programs': [
+    'mcp',
+    'probe',
+    'health',
+    'ready',
+    'peer-register',
+    'peer-heartbeat',
+    'peer-forget',
+    'badge',
+    'unsubscribe',
+  ],
   Help: ['completion', 'help'],
 }
 

@@ -902,6 +902,14 @@ export type Operations = {
     }
     kind: 'json'
   }
+  /** Remove a mailbox or a domain from the memory of this node. */
+  peerForget: {
+    input: { email?: string; domain?: string }
+    output: {
+      /** entries of this node’s own memory */ readonly removed: number
+    }
+    kind: 'json'
+  }
   /** Show the country, network and kind of an IP address. */
   geo: {
     input: { ip: string }
@@ -1247,6 +1255,7 @@ export type Operations = {
       readonly subject: string
       /** entries that were removed, in all places */ readonly total: number
       /** entries by place; results are part of rows */ readonly places: { readonly [name: string]: number }
+      /** nodes that did not confirm: what they remember runs out within a day */ readonly not_reached?: readonly (string)[]
     }
     kind: 'json'
   }
@@ -1536,6 +1545,7 @@ export const ROUTES: { readonly [Name in keyof Operations]: Route } = {
   peerRegister: { method: 'POST', path: '/v1/peer/register', kind: 'json' },
   peers: { method: 'GET', path: '/v1/peer/peers', kind: 'json' },
   peerHeartbeat: { method: 'POST', path: '/v1/peer/heartbeat', kind: 'json' },
+  peerForget: { method: 'POST', path: '/v1/peer/forget', kind: 'json' },
   geo: { method: 'GET', path: '/v1/peer/geo', kind: 'json' },
   spf: { method: 'GET', path: '/v1/spf', kind: 'json' },
   dkim: { method: 'GET', path: '/v1/dkim', kind: 'json' },

@@ -1,15 +1,19 @@
 import { forgetAnswer } from '../answers/forget.ts'
-import { AppError } from '../base/errors.ts'
-import type { Domain } from '../names/domain.ts'
-import { type Email, formatEmail, parseEmail } from '../names/email.ts'
+import { peerForgetAnswer } from '../answers/peers.ts'
+import { readKnown } from '../answers/read-answer.ts'
+import { atMost } from '../base/at-most.ts'
+import { within } from '../base/deadline.ts'
+import { FetchError } from '../net/fetch.ts'
+import { statusOf } from '../peers/peer.ts'
+import type { Ctx } from '../world.ts'
 import type { DepName, Deps } from './deps.ts'
+import { type ForgetSubject, forgetParams, forgetSubject } from './forget-subject.ts'
 import { defineOperation, ok } from './operation.ts'
-import { domainParam, optional, textParam } from './params.ts'
 
-const USES = ['jobs', 'verifier', 'stored', 'monitors'] as const satisfies readonly DepName[]
+const USES = ['jobs', 'verifier', 'stored', 'monitors', 'peers'] as const satisfies readonly DepName[]
 type Used = Pick<Deps, (typeof USES)[number]>
-type Subject = { readonly email: Email } | { readonly domain: Domain }
-type Named = { readonly name: 'email' | 'domain'; readonly value: string }
+type Subject = ForgetSubject['subject']
+type Named = ForgetSubject['named']
 
 /** Every place that keeps mailboxes or domains. What is made to keep them has a row here; it gives how many entries were removed, by the names that the answer shows. */
 const PLACES: readonly ((used: Used, named: Named, subject: Subject) => Promise<Readonly<Record<string, number>>>)[] = [
@@ -24,10 +28,29 @@ const PLACES: readonly ((used: Used, named: Named, subject: Subject) => Promise<
   },
 ]
 
-const emailParam = textParam<Email>('invalid_parameter', parseEmail, {
-  description: 'mailbox to forget',
-  example: 'joe@example.org',
-})
+/** Time for one node, and nodes that are asked at a time. */
+const NODE_MS = 5_000
+const NODES_AT_A_TIME = 8
+
+/** Has every other node clear its own memory; the entries that were removed, and the nodes that did not confirm it. */
+async function forgetElsewhere(ctx: Ctx, { peers }: Pick<Deps, 'peers'>, { name, value }: Named) {
+  const others = [...(await peers.all()).values()].filter(
+    (peer) => peer.id !== peers.self.id && statusOf(peer, ctx.now(), peers.ttlMs) !== 'dead',
+  )
+  const confirmed = await atMost(NODES_AT_A_TIME, others, async (peer) => {
+    try {
+      const body = { [name]: value }
+      const reply = await peers.tell(peer, '/v1/peer/forget', body, within(NODE_MS, ctx.signal))
+      const answer = readKnown(peerForgetAnswer, reply.body)
+      return reply.status === 200 && answer.ok ? answer.value.removed : undefined
+    } catch (error) {
+      if (error instanceof FetchError) return undefined
+      throw error
+    }
+  })
+  const missing = others.filter((_, at) => confirmed[at] === undefined).map(({ id }) => id)
+  return { removed: confirmed.reduce<number>((sum, one) => sum + (one ?? 0), 0), asked: others.length, missing }
+}
 
 /** Removes a mailbox or a domain from everything that is kept. */
 export const forget = defineOperation({
@@ -36,7 +59,7 @@ export const forget = defineOperation({
   path: '/v1/forget',
   summary: 'Erase a mailbox or a domain from all stored data',
   scope: 'admin',
-  params: { email: optional(emailParam), domain: optional(domainParam('domain to forget, with its mailboxes')) },
+  params: forgetParams,
   answer: forgetAnswer,
   example: {
     input: { email: 'joe@example.org' },
@@ -51,29 +74,15 @@ export const forget = defineOperation({
   },
   deadlineMs: 300_000,
   uses: USES,
-  run: async (_ctx, used, { email, domain }) => {
-    if ((email === undefined) === (domain === undefined))
-      throw new AppError(
-        email === undefined ? 'missing_parameter' : 'invalid_parameter',
-        'give either email or domain',
-        {
-          parameter: email === undefined ? 'email' : 'domain',
-        },
-      )
-    const [named, subject] = email ? namedMailbox(email) : namedDomain(domain)
+  run: async (ctx, used, input) => {
+    const { named, subject } = forgetSubject(input)
     const places: Record<string, number> = {}
     for (const place of PLACES) Object.assign(places, await place(used, named, subject))
+    const elsewhere = await forgetElsewhere(ctx, used, named)
+    if (elsewhere.asked > 0) places.other_nodes = elsewhere.removed
     const { results: _ofRows, ...entries } = places
     const total = Object.values(entries).reduce((sum, n) => sum + n, 0)
-    return ok({ subject: named.value, total, places })
+    const missing = elsewhere.missing.length === 0 ? {} : { not_reached: elsewhere.missing }
+    return ok({ subject: named.value, total, places, ...missing })
   },
 })
-
-const namedMailbox = (email: Email): readonly [Named, Subject] => [
-  { name: 'email', value: formatEmail(email) },
-  { email },
-]
-const namedDomain = (domain: Domain | undefined): readonly [Named, Subject] => {
-  if (domain === undefined) throw new Error('neither mailbox nor domain')
-  return [{ name: 'domain', value: domain }, { domain }]
-}

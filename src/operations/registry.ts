@@ -17,6 +17,7 @@ export const OPERATIONS = {
   'peer-register': async () => (await import('./peer-register.ts')).peerRegister,
   peers: async () => (await import('./peers.ts')).peers,
   'peer-heartbeat': async () => (await import('./peer-heartbeat.ts')).peerHeartbeat,
+  'peer-forget': async () => (await import('./peer-forget.ts')).peerForget,
   geo: async () => (await import('./geo.ts')).geo,
   spf: async () => (await import('./spf.ts')).spf,
   dkim: async () => (await import('./dkim.ts')).dkim,

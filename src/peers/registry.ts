@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { raced, within } from '../base/deadline.ts'
+import type { JsonRecord } from '../base/json.ts'
 import type { PeerCall, PeerReply } from '../net/peer-call.ts'
 import type { World } from '../world.ts'
 import { type Capability, MAX_PEERS, type Peer } from './peer.ts'
@@ -54,6 +55,8 @@ export type PeerRegistry = {
   readonly choose: (capability: Capability) => Promise<readonly Peer[]>
   /** GET of a path with its query, proven by the secret. Rejects with FetchError. */
   readonly ask: (peer: Pick<Peer, 'url'>, path: string, signal: AbortSignal) => Promise<PeerReply>
+  /** POST of JSON to a path, proven by the secret. Rejects with FetchError. */
+  readonly tell: (peer: Pick<Peer, 'url'>, path: string, body: JsonRecord, signal: AbortSignal) => Promise<PeerReply>
 }
 
 /** Bytes of a node's answer that are read at most. */
@@ -133,6 +136,19 @@ export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
     if (others.length > 0) await keep()
   }
 
+  function proven(
+    method: 'GET' | 'POST',
+    peer: Pick<Peer, 'url'>,
+    path: string,
+    body: string | undefined,
+    signal: AbortSignal,
+  ): Promise<PeerReply> {
+    const call = { method, origin: peer.url, path, body: body ?? '' }
+    const headers = proofHeaders(call, { id: self.id, secret, nowMs: now() })
+    const sent = body === undefined ? {} : { body }
+    return options.call({ method, url: `${peer.url}${path}`, headers, ...sent, maxBytes: MAX_ANSWER }, signal)
+  }
+
   return {
     self,
     ttlMs,
@@ -147,19 +163,8 @@ export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
       await load()
       return choosePeers(peers, capability, moment(), random).filter(({ id }) => id !== self.id)
     },
-    ask: (peer, path, signal) =>
-      options.call(
-        {
-          method: 'GET',
-          url: `${peer.url}${path}`,
-          headers: proofHeaders(
-            { method: 'GET', origin: peer.url, path, body: '' },
-            { id: self.id, secret, nowMs: now() },
-          ),
-          maxBytes: MAX_ANSWER,
-        },
-        signal,
-      ),
+    ask: (peer, path, signal) => proven('GET', peer, path, undefined, signal),
+    tell: (peer, path, body, signal) => proven('POST', peer, path, JSON.stringify(body), signal),
   }
 }
 

@@ -70,6 +70,7 @@ const REQUIRED: Readonly<Record<string, Scope | 'free' | 'open'>> = {
   'DELETE /v1/jobs/{id}': 'jobs',
   'POST /v1/peer/register': 'admin',
   'POST /v1/peer/heartbeat': 'admin',
+  'POST /v1/peer/forget': 'admin',
   'GET /v1/peer/peers': 'admin',
 }
 
