@@ -1,4 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { labActions } from '../../test/lab/actions.ts'
 import { OPTIONS } from '../config-options.ts'
@@ -60,9 +63,39 @@ it.skipIf(!hasShell('zsh'))('zsh reads its script', () => {
   expect([status, stderr]).toEqual([0, ''])
 })
 
-it.skipIf(!hasShell('fish'))('fish reads its script', () => {
-  const { status, stderr } = spawnSync('fish', ['-n'], { input: completionScript('fish', program), encoding: 'utf8' })
-  expect([status, stderr]).toEqual([0, ''])
+/** fish runs a script from a file: it does not read one from a socket, which standard input is here. */
+function fish(args: readonly string[], script: string): { readonly status: number | null; readonly lines: string[] } {
+  const folder = mkdtempSync(join(tmpdir(), 'mailsonde-fish-'))
+  try {
+    writeFileSync(join(folder, 'script.fish'), script)
+    const env = { PATH: process.env.PATH, HOME: folder, LANG: 'C.UTF-8' }
+    const { status, stdout, stderr } = spawnSync('fish', [...args, join(folder, 'script.fish')], {
+      encoding: 'utf8',
+      env,
+    })
+    return { status, lines: `${stderr}${stdout}`.split('\n').slice(0, -1) }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+it.skipIf(!hasShell('fish'))('fish reads its script', () =>
+  expect(fish(['--no-execute'], completionScript('fish', program))).toEqual({ status: 0, lines: [] }),
+)
+
+it.skipIf(!hasShell('fish'))('fish offers the same (skipped where fish is not installed)', () => {
+  const asked = LINES.map(([line]) => `complete -C'${line}'; echo ==`)
+  const { lines } = fish(['--no-config'], `${completionScript('fish', program)}\n${asked.join('\n')}\n`)
+  const words = lines
+    .join('\n')
+    .split('==\n')
+    .map((part) => part.split('\n').map((one) => one.split('\t')[0]!))
+  for (const [i, [line, yes, not]] of LINES.entries()) {
+    // Options are offered behind a dash alone.
+    const wanted = yes.filter((word) => !word.startsWith('-') || / -\S*$/.test(line))
+    expect([line, words[i]]).toEqual([line, expect.arrayContaining(wanted)])
+    expect(not.filter((word) => words[i]!.includes(word))).toEqual([])
+  }
 })
 
 it.each(['bash', 'zsh', 'fish'])('%s: every command and every option stands in the script', (shell) => {

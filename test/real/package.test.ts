@@ -1,11 +1,13 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { importedPackages } from '../../scripts/packages.ts'
 import { type Lock, readProject, shipped } from '../../scripts/sbom.ts'
 import { labServer, zoneBehaviour } from '../lab/dns-server.ts'
+import { openBrowser } from './browser.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const app = mkdtempSync(join(tmpdir(), 'mailsonde-package-'))
@@ -118,9 +120,10 @@ describe('with a resolver', () => {
     expect(JSON.parse(text)).toEqual({ domain: 'example.org', spf: { record: 'v=spf1 -all' } })
   })
 
-  it('serves its pages, documents and data from what is in it', async () => {
+  /** The packed service while `use` runs; gives its exit status. */
+  async function serving(more: readonly string[], use: (url: string) => Promise<void>): Promise<unknown> {
     const { port } = server.server
-    const options = ['--resolver', `127.0.0.1:${port}`, '--port', '0', '--data-dir', `${app}/data`]
+    const options = ['--resolver', `127.0.0.1:${port}`, '--port', '0', '--data-dir', `${app}/data`, ...more]
     const child = spawn(process.execPath, [main(), 'serve', ...options, '--log-format', 'json'], {
       cwd: app,
       env: { PATH: process.env.PATH },
@@ -136,6 +139,15 @@ describe('with a resolver', () => {
         })
         child.once('close', () => failed(new Error(log)))
       })
+      await use(url)
+    } finally {
+      child.kill('SIGTERM')
+    }
+    return ended
+  }
+
+  it('serves its pages, documents and data from what is in it', async () => {
+    const ended = await serving([], async (url) => {
       const paths = ['/', '/docs', '/docs/library', '/docs/api', '/docs/static/swagger-ui-bundle.js', '/metrics']
       for (const path of [
         ...paths,
@@ -147,10 +159,47 @@ describe('with a resolver', () => {
         expect([path, (await fetch(url + path)).status]).toEqual([path, 200])
       const verify = `${url}/v1/verify?email=joe@example.org&disposable=true&free=true`
       expect(await (await fetch(verify)).json()).toMatchObject({ disposable: false, free: false })
+    })
+    expect(ended).toBe(0)
+  }, 30_000)
+
+  it('its client runs in a browser: an answer, its parts, a refusal', async () => {
+    const client = readFileSync(`${app}/node_modules/mailsonde/dist/client.js`)
+    const site = createServer(({ url }, response) => {
+      const isClient = url === '/client.js'
+      response.setHeader('content-type', isClient ? 'text/javascript' : 'text/html')
+      response.end(isClient ? client : '<!doctype html><title>client</title>')
+    })
+    await new Promise<void>((done) => site.listen(0, '127.0.0.1', done))
+    const address = site.address()
+    const origin = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+    const browser = await openBrowser()
+    try {
+      await serving(['--cors-origin', origin], async (url) => {
+        const page = await browser.newPage()
+        await page.goto(origin)
+        // As text: it runs in the page, where the module is.
+        const seen: unknown = await page.evaluate(`(async () => {
+          const { createClient } = await import('/client.js')
+          const client = createClient({ url: ${JSON.stringify(url)} })
+          const { domain, spf } = await client.check({ domain: 'example.org' })
+          const events = []
+          for await (const { event } of client.live('check', { domain: 'example.org' })) events.push(event)
+          const refused = await client.check({ domain: '192.0.2.1' }).catch(({ code }) => code)
+          return { domain, record: spf.record, parts: events.includes('part'), last: events.at(-1), refused }
+        })()`)
+        expect(seen).toEqual({
+          domain: 'example.org',
+          record: 'v=spf1 -all',
+          parts: true,
+          last: 'answer',
+          refused: 'invalid_domain',
+        })
+      })
     } finally {
-      child.kill('SIGTERM')
+      await browser.close()
+      await new Promise((done) => site.close(done))
     }
-    expect(await ended).toBe(0)
   }, 30_000)
 
   it('is a library by its name, and the client beside it', async () => {
