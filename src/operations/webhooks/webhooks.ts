@@ -8,6 +8,12 @@ import {
   webhookListAnswer,
 } from '../../answers/webhooks.ts'
 import { parsed, problem } from '../../base/parsed.ts'
+import {
+  deliveryDocument,
+  deliveryListDocument,
+  webhookDocument,
+  webhookListDocument,
+} from '../../documents/webhooks.ts'
 import { DEADLINE_MS, deliveryIdParam, exampleWebhook, readReceiver, webhookIdParam } from '../monitors/shared.ts'
 import { defineOperation, ok } from '../operation.ts'
 import { ownerOf } from '../owner.ts'
@@ -48,6 +54,7 @@ export const webhookCreate = defineOperation({
   scope: 'jobs',
   idempotent: true,
   params: { url: urlParam },
+  document: webhookDocument,
   answer: webhookAnswer,
   statuses: { 201: 'it is there' },
   example: { input: { url: example.url }, output: withSecret },
@@ -66,6 +73,7 @@ export const webhookList = defineOperation({
   summary: 'List your webhooks, newest first (all with scope admin)',
   scope: 'jobs',
   params: { limit: limitParam({ max: 200, fallback: 50 }), cursor: cursorParam(z.int()) },
+  document: webhookListDocument,
   answer: webhookListAnswer,
   example: { input: {}, output: { data: [example], has_more: false, next_cursor: null } },
   deadlineMs: DEADLINE_MS,
@@ -84,7 +92,13 @@ export const webhookList = defineOperation({
   },
 })
 
-const common = { scope: 'jobs', answer: webhookAnswer, deadlineMs: DEADLINE_MS, uses: ['webhooks'] } as const
+const common = {
+  scope: 'jobs',
+  document: webhookDocument,
+  answer: webhookAnswer,
+  deadlineMs: DEADLINE_MS,
+  uses: ['webhooks'],
+} as const
 
 export const webhookShow = defineOperation({
   ...common,
@@ -140,6 +154,7 @@ export const webhookDeliveries = defineOperation({
   summary: 'List the deliveries of the last 90 days, newest first',
   scope: 'jobs',
   params: { id: webhookIdParam, limit: limitParam({ max: 100, fallback: 20 }), cursor: cursorParam(z.int()) },
+  document: deliveryListDocument,
   answer: deliveryListAnswer,
   example: { input: exampleWebhook, output: { data: [delivery], has_more: false, next_cursor: null } },
   deadlineMs: DEADLINE_MS,
@@ -165,6 +180,7 @@ export const webhookReplay = defineOperation({
   summary: 'Send a delivery again with the same id',
   scope: 'jobs',
   params: { id: webhookIdParam, delivery: deliveryIdParam },
+  document: deliveryDocument,
   answer: deliveryAnswer,
   statuses: { 202: 'it is sent' },
   example: { input: { ...exampleWebhook, delivery: delivery.id }, output: delivery },
