@@ -60,9 +60,10 @@ function reportsNowhere({ fix, before, after }: Trial): boolean {
   return [...facts.rua, ...facts.ruf].some(({ uri, host }) => host === facts.domain && isNew(uri))
 }
 
-/** The PTR record of an address in a mail provider's own zone, or of one that no mail host has. */
+/** The PTR record of an address in a mail provider's own zone, of one that no mail host has, or of one that takes mail for want of an MX record: mostly a web host's. */
 function namesOthers({ fix, before }: Trial): boolean {
   if (fix.rtype !== 'PTR') return false
+  if (before.context.mail?.kind === 'implicit') return true
   const hosts = before.context.mail?.hosts ?? []
   const own = hosts.filter(({ exchange }) => !providerOfHost(exchange))
   return !allAddresses(own).some((address) => reverseName(address) === fix.name)

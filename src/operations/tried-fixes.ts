@@ -10,8 +10,8 @@ import { overlay } from '../net/dns/overlay.ts'
 import { parseRecord } from '../net/dns/record-text.ts'
 import { DnsError } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
+import { type Lender, lenderOf, repairBeside } from './borrowed-name.ts'
 import type { Repeatable } from './context.ts'
-import { wildcardOf } from './wildcard-name.ts'
 
 /** Fixes that are tried for one domain; those beyond are not offered. */
 export const MAX_TRIED = 10
@@ -28,7 +28,7 @@ type Setting = {
 /**
  * The outcomes with only those fixes that help. Each is laid over the DNS; the facts of its check are looked up again, the answers being there already, and judged with the
  * context that then follows. A fix stays when its finding is gone, no heavier one came instead (nor one of its weight where the check fails), and the check did not become
- * unknown. It must do no harm besides, nor be written at a name that a wildcard gives its records. At most 10 are tried, the most severe findings first.
+ * unknown. It must do no harm besides, nor be written at a name that has its records from an alias or a wildcard. At most 10 are tried, the most severe findings first.
  */
 export async function withTriedFixes(ctx: Repeatable<Ctx>, setting: Setting): Promise<Outcomes> {
   const { facts, outcomes } = setting
@@ -37,17 +37,17 @@ export async function withTriedFixes(ctx: Repeatable<Ctx>, setting: Setting): Pr
   ).sort((a, b) => weightOf(b.key, b.finding) - weightOf(a.key, a.finding))
   if (found.length === 0) return outcomes
   const today = { ...setting, context: contextOf(facts) }
-  const wildcard = await wildcardAt(ctx, setting.domain, found)
+  const lender = await lenderAt(ctx, setting.domain, found)
   const helps = await Promise.all(
     found.slice(0, MAX_TRIED).map(async ({ key, finding, fix }) => {
-      if (fix.name === setting.domain && wildcard !== undefined) return false
+      if (fix.name === setting.domain && lender !== undefined) return false
       return tried(ctx, today, key, finding, fix)
     }),
   )
   const refused = new Set(found.filter((_, i) => helps[i] !== true).map(({ finding }) => finding))
   if (refused.size === 0) return outcomes
-  const repairOf = ({ name, rtype, value }: DnsRecord): { readonly repair?: string } =>
-    name === setting.domain && typeof wildcard === 'string' ? { repair: besideWildcard(wildcard, rtype, value) } : {}
+  const repairOf = (fix: DnsRecord): { readonly repair?: string } =>
+    fix.name === setting.domain && lender && !(lender instanceof DnsError) ? { repair: repairBeside(lender, fix) } : {}
   const kept = Object.entries(outcomes).map(([key, outcome]) => [
     key,
     withoutFixes(outcome as Outcome<unknown>, refused, repairOf),
@@ -55,21 +55,18 @@ export async function withTriedFixes(ctx: Repeatable<Ctx>, setting: Setting): Pr
   return Object.fromEntries(kept) as Outcomes
 }
 
-/** The wildcard that a fix at the domain itself would take the records of from it ({@link wildcardOf}); asked only where there is such a fix. */
-async function wildcardAt(
+/** Where the domain has its records from, when a fix at the name itself would take them away ({@link lenderOf}); asked only where there is such a fix. */
+async function lenderAt(
   ctx: Repeatable<Ctx>,
   domain: Domain,
   found: readonly { readonly fix: DnsRecord }[],
-): Promise<string | DnsError | undefined> {
+): Promise<Lender | DnsError | undefined> {
   if (!found.some(({ fix }) => fix.name === domain)) return undefined
-  return wildcardOf(ctx.anew(), domain).catch((error: unknown) => {
+  return lenderOf(ctx.anew(), domain).catch((error: unknown) => {
     if (error instanceof DnsError) return error
     throw error
   })
 }
-
-const besideWildcard = (wildcard: string, rtype: string, value: string): string =>
-  `The name has its records from the wildcard ${wildcard}, and a record written at the name itself takes all of them away (RFC 4592 §2.2.1). Publish ${rtype} ${value} at the wildcard, or at the name together with every record that it has now.`
 
 /** Whether a fix helps. */
 async function tried(

@@ -3,11 +3,12 @@ import type { ShownFinding, WrittenRecord, WrittenZone } from './cases.ts'
 type Fix = NonNullable<ShownFinding['fix']>
 
 /**
- * The zone with the record of a fix published as its owner would: in place of the records of its name and type, and of an alias at the name. An SPF record leaves other text
+ * The zone with the record of a fix published as its owner would: in place of the records of its name and type. Throws for a name with an alias that leads somewhere, beside which no record can stand. An SPF record leaves other text
  * at its name alone, and an MX record those of other preferences.
  */
 export function published(zone: WrittenZone, { name, rtype, value }: Fix): WrittenZone {
-  const { CNAME: _, ...node } = zone[name] ?? {}
+  const { CNAME = [], ...node } = zone[name] ?? {}
+  if ([CNAME].flat().some((target) => zone[String(target)])) throw new Error(`${name} is an alias`)
   const isReplaced = REPLACES[rtype]?.(value) ?? (() => true)
   const records = node[rtype] ?? []
   if (typeof records === 'string') throw new TypeError(`${name} ${rtype} is the fault ${records}`)

@@ -1,0 +1,44 @@
+import type { DnsRecord } from '../checks/check.ts'
+import type { Domain } from '../names/domain.ts'
+import { registrableDomain } from '../names/suffix.ts'
+import type { RecordType } from '../net/dns/resolver.ts'
+import type { Ctx } from '../world.ts'
+
+const TYPES: readonly RecordType[] = ['A', 'AAAA', 'MX', 'TXT']
+
+/** Where a name has its records from, when they are not its own: a record written at the name takes all of them away. */
+export type Lender = { readonly kind: 'alias' | 'wildcard'; readonly name: string }
+
+/**
+ * The target of `domain` where it is an alias (no other record stands beside a CNAME, RFC 1034 §3.6.2), or the wildcard that its records come from (RFC 4592 §2.2.1); undefined where they are
+ * its own. A wildcard is told by a made-up name beside the domain that has the same records; no registrable domain has one above it. At most 8 questions, two where there is no wildcard.
+ * Rejects with DnsError when one stays unanswered.
+ */
+export async function lenderOf(
+  { resolve, signal, random }: Pick<Ctx, 'resolve' | 'signal' | 'random'>,
+  domain: Domain,
+): Promise<Lender | undefined> {
+  const [target] = (await resolve(domain, 'TXT', signal)).cname
+  if (target !== undefined) return { kind: 'alias', name: target }
+  if ((registrableDomain(domain) ?? domain) === domain) return undefined
+  const parent = domain.slice(domain.indexOf('.') + 1)
+  const letters = Array.from({ length: 20 }, () => String.fromCharCode(97 + Math.floor(random() * 26)))
+  const madeUp = `${letters.join('')}.${parent}`
+  if ((await resolve(madeUp, 'A', signal)).kind === 'nxdomain') return undefined
+  const isSame = await Promise.all(
+    TYPES.map(async (type) => {
+      const [own, other] = await Promise.all([resolve(domain, type, signal), resolve(madeUp, type, signal)])
+      return shown(own) === shown(other)
+    }),
+  )
+  return isSame.every(Boolean) ? { kind: 'wildcard', name: `*.${parent}` } : undefined
+}
+
+const shown = ({ records }: { readonly records: readonly unknown[] }): string =>
+  JSON.stringify(records.map((record) => JSON.stringify(record)).sort())
+
+/** What to do in place of publishing a record at a name whose records are lent. */
+export const repairBeside = ({ kind, name }: Lender, { rtype, value }: DnsRecord): string =>
+  kind === 'alias'
+    ? `The name is an alias (CNAME) of ${name}, and no other record can stand beside an alias (RFC 1034 §3.6.2). Publish ${rtype} ${value} at ${name} where that is yours; or replace the alias by the addresses it leads to, and publish it beside them.`
+    : `The name has its records from the wildcard ${name}, and a record written at the name itself takes all of them away (RFC 4592 §2.2.1). Publish ${rtype} ${value} at the wildcard, or at the name together with every record that it has now.`
