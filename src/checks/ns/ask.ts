@@ -1,14 +1,16 @@
 import { within } from '../../base/deadline.ts'
 import { familyOf, type Ip } from '../../names/ip.ts'
-import { type Answer, type DnsError, type ServerAnswer, settled } from '../../net/dns/resolver.ts'
+import { type Answer, DnsError, type ServerAnswer, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 
 /** The mail records that are compared server by server. */
 export type Copy = 'mx' | 'spf' | 'dmarc'
 export const COPIES: readonly Copy[] = ['mx', 'spf', 'dmarc']
 
-/** Time for one address, both questions. */
+/** Time for one address, all questions. */
 const ADDRESS_MS = 3_000
+/** Time for one question over TCP, so that there is some for a second. */
+const TCP_MS = 1_400
 /** Questions of one check to addresses that somebody else chose: two to each of 13 servers. */
 const MAX_QUESTIONS = 26
 const QUESTIONS_AN_ADDRESS = 2
@@ -20,6 +22,8 @@ export type Heard = {
   readonly address: Ip
   /** Of these, what was asked over TCP. */
   readonly overTcp?: Copy
+  /** Asked twice over TCP, it gave no answer within the time of either, and answered over UDP. */
+  readonly silentOverTcp?: true
   readonly soa?: Said<ServerAnswer<'SOA'>>
   readonly copies: { readonly [C in Copy]?: Said<ServerAnswer<'MX' | 'TXT'>> }
 }
@@ -33,7 +37,7 @@ export type AskHost = (addresses: readonly Ip[], turn: number) => Promise<readon
 /**
  * Asks name servers themselves, at public addresses that the owner of the zone chose, and that may be a stranger's: two questions an address and no more,
  * also where several servers share one, 26 in all, at most 3 s each. The first address of a server is asked for the SOA record and one of MX, SPF and DMARC,
- * which take turns, the latter over TCP (RFC 7766 §5); a second address, where there are few servers, for the other two. What is not answered is data.
+ * which take turns, the latter over TCP (RFC 7766 §5), and once more where it answered over UDP alone: a lost packet proves nothing; a second address, where there are few servers, for the other two. What is not answered is data.
  */
 export function hostAsker(ctx: Asker, zone: Zone): AskHost {
   const asked = new Map<Ip, Promise<Heard>>()
@@ -67,18 +71,33 @@ type Share = { readonly address: Ip; readonly first: boolean; readonly copies: r
 async function askAddress(ctx: Asker, { domain, zone }: Zone, { address, first, copies }: Share): Promise<Heard> {
   const signal = within(ADDRESS_MS, ctx.signal)
   const options = first ? ({ over: 'tcp' } as const) : {}
-  const askCopy = (copy: Copy) =>
-    copy === 'mx'
-      ? ctx.askServer(address, domain, 'MX', signal, options)
-      : ctx.askServer(address, copy === 'dmarc' ? `_dmarc.${domain}` : domain, 'TXT', signal, options)
+  const askCopy = (copy: Copy, at: AbortSignal) =>
+    settled<ServerAnswer<'MX' | 'TXT'>>(
+      copy === 'mx'
+        ? ctx.askServer(address, domain, 'MX', at, options)
+        : ctx.askServer(address, copy === 'dmarc' ? `_dmarc.${domain}` : domain, 'TXT', at, options),
+    )
+  const askOverTcp = (): Promise<Said<ServerAnswer<'MX' | 'TXT'>>> => askCopy(copies[0]!, within(TCP_MS, signal))
   const [serial, ...said] = await Promise.all([
     first ? settled(ctx.askServer(address, zone, 'SOA', signal)) : undefined,
-    ...copies.map((copy) => settled<ServerAnswer<'MX' | 'TXT'>>(askCopy(copy))),
+    ...(first ? [askOverTcp()] : copies.map((copy) => askCopy(copy, signal))),
   ])
+  const isUp = serial !== undefined && !(serial instanceof DnsError)
+  if (isUp && isSilence(said[0])) said[0] = await askOverTcp()
   return {
     address,
     ...(first ? { overTcp: copies[0]! } : {}),
+    // A time-out of the whole check is none of the server's.
+    ...(isUp && isSilence(said[0]) && !ctx.signal.aborted ? { silentOverTcp: true } : {}),
     ...(serial ? { soa: serial } : {}),
     copies: Object.fromEntries(copies.map((copy, i) => [copy, said[i]!])),
   }
 }
+
+/** No answer over TCP, and no refusal of the connection, which says enough by itself. */
+const isSilence = (said: Said<Answer> | undefined): said is DnsError =>
+  said instanceof DnsError && (said.reason === 'timeout' || said.reason === 'network') && !isRefusal(said)
+
+/** Whether the machine refused the connection. */
+export const isRefusal = ({ cause }: DnsError): boolean =>
+  (cause as { readonly code?: unknown } | undefined)?.code === 'ECONNREFUSED'

@@ -1,5 +1,5 @@
 import { DnsError, type ServerAnswer } from '../../net/dns/resolver.ts'
-import type { Copy, Heard } from './ask.ts'
+import { type Copy, type Heard, isRefusal } from './ask.ts'
 import { compareCopies } from './copies.ts'
 import type { NameServer, NsFacts } from './lookup.ts'
 
@@ -45,18 +45,20 @@ export function compareServers(facts: NsFacts): Comparison {
   return { states, open }
 }
 
-/** What the first address showed of TCP, where it answered over UDP (RFC 7766 §5). */
+/** What the first address showed of TCP, where it answered over UDP (RFC 7766 §5). Silence counts when it was asked twice. */
 function tcpOf(heard: readonly Heard[]): Pick<ServerState, 'tcp' | 'tcpReason' | 'isRefused'> {
   const first = heard.find(({ overTcp }) => overTcp !== undefined)
   const said = first?.overTcp && first.copies[first.overTcp]
   if (!said) return { tcp: null }
   if (!(said instanceof DnsError)) return { tcp: true }
   const isUp = first.soa !== undefined && !(first.soa instanceof DnsError)
-  if (said.reason !== 'network' && said.reason !== 'timeout') return { tcp: isUp ? true : null }
-  if (!isUp) return { tcp: null }
-  const cause = said.cause as { readonly code?: unknown } | undefined
-  return { tcp: false, tcpReason: said.message, isRefused: cause?.code === 'ECONNREFUSED' }
+  const isRefused = isRefusal(said)
+  if (isUp && (isRefused || first.silentOverTcp)) return { tcp: false, tcpReason: said.message, isRefused }
+  return { tcp: isUp && ANSWERED.has(said.reason) ? true : null }
 }
+
+/** Errors that came as an answer. */
+const ANSWERED: ReadonlySet<string> = new Set(['refused', 'servfail', 'formerr', 'notimp', 'rcode', 'malformed'])
 
 const soaOf = (heard: readonly Heard[]): ServerAnswer<'SOA'> | DnsError | undefined =>
   heard.find(({ soa }) => soa !== undefined)?.soa

@@ -28,15 +28,16 @@ const hosts: LabZone = {
   'ns2.example': { A: ['45.53.2.1'] },
   'ns3.example': { A: ['45.53.3.1'] },
 }
-/** `udp`: it has the zone and nothing answers over TCP; `closed`: its machine refuses TCP connections. */
+/** It has the zone and nothing answers over TCP; `closed`: its machine refuses TCP connections; `lost`: so many questions over TCP get no answer. */
+type Udp = { readonly udp: LabZone; readonly closed?: true; readonly lost?: number }
 type Server =
   | LabZone
   | 'lame'
   | 'silent'
   | 'refuses'
-  | { readonly udp: LabZone; readonly closed?: true }
+  | Udp
   | { readonly referral: Referral }
-const isUdp = (server: Server): server is { readonly udp: LabZone; readonly closed?: true } =>
+const isUdp = (server: Server): server is Udp =>
   typeof server === 'object' && 'udp' in server
 const isParent = (server: Server): server is { readonly referral: Referral } =>
   typeof server === 'object' && 'referral' in server
@@ -52,7 +53,8 @@ function world(names: readonly string[], servers: Record<string, Server>, more: 
       const nothing = await labDns({ [name]: {} }).resolve(name, type, signal)
       return { ...nothing, authoritative: false, referral: there.referral } as ServerAnswer<typeof type>
     }
-    if (isUdp(there) && over) {
+    const before = asked.filter((question) => question.startsWith(`${server} `) && question.endsWith('tcp')).length
+    if (isUdp(there) && over && before <= (there.lost ?? Number.POSITIVE_INFINITY)) {
       const cause = Object.assign(new Error('connect'), there.closed ? { code: 'ECONNREFUSED' } : {})
       throw new DnsError(there.closed ? 'network' : 'timeout', { name, type }, { cause })
     }
@@ -151,6 +153,7 @@ const ROWS: [why: string, parts: Parameters<typeof world>, status: string, ids: 
     ['ns.glue_missing'],
   ],
   ['one without TCP', [TWO, { ...GOOD, '45.53.2.1': { udp: copy() } }], 'warn', ['ns.no_tcp']],
+  ['one whose first answer over TCP is lost', [TWO, { ...GOOD, '45.53.2.1': { udp: copy(), lost: 1 } }], 'pass', []],
   [
     'no TCP anywhere: it may be our network',
     [TWO, { '45.53.1.1': { udp: copy() }, '45.53.2.1': { udp: copy() } }],
@@ -264,6 +267,30 @@ describe('asks', () => {
         '2a00::2 _dmarc.a.example TXT',
       ].toSorted(),
     )
+  })
+
+  it('once more over TCP where UDP alone answers, and no machine that refuses', async () => {
+    const silent = world(TWO, { ...GOOD, '45.53.2.1': { udp: copy() } })
+    await lookupNs(silent.ctx, A)
+    expect(silent.asked.filter((question) => question.endsWith('tcp'))).toHaveLength(3)
+    const closed = world(TWO, { ...GOOD, '45.53.2.1': { udp: copy(), closed: true } })
+    await lookupNs(closed.ctx, A)
+    expect(closed.asked.filter((question) => question.endsWith('tcp'))).toHaveLength(2)
+  })
+
+  it.each([
+    ['its second question is lost too', false, ['ns.no_tcp']],
+    ['the whole check runs out of time with it', true, []],
+  ])('of a server without TCP, when %s', async (_, isOver, ids) => {
+    const { ctx, asked } = world(TWO, { ...GOOD, '45.53.2.1': { udp: copy() } })
+    const check = new AbortController()
+    const askServer: AskServer = (...question) => {
+      const answer = ctx.askServer(...question)
+      const isSecond = asked.filter((one) => /^45\.53\.2\.1 .* tcp$/.test(one)).length === 2
+      if (isSecond && isOver) check.abort(new DOMException('', 'TimeoutError'))
+      return answer
+    }
+    expect(idsOf(judgeNs(await lookupNs({ ...ctx, askServer, signal: check.signal }, A)))).toEqual(ids)
   })
 
   it('one address two questions, by however many names it goes', async () => {
