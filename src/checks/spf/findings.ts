@@ -157,7 +157,7 @@ export const findings = defineFindings({
     severity: 'critical',
     title: 'A name in the record could be registered by anybody',
     detail: ({ term, name, free }) =>
-      `"${term}" leads to ${name}, and ${free} is not registered: whoever registers it decides who may send as this domain.`,
+      `"${term}" ${name === free ? `leads to ${free}, which` : `leads to ${name}, and ${free}`} is not registered: whoever registers it decides who may send as this domain.`,
     repair: 'Remove the term, or correct its name.',
     reference: 'RFC 7208 §11.3',
   },

@@ -1,3 +1,4 @@
+import { providerOfInclude } from '../../mailhosts/providers/index.ts'
 import { hasKnownSuffix, registrableDomain } from '../../names/suffix.ts'
 import { DnsError } from '../../net/dns/resolver.ts'
 import type { Ask } from './ask.ts'
@@ -10,13 +11,14 @@ const MAX_ASKED = 5
 export type FreeTerm = { readonly term: string; readonly name: string; readonly free: string }
 
 /**
- * The terms of a tree whose names anybody could register: the name does not exist (NXDOMAIN), and neither does its registrable domain by the public suffix
- * list. At most 5 domains are asked, in one wait; one without an answer is left out.
+ * The terms of a tree whose names anybody could register: the name does not exist (NXDOMAIN) or depends on the message, and its registrable domain by the public suffix
+ * list does not exist. At most 5 domains are asked, in one wait; one without an answer is left out.
  */
 export async function lookupFree(ask: Ask, root: SpfNode): Promise<readonly FreeTerm[]> {
   const found = termsOf(root).flatMap((term): FreeTerm[] => {
-    const free = term.gone === undefined || !letsPass(term) ? undefined : registrable(term.gone)
-    return free === undefined || isBelow(root.domain, free) ? [] : [{ term: term.text, name: term.gone!, free }]
+    const name = term.gone ?? constantEnd(term)
+    const free = name === undefined || !letsPass(term) ? undefined : registrable(name)
+    return free === undefined || isBelow(root.domain, free) ? [] : [{ term: term.text, name: name!, free }]
   })
   const domains = [...new Set(found.map(({ free }) => free))].slice(0, MAX_ASKED)
   const gone = await Promise.all(domains.map(async (name) => ((await isGone(ask, name)) ? name : undefined)))
@@ -24,6 +26,12 @@ export async function lookupFree(ask: Ask, root: SpfNode): Promise<readonly Free
 }
 
 const letsPass = ({ directive }: SpfTerm): boolean => directive === undefined || directive.qualifier === '+'
+
+/** The labels behind the last macro of a name that depends on the message (RFC 7208 §7): whoever owns these answers for every such name. */
+function constantEnd({ state, text }: SpfTerm): string | undefined {
+  const end = state === 'macro' ? /\}[^.%}]*\.([^%}/]+)(?:\/[\d/]*)?$/.exec(text)?.[1]?.replace(/\.$/, '') : undefined
+  return end === undefined || providerOfInclude(end) ? undefined : end
+}
 
 /** What can be registered: no URL, no list of names. */
 const HOST_NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/

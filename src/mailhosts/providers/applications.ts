@@ -166,4 +166,27 @@ export const APPLICATIONS = rows('sender', [
     guessable: false,
     seen: 'support.mailchannels.com, SPF; the key is that of the web host',
   },
+  {
+    id: 'resend',
+    name: 'Resend',
+    includes: ['.resend.com'],
+    selectors: ['resend'],
+    dkim: 'In Resend open Domains > {domain} and publish the TXT record resend._domainkey.{domain} shown. Its SPF and MX records belong at send.{domain}.',
+    cnames: ['.resend.com'],
+    seen: 'resend.com/docs/dashboard/domains; it sends by Amazon SES and asks for no include at the domain itself',
+  },
+  {
+    id: 'valimail',
+    name: 'Valimail',
+    includes: ['.vali.email'],
+    guessable: false,
+    seen: 'support.valimail.com 8466461: it answers for the SPF record by macros, and has no keys of its own',
+  },
+  {
+    id: 'ondmarc',
+    name: 'Red Sift OnDMARC',
+    includes: ['.smart.ondmarc.com'],
+    guessable: false,
+    seen: 'published records of its customers (_u.<domain>._spf.smart.ondmarc.com): it answers for the SPF record, and has no keys of its own',
+  },
 ])

@@ -45,6 +45,8 @@ describe('recognition', () => {
     ['mx-biz.mail.am0.yahoodns.net', 'yahoo'],
     ['route1.mx.cloudflare.net', 'cloudflare'],
     ['mx00.kundenserver.de', 'ionos'],
+    ['w0123456.kasserver.com', 'all-inkl'],
+    ['mx0.transip.email', 'transip'],
     ['google.com.example.net', undefined],
     ['notgoogle.com', undefined],
     ['', undefined],
@@ -60,6 +62,8 @@ describe('recognition', () => {
     ['1234567.spf05.hubspotemail.net', 'hubspot'],
     ['%{ir}.%{v}.%{d}.spf.has.pphosted.com', 'proofpoint'],
     ['u123.wl.sendgrid.net', 'sendgrid'],
+    ['%{i}._ip.%{h}._ehlo.%{d}._spf.vali.email', 'valimail'],
+    ['_u.example.com._spf.smart.ondmarc.com', 'ondmarc'],
     ['spf.example.com', undefined],
   ])('include %j: %s', (include, id) => {
     expect(providerOfInclude(include)?.id).toBe(id)
