@@ -32,7 +32,12 @@ it.each<[string, string, LabZone, string | undefined]>([
 it.each<[string, LabZone, boolean, string]>([
   ['is offered at a name of its own', { 'www.a.example': WEB }, true, 'Publish the record'],
   ['is put in words where a wildcard would lose the name', { '*.a.example': WEB }, false, 'wildcard *.a.example'],
-  ['is put in words beside an alias', { 'www.a.example': { CNAME: ['m.example'] } }, false, 'alias (CNAME) of m.example'],
+  [
+    'is put in words beside an alias',
+    { 'www.a.example': { CNAME: ['m.example'] } },
+    false,
+    'alias (CNAME) of m.example',
+  ],
   ['is not offered while that is not known', { 'www.a.example': WEB, '*.a.example': 'SERVFAIL' }, false, ''],
 ])('a fix at the domain itself %s', async (_, zone, isOffered, words) => {
   const { outcomes } = await judgeDomain(repeatable(labCtx({ ...ORG, ...zone })), domain('www.a.example'), {})

@@ -104,7 +104,7 @@ const PERMERROR = [
   'spf.too_many_mx',
 ] as const
 const ALL = ['spf.plus_all', 'spf.everybody', 'spf.neutral_all', 'spf.softfail', 'spf.no_all'] as const
-const ABSENT = ['dmarc.misplaced', 'dmarc.no_record_parked'] as const
+const ABSENT = ['dmarc.misplaced', 'dmarc.doubled_name', 'dmarc.no_record_parked'] as const
 const UNUSABLE = ['dmarc.duplicate_tag', 'dmarc.unusable_policy', 'dmarc.several_records', 'dmarc.malformed'] as const
 const WEAK_POLICY = [
   'dmarc.testing',

@@ -148,6 +148,22 @@ describe('discovery', () => {
       [],
     ],
     [
+      'a key at a name that has the domain twice',
+      { 's2._domainkey.a.example.a.example': { TXT: [GOOD] } },
+      ['x'],
+      'proven_absent',
+      'fail',
+      ['dkim.doubled_name', 'dkim.no_key', 'dkim.proven_absent'],
+    ],
+    [
+      'no key there, but a text',
+      { 'default._domainkey.a.example.a.example': { TXT: ['v=spf1 -all'] } },
+      [],
+      'proven_absent',
+      'fail',
+      ['dkim.proven_absent'],
+    ],
+    [
       'no key at the selector, but an SPF record',
       at('default', 'v=spf1 -all'),
       [],

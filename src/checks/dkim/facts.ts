@@ -35,12 +35,17 @@ export type DkimFacts = {
   /** Selectors whose CNAME leads to where there is no key. */
   readonly dangling: readonly { readonly selector: string; readonly target: string }[]
   readonly discovery: 'found' | 'none_found' | 'proven_absent' | 'unknown'
+  /** A key below {@link doubledBase}, where nobody looks for it. */
+  readonly doubled?: { readonly selector: string; readonly text: string }
   /** The providers that MX and SPF name. */
   readonly providers: readonly Provider[]
   /** Questions that stayed unanswered, the first of them. */
   readonly error?: DnsError
   readonly unanswered: number
 }
+
+/** Where keys end up whose names were written without the dot at their end: the name server adds the domain once more (RFC 1035 §5.1). */
+export const doubledBase = (domain: string): string => `_domainkey.${domain}.${domain}`
 
 /** A selector and what the DNS said of it. */
 export type Asked = { readonly selector: string; readonly answer: Answer<'TXT'> | DnsError }

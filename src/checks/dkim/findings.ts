@@ -16,6 +16,14 @@ export const findings = defineFindings({
     advice: withSteps('Turn DKIM on at the provider.'),
     reference: 'RFC 6376 §3.6.2.1',
   },
+  'dkim.doubled_name': {
+    severity: 'high',
+    title: 'DKIM key at a name with the domain twice',
+    detail: ({ name, meant }) =>
+      `A key stands at ${name}, where nobody looks for it: a name without a dot at its end gets the domain added once more. Receivers look at ${meant}.`,
+    repair: 'Move the record to the name shown.',
+    reference: 'RFC 1035 §5.1',
+  },
   'dkim.none_found': {
     severity: 'info',
     title: 'No DKIM key found',

@@ -5,7 +5,7 @@ import type { DnsRecord, Finding, Outcome } from '../check.ts'
 import { applies, type DomainContext } from '../context.ts'
 import { notApplicable } from '../not-applicable.ts'
 import { providersOf, stepsAt } from './advice.ts'
-import type { DkimFacts, FoundKey } from './facts.ts'
+import { type DkimFacts, doubledBase, type FoundKey } from './facts.ts'
 import { mendedKey, onlyUsable, withoutTesting } from './fixes.ts'
 
 /** RSA bits that are advised, and more than which receivers need not verify (RFC 8301 §3.2). */
@@ -14,7 +14,7 @@ const MOST_BITS = 4_096
 
 /** Judges what was found. Without a key, and without the proof that there is none, the check is unknown: a selector cannot be guessed. */
 export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<DkimFacts> {
-  const about = [...wildcard(facts), ...named(facts)]
+  const about = [...wildcard(facts), ...doubled(facts), ...named(facts)]
   const usable = facts.keys.filter(({ key }) => key.state === 'usable')
   // A key that is revoked says the same as none (RFC 6376 §3.6.1).
   if (usable.length === 0 && !applies('dkim', context)) return notApplicable(facts, context, about)
@@ -59,6 +59,15 @@ const isWeak = (findings: readonly Finding[]): boolean => findings.some(({ id })
 function wildcard({ domain, wildcardIsKey, wildcardRevokes }: DkimFacts): Finding[] {
   if (!wildcardIsKey) return []
   return [{ id: wildcardRevokes ? 'dkim.wildcard_revoked' : 'dkim.wildcard', args: { domain } }]
+}
+
+/** A key at a name that has the domain twice, with the record at the right one. */
+function doubled({ domain, doubled: found }: DkimFacts): Finding[] {
+  if (!found) return []
+  const { selector, text } = found
+  const fix = { name: `${selector}._domainkey.${domain}`, rtype: 'TXT', value: text }
+  const args = { name: `${selector}.${doubledBase(domain)}`, meant: fix.name }
+  return [{ id: 'dkim.doubled_name', args, evidence: printable(text, 600), fix }]
 }
 
 /** Selectors that ought to have a key: those that the caller named, and those that an alias was made for. */

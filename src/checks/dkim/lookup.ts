@@ -3,8 +3,9 @@ import type { Domain } from '../../names/domain.ts'
 import { registrableDomain } from '../../names/suffix.ts'
 import { type Answer, DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
-import { type Asked, type DkimFacts, type FoundKey, factsOf, foundKey } from './facts.ts'
-import { resemblesKey } from './parse.ts'
+import { type Asked, type DkimFacts, doubledBase, type FoundKey, factsOf, foundKey } from './facts.ts'
+import { readKey } from './key.ts'
+import { parseKeyRecord, resemblesKey } from './parse.ts'
 import {
   FIRST_GENERAL,
   generalSelectors,
@@ -26,7 +27,7 @@ type AskNew = (selectors: readonly string[]) => Promise<readonly Asked[]>
 /**
  * Looks for the keys of `domain` with at most {@link MAX_QUESTIONS} questions. At once: a made-up selector, `_domainkey` itself, what the caller named and the
  * general list. As soon as MX and SPF are known, each by itself: the selectors of the providers that they name.
- * Then, where no key was found, the rest of the general list.
+ * Then, where no key was found, the rest of the general list; where none can exist, names that have the domain twice.
  * Never rejects for a question that stays unanswered: that is data.
  */
 export async function lookupDkim(ctx: Asker, domain: Domain, wanted: readonly string[] = []): Promise<DkimFacts> {
@@ -48,7 +49,38 @@ export async function lookupDkim(ctx: Asker, domain: Domain, wanted: readonly st
   const providers = [...new Set([...byMx.providers, ...bySpf.providers])]
   const order = new Map([...new Set([...named, ...selectorsOf(providers), ...general])].map((one, i) => [one, i]))
   const asked = [...found, ...rest].sort((a, b) => order.get(a.selector)! - order.get(b.selector)!)
-  return factsOf(domain, { named, made, base, asked, providers })
+  const facts = factsOf(domain, { named, made, base, asked, providers })
+  if (facts.discovery !== 'proven_absent') return facts
+  return { ...facts, ...(await lookupDoubled(ctx, domain, [...order.keys()], MAX_QUESTIONS - 2 - asked.length)) }
+}
+
+/** Selectors that are asked below {@link doubledBase}. */
+const MAX_DOUBLED = 10
+
+/** A usable key at a name that has the domain twice, of the first of `selectors`; they are asked only where something is there. `places`: questions that are left. */
+async function lookupDoubled(
+  ctx: Asker,
+  domain: Domain,
+  selectors: readonly string[],
+  places: number,
+): Promise<Pick<DkimFacts, 'doubled'>> {
+  const at = doubledBase(domain)
+  if (at.length > 190 || places < 2) return {}
+  const { answer } = await askTxt(ctx, '', at)
+  if (answer instanceof DnsError || answer.kind === 'nxdomain') return {}
+  const tried = selectors.slice(0, Math.min(MAX_DOUBLED, places - 1))
+  const asked = await Promise.all(tried.map((selector) => askTxt(ctx, selector, `${selector}.${at}`)))
+  const found = asked.flatMap(({ selector, answer }) => {
+    if (answer instanceof DnsError || answer.cname.length > 0) return []
+    const text = answer.records.find((one) => isUsable(one))
+    return text === undefined ? [] : [{ selector, text }]
+  })
+  return found[0] ? { doubled: found[0] } : {}
+}
+
+const isUsable = (text: string): boolean => {
+  const reading = parseKeyRecord(text)
+  return reading.ok && readKey(reading.value).state === 'usable'
 }
 
 const hasRecord = ({ answer }: Asked): boolean =>

@@ -33,6 +33,7 @@ describe('findings: a domain that shows each', () => {
     ['dmarc.no_record', 'fail', { 'a.example': { MX: [[10, 'm.a.example']] } }],
     ['dmarc.no_record_parked', 'warn', PARKED],
     ['dmarc.misplaced', 'fail', { 'a.example': { TXT: [CLEAN] } }],
+    ['dmarc.doubled_name', 'fail', { '_dmarc.a.example.a.example': { TXT: [CLEAN] } }],
     ['dmarc.other_txt', 'fail', own('hello')],
     ['dmarc.several_records', 'fail', { '_dmarc.a.example': { TXT: [CLEAN, 'v=DMARC1; p=none'] } }],
     ['dmarc.malformed', 'fail', own('v=DMARC1 p=reject; rua=mailto:r@a.example')],
@@ -130,6 +131,7 @@ describe('fixes: published, the finding is gone', () => {
     ],
     ['dmarc.no_record_parked', PARKED, 'v=DMARC1; p=reject'],
     ['dmarc.misplaced', { 'a.example': { TXT: [CLEAN] } }, SOFT],
+    ['dmarc.doubled_name', { '_dmarc.a.example.a.example': { TXT: [CLEAN] } }, SOFT],
     [
       'dmarc.several_records',
       { '_dmarc.a.example': { TXT: [CLEAN, 'v=DMARC1; p=none; rua=mailto:s@a.example'] } },

@@ -40,7 +40,12 @@ export type Discovery = {
   readonly legacy?: LegacyReading
   /** A DMARC record at the domain itself, where nobody looks for it. */
   readonly misplaced?: string
+  /** One at {@link doubledName}. */
+  readonly doubled?: string
 }
+
+/** Where a record ends up whose name was written without the dot at its end: the name server adds the domain once more (RFC 1035 §5.1). */
+export const doubledName = (domain: string): string => `_dmarc.${domain}.${domain}`
 
 export type DmarcFacts = Discovery & {
   readonly rua: readonly Destination[]

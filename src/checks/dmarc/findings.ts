@@ -35,6 +35,15 @@ export const findings = defineFindings({
     advice: softened,
     reference: 'RFC 9989 §4.5',
   },
+  'dmarc.doubled_name': {
+    severity: 'high',
+    title: 'DMARC record at a name with the domain twice',
+    detail: ({ name }) =>
+      `A DMARC record stands at ${name}, where nobody looks for it: a name without a dot at its end gets the domain added once more.`,
+    repair: 'Move the record to the name shown.',
+    advice: softened,
+    reference: 'RFC 1035 §5.1',
+  },
   'dmarc.other_txt': {
     severity: 'info',
     title: 'Other TXT records at the DMARC name',

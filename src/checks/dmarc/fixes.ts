@@ -36,9 +36,10 @@ export function startFix(
 /** The mailbox that fixes suggest for reports. */
 const mailbox = (domain: string): string => `mailto:dmarc-reports@${domain}`
 
-/** A misplaced record, moved to where it is looked for. */
+/** A record at another name, moved to where it is looked for. */
 export function movedFix(facts: Discovery): DnsRecord | undefined {
-  const parsed = facts.misplaced === undefined ? undefined : parseDmarc(facts.misplaced)
+  const text = facts.misplaced ?? facts.doubled
+  const parsed = text === undefined ? undefined : parseDmarc(text)
   return parsed?.ok ? harmlessFix(facts.domain, undefined, tidied(parsed.value)) : undefined
 }
 

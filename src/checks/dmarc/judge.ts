@@ -1,6 +1,6 @@
 import { printable } from '../../base/text.ts'
 import type { Finding, Outcome, Severity } from '../check.ts'
-import { type Applied, type DmarcFacts, discardedSteps } from './facts.ts'
+import { type Applied, type DmarcFacts, discardedSteps, doubledName } from './facts.ts'
 import { type DmarcFindingId, finding } from './finding.ts'
 import { findings as table } from './findings.ts'
 import { basisOf, isSoftened, mendedFix, mergedFix, movedFix, startFix } from './fixes.ts'
@@ -67,6 +67,11 @@ function nothingFound(facts: DmarcFacts, context: Mail): Finding[] {
   if (facts.misplaced !== undefined) {
     const fix = movedFix(facts)
     return [finding('dmarc.misplaced', { domain, softened: isSoftened(fix) }, { evidence: facts.misplaced, fix })]
+  }
+  if (facts.doubled !== undefined) {
+    const fix = movedFix(facts)
+    const args = { name: doubledName(domain), softened: isSoftened(fix) }
+    return [finding('dmarc.doubled_name', args, { evidence: facts.doubled, fix })]
   }
   const none = hasNoMail(context)
   const { others: other, alias = '' } = facts.walk.steps[0]!

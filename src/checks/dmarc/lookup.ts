@@ -3,7 +3,7 @@ import type { Domain } from '../../names/domain.ts'
 import { registrableDomain } from '../../names/suffix.ts'
 import { type Answer, DnsError, type RecordType, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
-import { type Discovery, type DmarcFacts, discover, type Existence } from './facts.ts'
+import { type Discovery, type DmarcFacts, discover, doubledName, type Existence } from './facts.ts'
 import { parseDmarc } from './parse.ts'
 import { authorizationName, type Destination, judgeAuthorization, MAX_DESTINATIONS, relationOf } from './reports.ts'
 import type { ReportUri } from './uri.ts'
@@ -13,7 +13,7 @@ type Asking = Pick<Ctx, 'resolve' | 'signal'>
 
 /**
  * Finds the DMARC record that governs `domain` by the tree walk (RFC 9989 §4.10), whether the domain exists, and who gets the reports (RFC 9990 §4).
- * One wave of at most 10 questions: the walk is asked at once and judged in order. Then the hosts of report addresses, at most 10: their agreement, and whether they take mail.
+ * One wave of at most 10 questions: the walk is asked at once and judged in order; one more for a domain without record. Then the hosts of report addresses, at most 10: their agreement, and whether they take mail.
  * Never rejects with DnsError: a question without an answer is kept as such in the facts.
  */
 export async function lookupDmarc(ctx: Asking, domain: Domain): Promise<DmarcFacts> {
@@ -38,7 +38,20 @@ async function lookupRecord(ctx: Asking, domain: Domain) {
     txt: walkAnswer(txt),
     exists: existence([answers[0]!, txt, mx]),
   })
-  return { discovery, mx }
+  return { discovery: { ...discovery, ...(await lookupDoubled(ctx, discovery)) }, mx }
+}
+
+/** Asked only where the domain is without any record. What stays unanswered is left out: it changes no policy. */
+async function lookupDoubled(
+  ctx: Asking,
+  { domain, walk, applied, unknown }: Discovery,
+): Promise<Pick<Discovery, 'doubled'>> {
+  const isWithout = !applied && unknown === undefined && walk.steps.every(({ decision }) => decision === 'no_record')
+  const name = doubledName(domain)
+  if (!isWithout || name.length > 253) return {}
+  const answer = await ask(ctx, name, 'TXT')
+  const text = answer instanceof DnsError ? undefined : answer.records.find((one) => parseDmarc(one).ok)
+  return text === undefined ? {} : { doubled: text }
 }
 
 const walkAnswer = (answer: Answer<'TXT'> | DnsError): WalkAnswer =>

@@ -30,15 +30,8 @@ const hosts: LabZone = {
 }
 /** It has the zone and nothing answers over TCP; `closed`: its machine refuses TCP connections; `lost`: so many questions over TCP get no answer. */
 type Udp = { readonly udp: LabZone; readonly closed?: true; readonly lost?: number }
-type Server =
-  | LabZone
-  | 'lame'
-  | 'silent'
-  | 'refuses'
-  | Udp
-  | { readonly referral: Referral }
-const isUdp = (server: Server): server is Udp =>
-  typeof server === 'object' && 'udp' in server
+type Server = LabZone | 'lame' | 'silent' | 'refuses' | Udp | { readonly referral: Referral }
+const isUdp = (server: Server): server is Udp => typeof server === 'object' && 'udp' in server
 const isParent = (server: Server): server is { readonly referral: Referral } =>
   typeof server === 'object' && 'referral' in server
 

@@ -24,24 +24,26 @@ export function isHarmless(before: SpfFacts, after: SpfFacts): boolean {
   )
 }
 
-function keepsSenders({ reading, tree }: SpfFacts, after: SpfReading, root: SpfNode): boolean {
+function keepsSenders({ reading, tree, free = [] }: SpfFacts, after: SpfReading, root: SpfNode): boolean {
   if (!reading || !tree || reading.extent.everybody) return true
   const [now, then] = [reading.extent.passing, after.extent.passing]
   const kept = new Set(then.conditional)
+  // Nobody passes by a name that does not exist.
+  const isEmpty = (text: string): boolean => free.some(({ term }) => term === text)
   return (
     isWithin(now.ip4, then.ip4) &&
     isWithin(now.ip6, then.ip6) &&
-    now.conditional.every((text) => kept.has(text)) &&
-    (isKnown(now) || keepsTerms(tree, root))
+    now.conditional.every((text) => kept.has(text) || isEmpty(text)) &&
+    (isKnown(now) || keepsTerms(tree, root, isEmpty))
   )
 }
 
 const isKnown = ({ open, tooWide }: Passing): boolean => !open && !tooWide
 
 /** Where it is not known who passes, every term of the record has to stay. */
-function keepsTerms(before: SpfNode, after: SpfNode): boolean {
+function keepsTerms(before: SpfNode, after: SpfNode, isEmpty: (term: string) => boolean): boolean {
   const kept = new Set(termsOf(after))
-  return termsOf(before).every((text) => kept.has(text))
+  return termsOf(before).every((text) => kept.has(text) || isEmpty(text))
 }
 
 const termsOf = ({ record, terms }: SpfNode): readonly string[] => [

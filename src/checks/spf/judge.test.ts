@@ -481,7 +481,11 @@ describe('names that anybody could register', () => {
     ['a redirect by the domain', own('redirect=%{d}.gone.com'), 'redirect=%{d}.gone.com'],
     ['not a name that ends in a macro', own('exists:%{i}.gone.com.%{d}', '-all'), undefined],
     ['not of a known service', own('exists:%{i}._spf.sendgrid.net', '-all'), undefined],
-    ['not names by the client below one that exists', { ...own('exists:%{i}.a.here.com', '-all'), 'here.com': {} }, undefined],
+    [
+      'not names by the client below one that exists',
+      { ...own('exists:%{i}.a.here.com', '-all'), 'here.com': {} },
+      undefined,
+    ],
     ['not below a domain that exists', { ...own('a:x.here.com', '-all'), 'here.com': {} }, undefined],
     ['not where nobody gains by it', own('-a:gone.com', '?include:gone.com', '-all'), undefined],
     ['not what is no name', own('include:https://gone.com', 'a:gone.com,go.com', '-all'), undefined],

@@ -22,6 +22,12 @@ export const dmarcShown: readonly Shown[] = [
   dmarc('dmarc.no_record', [], [], FIXED),
   { id: 'dmarc.no_record_parked', zone: ['@ MX 0 .', record('@', 'v=spf1 -all')], fixed: true },
   dmarc('dmarc.misplaced', [], [record('@', `v=DMARC1; p=reject; ${own('dmarc.misplaced')}`)], FIXED),
+  dmarc(
+    'dmarc.doubled_name',
+    [],
+    [record('_dmarc.dmarc-doubled-name.test', `v=DMARC1; p=reject; ${own('dmarc.doubled_name')}`)],
+    FIXED,
+  ),
   dmarc('dmarc.other_txt', ['site-verification=1']),
   dmarc(
     'dmarc.several_records',

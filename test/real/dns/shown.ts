@@ -54,6 +54,7 @@ const dkim = (id: string, lines: readonly string[], more: Partial<Shown> = {}): 
 /** What shows each finding of DKIM. */
 export const dkimShown: readonly Shown[] = [
   { id: 'dkim.proven_absent', at: 'abandoned.test' },
+  dkim('dkim.doubled_name', [record('s1._domainkey.dkim-doubled-name.test', GOOD_KEY)], { fixed: true }),
   { id: 'dkim.none_found', at: 'ent.test' },
   dkim('dkim.not_asked', [key(GOOD_KEY), lameAt('default._domainkey')]),
   { id: 'dkim.wildcard', at: 'wildcard.test' },
