@@ -34,12 +34,13 @@ export async function lookupDkim(ctx: Asker, domain: Domain, wanted: readonly st
   const named = [...new Set(wanted)]
   const general = generalSelectors(ctx.now())
   const askNew = askingOnce(ctx, domain)
+  const mx = settled(ctx.resolve(domain, 'MX', ctx.signal))
   const atOnce = askNew([...named, ...general.slice(0, firstOf(named.length))])
   const [made, base, first, byMx, bySpf] = await Promise.all([
     askTxt(ctx, '', `${madeUpSelector(ctx.random)}._domainkey.${domain}`),
     askTxt(ctx, '', `_domainkey.${domain}`),
     atOnce,
-    askProviders(askNew, providersByMx(ctx, domain)),
+    askProviders(askNew, providersByMx(mx)),
     askProviders(askNew, providersBySpf(ctx, domain)),
   ])
   const found = [...first, ...byMx.asked, ...bySpf.asked]
@@ -50,7 +51,7 @@ export async function lookupDkim(ctx: Asker, domain: Domain, wanted: readonly st
   const order = new Map([...new Set([...named, ...selectorsOf(providers), ...general])].map((one, i) => [one, i]))
   const asked = [...found, ...rest].sort((a, b) => order.get(a.selector)! - order.get(b.selector)!)
   const facts = factsOf(domain, { named, made, base, asked, providers })
-  if (facts.discovery !== 'proven_absent') return facts
+  if (facts.discovery !== 'proven_absent' || isGone(await mx)) return facts
   return { ...facts, ...(await lookupDoubled(ctx, domain, [...order.keys()], MAX_QUESTIONS - 2 - asked.length)) }
 }
 
@@ -108,10 +109,14 @@ async function askProviders(askNew: AskNew, found: Promise<readonly Provider[]>)
 }
 
 /** The providers of the MX hosts; none where MX stays unanswered. */
-async function providersByMx(ctx: Asker, domain: Domain): Promise<readonly Provider[]> {
-  const mx = await settled(ctx.resolve(domain, 'MX', ctx.signal))
+async function providersByMx(asked: Promise<Answer<'MX'> | DnsError>): Promise<readonly Provider[]> {
+  const mx = await asked
   return mx instanceof DnsError ? [] : providersOfHosts(mx.records.map(({ exchange }) => exchange))
 }
+
+/** Whether the domain does not exist at all. */
+const isGone = (mx: Answer<'MX'> | DnsError): boolean =>
+  !(mx instanceof DnsError) && mx.kind === 'nxdomain' && mx.cname.length === 0
 
 /** Records of the domain's own organization that are followed from its SPF record, and how deep. */
 const MAX_OWN_RECORDS = 5

@@ -54,9 +54,14 @@ export const findings = defineFindings({
   'dmarc.several_records': {
     severity: 'high',
     title: 'Several DMARC records at one name',
-    detail: ({ name, count }) => `${name} has ${count} DMARC records: receivers discard all of them.`,
+    detail: ({ name, count, above }) =>
+      `${name} has ${count} DMARC records: receivers discard all of them${above ? ` and apply the one of ${above}` : ''}.`,
     repair: 'Keep one record. The one shown has the weakest of their policies and all their report addresses.',
-    advice: softened,
+    advice: (args, isOffered) => {
+      if (!isOffered) return 'Keep one record.'
+      const words = `Keep one record, or none. The one shown has the policy that ${args.above} gives the name today, where theirs are weaker, and all their report addresses.`
+      return args.above === undefined ? softened(args, isOffered) : words
+    },
     reference: 'RFC 9989 §4.10',
   },
   'dmarc.malformed': {

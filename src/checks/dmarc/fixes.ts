@@ -129,15 +129,21 @@ export function subdomainFix(basis: Basis): DnsRecord | undefined {
   })
 }
 
-/** One record in place of several: the weakest of their policies and all their report addresses. */
-export function mergedFix(step: Step): DnsRecord | undefined {
+/** One record in place of several: the weakest of their policies, no weaker than `inForce`, the one of a record above that governs while these are discarded; and all their report addresses. */
+export function mergedFix(step: Step, inForce: Policy = 'none'): DnsRecord | undefined {
   const records = step.records.flatMap((text) => {
     const meant = mendDmarc(text)?.record
     return meant ? [meant] : []
   })
   const [first, ...others] = records
   if (!first) return undefined
-  return harmlessFix(step.domain, undefined, { ...others.reduce(mergeTwo, first), removed: {} })
+  const merged = others.reduce(mergeTwo, first)
+  const p = weaker(merged.p ?? 'none', inForce) ? inForce : merged.p
+  const today = parseDmarc(`v=DMARC1; p=${inForce}`)
+  const { sp, np, ...rest } = merged
+  const kept = { ...(sp && !weaker(sp, inForce) ? { sp } : {}), ...(np && !weaker(np, inForce) ? { np } : {}) }
+  const record = { ...rest, ...kept, ...(p ? { p } : {}), removed: {} }
+  return harmlessFix(step.domain, today.ok ? today.value : undefined, record)
 }
 
 /** A text that was meant to be a record, as its owner meant it. */

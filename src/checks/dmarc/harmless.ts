@@ -37,7 +37,10 @@ export const isHarmlessRecord = (before: DmarcReading | undefined, after: DmarcR
 /** The same of what governs a domain before and after a fix. A domain without mail has none that could be lost. */
 export function isHarmless(before: DmarcFacts, after: DmarcFacts, { role }: Pick<DomainContext, 'role'>): boolean {
   if (role === 'parked' || before.unknown !== undefined) return true
-  return after.unknown === undefined && isStep(enforcedAt(before), enforcedAt(after))
+  if (after.unknown !== undefined) return false
+  const [was, is] = [enforcedAt(before), enforcedAt(after)]
+  // Nor may a record of its own take away the protection that one above gives the domain.
+  return isStep(was, is) && !weaker(is.now.p, was.now.p)
 }
 
 /** What is applied to a domain and the names below it: of a record above its `sp`, or `np` where the domain does not exist. */

@@ -17,7 +17,7 @@ import type { Step } from './walk.ts'
  * `warn`: one that asks for nothing or has faults; `pass`: one that protects.
  */
 export function judgeDmarc(facts: DmarcFacts, context: Mail): Outcome<DmarcFacts> {
-  const discarded = discardedSteps(facts).map(discardedFinding)
+  const discarded = discardedSteps(facts).map((step) => discardedFinding(step, facts))
   const { applied } = facts
   const judged = applied
     ? [...discarded, ...appliedFindings(facts, applied, context)]
@@ -50,10 +50,16 @@ const aliases = (facts: DmarcFacts): Finding[] =>
   )
 
 /** A step whose records are discarded: several at one name, or one that receivers ignore. */
-function discardedFinding(step: Step): Finding {
+function discardedFinding(step: Step, { domain, applied }: DmarcFacts): Finding {
   if (step.decision === 'discarded_several') {
-    const fix = mergedFix(step)
-    const args = { name: step.name, count: step.count, softened: isSoftened(fix) }
+    const above = step.domain === domain && !applied?.broken ? applied : undefined
+    const fix = mergedFix(step, above?.effective)
+    const args = {
+      name: step.name,
+      count: step.count,
+      softened: isSoftened(fix),
+      ...(above ? { above: above.domain } : {}),
+    }
     return finding('dmarc.several_records', args, { evidence: step.records.join(' | '), fix })
   }
   const text = step.records[0] ?? ''

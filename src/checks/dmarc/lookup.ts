@@ -44,9 +44,13 @@ async function lookupRecord(ctx: Asking, domain: Domain) {
 /** Asked only where the domain is without any record. What stays unanswered is left out: it changes no policy. */
 async function lookupDoubled(
   ctx: Asking,
-  { domain, walk, applied, unknown }: Discovery,
+  { domain, walk, applied, unknown, exists }: Discovery,
 ): Promise<Pick<Discovery, 'doubled'>> {
-  const isWithout = !applied && unknown === undefined && walk.steps.every(({ decision }) => decision === 'no_record')
+  const isWithout =
+    exists !== false &&
+    !applied &&
+    unknown === undefined &&
+    walk.steps.every(({ decision }) => decision === 'no_record')
   const name = doubledName(domain)
   if (!isWithout || name.length > 253) return {}
   const answer = await ask(ctx, name, 'TXT')
