@@ -53,6 +53,8 @@ export type FindingWords = {
   readonly detail: (args: Args) => string
   /** What to do, in one sentence; absent where there is nothing to do. */
   readonly repair?: string
+  /** What to do where no record to publish is offered, and `repair` speaks of one. */
+  readonly unoffered?: string
   /** What to do where the arguments tell more than `repair`, which it then replaces; undefined where they do not. `isOffered`: the finding has a record to publish. */
   readonly advice?: (args: Args, isOffered: boolean) => string | undefined
   /** `RFC 7208 §4.6.4` */

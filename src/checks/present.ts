@@ -5,20 +5,24 @@ import * as registry from './registry.ts'
 import { CHECK_KEYS, type Outcomes } from './run.ts'
 
 const RANK: Record<Severity, number> = { critical: 0, high: 1, medium: 2, low: 3, info: 4 }
-/** Evidence is text from outside: characters that are shown of it. */
+/** Evidence is text from outside: characters that are shown of it. A tab stands as in a zone file, `\009` (RFC 1035 §5.1): as a space it would be the fault unseen. */
 const MAX_EVIDENCE = 2_000
 
 /** The words of a finding from its check's table. */
 export function presentFinding(table: FindingTable, finding: Finding): FindingAnswer {
   const words = table[finding.id]
   if (!words) throw new Error(`the finding ${finding.id} is in no table`)
-  const repair = finding.repair ?? words.advice?.(finding.args ?? {}, finding.fix !== undefined) ?? words.repair
+  const isOffered = finding.fix !== undefined
+  const usual = isOffered ? words.repair : (words.unoffered ?? words.repair)
+  const repair = finding.repair ?? words.advice?.(finding.args ?? {}, isOffered) ?? usual
   return {
     id: finding.id,
     severity: words.severity,
     title: words.title,
     detail: printable(words.detail(finding.args ?? {}), MAX_EVIDENCE),
-    ...(finding.evidence === undefined ? {} : { evidence: printable(finding.evidence, MAX_EVIDENCE) }),
+    ...(finding.evidence === undefined
+      ? {}
+      : { evidence: printable(finding.evidence.replaceAll('\t', '\\009'), MAX_EVIDENCE) }),
     ...(repair === undefined ? {} : { repair: printable(repair, MAX_EVIDENCE) }),
     ...(finding.fix ? { fix: { type: 'dns' as const, ...finding.fix } } : {}),
     reference: words.reference,

@@ -70,7 +70,7 @@ function lineOf(value: Json | undefined): Line {
   if (value === undefined || value === null || value === '') return ['–']
   if (typeof value === 'boolean') return [value ? 'yes' : 'no']
   if (typeof value === 'number') return [String(value)]
-  if (typeof value === 'string') return [code(value)]
+  if (typeof value === 'string') return [code(value.replace(MIDNIGHT, '$1'))]
   if (Array.isArray(value))
     return value.every((item) => typeof item !== 'object') ? codes(value.map(String)) : [`${value.length}`]
   return Object.entries(value).flatMap(([name, item], i): Inline[] => [
@@ -79,6 +79,9 @@ function lineOf(value: Json | undefined): Line {
     ...lineOf(item),
   ])
 }
+
+/** A time at midnight is a day. */
+const MIDNIGHT = /^(\d{4}-\d\d-\d\d)T00:00:00\.000Z$/
 
 /** `expires_at` as `Expires at`. */
 export function labelOf(name: string): string {

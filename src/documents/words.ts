@@ -31,6 +31,9 @@ export const GRADE_WORDS: Readonly<Record<string, string>> = {
   F: 'Needs repair before its mail can be relied on.',
 }
 
+/** The words for a good grade where something needs repair all the same: mail that does not arrive, a name that somebody else can take. */
+export const BUT_BROKEN = 'Much is in order, but what stands first below needs repair.'
+
 /** A check's name, and what it is for in one sentence. */
 type About = { readonly name: string; readonly purpose: string }
 
@@ -80,6 +83,9 @@ export const ROW_WORDS: Readonly<Record<string, string>> = {
   rescale: 'What does not apply is left out: scaled to 100',
   rounding: 'Rounding to a whole number',
 }
+
+/** What was taken off where no finding says it. */
+export const LOSS_WORDS: Readonly<Record<string, string>> = { dmarc: 'No aggregate reports (rua)' }
 
 /** Why a list gave no answer that counts. */
 export const REASON_WORDS: Readonly<Record<string, string>> = {

@@ -22,6 +22,7 @@ export const findings = defineFindings({
     detail: ({ name, meant }) =>
       `A key stands at ${name}, where nobody looks for it: a name without a dot at its end gets the domain added once more. Receivers look at ${meant}.`,
     repair: 'Move the record to the name shown.',
+    unoffered: 'Move the record to the name without the second domain.',
     reference: 'RFC 1035 §5.1',
   },
   'dkim.none_found': {

@@ -17,6 +17,8 @@ export const findings = defineFindings({
       alias
         ? 'Ask the service that the alias leads to for its record, or replace the alias by the record shown.'
         : undefined,
+    unoffered:
+      'Publish a record at _dmarc, first with p=none and a rua. When the reports show that all of your own mail passes, raise p to quarantine and then to reject.',
     reference: 'RFC 9989 §4.10.1',
   },
   'dmarc.no_record_parked': {
@@ -25,6 +27,7 @@ export const findings = defineFindings({
     detail: ({ domain }) =>
       `${domain} neither sends nor takes mail, but no DMARC record asks receivers to refuse mail in its name.`,
     repair: 'Publish the record shown: the domain has no mail that could be lost.',
+    unoffered: 'Publish "v=DMARC1; p=reject" at _dmarc: the domain has no mail that could be lost.',
     reference: 'RFC 9989 §4.10.1',
   },
   'dmarc.misplaced': {
@@ -33,6 +36,7 @@ export const findings = defineFindings({
     detail: ({ domain }) => `A DMARC record stands at ${domain} itself; receivers look at _dmarc.${domain} only.`,
     repair: 'Move the record to the name shown.',
     advice: softened,
+    unoffered: 'Move the record to the name _dmarc.',
     reference: 'RFC 9989 §4.5',
   },
   'dmarc.doubled_name': {
@@ -42,6 +46,7 @@ export const findings = defineFindings({
       `A DMARC record stands at ${name}, where nobody looks for it: a name without a dot at its end gets the domain added once more.`,
     repair: 'Move the record to the name shown.',
     advice: softened,
+    unoffered: 'Move the record to the name without the second domain.',
     reference: 'RFC 1035 §5.1',
   },
   'dmarc.other_txt': {
@@ -112,12 +117,15 @@ export const findings = defineFindings({
   'dmarc.policy_none': {
     severity: 'medium',
     title: 'DMARC policy is "none"',
-    detail: ({ tag }) => `The policy of this domain (${tag}) is "none": receivers deliver forged mail like any other.`,
+    detail: ({ tag, unread }) =>
+      `${unread ? 'The record has no p that receivers can read, so the policy' : `The policy of this domain (${tag})`} is "none": receivers deliver forged mail like any other.`,
     repair: 'When the reports show that all of your own mail passes, publish the record shown, and later p=reject.',
     advice: (args, isOffered) =>
       args.unreported && isOffered
         ? 'First ask for reports: publish the record with p=none and the rua shown. When the reports show that all of your own mail passes, publish the whole record, and later p=reject.'
         : softened(args, isOffered),
+    unoffered:
+      'When the reports show that all of your own mail passes, raise the policy to quarantine, and later to reject.',
     reference: 'RFC 9989 §4.7',
   },
   'dmarc.policy_quarantine': {
@@ -147,10 +155,15 @@ export const findings = defineFindings({
   'dmarc.no_rua': {
     severity: 'low',
     title: 'No aggregate reports',
-    detail: () => 'The record has no rua, so nobody learns which mail is sent in the name of the domain.',
+    detail: ({ unread }) =>
+      `The record has no rua${unread ? ' that receivers can read' : ''}, so nobody learns which mail is sent in the name of the domain.`,
     repair: 'Add a rua with a mailbox that exists, in a domain that takes mail.',
-    advice: (_, isOffered) =>
-      isOffered ? 'Create a mailbox for the reports and publish the record shown.' : undefined,
+    advice: (args, isOffered) => {
+      if (!isOffered) return undefined
+      return args.unread
+        ? (softened(args, isOffered) ?? 'Publish the record shown.')
+        : 'Create a mailbox for the reports and publish the record shown.'
+    },
     reference: 'RFC 9989 §4.7',
   },
   'dmarc.alias': {
@@ -228,8 +241,15 @@ export const findings = defineFindings({
   'dmarc.legacy_differs': {
     severity: 'info',
     title: 'Older receivers read the same records differently',
-    detail: ({ foundAt, policy, pct, organizationalDomain, now, effective }) =>
-      `By RFC 7489 ${foundAt === '' ? 'no record applies' : `the record of ${foundAt} applies with ${policy}${pct === 100 ? '' : ` to ${pct} % of the mail`}`} and the organizational domain is ${organizationalDomain}; by RFC 9989 the policy is ${effective || 'none at all'} and the organizational domain ${now || 'not known'}.`,
+    detail: ({ foundAt, policy, pct, organizationalDomain, now, effective }) => {
+      const [older, newer] =
+        organizationalDomain === now
+          ? ['', '']
+          : [` and the organizational domain is ${organizationalDomain}`, ` and it is ${now || 'not known'}`]
+      const share = pct === 100 ? '' : ` to ${pct} % of the mail`
+      const applied = foundAt === '' ? 'no record applies' : `the record of ${foundAt} applies with ${policy}${share}`
+      return `By RFC 7489 ${applied}${older}; by RFC 9989 the policy is ${effective || 'none at all'}${newer}.`
+    },
     reference: 'RFC 9989 Appendix C.3',
   },
 })

@@ -39,7 +39,9 @@ export function policyFindings(applied: Applied, basis: Basis, context: Mail): F
     out.push(finding('dmarc.subdomains_weaker', { ...policies }, { evidence, fix: subdomainFix(basis) }))
   if (reading.record.rua.length === 0 && !hasNoMail(context)) {
     const fix = canReport(applied, context) ? changedFix(reported(basis)) : undefined
-    out.push(finding('dmarc.no_rua', {}, { evidence, fix }))
+    // One that stands there, and that receivers do not get.
+    const unread = basis.record.rua.length > 0
+    out.push(finding('dmarc.no_rua', { unread, softened: isSoftened(fix) }, { evidence, fix }))
   }
   return out
 }
@@ -58,6 +60,7 @@ function strengthFindings(applied: Applied, basis: Basis, context: Mail): Findin
   if (effective !== 'none') return []
   const fix = hasNoMail(context) ? refusingFix(basis) : stepFix(canReport(applied, context) ? reported(basis) : basis)
   const unreported = applied.reading.record.rua.length === 0 && !hasNoMail(context) && canReport(applied, context)
-  const args = { tag: applied.tag, softened: isSoftened(fix), unreported: unreported && !isSoftened(fix) }
+  const unread = applied.reading.record.p === undefined
+  const args = { tag: applied.tag, softened: isSoftened(fix), unreported: unreported && !isSoftened(fix), unread }
   return [finding('dmarc.policy_none', args, { evidence, fix })]
 }

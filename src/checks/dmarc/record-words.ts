@@ -19,7 +19,7 @@ export const recordFindings = defineFindings({
     severity: 'medium',
     title: 'Invisible character in the DMARC record',
     detail: ({ code, at, tags }) =>
-      `At character ${at}, the record has ${code}, which receivers take as part of the tag: ${list(tags)} is not read as it was meant. It often comes along when a record is copied from a web page.`,
+      `At character ${at}, the record has ${code}, which receivers take as part of the tag: what was meant as ${list(tags, ' and ')} is not read. It often comes along when a record is copied from a web page.`,
     repair: 'Type the record anew, with plain spaces.',
     advice: softened,
     reference: 'RFC 9989 §4.8',

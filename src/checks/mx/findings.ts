@@ -13,6 +13,7 @@ export const findings = defineFindings({
     title: 'No mail host',
     detail: ({ domain }) => `${domain} has no MX record and no address of its own, so mail to it cannot be delivered.`,
     repair: 'Publish an MX record; or, when the domain shall take no mail, say so with the null MX shown here.',
+    unoffered: 'Name the mail host in an MX record, or publish a null MX when the domain takes no mail.',
     reference: 'RFC 5321 §5.1',
   },
   'mx.null_missing': {

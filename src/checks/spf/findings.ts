@@ -27,6 +27,7 @@ export const findings = defineFindings({
     detail: ({ domain }) =>
       `${domain} has no SPF record. The DMARC policy above it covers forged mail at receivers that apply DMARC; the others take mail from any server in this name.`,
     repair: 'Publish the record shown here: the name sends no mail.',
+    unoffered: 'Publish "v=spf1 -all" at the name: it sends no mail.',
     reference: 'RFC 7208 §10.1.2',
   },
   'spf.not_spf': {
@@ -35,6 +36,7 @@ export const findings = defineFindings({
     detail: ({ slips }) =>
       `Receivers pass it over: an SPF record begins with exactly "v=spf1" and a space.${found(slips)}`,
     repair: 'Replace the text by the record shown; without one, correct its beginning.',
+    unoffered: 'Correct the beginning of the text.',
     reference: 'RFC 7208 §4.5',
   },
   'spf.many_records': {
@@ -42,6 +44,7 @@ export const findings = defineFindings({
     title: 'Several SPF records',
     detail: ({ count }) => `${count} SPF records at one name: receivers answer permerror and use none of them.`,
     repair: 'Replace them all by the one record shown.',
+    unoffered: 'Merge them into one record.',
     reference: 'RFC 7208 §3.2',
   },
   'spf.syntax': {
@@ -50,6 +53,10 @@ export const findings = defineFindings({
     detail: ({ problem, at, term, slips }) =>
       `At character ${at}, in "${term}": ${problem}. One fault makes the whole record unusable (permerror).${found(slips)}`,
     repair: 'Correct the term.',
+    advice: (_, isOffered) =>
+      isOffered
+        ? 'Publish the record shown. It does not end in "-all", since the record has refused nobody so far: end it so when reports show that no sender is missing.'
+        : undefined,
     reference: 'RFC 7208 §4.6',
   },
   'spf.too_long': {
@@ -65,6 +72,7 @@ export const findings = defineFindings({
     title: 'A space is missing between two terms',
     detail: ({ slips }) => `Receivers read the two terms as one, and neither works.${found(slips)}`,
     repair: 'Publish the record shown. Where a record is split into strings, begin or end each with a space.',
+    unoffered: 'Write a space between the terms. Where a record is split into strings, begin or end each with a space.',
     reference: 'RFC 7208 §3.3',
   },
   'spf.odd_name': {
@@ -72,6 +80,7 @@ export const findings = defineFindings({
     title: 'A term holds something else than one name',
     detail: ({ slips }) => `Receivers ask the DNS for it as it stands, and find nothing.${found(slips)}`,
     repair: 'Publish the record shown: one term for each name, without "https://" or "@".',
+    unoffered: 'Write one term for each name, without "https://" or "@".',
     reference: 'RFC 7208 §5',
   },
   'spf.doubled_name': {
@@ -79,6 +88,7 @@ export const findings = defineFindings({
     title: 'A name ends in the domain once too often',
     detail: ({ names, meant }) => `${some(names)} holds nothing; ${some(meant)} was meant. The term lets nobody pass.`,
     repair: 'Correct the name as shown.',
+    unoffered: 'Correct the name; in a zone file it ends in a dot.',
     reference: 'RFC 1035 §5.1',
   },
   'spf.two_in_one': {
@@ -87,6 +97,7 @@ export const findings = defineFindings({
     detail: ({ slips }) =>
       `Receivers use the terms up to the first "all"; what the second record names is never looked at.${found(slips)}`,
     repair: 'Publish the one record shown.',
+    unoffered: 'Merge the two into one record.',
     reference: 'RFC 7208 §3.2',
   },
   'spf.too_many_lookups': {
@@ -159,6 +170,8 @@ export const findings = defineFindings({
     detail: ({ term, name, free }) =>
       `"${term}" ${name === free ? `leads to ${free}, which` : `leads to ${name}, and ${free}`} is not registered: whoever registers it decides who may send as this domain.`,
     repair: 'Remove the term, or correct its name.',
+    advice: (_, isOffered) =>
+      isOffered ? 'Publish the record shown, which is without the term; or correct its name.' : undefined,
     reference: 'RFC 7208 §11.3',
   },
   'spf.neutral_all': {
@@ -274,7 +287,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'A part of the record could not be asked',
     detail: ({ name, reason }) =>
-      `${name}: ${reason}. While that lasts receivers answer temperror when they come to it.`,
+      `${String(reason).includes(String(name)) ? '' : `${name}: `}${reason}. While that lasts receivers answer temperror when they come to it.`,
     repair: 'Look at the name servers of that name.',
     reference: 'RFC 7208 §2.6.6',
   },

@@ -18,6 +18,7 @@ export const count = (value: Args[string] | undefined): string => Number(value).
 /** Who passes, by family. A few IPv4 addresses beside wide IPv6 networks are not worth a number. */
 export function passing(ipv4: number, ipv6: boolean): string {
   if (ipv6 && ipv4 < 2 ** 24) return 'most of IPv6'
+  if (ipv6 && ipv4 >= 2 ** 32) return 'every address'
   return `${count(ipv4)} IPv4 addresses${ipv6 ? ' and IPv6 networks' : ''}`
 }
 

@@ -7,6 +7,7 @@ export const findings = defineFindings({
     detail: ({ domain }) =>
       `There is no TLSRPT record at _smtp._tls.${domain}, so nobody tells the owner when mail to the domain cannot be encrypted.`,
     repair: 'Publish the record shown, with a mailbox that exists.',
+    unoffered: 'Publish "v=TLSRPTv1; rua=mailto:" with a mailbox that exists at _smtp._tls.',
     reference: 'RFC 8460 §3',
   },
   'tls_rpt.no_mail': {
@@ -36,6 +37,7 @@ export const findings = defineFindings({
     title: 'Invalid TLSRPT record',
     detail: ({ problem, at }) => `${problem}${Number(at) >= 0 ? ` (at character ${at})` : ''}.`,
     repair: 'Correct the record; the one shown has the right form.',
+    unoffered: 'Correct the record.',
     reference: 'RFC 8460 §3',
   },
   'tls_rpt.report_uri': {

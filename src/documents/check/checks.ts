@@ -1,4 +1,4 @@
-import type { JsonRecord } from '../../base/json.ts'
+import { isJsonRecord, type JsonRecord } from '../../base/json.ts'
 import { type Block, quiet, text } from '../block.ts'
 import { fieldBlocks, labelOf } from '../plain.ts'
 import { wordsFor } from '../words.ts'
@@ -16,17 +16,26 @@ export const checkBlocks = (answer: Answer): readonly Block[] =>
 
 function sectionBlock(answer: Answer, { key, name, purpose, status, reason, fields }: Section): Block {
   const findings = answer.findings.filter(({ id }) => id.startsWith(`${key}.`))
+  // The title of a finding says it already.
+  const isTold = findings.some(({ title }) => title === reason)
   return {
     kind: 'group',
     look: 'check',
     blocks: [
       { kind: 'heading', level: 3, id: key, line: [name, ' ', { status }] },
       ...(purpose === '' ? [] : [quiet(purpose)]),
-      ...(reason === undefined ? [] : [text({ strong: 'Reason: ' }, reason)]),
-      ...evidence(answer, key, fields),
+      ...(reason === undefined || isTold ? [] : [text({ strong: 'Reason: ' }, reason)]),
+      ...(status === 'not_applicable' ? reduced(answer, key) : evidence(answer, key, fields)),
       ...findings.map((one) => findingBlock(one)),
     ],
   }
+}
+
+/** Of a check that does not apply: what is published, where something is, and no judgement of it. */
+function reduced(answer: Answer, key: string): readonly Block[] {
+  if (answer.domain_role?.name === 'no_such_domain') return []
+  if (key === 'mx') return hostBlocks({ ...answer, mx: [] })
+  return key === 'dkim' && answer.dkim.keys.length > 0 ? keyBlocks(answer.dkim) : []
 }
 
 function evidence(answer: Answer, key: string, fields: JsonRecord = {}): readonly Block[] {
@@ -55,8 +64,13 @@ function factBlocks(fields: JsonRecord): Block[] {
 
 const recordsOf = ({ record, records }: JsonRecord): string[] => {
   if (Array.isArray(records) && records.every((one) => typeof one === 'string')) return records
+  if (Array.isArray(records)) return records.flatMap((one) => (isJsonRecord(one) ? caaText(one) : []))
   return typeof record === 'string' ? [record] : []
 }
+
+/** A CAA record in presentation format (RFC 8659 §4.1.1). */
+const caaText = ({ critical, tag, value }: JsonRecord): string[] =>
+  typeof tag === 'string' && typeof value === 'string' ? [`${critical === true ? 128 : 0} ${tag} "${value}"`] : []
 
 const WORDS: Readonly<Record<string, string>> = {
   rua: 'Reports to (rua)',
@@ -66,11 +80,15 @@ const WORDS: Readonly<Record<string, string>> = {
   ede: 'Extended errors',
   uncovered_mx: 'MX hosts the policy leaves out',
   cname: 'CNAME',
+  tcp: 'TCP',
+  zone: 'Zone',
+  domain: 'Found at',
   ptr: 'PTR',
   max_age: 'Maximum age (s)',
   refresh: 'Refresh (s)',
   retry: 'Retry (s)',
   expire: 'Expire (s)',
+  expires_at: 'Expires',
   minimum: 'Minimum (s)',
   serial: 'Serial number',
   tcp: 'TCP',

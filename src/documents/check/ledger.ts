@@ -1,6 +1,6 @@
 import { WEIGHTS } from '../../answers/weights.ts'
 import { type Block, heading, type Inline, type Line, text } from '../block.ts'
-import { CHECKS, ROW_WORDS, wordsFor } from '../words.ts'
+import { CHECKS, LOSS_WORDS, ROW_WORDS, wordsFor } from '../words.ts'
 import type { Answer } from './answer.ts'
 import { isOpen, plain } from './verdict.ts'
 
@@ -8,7 +8,7 @@ import { isOpen, plain } from './verdict.ts'
 export function ledgerBlocks(answer: Answer): readonly Block[] {
   const rows = answer.score_breakdown.map(({ component, finding, kind, points }): Line[] => [
     [component === 'total' ? 'Whole' : CHECKS[component].name],
-    causeOf(answer, finding, kind),
+    causeOf(answer, component, finding, kind),
     [signed(-points)],
   ])
   return [
@@ -28,8 +28,9 @@ export function ledgerBlocks(answer: Answer): readonly Block[] {
   ]
 }
 
-function causeOf(answer: Answer, finding: string | null, kind: string): Line {
-  const words = wordsFor(ROW_WORDS, kind) ?? kind
+function causeOf(answer: Answer, component: string, finding: string | null, kind: string): Line {
+  const loss = kind === 'deduction' && finding === null ? wordsFor(LOSS_WORDS, component) : undefined
+  const words = loss ?? wordsFor(ROW_WORDS, kind) ?? kind
   if (finding === null) return [words]
   const title = answer.findings.find(({ id }) => id === finding)?.title
   const told: Inline = { link: `#${finding.split('.')[0]}`, text: title ?? finding }

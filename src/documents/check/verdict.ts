@@ -1,8 +1,8 @@
 import type { Status } from '../../answers/finding.ts'
 import { COMPONENTS, type Component } from '../../answers/weights.ts'
-import { ROLE_WORDS } from '../../checks/context.ts'
+import { applies, ROLE_WORDS, type Role } from '../../checks/context.ts'
 import { type Block, heading, type Inline, type Line, quiet, text } from '../block.ts'
-import { CHECKS, GRADE_WORDS, wordsFor } from '../words.ts'
+import { BUT_BROKEN, CHECKS, GRADE_WORDS, wordsFor } from '../words.ts'
 import type { Answer } from './answer.ts'
 import { findingReference } from './findings.ts'
 import { firstThings, type Listing, type Thing } from './first-things.ts'
@@ -18,7 +18,7 @@ export const verdictBlocks = (answer: Answer): readonly Block[] => [
       score: answer.report_score ?? answer.score,
       ...rangeOf(answer),
       ...(isOpen(answer) ? {} : { grade: answer.report_grade ?? answer.grade }),
-      words: isOpen(answer) ? ALL_OPEN : (wordsFor(GRADE_WORDS, answer.report_grade ?? answer.grade) ?? ''),
+      words: wordsOf(answer),
       notes: notesOf(answer),
     },
   },
@@ -35,6 +35,13 @@ const ALL_OPEN =
 /** Nothing that the score rests on could be asked. */
 export const isOpen = (answer: Answer): boolean =>
   SCORED.every((component) => statusOf(answer, component) === 'unknown')
+
+function wordsOf(answer: Answer): string {
+  if (isOpen(answer)) return ALL_OPEN
+  const grade = answer.report_grade ?? answer.grade
+  const isBroken = answer.findings.some(({ severity }) => severity === 'critical' || severity === 'high')
+  return isBroken && /^[AB]/.test(grade) ? BUT_BROKEN : (wordsFor(GRADE_WORDS, grade) ?? '')
+}
 
 /** The range of the check's score, less what the listings take. */
 function rangeOf({ score, score_min: least = score, score_max: most = score, report_score: reported = score }: Answer) {
@@ -77,11 +84,20 @@ const barOf = (answer: Answer, component: Component) => {
   const lost = answer.score_breakdown
     .filter((row) => row.component === component)
     .reduce((sum, { points }) => sum + points, 0)
-  const status: Status = statusOf(answer, component)
   const worth = COMPONENTS[component]
+  const status = barStatus(answer, component, lost / worth)
   const kept = status === 'not_applicable' ? {} : { kept: worth - lost }
   return { label: CHECKS[component].name, href: `#${component}`, ...kept, worth, status }
 }
+
+/** The status of the component's check; what the role leaves out does not apply, and one that lost a third of its points to another check (mail that does not arrive) is not good. */
+function barStatus(answer: Answer, component: Component, lostShare: number): Status {
+  const role = answer.domain_role && ROLES.find((one) => one === answer.domain_role?.name)
+  const status = statusOf(answer, component)
+  if (role && role !== 'no_such_domain' && !applies(component, { role })) return 'not_applicable'
+  return status === 'pass' && lostShare > 1 / 3 ? 'warn' : status
+}
+const ROLES = Object.keys(ROLE_WORDS) as readonly Role[]
 
 function thingBlocks(answer: Answer): Block[] {
   const things = firstThings(answer.findings, answer.score_breakdown, listingsOf(answer))
