@@ -52,11 +52,9 @@ export const findings = defineFindings({
     title: 'The SPF record cannot be read',
     detail: ({ problem, at, term, slips }) =>
       `At character ${at}, in "${term}": ${problem}. One fault makes the whole record unusable (permerror).${found(slips)}`,
-    repair: 'Correct the term.',
-    advice: (_, isOffered) =>
-      isOffered
-        ? 'Publish the record shown. It does not end in "-all", since the record has refused nobody so far: end it so when reports show that no sender is missing.'
-        : undefined,
+    repair:
+      'Publish the record shown. It does not end in "-all", since the record has refused nobody so far: end it so when reports show that no sender is missing.',
+    unoffered: 'Correct the term.',
     reference: 'RFC 7208 §4.6',
   },
   'spf.too_long': {
@@ -169,9 +167,8 @@ export const findings = defineFindings({
     title: 'A name in the record could be registered by anybody',
     detail: ({ term, name, free }) =>
       `"${term}" ${name === free ? `leads to ${free}, which` : `leads to ${name}, and ${free}`} is not registered: whoever registers it decides who may send as this domain.`,
-    repair: 'Remove the term, or correct its name.',
-    advice: (_, isOffered) =>
-      isOffered ? 'Publish the record shown, which is without the term; or correct its name.' : undefined,
+    repair: 'Publish the record shown, which is without the term; or correct its name.',
+    unoffered: 'Remove the term, or correct its name.',
     reference: 'RFC 7208 §11.3',
   },
   'spf.neutral_all': {

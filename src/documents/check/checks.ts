@@ -80,7 +80,6 @@ const WORDS: Readonly<Record<string, string>> = {
   ede: 'Extended errors',
   uncovered_mx: 'MX hosts the policy leaves out',
   cname: 'CNAME',
-  tcp: 'TCP',
   zone: 'Zone',
   domain: 'Found at',
   ptr: 'PTR',
