@@ -3,6 +3,7 @@ import { labJobRecord } from '../../test/lab/jobs.ts'
 import type { Json } from '../base/json.ts'
 import type { ResultRow } from '../store/postgres/job-rows.ts'
 import type { JobRecord } from '../store/postgres/jobs.ts'
+import { CELL_END, ROW_END } from '../store/postgres/result-texts.ts'
 import { type CsvStyle, csvOf, presentRow } from './results.ts'
 
 const job = (layout: { readonly [key: string]: Json } | null, kind: JobRecord['kind'] = 'blacklist'): JobRecord =>
@@ -60,10 +61,32 @@ it.each<[string, JobRecord, ResultRow, CsvStyle, string]>([
     'plain',
     'ip,line,verdict,listed,answered,total\r\n192.0.2.1,2,listed,1,29,29\r\n',
   ],
+  [
+    'cells with a line end of any kind, as they were',
+    job(csv(['ip', 'note', 'more'], '|')),
+    row(['192.0.2.1', 'two\nlines', 'a\rb|c']),
+    'plain',
+    'ip|note|more|line|verdict|listed|answered|total\r\n192.0.2.1|"two\nlines"|"a\rb|c"|2|listed|1|29|29\r\n',
+  ],
+  ...['=', '+', '-', '@', '\t', '\r'].map((sign): [string, JobRecord, ResultRow, CsvStyle, string] => [
+    `a cell that begins with ${JSON.stringify(sign)} for a spreadsheet`,
+    job(csv(['a', 'b'])),
+    row([`${sign}1`, 'x']),
+    'spreadsheet',
+    `a,b,line,verdict,listed,answered,total\r\n${sign === '\r' ? `"'${sign}1"` : `'${sign}1`},x,2,listed,1,29,29\r\n`,
+  ]),
 ])('writes %s', (_, of, result, style, text) => {
   const lines = csvOf(of, style)
   expect(lines.header() + lines.row(result)).toBe(text)
+  expect(lines.header() + lines.rowsOf(cellsOf(result, lines.fields))).toBe(text)
 })
+
+/** A row as the database gives its cells. */
+const cellsOf = (of: ResultRow, fields: readonly string[]): string =>
+  [
+    ...[String(of.line), JSON.stringify(of.input), JSON.stringify(of.columns), of.result ?? '', of.reason ?? ''],
+    ...fields.map((field) => String(of.answer?.[field] ?? '')),
+  ].join(CELL_END) + ROW_END
 
 it('names a row with its own columns in JSON', () => {
   expect(presentRow(row({ id: 7 }))).toMatchObject({ line: 2, columns: { id: 7 }, result: 'listed' })

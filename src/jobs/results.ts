@@ -1,8 +1,8 @@
-import { type Options, stringify } from 'csv-stringify/sync'
 import type { JobRow } from '../answers/jobs.ts'
 import type { Json } from '../base/json.ts'
 import type { ResultRow } from '../store/postgres/job-rows.ts'
 import type { JobRecord } from '../store/postgres/jobs.ts'
+import { CELL_END, ROW_END } from '../store/postgres/result-texts.ts'
 import type { JobKind } from '../store/postgres/schema.ts'
 import type { Layout } from './intake/intake.ts'
 import { FIELD } from './intake/lines.ts'
@@ -45,52 +45,63 @@ const FIELDS: Readonly<Record<JobKind, readonly string[]>> = {
 export type CsvStyle = 'plain' | 'spreadsheet'
 
 /** The lines of a CSV of results: the list's own columns first and as they were, then ours. */
-export function csvOf(
-  job: Pick<JobRecord, 'kind' | 'layout'>,
-  style: CsvStyle,
-): { readonly header: () => string; readonly row: (row: ResultRow) => string } {
+export type ResultCsv = {
+  readonly header: () => string
+  readonly row: (row: ResultRow) => string
+  /** The lines of rows as the database gives their cells (store/postgres/result-texts.ts), with {@link ResultCsv.fields}. */
+  readonly rowsOf: (cells: string) => string
+  /** The fields of the answer that a line has. */
+  readonly fields: readonly string[]
+}
+
+/** Fields that are no fields of the answer: the words that jobs count by. */
+const WORDS: readonly string[] = ['result', 'status', 'verdict', 'reason']
+
+export function csvOf(job: Pick<JobRecord, 'kind' | 'layout'>, style: CsvStyle): ResultCsv {
   const layout = job.layout as Layout | null
   const csv = layout?.format === 'csv' ? layout : undefined
-  const own = csv?.header ?? []
-  const fields = FIELDS[job.kind]
-  const input = FIELD[job.kind]
-  const written = options(csv?.delimiter ?? ',', style)
-  const line = (cells: readonly (string | undefined)[]): string => stringify([cells.map((cell) => cell ?? '')], written)
-  // Without a header the list's columns have no names: they are numbered.
-  const names = (row?: ResultRow): readonly string[] =>
-    own.length > 0
-      ? own
-      : Array.isArray(row?.columns)
-        ? row.columns.map((_, i) => `column_${i + 1}`)
-        : csv
-          ? []
-          : [input]
-  const isNamed = (name: string, taken: readonly string[]): string =>
-    taken.includes(name) ? `mailsonde_${name}` : name
-  const head = own.length > 0 || !csv ? names() : undefined
+  const all = FIELDS[job.kind]
+  const fields = all.filter((field) => !WORDS.includes(field))
+  const line = csvLine(csv?.delimiter ?? ',', style)
+  // Without a header the list's columns have no names.
+  const head = csv ? csv.header : [FIELD[job.kind]]
+  const named = (name: string): string => (head?.includes(name) ? `mailsonde_${name}` : name)
+  const values = (words: Words, fieldAt: (name: string, i: number) => string): readonly string[] => {
+    let next = 0
+    return all.map((name) => (WORDS.includes(name) ? wordOf(words, name) : fieldAt(name, next++)))
+  }
+  const rowOfCells = (cells: string): string => {
+    const [at = '', input = '""', columns = 'null', result = '', reason = '', ...own] = cells.split(CELL_END)
+    const listed: unknown = csv ? JSON.parse(columns) : undefined
+    const first = Array.isArray(listed) ? listed.map(String) : [String(JSON.parse(input))]
+    return line([...first, at, ...values({ result, reason }, (_, i) => own[i] ?? '')])
+  }
   return {
-    header: () => (head ? line([...head, isNamed('line', head), ...fields.map((field) => isNamed(field, head))]) : ''),
-    row: (row) => {
-      const columns = csv && Array.isArray(row.columns) ? row.columns.map(String) : [row.input]
-      return line([...columns, String(row.line), ...fields.map((field) => cellOf(row, field))])
+    fields,
+    header: () => (head ? line([...head, named('line'), ...all.map(named)]) : ''),
+    row: ({ columns, input, line: at, result, reason, answer }) => {
+      const first = csv && Array.isArray(columns) ? columns.map(String) : [input]
+      return line([...first, String(at), ...values({ result, reason }, (name) => text(answer?.[name]))])
     },
+    rowsOf: (cells) => cells.split(ROW_END).slice(0, -1).map(rowOfCells).join(''),
   }
 }
 
-function cellOf(row: ResultRow, field: string): string {
-  if (field === 'result' || field === 'status' || field === 'verdict') return row.result ?? ''
-  if (field === 'reason') return row.reason ?? ''
-  return text(row.answer?.[field])
-}
+type Words = { readonly result: string | null; readonly reason: string | null }
+const wordOf = ({ result, reason }: Words, field: string): string => (field === 'reason' ? reason : result) ?? ''
 
 const text = (value: Json | undefined): string =>
   value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
 
-/** RFC 4180, with the delimiter that came in. `spreadsheet`: cells that a spreadsheet would take for a formula begin with an apostrophe. */
-const options = (delimiter: string, style: CsvStyle): Options => ({
-  delimiter,
-  record_delimiter: 'windows',
-  ...(style === 'spreadsheet' && {
-    cast: { string: (cell: string) => (/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell) },
-  }),
-})
+/**
+ * Writes records (RFC 4180, with the delimiter that came in): a cell with a delimiter, a quote or any line end is quoted. `spreadsheet`: cells that a spreadsheet would take
+ * for a formula begin with an apostrophe.
+ */
+function csvLine(delimiter: string, style: CsvStyle): (cells: readonly string[]) => string {
+  const special = new RegExp(`["\\r\\n${delimiter === '|' ? '\\|' : delimiter}]`)
+  const cellOf = (cell: string): string => {
+    const safe = style === 'spreadsheet' && /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
+    return special.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  }
+  return (cells) => `${cells.map(cellOf).join(delimiter)}\r\n`
+}

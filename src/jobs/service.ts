@@ -10,6 +10,7 @@ import { type Forgotten, type ForgottenRows, forgetRows } from '../store/postgre
 import { takeInOf } from '../store/postgres/job-intake.ts'
 import { jobRowsOf, type ResultRow, type StoredBadRow } from '../store/postgres/job-rows.ts'
 import { type JobRecord, jobsOf } from '../store/postgres/jobs.ts'
+import { type ResultText, resultCells, resultLines } from '../store/postgres/result-texts.ts'
 import type { JobKind, JobState } from '../store/postgres/schema.ts'
 import { type Engine, type EngineSettings, startEngine } from './engine/engine.ts'
 import { PACE_MINUTES, presentJob } from './progress.ts'
@@ -56,6 +57,12 @@ export type JobService = {
     page: ResultPage,
     owner: Owner,
   ) => Promise<{ readonly job: JobRecord; readonly rows: readonly ResultRow[] }>
+  /** As `results`, as one text: lines of NDJSON, or with `fields` of the answer the cells for CSV (store/postgres/result-texts.ts). */
+  readonly resultText: (
+    id: string,
+    page: ResultPage & { readonly fields?: readonly string[] },
+    owner: Owner,
+  ) => Promise<ResultText>
   readonly badRows: (id: string, after: number, limit: number, owner: Owner) => Promise<readonly StoredBadRow[]>
   /** The job now, and whenever it has changed, at most twice a second, until it has ended. */
   readonly watch: (id: string, owner: Owner, signal: AbortSignal) => AsyncIterable<JobAnswer>
@@ -178,6 +185,12 @@ export function jobService(settings: JobServiceSettings): JobService {
     results: told(async (id, page, owner) => {
       const job = await owned(id, owner)
       return { job, rows: await (await tables()).rows.results(job.number, page) }
+    }),
+    resultText: told(async (id, { fields, ...page }, owner) => {
+      const job = await owned(id, owner)
+      const { db } = await tables()
+      const wanted = { ...page, hasDuplicates: job.duplicates > 0 }
+      return fields ? resultCells(db, job.number, wanted, fields) : resultLines(db, job.number, wanted)
     }),
     badRows: told(async (id, after, limit, owner) => {
       const job = await owned(id, owner)

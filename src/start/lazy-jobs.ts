@@ -17,6 +17,7 @@ export function lazyJobs(load: () => Promise<JobService>): JobService {
     change: async (...asked) => (await jobs()).change(...asked),
     remove: async (...asked) => (await jobs()).remove(...asked),
     results: async (...asked) => (await jobs()).results(...asked),
+    resultText: async (...asked) => (await jobs()).resultText(...asked),
     badRows: async (...asked) => (await jobs()).badRows(...asked),
     watch: async function* (...asked) {
       yield* (await jobs()).watch(...asked)

@@ -9,6 +9,7 @@ import { type CsvStyle, csvOf, presentRow } from '../../jobs/results.ts'
 import type { JobService, Owner, ResultPage } from '../../jobs/service.ts'
 import { REASONS } from '../../mailbox/reasons.ts'
 import type { JobRecord } from '../../store/postgres/jobs.ts'
+import type { ResultText } from '../../store/postgres/result-texts.ts'
 import type { TextStream } from '../given.ts'
 import { defineOperation, ok } from '../operation.ts'
 import { limitParam, pageOf } from '../page.ts'
@@ -103,7 +104,7 @@ function refuseUnknown({ kind }: JobRecord, result: string | undefined, reason: 
 
 type Form = { readonly job: JobRecord; readonly format: 'ndjson' | 'csv'; readonly style: CsvStyle }
 
-/** All rows behind the cursor. A header stands before the first row of the list, and not where a download goes on. */
+/** All rows behind the cursor; the next are read while some are written. A header stands before the first row of the list, and not where a download goes on. */
 function download(
   jobs: JobService,
   id: string,
@@ -111,16 +112,22 @@ function download(
   page: ResultPage,
   { job, format, style }: Form,
 ): TextStream {
-  const csv = csvOf(job, style)
+  const csv = format === 'csv' ? csvOf(job, style) : undefined
+  const read = (after: number, left: number): Promise<ResultText> => {
+    const limit = Math.min(STREAM_PAGE, left)
+    const some = jobs.resultText(id, { ...page, after, limit, ...(csv && { fields: csv.fields }) }, owner)
+    some.catch(() => {}) // told when it is waited for
+    return some
+  }
   async function* text(): AsyncIterable<string> {
-    if (format === 'csv' && page.after === 0) yield csv.header()
-    let { after } = page
-    for (let left = page.limit; left > 0; ) {
-      const { rows } = await jobs.results(id, { ...page, after, limit: Math.min(STREAM_PAGE, left) }, owner)
-      if (rows.length === 0) return
-      yield rows.map((row) => (format === 'csv' ? csv.row(row) : `${JSON.stringify(presentRow(row))}\n`)).join('')
-      after = rows.at(-1)!.line
-      left -= rows.length
+    if (csv && page.after === 0) yield csv.header()
+    let left = page.limit
+    for (let next: Promise<ResultText> | undefined = read(page.after, left); next; ) {
+      const some: ResultText = await next
+      if (some.rows === 0) return
+      left -= some.rows
+      next = left > 0 ? read(some.last, left) : undefined
+      yield csv ? csv.rowsOf(some.text) : some.text
     }
   }
   const contentType = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson; charset=utf-8'
