@@ -62,14 +62,15 @@ export function curl(args: readonly string[]): Promise<string> {
   })
 }
 
-/** Looks at the resident memory of a process every 50 ms; `end` gives the most, MiB. */
-export function watchMemory(pid: number): { readonly end: () => number } {
+/** Looks at the resident memory of a process every 50 ms; `now` gives what it is, `end` the most, MiB. */
+export function watchMemory(pid: number): { readonly now: () => number; readonly end: () => number } {
   let most = 0
   const look = (): void => {
     most = Math.max(most, residentMiB(pid).now)
   }
   const timer = setInterval(look, 50)
   return {
+    now: () => residentMiB(pid).now,
     end: () => {
       clearInterval(timer)
       look()
