@@ -17,6 +17,9 @@ let host: Server
 /** Connections to the mail host of refusedhost.test, counted where they arrive. */
 const seen = { now: 0, most: 0, all: 0 }
 
+/** Mailboxes whose name begins with `known` are there. */
+const answerTo = (rcpt: string): string => (/<known/i.test(rcpt) ? '250 2.1.5 ok' : '550 5.1.1 User unknown')
+
 function play(socket: Socket): void {
   seen.all++
   seen.most = Math.max(seen.most, ++seen.now)
@@ -26,7 +29,7 @@ function play(socket: Socket): void {
   socket.on('data', (data) => {
     for (const line of String(data).split('\r\n').filter(Boolean)) {
       if (/^EHLO/i.test(line)) say('250 mx.refusedhost.test')
-      else if (/^RCPT/i.test(line)) setTimeout(() => say('550 5.1.1 User unknown'), HOLD_MS)
+      else if (/^RCPT/i.test(line)) setTimeout(() => say(answerTo(line)), HOLD_MS)
       else if (/^QUIT/i.test(line)) socket.end('221 bye\r\n')
       else say('250 ok')
     }
@@ -94,6 +97,23 @@ it('the three share one limit to the connection, counted on the mail host', asyn
   )
   expect(seen).toMatchObject({ most: 20, all: 27 })
 })
+
+it('a bulk job and single questions at the same time keep to that limit together', async () => {
+  Object.assign(seen, { most: 0, all: 0 })
+  const rows = Array.from({ length: 16 }, (_, i) => `known${i}@refusedhost.test`)
+  const { url, id } = nodes[0]!
+  const headers = { authorization: `Bearer key-of-${id}`, 'content-type': 'text/plain' }
+  const response = await fetch(`${url}/v1/jobs`, { method: 'POST', headers, body: rows.join('\n') })
+  const job = (await response.json()) as { readonly id: string }
+  const show = async () => (await nodes[1]!.get(`/v1/jobs/${job.id}`)).body as Record<string, unknown>
+  await expect.poll(async () => (await show()).done, { timeout: 30_000 }).toBeGreaterThan(0)
+  const asked = nodes.flatMap((node, n) => Array.from({ length: 8 }, (_, i) => verify(node, `known-s${n}-${i}`)))
+  const answers = await Promise.all(asked)
+  expect(answers.map(({ reason }) => reason)).toEqual(Array(24).fill('mailbox_exists'))
+  await expect.poll(async () => (await show()).state, { timeout: 60_000 }).toBe('done')
+  expect(await show()).toMatchObject({ rows: 16, counts: { accepted: 16 }, reasons: { mailbox_exists: 16 } })
+  expect(seen.most).toBe(20)
+}, 120_000)
 
 it('killed with -9 in the middle of its questions a node leaves its places to the others at once', async () => {
   const places = await pg('SELECT count(*) FROM pg_locks WHERE locktype = $1', ['advisory'])

@@ -4,6 +4,7 @@ import type pg from 'pg'
 export const HISTORY = `
   CREATE TABLE public.history (
     n bigserial PRIMARY KEY, job integer, line bigint, input text, what text, fence bigint, node inet, at timestamptz DEFAULT clock_timestamp());
+  CREATE INDEX ON public.history (job, line, what, n);
   CREATE FUNCTION public.note() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     IF new.fence > old.fence THEN

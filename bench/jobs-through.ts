@@ -1,0 +1,85 @@
+import { fork } from 'node:child_process'
+import { join } from 'node:path'
+import type { JobAnswer } from '../src/answers/jobs.ts'
+import { REFUSING_HOST } from '../test/real/addresses.ts'
+import { type Program, startProgram } from '../test/real/program.ts'
+import { cpuMs, flags, machine, median, sleep } from './figures.ts'
+import { insideLab } from './inside-lab.ts'
+import { startSink } from './smtp-sink.ts'
+import type { Figures } from './smtp-worker.ts'
+
+/**
+ * A job against smtp-sink beside the engine by itself, in turns, and the time from the submission of a list to its first result.
+ * `node bench/jobs-through.ts [--rows 10000] [--rounds 3] [--cpu-prof FOLDER]`, in the mini internet. Both hold 160 conversations at a time, over a connection each; the domain is known to take any name.
+ */
+const options = flags(process.argv.slice(2))
+const rows = Number(options.rows ?? 10_000)
+const rounds = Number(options.rounds ?? 3)
+/** What one node has in flight: 16 chunks of 10 rows. */
+const WIDTH = 160
+
+if (await insideLab()) {
+  console.log(`${machine()}; ${rows} rows\n`)
+  const sink = await startSink(REFUSING_HOST, 25)
+  const program = await startProgram(['--allow-network', '45.53.0.0/16', '--log-level', 'warn'])
+  const firsts: number[] = []
+  const ratios: number[] = []
+  await through(program, 20, 'warm')
+  console.log('| job, rows/s | engine, rows/s | ratio | µs of the service a row | of the engine | first result, ms |')
+  console.log('|--:|--:|--:|--:|--:|--:|')
+  for (let round = 0; round < rounds; round++) {
+    const job = await through(program, rows, `r${round}-`)
+    const engine = await direct()
+    firsts.push(job.firstMs)
+    ratios.push(job.perSecond / engine.perSecond)
+    const figures = [job.perSecond, engine.perSecond].map((one) => one.toFixed(0))
+    console.log(
+      `| ${figures.join(' | ')} | ${ratios.at(-1)!.toFixed(2)} | ${job.cpuUs.toFixed(0)} | ${engine.cpuUs.toFixed(0)} | ${job.firstMs.toFixed(0)} |`,
+    )
+  }
+  console.log(
+    `\nmedian: ratio ${median(ratios).toFixed(2)}, first result after ${median(firsts).toFixed(0)} ms; ${machine()}`,
+  )
+  await program.stop()
+  await sink.stop()
+}
+
+/** Submits a list and waits for its end: the rate over the time between submission and end. */
+async function through(
+  { url, pid, get }: Program,
+  n: number,
+  prefix: string,
+): Promise<{ readonly perSecond: number; readonly firstMs: number; readonly cpuUs: number }> {
+  const list = Array.from({ length: n }, (_, i) => `${prefix}${i}@refusedhost.test`).join('\n')
+  const cpuBefore = cpuMs(pid)
+  const begun = performance.now()
+  const response = await fetch(`${url}/v1/jobs`, {
+    method: 'POST',
+    body: list,
+    headers: { 'content-type': 'text/plain' },
+  })
+  const { id } = (await response.json()) as JobAnswer
+  const results = async (): Promise<number> => {
+    const { data } = (await get(`/v1/jobs/${id}/results?limit=1`)).body as { data: readonly unknown[] }
+    return data.length
+  }
+  while ((await results()) === 0) await sleep(10)
+  const firstMs = performance.now() - begun
+  const show = async (): Promise<JobAnswer> => (await get(`/v1/jobs/${id}`)).body as JobAnswer
+  let job = await show()
+  for (; job.state !== 'done'; job = await show()) await sleep(50)
+  const seconds = (performance.now() - begun) / 1_000
+  if (job.counts.catch_all !== n) console.log(`not all were answered alike: ${JSON.stringify(job.reasons)}`)
+  return { perSecond: n / seconds, firstMs, cpuUs: ((cpuMs(pid) - cpuBefore) * 1_000) / n }
+}
+
+/** The engine alone, in a process of its own. */
+async function direct(): Promise<{ readonly perSecond: number; readonly cpuUs: number }> {
+  const job = { address: REFUSING_HOST, port: 25, reuse: false, width: WIDTH, count: rows, smallHeap: true }
+  const child = fork(join(import.meta.dirname, 'smtp-worker.ts'), [JSON.stringify(job)])
+  const figures = await new Promise<Figures>((resolve, reject) => {
+    child.once('message', (message) => resolve(message as Figures)).once('error', reject)
+  })
+  const cpuSeconds = figures.userSeconds + figures.systemSeconds
+  return { perSecond: rows / figures.wallSeconds, cpuUs: (cpuSeconds * 1e6) / rows }
+}
