@@ -3,6 +3,7 @@ import type { AnswerOf } from '../answers/answer.ts'
 import { readOpen } from '../answers/read-answer.ts'
 import { AppError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
+import { once } from '../base/once.ts'
 import type { Config } from '../config.ts'
 import type { Ask, Asked } from '../jobs/engine/ask.ts'
 import { findProviderOf, limitsFor } from '../jobs/providers.ts'
@@ -63,6 +64,13 @@ async function answerOf<S extends z.ZodType>(
   throw new Error(`the answer of ${operation.name} is not as its schema says: ${read.problem}`)
 }
 
+/** The operations, each loaded with its first row: `import` of a loaded module costs as much as a tenth of a verification. */
+const ASKED = {
+  verify: once(OPERATIONS.verify),
+  check: once(OPERATIONS.check),
+  blacklist: once(OPERATIONS.blacklist),
+}
+
 const ASKS: Readonly<Record<Parameters<Ask>[0], AskKind>> = {
   verify: async (execute, email, { pool, max_age_ms }, signal) => {
     const raw = {
@@ -74,7 +82,7 @@ const ASKS: Readonly<Record<Parameters<Ask>[0], AskKind>> = {
       ...(pool === true && { pool: 'true' }),
       ...ageOf(max_age_ms),
     }
-    const answer = await answerOf(await OPERATIONS.verify(), execute, raw, signal)
+    const answer = await answerOf(await ASKED.verify(), execute, raw, signal)
     const { result, reason, retry_after_ms } = answer
     return {
       result,
@@ -85,11 +93,11 @@ const ASKS: Readonly<Record<Parameters<Ask>[0], AskKind>> = {
   },
   check: async (execute, domain, { selector }, signal) => {
     const raw = { domain, ...(typeof selector === 'string' && { selector }) }
-    const answer = await answerOf(await OPERATIONS.check(), execute, raw, signal)
+    const answer = await answerOf(await ASKED.check(), execute, raw, signal)
     return { result: answer.status, reason: '', answer: json(answer) }
   },
   blacklist: async (execute, ip, _options, signal) => {
-    const answer = await answerOf(await OPERATIONS.blacklist(), execute, { ip }, signal)
+    const answer = await answerOf(await ASKED.blacklist(), execute, { ip }, signal)
     return { result: answer.verdict, reason: '', answer: json(answer) }
   },
 }
