@@ -1,6 +1,6 @@
 import { checkDomain, lookupBlacklists, openWorld, verifyMailbox } from 'mailsonde'
 
-// Several questions in one world: they share its cache and its limits.
+// Several calls in one world: they share its cache and its limits.
 const world = await openWorld({ resolvers: process.argv.slice(2) })
 try {
   const { score, grade, findings } = await checkDomain('example.org', { world, selectors: ['s1'] })
