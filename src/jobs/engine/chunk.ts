@@ -5,16 +5,16 @@ import type { JobRecord } from '../../store/postgres/jobs.ts'
 import type { Ask, RowProvider } from './ask.ts'
 import type { TakeTurn } from './rate.ts'
 import { retryOf } from './retry.ts'
+import type { ResultWriters } from './writer.ts'
 
 export type ChunkWork = {
   readonly rows: JobRows
+  readonly writers: ResultWriters
   readonly ask: Ask
   readonly turn: TakeTurn
   readonly now: () => number
 }
 
-/** Results wait this long to be written with others, ms. */
-const WRITE_EVERY_MS = 100
 /** Rows of a chunk that are asked about at a time. */
 export const ROWS_AT_A_TIME = 10
 
@@ -23,8 +23,6 @@ export type ChunkSignals = { readonly signal: AbortSignal; readonly stopping: Ab
 
 /** A claim that the database confirmed this long ago is looked at again before the next row is asked, ms: well within the lease of 10 s. */
 const CONFIRMED_MS = 1_000
-/** Time to write what was answered after the work was stopped while the database is away, ms. */
-const LAST_WRITE_MS = 5_000
 
 /**
  * Asks about the rows of a chunk and writes what was said. Rows that are not asked when a signal fires go back without an attempt counted. While the database is away nothing new is asked, and what was answered waits to be written. Once another worker has claimed the rows, this one
@@ -42,7 +40,7 @@ export async function workChunk(
   const claimedAtMs = performance.now()
   const claimed = await throughOutage(() => work.rows.claim(job.number, chunk), signal)
   const claim = claimOf(work.rows, job.number, claimedAtMs)
-  const writer = resultWriter(work.rows, job.number, provider.id, signal)
+  const writer = work.writers.open(job.number, provider.id, signal)
   try {
     await atMost(Math.min(ROWS_AT_A_TIME, provider.concurrent), claimed, async (row) => {
       const done = await askRow(work, job, provider, { row, claim }, asking)
@@ -108,49 +106,4 @@ const DAY_MS = 86_400_000
 const giveUpAfterOf = ({ options }: JobRecord): number => {
   const { give_up_after_ms } = options as { readonly give_up_after_ms?: unknown }
   return typeof give_up_after_ms === 'number' ? give_up_after_ms : DAY_MS
-}
-
-type ResultWriter = {
-  readonly answer: (answer: RowAnswer) => void
-  readonly retry: (retry: RowRetry) => void
-  /** Writes what is left, and rejects with the first fault of any write. */
-  readonly close: () => Promise<void>
-}
-
-/** Writes results in batches: what a chunk holds bounds them. While the database is away they wait; once `stopping` fires, for 5 s more. */
-function resultWriter(rows: JobRows, job: number, provider: string, stopping: AbortSignal): ResultWriter {
-  const givingUp = new AbortController()
-  const patience = (): void => void setTimeout(() => givingUp.abort(), LAST_WRITE_MS).unref()
-  if (stopping.aborted) patience()
-  else stopping.addEventListener('abort', patience, { once: true })
-  let answers: RowAnswer[] = []
-  let retries: RowRetry[] = []
-  let fault: { readonly error: unknown } | undefined
-  let writing: Promise<void> = Promise.resolve()
-
-  function flush(): void {
-    const [some, others] = [answers, retries]
-    answers = []
-    retries = []
-    writing = writing
-      .then(async () => {
-        await throughOutage(() => rows.answer(job, provider, some), givingUp.signal)
-        await throughOutage(() => rows.retry(job, others), givingUp.signal)
-      })
-      .catch((error: unknown) => {
-        fault ??= { error }
-      })
-  }
-  const timer = setInterval(flush, WRITE_EVERY_MS)
-  return {
-    answer: (one) => void answers.push(one),
-    retry: (one) => void retries.push(one),
-    close: async () => {
-      clearInterval(timer)
-      flush()
-      await writing
-      stopping.removeEventListener('abort', patience)
-      if (fault) throw fault.error
-    },
-  }
 }

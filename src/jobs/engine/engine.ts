@@ -12,6 +12,7 @@ import { workChunk } from './chunk.ts'
 import { cutChunks, findProviders, finishIfDone, type Planning } from './plan.ts'
 import { chunkQueue } from './queue.ts'
 import { rateLeases } from './rate.ts'
+import { resultWriters } from './writer.ts'
 
 export type EngineSettings = {
   readonly ask: Ask
@@ -54,7 +55,8 @@ export async function startEngine(database: Database, settings: EngineSettings):
   const stopping = new AbortController() // nothing new begins
   const ending = new AbortController() // what runs ends
   const turn = rateLeases(takeTokensOf(database.db), stopping.signal)
-  const work = { rows, ask: settings.ask, turn, now }
+  const closed = new AbortController() // nothing is written any more
+  const work = { rows, writers: resultWriters(rows, closed.signal), ask: settings.ask, turn, now }
   let wake = (): void => {}
 
   await queue.work(async (chunk, lease) => {
@@ -121,6 +123,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
         .catch((error: Error) => log.warn('chunks of bulk jobs were not handed back', { reason: error.message }))
       clearTimeout(late)
       ending.abort(stopping.signal.reason)
+      closed.abort(stopping.signal.reason)
     }),
   }
 }

@@ -1,0 +1,109 @@
+import { raced } from '../../base/deadline.ts'
+import { throughOutage } from '../../store/postgres/away.ts'
+import type { JobRows, RowAnswer, RowRetry } from '../../store/postgres/job-rows.ts'
+
+/** Writes what a chunk's rows gave. */
+export type ResultWriter = {
+  readonly answer: (answer: RowAnswer) => void
+  readonly retry: (retry: RowRetry) => void
+  /** Waits until all of it is written, and rejects with the first fault of any write. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Writes the results of all chunks of a node: those of one job and provider together, however many chunks they come from, since each statement costs the database more than
+ * the rows in it.
+ */
+export type ResultWriters = {
+  /** A writer for one chunk. Once `stopping` fires, `close` waits for a database that is away for 5 s more. */
+  readonly open: (job: number, provider: string, stopping: AbortSignal) => ResultWriter
+}
+
+/** Results wait this long to be written with others, ms. */
+const WRITE_EVERY_MS = 100
+/** Time to write what was answered after the work was stopped while the database is away, ms. */
+const LAST_WRITE_MS = 5_000
+
+type Lane = {
+  /** Settles as the write does that this belongs to. */
+  readonly add: (what: { readonly answer: RowAnswer } | { readonly retry: RowRetry }) => Promise<void>
+  users: number
+}
+
+/** Results that wait are bounded by the rows of the chunks under way. While the database is away they wait, until `closed` fires. */
+export function resultWriters(rows: Pick<JobRows, 'answer' | 'retry'>, closed: AbortSignal): ResultWriters {
+  const lanes = new Map<string, Lane>()
+
+  function laneOf(job: number, provider: string): Lane {
+    const key = `${job} ${provider}`
+    const lane = lanes.get(key) ?? newLane(rows, job, provider, closed)
+    lanes.set(key, lane)
+    return lane
+  }
+  return {
+    open: (job, provider, stopping) => {
+      const lane = laneOf(job, provider)
+      lane.users++
+      const writes = new Set<Promise<void>>()
+      let fault: { readonly error: unknown } | undefined
+      const keep = (write: Promise<void>): void => {
+        if (writes.has(write)) return
+        writes.add(write)
+        write
+          .catch((error: unknown) => {
+            fault ??= { error }
+          })
+          .finally(() => writes.delete(write))
+      }
+      return {
+        answer: (answer) => keep(lane.add({ answer })),
+        retry: (retry) => keep(lane.add({ retry })),
+        close: async () => {
+          const givingUp = new AbortController()
+          const patience = (): void => void setTimeout(() => givingUp.abort(stopping.reason), LAST_WRITE_MS).unref()
+          if (stopping.aborted) patience()
+          else stopping.addEventListener('abort', patience, { once: true })
+          try {
+            await raced(givingUp.signal, Promise.allSettled(writes))
+          } finally {
+            stopping.removeEventListener('abort', patience)
+            if (--lane.users === 0) lanes.delete(`${job} ${provider}`)
+          }
+          if (fault) throw fault.error
+        },
+      }
+    },
+  }
+}
+
+/** One write at a time: what comes meanwhile goes with the next. */
+function newLane(rows: Pick<JobRows, 'answer' | 'retry'>, job: number, provider: string, closed: AbortSignal): Lane {
+  let answers: RowAnswer[] = []
+  let retries: RowRetry[] = []
+  let next: Promise<void> | undefined
+  let running: Promise<unknown> = Promise.resolve()
+
+  async function write(): Promise<void> {
+    const before = running
+    await new Promise((resolve) => setTimeout(resolve, WRITE_EVERY_MS))
+    await before
+    const [some, others] = [answers, retries]
+    answers = []
+    retries = []
+    next = undefined
+    await throughOutage(() => rows.answer(job, provider, some), closed)
+    await throughOutage(() => rows.retry(job, others), closed)
+  }
+  return {
+    users: 0,
+    add: (what) => {
+      if ('answer' in what) answers.push(what.answer)
+      else retries.push(what.retry)
+      if (!next) {
+        next = write()
+        running = next.catch(() => {})
+      }
+      return next
+    },
+  }
+}
