@@ -8,7 +8,9 @@ import { join } from 'node:path'
 export function enterLab(command: readonly string[]): ChildProcess {
   const inside = join(import.meta.dirname, 'inside.ts')
   const unshare = ['unshare', '-n', '-m', '-p', '-f', '--kill-child=KILL', '--mount-proc', '--propagation', 'private']
-  return spawn('setpriv', ['--pdeathsig', 'KILL', '--', ...unshare, process.execPath, inside, ...command], {
+  // The first process takes orphans in, and must wait for them: the lock file of a PostgreSQL whose process is a zombie keeps the next one from starting.
+  const init = ['sh', '-c', '"$0" "$@"; exit $?', process.execPath, inside, ...command]
+  return spawn('setpriv', ['--pdeathsig', 'KILL', '--', ...unshare, ...init], {
     stdio: 'inherit',
   })
 }
