@@ -9,6 +9,7 @@ import {
   benchFolder,
   curl,
   type JobsService,
+  type ListKind,
   serverCpuMs,
   startJobsService,
   watchMemory,
@@ -17,16 +18,17 @@ import {
 
 /**
  * Rows a second that a list is taken in, beside a bare COPY of the same rows into the same table, and the memory of the service meanwhile.
- * `node bench/jobs-intake.ts [--rows 1000000] [--rounds 1]`. Client, service and database share the machine.
+ * `node bench/jobs-intake.ts [--rows 1000000] [--rounds 1] [--list other|equal|bad]`. Client, service and database share the machine.
  */
 const options = flags(process.argv.slice(2))
 const rows = Number(options.rows ?? 1_000_000)
 const rounds = Number(options.rounds ?? 1)
+const kind = (options.list ?? 'other') as ListKind
 const DOMAINS = 5_000
 
 const folder = benchFolder()
 const list = join(folder.path, 'list.csv')
-await writeList(list, rows, DOMAINS)
+await writeList(list, rows, DOMAINS, kind)
 const data = join(folder.path, 'data')
 const service = await startJobsService(data)
 try {
@@ -72,7 +74,8 @@ async function takeIn(of: JobsService): Promise<Measured> {
   const serviceUs = ((cpuMs(of.pid) - cpuBefore[0]) * 1_000) / rows
   const serverUs = ((serverCpuMs(data) - cpuBefore[1]) * 1_000) / rows
   const job = JSON.parse(text) as JobAnswer
-  if (job.rows !== rows) throw new Error(`${job.rows} rows were taken in`)
+  if (job.rows + job.bad_rows !== rows) throw new Error(`${job.rows} rows and ${job.bad_rows} bad ones were taken in`)
+  console.log(`${job.rows} rows, ${job.duplicates} duplicates, ${job.bad_rows} bad`)
   await fetch(`${of.url}/v1/jobs/${job.id}`, { method: 'DELETE' })
   const later = residentMiB(of.pid).now
   const client = await of.database()

@@ -38,13 +38,21 @@ export async function startJobsService(dataDir: string, flags: readonly string[]
   }
 }
 
-/** Writes a CSV of `rows` mailboxes at `domains` domains, with a name each. */
-export async function writeList(path: string, rows: number, domains: number): Promise<void> {
+/** What the rows of a list are: each another mailbox, all the same one, or none with an address. */
+export type ListKind = 'other' | 'equal' | 'bad'
+const LINES: Readonly<Record<ListKind, (n: number, domains: number) => string>> = {
+  other: (n, domains) => `Person ${n},user${n}@domain${n % domains}.example\r\n`,
+  equal: (n) => `Person ${n},user@domain.example\r\n`,
+  bad: (n) => `Person ${n},\r\n`,
+}
+
+/** Writes a CSV of `rows` mailboxes at `domains` domains, with a name each. Of bad rows the last one has an address. */
+export async function writeList(path: string, rows: number, domains: number, kind: ListKind = 'other'): Promise<void> {
   async function* lines(): AsyncIterable<string> {
     yield 'name,email\r\n'
     for (let from = 0; from < rows; from += 10_000) {
       const numbers = Array.from({ length: Math.min(10_000, rows - from) }, (_, i) => from + i)
-      yield numbers.map((n) => `Person ${n},user${n}@domain${n % domains}.example\r\n`).join('')
+      yield numbers.map((n) => LINES[n === rows - 1 ? 'other' : kind](n, domains)).join('')
     }
   }
   await pipeline(lines, createWriteStream(path))

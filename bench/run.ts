@@ -30,6 +30,13 @@ const BENCHES: readonly Bench[] = [
     needs: 'mini internet',
     args: ['--rounds', '3'],
   },
+  { name: 'jobs-intake', shows: 'rows a second that a list is taken in, and the memory meanwhile' },
+  { name: 'jobs-results', shows: 'rows a second of results' },
+  {
+    name: 'jobs-through',
+    shows: 'a bulk job beside the engine by itself, and its first result',
+    needs: 'mini internet',
+  },
   { name: 'smtp', shows: 'verifications a second', needs: 'mini internet' },
   { name: 'load', shows: 'the service under load', needs: 'mini internet' },
   { name: 'memory', shows: 'resident memory after 10,000 checks', needs: 'mini internet' },

@@ -66,6 +66,23 @@ describe('CSV', () => {
     ['gzip that nobody named', gzipSync('email\nx@a.example'), ['2 x@a.example']],
     ['a header only', 'email\n', []],
     ['nothing', '', []],
+    ['a quoted header and quotes in quotes', '"name","email"\n"J ""x"" D","x@a.example"', ['2 x@a.example']],
+    ['a mark before a quoted header', '\uFEFF"email";"name"\r\n"x@a.example";"a,b"', ['2 x@a.example']],
+    [
+      'delimiters in quotes that are no delimiters',
+      '"a,b",x@a.example\n"c,d",y@a.example',
+      ['1 x@a.example', '2 y@a.example'],
+    ],
+    ['tabs', 'name\temail\nJoe\tx@a.example', ['2 x@a.example']],
+    ['a delimiter at the end of each line', 'email;\nx@a.example;\n', ['2 x@a.example']],
+    ['lines that CR alone ends', 'email\rx@a.example\ry@a.example\r', ['2 x@a.example', '3 y@a.example']],
+    ['blanks around an address', 'email,n\n  x@a.example ,1', ['2 x@a.example']],
+    [
+      'UTF-16 of the other order',
+      Buffer.concat([Buffer.from([0xfe, 0xff]), utf16('email\nx@a.example').swap16()]),
+      ['2 x@a.example'],
+    ],
+    ['a header in Latin-1', Buffer.from('pr\xe9nom;email\nZo\xeb;x@a.example', 'latin1'), ['2 x@a.example']],
     ['NULs', 'email\nx@a.example\0\ny@a.example', ['2 x@a.example\0', '3 y@a.example']],
   ])('reads %s', async (_, list, rows) => {
     expect(short(await read(list))).toEqual(rows)
@@ -107,6 +124,13 @@ describe('CSV', () => {
     ['another type', 'x', { contentType: 'image/png' }, 'unsupported_media_type', 'image/png'],
     ['a type that every object has', 'x', { contentType: 'constructor' }, 'unsupported_media_type', 'constructor'],
     ['a gzip bomb', gzipSync(Buffer.alloc(8 * 1024 * 1024)), {}, 'payload_too_large', '100 times'],
+    [
+      'gzip that unpacks to more than the bound',
+      gzipSync('x@a.example\n'.repeat(20)),
+      { bounds: { maxUpload: 200 } },
+      'payload_too_large',
+      'the unpacked list is larger than 200 octets',
+    ],
     [
       'more than the bound',
       'x@a.example\n'.repeat(20),
