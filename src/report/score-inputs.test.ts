@@ -68,6 +68,13 @@ describe('MX', () => {
 
 describe('PTR', () => {
   const host = (zone: LabZone): LabZone => ({ ...at([1, 'm.example']), 'm.example': M, ...REVERSE, ...zone })
+  const names = (n: number): LabZone => {
+    const all = ['m.example', ...Array.from({ length: n - 1 }, (_, i) => `m${i}.example`)]
+    return {
+      ...host({ '1.5.53.45.in-addr.arpa': { PTR: all } }),
+      ...Object.fromEntries(all.map((name) => [name, M])),
+    }
+  }
   it.each<[string, LabZone, string[]]>([
     ['clean', host({}), []],
     ['the mail hosts are unknown', { 'a.example': 'SERVFAIL' }, ['null 5 (0 to 10)']],
@@ -80,6 +87,8 @@ describe('PTR', () => {
       host({ '1.5.53.45.in-addr.arpa': { PTR: ['x.example'] }, '2.5.53.45.in-addr.arpa': { PTR: ['x.example'] } }),
       ['ptr.not_confirmed 5'],
     ],
+    ['ten names', names(10), ['ptr.several_names 0.5']],
+    ['eleven', names(11), ['ptr.many_names 0.5']],
     [
       'only the best MX counts',
       host({ ...at([1, 'm.example'], [2, 'n.example']), 'n.example': { A: ['45.53.6.1'] } }),

@@ -49,6 +49,8 @@ describe('what the owner of a faulty record meant', () => {
     // policies and addresses
     ['v=DMARC1; p=rejct; sp=non', 'v=DMARC1; p=reject; sp=none', ''],
     ['v=DMARC1; p=monitor', 'v=DMARC1; p=none', ''],
+    ['v=DMARC1; p=none; adkim=s; adkim=r', 'v=DMARC1; p=none; adkim=s', ''], // the first of a name
+    [`${'v=DMARC1; p=none;'.padEnd(4_091)}pct=50`, 'v=DMARC1; p=none; pct=5', ''], // 4,096 characters are read
     [
       'v=DMARC1; p=none; rua=r@nomailto.example, <s@a.example>, mailto://t@a.example, mailto:',
       'v=DMARC1; p=none; rua=mailto:r@nomailto.example,mailto:s@a.example,mailto:t@a.example',
