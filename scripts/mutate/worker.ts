@@ -49,7 +49,10 @@ process.on('message', async ({ file, tests }: Told) => {
     .map(
       (module) => `${module.relativeModuleId}: ${[...module.children.allTests('failed')][0]?.fullName ?? 'as a whole'}`,
     )
-  if (unhandledErrors.length > 0) failed.push(`an error that nobody handled: ${String(unhandledErrors[0])}`)
+  if (unhandledErrors.length > 0)
+    failed.push(
+      `an error that nobody handled: ${(unhandledErrors[0] as { readonly message?: string }).message ?? 'without words'}`,
+    )
   vitest.invalidateFile(join(root, file)) // which is now written back
   process.send!({ failed, ms: Date.now() - begun } satisfies Outcome)
 })

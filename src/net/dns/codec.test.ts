@@ -322,7 +322,7 @@ describe('messages', () => {
       '00' +
       '0029' +
       '04d0' +
-      '01000000' +
+      '01010000' +
       '000b' +
       '000f' +
       '0007' +
@@ -335,7 +335,7 @@ describe('messages', () => {
     if (!message.ok) throw new Error(message.problem)
     expect(message.value.rcode).toBe(18)
     expect(message.value.answers[0]!.ttlSeconds).toBe(0)
-    expect(message.value.edns?.errors).toEqual([{ code: 6, text: 'a bc ' }])
+    expect(message.value.edns).toMatchObject({ version: 1, dnssecOk: false, errors: [{ code: 6, text: 'a bc ' }] })
   })
 })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { readSeconds } from './record-data.ts'
 import { parseRecord, parseRecordLine } from './record-text.ts'
 
 const at = (name: string, type: string, value: string) => {
@@ -71,6 +72,7 @@ describe('parseRecord', () => {
     ['@', 'TXT', '', 'the value is empty'],
     ['ü', 'A', '192.0.2.1', '"ü" is not a name; write non-ASCII labels as xn--…'],
     ['a..b', 'A', '192.0.2.1', '"a..b" is not a name: a label is empty or over 63 octets, or the name over 253'],
+    ['@', 'TLSA', '3 1 300 abcd', '"300" is not a number from 0 to 255'],
     ['@', 'TLSA', '3 1 1 xyz', '"xyz" is not hexadecimal'],
   ])('%s %s %s', (name, type, value, expected) => expect(at(name, type, value)).toEqual(expected))
 
@@ -97,3 +99,15 @@ describe('parseRecordLine', () => {
 
   it.each(['', 'alone', '@ TXT', '@ 300 IN'])('refuses %j', (line) => expect(parseRecordLine(line).ok).toBe(false))
 })
+
+it.each([
+  ['3600', 3_600],
+  ['30s', 30],
+  ['2m', 120],
+  ['1h', 3_600],
+  ['1d12H', 129_600],
+  ['1w', 604_800],
+  ['4294967295', 0xffff_ffff],
+  ['4294967296', undefined], // more than 32 bits
+  ['1x', undefined],
+])('%s are %s seconds', (text, seconds) => expect(readSeconds(text)).toBe(seconds))

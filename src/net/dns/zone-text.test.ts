@@ -85,3 +85,8 @@ describe('parseZone', () => {
     },
   )
 })
+
+it('counts what it passes over, by type', () => {
+  const read = parseZone('a LOC x\nb LOC y\nc HINFO z\nd A 192.0.2.1', 'a.example')
+  expect(read.ok && Object.fromEntries(read.value.passedOver)).toEqual({ LOC: 2, HINFO: 1 })
+})
