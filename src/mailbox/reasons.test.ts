@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { outcomeOf, REASONS, type Reason } from './reasons.ts'
+import { outcomeOf, REASONS, type Reason, reasonRow } from './reasons.ts'
 
 /** The table of docs/verification.md, written a second time. */
 it.each<[Reason, number, string]>([
@@ -74,5 +74,12 @@ it('docs/verification.md has every reason once in its table, as outcomeOf has it
       others!.filter((line) => line.split('|')[1]!.includes(`\`${reason}\``)),
       reason,
     ).toHaveLength(1)
+  }
+})
+
+it('nothing is certain of what is unknown, in either direction', () => {
+  for (const reason of REASONS) {
+    const { deliverability, confidence } = reasonRow(reason)
+    if (deliverability === 'unknown') expect([reason, confidence]).toEqual([reason, 0])
   }
 })

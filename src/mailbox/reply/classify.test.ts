@@ -110,6 +110,15 @@ it.each<[Stage, string, Reason]>([
   ['rset', '550 what', 'policy'],
 ])('at %s %j is %s', (stage, text, reason) => expect(at(stage, text)).toBe(reason))
 
+it.each<[Stage, string, string]>([
+  ['banner', '421 xyz', 'temporary_failure code'],
+  ['banner', '450 xyz', 'temporary_failure stage'], // 421 alone says that the whole service is away
+  ['rcpt', '450 xyz', 'temporary_failure code'],
+])('at %s %j is %s', (stage, text, expected) => {
+  const { reason, by } = classify({ stage, reply: reply(text) })
+  expect(`${reason} ${by}`).toBe(expected)
+})
+
 it('an accepted recipient tells nothing where the provider accepts anything', () => {
   const yahoo = providerById('yahoo')
   expect(classify({ stage: 'rcpt', reply: reply('250 recipient ok'), provider: yahoo }).reason).toBe(
