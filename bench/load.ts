@@ -22,6 +22,8 @@ const NORMAL_AGAIN_MS = 5_000
 /** Mail hosts that hold a verification until its deadline, and how many requests of one caller are about them. */
 const TARPITS = ['silent', 'dribble', 'silentrcpt', 'slow'].map((name) => `${name}.test`)
 const TARPIT_REQUESTS = 100
+/** Domains that were asked about, each once. */
+let asked = 0
 
 if (process.argv[2] === 'health') await watchHealth(process.argv[3]!)
 else process.exitCode = await measure()
@@ -99,7 +101,6 @@ async function idleConnections(url: string): Promise<readonly Socket[]> {
   return open
 }
 
-let asked = 0
 /** Time of a check of a domain that nobody asked about before, ms, the median of five. */
 async function checkMs(url: string): Promise<number> {
   const times: number[] = []
