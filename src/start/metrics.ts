@@ -92,7 +92,15 @@ export function createMetrics(): Metrics {
   }
 }
 
-function watch(registry: Registry, { blacklists, verifier, peers }: Deps, underWay: () => number, now: () => number) {
+/** Time that a scrape waits for the database, ms. */
+const PROBE_MS = 1_000
+
+function watch(
+  registry: Registry,
+  { blacklists, verifier, peers, probes }: Deps,
+  underWay: () => number,
+  now: () => number,
+) {
   const registers = [registry]
   new Gauge({
     name: 'mailsonde_requests_under_way',
@@ -131,6 +139,14 @@ function watch(registry: Registry, { blacklists, verifier, peers }: Deps, underW
       this.reset()
       for (const { address, configured, providers } of await verifier.pool())
         if (configured) for (const { breaker } of providers) this.inc({ address: address ?? 'default', breaker })
+    },
+  })
+  new Gauge({
+    name: 'mailsonde_database_away',
+    help: 'Whether the database does not answer: 1, or 0 where it does and where nobody needed it yet.',
+    registers,
+    async collect() {
+      this.set((await probes.queue(AbortSignal.timeout(PROBE_MS))) === undefined ? 0 : 1)
     },
   })
   new Gauge({

@@ -100,6 +100,7 @@ it('counts what it did', async () => {
     /^mailsonde_verifications_total\{result="accepted"\} 1$/m,
     /^mailsonde_blacklist_state\{list="[^"]+",state="[a-z]+"\} 1$/m,
     /^mailsonde_peers\{status="alive"\} 0$/m,
+    /^mailsonde_database_away 0$/m,
     /^mailsonde_requests_under_way 1$/m,
     /^nodejs_eventloop_lag_seconds \d/m,
   ])

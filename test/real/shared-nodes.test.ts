@@ -135,6 +135,8 @@ it('while the database is away single questions are answered, and it is used aga
   await postgres.kill()
   const away = await Promise.all(nodes.map((node, n) => verify(node, `away${n}`)))
   expect(away.map(({ reason }) => reason)).toEqual(Array(2).fill('mailbox_not_found'))
+  const metrics = async () => fetch(`${nodes[0]!.url}/metrics`, { headers: { authorization: 'Bearer key-of-shared1' } })
+  expect(await (await metrics()).text()).toMatch(/^mailsonde_database_away 1$/m)
   await postgres.start()
   Object.assign(seen, { most: 0, all: 0 })
   const shared = async () => {
@@ -144,4 +146,5 @@ it('while the database is away single questions are answered, and it is used aga
     return seen.all
   }
   await expect.poll(shared, { timeout: 15_000 }).toBe(1)
+  expect(await (await metrics()).text()).toMatch(/^mailsonde_database_away 0$/m)
 })
