@@ -70,8 +70,9 @@ async function makeJob(url: string, database: string): Promise<string> {
 const MIB = 1_048_576
 type Cost = { readonly heap: number; readonly resident: number }
 
-/** The heap of the page's script, and the private memory of its process, MiB. */
+/** The heap of the page's script, and the private memory of its process, MiB, without the garbage of pages before. */
 async function costOf(browser: Browser, devtools: CDPSession): Promise<Cost> {
+  await devtools.send('HeapProfiler.collectGarbage')
   const { metrics } = await devtools.send('Performance.getMetrics')
   const heap = metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? 0
   const whole = await browser.newBrowserCDPSession()

@@ -46,6 +46,7 @@ const BENCHES: readonly Bench[] = [
     shows: '10,000 monitors at rest and due at once, and the history of one',
     args: ['--points', '30'],
   },
+  { name: 'rows', shows: 'a list of a million rows looked through in a browser', args: ['--pages', '20'] },
   { name: 'soak', shows: 'memory and sockets over verifications', needs: 'mini internet', args: ['--seconds', '120'] },
 ]
 

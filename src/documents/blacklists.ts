@@ -1,5 +1,5 @@
 import type { BlacklistsAnswer, ListStateAnswer } from '../answers/blacklists.ts'
-import { code, type Document, type GridCell, heading, type Line, type Mark } from './block.ts'
+import { code, type Document, type GridCell, heading, type Line, type Mark, quiet } from './block.ts'
 import { footerOf } from './footer.ts'
 import { inWords } from './timeline.ts'
 import { REASON_WORDS, TIER_WORDS, wordsFor } from './words.ts'
@@ -54,6 +54,11 @@ export function blacklistsDocument({ data, total, list_version }: BlacklistsAnsw
             } as const,
           ]),
       heading(2, 'Every list', 'lists'),
+      quiet(
+        `Tiers: ${Object.entries(TIER_WORDS)
+          .map(([tier, words]) => `${tier}, ${words}`)
+          .join('; ')}.`,
+      ),
       {
         kind: 'table',
         table: {
@@ -62,9 +67,9 @@ export function blacklistsDocument({ data, total, list_version }: BlacklistsAnsw
           rows: data.map(({ blacklist, zone, tier, ipv6, delist_url }): Line[] => [
             [blacklist],
             [code(zone)],
-            [`${tier}: ${TIER_WORDS[tier]}`],
+            [tier],
             [ipv6.supported === 'unknown' ? 'not known' : ipv6.supported],
-            [{ link: delist_url, text: 'page', named: true }],
+            [{ link: delist_url, text: hostOf(delist_url), named: true }],
           ]),
         },
       },
@@ -78,3 +83,6 @@ const cellOf = ({ blacklist, state }: ListStateAnswer): GridCell => ({
   mark: STATES[state][0],
   text: STATES[state][1],
 })
+
+/** The host of a page; a text that is no URL as it is. */
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : url)

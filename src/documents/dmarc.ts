@@ -8,7 +8,7 @@ import { STATUS_WORDS, wordsFor } from './words.ts'
 
 /** The DMARC policy of a domain: what receivers do, what was found and what to do, and the names that were asked. */
 export function dmarcDocument(answer: DmarcAnswer, version: string): Document {
-  const { domain, status, findings } = answer
+  const { domain, status, findings, found_at } = answer
   return {
     title: `DMARC: ${domain}`,
     blocks: [
@@ -25,7 +25,7 @@ export function dmarcDocument(answer: DmarcAnswer, version: string): Document {
       ...(findings.length === 0 ? [] : [heading(2, 'What was found', 'findings')]),
       ...findings.map((one) => findingBlock(one, 3)),
       heading(2, 'The record', 'evidence'),
-      ...dmarcBlocks(answer),
+      ...dmarcBlocks({ ...answer, domain: found_at }),
       walkTree(answer),
       ...legacyBlocks(answer),
     ],

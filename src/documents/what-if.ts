@@ -6,7 +6,9 @@ import { counted } from './signs.ts'
 
 /** The check as if records were published: what changes first, then the check itself. */
 export function whatIfDocument(answer: WhatIfAnswer, version: string): Document {
-  const { blocks, footer } = checkDocument(answer, version)
+  // What was before and what would be after stands in its own table; it is no check.
+  const { before: _before, after: _after, ...check } = answer
+  const { blocks, footer } = checkDocument(check, version)
   const [verdict, ...rest] = blocks
   return {
     title: `What if: ${answer.domain}`,
