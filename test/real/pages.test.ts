@@ -89,6 +89,11 @@ it('from the start to the three things to fix in three actions, by keyboard alon
   await page.keyboard.press('Enter')
   await page.waitForURL('**/domain/neglected.test')
   await page.getByText('to fix first').waitFor()
+  // Evidence is folded, and unfolds where a link leads.
+  expect(await page.locator('#dkim').locator('xpath=ancestor::details').getAttribute('open')).toBe(null)
+  await focusOn(page, 'a[href="#dkim"]')
+  await page.keyboard.press('Enter')
+  await page.getByText('Record at default._domainkey').waitFor()
   await focusOn(page, 'details.try summary')
   await page.keyboard.press('Enter')
   await page.keyboard.press('Tab') // name

@@ -48,7 +48,7 @@ const address = ({ address: ip, names, back, place, lists }: MapAddress): string
 /** Size of the drawing, in its own units. */
 const [WIDTH, HEIGHT] = [600, 120]
 /** Changes that are told in words. */
-const MAX_CHANGES = 50
+const MAX_CHANGES = 20
 
 /** A line over time with a dot at each change, which a reader of the screen gets as the list below it. */
 export function timeline({ label, least, most, points }: Timeline): string {

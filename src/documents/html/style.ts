@@ -91,7 +91,7 @@ code, td, dd, .name, .hop { unicode-bidi: isolate } pre { unicode-bidi: plaintex
 .conversation ol { list-style: none; margin: .3rem 0; padding: .6rem .75rem; background: var(--soft); border: 1px solid var(--line); border-radius: .4rem } .conversation li { display: grid; grid-template-columns: 3.6rem minmax(0, 1fr); align-items: baseline; padding: .05rem 0 }
 .conversation .side { color: var(--quiet); font-size: .82rem } .conversation .client code { font-weight: 600 } .conversation .note { display: block; padding-left: 3.6rem; color: var(--quiet) }
 .attempts ol { margin: .3rem 0; padding-left: 1.4rem } .attempts li { padding: .25rem 0 } .attempts p { margin: .1rem 0 } .attempts .mark { display: block } .hop .mark { display: inline-block }
-details.check > summary { cursor: pointer } details.check > summary h3 { display: inline-flex; margin: 0 } details.check[open] > summary { margin-bottom: .35rem }
+details.check { margin: .5rem 0 } details.check:not([open]) { padding-top: .6rem; padding-bottom: .6rem } details.check > summary { cursor: pointer } details.check > summary h3 { display: inline-flex; margin: 0 } details.check[open] > summary { margin-bottom: .35rem }
 .number { text-align: right; font-variant-numeric: tabular-nums; padding-right: 1.2rem; white-space: nowrap } .number:last-child { padding-right: 0 } .when { white-space: nowrap }
 tfoot td { font-weight: 700; border-bottom: 0; border-top: 2px solid var(--ink) }
 footer { margin-top: 3rem; padding-top: .75rem; border-top: 1px solid var(--line) }

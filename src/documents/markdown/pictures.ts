@@ -67,7 +67,7 @@ const addressLine = ({ address, names, back, place, lists }: MapAddress): string
   `    - ${inlineCode(address)}${place === undefined ? '' : ` · ${inlines(place)}`} → ${names.map((name) => `${inlineCode(name)} `).join('')}${marked(back)}${lists === undefined ? '' : ` · ${marked(lists)}`}`
 
 /** Changes that are told in words. */
-const MAX_CHANGES = 50
+const MAX_CHANGES = 20
 
 export function timeline({ label, points }: Timeline): string[] {
   const changes = withChange(points)
