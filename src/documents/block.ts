@@ -32,6 +32,8 @@ export type Verdict = {
   readonly range?: readonly [least: number, most: number]
   /** Undefined: too little is known for one. */
   readonly grade?: string
+  /** Something needs repair whatever the grade: shown as a warning, never as good. */
+  readonly isBroken?: true
   /** What the grade means. */
   readonly words: string
   /** What the score rests on: complete, or the range and why. */

@@ -21,7 +21,8 @@ export const SEVERITY_MARKS: Readonly<Record<Severity, Mark>> = {
 }
 
 /** What a score looks like: the words beside it say the same. */
-export const markOfScore = (score: number): Mark => (score >= 80 ? 'good' : score >= 65 ? 'warn' : 'bad')
+export const markOfScore = (score: number, isBroken = false): Mark =>
+  score >= 80 && !isBroken ? 'good' : score >= 65 ? 'warn' : 'bad'
 
 /** The share of the limit as a mark: over it is bad, from four fifths on a warning. */
 export const markOfCost = (cost: number, limit: number): Mark =>

@@ -37,7 +37,7 @@ type Turn = { readonly row: DomainCase; readonly fixes: readonly Fix[] }
 
 const before = new Map<string, Seen>()
 
-it('each is judged as on fakes', { timeout: 60_000 }, async () => {
+it('each is judged as on fakes', { timeout: 180_000 }, async () => {
   const faults = await inWorld({}, async (get) =>
     atMost(AT_A_TIME, rows, async (row) => {
       const answer = await check(get, row)
@@ -50,7 +50,7 @@ it('each is judged as on fakes', { timeout: 60_000 }, async () => {
   expect(faults.flat()).toEqual([])
 })
 
-it('each fix takes its finding away, and does no harm', { timeout: 120_000 }, async () => {
+it('each fix takes its finding away, and does no harm', { timeout: 240_000 }, async () => {
   const turns = turnsOf(rows)
   expect(turns.length).toBeGreaterThan(1)
   for (const turn of turns) {

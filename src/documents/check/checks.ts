@@ -16,6 +16,7 @@ export const checkBlocks = (answer: Answer): readonly Block[] =>
 
 function sectionBlock(answer: Answer, { key, name, purpose, status, reason, fields }: Section): Block {
   const findings = answer.findings.filter(({ id }) => id.startsWith(`${key}.`))
+  const isAbsent = answer.domain_role?.name === 'no_such_domain'
   // The title of a finding says it already.
   const isTold = findings.some(({ title }) => title === reason)
   return {
@@ -25,7 +26,7 @@ function sectionBlock(answer: Answer, { key, name, purpose, status, reason, fiel
       { kind: 'heading', level: 3, id: key, line: [name, ' ', { status }] },
       ...(purpose === '' ? [] : [quiet(purpose)]),
       ...(reason === undefined || isTold ? [] : [text({ strong: 'Reason: ' }, reason)]),
-      ...(status === 'not_applicable' ? reduced(answer, key) : evidence(answer, key, fields)),
+      ...(status === 'not_applicable' || isAbsent ? reduced(answer, key) : evidence(answer, key, fields)),
       ...findings.map((one) => findingBlock(one)),
     ],
   }

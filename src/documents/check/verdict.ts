@@ -18,6 +18,7 @@ export const verdictBlocks = (answer: Answer): readonly Block[] => [
       score: answer.report_score ?? answer.score,
       ...rangeOf(answer),
       ...(isOpen(answer) ? {} : { grade: answer.report_grade ?? answer.grade }),
+      ...(isBroken(answer) ? { isBroken: true } : {}),
       words: wordsOf(answer),
       notes: notesOf(answer),
     },
@@ -36,11 +37,14 @@ const ALL_OPEN =
 export const isOpen = (answer: Answer): boolean =>
   SCORED.every((component) => statusOf(answer, component) === 'unknown')
 
+/** Whether a finding is told that is high or critical. */
+const isBroken = ({ findings }: Answer): boolean =>
+  findings.some(({ severity }) => severity === 'critical' || severity === 'high')
+
 function wordsOf(answer: Answer): string {
   if (isOpen(answer)) return ALL_OPEN
   const grade = answer.report_grade ?? answer.grade
-  const isBroken = answer.findings.some(({ severity }) => severity === 'critical' || severity === 'high')
-  return isBroken && /^[AB]/.test(grade) ? BUT_BROKEN : (wordsFor(GRADE_WORDS, grade) ?? '')
+  return isBroken(answer) && /^[AB]/.test(grade) ? BUT_BROKEN : (wordsFor(GRADE_WORDS, grade) ?? '')
 }
 
 /** The range of the check's score, less what the listings take. */

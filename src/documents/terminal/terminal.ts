@@ -109,8 +109,8 @@ const picturesOf = (width: number, look: Look): PictureForms<Row[]> => ({
   attempts: (one) => attemptRows(one, width, look),
 })
 
-function scoreSpans({ score, range, grade }: Verdict, look: Look): Row {
-  const style: Style = grade === undefined ? 'open' : markOfScore(score)
+function scoreSpans({ score, range, grade, isBroken }: Verdict, look: Look): Row {
+  const style: Style = grade === undefined ? 'open' : markOfScore(score, isBroken)
   const between = range ? ` (${range.join('–')})` : ''
   return [
     span(grade === undefined ? 'no grade' : `grade ${grade}`, look, style),

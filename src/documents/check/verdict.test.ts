@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { manyLookups } from '../../../test/lab/documents.ts'
+import type { CheckAnswer } from '../../answers/check.ts'
+import { htmlBody } from '../html/html.ts'
+import { checkDocument } from './check-document.ts'
+
+const told = (severity: 'medium' | 'high' | 'critical'): CheckAnswer['findings'] => [
+  { id: 'mta_sts.mx_tls', severity, title: 'A title', detail: 'A detail.', reference: 'RFC 8461 §4.2' },
+]
+const bare: CheckAnswer = { ...manyLookups, findings: [], score_breakdown: [] }
+const page = (more: Partial<CheckAnswer>): string => htmlBody(checkDocument({ ...bare, ...more }, '1.0.0'))
+
+it.each([
+  [92, 'A', told('high'), 'warn', 'Much is in order, but'],
+  [80, 'B', told('critical'), 'warn', 'Much is in order, but'],
+  [92, 'A', told('medium'), 'good', 'In good order'],
+  [45, 'F', told('high'), 'bad', 'Needs repair before'],
+] as const)('a score of %i (%s) looks no better than the gravest finding', (score, grade, findings, look, words) => {
+  const shown = page({ score, grade, findings })
+  expect(shown).toContain(`class="score ${look}"`)
+  expect(shown).toContain(words)
+})
+
+it.each([
+  ['sends_only', false],
+  ['sends_and_takes_mail', true],
+] as const)('MX of a domain in the role %s has points: %s', (name, hasPoints) => {
+  const shown = page({ domain_role: { name, because: 'a test' }, mx_status: 'warn' })
+  const bar = /<a href="#mx"[^]*?<a href="#ptr"/.exec(shown)?.[0] ?? ''
+  expect(/\b15\b/.test(bar) && !bar.includes('Does not apply'), bar).toBe(hasPoints)
+})
