@@ -52,7 +52,7 @@ it.each<[Reason, number, string]>([
 
 it('is closed', () => expect(REASONS).toHaveLength(36))
 
-it('docs/verification.md has every reason once in its table, as outcomeOf has it, and once in the words of others', () => {
+it('docs/verification.md has every reason once in its table, as outcomeOf has it, and once among the terms of other services', () => {
   const page = readFileSync(new URL('../../docs/verification.md', import.meta.url), 'utf8')
   const rows = page.split('\n').filter((line) => line.startsWith('| `'))
   const [ours, others] = [
