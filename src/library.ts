@@ -34,7 +34,7 @@ export type WorldOptions = {
   readonly smtpPort?: number
   readonly dqsKey?: string
   readonly spamratsKey?: string
-  /** A folder for what is remembered between processes; left out: this process alone remembers. */
+  /** A folder for stored data between processes; left out: this process alone remembers. */
   readonly dataDir?: string
   /** Lifts the limits toward mail hosts, providers and lists: for labs and one's own servers. */
   readonly noCourtesy?: boolean

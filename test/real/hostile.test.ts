@@ -13,7 +13,7 @@ type Answer = { readonly findings: readonly { readonly id: string; readonly deta
 
 const LIMITS: Readonly<Record<string, readonly (readonly [id: string, words: string])[]>> = {
   'manymx.test': [
-    ['mx.too_many', '100 hosts are named; the best 20 were looked at.'],
+    ['mx.too_many', '100 hosts are named; only the 20 with the best preference were checked.'],
     ['spf.too_many_mx', '100 MX hosts'],
   ],
   'many500.test': [['dkim.several_records', '501 TXT records']],

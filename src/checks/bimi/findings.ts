@@ -10,13 +10,13 @@ export const findings = defineFindings({
   'bimi.declined': {
     severity: 'info',
     title: 'Declines to show a logo',
-    detail: () => 'The record has neither a logo nor a certificate, which says that none shall be shown.',
+    detail: () => 'The record has neither a logo nor a certificate, which declares that no logo is to be shown.',
     reference: 'draft-brand-indicators §4.3.1',
   },
   'bimi.inherited': {
     severity: 'info',
     title: 'The logo comes from the organizational domain',
-    detail: ({ domain, from }) => `${domain} has no record of its own; that of ${from} counts.`,
+    detail: ({ domain, from }) => `${domain} has no record of its own; the record of ${from} applies.`,
     reference: 'draft-brand-indicators §7.2',
   },
   'bimi.several_records': {
@@ -51,7 +51,7 @@ export const findings = defineFindings({
   'bimi.no_logo': {
     severity: 'low',
     title: 'A certificate without a logo',
-    detail: () => 'l is empty. The certificate has the logo in it, but not every receiver takes it from there.',
+    detail: () => 'l is empty. The certificate has the logo in it, but not every receiver reads it from there.',
     repair: 'Give the address of the logo too.',
     reference: 'draft-brand-indicators §4.3',
   },
@@ -86,7 +86,7 @@ export const findings = defineFindings({
   'bimi.logo_large': {
     severity: 'low',
     title: 'The logo is too large',
-    detail: ({ bytes }) => `It has ${bytes} bytes; at most 32 KiB are advised.`,
+    detail: ({ bytes }) => `It has ${bytes} bytes; at most 32 KiB are recommended.`,
     repair: 'Make the file smaller.',
     reference: 'draft-svg-tiny-ps-abrotman §3',
   },

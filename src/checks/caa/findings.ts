@@ -13,7 +13,7 @@ export const findings = defineFindings({
     severity: 'info',
     title: 'No CAA record, and no mail to protect',
     detail: ({ domain, reason }) =>
-      `${domain} ${reason}. Where it has no website either, a CAA record of 0 issue ";" would say that no certificate may be issued for it.`,
+      `${domain} ${reason}. If it has no website either, the CAA record 0 issue ";" declares that no certificate may be issued for it.`,
     reference: 'RFC 8659 §4.2',
   },
   'caa.no_issue': {
@@ -32,20 +32,21 @@ export const findings = defineFindings({
   'caa.inherited': {
     severity: 'info',
     title: 'CAA records are inherited',
-    detail: ({ domain, name }) => `${domain} has no CAA record of its own; those of ${name} count.`,
+    detail: ({ domain, name }) => `${domain} has no CAA record of its own; those of ${name} apply.`,
     reference: 'RFC 8659 §3',
   },
   'caa.unknown_critical': {
     severity: 'medium',
     title: 'Unknown critical CAA property',
-    detail: ({ tag }) => `The property ${tag} is marked critical and is not known: authorities must refuse to issue.`,
-    repair: 'Correct the tag, or take the critical flag away.',
+    detail: ({ tag }) =>
+      `The property ${tag} is marked critical, but it is not a known property: authorities must refuse to issue certificates.`,
+    repair: 'Correct the tag, or clear the critical flag.',
     reference: 'RFC 8659 §4.1',
   },
   'caa.syntax': {
     severity: 'medium',
     title: 'Invalid CAA record',
-    detail: ({ tag, problem }) => `The value of ${tag} cannot be read (${problem}); it permits nobody.`,
+    detail: ({ tag, problem }) => `The value of ${tag} cannot be read (${problem}); it permits no authority.`,
     repair: 'Write the domain of the authority, or a single semicolon when nobody may issue.',
     reference: 'RFC 8659 §4.2',
   },

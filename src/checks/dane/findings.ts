@@ -6,7 +6,7 @@ export const findings = defineFindings({
     title: 'Certificate does not match the TLSA records',
     detail: ({ host, name }) =>
       `The certificate of ${host} matches no TLSA record at ${name}; senders that use DANE do not deliver to it.`,
-    repair: 'Publish the record of the present key, and keep it beside the old one for the time of its TTL.',
+    repair: 'Publish a record for the current key, and keep it beside the old one until its TTL has passed.',
     reference: 'RFC 7672 §2.2',
   },
   'dane.no_starttls': {
@@ -21,8 +21,8 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'TLSA records could not be looked up',
     detail: ({ host, reason }) =>
-      `Whether ${host} has TLSA records stays open: ${reason}. Its zone is signed, so senders that use DANE hold their mail back meanwhile.`,
-    repair: 'When this lasts, see that the name servers answer questions for TLSA.',
+      `It is not known whether ${host} has TLSA records: ${reason}. Its zone is signed, so senders that use DANE delay their mail until they get an answer.`,
+    repair: 'If this lasts, make sure that the name servers answer TLSA queries.',
     reference: 'RFC 7672 §2.1.2',
   },
   'dane.insecure': {
@@ -36,7 +36,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'No usable TLSA record',
     detail: ({ name }) =>
-      `There are TLSA records at ${name}, and none can be used: senders insist on TLS, but check no certificate.`,
+      `There are TLSA records at ${name}, but none can be used: senders require TLS, but do not check the certificate.`,
     repair: 'Publish a record 3 1 1 with the SHA-256 of the public key.',
     reference: 'RFC 7672 §2.2',
   },
@@ -66,16 +66,16 @@ export const findings = defineFindings({
     severity: 'info',
     title: 'Only one TLSA record',
     detail: ({ host, name }) =>
-      `${name} has one record. Before the key of ${host} changes, the record of the next key must stand beside it for the time of the TTL, or else mail is held back.`,
-    repair: 'Publish the record of the next key first, wait for the TTL to pass, and change the certificate then.',
+      `${name} has one record. Before the key of ${host} changes, a record for the next key must be published beside it for at least the TTL; otherwise mail is delayed.`,
+    repair: 'Publish a record for the next key first, wait until the TTL has passed, and then change the certificate.',
     reference: 'RFC 7671 §8.1',
   },
   'dane.none': {
     severity: 'info',
     title: 'No TLSA records',
     detail: ({ domain, secure }) =>
-      `The mail hosts of ${domain} have no TLSA records, so senders cannot check their certificates by DANE.${
-        secure ? '' : ' It needs DNSSEC first.'
+      `The mail hosts of ${domain} have no TLSA records, so senders cannot check their certificates with DANE.${
+        secure ? '' : ' DANE requires DNSSEC.'
       }`,
     reference: 'RFC 7672 §1.3',
   },

@@ -20,7 +20,7 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'DKIM key at a name with the domain twice',
     detail: ({ name, meant }) =>
-      `A key stands at ${name}, where nobody looks for it: a name without a dot at its end gets the domain added once more. Receivers look at ${meant}.`,
+      `There is a key at ${name}, where no receiver looks it up: the name server appends the domain to a name without a final dot. Receivers query ${meant}.`,
     repair: 'Move the record to the name shown.',
     unoffered: 'Move the record to the name without the second domain.',
     reference: 'RFC 1035 §5.1',
@@ -39,14 +39,14 @@ export const findings = defineFindings({
   'dkim.not_asked': {
     severity: 'info',
     title: 'Some DKIM selectors could not be checked',
-    detail: ({ count, reason }) => `${count} questions had no answer: ${reason}.`,
+    detail: ({ count, reason }) => `${count} queries had no answer: ${reason}.`,
     reference: 'RFC 6376 §6.1.2',
   },
   'dkim.wildcard': {
     severity: 'low',
     title: 'DKIM key at every selector',
     detail: ({ domain }) =>
-      `A made-up selector below _domainkey.${domain} has a key record too (a wildcard), so that a record proves nothing.`,
+      `A made-up selector below _domainkey.${domain} has a key record too (a wildcard), so a record there proves nothing.`,
     repair: 'Remove the wildcard, or publish an empty key (p=) at it.',
     reference: 'RFC 6376 §6.1.2',
   },
@@ -54,7 +54,7 @@ export const findings = defineFindings({
     severity: 'info',
     title: 'Empty DKIM key at all other selectors',
     detail: ({ domain }) =>
-      `A wildcard below _domainkey.${domain} has an empty key: there are no keys but those at selectors of their own.`,
+      `A wildcard below _domainkey.${domain} has an empty key: only selectors with a record of their own have a key.`,
     reference: 'RFC 6376 §3.6.1',
   },
   'dkim.no_key': {
@@ -79,7 +79,7 @@ export const findings = defineFindings({
     severity: 'info',
     title: 'DKIM selector for the next key',
     detail: ({ selector, target, provider }) =>
-      `The selector ${selector} is an alias (CNAME) of ${target}, where ${provider} publishes a key with the next rotation; the present key is at another selector.`,
+      `The selector ${selector} is an alias (CNAME) of ${target}, where ${provider} publishes a key at the next rotation; the current key is at another selector.`,
     reference: 'RFC 6376 §3.1',
   },
   'dkim.broken_key': {
@@ -89,7 +89,7 @@ export const findings = defineFindings({
     repair: 'Publish the key again as the mail system gives it, or remove the record.',
     advice: (args, isOffered) =>
       isOffered
-        ? 'Publish the record shown: the same key, without what does not belong into the record.'
+        ? 'Publish the record shown: the same key, without what does not belong in the record.'
         : withSteps('Publish the key again as the mail system gives it, or remove the record.')(args),
     reference: 'RFC 6376 §3.6.1',
   },
@@ -97,8 +97,8 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'DKIM key too short',
     detail: ({ selector, bits }) =>
-      `The RSA key of the selector ${selector} has ${bits} bits; at least 2048 are advised.`,
-    repair: 'Make a key of 2048 bits under a new selector, sign with it, and remove the old one a week later.',
+      `The RSA key of the selector ${selector} has ${bits} bits; at least 2048 are recommended.`,
+    repair: 'Create a key of 2048 bits under a new selector, sign with it, and remove the old one a week later.',
     reference: 'RFC 8301 §3.2',
   },
   'dkim.long_key': {
@@ -143,7 +143,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'Several DKIM records at one selector',
     detail: ({ selector, count }) =>
-      `The selector ${selector} has ${count} TXT records; which one a receiver takes is undefined.`,
+      `The selector ${selector} has ${count} TXT records; which one a receiver uses is undefined.`,
     repair: 'Keep one record.',
     reference: 'RFC 6376 §3.6.2.2',
   },

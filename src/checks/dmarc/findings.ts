@@ -15,7 +15,7 @@ export const findings = defineFindings({
       'Publish the record shown. When the reports show that all of your own mail passes, raise p to quarantine and then to reject.',
     advice: ({ alias }) =>
       alias
-        ? 'Ask the service that the alias leads to for its record, or replace the alias by the record shown.'
+        ? 'Ask the service that the alias leads to for its record, or replace the alias with the record shown.'
         : undefined,
     unoffered:
       'Publish a record at _dmarc, first with p=none and a rua. When the reports show that all of your own mail passes, raise p to quarantine and then to reject.',
@@ -25,7 +25,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'No DMARC record for a domain without mail',
     detail: ({ domain }) =>
-      `${domain} neither sends nor takes mail, but no DMARC record asks receivers to refuse mail in its name.`,
+      `${domain} neither sends nor accepts mail, but no DMARC record asks receivers to reject mail in its name.`,
     repair: 'Publish the record shown: the domain has no mail that could be lost.',
     unoffered: 'Publish "v=DMARC1; p=reject" at _dmarc: the domain has no mail that could be lost.',
     reference: 'RFC 9989 §4.10.1',
@@ -33,7 +33,7 @@ export const findings = defineFindings({
   'dmarc.misplaced': {
     severity: 'high',
     title: 'DMARC record at the wrong name',
-    detail: ({ domain }) => `A DMARC record stands at ${domain} itself; receivers look at _dmarc.${domain} only.`,
+    detail: ({ domain }) => `There is a DMARC record at ${domain} itself; receivers query only _dmarc.${domain}.`,
     repair: 'Move the record to the name shown.',
     advice: softened,
     unoffered: 'Move the record to the name _dmarc.',
@@ -43,7 +43,7 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'DMARC record at a name with the domain twice',
     detail: ({ name }) =>
-      `A DMARC record stands at ${name}, where nobody looks for it: a name without a dot at its end gets the domain added once more.`,
+      `There is a DMARC record at ${name}, where no receiver looks it up: the name server appends the domain to a name without a final dot.`,
     repair: 'Move the record to the name shown.',
     advice: softened,
     unoffered: 'Move the record to the name without the second domain.',
@@ -91,7 +91,7 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'Unknown DMARC policy',
     detail: ({ domain, tag, value, at }) =>
-      `In the DMARC record of ${domain}, ${tag}=${value} (at character ${at}) is none of none, quarantine and reject, and there is no valid rua: receivers do no DMARC for this domain.`,
+      `In the DMARC record of ${domain}, ${tag}=${value} (at character ${at}) is none of none, quarantine and reject, and there is no valid rua: receivers do not apply DMARC to this domain.`,
     repair: 'Write none, quarantine or reject.',
     advice: softened,
     reference: 'RFC 9989 §4.10.1',
@@ -100,7 +100,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'Unknown DMARC policy, read as "none"',
     detail: ({ tags }) =>
-      `The value of ${list(tags)} is none of none, quarantine and reject. Because reports are asked for, receivers read the record as p=none.`,
+      `The value of ${list(tags)} is none of none, quarantine and reject. Because the record requests reports, receivers read it as p=none.`,
     repair: 'Write none, quarantine or reject.',
     advice: softened,
     reference: 'RFC 9989 §4.10.1',
@@ -157,7 +157,7 @@ export const findings = defineFindings({
     title: 'No aggregate reports',
     detail: ({ unread }) =>
       `The record has no rua${unread ? ' that receivers can read' : ''}, so nobody learns which mail is sent in the name of the domain.`,
-    repair: 'Add a rua with a mailbox that exists, in a domain that takes mail.',
+    repair: 'Add a rua with a mailbox that exists, in a domain that accepts mail.',
     advice: (args, isOffered) => {
       if (!isOffered) return undefined
       return args.unread
@@ -170,12 +170,12 @@ export const findings = defineFindings({
     severity: 'info',
     title: 'DMARC record behind an alias',
     detail: ({ name, target }) =>
-      `${name} is an alias (CNAME) of ${target}. The record is changed there, by whoever keeps that name.`,
+      `${name} is an alias (CNAME) of ${target}. Whoever manages that name changes the record.`,
     reference: 'RFC 1034 §3.6.2',
   },
   'dmarc.inherited': {
     severity: 'info',
-    title: 'DMARC policy of a domain above',
+    title: 'DMARC policy is inherited from a parent domain',
     detail: ({ domain, from, tag }) => `${domain} has no usable record of its own; the ${tag} of ${from} governs it.`,
     reference: 'RFC 9989 §4.10.1',
   },
@@ -190,7 +190,8 @@ export const findings = defineFindings({
   'dmarc.report_scheme': {
     severity: 'low',
     title: 'DMARC reports to something other than a mailbox',
-    detail: ({ uri, scheme }) => `${uri}: receivers have to support mailto only, and hardly any supports ${scheme}.`,
+    detail: ({ uri, scheme }) =>
+      `${uri}: receivers have to support mailto only, and hardly any of them supports ${scheme}.`,
     repair: 'Use a mailto address.',
     reference: 'RFC 9989 §4.7',
   },
@@ -198,44 +199,45 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'DMARC reports to another organization that has not agreed',
     detail: ({ host, domain, reason }) =>
-      `${host} has not agreed to take reports about ${domain} (${reason}), so receivers send none there.`,
+      `${host} has not agreed to accept reports about ${domain} (${reason}), so receivers send none there.`,
     repair: 'Let the owner of that domain publish the record shown, or use an address of your own.',
     advice: (_, isOffered) => (isOffered ? undefined : 'Use an address of your own, or correct the one in the record.'),
     reference: 'RFC 9990 §4',
   },
   'dmarc.rua_unreachable': {
     severity: 'medium',
-    title: 'DMARC report address cannot take mail',
+    title: 'DMARC report address cannot receive mail',
     detail: ({ host, reason }) => `No report can be delivered to ${host}: ${reason}.`,
-    repair: 'Use an address in a domain that takes mail, or publish an MX record for this one.',
+    repair: 'Use an address in a domain that accepts mail, or publish an MX record for this one.',
     reference: 'RFC 5321 §5.1',
   },
   'dmarc.report_unknown': {
     severity: 'info',
-    title: 'Agreement to take DMARC reports could not be checked',
+    title: 'Agreement to accept DMARC reports could not be checked',
     detail: ({ host, reason }) => `${host}: ${reason}.`,
     reference: 'RFC 9990 §4',
   },
   'dmarc.report_limit': {
     severity: 'low',
     title: 'Very many DMARC report destinations',
-    detail: ({ hosts, limit }) => `The record names ${hosts} hosts; ${limit} were asked whether they take the reports.`,
+    detail: ({ hosts, limit }) =>
+      `The record names ${hosts} hosts; only ${limit} were checked for their agreement to accept reports.`,
     repair: 'Name fewer.',
     reference: 'RFC 9990 §4',
   },
   'dmarc.psd_misused': {
     severity: 'low',
-    title: 'psd=y on a domain that is no public suffix',
+    title: 'psd=y on a domain that is not a public suffix',
     detail: ({ domain }) =>
-      `${domain} says of itself that anyone can register names below it; each name below then counts as an organization of its own.`,
+      `psd=y declares that anyone can register names below ${domain}; each name below it then counts as an organization of its own.`,
     repair: 'Remove psd=y; psd=n says that the domain is an organization of its own.',
     reference: 'RFC 9989 §4.7',
   },
   'dmarc.walk_gap': {
     severity: 'info',
-    title: 'A name above could not be asked',
+    title: 'A parent domain could not be looked up',
     detail: ({ name, reason }) =>
-      `${name} gave no answer (${reason}). The policy does not depend on it; which domain counts as the organization does.`,
+      `${name} gave no answer (${reason}). The policy does not depend on it, but the organizational domain does.`,
     reference: 'RFC 9989 §4.10.2',
   },
   'dmarc.legacy_differs': {

@@ -3,15 +3,16 @@ import { type Args, defineFindings, list } from '../check.ts'
 /** What to do where the record shown asks for one step less than its owner wrote, since nobody applies what was written until now. */
 export const softened = (args: Args, isOffered: boolean): string | undefined =>
   args.softened === true && isOffered
-    ? 'Publish the record shown. It asks for one step less than the policy that was written (t=y, and pct=0 for older receivers), since no receiver applies that today; remove both when the reports show that all of your own mail passes.'
+    ? 'Publish the record shown. It asks for one step less than the policy that was written (t=y, and pct=0 for older receivers), because no receiver applies that policy today; remove both when the reports show that all of your own mail passes.'
     : undefined
 
 /** Findings about the text of a record. */
 export const recordFindings = defineFindings({
   'dmarc.syntax': {
     severity: 'low',
-    title: 'Part of the DMARC record is no tag',
-    detail: ({ value, at }) => `At character ${at}, ${JSON.stringify(value)} is no tag=value; receivers ignore it.`,
+    title: 'Part of the DMARC record is not a tag',
+    detail: ({ value, at }) =>
+      `At character ${at}, ${JSON.stringify(value)} is not of the form tag=value; receivers ignore it.`,
     repair: 'Remove it, or write it as a tag.',
     reference: 'RFC 9989 §4.8',
   },
@@ -19,8 +20,8 @@ export const recordFindings = defineFindings({
     severity: 'medium',
     title: 'Invisible character in the DMARC record',
     detail: ({ code, at, tags }) =>
-      `At character ${at}, the record has ${code}, which receivers take as part of the tag: what was meant as ${list(tags, ' and ')} is not read. It often comes along when a record is copied from a web page.`,
-    repair: 'Type the record anew, with plain spaces.',
+      `At character ${at}, the record has ${code}, which receivers read as part of the tag: what was meant as ${list(tags, ' and ')} is not recognized. Such characters often come from copying a record from a web page.`,
+    repair: 'Type the record again, with plain spaces.',
     advice: softened,
     reference: 'RFC 9989 §4.8',
   },
@@ -28,7 +29,7 @@ export const recordFindings = defineFindings({
     severity: 'medium',
     title: 'Quotation marks or backslashes in the DMARC record',
     detail: ({ tags }) =>
-      `Quotation marks or backslashes are part of the text, so that ${list(tags)} is not read as it was meant. Forms of DNS providers add the outer quotation marks themselves.`,
+      `Quotation marks or backslashes are part of the text, so ${list(tags)} is not read as intended. The forms of DNS providers add the outer quotation marks themselves.`,
     repair: 'Publish the record without them.',
     advice: softened,
     reference: 'RFC 9989 §4.8',
@@ -37,8 +38,8 @@ export const recordFindings = defineFindings({
     severity: 'medium',
     title: 'Missing semicolon in the DMARC record',
     detail: ({ tags }) =>
-      `Two tags stand without a semicolon between them, so that ${list(tags)} is not read as it was meant. Where a TXT record has several strings, they are joined without a space.`,
-    repair: 'Put a semicolon between any two tags.',
+      `Two tags have no semicolon between them, so ${list(tags)} is not read as intended. Where a TXT record has several strings, they are joined without a space.`,
+    repair: 'Put a semicolon between all tags.',
     advice: softened,
     reference: 'RFC 9989 §4.8',
   },
@@ -54,7 +55,7 @@ export const recordFindings = defineFindings({
     severity: 'low',
     title: 'Invalid value of a DMARC tag',
     detail: ({ tag, value, at }) =>
-      `At character ${at}, ${tag}=${value} means nothing; receivers use the default of ${tag}.`,
+      `At character ${at}, ${tag}=${value} is not valid; receivers use the default of ${tag}.`,
     repair: 'Correct or remove the tag.',
     reference: 'RFC 9989 §4.7',
   },
@@ -76,7 +77,7 @@ export const recordFindings = defineFindings({
     severity: 'info',
     title: 'DMARC tags in capital letters',
     detail: ({ tags }) =>
-      `${list(tags)}: the standard writes names of tags in small letters. Deployed receivers read them in any case.`,
+      `${list(tags)}: the standard writes tag names in lower case. Deployed receivers accept either case.`,
     reference: 'RFC 9989 §4.8',
   },
   'dmarc.removed_tags': {
@@ -87,7 +88,7 @@ export const recordFindings = defineFindings({
     advice: (_, isOffered) =>
       isOffered
         ? undefined
-        : 'Keep pct until the policy is raised, which then begins with that share; raise it in steps while the reports show that your own mail passes, and remove it at 100.',
+        : 'Keep pct until the policy is raised, which then starts with that share; raise it in steps while the reports show that your own mail passes, and remove it at 100.',
     reference: 'RFC 9989 §9.3',
   },
   'dmarc.pct_partial': {
@@ -102,7 +103,7 @@ export const recordFindings = defineFindings({
   'dmarc.size_suffix': {
     severity: 'info',
     title: 'A size limit on a report address',
-    detail: () => 'The "!" with a size behind a report address was removed from the standard; reporters ignore it.',
+    detail: () => 'The "!" with a size after a report address was removed from the standard; reporters ignore it.',
     repair: 'Remove it.',
     reference: 'RFC 9989 §4.8',
   },
@@ -115,7 +116,7 @@ export const recordFindings = defineFindings({
   'dmarc.policy_order': {
     severity: 'info',
     title: 'p is not the second tag',
-    detail: () => 'The older standard wants p right after v; receivers that keep to it may ignore this record.',
+    detail: () => 'The older standard requires p right after v; receivers that follow it may ignore this record.',
     repair: 'Put p second.',
     reference: 'RFC 7489 §6.3',
   },
@@ -123,7 +124,7 @@ export const recordFindings = defineFindings({
     severity: 'low',
     title: 'Very long DMARC record',
     detail: ({ octets, limit }) =>
-      `The record has ${octets} octets. Over ${limit} its answer may not fit one UDP packet, and some receivers fail to get it.`,
+      `The record has ${octets} octets. Above ${limit}, the answer may not fit in one UDP packet, and some receivers fail to get it.`,
     repair: 'Shorten it.',
     reference: 'RFC 9715 §3',
   },

@@ -5,10 +5,8 @@ export const findings = defineFindings({
     severity: 'critical',
     title: 'DNSSEC validation fails',
     detail: ({ domain, fits }) =>
-      `Resolvers that validate give no answer for ${domain}: for them the domain has no mail at all. Without validation there is an answer.${
-        fits
-          ? ' The DS record fits a key of the zone, so it is the signatures that are wrong, missing or out of date.'
-          : ''
+      `Validating resolvers return no answer for ${domain}, so senders that use them cannot deliver mail to it. Without validation there is an answer.${
+        fits ? ' The DS record matches a key of the zone, so the signatures are wrong, missing or out of date.' : ''
       }`,
     repair: 'Correct the DS record at the registrar or the signatures; until then remove the DS record.',
     reference: 'RFC 4035 §5.5',
@@ -17,7 +15,7 @@ export const findings = defineFindings({
     severity: 'critical',
     title: 'DNSSEC signatures have expired',
     detail: ({ domain, zone }) =>
-      `Resolvers that validate give no answer for ${domain}, because signatures of ${zone} have expired.`,
+      `Validating resolvers return no answer for ${domain}, because signatures of ${zone} have expired.`,
     repair: 'Sign the zone again, and make sure that this happens automatically.',
     reference: 'RFC 4035 §5.3.1',
   },
@@ -25,15 +23,15 @@ export const findings = defineFindings({
     severity: 'critical',
     title: 'DNSSEC signatures are not valid yet',
     detail: ({ domain, zone }) =>
-      `Resolvers that validate give no answer for ${domain}, because signatures of ${zone} are valid only from a later time.`,
-    repair: 'Set the clock of the machine that signs, and sign the zone again.',
+      `Validating resolvers return no answer for ${domain}, because signatures of ${zone} are not valid yet.`,
+    repair: 'Correct the clock of the machine that signs, and sign the zone again.',
     reference: 'RFC 4035 §5.3.1',
   },
   'dnssec.expires_soon': {
     severity: 'medium',
     title: 'DNSSEC signatures expire soon',
     detail: ({ zone, days, expires }) =>
-      `A signature of ${zone} ends at ${expires} (${days} full days left) and has not been renewed. Once it has ended, resolvers that validate give no answer for the domain.`,
+      `A signature of ${zone} expires at ${expires} (${days} full days left) and has not been renewed. After that, validating resolvers return no answer for the domain.`,
     repair: 'Make sure that the zone is signed again, and that this happens automatically.',
     reference: 'RFC 6781 §4.4.2',
   },
@@ -41,7 +39,7 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'NSEC3 with iterations or a salt',
     detail: ({ zone, iterations, salt }) =>
-      `${zone} uses NSEC3 with ${iterations} extra iterations and a salt of ${salt} octets. Neither protects anything, and resolvers may treat a zone with iterations as not signed.`,
+      `${zone} uses NSEC3 with ${iterations} extra iterations and a salt of ${salt} octets. Neither protects anything, and resolvers may treat a zone with iterations as unsigned.`,
     repair: 'Set 0 iterations and no salt (NSEC3PARAM 1 0 0 -), or use NSEC.',
     reference: 'RFC 9276 §3.1',
   },
@@ -49,8 +47,8 @@ export const findings = defineFindings({
     severity: 'critical',
     title: 'DS record without a matching key',
     detail: ({ zone }) =>
-      `The parent of ${zone} vouches for a key that the zone does not have; resolvers that validate give no answer for it.`,
-    repair: 'Give the DS record of the present key to the registrar, or remove the old one.',
+      `The parent of ${zone} has a DS record for a key that the zone does not have, so validating resolvers return no answer for it.`,
+    repair: 'Give the DS record of the current key to the registrar, or remove the old one.',
     reference: 'RFC 4035 §5.2',
   },
   'dnssec.island': {
@@ -65,8 +63,8 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'Zone is signed, but not validated',
     detail: ({ zone }) =>
-      `${zone} has a DS record, but a resolver that validates does not vouch for its answers: a zone above is not signed, or the algorithm is not known to it.`,
-    repair: 'See that every zone above is signed, and sign with algorithm 13 (ECDSA P-256) or 8 (RSA/SHA-256).',
+      `${zone} has a DS record, but a validating resolver does not report its answers as authentic: a zone above is not signed, or the resolver does not know the algorithm.`,
+    repair: 'Make sure that every zone above is signed, and sign with algorithm 13 (ECDSA P-256) or 8 (RSA/SHA-256).',
     reference: 'RFC 4035 §4.3',
   },
   'dnssec.unsigned': {
@@ -80,7 +78,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'Signed with an outdated algorithm',
     detail: ({ zone, algorithms }) =>
-      `The DS records of ${zone} are about keys of algorithm ${list(algorithms)} only; resolvers begin to take that for not signed.`,
+      `The DS records of ${zone} refer only to keys of algorithm ${list(algorithms)}; more and more resolvers treat such a zone as unsigned.`,
     repair: 'Change to algorithm 13 (ECDSA P-256).',
     reference: 'RFC 9904 §3',
   },

@@ -5,9 +5,9 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'No MTA-STS policy',
     detail: ({ domain, url, policy }) =>
-      `${domain} does not ask senders to insist on TLS, so an attacker on the way can have its mail sent unencrypted. To begin, serve at ${url} the lines: ${list(policy)}.`,
+      `${domain} does not ask senders to insist on TLS, so an attacker in the network can make them send its mail unencrypted. To begin, serve these lines at ${url}: ${list(policy)}.`,
     repair:
-      'Serve the policy, publish "v=STSv1; id=1" at _mta-sts, watch the TLS reports, then change mode to enforce and the id.',
+      'Serve the policy, publish "v=STSv1; id=1" at _mta-sts, watch the TLS reports, then set mode to enforce and change the id.',
     reference: 'RFC 8461 §3',
   },
   'mta_sts.no_mail': {
@@ -49,7 +49,7 @@ export const findings = defineFindings({
   'mta_sts.policy_status': {
     severity: 'high',
     title: 'No MTA-STS policy behind the record',
-    detail: ({ url, status }) => `${url} answers with HTTP ${status}; only 200 counts.`,
+    detail: ({ url, status }) => `${url} answers with HTTP ${status}; senders accept only 200.`,
     repair: 'Serve the policy at that address.',
     reference: 'RFC 8461 §3.3',
   },
@@ -65,7 +65,7 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'The policy host has no valid certificate',
     detail: ({ url, reason }) => `${url}: ${reason}. Senders do not use the policy.`,
-    repair: 'Install a certificate for that host name from an authority that is publicly trusted.',
+    repair: 'Install a certificate for that host name from a publicly trusted authority.',
     reference: 'RFC 8461 §3.3',
   },
   'mta_sts.policy_refused': {
@@ -120,14 +120,14 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'MTA-STS policy in testing mode',
     detail: () => 'With mode testing, senders report failures but still deliver without TLS.',
-    repair: 'When the TLS reports are clean, change mode to enforce, and the id of the record.',
+    repair: 'When the TLS reports are clean, set mode to enforce and change the id of the record.',
     reference: 'RFC 8461 §5',
   },
   'mta_sts.none': {
     severity: 'low',
     title: 'MTA-STS policy mode is "none"',
     detail: () => 'With mode none, senders act as if there were no policy.',
-    repair: 'Change mode to testing or enforce; or, once max_age has passed, remove record and policy.',
+    repair: 'Change mode to testing or enforce; or, once max_age has passed, remove the record and the policy.',
     reference: 'RFC 8461 §8.3',
   },
   'mta_sts.short_max_age': {
@@ -135,7 +135,7 @@ export const findings = defineFindings({
     title: 'MTA-STS max_age too short',
     detail: ({ seconds }) =>
       `max_age is ${seconds} seconds. An attacker who blocks the policy for that long makes senders forget it; weeks are usual.`,
-    repair: 'Raise max_age, such as to 1209600 (two weeks).',
+    repair: 'Raise max_age, for example to 1209600 (two weeks).',
     reference: 'RFC 8461 §3.2',
   },
   'mta_sts.long_max_age': {

@@ -4,7 +4,8 @@ export const findings = defineFindings({
   'mx.no_domain': {
     severity: 'critical',
     title: 'The domain does not exist',
-    detail: ({ domain }) => `The DNS says that there is no name ${domain} (NXDOMAIN), so no mail can go there.`,
+    detail: ({ domain }) =>
+      `The name ${domain} does not exist in the DNS (NXDOMAIN), so mail to it cannot be delivered.`,
     repair: 'Check the spelling, the registration and the delegation of the domain.',
     reference: 'RFC 2308 §2.1',
   },
@@ -12,7 +13,7 @@ export const findings = defineFindings({
     severity: 'critical',
     title: 'No mail host',
     detail: ({ domain }) => `${domain} has no MX record and no address of its own, so mail to it cannot be delivered.`,
-    repair: 'Publish an MX record; or, when the domain shall take no mail, say so with the null MX shown here.',
+    repair: 'Publish an MX record; or, if the domain is to accept no mail, publish the null MX shown here.',
     unoffered: 'Name the mail host in an MX record, or publish a null MX when the domain takes no mail.',
     reference: 'RFC 5321 §5.1',
   },
@@ -41,7 +42,8 @@ export const findings = defineFindings({
   'mx.null_beside_others': {
     severity: 'high',
     title: 'Null MX beside other MX records',
-    detail: () => 'A null MX means "no mail" only when it stands alone; senders differ in what they make of this set.',
+    detail: () =>
+      'A null MX means "no mail" only when it is the only MX record; senders treat this set in different ways.',
     repair: 'Remove the null MX, or every other MX record.',
     reference: 'RFC 7505 §3',
   },
@@ -49,7 +51,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'No MX record: mail goes to the address of the domain',
     detail: ({ domain }) =>
-      `${domain} has no MX record, so senders fall back on its A and AAAA records, which often are a web server.`,
+      `${domain} has no MX record, so senders fall back on its A and AAAA records, which often belong to a web server.`,
     repair: 'Name the mail host in an MX record, or publish a null MX when the domain takes no mail.',
     reference: 'RFC 5321 §5.1',
   },
@@ -84,7 +86,7 @@ export const findings = defineFindings({
   'mx.underscore': {
     severity: 'low',
     title: 'Underscore in the name of an MX host',
-    detail: ({ host }) => `${host} is no valid host name; some senders refuse to deliver there.`,
+    detail: ({ host }) => `${host} is not a valid host name; some senders refuse to deliver there.`,
     repair: 'Give the host a name of letters, digits and hyphens, and put that name into the MX record.',
     reference: 'RFC 1123 §2.1',
   },
@@ -92,15 +94,16 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'The domain itself is an alias (CNAME)',
     detail: ({ domain, target }) =>
-      `${domain} is a CNAME of ${target}, so its MX and SPF are those of ${target}. A CNAME must not stand beside the SOA and NS records of a zone, and resolvers differ in what they answer.`,
+      `${domain} is a CNAME of ${target}, so its MX and SPF are those of ${target}. A CNAME is not allowed beside the SOA and NS records of a zone, and resolvers answer differently.`,
     repair:
-      'Replace the CNAME by A and AAAA records (or the ALIAS of the DNS host), and publish MX and TXT records of the domain itself.',
+      'Replace the CNAME with A and AAAA records (or an ALIAS record of the DNS provider), and publish MX and TXT records at the domain itself.',
     reference: 'RFC 1034 §3.6.2',
   },
   'mx.ip_literal': {
     severity: 'high',
     title: 'An MX record names an IP address',
-    detail: ({ host }) => `${host} is an address where a host name must stand; many senders cannot deliver there.`,
+    detail: ({ host }) =>
+      `${host} is an IP address, but an MX record must contain a host name; many senders cannot deliver there.`,
     repair: 'Give the host a name with an A or AAAA record and put that name into the MX record.',
     reference: 'RFC 1035 §3.3.9',
   },
@@ -108,7 +111,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'An MX host is an alias',
     detail: ({ host, target }) => `${host} is a CNAME to ${target}; an MX record must name the host itself.`,
-    repair: 'Put the end of the chain into the MX record.',
+    repair: 'Put the name at the end of the CNAME chain into the MX record.',
     reference: 'RFC 2181 §10.3',
   },
   'mx.not_public': {
@@ -121,7 +124,7 @@ export const findings = defineFindings({
   'mx.duplicate': {
     severity: 'low',
     title: 'An MX host is named twice',
-    detail: ({ host }) => `${host} stands in several MX records; that adds no second host.`,
+    detail: ({ host }) => `${host} is named in several MX records, which adds no second host.`,
     repair: 'Keep one record for each host.',
     reference: 'RFC 5321 §5.1',
   },
@@ -143,7 +146,7 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'One address takes all mail',
     detail: ({ address }) => `All MX hosts lead to ${address}; mail waits while that machine is down.`,
-    repair: 'Add a second mail host, better in another network.',
+    repair: 'Add a second mail host, preferably in another network.',
     reference: 'RFC 5321 §5.1',
   },
   'mx.single_host': {
@@ -155,27 +158,27 @@ export const findings = defineFindings({
   'mx.too_many': {
     severity: 'low',
     title: 'Very many MX hosts',
-    detail: ({ count, seen }) => `${count} hosts are named; the best ${seen} were looked at.`,
+    detail: ({ count, seen }) => `${count} hosts are named; only the ${seen} with the best preference were checked.`,
     repair: 'Name fewer hosts: senders give up after a few.',
     reference: 'RFC 5321 §5.1',
   },
   'mx.too_many_addresses': {
     severity: 'low',
     title: 'An MX host has very many addresses',
-    detail: ({ host, left }) => `${left} more addresses of ${host} were not looked at.`,
+    detail: ({ host, left }) => `${left} more addresses of ${host} were not checked.`,
     repair: 'Keep fewer addresses at one name.',
     reference: 'RFC 5321 §5.1',
   },
   'mx.host_unknown': {
     severity: 'medium',
-    title: 'The addresses of an MX host could not be asked for',
-    detail: ({ host, reason }) => `Whether ${host} has addresses stays open: ${reason}.`,
-    repair: 'When this lasts, see to the name servers of that host.',
+    title: 'The addresses of an MX host could not be looked up',
+    detail: ({ host, reason }) => `It is not known whether ${host} has addresses: ${reason}.`,
+    repair: 'If this lasts, check the name servers of that host.',
     reference: 'RFC 5321 §5.1',
   },
   'mx.family_unknown': {
     severity: 'info',
-    title: 'Part of the addresses of an MX host could not be asked for',
+    title: 'Some addresses of an MX host could not be looked up',
     detail: ({ host, reason }) => `${host} has addresses, but there may be more: ${reason}.`,
     reference: 'RFC 5321 §5.1',
   },

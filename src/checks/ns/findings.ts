@@ -4,14 +4,15 @@ export const findings = defineFindings({
   'ns.none': {
     severity: 'high',
     title: 'No name servers',
-    detail: ({ domain }) => `No NS records were found at ${domain} nor above it, up to the registered domain.`,
+    detail: ({ domain }) => `No NS records were found at ${domain} or above it, up to the registered domain.`,
     repair: 'Check that the domain is registered and delegated to name servers that know it.',
     reference: 'RFC 1034 §4.2.1',
   },
   'ns.single': {
     severity: 'medium',
     title: 'One name server',
-    detail: ({ zone, host }) => `${zone} has one name server (${host}); while it is down nothing of the domain works.`,
+    detail: ({ zone, host }) =>
+      `${zone} has one name server (${host}); while it is down, the domain cannot be resolved.`,
     repair: 'Run at least two, in different networks.',
     reference: 'RFC 1034 §4.1',
   },
@@ -25,7 +26,8 @@ export const findings = defineFindings({
   'ns.no_ipv6': {
     severity: 'info',
     title: 'Name servers without IPv6',
-    detail: ({ zone }) => `No name server of ${zone} has an IPv6 address, so resolvers with IPv6 only cannot ask it.`,
+    detail: ({ zone }) =>
+      `No name server of ${zone} has an IPv6 address, so resolvers that only have IPv6 cannot reach any.`,
     repair: 'Give at least one name server an AAAA record, and glue at the registrar where it is in the zone.',
     reference: 'RFC 3901 §4.2',
   },
@@ -33,7 +35,7 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'Name server without an address',
     detail: ({ host }) =>
-      `${host} has neither an A nor an AAAA record; whoever can make that name could answer for you.`,
+      `${host} has neither an A nor an AAAA record; whoever can create that name could answer for your domain.`,
     repair: 'Give it an address or remove it from the zone and from the delegation.',
     reference: 'RFC 1912 §2.8',
   },
@@ -41,13 +43,13 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'Name server is an alias',
     detail: ({ host, target }) => `${host} is a CNAME to ${target}; an NS record must name the host itself.`,
-    repair: 'Put the end of the chain into the NS record.',
+    repair: 'Put the name at the end of the CNAME chain into the NS record.',
     reference: 'RFC 2181 §10.3',
   },
   'ns.not_public': {
     severity: 'high',
     title: 'Name server with an address that the internet cannot reach',
-    detail: ({ host, addresses }) => `${host}: ${list(addresses)}. It was not asked there.`,
+    detail: ({ host, addresses }) => `${host}: ${list(addresses)}. It was not queried there.`,
     repair: 'Publish public addresses only.',
     reference: 'RFC 6890 §2.2',
   },
@@ -55,7 +57,7 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'Lame name server',
     detail: ({ host, zone, reason }) =>
-      `${host} does not answer for ${zone} (${reason}); resolvers that ask it lose time or fail.`,
+      `${host} does not answer for ${zone} (${reason}); resolvers that query it lose time or fail.`,
     repair: 'Set the zone up on that server or remove its NS record.',
     reference: 'RFC 1912 §2.8',
   },
@@ -67,23 +69,24 @@ export const findings = defineFindings({
   },
   'ns.serial': {
     severity: 'medium',
-    title: 'Name server with another version of the zone',
-    detail: ({ host, zone, serial }) => `${host} has serial ${serial} of ${zone}, unlike most servers.`,
+    title: 'Name server with a different version of the zone',
+    detail: ({ host, zone, serial }) =>
+      `${host} has serial ${serial} for ${zone}; most of the other name servers have a different one.`,
     repair: 'Check zone transfers to that server.',
     reference: 'RFC 1912 §2.2',
   },
   'ns.differs': {
     severity: 'high',
-    title: 'Name server with other mail records',
+    title: 'Name server with different mail records',
     detail: ({ host, records }) => `${host} does not give the same ${list(records)} records as the other name servers.`,
     repair: 'Bring that server to the same version of the zone.',
     reference: 'RFC 1034 §4.3.5',
   },
   'ns.resolver': {
     severity: 'info',
-    title: 'The resolver has other mail records than a name server',
+    title: 'Mail records differ between the resolver and a name server',
     detail: ({ records }) =>
-      `${list(records)}: a name server and the resolver do not say the same. Usually the records were changed lately and the resolver remembers the earlier ones; if it stays so, the name servers differ.`,
+      `${list(records)}: a name server and the resolver give different answers. Usually the records were changed recently and the resolver still caches the old ones; if this lasts, the name servers differ.`,
     reference: 'RFC 1035 §7.4',
   },
   'ns.delegation': {
@@ -103,7 +106,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'Glue address differs from the address of the name server',
     detail: ({ host, from, glue, addresses }) =>
-      `${from} gives ${list(glue)} for ${host}, and the zone itself ${list(addresses)}. Resolvers that ask the former may get no answer, or another server's.`,
+      `${from} gives ${list(glue)} for ${host}, but the zone itself gives ${list(addresses)}. Resolvers that use the glue address may get no answer, or the answer of another server.`,
     repair: 'Correct the glue records at the registrar.',
     reference: 'RFC 1034 §4.2.1',
   },
@@ -119,14 +122,14 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'Name server does not answer over TCP',
     detail: ({ host, reason }) =>
-      `${host} answers over UDP, but not over TCP (${reason}). Answers that do not fit into a datagram, as of long TXT records and DNSSEC, get lost.`,
-    repair: 'Open TCP port 53 on the server and in the firewalls before it.',
+      `${host} answers over UDP, but not over TCP (${reason}). Answers that are too large for UDP, such as long TXT records and DNSSEC, are lost.`,
+    repair: 'Open TCP port 53 on the server and in the firewalls in front of it.',
     reference: 'RFC 7766 §5',
   },
   'ns.too_many': {
     severity: 'info',
-    title: 'More name servers than are looked at',
-    detail: ({ count, seen }) => `${count} name servers are named; ${seen} were looked at.`,
+    title: 'Not all name servers were checked',
+    detail: ({ count, seen }) => `${count} name servers are named; ${seen} were checked.`,
     reference: 'RFC 2182 §5',
   },
 })

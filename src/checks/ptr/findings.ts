@@ -10,8 +10,8 @@ const advice = (_: Args, isOffered: boolean): string | undefined =>
 export const findings = defineFindings({
   'ptr.no_address': {
     severity: 'medium',
-    title: 'No mail host address to look at',
-    detail: ({ domain }) => `${domain} has no mail host with an address, so there is no PTR record to judge.`,
+    title: 'No mail host address to check',
+    detail: ({ domain }) => `${domain} has no mail host with an address, so there is no PTR record to check.`,
     reference: 'RFC 5321 §5.1',
   },
   'ptr.missing': {
@@ -24,8 +24,8 @@ export const findings = defineFindings({
   },
   'ptr.not_confirmed': {
     severity: 'medium',
-    title: 'PTR name that does not lead back',
-    detail: ({ address, names }) => `${list(names)}: none of the names of ${address} has that address.`,
+    title: 'PTR name does not resolve back to the address',
+    detail: ({ address, names }) => `None of the PTR names of ${address} resolves to that address: ${list(names)}.`,
     repair: 'Give the name an address record with this address, or set the PTR record shown here.',
     advice,
     reference: 'RFC 8601 §2.7.3',
@@ -34,7 +34,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'Generic PTR name',
     detail: ({ address, names }) =>
-      `${list(names)} looks made from ${address}, as dial-up pools are; receivers often distrust such names.`,
+      `${list(names)} looks generated from ${address}, as in dial-up pools; receivers often distrust such names.`,
     repair: REPAIR,
     advice,
     reference: 'RFC 5321 §4.1.4',
@@ -50,28 +50,29 @@ export const findings = defineFindings({
   'ptr.many_names': {
     severity: 'low',
     title: 'Address with very many PTR names',
-    detail: ({ address, count, seen }) => `${address} has ${count} names; the first ${seen} were followed.`,
+    detail: ({ address, count, seen }) => `${address} has ${count} names; only the first ${seen} were checked.`,
     repair: 'Keep one PTR record for each address.',
     reference: 'RFC 7208 §5.5',
   },
   'ptr.not_asked': {
     severity: 'info',
-    title: 'A PTR record could not be asked for',
-    detail: ({ address, reason }) => `Whether ${address} has a name stays open: ${reason}.`,
-    repair: 'When this lasts, the provider of the address should see to its reverse zone.',
+    title: 'A PTR record could not be looked up',
+    detail: ({ address, reason }) => `It is not known whether ${address} has a PTR record: ${reason}.`,
+    repair: 'If this lasts, ask the provider of the address to check its reverse zone.',
     reference: 'RFC 8601 §2.7.3',
   },
   'ptr.confirmation_unknown': {
     severity: 'info',
-    title: 'A PTR name could not be followed',
-    detail: ({ address, reason }) => `Whether a name of ${address} leads back stays open: ${reason}.`,
-    repair: 'When this lasts, see to the name servers of that name.',
+    title: 'A PTR name could not be looked up',
+    detail: ({ address, reason }) => `It is not known whether a PTR name of ${address} resolves back to it: ${reason}.`,
+    repair: 'If this lasts, check the name servers of that name.',
     reference: 'RFC 8601 §2.7.3',
   },
   'ptr.too_many': {
     severity: 'info',
-    title: 'More addresses than are looked at',
-    detail: ({ seen, count }) => `The mail hosts have ${count} addresses; ${seen} were looked at, the best first.`,
+    title: 'Not all addresses were checked for PTR records',
+    detail: ({ seen, count }) =>
+      `The mail hosts have ${count} addresses; ${seen} were checked, in order of preference.`,
     reference: 'RFC 5321 §5.1',
   },
 })

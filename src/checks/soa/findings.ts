@@ -4,7 +4,7 @@ export const findings = defineFindings({
   'soa.none': {
     severity: 'high',
     title: 'No zone',
-    detail: ({ domain }) => `No SOA record was found at ${domain} nor above it, up to the registered domain.`,
+    detail: ({ domain }) => `No SOA record was found at ${domain} or above it, up to the registered domain.`,
     repair: 'Check that the domain is registered and delegated to name servers that know it.',
     reference: 'RFC 1034 §4.2.1',
   },

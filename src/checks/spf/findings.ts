@@ -5,7 +5,7 @@ export const findings = defineFindings({
   'spf.no_domain': {
     severity: 'high',
     title: 'The domain does not exist',
-    detail: ({ domain }) => `The DNS says that there is no name ${domain} (NXDOMAIN), so it has no SPF record.`,
+    detail: ({ domain }) => `The name ${domain} does not exist in the DNS (NXDOMAIN), so it has no SPF record.`,
     repair: 'Check the spelling, the registration and the delegation of the domain.',
     reference: 'RFC 7208 §4.3',
   },
@@ -25,16 +25,16 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'No SPF record at a name without mail',
     detail: ({ domain }) =>
-      `${domain} has no SPF record. The DMARC policy above it covers forged mail at receivers that apply DMARC; the others take mail from any server in this name.`,
+      `${domain} has no SPF record. The DMARC policy above it covers forged mail at receivers that apply DMARC; the others accept mail in this name from any server.`,
     repair: 'Publish the record shown here: the name sends no mail.',
     unoffered: 'Publish "v=spf1 -all" at the name: it sends no mail.',
     reference: 'RFC 7208 §10.1.2',
   },
   'spf.not_spf': {
     severity: 'high',
-    title: 'A TXT record is meant as SPF but is none',
+    title: 'A TXT record is meant as SPF but is not valid SPF',
     detail: ({ slips }) =>
-      `Receivers pass it over: an SPF record begins with exactly "v=spf1" and a space.${found(slips)}`,
+      `Receivers ignore it: an SPF record begins with exactly "v=spf1" and a space.${found(slips)}`,
     repair: 'Replace the text by the record shown; without one, correct its beginning.',
     unoffered: 'Correct the beginning of the text.',
     reference: 'RFC 7208 §4.5',
@@ -53,7 +53,7 @@ export const findings = defineFindings({
     detail: ({ problem, at, term, slips }) =>
       `At character ${at}, in "${term}": ${problem}. One fault makes the whole record unusable (permerror).${found(slips)}`,
     repair:
-      'Publish the record shown. It does not end in "-all", since the record has refused nobody so far: end it so when reports show that no sender is missing.',
+      'Publish the record shown. It does not end in "-all", because the broken record has rejected no mail so far; end it in "-all" when reports show that no sender is missing.',
     unoffered: 'Correct the term.',
     reference: 'RFC 7208 §4.6',
   },
@@ -61,7 +61,7 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'The SPF record is too long to be evaluated',
     detail: ({ length, most }) =>
-      `${count(length)} characters: records of more than ${count(most)} are not evaluated here, and few receivers take them.`,
+      `${count(length)} characters: records of more than ${count(most)} are not evaluated here, and few receivers accept them.`,
     repair: 'Remove the terms that are no longer needed, and name providers by their includes.',
     reference: 'RFC 7208 §3.4',
   },
@@ -75,16 +75,17 @@ export const findings = defineFindings({
   },
   'spf.odd_name': {
     severity: 'high',
-    title: 'A term holds something else than one name',
-    detail: ({ slips }) => `Receivers ask the DNS for it as it stands, and find nothing.${found(slips)}`,
+    title: 'A term contains something other than one name',
+    detail: ({ slips }) => `Receivers look it up as it is written, and find nothing.${found(slips)}`,
     repair: 'Publish the record shown: one term for each name, without "https://" or "@".',
     unoffered: 'Write one term for each name, without "https://" or "@".',
     reference: 'RFC 7208 §5',
   },
   'spf.doubled_name': {
     severity: 'medium',
-    title: 'A name ends in the domain once too often',
-    detail: ({ names, meant }) => `${some(names)} holds nothing; ${some(meant)} was meant. The term lets nobody pass.`,
+    title: 'A name has the domain appended by mistake',
+    detail: ({ names, meant }) =>
+      `${some(names)} has no records; ${some(meant)} was meant. The term authorizes no host.`,
     repair: 'Correct the name as shown.',
     unoffered: 'Correct the name; in a zone file it ends in a dot.',
     reference: 'RFC 1035 §5.1',
@@ -93,33 +94,32 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'Two SPF records in one text',
     detail: ({ slips }) =>
-      `Receivers use the terms up to the first "all"; what the second record names is never looked at.${found(slips)}`,
+      `Receivers use the terms up to the first "all"; they ignore the second record.${found(slips)}`,
     repair: 'Publish the one record shown.',
     unoffered: 'Merge the two into one record.',
     reference: 'RFC 7208 §3.2',
   },
   'spf.too_many_lookups': {
     severity: 'high',
-    title: 'Too many DNS look-ups',
+    title: 'Too many DNS lookups',
     detail: ({ lookups, limit, atLeast, costs }) =>
-      `The record and all that it includes take ${atLeast ? 'at least ' : ''}${lookups} look-ups; after ${limit} receivers answer permerror. By term: ${some(costs)}.`,
+      `The record and all that it includes need ${atLeast ? 'at least ' : ''}${lookups} lookups; after ${limit}, receivers answer permerror. By term: ${some(costs)}.`,
     repair:
-      'Remove includes of services that are no longer used, or give a service a sub-domain of its own to send from.',
+      'Remove includes of services that are no longer used, or give a service a subdomain of its own to send from.',
     reference: 'RFC 7208 §4.6.4',
   },
   'spf.too_many_void_lookups': {
     severity: 'high',
-    title: 'Too many look-ups find nothing',
+    title: 'Too many void lookups',
     detail: ({ count, limit, names }) =>
-      `${count} terms name something that does not exist; after ${limit} receivers answer permerror: ${some(names)}.`,
-    repair: 'Remove the terms whose names hold nothing.',
+      `${count} terms name something that does not exist; after ${limit}, receivers answer permerror: ${some(names)}.`,
+    repair: 'Remove the terms whose names have no records.',
     reference: 'RFC 7208 §4.6.4',
   },
   'spf.loop': {
     severity: 'high',
     title: 'The include tree loops',
-    detail: ({ name }) =>
-      `${name} leads back to itself; receivers run into the limit of look-ups and answer permerror.`,
+    detail: ({ name }) => `${name} leads back to itself; receivers reach the lookup limit and answer permerror.`,
     repair: 'Remove the term that leads back.',
     reference: 'RFC 7208 §4.6.4',
   },
@@ -135,7 +135,7 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'An included record is broken',
     detail: ({ name, problem }) => `The record at ${name} makes receivers answer permerror: ${problem}.`,
-    repair: 'Tell its owner, or remove the include.',
+    repair: 'Tell the owner of that record, or remove the include.',
     reference: 'RFC 7208 §5.2',
   },
   'spf.too_many_mx': {
@@ -190,7 +190,7 @@ export const findings = defineFindings({
     severity: 'info',
     title: 'The record ends in "~all"',
     detail: () =>
-      'Mail from other hosts is suspicious, not refused. Under a DMARC policy that is enforced this is enough.',
+      'Mail from other hosts is treated as suspicious, but not rejected. With an enforced DMARC policy this is enough.',
     reference: 'RFC 7208 §8.5',
   },
   'spf.sends_no_mail': {
@@ -202,7 +202,7 @@ export const findings = defineFindings({
   'spf.ptr': {
     severity: 'low',
     title: 'The record uses "ptr"',
-    detail: () => 'It is slow, it depends on the names of whoever connects, and several receivers pass it over.',
+    detail: () => 'It is slow, it depends on the PTR names of the connecting host, and several receivers ignore it.',
     repair: 'Name the hosts by "ip4", "ip6" or "a", and remove "ptr" when the reports show that none is missing.',
     reference: 'RFC 7208 §5.5',
   },
@@ -217,7 +217,7 @@ export const findings = defineFindings({
   'spf.many_addresses': {
     severity: 'medium',
     title: 'Very many addresses may send as this domain',
-    detail: ({ count: ipv4 }) => `${count(ipv4)} IPv4 addresses pass by the record itself, includes left out.`,
+    detail: ({ count: ipv4 }) => `${count(ipv4)} IPv4 addresses pass by the record itself, not counting includes.`,
     repair: 'Narrow the networks to the hosts that send mail.',
     reference: 'RFC 7208 §11.4',
   },
@@ -239,8 +239,8 @@ export const findings = defineFindings({
   },
   'spf.lookups_near_limit': {
     severity: 'info',
-    title: 'Nearly too many DNS look-ups',
-    detail: ({ lookups }) => `${lookups} of 10 look-ups are used; an included record that grows may break this one.`,
+    title: 'Nearly too many DNS lookups',
+    detail: ({ lookups }) => `${lookups} of 10 lookups are used; an included record that grows may break this one.`,
     reference: 'RFC 7208 §4.6.4',
   },
   'spf.long': {
@@ -259,8 +259,8 @@ export const findings = defineFindings({
   },
   'spf.after_all': {
     severity: 'low',
-    title: 'Terms that are never looked at',
-    detail: ({ terms }) => `What follows "all" has no effect, nor has a redirect beside it: ${some(terms)}.`,
+    title: 'Terms that are never evaluated',
+    detail: ({ terms }) => `Terms after "all" have no effect, and neither has a redirect beside it: ${some(terms)}.`,
     repair: 'Put the terms before "all", or remove them.',
     advice: (_, isOffered) =>
       isOffered ? 'Publish the record shown, in which the terms stand before "all", or remove them.' : undefined,
@@ -269,30 +269,30 @@ export const findings = defineFindings({
   'spf.duplicate_include': {
     severity: 'low',
     title: 'A name is included more than once',
-    detail: ({ names }) => `Each time costs its look-ups again: ${some(names)}.`,
+    detail: ({ names }) => `Each include costs its lookups again: ${some(names)}.`,
     repair: 'Include it once.',
     reference: 'RFC 7208 §4.6.4',
   },
   'spf.unknown_modifier': {
     severity: 'low',
-    title: 'A term with "=" that means nothing',
-    detail: ({ term }) => `Receivers pass "${term}" over. Mechanisms are written with a colon.`,
+    title: 'Unknown SPF modifier',
+    detail: ({ term }) => `Receivers ignore "${term}". Mechanisms are written with a colon.`,
     repair: 'Correct or remove the term.',
     reference: 'RFC 7208 §6',
   },
   'spf.part_unknown': {
     severity: 'medium',
-    title: 'A part of the record could not be asked',
+    title: 'A part of the record could not be looked up',
     detail: ({ name, reason }) =>
-      `${String(reason).includes(String(name)) ? '' : `${name}: `}${reason}. While that lasts receivers answer temperror when they come to it.`,
-    repair: 'Look at the name servers of that name.',
+      `${String(reason).includes(String(name)) ? '' : `${name}: `}${reason}. While this lasts, receivers that evaluate it answer temperror.`,
+    repair: 'Check the name servers of that name.',
     reference: 'RFC 7208 §2.6.6',
   },
   'spf.not_all_read': {
     severity: 'info',
-    title: 'The include tree was not read to its end',
+    title: 'The include tree was not read completely',
     detail: ({ limit }) =>
-      limit === 'records' ? 'Reading stopped after 40 records.' : 'Reading stopped after 30 questions about hosts.',
+      limit === 'records' ? 'Reading stopped after 40 records.' : 'Reading stopped after 30 host lookups.',
     reference: 'RFC 7208 §11.1',
   },
 })

@@ -35,7 +35,7 @@ export const findings = defineFindings({
     severity: 'info',
     title: 'Certificate is not trusted',
     detail: ({ host, reason }) =>
-      `The certificate of ${host} leads to no trusted root (${reason}). Most senders still encrypt; those that apply MTA-STS refuse it, and with DANE it may be right.`,
+      `The certificate of ${host} does not lead to a trusted root (${reason}). Most senders still encrypt; those that apply MTA-STS refuse it, and with DANE it may be valid.`,
     repair: 'Use a certificate of a public authority, with its intermediate certificates.',
     reference: 'RFC 8461 §4.2',
   },
@@ -59,7 +59,7 @@ export const findings = defineFindings({
     severity: 'info',
     title: 'SMTP greeting without a full host name',
     detail: ({ host, address, name }) =>
-      `${host} (${address}) greets as "${name}". A server must name itself by a full host name; some filters count anything else against it.`,
+      `${host} (${address}) greets as "${name}". A server must identify itself by a full host name; some spam filters penalize anything else.`,
     repair: 'Set the host name of the mail server to a name that leads to its address.',
     reference: 'RFC 5321 §4.3.1',
   },
@@ -67,7 +67,7 @@ export const findings = defineFindings({
     severity: 'info',
     title: 'SMTP greeting and PTR name differ',
     detail: ({ host, address, name, names }) =>
-      `${host} (${address}) greets as ${name}, and the PTR name of the address is ${list(names)}. That is no fault of a host that only takes mail; of one that sends, some receivers expect both to be the same.`,
+      `${host} (${address}) greets as ${name}, and the PTR name of the address is ${list(names)}. This does not matter for a host that only receives mail; if it also sends, some receivers expect both to be the same.`,
     repair: 'Use one name for the greeting, the PTR record and the address record.',
     reference: 'RFC 5321 §4.1.4',
   },
@@ -82,20 +82,21 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'Outdated TLS versions accepted',
     detail: ({ host, protocol }) =>
-      `${host} agrees to ${protocol} with senders that offer nothing newer. TLS 1.0 and 1.1 must no longer be used; between mail servers they are better than no TLS, but no sender of today needs them.`,
+      `${host} accepts ${protocol} from senders that offer nothing newer. TLS 1.0 and 1.1 must no longer be used; between mail servers they are better than no TLS, but no current sender needs them.`,
     repair: 'Accept TLS 1.2 and 1.3 only (Postfix: smtpd_tls_protocols = >=TLSv1.2).',
     reference: 'RFC 8996 §4',
   },
   'starttls.not_heard': {
     severity: 'info',
     title: 'TLS could not be checked',
-    detail: ({ host, reason }) => `Whether TLS works at ${host} is not known: ${reason}. The cause may be on our side.`,
+    detail: ({ host, reason }) =>
+      `It is not known whether TLS works at ${host}: ${reason}. The cause may be on our side.`,
     reference: 'RFC 5321 §4.5.3.2',
   },
   'starttls.left_out': {
     severity: 'info',
     title: 'Not all mail hosts were checked for TLS',
-    detail: ({ count, seen }) => `Of ${count} mail hosts, the ${seen} with the best preference were connected to.`,
+    detail: ({ count, seen }) => `Of ${count} mail hosts, only the ${seen} with the best preference were checked.`,
     reference: 'RFC 5321 §5.1',
   },
 })
