@@ -2,7 +2,6 @@ import compress from '@fastify/compress'
 import rateLimit from '@fastify/rate-limit'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import underPressure from '@fastify/under-pressure'
 import fastify, { LogController } from 'fastify'
 import helmet from 'helmet'
 import { pino } from 'pino'
@@ -16,7 +15,6 @@ const setHeaders = helmet({ hsts: false })
 app.addHook('onRequest', (request, reply, done) => setHeaders(request.raw, reply.raw, () => done()))
 await app.register(compress, { threshold: 1_024, encodings: ['br', 'gzip'] })
 await app.register(rateLimit, { global: false, cache: 10_000 })
-await app.register(underPressure, { maxEventLoopDelay: 150, sampleInterval: 250 })
 await app.register(swagger, { mode: 'dynamic' })
 await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
 app.get('/v1/health', async () => ({ status: 'ok' }))

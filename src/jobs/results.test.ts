@@ -3,7 +3,7 @@ import { labJobRecord } from '../../test/lab/jobs.ts'
 import type { Json } from '../base/json.ts'
 import type { ResultRow } from '../store/postgres/job-rows.ts'
 import type { JobRecord } from '../store/postgres/jobs.ts'
-import { CELL_END, ROW_END } from '../store/postgres/result-texts.ts'
+import { CELL_END, ROW_END } from '../store/result-text.ts'
 import { type CsvStyle, csvOf, presentRow } from './results.ts'
 
 const job = (layout: { readonly [key: string]: Json } | null, kind: JobRecord['kind'] = 'blacklist'): JobRecord =>

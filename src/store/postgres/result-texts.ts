@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { CELL_END, type ResultText, ROW_END } from '../result-text.ts'
 import type { Schema } from './schema.ts'
 
 export type TextPage = {
@@ -9,18 +10,6 @@ export type TextPage = {
   /** Whether the list has rows that others answer for. */
   readonly hasDuplicates: boolean
 }
-
-/** Some results as one text, which the database has made: a download handles a string for some thousand rows, and not each row. */
-export type ResultText = {
-  readonly text: string
-  readonly rows: number
-  /** The line of the last of them. */
-  readonly last: number
-}
-
-/** Between rows and between cells of {@link resultCells}; no cell has one. */
-export const ROW_END = '\u001e'
-export const CELL_END = '\u001f'
 
 /** Lines of NDJSON, in the order of the input, of at most `limit` results behind `after`. A duplicate has the answer of its first row. */
 export const resultLines = (db: Kysely<Schema>, job: number, page: TextPage): Promise<ResultText> =>
