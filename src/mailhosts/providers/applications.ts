@@ -176,6 +176,15 @@ export const APPLICATIONS = rows('sender', [
     seen: 'resend.com/docs/dashboard/domains; it sends by Amazon SES and asks for no include at the domain itself',
   },
   {
+    id: 'atlassian',
+    name: 'Atlassian Cloud',
+    includes: ['_spf.atlassian.net'],
+    spf: '_spf.atlassian.net',
+    guessable: false,
+    dkim: 'In Atlassian Administration open Settings > Emails > Email domains, add {domain}, and publish the records shown.',
+    seen: 'support.atlassian.com, DNS records required for configuring DMARC; the selectors are atlassian and random digits',
+  },
+  {
     id: 'valimail',
     name: 'Valimail',
     includes: ['.vali.email'],

@@ -5,6 +5,7 @@ import { MAILBOXES } from './mailboxes.ts'
 import { NEWSLETTERS } from './newsletters.ts'
 import type { Provider } from './provider.ts'
 import { WEB_HOSTS } from './web-hosts.ts'
+import { WEB_HOSTS_EUROPE } from './web-hosts-europe.ts'
 
 export type { Provider, ProviderKind } from './provider.ts'
 
@@ -12,6 +13,7 @@ export type { Provider, ProviderKind } from './provider.ts'
 export const PROVIDERS: readonly Provider[] = [
   ...MAILBOXES,
   ...WEB_HOSTS,
+  ...WEB_HOSTS_EUROPE,
   ...CONSUMER,
   ...GATEWAYS,
   ...FORWARDERS,

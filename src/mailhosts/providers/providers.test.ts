@@ -47,6 +47,8 @@ describe('recognition', () => {
     ['mx00.kundenserver.de', 'ionos'],
     ['w0123456.kasserver.com', 'all-inkl'],
     ['mx0.transip.email', 'transip'],
+    ['mxf91d.netcup.net', 'netcup'],
+    ['mx.simply.com', 'simply'],
     ['google.com.example.net', undefined],
     ['notgoogle.com', undefined],
     ['', undefined],
@@ -64,6 +66,13 @@ describe('recognition', () => {
     ['u123.wl.sendgrid.net', 'sendgrid'],
     ['%{i}._ip.%{h}._ehlo.%{d}._spf.vali.email', 'valimail'],
     ['_u.example.com._spf.smart.ondmarc.com', 'ondmarc'],
+    ['_spf.aruba.it', 'aruba'],
+    ['_spf.hier-im-netz.de', 'telekom-homepage'],
+    ['_spf.getresponse.com', 'getresponse'],
+    ['mail.customeriomail.com', 'customerio'],
+    ['spfhard.crsend.com', 'cleverreach'],
+    ['musvc.com', 'mailup'],
+    ['_spf.atlassian.net', 'atlassian'],
     ['spf.example.com', undefined],
   ])('include %j: %s', (include, id) => {
     expect(providerOfInclude(include)?.id).toBe(id)
@@ -74,6 +83,9 @@ it.each([
   ['selector1-a-com._domainkey.a.onmicrosoft.com', 'microsoft365'],
   ['selector1-a-com._domainkey.a.r-v1.dkim.mail.microsoft', 'microsoft365'],
   ['s1.domainkey.u123.wl.sendgrid.net', 'sendgrid'],
+  ['_dkim-A.transip.email', 'transip'],
+  ['key1._domainkey.webhosting.systems', 'netcup'],
+  ['dkim.simply.com', 'simply'],
   ['s1.b.example', undefined],
 ])('alias %s: %s', (target, id) => {
   expect(providerOfAlias(target)?.id).toBe(id)
