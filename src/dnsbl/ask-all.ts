@@ -11,7 +11,7 @@ export type ListSignals = {
   /** Fires at the deadline, or when nobody waits any more. */
   readonly whole: AbortSignal
   readonly leftMs: () => number
-  /** Told of a listing before its text is there: the listing stands even when the text comes too late. */
+  /** Told of a listing that counts before its text is there: the listing stands even when the text comes too late. */
   readonly heard: (index: number, entry: Entry) => void
 }
 

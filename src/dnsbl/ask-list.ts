@@ -12,9 +12,10 @@ import { type List, zoneFor } from './zone-type.ts'
 export type Asked = { readonly entry: Entry; readonly ttlSeconds: number | undefined; readonly keep: boolean }
 
 /**
- * Asks one list about one address: one wait, and for a listing a second one for its text. A listing counts only when the negative test point is
- * not listed as well: it goes out beside the question of a list that is being tested, else beside the question for the text. `heard` is told of a
- * listing before that. Never rejects with DnsError.
+ * Asks one list about one address: one wait, and for a listing a second one for its text. A listing counts only when the negative test point was
+ * seen to be absent at about the same time: it goes out beside the question of a list that is being tested, else beside the question for the text.
+ * Where it is not answered in time, the entry is `error`, `test_unanswered`. `heard` is told of a listing that counts, before its text is there.
+ * Never rejects with DnsError.
  */
 export async function askList(
   list: List,
@@ -46,15 +47,18 @@ export async function askList(
   if (answer instanceof DnsError) return { entry, ttlSeconds: undefined, keep: answer.reason !== 'aborted' }
   if (reading.status !== 'listed') return { entry, ttlSeconds: answer.ttlSeconds, keep: true }
 
-  asking.heard(entry)
   const [negative, txt] = await Promise.all([
-    seenInTime(asking.negative(), asking.whole),
+    seenInTime(asking.negative(), asking.whole).then((seen) => {
+      if (seen === 'absent' && !isBarred(asking.state())) asking.heard(entry)
+      return seen
+    }),
     askText(list, address, asking),
   ])
   const state = asking.state()
   if (negative === 'listed' || negative === 'rewritten')
     return aside(barredEntry(list, address, { ...state, status: 'quarantined', reason: WHY[negative] }))
   if (isBarred(state)) return aside(barredEntry(list, address, state))
+  if (negative !== 'absent') return aside(unansweredEntry(list, address, 'error', 'test_unanswered', took()))
   return { entry: { ...entry, txt, durationMs: took() }, ttlSeconds: answer.ttlSeconds, keep: true }
 }
 

@@ -310,6 +310,58 @@ it('a zone whose answer changes with every question ends in quarantine', async (
   expect((await entryOf(lists, ctx, V4, PSBL)).reading.reason).toBe('quarantined_answers_everything')
 })
 
+it.each([
+  ['SERVFAIL', 'SERVFAIL'],
+  ['no answer', 'TIMEOUT'],
+  ['REFUSED', 'REFUSED'],
+  ['a refusal of our resolver', { A: ['127.255.255.254'] }],
+] as const)('a listing is no answer while the negative test point gets %s', async (_, point) => {
+  const { now, pass } = clock()
+  const lists = createBlacklists({ now })
+  await lists.test(labCtx(LIVE_LISTS, { now }))
+  pass(60_000)
+  const negative = `${TEST_POINTS[4].negative}.${PSBL}`
+  const listed = { ...LIVE_LISTS, ...about(V4, PSBL, { A: ['127.0.0.2'], TXT: ['why'] }) }
+  const unproven = labCtx({ ...listed, [negative]: point } as LabZone, { now })
+  const { reading, txt } = await entryOf(lists, unproven, V4, PSBL)
+  expect([reading.status, reading.reason, txt]).toEqual(['error', 'test_unanswered', null])
+  expect((await entryOf(lists, labCtx(listed, { now }), V4, PSBL)).reading.status).toBe('listed') // nothing was remembered
+})
+
+it('a listing whose negative test point is not answered within the deadline does not stand', async () => {
+  const { now, pass } = clock()
+  const lists = createBlacklists({ now, deadlineMs: 60 })
+  await lists.test(labCtx(LIVE_LISTS, { now }))
+  pass(60_000)
+  const { resolve } = labDns({ ...LIVE_LISTS, ...about(V4, PSBL, { A: ['127.0.0.2'] }) })
+  const late: Resolve = (name, type, signal) =>
+    name === `${TEST_POINTS[4].negative}.${PSBL}`
+      ? new Promise((_, reject) => {
+          const stop = () => reject(new DnsError('timeout', { name, type }))
+          signal.addEventListener('abort', stop, { once: true })
+        })
+      : resolve(name, type, signal)
+  const { status } = (await entryOf(lists, labCtx({}, { now, resolve: late }), V4, PSBL)).reading
+  expect(['timeout', 'error']).toContain(status)
+})
+
+it('a list that answers everything now and then gives no listing within the hour of it', async () => {
+  const { now, pass } = clock()
+  const lists = createBlacklists({ now })
+  const honest = labCtx(LIVE_LISTS, { now })
+  const lying = labCtx({ ...LIVE_LISTS, ...everything(PSBL) }, { now })
+  await lists.test(honest)
+  const said: (string | undefined)[] = []
+  for (let minute = 0; minute < 60; minute += 5) {
+    pass(5 * 60_000)
+    const ctx = minute % 10 === 0 ? lying : honest
+    const entry = await entryOf(lists, ctx, ip(`45.53.6.${minute}`), PSBL)
+    await lists.settled()
+    said.push(entry.reading.reason)
+  }
+  expect(said).toEqual(Array(12).fill('quarantined_answers_everything'))
+})
+
 it('remembers how the lists stand over a restart, and tests at most hourly', async () => {
   const { now, pass } = clock()
   const store = labStore()
