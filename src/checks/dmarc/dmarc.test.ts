@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { LabZone } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
+import { presentFinding } from '../present.ts'
 import { runCheck, runInContext } from '../run.ts'
 import { publishedPolicyOf } from './facts.ts'
 import { findings as table } from './findings.ts'
@@ -197,6 +198,31 @@ describe('fixes: published, the finding is gone', () => {
     expect(after.status).not.toBe('fail')
   })
 })
+
+it.each([
+  [
+    'takes mail, and the record can be shown',
+    { ...own(`${CLEAN},mailto:r@b.example`), 'b.example': {} },
+    /address of your own/,
+  ],
+  ['takes mail', own(`${CLEAN},mailto:r@b.example`), /address of your own/],
+  [
+    'takes none, and the record can be shown',
+    { ...PARKED, '_dmarc.a.example': { TXT: ['v=DMARC1; p=reject; rua=mailto:r@b.example'] }, 'b.example': {} },
+    /publish the record shown, or .* another domain of yours/,
+  ],
+  [
+    'takes none',
+    { ...PARKED, '_dmarc.a.example': { TXT: ['v=DMARC1; p=reject; rua=mailto:r@b.example'] } },
+    /^Use an address in another domain of yours/,
+  ],
+] as [string, LabZone, RegExp][])(
+  'advice on an agreement that is missing, for a domain that %s',
+  async (_, zone, words) => {
+    const found = (await run(zone)).findings.find(({ id }) => id === 'dmarc.report_unauthorized')!
+    expect(presentFinding(table, found).repair).toMatch(words)
+  },
+)
 
 it('no record is offered for an alias, but where it leads to none', async () => {
   for (const record of ['v=DMARC1; p=none', 'v=DMARC1 p=none']) {

@@ -201,7 +201,13 @@ export const findings = defineFindings({
     detail: ({ host, domain, reason }) =>
       `${host} has not agreed to accept reports about ${domain} (${reason}), so receivers send none there.`,
     repair: 'Let the owner of that domain publish the record shown, or use an address of your own.',
-    advice: (_, isOffered) => (isOffered ? undefined : 'Use an address of your own, or correct the one in the record.'),
+    advice: ({ takesNone }, isOffered) => {
+      if (takesNone)
+        return isOffered
+          ? 'Let the owner of that domain publish the record shown, or use an address in another domain of yours that accepts mail: this one accepts none.'
+          : 'Use an address in another domain of yours that accepts mail, or remove the one in the record: this domain accepts no mail.'
+      return isOffered ? undefined : 'Use an address of your own, or correct the one in the record.'
+    },
     reference: 'RFC 9990 §4',
   },
   'dmarc.rua_unreachable': {

@@ -36,7 +36,7 @@ export function reportFindings(facts: DmarcFacts, applied: Applied, basis: Basis
     ...of('unauthorized').map((uri) =>
       finding(
         'dmarc.report_unauthorized',
-        { host: uri.host!, domain: applied.domain, reason: uri.reason ?? '' },
+        { host: uri.host!, domain: applied.domain, reason: uri.reason ?? '', takesNone: context.takes === false },
         { evidence: uri.uri, ...(uri.takesMail === false ? {} : { fix: authorizationFix(applied, uri) }) },
       ),
     ),
