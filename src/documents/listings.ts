@@ -23,7 +23,7 @@ const listingBlock = (entry: ListEntry, level: 3 | 4): Block => ({
   blocks: [
     { kind: 'heading', level, line: [entry.blacklist] },
     quiet(`Tier ${entry.tier}: ${TIER_WORDS[entry.tier]} · `, code(entry.zone), ' · ', ...codes(entry.codes)),
-    text(`${meaningOf(entry)}${entry.scope_text ?? ''}`),
+    text(isOwn(entry) ? `${meaningOf(entry)}${entry.scope_text ?? ''}` : (entry.scope_text ?? meaningOf(entry))),
     ...(entry.txt === undefined ? [] : [{ kind: 'seen', label: "The list's own words", text: entry.txt } as const]),
     text({ link: entry.delist_url, text: `${isOwn(entry) ? 'Removal from' : 'About'} ${entry.blacklist}` }),
   ],
