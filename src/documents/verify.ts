@@ -55,7 +55,7 @@ export const whyOf = (reason: string): string =>
 function notesOf({ confidence, deliverability, remembered, peer, ...answer }: VerifyAnswer): Line[] {
   return [
     ...(deliverability === 'unknown' ? [] : [[`Confidence ${confidence} of 100.`]]),
-    ...(remembered ? [['This answer is from memory; max_age=0 asks anew.']] : []),
+    ...(remembered ? [['This is a remembered answer; the mail server was not asked again.']] : []),
     ...(peer === undefined ? [] : [['Asked by the node ', code(peer), '.']]),
     ...(answer.suggestion === '' ? [] : [['Did you mean ', { strong: answer.suggestion }, '?']]),
   ]
