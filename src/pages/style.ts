@@ -54,7 +54,7 @@ fieldset { display: flex; flex-wrap: wrap; gap: .5rem 1rem; border: 1px solid va
 .login { display: grid; gap: .5rem; max-width: 30rem; justify-items: start }
 .login input { width: 100% }
 .document table { font-size: .9rem } .document img { max-width: 100% } .document h1 { font-size: 1.8rem }
-.document td, .document th { overflow-wrap: anywhere; white-space: normal; min-width: 6rem }
+.document h3 { margin-top: 1.5rem } .document td, .document th { overflow-wrap: break-word; white-space: normal; min-width: 6rem }
 .index { columns: 2 18rem; list-style: none; padding: 0 } .index li { padding: .2rem 0; break-inside: avoid }
 .actions { display: flex; flex-wrap: wrap; gap: .5rem; margin: .75rem 0 } .actions form { margin: 0 }
 .drop { border: 2px dashed var(--line); border-radius: .6rem; padding: .5rem 1rem 1rem; margin: 1rem 0 } .list { max-width: 44rem } .list .drop { border: 0; padding: 0; margin: 0 } .drop.over, .list .drop.over { border-color: var(--link); background: var(--soft) }

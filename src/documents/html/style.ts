@@ -75,8 +75,8 @@ code, td, dd, .name, .hop { unicode-bidi: isolate } pre { unicode-bidi: plaintex
 .cost { font-size: .82rem; font-weight: 600; font-variant-numeric: tabular-nums; white-space: nowrap }
 .meter { display: flex; flex-wrap: wrap; gap: .2rem .6rem; align-items: center; margin: .2rem 0; font-weight: 600; font-size: .93rem } .meter svg { max-width: 100% }
 .cells ul { list-style: none; margin: .3rem 0; padding: 0; display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: .3rem .6rem }
-.cells li { display: flex; justify-content: space-between; gap: .6rem; padding: .25rem .6rem; border: 1px solid var(--line); border-radius: .4rem; color: inherit; font-size: .93rem }
-.cells .name { color: var(--ink) } .cells .mark { white-space: nowrap }
+.cells li { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 .6rem; align-content: start; overflow-wrap: break-word; padding: .25rem .6rem; border: 1px solid var(--line); border-radius: .4rem; color: inherit; font-size: .93rem }
+.cells .name { color: var(--ink); max-width: 100% } .cells .mark { white-space: nowrap; margin-left: auto }
 .cells li.bad { border-color: var(--bad); background: var(--bad-bg) } .cells li.warn { border-color: var(--warn); background: var(--warn-bg) } .cells li.open { background: var(--open-bg) }
 .hops, .hops ol, .hops ul { margin: 0; padding: 0; list-style: none } .hops ol { display: grid; gap: .5rem }
 .hop { margin: 0; padding: .35rem .6rem; border: 1px solid var(--line); border-radius: .4rem; background: var(--soft) } .hop.from { display: inline-block; margin-bottom: .5rem; font-weight: 600 }
@@ -85,17 +85,17 @@ code, td, dd, .name, .hop { unicode-bidi: isolate } pre { unicode-bidi: plaintex
 @media (min-width: 48rem) { .hops ol > li { grid-template-columns: minmax(10rem, 1fr) 3fr; align-items: start } .hops ul > li { grid-template-columns: repeat(3, 1fr); align-items: stretch } .hops .hop { position: relative }
   .hops li .hop + .hop::before, .hops li ul > li > .hop:first-child::before { content: "→"; position: absolute; left: -1.2rem; top: .3rem; color: var(--quiet) } }
 .timeline svg { display: block; width: 100%; height: auto; max-height: 14rem } .timeline line { stroke: var(--line) } .timeline polyline { fill: none; stroke: var(--link); stroke-width: 2; vector-effect: non-scaling-stroke } .timeline circle { fill: currentColor; stroke: var(--page) }
-.timeline ol { margin: .4rem 0; padding-left: 1.3rem } .timeline li span { color: var(--ink) }
+.timeline ol { margin: .4rem 0; padding-left: 2rem } .timeline li span { color: var(--ink) }
 .progress svg { display: block; width: 100%; height: .6rem; border-radius: .3rem } .progress p { margin: .2rem 0; font-variant-numeric: tabular-nums } .progress rect.none { color: var(--quiet) }
 .progress ul { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; list-style: none; margin: .5rem 0; padding: 0 }
 .conversation ol { list-style: none; margin: .3rem 0; padding: .6rem .75rem; background: var(--soft); border: 1px solid var(--line); border-radius: .4rem } .conversation li { display: grid; grid-template-columns: 3.6rem minmax(0, 1fr); align-items: baseline; padding: .05rem 0 }
 .conversation .side { color: var(--quiet); font-size: .82rem } .conversation .client code { font-weight: 600 } .conversation .note { display: block; padding-left: 3.6rem; color: var(--quiet) }
 .attempts ol { margin: .3rem 0; padding-left: 1.4rem } .attempts li { padding: .25rem 0 } .attempts p { margin: .1rem 0 } .attempts .mark { display: block } .hop .mark { display: inline-block }
-details.check { margin: .5rem 0 } details.check:not([open]) { padding-top: .6rem; padding-bottom: .6rem } details.check > summary { cursor: pointer } details.check > summary h3 { display: inline-flex; margin: 0 } details.check[open] > summary { margin-bottom: .35rem }
+details.check { margin: .5rem 0 } details.check:not([open]) { padding-top: .6rem; padding-bottom: .6rem } details.check > summary { cursor: pointer } details.check > summary h3 { display: inline-flex; max-width: calc(100% - 1.4rem); margin: 0 } details.check[open] > summary { margin-bottom: .35rem }
 .number { text-align: right; font-variant-numeric: tabular-nums; padding-right: 1.2rem; white-space: nowrap } .number:last-child { padding-right: 0 } .when { white-space: nowrap }
 tfoot td { font-weight: 700; border-bottom: 0; border-top: 2px solid var(--ink) }
 footer { margin-top: 3rem; padding-top: .75rem; border-top: 1px solid var(--line) }
-@media (max-width: 34rem) { body { padding: 1rem .9rem 2rem } .thing, .check { padding: .85rem .9rem } dl { grid-template-columns: 1fr; gap: 0 } dd { margin-bottom: .4rem } .bars { grid-template-columns: 1fr 1fr } }
+@media (max-width: 34rem) { body { padding: 1rem .9rem 2rem } .thing, .check { padding: .85rem .9rem } dl { grid-template-columns: 1fr; gap: 0 } dd { margin-bottom: .4rem } .bars { grid-template-columns: 1fr 1fr } .bars li { padding: .6rem .5rem } .bars .status { padding: .05rem .35rem; font-size: .78rem } td:last-child:not(.number) { min-width: 9rem } }
 @page { size: A4; margin: 15mm 14mm }
 @media print { html { font-size: 9pt } body { max-width: none; padding: 0 } h2, h3, h4, .label, caption { break-after: avoid } .thing, .finding, .publish, pre, tr, .bars li { break-inside: avoid }
   .status, .severity, .publish p, pre { print-color-adjust: exact; -webkit-print-color-adjust: exact } .bars { grid-template-columns: repeat(5, 1fr) } .bars svg { print-color-adjust: exact; -webkit-print-color-adjust: exact }
