@@ -87,6 +87,8 @@ it.each<[string, Reason]>([
   ['553 5.6.7 Address requires SMTPUTF8', 'smtputf8_required'],
   ['452 4.5.3 Too many recipients', 'too_many_recipients'],
   ['421 4.7.0 Too many connections from your IP', 'rate_limited'],
+  ['421 4.7.0 throttled, 192.0.2.1 too many messages', 'rate_limited'], // our address, not the mailbox
+  ['421 4.7.0 Your IP has sent too many messages', 'rate_limited'],
   ['250 OK', 'mailbox_exists'],
   ['251 User not local; will forward', 'mailbox_exists'],
   ['354 go on', 'protocol_error'],

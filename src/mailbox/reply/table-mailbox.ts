@@ -150,7 +150,7 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   ),
   now(
     'recipient_throttled',
-    /\b(?:recipient(?! address rejected)|user|mailbox|account)\b.{0,40}\bexceeded\b.{0,40}\b(?:rate|number of messages|messages? per|limit)|(?<!\byou (?:are sending|have sent|sent|send) )too many (?:recent )?messages\b(?!.{0,30}\b(?:connection|session|from))|deferred due to excessive volume/,
+    /\b(?:recipient(?! address rejected)|user|mailbox|account)\b.{0,40}\bexceeded\b.{0,40}\b(?:rate|number of messages|messages? per|limit)|(?<!\byou (?:are sending|have sent|sent|send) |(?:\bthrottl|\byour (?:ip|host|server)\b|(?:\d{1,3}\.){3}\d{1,3}).{0,60})too many (?:recent )?messages\b(?!.{0,30}\b(?:connection|session|from))|deferred due to excessive volume/,
     'Yandex, iCloud, Comcast',
     '450 4.2.1 The recipient has exceeded message rate limit. Try again later.',
   ),
