@@ -35,7 +35,7 @@ beforeAll(() => {
   packed = JSON.parse(run('npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', app))[0]
   mkdirSync(`${app}/node_modules/mailsonde`, { recursive: true })
   run('tar', '-xzf', `${app}/${packed.filename}`, '-C', `${app}/node_modules/mailsonde`, '--strip-components=1')
-}, 120_000)
+}, 300_000)
 afterAll(() => {
   rmSync(source, { recursive: true, force: true })
   rmSync(app, { recursive: true, force: true })
