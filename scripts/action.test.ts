@@ -51,7 +51,7 @@ it.each<
     ['--yes|mailsonde|check|--fail-on|high|--format|github|--|a.example'],
   ],
   ['a finding', { DOMAINS: 'a.example' }, '*check*) exit 1;;', 1, [expect.any(String)]],
-  ['what could not be told', { DOMAINS: 'a.example' }, '*check*) exit 3;;', 3, [expect.any(String)]],
+  ['what could not be determined', { DOMAINS: 'a.example' }, '*check*) exit 3;;', 3, [expect.any(String)]],
   [
     'several, with a score and a selector',
     { DOMAINS: 'a.example\n b.example', MIN_SCORE: '80', SELECTOR: 's1,s2', COMMAND: 'report' },

@@ -112,7 +112,7 @@ export async function openWorld({ log = {}, parts = {}, ...options }: WorldOptio
   return opened
 }
 
-/** The check of a domain: what is published for its mail, judged, with a score. Never rejects for what a server does: what could not be found out is `unknown`. */
+/** The check of a domain: what is published for its mail, judged, with a score. Never rejects for what a server does: what could not be determined is `unknown`. */
 export async function checkDomain(domain: string, options: CheckOptions = {}): Promise<CheckAnswer> {
   return (await ask('check', { domain, ...judging(options) }, options)) as CheckAnswer // held against its schema by tests
 }

@@ -21,6 +21,6 @@ export const changesAnswer = z.strictObject({
   changes: z.array(change),
   unknown: z
     .array(z.string())
-    .meta({ description: 'what could not be found out in one of the two, and was not compared' }),
+    .meta({ description: 'what could not be determined in one of the two, and was not compared' }),
 })
 export type ChangesAnswer = AnswerOf<typeof changesAnswer>

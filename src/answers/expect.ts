@@ -9,7 +9,7 @@ const recordSet = z.strictObject({
   type: z.string(),
   status: z.enum(['same', 'differs', 'missing', 'unknown']),
   expected: strings,
-  published: strings.meta({ description: 'empty where nothing is published, or where it could not be found out' }),
+  published: strings.meta({ description: 'empty where nothing is published, or where it could not be determined' }),
   reason: z.string().optional(),
 })
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 
-/** `unknown`: it could not be found out; never scored as a failure. */
+/** `unknown`: it could not be determined; never scored as a failure. */
 export const status = z.enum(['pass', 'warn', 'fail', 'unknown', 'not_applicable'])
 
 export const severity = z.enum(['critical', 'high', 'medium', 'low', 'info'])

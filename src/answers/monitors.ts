@@ -28,11 +28,11 @@ export const monitorPoint = z
     time,
     status: z.string().meta({
       description:
-        'status (check, report), result (verify) or verdict (blacklist); unknown where it could not be found out',
+        'status (check, report), result (verify) or verdict (blacklist); unknown where it could not be determined',
     }),
     score: z.int().nullable(),
     listed: z.int().nullable(),
-    reason: z.string().optional().meta({ description: 'what could not be found out' }),
+    reason: z.string().optional().meta({ description: 'what could not be determined' }),
   })
   .meta({ id: 'MonitorPoint' })
 export type MonitorPoint = AnswerOf<typeof monitorPoint>

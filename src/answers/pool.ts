@@ -5,7 +5,7 @@ import { listOf } from './list.ts'
 
 const strings = z.array(z.string())
 
-/** What a mail host sees of a source address; null: could not be found out. */
+/** What a mail host sees of a source address; null: could not be determined. */
 export const selfCheckFields = {
   ptr: strings,
   forward_confirmed: z.boolean().nullable(),

@@ -6,7 +6,7 @@ import type { DialError } from '../net/smtp/dial.ts'
 import type { Ctx } from '../world.ts'
 import type { DomainContext } from './context.ts'
 
-/** `unknown`: it could not be found out. It is never scored as a failure and never told as "no record". */
+/** `unknown`: it could not be determined. It is never scored as a failure and never told as "no record". */
 export type Status = 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
 export type Severity = 'critical' | 'high' | 'medium' | 'low' | 'info'
 

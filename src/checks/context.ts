@@ -51,7 +51,7 @@ export type DomainContext = {
   readonly tls?: StarttlsFacts
   /** Which senders cannot deliver; empty where mail arrives, and where that is not known. */
   readonly barriers: readonly Barrier[]
-  /** Whether senders that apply MTA-STS can deliver could not be found out: the record or the policy got no answer. */
+  /** Whether senders that apply MTA-STS can deliver could not be determined: the record or the policy got no answer. */
   readonly isStsOpen: boolean
 }
 

@@ -23,7 +23,7 @@ export type Wanted = { readonly minScore: number | undefined; readonly failOn: S
 
 const VERDICTS: readonly Verdict[] = ['good', 'unclear', 'bad']
 
-/** The worse of the answer's verdict (by `minScore`, where that is given) and what `failOn` makes of its findings: where something could not be found out, none at that severity does not mean that there is none. */
+/** The worse of the answer's verdict (by `minScore`, where that is given) and what `failOn` makes of its findings: where something could not be determined, none at that severity does not mean that there is none. */
 export function verdictOf(given: Given, answer: JsonRecord, { minScore, failOn }: Wanted): Verdict {
   const own = given.verdict(minScore)
   if (failOn === undefined) return own

@@ -390,10 +390,10 @@ export type Monitor = {
 
 export type MonitorPoint = {
   readonly time: string
-  /** status (check, report), result (verify) or verdict (blacklist); unknown where it could not be found out */ readonly status: string
+  /** status (check, report), result (verify) or verdict (blacklist); unknown where it could not be determined */ readonly status: string
   readonly score: number | null
   readonly listed: number | null
-  /** what could not be found out */ readonly reason?: string
+  /** what could not be determined */ readonly reason?: string
 }
 
 export type MonitorChange = {
@@ -656,7 +656,7 @@ export type Operations = {
         readonly type: string
         readonly status: 'same' | 'differs' | 'missing' | 'unknown'
         readonly expected: readonly (string)[]
-        /** empty where nothing is published, or where it could not be found out */ readonly published: readonly (string)[]
+        /** empty where nothing is published, or where it could not be determined */ readonly published: readonly (string)[]
         readonly reason?: string
       })[]
       /** types of the zone that are not compared, with the number of their records */ readonly passed_over: { readonly [name: string]: number }
@@ -1234,7 +1234,7 @@ export type Operations = {
       readonly to: StoredEntry
       /** the changes for people, one line an area */ readonly lines: readonly (string)[]
       readonly changes: readonly (Change)[]
-      /** what could not be found out in one of the two, and was not compared */ readonly unknown: readonly (string)[]
+      /** what could not be determined in one of the two, and was not compared */ readonly unknown: readonly (string)[]
     }
     kind: 'json'
   }

@@ -33,13 +33,13 @@ function verdictOf({ listed, answered, total, verdict, results }: BlacklistAnswe
     return {
       mark: 'warn',
       badge: 'Not listed for spam',
-      words: `Only lists of policy or information have this address (${listed} of ${answered} that answered); they are no evidence of spam.`,
+      words: `Only policy or informational lists contain this address (${listed} of ${answered} that answered); that is not evidence of spam.`,
     }
   if (results.every(({ reason }) => reason === 'not_public'))
     return {
       mark: 'open',
       badge: 'Not a public address',
-      words: 'Blacklists have public addresses alone, so none was asked about this one.',
+      words: 'Blacklists contain only public addresses, so none was queried for this one.',
     }
   if (answered === 0)
     return {
@@ -48,18 +48,18 @@ function verdictOf({ listed, answered, total, verdict, results }: BlacklistAnswe
       words: 'No list answered, so it is not known whether the address is listed.',
     }
   if (verdict === 'clean')
-    return { mark: 'good', badge: 'Not listed', words: `None of the ${total} lists has this address.` }
+    return { mark: 'good', badge: 'Not listed', words: `None of the ${total} lists contains this address.` }
   return {
     mark: answered * 2 < total ? 'open' : 'good',
     badge: 'Not listed',
-    words: `None of the ${answered} lists that answered has this address; ${total - answered} did not answer.`,
+    words: `None of the ${answered} lists that answered contains this address; ${total - answered} did not answer.`,
   }
 }
 
 const conclusionOf = (answer: BlacklistAnswer): Conclusion => ({
   subject: answer.ip,
   ...verdictOf(answer),
-  notes: answer.worst_tier === null ? [] : [[`The gravest listing is of tier ${answer.worst_tier}.`]],
+  notes: answer.worst_tier === null ? [] : [[`The most serious listing is of tier ${answer.worst_tier}.`]],
 })
 
 /** Addresses of a bulk answer whose listings are told one by one. */

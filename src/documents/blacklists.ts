@@ -30,7 +30,7 @@ export function blacklistsDocument({ data, total, list_version }: BlacklistsAnsw
           words:
             working === total
               ? 'Every list passes its self-test.'
-              : `${working} of ${total} lists pass their self-test; what the others say is not counted.`,
+              : `${working} of ${total} lists pass their self-test; the others are not counted.`,
           notes: [],
         },
       },

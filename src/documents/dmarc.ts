@@ -49,7 +49,7 @@ function wordsOf({ status, reason, valid, effective_policy }: DmarcAnswer): stri
 const DECISIONS: Readonly<Record<string, string>> = {
   record: 'kept',
   no_record: '',
-  discarded_several: 'several records at one name: none counts',
+  discarded_several: 'several records at one name: none is used',
   discarded_malformed: 'not a valid record',
   boundary_psd_n: 'psd=n: the walk ends here',
   boundary_psd_y: 'psd=y: a public suffix, the walk ends here',
@@ -87,7 +87,7 @@ function walkTree({ steps, found_at, domain }: DmarcAnswer): Block {
       ...(records[0] === undefined ? {} : { seen: records.join(' | ') }),
     }),
   )
-  return { kind: 'tree', tree: { label: 'Names that were asked', root: { line: [code(domain)], children: nodes } } }
+  return { kind: 'tree', tree: { label: 'Names that were queried', root: { line: [code(domain)], children: nodes } } }
 }
 
 function legacyBlocks({ legacy, organizational_domain, found_at }: DmarcAnswer): Block[] {
@@ -101,7 +101,7 @@ function legacyBlocks({ legacy, organizational_domain, found_at }: DmarcAnswer):
     facts,
     text(
       { strong: 'Older receivers (RFC 7489) ' },
-      'read it otherwise: the record of ',
+      'read it differently: the record of ',
       code(legacy.found_at),
       `, policy ${legacy.policy === '' ? 'none' : legacy.policy}`,
       ...(legacy.pct === undefined ? [] : [`, pct ${legacy.pct}`]),

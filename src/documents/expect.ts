@@ -20,7 +20,7 @@ function judged(differs: number, unknown: number, total: number): Pick<Conclusio
   if (differs > 0)
     return { mark: 'bad', badge: 'Differs', words: `${differs} of ${total} ${sets} differ from what is expected.` }
   if (unknown > 0)
-    return { mark: 'open', badge: 'Unknown', words: `${unknown} of ${total} ${sets} could not be found out.` }
+    return { mark: 'open', badge: 'Unknown', words: `${unknown} of ${total} ${sets} could not be determined.` }
   return { mark: 'good', badge: 'As expected', words: `All ${total} ${sets} are published as expected.` }
 }
 

@@ -8,10 +8,10 @@ export function geoDocument(answer: GeoAnswer, version: string): Document {
   const place = [city, region, country_name ?? country].filter((part) => part !== null)
   const words =
     bogon !== null
-      ? `This is not an address of the internet: ${bogon}.`
+      ? `This is not a public internet address: ${bogon}.`
       : place.length > 0
         ? `${place.join(', ')}.`
-        : 'Its place is not in the database.'
+        : 'Its location is not in the database.'
   return {
     title: `Address: ${ip}`,
     blocks: [

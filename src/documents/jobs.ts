@@ -21,8 +21,8 @@ import { whyOf } from './verify.ts'
 export const STATES: Readonly<Record<JobAnswer['state'], readonly [Mark, badge: string, words: string]>> = {
   receiving: ['open', 'Receiving', 'The list is being received.'],
   waiting: ['open', 'Waiting', 'The list is complete; work begins soon.'],
-  running: ['good', 'Running', 'Rows are being answered.'],
-  paused: ['warn', 'Paused', 'Nothing new is asked until the job is resumed.'],
+  running: ['good', 'Running', 'Rows are being processed.'],
+  paused: ['warn', 'Paused', 'No new rows are processed until the job is resumed.'],
   done: ['good', 'Done', 'Every row has its result.'],
   canceled: ['none', 'Canceled', 'The job was canceled; the results so far can be read.'],
   failed: ['bad', 'Failed', 'The job has failed.'],
@@ -174,7 +174,7 @@ const callbackBlocks = ({ callback }: JobAnswer): Block[] =>
         text('The webhook ', code(callback.id), ' is called when the job ends.'),
         ...(callback.secret === undefined
           ? []
-          : [{ kind: 'seen', label: 'Its secret, shown this once', text: callback.secret } as const]),
+          : [{ kind: 'seen', label: 'Its secret, shown only once', text: callback.secret } as const]),
       ]
 
 /** Jobs, newest first. */
@@ -264,7 +264,7 @@ export const jobBadRowsDocument = ({ data, has_more, next_cursor }: JobBadRowsAn
           {
             kind: 'table',
             table: {
-              caption: 'Rows that were not asked about',
+              caption: 'Rows that were not processed',
               head: ['Line', 'Reason', 'Text'],
               rows: data.map(({ line, reason, text: row }): Line[] => [[String(line)], [reason], [code(row)]]),
               numeric: [0],

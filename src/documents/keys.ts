@@ -22,7 +22,8 @@ export const keysDocument = (keys: readonly KeptKey[], version: string): Documen
         subject: 'API keys',
         mark: 'none',
         badge: counted(keys.length, 'key'),
-        words: keys.length === 0 ? 'There is no key.' : 'Only hashes are kept; a key is shown once, when it is made.',
+        words:
+          keys.length === 0 ? 'There is no key.' : 'Only hashes are stored; a key is shown once, when it is created.',
         notes: [],
       },
     },

@@ -23,7 +23,7 @@ const wordsOf = (word: string): string => word.replaceAll('_', ' ')
 
 /** One point in words: the status, or why it is not known. */
 const statusInWords = ({ status, reason }: MonitorPoint): string =>
-  reason === undefined ? wordsOf(status) : `could not be found out: ${reason}`
+  reason === undefined ? wordsOf(status) : `could not be determined: ${reason}`
 
 /** `pass, score 97, on no blacklist`. */
 export const lastInWords = (point: MonitorPoint): string =>

@@ -68,7 +68,7 @@ function conclusionOf(monitor: MonitorAnswer): Conclusion {
       ? []
       : [
           [
-            `${failures === 1 ? 'The last run' : `The last ${failures} runs`} could not find out${last?.reason === undefined ? '' : ` (${last.reason})`}${state === 'unknown' ? '' : '; this is the last known state'}.`,
+            `${failures === 1 ? 'The last run' : `The last ${failures} runs`} had no result${last?.reason === undefined ? '' : ` (${last.reason})`}${state === 'unknown' ? '' : '; this is the last known state'}.`,
           ],
         ]
   return { subject: monitorTitle(monitor), mark, badge, words, notes: failing }
@@ -90,21 +90,23 @@ function factsOf(monitor: MonitorAnswer): (readonly [string, Line])[] {
 }
 
 function told({ notify, when, quiet_hours: hours }: MonitorAnswer): Block[] {
-  if (notify.length === 0) return [text('Nobody is told; the history is kept.')]
+  if (notify.length === 0) return [text('Nobody is notified; the history is kept.')]
   const secrets = notify.flatMap((one) => (one.type === 'webhook' && one.secret !== undefined ? [one.secret] : []))
   return [
     {
       kind: 'table',
       table: {
-        caption: 'Who is told',
+        caption: 'Who is notified',
         head: ['By', 'Address'],
         rows: notify.map((one): Line[] => [[one.type], receiver(one)]),
       },
     },
     text(`Told when ${when.map(conditionInWords).join(', or when ')}.`),
-    ...(hours === null ? [] : [text(`Nothing is told from ${hours.from} to ${hours.to} (${hours.timezone}).`)]),
+    ...(hours === null
+      ? []
+      : [text(`No notifications are sent from ${hours.from} to ${hours.to} (${hours.timezone}).`)]),
     ...secrets.map(
-      (secret): Block => ({ kind: 'seen', label: 'Secret of the webhook, shown this once', text: secret }),
+      (secret): Block => ({ kind: 'seen', label: 'Secret of the webhook, shown only once', text: secret }),
     ),
   ]
 }
@@ -151,7 +153,7 @@ export function monitorRunDocument({ run }: MonitorRunAnswer, version: string): 
     subject: run.monitor,
     mark: isDone ? markOfStatus(point.status) : 'open',
     badge: isDone ? 'Has run' : 'Waiting',
-    words: isDone ? `${lastInWords(point)}.` : 'It runs as soon as there is room.',
+    words: isDone ? `${lastInWords(point)}.` : 'It runs as soon as there is capacity.',
     notes: [],
   }
   const changes: Block[] = run.lines.length === 0 ? [] : [{ kind: 'list', items: run.lines.map((line) => [line]) }]
@@ -167,9 +169,9 @@ export function monitorTestDocument({ sent }: MonitorTestAnswer, version: string
   const failed = sent.filter(({ ok }) => !ok).length
   const words =
     sent.length === 0
-      ? 'The monitor tells nobody: nothing was sent.'
+      ? 'The monitor notifies nobody, so nothing was sent.'
       : failed === 0
-        ? 'Every message was taken.'
+        ? 'Every message was accepted.'
         : `${counted(failed, 'message')} of ${sent.length} could not be sent.`
   const conclusion: Conclusion = {
     subject: 'Test messages',

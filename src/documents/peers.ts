@@ -27,7 +27,7 @@ export function peersDocument({ peers, total, node }: PeersAnswer, version: stri
           subject: counted(total, 'other node'),
           mark: total === 0 ? 'none' : alive === peers.length ? 'good' : alive === 0 ? 'bad' : 'warn',
           badge: total === 0 ? 'Alone' : `${alive} alive`,
-          words: total === 0 ? 'This node knows no other one.' : `${alive} of ${peers.length} nodes are alive.`,
+          words: total === 0 ? 'This node knows no other nodes.' : `${alive} of ${peers.length} nodes are alive.`,
           notes: peers.length < total ? [[`${total - peers.length} more are not shown.`]] : [],
         },
       },

@@ -25,7 +25,7 @@ const RESULTS: Readonly<Record<SpfAnswer['result'], Verdict>> = {
   temperror: {
     mark: 'open',
     badge: 'temperror',
-    words: 'The DNS did not answer, so the result is not known. Ask again later.',
+    words: 'The DNS did not answer, so the result is not known. Try again later.',
   },
 }
 

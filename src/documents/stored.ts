@@ -58,7 +58,7 @@ export function changesDocument({ from, to, changes, unknown }: ChangesAnswer, v
           badge: counted(changes.length, 'change'),
           words:
             changes.length === 0
-              ? 'Nothing that both answers know has changed.'
+              ? 'Nothing that is known in both answers has changed.'
               : `${worse} for the worse, ${better} for the better.`,
           notes: [],
         },
@@ -86,7 +86,7 @@ export function changesDocument({ from, to, changes, unknown }: ChangesAnswer, v
           ]),
       ...(unknown.length === 0
         ? []
-        : [quiet(`Not compared, because one of the answers does not know it: ${unknown.join(', ')}.`)]),
+        : [quiet(`Not compared, because it is unknown in one of the answers: ${unknown.join(', ')}.`)]),
     ],
     footer: footerOf(version),
   }

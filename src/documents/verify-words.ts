@@ -6,8 +6,8 @@ import type { Mark } from './block.ts'
 /** Why a verification ended as it did, in a sentence; and what can be done about it, where something can. */
 type Words = { readonly why: string; readonly advice?: string }
 
-const LATER = 'Ask again later.'
-const SERVER_DOWN = 'Ask again later; if it lasts, the mail server is down or does not accept connections from here.'
+const LATER = 'Try again later.'
+const SERVER_DOWN = 'Try again later; if it lasts, the mail server is down or does not accept connections from here.'
 
 export const REASONS: Readonly<Record<Reason, Words>> = {
   mailbox_exists: { why: 'The mail server accepts mail for this address.' },
@@ -27,7 +27,7 @@ export const REASONS: Readonly<Record<Reason, Words>> = {
   mailbox_full: { why: 'The mailbox exists but is full.', advice: LATER },
   greylisted: {
     why: 'The mail server asks to try again later (greylisting), so it is not known whether the mailbox exists.',
-    advice: 'Ask again, from the same source address.',
+    advice: 'Try again, from the same source address.',
   },
   recipient_throttled: { why: 'The mailbox exists and receives too much mail at the moment.' },
   temporary_failure: {
@@ -35,12 +35,12 @@ export const REASONS: Readonly<Record<Reason, Words>> = {
     advice: LATER,
   },
   own_limit: {
-    why: 'This service has reached its own limit toward the mail server, so it did not ask.',
+    why: 'This service has reached its own limit toward the mail server, so it did not connect.',
     advice: LATER,
   },
   verification_in_progress: {
     why: 'The mail server is still looking the recipient up, so it is not known whether the mailbox exists.',
-    advice: 'Ask again in a few seconds.',
+    advice: 'Try again in a few seconds.',
   },
   source_blocked: {
     why: 'The mail server refuses our source address, so it is not known whether the mailbox exists.',
@@ -48,11 +48,11 @@ export const REASONS: Readonly<Record<Reason, Words>> = {
   },
   reverse_dns_required: {
     why: 'The mail server requires a PTR record that fits our source address, so it is not known whether the mailbox exists.',
-    advice: 'Set a PTR record for the source address whose name has that address; mailsonde doctor shows it.',
+    advice: 'Set a PTR record for the source address to a name that resolves to it; mailsonde doctor shows it.',
   },
   helo_refused: {
     why: 'The mail server refuses our HELO name, so it is not known whether the mailbox exists.',
-    advice: 'Set --helo to a name that has the source address; mailsonde doctor shows it.',
+    advice: 'Set --helo to a name that resolves to the source address; mailsonde doctor shows it.',
   },
   sender_refused: {
     why: 'The mail server refuses our sender address, so it is not known whether the mailbox exists.',
@@ -74,20 +74,20 @@ export const REASONS: Readonly<Record<Reason, Words>> = {
   connect_refused: { why: 'The mail server refused the connection.', advice: SERVER_DOWN },
   network_unreachable: { why: 'There is no route to the mail server.', advice: SERVER_DOWN },
   port25_blocked: {
-    why: 'Connections from here to port 25 are blocked, so no mail server can be asked.',
+    why: 'Connections from here to port 25 are blocked, so no mail server can be contacted.',
     advice: 'Ask the network provider to open port 25, or verify from another node.',
   },
   dns_failure: {
     why: 'The DNS did not say where mail for the domain goes.',
-    advice: 'Ask again later; mailsonde doctor checks the resolver.',
+    advice: 'Try again later; mailsonde doctor checks the resolver.',
   },
   tls_failure: { why: 'The TLS handshake with the mail server failed.', advice: LATER },
   protocol_error: { why: 'The mail server did not answer as SMTP requires.', advice: LATER },
   connection_lost: { why: 'The mail server closed the connection.', advice: LATER },
-  timeout: { why: 'The mail server did not answer in time.', advice: 'Ask again with a longer timeout.' },
+  timeout: { why: 'The mail server did not answer in time.', advice: 'Try again with a longer timeout.' },
   unsafe_address: {
-    why: 'The mail server has a private or reserved address, which is not asked.',
-    advice: 'Allow the network with --allow-network, where it is yours.',
+    why: 'The mail server has a private or reserved address, to which no connection is made.',
+    advice: 'If the network is yours, allow it with --allow-network.',
   },
   bad_syntax: { why: 'This is not an e-mail address (RFC 5321 §4.1.2).', advice: 'Check it for a typing error.' },
   smtputf8_required: {

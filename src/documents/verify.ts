@@ -79,12 +79,12 @@ const replyOf = (reply: number, message: string): string => (reply === 0 ? messa
 function attemptBlocks({ attempts, skipped_sources = [] }: VerifyAnswer): Block[] {
   return [
     ...(attempts.length === 0
-      ? [text('No mail server was asked.')]
+      ? [text('No mail server was contacted.')]
       : [
           {
             kind: 'attempts',
             attempts: {
-              label: attempts.length === 1 ? 'What the mail server said' : 'What each source address was told',
+              label: attempts.length === 1 ? 'What the mail server said' : 'Replies to each source address',
               attempts: attempts.map(attemptOf),
             },
           } as const,

@@ -30,7 +30,7 @@ export function webhookDocument(webhook: WebhookAnswer, version: string): Docume
     blocks: [
       { kind: 'conclusion', conclusion },
       { kind: 'facts', rows },
-      ...(secret === undefined ? [] : [{ kind: 'seen', label: 'Secret, shown only now', text: secret } as const]),
+      ...(secret === undefined ? [] : [{ kind: 'seen', label: 'Secret, shown only once', text: secret } as const]),
     ],
     footer: footerOf(version),
   }

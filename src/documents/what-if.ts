@@ -37,7 +37,7 @@ function changeBlocks({ before, after, as_if, passed_over, findings }: WhatIfAns
         rows: rowsOf(before, after),
       },
     },
-    ...listOf('Faults that would be gone:', fixed, named),
+    ...listOf('Faults that would be fixed:', fixed, named),
     ...listOf('New faults:', added, named),
     heading(3, 'The records'),
     ...as_if.map(
@@ -51,7 +51,7 @@ function changeBlocks({ before, after, as_if, passed_over, findings }: WhatIfAns
       ? []
       : [
           quiet(
-            `Left out of the zone, since they mean nothing here: ${passed.map(([type, count]) => `${count} ${type}`).join(', ')}.`,
+            `Left out of the zone, because they have no effect here: ${passed.map(([type, count]) => `${count} ${type}`).join(', ')}.`,
           ),
         ]),
   ]

@@ -10,7 +10,7 @@ export const STATUS_WORDS: Readonly<Record<Status, string>> = {
   pass: 'Good',
   warn: 'Could be better',
   fail: 'Needs repair',
-  unknown: 'Could not be told',
+  unknown: 'Could not be determined',
   not_applicable: 'Does not apply',
 }
 
@@ -32,7 +32,7 @@ export const GRADE_WORDS: Readonly<Record<string, string>> = {
 }
 
 /** The words for a good grade where something needs repair all the same: mail that does not arrive, a name that somebody else can take. */
-export const BUT_BROKEN = 'Much is in order, but what stands first below needs repair.'
+export const BUT_BROKEN = 'Much is in order, but the first finding below needs repair.'
 
 /** A check's name, and what it is for in one sentence. */
 type About = { readonly name: string; readonly purpose: string }
@@ -67,9 +67,9 @@ export const CHECKS: Readonly<Record<CheckName, About>> = {
   starttls: { name: 'STARTTLS', purpose: 'Encrypts mail on its way to the mail servers.' },
   mta_sts: { name: 'MTA-STS', purpose: 'Makes senders insist on encryption.' },
   tls_rpt: { name: 'TLS reports', purpose: 'Tells the owner when mail could not be encrypted.' },
-  dane: { name: 'DANE', purpose: 'Fixes the certificates of the mail servers in the signed DNS.' },
+  dane: { name: 'DANE', purpose: 'Publishes the certificates of the mail servers in the signed DNS.' },
   dnssec: { name: 'DNSSEC', purpose: 'Signs the DNS, so that its answers cannot be forged.' },
-  ns: { name: 'Name servers (NS)', purpose: 'Answer for the domain; all must say the same.' },
+  ns: { name: 'Name servers (NS)', purpose: 'Answer for the domain; all must give the same answers.' },
   soa: { name: 'Zone (SOA)', purpose: 'The times by which name servers and caches keep the zone.' },
   caa: { name: 'CAA', purpose: 'Says which authorities may issue certificates for the domain.' },
   bimi: { name: 'BIMI', purpose: 'Shows a logo beside mail of the domain.' },
@@ -78,8 +78,8 @@ export const CHECKS: Readonly<Record<CheckName, About>> = {
 /** What a row of the breakdown is, where no finding says it. */
 export const ROW_WORDS: Readonly<Record<string, string>> = {
   deduction: 'Taken off',
-  unknown: 'Could not be told: half of the points',
-  cap: 'No more than 50 where everybody may send',
+  unknown: 'Could not be determined: half of the points',
+  cap: 'At most 50 where everybody may send',
   rescale: 'What does not apply is left out: scaled to 100',
   rounding: 'Rounding to a whole number',
 }
@@ -91,30 +91,30 @@ export const LOSS_WORDS: Readonly<Record<string, string>> = { dmarc: 'No aggrega
 export const REASON_WORDS: Readonly<Record<string, string>> = {
   no_answer: 'no answer in time',
   not_answering: 'has not been answering for a while',
-  aborted: 'the time for this report was over',
-  refused: 'refuses our questions',
+  aborted: 'the time for this report ran out',
+  refused: 'refuses our queries',
   servfail: 'its servers report a fault',
-  formerr: 'did not understand the question',
-  notimp: 'does not support the question',
+  formerr: 'did not understand the query',
+  notimp: 'does not support the query',
   network: 'could not be reached',
-  malformed: 'answered with something that is no DNS answer',
-  cname_loop: 'its name leads in a circle',
-  public_resolver: 'refuses questions that come through a public resolver',
-  too_many_queries: 'says that it was asked too often',
-  typing_error: 'says that its name was typed wrong',
+  malformed: 'its answer is not a valid DNS message',
+  cname_loop: 'its name is in a CNAME loop',
+  public_resolver: 'refuses queries from a public resolver',
+  too_many_queries: 'says that it got too many queries',
+  typing_error: 'says that its name was misspelled',
   rewritten_or_parked: "the answer is not the list's own: rewritten on the way, or the list is gone",
   unknown_code: 'answered with a code that it does not document',
   own_limit: 'our own limit toward this list is used up',
   no_ipv6: 'does not list IPv6 addresses',
   ipv6_not_proven: 'has not proven that it lists IPv6 addresses',
-  not_public: 'not asked: the address is not public, so no list has it',
-  test_point_missing: 'its test entry is missing, so that "not listed" means nothing (RFC 5782 §5)',
-  test_unanswered: 'its test entry could not be asked for, so that "not listed" means nothing',
+  not_public: 'not queried: the address is not public, so no list contains it',
+  test_point_missing: 'its test entry is missing, so "not listed" means nothing (RFC 5782 §5)',
+  test_unanswered: 'its test entry could not be looked up, so "not listed" means nothing',
   implausible: 'more than 20 records in one answer',
-  resolver_denies_everything: 'the resolver says that nothing exists, top-level domains neither',
-  too_many_questions: 'not asked: the request needs too many DNS questions',
+  resolver_denies_everything: 'the resolver says that nothing exists, not even top-level domains',
+  too_many_questions: 'not queried: the request needs too many DNS queries',
   dead: 'is dead: its test entries are gone',
-  quarantined_answers_everything: 'lists every address, so its word counts for nothing',
+  quarantined_answers_everything: 'lists every address, so its answers are not counted',
   quarantined_rewritten_or_parked: 'its answers are rewritten or its name is parked',
 }
 

@@ -44,7 +44,7 @@ export function authorizer(options: HttpOptions, sessions: Pick<Sessions, 'keyOf
     if (presented === undefined && !ofSession)
       return { by, refused: new AppError('unauthorized', 'give a key as "Authorization: Bearer …" or "X-API-Key: …"') }
     const key = ofSession ?? findKey(keys, presented ?? '', options.world.now())
-    if (!key) return { by, refused: new AppError('unauthorized', 'this key is not known here, or has expired') }
+    if (!key) return { by, refused: new AppError('unauthorized', 'this key is unknown or has expired') }
     const mayNot = allows(key, 'verify') ? {} : ({ mayVerify: false } as const)
     const caller = { key: key.id, isAdmin: allows(key, 'admin'), ...mayNot }
     const known = { by: `key ${key.id}`, caller, key, ...(ofSession && { bySession: true as const }) }
@@ -55,7 +55,7 @@ export function authorizer(options: HttpOptions, sessions: Pick<Sessions, 'keyOf
 
 /** What callers are told of a closed service; the reason is the operator's business, and in the log. */
 export const closedError = (): AppError =>
-  new AppError('unauthorized', 'no key is in force here, and one is needed: the operator has to make one')
+  new AppError('unauthorized', 'a key is required, but this service has none: the operator has to create one')
 
 /** An address as the rate counts it: IPv6 by its /64, of which one caller has all. */
 export function callerAddress(text: string): string {
@@ -75,13 +75,13 @@ function byProof(
   const refuse = (why: string): Auth => ({ by, refused: new AppError('unauthorized', `the proof of a node: ${why}`) })
   if (secret === undefined) return refuse('this node has no --peer-secret')
   const proof = parseProof(request.headers.authorization ?? '')
-  if (!proof) return refuse('it is not in the form that it must have')
+  if (!proof) return refuse('it is malformed')
   const call = { method: request.method, origin, path: request.url, body: request.rawBody }
   const why = refuteProof(proof, call, { secret, nowMs: world.now(), notBeforeMs: startedMs, seen })
   if (why !== undefined) return refuse(why)
   const auth = { by: `node ${proof.id}`, caller: { peer: proof.id, isAdmin: false } }
   if (operation.forPeers || operation.scope === 'read' || operation.scope === 'verify') return auth
-  return { ...auth, refused: new AppError('forbidden', 'nodes may not ask this') }
+  return { ...auth, refused: new AppError('forbidden', 'nodes may not call this operation') }
 }
 
 function withoutKeys(
@@ -98,10 +98,10 @@ function withoutKeys(
   if (options.peerSecret !== undefined)
     return {
       by,
-      refused: new AppError('unauthorized', "this needs the proof of a node that knows the cluster's secret"),
+      refused: new AppError('unauthorized', "this requires proof from a node that knows the cluster's secret"),
     }
   // Behind a proxy on this machine everybody seems to come from loopback.
   const isPassedOn = request.headers.forwarded !== undefined || request.headers['x-forwarded-for'] !== undefined
   if (isLoopbackHost(request.ip) && !isPassedOn) return { by, caller }
-  return { by, refused: new AppError('forbidden', 'without --peer-secret only callers on this machine are answered') }
+  return { by, refused: new AppError('forbidden', 'without --peer-secret, only callers on this machine are allowed') }
 }

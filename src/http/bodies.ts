@@ -26,7 +26,7 @@ export function endSlowBodies(app: FastifyInstance, bodyMs = BODY_MS): void {
     const body = new PassThrough()
     const timer = setTimeout(() => {
       void reply.header('connection', 'close')
-      body.destroy(new AppError('timeout', `the body did not come within ${bodyMs / 1_000} s`))
+      body.destroy(new AppError('timeout', `the body was not received within ${bodyMs / 1_000} s`))
     }, bodyMs)
     body.once('close', () => clearTimeout(timer))
     payload.once('error', (error) => body.destroy(error))

@@ -25,6 +25,6 @@ export function answerClientError(error: NodeJS.ErrnoException, socket: Socket):
 function asAppError({ code }: NodeJS.ErrnoException): AppError {
   if (code === 'HPE_HEADER_OVERFLOW') return new AppError('payload_too_large', 'the headers are larger than 16 KiB')
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return new AppError('invalid_parameter', 'the request did not come in within its time')
-  return new AppError('invalid_parameter', 'the request is not HTTP that can be read')
+    return new AppError('invalid_parameter', 'the request was not received in time')
+  return new AppError('invalid_parameter', 'the request is not valid HTTP')
 }

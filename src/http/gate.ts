@@ -68,7 +68,7 @@ export function gateOf(
     if (auth.bySession && changes(request)) sessions.refuseForged(request, tokenIn(request))
     if (underWay >= options.maxConcurrency) {
       void reply.header('retry-after', '1')
-      throw new AppError('overloaded', `${options.maxConcurrency} requests are under way; ask again in a moment`)
+      throw new AppError('overloaded', `${options.maxConcurrency} requests are under way; try again in a moment`)
     }
     underWay++
     const ended = watch.begin(operation.path)
@@ -83,7 +83,7 @@ export function gateOf(
   }
 
   async function unlessStopping(): Promise<void> {
-    if (options.draining()) throw new AppError('overloaded', 'the service is stopping; ask again in a moment')
+    if (options.draining()) throw new AppError('overloaded', 'the service is stopping; try again in a moment')
   }
 
   return {
@@ -136,5 +136,5 @@ async function spend(limit: Spent, reply: FastifyReply): Promise<void> {
     .header('ratelimit', `"default";r=${limit.remaining};t=${limit.ttlInSeconds}`)
   if (!limit.isExceeded) return
   void reply.header('retry-after', String(limit.ttlInSeconds))
-  throw new AppError('rate_limited', `${limit.max} requests a minute are allowed; ask again in ${limit.ttlInSeconds} s`)
+  throw new AppError('rate_limited', `${limit.max} requests a minute are allowed; try again in ${limit.ttlInSeconds} s`)
 }

@@ -73,7 +73,7 @@ function ambiguityCheck(): (request: FastifyRequest, reply: FastifyReply) => voi
     const coding = headers['transfer-encoding']
     if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked') {
       void reply.header('connection', 'close') // where the body ends is not known
-      throw new AppError('invalid_parameter', 'Transfer-Encoding: chunked is the only coding that is taken')
+      throw new AppError('invalid_parameter', 'Transfer-Encoding: chunked is the only coding that is accepted')
     }
     if (hostFields(raw.rawHeaders) > 1)
       throw new AppError('invalid_parameter', 'the request has more than one Host field')
@@ -112,7 +112,7 @@ function refuseOtherSites({ corsOrigins }: HttpOptions, request: FastifyRequest,
   if (isLink && request.headers['sec-fetch-dest'] === 'document' && isPage) return
   throw new AppError(
     'forbidden',
-    'a page of another site made this request; name its origin by --cors-origin if it may',
+    'a page of another site made this request; to allow it, add its origin with --cors-origin',
   )
 }
 

@@ -29,7 +29,7 @@ export function refuseWhenLate(app: FastifyInstance, underWay: () => number): vo
   app.addHook('onRequest', async (request, reply) => {
     if (delayMs <= MAX_DELAY_MS || underWay() < FEW || EXEMPT.includes(request.routeOptions.url ?? '')) return
     void reply.header('retry-after', '1')
-    throw new AppError('overloaded', 'too much is asked at once; ask again in a moment')
+    throw new AppError('overloaded', 'too many requests at once; try again in a moment')
   })
   app.addHook('onClose', async () => {
     clearInterval(timer)

@@ -9,7 +9,7 @@ import type { FindProvider, RowProvider } from './engine/ask.ts'
 /** Rows that ask the DNS alone: the resolver bounds them, and the lists' own allowances. */
 const DNS_PROVIDER = 'dns'
 const DNS_CONCURRENT = 40
-/** Rows whose mail hosts are not there or could not be found out: they end quickly. */
+/** Rows whose mail hosts are not there or could not be determined: they end quickly. */
 const NO_HOSTS = 'none'
 /** Rows of one chunk without limits toward mail hosts (`--no-courtesy`). */
 const UNLIMITED = 640

@@ -9,7 +9,7 @@ export function noMailReason({ kind, exists }: Pick<MailHosts, 'kind' | 'exists'
   return undefined
 }
 
-/** {@link noMailReason} of a domain; undefined too where that could not be found out. Rejects with nothing that the DNS does. */
+/** {@link noMailReason} of a domain; undefined too where that could not be determined. Rejects with nothing that the DNS does. */
 export async function lookupNoMail(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: string): Promise<string | undefined> {
   try {
     return noMailReason(await lookupMailHosts(ctx, domain))

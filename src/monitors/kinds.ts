@@ -13,7 +13,7 @@ import { list } from './changes/row.ts'
 import { isFirm } from './changes/verify.ts'
 import type { Facts } from './notify/state.ts'
 
-/** An answer of a monitor's kind beside the last known one: what changed, what is known now, and what could not be found out. */
+/** An answer of a monitor's kind beside the last known one: what changed, what is known now, and what could not be determined. */
 export type Reading = {
   readonly status: string
   readonly facts: Facts

@@ -46,8 +46,8 @@ async function answerOf<S extends z.ZodType>(
     const { status, body } = await peers.ask(peer, `${question.path}?${query}`, signal)
     if (status !== 200) return problem(printable(`it answered ${status}: ${detailOf(body)}`, 200))
     const known = readKnown(question.schema, body)
-    if (!known.ok) return problem(`its answer is not as it should be: ${known.problem}`)
-    return question.fits(known.value) ? known : problem('the answer is not one to what was asked')
+    if (!known.ok) return problem(`its answer is not valid: ${known.problem}`)
+    return question.fits(known.value) ? known : problem('the answer does not match the question')
   } catch (error) {
     if (error instanceof FetchError) return problem(printable(error.message, 200))
     throw error

@@ -44,6 +44,6 @@ describe('is this machine fit', () => {
     const answer = await examine(zone)
     expect(answer).toMatchObject({ fit, sources: [{ address: US, listings }] })
     const advised = JSON.stringify(answer.advice)
-    expect(advised.includes('could not be found out whether 45.53.1.2 is listed')).toBe(listings === null)
+    expect(advised.includes('could not be determined whether 45.53.1.2 is listed')).toBe(listings === null)
   })
 })

@@ -35,7 +35,7 @@ export const doctor = defineOperation({
           helo: '[192.0.2.1]',
           helo_resolves: null,
           spf: 'none',
-          problems: ['it has no PTR name to greet with: set one, or name --helo'],
+          problems: ['it has no PTR name to greet with: set one, or set --helo'],
           fixes: [],
         },
       ],
@@ -105,13 +105,13 @@ function adviceOf({ down, publicResolvers, refusing, hasSource, isListed, unknow
     ],
     [
       !hasSource,
-      'This machine has no public address of its own: mail hosts see the address of its network, which cannot be looked at from here. Name it with --pool where it can be bound.',
+      'This machine has no public address of its own: mail hosts see the address of its network, which cannot be checked from here. Name it with --pool where it can be bound.',
     ],
     [
       unknown.length > 0,
-      `It could not be found out whether ${unknown.slice(0, 5).join(', ')} is listed: no blacklist answered. See to the resolver and ask again.`,
+      `It could not be determined whether ${unknown.slice(0, 5).join(', ')} is listed: no blacklist answered. Check the resolver and try again.`,
     ],
-    [isListed, 'Addresses that are listed are skipped where a provider goes by that list; ask for delisting.'],
+    [isListed, 'Listed addresses are not used for providers that apply that list; ask for delisting.'],
   ]
   return rows.flatMap(([holds, advice]) => (holds ? [advice] : []))
 }

@@ -12,7 +12,7 @@ export type Verdict = 'good' | 'bad' | 'unclear'
 /** `version` is the program's. */
 export type About = { readonly version: string }
 
-/** A score that `--min-score` is held against: `least` and `most` are its worst and best reading where something could not be found out. */
+/** A score that `--min-score` is held against: `least` and `most` are its worst and best reading where something could not be determined. */
 export type ScoreRange = { readonly score: number; readonly least: number; readonly most: number }
 
 /** Work in the background: what to ask about it, a line that says how far it is, and whether it has ended. */

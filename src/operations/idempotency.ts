@@ -54,16 +54,20 @@ function refusal(claim: Exclude<Claim, { readonly is: 'mine' | 'answered' }>): A
   if (claim.is === 'full')
     return new AppError(
       'rate_limited',
-      `${MAX_KEYS} idempotency keys of the last 24 hours are held, which is the bound for one caller`,
+      `${MAX_KEYS} idempotency keys of the last 24 hours are stored, which is the limit for one caller`,
       { retryAfterSeconds: 3_600 },
     )
-  return new AppError('idempotency_key_in_use', 'the first request with this key still runs: ask again in a moment', {
-    retryAfterSeconds: claim.retryAfterSeconds,
-  })
+  return new AppError(
+    'idempotency_key_in_use',
+    'the first request with this key is still running: try again in a moment',
+    {
+      retryAfterSeconds: claim.retryAfterSeconds,
+    },
+  )
 }
 
 const reused = (): AppError =>
-  new AppError('idempotency_key_reused', 'this key was given with another request within 24 hours: take a new one')
+  new AppError('idempotency_key_reused', 'this key was used for another request within 24 hours: use a new one')
 
 /** The kept answer, if the body is the one of the first request; it is read for that, and no further than that one's length. */
 async function answerAgain(

@@ -114,7 +114,7 @@ function descriptionOf({
       : `Needs a key of the scope \`${scope}\`, once the service has keys${forPeers ? ', or the proof of a node' : ''}.`,
     `Takes at most ${formatDuration(deadlineMs + graceMs)}${'timeout' in params ? ', or the `timeout` that is given' : ''}.`,
     ...(line ? ['Each line of the answer is one JSON object, sent as soon as it is known.'] : []),
-    ...(live ? ['With `Accept: text/event-stream` the parts of the answer come as they are known.'] : []),
+    ...(live ? ['With `Accept: text/event-stream` the parts of the answer are sent as they become known.'] : []),
     `On the command line: \`mailsonde ${partOf === undefined ? name : `${partOf} ${flags.join('|')}`}\`.`,
   ].join(' ')
 }

@@ -185,7 +185,7 @@ export function defineOperation<
     read,
     ask: (raw) => questionOf<P, S, D>(definition, read(raw)),
     receive: (value) => {
-      if (lines && !Array.isArray(value)) return problem('it is no list of lines')
+      if (lines && !Array.isArray(value)) return problem('it is not a list of lines')
       const answer = readOpen(schema, lines && Array.isArray(value) ? lines.join(value) : value)
       return answer.ok ? parsed(given<S>(definition, 200, answer.value)) : answer
     },

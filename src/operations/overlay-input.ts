@@ -32,7 +32,7 @@ export function readOverlay(domain: Domain, records: readonly RecordText[], zone
   const whole = zone === undefined ? undefined : orRefuse(parseZone(zone, domain), 'zone', 'zone: ')
   const laid = [...(whole?.records ?? []), ...single]
   if (laid.length === 0)
-    throw new AppError('missing_parameter', 'give records or a zone: there is nothing to be laid over the DNS', {
+    throw new AppError('missing_parameter', 'give records or a zone: there is nothing to overlay on the DNS', {
       parameter: 'records',
     })
   if (laid.length > MAX_RECORDS)

@@ -26,7 +26,7 @@ export const limitParam = (bounds: { readonly max: number; readonly fallback: nu
 export const formatCursor = (place: Json): string => Buffer.from(JSON.stringify(place)).toString('base64url')
 
 function readCursor<S extends z.ZodType>(schema: S, text: string): Parsed<z.output<S>> {
-  const refused = problem('not a cursor that was given here')
+  const refused = problem('not a cursor from this service')
   if (text.length > MAX_CURSOR) return refused
   try {
     const read = schema.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString()))

@@ -175,7 +175,7 @@ export const listParam = <S extends z.ZodType>(item: S, max: number, about: Abou
     bounds: { max: String(max) },
     unit: 'items',
     ...about,
-    schema: z.array(item).max(max, `more than ${max} are not taken`).optional(),
+    schema: z.array(item).max(max, `more than ${max} are not accepted`).optional(),
   }) as const satisfies Param
 
 /** An object in a body. */

@@ -47,9 +47,11 @@ export const peerRegister = defineOperation({
   run: async (ctx, deps, input) => {
     const id = ownId(ctx.caller, input.id) ?? randomUUID()
     if (id === deps.peers.self.id)
-      throw new AppError('forbidden', `${id} is the id of this very node; give each node its own`, { parameter: 'id' })
+      throw new AppError('forbidden', `${id} is the id of this node itself; give each node its own`, {
+        parameter: 'id',
+      })
     if (input.url === deps.peers.self.url)
-      throw new AppError('forbidden', `${input.url} is the URL of this very node`, { parameter: 'url' })
+      throw new AppError('forbidden', `${input.url} is the URL of this node itself`, { parameter: 'url' })
     await refusePrivateUrl(ctx, deps, input.url)
     const { url, name = id, region = '', version = '', addresses = [], capabilities = CAPABILITIES } = input
     const change = await deps.peers.apply({
@@ -61,8 +63,11 @@ export const peerRegister = defineOperation({
     if (change.outcome === 'url_taken')
       throw new AppError('forbidden', `${url} belongs to a living node with another id`, { parameter: 'url' })
     if (change.outcome === 'crowded')
-      throw new AppError('overloaded', `${MAX_PER_HOST} nodes are known at ${new URL(url).hostname}; no more are taken`)
-    if (!('peer' in change)) throw new AppError('overloaded', `${MAX_PEERS} nodes are known; no more are taken`)
+      throw new AppError(
+        'overloaded',
+        `${MAX_PER_HOST} nodes are known at ${new URL(url).hostname}; no more are accepted`,
+      )
+    if (!('peer' in change)) throw new AppError('overloaded', `${MAX_PEERS} nodes are known; no more are accepted`)
     const answer = await answerPeer(ctx, deps, change.peer)
     return { status: change.outcome === 'created' ? 201 : 200, answer }
   },

@@ -13,7 +13,7 @@ export type Measured = Pick<ProbeAnswer, 'success' | 'unknown'> & { readonly sam
 const HELP: Readonly<Record<string, string>> = {
   probe_success: 'Whether the target is in order: 0 where it is not, or where it could not be told.',
   probe_duration_seconds: 'How long the probe took.',
-  mailsonde_probe_unknown: 'Whether it could not be told.',
+  mailsonde_probe_unknown: 'Whether it could not be determined.',
   mailsonde_score: 'Score of the domain, 0 to 100.',
   mailsonde_score_min: 'Its worst reading, where something is unknown.',
   mailsonde_score_max: 'Its best reading, where something is unknown.',

@@ -76,7 +76,7 @@ it.each<Row>([
   const answer = await reportOf(zone)
   expect(answer).toMatchObject(seen)
   for (const render of [formatHtml, formatMarkdown])
-    expect(render(checkDocument(answer, '0'))).toContain('What could not be told')
+    expect(render(checkDocument(answer, '0'))).toContain('What could not be determined')
 })
 
 it('listings by tier, and what they take', async () => {

@@ -116,7 +116,7 @@ async function reportOn(
   )
 }
 
-/** The blacklists of every MX address, each address asked once, in MX order; none when the mail hosts could not be found out (the check says so). */
+/** The blacklists of every MX address, each address asked once, in MX order; none when the mail hosts could not be determined (the check says so). */
 async function lookUpAddresses(ctx: Call, deps: Used, domain: Domain): Promise<Omit<ReportedAddresses, 'pool'>> {
   const addresses = await mxAddresses(ctx, domain)
   const answers = await atMost(AT_A_TIME, addresses.slice(0, MAX_ADDRESSES), async (address) => {

@@ -34,7 +34,7 @@ export function wishOf(input: object): number | undefined {
   const [save, expiresIn]: unknown[] = [Reflect.get(input, 'save'), Reflect.get(input, 'expires_in')]
   if (save === true) return typeof expiresIn === 'number' ? expiresIn : EXPIRES_MS
   if (expiresIn === undefined) return undefined
-  throw new AppError('invalid_parameter', 'expires_in belongs to save=true', { parameter: 'expires_in' })
+  throw new AppError('invalid_parameter', 'expires_in requires save=true', { parameter: 'expires_in' })
 }
 
 type By = { readonly caller?: { readonly key?: string; readonly peer?: string; readonly isAdmin: boolean } }

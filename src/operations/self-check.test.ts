@@ -24,12 +24,12 @@ async function check(zone: LabZone, helo = 'mail.a.example', source: string = US
 it.each<[string, LabZone, string, string[], string[]]>([
   ['all in order', GOOD, 'mail.a.example', [], []],
   ['no PTR', { 'mail.a.example': GOOD['mail.a.example']! }, 'mail.a.example', ['it has no PTR record'], ['PTR']],
-  ['no PTR and no name', {}, '[45.53.1.2]', ['it has no PTR name to greet with: set one, or name --helo'], []],
+  ['no PTR and no name', {}, '[45.53.1.2]', ['it has no PTR name to greet with: set one, or set --helo'], []],
   [
     'PTR without confirmation',
     { ...GOOD, 'mail.a.example': { TXT: ['v=spf1 ip4:45.53.1.2 -all'] } },
     'mail.a.example',
-    ['its PTR name does not lead back to it', 'the HELO name mail.a.example does not lead to it'],
+    ['its PTR name does not resolve back to it', 'the HELO name mail.a.example does not resolve to it'],
     ['A'],
   ],
   [
@@ -62,7 +62,7 @@ it.each<[string, string, ProxyState, string | undefined, string[]]>([
   ['a proxy whose exit is not known', 'socks5://45.53.9.1', { problem: 'not found out' }, undefined, ['not found out']],
   ['a proxy that lies', 'socks5://45.53.9.1', { ...EXIT, lie: 'it reached nobody' }, US, ['it reached nobody']],
   ['a node that is not known', 'peer:north', {}, undefined, ['the node is not known here']],
-  ['this very node', 'peer:here', {}, undefined, ['it is this very node']],
+  ['this very node', 'peer:here', {}, undefined, ['it is this node itself']],
 ])('%s', async (_, source, known, leavesFrom, problems) => {
   const seen = await check(GOOD, 'mail.a.example', source, known)
   expect([seen.leavesFrom?.address, seen.problems]).toEqual([leavesFrom, problems])

@@ -17,7 +17,7 @@ import type { Deps } from './deps.ts'
 const MAX_SOURCES = 64
 const AT_A_TIME = 8
 
-/** What a mail host will see of one of our source addresses, and what to publish where that falls short. Null: could not be found out. */
+/** What a mail host will see of one of our source addresses, and what to publish where that falls short. Null: could not be determined. */
 type SelfCheck = {
   readonly address: Ip
   readonly ptr: readonly string[]
@@ -79,7 +79,7 @@ async function examined(ctx: Ctx, { sourcePool }: Used, source: SourceName): Ret
 
 async function faultsOfNode(ctx: Ctx, { peers }: Used, source: NodeName): Promise<readonly string[]> {
   const id = nodeIdOf(source)
-  if (id === peers.self.id) return ['it is this very node']
+  if (id === peers.self.id) return ['it is this node itself']
   const peer = (await peers.all()).get(id)
   if (!peer) return ['the node is not known here']
   const status = statusOf(peer, ctx.now(), peers.ttlMs)
@@ -93,7 +93,7 @@ async function selfCheck(ctx: Ctx, { heloName }: Pick<Deps, 'heloName'>, address
   const forwardConfirmed = ptr.error ? null : leads.includes('back') ? true : leads.includes('unknown') ? null : false
   const seen = { address, ptr: ptr.names, forwardConfirmed, helo }
   if (!name.ok) {
-    const problem = ptr.error ? ptr.error.message : 'it has no PTR name to greet with: set one, or name --helo'
+    const problem = ptr.error ? ptr.error.message : 'it has no PTR name to greet with: set one, or set --helo'
     return { ...seen, heloResolves: null, spf: ptr.error ? 'temperror' : 'none', problems: [problem], fixes: [] }
   }
   const [forward, spf] = await Promise.all([
@@ -128,7 +128,7 @@ function judged(
     ],
     [
       seen.ptr.length > 0 && seen.forwardConfirmed === false,
-      'its PTR name does not lead back to it',
+      'its PTR name does not resolve back to it',
       { name: seen.ptr[0] ?? helo, rtype, value: address },
     ],
     [
@@ -136,7 +136,7 @@ function judged(
       'its PTR name is not the HELO name',
       { name: reverseName(address), rtype: 'PTR', value: `${helo}.` },
     ],
-    [heloResolves === false, `the HELO name ${helo} does not lead to it`, { name: helo, rtype, value: address }],
+    [heloResolves === false, `the HELO name ${helo} does not resolve to it`, { name: helo, rtype, value: address }],
     [
       !['pass', 'temperror'].includes(spf),
       `SPF of ${helo} says ${spf} for it`,

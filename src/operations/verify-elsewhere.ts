@@ -122,7 +122,7 @@ export const askNodeOf =
   (peers: Deps['peers']): AskNode =>
   async (ctx, { node, email, timeoutMs }) => {
     const id = nodeIdOf(node)
-    if (id === peers.self.id) return problem('it is this very node')
+    if (id === peers.self.id) return problem('it is this node itself')
     const peer = (await peers.all()).get(id)
     if (!peer) return problem('it is not known here')
     if (statusOf(peer, ctx.now(), peers.ttlMs) === 'dead') return problem('it is dead')

@@ -57,8 +57,8 @@ it('takes 5,000 records', async () => {
 
 describe('refuses', () => {
   it.each<[string, object, RegExp]>([
-    ['nothing', {}, /nothing to be laid/],
-    ['an empty list', { records: [] }, /nothing to be laid/],
+    ['nothing', {}, /nothing to overlay/],
+    ['an empty list', { records: [] }, /nothing to overlay/],
     ['5,001 records', { records: Array(5_001).fill(SMALL) }, /more than 5000/],
     [
       '5,000 records and one of a zone',

@@ -24,7 +24,7 @@ function subjectOf(parts: Parts, { params, query, may }: Visit): Subject {
     raw: { ...SIDE, email, ...given, ...(trace && { trace }) },
     name: email.trim(),
     title: email.trim(),
-    doing: 'Asking the mail servers whether they take mail for this address. Nothing is sent.',
+    doing: 'Asking the mail servers whether they accept mail for this address. Nothing is sent.',
     places: [
       { key: 'mail_hosts', name: 'Mail servers' },
       { key: 'attempt', name: 'Conversation' },
@@ -34,7 +34,7 @@ function subjectOf(parts: Parts, { params, query, may }: Visit): Subject {
     controls: controls(email, query),
     below: () => {
       const domain = parseDomain(email.split('@').at(-1) ?? '')
-      return html`${domain.ok && html`<p><a href="${domainPath(domain.value)}">How the domain of this address stands</a></p>`}`
+      return html`${domain.ok && html`<p><a href="${domainPath(domain.value)}">Check the domain of this address</a></p>`}`
     },
     watch: { kind: 'verify', target: email.trim() },
     tell,
@@ -46,7 +46,7 @@ const controls = (
   query: Visit['query'],
 ): Html => html`<form class="controls" action="${addressPath(email)}">
 <label><input type="checkbox" name="pool" value="true"${query.pool === 'true' ? html` checked` : ''}> use the pool of source addresses</label>
-<label><input type="checkbox" name="max_age" value="0"${query.max_age === '0' ? html` checked` : ''}> do not use a remembered answer</label>
+<label><input type="checkbox" name="max_age" value="0"${query.max_age === '0' ? html` checked` : ''}> do not use a cached answer</label>
 <button>Ask again</button>
 </form>`
 

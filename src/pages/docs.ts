@@ -68,7 +68,7 @@ function index(texts: Texts): Html {
   const list = (some: readonly string[]): Html =>
     html`<ul class="index">${some.map((name) => html`<li><a href="/docs/${name}">${titleOf(texts[name] ?? '', name)}</a></li>`)}</ul>`
   return html`<main id="main" tabindex="-1"><h1>Documents</h1>
-<p class="lead">How to run the service, what each check looks at, and why it says what it says.</p>
+<p class="lead">How to run the service, what each check examines, and how it reaches its result.</p>
 <p><a class="button" href="/docs/api">The HTTP API</a></p>
 <h2>Running and reading</h2>${list([...FIRST.filter((name) => plain.includes(name)), ...rest])}
 <h2>The checks</h2>${list(of('checks/'))}

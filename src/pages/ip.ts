@@ -56,8 +56,8 @@ async function whereabouts(parts: Parts, text: string, { by }: Asker): Promise<H
 
 const UNKNOWN: Line = [{ mark: 'open', text: 'could not be looked up' }]
 const LEADS = {
-  back: { mark: 'good', text: 'leads back to it' },
-  other: { mark: 'warn', text: 'leads to other addresses' },
+  back: { mark: 'good', text: 'resolves back to it' },
+  other: { mark: 'warn', text: 'resolves to other addresses' },
   missing: { mark: 'warn', text: 'has no address' },
   unknown: { mark: 'open', text: 'could not be looked up' },
 } as const
@@ -73,7 +73,7 @@ function namesOf({ names, forward, error }: AddressPtr): Line {
 }
 
 const controls = (ip: string, query: Visit['query']): Html => html`<form class="controls" action="${ipPath(ip)}">
-<label><input type="checkbox" name="max_age" value="0"${query.max_age === '0' ? html` checked` : ''}> do not use remembered answers</label>
+<label><input type="checkbox" name="max_age" value="0"${query.max_age === '0' ? html` checked` : ''}> do not use cached answers</label>
 <label>Seen from <select name="vantage"><option value="">this node</option><option value="all"${query.vantage === 'all' ? html` selected` : ''}>all nodes</option></select></label>
 <button>Ask again</button>
 </form>`

@@ -74,7 +74,7 @@ async function show(parts: Parts, visit: Visit): Promise<PageAnswer> {
       main: html`<main id="main" tabindex="-1"><p><a href="/jobs">Jobs</a></p>
 <div id="progress"${isLive && html` data-events="${jobPath(job.id)}/events" data-state="${job.state}"`}>${progress}</div>
 <p class="quiet" id="state" role="status"></p>
-${isLive && html`<noscript><p class="quiet"><a href="${visit.url}">Load again</a> to see how far it is.</p></noscript>`}
+${isLive && html`<noscript><p class="quiet"><a href="${visit.url}">Load again</a> to see its progress.</p></noscript>`}
 ${actions(job, visit)}
 <h2 id="rows">Rows</h2>
 ${filters(job, filter)}
@@ -135,7 +135,7 @@ const MAX_COLUMNS = 6
 
 function rowsTable(job: JobAnswer, { data }: JobResultsAnswer): Html {
   if (data.length === 0)
-    return html`<p>${ENDED.includes(job.state) ? 'No row fits the filter.' : 'No row has a result yet.'}</p>`
+    return html`<p>${ENDED.includes(job.state) ? 'No row matches the filter.' : 'No row has a result yet.'}</p>`
   // The column that is asked about stands first already.
   const columns = (job.columns ?? [])
     .flatMap((name, at) => (name === job.column ? [] : [{ name, at }]))

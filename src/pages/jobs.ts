@@ -65,14 +65,14 @@ async function preview(parts: Parts, visit: Visit): Promise<PageAnswer> {
   return {
     status: 200,
     html: layout(parts.assets, visit, {
-      title: 'A list, as it is read',
-      main: html`<main id="main" tabindex="-1"><p><a href="/jobs">Jobs</a></p><h1>A list, as it is read</h1>
+      title: 'Preview of the list',
+      main: html`<main id="main" tabindex="-1"><p><a href="/jobs">Jobs</a></p><h1>Preview of the list</h1>
 <section id="preview"><p>${found.words} ${TAKEN_FOR[found.kind]}</p>
 ${found.rows.length > 0 && rowsTable(found.columns, found.index, found.rows)}
 ${found.bad.length > 0 && html`<p class="quiet">Rows that cannot be read: ${found.bad.map(({ line, reason }) => html`line ${line} (${reason})`)}</p>`}
 <form class="stack" method="post" action="/jobs" data-submit>${csrfField(visit)}
 <label>What to do ${kindSelect(found.kind)}</label>
-<label>Column that is asked about ${columnSelect(found.columns, found.index)}</label>
+<label>Column to use ${columnSelect(found.columns, found.index)}</label>
 <label>Name of the job <input name="name" maxlength="200" value="${name}"></label>
 ${!isPart && html`<label class="wide">The list <textarea name="text" rows="4" spellcheck="false">${text}</textarea></label>`}
 <button>Start the job</button></form></section></main>`,
@@ -81,9 +81,9 @@ ${!isPart && html`<label class="wide">The list <textarea name="text" rows="4" sp
 }
 
 const TAKEN_FOR: Readonly<Record<Kind, string>> = {
-  verify: 'Its rows are taken for mail addresses.',
-  check: 'Its rows are taken for domains.',
-  blacklist: 'Its rows are taken for IP addresses.',
+  verify: 'Its rows are read as mail addresses.',
+  check: 'Its rows are read as domains.',
+  blacklist: 'Its rows are read as IP addresses.',
 }
 
 const columnSelect = (columns: readonly string[], index: number): Html =>

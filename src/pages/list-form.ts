@@ -20,7 +20,7 @@ export const listForm = (
 <label>What to do ${kindSelect('auto', true)}</label>
 <button>Look at it</button>
 </form>
-<p class="quiet" id="upload-hint" role="status">A file of up to 1 MiB. Nothing is asked before you have seen how it is read.</p>
+<p class="quiet" id="upload-hint" role="status">A file of up to 1 MiB. Nothing is processed before you have seen a preview.</p>
 <details class="try"><summary>Paste a list</summary>
 <form class="stack" method="post" action="/jobs/preview">${csrfField(visit)}
 <label class="wide">One row a line, or CSV <textarea name="text" rows="8" required maxlength="${MAX_PASTED}" spellcheck="false"></textarea></label>

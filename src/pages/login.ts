@@ -13,7 +13,7 @@ export const loginPages = (parts: Parts): readonly Page[] => [
     visit: async (visit) =>
       visit.logIn((visit.form.key ?? '').trim().slice(0, 512))
         ? { to: visit.form.to ?? '/' }
-        : form(parts, visit, 401, 'This key is not known here, or has expired.'),
+        : form(parts, visit, 401, 'This key is unknown or has expired.'),
   },
   {
     method: 'POST',

@@ -29,15 +29,15 @@ export const createForm = (visit: Pick<Visit, 'token'>, fields: Fields): Html =>
 <label>What is asked <select name="kind">${options(Object.fromEntries(KINDS.map((kind) => [kind, kindInWords(kind)])), fields.kind)}</select></label>
 <label>Domain, mailbox or IP address <input name="target" required maxlength="320" value="${fields.target ?? ''}" placeholder="example.org" autocapitalize="off" autocomplete="off" spellcheck="false"></label>
 ${settings(fields, true)}
-${receivers(fields, 'Whom to tell (any, or nobody)')}
+${receivers(fields, 'Whom to notify (any, or nobody)')}
 <button>Watch it</button></form>`
 
 /** The form that changes a monitor. Addresses that it tells are shown masked, so they are replaced as a whole or stay. */
 export const changeForm = (visit: Pick<Visit, 'token'>, action: string, fields: Fields, hasSelector: boolean): Html =>
   html`<form class="stack" method="post" action="${action}">${csrfField(visit)}
 ${settings(fields, hasSelector)}
-<fieldset class="wide"><legend>Whom to tell</legend><label class="tick"><input type="radio" name="notify" value="keep"${fields.notify !== 'replace' && html` checked`}> as it is</label><label class="tick"><input type="radio" name="notify" value="replace"${fields.notify === 'replace' && html` checked`}> these instead (nobody where all are empty):</label></fieldset>
-${receivers(fields, 'Whom to tell instead')}
+<fieldset class="wide"><legend>Whom to notify</legend><label class="tick"><input type="radio" name="notify" value="keep"${fields.notify !== 'replace' && html` checked`}> as it is</label><label class="tick"><input type="radio" name="notify" value="replace"${fields.notify === 'replace' && html` checked`}> these instead (nobody where all are empty):</label></fieldset>
+${receivers(fields, 'Whom to notify instead')}
 <button>Change it</button></form>`
 
 function settings(fields: Fields, hasSelector: boolean): Html {
@@ -49,7 +49,7 @@ ${hasSelector && html`<label>DKIM selectors, for a domain <input name="selector"
 <fieldset class="wide"><legend>Tell when</legend>
 ${WHEN.map((one) => html`<label class="tick"><input type="checkbox" name="${one}" value="true"${fields[one] === 'true' && html` checked`}> ${conditionInWords(one)}</label>`)}
 <label class="tick">the score falls below <input class="short" name="score_below" type="number" min="0" max="100" value="${score_below}"></label></fieldset>
-<fieldset class="wide"><legend>Quiet hours, in which nobody is told</legend>
+<fieldset class="wide"><legend>Quiet hours, in which nobody is notified</legend>
 <label>From <input class="short" name="from" type="time" value="${from}"></label><label>To <input class="short" name="to" type="time" value="${to}"></label>
 <label>Time zone <input name="timezone" maxlength="60" value="${timezone}" placeholder="Europe/Berlin" autocapitalize="off" autocomplete="off" spellcheck="false"></label></fieldset>
 <label class="tick wide"><input type="checkbox" name="public" value="true"${fields.public === 'true' && html` checked`}> Anybody may see its badge</label>`

@@ -105,7 +105,7 @@ async function show(parts: Parts, visit: Visit, problem?: string): Promise<PageA
       main: html`<main id="main" tabindex="-1"><p><a href="/monitors">Monitors</a></p>
 ${asked === 'run' && html`<p class="notice" role="status">It runs now. <a href="${path}">Load again</a> in a moment to see what it found.</p>`}
 ${asked === 'again' && html`<p class="notice" role="status">It ran less than a minute ago, and runs at most once a minute.</p>`}
-${asked === 'change' && html`<p class="notice" role="status">It is changed.</p>`}
+${asked === 'change' && html`<p class="notice" role="status">The monitor was changed.</p>`}
 ${rendered(htmlBlocks(documentOf(parts, given, 'Monitor').blocks))}
 ${actions(monitor, visit)}
 ${edit(monitor, visit, problem)}

@@ -32,8 +32,8 @@ async function list(parts: Parts, visit: Visit, problem?: string): Promise<PageA
     html: layout(parts.assets, visit, {
       title: 'Monitors',
       main: html`<main id="main" tabindex="-1"><h1>Monitors</h1>
-<p class="lead">A domain, a mailbox or an IP address, asked about again and again; whoever is named is told when it changes.</p>
-${data.length === 0 ? html`<p>Nothing is watched yet.</p>` : table(data)}
+<p class="lead">Checks a domain, a mailbox or an IP address regularly, and notifies the receivers that you name when it changes.</p>
+${data.length === 0 ? html`<p>There are no monitors yet.</p>` : table(data)}
 ${typeof next === 'string' && html`<p><a href="${pathWith('/monitors', { cursor: next })}">Older monitors</a></p>`}
 <h2 id="add">Watch something</h2>
 ${problem !== undefined && html`<p class="problem" role="alert" id="problem">${problem}</p>`}
@@ -66,7 +66,7 @@ async function create(parts: Parts, visit: Visit): Promise<PageAnswer> {
       html: layout(parts.assets, visit, {
         title: monitorTitle(monitor.value),
         main: html`<main id="main" tabindex="-1"><p><a href="/monitors">Monitors</a></p>
-<p class="notice">It is watched from now on. Keep the secret of the webhook: your receiver checks signatures with it, and it is not shown again.</p>
+<p class="notice">The monitor is active. Keep the secret of the webhook: your receiver checks signatures with it, and it is not shown again.</p>
 ${rendered(htmlBlocks(blocks))}
 <p><a class="button" href="${monitorPath(id)}">Go to the monitor</a></p></main>`,
       }),

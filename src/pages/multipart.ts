@@ -28,6 +28,6 @@ async function formIn(body: Uint8Array<ArrayBuffer>, contentType: string): Promi
   try {
     return await new Response(body, { headers: { 'content-type': contentType } }).formData()
   } catch (cause) {
-    throw new AppError('invalid_parameter', 'the body is no form with a file', { cause })
+    throw new AppError('invalid_parameter', 'the body is not a form with a file', { cause })
   }
 }

@@ -28,7 +28,7 @@ function typedIn(url: string): string {
 
 function headline(refused: Refused, { login }: Visitor): string {
   const { code, status, title } = refused
-  if (status === 401 && login === 'out') return 'Log in to go on'
+  if (status === 401 && login === 'out') return 'Log in to continue'
   if (isStopping(refused)) return 'The service is stopping'
   return wordsFor(HEADLINES, code) ?? title
 }
@@ -58,19 +58,19 @@ function advice(refused: Refused, visitor: Visitor): Html {
   if (status === 401) return html`${loginForm(visitor, visitor.url)}`
   if (code === 'forbidden')
     return visitor.login === 'in'
-      ? html`<p>The key of this session does not have the scope. Log out and log in with another key, or ask whoever runs this service for one.</p>`
-      : html`<p>Open the page by the address of this service, and repeat what you did from there.</p>`
+      ? html`<p>The key of this session does not have the scope. Log out and log in with another key, or ask the operator of this service for one.</p>`
+      : html`<p>Open the page at the address of this service, and repeat what you did from there.</p>`
   if (code === 'not_found' || code === 'gone')
     return html`<p>Go to <a href="/">the start</a>, or put a domain, a mail address or an IP address into the box above.</p>`
   if (code === 'rate_limited') return html`<p>Wait a moment, then load the page again.</p>${again(visitor)}`
   if (code === 'upstream_unavailable')
-    return html`<p>Domains, mail addresses and IP addresses can be looked at without the database: use the box above. Jobs, monitors and stored answers need it.</p>${again(visitor)}`
+    return html`<p>Domains, mail addresses and IP addresses can be checked without the database: use the box above. Jobs, monitors and stored answers need it.</p>${again(visitor)}`
   if (code === 'internal')
     return html`<p>The log of the service has the fault under the number of the request below. Other pages are not affected.</p>${again(visitor)}`
   if (isStopping(refused))
-    return html`<p>It finishes what is running and takes nothing new. Bulk jobs go on where they are when it is started again.</p>${again(visitor)}`
+    return html`<p>It finishes running requests and accepts no new ones. Bulk jobs continue when it is started again.</p>${again(visitor)}`
   if (code === 'overloaded' || code === 'timeout')
-    return html`<p>What is running goes on, and the <a href="/docs">documents</a> can be read. New questions are taken again in a moment.</p>${again(visitor)}`
+    return html`<p>Running requests continue, and the <a href="/docs">documents</a> can be read. New requests are accepted again in a moment.</p>${again(visitor)}`
   return html`<p>Correct it and try again, or go to <a href="/">the start</a>.</p>`
 }
 

@@ -45,7 +45,7 @@ export function runsOf(options: {
 
   function start(key: string, begin: (signal: AbortSignal) => AsyncIterable<Told>): Run {
     if (running.size >= maxRuns)
-      throw new AppError('overloaded', `${maxRuns} questions of pages are being answered; ask again in a moment`)
+      throw new AppError('overloaded', `${maxRuns} questions of pages are being answered; try again in a moment`)
     const control = new AbortController()
     const events = begin(control.signal) // may refuse the input: then there is no run
     const run = { told: [], hasEnded: false, waiting: new Set<() => void>(), followers: 0, control }

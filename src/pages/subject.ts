@@ -79,7 +79,7 @@ const offered = ({ name, title, path }: Subject) => ({
   title,
   typed: name,
   main: html`<main id="main" tabindex="-1"><h1>${name}</h1>
-<p class="lead">A link of another site led here. Nothing has been asked yet.</p>
+<p class="lead">You followed a link from another site. Nothing has been queried yet.</p>
 <p><a class="button" href="${path}">Look at ${name}</a></p></main>`,
 })
 
@@ -99,7 +99,7 @@ ${controls}
       ({ key, name: label }) =>
         html`<li id="part-${key}"><span class="what">${label}</span> <span class="said quiet">asking …</span></li>`,
     )}</ul>
-<p class="quiet">The answer comes piece by piece. <a href="${whole}">Wait for the whole answer</a> in place of that.</p></main>`,
+<p class="quiet">The answer comes piece by piece. <a href="${whole}">Wait for the whole answer</a> instead.</p></main>`,
   }
 }
 
@@ -156,7 +156,7 @@ async function answerTo(parts: Parts, visit: Visit, subject: Subject): Promise<A
     if (one.kind === 'answer') return one.given
     if (one.kind === 'error') throw one.error
   }
-  throw new AppError('timeout', 'the question ended without an answer; ask again')
+  throw new AppError('timeout', 'the request ended without an answer; try again')
 }
 
 /** `part` with the words for its place, `answer` with the whole, `failed` with what went wrong. */

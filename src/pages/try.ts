@@ -84,7 +84,7 @@ function passing(before: CheckSummary, after: CheckSummary): Html {
   const table: Block = {
     kind: 'table',
     table: {
-      caption: 'Who may pass SPF',
+      caption: 'Who may send (SPF)',
       head: ['Term', 'Now', 'With this record'],
       rows: terms.slice(0, MAX_TERMS).map((term) => [[{ code: term }], cell(before, term), cell(after, term)]),
       sum: [['In all'], sum(before), sum(after)],

@@ -99,7 +99,7 @@ export function mxLosses(mx: MxScoreInput): Loss[] {
   return [...losses, ...barrierLosses(mx)]
 }
 
-/** What it costs that some senders cannot deliver; where that could not be found out of MTA-STS, what it would cost at worst. */
+/** What it costs that some senders cannot deliver; where that could not be determined of MTA-STS, what it would cost at worst. */
 const barrierLosses = ({
   barriers,
   isStsOpen,
@@ -158,7 +158,7 @@ const perhaps = (points: number, finding: FindingId | null | undefined): Loss =>
   mostUnits: points * UNIT,
 })
 
-/** A component that could not be found out: half of it. */
+/** A component that could not be determined: half of it. */
 function half(component: keyof typeof COMPONENTS, finding?: FindingId): Loss {
   const units = COMPONENTS[component] * UNIT
   return { finding: finding ?? null, kind: 'unknown', units: units / 2, leastUnits: 0, mostUnits: units }

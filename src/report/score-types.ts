@@ -96,7 +96,7 @@ export type MxScoreInput =
       readonly singleAddress: boolean
       /** Senders that cannot deliver. */
       readonly barriers: readonly Barrier[]
-      /** Whether MTA-STS shuts hosts out could not be found out. */
+      /** Whether MTA-STS shuts hosts out could not be determined. */
       readonly isStsOpen?: boolean
     }
 

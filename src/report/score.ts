@@ -10,7 +10,7 @@ export type Score = {
   readonly score: number
   readonly grade: Grade
   readonly scoreVersion: typeof SCORE_VERSION
-  /** False when something that counts could not be found out; then `scoreMin` and `scoreMax` hold the worst and the best reading. */
+  /** False when something that counts could not be determined; then `scoreMin` and `scoreMax` hold the worst and the best reading. */
   readonly complete: boolean
   readonly scoreMin?: number
   readonly scoreMax?: number

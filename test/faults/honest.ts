@@ -29,7 +29,7 @@ function standing(name: string, plain: Json, seen: Json): string[] {
 /** `mx` is a list in answers, and has its status beside it. */
 const SECTIONS = CHECK_NAMES.filter((name) => name !== 'mx')
 
-/** An answer of check, what-if's halves and report: sections, score and findings. `told`: findings that say that something could not be found out. */
+/** An answer of check, what-if's halves and report: sections, score and findings. `told`: findings that say that something could not be determined. */
 export const checkJudge =
   (told: (id: string) => boolean): Judge =>
   (plain, seen, lasting) => {

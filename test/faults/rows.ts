@@ -27,7 +27,7 @@ const row = (operation: Row['operation'], input: Row['input'], judge: Judge): Ro
 
 const heavy = (one: Row): Row => ({ ...one, isHeavy: true })
 
-/** Findings that tell what could not be found out. */
+/** Findings that tell what could not be determined. */
 const TOLD = new Set([
   'dkim.not_asked',
   'dmarc.walk_gap',

@@ -146,7 +146,7 @@ describe('sessions', () => {
   it('a wrong key is refused with words', async () => {
     const app = await appOf(labWorld(), { keys })
     const { statusCode, body } = await logIn(app, 'nope')
-    expect([statusCode, body.includes('This key is not known here')]).toEqual([401, true])
+    expect([statusCode, body.includes('This key is unknown')]).toEqual([401, true])
   })
 
   it.each(['https://evil.example/', '//evil.example/', '/\\evil.example', 'javascript:alert(1)', '/a b'])(
@@ -241,7 +241,7 @@ describe('what people open', () => {
     const link = { ...HTML, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
     for (const url of ['/domain/a.example?wait=true', '/ip/192.0.2.1?wait=true', '/address/joe@a.example?wait=true']) {
       const { statusCode, body } = await app.inject({ url, headers: link })
-      expect([statusCode, body.includes('Nothing has been asked yet')]).toEqual([200, true])
+      expect([statusCode, body.includes('Nothing has been queried yet')]).toEqual([200, true])
     }
     expect(world.asked).toEqual([])
     const events = { ...link, accept: 'text/event-stream', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
@@ -264,7 +264,7 @@ describe('what people open', () => {
     ['while the service stops', { draining: () => true }, '/domain/a.example', 503, 'The service is stopping'],
     ['when nothing more is taken', { maxConcurrency: 0 }, '/domain/a.example', 503, 'The service is busy'],
     ['over the rate', { ratePerMinute: 1 }, '/', 429, 'Too many requests'],
-    ['without a key', { keys: () => KEYS }, '/domain/a.example', 401, 'Log in to go on'],
+    ['without a key', { keys: () => KEYS }, '/domain/a.example', 401, 'Log in to continue'],
   ])('%s it says what works', async (_, options, url, status, words) => {
     const app = await appOf(labWorld(), options)
     await app.inject({ url: '/', headers: HTML })
@@ -307,7 +307,7 @@ it('a record is tried: before and after side by side, who may pass, without scri
   }).toString()
   const headers = { ...HTML, ...FORM, ...SAME, cookie: cookieOf(first.headers) }
   const { statusCode, body } = await app.inject({ method: 'POST', url: '/domain/a.example/try', headers, payload })
-  expect([statusCode, body.includes('Who may pass SPF')]).toEqual([200, true])
+  expect([statusCode, body.includes('Who may send (SPF)')]).toEqual([200, true])
   expect(body).toContain('<code>ip4:45.53.2.0/24</code>')
   expect(body).toContain('257 IPv4 addresses')
   expect(body).toContain('>v=spf1 ip4:45.53.1.1 -all')
@@ -346,16 +346,16 @@ it('an address on its page: its names and whether they lead back', async () => {
     'mx.a.example': { A: ['192.0.2.1'] },
   })
   const { body } = await (await appOf(world)).inject({ url: '/ip/192.0.2.1?wait=true', headers: HTML })
-  expect(body).toMatch(/<code>mx\.a\.example<\/code> <span class="mark good">.{0,50} leads back to it/)
+  expect(body).toMatch(/<code>mx\.a\.example<\/code> <span class="mark good">.{0,50} resolves back to it/)
   expect(body).toMatch(/other\.&lt;b&gt;\.example<\/code> <span class="mark warn">.{0,50} has no address/)
   expect(body).toContain('Not a public address')
 })
 
 describe('a list as it is read', () => {
   it.each([
-    ['name,who\nAnn,ann@a.example\n', 'taken for mail addresses', 'verify'],
-    ['a.example\nb.example\n', 'taken for domains', 'check'],
-    ['192.0.2.1\n2001:db8::1\n', 'taken for IP addresses', 'blacklist'],
+    ['name,who\nAnn,ann@a.example\n', 'read as mail addresses', 'verify'],
+    ['a.example\nb.example\n', 'read as domains', 'check'],
+    ['192.0.2.1\n2001:db8::1\n', 'read as IP addresses', 'blacklist'],
   ])('%j', async (text, words, kind) => {
     const app = await appOf()
     const first = await app.inject({ url: '/', headers: HTML })
@@ -517,7 +517,13 @@ describe('monitors', () => {
       { name: evil, target: evil, options: { selector: evil }, notify: [{ type: 'ntfy', url: evil }] },
     )
     const page = (await get(PATH)).body
-    for (const words of ['Score, of 100', '<polyline', 'could not be found out', 'Who is told', '2026-01-03 03:04 UTC'])
+    for (const words of [
+      'Score, of 100',
+      '<polyline',
+      'could not be determined',
+      'Who is notified',
+      '2026-01-03 03:04 UTC',
+    ])
       expect(page).toContain(words)
     const list = (await get('/monitors')).body
     for (const body of [page, list]) expect(body).not.toMatch(/<(?:img|script(?! type="module" src="\/static))/)

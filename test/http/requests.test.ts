@@ -200,7 +200,7 @@ it('ends a request whose body trickles', async () => {
   const lead = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{'
   const answer = await exchange(url, lead)
   await slow.close()
-  expect(answer).toContain('the body did not come within 0.05 s')
+  expect(answer).toContain('the body was not received within 0.05 s')
 })
 
 it('names HEAD beside GET in Allow', async () => {

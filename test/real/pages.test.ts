@@ -62,11 +62,11 @@ describe.each(PAGES)('%s', (path, words) => {
 
 it('the page that asks for a key, and what follows', async () => {
   const { page, faults, context } = await open({ width: 390, scheme: 'dark' }, '/ip/45.53.9.9', locked)
-  expect(await page.textContent('h1')).toBe('Log in to go on')
+  expect(await page.textContent('h1')).toBe('Log in to continue')
   expect(await axeFinds(page)).toEqual([])
   await page.fill('#key', 'wrong')
   await page.keyboard.press('Enter')
-  await page.getByText('This key is not known here').waitFor()
+  await page.getByText('This key is unknown').waitFor()
   expect(await axeFinds(page)).toEqual([])
   await page.fill('#key', 'a-key-of-the-lab')
   await page.keyboard.press('Enter')
@@ -171,7 +171,7 @@ it('the progress of a job goes on after its connection was lost', async () => {
 it('a list is dropped on the start page and taken in; rows by reason', async () => {
   const { page, faults, context } = await open({ width: 390, scheme: 'dark' }, '/')
   await page.evaluate(DROP)
-  await page.getByText('taken for IP addresses').waitFor()
+  await page.getByText('read as IP addresses').waitFor()
   expect(await page.textContent('#preview')).toContain('<img src=x onerror=alert(1)>')
   expect([await overflow(page), await axeFinds(page)]).toEqual([0, []])
   await page.keyboard.press('Enter')

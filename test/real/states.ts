@@ -13,7 +13,7 @@ export type Shown = {
 /** Path with the names of what it shows in capitals, and words that it must show. */
 export type PageRow = readonly [path: string, words: string]
 export const PAGES: readonly PageRow[] = [
-  ['/', 'How does the mail of a domain stand?'],
+  ['/', 'Check the mail setup of a domain'],
   ['/go?q=nothing+of+the+kind', 'Not understood'],
   ['/domain/neglected.test', 'to fix first'],
   ['/domain/healthy.test?only=check', 'Every check'],

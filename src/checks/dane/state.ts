@@ -13,7 +13,7 @@ export type RecordState = {
 /** What the facts say of one host. */
 export type HostState = {
   readonly host: DaneHost
-  /** MX, addresses and TLSA were all validated; null: that could not be found out. */
+  /** MX, addresses and TLSA were all validated; null: that could not be determined. */
   readonly secure: boolean | null
   readonly records: readonly RecordState[]
   /** Senders that use DANE go by these records: secure, and one of them can be used (RFC 7672 §2.2). */

@@ -81,7 +81,7 @@ export function discover(domain: Domain, asked: Asked): Discovery {
   const unknown =
     walk.unknown?.reason ??
     (applied && !applied.broken && !applied.policy
-      ? 'it could not be found out whether the name exists, which decides between sp and np'
+      ? 'it could not be determined whether the name exists, which decides between sp and np'
       : undefined)
   const legacy = legacyReading(domain, asked.walk)
   return {

@@ -13,7 +13,7 @@ import { meantBy, slipFindings, slipWords } from './slips.ts'
 import type { Step } from './walk.ts'
 
 /**
- * Judges the DMARC policy of a domain. `unknown` where the policy could not be found out; `fail`: no record that can be applied;
+ * Judges the DMARC policy of a domain. `unknown` where the policy could not be determined; `fail`: no record that can be applied;
  * `warn`: one that asks for nothing or has faults; `pass`: one that protects.
  */
 export function judgeDmarc(facts: DmarcFacts, context: Mail): Outcome<DmarcFacts> {

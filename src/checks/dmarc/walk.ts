@@ -46,9 +46,9 @@ export type Found = { readonly domain: string; readonly text: string; readonly r
 export type Walk = {
   /** In the order of the walk, up to the one that stopped it. At most 8. */
   readonly steps: readonly Step[]
-  /** The record that applies (RFC 9989 §4.10.1), absent where there is none or where that could not be found out. */
+  /** The record that applies (RFC 9989 §4.10.1), absent where there is none or where that could not be determined. */
   readonly applied?: Found
-  /** The organizational domain (§4.10.2), absent where it could not be found out. */
+  /** The organizational domain (§4.10.2), absent where it could not be determined. */
   readonly organizationalDomain?: string
   /** The first name that gave no answer although the policy depends on it. */
   readonly unknown?: Step

@@ -248,7 +248,7 @@ describe('asks', () => {
     expect([outcome.status, outcome.facts?.zone]).toEqual(['pass', 'example.net'])
   })
 
-  it('a zone that could not be found out is unknown', async () => {
+  it('a zone that could not be determined is unknown', async () => {
     const ctx = labCtx({ '.': UNTRUSTED, 'a.example.net': { A: ['45.53.5.1'] }, 'example.net': 'SERVFAIL' })
     expect(await look(ctx, domain('a.example.net'))).toMatchObject({ status: 'unknown' })
   })

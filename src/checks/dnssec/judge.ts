@@ -13,7 +13,7 @@ const NOT_YET_VALID = 8
 const WEAK_ALGORITHMS = new Set([1, 3, 5, 6, 7, 12])
 const SHA1 = 1
 
-/** What the facts say in one word each; null: it could not be found out. */
+/** What the facts say in one word each; null: it could not be determined. */
 export type DnssecState = {
   readonly signed: boolean | null
   readonly validated: boolean | null

@@ -19,7 +19,7 @@ export type DnssecFacts = {
   readonly domain: Domain
   /** Where the zone of the domain begins; absent when it was not found. */
   readonly zone?: string
-  /** Why it could not be found out. */
+  /** Why it could not be determined. */
   readonly zoneError?: DnsError
   /** What the resolver makes of the domain when it validates: `secure` is its AD bit; `failed`: it gives no answer, and why. */
   readonly validation: { readonly secure: boolean } | { readonly failed: DnsError }

@@ -310,7 +310,7 @@ describe('asks', () => {
     expect([facts.zone, asked[0]]).toEqual(['a.example', '45.53.1.1 a.example SOA'])
   })
 
-  it('and rejects where the zone could not be found out', () =>
+  it('and rejects where the zone could not be determined', () =>
     expect(lookupNs(world(TWO, GOOD, { 'a.example': 'SERVFAIL' }).ctx, A)).rejects.toBeInstanceOf(DnsError))
 })
 

@@ -3,7 +3,7 @@ import type { Ip } from '../../names/ip.ts'
 import { looksGeneric } from './generic.ts'
 import type { AddressPtr, PtrFacts } from './lookup.ts'
 
-/** What is known of one address. `confirmed`: a PTR name leads back to it; null when that could not be found out. */
+/** What is known of one address. `confirmed`: a PTR name leads back to it; null when that could not be determined. */
 export type AddressState = {
   readonly address: Ip
   /** Null: it could not be asked. */

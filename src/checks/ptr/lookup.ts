@@ -53,7 +53,7 @@ type Asker = Pick<Ctx, 'resolve' | 'signal'>
 
 /**
  * The PTR names of every address of the mail hosts and of those that SPF names, and whether they lead back: at most 40 addresses with 11 questions each, in two waits after
- * these are known. What could not be asked is data. Rejects with DnsError when the mail hosts could not be found out.
+ * these are known. What could not be asked is data. Rejects with DnsError when the mail hosts could not be determined.
  */
 export async function lookupPtr(ctx: Asker, domain: Domain, input: CheckInput = {}): Promise<PtrFacts> {
   const mail = await lookupMailHosts(ctx, domain)

@@ -38,7 +38,7 @@ const ROWS: [why: string, zone: LabZone, status: string, ids: string[]][] = [
   ],
   ['none', host({}), 'fail', ['ptr.missing']],
   [
-    'does not lead back',
+    'does not resolve back',
     host({ PTR: ['n.example'] }, { 'n.example': { A: ['45.53.9.9'] } }),
     'warn',
     ['ptr.not_confirmed'],

@@ -10,7 +10,7 @@ const WORST = [2, 1, 3, 0] as const
 
 /**
  * The line of a Nagios plugin with performance data, and its exit status: a finding of `--fail-on` (default high) or more, a missed `--min-score`, an undeliverable
- * address and a listing are CRITICAL, a finding of medium severity is WARNING, what could not be told is UNKNOWN.
+ * address and a listing are CRITICAL, a finding of medium severity is WARNING, what could not be determined is UNKNOWN.
  */
 export function nagiosWriter(setup: Pick<Setup, 'failOn'>): Writer {
   const stateOf = (all: readonly Outcome[]): number => {

@@ -76,7 +76,7 @@ function scoreLine(answer: JsonRecord): string {
 
 function expectLine({ differs, unknown, total }: JsonRecord): string {
   if (differs === 0 && unknown === 0) return `as expected: ${String(total)} record sets`
-  return `${String(differs)} of ${String(total)} record sets differ, ${String(unknown)} could not be found out`
+  return `${String(differs)} of ${String(total)} record sets differ, ${String(unknown)} could not be determined`
 }
 
 const recordsOf = (value: Json | undefined): readonly JsonRecord[] =>

@@ -79,7 +79,7 @@ const WORDS: Readonly<Record<string, string>> = {
   mx: 'MX',
   id: 'Id',
   ede: 'Extended errors',
-  uncovered_mx: 'MX hosts the policy leaves out',
+  uncovered_mx: 'MX hosts missing from the policy',
   cname: 'CNAME',
   zone: 'Zone',
   domain: 'Found at',

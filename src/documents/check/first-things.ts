@@ -83,8 +83,9 @@ const listedThing = (address: string, listings: readonly Listing[], severity: Se
   severity,
   points: listings.reduce((sum, { tier }) => sum + WEIGHTS.listing[tier], 0),
   title: `${address} is on ${listings.length === 1 ? 'a blacklist' : `${listings.length} blacklists`}`,
-  detail: `Receivers that ask ${listings.map(({ list }) => list).join(', ')} refuse or distrust mail from this address.`,
-  repair: 'Find what sent the mail that led there and end it; ask for removal after that, else the listing comes back.',
+  detail: `Receivers that use ${listings.map(({ list }) => list).join(', ')} refuse or distrust mail from this address.`,
+  repair:
+    'Find and stop the source of the mail that caused the listing, then ask for removal; otherwise the listing returns.',
   links: listings.map(({ list, delistUrl }) => ({ text: `Removal from ${list}`, url: delistUrl })),
   also: [],
 })

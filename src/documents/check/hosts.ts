@@ -6,8 +6,8 @@ import { type Block, type Line, type MapAddress, type MapHost, type Marked, text
 import { wordsFor } from '../words.ts'
 
 const KINDS: Readonly<Record<string, string>> = {
-  none: 'The domain has no mail server, and does not say that it takes no mail.',
-  null: 'The domain declares that it takes no mail (null MX, RFC 7505).',
+  none: 'The domain has no mail server, and does not declare that it accepts no mail.',
+  null: 'The domain declares that it accepts no mail (null MX, RFC 7505).',
   implicit: 'There is no MX record: mail goes to the address of the domain itself.',
 }
 /** PTR names of an address that are shown. */
@@ -64,7 +64,7 @@ function addressOf({ address, ptr, forward_confirmed }: MxAddress, blacklists: H
     ...(lists === undefined ? {} : { place: placeLine(lists.geo) }),
     ...(blacklists === undefined
       ? {}
-      : { lists: lists ? listedOn(lists) : { mark: 'none', text: 'blacklists not asked' } }),
+      : { lists: lists ? listedOn(lists) : { mark: 'none', text: 'blacklists not queried' } }),
   }
 }
 
@@ -73,17 +73,17 @@ export const backOf = (names: readonly string[], confirmed: boolean | null | und
   confirmed === true
     ? { mark: 'good', text: 'leads back' }
     : confirmed === false
-      ? { mark: 'bad', text: names.length === 0 ? 'no PTR name' : 'does not lead back' }
+      ? { mark: 'bad', text: names.length === 0 ? 'no PTR name' : 'does not resolve back' }
       : { mark: 'open', text: 'could not be checked' }
 
 /** Place and network of an address, of what is known. */
 export function placeLine(geo: GeoAnswer | undefined): Line {
   if (!geo) return ['–']
-  if (geo.bogon !== null) return [`not an address of the internet (${geo.bogon})`]
+  if (geo.bogon !== null) return [`not a public internet address (${geo.bogon})`]
   const place = [geo.city, geo.country_name].filter((part) => part !== null)
   const network = [geo.asn === null ? '' : `AS${geo.asn}`, geo.as_org ?? ''].filter((part) => part !== '')
   const words = [place.join(', '), network.join(' ')].filter((part) => part !== '')
-  return [words.length === 0 ? 'place not known' : words.join(' · ')]
+  return [words.length === 0 ? 'location not known' : words.join(' · ')]
 }
 
 type Counts = Pick<AddressLists, 'listed' | 'answered' | 'total' | 'verdict'>

@@ -7,7 +7,7 @@ const DISCOVERY: Readonly<Record<DkimFields['discovery'], string>> = {
   found: '',
   none_found: 'No key was found under the selectors that were tried; others may exist.',
   proven_absent: 'The DNS proves that there is no DKIM key at all.',
-  unknown: 'Whether there are keys could not be found out.',
+  unknown: 'It could not be determined whether there are keys.',
 }
 
 /** The DKIM keys: what each is good for, and its record. */
@@ -19,7 +19,7 @@ export function keyBlocks({ keys, tried, wildcard, discovery }: DkimFields): rea
     ...(keys.length > MAX_KEYS ? [quiet(`${keys.length - MAX_KEYS} more keys are in the JSON.`)] : []),
     quiet(
       `${tried} selectors tried`,
-      wildcard ? '; a wildcard answers for every selector, so that any name seems to be one.' : '.',
+      wildcard ? '; a wildcard answers for every selector, so any name looks like one.' : '.',
     ),
   ]
 }

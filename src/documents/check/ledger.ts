@@ -13,7 +13,7 @@ export function ledgerBlocks(answer: Answer): readonly Block[] {
   ])
   return [
     heading(2, 'How the score adds up', 'score'),
-    text('It starts at 100; every point that is missing has a line of its own.'),
+    text('The score starts at 100; each deduction has its own line.'),
     {
       kind: 'table',
       table: {

@@ -9,7 +9,10 @@ export function listBlocks(answer: Answer): readonly Block[] {
   const addresses = answer.blacklists
   if (addresses === undefined) return []
   if (addresses.length === 0)
-    return [heading(2, 'Blacklists', 'blacklists'), text('No address of a mail server is known, so no list was asked.')]
+    return [
+      heading(2, 'Blacklists', 'blacklists'),
+      text('No address of a mail server is known, so no list was queried.'),
+    ]
   const leftOut = answer.blacklist_summary?.left_out ?? 0
   return [
     heading(2, 'Blacklists', 'blacklists'),
@@ -25,7 +28,7 @@ export const poolBlocks = ({ pool = [] }: Answer): readonly Block[] =>
     ? []
     : [
         heading(2, 'The source addresses of this service', 'pool'),
-        text('Mail hosts are asked from these addresses. Their listings say nothing about the domain.'),
+        text('This service connects to mail hosts from these addresses. Their listings say nothing about the domain.'),
         {
           kind: 'table',
           table: {

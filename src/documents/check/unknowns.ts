@@ -8,8 +8,8 @@ import { sectionsOf } from './status.ts'
 export function unknownBlocks(answer: Answer): readonly Block[] {
   const items = [...checks(answer), ...hosts(answer), ...silentLists(answer)]
   const leftOut = answer.blacklist_summary?.left_out ?? 0
-  if (leftOut > 0) items.push([`${leftOut} addresses of mail servers were not asked about.`])
-  const title = heading(2, 'What could not be told', 'unknowns')
+  if (leftOut > 0) items.push([`${leftOut} addresses of mail servers were not looked up.`])
+  const title = heading(2, 'What could not be determined', 'unknowns')
   if (items.length === 0) return [title, text('Nothing: every question was answered.')]
   return [title, text('None of this counts as good or as bad.'), { kind: 'list', items }]
 }
@@ -24,7 +24,7 @@ const hosts = (answer: Answer): Line[] =>
     ...(reason === undefined ? [] : [[{ code: host }, `: ${reason}`]]),
     ...addresses
       .filter((one) => one.forward_confirmed === null)
-      .map(({ address }): Line => ['Whether the name of ', { code: address }, ' leads back.']),
+      .map(({ address }): Line => ['Whether the name of ', { code: address }, ' resolves back to it.']),
   ])
 
 /** Lists that are silent for one reason about the same addresses are one line. */

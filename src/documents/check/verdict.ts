@@ -31,7 +31,7 @@ export const verdictBlocks = (answer: Answer): readonly Block[] => [
 const SCORED = ['spf', 'dkim', 'dmarc', 'mx', 'ptr'] as const satisfies readonly Component[]
 
 const ALL_OPEN =
-  'The DNS did not answer for this domain, so almost nothing can be said about it. The score is no verdict.'
+  'The DNS did not answer for this domain, so almost nothing is known about it. The score is not meaningful.'
 
 /** Nothing that the score rests on could be asked. */
 export const isOpen = (answer: Answer): boolean =>
@@ -68,17 +68,17 @@ function scoreNotes(answer: Answer): Line[] {
   const notes: Line[] = []
   if (reported !== undefined && reported !== score)
     notes.push([`The check alone gives ${score}; listings on blacklists take ${score - reported} off.`])
-  if (complete) return [...notes, ['Complete: everything that counts was answered.']]
+  if (complete) return [...notes, ['Complete: every query that affects the score was answered.']]
   if (least !== most)
     notes.push([
       `Not complete: the check's score lies between ${least} and ${most}, `,
-      { link: '#unknowns', text: 'see what could not be told' },
+      { link: '#unknowns', text: 'see what could not be determined' },
       '.',
     ])
   else
     notes.push([
-      'Not every question was answered, though none of these changes the score of the check: ',
-      { link: '#unknowns', text: 'what could not be told' },
+      'Not every query was answered, but the score of the check does not depend on it: ',
+      { link: '#unknowns', text: 'what could not be determined' },
       '.',
     ])
   return notes
@@ -110,7 +110,7 @@ function thingBlocks(answer: Answer): Block[] {
       heading(2, 'What to do first', 'first'),
       text(
         isOpen(answer)
-          ? 'Find out why the DNS does not answer: the reasons stand with the checks below. Then check again.'
+          ? 'Find out why the DNS does not answer: the reasons are given with the checks below. Then check again.'
           : 'Nothing was found that needs repair.',
       ),
     ]

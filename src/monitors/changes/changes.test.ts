@@ -595,7 +595,7 @@ describe('the last known state', () => {
     complete: false,
     score: 5,
   }
-  it('survives what could not be found out, so that a gap is no change on either side', () => {
+  it('survives what could not be determined, so that a gap is no change on either side', () => {
     const known = rememberCheck(check(), check(gap))
     expect(checkChanges(check(), known).filter(({ area }) => area !== 'Solved')).toEqual([])
     expect(known).toMatchObject({ mx: check().mx, spf: check().spf, score: 100, dkim: check().dkim })

@@ -23,7 +23,7 @@ const only = (one: CheckAnswer, other: CheckAnswer): readonly FindingAnswer[] =>
 }
 const isCut = (answer: CheckAnswer): boolean => Object.hasOwn(answer, 'findings_left_out')
 
-/** Whether the score is the same however what could not be found out turns out: lists without an answer leave a report incomplete, and its score as it is. */
+/** Whether the score is the same however what could not be determined turns out: lists without an answer leave a report incomplete, and its score as it is. */
 export const isScoreKnown = ({
   complete,
   score_min,

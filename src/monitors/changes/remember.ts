@@ -47,7 +47,7 @@ export function rememberCheck<A extends CheckAnswer>(before: A, after: A): A {
   }
 }
 
-/** What is worse is known, whatever else could not be found out; what is better is not. */
+/** What is worse is known, whatever else could not be determined; what is better is not. */
 const RANKS: Readonly<Record<Status, number>> = { fail: 0, warn: 1, pass: 2, not_applicable: 2, unknown: 3 }
 
 const scoreOf = ({ score, grade, complete, score_breakdown, score_min, score_max }: CheckAnswer) => ({
@@ -56,7 +56,7 @@ const scoreOf = ({ score, grade, complete, score_breakdown, score_min, score_max
   ...(score_max === undefined ? {} : { score_max }),
 })
 
-/** The new section, unless it could not be found out. */
+/** The new section, unless it could not be determined. */
 const known = <T extends { readonly status: Status }>(before: T, after: T): T =>
   after.status === 'unknown' ? before : after
 

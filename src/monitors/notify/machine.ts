@@ -10,7 +10,7 @@ export type Wanted = {
   readonly scoreBelow: number | undefined
 }
 
-/** What a run has found out. `facts` are of the last known state; `open` says what could not be found out, empty when everything could. */
+/** What a run has found out. `facts` are of the last known state; `open` says what could not be determined, empty when everything could. */
 export type Observation = {
   readonly facts: Facts | undefined
   readonly changes: readonly Change[]
@@ -86,7 +86,7 @@ function withoutOld(state: NotifyState, nowMs: number): NotifyState {
 }
 const DAY_MS = 86_400_000
 
-/** The state after the facts of a run; what could not be found out leaves the conditions as they were. */
+/** The state after the facts of a run; what could not be determined leaves the conditions as they were. */
 function observed(state: NotifyState, { facts, open, isBaseline }: Observation, wanted: Wanted): NotifyState {
   const failures = open.length > 0 ? state.failures + 1 : 0
   const failing = failures >= FAILING_AFTER || (failures > 0 && state.topics.failing?.isBad === true)

@@ -175,7 +175,7 @@ export async function settled<T>(work: Promise<T>): Promise<T | DnsError> {
 const SENTENCES: Record<DnsReason, string> = {
   servfail: 'the resolver could not find it out (SERVFAIL)',
   refused: 'the resolver refused the question (REFUSED)',
-  formerr: 'the server did not understand the question (FORMERR)',
+  formerr: 'the server did not understand the query (FORMERR)',
   notimp: 'the server does not answer such questions (NOTIMP)',
   rcode: 'the server answered with an error',
   timeout: 'no answer in time',

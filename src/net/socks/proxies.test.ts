@@ -249,17 +249,17 @@ describe('the address that connections leave from', () => {
         after: greets('250 Hello [10.0.0.1]'),
         reply: (target) => (target === NOBODY ? bind(4) : bind(0, [10, 0, 0, 2])),
       },
-      { problem: expect.stringContaining('could not be found out') },
+      { problem: expect.stringContaining('could not be determined') },
     ],
     [
       'nobody names it',
       { ...GOOD, after: greets('250 echo') },
-      { problem: expect.stringContaining('could not be found out') },
+      { problem: expect.stringContaining('could not be determined') },
     ],
     [
       'the echo host is not reached',
       { ...GOOD, reply: () => bind(4) },
-      { problem: expect.stringContaining('could not be found out') },
+      { problem: expect.stringContaining('could not be determined') },
     ],
     ['the login is refused', { ...GOOD, login: [1, 1] }, { problem: expect.stringContaining('refuses the login') }],
     [

@@ -142,7 +142,7 @@ export function proxies(options: ProxiesOptions): Proxies {
 }
 
 const LIES = `it says that it reached ${NOBODY}, an address that nobody has: what it reaches in place of others is not known`
-const UNKNOWN = 'the address that it leaves from could not be found out'
+const UNKNOWN = 'the address that it leaves from could not be determined'
 
 async function exitWithin(
   name: ProxyName,

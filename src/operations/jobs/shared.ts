@@ -12,7 +12,9 @@ export { ownerOf } from '../owner.ts'
 export const idParam = textParam<string>(
   'invalid_parameter',
   (text) =>
-    /^job_[\w-]{22}$/.test(text) ? parsed(text) : problem(`${JSON.stringify(text.slice(0, 60))} is no id of a job`),
+    /^job_[\w-]{22}$/.test(text)
+      ? parsed(text)
+      : problem(`${JSON.stringify(text.slice(0, 60))} is not the id of a job`),
   { description: 'id of the job', example: 'job_AAAAAAAAAAAAAAAAAAAAAA' },
 )
 

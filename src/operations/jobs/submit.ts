@@ -78,7 +78,7 @@ export const jobSubmit = defineOperation({
   },
   answer: jobAnswer,
   document: jobDocument,
-  statuses: { 202: 'the list is taken in; the work goes on' },
+  statuses: { 202: 'the list is accepted; the job continues in the background' },
   example: { input: { kind: 'verify' }, output: example202 },
   deadlineMs: UPLOAD_MS,
   uses: ['jobs', 'webhooks', 'mayCall'],
@@ -124,13 +124,13 @@ export const jobUpload = defineOperation({
       (text) =>
         /^\d{1,12}$/.test(text)
           ? parsed(Number(text))
-          : problem(`${JSON.stringify(text.slice(0, 40))} is no number of records`),
+          : problem(`${JSON.stringify(text.slice(0, 40))} is not a number of records`),
       { kind: 'whole', description: 'records that are held, as the job says in received', example: '1000' },
     ),
   },
   answer: jobAnswer,
   document: jobDocument,
-  statuses: { 202: 'the list is taken in; the work goes on' },
+  statuses: { 202: 'the list is accepted; the job continues in the background' },
   example: { input: { ...jobExample, from: '1000' }, output: example202 },
   deadlineMs: UPLOAD_MS,
   uses: ['jobs'],

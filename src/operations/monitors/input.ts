@@ -58,7 +58,7 @@ export const settingParams = {
   },
   notify: listParam(notifyItem, MAX_NOTIFY, {
     description:
-      'whom it tells: {"type": "webhook", "url"}, {"type": "mail", "to"}, {"type": "slack", "url"} or {"type": "ntfy", "url", "token"?}',
+      'whom it notifies: {"type": "webhook", "url"}, {"type": "mail", "to"}, {"type": "slack", "url"} or {"type": "ntfy", "url", "token"?}',
     group: 'answer',
   }),
   when: listParam(z.string().regex(CONDITION, 'one of changed, worse, listed, score_below:N'), 4, {

@@ -33,7 +33,7 @@ export const monitorCreate = defineOperation({
   },
   answer: monitorAnswer,
   document: monitorDocument,
-  statuses: { 201: 'the monitor is made; it runs at once' },
+  statuses: { 201: 'the monitor is created and runs at once' },
   example: {
     input: {
       kind: 'report',

@@ -94,6 +94,6 @@ export const unsubscribePage = defineOperation({
 async function* page(): AsyncIterable<string> {
   yield `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Unsubscribe</title></head>
-<body><main><h1>No more mail of this monitor?</h1><form method="post"><button>Unsubscribe</button></form></main></body></html>
+<body><main><h1>Stop mail from this monitor?</h1><form method="post"><button>Unsubscribe</button></form></main></body></html>
 `
 }

@@ -14,7 +14,7 @@ const idOf =
   (text: string): Parsed<string> =>
     new RegExp(`^${prefix}_[\\w-]{22}$`).test(text)
       ? parsed(text)
-      : problem(`${JSON.stringify(text.slice(0, 60))} is no id of a ${what}`)
+      : problem(`${JSON.stringify(text.slice(0, 60))} is not the id of a ${what}`)
 
 export const exampleMonitor = { id: 'mon_AAAAAAAAAAAAAAAAAAAAAA' }
 export const monitorIdParam = textParam<string>('invalid_parameter', idOf('mon', 'monitor'), {
@@ -48,7 +48,7 @@ export async function readReceiver(
   const url = URL.parse(text.trim())
   const refuse = (why: string): AppError => new AppError('invalid_parameter', `${parameter}: ${why}`, { parameter })
   if (!url || !/^https?:$/.test(url.protocol)) throw refuse('the URL of a receiver is https://…')
-  if (url.username !== '' || url.password !== '') throw refuse('a URL with a user name or a password is not taken')
+  if (url.username !== '' || url.password !== '') throw refuse('a URL with a user name or a password is not accepted')
   url.hash = ''
   await refusePrivateUrl(ctx, deps, url.origin)
   return url.href

@@ -19,7 +19,7 @@ export function storedDocument(answer: StoredAnswer, version: string): Document 
     kind: 'text',
     quiet: true,
     line: [
-      `Stored answer of ${inWords(answer.saved_at)}; it expires at ${inWords(answer.expires_at)}. It says how things stood at that time.`,
+      `Stored answer of ${inWords(answer.saved_at)}; it expires at ${inWords(answer.expires_at)}. It shows the state at that time.`,
     ],
   }
   return { ...document, blocks: [...(first ? [first] : []), date, ...rest] }

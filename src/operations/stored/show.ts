@@ -21,7 +21,7 @@ export const storedIdParam = textParam<string>(
   (text) =>
     /^[\w-]{22}$/.test(text)
       ? parsed(text)
-      : problem(`${JSON.stringify(text.slice(0, 60))} is no id of a stored answer`),
+      : problem(`${JSON.stringify(text.slice(0, 60))} is not the id of a stored answer`),
   { description: 'id of the stored answer', example: 'AAAAAAAAAAAAAAAAAAAAAA' },
 )
 

@@ -14,7 +14,7 @@ function takenFor(text: string): string {
   if (bare.includes('@')) return 'A mail address: it is verified.'
   if (/^\[?[0-9a-f:.]*:[0-9a-f:.]*\]?$/i.test(bare) || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(bare))
     return 'An IP address: it is looked up on 29 blacklists.'
-  return bare.includes('.') ? 'A domain: its mail setup is checked.' : 'Go on typing: a domain has a dot.'
+  return bare.includes('.') ? 'A domain: its mail setup is checked.' : 'Keep typing: a domain has a dot.'
 }
 
 input?.addEventListener('input', () => {

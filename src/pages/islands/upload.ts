@@ -30,7 +30,7 @@ async function look(chosen: File): Promise<void> {
   file = chosen
   say(`Reading the beginning of ${chosen.name} …`)
   if (/\.gz$/i.test(chosen.name)) {
-    say(`${chosen.name} is packed: its columns are found when it is taken in.`)
+    say(`${chosen.name} is compressed: its columns are detected when it is uploaded.`)
     return send(chosen, new FormData())
   }
   const text = await chosen.slice(0, HEAD).text()
@@ -79,7 +79,7 @@ function send(chosen: File, fields: FormData): void {
     else say(`Not taken: ${answer.detail ?? `status ${request.status}`}`)
   })
   request.addEventListener('error', () =>
-    say('The connection was lost before the list was taken in. Choose the file again.'),
+    say('The connection was lost before the list was uploaded. Choose the file again.'),
   )
   request.send(chosen)
 }
@@ -96,7 +96,7 @@ function begin(chosen: File | null | undefined): void {
 }
 
 say(
-  'Drop a file anywhere on this page, or choose it: any size, also packed with gzip. Nothing is asked before you have seen how it is read.',
+  'Drop a file anywhere on this page, or choose it: any size, also compressed with gzip. Nothing is processed before you have seen a preview.',
 )
 form?.addEventListener('submit', (event) => {
   event.preventDefault()

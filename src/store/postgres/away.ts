@@ -32,7 +32,7 @@ export function isAway(error: unknown): boolean {
 
 /** The fault as callers are told it: nothing of the server's address or words. The cause is for the log. */
 export const awayError = (cause: unknown): AppError =>
-  new AppError('upstream_unavailable', 'the database does not answer; ask again in a moment', {
+  new AppError('upstream_unavailable', 'the database does not answer; try again in a moment', {
     cause,
     retryAfterSeconds: 5,
   })
