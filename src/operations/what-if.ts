@@ -2,7 +2,7 @@ import type { CheckAnswer } from '../answers/check.ts'
 import { type CheckSummary, whatIfAnswer } from '../answers/what-if.ts'
 import type { CheckInput } from '../checks/check.ts'
 import { whatIfDocument } from '../documents/what-if.ts'
-import { overlay } from '../net/dns/overlay.ts'
+import { overlay, overlayServers } from '../net/dns/overlay.ts'
 import { parseRecordLine } from '../net/dns/record-text.ts'
 import { composeCheck } from '../report/compose.ts'
 import { selectorParam } from './check.ts'
@@ -74,7 +74,11 @@ export const whatIf = defineOperation({
       helo: (source) => deps.heloName(source, ctx),
       smtpPort: deps.smtpPort,
     }
-    const asIf = (one: typeof shared) => ({ ...one, resolve: overlay(shared.resolve, laid) })
+    const asIf = (one: typeof shared) => ({
+      ...one,
+      resolve: overlay(shared.resolve, laid),
+      askServer: overlayServers(shared.askServer, laid),
+    })
     const [now, then] = await Promise.all([
       judgeDomain(shared, domain, input),
       judgeDomain({ ...asIf(shared), anew: () => asIf({ ...shared, ...shared.anew() }) }, domain, input),

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type LabZone, labDns } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
+import { type OverlayRecord, overlay, overlayServers } from '../../net/dns/overlay.ts'
 import { type AskServer, DnsError, type RecordData, type Referral, type ServerAnswer } from '../../net/dns/resolver.ts'
 import { findings } from './findings.ts'
 import { ns } from './index.ts'
@@ -329,4 +330,13 @@ it('presents each server', async () => {
     { host: 'ns1.example', addresses: ['45.53.1.1'], lame: false, serial: 1, differs: [] },
     { host: 'ns2.example', addresses: ['45.53.2.1'], lame: true, serial: null, differs: [] },
   ])
+})
+
+it('records as if they were published stand on the name servers too', async () => {
+  const { ctx } = world(TWO, GOOD)
+  const laid: OverlayRecord[] = [{ name: 'a.example', type: 'TXT', data: 'v=spf1 mx -all' }]
+  const resolve = overlay(ctx.resolve, laid)
+  expect(idsOf(judgeNs(await lookupNs({ ...ctx, resolve }, A)))).toEqual(['ns.resolver'])
+  const askServer = overlayServers(ctx.askServer, laid)
+  expect(idsOf(judgeNs(await lookupNs({ ...ctx, resolve, askServer }, A)))).toEqual([])
 })

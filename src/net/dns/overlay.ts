@@ -1,6 +1,7 @@
 import { canonicalName, labelsOf } from '../../names/domain.ts'
 import {
   type Answer,
+  type AskServer,
   DnsError,
   type RecordData,
   type RecordType,
@@ -37,6 +38,17 @@ export function overlay(resolve: Resolve, records: readonly OverlayRecord[]): Re
       if (chain.length > MAX_CHAIN) throw new DnsError('cname_loop', { name: first, type })
       at = chain.at(-1)!
     }
+  }
+}
+
+/** `ask` as if name servers held `records` too: an answer with authority has them in place of its own; that it answers, and how, is the server's. */
+export function overlayServers(ask: AskServer, records: readonly OverlayRecord[]): AskServer {
+  const { nodes } = layOut(records)
+  return async <T extends RecordType>(...[server, name, type, signal, options]: Parameters<typeof ask<T>>) => {
+    const answer = await ask(server, name, type, signal, options)
+    const own = nodes.get(canonicalName(name))?.get(type)
+    if (!own || !answer.authoritative) return answer
+    return { ...answerOf(name, type, own as readonly RecordData[T][]), authoritative: true }
   }
 }
 
