@@ -11,6 +11,9 @@ const FIRST_HALF = [
   'spf-compare',
   'what-if',
   'findings',
+  'smtp/hostile',
+  'shared-nodes',
+  'archetypes',
 ].map((file) => `test/real/${file}.test.ts`)
 const ALL = ['test/real/**/*.test.ts']
 const half = process.env.REAL_HALF
