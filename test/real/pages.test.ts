@@ -73,7 +73,7 @@ it('the page that asks for a key, and what follows', async () => {
   await page.waitForURL('**/ip/45.53.9.9')
   // Without a database: what needs it says so, nothing of where it should be, and what works.
   await page.goto(`${locked.url}/jobs`)
-  expect(await page.textContent('main')).toContain('can be looked at without the database')
+  expect(await page.textContent('main')).toContain('can be checked without the database')
   expect(await page.textContent('main')).not.toContain('nobody')
   expect(await axeFinds(page)).toEqual([])
   await page.click('text=Log out')
