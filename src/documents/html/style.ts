@@ -95,7 +95,7 @@ details.check { margin: .5rem 0 } details.check:not([open]) { padding-top: .6rem
 .number { text-align: right; font-variant-numeric: tabular-nums; padding-right: 1.2rem; white-space: nowrap } .number:last-child { padding-right: 0 } .when { white-space: nowrap }
 tfoot td { font-weight: 700; border-bottom: 0; border-top: 2px solid var(--ink) }
 footer { margin-top: 3rem; padding-top: .75rem; border-top: 1px solid var(--line) }
-@media (max-width: 34rem) { body { padding: 1rem .9rem 2rem } .thing, .check { padding: .85rem .9rem } dl { grid-template-columns: 1fr; gap: 0 } dd { margin-bottom: .4rem } .bars { grid-template-columns: 1fr 1fr } .bars li { padding: .6rem .5rem } .bars .status { padding: .05rem .35rem; font-size: .78rem } td:last-child:not(.number) { min-width: 9rem } }
+@media (max-width: 34rem) { body { padding: 1rem .9rem 2rem } .thing, .check { padding: .85rem .9rem } dl { grid-template-columns: 1fr; gap: 0 } dd { margin-bottom: .4rem } .bars { grid-template-columns: 1fr 1fr } .bars li { padding: .6rem .5rem } .bars .status { padding: .05rem .35rem; font-size: .78rem; white-space: normal } td:last-child:not(.number) { min-width: 9rem } }
 @page { size: A4; margin: 15mm 14mm }
 @media print { html { font-size: 9pt } body { max-width: none; padding: 0 } h2, h3, h4, .label, caption { break-after: avoid } .thing, .finding, .publish, pre, tr, .bars li { break-inside: avoid }
   .status, .severity, .publish p, pre { print-color-adjust: exact; -webkit-print-color-adjust: exact } .bars { grid-template-columns: repeat(5, 1fr) } .bars svg { print-color-adjust: exact; -webkit-print-color-adjust: exact }
