@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { labDatabase } from '../../../test/lab/database.ts'
 import type { Database } from './connect.ts'
@@ -238,4 +239,18 @@ describe('forgetting', () => {
     ])
     expect(await forgetRows(database.db, { name, value })).toEqual({ rows: 0, results: 0, columns: 0, bad_rows: 0 })
   })
+})
+
+it('removes a job although another transaction holds its rows and then wants the job', async () => {
+  const job = await submitted(['a@deadlock.example'])
+  let removed: Promise<boolean> | undefined
+  await database.db.transaction().execute(async (tx) => {
+    await sql`LOCK TABLE ${sql.raw(`mailsonde.job_rows_${job.number}`)} IN ROW EXCLUSIVE MODE`.execute(tx)
+    removed = jobs.remove(job.id)
+    removed.catch(() => {}) // judged below
+    await new Promise((resolve) => setTimeout(resolve, 300)) // it waits for the rows now
+    await tx.updateTable('mailsonde.jobs').set({ touched_at: new Date() }).where('id', '=', job.id).execute()
+  })
+  expect(await removed).toBe(true)
+  expect(await jobs.byId(job.id)).toBeUndefined()
 })

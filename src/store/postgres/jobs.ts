@@ -136,13 +136,15 @@ export const jobsOf = (db: Kysely<Schema>) => ({
   },
 
   /** Removes a job with all that belongs to it; dropping its partition takes milliseconds at any size. False when there was none. */
-  remove: async (id: string): Promise<boolean> =>
-    db.transaction().execute(async (tx) => {
-      const job = await tx.deleteFrom('mailsonde.jobs').where('id', '=', id).returning('number').executeTakeFirst()
-      if (!job) return false
-      await sql`DROP TABLE IF EXISTS ${sql.raw(`mailsonde.job_rows_${job.number}`)}`.execute(tx)
-      return true
-    }),
+  remove: (id: string): Promise<boolean> =>
+    afterDeadlock(() =>
+      db.transaction().execute(async (tx) => {
+        const job = await tx.deleteFrom('mailsonde.jobs').where('id', '=', id).returning('number').executeTakeFirst()
+        if (!job) return false
+        await sql`DROP TABLE IF EXISTS ${sql.raw(`mailsonde.job_rows_${job.number}`)}`.execute(tx)
+        return true
+      }),
+    ),
 
   /** The jobs that have expired, or whose upload was left for an hour. */
   overdue: async (now: Date): Promise<readonly string[]> => {
@@ -174,3 +176,17 @@ const recordOf = (job: Selectable<JobsTable>): JobRecord => ({
   duplicates: Number(job.duplicates),
   bad_rows: Number(job.bad_rows),
 })
+
+const DEADLOCK = '40P01'
+const MAX_TRIES = 5
+
+/** Tries a transaction again that the server has ended because it and another one waited for each other: what works on the job may hold its rows and want the job. */
+async function afterDeadlock<T>(transaction: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await transaction()
+    } catch (error) {
+      if ((error as { readonly code?: unknown }).code !== DEADLOCK || tries === MAX_TRIES) throw error
+    }
+  }
+}
