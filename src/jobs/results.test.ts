@@ -1,10 +1,12 @@
+import { stringify } from 'csv-stringify/sync'
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { labJobRecord } from '../../test/lab/jobs.ts'
 import type { Json } from '../base/json.ts'
 import type { ResultRow } from '../store/postgres/job-rows.ts'
 import type { JobRecord } from '../store/postgres/jobs.ts'
 import { CELL_END, ROW_END } from '../store/result-text.ts'
-import { type CsvStyle, csvOf, presentRow } from './results.ts'
+import { type CsvStyle, csvLine, csvOf, presentRow } from './results.ts'
 
 const job = (layout: { readonly [key: string]: Json } | null, kind: JobRecord['kind'] = 'blacklist'): JobRecord =>
   labJobRecord({ kind, state: 'done', layout })
@@ -91,4 +93,26 @@ const cellsOf = (of: ResultRow, fields: readonly string[]): string =>
 it('names a row with its own columns in JSON', () => {
   expect(presentRow(row({ id: 7 }))).toMatchObject({ line: 2, columns: { id: 7 }, result: 'listed' })
   expect(presentRow(row([]))).not.toHaveProperty('columns')
+})
+
+it.each(
+  [',', ';', '\t', '|'].flatMap((delimiter) =>
+    (['plain', 'spreadsheet'] as const).map((style) => [delimiter, style] as const),
+  ),
+)('writes lines with the delimiter %j, %s, as csv-stringify does', (delimiter, style) => {
+  const cell = fc.string({
+    unit: fc.constantFrom('a', ' ', '"', "'", ',', ';', '|', '\t', '\r', '\n', '=', '@', '+', '-', 'ü'),
+  })
+  const cast = { string: (text: string) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text) }
+  const options = {
+    delimiter,
+    record_delimiter: 'windows',
+    quoted_match: /[\r\n]/,
+    ...(style === 'spreadsheet' && { cast }),
+  } as const
+  fc.assert(
+    fc.property(fc.array(cell, { minLength: 1, maxLength: 5 }), (cells) => {
+      expect(csvLine(delimiter, style)(cells)).toBe(stringify([cells], options))
+    }),
+  )
 })
