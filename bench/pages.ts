@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
+import { median } from './figures.ts'
+import { startServing } from './serving.ts'
 
 /**
  * What a first visit of each page costs a browser: bytes over the wire, and the time to the first contentful paint with its processor slowed four times, on
@@ -30,35 +31,10 @@ async function visit(browser: Browser, url: string): Promise<Visit> {
   return { paintMs, bytes }
 }
 
-/** The service on a free port, with a resolver that does not answer: pages are drawn before anything is asked. */
-async function startService(folder: string): Promise<{ readonly url: string; readonly child: ChildProcess }> {
-  const flags = [
-    '--port',
-    '0',
-    '--log-format',
-    'json',
-    '--data-dir',
-    folder,
-    '--resolver',
-    '127.0.0.1:9',
-    '--rate',
-    '100000',
-  ]
-  const child = spawn(process.execPath, ['src/main.ts', 'serve', ...flags], { stdio: ['ignore', 'ignore', 'pipe'] })
-  let said = ''
-  for await (const piece of child.stderr!) {
-    said += piece
-    const url = /"url":"([^"]+)"/.exec(said)?.[1]
-    if (url !== undefined) return { url, child }
-  }
-  throw new Error(`the service did not start: ${said}`)
-}
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
-
 const folder = mkdtempSync(join(tmpdir(), 'mailsonde-pages-'))
-const { url, child } = await startService(folder)
+/** With a resolver that does not answer: pages are drawn before anything is asked. */
+const flags = ['--log-level', 'warn', '--data-dir', folder, '--resolver', '127.0.0.1:9', '--rate', '100000']
+const { url, stop } = await startServing(['src/main.ts', 'serve', ...flags])
 const browser = await chromium.launch({
   executablePath: '/usr/bin/chromium',
   args: ['--no-sandbox', '--headless', '--disable-gpu'],
@@ -70,5 +46,5 @@ for (const path of PATHS) {
   console.log(`${path.padEnd(28)} ${Math.round(median(visits.map((one) => one.paintMs)))} ms, ${bytes} bytes`)
 }
 await browser.close()
-child.kill('SIGKILL')
+await stop()
 rmSync(folder, { recursive: true, force: true })

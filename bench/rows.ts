@@ -1,39 +1,20 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core'
 import { startEmbedded } from '../src/store/postgres/embedded.ts'
+import { flags } from './figures.ts'
+import { startServing } from './serving.ts'
 
 /**
  * A list of a million rows looked through by page: what the page costs the browser (the heap of its script, and the private memory of its process), and how long a
  * page of rows takes, at the beginning, by filter and at the end. Needs Debian's Chromium, and root for the private database.
  * `node bench/rows.ts --rows 1000000 --pages 100`.
  */
-const option = (name: string, fallback: number): number => {
-  const at = process.argv.indexOf(`--${name}`)
-  return at < 0 ? fallback : Number(process.argv[at + 1])
-}
-const rows = option('rows', 1_000_000)
-const pages = option('pages', 100)
-
-/** The service on a free port. */
-async function startService(
-  dataDir: string,
-  database: string,
-): Promise<{ readonly url: string; readonly child: ChildProcess }> {
-  const fixed = ['--port', '0', '--log-format', 'json', '--resolver', '127.0.0.1:9', '--rate', '1000000']
-  const flags = [...fixed, '--data-dir', dataDir, '--database-url', database]
-  const child = spawn(process.execPath, ['src/main.ts', 'serve', ...flags], { stdio: ['ignore', 'ignore', 'pipe'] })
-  let said = ''
-  for await (const piece of child.stderr!) {
-    said += piece
-    const url = /"url":"([^"]+)"/.exec(said)?.[1]
-    if (url !== undefined) return { url, child }
-  }
-  throw new Error(`the service did not start: ${said}`)
-}
+const options = flags(process.argv.slice(2))
+const rows = Number(options.rows ?? 1_000_000)
+const pages = Number(options.pages ?? 100)
 
 /** A job with a row that asks nobody, and its row a million times over. */
 async function makeJob(url: string, database: string): Promise<string> {
@@ -100,9 +81,13 @@ const log = { info: () => {}, warn: () => {} }
 const server = await startEmbedded({ dataDir: folder, user: 'nobody', log }, AbortSignal.timeout(60_000))
 const { user, password, host } = server.connection
 const database = `postgres://${user}:${password}@/postgres?host=${encodeURIComponent(host)}`
-const { url, child } = await startService(join(folder, 'service'), database)
-const args = ['--no-sandbox', '--headless', '--disable-gpu']
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args })
+const args = ['--log-level', 'warn', '--resolver', '127.0.0.1:9', '--rate', '1000000']
+const data = ['--data-dir', join(folder, 'service'), '--database-url', database]
+const { url, stop } = await startServing(['src/main.ts', 'serve', ...args, ...data])
+const browser = await chromium.launch({
+  executablePath: '/usr/bin/chromium',
+  args: ['--no-sandbox', '--headless', '--disable-gpu'],
+})
 try {
   const id = await makeJob(url, database)
   const page = await browser.newPage()
@@ -129,7 +114,7 @@ try {
   console.log(`at most: process ${Math.max(...costs.map(({ resident }) => resident)).toFixed(1)} MiB (bound: 100)`)
 } finally {
   await browser.close()
-  child.kill('SIGKILL')
+  await stop()
   await server.stop()
   rmSync(folder, { recursive: true, force: true })
 }
