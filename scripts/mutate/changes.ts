@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sequence } from '../../src/base/random.ts'
 
 /** One small change of a file: what stood at an offset, and what is written there. */
 export type Change = { readonly file: string; readonly at: number; readonly was: string; readonly now: string }
@@ -7,7 +8,7 @@ export type Change = { readonly file: string; readonly at: number; readonly was:
 /** `count` changes in the files of a module (src/dnsbl) below `root`; the same seed makes the same changes. */
 export function changesIn(root: string, module: string, { count, seed }: { count: number; seed: number }): Change[] {
   const all = filesOf(root, module).flatMap((file) => changesOf(file, readFileSync(join(root, file), 'utf8')))
-  const next = randomOf(seed)
+  const next = sequence(seed)
   return Array.from({ length: Math.min(count, all.length) }, () => all.splice(Math.floor(next() * all.length), 1)[0]!)
 }
 
@@ -55,15 +56,4 @@ function changesOf(file: string, source: string): readonly Change[] {
   return SWAPS.flatMap(([pattern, other]) =>
     [...code.matchAll(pattern)].map((found) => ({ file, at: found.index, was: found[0], now: other(found[0]) })),
   ).filter(({ was, now }) => was !== now)
-}
-
-/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), state | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
 }

@@ -1,3 +1,6 @@
+/** The detail of `overloaded` while the service shuts down. */
+export const STOPPING = 'the service is stopping; try again in a moment'
+
 /** Every code that an answer of ours may carry, with its HTTP status and title (RFC 9457). The list is the contract: docs/errors.md is made from it. */
 export const ERRORS = {
   missing_parameter: { status: 400, title: 'A required parameter is missing' },

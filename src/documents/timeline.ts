@@ -1,5 +1,8 @@
 import type { Line, TimePoint } from './block.ts'
 
+/** Changes of a time line that a page or Markdown tells in words; a terminal has less room. */
+export const MAX_CHANGES = 20
+
 /** The points at which something changed, the first one among them. */
 export const withChange = (points: readonly TimePoint[]): readonly TimePoint[] =>
   points.filter((point, i) => {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../base/errors.ts'
+import { AppError, STOPPING } from '../base/errors.ts'
 import type { Operation } from '../operations/operation.ts'
 import { type Authorize, bringsProof, callerAddress } from './authorize.ts'
 import { loopWatch } from './loop-watch.ts'
@@ -83,7 +83,7 @@ export function gateOf(
   }
 
   async function unlessStopping(): Promise<void> {
-    if (options.draining()) throw new AppError('overloaded', 'the service is stopping; try again in a moment')
+    if (options.draining()) throw new AppError('overloaded', STOPPING)
   }
 
   return {

@@ -8,6 +8,7 @@ import { readOpen } from '../answers/read-answer.ts'
 import { type ReportAnswer, reportAnswer } from '../answers/report.ts'
 import { verifyAnswer } from '../answers/verify.ts'
 import { blacklistChanges, checkChanges, reportChanges, verifyChanges } from './changes/changes.ts'
+import { listingName } from './changes/listings.ts'
 import { rememberCheck, rememberLists, rememberReport, rememberVerify } from './changes/remember.ts'
 import { list } from './changes/row.ts'
 import { isFirm } from './changes/verify.ts'
@@ -82,13 +83,9 @@ function openParts({ spf, dmarc, mx_status, mx_reason }: CheckAnswer): readonly 
 
 const UNLISTED = { listed: null, listedAs: '' } as const
 
-/** `SpamCop (Spam source)`: the lists that an address is on, with what the first listing means. */
+/** The lists that an address is on. */
 const listedOn = ({ results }: Pick<BlacklistAnswer, 'results'>): readonly string[] =>
-  results.flatMap(({ status, blacklist, meaning }) =>
-    status === 'listed'
-      ? [meaning[0] === undefined || meaning[0] === 'listed' ? blacklist : `${blacklist} (${meaning[0]})`]
-      : [],
-  )
+  results.filter(({ status }) => status === 'listed').map(listingName)
 
 const listingsOf = ({ blacklists }: ReportAnswer): number =>
   blacklists.reduce((sum, { results }) => sum + results.filter(({ status }) => status === 'listed').length, 0)

@@ -46,7 +46,7 @@ export function parseEmail(text: string): Parsed<Email> {
   return parsed(email)
 }
 
-/** An address that has nothing to look at twice; undefined: read it with care. */
+/** The common case, read in one pass: an ASCII dot-string at a domain name. Undefined: {@link parseEmail} looks at the rest. */
 function plainEmail(text: string): Email | undefined {
   const at = text.indexOf('@')
   if (at < 1 || at > LONGEST_LOCAL || text.length > LONGEST || text.endsWith('.')) return undefined

@@ -1,3 +1,4 @@
+import { sequence } from '../base/random.ts'
 import type { Answer, RecordType, Resolve } from '../net/dns/resolver.ts'
 import { budgeted } from '../net/dns/wrap.ts'
 import type { Fetch } from '../net/fetch.ts'
@@ -58,15 +59,4 @@ export function repeatable<C extends Ctx>(ctx: C): Repeatable<C> {
   const seed = Math.floor(ctx.random() * 2 ** 32)
   const run = { ...shared, fetch }
   return { ...run, anew: () => ({ ...run, random: sequence(seed) }) }
-}
-
-/** Numbers from 0 to 1 that follow from a seed of 32 bits (mulberry32). */
-function sequence(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), state | 1)
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
 }

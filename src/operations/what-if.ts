@@ -74,11 +74,8 @@ export const whatIf = defineOperation({
       helo: (source) => deps.heloName(source, ctx),
       smtpPort: deps.smtpPort,
     }
-    const asIf = (one: typeof shared) => ({
-      ...one,
-      resolve: overlay(shared.resolve, laid),
-      askServer: overlayServers(shared.askServer, laid),
-    })
+    const published = { resolve: overlay(shared.resolve, laid), askServer: overlayServers(shared.askServer, laid) }
+    const asIf = (one: typeof shared) => ({ ...one, ...published })
     const [now, then] = await Promise.all([
       judgeDomain(shared, domain, input),
       judgeDomain({ ...asIf(shared), anew: () => asIf({ ...shared, ...shared.anew() }) }, domain, input),

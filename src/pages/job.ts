@@ -3,9 +3,9 @@ import { readOpen } from '../answers/read-answer.ts'
 import { sleep } from '../base/deadline.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { markOf } from '../documents/jobs.ts'
-import { SIGNS } from '../documents/signs.ts'
 import { type Html, html, rendered } from './html.ts'
 import { csrfField, layout } from './layout.ts'
+import { marked } from './marked.ts'
 import type { Page, PageAnswer, PageEvent, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { jobPath, pathWith } from './paths.ts'
@@ -124,12 +124,6 @@ const choice = (
         html`<option value="${one}"${one === chosen && html` selected`}>${one.replaceAll('_', ' ')} (${count.toLocaleString('en')})</option>`,
     )}</select></label> `
 
-/** A result with its sign and colour. */
-function resultOf(result: string): Html {
-  const mark = markOf(result)
-  return html`<span class="mark ${mark}">${SIGNS[mark]}\u00a0${result.replaceAll('_', ' ')}</span>`
-}
-
 /** Own columns that a row shows. */
 const MAX_COLUMNS = 6
 
@@ -144,7 +138,7 @@ function rowsTable(job: JobAnswer, { data }: JobResultsAnswer): Html {
 <thead><tr><th scope="col" class="number">Line</th><th scope="col">Asked</th><th scope="col">Result</th><th scope="col">Reason</th>${columns.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody>${data.map(
     ({ line, input, result, reason, columns: own }) =>
-      html`<tr><td class="number">${line}</td><td><code>${input}</code></td><td>${resultOf(result)}</td><td>${reason.replaceAll('_', ' ')}</td>${columns.map(({ at }) => html`<td>${Array.isArray(own) ? String(own[at] ?? '') : ''}</td>`)}</tr>`,
+      html`<tr><td class="number">${line}</td><td><code>${input}</code></td><td>${marked(markOf(result), result.replaceAll('_', ' '))}</td><td>${reason.replaceAll('_', ' ')}</td>${columns.map(({ at }) => html`<td>${Array.isArray(own) ? String(own[at] ?? '') : ''}</td>`)}</tr>`,
   )}</tbody></table></div>`
 }
 

@@ -2,12 +2,12 @@ import { type JobAnswer, jobListAnswer } from '../answers/jobs.ts'
 import { readOpen } from '../answers/read-answer.ts'
 import { AppError } from '../base/errors.ts'
 import { STATES, KINDS as WORDS } from '../documents/jobs.ts'
-import { SIGNS } from '../documents/signs.ts'
 import { inWords } from '../documents/timeline.ts'
 import { type Html, html } from './html.ts'
 import { csrfField, layout } from './layout.ts'
 import { kindSelect, listForm, MAX_PASTED } from './list-form.ts'
 import { type Kind, previewOf } from './list-preview.ts'
+import { marked } from './marked.ts'
 import { readUpload } from './multipart.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import type { Parts } from './parts.ts'
@@ -124,10 +124,10 @@ function table(jobs: readonly JobAnswer[]): Html {
   )}</tbody></table></div>`
 }
 
-/** The state with its sign and colour, as the page of the job has it. */
+/** The state as the page of the job has it. */
 function stateOf({ state }: JobAnswer): Html {
   const [mark, badge] = STATES[state]
-  return html`<span class="mark ${mark}">${SIGNS[mark]}\u00a0${badge}</span>`
+  return marked(mark, badge)
 }
 
 const percent = ({ rows, done }: JobAnswer): string => (rows === 0 ? '–' : `${Math.floor((done / rows) * 100)} %`)

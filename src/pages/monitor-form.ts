@@ -85,12 +85,10 @@ export const fieldsOf = (monitor: MonitorAnswer): Fields => ({
 type Input = Readonly<Record<string, unknown>>
 
 /** The fields of the form as the operation that makes a monitor takes them; empty ones are left out. */
-export function createInput(fields: Fields): Input {
-  const { selector } = trimmed(fields)
-  const plain = ['kind', 'target', 'every', 'name'].flatMap((name) => {
-    const value = trimmed(fields)[name]
-    return value ? [[name, value]] : []
-  })
+export function createInput(form: Fields): Input {
+  const fields = trimmed(form)
+  const { selector } = fields
+  const plain = ['kind', 'target', 'every', 'name'].flatMap((name) => (fields[name] ? [[name, fields[name]]] : []))
   const quiet = quietOf(fields)
   return {
     ...Object.fromEntries(plain),
@@ -103,8 +101,9 @@ export function createInput(fields: Fields): Input {
 }
 
 /** The fields as the operation that changes a monitor takes them. Options that the form does not show stay. */
-export function changeInput(fields: Fields, { options: known, every: before }: MonitorAnswer): Input {
-  const { name = '', selector = '', every = '' } = trimmed(fields)
+export function changeInput(form: Fields, { options: known, every: before }: MonitorAnswer): Input {
+  const fields = trimmed(form)
+  const { name = '', selector = '', every = '' } = fields
   const { selector: _, ...others } = known
   return {
     name,
@@ -121,7 +120,7 @@ const trimmed = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value.trim()]))
 
 function whenOf(fields: Fields): readonly string[] {
-  const { score_below = '' } = trimmed(fields)
+  const { score_below = '' } = fields
   return [
     ...WHEN.filter((name) => fields[name] === 'true'),
     ...(score_below === '' ? [] : [`score_below:${Number(score_below)}`]),
@@ -129,14 +128,13 @@ function whenOf(fields: Fields): readonly string[] {
 }
 
 function quietOf(fields: Fields): Input | undefined {
-  const { from = '', to = '', timezone = '' } = trimmed(fields)
+  const { from = '', to = '', timezone = '' } = fields
   return `${from}${to}${timezone}` === '' ? undefined : { from, to, ...(timezone && { timezone }) }
 }
 
 function notifyOf(fields: Fields): readonly Input[] {
-  const typed = trimmed(fields)
-  const { ntfy_token: token } = typed
+  const { ntfy_token: token } = fields
   return RECEIVERS.flatMap(({ type, field }) =>
-    typed[type] ? [{ type, [field]: typed[type], ...(type === 'ntfy' && token && { token }) }] : [],
+    fields[type] ? [{ type, [field]: fields[type], ...(type === 'ntfy' && token && { token }) }] : [],
   )
 }

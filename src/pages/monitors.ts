@@ -5,10 +5,10 @@ import { printable } from '../base/text.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { lastInWords } from '../documents/monitor-history.ts'
 import { monitorState, monitorTitle } from '../documents/monitors.ts'
-import { SIGNS } from '../documents/signs.ts'
 import { inWords } from '../documents/timeline.ts'
 import { type Html, html, rendered } from './html.ts'
 import { layout } from './layout.ts'
+import { marked } from './marked.ts'
 import { createForm, createInput, newFields } from './monitor-form.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
@@ -49,7 +49,7 @@ const table = (
 <thead><tr><th scope="col">Monitor</th><th scope="col">Target</th><th scope="col">State</th><th scope="col">Last run</th><th scope="col">Next run</th></tr></thead>
 <tbody>${monitors.map((monitor) => {
   const { mark, text } = monitorState(monitor)
-  return html`<tr><td><a href="${monitorPath(monitor.id)}">${monitorTitle(monitor)}</a></td><td><code>${monitor.target}</code></td><td><span class="mark ${mark}">${SIGNS[mark]}\u00a0${text}</span></td><td>${monitor.last === null ? '–' : html`<span class="when">${inWords(monitor.last.time)}</span><br>${lastInWords(monitor.last)}`}</td><td class="when">${monitor.enabled ? inWords(monitor.next_run_at) : '–'}</td></tr>`
+  return html`<tr><td><a href="${monitorPath(monitor.id)}">${monitorTitle(monitor)}</a></td><td><code>${monitor.target}</code></td><td>${marked(mark, text)}</td><td>${monitor.last === null ? '–' : html`<span class="when">${inWords(monitor.last.time)}</span><br>${lastInWords(monitor.last)}`}</td><td class="when">${monitor.enabled ? inWords(monitor.next_run_at) : '–'}</td></tr>`
 })}</tbody></table></div>`
 
 async function create(parts: Parts, visit: Visit): Promise<PageAnswer> {

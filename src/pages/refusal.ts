@@ -1,3 +1,4 @@
+import { STOPPING } from '../base/errors.ts'
 import { type Html, html } from './html.ts'
 import { type Assets, layout, type Visitor } from './layout.ts'
 import { loginForm } from './login.ts'
@@ -74,7 +75,7 @@ function advice(refused: Refused, visitor: Visitor): Html {
   return html`<p>Correct it and try again, or go to <a href="/">the start</a>.</p>`
 }
 
-const isStopping = ({ code, detail }: Refused): boolean => code === 'overloaded' && detail.includes('stopping')
+const isStopping = ({ code, detail }: Refused): boolean => code === 'overloaded' && detail === STOPPING
 
 const again = ({ url }: Visitor): Html => html`<p><a class="button" href="${url}">Try again</a></p>`
 

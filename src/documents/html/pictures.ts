@@ -1,6 +1,6 @@
 import type { Grid, MailMap, MapAddress, MapHost, Timeline, Tree, TreeNode } from '../block.ts'
 import { counted, markOfCost } from '../signs.ts'
-import { pointLine, withChange } from '../timeline.ts'
+import { MAX_CHANGES, pointLine, withChange } from '../timeline.ts'
 import { badge, codeText, inlines, safe } from './inline.ts'
 
 /** A tree as nested lists, each node with its cost; the whole cost also as a bar up to the limit. */
@@ -47,8 +47,6 @@ const address = ({ address: ip, names, back, place, lists }: MapAddress): string
 
 /** Size of the drawing, in its own units. */
 const [WIDTH, HEIGHT] = [600, 120]
-/** Changes that are told in words. */
-const MAX_CHANGES = 20
 
 /** A line over time with a dot at each change, which a reader of the screen gets as the list below it. */
 export function timeline({ label, least, most, points }: Timeline): string {

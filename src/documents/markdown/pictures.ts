@@ -12,7 +12,7 @@ import type {
   TreeNode,
 } from '../block.ts'
 import { counted, SIGNS } from '../signs.ts'
-import { pointLine, withChange } from '../timeline.ts'
+import { MAX_CHANGES, pointLine, withChange } from '../timeline.ts'
 import { inlines, marked } from './inline.ts'
 import { escapeMarkdown, fence, inlineCode } from './markdown-text.ts'
 
@@ -65,9 +65,6 @@ const hostLines = ({ preference, host, problem, addresses }: MapHost): string[] 
 
 const addressLine = ({ address, names, back, place, lists }: MapAddress): string =>
   `    - ${inlineCode(address)}${place === undefined ? '' : ` · ${inlines(place)}`} → ${names.map((name) => `${inlineCode(name)} `).join('')}${marked(back)}${lists === undefined ? '' : ` · ${marked(lists)}`}`
-
-/** Changes that are told in words. */
-const MAX_CHANGES = 20
 
 export function timeline({ label, points }: Timeline): string[] {
   const changes = withChange(points)

@@ -34,15 +34,11 @@ type Lane = {
 export function resultWriters(rows: Pick<JobRows, 'answer' | 'retry'>, closed: AbortSignal): ResultWriters {
   const lanes = new Map<string, Lane>()
 
-  function laneOf(job: number, provider: string): Lane {
-    const key = `${job} ${provider}`
-    const lane = lanes.get(key) ?? newLane(rows, job, provider, closed)
-    lanes.set(key, lane)
-    return lane
-  }
   return {
     open: (job, provider, stopping) => {
-      const lane = laneOf(job, provider)
+      const key = `${job} ${provider}`
+      const lane = lanes.get(key) ?? newLane(rows, job, provider, closed)
+      lanes.set(key, lane)
       lane.users++
       const writes = new Set<Promise<void>>()
       let fault: { readonly error: unknown } | undefined
@@ -67,7 +63,7 @@ export function resultWriters(rows: Pick<JobRows, 'answer' | 'retry'>, closed: A
             await raced(givingUp.signal, Promise.allSettled(writes))
           } finally {
             stopping.removeEventListener('abort', patience)
-            if (--lane.users === 0) lanes.delete(`${job} ${provider}`)
+            if (--lane.users === 0) lanes.delete(key)
           }
           if (fault) throw fault.error
         },

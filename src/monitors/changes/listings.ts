@@ -4,17 +4,17 @@ import { better, type Row, type Said, worse } from './row.ts'
 
 type Lists = Pick<BlacklistAnswer, 'ip' | 'results'>
 
+/** `SpamCop (Spam source)`: a list with the first meaning of its listing, where it says more than that. */
+export const listingName = ({ blacklist, meaning }: Lists['results'][number]): string =>
+  meaning[0] === undefined || meaning[0] === 'listed' ? blacklist : `${blacklist} (${meaning[0]})`
+
 /** Listings that came and went between two answers about one address; a list that gave no answer says nothing. */
 function listings(before: Lists, after: Lists, wanted: 'new' | 'gone'): readonly Said[] {
   const was = new Map(before.results.map((entry) => [entry.zone, entry.status]))
   return after.results.flatMap((entry): readonly Said[] => {
     const old = was.get(entry.zone)
     if (old === 'not_listed' && entry.status === 'listed' && wanted === 'new')
-      return [
-        worse(
-          `${after.ip} is now on ${entry.blacklist}${(entry.meaning[0] ?? 'listed') === 'listed' ? '' : ` (${entry.meaning[0]})`}`,
-        ),
-      ]
+      return [worse(`${after.ip} is now on ${listingName(entry)}`)]
     if (old === 'listed' && entry.status === 'not_listed' && wanted === 'gone')
       return [better(`${after.ip} is no longer on ${entry.blacklist}`)]
     return []
