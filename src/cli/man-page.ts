@@ -38,7 +38,7 @@ export function manPage(program: Command, version: string): string {
         'Found bad: not deliverable, listed, under \\-\\-min\\-score, a finding of \\-\\-fail\\-on, not as \\-\\-expect says.',
       ],
       ['2', 'Usage: the command line cannot be understood, or names what cannot be used.'],
-      ['3', 'It could not be told.'],
+      ['3', 'It could not be determined.'],
       ['130', 'Ended by Ctrl\\-C; 143 by SIGTERM.'],
     ].flatMap(([code, text]) => ['.TP', `.B ${code}`, text!]),
     '.PP',

@@ -1266,7 +1266,7 @@ export type Operations = {
       readonly target: string
       readonly module: 'domain' | 'mailbox' | 'ip'
       readonly success: boolean
-      /** it could not be told: neither good nor bad */ readonly unknown: boolean
+      /** it could not be determined: neither good nor bad */ readonly unknown: boolean
       readonly duration_ms: number
       readonly samples: readonly ({
         readonly name: string

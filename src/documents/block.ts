@@ -105,7 +105,7 @@ export type MapAddress = {
   readonly lists?: Marked
 }
 
-/** A number over time; null: it could not be told then. */
+/** A number over time; null: it could not be determined then. */
 export type Timeline = {
   readonly label: string
   readonly least: number

@@ -7,7 +7,7 @@ export type Guard = (address: Ip) => boolean
 
 /**
  * A guard that lets through public addresses (RFC 6890 registries) and the networks that the operator has `allowed`. It is asked about the very
- * address that is dialled, after every look-up, for SMTP, HTTPS and direct DNS alike: a name that points somewhere else at the second
+ * address that is dialled, after every lookup, for SMTP, HTTPS and direct DNS alike: a name that points somewhere else at the second
  * question gains nothing. IPv4 inside IPv6 is judged as IPv4.
  */
 export const guard =

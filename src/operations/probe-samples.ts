@@ -11,7 +11,7 @@ export type Measured = Pick<ProbeAnswer, 'success' | 'unknown'> & { readonly sam
 
 /** What each metric says, in the order in which they are written. */
 const HELP: Readonly<Record<string, string>> = {
-  probe_success: 'Whether the target is in order: 0 where it is not, or where it could not be told.',
+  probe_success: 'Whether the target is in order: 0 where it is not, or where it could not be determined.',
   probe_duration_seconds: 'How long the probe took.',
   mailsonde_probe_unknown: 'Whether it could not be determined.',
   mailsonde_score: 'Score of the domain, 0 to 100.',

@@ -139,7 +139,7 @@ describe('SPF', () => {
     ['several', ['v=spf1 -all', 'v=spf1 ~all'], ['spf.many_records 20']],
     ['syntax', ['v=spf1 ip4:x -all'], ['spf.syntax 20']],
     [
-      'eleven look-ups',
+      'eleven lookups',
       [`v=spf1 ${includes.map((name) => `include:${name}`).join(' ')} -all`],
       ['spf.too_many_lookups 20'],
     ],

@@ -95,7 +95,7 @@ describe('the worked examples', () => {
       5,
     ],
     [
-      '13 look-ups, quarantine, rua not authorised',
+      '13 lookups, quarantine, rua not authorised',
       but({ spf: { state: 'permerror', finding: 'x' }, dmarc: dmarc({ effective: 'quarantine', rua: false }) }),
       73,
     ],

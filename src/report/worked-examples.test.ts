@@ -53,7 +53,7 @@ it.each<[string, LabZone, number, [number, number]?]>([
   ['takes mail only: -all, MX, reject, rua', { ...HOSTS, ...own('v=spf1 -all'), ...STRONG }, 100],
   ['abandoned: A only, _domainkey NXDOMAIN', { 'a.example': { A: ['45.53.7.1'] } }, 5],
   [
-    '13 look-ups, quarantine, rua not authorised',
+    '13 lookups, quarantine, rua not authorised',
     clean({
       ...own(`v=spf1 ${includes.map((name) => `include:${name}`).join(' ')} -all`),
       ...Object.fromEntries(includes.map((name) => [name, { TXT: ['v=spf1 ip4:45.53.5.1 -all'] }])),

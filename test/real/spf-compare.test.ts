@@ -43,7 +43,7 @@ const REASONS: readonly {
     by,
     at: 'ptr-too-many.test',
     clients: /^2a02/,
-    why: 'it counts each MX host without AAAA as a void look-up; RFC 7208 §4.6.4 counts terms, and the term finds its MX',
+    why: 'it counts each MX host without AAAA as a void lookup; RFC 7208 §4.6.4 counts terms, and the term finds its MX',
   })),
   ...(['Mail::SPF', 'python3-spf'] as const).map((by) => ({
     by,

@@ -112,7 +112,7 @@ describe.runIf(casesOf('evaluation').length > 0)('public evaluations', () => {
   })
 })
 
-describe.runIf(casesOf('lookup').length > 0)('public look-ups', () => {
+describe.runIf(casesOf('lookup').length > 0)('public lookups', () => {
   it.each(rows('lookup'))('%s', async (_, row) => {
     const { resolve } = labDns(row.zone)
     const signal = AbortSignal.timeout(5_000)

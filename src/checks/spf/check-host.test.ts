@@ -186,8 +186,8 @@ describe('the limits of §4.6.4', () => {
   it.each<[string, LabZone, string, number, number]>([
     ['10 terms', { 'a.example': spf(`${many(10, 'a:h#.example')} -all`), ...hosts }, 'fail', 10, 0],
     ['11 terms', { 'a.example': spf(`${many(11, 'a:h#.example')} -all`), ...hosts }, 'permerror', 11, 0],
-    ['2 void look-ups', { 'a.example': spf(`${many(2, 'a:v#.example')} -all`) }, 'fail', 2, 2],
-    ['3 void look-ups', { 'a.example': spf(`${many(3, 'exists:v#.example')} -all`) }, 'permerror', 3, 3],
+    ['2 void lookups', { 'a.example': spf(`${many(2, 'a:v#.example')} -all`) }, 'fail', 2, 2],
+    ['3 void lookups', { 'a.example': spf(`${many(3, 'exists:v#.example')} -all`) }, 'permerror', 3, 3],
     [
       'a term of many void questions is one',
       {

@@ -18,7 +18,7 @@ export type Draft = Omit<SpfNode, 'terms'> & {
   readonly terms: readonly TermDraft[]
   /** The names above it. */
   readonly path: readonly string[]
-  /** The look-ups that a client has made when it comes here, at least (RFC 7208 §4.6.4). */
+  /** The lookups that a client has made when it comes here, at least (RFC 7208 §4.6.4). */
   readonly before: number
 }
 export type TermDraft = {
@@ -35,7 +35,7 @@ export type TermDraft = {
   found?: NonNullable<SpfTerm['found']>
 }
 
-/** Terms kept of one record, of those that cost a look-up; ten are the limit. */
+/** Terms kept of one record, of those that cost a lookup; ten are the limit. */
 const MAX_TERMS = 64
 
 /** Where a node stands in its tree. */

@@ -30,7 +30,7 @@ const RESULTS = { '+': 'pass', '-': 'fail', '~': 'softfail', '?': 'neutral' } as
   SpfResult
 >
 
-/** Evaluates the record of one domain (RFC 7208 §4.3 to §4.7); includes and redirects come back here. Recursion ends with the ten look-ups. */
+/** Evaluates the record of one domain (RFC 7208 §4.3 to §4.7); includes and redirects come back here. Recursion ends with the ten lookups. */
 export async function evaluate(run: Run, text: string): Promise<Verdict> {
   const domain = checkedName(text)
   if (domain === undefined) return end(run, text, 'none', 'not a domain name that can have a record') // §4.3
@@ -76,9 +76,9 @@ async function evaluateDirective(run: Run, { mechanism }: Directive, domain: str
   if (asksDns(mechanism) && ++run.state.lookups > MAX_LOOKUPS) return tooManyLookups()
   if (mechanism.kind === 'include') return included(run, mechanism.domain, domain)
   const match = await matchMechanism(run, mechanism, domain)
-  // RFC 7208 §4.6.4 counts terms: one that found nothing is one void look-up, however many questions it took.
+  // RFC 7208 §4.6.4 counts terms: one that found nothing is one void lookup, however many questions it took.
   if (match.void && ++run.state.voidLookups > MAX_VOID_LOOKUPS)
-    return { kind: 'error', result: 'permerror', note: `more than ${MAX_VOID_LOOKUPS} look-ups found nothing` }
+    return { kind: 'error', result: 'permerror', note: `more than ${MAX_VOID_LOOKUPS} lookups found nothing` }
   return match
 }
 

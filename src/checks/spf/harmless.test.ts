@@ -90,7 +90,7 @@ describe('no fix refuses who passes today', () => {
     ['an include that nobody knows', undefined, spf('include:none.example', '~all'), false],
     ['the new record cannot be read', spf('?all'), 'v=spf1 foo', false],
     [
-      'too many void look-ups for IPv4 alone, so that it is in force for IPv6 alone',
+      'too many void lookups for IPv4 alone, so that it is in force for IPv6 alone',
       spf('exists:none.example', 'exists:none.example', 'a:six.example', 'ip6:2001:db8::1', '-all'),
       spf('exists:none.example', 'a:six.example', 'ip6:2001:db8::1', '-all'),
       false,

@@ -59,7 +59,7 @@ function refusesNoMore(before: SpfFacts, after: SpfReading): boolean {
   return after.declaredNonSender && [...before.records, ...before.similar].every(namesNobody)
 }
 
-/** Whether clients of IPv4 or of IPv6 find more void look-ups than are allowed: to them an `a` is one where the name has addresses of the other family alone. */
+/** Whether clients of IPv4 or of IPv6 find more void lookups than are allowed: to them an `a` is one where the name has addresses of the other family alone. */
 const failsForFamily = (root: SpfNode): boolean =>
   FAMILIES.some((family) => {
     const isVoid = ({ state, directive, found }: SpfTerm): boolean =>

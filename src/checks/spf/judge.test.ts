@@ -29,7 +29,7 @@ const clean = own('ip4:192.0.2.1', '-all')
 const many = (count: number, text: string): string[] =>
   Array.from({ length: count }, (_, i) => text.replaceAll('#', `${i}`))
 const hosts: LabZone = Object.fromEntries(many(12, 'h#.example').map((name) => [name, { A: ['192.0.2.9'] }]))
-/** Records that punch holes into the groups of those that went on with fewer look-ups. */
+/** Records that punch holes into the groups of those that went on with fewer lookups. */
 function tooWide(holes: number): LabZone {
   const networks = (i: number) => many(holes, '#').map((n) => `?ip4:${i}.${Number(n) >> 7}.0.${(Number(n) & 127) * 2}`)
   return {
@@ -380,13 +380,13 @@ describe('fixes', () => {
       'v=spf1 ip4:192.0.2.1 ~all',
     ],
     [
-      'look-ups: twice the same',
+      'lookups: twice the same',
       { ...own(...many(10, 'a:h#.example'), 'a:H0.example', '-all'), ...hosts },
       'spf.too_many_lookups',
       `v=spf1 ${many(10, 'a:h#.example').join(' ')} ~all`,
     ],
     [
-      'look-ups: what a network covers',
+      'lookups: what a network covers',
       { ...own('ip4:192.0.2.0/28', ...many(11, 'a:h#.example'), '-all'), ...hosts },
       'spf.too_many_lookups',
       'v=spf1 ip4:192.0.2.0/28 a:h10.example ~all',

@@ -8,8 +8,8 @@ import type { Found, SpfTerm } from './tree.ts'
 export type HostBudget = { exchanges: number }
 
 /**
- * Asks what an `a`, `mx` or `exists` term finds. `reached`: a client can come to it within ten look-ups, so that its addresses of both
- * families matter; of another term only whether its look-up is void. For an `a` a name with an address of either family is found, for a
+ * Asks what an `a`, `mx` or `exists` term finds. `reached`: a client can come to it within ten lookups, so that its addresses of both
+ * families matter; of another term only whether its lookup is void. For an `a` a name with an address of either family is found, for a
  * client may come from either.
  */
 export async function lookupHosts(ask: Ask, term: TermDraft, reached: boolean, budget: HostBudget): Promise<void> {

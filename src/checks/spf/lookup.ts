@@ -11,7 +11,7 @@ import { MAX_LOOKUPS } from './run.ts'
 import { type FreeTerm, lookupFree } from './takeover.ts'
 import type { SpfNode } from './tree.ts'
 
-/** Records read in one tree; one more than three times the limit of look-ups is enough to judge any. */
+/** Records read in one tree; one more than three times the limit of lookups is enough to judge any. */
 const MAX_RECORDS = 40
 /** Questions about `a`, `mx` and `exists` terms in one tree, the addresses of MX hosts apart: an `a` whose addresses matter takes two. */
 const MAX_HOST_QUESTIONS = 30

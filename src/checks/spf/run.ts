@@ -32,7 +32,7 @@ export type Verdict = {
   readonly exp?: MacroString
 }
 
-/** Whether a mechanism matched. `void`: its look-up found nothing (RFC 7208 §4.6.4). */
+/** Whether a mechanism matched. `void`: its lookup found nothing (RFC 7208 §4.6.4). */
 export type Match =
   | { readonly kind: 'match' | 'no_match'; readonly void?: boolean; readonly note?: string }
   | { readonly kind: 'error'; readonly result: 'temperror' | 'permerror'; readonly note: string; readonly void?: false }

@@ -29,7 +29,7 @@ export function shorterWithinLimits(root: SpfNode): SpfRecord | undefined {
   return shorter(root)
 }
 
-/** The record's terms by their text: what their look-up found. */
+/** The record's terms by their text: what their lookup found. */
 type Terms = ReadonlyMap<string, SpfTerm>
 
 function keptOf(root: SpfNode): readonly Directive[] {

@@ -49,7 +49,7 @@ export type SpfRecord = {
   readonly unknown: readonly UnknownModifier[]
 }
 
-/** Whether a mechanism costs one of the ten look-ups (RFC 7208 §4.6.4). */
+/** Whether a mechanism costs one of the ten lookups (RFC 7208 §4.6.4). */
 export const asksDns = (mechanism: Mechanism): boolean => !['all', 'ip4', 'ip6'].includes(mechanism.kind)
 
 /** The directives that can be reached: those before `all`, and `all` itself (RFC 7208 §5.1). */

@@ -17,9 +17,9 @@ export type SpfNode = {
   readonly at?: number
   readonly records: readonly string[]
   readonly record?: SpfRecord
-  /** The terms that cost a look-up, in order: those before `all`, and `redirect` where there is no `all` (RFC 7208 §5.1, §6.1). */
+  /** The terms that cost a lookup, in order: those before `all`, and `redirect` where there is no `all` (RFC 7208 §5.1, §6.1). */
   readonly terms: readonly SpfTerm[]
-  /** How many more such terms the record has: beyond the 64 that are kept, each counts one look-up. */
+  /** How many more such terms the record has: beyond the 64 that are kept, each counts one lookup. */
   readonly termsLeftOut?: number
 }
 
@@ -32,7 +32,7 @@ export type Found = {
   readonly partial?: boolean
 }
 
-/** A term that costs a look-up (RFC 7208 §4.6.4) and what its look-up found. */
+/** A term that costs a lookup (RFC 7208 §4.6.4) and what its lookup found. */
 export type SpfTerm = {
   readonly text: string
   /** Absent for a redirect. */
@@ -47,18 +47,18 @@ export type SpfTerm = {
   readonly node?: SpfNode
   /** Of an `mx`: how many hosts are named. */
   readonly exchanges?: number
-  /** Of an `a`, `mx` or `exists` that a client can come to within ten look-ups. */
+  /** Of an `a`, `mx` or `exists` that a client can come to within ten lookups. */
   readonly found?: { readonly ip4: Found; readonly ip6: Found }
 }
 
-/** The look-ups of a term: its own and those of what it leads to. */
+/** The lookups of a term: its own and those of what it leads to. */
 export const costOf = (term: SpfTerm): number => 1 + (term.node ? lookupsOf(term.node) : 0)
 
 /** The terms that ask the DNS in a node and all below it: what a client costs that nothing before `all` matches (RFC 7208 §4.6.4). */
 export const lookupsOf = (node: SpfNode): number =>
   node.terms.reduce((sum, term) => sum + costOf(term), node.termsLeftOut ?? 0)
 
-/** The terms in a node and all below it whose look-up finds nothing. */
+/** The terms in a node and all below it whose lookup finds nothing. */
 export const voidTermsOf = (node: SpfNode): readonly SpfTerm[] =>
   node.terms.flatMap((term) => [...(term.state === 'void' ? [term] : []), ...(term.node ? voidTermsOf(term.node) : [])])
 

@@ -51,7 +51,7 @@ function verdictCase(verdict: Outcome['verdict'], line: string): Omit<Case, 'nam
   if (verdict === 'good') return { kind: 'passed', inner: element('system-out', {}, text(line)) }
   if (verdict === 'bad') return { kind: 'failure', inner: element('failure', { message: line, type: 'verdict' }, '') }
   if (verdict === 'refused') return { kind: 'error', inner: element('error', { message: line, type: 'refused' }, '') }
-  return { kind: 'skipped', inner: element('skipped', { message: `could not be told: ${line}` }, '') }
+  return { kind: 'skipped', inner: element('skipped', { message: `could not be determined: ${line}` }, '') }
 }
 
 function caseOf(

@@ -61,7 +61,7 @@ export function verdictLine(answer: JsonRecord, verdict: Verdict): string {
   if (answer.result !== undefined) return text('result')
   if (answer.status !== undefined) return [text('status'), text('reason')].filter((word) => word !== '').join(': ')
   if (answer.fit !== undefined) return answer.fit === true ? 'fit' : 'not fit'
-  return { good: 'ok', bad: 'bad', unclear: 'could not be told' }[verdict]
+  return { good: 'ok', bad: 'bad', unclear: 'could not be determined' }[verdict]
 }
 
 function scoreLine(answer: JsonRecord): string {

@@ -71,7 +71,7 @@ function addressOf({ address, ptr, forward_confirmed }: MxAddress, blacklists: H
 /** Whether the PTR names of an address lead back to it. */
 export const backOf = (names: readonly string[], confirmed: boolean | null | undefined): Marked =>
   confirmed === true
-    ? { mark: 'good', text: 'leads back' }
+    ? { mark: 'good', text: 'resolves back' }
     : confirmed === false
       ? { mark: 'bad', text: names.length === 0 ? 'no PTR name' : 'does not resolve back' }
       : { mark: 'open', text: 'could not be checked' }

@@ -4,7 +4,7 @@ import { isSilent, whySilent } from '../listings.ts'
 import type { Answer } from './answer.ts'
 import { sectionsOf } from './status.ts'
 
-/** Everything that could not be told, each by name and with its reason. */
+/** Everything that could not be determined, each by name and with its reason. */
 export function unknownBlocks(answer: Answer): readonly Block[] {
   const items = [...checks(answer), ...hosts(answer), ...silentLists(answer)]
   const leftOut = answer.blacklist_summary?.left_out ?? 0

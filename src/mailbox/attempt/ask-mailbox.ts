@@ -99,7 +99,7 @@ async function run(
 
 type NoAnswer = { readonly reason: Reason; readonly message: string }
 
-/** Why there is no host to ask: NXDOMAIN, no record and a failed look-up are told apart (RFC 5321 §5.1, RFC 7505). */
+/** Why there is no host to ask: NXDOMAIN, no record and a failed lookup are told apart (RFC 5321 §5.1, RFC 7505). */
 function whyNoDestination(
   hosts: MailHosts,
   destinations: readonly Destination[],

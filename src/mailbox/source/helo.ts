@@ -56,7 +56,7 @@ export function identity(
   }
 }
 
-/** Undefined where there is no usable name, or the look-up failed. */
+/** Undefined where there is no usable name, or the lookup failed. */
 async function ptrName(source: Ip, ctx: Pick<Ctx, 'resolve' | 'signal'>): Promise<string | undefined> {
   try {
     const answer = await ctx.resolve(reverseName(source), 'PTR', within(PTR_MS, ctx.signal))

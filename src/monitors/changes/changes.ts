@@ -65,7 +65,7 @@ export const blacklistChanges = (before: BlacklistAnswer, after: BlacklistAnswer
 export const verifyChanges = (before: VerifyAnswer, after: VerifyAnswer): readonly Change[] =>
   rowsOf(VERIFY_ROWS, before, after)
 
-/** The changes for people: one line an area, in their order: `SPF: include of X gone; 7 look-ups instead of 12`. */
+/** The changes for people: one line an area, in their order: `SPF: include of X gone; 7 lookups instead of 12`. */
 export function changeLines(changes: readonly Change[]): readonly string[] {
   const areas = new Map<string, string[]>()
   for (const { area, text } of changes) areas.set(area, [...(areas.get(area) ?? []), text])

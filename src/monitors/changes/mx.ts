@@ -95,8 +95,8 @@ export const MX_ROWS: readonly Row<CheckAnswer>[] = [
       if (was.forward_confirmed === is.forward_confirmed || was.ptr.length === 0 || is.ptr.length === 0) return []
       return [
         is.forward_confirmed
-          ? better(`the name of ${is.address} leads back to it`)
-          : worse(`the name of ${is.address} no longer leads back to it`),
+          ? better(`the name of ${is.address} resolves back to it`)
+          : worse(`the name of ${is.address} no longer resolves back to it`),
       ]
     }),
   ),

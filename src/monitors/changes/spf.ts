@@ -66,7 +66,7 @@ export const SPF_ROWS: readonly Row<CheckAnswer>[] = [
   ),
   row('lookups', (before, after) =>
     turned(before.lookups, after.lookups, (was, is) => {
-      const words = `${is} look-up${is === 1 ? '' : 's'} instead of ${was}${is > 10 && was <= 10 ? ', more than the 10 allowed' : ''}`
+      const words = `${is} lookup${is === 1 ? '' : 's'} instead of ${was}${is > 10 && was <= 10 ? ', more than the 10 allowed' : ''}`
       return is > 10 && was <= 10 ? worse(words) : was > 10 && is <= 10 ? better(words) : neutral(words)
     }),
   ),

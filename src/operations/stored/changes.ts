@@ -24,10 +24,10 @@ import { storedEntryExample, storedIdParam } from './show.ts'
 const example: ChangesAnswer = {
   from: { ...storedEntryExample, saved_at: '2026-01-01T03:04:05.000Z' },
   to: storedEntryExample,
-  lines: ['SPF: include of _spf.mailer.example gone; 7 look-ups instead of 12'],
+  lines: ['SPF: include of _spf.mailer.example gone; 7 lookups instead of 12'],
   changes: [
     { id: 'spf.include_removed', area: 'SPF', effect: 'neutral', text: 'include of _spf.mailer.example gone' },
-    { id: 'spf.lookups', area: 'SPF', effect: 'better', text: '7 look-ups instead of 12' },
+    { id: 'spf.lookups', area: 'SPF', effect: 'better', text: '7 lookups instead of 12' },
   ],
   unknown: [],
 }

@@ -61,7 +61,7 @@ export const wholeDomains: readonly LabDomain[] = [
     '@ MX 0 .',
     '@ MX 10 mx.accept.test.',
   ]),
-  dnsDomain('manylookups.test', 'SPF with 13 look-ups, 4 of them void (RFC 7208 §4.6.4)', 'unsigned', [
+  dnsDomain('manylookups.test', 'SPF with 13 lookups, 4 of them void (RFC 7208 §4.6.4)', 'unsigned', [
     '@ MX 10 mx.accept.test.',
     `@ TXT ${txt('v=spf1 include:a.manylookups.test include:b.manylookups.test a:v1.manylookups.test a:v2.manylookups.test -all')}`,
     `a TXT ${txt('v=spf1 a:h1.manylookups.test a:h2.manylookups.test a:h3.manylookups.test a:h4.manylookups.test -all')}`,

@@ -16,7 +16,7 @@ const REFUSED_SOURCES = ['45.53.1.1', '2a02:53:1::1'] as const
 const REFUSED_NETWORKS = ['45.53.1.240/29', '2a02:53:1:240::/64'] as const
 const toEverybody = (reply: string) => EVERYBODY.map((network) => `${network} ${reply}`)
 
-/** The look-up tables of Postfix: file name to lines. */
+/** The lookup tables of Postfix: file name to lines. */
 export const maps: Readonly<Record<string, readonly string[]>> = {
   domains: listeners.filter((row) => row.domain !== 'relay.test').map((row) => `${row.domain} lab`),
   mailboxes: [

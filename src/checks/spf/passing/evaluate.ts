@@ -5,7 +5,7 @@ import { asksDns, type Directive, reachable } from '../terms.ts'
 import type { Found, SpfNode, SpfTerm } from '../tree.ts'
 import { firstMatches, type Interval, type Intervals, intervalOf, type Segment, setOf, split } from './intervals.ts'
 
-/** Clients that have made the same look-ups (RFC 7208 §4.6.4): at most 11 times 3 groups, since more are permerror. */
+/** Clients that have made the same lookups (RFC 7208 §4.6.4): at most 11 times 3 groups, since more are permerror. */
 export type Group = { readonly lookups: number; readonly voids: number; readonly set: Intervals }
 /** Clients that pass, and the directive that lets them. */
 export type Passed = Group & { readonly directive: Directive }
@@ -93,7 +93,7 @@ function follow(run: Run, term: SpfTerm, groups: readonly Group[]): Evaluated {
   return NOBODY
 }
 
-/** Each counts one look-up more; over the limit is permerror (RFC 7208 §4.6.4). */
+/** Each counts one lookup more; over the limit is permerror (RFC 7208 §4.6.4). */
 const asking = (groups: readonly Group[]): readonly Group[] =>
   groups.flatMap((group) => (group.lookups < MAX_LOOKUPS ? [{ ...group, lookups: group.lookups + 1 }] : []))
 

@@ -57,7 +57,7 @@ describe('who passes', () => {
       ['10.0.0.4'],
     ],
     [
-      'the eleventh look-up is permerror, but not for those who matched before',
+      'the eleventh lookup is permerror, but not for those who matched before',
       {
         'a.example': spf(...Array.from({ length: 10 }, () => 'include:b.example'), 'ip4:10.0.0.2', 'a', 'ip4:10.0.0.3'),
         'b.example': spf('ip4:10.0.0.1'),
@@ -67,7 +67,7 @@ describe('who passes', () => {
       ['10.0.0.3'],
     ],
     [
-      'who leaves an include early has look-ups to spare',
+      'who leaves an include early has lookups to spare',
       {
         'a.example': spf('include:b.example', 'ip4:10.0.0.0/24'),
         'b.example': spf('?ip4:10.0.0.1', ...Array.from({ length: 10 }, () => '-include:c.example')),
@@ -78,7 +78,7 @@ describe('who passes', () => {
       ['10.0.0.2'],
     ],
     [
-      'the third void look-up is permerror, by family',
+      'the third void lookup is permerror, by family',
       {
         'a.example': spf('a:h1.example', 'a:h1.example', 'a:h1.example', 'ip4:10.0.0.2', 'ip6:2001:db8::2'),
         'h1.example': { AAAA: ['2001:db8::1'] },
