@@ -88,7 +88,7 @@ export function watchMemory(pid: number): { readonly now: () => number; readonly
 }
 
 /** The processes of a private server: the one that began it, whose number its folder says, and its children. */
-export function serverPids(dataDir: string): readonly number[] {
+function serverPids(dataDir: string): readonly number[] {
   const postmaster = Number(readFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0])
   const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   return [postmaster, ...all.filter((pid) => parentOf(pid) === postmaster).map(Number)]
@@ -109,10 +109,3 @@ export function serverCpuMs(dataDir: string): number {
   const endedMs = (Number(ended[13]) + Number(ended[14])) * 10 // proc(5): cutime and cstime
   return endedMs + [postmaster!, ...children].reduce((sum, pid) => sum + cpuMs(pid), 0)
 }
-
-/** Memory of processes, MiB: what each has for itself, and its part of what it shares with others (PSS). */
-export const shareMiB = (pids: readonly number[]): number =>
-  pids.reduce((sum, pid) => {
-    const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
-    return sum + Number(/^Pss:\s+(\d+)/m.exec(text)?.[1] ?? 0)
-  }, 0) / 1_024

@@ -27,7 +27,6 @@ export type LabList = {
 export const LISTED = '45.53.9.9'
 export const LISTED6 = '2a02:53:9::9'
 export const CLEAN = '45.53.9.1'
-export const CLEAN6 = '2a02:53:9::1'
 
 /** The 29 lists of the product, so that the lab serves the very zones that it asks. */
 export const LISTS: readonly LabList[] = BUILT_IN.lists.map((list, n) => ({

@@ -1,4 +1,4 @@
-import { allOf, type Directive, formatDirective, reachable } from '../terms.ts'
+import { type Directive, formatDirective, reachable } from '../terms.ts'
 import { chainOf, type SpfNode, type SpfTerm } from '../tree.ts'
 import { setOf } from './intervals.ts'
 import { type Passing, passingOf } from './passing.ts'
@@ -70,10 +70,4 @@ export function isWide(directive: Directive, terms: readonly SpfTerm[]): boolean
     default:
       return false
   }
-}
-
-/** Whether the record itself, or the one it redirects to, ends in `+all`. */
-export const endsInPlusAll = (root: SpfNode): boolean => {
-  const last = chainOf(root).at(-1)!
-  return last.record !== undefined && allOf(last.record)?.qualifier === '+'
 }
