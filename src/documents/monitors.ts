@@ -101,7 +101,7 @@ function told({ notify, when, quiet_hours: hours }: MonitorAnswer): Block[] {
         rows: notify.map((one): Line[] => [[one.type], receiver(one)]),
       },
     },
-    text(`Told when ${when.map(conditionInWords).join(', or when ')}.`),
+    text(`Messages are sent when ${when.map(conditionInWords).join(', or when ')}.`),
     ...(hours === null
       ? []
       : [text(`No notifications are sent from ${hours.from} to ${hours.to} (${hours.timezone}).`)]),

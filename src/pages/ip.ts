@@ -9,7 +9,7 @@ import { documentOf, type Parts } from './parts.ts'
 import { ipPath } from './paths.ts'
 import { type Asker, type Subject, subjectPages } from './subject.ts'
 
-/** `/ip/{ip}`: the 29 lists, and where the address stands. */
+/** `/ip/{ip}`: the 29 lists, and the names and location of the address. */
 export const ipPages = (parts: Parts): readonly Page[] =>
   subjectPages(parts, '/ip/:ip', 'read', (visit) => subjectOf(parts, visit))
 
@@ -38,7 +38,7 @@ function subjectOf(parts: Parts, { params, query }: Visit): Subject {
 /** How long the names of an address are waited for, ms. */
 const POINTERS_MS = 5_000
 
-/** Where the address stands and what it is called. What cannot be found out is said, and keeps nothing else back. */
+/** The PTR names, location and network of the address. What cannot be looked up is reported as such and does not hold back the rest. */
 async function whereabouts(parts: Parts, text: string, { by }: Asker): Promise<Html> {
   const ip = parseIp(text)
   if (!ip.ok) return html``

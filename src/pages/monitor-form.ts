@@ -4,7 +4,7 @@ import { type Html, html } from './html.ts'
 import { csrfField } from './layout.ts'
 import type { Visit } from './page.ts'
 
-/** The form of a monitor: to make one, and to change one. What is asked about and of what kind stays as it was made. */
+/** The forms that create and change a monitor. Its kind and target cannot be changed. */
 
 type Fields = Visit['form']
 const KINDS: readonly MonitorKind[] = ['report', 'check', 'verify', 'blacklist']
@@ -26,13 +26,13 @@ const RECEIVERS = [
 /** The form for a new monitor with these fields filled in; secrets are not. */
 export const createForm = (visit: Pick<Visit, 'token'>, fields: Fields): Html =>
   html`<form class="stack" method="post" action="/monitors#add">${csrfField(visit)}
-<label>What is asked <select name="kind">${options(Object.fromEntries(KINDS.map((kind) => [kind, kindInWords(kind)])), fields.kind)}</select></label>
+<label>What to check <select name="kind">${options(Object.fromEntries(KINDS.map((kind) => [kind, kindInWords(kind)])), fields.kind)}</select></label>
 <label>Domain, mailbox or IP address <input name="target" required maxlength="320" value="${fields.target ?? ''}" placeholder="example.org" autocapitalize="off" autocomplete="off" spellcheck="false"></label>
 ${settings(fields, true)}
 ${receivers(fields, 'Whom to notify (any, or nobody)')}
 <button>Watch it</button></form>`
 
-/** The form that changes a monitor. Addresses that it tells are shown masked, so they are replaced as a whole or stay. */
+/** The form that changes a monitor. The addresses of its receivers are shown masked, so they are replaced as a whole or kept. */
 export const changeForm = (visit: Pick<Visit, 'token'>, action: string, fields: Fields, hasSelector: boolean): Html =>
   html`<form class="stack" method="post" action="${action}">${csrfField(visit)}
 ${settings(fields, hasSelector)}
@@ -46,7 +46,7 @@ function settings(fields: Fields, hasSelector: boolean): Html {
   return html`<label>Every <select name="every">${options(intervals, every)}</select></label>
 <label>Name, for people <input name="name" maxlength="200" value="${name}" autocomplete="off"></label>
 ${hasSelector && html`<label>DKIM selectors, for a domain <input name="selector" maxlength="200" value="${selector}" autocapitalize="off" autocomplete="off" spellcheck="false"></label>`}
-<fieldset class="wide"><legend>Tell when</legend>
+<fieldset class="wide"><legend>Notify when</legend>
 ${WHEN.map((one) => html`<label class="tick"><input type="checkbox" name="${one}" value="true"${fields[one] === 'true' && html` checked`}> ${conditionInWords(one)}</label>`)}
 <label class="tick">the score falls below <input class="short" name="score_below" type="number" min="0" max="100" value="${score_below}"></label></fieldset>
 <fieldset class="wide"><legend>Quiet hours, in which nobody is notified</legend>

@@ -10,7 +10,7 @@ export type Wanted = {
   readonly scoreBelow: number | undefined
 }
 
-/** What a run has found out. `facts` are of the last known state; `open` says what could not be determined, empty when everything could. */
+/** The result of a run. `facts` are of the last known state; `open` says what could not be determined, empty when everything could. */
 export type Observation = {
   readonly facts: Facts | undefined
   readonly changes: readonly Change[]
@@ -184,7 +184,7 @@ function withHeld(state: NotifyState, reasons: readonly Reason[], changes: reado
   if (topics.length === 0) return null
   const count = (held?.count ?? 0) + (reasons.length > 0 ? 1 : 0)
   const texts = [...(held?.texts ?? []), ...changes.map(textOf)].slice(-MAX_TEXTS)
-  // An area that says again what it said before flaps: of it the last run counts.
+  // An area whose change comes back is flapping: only its latest change is told.
   const seen = new Set([...state.toldTexts, ...(held?.texts ?? [])])
   const back = new Set(changes.filter((one) => seen.has(textOf(one))).map(({ area }) => area))
   const earlier = (held?.changes ?? []).filter(({ area }) => !back.has(area))
