@@ -29,6 +29,7 @@ it.each([
   expect(kept.recall(address(1), 0, nowMs, maxAgeMs) !== undefined).toBe(isKnown)
 })
 
+// Bound: src/dnsbl/memory.ts MAX_ADDRESSES
 it('remembers 2,000 addresses: one more takes the place of the one that was longest unused', () => {
   expect(MAX_ADDRESSES).toBe(2_000)
   const kept = memory([list], () => 0)

@@ -15,6 +15,7 @@ function watched() {
   return { lines, watch, pass }
 }
 
+// Bound: src/http/loop-watch.ts MAX_HELD_MS
 it.each([
   ['at the bound', MAX_HELD_MS + 20, MAX_HELD_MS, 0],
   ['over it', MAX_HELD_MS + 21, MAX_HELD_MS + 1, 1],

@@ -12,6 +12,7 @@ function begun(sessions: ReturnType<typeof sessionsOf>): Request {
   return { headers: { cookie }, method: 'GET' }
 }
 
+// Bound: src/http/sessions.ts MAX_SESSIONS
 it('the longest unused goes when one more begins than may be', () => {
   const sessions = sessionsOf({ keys: () => [KEY], now: () => 0, maxSessions: 3 })
   const all = [begun(sessions), begun(sessions), begun(sessions)]

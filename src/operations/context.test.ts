@@ -19,6 +19,7 @@ const GREEDY: { readonly [T in RecordType]?: (name: string) => readonly unknown[
       : [`v=spf1 ${Array.from({ length: 10 }, (_, i) => `mx:s${i}.${name.slice(0, 60)} ptr`).join(' ')} ~all`],
 }
 
+// Bound: src/operations/context.ts MAX_CHECK_QUESTIONS
 it('asks at most 120 questions of the resolver for one check, and says what it left out', async () => {
   const asked: string[] = []
   const resolve: Resolve = async <T extends RecordType>(name: string, type: T) => {

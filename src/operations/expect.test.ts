@@ -82,6 +82,7 @@ it.each<[text: string, fields: unknown]>([
   ['{"zone":"x"}', { ok: false, problem: 'the JSON has no list "records"' }],
 ])('the file %j', (text, fields) => expect(flag.fields(text)).toEqual(fields))
 
+// Bound: src/operations/expect.ts MAX_SETS
 it('takes 1,000 names and types, and not one more', async () => {
   const zone = (n: number): string => Array.from({ length: n }, (_, i) => `n${i} A 45.53.5.1`).join('\n')
   expect((await ask({ zone: zone(1_000) })).total).toBe(1_000)

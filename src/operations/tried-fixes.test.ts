@@ -62,6 +62,7 @@ describe('fixes are tried before they are offered', () => {
   })
   it('a record that cannot be published', async () =>
     expect(await offered([several('not an address', 'A')])).toEqual([undefined]))
+  // Bound: src/operations/tried-fixes.ts MAX_TRIED
   it('at most 10 of them', async () => {
     const many = await offered(Array.from({ length: 12 }, () => several('v=spf1 mx ~all')))
     expect(many.filter((fix) => fix !== undefined)).toHaveLength(10)

@@ -54,6 +54,7 @@ it('a question is asked once, and told from its beginning to whoever comes later
   expect([seen.begun, runs.known('a'), runs.known('b')]).toEqual([1, answer, undefined])
 })
 
+// Bound: src/pages/runs.ts MAX_RUNS
 it('refuses one more than may run', () => {
   const runs = runsOf({ now: () => 0, maxRuns: 2 })
   runs.follow('a', source().begin, never)

@@ -100,6 +100,7 @@ it('is alive, then suspect, then dead, and alive again at the next heartbeat', (
   expect(statusOf(again.peers.get('a')!, T + DEAD_AFTER_MS + 1, TTL_MS)).toBe('alive')
 })
 
+// Bound: src/peers/peer.ts MAX_PEERS
 it('keeps at most its number of peers, and forgets who was silent for a day', () => {
   let peers: Peers = EMPTY
   for (let i = 0; i < MAX_PEERS; i++) peers = register(peers, `n${i}`, T).peers

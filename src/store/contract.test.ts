@@ -71,12 +71,14 @@ describe.each(DRIVERS)('the store: %s', (_, open) => {
     expect(await keysOf(peers)).toEqual(['b'])
   })
 
+  // Bound: src/store/contract.ts MAX_KEY
   it.each(['', 'é', 'a\n', 'a'.repeat(MAX_KEY + 1)])('refuses the key %j', async (key) => {
     const [{ peers }] = open()
     await expect(peers.put(key, 1)).rejects.toThrow(TypeError)
     await expect(peers.get(key)).rejects.toThrow(TypeError)
   })
 
+  // Bound: src/store/contract.ts MAX_VALUE
   it('refuses a value over the bound, and stores nothing of it', async () => {
     const [{ peers }] = open()
     const rows = [

@@ -106,6 +106,7 @@ it('follows no link that somebody laid where it writes', async () => {
   expect(readFileSync(target, 'utf8')).toBe('not ours')
 })
 
+// Bound: src/store/key-file.ts MAX_KEYS
 it('takes the most keys it may, and no more', async () => {
   const path = join(labFolder(), 'keys.json')
   const key = newKey()

@@ -101,6 +101,7 @@ it.each([
   expect(said).toMatch(/^HTTP\/1\.1 200 /)
 })
 
+// Bound: src/http/server.ts BODY_LIMIT
 it.each<[string, string, string, number, string]>([
   ['a body over 64 KiB', 'application/json', JSON.stringify({ url: 'a'.repeat(65_536) }), 413, 'payload_too_large'],
   ['a body that is no JSON', 'application/json', '{', 400, 'invalid_parameter'],

@@ -156,6 +156,7 @@ it.each([
   ['/r/AAAAAAAAAAAAAAAAAAAAAA', 'not_found'],
 ])('%s is %s', async (url, code) => expect((await call(url)).json().code).toBe(code))
 
+// Bound: src/monitors/stored/stored.ts MAX_STORED
 it('keeps no more than so many of a key', async () => {
   let response = await call(CHECK)
   for (let i = 0; i < 20 && response.statusCode === 200; i++) response = await call(CHECK)

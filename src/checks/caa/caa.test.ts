@@ -64,6 +64,7 @@ describe('climbs', () => {
   it('without care for what is above the name that decides', async () =>
     expect((await look({ ...above, example: 'SERVFAIL' })).status).toBe('pass'))
 
+  // Bound: src/checks/caa/lookup.ts MAX_NAMES
   it('asks at most 8 names', async () => {
     const ctx = labCtx({})
     await lookupCaa(ctx, domain('a.b.c.d.e.f.g.h.i.example'))

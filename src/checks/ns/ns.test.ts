@@ -235,6 +235,7 @@ describe('judges', () => {
 })
 
 describe('asks', () => {
+  // Bound: src/checks/ns/ask.ts MAX_QUESTIONS, src/checks/ns/lookup.ts MAX_SERVERS
   it('at most 13 servers, two questions each', async () => {
     const { ctx, asked } = world(
       FOURTEEN,

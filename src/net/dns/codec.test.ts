@@ -73,6 +73,7 @@ describe('names', () => {
     expect(readName({ bytes, at: 2 * 66 })).toHaveLength(3 * 64 - 1)
   })
 
+  // Bound: src/net/dns/wire-name.ts MAX_OCTETS
   it('writes at most 255 octets whatever it is given, and reads back what it wrote', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (name) => {

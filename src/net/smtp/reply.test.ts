@@ -45,6 +45,7 @@ describe('the reply reader', () => {
   )
 
   it('reads nothing after a problem', () => expect(read('hello\r\n250 ok\r\n')).toHaveLength(1))
+  // Bound: src/net/smtp/reply.ts MAX_LINE, src/net/smtp/reply.ts MAX_LINES
   it('keeps 512 bytes of a line and 100 lines', () => {
     const [long] = read(`250 ${'x'.repeat(5000)}\r\n`)
     expect(long?.reply?.lines[0]).toHaveLength(508)

@@ -55,6 +55,7 @@ it('a claim that is held does not lapse', async () => {
   expect((await keys.claim(of('held'), 'r')).is).toBe('running')
 })
 
+// Bound: src/store/postgres/idempotency-keys.ts MAX_KEYS
 it('a caller has so many keys and no more; those that have expired make room', async () => {
   const add = (from: number, to: number, expires: string) =>
     sql`
