@@ -1,3 +1,4 @@
+import { PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 
 /** Size of the young generation, both semi-spaces together, in bytes. V8 would grow it to 128 MB; at 2 MB every answer takes a sixth longer. */
@@ -11,12 +12,22 @@ const MAX_ROUNDS = 400
  */
 export function keepHeapSmall(): void {
   setFlagsFromString('--heap-growing-percent=40') // collect the old generation after growth by 40 %, not by 300 %
-  // V8 reads the size limit of the young generation only at process start, but its growth factor each time: grow once by 8, then never again.
-  setFlagsFromString('--semi-space-growth-factor=8')
+  setGrowth()
   const alive: object[][] = []
   while (youngBytes() < YOUNG && alive.length < MAX_ROUNDS)
     alive.push(Array.from({ length: 1_000 }, () => ({ at: [0] })))
-  setFlagsFromString('--semi-space-growth-factor=1')
+  setGrowth()
+  // While little is allocated V8 shrinks it to 1 MB. The next busy time needs it again: with 1 MB, garbage takes four times the processor time.
+  new PerformanceObserver(setGrowth).observe({ type: 'gc' })
+}
+
+/** Where V8 begins: semi-spaces of 1 MB, one of which may not be there yet. */
+const SMALLEST = 2 * 1_048_576
+
+/** Lets the young generation grow to its size in one step, and not beyond. V8 reads the size limit only at process start, but the growth factor each time. */
+function setGrowth(): void {
+  const factor = Math.max(1, Math.floor(YOUNG / Math.max(SMALLEST, youngBytes())))
+  setFlagsFromString(`--semi-space-growth-factor=${factor}`)
 }
 
 const youngBytes = (): number =>
