@@ -87,12 +87,20 @@ export function watchMemory(pid: number): { readonly now: () => number; readonly
   }
 }
 
-/** The processes of a private server: the one that began it, whose number its folder says, and its children. */
-function serverPids(dataDir: string): readonly number[] {
-  const postmaster = Number(readFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0])
-  const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
-  return [postmaster, ...all.filter((pid) => parentOf(pid) === postmaster).map(Number)]
+/** Processor time of all processes together that ran or run below the private server of a data folder, ms. */
+export const serverCpuMs = (dataDir: string): number =>
+  treeCpuMs(Number(readFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0]))
+
+/** The same for the private server that this process has started; 0 before it has. */
+export function serverOfCpuMs(servicePid: number): number {
+  const postmaster = childrenOf(servicePid).find((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8') === 'postgres\n')
+  return postmaster === undefined ? 0 : treeCpuMs(postmaster)
 }
+
+const childrenOf = (pid: number): readonly number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && parentOf(name) === pid)
+    .map(Number)
 
 const parentOf = (pid: string): number => {
   try {
@@ -102,10 +110,9 @@ const parentOf = (pid: string): number => {
   }
 }
 
-/** Processor time of all processes together that ran or run below a private server, ms: those of children that have ended are in that of the first. */
-export function serverCpuMs(dataDir: string): number {
-  const [postmaster, ...children] = serverPids(dataDir)
-  const ended = readFileSync(`/proc/${postmaster}/stat`, 'utf8').split(') ')[1]!.split(' ')
+/** Of a process and its children, ms: what those have used that have ended is in that of the first. */
+function treeCpuMs(pid: number): number {
+  const ended = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
   const endedMs = (Number(ended[13]) + Number(ended[14])) * 10 // proc(5): cutime and cstime
-  return endedMs + [postmaster!, ...children].reduce((sum, pid) => sum + cpuMs(pid), 0)
+  return endedMs + [pid, ...childrenOf(pid)].reduce((sum, one) => sum + cpuMs(one), 0)
 }

@@ -1,11 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { createVerifier } from '../src/mailbox/verify.ts'
-import { cidr } from '../src/names/cidr.ts'
-import { domain } from '../src/names/domain.ts'
-import { guard } from '../src/net/public-only.ts'
-import { tcpDial } from '../src/net/smtp/tcp-dial.ts'
 import { keepHeapSmall } from '../src/start/heap.ts'
-import { labStore, labWorld } from '../test/lab/world.ts'
 import { sleep } from './figures.ts'
 
 /** What one process is to do: verify `count` addresses, `width` of them in flight at all times. */
@@ -28,7 +22,13 @@ export type Figures = {
 }
 
 const job = JSON.parse(process.argv[2]!) as Job
-if (job.smallHeap) keepHeapSmall()
+if (job.smallHeap) keepHeapSmall() // before anything else is loaded, as in serve
+const { createVerifier } = await import('../src/mailbox/verify.ts')
+const { cidr } = await import('../src/names/cidr.ts')
+const { domain } = await import('../src/names/domain.ts')
+const { guard } = await import('../src/net/public-only.ts')
+const { tcpDial } = await import('../src/net/smtp/tcp-dial.ts')
+const { labStore, labWorld } = await import('../test/lab/world.ts')
 
 /** The DNS is memory here: what is measured is the conversation. One domain: whether it takes any name is found out once. */
 const world = labWorld(
