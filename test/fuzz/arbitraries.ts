@@ -37,14 +37,15 @@ const ODD = [
 ] as const
 const odd = fc.constantFrom(...ODD)
 
-type Edit = {
+/** A change of a text: a piece left out, repeated or raised, an odd text put in. */
+export type Edit = {
   readonly at: number
   readonly length: number
   readonly kind: number
   readonly text: string
   readonly times: number
 }
-const edit: fc.Arbitrary<Edit> = fc.record({
+export const edit: fc.Arbitrary<Edit> = fc.record({
   at: fc.nat(400),
   length: fc.nat(12),
   kind: fc.nat(5),
@@ -57,7 +58,8 @@ const edit: fc.Arbitrary<Edit> = fc.record({
   ),
 })
 
-function edited(text: string, { at, length, kind, text: odd, times }: Edit): string {
+/** The text with the change; it may be longer than {@link MAX_INPUT}. */
+export function edited(text: string, { at, length, kind, text: odd, times }: Edit): string {
   const from = text.length === 0 ? 0 : at % (text.length + 1)
   const piece = text.slice(from, from + length)
   const [before, after] = [text.slice(0, from), text.slice(from + length)]

@@ -15,6 +15,9 @@ export type Fuzzed = {
   readonly find?: Find
 }
 
+/** Where a search ends, and what its inputs are made from. */
+export type Bounds = { readonly cases: number; readonly ms: number; readonly seed: number }
+
 /** The target of that name. Throws where there is none. */
 export function targetNamed(name: string): Target {
   const found = TARGETS.find((target) => target.name === name)
@@ -50,11 +53,7 @@ function sizeOf(made: unknown): number {
 }
 
 /** Tries random inputs of one target until `cases` or `ms` is reached; the first find is made as small as it can be. The same seed gives the same inputs. */
-export async function fuzz(
-  target: Target,
-  bounds: { readonly cases: number; readonly ms: number; readonly seed: number },
-): Promise<Fuzzed> {
-  const { cases, ms, seed } = bounds
+export async function fuzz(target: Target, { cases, ms, seed }: Bounds): Promise<Fuzzed> {
   let slowestMs = 0
   let tries = 0
   let problem = ''
