@@ -24,14 +24,14 @@ const lint = (command: string, ...args: readonly string[]): Promise<string> =>
 it('redocly: no problem by its recommended rules', async () => {
   const { problems } = JSON.parse(await lint('redocly', '--extends=recommended', '--format=json'))
   expect(problems.map(({ ruleId, message }: Record<string, string>) => `${ruleId}: ${message}`)).toEqual([])
-}, 30_000)
+}, 120_000)
 
 it('spectral: no result by its recommended rules', async () => {
   const results: readonly Record<string, unknown>[] = JSON.parse(
     await lint('spectral', '-r', '.spectral.yaml', '-q', '-f', 'json'),
   )
   expect(results.map(({ code, path, message }) => `${code} ${path}: ${message}`)).toEqual([])
-}, 30_000)
+}, 120_000)
 
 type Node = Readonly<Record<string, unknown>>
 const document: Node = JSON.parse(readFileSync(`${ROOT}/${DOCUMENT}`, 'utf8'))
