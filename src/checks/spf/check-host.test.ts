@@ -302,7 +302,6 @@ it('is temperror at the deadline', async () => {
   expect((await checkHost({ resolve, signal: AbortSignal.abort(), now: () => 0 }, input)).result).toBe('temperror')
 })
 
-// Bound: src/checks/spf/evaluate.ts MAX_TRACE
 it('bounds questions and trace for a hostile record', async () => {
   const bomb = Array.from({ length: 300 }, (_, i) => `include:i${i}.example`).join(' ')
   const zone: Record<string, { TXT: string[] }> = {

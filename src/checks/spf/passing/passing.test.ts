@@ -217,7 +217,6 @@ describe('bounds', () => {
     expect(ipv4).toBe(new Set(networks).size)
   })
 
-  // Bound: src/checks/spf/passing/passing.ts MAX_INTERVALS
   it('says so where the sets have too many intervals', async () => {
     const tree = await treeOf({ 'a.example': spf(...many(300, (i) => `ip4:9.9.${i >> 7}.${(i & 127) * 2}`), '-all') })
     expect(passingOf(tree).tooWide).toBe(false)
