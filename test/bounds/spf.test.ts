@@ -21,7 +21,7 @@ const A = domain('a.example')
 const spf = (...terms: readonly string[]): LabNode => ({ TXT: [`v=spf1 ${terms.join(' ')}`] })
 /** `n` names below `.example` with the same node each. */
 const names = (n: number, node: LabNode, of = 'i'): LabZone =>
-  Object.fromEntries(times(n, (i) => `${of}${i}.example`).map((name) => [name, node]))
+  Object.fromEntries(times(n, (i) => [`${of}${i}.example`, node]))
 const includes = (n: number): string[] => times(n, (i) => `include:i${i}.example`)
 /** A term of so many characters. */
 const padded = (start: string, length: number): string =>
@@ -46,7 +46,7 @@ function networks(each: number, before: number, behind: number): LabZone {
   const included = (of: number): LabNode => spf(...times(each, (i) => `ip4:${of}.${i >> 7}.${(i & 127) * 2}.1`))
   return {
     'a.example': spf(...own(before, 8), ...includes(7), ...own(behind, 9), '-all'),
-    ...Object.fromEntries(times(7, String).map((i) => [`i${i}.example`, included(11 + Number(i))])),
+    ...Object.fromEntries(times(7, (i) => [`i${i}.example`, included(11 + i)])),
   }
 }
 const treeOf = async (zone: LabZone): Promise<SpfNode> => (await lookupSpf(labCtx(zone), A)).tree!

@@ -14,8 +14,8 @@ export function testBounds(rows: readonly BoundRow[]): void {
   })
 }
 
-/** `n` texts. */
-export const times = (n: number, of: (i: number) => string): string[] => Array.from({ length: n }, (_, i) => of(i))
+/** `n` things. */
+export const times = <T>(n: number, of: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => of(i))
 /** A text of `n` characters. */
 export const text = (n: number): string => 'x'.repeat(n)
 /** `n` tags of a record. */

@@ -1,4 +1,3 @@
-import { atMost } from '../../base/at-most.ts'
 import { lookupMailHosts, type MailHost, type MailHosts } from '../../mailhosts/mailhosts.ts'
 import type { Domain } from '../../names/domain.ts'
 import { DnsError, settled } from '../../net/dns/resolver.ts'
@@ -7,8 +6,7 @@ import { believes } from '../dnssec/index.ts'
 import type { StarttlsFacts } from '../tls-host.ts'
 import type { Tlsa } from './tlsa.ts'
 
-/** Mail hosts whose TLSA records are asked for, the best ones first; records that are kept of each. */
-export const MAX_HOSTS = 20
+/** Records that are kept of each mail host. */
 const MAX_RECORDS = 20
 
 /** The TLSA records of one mail host. */
@@ -52,7 +50,7 @@ export async function lookupDane(ctx: Asker, domain: Domain): Promise<DaneFacts>
     mail: mail.kind,
     mxSecure: mail.secure,
     ...(believed === undefined ? {} : { believed }),
-    hosts: await atMost(MAX_HOSTS, hosts, (host) => lookupTlsa(ctx, host)),
+    hosts: await Promise.all(hosts.map((host) => lookupTlsa(ctx, host))),
     leftOut: mail.truncated,
   }
 }

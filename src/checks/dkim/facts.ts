@@ -151,14 +151,14 @@ export function foundKey(selector: string, name: string, answer: Answer<'TXT'>):
   }
 }
 
-/** Above every RSA key that is read. */
-const MOST_BITS = 1_000_000
+/** The rank of Ed25519 among the bits of RSA keys: above every one that is read. */
+const ED25519_RANK = 1_000_000
 
 /** The key that a receiver may take at the worst, where several records stand at a name (RFC 6376 §3.6.2.2): the shortest RSA key that can be used, else one of Ed25519. */
 function weakest(states: readonly KeyState[]): KeyState | undefined {
   const strength = (state: KeyState): number => {
     if (state.state !== 'usable') return Number.MAX_SAFE_INTEGER
-    return state.type === 'rsa' ? state.bits : MOST_BITS
+    return state.type === 'rsa' ? state.bits : ED25519_RANK
   }
   return states.toSorted((a, b) => strength(a) - strength(b))[0]
 }

@@ -319,7 +319,6 @@ describe('what is asked', () => {
     expect(ctx.asked).toEqual(['_dmarc.a.example TXT', '_dmarc.example TXT', 'a.example TXT', 'a.example MX'])
   })
 
-  // Bound: src/checks/dmarc/reports.ts MAX_DESTINATIONS
   it('asks at most 10 destinations, each once, only of other organizations', async () => {
     const uris = Array.from({ length: 200 }, (_, i) => `mailto:r@d${i % 40}.example`)
     const ctx = labCtx(own(`v=DMARC1; p=none; rua=mailto:r@a.example,${uris.join()}`))
@@ -329,7 +328,6 @@ describe('what is asked', () => {
     expect(outcome.findings.length).toBeLessThan(40)
   })
 
-  // Bound: src/checks/dmarc/walk.ts MAX_RECORDS
   it('is bounded on 500 records and on one of 64 KiB', async () => {
     const many = await run({
       '_dmarc.a.example': { TXT: Array.from({ length: 500 }, (_, i) => `v=DMARC1; p=none; x=${i}`) },

@@ -59,7 +59,6 @@ describe('judges', () => {
   it('does not guess past a name that could not be asked', () =>
     expect(look({ ...zone(), 'b.a.example': 'SERVFAIL' }, 'b.a.example')).rejects.toBeInstanceOf(DnsError))
 
-  // Bound: src/checks/soa/lookup.ts MAX_CANDIDATES
   it('asks at most 4 names', async () => {
     const ctx = labCtx({})
     await lookupSoa(ctx, domain('a.b.c.d.e.f.a.example'))
