@@ -110,7 +110,7 @@ const line = (value: string): Parsed<string> =>
     : problem('is longer than 100 characters, or no text')
 const ttl = (value: string): Parsed<number> => {
   const ms = parseDuration(value)
-  return !ms.ok || (ms.value >= 1_000 && ms.value <= 3_600_000) ? ms : problem(`${value} is outside of 1s to 1h`)
+  return !ms.ok || (ms.value >= 1_000 && ms.value <= 3_600_000) ? ms : problem(`${value} is not between 1s and 1h`)
 }
 
 /** Sources of a pool at most. */

@@ -27,9 +27,9 @@ export function boundAnswer<T>(answer: T, read: (copy: unknown) => Parsed<T>): T
     if (budget.bytes < 0) continue
     const cut = read(copy)
     if (cut.ok) return cut.value
-    throw new Error(`a cut answer is not as its schema says: ${cut.problem}`)
+    throw new Error(`a shortened answer does not match its schema: ${cut.problem}`)
   }
-  throw new Error('an answer that no cutting makes small enough')
+  throw new Error('the answer is too large even after shortening')
 }
 
 /** Takes from `left.units` what JSON needs at least a sixth of; ends early when nothing is left. */

@@ -17,10 +17,10 @@ export type Change = AnswerOf<typeof change>
 export const changesAnswer = z.strictObject({
   from: storedEntry,
   to: storedEntry,
-  lines: z.array(z.string()).meta({ description: 'the changes for people, one line an area' }),
+  lines: z.array(z.string()).meta({ description: 'the changes as text, one line per area' }),
   changes: z.array(change),
   unknown: z
     .array(z.string())
-    .meta({ description: 'what could not be determined in one of the two, and was not compared' }),
+    .meta({ description: 'areas that were not compared, because they are unknown in one of the answers' }),
 })
 export type ChangesAnswer = AnswerOf<typeof changesAnswer>

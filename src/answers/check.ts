@@ -31,7 +31,7 @@ export const domainRole = z
   })
   .meta({
     description:
-      'what the domain is used for, and the records that say so: it is judged in this role, and what the role does not need costs no points',
+      'use of the domain, and the records that show it. The domain is judged in this role: what the role does not need costs no points',
   })
 
 /** The answer of `/v1/check`. */
@@ -62,7 +62,7 @@ export const checkAnswer = z.strictObject({
   mta_sts: checks.mtaSts,
   ns: checks.ns,
   soa: checks.soa,
-  starttls: checks.starttls.optional().meta({ description: 'in a check only where starttls=true asks for it' }),
+  starttls: checks.starttls.optional().meta({ description: 'in a check only with starttls=true' }),
   tls_rpt: checks.tlsRpt,
   findings: z.array(finding),
   observed_at: z.iso.datetime().optional(),

@@ -48,7 +48,7 @@ const destination = z.strictObject({
   authorized: z
     .boolean()
     .nullable()
-    .meta({ description: 'null: not for another organization to say, or could not be asked' }),
+    .meta({ description: 'null: no agreement of another organization is needed, or it could not be looked up' }),
   reason: z.string().optional(),
 })
 

@@ -12,7 +12,7 @@ export const doctorAnswer = z.strictObject({
   sources: z.array(
     z.strictObject({
       address: z.string(),
-      leaves_from: leavesFrom.optional().meta({ description: 'where connections by a proxy leave from' }),
+      leaves_from: leavesFrom.optional().meta({ description: 'outgoing address of a proxy' }),
       listings: z.array(ownListing).nullable().meta({ description: 'null: no blacklist answered' }),
       ...selfCheckFields,
     }),

@@ -9,7 +9,7 @@ const recordSet = z.strictObject({
   type: z.string(),
   status: z.enum(['same', 'differs', 'missing', 'unknown']),
   expected: strings,
-  published: strings.meta({ description: 'empty where nothing is published, or where it could not be determined' }),
+  published: strings.meta({ description: 'empty if nothing is published or it could not be determined' }),
   reason: z.string().optional(),
 })
 
@@ -18,12 +18,12 @@ export const expectAnswer = z.strictObject({
   domain: z.string(),
   status: z.enum(['pass', 'fail', 'unknown']),
   total: z.int(),
-  differs: z.int().meta({ description: 'sets that differ or are missing' }),
+  differs: z.int().meta({ description: 'record sets that differ or are missing' }),
   unknown: z.int(),
-  sets: z.array(recordSet).meta({ description: 'those that differ first' }),
+  sets: z.array(recordSet).meta({ description: 'sets that differ come first' }),
   passed_over: z
     .record(z.string(), z.int())
-    .meta({ description: 'types of the zone that are not compared, with the number of their records' }),
+    .meta({ description: 'record types of the zone that are not compared, with the number of records' }),
   observed_at: z.iso.datetime(),
 })
 export type ExpectAnswer = AnswerOf<typeof expectAnswer>

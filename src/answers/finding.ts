@@ -7,7 +7,7 @@ export const status = z.enum(['pass', 'warn', 'fail', 'unknown', 'not_applicable
 export const severity = z.enum(['critical', 'high', 'medium', 'low', 'info'])
 
 /** Why something is unknown, or why `valid` is false. */
-export const reason = z.string().optional().meta({ description: 'why it is unknown, or why valid is false' })
+export const reason = z.string().optional().meta({ description: 'why the status is unknown, or why valid is false' })
 
 /** A record to publish. `value` is the presentation form of the data (TXT: the text, unquoted). */
 export const fix = z.strictObject({

@@ -6,11 +6,11 @@ const count = z.int().min(0)
 /** What was removed of a mailbox or a domain, by place. */
 export const forgetAnswer = z.strictObject({
   subject: z.string(),
-  total: count.meta({ description: 'entries that were removed, in all places' }),
-  places: z.record(z.string(), count).meta({ description: 'entries by place; results are part of rows' }),
+  total: count.meta({ description: 'total number of removed entries' }),
+  places: z.record(z.string(), count).meta({ description: 'removed entries by place; results are part of rows' }),
   not_reached: z
     .array(z.string())
     .optional()
-    .meta({ description: 'nodes that did not confirm: what they remember runs out within a day' }),
+    .meta({ description: 'nodes that did not confirm; their cached data expires within a day' }),
 })
 export type ForgetAnswer = AnswerOf<typeof forgetAnswer>

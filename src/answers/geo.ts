@@ -19,7 +19,7 @@ export const geoAnswer = z
     timezone: text,
     asn: number,
     as_org: text,
-    bogon: text.meta({ description: 'the kind of a special address' }),
+    bogon: text.meta({ description: 'kind of a special-purpose address' }),
   })
   .meta({ id: 'Geo' })
 export type GeoAnswer = AnswerOf<typeof geoAnswer>

@@ -13,8 +13,8 @@ const jobProvider = z.strictObject({
   provider: z.string(),
   rows: count,
   done: count,
-  rate: z.number().min(0).meta({ description: 'rows a minute, over the last five minutes' }),
-  waiting_reason: z.string().optional().meta({ description: 'why its rows wait, and until when' }),
+  rate: z.number().min(0).meta({ description: 'rows per minute, over the last five minutes' }),
+  waiting_reason: z.string().optional().meta({ description: 'why rows of this provider wait, and until when' }),
 })
 
 /** A bulk job with its progress. */
@@ -26,27 +26,27 @@ export const jobAnswer = z
     state: jobState,
     created_at: time,
     expires_at: time,
-    rows: count.meta({ description: 'rows that get a result' }),
-    duplicates: count.meta({ description: 'rows of these beyond the first of their address' }),
-    bad_rows: count.meta({ description: 'rows beside these that cannot be read or have no address' }),
-    received: count.meta({ description: 'whole records held; an upload that was cut off goes on behind them' }),
-    done: count.meta({ description: 'rows that have their result' }),
+    rows: count.meta({ description: 'number of rows that get a result' }),
+    duplicates: count.meta({ description: 'number of these rows that repeat the address of an earlier row' }),
+    bad_rows: count.meta({ description: 'number of other rows: unreadable, or without an address' }),
+    received: count.meta({ description: 'number of complete records received; an interrupted upload continues after them' }),
+    done: count.meta({ description: 'number of rows that have a result' }),
     counts: z
       .record(z.string(), count)
-      .meta({ description: 'rows by result (verify), status (check) or verdict (blacklist)' }),
-    reasons: z.record(z.string(), count).meta({ description: 'rows by reason' }),
+      .meta({ description: 'number of rows by result (verify), status (check) or verdict (blacklist)' }),
+    reasons: z.record(z.string(), count).meta({ description: 'number of rows by reason' }),
     providers: z.array(jobProvider),
-    providers_left_out: count.optional().meta({ description: 'providers beyond the 100 with most rows' }),
-    rate: z.number().min(0).meta({ description: 'rows a minute, over the last five minutes' }),
-    eta_ms: count.nullable().meta({ description: 'time left; null while it cannot be told' }),
-    eta_reason: z.string().optional().meta({ description: 'what the time left depends on' }),
-    columns: z.array(z.string()).optional().meta({ description: 'the header of the list' }),
-    column: z.string().optional().meta({ description: 'the column that is asked about, by name or number' }),
+    providers_left_out: count.optional().meta({ description: 'number of providers after the 100 with the most rows' }),
+    rate: z.number().min(0).meta({ description: 'rows per minute, over the last five minutes' }),
+    eta_ms: count.nullable().meta({ description: 'estimated time left; null if unknown' }),
+    eta_reason: z.string().optional().meta({ description: 'what the estimate depends on' }),
+    columns: z.array(z.string()).optional().meta({ description: 'header of the list' }),
+    column: z.string().optional().meta({ description: 'name or number of the column that is read' }),
     failure: z.string().optional(),
     first_result_at: time.nullable(),
     finished_at: time.nullable(),
     callback: z.strictObject({ id: z.string(), secret: z.string().optional() }).optional().meta({
-      description: 'the webhook that is told when the job has ended; the secret of one that was made, never told again',
+      description: 'webhook that is notified when the job ends; the secret only if this request created the webhook, shown once',
     }),
   })
   .meta({ id: 'Job' })

@@ -15,7 +15,7 @@ const notifyTarget = z.discriminatedUnion('type', [
     type: z.literal('webhook'),
     url: z.string(),
     id: z.string().meta({ description: 'id of the webhook' }),
-    secret: z.string().optional().meta({ description: 'in the answer that made the webhook, and never again' }),
+    secret: z.string().optional().meta({ description: 'only in the answer that created the webhook' }),
   }),
   z.strictObject({ type: z.literal('mail'), to: z.string(), unsubscribed: z.literal(true).optional() }),
   z.strictObject({ type: z.literal('slack'), url: z.string() }),
@@ -28,7 +28,7 @@ export const monitorPoint = z
     time,
     status: z.string().meta({
       description:
-        'status (check, report), result (verify) or verdict (blacklist); unknown where it could not be determined',
+        'status (check, report), result (verify) or verdict (blacklist); unknown if it could not be determined',
     }),
     score: z.int().nullable(),
     listed: z.int().nullable(),
@@ -53,7 +53,7 @@ export const monitorAnswer = z
     enabled: z.boolean(),
     state: monitorState,
     last: monitorPoint.nullable(),
-    failures: z.int().meta({ description: 'runs in a row that could not find out' }),
+    failures: z.int().meta({ description: 'consecutive runs without a result' }),
     created_at: time,
     next_run_at: time,
   })

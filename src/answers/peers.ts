@@ -12,12 +12,12 @@ export const peerAnswer = z
     name: z.string(),
     region: z.string(),
     addresses: z.array(z.string()),
-    addresses_left_out: z.int().optional().meta({ description: 'addresses that a long list of nodes leaves out' }),
+    addresses_left_out: z.int().optional().meta({ description: 'number of addresses omitted from a long list of nodes' }),
     version: z.string(),
     capabilities: z.array(z.enum(['verify', 'check', 'blacklist'])),
     geo: z
       .array(geoAnswer)
-      .meta({ description: 'where its addresses stand; the first 32, fewer in a long list of nodes' }),
+      .meta({ description: 'locations of its addresses; at most 32, fewer in a long list of nodes' }),
     status,
     registered_at: z.iso.datetime(),
     last_seen_at: z.iso.datetime(),
@@ -31,7 +31,7 @@ export type PeerAnswer = AnswerOf<typeof peerAnswer>
 export const peersAnswer = z.strictObject({
   peers: z.array(peerAnswer),
   total: z.int(),
-  node: peerAnswer.optional().meta({ description: 'this node itself, where it has a URL' }),
+  node: peerAnswer.optional().meta({ description: 'this node, if it has a URL' }),
 })
 export type PeersAnswer = AnswerOf<typeof peersAnswer>
 
@@ -39,12 +39,12 @@ export type PeersAnswer = AnswerOf<typeof peersAnswer>
 export const heartbeatAnswer = z.strictObject({
   id: z.string(),
   status,
-  ttl_ms: z.int().meta({ description: 'the next heartbeat is due within it' }),
-  peers: z.int().meta({ description: 'nodes that are known here' }),
+  ttl_ms: z.int().meta({ description: 'time within which the next heartbeat is due' }),
+  peers: z.int().meta({ description: 'number of known nodes' }),
 })
 export type HeartbeatAnswer = AnswerOf<typeof heartbeatAnswer>
 
 /** The answer of `/v1/peer/forget`. */
 export const peerForgetAnswer = z.strictObject({
-  removed: z.int().min(0).meta({ description: 'entries of this node’s own memory' }),
+  removed: z.int().min(0).meta({ description: 'entries in the memory of this node' }),
 })

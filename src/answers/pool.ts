@@ -20,7 +20,7 @@ export const leavesFrom = z.strictObject({
   address: z.string(),
   by: z.enum(['machine', 'mail_host', 'proxy', 'assumed']).meta({
     description:
-      'machine: an address of this machine; mail_host: a mail host that was asked; proxy: what the proxy says of its socket; assumed: the own address of the proxy',
+      'machine: an address of this machine; mail_host: as reported by a mail host; proxy: as reported by the proxy; assumed: the address of the proxy',
   }),
 })
 export type SelfCheckAnswer = AnswerOf<z.ZodObject<typeof selfCheckFields>>
@@ -47,12 +47,12 @@ const providerRow = z.strictObject({
 const poolRow = z.strictObject({
   address: z.string().meta({
     description:
-      'an address, a proxy (socks5://host:port, without its login) or a node (peer:<id>); empty: the address that the system chooses',
+      'an address, a proxy (socks5://host:port, without credentials) or a node (peer:<id>); empty: the address that the system chooses',
   }),
-  leaves_from: leavesFrom.optional().meta({ description: 'where connections by a proxy leave from' }),
+  leaves_from: leavesFrom.optional().meta({ description: 'outgoing address of a proxy' }),
   configured: z.boolean(),
   providers: z.array(providerRow),
-  listings: z.array(ownListing).nullable().optional().meta({ description: 'null: not asked yet' }),
+  listings: z.array(ownListing).nullable().optional().meta({ description: 'null: not looked up yet' }),
   ...z.strictObject(selfCheckFields).partial().shape,
 })
 export type PoolRowAnswer = AnswerOf<typeof poolRow>

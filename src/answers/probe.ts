@@ -6,7 +6,7 @@ export const probeAnswer = z.strictObject({
   target: z.string(),
   module: z.enum(['domain', 'mailbox', 'ip']),
   success: z.boolean(),
-  unknown: z.boolean().meta({ description: 'it could not be determined: neither good nor bad' }),
+  unknown: z.boolean().meta({ description: 'the result could not be determined' }),
   duration_ms: z.int(),
   samples: z.array(z.strictObject({ name: z.string(), labels: z.record(z.string(), z.string()), value: z.number() })),
 })

@@ -62,7 +62,7 @@ export const dmarcAnswer = z.strictObject({
       pct: z.int().optional(),
     })
     .optional()
-    .meta({ description: 'the reading of RFC 7489, where it differs' }),
+    .meta({ description: 'the result by RFC 7489, if it differs' }),
   findings: z.array(finding),
 })
 export type DmarcAnswer = AnswerOf<typeof dmarcAnswer>

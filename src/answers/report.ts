@@ -18,8 +18,8 @@ const summary = z.strictObject({
   listings: z.int(),
   worst_tier: tier.nullable(),
   tiers: z.strictObject({ A: z.int(), B: z.int(), C: z.int(), D: z.int() }),
-  unanswered: z.int().meta({ description: 'answers of lists that are missing' }),
-  left_out: z.int().meta({ description: 'addresses that were not asked about' }),
+  unanswered: z.int().meta({ description: 'number of missing answers of blacklists' }),
+  left_out: z.int().meta({ description: 'number of addresses that were not looked up' }),
 })
 
 /** How a source address of this service stands. */
@@ -45,6 +45,6 @@ export const reportAnswer = checkAnswer.extend({
   pool: z
     .array(poolAddress)
     .optional()
-    .meta({ description: 'the source addresses of this service, where a pool is configured' }),
+    .meta({ description: 'the source addresses of this service, if a pool is configured' }),
 })
 export type ReportAnswer = AnswerOf<typeof reportAnswer>

@@ -9,7 +9,7 @@ export type StoredKind = z.output<typeof storedKind>
 /** Where an answer was stored. */
 export const saved = z
   .strictObject({ id: z.string(), url: z.string(), expires_at: z.iso.datetime() })
-  .meta({ id: 'Saved', description: 'where the answer is stored, with save=true' })
+  .meta({ id: 'Saved', description: 'the stored answer, with save=true' })
 export type Saved = AnswerOf<typeof saved>
 
 /** The field that `save=true` adds to an answer. */
@@ -33,7 +33,7 @@ export const storedEntry = z
     id: z.string(),
     url: z.string(),
     kind: storedKind,
-    subject: z.string().meta({ description: 'the domain, address or IP address that was asked about' }),
+    subject: z.string().meta({ description: 'the domain, mailbox or IP address that the answer is about' }),
     saved_at: z.iso.datetime(),
     expires_at: z.iso.datetime(),
     status: z.string().meta({ description: 'status (check, report, what-if), result (verify) or verdict (blacklist)' }),

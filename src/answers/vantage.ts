@@ -5,19 +5,19 @@ import type { AnswerOf } from './answer.ts'
 export const agreement = z.strictObject({
   verdict: z.enum(['consistent', 'split', 'insufficient']).meta({
     description:
-      'consistent: all but the nodes that may dissent or fail (one of up to 5, two from 6 on) say the same; split: enough answered and too few agree; insufficient: too few answered',
+      'consistent: all nodes agree, except at most one of up to 5, or two of 6 or more, that may dissent or fail; split: enough nodes answered, but too few agree; insufficient: too few nodes answered',
   }),
-  value: z.string().nullable().meta({ description: 'what they agree on; null unless consistent' }),
-  agree: z.string().meta({ description: 'nodes that said the most frequent word, of all that were asked: 3/4' }),
+  value: z.string().nullable().meta({ description: 'the common verdict; null unless consistent' }),
+  agree: z.string().meta({ description: 'nodes that gave the most frequent verdict, of all queried nodes: 3/4' }),
   dissent: z
     .array(z.strictObject({ node: z.string(), verdict: z.string().nullable() }))
-    .meta({ description: 'the other nodes with what they said; null: no answer in time or in order' }),
+    .meta({ description: 'the other nodes with their verdicts; null: no valid answer in time' }),
 })
 
 /** The fields that `vantage` adds to an answer. */
 export const vantageFields = {
-  vantage: z.string().optional().meta({ description: 'the node whose answer this is, where one was named' }),
-  agreement: agreement.optional().meta({ description: 'what the nodes agree on, where several were asked' }),
+  vantage: z.string().optional().meta({ description: 'the node that gave this answer, if one was named' }),
+  agreement: agreement.optional().meta({ description: 'agreement of the nodes, if several were queried' }),
 }
 
 /** What is added where several nodes were asked. */

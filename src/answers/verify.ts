@@ -15,8 +15,8 @@ const attempt = z.strictObject({
   message: z.string(),
   reason: z.string(),
   duration_ms: z.int(),
-  proxy: z.string().optional().meta({ description: 'the proxy that it was made by, without its login' }),
-  peer: z.string().optional().meta({ description: 'the node that made it, where it was not this one' }),
+  proxy: z.string().optional().meta({ description: 'the proxy that was used, without its credentials' }),
+  peer: z.string().optional().meta({ description: 'the node that made the attempt, if it was not this one' }),
 })
 
 /** The answer of `/v1/verify`. */
@@ -51,7 +51,7 @@ export const verifyAnswer = z.strictObject({
   transcript: z
     .array(z.strictObject({ at_ms: z.int(), from: z.enum(['client', 'server', 'note']), text: z.string() }))
     .optional(),
-  peer: z.string().optional().meta({ description: 'the node that verified, where it was not this one' }),
+  peer: z.string().optional().meta({ description: 'the node that verified, if it was not this one' }),
   ...savedField,
 })
 export type VerifyAnswer = AnswerOf<typeof verifyAnswer>

@@ -14,10 +14,10 @@ export const webhookAnswer = z
     id: z.string(),
     url: z.string(),
     state: z.enum(['on', 'off']),
-    reason: z.string().nullable().meta({ description: 'why it is off' }),
+    reason: z.string().nullable().meta({ description: 'why the webhook is off' }),
     created_at: time,
     secret: z.string().optional(),
-    old_secret_until: time.nullable().meta({ description: 'until when the secret before the last one signs too' }),
+    old_secret_until: time.nullable().meta({ description: 'end of the validity of the previous secret' }),
   })
   .meta({ id: 'Webhook' })
 export type WebhookAnswer = AnswerOf<typeof webhookAnswer>
@@ -26,7 +26,7 @@ export const webhookListAnswer = listOf(webhookAnswer)
 /** One message to a webhook, with its attempts. */
 export const deliveryAnswer = z
   .strictObject({
-    id: z.string().meta({ description: 'the webhook-id of every attempt' }),
+    id: z.string().meta({ description: 'the webhook-id header of every attempt' }),
     type: eventType,
     state: z.enum(['pending', 'delivered', 'failed']),
     created_at: time,

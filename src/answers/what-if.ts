@@ -14,7 +14,7 @@ const summary = z.strictObject({
   score_min: points.optional(),
   score_max: points.optional(),
   findings: z.array(z.string()).meta({ description: 'ids, each once' }),
-  passing: spfPassing.optional().meta({ description: 'who passes SPF' }),
+  passing: spfPassing.optional().meta({ description: 'addresses that pass SPF' }),
 })
 export type CheckSummary = AnswerOf<typeof summary>
 
@@ -28,6 +28,6 @@ export const whatIfAnswer = checkAnswer.extend({
   as_if: z.array(z.strictObject({ name: z.string(), type: z.string(), data: recordData })),
   passed_over: z
     .record(z.string(), z.int())
-    .meta({ description: 'types of the zone that mean nothing here, with the number of their records' }),
+    .meta({ description: 'record types of the zone that have no effect, with the number of records' }),
 })
 export type WhatIfAnswer = AnswerOf<typeof whatIfAnswer>

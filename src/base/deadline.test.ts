@@ -16,7 +16,7 @@ it('a deadline fires with TimeoutError when its time has passed, and lets go of 
 it('it fires with the reason of its parent, before or after it was made', () => {
   const parent = new AbortController()
   const before = deadlineOf(10_000, parent.signal)
-  parent.abort(new DOMException('the caller went away', 'AbortError'))
+  parent.abort(new DOMException('the client disconnected', 'AbortError'))
   const after = deadlineOf(10_000, parent.signal)
   for (const { signal, clear } of [before, after]) {
     expect(signal.reason).toBe(parent.signal.reason)

@@ -40,7 +40,7 @@ export function deadlineOf(ms: number, parent?: AbortSignal): Deadline {
   }
 }
 
-/** Whether a signal fired because time ran out (and not because the caller went away). */
+/** Whether a signal fired because time ran out (and not because the client disconnected). */
 export const timedOut = (signal: AbortSignal): boolean =>
   signal.aborted && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
 

@@ -162,9 +162,9 @@ export function limiter(options: {
     const state = states.get(key)
     const waitMs = aheadMs(state, limit)
     if ((state?.waiting.size ?? 0) >= maxWaiting)
-      return new LimitError('queue_full', `${maxWaiting} callers are waiting already`, waitMs)
+      return new LimitError('queue_full', `${maxWaiting} callers are already waiting`, waitMs)
     if (waitMs > withinMs)
-      return new LimitError('too_late', `the rate limit allows this in ${waitMs} ms, later than asked for`, waitMs)
+      return new LimitError('too_late', `the rate limit allows this only in ${waitMs} ms, after the deadline`, waitMs)
     return undefined
   }
 

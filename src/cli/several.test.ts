@@ -130,7 +130,7 @@ it.each<
     /^$/,
     /--json is not taken together with --quiet/,
   ],
-  ['--watch too often', ['a.example', '--watch', '10ms'], [], 2, /^$/, /--watch: 10ms is outside of 1s to 24h/],
+  ['--watch too often', ['a.example', '--watch', '10ms'], [], 2, /^$/, /--watch: 10ms is not between 1s and 24h/],
 ])('%s', async (_, words, lines, code, printed, complaint) => {
   const ran = await run(['report', ...words], lines)
   expect(ran.printed).toMatch(printed)

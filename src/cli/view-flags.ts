@@ -104,5 +104,5 @@ function readWatch(text: string | undefined): number | undefined {
   if (!ms.ok) throw new AppError('invalid_duration', `--watch: ${ms.problem}`)
   if (ms.value >= WATCH.minMs && ms.value <= WATCH.maxMs) return ms.value
   const [min, max] = [formatDuration(WATCH.minMs), formatDuration(WATCH.maxMs)]
-  throw new AppError('invalid_duration', `--watch: ${text} is outside of ${min} to ${max}`)
+  throw new AppError('invalid_duration', `--watch: ${text} is not between ${min} and ${max}`)
 }

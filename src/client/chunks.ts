@@ -22,7 +22,7 @@ export async function textOf(response: Response): Promise<string> {
   let text = ''
   for await (const chunk of textChunks(response)) {
     text += chunk
-    if (text.length > MAX_TEXT) throw new RangeError('the answer is longer than can be read')
+    if (text.length > MAX_TEXT) throw new RangeError('the answer is too long')
   }
   return text
 }
@@ -33,7 +33,7 @@ export async function* linesOf(response: Response): AsyncGenerator<string> {
   for await (const chunk of textChunks(response)) {
     const [first = '', ...others] = chunk.split('\n')
     open += first
-    if (open.length > MAX_TEXT) throw new RangeError('a line of the answer is longer than can be read')
+    if (open.length > MAX_TEXT) throw new RangeError('a line of the answer is too long')
     for (const next of others) {
       yield open.replace(/\r$/, '')
       open = next

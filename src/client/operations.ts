@@ -4,18 +4,18 @@ export type Problem = {
   readonly type: string
   readonly title: string
   readonly status: number
-  /** what was wrong, with which value, and what would do */ readonly detail: string
-  /** the request: its X-Request-Id */ readonly instance: string
-  /** stable; docs/errors.md lists them */ readonly code: 'missing_parameter' | 'invalid_parameter' | 'unknown_parameter' | 'invalid_domain' | 'invalid_ip' | 'invalid_duration' | 'bad_list' | 'empty_list' | 'bind_ip_not_local' | 'unauthorized' | 'forbidden' | 'not_found' | 'method_not_allowed' | 'wrong_state' | 'limit_reached' | 'wrong_offset' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'gone' | 'payload_too_large' | 'unsupported_media_type' | 'rate_limited' | 'internal' | 'upstream_unavailable' | 'overloaded' | 'timeout'
-  /** the parameter that was wrong, where it was one */ readonly parameter?: string
-  /** with wrong_offset: the records of the upload that are held */ readonly received?: number
+  /** what is wrong, with which value, and what is accepted */ readonly detail: string
+  /** the X-Request-Id of the request */ readonly instance: string
+  /** stable error code; see docs/errors.md */ readonly code: 'missing_parameter' | 'invalid_parameter' | 'unknown_parameter' | 'invalid_domain' | 'invalid_ip' | 'invalid_duration' | 'bad_list' | 'empty_list' | 'bind_ip_not_local' | 'unauthorized' | 'forbidden' | 'not_found' | 'method_not_allowed' | 'wrong_state' | 'limit_reached' | 'wrong_offset' | 'idempotency_key_reused' | 'idempotency_key_in_use' | 'gone' | 'payload_too_large' | 'unsupported_media_type' | 'rate_limited' | 'internal' | 'upstream_unavailable' | 'overloaded' | 'timeout'
+  /** the invalid parameter, if one caused the problem */ readonly parameter?: string
+  /** with wrong_offset: number of records already received */ readonly received?: number
 }
 
 export type Spf = {
   readonly valid: boolean
   readonly record?: string
   readonly status: 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
-  /** why it is unknown, or why valid is false */ readonly reason?: string
+  /** why the status is unknown, or why valid is false */ readonly reason?: string
   readonly records: readonly (string)[]
   readonly lookups?: number
   readonly void_lookups?: number
@@ -57,7 +57,7 @@ export type Dkim = {
   readonly selector?: string
   readonly domain?: string
   readonly status: 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
-  /** why it is unknown, or why valid is false */ readonly reason?: string
+  /** why the status is unknown, or why valid is false */ readonly reason?: string
   readonly keys: readonly ({
     readonly selector: string
     readonly name: string
@@ -85,7 +85,7 @@ export type Dmarc = {
   readonly record?: string
   readonly policy: 'none' | 'quarantine' | 'reject' | ''
   readonly status: 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
-  /** why it is unknown, or why valid is false */ readonly reason?: string
+  /** why the status is unknown, or why valid is false */ readonly reason?: string
   readonly inherited: boolean
   readonly subdomain_policy: string
   readonly np: string
@@ -95,12 +95,12 @@ export type Dmarc = {
   readonly pct?: number
   readonly rua: readonly ({
     readonly uri: string
-    /** null: not for another organization to say, or could not be asked */ readonly authorized: boolean | null
+    /** null: no agreement of another organization is needed, or it could not be looked up */ readonly authorized: boolean | null
     readonly reason?: string
   })[]
   readonly ruf: readonly ({
     readonly uri: string
-    /** null: not for another organization to say, or could not be asked */ readonly authorized: boolean | null
+    /** null: no agreement of another organization is needed, or it could not be looked up */ readonly authorized: boolean | null
     readonly reason?: string
   })[]
   readonly domain?: string
@@ -123,7 +123,7 @@ export type MxHost = {
 export type Ptr = {
   readonly valid: boolean
   readonly status: 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
-  /** why it is unknown, or why valid is false */ readonly reason?: string
+  /** why the status is unknown, or why valid is false */ readonly reason?: string
   readonly forward_confirmed: boolean | null
   readonly addresses: readonly ({
     readonly address: string
@@ -136,7 +136,7 @@ export type Ptr = {
 export type Bimi = {
   readonly valid: boolean
   readonly status: 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
-  /** why it is unknown, or why valid is false */ readonly reason?: string
+  /** why the status is unknown, or why valid is false */ readonly reason?: string
   readonly record?: string
   readonly logo: string
   readonly authority: string
@@ -144,7 +144,7 @@ export type Bimi = {
 
 export type Caa = {
   readonly status: 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
-  /** why it is unknown, or why valid is false */ readonly reason?: string
+  /** why the status is unknown, or why valid is false */ readonly reason?: string
   readonly domain?: string
   readonly records: readonly ({
     readonly critical: boolean
@@ -155,7 +155,7 @@ export type Caa = {
 
 export type Dane = {
   readonly status: 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
-  /** why it is unknown, or why valid is false */ readonly reason?: string
+  /** why the status is unknown, or why valid is false */ readonly reason?: string
   readonly hosts: readonly ({
     readonly host: string
     readonly secure: boolean | null
@@ -174,7 +174,7 @@ export type Dane = {
 
 export type Dnssec = {
   readonly status: 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
-  /** why it is unknown, or why valid is false */ readonly reason?: string
+  /** why the status is unknown, or why valid is false */ readonly reason?: string
   readonly signed: boolean | null
   readonly validated: boolean | null
   readonly bogus: boolean | null
@@ -188,7 +188,7 @@ export type Dnssec = {
 export type MtaSts = {
   readonly valid: boolean
   readonly status: 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
-  /** why it is unknown, or why valid is false */ readonly reason?: string
+  /** why the status is unknown, or why valid is false */ readonly reason?: string
   readonly record?: string
   readonly id: string
   readonly policy?: {
@@ -201,7 +201,7 @@ export type MtaSts = {
 
 export type NameServers = {
   readonly status: 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
-  /** why it is unknown, or why valid is false */ readonly reason?: string
+  /** why the status is unknown, or why valid is false */ readonly reason?: string
   readonly servers: readonly ({
     readonly host: string
     readonly addresses: readonly (string)[]
@@ -217,7 +217,7 @@ export type NameServers = {
 
 export type Soa = {
   readonly status: 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
-  /** why it is unknown, or why valid is false */ readonly reason?: string
+  /** why the status is unknown, or why valid is false */ readonly reason?: string
   readonly primary?: string
   readonly contact?: string
   readonly serial?: number
@@ -230,7 +230,7 @@ export type Soa = {
 
 export type Starttls = {
   readonly status: 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
-  /** why it is unknown, or why valid is false */ readonly reason?: string
+  /** why the status is unknown, or why valid is false */ readonly reason?: string
   readonly hosts: readonly ({
     readonly host: string
     readonly address: string | null
@@ -253,7 +253,7 @@ export type Starttls = {
 export type TlsRpt = {
   readonly valid: boolean
   readonly status: 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
-  /** why it is unknown, or why valid is false */ readonly reason?: string
+  /** why the status is unknown, or why valid is false */ readonly reason?: string
   readonly record?: string
   readonly rua: readonly (string)[]
 }
@@ -309,7 +309,7 @@ export type Geo = {
   readonly timezone: string | null
   readonly asn: number | null
   readonly as_org: string | null
-  /** the kind of a special address */ readonly bogon: string | null
+  /** kind of a special-purpose address */ readonly bogon: string | null
 }
 
 export type Peer = {
@@ -318,10 +318,10 @@ export type Peer = {
   readonly name: string
   readonly region: string
   readonly addresses: readonly (string)[]
-  /** addresses that a long list of nodes leaves out */ readonly addresses_left_out?: number
+  /** number of addresses omitted from a long list of nodes */ readonly addresses_left_out?: number
   readonly version: string
   readonly capabilities: readonly ('verify' | 'check' | 'blacklist')[]
-  /** where its addresses stand; the first 32, fewer in a long list of nodes */ readonly geo: readonly (Geo)[]
+  /** locations of its addresses; at most 32, fewer in a long list of nodes */ readonly geo: readonly (Geo)[]
   readonly status: 'alive' | 'suspect' | 'dead'
   readonly registered_at: string
   readonly last_seen_at: string
@@ -336,7 +336,7 @@ export type StoredEntry = {
   readonly id: string
   readonly url: string
   readonly kind: 'check' | 'report' | 'verify' | 'blacklist' | 'what-if'
-  /** the domain, address or IP address that was asked about */ readonly subject: string
+  /** the domain, mailbox or IP address that the answer is about */ readonly subject: string
   readonly saved_at: string
   readonly expires_at: string
   /** status (check, report, what-if), result (verify) or verdict (blacklist) */ readonly status: string
@@ -361,7 +361,7 @@ export type Monitor = {
     readonly type: 'webhook'
     readonly url: string
     /** id of the webhook */ readonly id: string
-    /** in the answer that made the webhook, and never again */ readonly secret?: string
+    /** only in the answer that created the webhook */ readonly secret?: string
   } | {
     readonly type: 'mail'
     readonly to: string
@@ -383,14 +383,14 @@ export type Monitor = {
   readonly enabled: boolean
   readonly state: 'ok' | 'bad' | 'unknown'
   readonly last: MonitorPoint | null
-  /** runs in a row that could not find out */ readonly failures: number
+  /** consecutive runs without a result */ readonly failures: number
   readonly created_at: string
   readonly next_run_at: string
 }
 
 export type MonitorPoint = {
   readonly time: string
-  /** status (check, report), result (verify) or verdict (blacklist); unknown where it could not be determined */ readonly status: string
+  /** status (check, report), result (verify) or verdict (blacklist); unknown if it could not be determined */ readonly status: string
   readonly score: number | null
   readonly listed: number | null
   /** what could not be determined */ readonly reason?: string
@@ -406,14 +406,14 @@ export type Webhook = {
   readonly id: string
   readonly url: string
   readonly state: 'on' | 'off'
-  /** why it is off */ readonly reason: string | null
+  /** why the webhook is off */ readonly reason: string | null
   readonly created_at: string
   readonly secret?: string
-  /** until when the secret before the last one signs too */ readonly old_secret_until: string | null
+  /** end of the validity of the previous secret */ readonly old_secret_until: string | null
 }
 
 export type WebhookDelivery = {
-  /** the webhook-id of every attempt */ readonly id: string
+  /** the webhook-id header of every attempt */ readonly id: string
   readonly type: 'job.finished' | 'monitor.changed' | 'monitor.recovered' | 'monitor.failing'
   readonly state: 'pending' | 'delivered' | 'failed'
   readonly created_at: string
@@ -434,30 +434,30 @@ export type Job = {
   readonly state: 'receiving' | 'waiting' | 'running' | 'paused' | 'done' | 'canceled' | 'failed'
   readonly created_at: string
   readonly expires_at: string
-  /** rows that get a result */ readonly rows: number
-  /** rows of these beyond the first of their address */ readonly duplicates: number
-  /** rows beside these that cannot be read or have no address */ readonly bad_rows: number
-  /** whole records held; an upload that was cut off goes on behind them */ readonly received: number
-  /** rows that have their result */ readonly done: number
-  /** rows by result (verify), status (check) or verdict (blacklist) */ readonly counts: { readonly [name: string]: number }
-  /** rows by reason */ readonly reasons: { readonly [name: string]: number }
+  /** number of rows that get a result */ readonly rows: number
+  /** number of these rows that repeat the address of an earlier row */ readonly duplicates: number
+  /** number of other rows: unreadable, or without an address */ readonly bad_rows: number
+  /** number of complete records received; an interrupted upload continues after them */ readonly received: number
+  /** number of rows that have a result */ readonly done: number
+  /** number of rows by result (verify), status (check) or verdict (blacklist) */ readonly counts: { readonly [name: string]: number }
+  /** number of rows by reason */ readonly reasons: { readonly [name: string]: number }
   readonly providers: readonly ({
     readonly provider: string
     readonly rows: number
     readonly done: number
-    /** rows a minute, over the last five minutes */ readonly rate: number
-    /** why its rows wait, and until when */ readonly waiting_reason?: string
+    /** rows per minute, over the last five minutes */ readonly rate: number
+    /** why rows of this provider wait, and until when */ readonly waiting_reason?: string
   })[]
-  /** providers beyond the 100 with most rows */ readonly providers_left_out?: number
-  /** rows a minute, over the last five minutes */ readonly rate: number
-  /** time left; null while it cannot be told */ readonly eta_ms: number | null
-  /** what the time left depends on */ readonly eta_reason?: string
-  /** the header of the list */ readonly columns?: readonly (string)[]
-  /** the column that is asked about, by name or number */ readonly column?: string
+  /** number of providers after the 100 with the most rows */ readonly providers_left_out?: number
+  /** rows per minute, over the last five minutes */ readonly rate: number
+  /** estimated time left; null if unknown */ readonly eta_ms: number | null
+  /** what the estimate depends on */ readonly eta_reason?: string
+  /** header of the list */ readonly columns?: readonly (string)[]
+  /** name or number of the column that is read */ readonly column?: string
   readonly failure?: string
   readonly first_result_at: string | null
   readonly finished_at: string | null
-  /** the webhook that is told when the job has ended; the secret of one that was made, never told again */ readonly callback?: {
+  /** webhook that is notified when the job ends; the secret only if this request created the webhook, shown once */ readonly callback?: {
     readonly id: string
     readonly secret?: string
   }
@@ -482,7 +482,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Show whether the service can do its work. */
+  /** Show whether the service and its dependencies work. */
   ready: {
     input: {}
     output: {
@@ -508,7 +508,7 @@ export type Operations = {
       readonly mx: readonly (MxHost)[]
       readonly ptr: Ptr
       readonly unicode_domain?: string
-      /** what the domain is used for, and the records that say so: it is judged in this role, and what the role does not need costs no points */ readonly domain_role: {
+      /** use of the domain, and the records that show it. The domain is judged in this role: what the role does not need costs no points */ readonly domain_role: {
         readonly name: 'no_such_domain' | 'sends_and_takes_mail' | 'takes_mail_only' | 'sends_only' | 'parked' | 'web_name_only'
         readonly because: string
       }
@@ -534,16 +534,16 @@ export type Operations = {
       readonly mta_sts: MtaSts
       readonly ns: NameServers
       readonly soa: Soa
-      /** in a check only where starttls=true asks for it */ readonly starttls?: Starttls
+      /** in a check only with starttls=true */ readonly starttls?: Starttls
       readonly tls_rpt: TlsRpt
       readonly findings: readonly (Finding)[]
       readonly observed_at?: string
-      /** the node whose answer this is, where one was named */ readonly vantage?: string
-      /** what the nodes agree on, where several were asked */ readonly agreement?: {
-        /** consistent: all but the nodes that may dissent or fail (one of up to 5, two from 6 on) say the same; split: enough answered and too few agree; insufficient: too few answered */ readonly verdict: 'consistent' | 'split' | 'insufficient'
-        /** what they agree on; null unless consistent */ readonly value: string | null
-        /** nodes that said the most frequent word, of all that were asked: 3/4 */ readonly agree: string
-        /** the other nodes with what they said; null: no answer in time or in order */ readonly dissent: readonly ({
+      /** the node that gave this answer, if one was named */ readonly vantage?: string
+      /** agreement of the nodes, if several were queried */ readonly agreement?: {
+        /** consistent: all nodes agree, except at most one of up to 5, or two of 6 or more, that may dissent or fail; split: enough nodes answered, but too few agree; insufficient: too few nodes answered */ readonly verdict: 'consistent' | 'split' | 'insufficient'
+        /** the common verdict; null unless consistent */ readonly value: string | null
+        /** nodes that gave the most frequent verdict, of all queried nodes: 3/4 */ readonly agree: string
+        /** the other nodes with their verdicts; null: no valid answer in time */ readonly dissent: readonly ({
           readonly node: string
           readonly verdict: string | null
         })[]
@@ -564,7 +564,7 @@ export type Operations = {
       readonly mx: readonly (MxHost)[]
       readonly ptr: Ptr
       readonly unicode_domain?: string
-      /** what the domain is used for, and the records that say so: it is judged in this role, and what the role does not need costs no points */ readonly domain_role: {
+      /** use of the domain, and the records that show it. The domain is judged in this role: what the role does not need costs no points */ readonly domain_role: {
         readonly name: 'no_such_domain' | 'sends_and_takes_mail' | 'takes_mail_only' | 'sends_only' | 'parked' | 'web_name_only'
         readonly because: string
       }
@@ -590,16 +590,16 @@ export type Operations = {
       readonly mta_sts: MtaSts
       readonly ns: NameServers
       readonly soa: Soa
-      /** in a check only where starttls=true asks for it */ readonly starttls?: Starttls
+      /** in a check only with starttls=true */ readonly starttls?: Starttls
       readonly tls_rpt: TlsRpt
       readonly findings: readonly (Finding)[]
       readonly observed_at?: string
-      /** the node whose answer this is, where one was named */ readonly vantage?: string
-      /** what the nodes agree on, where several were asked */ readonly agreement?: {
-        /** consistent: all but the nodes that may dissent or fail (one of up to 5, two from 6 on) say the same; split: enough answered and too few agree; insufficient: too few answered */ readonly verdict: 'consistent' | 'split' | 'insufficient'
-        /** what they agree on; null unless consistent */ readonly value: string | null
-        /** nodes that said the most frequent word, of all that were asked: 3/4 */ readonly agree: string
-        /** the other nodes with what they said; null: no answer in time or in order */ readonly dissent: readonly ({
+      /** the node that gave this answer, if one was named */ readonly vantage?: string
+      /** agreement of the nodes, if several were queried */ readonly agreement?: {
+        /** consistent: all nodes agree, except at most one of up to 5, or two of 6 or more, that may dissent or fail; split: enough nodes answered, but too few agree; insufficient: too few nodes answered */ readonly verdict: 'consistent' | 'split' | 'insufficient'
+        /** the common verdict; null unless consistent */ readonly value: string | null
+        /** nodes that gave the most frequent verdict, of all queried nodes: 3/4 */ readonly agree: string
+        /** the other nodes with their verdicts; null: no valid answer in time */ readonly dissent: readonly ({
           readonly node: string
           readonly verdict: string | null
         })[]
@@ -609,7 +609,7 @@ export type Operations = {
         readonly score: number
         readonly grade: 'A+' | 'A' | 'B' | 'C' | 'D' | 'F'
         readonly status: 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
-        /** what the domain is used for, and the records that say so: it is judged in this role, and what the role does not need costs no points */ readonly domain_role: {
+        /** use of the domain, and the records that show it. The domain is judged in this role: what the role does not need costs no points */ readonly domain_role: {
           readonly name: 'no_such_domain' | 'sends_and_takes_mail' | 'takes_mail_only' | 'sends_only' | 'parked' | 'web_name_only'
           readonly because: string
         }
@@ -617,13 +617,13 @@ export type Operations = {
         readonly score_min?: number
         readonly score_max?: number
         /** ids, each once */ readonly findings: readonly (string)[]
-        /** who passes SPF */ readonly passing?: SpfPassing
+        /** addresses that pass SPF */ readonly passing?: SpfPassing
       }
       readonly after: {
         readonly score: number
         readonly grade: 'A+' | 'A' | 'B' | 'C' | 'D' | 'F'
         readonly status: 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
-        /** what the domain is used for, and the records that say so: it is judged in this role, and what the role does not need costs no points */ readonly domain_role: {
+        /** use of the domain, and the records that show it. The domain is judged in this role: what the role does not need costs no points */ readonly domain_role: {
           readonly name: 'no_such_domain' | 'sends_and_takes_mail' | 'takes_mail_only' | 'sends_only' | 'parked' | 'web_name_only'
           readonly because: string
         }
@@ -631,14 +631,14 @@ export type Operations = {
         readonly score_min?: number
         readonly score_max?: number
         /** ids, each once */ readonly findings: readonly (string)[]
-        /** who passes SPF */ readonly passing?: SpfPassing
+        /** addresses that pass SPF */ readonly passing?: SpfPassing
       }
       readonly as_if: readonly ({
         readonly name: string
         readonly type: string
         readonly data: string | { readonly [name: string]: string | number | boolean }
       })[]
-      /** types of the zone that mean nothing here, with the number of their records */ readonly passed_over: { readonly [name: string]: number }
+      /** record types of the zone that have no effect, with the number of records */ readonly passed_over: { readonly [name: string]: number }
     }
     kind: 'json'
   }
@@ -649,17 +649,17 @@ export type Operations = {
       readonly domain: string
       readonly status: 'pass' | 'fail' | 'unknown'
       readonly total: number
-      /** sets that differ or are missing */ readonly differs: number
+      /** record sets that differ or are missing */ readonly differs: number
       readonly unknown: number
-      /** those that differ first */ readonly sets: readonly ({
+      /** sets that differ come first */ readonly sets: readonly ({
         readonly name: string
         readonly type: string
         readonly status: 'same' | 'differs' | 'missing' | 'unknown'
         readonly expected: readonly (string)[]
-        /** empty where nothing is published, or where it could not be determined */ readonly published: readonly (string)[]
+        /** empty if nothing is published or it could not be determined */ readonly published: readonly (string)[]
         readonly reason?: string
       })[]
-      /** types of the zone that are not compared, with the number of their records */ readonly passed_over: { readonly [name: string]: number }
+      /** record types of the zone that are not compared, with the number of records */ readonly passed_over: { readonly [name: string]: number }
       readonly observed_at: string
     }
     kind: 'json'
@@ -698,8 +698,8 @@ export type Operations = {
         readonly message: string
         readonly reason: string
         readonly duration_ms: number
-        /** the proxy that it was made by, without its login */ readonly proxy?: string
-        /** the node that made it, where it was not this one */ readonly peer?: string
+        /** the proxy that was used, without its credentials */ readonly proxy?: string
+        /** the node that made the attempt, if it was not this one */ readonly peer?: string
       })[]
       readonly skipped_sources?: readonly ({
         readonly address: string
@@ -715,7 +715,7 @@ export type Operations = {
         readonly from: 'client' | 'server' | 'note'
         readonly text: string
       })[]
-      /** the node that verified, where it was not this one */ readonly peer?: string
+      /** the node that verified, if it was not this one */ readonly peer?: string
       readonly saved?: Saved
     }
     kind: 'live'
@@ -733,12 +733,12 @@ export type Operations = {
       readonly worst_tier: 'A' | 'B' | 'C' | 'D' | null
       readonly list_version: string
       readonly observed_at: string
-      /** the node whose answer this is, where one was named */ readonly vantage?: string
-      /** what the nodes agree on, where several were asked */ readonly agreement?: {
-        /** consistent: all but the nodes that may dissent or fail (one of up to 5, two from 6 on) say the same; split: enough answered and too few agree; insufficient: too few answered */ readonly verdict: 'consistent' | 'split' | 'insufficient'
-        /** what they agree on; null unless consistent */ readonly value: string | null
-        /** nodes that said the most frequent word, of all that were asked: 3/4 */ readonly agree: string
-        /** the other nodes with what they said; null: no answer in time or in order */ readonly dissent: readonly ({
+      /** the node that gave this answer, if one was named */ readonly vantage?: string
+      /** agreement of the nodes, if several were queried */ readonly agreement?: {
+        /** consistent: all nodes agree, except at most one of up to 5, or two of 6 or more, that may dissent or fail; split: enough nodes answered, but too few agree; insufficient: too few nodes answered */ readonly verdict: 'consistent' | 'split' | 'insufficient'
+        /** the common verdict; null unless consistent */ readonly value: string | null
+        /** nodes that gave the most frequent verdict, of all queried nodes: 3/4 */ readonly agree: string
+        /** the other nodes with their verdicts; null: no valid answer in time */ readonly dissent: readonly ({
           readonly node: string
           readonly verdict: string | null
         })[]
@@ -747,7 +747,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Look up 1 to 256 IP addresses, one answer a line. */
+  /** Look up 1 to 256 IP addresses, one answer per line. */
   blacklistBulk: {
     input: { ips: readonly unknown[] }
     output: {
@@ -760,12 +760,12 @@ export type Operations = {
       readonly worst_tier: 'A' | 'B' | 'C' | 'D' | null
       readonly list_version: string
       readonly observed_at: string
-      /** the node whose answer this is, where one was named */ readonly vantage?: string
-      /** what the nodes agree on, where several were asked */ readonly agreement?: {
-        /** consistent: all but the nodes that may dissent or fail (one of up to 5, two from 6 on) say the same; split: enough answered and too few agree; insufficient: too few answered */ readonly verdict: 'consistent' | 'split' | 'insufficient'
-        /** what they agree on; null unless consistent */ readonly value: string | null
-        /** nodes that said the most frequent word, of all that were asked: 3/4 */ readonly agree: string
-        /** the other nodes with what they said; null: no answer in time or in order */ readonly dissent: readonly ({
+      /** the node that gave this answer, if one was named */ readonly vantage?: string
+      /** agreement of the nodes, if several were queried */ readonly agreement?: {
+        /** consistent: all nodes agree, except at most one of up to 5, or two of 6 or more, that may dissent or fail; split: enough nodes answered, but too few agree; insufficient: too few nodes answered */ readonly verdict: 'consistent' | 'split' | 'insufficient'
+        /** the common verdict; null unless consistent */ readonly value: string | null
+        /** nodes that gave the most frequent verdict, of all queried nodes: 3/4 */ readonly agree: string
+        /** the other nodes with their verdicts; null: no valid answer in time */ readonly dissent: readonly ({
           readonly node: string
           readonly verdict: string | null
         })[]
@@ -786,7 +786,7 @@ export type Operations = {
       readonly mx: readonly (MxHost)[]
       readonly ptr: Ptr
       readonly unicode_domain?: string
-      /** what the domain is used for, and the records that say so: it is judged in this role, and what the role does not need costs no points */ readonly domain_role: {
+      /** use of the domain, and the records that show it. The domain is judged in this role: what the role does not need costs no points */ readonly domain_role: {
         readonly name: 'no_such_domain' | 'sends_and_takes_mail' | 'takes_mail_only' | 'sends_only' | 'parked' | 'web_name_only'
         readonly because: string
       }
@@ -812,16 +812,16 @@ export type Operations = {
       readonly mta_sts: MtaSts
       readonly ns: NameServers
       readonly soa: Soa
-      /** in a check only where starttls=true asks for it */ readonly starttls?: Starttls
+      /** in a check only with starttls=true */ readonly starttls?: Starttls
       readonly tls_rpt: TlsRpt
       readonly findings: readonly (Finding)[]
       readonly observed_at?: string
-      /** the node whose answer this is, where one was named */ readonly vantage?: string
-      /** what the nodes agree on, where several were asked */ readonly agreement?: {
-        /** consistent: all but the nodes that may dissent or fail (one of up to 5, two from 6 on) say the same; split: enough answered and too few agree; insufficient: too few answered */ readonly verdict: 'consistent' | 'split' | 'insufficient'
-        /** what they agree on; null unless consistent */ readonly value: string | null
-        /** nodes that said the most frequent word, of all that were asked: 3/4 */ readonly agree: string
-        /** the other nodes with what they said; null: no answer in time or in order */ readonly dissent: readonly ({
+      /** the node that gave this answer, if one was named */ readonly vantage?: string
+      /** agreement of the nodes, if several were queried */ readonly agreement?: {
+        /** consistent: all nodes agree, except at most one of up to 5, or two of 6 or more, that may dissent or fail; split: enough nodes answered, but too few agree; insufficient: too few nodes answered */ readonly verdict: 'consistent' | 'split' | 'insufficient'
+        /** the common verdict; null unless consistent */ readonly value: string | null
+        /** nodes that gave the most frequent verdict, of all queried nodes: 3/4 */ readonly agree: string
+        /** the other nodes with their verdicts; null: no valid answer in time */ readonly dissent: readonly ({
           readonly node: string
           readonly verdict: string | null
         })[]
@@ -851,15 +851,15 @@ export type Operations = {
           readonly C: number
           readonly D: number
         }
-        /** answers of lists that are missing */ readonly unanswered: number
-        /** addresses that were not asked about */ readonly left_out: number
+        /** number of missing answers of blacklists */ readonly unanswered: number
+        /** number of addresses that were not looked up */ readonly left_out: number
       }
       readonly is_role: boolean
       readonly role: string
       readonly suggestion: string
       readonly report_score: number
       readonly report_grade: 'A+' | 'A' | 'B' | 'C' | 'D' | 'F'
-      /** the source addresses of this service, where a pool is configured */ readonly pool?: readonly ({
+      /** the source addresses of this service, if a pool is configured */ readonly pool?: readonly ({
         readonly address: string
         readonly listed: boolean
         readonly listings: readonly ({
@@ -887,7 +887,7 @@ export type Operations = {
     output: {
       readonly peers: readonly (Peer)[]
       readonly total: number
-      /** this node itself, where it has a URL */ readonly node?: Peer
+      /** this node, if it has a URL */ readonly node?: Peer
     }
     kind: 'json'
   }
@@ -897,8 +897,8 @@ export type Operations = {
     output: {
       readonly id: string
       readonly status: 'alive' | 'suspect' | 'dead'
-      /** the next heartbeat is due within it */ readonly ttl_ms: number
-      /** nodes that are known here */ readonly peers: number
+      /** time within which the next heartbeat is due */ readonly ttl_ms: number
+      /** number of known nodes */ readonly peers: number
     }
     kind: 'json'
   }
@@ -906,7 +906,7 @@ export type Operations = {
   peerForget: {
     input: { email?: string; domain?: string }
     output: {
-      /** entries of this node’s own memory */ readonly removed: number
+      /** entries in the memory of this node */ readonly removed: number
     }
     kind: 'json'
   }
@@ -943,7 +943,7 @@ export type Operations = {
       readonly name: string
       readonly valid: boolean
       readonly status: 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
-      /** why it is unknown, or why valid is false */ readonly reason?: string
+      /** why the status is unknown, or why valid is false */ readonly reason?: string
       readonly record?: string
       readonly records: readonly (string)[]
       readonly key_type: string
@@ -967,7 +967,7 @@ export type Operations = {
       readonly record?: string
       readonly policy: 'none' | 'quarantine' | 'reject' | ''
       readonly status: 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
-      /** why it is unknown, or why valid is false */ readonly reason?: string
+      /** why the status is unknown, or why valid is false */ readonly reason?: string
       readonly inherited: boolean
       readonly subdomain_policy: string
       readonly np: string
@@ -977,12 +977,12 @@ export type Operations = {
       readonly pct?: number
       readonly rua: readonly ({
         readonly uri: string
-        /** null: not for another organization to say, or could not be asked */ readonly authorized: boolean | null
+        /** null: no agreement of another organization is needed, or it could not be looked up */ readonly authorized: boolean | null
         readonly reason?: string
       })[]
       readonly ruf: readonly ({
         readonly uri: string
-        /** null: not for another organization to say, or could not be asked */ readonly authorized: boolean | null
+        /** null: no agreement of another organization is needed, or it could not be looked up */ readonly authorized: boolean | null
         readonly reason?: string
       })[]
       readonly found_at: string
@@ -996,7 +996,7 @@ export type Operations = {
         readonly record_count: number
         readonly decision: string
       })[]
-      /** the reading of RFC 7489, where it differs */ readonly legacy?: {
+      /** the result by RFC 7489, if it differs */ readonly legacy?: {
         readonly found_at: string
         readonly organizational_domain: string
         readonly policy: string
@@ -1074,10 +1074,10 @@ export type Operations = {
     input: {}
     output: {
       readonly data: readonly ({
-        /** an address, a proxy (socks5://host:port, without its login) or a node (peer:<id>); empty: the address that the system chooses */ readonly address: string
-        /** where connections by a proxy leave from */ readonly leaves_from?: {
+        /** an address, a proxy (socks5://host:port, without credentials) or a node (peer:<id>); empty: the address that the system chooses */ readonly address: string
+        /** outgoing address of a proxy */ readonly leaves_from?: {
           readonly address: string
-          /** machine: an address of this machine; mail_host: a mail host that was asked; proxy: what the proxy says of its socket; assumed: the own address of the proxy */ readonly by: 'machine' | 'mail_host' | 'proxy' | 'assumed'
+          /** machine: an address of this machine; mail_host: as reported by a mail host; proxy: as reported by the proxy; assumed: the address of the proxy */ readonly by: 'machine' | 'mail_host' | 'proxy' | 'assumed'
         }
         readonly configured: boolean
         readonly providers: readonly ({
@@ -1096,7 +1096,7 @@ export type Operations = {
           readonly last_used_at?: string
           readonly latency_ms: number
         })[]
-        /** null: not asked yet */ readonly listings?: readonly ({
+        /** null: not looked up yet */ readonly listings?: readonly ({
           readonly blacklist: string
           readonly meaning: string
         })[] | null
@@ -1118,15 +1118,15 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Reload the source addresses and end their pauses. */
+  /** Reload the source addresses and clear their pauses. */
   poolReload: {
     input: {}
     output: {
       readonly data: readonly ({
-        /** an address, a proxy (socks5://host:port, without its login) or a node (peer:<id>); empty: the address that the system chooses */ readonly address: string
-        /** where connections by a proxy leave from */ readonly leaves_from?: {
+        /** an address, a proxy (socks5://host:port, without credentials) or a node (peer:<id>); empty: the address that the system chooses */ readonly address: string
+        /** outgoing address of a proxy */ readonly leaves_from?: {
           readonly address: string
-          /** machine: an address of this machine; mail_host: a mail host that was asked; proxy: what the proxy says of its socket; assumed: the own address of the proxy */ readonly by: 'machine' | 'mail_host' | 'proxy' | 'assumed'
+          /** machine: an address of this machine; mail_host: as reported by a mail host; proxy: as reported by the proxy; assumed: the address of the proxy */ readonly by: 'machine' | 'mail_host' | 'proxy' | 'assumed'
         }
         readonly configured: boolean
         readonly providers: readonly ({
@@ -1145,7 +1145,7 @@ export type Operations = {
           readonly last_used_at?: string
           readonly latency_ms: number
         })[]
-        /** null: not asked yet */ readonly listings?: readonly ({
+        /** null: not looked up yet */ readonly listings?: readonly ({
           readonly blacklist: string
           readonly meaning: string
         })[] | null
@@ -1184,9 +1184,9 @@ export type Operations = {
       }
       readonly sources: readonly ({
         readonly address: string
-        /** where connections by a proxy leave from */ readonly leaves_from?: {
+        /** outgoing address of a proxy */ readonly leaves_from?: {
           readonly address: string
-          /** machine: an address of this machine; mail_host: a mail host that was asked; proxy: what the proxy says of its socket; assumed: the own address of the proxy */ readonly by: 'machine' | 'mail_host' | 'proxy' | 'assumed'
+          /** machine: an address of this machine; mail_host: as reported by a mail host; proxy: as reported by the proxy; assumed: the address of the proxy */ readonly by: 'machine' | 'mail_host' | 'proxy' | 'assumed'
         }
         /** null: no blacklist answered */ readonly listings: readonly ({
           readonly blacklist: string
@@ -1232,9 +1232,9 @@ export type Operations = {
     output: {
       readonly from: StoredEntry
       readonly to: StoredEntry
-      /** the changes for people, one line an area */ readonly lines: readonly (string)[]
+      /** the changes as text, one line per area */ readonly lines: readonly (string)[]
       readonly changes: readonly (Change)[]
-      /** what could not be determined in one of the two, and was not compared */ readonly unknown: readonly (string)[]
+      /** areas that were not compared, because they are unknown in one of the answers */ readonly unknown: readonly (string)[]
     }
     kind: 'json'
   }
@@ -1253,9 +1253,9 @@ export type Operations = {
     input: { email?: string; domain?: string }
     output: {
       readonly subject: string
-      /** entries that were removed, in all places */ readonly total: number
-      /** entries by place; results are part of rows */ readonly places: { readonly [name: string]: number }
-      /** nodes that did not confirm: what they remember runs out within a day */ readonly not_reached?: readonly (string)[]
+      /** total number of removed entries */ readonly total: number
+      /** removed entries by place; results are part of rows */ readonly places: { readonly [name: string]: number }
+      /** nodes that did not confirm; their cached data expires within a day */ readonly not_reached?: readonly (string)[]
     }
     kind: 'json'
   }
@@ -1266,7 +1266,7 @@ export type Operations = {
       readonly target: string
       readonly module: 'domain' | 'mailbox' | 'ip'
       readonly success: boolean
-      /** it could not be determined: neither good nor bad */ readonly unknown: boolean
+      /** the result could not be determined */ readonly unknown: boolean
       readonly duration_ms: number
       readonly samples: readonly ({
         readonly name: string
@@ -1346,7 +1346,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Show the changes that a monitor saw, newest first. */
+  /** Show the changes that a monitor found, newest first. */
   monitorsChanges: {
     input: { id: string; limit?: number | string; cursor?: string }
     output: {
@@ -1423,7 +1423,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Stop the mail of a monitor to one address. */
+  /** Unsubscribe an address from the mail of a monitor. */
   unsubscribe: {
     input: { message: string }
     output: {
@@ -1431,7 +1431,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** Show the page that asks whether to unsubscribe. */
+  /** Show a page that asks for confirmation. */
   unsubscribePage: {
     input: { message: string }
     output: {
@@ -1483,7 +1483,7 @@ export type Operations = {
     }
     kind: 'json'
   }
-  /** List the rows that could not be read, with the reason. */
+  /** List the rows that could not be read, with their reasons. */
   jobsBadRows: {
     input: { id: string; cursor?: number | string; limit?: number | string }
     output: {

@@ -39,7 +39,7 @@ const NEVER: Readonly<Record<string, string>> = {
   'anonmails.de': 'is dead',
   'cyberlogic.net': 'is dead',
   'spamcannibal.org': 'is dead',
-  'senderscore.com': 'lists everybody who is not registered',
+  'senderscore.com': 'lists every address that is not registered',
   'dnswl.org': 'is an allow list',
   'swl.spamhaus.org': 'is an allow list',
   'dwl.spamhaus.org': 'is an allow list',
@@ -119,13 +119,13 @@ const SET = z.strictObject({
   version: line(64).min(1),
   lists: z
     .array(row)
-    .length(LIST_COUNT, `a set has ${LIST_COUNT} lists: replace, never drop`)
+    .length(LIST_COUNT, `the file must have ${LIST_COUNT} lists: replace lists, do not remove any`)
     .superRefine((rows, ctx) => {
       for (const field of ['name', 'zone'] as const) {
         const seen = new Set<string>()
         for (const [index, { [field]: value }] of rows.entries()) {
           if (seen.has(value))
-            ctx.addIssue({ code: 'custom', path: [index, field], message: `${value} is there twice` })
+            ctx.addIssue({ code: 'custom', path: [index, field], message: `${value} occurs twice` })
           seen.add(value)
         }
       }

@@ -95,7 +95,7 @@ it('has the shape of the API: the fields of the contract first, 29 results in or
     status: 'listed',
     tier: 'D',
     scope: 'asn',
-    scope_text: expect.stringContaining('Only its network operator'),
+    scope_text: expect.stringContaining('Only the operator of the network'),
     codes: ['127.0.0.2'],
     meaning: ['the whole network (AS) is listed'],
     txt: 'AS64500',

@@ -59,10 +59,10 @@ export function presentBlacklist(answer: BlacklistAnswer, nowMs: number): Answer
 export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   ip: 'This address itself is listed.',
   range:
-    'The neighbourhood of this address is listed, because of other addresses in it. Only its network operator can have that changed.',
-  asn: 'The whole network (AS) is listed, because of other addresses in it. Only its network operator can have that changed.',
+    'The neighbourhood of this address is listed because of other addresses in it. Only the operator of the network can have the listing removed.',
+  asn: 'The whole network (AS) is listed because of other addresses in it. Only the operator of the network can have the listing removed.',
   policy:
-    'This is a policy about who may send mail directly, no evidence of spam. Ask for removal only when a mail server is meant to send from this address.',
+    'This is a policy about which addresses may send mail directly, not evidence of spam. Request removal only if a mail server is meant to send from this address.',
 }
 
 function presentEntry({ list, zone, reading, txt, durationMs }: Entry): ListEntry {

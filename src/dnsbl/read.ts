@@ -22,9 +22,9 @@ export type Reading = {
 
 const REFUSALS = cidr('127.255.255.0/24')
 const REFUSAL_WORDS: Readonly<Record<string, readonly [reason: string, meaning: string]>> = {
-  '127.255.255.252': ['typing_error', 'the list says that its name was misspelled'],
+  '127.255.255.252': ['typing_error', 'the list reports that its name is misspelled'],
   '127.255.255.254': ['public_resolver', 'the list refuses queries from a public resolver'],
-  '127.255.255.255': ['too_many_queries', 'the list says that it got too many queries'],
+  '127.255.255.255': ['too_many_queries', 'the list reports too many queries'],
   '127.0.0.1': ['refused', 'the list refuses to answer'],
 }
 

@@ -10,8 +10,8 @@ export const MAX_TARGETS = 256
  * More than {@link MAX_TARGETS} and anything else are refused, the item named.
  */
 export function expandTargets(texts: readonly string[]): Parsed<readonly Ip[]> {
-  if (texts.length === 0) return problem('no address is given')
-  const tooMany = `more than ${MAX_TARGETS} addresses: ask in parts of at most ${MAX_TARGETS}, or one /24`
+  if (texts.length === 0) return problem('no address given')
+  const tooMany = `more than ${MAX_TARGETS} addresses: give at most ${MAX_TARGETS} addresses, or one /24, per request`
   if (texts.length > MAX_TARGETS) return problem(tooMany)
   const found = new Set<Ip>()
   for (const [index, text] of texts.entries()) {
@@ -31,7 +31,7 @@ function expand(text: string): Parsed<readonly Ip[]> {
   const network = parseCidr(text)
   if (!network.ok) return network
   if (network.value.family === 6) return problem(`${text} is an IPv6 network: give single IPv6 addresses`)
-  if (network.value.prefix < 24) return problem(`${text} is too large: a network may be a /24 at most`)
+  if (network.value.prefix < 24) return problem(`${text} is too large: give a network of at most a /24`)
   return parsed(addressesOf(network.value))
 }
 

@@ -105,7 +105,7 @@ export const BUILT_IN_LISTS: readonly List[] = [
       { code: '127.0.0.14', meaning: 'open Wingate proxy' },
       { code: '127.0.0.15', meaning: 'compromised router or gateway' },
       { code: '127.0.0.16', meaning: 'worm that takes over machines' },
-      { code: '127.0.0.17', meaning: 'botnet address, found automatically' },
+      { code: '127.0.0.17', meaning: 'botnet address, detected automatically' },
       { code: '127.0.0.19', meaning: 'abused VPN service' },
       { code: '127.0.0.255', meaning: 'uncategorised threat' },
     ],
@@ -173,28 +173,28 @@ export const BUILT_IN_LISTS: readonly List[] = [
     ipv6: 'unknown',
     codes: [
       { code: '127.0.0.2', meaning: 'black: sends spam' },
-      { code: '127.0.0.4', meaning: 'brown: sends much spam, not only' },
+      { code: '127.0.0.4', meaning: 'brown: sends mostly spam' },
     ],
     ignored: [
       { code: '127.0.0.1', meaning: 'white' },
-      { code: '127.0.0.3', meaning: 'yellow: spam and good mail, not to be blocked' },
-      { code: '127.0.0.5', meaning: 'NOBL: not to be blocked' },
+      { code: '127.0.0.3', meaning: 'yellow: sends spam and good mail; should not be blocked' },
+      { code: '127.0.0.5', meaning: 'NOBL: should not be blocked' },
       { code: '127.0.1.0/24', meaning: 'use of QUIT (information)' },
       { code: '127.0.2.0/24', meaning: 'days since first seen (information)' },
     ],
     strict: true,
     testPoint: { negative: false, answers: [] },
-    notes: 'Several A records an answer.',
+    notes: 'An answer may have several A records.',
   }),
   row('GBUdb Truncate', 'truncate.gbudb.net', 'C', 'gbudb.com/truncate', {
-    notes: 'Sources differ on whether it still lives; the self-test tells.',
+    notes: 'Sources disagree on whether it still works; the self-test shows it.',
   }),
   row('SwiNOG DNSRBL', 'dnsrbl.swinog.ch', 'C', 'antispam.imp.ch', { codes: listed('listed', '127.0.0.3') }),
   row('ImproWare Spam', 'spamrbl.swinog.ch', 'C', 'antispam.imp.ch', { codes: listed('listed', ANY_FROM_2) }),
   row('s5h.net', 'all.s5h.net', 'C', 'usenix.org.uk/content/rblremove', { ipv6: 'yes' }),
   row('0SPAM', 'bl.0spam.org', 'C', '0spam.org', { ipv6: 'unknown', codes: listed('listed', ANY_FROM_2) }),
   row('Fabel SpamSources', 'spamsources.fabel.dk', 'C', 'spamsources.fabel.dk/delist', {
-    notes: 'Weakest evidence of life; the self-test tells.',
+    notes: 'Little evidence that it still works; the self-test shows it.',
   }),
 ]
 

@@ -49,13 +49,13 @@ export function authorizer(options: HttpOptions, sessions: Pick<Sessions, 'keyOf
     const caller = { key: key.id, isAdmin: allows(key, 'admin'), ...mayNot }
     const known = { by: `key ${key.id}`, caller, key, ...(ofSession && { bySession: true as const }) }
     if (operation.open || operation.scope === undefined || allows(key, operation.scope)) return known
-    return { ...known, refused: new AppError('forbidden', `this key lacks the scope ${operation.scope}`) }
+    return { ...known, refused: new AppError('forbidden', `this key does not have the scope ${operation.scope}`) }
   }
 }
 
 /** What callers are told of a closed service; the reason is the operator's business, and in the log. */
 export const closedError = (): AppError =>
-  new AppError('unauthorized', 'a key is required, but this service has none: the operator has to create one')
+  new AppError('unauthorized', 'a key is required, but this service has none: its operator must create one')
 
 /** An address as the rate counts it: IPv6 by its /64, of which one caller has all. */
 export function callerAddress(text: string): string {

@@ -37,13 +37,13 @@ export function refusal(
     (isIP(host) !== 0 && sameAddress(host, request.localAddress))
   const host = parseHostField(request.host ?? '')
   if (host === undefined || !own(host)) {
-    return 'the Host of this request is neither loopback nor a name set with --host-name; add it there, or set an API key'
+    return 'the Host of this request is neither loopback nor set with --host-name; set it with --host-name, or use an API key'
   }
   if (request.origin === undefined || rule.corsOrigins.includes(request.origin)) return undefined
   const origin = hostOfOrigin(request.origin)
   return origin !== undefined && own(origin)
     ? undefined
-    : 'the Origin of this request is another site; allow it with --cors-origin, or set an API key'
+    : 'the Origin of this request is another site; allow it with --cors-origin, or use an API key'
 }
 
 /** The host of a Host field, without brackets and in lower case; undefined when it is not a host and perhaps a port (RFC 9110 §7.2), as `a@b` is not. */

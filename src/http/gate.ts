@@ -39,7 +39,7 @@ export function gateOf(
 ): Gate {
   let underWay = 0
   const turn = turns()
-  const watch = loopWatch({ warn: (fields) => options.logger.warn(fields, 'a step held the event loop') })
+  const watch = loopWatch({ warn: (fields) => options.logger.warn(fields, 'the event loop was blocked') })
   app.addHook('onClose', async () => watch.stop())
   const rate = app.createRateLimit({
     max: (request: FastifyRequest) => allowance(options, request),
@@ -68,7 +68,7 @@ export function gateOf(
     if (auth.bySession && changes(request)) sessions.refuseForged(request, tokenIn(request))
     if (underWay >= options.maxConcurrency) {
       void reply.header('retry-after', '1')
-      throw new AppError('overloaded', `${options.maxConcurrency} requests are under way; try again in a moment`)
+      throw new AppError('overloaded', `${options.maxConcurrency} requests are in progress; try again in a moment`)
     }
     underWay++
     const ended = watch.begin(operation.path)

@@ -73,7 +73,7 @@ function ambiguityCheck(): (request: FastifyRequest, reply: FastifyReply) => voi
     const coding = headers['transfer-encoding']
     if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked') {
       void reply.header('connection', 'close') // where the body ends is not known
-      throw new AppError('invalid_parameter', 'Transfer-Encoding: chunked is the only coding that is accepted')
+      throw new AppError('invalid_parameter', 'the only accepted Transfer-Encoding is chunked')
     }
     if (hostFields(raw.rawHeaders) > 1)
       throw new AppError('invalid_parameter', 'the request has more than one Host field')
@@ -82,7 +82,7 @@ function ambiguityCheck(): (request: FastifyRequest, reply: FastifyReply) => voi
       throw new AppError('invalid_parameter', 'the Host of the request is not a host and a port')
     lastHost = host
     if (!url.startsWith('/') && url !== '*' && !isFor(url, host))
-      throw new AppError('invalid_parameter', 'the target of the request names another host than its Host field')
+      throw new AppError('invalid_parameter', 'the request target and the Host field name different hosts')
   }
 }
 
@@ -112,7 +112,7 @@ function refuseOtherSites({ corsOrigins }: HttpOptions, request: FastifyRequest,
   if (isLink && request.headers['sec-fetch-dest'] === 'document' && isPage) return
   throw new AppError(
     'forbidden',
-    'a page of another site made this request; to allow it, add its origin with --cors-origin',
+    'a page of another site made this request; allow its origin with --cors-origin',
   )
 }
 

@@ -62,7 +62,7 @@ async function* eventsOf(told: AsyncIterable<Told>, request: FastifyRequest): As
 
 function logged(error: unknown, request: FastifyRequest): AppError {
   const known = asAppError(error)
-  if (known.code === 'internal') request.log.error({ err: known.cause, request_id: request.id }, 'unexpected fault')
+  if (known.code === 'internal') request.log.error({ err: known.cause, request_id: request.id }, 'unexpected error')
   return known
 }
 
@@ -81,7 +81,7 @@ function idempotencyKeyOf({ headers }: FastifyRequest): Pick<By, 'idempotencyKey
     /^(?:"(?<quoted>[!#-[\]-~]{1,255})"|(?<bare>[!#-~][!-~]{0,254}))$/.exec(String(field))?.groups ?? {}
   const idempotencyKey = quoted ?? bare
   if (idempotencyKey !== undefined) return { idempotencyKey }
-  throw new AppError('invalid_parameter', 'Idempotency-Key has 1 to 255 visible ASCII characters, and is given once', {
+  throw new AppError('invalid_parameter', 'Idempotency-Key must be given once, with 1 to 255 visible ASCII characters', {
     parameter: 'Idempotency-Key',
   })
 }
@@ -114,14 +114,14 @@ function rawInput(operation: Operation, { query, body, params }: FastifyRequest)
 function withPath(named: Raw, others: Raw): Raw {
   const twice = Object.keys(named).find((name) => Object.hasOwn(others, name))
   if (twice === undefined) return { ...others, ...named }
-  throw new AppError('invalid_parameter', `${twice} is part of the path; give it there alone`, { parameter: twice })
+  throw new AppError('invalid_parameter', `${twice} is part of the path; give it only there`, { parameter: twice })
 }
 
 /** Fires when the caller goes away before the answer was sent. */
 export function hangUp(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   const stop = (): void => {
-    if (!reply.raw.writableFinished) controller.abort(new DOMException('the caller went away', 'AbortError'))
+    if (!reply.raw.writableFinished) controller.abort(new DOMException('the client disconnected', 'AbortError'))
   }
   if (reply.raw.destroyed)
     stop() // while the request waited for its turn

@@ -52,5 +52,5 @@ export function asAppError(error: unknown, bodyLimit?: number): AppError {
   const code = statusCode === undefined ? undefined : BY_STATUS[statusCode]
   return code
     ? new AppError(code, message ?? ERRORS[code].title, { cause: error })
-    : new AppError('internal', 'an unexpected fault; the log has it under this instance', { cause: error })
+    : new AppError('internal', 'unexpected error; the log has it under this instance', { cause: error })
 }

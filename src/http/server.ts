@@ -185,7 +185,7 @@ async function send(
   pages: { readonly site: Site; readonly serving: Serving } | undefined,
 ): Promise<FastifyReply> {
   const known = asAppError(error, request.routeOptions.bodyLimit)
-  if (known.code === 'internal') request.log.error({ err: known.cause, request_id: request.id }, 'unexpected fault')
+  if (known.code === 'internal') request.log.error({ err: known.cause, request_id: request.id }, 'unexpected error')
   const problem = problemOf(known, request.id)
   if (problem.status === 401) void reply.header('www-authenticate', 'Bearer realm="mailsonde"') // RFC 9110 §15.5.2
   if (known.retryAfterSeconds !== undefined) void reply.header('retry-after', String(known.retryAfterSeconds))
@@ -201,9 +201,9 @@ function notFound(operations: readonly Operation[], request: FastifyRequest, rep
     .filter((operation) => matchesPath(operation.path, path))
     .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   if (methods.length === 0)
-    return new AppError('not_found', `there is nothing at ${path.slice(0, 200)}; the paths are listed at /docs/api`)
+    return new AppError('not_found', `nothing is at ${path.slice(0, 200)}; /docs/api lists the paths`)
   void reply.header('allow', methods.join(', '))
-  return new AppError('method_not_allowed', `${path} takes ${methods.join(', ')}, not ${request.method}`)
+  return new AppError('method_not_allowed', `${path} accepts ${methods.join(', ')}, not ${request.method}`)
 }
 
 declare module 'fastify' {

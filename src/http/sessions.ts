@@ -72,7 +72,7 @@ export function sessionsOf(options: {
     },
     refuseForged: (request, token) => {
       const id = idOf(request)
-      const why = 'this change did not come from a page of this session: open the page again and repeat it'
+      const why = 'this form is not from the current session: open the page again and repeat the change'
       if (id === undefined || token === undefined || !equal(token, tokenOf(id)) || !isOwnSite(request))
         throw new AppError('forbidden', why)
     },

@@ -88,7 +88,7 @@ function providersOf(job: JobRecord, { counts, pace, waiting, nowMs }: Measures)
         rate: round((pace.get(provider) ?? 0) / minutes),
         ...(due &&
           done < rows && {
-            waiting_reason: `its rows were deferred or limited; the next is due at ${due.toISOString()}`,
+            waiting_reason: `rows were deferred or rate-limited; the next is due at ${due.toISOString()}`,
           }),
       }
     })

@@ -145,11 +145,11 @@ export function jobService(settings: JobServiceSettings): JobService {
     resumeUpload: told(async (id, from, upload, owner) => {
       const job = await owned(id, owner)
       if (job.state !== 'receiving')
-        throw new AppError('wrong_state', `the job is ${job.state}: its list was taken in whole`)
+        throw new AppError('wrong_state', `the job is ${job.state}: its list is complete`)
       if (from !== job.received)
         throw new AppError(
           'wrong_offset',
-          `${job.received} records are held: send those behind them, with from=${job.received}`,
+          `${job.received} records were received: send those after them, with from=${job.received}`,
           { received: job.received },
         )
       await receive(job, upload)

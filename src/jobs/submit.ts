@@ -100,7 +100,7 @@ export async function takeUpload(
   }
   await flush()
   await writing
-  if (received === 0) throw new AppError('empty_list', 'the list has no rows: nothing, or a header only')
+  if (received === 0) throw new AppError('empty_list', 'the list has no rows: it is empty or has only a header')
   await rows.complete(job.number)
 }
 

@@ -38,7 +38,7 @@ export function parseEmail(text: string): Parsed<Email> {
   const fault = localFault(halves.value.local, quoted) ?? localFault(local, quoted)
   if (fault !== undefined) return problem(fault)
   if (rest.startsWith('[')) return problem('the domain is an address literal: give an address at a domain name')
-  if (rest.endsWith('.')) return problem('the domain of an address ends without a dot') // RFC 5321 §4.1.2
+  if (rest.endsWith('.')) return problem('the domain of an address must not end in a dot') // RFC 5321 §4.1.2
   const name = parseDomain(rest)
   if (!name.ok) return name
   const email = { local, domain: name.value, smtputf8: /[^\u0000-\u007f]/.test(local) }
@@ -79,7 +79,7 @@ type Half = { readonly local: string; readonly rest: string; readonly quoted: bo
 function plainHalf(text: string): Parsed<Half> {
   const at = text.indexOf('@')
   if (at < 0) return problem('the address has no @')
-  if (at === 0) return problem('the address has nothing before the @', 0)
+  if (at === 0) return problem('nothing precedes the @', 0)
   return parsed({ local: text.slice(0, at), rest: text.slice(at + 1), quoted: false })
 }
 
@@ -94,24 +94,24 @@ function quotedHalf(text: string): Parsed<Half> {
     }
     if (c === '\\') {
       const escaped = text[++i] ?? ''
-      if (!/^[ -~]$/.test(escaped)) return problem('a backslash stands before what cannot be quoted', i)
+      if (!/^[ -~]$/.test(escaped)) return problem('a backslash precedes a character that cannot be quoted', i)
       local += escaped
     } else local += c
   }
-  return problem('the quoted local part has no end')
+  return problem('the quoted local part has no closing quote')
 }
 
 function localFault(local: string, quoted: boolean): string | undefined {
-  if (HIDDEN.test(local)) return 'the local part has control, invisible or unassigned characters'
-  if (WIDE_SPACE.test(local)) return 'the local part has white space that is no plain space'
-  if (local.includes('>')) return 'the local part has a ">", which cannot be sent safely'
+  if (HIDDEN.test(local)) return 'the local part contains control, invisible or unassigned characters'
+  if (WIDE_SPACE.test(local)) return 'the local part contains white space other than a plain space'
+  if (local.includes('>')) return 'the local part contains ">", which cannot be sent safely'
   if (octets(localOf(local)) > LONGEST_LOCAL) return `the local part is longer than ${LONGEST_LOCAL} octets`
   if (/^\p{M}/u.test(local)) return 'the local part begins with a combining mark' // RFC 5198 §3: nothing to combine with
   if (quoted) return undefined
   const atoms = local.split('.')
-  if (atoms.includes('')) return 'the local part begins or ends with a dot, or has two in a row'
+  if (atoms.includes('')) return 'the local part begins or ends with a dot, or has two consecutive dots'
   if (!atoms.every((atom) => ATEXT.test(atom)))
-    return 'the local part has characters that must be quoted, or a comment, white space or a display name'
+    return 'the local part contains characters that must be quoted, or a comment, white space or a display name'
   return undefined
 }
 

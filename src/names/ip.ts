@@ -9,7 +9,7 @@ export type Family = 4 | 6
 /** Reads an IPv4 or IPv6 address. Octal, hexadecimal and short forms, zone ids, prefixes, brackets and ports are refused. */
 export function parseIp(text: string): Parsed<Ip> {
   const shown = JSON.stringify(text.slice(0, 80))
-  if (text.includes('%')) return problem(`${shown} carries a zone id: give the address alone`)
+  if (text.includes('%')) return problem(`${shown} has a zone id: give only the address`)
   if (text.includes('/')) return problem(`${shown} is a network: give one address`)
   if (isIP(text) === 0) return problem(`${shown} is not an IP address (such as 192.0.2.1 or 2001:db8::1)`)
   const address = ipaddr.parse(text)

@@ -68,7 +68,7 @@ const FORM = 'a proxy is written socks5://user:password@host:port'
 
 function proxyEntry(text: string): Parsed<PoolEntry> {
   if (/^socks5h:/i.test(text))
-    return problem('proxies are given addresses and never names: write socks5:// in place of socks5h://')
+    return problem('names are never resolved by a proxy: write socks5:// instead of socks5h://')
   const url = /^socks5:\/\//i.test(text) ? URL.parse(text) : null
   if (!url || !/^\/?$/.test(url.pathname) || url.search !== '' || url.hash !== '') return problem(FORM)
   const host = hostOf(url.hostname)

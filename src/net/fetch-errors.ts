@@ -33,7 +33,7 @@ export function fetchError(error: unknown, signal: AbortSignal): FetchError {
 const stopped = (signal: AbortSignal, cause: unknown): FetchError =>
   timedOut(signal)
     ? new FetchError('timeout', 'not done in time', { cause })
-    : new FetchError('aborted', 'the caller went away', { cause })
+    : new FetchError('aborted', 'the client disconnected', { cause })
 
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined

@@ -44,7 +44,7 @@ async function answerOf<S extends z.ZodType>(
   try {
     const signal = within(question.timeoutMs, ctx.signal)
     const { status, body } = await peers.ask(peer, `${question.path}?${query}`, signal)
-    if (status !== 200) return problem(printable(`it answered ${status}: ${detailOf(body)}`, 200))
+    if (status !== 200) return problem(printable(`it replied with status ${status}: ${detailOf(body)}`, 200))
     const known = readKnown(question.schema, body)
     if (!known.ok) return problem(`its answer is not valid: ${known.problem}`)
     return question.fits(known.value) ? known : problem('the answer does not match the question')

@@ -16,7 +16,7 @@ const AT_A_TIME = 8
 
 const ips = {
   ...listParam(z.string().max(100), MAX_TARGETS, {
-    description: 'IP addresses, or networks up to one /24 in all',
+    description: 'IP addresses or networks; at most 256 addresses in total',
     example: '192.0.2.1',
   }),
   required: true,
@@ -38,7 +38,7 @@ export const blacklistBulk = defineOperation({
   name: 'blacklist-bulk',
   method: 'POST',
   path: '/v1/blacklist',
-  summary: 'Look up 1 to 256 IP addresses, one answer a line',
+  summary: 'Look up 1 to 256 IP addresses, one answer per line',
   scope: 'read',
   params: { ips },
   answer: blacklistBulkAnswer,

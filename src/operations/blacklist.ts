@@ -17,7 +17,7 @@ export const blacklist = defineOperation({
   summary: 'Look up an IP address on 29 blacklists',
   scope: 'read',
   params: {
-    ip: positional(ipParam('IPv4 or IPv6 address to look for')),
+    ip: positional(ipParam('IPv4 or IPv6 address to look up')),
     max_age: maxAgeParam,
     vantage: optional(vantageParam),
     ...saveParams,

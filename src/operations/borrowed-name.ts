@@ -40,5 +40,5 @@ const shown = ({ records }: { readonly records: readonly unknown[] }): string =>
 /** What to do in place of publishing a record at a name whose records are lent. */
 export const repairBeside = ({ kind, name }: Lender, { rtype, value }: DnsRecord): string =>
   kind === 'alias'
-    ? `The name is an alias (CNAME) of ${name}, and no other record can stand beside an alias (RFC 1034 §3.6.2). Publish ${rtype} ${value} at ${name} where that is yours; or replace the alias with the addresses that it leads to, and publish it beside them.`
-    : `The name has its records from the wildcard ${name}, and a record at the name itself hides all of them (RFC 4592 §2.2.1). Publish ${rtype} ${value} at the wildcard, or at the name together with every record that it has now.`
+    ? `The name is an alias (CNAME) of ${name}, and an alias cannot have other records (RFC 1034 §3.6.2). If ${name} is yours, publish ${rtype} ${value} there. Otherwise replace the alias with the addresses of its target, and publish the record at the same name.`
+    : `The name gets its records from the wildcard ${name}; a record at the name itself hides all of them (RFC 4592 §2.2.1). Publish ${rtype} ${value} at the wildcard, or publish it at the name together with all records that the wildcard gives it now.`

@@ -18,7 +18,7 @@ import { vantageParam } from './vantage.ts'
 
 export const selectorParam = optional(
   textParam<readonly string[]>('invalid_parameter', parseSelectors, {
-    description: 'DKIM selectors to try first: a,b',
+    description: 'DKIM selectors to query first: a,b',
     bounds: { max: String(MAX_SELECTORS) },
     unit: 'items',
     example: 'google,s1',
@@ -39,7 +39,7 @@ export const check = defineOperation({
     domain: positional(domainParam('domain to check')),
     selector: selectorParam,
     starttls: flagParam('connect to the mail hosts and check their TLS'),
-    timeout: timeoutParam('time for the whole check', DEADLINE_MS),
+    timeout: timeoutParam('time limit of the check', DEADLINE_MS),
     format: formatParam,
     vantage: optional(vantageParam),
     ...saveParams,

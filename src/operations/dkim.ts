@@ -27,12 +27,12 @@ export const dkim = defineOperation({
   summary: 'Show the DKIM key of a domain at a selector',
   scope: 'read',
   params: {
-    domain: positional(domainParam('domain that signs: the d= tag of a signature')),
+    domain: positional(domainParam('signing domain: the d= tag of a signature')),
     selector: textParam('invalid_parameter', parseSelector, {
       description: 'selector: the s= tag of a signature',
       example: 'google',
     }),
-    timeout: timeoutParam('time for the whole question', DEADLINE_MS),
+    timeout: timeoutParam('time limit of the query', DEADLINE_MS),
   },
   answer: dkimAnswer,
   document: dkimDocument,

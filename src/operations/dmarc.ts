@@ -17,8 +17,8 @@ export const dmarc = defineOperation({
   summary: 'Show the DMARC policy of a domain (RFC 9989)',
   scope: 'read',
   params: {
-    domain: positional(domainParam('domain to look at')),
-    timeout: timeoutParam('time for the whole question', DEADLINE_MS),
+    domain: positional(domainParam('domain to look up')),
+    timeout: timeoutParam('time limit of the query', DEADLINE_MS),
   },
   answer: dmarcAnswer,
   document: dmarcDocument,

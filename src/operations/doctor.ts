@@ -35,11 +35,11 @@ export const doctor = defineOperation({
           helo: '[192.0.2.1]',
           helo_resolves: null,
           spf: 'none',
-          problems: ['it has no PTR name to greet with: set one, or set --helo'],
+          problems: ['it has no PTR name for EHLO: set a PTR record, or set --helo'],
           fixes: [],
         },
       ],
-      advice: ['Run a resolver of your own: several lists refuse public ones.'],
+      advice: ['Run your own resolver: several blacklists refuse public ones.'],
     },
   },
   deadlineMs: 30_000,
@@ -96,22 +96,22 @@ function adviceOf({ down, publicResolvers, refusing, hasSource, isListed, unknow
   const rows: readonly (readonly [boolean, string])[] = [
     [
       down !== undefined,
-      `The resolver cannot be used: ${down}. Repair this first: nothing else can be found out without it.`,
+      `The resolver cannot be used: ${down}. Fix this first: every other check needs the resolver.`,
     ],
-    [publicResolvers.length > 0, 'Run a resolver of your own: several lists refuse public ones.'],
+    [publicResolvers.length > 0, 'Run your own resolver: several blacklists refuse public ones.'],
     [
       refusing.length > 0,
-      `${refusing.length} lists refuse this resolver (${refusing.join(', ')}): register its address with them, or set their key.`,
+      `${refusing.length} blacklists refuse this resolver (${refusing.join(', ')}): register its address with them, or set their key.`,
     ],
     [
       !hasSource,
-      'This machine has no public address of its own: mail hosts see the address of its network, which cannot be checked from here. Name it with --pool where it can be bound.',
+      'This machine has no public address: mail hosts see the address of its network, which cannot be checked from here. If the machine can bind that address, set it with --pool.',
     ],
     [
       unknown.length > 0,
       `It could not be determined whether ${unknown.slice(0, 5).join(', ')} is listed: no blacklist answered. Check the resolver and try again.`,
     ],
-    [isListed, 'Listed addresses are not used for providers that apply that list; ask for delisting.'],
+    [isListed, 'Listed addresses are not used for providers that apply that blacklist; request removal.'],
   ]
   return rows.flatMap(([holds, advice]) => (holds ? [advice] : []))
 }

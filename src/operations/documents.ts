@@ -38,4 +38,4 @@ const RENDERERS: Readonly<Record<DocumentFormat, () => Promise<(document: Docume
   },
 }
 
-export const formatParam = choiceParam(['json', 'html', 'markdown'], 'json', { description: 'form of the answer' })
+export const formatParam = choiceParam(['json', 'html', 'markdown'], 'json', { description: 'format of the answer' })

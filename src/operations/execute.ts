@@ -64,7 +64,7 @@ export function executor(service: Service): Execute {
           answer(operation, raw, question, { ...by, signal }),
         )
     const fault = service.strict && given.check()
-    if (fault) throw new Error(`the answer of ${operation.name} is not as its schema says: ${fault}`)
+    if (fault) throw new Error(`the answer of ${operation.name} does not match its schema: ${fault}`)
     return { ...given, format: question.format }
   }
 
@@ -134,7 +134,7 @@ const measured =
 async function* checked({ name, line }: Operation, lines: AsyncIterable<object>): AsyncIterable<object> {
   for await (const one of lines) {
     const read = line?.safeParse(JSON.parse(JSON.stringify(one)))
-    if (read?.error) throw new Error(`a line of ${name} is not as its schema says: ${read.error.message}`)
+    if (read?.error) throw new Error(`a line of ${name} does not match its schema: ${read.error.message}`)
     yield one
   }
 }

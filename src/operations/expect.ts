@@ -14,7 +14,7 @@ const DEADLINE_MS = 20_000
 /** Names and types that are asked about. */
 const MAX_SETS = 1_000
 
-const zone = zoneParam('text of a zone file (RFC 1035 §5.1) whose records should be published', {
+const zone = zoneParam('text of a zone file (RFC 1035 §5.1) with the expected records', {
   name: 'expect',
   description: 'exit 1 if the DNS differs from this zone file or JSON',
   fields: fieldsOf,
@@ -30,14 +30,14 @@ export const expectRecords = defineOperation({
   scope: 'read',
   bodyLimit: BODY_LIMIT,
   params: {
-    domain: positional(domainParam('domain whose records are compared')),
+    domain: positional(domainParam('domain of the records')),
     records: {
       ...recordsParam,
       description:
-        'records that should be published; `name` is relative to the domain (`@` is the domain), below it in full, or ends in a dot; all of a name and type are compared, what is left out is not looked at',
+        'expected records; `name` is relative to the domain (`@` is the domain itself), a full name below the domain, or a name that ends in a dot. All records of each given name and type are compared; other names and types are ignored',
     },
     zone,
-    timeout: timeoutParam('time for all questions', DEADLINE_MS),
+    timeout: timeoutParam('time limit of all queries', DEADLINE_MS),
   },
   answer: expectAnswer,
   example: {
@@ -92,12 +92,12 @@ const rank = (status: string): number => ['differs', 'missing', 'unknown', 'same
 function refuse(domain: Domain, laid: readonly OverlayRecord[]): void {
   const stray = laid.find(({ name }) => name !== domain && !name.endsWith(`.${domain}`))
   if (stray)
-    throw new AppError('invalid_parameter', `${stray.name} is not below ${domain}; check it with its own domain`, {
+    throw new AppError('invalid_parameter', `${stray.name} is not below ${domain}; compare it with its own domain`, {
       parameter: 'records',
     })
   const sets = new Set(laid.map(({ name, type }) => `${name} ${type}`)).size
   if (sets > MAX_SETS)
-    throw new AppError('payload_too_large', `${sets} names and types are more than ${MAX_SETS}`, {
+    throw new AppError('payload_too_large', `${sets} record sets given; at most ${MAX_SETS} are allowed`, {
       parameter: 'records',
     })
 }
@@ -109,7 +109,7 @@ function fieldsOf(text: string): Parsed<Readonly<Record<string, unknown>>> {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    return problem(`the file begins like JSON and cannot be read: ${(error as Error).message}`)
+    return problem(`the file begins like JSON, but is not valid JSON: ${(error as Error).message}`)
   }
   const records = Array.isArray(value) ? value : isJsonRecord(value) ? value.records : undefined
   return Array.isArray(records) ? parsed({ records }) : problem('the JSON has no list "records"')

@@ -15,7 +15,7 @@ const emailParam = textParam<Email>('invalid_parameter', parseEmail, {
 })
 export const forgetParams = {
   email: optional(emailParam),
-  domain: optional(domainParam('domain to forget, with its mailboxes')),
+  domain: optional(domainParam('domain to forget, including its mailboxes')),
 }
 
 /** The one of the two that was given. Throws AppError where none or both were. */

@@ -38,7 +38,7 @@ export async function answerOnce(keys: IdempotencyKeys, log: Log, asked: Repeata
     const kept = { status: given.status, answer: JSON.stringify(given.answer), body: body?.digest() }
     // What was made stands, whether its answer could be kept or not: a repetition finds it by its seed.
     await keys.keep(claim.claim, kept).catch((error: Error) => {
-      log.warn('the answer of an Idempotency-Key could not be kept', { reason: error.message })
+      log.warn('the answer of an Idempotency-Key could not be stored', { reason: error.message })
     })
     return given
   } catch (error) {
@@ -54,7 +54,7 @@ function refusal(claim: Exclude<Claim, { readonly is: 'mine' | 'answered' }>): A
   if (claim.is === 'full')
     return new AppError(
       'rate_limited',
-      `${MAX_KEYS} idempotency keys of the last 24 hours are stored, which is the limit for one caller`,
+      `the limit of ${MAX_KEYS} idempotency keys in 24 hours for one caller is reached`,
       { retryAfterSeconds: 3_600 },
     )
   return new AppError(
@@ -77,7 +77,7 @@ async function answerAgain(
 ): Promise<Given> {
   if (upload && !(await isSameBody(upload, body))) throw reused()
   const given = operation.receive(JSON.parse(answer))
-  if (!given.ok) throw new Error(`a kept answer of ${operation.name} cannot be read: ${given.problem}`)
+  if (!given.ok) throw new Error(`a stored answer of ${operation.name} cannot be read: ${given.problem}`)
   return { ...given.value, status, isRepeated: true }
 }
 

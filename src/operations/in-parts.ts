@@ -41,6 +41,6 @@ async function* told(execute: Execute, operation: Operation, raw: Raw, by: By): 
       if (waiting.length === 0) await new Promise<void>((resolve) => (wake = resolve))
     }
   } finally {
-    left.abort(new AppError('timeout', 'nobody waits for the answer any more'))
+    left.abort(new AppError('timeout', 'all callers of this answer have disconnected'))
   }
 }

@@ -13,23 +13,23 @@ export const PROBLEM: Schema = {
     type: { type: 'string', format: 'uri' },
     title: { type: 'string' },
     status: { type: 'integer' },
-    detail: { type: 'string', description: 'what was wrong, with which value, and what would do' },
-    instance: { type: 'string', description: 'the request: its X-Request-Id' },
-    code: { type: 'string', enum: Object.keys(ERRORS), description: 'stable; docs/errors.md lists them' },
-    parameter: { type: 'string', description: 'the parameter that was wrong, where it was one' },
-    received: { type: 'integer', description: 'with wrong_offset: the records of the upload that are held' },
+    detail: { type: 'string', description: 'what is wrong, with which value, and what is accepted' },
+    instance: { type: 'string', description: 'the X-Request-Id of the request' },
+    code: { type: 'string', enum: Object.keys(ERRORS), description: 'stable error code; see docs/errors.md' },
+    parameter: { type: 'string', description: 'the invalid parameter, if one caused the problem' },
+    received: { type: 'integer', description: 'with wrong_offset: number of records already received' },
   },
 }
 
 /** Header fields that answers have. */
 export const HEADERS: Schema = {
-  'X-Request-Id': { description: 'The id of the request, which the log has too', schema: { type: 'string' } },
+  'X-Request-Id': { description: 'Id of the request, as in the log', schema: { type: 'string' } },
   RateLimit: {
-    description: 'What is left of the rate: `"default";r=50;t=30`, 50 requests within 30 seconds',
+    description: 'Remaining requests: `"default";r=50;t=30` means 50 requests within 30 seconds',
     schema: { type: 'string' },
   },
-  'RateLimit-Policy': { description: 'The rate: `"default";q=60;w=60`', schema: { type: 'string' } },
-  'Retry-After': { description: 'Seconds after which the request may be repeated', schema: { type: 'integer' } },
+  'RateLimit-Policy': { description: 'Rate limit: `"default";q=60;w=60` means 60 requests in 60 seconds', schema: { type: 'string' } },
+  'Retry-After': { description: 'Number of seconds to wait before repeating the request', schema: { type: 'integer' } },
 }
 const referred = (...names: readonly string[]): Schema =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
@@ -43,9 +43,9 @@ const DETAILS: Readonly<Partial<Record<ErrorCode, string>>> = {
   invalid_parameter: 'timeout: "soon" is not a duration; write 30s or 1m30s',
   unauthorized: 'give a key as "Authorization: Bearer …" or "X-API-Key: …"',
   forbidden: 'this key lacks the scope read',
-  not_found: 'there is none of that id',
+  not_found: 'no object has this id',
   rate_limited: 'more than 60 requests a minute; try again in 12 s',
-  overloaded: '512 requests are under way; try again in a moment',
+  overloaded: '512 requests are in progress; try again in a moment',
 }
 
 /** Whether it changes a thing that may be in a state that does not allow it. */
@@ -72,7 +72,7 @@ export function problems(operation: Operation): Schema {
         .filter((code) => !taken.has(String(ERRORS[code].status)))
         .map((code) => [ERRORS[code].status, problem(code, ERRORS[code].title)]),
     ),
-    default: problem(undefined, 'Another problem; `code` tells which'),
+    default: problem(undefined, 'Another problem; see `code`'),
   }
 }
 

@@ -3,10 +3,10 @@ export const TAGS = [
   { name: 'domains', description: 'Checks of a domain and its records' },
   { name: 'mailboxes', description: 'Verification of addresses over SMTP, and the source addresses for it' },
   { name: 'blacklists', description: 'DNS blacklists' },
-  { name: 'answers', description: 'Stored answers, their history and what changed' },
-  { name: 'jobs', description: 'Bulk work on lists' },
-  { name: 'monitors', description: 'What is checked on a schedule, and who is told' },
-  { name: 'nodes', description: 'Nodes that belong together' },
+  { name: 'answers', description: 'Stored answers, their history and changes' },
+  { name: 'jobs', description: 'Bulk jobs on lists' },
+  { name: 'monitors', description: 'Scheduled runs and their notifications' },
+  { name: 'nodes', description: 'Nodes of a cluster' },
   { name: 'service', description: 'The service itself' },
 ] as const
 

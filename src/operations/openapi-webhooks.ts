@@ -26,11 +26,11 @@ const EXAMPLE: MonitorEvent = {
 }
 
 const HEADERS = [
-  ['webhook-id', 'the id of the message; the same when it is sent again', 'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W'],
-  ['webhook-timestamp', 'when it was sent, in seconds since 1970', '1767323045'],
+  ['webhook-id', 'id of the message; a repeated delivery has the same id', 'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W'],
+  ['webhook-timestamp', 'time of sending, in seconds since 1970', '1767323045'],
   [
     'webhook-signature',
-    'one signature or two by space: HMAC-SHA-256 of `id.timestamp.body`',
+    'one signature, or two separated by a space: HMAC-SHA-256 of `id.timestamp.body`',
     'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
   ],
 ] as const
@@ -45,9 +45,9 @@ export function describeWebhooks(operations: readonly Operation[], schemaOf: (sc
       jobFinishedEvent,
       { type: 'job.finished', timestamp: TIMESTAMP, data: job },
     ],
-    ['monitor.changed', 'What a monitor watches has changed', monitorEvent, EXAMPLE],
-    ['monitor.recovered', 'A condition of a monitor holds no more', monitorEvent, recovered()],
-    ['monitor.failing', 'A monitor could not find out, three times in a row', monitorEvent, failing()],
+    ['monitor.changed', 'The target of a monitor has changed', monitorEvent, EXAMPLE],
+    ['monitor.recovered', 'A condition of a monitor no longer holds', monitorEvent, recovered()],
+    ['monitor.failing', 'Three runs of a monitor in a row had no result', monitorEvent, failing()],
   ]
   return Object.fromEntries(
     types.map(([type, summary, schema, example]) => [
@@ -56,7 +56,7 @@ export function describeWebhooks(operations: readonly Operation[], schemaOf: (sc
         post: {
           operationId: `on-${type.replace('.', '-')}`,
           summary,
-          description: `The body of a webhook of type \`${type}\`, sent by Standard Webhooks. Anything but 2xx is sent again over 75 hours.`,
+          description: `Body of a webhook of type \`${type}\`, sent as Standard Webhooks specifies. After a response other than 2xx, delivery is retried over 75 hours.`,
           tags: ['monitors'],
           security: [{}],
           parameters: HEADERS.map(([name, description, value]) => ({
@@ -64,8 +64,8 @@ export function describeWebhooks(operations: readonly Operation[], schemaOf: (sc
           })),
           requestBody: { required: true, content: { 'application/json': { schema: schemaOf(schema), example } } },
           responses: {
-            200: { description: 'Taken; any 2xx will do' },
-            410: { description: 'Not wanted any more: the webhook is turned off' },
+            200: { description: 'Accepted; any 2xx status does' },
+            410: { description: 'No longer wanted: the webhook is turned off' },
           },
         },
       },
@@ -78,8 +78,8 @@ const recovered = (): MonitorEvent => ({
   type: 'monitor.recovered',
   data: {
     ...EXAMPLE.data,
-    title: 'example.org: on no blacklist any more',
-    lines: ['on no blacklist any more', 'Blacklists: 192.0.2.1 is no longer on SpamCop'],
+    title: 'example.org: no longer on any blacklist',
+    lines: ['no longer on any blacklist', 'Blacklists: 192.0.2.1 is no longer on SpamCop'],
   },
 })
 const failing = (): MonitorEvent => ({

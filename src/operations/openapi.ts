@@ -110,9 +110,9 @@ function descriptionOf({
   const flags = Object.values(params).flatMap(({ flag }) => (flag ? [`--${flag.name}`] : []))
   return [
     scope === undefined
-      ? 'Needs no key.'
-      : `Needs a key of the scope \`${scope}\`, once the service has keys${forPeers ? ', or the proof of a node' : ''}.`,
-    `Takes at most ${formatDuration(deadlineMs + graceMs)}${'timeout' in params ? ', or the `timeout` that is given' : ''}.`,
+      ? 'Requires no key.'
+      : `Requires a key with the scope \`${scope}\`, if the service has keys${forPeers ? ', or the proof of a node' : ''}.`,
+    `Takes at most ${formatDuration(deadlineMs + graceMs)}${'timeout' in params ? ', or the given `timeout`' : ''}.`,
     ...(line ? ['Each line of the answer is one JSON object, sent as soon as it is known.'] : []),
     ...(live ? ['With `Accept: text/event-stream` the parts of the answer are sent as they become known.'] : []),
     `On the command line: \`mailsonde ${partOf === undefined ? name : `${partOf} ${flags.join('|')}`}\`.`,
@@ -148,7 +148,7 @@ const IDEMPOTENCY_KEY: Schema = {
   in: 'header',
   required: false,
   description:
-    'Names the request, so that it can be repeated: within 24 hours the same key and request get the same answer (with the field Idempotent-Replayed), another request with the key 409, and one whose first call still runs 409 with Retry-After',
+    'Makes the request safe to repeat. Within 24 hours, the same request with the same key gets the stored answer (with the header Idempotent-Replayed); a different request with this key gets 409; and a repeat while the first is still running gets 409 with Retry-After',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
   example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
 }

@@ -19,7 +19,7 @@ export const recordsParam = listParam(
   MAX_RECORDS,
   {
     description:
-      'records as if published, in place of those of the same name and type; `name` is relative to the domain (`@` is the domain), below it in full, or ends in a dot; `value` is presentation format, a TXT text may go without quotes',
+      'records to overlay on the DNS; they replace all records of the same name and type. `name` is relative to the domain (`@` is the domain itself), a full name below the domain, or a name that ends in a dot. `value` is in presentation format; the quotes of a TXT record may be omitted',
   },
 )
 
@@ -32,11 +32,11 @@ export function readOverlay(domain: Domain, records: readonly RecordText[], zone
   const whole = zone === undefined ? undefined : orRefuse(parseZone(zone, domain), 'zone', 'zone: ')
   const laid = [...(whole?.records ?? []), ...single]
   if (laid.length === 0)
-    throw new AppError('missing_parameter', 'give records or a zone: there is nothing to overlay on the DNS', {
+    throw new AppError('missing_parameter', 'give `records` or `zone`: there is nothing to overlay on the DNS', {
       parameter: 'records',
     })
   if (laid.length > MAX_RECORDS)
-    throw new AppError('payload_too_large', `an overlay of ${laid.length} records is more than ${MAX_RECORDS}`)
+    throw new AppError('payload_too_large', `the overlay has ${laid.length} records; at most ${MAX_RECORDS} are allowed`)
   return { laid: replaced(laid, single), passedOver: Object.fromEntries(whole?.passedOver ?? []) }
 }
 
@@ -44,7 +44,7 @@ function refuseTooMuch(records: readonly RecordText[], zone = ''): void {
   const texts = [zone, ...records.flatMap(({ name, type, value }) => [name, type, value])]
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   if (bytes > MAX_BYTES)
-    throw new AppError('payload_too_large', `an overlay of ${bytes} bytes is more than ${MAX_BYTES} (512 kB)`)
+    throw new AppError('payload_too_large', `the overlay has ${bytes} bytes; at most ${MAX_BYTES} (512 kB) are allowed`)
 }
 
 /** A single record stands in place of those of the zone with its name and type. */

@@ -10,14 +10,14 @@ const MAX_CURSOR = 512
 export const cursorParam = <S extends z.ZodType>(schema: S) =>
   optional(
     textParam<z.output<S>>('invalid_parameter', (text) => readCursor(schema, text), {
-      description: 'next_cursor of the page before',
+      description: 'next_cursor of the previous page',
       group: 'limits',
     }),
   )
 
 /** How many items a page has at most. */
 export const limitParam = (bounds: { readonly max: number; readonly fallback: number }) => {
-  const param = wholeParam('items of a page', { min: 1, max: bounds.max })
+  const param = wholeParam('items per page', { min: 1, max: bounds.max })
   const schema = param.schema.default(bounds.fallback)
   return { ...param, required: false, group: 'limits', fallback: String(bounds.fallback), schema } as const
 }

@@ -54,7 +54,7 @@ export const durationParam = (bounds: { readonly minMs: number; readonly maxMs: 
     (text) => {
       const result = parseDuration(text)
       if (!result.ok || (result.value >= bounds.minMs && result.value <= bounds.maxMs)) return result
-      return { ok: false, problem: `${text} is outside of ${min} to ${max}` }
+      return { ok: false, problem: `${text} is not between ${min} and ${max}` }
     },
     { kind: 'duration', example: '30s', bounds: { min, max }, ...about },
   )
@@ -120,7 +120,7 @@ export const maxAgeParam = optional(
     },
     {
       kind: 'duration',
-      description: 'age limit of cached answers; 0 asks anew',
+      description: 'maximum age of cached answers; 0 ignores the cache',
       group: 'limits',
       bounds: { min: '0', max: '24h' },
       example: '10m',
@@ -175,7 +175,7 @@ export const listParam = <S extends z.ZodType>(item: S, max: number, about: Abou
     bounds: { max: String(max) },
     unit: 'items',
     ...about,
-    schema: z.array(item).max(max, `more than ${max} are not accepted`).optional(),
+    schema: z.array(item).max(max, `at most ${max} are accepted`).optional(),
   }) as const satisfies Param
 
 /** An object in a body. */
@@ -189,6 +189,6 @@ export const lineParam = (description: string, max: number) =>
     (text) =>
       text.length <= max && text === printable(text, max)
         ? { ok: true, value: text }
-        : { ok: false, problem: `the text is longer than ${max} characters, or has control characters in it` },
+        : { ok: false, problem: `the text is longer than ${max} characters or contains control characters` },
     { description, bounds: { max: String(max) }, unit: 'characters' },
   )

@@ -14,7 +14,7 @@ export const peerHeartbeat = defineOperation({
   scope: 'admin',
   forPeers: true,
   params: {
-    id: idParam('id that the node registered with'),
+    id: idParam('id of the node'),
     load: loadParam,
     addresses: addressesParam,
   },
@@ -34,7 +34,7 @@ export const peerHeartbeat = defineOperation({
       ...(load ? { load } : {}),
       ...(addresses ? { addresses: [...new Set(addresses)] } : {}),
     })
-    if (!('peer' in change)) throw new AppError('not_found', `the node ${id} is not known here; register it`)
+    if (!('peer' in change)) throw new AppError('not_found', `the node ${id} is not registered; register it first`)
     const status = statusOf(change.peer, ctx.now(), peers.ttlMs)
     return ok({ id, status, ttl_ms: peers.ttlMs, peers: change.peers.size })
   },

@@ -23,7 +23,7 @@ export const addressesParam = listParam(ipParam('an address').schema, MAX_ADDRES
 const count = z.int().min(0).max(1_000_000)
 export const loadParam = optional(
   objectParam(z.strictObject({ active: count, capacity: count }), {
-    description: 'requests under way, and how many may be',
+    description: 'requests in progress, and how many the node allows',
   }),
 )
 
@@ -31,6 +31,6 @@ export const loadParam = optional(
 export function ownId<Id extends string | undefined>(caller: Caller | undefined, given: Id): Id | string {
   if (caller?.peer === undefined) return given
   if (given !== undefined && given !== caller.peer)
-    throw new AppError('forbidden', `the node ${caller.peer} cannot speak for ${given}`, { parameter: 'id' })
+    throw new AppError('forbidden', `the node ${caller.peer} may not act for ${given}`, { parameter: 'id' })
   return caller.peer
 }

@@ -20,24 +20,24 @@ export const peerRegister = defineOperation({
   scope: 'admin',
   forPeers: true,
   params: {
-    id: optional(idParam('id of the node; made up when left out')),
+    id: optional(idParam('id of the node; generated if omitted')),
     url: textParam<string>('invalid_parameter', parseOrigin, {
-      description: 'where the node is reached: HTTPS, and a public address, but in networks that were allowed',
+      description: 'URL of the node: HTTPS and a public address, except in networks that the operator allowed',
       example: 'https://node-1.example',
     }),
-    name: optional(lineParam('name for people; default the id', 100)),
-    region: optional(lineParam('where it stands, in words of its own', 100)),
+    name: optional(lineParam('display name; default the id', 100)),
+    region: optional(lineParam('location, as free text', 100)),
     addresses: addressesParam,
-    version: optional(lineParam('version of its program', 100)),
+    version: optional(lineParam('version of its software', 100)),
     capabilities: listParam(z.enum(CAPABILITIES), CAPABILITIES.length, {
-      description: 'what it may be asked',
+      description: 'operations that the node offers',
       choices: CAPABILITIES,
       fallback: CAPABILITIES.join(),
     }),
   },
   answer: peerAnswer,
   document: peerDocument,
-  statuses: { 201: 'The node is new here' },
+  statuses: { 201: 'The node was not registered before' },
   example: {
     input: { id: 'node-1', url: 'https://node-1.example', region: 'eu-west', addresses: ['203.0.113.7'] },
     output: peerExample,
@@ -47,11 +47,11 @@ export const peerRegister = defineOperation({
   run: async (ctx, deps, input) => {
     const id = ownId(ctx.caller, input.id) ?? randomUUID()
     if (id === deps.peers.self.id)
-      throw new AppError('forbidden', `${id} is the id of this node itself; give each node its own`, {
+      throw new AppError('forbidden', `${id} is the id of this node; each node needs its own`, {
         parameter: 'id',
       })
     if (input.url === deps.peers.self.url)
-      throw new AppError('forbidden', `${input.url} is the URL of this node itself`, { parameter: 'url' })
+      throw new AppError('forbidden', `${input.url} is the URL of this node`, { parameter: 'url' })
     await refusePrivateUrl(ctx, deps, input.url)
     const { url, name = id, region = '', version = '', addresses = [], capabilities = CAPABILITIES } = input
     const change = await deps.peers.apply({
@@ -65,9 +65,9 @@ export const peerRegister = defineOperation({
     if (change.outcome === 'crowded')
       throw new AppError(
         'overloaded',
-        `${MAX_PER_HOST} nodes are known at ${new URL(url).hostname}; no more are accepted`,
+        `the limit of ${MAX_PER_HOST} nodes at ${new URL(url).hostname} is reached`,
       )
-    if (!('peer' in change)) throw new AppError('overloaded', `${MAX_PEERS} nodes are known; no more are accepted`)
+    if (!('peer' in change)) throw new AppError('overloaded', `the limit of ${MAX_PEERS} nodes is reached`)
     const answer = await answerPeer(ctx, deps, change.peer)
     return { status: change.outcome === 'created' ? 201 : 200, answer }
   },

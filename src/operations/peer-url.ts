@@ -11,7 +11,7 @@ import type { Deps } from './deps.ts'
 export async function refusePrivateUrl(ctx: Ctx, deps: Pick<Deps, 'mayCall'>, origin: string): Promise<void> {
   const url = new URL(origin)
   const refuse = (why: string): never => {
-    throw new AppError('invalid_parameter', `url: ${why}; the operator of this node may allow it by --allow-network`, {
+    throw new AppError('invalid_parameter', `url: ${why}; the operator of this node can allow it with --allow-network`, {
       parameter: 'url',
     })
   }

@@ -62,7 +62,7 @@ export const poolReload = defineOperation({
   name: 'pool-reload',
   method: 'POST',
   path: '/v1/pool',
-  summary: 'Reload the source addresses and end their pauses',
+  summary: 'Reload the source addresses and clear their pauses',
   scope: 'admin',
   params: {},
   answer: poolAnswer,

@@ -11,18 +11,18 @@ export type Measured = Pick<ProbeAnswer, 'success' | 'unknown'> & { readonly sam
 
 /** What each metric says, in the order in which they are written. */
 const HELP: Readonly<Record<string, string>> = {
-  probe_success: 'Whether the target is in order: 0 where it is not, or where it could not be determined.',
-  probe_duration_seconds: 'How long the probe took.',
-  mailsonde_probe_unknown: 'Whether it could not be determined.',
+  probe_success: 'Whether the target passed: 0 if it failed or could not be determined.',
+  probe_duration_seconds: 'Duration of the probe.',
+  mailsonde_probe_unknown: 'Whether the result could not be determined.',
   mailsonde_score: 'Score of the domain, 0 to 100.',
-  mailsonde_score_min: 'Its worst reading, where something is unknown.',
-  mailsonde_score_max: 'Its best reading, where something is unknown.',
+  mailsonde_score_min: 'Lowest possible score, while something is unknown.',
+  mailsonde_score_max: 'Highest possible score, while something is unknown.',
   mailsonde_findings: 'Findings by severity.',
-  mailsonde_check_status: 'Status of each check: 1 for the one that it has.',
+  mailsonde_check_status: 'Status of each check: 1 for the current one.',
   mailsonde_blacklist_answered: 'Blacklists that answered.',
-  mailsonde_blacklist_listed: 'Whether the address is listed, for each list that answered.',
-  mailsonde_mailbox_deliverability: 'Verdict about the mailbox: 1 for the one that it has.',
-  mailsonde_mailbox_confidence: 'Confidence in that verdict, 0 to 100.',
+  mailsonde_blacklist_listed: 'Whether the address is listed, for each blacklist that answered.',
+  mailsonde_mailbox_deliverability: 'Verdict about the mailbox: 1 for the current one.',
+  mailsonde_mailbox_confidence: 'Confidence in the verdict, 0 to 100.',
 }
 
 const sample = (name: string, value: number, labels: Readonly<Record<string, string>> = {}): Sample => ({

@@ -35,13 +35,13 @@ export const probe = defineOperation({
   scope: 'read',
   streams: ['prometheus'],
   params: {
-    target: { ...lineParam('what is probed: a domain, an address or an IP address', 320), example: 'example.org' },
+    target: { ...lineParam('target: a domain, a mailbox or an IP address', 320), example: 'example.org' },
     module: choiceParam(MODULES, 'domain', {
-      description: 'how: the check of a domain, the verification of a mailbox (scope verify), or the blacklists',
+      description: 'probe: check of a domain, verification of a mailbox (scope verify), or blacklist lookup',
       group: 'question',
     }),
-    timeout: timeoutParam('time for the probe; less than the scrape_timeout', DEADLINE_MS),
-    format: choiceParam(['prometheus', 'json'], 'prometheus', { description: 'form of the answer' }),
+    timeout: timeoutParam('time limit of the probe; less than scrape_timeout', DEADLINE_MS),
+    format: choiceParam(['prometheus', 'json'], 'prometheus', { description: 'format of the answer' }),
   },
   answer: probeAnswer,
   example: {
@@ -64,7 +64,7 @@ export const probe = defineOperation({
   uses: ['heloName', 'smtpPort', 'verifier', 'blacklists'],
   run: async (ctx, deps, { target, module, format, timeout = DEADLINE_MS }) => {
     if (module === 'mailbox' && ctx.caller?.mayVerify === false)
-      throw new AppError('forbidden', 'module=mailbox needs a key of the scope verify', { parameter: 'module' })
+      throw new AppError('forbidden', 'module=mailbox requires a key with the scope verify', { parameter: 'module' })
     const beganMs = ctx.now()
     const { samples, ...measured } = await MEASURES[module](ctx, deps, target, timeout)
     const answer: ProbeAnswer = { target, module, ...measured, duration_ms: ctx.now() - beganMs, samples: [...samples] }

@@ -22,7 +22,7 @@ export function readInput<P extends Params>(
     if (!Object.hasOwn(params, name)) {
       throw new AppError(
         'unknown_parameter',
-        `${JSON.stringify(name.slice(0, 60))} is not a parameter here; known are ${known.join(', ') || 'none'}`,
+        `${JSON.stringify(name.slice(0, 60))} is not a parameter of this operation; known are ${known.join(', ') || 'none'}`,
         { parameter: name.slice(0, 60) },
       )
     }
@@ -34,7 +34,7 @@ export function readInput<P extends Params>(
   for (const [name, { required }] of Object.entries(params)) {
     const empty = raw[name] === undefined || (typeof raw[name] === 'string' && raw[name].trim() === '')
     if (empty && required)
-      throw new AppError('missing_parameter', `the parameter ${name} is needed`, { parameter: name })
+      throw new AppError('missing_parameter', `the parameter ${name} is required`, { parameter: name })
   }
   const result = schema.safeParse(raw)
   if (result.success) return result.data

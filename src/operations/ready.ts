@@ -12,12 +12,12 @@ export const ready = defineOperation({
   name: 'ready',
   method: 'GET',
   path: '/v1/ready',
-  summary: 'Show whether the service can do its work',
+  summary: 'Show whether the service and its dependencies work',
   scope: undefined,
   params: {},
   answer: readyAnswer,
   document: readyDocument,
-  statuses: { 503: 'Something it needs is missing' },
+  statuses: { 503: 'A dependency is not available' },
   example: {
     input: {},
     output: {

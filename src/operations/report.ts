@@ -42,12 +42,12 @@ export const report = defineOperation({
   params: {
     domain: positional(
       textParam<Subject>('invalid_domain', parseSubject, {
-        description: 'domain to report on, or an e-mail address of it',
+        description: 'domain to report on, or an e-mail address of the domain',
         example: 'example.org',
       }),
     ),
     selector: selectorParam,
-    timeout: timeoutParam('time for the whole report', DEADLINE_MS),
+    timeout: timeoutParam('time limit of the report', DEADLINE_MS),
     vantage: optional(vantageParam),
     format: formatParam,
     ...saveParams,

@@ -24,7 +24,7 @@ async function check(zone: LabZone, helo = 'mail.a.example', source: string = US
 it.each<[string, LabZone, string, string[], string[]]>([
   ['all in order', GOOD, 'mail.a.example', [], []],
   ['no PTR', { 'mail.a.example': GOOD['mail.a.example']! }, 'mail.a.example', ['it has no PTR record'], ['PTR']],
-  ['no PTR and no name', {}, '[45.53.1.2]', ['it has no PTR name to greet with: set one, or set --helo'], []],
+  ['no PTR and no name', {}, '[45.53.1.2]', ['it has no PTR name for EHLO: set a PTR record, or set --helo'], []],
   [
     'PTR without confirmation',
     { ...GOOD, 'mail.a.example': { TXT: ['v=spf1 ip4:45.53.1.2 -all'] } },
@@ -43,7 +43,7 @@ it.each<[string, LabZone, string, string[], string[]]>([
     'no SPF',
     { ...GOOD, 'mail.a.example': { A: ['45.53.1.2'] } },
     'mail.a.example',
-    ['SPF of mail.a.example says none for it'],
+    ['the SPF record of mail.a.example gives none for it'],
     ['TXT'],
   ],
 ])('%s', async (_, zone, helo, problems, fixes) => {
@@ -61,8 +61,8 @@ it.each<[string, string, ProxyState, string | undefined, string[]]>([
   ['a proxy is judged by the address that it leaves from', 'socks5://45.53.9.1', EXIT, US, []],
   ['a proxy whose exit is not known', 'socks5://45.53.9.1', { problem: 'not found out' }, undefined, ['not found out']],
   ['a proxy that lies', 'socks5://45.53.9.1', { ...EXIT, lie: 'it reached nobody' }, US, ['it reached nobody']],
-  ['a node that is not known', 'peer:north', {}, undefined, ['the node is not known here']],
-  ['this very node', 'peer:here', {}, undefined, ['it is this node itself']],
+  ['a node that is not known', 'peer:north', {}, undefined, ['the node is not registered']],
+  ['this very node', 'peer:here', {}, undefined, ['it is this node']],
 ])('%s', async (_, source, known, leavesFrom, problems) => {
   const seen = await check(GOOD, 'mail.a.example', source, known)
   expect([seen.leavesFrom?.address, seen.problems]).toEqual([leavesFrom, problems])

@@ -73,15 +73,15 @@ async function examined(ctx: Ctx, { sourcePool }: Used, source: SourceName): Ret
     return await sourcePool.examine(source, ctx.signal)
   } catch (error) {
     if (!ctx.signal.aborted) throw error
-    return { problem: 'the proxy was not asked in time' }
+    return { problem: 'the proxy was not queried in time' }
   }
 }
 
 async function faultsOfNode(ctx: Ctx, { peers }: Used, source: NodeName): Promise<readonly string[]> {
   const id = nodeIdOf(source)
-  if (id === peers.self.id) return ['it is this node itself']
+  if (id === peers.self.id) return ['it is this node']
   const peer = (await peers.all()).get(id)
-  if (!peer) return ['the node is not known here']
+  if (!peer) return ['the node is not registered']
   const status = statusOf(peer, ctx.now(), peers.ttlMs)
   return status === 'alive' ? [] : [`the node is ${status}`]
 }
@@ -93,7 +93,7 @@ async function selfCheck(ctx: Ctx, { heloName }: Pick<Deps, 'heloName'>, address
   const forwardConfirmed = ptr.error ? null : leads.includes('back') ? true : leads.includes('unknown') ? null : false
   const seen = { address, ptr: ptr.names, forwardConfirmed, helo }
   if (!name.ok) {
-    const problem = ptr.error ? ptr.error.message : 'it has no PTR name to greet with: set one, or set --helo'
+    const problem = ptr.error ? ptr.error.message : 'it has no PTR name for EHLO: set a PTR record, or set --helo'
     return { ...seen, heloResolves: null, spf: ptr.error ? 'temperror' : 'none', problems: [problem], fixes: [] }
   }
   const [forward, spf] = await Promise.all([
@@ -139,7 +139,7 @@ function judged(
     [heloResolves === false, `the HELO name ${helo} does not resolve to it`, { name: helo, rtype, value: address }],
     [
       !['pass', 'temperror'].includes(spf),
-      `SPF of ${helo} says ${spf} for it`,
+      `the SPF record of ${helo} gives ${spf} for it`,
       { name: helo, rtype: 'TXT', value: `v=spf1 ${familyOf(address) === 4 ? 'ip4' : 'ip6'}:${address} -all` },
     ],
   ]

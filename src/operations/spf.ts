@@ -30,7 +30,7 @@ export const spf = defineOperation({
         example: 'mail.example.org',
       }),
     ),
-    timeout: timeoutParam('time for the whole question', DEADLINE_MS),
+    timeout: timeoutParam('time limit of the query', DEADLINE_MS),
   },
   answer: spfAnswer,
   document: spfDocument,
@@ -48,7 +48,7 @@ export const spf = defineOperation({
   deadlineMs: DEADLINE_MS,
   run: async (ctx, _deps, { ip, sender, helo }) => {
     if (sender === '' && helo === '')
-      throw new AppError('missing_parameter', 'give sender, or helo for a bounce', { parameter: 'sender' })
+      throw new AppError('missing_parameter', 'give sender; or helo, for a bounce', { parameter: 'sender' })
     return ok(presentCheckHost(await checkHost(remembering(ctx), { ip, sender, helo })))
   },
   verdict: ({ result }) => (BAD.has(result) ? 'bad' : result === 'temperror' ? 'unclear' : 'good'),
@@ -60,15 +60,15 @@ const BAD: ReadonlySet<SpfAnswer['result']> = new Set<SpfAnswer['result']>(['fai
 /** A reverse-path as it may come: an address, a bare domain, or nothing. What SPF makes of an odd one is SPF's business (RFC 7208 §4.3). */
 function parseSender(text: string): Parsed<string> {
   const bare = text.replace(/^<(.*)>$/, '$1')
-  if (bare.length > 320) return { ok: false, problem: 'the sender is longer than an address can be (320 characters)' }
+  if (bare.length > 320) return { ok: false, problem: 'the sender is longer than an address may be (320 characters)' }
   return /[\u0000-\u0020\u007f<>]/.test(bare)
-    ? { ok: false, problem: 'the sender has white space, control characters or angle brackets in it' }
+    ? { ok: false, problem: 'the sender contains white space, control characters or angle brackets' }
     : { ok: true, value: bare }
 }
 
 function parseHelo(text: string): Parsed<string> {
   if (text.length > 255) return { ok: false, problem: 'the HELO name is longer than 255 characters' }
   return /[\u0000-\u0020\u007f]/.test(text)
-    ? { ok: false, problem: 'the HELO name has white space or control characters in it' }
+    ? { ok: false, problem: 'the HELO name contains white space or control characters' }
     : { ok: true, value: text }
 }

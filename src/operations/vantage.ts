@@ -24,7 +24,7 @@ export const vantageParam = textParam<string>(
   'invalid_parameter',
   (text) => (NODE_ID.test(text) ? parsed(text) : problem('neither all nor the id of a node')),
   {
-    description: 'also ask other nodes: all, or the id of one',
+    description: 'also query other nodes: all, or the id of one',
     example: 'all',
     group: 'nodes',
   },
@@ -82,7 +82,7 @@ export async function fromVantages<S extends z.ZodType>(
   const agreement = { verdict, value, agree, dissent: dissent.map((one) => ({ ...one })) }
   const [first] = others
   if (vantage === 'all' || nodes.length === 0) return question.add(answer, { agreement })
-  if (!first) throw new AppError('upstream_unavailable', `the node ${vantage} gave no answer; the log says why`)
+  if (!first) throw new AppError('upstream_unavailable', `the node ${vantage} did not answer; the log has the reason`)
   return question.add(first, { vantage, agreement })
 }
 
@@ -134,7 +134,7 @@ async function askOne<S extends z.ZodType>(
   const asked = await askPeer(ctx, peers, peer, { path, query, schema, timeoutMs, fits: () => true })
   if (!asked.ok) return undefined
   const isSame = subject(asked.value) === subject(await own)
-  if (!isSame) ctx.log.warn('a node answered about something else', { node: peer.id })
+  if (!isSame) ctx.log.warn('the answer of a node is about another target', { node: peer.id })
   return isSame ? asked.value : undefined
 }
 
@@ -150,7 +150,7 @@ async function nodesFor(
   if (vantage !== 'all') {
     const named = all.get(vantage)
     if (named) return [named]
-    throw new AppError('invalid_parameter', `vantage: the node ${vantage} is not known here`, { parameter: 'vantage' })
+    throw new AppError('invalid_parameter', `vantage: the node ${vantage} is not registered`, { parameter: 'vantage' })
   }
   const able = [...all.values()].filter(
     (peer) =>

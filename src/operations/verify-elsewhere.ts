@@ -66,7 +66,7 @@ type Used = Pick<Deps, 'peers' | 'geo' | 'verifier'>
 
 async function fromNamed(ctx: Call, deps: Used, asked: Elsewhere, id: string): Promise<VerifyAnswer> {
   const peer = (await deps.peers.all()).get(id)
-  if (!peer) throw new AppError('invalid_parameter', `peer: the node ${id} is not known here`, { parameter: 'peer' })
+  if (!peer) throw new AppError('invalid_parameter', `peer: the node ${id} is not registered`, { parameter: 'peer' })
   const answer = await verifyAt(ctx, deps.peers, peer, asked, asked.timeoutMs)
   if (!answer.ok)
     throw new AppError('upstream_unavailable', `the node ${id} did not verify: ${answer.problem}`, {
@@ -122,9 +122,9 @@ export const askNodeOf =
   (peers: Deps['peers']): AskNode =>
   async (ctx, { node, email, timeoutMs }) => {
     const id = nodeIdOf(node)
-    if (id === peers.self.id) return problem('it is this node itself')
+    if (id === peers.self.id) return problem('it is this node')
     const peer = (await peers.all()).get(id)
-    if (!peer) return problem('it is not known here')
+    if (!peer) return problem('it is not registered')
     if (statusOf(peer, ctx.now(), peers.ttlMs) === 'dead') return problem('it is dead')
     if (!peer.capabilities.includes('verify')) return problem('it does not verify')
     return verifyAt(ctx, peers, peer, { query: { email, max_age: '0' } }, timeoutMs)

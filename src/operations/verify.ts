@@ -21,7 +21,7 @@ const peerParam = textParam<string>(
   'invalid_parameter',
   (text) => (NODE_ID.test(text) ? parsed(text) : problem('neither auto nor the id of a node')),
   {
-    description: 'node to verify from: its id, or auto for the best one',
+    description: 'node to verify from: its id, or auto for the best',
     example: 'auto',
     group: 'nodes',
   },
@@ -38,7 +38,7 @@ export const verify = defineOperation({
   params: {
     email: {
       kind: 'text',
-      description: 'e-mail address to verify; in a URL a + is written %2B',
+      description: 'e-mail address to verify; in a URL, write + as %2B',
       group: 'question',
       required: true,
       positional: true,
@@ -46,17 +46,17 @@ export const verify = defineOperation({
       schema: z.string(),
     },
     bind_ip: { ...optional(ipParam('source address; must be one of this machine')), group: 'source' },
-    timeout: timeoutParam('time for everything', DEFAULT_TIMEOUT_MS),
-    disposable: flagParam('look for disposable-mail providers', 'answer'),
-    free: flagParam('look for free-mail providers', 'answer'),
+    timeout: timeoutParam('time limit of the verification', DEFAULT_TIMEOUT_MS),
+    disposable: flagParam('detect disposable-mail providers', 'answer'),
+    free: flagParam('detect free-mail providers', 'answer'),
     pool: flagParam('use the pool of source addresses, with failover', 'source'),
-    role: flagParam('look for role addresses', 'answer'),
-    suggestion: flagParam('suggest a domain where this one looks mistyped', 'answer'),
+    role: flagParam('detect role addresses', 'answer'),
+    suggestion: flagParam('suggest a domain if this one looks mistyped', 'answer'),
     max_age: maxAgeParam,
     peer: optional(peerParam),
     trace: flagParam('add the SMTP transcript', 'answer'),
     mx_port: {
-      ...optional(wholeParam('port of the mail hosts, where allowed', { min: 1, max: 65_535 })),
+      ...optional(wholeParam('port of the mail hosts, if allowed', { min: 1, max: 65_535 })),
       group: 'source',
     },
     ...saveParams,
@@ -81,13 +81,13 @@ export const verify = defineOperation({
       ...flags
     } = input
     if (trace && ctx.caller && !ctx.caller.isAdmin)
-      throw new AppError('forbidden', 'trace=true needs a key of the scope admin', { parameter: 'trace' })
+      throw new AppError('forbidden', 'trace=true requires a key with the scope admin', { parameter: 'trace' })
     if (peer !== undefined && bind_ip !== undefined)
-      throw new AppError('invalid_parameter', 'bind_ip is an address of this node: give it or peer, not both', {
+      throw new AppError('invalid_parameter', 'bind_ip is an address of this node: give bind_ip or peer, not both', {
         parameter: 'bind_ip',
       })
     if (mx_port !== undefined && mx_port !== deps.smtpPort)
-      throw new AppError('forbidden', 'mx_port is allowed only where the operator set --smtp-port to it', {
+      throw new AppError('forbidden', 'mx_port is allowed only if the operator set --smtp-port to the same port', {
         parameter: 'mx_port',
       })
     if (bind_ip !== undefined && !(await deps.canBind(bind_ip))) {

@@ -59,16 +59,16 @@ describe('refuses', () => {
   it.each<[string, object, RegExp]>([
     ['nothing', {}, /nothing to overlay/],
     ['an empty list', { records: [] }, /nothing to overlay/],
-    ['5,001 records', { records: Array(5_001).fill(SMALL) }, /more than 5000/],
+    ['5,001 records', { records: Array(5_001).fill(SMALL) }, /at most 5000/],
     [
       '5,000 records and one of a zone',
       { records: Array(5_000).fill(SMALL), zone: '@ A 192.0.2.1' },
-      /5001 records is more than 5000/,
+      /5001 records; at most 5000/,
     ],
     [
       'more than 512 kB of records',
       { records: Array(9).fill({ ...SMALL, value: 'x'.repeat(60_000) }) },
-      /540018 bytes is more than 512000/,
+      /540018 bytes; at most 512000/,
     ],
     [
       'a record that cannot stand',
@@ -77,6 +77,6 @@ describe('refuses', () => {
     ],
     ['a property that is not known', { records: [{ ...DMARC, ttl: 5 }] }, /records\.0/],
     ['a zone with a fault', { zone: '@ A 192.0.2.1\n@ MX mail' }, /zone: line 2: MX data/],
-    ['a zone of more than 512 kB', { zone: ';'.repeat(512_001) }, /512001 bytes is more than 512000/],
+    ['a zone of more than 512 kB', { zone: ';'.repeat(512_001) }, /512001 bytes; at most 512000/],
   ])('%s', async (_, body, words) => await expect(ask(body)).rejects.toThrow(words))
 })

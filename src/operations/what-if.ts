@@ -31,7 +31,7 @@ const records = {
   },
 } as const
 
-const zone = zoneParam('text of a zone file (RFC 1035 §5.1) whose records are as if published', {
+const zone = zoneParam('text of a zone file (RFC 1035 §5.1) with records to overlay on the DNS', {
   name: 'zone',
   description: 'judge as if this zone file were published',
 })
@@ -50,7 +50,7 @@ export const whatIf = defineOperation({
     records,
     zone,
     selector: selectorParam,
-    timeout: timeoutParam('time for the whole check', DEADLINE_MS),
+    timeout: timeoutParam('time limit of the check', DEADLINE_MS),
     format: formatParam,
     ...bodySaveParams,
   },

@@ -46,7 +46,7 @@ export async function previewOf(text: string, kindText: string, column: string |
     if (!row.ok && bad.length < SHOWN) bad.push({ line: row.line, reason: row.reason })
     if (count === READ) break
   }
-  if (count === 0) throw new AppError('empty_list', 'the list has no rows: nothing, or a header only')
+  if (count === 0) throw new AppError('empty_list', 'the list has no rows: it is empty or has only a header')
   const header = layout && 'header' in layout ? layout.header : null
   const width = Math.min(MAX_COLUMNS, Math.max(1, ...rows.map((row) => row.length), header?.length ?? 0))
   const columns = Array.from({ length: width }, (_, i) => header?.[i] ?? `Column ${i + 1}`)

@@ -163,7 +163,7 @@ describe('a monitor', () => {
     await quietly()
     expect(events(monitor).map(({ type, data }) => [type, data.title, data.monitor.state])).toEqual([
       ['monitor.changed', `${monitor.target}: on a blacklist: ${blacklistExample.results[0]!.blacklist}`, 'bad'],
-      ['monitor.recovered', `${monitor.target}: on no blacklist any more`, 'ok'],
+      ['monitor.recovered', `${monitor.target}: no longer on any blacklist`, 'ok'],
     ])
     const history = monitorHistoryAnswer.parse((await call('GET', `/v1/monitors/${monitor.id}/history`)).json())
     expect(history.data.map((point) => point.listed)).toEqual([0, 1, 1, 0, 0])

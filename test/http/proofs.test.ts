@@ -41,8 +41,8 @@ it.each<[string, Over, string, number, string | undefined]>([
   ['stale', { nowMs: NOW - 61_000 }, BODY, 401, 'too old'],
   ['from the future', { nowMs: NOW + 61_000 }, BODY, 401, 'too old'],
   ['made before this node started', { nowMs: NOW - 2_000 }, BODY, 401, 'before this node started'],
-  ["another's id", {}, JSON.stringify({ id: 'n2', url: 'https://n1.example' }), 403, 'cannot speak for n2'],
-  ["this node's own id", { id: 'here' }, BODY, 403, 'id of this node itself'],
+  ["another's id", {}, JSON.stringify({ id: 'n2', url: 'https://n1.example' }), 403, 'may not act for n2'],
+  ["this node's own id", { id: 'here' }, BODY, 403, 'id of this node;'],
 ])('register: %s', async (_, over, body, status, why) => {
   const response = await (await app()).inject({
     method: 'POST',

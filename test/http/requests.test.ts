@@ -289,7 +289,7 @@ it('names in the log the operation that held the event loop', async () => {
     .poll(async () => {
       await (await fetch(`${url}/v1/wait`)).text()
       return lines
-        .filter((line) => line.includes('a step held the event loop'))
+        .filter((line) => line.includes('the event loop was blocked'))
         .map((line) => JSON.parse(line).operations)[0]
     })
     .toEqual(['/v1/wait'])

@@ -16,7 +16,7 @@ export async function answerTo<P extends Params, S extends z.ZodType, D extends 
   if (!('answer' in reply)) throw new Error(`${operation.name} answers with a stream`)
   const { answer } = reply
   const read = readStrict(operation.answer, JSON.parse(JSON.stringify(answer)))
-  if (!read.ok) throw new Error(`the answer of ${operation.name} is not as its schema says: ${read.problem}`)
+  if (!read.ok) throw new Error(`the answer of ${operation.name} does not match its schema: ${read.problem}`)
   return answer
 }
 

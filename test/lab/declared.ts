@@ -5,7 +5,7 @@ import { allOperations } from '../../src/operations/registry.ts'
 
 const operations = await allOperations()
 
-/** Throws where a JSON answer of the running program, asked for by method and path, is not as its schema says, strictly. Other texts and problems pass. */
+/** Throws where a JSON answer of the running program, asked for by method and path, does not match its schema, strictly. Other texts and problems pass. */
 export function mustBeDeclared(method: string, path: string, status: number, body: unknown): void {
   const at = path.split('?')[0]!
   const operation = operations.find((one) => one.method === method && matchesPath(one.path, at))
@@ -25,5 +25,5 @@ function mustBe(operation: Operation, body: unknown): void {
   const read = meant.map(({ answer }) => readStrict(answer, body))
   const [first] = read
   if (first && !first.ok && !read.some(({ ok }) => ok))
-    throw new Error(`the answer of ${operation.name} is not as its schema says: ${first.problem}`)
+    throw new Error(`the answer of ${operation.name} does not match its schema: ${first.problem}`)
 }

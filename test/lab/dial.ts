@@ -93,7 +93,7 @@ const silence = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     const stop = (): void => {
       const late = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
-      reject(new DialError(late ? 'timeout' : 'aborted', late ? 'no answer in time' : 'the caller went away'))
+      reject(new DialError(late ? 'timeout' : 'aborted', late ? 'no answer in time' : 'the client disconnected'))
     }
     if (signal.aborted) stop()
     else signal.addEventListener('abort', stop, { once: true })

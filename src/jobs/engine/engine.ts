@@ -49,7 +49,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
   const outage = outageLog(log)
   const queue = await chunkQueue(database, (error) => {
     if (isAway(error)) outage.away(error)
-    else log.warn('the job queue met a fault', { reason: error.message })
+    else log.warn('the job queue failed', { reason: error.message })
   })
   const planning: Planning = { ...settings, db: database.db, jobs, rows, queue }
   const stopping = new AbortController() // nothing new begins
@@ -120,7 +120,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
       // A database that is away keeps nobody from stopping: leases run out by themselves.
       await queue
         .stop()
-        .catch((error: Error) => log.warn('chunks of bulk jobs were not handed back', { reason: error.message }))
+        .catch((error: Error) => log.warn('chunks of bulk jobs could not be released', { reason: error.message }))
       clearTimeout(late)
       ending.abort(stopping.signal.reason)
       closed.abort(stopping.signal.reason)
@@ -137,7 +137,7 @@ function outageLog(log: Log): { readonly away: (error: unknown) => void; readonl
       isAwayNow = true
     },
     over: () => {
-      if (isAwayNow) log.info('bulk jobs go on: the database answers again')
+      if (isAwayNow) log.info('bulk jobs continue: the database answers again')
       isAwayNow = false
     },
   }
@@ -152,7 +152,7 @@ function watchJob(
   const timer = setInterval(() => {
     look().then(
       (job) => {
-        if (job?.state !== 'running') stopped.abort(new DOMException('the job does not run any more', 'AbortError'))
+        if (job?.state !== 'running') stopped.abort(new DOMException('the job is no longer running', 'AbortError'))
       },
       () => {}, // a database that does not answer is seen by the writer
     )

@@ -85,7 +85,7 @@ function ownChoice(kind: Kind, rows: readonly (readonly string[])[], named: numb
   if (named >= 0 && ((hits[named] ?? 0) > 0 || Math.max(0, ...hits) === 0)) return named
   const best = hits.indexOf(Math.max(0, ...hits))
   if (best >= 0 && (hits[best] ?? 0) > 0) return best
-  throw new AppError('bad_list', `no column of the list holds ${WHAT[kind]}; name one with column`, {
+  throw new AppError('bad_list', `no column of the list contains ${WHAT[kind]}; choose one with the parameter column`, {
     parameter: 'column',
   })
 }

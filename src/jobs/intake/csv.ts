@@ -75,10 +75,10 @@ function rowOf({ line, cells }: Parsed, layout: CsvLayout): IntakeRow {
   const bad = (reason: string): IntakeRow =>
     badRow(line, reason, cells.map((cell) => cell.slice(0, 200)).join(layout.delimiter))
   if (cells.some((cell) => cell.length > MAX_FIELD)) return bad(`a field is longer than ${MAX_FIELD} octets`)
-  if (width !== undefined && cells.length !== width) return bad(`${cells.length} columns where the header has ${width}`)
+  if (width !== undefined && cells.length !== width) return bad(`${cells.length} columns, but the header has ${width}`)
   const input = (cells[layout.index] ?? '').trim()
   if (input === '') return bad('no address in its column')
-  if (cells.some(isUndecodable)) return bad('octets that are no text in the encoding of the list')
+  if (cells.some(isUndecodable)) return bad('not valid text in the encoding of the list')
   return { ok: true, line, input, columns: cells }
 }
 
@@ -119,7 +119,7 @@ function csvRecords(
     } catch (error) {
       if (!(error instanceof CsvError)) throw error
       if (fault) throw fault.error // the quote is open because the upload broke off
-      throw new AppError('bad_list', `the quote that opens in the record of line ${parser.line()} is never closed`, {
+      throw new AppError('bad_list', `the quote opened in the record at line ${parser.line()} is never closed`, {
         cause: error,
       })
     } finally {
@@ -151,7 +151,7 @@ function recordParser(delimiter: string, before: number): RecordParser {
       if (cells.length > MAX_COLUMNS)
         wide ??= new AppError(
           'bad_list',
-          `line ${begun + 1} has ${cells.length} columns; at most ${MAX_COLUMNS} are taken`,
+          `line ${begun + 1} has ${cells.length} columns; at most ${MAX_COLUMNS} are allowed`,
         )
       // A record of one line has no line end in its cells.
       const inside = ended - begun === 1 ? 0 : cells.reduce((sum, cell) => sum + lineEnds(cell), 0)

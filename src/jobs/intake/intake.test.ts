@@ -55,7 +55,7 @@ describe('CSV', () => {
     [
       'a row of another width is bad',
       'a,email\n1,x@a.example,3\n2,y@a.example',
-      ['2! 3 columns where the header has 2', '3 y@a.example'],
+      ['2! 3 columns, but the header has 2', '3 y@a.example'],
     ],
     ['a row without an address is bad', 'a,email\n1,\n2,y@a.example', ['2! no address in its column', '3 y@a.example']],
     ['bad syntax is a row, not a bad row', 'email\nnot an address\ny@a.example', ['2 not an address', '3 y@a.example']],
@@ -116,7 +116,7 @@ describe('CSV', () => {
   it.each<[string, string | Uint8Array, Partial<Intake>, string, string]>([
     ['a quote that never ends', 'email\nx@a.example\n"y@a.example\nz', {}, 'bad_list', 'line 3 is never closed'],
     ['5,000 columns', `email${',x'.repeat(5_000)}\n`, {}, 'bad_list', 'line 1 has 5001 columns'],
-    ['no column with addresses', 'a,b\n1,2', {}, 'bad_list', 'no column of the list holds mail addresses'],
+    ['no column with addresses', 'a,b\n1,2', {}, 'bad_list', 'no column of the list contains mail addresses'],
     ['a column that is not there', 'a,b\n1,2', { column: 'c' }, 'bad_list', 'no column "c": its columns are "a", "b"'],
     ['gzip that is cut off', gzipSync('email\nx@a.example').subarray(0, 20), {}, 'bad_list', 'cut off'],
     ['xlsx', Buffer.from([0x50, 0x4b, 3, 4, 1, 2]), {}, 'unsupported_media_type', 'xlsx'],
@@ -190,11 +190,11 @@ describe('NDJSON', () => {
   it.each([
     ['"a@a.example"', '1 a@a.example'],
     ['{"email":"a@a.example","id":7}', '1 a@a.example'],
-    ['{"mail":"a@a.example"}', '1! neither a text nor an object with a text in email'],
+    ['{"mail":"a@a.example"}', '1! neither a string nor an object with a string in email'],
     ['{"email":" "}', '1! no address in email'],
     ['{', '1! not JSON'],
-    ['7', '1! neither a text'],
-    ['null', '1! neither a text'],
+    ['7', '1! neither a string'],
+    ['null', '1! neither a string'],
   ])('%s', async (line, row) => {
     expect(short(await read(line, { contentType: 'application/x-ndjson' }))[0]).toContain(row)
   })
@@ -217,8 +217,8 @@ describe('JSON', () => {
     ['{"list": []}', 'must begin'],
     ['["a@a.example"]', 'must begin'],
     ['{"items": ["a@a.example"', 'cut off'],
-    ['{"items": []', 'after the items'],
-    ['{"items": [], "kind": "verify"}', 'nothing but "items"'],
+    ['{"items": []', 'after the end of the JSON'],
+    ['{"items": [], "kind": "verify"}', 'more than "items"'],
   ])('refuses %s', async (list, words) => {
     await expect(read(list, json)).rejects.toMatchObject({ code: 'bad_list', message: expect.stringContaining(words) })
   })

@@ -71,6 +71,6 @@ export function formatOf(contentType: string): Layout['format'] {
   if (format) return format
   throw new AppError(
     'unsupported_media_type',
-    `${JSON.stringify(contentType.slice(0, 80))} is no list: send ${Object.keys(FORMATS).join(', ')}`,
+    `${JSON.stringify(contentType.slice(0, 80))} is not a list format: send ${Object.keys(FORMATS).join(', ')}`,
   )
 }

@@ -43,7 +43,7 @@ function itemCutter(): { readonly take: (piece: string) => Item[]; readonly end:
     else if ((c === '}' || c === ']') && depth > 0) depth--
     else if (depth === 0 && (c === ',' || c === ']')) return true
     item += c
-    if (item.length > MAX_ITEM) throw broken(`the item of line ${itemLine} is longer than ${MAX_ITEM} characters`)
+    if (item.length > MAX_ITEM) throw broken(`the item at line ${itemLine} is longer than ${MAX_ITEM} characters`)
     return false
   }
   function before(c: string): void {
@@ -77,13 +77,13 @@ function itemCutter(): { readonly take: (piece: string) => Item[]; readonly end:
       }
       if (c === '\n') line++
     }
-    if (state === 'after' && head.length > 1_024) throw broken(`more text after the items, on line ${line}`)
+    if (state === 'after' && head.length > 1_024) throw broken(`text after the end of the JSON, on line ${line}`)
     return items
   }
   function end(): void {
     if (state === 'before' && head.trim() === '') return
-    if (state !== 'after') throw broken(`the list of items is cut off on line ${line}`)
-    if (!/^\s*\}\s*$/.test(head)) throw broken(`text after the items on line ${line}: nothing but "items" is taken`)
+    if (state !== 'after') throw broken(`the list of items ends unexpectedly on line ${line}`)
+    if (!/^\s*\}\s*$/.test(head)) throw broken(`more than "items" on line ${line}: no other property is allowed`)
   }
   return { take, end }
 }

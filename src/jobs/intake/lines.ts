@@ -17,7 +17,7 @@ export async function* textRows(text: AsyncIterable<string>, firstLine: number):
 function textRow({ line, text }: Line): IntakeRow {
   const input = text.trim()
   if (input.length > MAX_FIELD) return badRow(line, `a line is longer than ${MAX_FIELD} octets`, input)
-  if (isUndecodable(input)) return badRow(line, 'octets that are no text in the encoding of the list', input)
+  if (isUndecodable(input)) return badRow(line, 'not valid text in the encoding of the list', input)
   return { ok: true, line, input, columns: [] }
 }
 
@@ -42,14 +42,14 @@ export function rowOfJson(kind: Kind, line: number, text: string): IntakeRow {
   }
   const field = FIELD[kind]
   const { [field]: asked, ...columns } = isJsonRecord(item) ? item : { [field]: item }
-  if (typeof asked !== 'string') return badRow(line, `neither a text nor an object with a text in ${field}`, text)
+  if (typeof asked !== 'string') return badRow(line, `neither a string nor an object with a string in ${field}`, text)
   if (asked.trim() === '') return badRow(line, `no address in ${field}`, text)
   if (
     Object.values(item ?? {}).some((value) => typeof value === 'string' && value.length > MAX_FIELD) ||
     asked.length > MAX_FIELD
   )
     return badRow(line, `a field is longer than ${MAX_FIELD} octets`, text)
-  if (isUndecodable(asked)) return badRow(line, 'octets that are no text in the encoding of the list', text)
+  if (isUndecodable(asked)) return badRow(line, 'not valid text in the encoding of the list', text)
   return { ok: true, line, input: asked.trim(), columns: columns as { readonly [name: string]: Json } }
 }
 

@@ -120,7 +120,7 @@ describe('what is told', () => {
         [300, fine],
       ],
       { ...ONLY, listed: true },
-      ['60 changed ×1: on a blacklist: X and 1', '240 recovered ×1: on no blacklist any more'],
+      ['60 changed ×1: on a blacklist: X and 1', '240 recovered ×1: no longer on any blacklist'],
     ],
     [
       'a score below the limit',
@@ -184,7 +184,7 @@ describe('what is told', () => {
       { ...ONLY, listed: true },
       [
         '60 changed ×1: on a blacklist: X and 1',
-        '120 recovered ×1: on no blacklist any more | Blacklists: no longer on X',
+        '120 recovered ×1: no longer on any blacklist | Blacklists: no longer on X',
       ],
     ],
     [
@@ -265,7 +265,7 @@ describe('runs that could not find out', () => {
         [15, gap],
         [30, fine],
       ],
-      ['0 changed ×1: on a blacklist: X and 1', '30 recovered ×1: on no blacklist any more'],
+      ['0 changed ×1: on a blacklist: X and 1', '30 recovered ×1: no longer on any blacklist'],
     ],
     [
       'that fail in part tell what changed in the rest',
@@ -304,10 +304,10 @@ describe('what flaps', () => {
       { ...ONLY, listed: true },
       [
         '15 changed ×1: on a blacklist: X and 1',
-        '30 recovered ×1: on no blacklist any more',
-        '90 recovered ×4: on no blacklist any more',
-        '150 recovered ×4: on no blacklist any more',
-        '210 recovered ×2: on no blacklist any more',
+        '30 recovered ×1: no longer on any blacklist',
+        '90 recovered ×4: no longer on any blacklist',
+        '150 recovered ×4: no longer on any blacklist',
+        '210 recovered ×2: no longer on any blacklist',
       ],
     ],
     [
@@ -316,7 +316,7 @@ describe('what flaps', () => {
       { ...ONLY, listed: true },
       [
         '15 changed ×1: on a blacklist: X and 1',
-        '30 recovered ×1: on no blacklist any more',
+        '30 recovered ×1: no longer on any blacklist',
         '90 changed ×1: on a blacklist: X and 1',
       ],
     ],
@@ -408,7 +408,7 @@ describe('in the quiet hours', () => {
         [HOURS(30), fine],
       ],
       { ...ONLY, listed: true },
-      [`${HOURS(19)} changed ×1: on a blacklist: X and 1`, `${HOURS(30)} recovered ×1: on no blacklist any more`],
+      [`${HOURS(19)} changed ×1: on a blacklist: X and 1`, `${HOURS(30)} recovered ×1: no longer on any blacklist`],
     ],
     [
       'one that was told before and is over is told in the morning',
@@ -418,7 +418,7 @@ describe('in the quiet hours', () => {
         [HOURS(12), fine],
       ],
       { ...ONLY, listed: true },
-      ['60 changed ×1: on a blacklist: X and 1', `${HOURS(19)} recovered ×1: on no blacklist any more`],
+      ['60 changed ×1: on a blacklist: X and 1', `${HOURS(19)} recovered ×1: no longer on any blacklist`],
     ],
     [
       'runs that failed and went well again are told to nobody',
@@ -459,7 +459,7 @@ describe('a clock that steps', () => {
       ),
     ).toEqual([
       '600 changed ×1: on a blacklist: X and 1',
-      '30 recovered ×1: on no blacklist any more',
+      '30 recovered ×1: no longer on any blacklist',
       '90 changed ×1: on a blacklist: X and 1',
     ]))
   it('forward: nothing is told twice', () =>

@@ -112,7 +112,7 @@ function observed(state: NotifyState, { facts, open, isBaseline }: Observation, 
       listed > 0,
       listed > 0
         ? `on ${listed === 1 ? 'a blacklist' : `${listed} blacklists`}: ${listedAs}`
-        : 'on no blacklist any more',
+        : 'no longer on any blacklist',
     )
   if (wanted.scoreBelow !== undefined && score !== null) {
     const isBelowLimit = score < wanted.scoreBelow

@@ -138,7 +138,7 @@ export type DnsReason =
   | 'unsafe_address'
   | 'resolver_denies_everything' // NXDOMAIN of a resolver that denies top-level domains
   | 'too_many_questions' // the request has asked as many as it may
-  | 'aborted' // the caller went away
+  | 'aborted' // the client disconnected
 
 /** There is no answer, and why. Never the same as an answer that says "no record". */
 export class DnsError extends Error {

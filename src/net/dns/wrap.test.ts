@@ -210,7 +210,7 @@ describe('limited', () => {
     const second = few('b', 'A', control.signal)
     await expect(few('c', 'A', forever)).rejects.toMatchObject({
       reason: 'aborted',
-      cause: { reason: 'queue_full', message: '1 callers are waiting already' },
+      cause: { reason: 'queue_full', message: '1 callers are already waiting' },
     })
     control.abort()
     await expect(second).rejects.toMatchObject({ reason: 'aborted' })

@@ -36,10 +36,10 @@ export const lostError = (error: NodeJS.ErrnoException): DialError =>
 export const tlsError = (error: NodeJS.ErrnoException): DialError =>
   new DialError('tls_failure', `the TLS handshake failed (${error.code ?? error.message})`, { cause: error })
 
-/** A signal that fired: time ran out, or the caller went away. */
+/** A signal that fired: time ran out, or the client disconnected. */
 export function stoppedError(signal: AbortSignal): DialError {
   const late = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
-  return late ? new DialError('timeout', 'no answer in time') : new DialError('aborted', 'the caller went away')
+  return late ? new DialError('timeout', 'no answer in time') : new DialError('aborted', 'the client disconnected')
 }
 
 const sentence = (error: NodeJS.ErrnoException): string =>

@@ -35,7 +35,7 @@ const wordParam = (description: string, example: string) =>
     textParam<string>(
       'invalid_parameter',
       (text) =>
-        /^[a-z_0-9]{1,40}$/.test(text) ? parsed(text) : problem(`${JSON.stringify(text.slice(0, 40))} is no such word`),
+        /^[a-z_0-9]{1,40}$/.test(text) ? parsed(text) : problem(`${JSON.stringify(text.slice(0, 40))} is not a valid result or reason`),
       { description, group: 'answer', example },
     ),
   )
@@ -59,15 +59,15 @@ export const jobResults = defineOperation({
   params: {
     id: idParam,
     format: choiceParam(['json', 'ndjson', 'csv'], 'json', {
-      description: 'a page as JSON, or all rows as they are read',
+      description: 'json: one page; csv and ndjson: all rows, streamed',
     }),
-    result: wordParam('rows of this result (verify), status (check) or verdict (blacklist) alone', 'accepted'),
-    reason: wordParam('rows of this reason alone', 'mailbox_exists'),
+    result: wordParam('only rows with this result (verify), status (check) or verdict (blacklist)', 'accepted'),
+    reason: wordParam('only rows with this reason', 'mailbox_exists'),
     csv: choiceParam(['plain', 'spreadsheet'], 'plain', {
-      description: 'spreadsheet: cells that would be formulas begin with an apostrophe',
+      description: 'spreadsheet: prefix cells that would be formulas with an apostrophe',
     }),
     cursor: lineCursorParam,
-    limit: optional({ ...wholeParam('rows at most', { min: 1, max: 1_000_000_000 }), group: 'limits' as const }),
+    limit: optional({ ...wholeParam('maximum number of rows', { min: 1, max: 1_000_000_000 }), group: 'limits' as const }),
   },
   answer: jobResultsAnswer,
   document: jobResultsDocument,
@@ -138,7 +138,7 @@ export const jobBadRows = defineOperation({
   name: 'jobs bad-rows',
   method: 'GET',
   path: '/v1/jobs/{id}/bad-rows',
-  summary: 'List the rows that could not be read, with the reason',
+  summary: 'List the rows that could not be read, with their reasons',
   scope: 'jobs',
   params: { id: idParam, cursor: lineCursorParam, limit: limitParam({ max: 1_000, fallback: PAGE }) },
   answer: jobBadRowsAnswer,

@@ -22,7 +22,7 @@ export const jobExample = { id: 'job_AAAAAAAAAAAAAAAAAAAAAA' }
 
 /** Where rows go on: behind a line, which callers may name by themselves after a download that broke off. */
 export const lineCursorParam = optional({
-  ...wholeParam('go on behind this line: next_cursor, or the line of the last row that came', {
+  ...wholeParam('continue after this line: next_cursor, or the line of the last row received', {
     min: 0,
     max: 2 ** 31 - 1,
   }),
@@ -46,6 +46,6 @@ export function progressOf(job: JobAnswer): Progress {
   const percent = rows === 0 ? 0 : Math.floor((done / rows) * 100)
   const left = eta_ms === null ? '' : `, ${formatDuration(Math.ceil(eta_ms / 1_000) * 1_000)} left`
   const why = eta_reason === undefined ? '' : ` (${eta_reason})`
-  const line = `${state}: ${done} of ${rows} rows (${percent} %), ${rate} a minute${left}${why}`
+  const line = `${state}: ${done} of ${rows} rows (${percent} %), ${rate} per minute${left}${why}`
   return { raw: { id }, line, hasEnded: ENDED.includes(state) }
 }

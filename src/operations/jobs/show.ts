@@ -100,7 +100,7 @@ export const jobEvents = defineOperation({
   streams: ['events'],
   params: {
     id: idParam,
-    format: choiceParam(['events', 'json'], 'events', { description: 'events as they come, or the job once' }),
+    format: choiceParam(['events', 'json'], 'events', { description: 'event stream, or the current state of the job' }),
   },
   answer: jobAnswer,
   document: jobDocument,

@@ -21,8 +21,8 @@ const columnParam = optional(
     (text) =>
       text.length <= 200 && text !== ''
         ? parsed(text)
-        : problem('a column has a name of 1 to 200 characters, or a number'),
-    { description: 'column to ask about: its name or number; default the one that fits the kind', example: 'email' },
+        : problem('a column is a name of 1 to 200 characters, or a number'),
+    { description: 'name or number of the column to read; default the one that fits the kind', example: 'email' },
   ),
 )
 
@@ -39,14 +39,14 @@ export const jobSubmit = defineOperation({
   idempotent: true,
   params: {
     kind: choiceParam(['verify', 'check', 'blacklist'], 'verify', {
-      description: 'question for each row',
+      description: 'what to do with each row',
       group: 'question',
     }),
-    name: optional(lineParam('name of the job, for people', 200)),
+    name: optional(lineParam('display name of the job', 200)),
     column: columnParam,
     pool: flagParam('use the pool of source addresses', 'source'),
     max_age: maxAgeParam,
-    selector: { ...selectorParam, description: 'DKIM selectors to try first: a,b; kind check' },
+    selector: { ...selectorParam, description: 'DKIM selectors to query first: a,b; kind check' },
     give_up_after: optional(
       durationParam(
         { minMs: 60_000, maxMs: 7 * DAY_MS },
@@ -69,7 +69,7 @@ export const jobSubmit = defineOperation({
         'invalid_parameter',
         (text) => (text.length <= 2_000 ? parsed(text) : problem('the URL is longer than 2000 characters')),
         {
-          description: 'webhook for the end of the job (job.finished)',
+          description: 'webhook URL to notify when the job ends (job.finished)',
           group: 'answer',
           example: 'https://hooks.example.org/mail',
         },
@@ -124,8 +124,8 @@ export const jobUpload = defineOperation({
       (text) =>
         /^\d{1,12}$/.test(text)
           ? parsed(Number(text))
-          : problem(`${JSON.stringify(text.slice(0, 40))} is not a number of records`),
-      { kind: 'whole', description: 'records that are held, as the job says in received', example: '1000' },
+          : problem(`${JSON.stringify(text.slice(0, 40))} is not a whole number of records`),
+      { kind: 'whole', description: 'number of records already received: `received` of the job', example: '1000' },
     ),
   },
   answer: jobAnswer,

@@ -33,48 +33,48 @@ const notifyItem = z.discriminatedUnion('type', [
   }),
 ])
 const CONDITION = /^(?:changed|worse|listed|score_below:(?:100|[1-9]?\d))$/
-const clock = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'a time of day such as 22:00')
+const clock = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'not not a time of day such as 22:00')
 const quietHours = z.strictObject({
   from: clock,
   to: clock,
-  timezone: z.string().refine(isTimezone, 'no time zone that is known here, such as Europe/Berlin').default('UTC'),
+  timezone: z.string().refine(isTimezone, 'not a known time zone, such as Europe/Berlin').default('UTC'),
 })
 
 /** What may be said of a monitor when it is made, and later too. */
 export const settingParams = {
-  name: optional(lineParam('name of the monitor, for people', 200)),
+  name: optional(lineParam('display name of the monitor', 200)),
   every: optional(
     durationParam(
       { minMs: 900_000, maxMs: 31 * DAY_MS },
-      { description: 'how often it runs', group: 'limits', fallback: '24h', example: '24h' },
+      { description: 'interval between runs', group: 'limits', fallback: '24h', example: '24h' },
     ),
   ),
   options: {
     ...optional(
       objectParam(z.record(z.string().max(40), z.union([z.string().max(500), z.boolean(), z.number()])), {
-        description: 'parameters of the kind beside its target, such as {"selector": "s1"}',
+        description: 'other parameters of the kind, such as {"selector": "s1"}',
       }),
     ),
   },
   notify: listParam(notifyItem, MAX_NOTIFY, {
     description:
-      'whom it notifies: {"type": "webhook", "url"}, {"type": "mail", "to"}, {"type": "slack", "url"} or {"type": "ntfy", "url", "token"?}',
+      'recipients of notifications: {"type": "webhook", "url"}, {"type": "mail", "to"}, {"type": "slack", "url"} or {"type": "ntfy", "url", "token"?}',
     group: 'answer',
   }),
-  when: listParam(z.string().regex(CONDITION, 'one of changed, worse, listed, score_below:N'), 4, {
-    description: 'when it tells: changed, worse, listed, score_below:N',
+  when: listParam(z.string().regex(CONDITION, 'not not one of changed, worse, listed, score_below:N'), 4, {
+    description: 'when to notify: changed, worse, listed, score_below:N',
     group: 'answer',
     example: 'changed',
   }),
   quiet_hours: {
     ...optional(
       objectParam(quietHours, {
-        description: 'hours in which nothing is told: {"from": "22:00", "to": "07:00", "timezone": "Europe/Berlin"}',
+        description: 'hours without notifications: {"from": "22:00", "to": "07:00", "timezone": "Europe/Berlin"}',
         group: 'answer',
       }),
     ),
   },
-  public: { ...bodyFlagParam('anybody may see its badge', 'answer') },
+  public: { ...bodyFlagParam('make its badge public', 'answer') },
 }
 
 type Notify = z.output<typeof notifyItem>
@@ -89,7 +89,7 @@ export async function readNotify(ctx: Ctx, deps: Used, items: readonly Notify[])
   }
   for (const one of all)
     if (one.type === 'ntfy' && new URL(one.url).pathname.replaceAll('/', '') === '')
-      throw refused('notify', 'the URL of a topic of ntfy is https://server/topic')
+      throw refused('notify', 'the URL of an ntfy topic has the form https://server/topic')
   return all
 }
 
@@ -97,7 +97,7 @@ async function readMailbox({ monitors }: Used, text: string): Promise<string> {
   const email = parseEmail(text.trim())
   if (!email.ok) throw refused('notify', email.problem)
   if (!(await (await monitors()).canMail()))
-    throw refused('notify', 'this service sends no mail: its operator has to give --smtp-url and --notify-from')
+    throw refused('notify', 'this service cannot send mail: its operator must set --smtp-url and --notify-from')
   return formatEmail(email.value)
 }
 
@@ -137,7 +137,7 @@ export function readOptions(
   const options = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]))
   const name = NAMES[kind]
   const own = Object.keys(options).find((one) => OWN.includes(one) || one === name)
-  if (own !== undefined) throw refused('options', `${own} is decided by the monitor`)
+  if (own !== undefined) throw refused('options', `${own} is set by the monitor`)
   OPERATION_OF[kind].ask({ ...options, [name]: target }) // refused here as it would be there
   return options
 }

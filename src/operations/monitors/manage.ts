@@ -21,7 +21,7 @@ export const monitorCreate = defineOperation({
   idempotent: true,
   params: {
     kind: choiceParam(['check', 'report', 'verify', 'blacklist'], 'report', {
-      description: 'what is asked at each run',
+      description: 'what each run does',
       group: 'question',
     }),
     target: {
@@ -33,7 +33,7 @@ export const monitorCreate = defineOperation({
   },
   answer: monitorAnswer,
   document: monitorDocument,
-  statuses: { 201: 'the monitor is created and runs at once' },
+  statuses: { 201: 'the monitor is created; its first run starts now' },
   example: {
     input: {
       kind: 'report',
@@ -118,8 +118,8 @@ export const monitorChange = defineOperation({
     id: monitorIdParam,
     ...otherSettings,
     quiet_hours: { ...otherSettings.quiet_hours, schema: otherSettings.quiet_hours.schema.nullable() },
-    public: bodySwitchParam('anybody may see its badge', 'answer'),
-    enabled: bodySwitchParam('whether it runs'),
+    public: bodySwitchParam('make its badge public', 'answer'),
+    enabled: bodySwitchParam('whether the monitor runs'),
   },
   answer: monitorAnswer,
   document: monitorDocument,

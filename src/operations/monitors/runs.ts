@@ -23,10 +23,10 @@ export const monitorRun = defineOperation({
   path: '/v1/monitors/{id}/run',
   summary: 'Run a monitor now (at most once a minute)',
   scope: 'jobs',
-  params: { id: monitorIdParam, wait: bodyFlagParam('answer when it has run') },
+  params: { id: monitorIdParam, wait: bodyFlagParam('wait for the run and return it') },
   answer: monitorRunAnswer,
   document: monitorRunDocument,
-  statuses: { 202: 'it runs' },
+  statuses: { 202: 'the run has started' },
   example: {
     input: exampleMonitor,
     output: { run: { monitor: exampleMonitor.id, state: 'waiting', point: null, lines: [] } },
@@ -92,7 +92,7 @@ export const monitorChanges = defineOperation({
   name: 'monitors changes',
   method: 'GET',
   path: '/v1/monitors/{id}/changes',
-  summary: 'Show the changes that a monitor saw, newest first',
+  summary: 'Show the changes that a monitor found, newest first',
   scope: 'jobs',
   params: {
     id: monitorIdParam,

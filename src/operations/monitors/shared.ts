@@ -47,7 +47,7 @@ export async function readReceiver(
 ): Promise<string> {
   const url = URL.parse(text.trim())
   const refuse = (why: string): AppError => new AppError('invalid_parameter', `${parameter}: ${why}`, { parameter })
-  if (!url || !/^https?:$/.test(url.protocol)) throw refuse('the URL of a receiver is https://…')
+  if (!url || !/^https?:$/.test(url.protocol)) throw refuse('the URL of a recipient must begin with https://')
   if (url.username !== '' || url.password !== '') throw refuse('a URL with a user name or a password is not accepted')
   url.hash = ''
   await refusePrivateUrl(ctx, deps, url.origin)

@@ -52,7 +52,7 @@ export const changes = defineOperation({
     const stored = await deps.stored()
     const owner = ownerOf(ctx)
     const [from, to] = await Promise.all([stored.entry(input.from), stored.entry(input.to)])
-    if (from.kind !== to.kind) throw refused(`a ${from.kind} and a ${to.kind} cannot be compared`)
+    if (from.kind !== to.kind) throw refused(`answers of the kinds ${from.kind} and ${to.kind} cannot be compared`)
     if (from.subject !== to.subject) throw refused(`the answers are about ${from.subject} and ${to.subject}`)
     const [before, after] = await Promise.all([stored.read(input.from, owner), stored.read(input.to, owner)])
     const found = COMPARE[from.kind](before, after)
@@ -74,7 +74,7 @@ const compareAs =
   (before: StoredAnswer, after: StoredAnswer): readonly Change[] => {
     const [one, two] = [readOpen(schema, before), readOpen(schema, after)]
     if (one.ok && two.ok) return compare(one.value, two.value)
-    throw refused('one of the answers is of a version that cannot be compared')
+    throw refused('one of the answers was stored by a version that cannot be compared')
   }
 
 const COMPARE: Readonly<Record<StoredKind, (before: StoredAnswer, after: StoredAnswer) => readonly Change[]>> = {

@@ -27,7 +27,7 @@ export const history = defineOperation({
   summary: 'List the stored answers about a name, newest first',
   scope: 'read',
   params: {
-    domain: optional(domainParam('answers about this domain, and about mailboxes of it')),
+    domain: optional(domainParam('answers about this domain and its mailboxes')),
     email: optional(emailParam),
     ip: optional(ipParam('answers about this address')),
     limit: limitParam({ max: 200, fallback: 50 }),
@@ -44,7 +44,7 @@ export const history = defineOperation({
   run: async (ctx, { stored }, { limit, cursor, domain, email, ip }) => {
     const named = Object.entries({ domain, email, ip }).filter(([, value]) => value !== undefined)
     if (named.length > 1)
-      throw new AppError('invalid_parameter', 'give one of domain, email and ip', { parameter: named[1]![0] })
+      throw new AppError('invalid_parameter', 'give only one of domain, email and ip', { parameter: named[1]![0] })
     const page = { limit: limit + 1, ...(cursor !== undefined && { before: cursor }) }
     const [name, value] =
       domain !== undefined
@@ -53,7 +53,7 @@ export const history = defineOperation({
           ? (['email', email] as const)
           : (['ip', ip] as const)
     if (value === undefined)
-      throw new AppError('missing_parameter', 'give a domain, an email or an ip', { parameter: 'domain' })
+      throw new AppError('missing_parameter', 'give domain, email or ip', { parameter: 'domain' })
     const rows = await (await stored()).history(name, value, page, ownerOf(ctx))
     return ok(
       pageOf(

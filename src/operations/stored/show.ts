@@ -83,7 +83,7 @@ export const savedDelete = defineOperation({
   uses: ['stored'],
   run: async (ctx, { stored }, { id }) => {
     if (!isLoggedIn(ctx))
-      throw new AppError('unauthorized', 'show the key that stored the answer, or one of the scope admin')
+      throw new AppError('unauthorized', 'use the key that stored the answer, or a key with the scope admin')
     return ok(await (await stored()).remove(id, ownerOf(ctx)))
   },
 })

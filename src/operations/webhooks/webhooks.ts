@@ -43,7 +43,7 @@ export const webhookExamples = { webhook: example, delivery }
 const urlParam = textParam<string>(
   'invalid_parameter',
   (text) => (text.length <= 2_000 ? parsed(text) : problem('the URL is longer than 2000 characters')),
-  { description: 'where messages are posted: https://…', example: example.url },
+  { description: 'URL that messages are posted to: https://…', example: example.url },
 )
 
 export const webhookCreate = defineOperation({
@@ -56,7 +56,7 @@ export const webhookCreate = defineOperation({
   params: { url: urlParam },
   document: webhookDocument,
   answer: webhookAnswer,
-  statuses: { 201: 'it is there' },
+  statuses: { 201: 'the webhook exists already' },
   example: { input: { url: example.url }, output: withSecret },
   deadlineMs: DEADLINE_MS,
   uses: ['webhooks', 'mayCall'],
@@ -119,7 +119,7 @@ export const webhookChange = defineOperation({
   summary: 'Turn a webhook on or off',
   params: {
     id: webhookIdParam,
-    state: choiceParam(['on', 'off'], 'on', { description: 'on or off', group: 'question' }),
+    state: choiceParam(['on', 'off'], 'on', { description: 'whether messages are sent', group: 'question' }),
   },
   example: { input: { ...exampleWebhook, state: 'on' }, output: example },
   run: async (ctx, { webhooks }, { id, state }) => ok(await (await webhooks()).turn(id, state, ownerOf(ctx))),
@@ -182,7 +182,7 @@ export const webhookReplay = defineOperation({
   params: { id: webhookIdParam, delivery: deliveryIdParam },
   document: deliveryDocument,
   answer: deliveryAnswer,
-  statuses: { 202: 'it is sent' },
+  statuses: { 202: 'the delivery is queued' },
   example: { input: { ...exampleWebhook, delivery: delivery.id }, output: delivery },
   deadlineMs: DEADLINE_MS,
   uses: ['webhooks'],

@@ -44,7 +44,7 @@ export async function judge(client: pg.Client, job: string): Promise<Verdict> {
   return rows[0]!
 }
 
-/** The mailboxes (before the @) of rows that have their result. */
+/** The mailboxes (before the @) of number of rows that have a result. */
 export async function answered(client: pg.Client, job: string): Promise<ReadonlySet<string>> {
   const { rows } = await client.query<{ input: string }>(
     `SELECT input FROM mailsonde.job_rows WHERE job = (SELECT number FROM mailsonde.jobs WHERE id = $1) AND state = 'done'`,
