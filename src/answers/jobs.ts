@@ -29,7 +29,9 @@ export const jobAnswer = z
     rows: count.meta({ description: 'number of rows that get a result' }),
     duplicates: count.meta({ description: 'number of these rows that repeat the address of an earlier row' }),
     bad_rows: count.meta({ description: 'number of other rows: unreadable, or without an address' }),
-    received: count.meta({ description: 'number of complete records received; an interrupted upload continues after them' }),
+    received: count.meta({
+      description: 'number of complete records received; an interrupted upload continues after them',
+    }),
     done: count.meta({ description: 'number of rows that have a result' }),
     counts: z
       .record(z.string(), count)
@@ -46,7 +48,8 @@ export const jobAnswer = z
     first_result_at: time.nullable(),
     finished_at: time.nullable(),
     callback: z.strictObject({ id: z.string(), secret: z.string().optional() }).optional().meta({
-      description: 'webhook that is notified when the job ends; the secret only if this request created the webhook, shown once',
+      description:
+        'webhook that is notified when the job ends; the secret only if this request created the webhook, shown once',
     }),
   })
   .meta({ id: 'Job' })

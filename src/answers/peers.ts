@@ -12,7 +12,10 @@ export const peerAnswer = z
     name: z.string(),
     region: z.string(),
     addresses: z.array(z.string()),
-    addresses_left_out: z.int().optional().meta({ description: 'number of addresses omitted from a long list of nodes' }),
+    addresses_left_out: z
+      .int()
+      .optional()
+      .meta({ description: 'number of addresses omitted from a long list of nodes' }),
     version: z.string(),
     capabilities: z.array(z.enum(['verify', 'check', 'blacklist'])),
     geo: z

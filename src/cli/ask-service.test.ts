@@ -59,15 +59,15 @@ it.each([
   ['a problem', 'forbidden', 'not you'],
   ['a code that is none', 'upstream_unavailable', 'x'],
   ['an escape', 'forbidden', 'a [31mb'], // the words come to a terminal
-  ['another answer', 'upstream_unavailable', 'did not answer as health does here'],
-  ['a list', 'upstream_unavailable', 'did not answer with JSON'],
-  ['no JSON', 'upstream_unavailable', 'did not answer with JSON'],
-  ['a page', 'upstream_unavailable', 'answered 200 with a web page'],
-  ['a page without its type', 'upstream_unavailable', 'answered 404 with a web page'],
-  ['nothing', 'upstream_unavailable', 'answered 204 with nothing'],
-  ['a redirect', 'upstream_unavailable', 'could not be asked: unexpected redirect'],
-  ['a cut', 'upstream_unavailable', 'broke off'],
-  ['no end', 'upstream_unavailable', 'more than can be read'],
+  ['another answer', 'upstream_unavailable', 'does not match the schema of health'],
+  ['a list', 'upstream_unavailable', 'is not JSON'],
+  ['no JSON', 'upstream_unavailable', 'is not JSON'],
+  ['a page', 'upstream_unavailable', 'returned status 200 with a web page'],
+  ['a page without its type', 'upstream_unavailable', 'returned status 404 with a web page'],
+  ['nothing', 'upstream_unavailable', 'returned status 204 without content'],
+  ['a redirect', 'upstream_unavailable', 'could not be reached: unexpected redirect'],
+  ['a cut', 'upstream_unavailable', 'closed the connection'],
+  ['no end', 'upstream_unavailable', 'is too long'],
 ])('%s: %s', async (what, code, detail) => {
   await expect(ask(what)).rejects.toMatchObject({ name: 'AppError', code, message: expect.stringContaining(detail) })
 })

@@ -67,7 +67,7 @@ export async function askService(
   const code = String(answer.code)
   throw new AppError(
     Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'upstream_unavailable',
-    printable(String(answer.detail ?? `${url.origin} answered ${status}`), 1_000),
+    printable(String(answer.detail ?? `${url.origin} returned status ${status}`), 1_000),
   )
 }
 
@@ -75,9 +75,9 @@ export async function askService(
 function notAService({ status, headers }: Response, text: string, inLines: boolean): string | undefined {
   const type = headers.get('content-type')?.split(';')[0] ?? ''
   if (text.trim() === '' && !inLines)
-    return `answered ${status} with nothing; is it the address of a mailsonde service?`
+    return `returned status ${status} without content; is it the URL of a mailsonde service?`
   if (/^text\/html$/i.test(type) || /^\s*<(?:!doctype|html)/i.test(text))
-    return `answered ${status} with a web page; is it the address of a mailsonde service?`
+    return `returned status ${status} with a web page; is it the URL of a mailsonde service?`
   return undefined
 }
 
@@ -94,7 +94,7 @@ const unavailable = (url: URL, what: string, cause: unknown): AppError =>
 
 async function send(url: URL, request: RequestInit): Promise<Response> {
   return fetch(url, request).catch((cause: unknown) => {
-    throw timedOutOr(request, unavailable(url, 'could not be asked', cause))
+    throw timedOutOr(request, unavailable(url, 'could not be reached', cause))
   })
 }
 
@@ -102,7 +102,7 @@ async function send(url: URL, request: RequestInit): Promise<Response> {
 function timedOutOr({ signal }: RequestInit, error: AppError): unknown {
   if (!signal?.aborted) return error
   return timedOut(signal)
-    ? new AppError('timeout', `${error.message.split(' ')[0]} did not answer in time`)
+    ? new AppError('timeout', `${error.message.split(' ')[0]} did not respond in time`)
     : signal.reason
 }
 
@@ -129,9 +129,9 @@ async function read(url: URL, response: Response, request: RequestInit): Promise
       chunks.push(chunk)
     }
   } catch (cause) {
-    throw timedOutOr(request, unavailable(url, 'broke off its answer', cause))
+    throw timedOutOr(request, unavailable(url, 'closed the connection before the end of its answer', cause))
   }
-  if (size > MAX_ANSWER) throw new AppError('upstream_unavailable', `${url.origin} answered with more than can be read`)
+  if (size > MAX_ANSWER) throw new AppError('upstream_unavailable', `${url.origin} sent an answer that is too long`)
   return { isOk: response.ok, status: response.status, text: Buffer.concat(chunks).toString() }
 }
 
@@ -160,13 +160,13 @@ function readAnswer(operation: Operation, text: string, origin: string): Given {
   if (given.ok) return given.value
   throw new AppError(
     'upstream_unavailable',
-    `${origin} did not answer as ${operation.name} does here; it may be of another version: ${given.problem}`,
+    `the answer of ${origin} does not match the schema of ${operation.name}; it may run another version: ${given.problem}`,
   )
 }
 
 function readObject(text: string, origin: string): JsonRecord {
   const fault = (cause?: unknown): AppError =>
-    new AppError('upstream_unavailable', `${origin} did not answer with JSON`, { cause })
+    new AppError('upstream_unavailable', `the answer of ${origin} is not JSON`, { cause })
   let value: unknown
   try {
     value = JSON.parse(text)

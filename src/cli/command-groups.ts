@@ -1,8 +1,8 @@
 /** The commands as `mailsonde --help` lists them: those that people want first, those for other programs last. */
 export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Check and verify': ['check', 'report', 'verify', 'blacklist', 'blacklist-bulk'],
-  'Single questions': ['spf', 'dkim', 'dmarc', 'geo', 'blacklists'],
-  'Lists, monitors, stored answers': ['jobs', 'monitors', 'webhooks', 'saved', 'history', 'changes', 'forget'],
+  'Single lookups': ['spf', 'dkim', 'dmarc', 'geo', 'blacklists'],
+  'Jobs, monitors, stored answers': ['jobs', 'monitors', 'webhooks', 'saved', 'history', 'changes', 'forget'],
   'The service and this machine': ['serve', 'config', 'keys', 'db', 'doctor', 'pool', 'pool-reload', 'peers'],
   'For programs': [
     'mcp',

@@ -48,7 +48,7 @@ export function addOperation(
   const target = targetOf(operation)
   const names = argumentsOf(operation)
   for (const [i, [name, { description }]] of places.entries())
-    command.argument(names[i]!, name === target ? `${description}; several, or - for standard input` : description)
+    command.argument(names[i]!, name === target ? `${description}; one or more, or - for standard input` : description)
   if (operation.uploads) command.argument(names.at(-1)!, UPLOAD_WORDS)
   const placed = new Set(places.map(([name]) => name))
   const inputs = Object.entries(operation.params).filter(([name]) => !placed.has(name) && name !== 'format')
@@ -96,7 +96,7 @@ export function addOperation(
 }
 
 const UPLOAD_WORDS =
-  'the list: .csv, .tsv, .txt, .ndjson, .jsonl or .json, each also with .gz; - for CSV on standard input'
+  'list file: .csv, .tsv, .txt, .ndjson, .jsonl or .json, optionally with .gz; or - for CSV on standard input'
 
 /** What the list of commands says of each operation that has one. */
 export const commandFacts = (operations: readonly Operation[]) =>
@@ -157,7 +157,7 @@ function flagOf(name: string, param: Param, shared: readonly ConfigFlag[]): Show
   return {
     group: param.group,
     flags: `--${name.replaceAll('_', '-')}${value}`,
-    description: both ? `${description}; with a value, these sources` : description,
+    description: both ? `${description}; with a value: these sources` : description,
   }
 }
 
@@ -177,19 +177,20 @@ function addView(command: Command, operation: Operation, { newOption }: Setup): 
   const add = (flags: string, description: string): Command =>
     command.addOption(newOption(flags, description).helpGroup(`${GROUPS.answer}:`))
   add('--format <FORMAT>', `${formatsOf(operation).join(' | ')}; default table, or json in a pipe`)
-  add('--json <FIELDS>', 'only these fields, as JSON: score,spf.record')
-  add('-q, --quiet', 'only the verdict, in one line')
-  if (hasFindings) add('--fail-on <SEVERITY>', `exit 1 at ${SEVERITIES.join(' | ')} and above`)
+  add('--json <FIELDS>', 'print only these fields, as JSON: score,spf.record')
+  add('-q, --quiet', 'print only the verdict, on one line')
+  if (hasFindings)
+    add('--fail-on <SEVERITY>', `exit 1 on findings of this severity or higher: ${SEVERITIES.join(' | ')}`)
   if (hasScore) add('--min-score <N>', 'exit 1 if the score is lower')
   if (operation.method === 'GET' && !uploads && !streams) add('--watch <TIME>', 'repeat at this interval until Ctrl-C')
-  if (followedBy !== undefined) add('--wait', 'wait for the end and show progress; Ctrl-C leaves it running')
+  if (followedBy !== undefined) add('--wait', 'show progress until the job ends; Ctrl-C does not stop the job')
 }
 
 function addService(command: Command, { newOption }: Setup): void {
   const add = (flags: string, description: string): Command =>
     command.addOption(newOption(flags, description).helpGroup(`${SERVICE_GROUP}:`))
-  add('--server <URL>', 'ask a running service instead of this process')
-  add('--key <KEY>', 'API key of the service; better in MAILSONDE_KEY')
+  add('--server <URL>', 'send the request to a running service')
+  add('--key <KEY>', 'API key of the service; prefer MAILSONDE_KEY')
 }
 
 const gathered = (value: string, all: unknown): readonly string[] => [...(Array.isArray(all) ? all : []), value]

@@ -16,17 +16,17 @@ export function addDb(
 ): void {
   const sub = (name: string, summary: string): Command => withOptions(command.command(name).description(summary))
   for (const [kind, summary] of [
-    ['status', 'which database is used, its schema, jobs and size'],
-    ['migrate', 'bring the schema up to date (a service does so when it starts)'],
+    ['status', 'Show the database, its schema version, jobs and size'],
+    ['migrate', 'Upgrade the schema (a service does so at startup)'],
     [
       'import',
-      'copy what the data folder keeps (nodes, sources, self-tests) into the database; rows that are there stay',
+      'Copy the state of the data folder (nodes, sources, self-tests) into the database; existing rows are kept',
     ],
   ] as const)
     sub(kind, summary).action((flags) => run({ kind }, flags))
   for (const [kind, summary] of [
-    ['backup', 'write the whole database into a file, while services go on'],
-    ['restore', 'put a backup in the place of all that is in the database; services must be stopped'],
+    ['backup', 'Write the whole database to a file; services may keep running'],
+    ['restore', 'Replace the whole database with a backup; services must be stopped'],
   ] as const)
     sub(kind, summary)
       .argument('<FILE>')

@@ -8,27 +8,27 @@ export type Example = readonly [line: string, words: string]
 const EXAMPLES: Readonly<Record<string, readonly [Example, Example]>> = {
   serve: [
     ['mailsonde serve', 'listen on http://127.0.0.1:8080'],
-    ['mailsonde serve --host :: --resolver 127.0.0.1', 'all addresses, API keys, own resolver'],
+    ['mailsonde serve --host :: --resolver 127.0.0.1', 'all addresses, with API keys and a local resolver'],
   ],
   config: [
-    ['mailsonde config', 'the values in force'],
-    ['mailsonde config --config lab.json', 'with this file'],
+    ['mailsonde config', 'show the effective values'],
+    ['mailsonde config --config lab.json', 'read this file'],
   ],
   check: [
-    ['mailsonde check example.org --fail-on high', 'exit 1: high or critical'],
-    ['mailsonde check example.org --with \'_dmarc TXT "v=DMARC1; p=reject"\'', 'with this record'],
+    ['mailsonde check example.org --fail-on high', 'exit 1 on high or critical findings'],
+    ['mailsonde check example.org --with \'_dmarc TXT "v=DMARC1; p=reject"\'', 'as if this record were published'],
   ],
   verify: [
-    ['mailsonde verify joe@example.org --quiet', 'the verdict in one line'],
-    ['mailsonde verify --file list.csv --out results.csv', 'repeat to go on after an interruption'],
+    ['mailsonde verify joe@example.org --quiet', 'print the verdict on one line'],
+    ['mailsonde verify --file list.csv --out results.csv', 'repeat to resume after an interruption'],
   ],
   blacklist: [
-    ['mailsonde blacklist 192.0.2.1 2001:db8::1', 'one answer a line'],
+    ['mailsonde blacklist 192.0.2.1 2001:db8::1', 'one answer per line'],
     ['mailsonde blacklist 192.0.2.1 --format nagios', 'as a Nagios plugin'],
   ],
   report: [
-    ['mailsonde report example.org --format html > report.html', 'one page'],
-    ['mailsonde report example.org --json score,blacklist_summary', 'two fields'],
+    ['mailsonde report example.org --format html > report.html', 'write a web page'],
+    ['mailsonde report example.org --json score,blacklist_summary', 'print two fields'],
   ],
   spf: [
     ['mailsonde spf --ip 192.0.2.1 --sender joe@example.org', 'may this address send for joe?'],
@@ -36,7 +36,7 @@ const EXAMPLES: Readonly<Record<string, readonly [Example, Example]>> = {
   ],
   'jobs submit': [
     ['mailsonde jobs submit list.csv --wait', 'verify a list and wait'],
-    ['mailsonde jobs submit domains.txt --kind check --server https://mailsonde.example', 'by a service'],
+    ['mailsonde jobs submit domains.txt --kind check --server https://mailsonde.example', 'on a service'],
   ],
 }
 
@@ -47,7 +47,7 @@ export function examplesOf(name: string, operation?: Operation): readonly Exampl
   const line = ['mailsonde', name, ...words(operation)].join(' ')
   return [
     [line, 'in this process'],
-    [`${line} --server https://mailsonde.example`, 'by a service, with MAILSONDE_KEY'],
+    [`${line} --server https://mailsonde.example`, 'on a service, with MAILSONDE_KEY'],
   ]
 }
 

@@ -32,7 +32,7 @@ export function choose(
   const other = given.find((one) => one.part !== part)?.flag.name
   const stray = other ?? Object.keys(raw).find((name) => !(name in part.params))
   if (stray !== undefined)
-    throw new AppError('invalid_parameter', `--${stray} is not taken together with --${first.flag.name}`)
+    throw new AppError('invalid_parameter', `--${stray} cannot be used with --${first.flag.name}`)
   const values = given.map(({ name, flag }) => readValue(name, flag, flags[camel(flag.name)], readFile))
   const file = given.find(({ flag }) => flag.kind === 'file')
   return {

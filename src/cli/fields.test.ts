@@ -19,11 +19,11 @@ it.each<[fields: string, answer: unknown]>([
 ])('%s', (fields, taken) => expect(readFields(fields, report.answer)(answer)).toEqual(taken))
 
 it.each<[fields: string, problem: RegExp]>([
-  ['scroe', /"scroe" is no field of the answer \(did you mean score\?\); its fields are domain, score/],
-  ['spf.recrod', /"recrod" is no field of spf \(did you mean record\?\)/],
-  ['score.x', /"x" is no field of score; it has no fields/],
-  ['', /"" is no field of the answer/],
-  ['score,', /"" is no field of the answer/],
-  ['__proto__', /"__proto__" is no field/],
+  ['scroe', /"scroe" is not a field of the answer \(did you mean score\?\); its fields are domain, score/],
+  ['spf.recrod', /"recrod" is not a field of spf \(did you mean record\?\)/],
+  ['score.x', /"x" is not a field of score; it has no fields/],
+  ['', /"" is not a field of the answer/],
+  ['score,', /"" is not a field of the answer/],
+  ['__proto__', /"__proto__" is not a field/],
   [Array(101).fill('score').join(), /more than 100 fields/],
 ])('%s is refused', (fields, problem) => expect(() => readFields(fields, report.answer)).toThrow(problem))

@@ -39,7 +39,7 @@ function checked(path: string, whole: Schema): readonly string[] {
       const list = others.length === 0 ? 'it has no fields' : `its fields are ${others.join(', ')}`
       throw new AppError(
         'invalid_parameter',
-        `--json: ${JSON.stringify(word.slice(0, 60))} is no field of ${where}${didYouMean(word, others)}; ${list}`,
+        `--json: ${JSON.stringify(word.slice(0, 60))} is not a field of ${where}${didYouMean(word, others)}; ${list}`,
       )
     }
     at = next

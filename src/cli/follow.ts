@@ -15,7 +15,7 @@ export async function follow({ asked, session, setting, stopped }: Work, first: 
     if (stopped.aborted) {
       const words = `mailsonde ${by.name} ${Object.values(progress.raw).join(' ')} --wait`
       setting.tell('')
-      setting.complain(`it goes on; come back with: ${words}`)
+      setting.complain(`the job continues; to follow it: ${words}`)
       return given
     }
     given = await session.ask(by, progress.raw)

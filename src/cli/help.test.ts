@@ -32,7 +32,7 @@ it.each(commands)('%s %s: its own options first, on one screen, with two example
   expect(text.match(/^ {2}mailsonde .*(?:\n {6}| {2})# \S/gm)).toHaveLength(2)
   const at = (heading: string): number => text.indexOf(`\n${heading}`)
   expect(at('Output:')).toBeGreaterThan(0)
-  expect(at('What to ask:')).toBeLessThan(at('Output:'))
+  expect(at('Query:')).toBeLessThan(at('Output:'))
   expect(at('Configuration')).toBeGreaterThan(at('Service:'))
 })
 

@@ -15,10 +15,10 @@ export function addKeys(
 ): void {
   const sub = (name: string, summary: string): Command => command.command(name).description(summary)
   withOptions(
-    sub('create', 'make a key and print it once')
-      .option('--name <NAME>', 'what it is for', 'key')
-      .option('--scopes <LIST>', 'read, verify, jobs, admin, by comma', 'read,verify')
-      .option('--expires <DURATION>', 'such as 720h; default never'),
+    sub('create', 'Create a key and print it once')
+      .option('--name <NAME>', 'purpose of the key', 'key')
+      .option('--scopes <LIST>', 'comma-separated: read, verify, jobs, admin', 'read,verify')
+      .option('--expires <DURATION>', 'lifetime, such as 720h; default unlimited'),
   ).action((flags) =>
     run(
       {
@@ -30,14 +30,16 @@ export function addKeys(
       flags,
     ),
   )
-  withOptions(sub('list', 'list the keys (never the keys themselves)')).action((flags) => run({ kind: 'list' }, flags))
-  withOptions(sub('revoke', 'take a key out of force').argument('<ID>')).action((id: string, flags) =>
+  withOptions(sub('list', 'List the keys by id; the keys themselves are not stored')).action((flags) =>
+    run({ kind: 'list' }, flags),
+  )
+  withOptions(sub('revoke', 'Revoke a key').argument('<ID>')).action((id: string, flags) =>
     run({ kind: 'revoke', id }, flags),
   )
   withOptions(
-    sub('reset', 'remove all keys, and open a service that was closed for want of them').option(
+    sub('reset', 'Remove all keys, and open a service that refuses requests because its keys are lost').option(
       '--open',
-      'callers on this machine are then answered without a key',
+      'confirm: callers on this machine then need no key',
     ),
   ).action((flags) => run({ kind: 'reset', open: flags.open === true }, flags))
 }

@@ -29,7 +29,7 @@ export function listCommand(
   const program = new Command('mailsonde')
   const command = program
     .command(kind)
-    .description(`${kind} each row of a list in this process; a run that was interrupted goes on where it stopped`)
+    .description(`${kind} each row of a list in this process; an interrupted run resumes where it stopped`)
   withOptions(addListOptions(command)).action(async (flags) => {
     if (flags.out === undefined) throw new AppError('missing_parameter', '--file needs --out, a file for the results')
     await run(

@@ -13,9 +13,9 @@ export const takesList = (name: string): boolean => LIST_KINDS.some((kind) => ki
 
 /** What is typed, and what it means. */
 const OPTIONS = {
-  file: ['--file <LIST>', 'ask about each row of a CSV, text or JSON file (.gz)'],
-  out: ['--out <RESULTS>', 'file for the results: .ndjson, else CSV'],
-  column: ['--column <COLUMN>', 'column to ask about: its name or number'],
+  file: ['--file <LIST>', 'process each row of a CSV, text or JSON file (.gz)'],
+  out: ['--out <RESULTS>', 'file for the results: NDJSON if it ends in .ndjson, else CSV'],
+  column: ['--column <COLUMN>', 'name or number of the column to read'],
   giveUpAfter: ['--give-up-after <TIME>', 'stop retrying rows after this time (default 24h)'],
 } as const
 

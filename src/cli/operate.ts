@@ -74,7 +74,7 @@ async function oneAnswer(work: Work): Promise<number> {
 async function give({ asked, view, setting }: Work, given: Given, target: string | undefined): Promise<number> {
   const { operation } = asked
   const verdict = verdictOf(given, recordOf({ operation, given }), view.wanted)
-  if (view.form.kind === 'machine') throw new Error('a format for machines is written by severalTargets')
+  if (view.form.kind === 'machine') throw new Error('formats for programs are written by severalTargets')
   const inLines = view.everyMs !== undefined && !setting.onTerminal
   const text = await show({ operation, given, verdict, target }, view.form, {
     version: setting.version,

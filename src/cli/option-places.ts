@@ -6,11 +6,11 @@ export const OPTION_GROUPS = {
   listening: 'Listening',
   access: 'Access and limits',
   network: 'DNS and networks',
-  mailbox: 'Asking mail servers',
-  lists: 'Data of others',
+  mailbox: 'Verification',
+  lists: 'Blacklists and location data',
   nodes: 'Nodes',
-  data: 'What is kept',
-  messages: 'Messages of monitors',
+  data: 'Storage',
+  messages: 'Notifications',
   log: 'Log',
 } as const
 export type OptionGroup = keyof typeof OPTION_GROUPS

@@ -204,7 +204,7 @@ function withConfigFlags(command: Command, flags: readonly ConfigFlag[]): Comman
     if (repeatable) option.argParser(gathered)
     command.addOption(option.helpGroup(`${OPTION_GROUPS[group]}:`))
   }
-  const config = new Option('--config <FILE>', 'configuration file; default mailsonde.config.json where there is one')
+  const config = new Option('--config <FILE>', 'configuration file; default mailsonde.config.json, if it exists')
   return command.addOption(config.helpGroup(`${OPTION_GROUPS.data}:`))
 }
 

@@ -128,7 +128,7 @@ it.each<
     [],
     2,
     /^$/,
-    /--json is not taken together with --quiet/,
+    /--json cannot be used with --quiet/,
   ],
   ['--watch too often', ['a.example', '--watch', '10ms'], [], 2, /^$/, /--watch: 10ms is not between 1s and 24h/],
 ])('%s', async (_, words, lines, code, printed, complaint) => {

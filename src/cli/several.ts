@@ -29,7 +29,7 @@ export async function severalTargets(work: Work): Promise<number> {
     if (writer) {
       kept.push(result.outcome)
       if (kept.length > MAX_KEPT)
-        throw new AppError('payload_too_large', `more than ${MAX_KEPT} targets in one document`)
+        throw new AppError('payload_too_large', `more than ${MAX_KEPT} targets for one document`)
     }
     const text = writer ? writer.each(result.outcome) : result.text
     if (text !== '') await setting.write(text)

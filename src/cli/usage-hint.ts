@@ -15,7 +15,7 @@ export function hintFor(
   if (code !== 'commander.unknownOption') return undefined
   const typed = argv.filter((word) => word.startsWith('--')).map((word) => word.slice(2).split('=')[0])
   const elsewhere = configFlags.find(({ flag }) => typed.includes(flag))
-  return elsewhere && `--${elsewhere.flag} is an option of \`mailsonde serve\`; it changes nothing for this command`
+  return elsewhere && `--${elsewhere.flag} is an option of \`mailsonde serve\`; it has no effect on this command`
 }
 
 /** Somebody typed what to ask about and left out the command. */

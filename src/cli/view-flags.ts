@@ -48,7 +48,7 @@ export function readView(
 ): View {
   const everyMs = readWatch(flags.watch)
   if (everyMs !== undefined && flags.wait === true)
-    throw new AppError('invalid_parameter', '--watch is not taken together with --wait')
+    throw new AppError('invalid_parameter', '--watch cannot be used with --wait')
   return {
     form: readForm(operation, flags, onTerminal && !several),
     wanted: { minScore: readMinScore(flags.minScore), failOn: readSeverity(flags.failOn) },
@@ -65,12 +65,12 @@ export const formatsOf = ({ formats, streams = [], judges }: Omit<About, 'answer
 function readForm(operation: About, { format, json, quiet }: ViewFlags, asTable: boolean): Form {
   if (json !== undefined) {
     if (quiet || (format !== undefined && format !== 'json'))
-      throw new AppError('invalid_parameter', `--json is not taken together with ${quiet ? '--quiet' : '--format'}`)
+      throw new AppError('invalid_parameter', `--json cannot be used with ${quiet ? '--quiet' : '--format'}`)
     return { kind: 'fields', select: readFields(json, operation.answer) }
   }
   if (quiet) {
     if (format === undefined) return { kind: 'verdict' }
-    throw new AppError('invalid_parameter', '--quiet is not taken together with --format')
+    throw new AppError('invalid_parameter', '--quiet cannot be used with --format')
   }
   const wanted = format ?? (asTable ? 'table' : 'json')
   const known = formatsOf(operation)

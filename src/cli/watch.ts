@@ -4,7 +4,7 @@ import { EXIT, statusOf } from './status.ts'
 import type { Work } from './work.ts'
 
 /**
- * Runs a round every `everyMs`, counted from the end of the one before, until the work is stopped. A round that could not be asked (exit status 3) is told and the next one is
+ * Runs a round every `everyMs`, counted from the end of the one before, until the work is stopped. A round that could not be reached (exit status 3) is told and the next one is
  * waited for; any other problem rejects.
  */
 export async function repeated(everyMs: number, work: Work, round: (work: Work) => Promise<number>): Promise<void> {

@@ -124,8 +124,7 @@ const SET = z.strictObject({
       for (const field of ['name', 'zone'] as const) {
         const seen = new Set<string>()
         for (const [index, { [field]: value }] of rows.entries()) {
-          if (seen.has(value))
-            ctx.addIssue({ code: 'custom', path: [index, field], message: `${value} occurs twice` })
+          if (seen.has(value)) ctx.addIssue({ code: 'custom', path: [index, field], message: `${value} occurs twice` })
           seen.add(value)
         }
       }

@@ -110,10 +110,7 @@ function refuseOtherSites({ corsOrigins }: HttpOptions, request: FastifyRequest,
   if (origin !== undefined && corsOrigins.includes(origin)) return
   const isLink = request.headers['sec-fetch-mode'] === 'navigate' && /^(?:GET|HEAD)$/.test(request.method)
   if (isLink && request.headers['sec-fetch-dest'] === 'document' && isPage) return
-  throw new AppError(
-    'forbidden',
-    'a page of another site made this request; allow its origin with --cors-origin',
-  )
+  throw new AppError('forbidden', 'a page of another site made this request; allow its origin with --cors-origin')
 }
 
 declare module 'fastify' {

@@ -81,9 +81,13 @@ function idempotencyKeyOf({ headers }: FastifyRequest): Pick<By, 'idempotencyKey
     /^(?:"(?<quoted>[!#-[\]-~]{1,255})"|(?<bare>[!#-~][!-~]{0,254}))$/.exec(String(field))?.groups ?? {}
   const idempotencyKey = quoted ?? bare
   if (idempotencyKey !== undefined) return { idempotencyKey }
-  throw new AppError('invalid_parameter', 'Idempotency-Key must be given once, with 1 to 255 visible ASCII characters', {
-    parameter: 'Idempotency-Key',
-  })
+  throw new AppError(
+    'invalid_parameter',
+    'Idempotency-Key must be given once, with 1 to 255 visible ASCII characters',
+    {
+      parameter: 'Idempotency-Key',
+    },
+  )
 }
 
 /** The body as it comes: nothing has read it. */

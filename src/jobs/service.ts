@@ -144,8 +144,7 @@ export function jobService(settings: JobServiceSettings): JobService {
     }),
     resumeUpload: told(async (id, from, upload, owner) => {
       const job = await owned(id, owner)
-      if (job.state !== 'receiving')
-        throw new AppError('wrong_state', `the job is ${job.state}: its list is complete`)
+      if (job.state !== 'receiving') throw new AppError('wrong_state', `the job is ${job.state}: its list is complete`)
       if (from !== job.received)
         throw new AppError(
           'wrong_offset',

@@ -23,35 +23,35 @@ const TOOLS: Readonly<Record<string, ToolFacts>> = {
     name: 'check',
     title: 'Check the mail setup of a domain',
     description:
-      'Looks up SPF, DKIM, DMARC, MX, PTR, MTA-STS, TLS-RPT, DANE, DNSSEC, BIMI, CAA, NS and SOA of a domain. Gives a score in which every point is explained, findings with the record that mends each, and `unknown` with the reason for what could not be determined. Asks the DNS and the policy host of MTA-STS; connects to mail hosts only with `starttls`.',
+      'Looks up SPF, DKIM, DMARC, MX, PTR, MTA-STS, TLS-RPT, DANE, DNSSEC, BIMI, CAA, NS and SOA of a domain. Returns a score in which every point is explained, findings with the record that fixes each, and `unknown` with the reason for what could not be determined. Queries the DNS and the policy host of MTA-STS; connects to mail hosts only with `starttls`.',
     without: OUTPUT_PARAMS,
   },
   verify: {
     name: 'verify',
     title: 'Verify a mailbox over SMTP',
     description:
-      'Asks the mail server of an address whether it would take mail for it; no message is sent. `result` says what the server did, `reason` why. `blocked` and `unreachable` say nothing about the mailbox. Ask about addresses that the user has a reason to verify, one at a time.',
+      'Asks the mail server of an address whether it would accept mail for it; no message is sent. `result` is what the server did, `reason` why. `blocked` and `unreachable` mean nothing for the mailbox. Verify only addresses that the user has a reason to verify, one at a time.',
     without: [...OUTPUT_PARAMS, 'trace', 'bind_ip', 'mx_port', 'peer', 'reuse'],
   },
   blacklist: {
     name: 'blacklist',
     title: 'Look an IP address up on 29 blacklists',
     description:
-      'Asks 29 DNS blacklists about an IPv4 or IPv6 address. A list that refused or did not answer is not a listing and not an all-clear: `answered` counts those that gave an answer one can trust.',
+      'Queries 29 DNS blacklists for an IPv4 or IPv6 address. A list that refused or did not answer means neither listed nor clean: `answered` counts the lists with a reliable answer.',
     without: OUTPUT_PARAMS,
   },
   report: {
     name: 'report',
-    title: 'Report on a domain with the listings of its mail hosts',
+    title: 'Report on a domain and the listings of its mail hosts',
     description:
-      'The check of a domain, and the blacklists for each address of its mail hosts. Takes a domain or an e-mail address.',
+      'Checks a domain, and looks up each address of its mail hosts on the blacklists. Takes a domain or an e-mail address.',
     without: OUTPUT_PARAMS,
   },
   'what-if': {
     name: 'what_if',
-    title: 'Judge a domain as if records stood in its DNS',
+    title: 'Judge a domain as if records were published',
     description:
-      'Judges DNS records before they are published: the score, findings and senders that pass SPF, now and with the records. Give `records` ({"name", "type", "value"}) or the text of a `zone` file. Publishes nothing.',
+      'Judges DNS records before they are published: score, findings and addresses that pass SPF, now and with the records. Give `records` ({"name", "type", "value"}) or the text of a `zone` file. Publishes nothing.',
     without: OUTPUT_PARAMS,
   },
 }

@@ -94,10 +94,7 @@ type Seen = {
 /** What the operator should do, the most pressing first. */
 function adviceOf({ down, publicResolvers, refusing, hasSource, isListed, unknown }: Seen): string[] {
   const rows: readonly (readonly [boolean, string])[] = [
-    [
-      down !== undefined,
-      `The resolver cannot be used: ${down}. Fix this first: every other check needs the resolver.`,
-    ],
+    [down !== undefined, `The resolver cannot be used: ${down}. Fix this first: every other check needs the resolver.`],
     [publicResolvers.length > 0, 'Run your own resolver: several blacklists refuse public ones.'],
     [
       refusing.length > 0,

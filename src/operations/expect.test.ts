@@ -66,11 +66,7 @@ it.each<[why: string, input: object, problem: string]>([
   ['a name of another domain', { zone: 'b.example. A 192.0.2.1' }, 'b.example is not below a.example'],
   ['nothing', {}, 'give `records` or `zone`'],
   ['no zone', { zone: '(((' }, 'zone: line 1'],
-  [
-    'too many names',
-    { zone: Array.from({ length: 1_001 }, (_, i) => `n${i} A 192.0.2.1`).join('\n') },
-    'at most 1000',
-  ],
+  ['too many names', { zone: Array.from({ length: 1_001 }, (_, i) => `n${i} A 192.0.2.1`).join('\n') }, 'at most 1000'],
 ])('%s is refused', async (_, input, problem) => expect(ask(input)).rejects.toThrow(problem))
 
 const { flag } = expectRecords.params.zone

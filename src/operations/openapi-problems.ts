@@ -28,7 +28,10 @@ export const HEADERS: Schema = {
     description: 'Remaining requests: `"default";r=50;t=30` means 50 requests within 30 seconds',
     schema: { type: 'string' },
   },
-  'RateLimit-Policy': { description: 'Rate limit: `"default";q=60;w=60` means 60 requests in 60 seconds', schema: { type: 'string' } },
+  'RateLimit-Policy': {
+    description: 'Rate limit: `"default";q=60;w=60` means 60 requests in 60 seconds',
+    schema: { type: 'string' },
+  },
   'Retry-After': { description: 'Number of seconds to wait before repeating the request', schema: { type: 'integer' } },
 }
 const referred = (...names: readonly string[]): Schema =>

@@ -36,7 +36,10 @@ export function readOverlay(domain: Domain, records: readonly RecordText[], zone
       parameter: 'records',
     })
   if (laid.length > MAX_RECORDS)
-    throw new AppError('payload_too_large', `the overlay has ${laid.length} records; at most ${MAX_RECORDS} are allowed`)
+    throw new AppError(
+      'payload_too_large',
+      `the overlay has ${laid.length} records; at most ${MAX_RECORDS} are allowed`,
+    )
   return { laid: replaced(laid, single), passedOver: Object.fromEntries(whole?.passedOver ?? []) }
 }
 

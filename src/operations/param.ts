@@ -3,7 +3,7 @@ import type { Parsed } from '../base/parsed.ts'
 
 /** What parameters belong together, in the order in which they are shown, with a heading for each. */
 export const GROUPS = {
-  question: 'What to ask',
+  question: 'Query',
   answer: 'Output',
   source: 'Network',
   limits: 'Network',

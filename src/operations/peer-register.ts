@@ -63,10 +63,7 @@ export const peerRegister = defineOperation({
     if (change.outcome === 'url_taken')
       throw new AppError('forbidden', `${url} belongs to a living node with another id`, { parameter: 'url' })
     if (change.outcome === 'crowded')
-      throw new AppError(
-        'overloaded',
-        `the limit of ${MAX_PER_HOST} nodes at ${new URL(url).hostname} is reached`,
-      )
+      throw new AppError('overloaded', `the limit of ${MAX_PER_HOST} nodes at ${new URL(url).hostname} is reached`)
     if (!('peer' in change)) throw new AppError('overloaded', `the limit of ${MAX_PEERS} nodes is reached`)
     const answer = await answerPeer(ctx, deps, change.peer)
     return { status: change.outcome === 'created' ? 201 : 200, answer }

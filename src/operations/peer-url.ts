@@ -11,9 +11,13 @@ import type { Deps } from './deps.ts'
 export async function refusePrivateUrl(ctx: Ctx, deps: Pick<Deps, 'mayCall'>, origin: string): Promise<void> {
   const url = new URL(origin)
   const refuse = (why: string): never => {
-    throw new AppError('invalid_parameter', `url: ${why}; the operator of this node can allow it with --allow-network`, {
-      parameter: 'url',
-    })
+    throw new AppError(
+      'invalid_parameter',
+      `url: ${why}; the operator of this node can allow it with --allow-network`,
+      {
+        parameter: 'url',
+      },
+    )
   }
   const addresses = await addressesOf(ctx, url.hostname.replace(/^\[|\]$/g, ''))
   if (addresses.some((address) => deps.mayCall(url, address))) return

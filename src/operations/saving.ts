@@ -53,8 +53,7 @@ export async function savedAnswer<A>(
 
 /** Throws AppError for a caller who may not store. */
 export function refuseToStore({ caller }: By): void {
-  if (caller?.peer !== undefined)
-    throw new AppError('forbidden', 'nodes may not store answers', { parameter: 'save' })
+  if (caller?.peer !== undefined) throw new AppError('forbidden', 'nodes may not store answers', { parameter: 'save' })
 }
 
 /** An address as the names of a stored answer: the mailbox, and its domain. One that cannot be parsed is kept as it was given. */

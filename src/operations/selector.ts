@@ -15,7 +15,8 @@ export function parseSelector(text: string): Parsed<string> {
 /** Reads selectors by comma, at most 10, each once. */
 export function parseSelectors(text: string): Parsed<readonly string[]> {
   const items = text.split(',').map((item) => item.trim())
-  if (items.length > MAX_SELECTORS) return problem(`${items.length} selectors given; at most ${MAX_SELECTORS} are allowed`)
+  if (items.length > MAX_SELECTORS)
+    return problem(`${items.length} selectors given; at most ${MAX_SELECTORS} are allowed`)
   const read = items.map(parseSelector)
   const wrong = read.find((one) => !one.ok)
   if (wrong && !wrong.ok) return wrong

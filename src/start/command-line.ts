@@ -132,7 +132,7 @@ const actions: Actions = {
     const key = asked.view.key ?? process.env.MAILSONDE_KEY
     const service = server ? serviceAt(server, key, config) : undefined
     if (asked.view.key !== undefined && !service)
-      throw new AppError('invalid_parameter', '--key is the key to call a service with: name it by --server')
+      throw new AppError('invalid_parameter', '--key is the API key of a service: set --server too')
     const { operate } = await import('../cli/operate.ts')
     return operate(asked, {
       version,

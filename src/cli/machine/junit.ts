@@ -5,7 +5,7 @@ import type { CheckStatus, Issue, Outcome } from './outcome.ts'
 
 /**
  * JUnit XML: a suite for each target, a case for each check and one for the verdict. A check fails by findings of `--fail-on` (default high) or more; what could not be found
- * out is skipped with its reason, never passed; a question that could not be asked is an error.
+ * out is skipped with its reason, never passed; a question that could not be reached is an error.
  */
 export const junitWriter = (setup: Setup): Writer => ({
   each: () => '',

@@ -35,7 +35,9 @@ const wordParam = (description: string, example: string) =>
     textParam<string>(
       'invalid_parameter',
       (text) =>
-        /^[a-z_0-9]{1,40}$/.test(text) ? parsed(text) : problem(`${JSON.stringify(text.slice(0, 40))} is not a valid result or reason`),
+        /^[a-z_0-9]{1,40}$/.test(text)
+          ? parsed(text)
+          : problem(`${JSON.stringify(text.slice(0, 40))} is not a valid result or reason`),
       { description, group: 'answer', example },
     ),
   )
@@ -67,7 +69,10 @@ export const jobResults = defineOperation({
       description: 'spreadsheet: prefix cells that would be formulas with an apostrophe',
     }),
     cursor: lineCursorParam,
-    limit: optional({ ...wholeParam('maximum number of rows', { min: 1, max: 1_000_000_000 }), group: 'limits' as const }),
+    limit: optional({
+      ...wholeParam('maximum number of rows', { min: 1, max: 1_000_000_000 }),
+      group: 'limits' as const,
+    }),
   },
   answer: jobResultsAnswer,
   document: jobResultsDocument,
