@@ -77,13 +77,13 @@ function itemCutter(): { readonly take: (piece: string) => Item[]; readonly end:
       }
       if (c === '\n') line++
     }
-    if (state === 'after' && head.length > 1_024) throw broken(`text after the end of the JSON, on line ${line}`)
+    if (state === 'after' && head.length > 1_024) throw broken(`only "}" may follow the items, on line ${line}`)
     return items
   }
   function end(): void {
     if (state === 'before' && head.trim() === '') return
     if (state !== 'after') throw broken(`the list of items ends unexpectedly on line ${line}`)
-    if (!/^\s*\}\s*$/.test(head)) throw broken(`more than "items" on line ${line}: no other property is allowed`)
+    if (!/^\s*\}\s*$/.test(head)) throw broken(`only "}" may follow the items, on line ${line}`)
   }
   return { take, end }
 }
