@@ -63,6 +63,35 @@ it.skipIf(!hasShell('zsh'))('zsh reads its script', () => {
   expect([status, stderr]).toEqual([0, ''])
 })
 
+/** Types a line and a tab into an interactive zsh, and prints what it shows until there is a description, or for 20 s. */
+const ZSH_TYPIST = `
+zmodload zsh/zpty zsh/zselect
+untilShown() { while [[ $shown != $~1 ]] && (( SECONDS < 20 )); do zpty -rt shell chunk && shown+=$chunk || zselect -t 5; done }
+zpty -b shell zsh -f -i
+zpty -w shell "PS1=; autoload -Uz compinit; compinit -u -D; stty cols 200; bindkey '^I' list-choices; source $1; print READY"
+untilShown $'*\nREADY*'
+shown=
+zpty -w -n shell "$2"$'\t'
+untilShown '* -- *[(]*'
+print -r -- $shown
+zpty -d shell
+`
+it.skipIf(!hasShell('zsh'))('zsh shows the whole description, with its colons (skipped where zsh is not installed)', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'mailsonde-zsh-'))
+  const file = join(folder, 'script.zsh')
+  try {
+    writeFileSync(file, completionScript('zsh', program))
+    const { stdout } = spawnSync('zsh', ['-f', '-c', ZSH_TYPIST, 'typist', file, 'mailsonde check --sel'], {
+      encoding: 'utf8',
+      timeout: 30_000,
+      env: { PATH: process.env.PATH, HOME: folder, LANG: 'C.UTF-8', TERM: 'xterm' },
+    })
+    expect(stdout).toContain('--selector  -- DKIM selectors to try first: a,b (')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}, 40_000)
+
 /** fish runs a script from a file: it does not read one from a socket, which standard input is here. */
 function fish(args: readonly string[], script: string): { readonly status: number | null; readonly lines: string[] } {
   const folder = mkdtempSync(join(tmpdir(), 'mailsonde-fish-'))

@@ -73,11 +73,10 @@ const replies = (choices: readonly string[]): string =>
 
 function zsh(tree: CommandFacts): string {
   const name = (path: readonly string[]): string => ['_mailsonde', ...path].join('_').replaceAll('-', '_')
-  const clean = (text: string): string => text.replaceAll(/[[\]:\\]/g, ' ')
   const spec = (option: OptionFacts): string => {
     const action = takesFile(option) ? '_files' : option.choices.length > 0 ? `(${option.choices.join(' ')})` : ''
-    const value = option.value === undefined ? '' : `:${clean(option.value)}:${action}`
-    return `    ${quoted(`*${option.long}[${clean(option.words)}]${value}`)} \\`
+    const value = option.value === undefined ? '' : `:${zshText(option.value)}:${action}`
+    return `    ${quoted(`*${option.long}[${zshText(option.words)}]${value}`)} \\`
   }
   const functions = flat(tree).map((command) => {
     const options = command.options.map(spec).join('\n')
@@ -85,7 +84,7 @@ function zsh(tree: CommandFacts): string {
       const rest = hasFiles(command) ? '_files' : valuesOf(command).length > 0 ? `(${valuesOf(command).join(' ')})` : ''
       return `${name(command.path)}() {\n  _arguments \\\n${options === '' ? '' : `${options}\n`}    '*: :${rest}'\n}`
     }
-    const list = command.below.map(({ path, summary }) => `    ${quoted(`${path.at(-1)}:${clean(summary)}`)}`)
+    const list = command.below.map(({ path, summary }) => `    ${quoted(`${path.at(-1)}:${zshText(summary)}`)}`)
     const cases = command.below.map(({ path }) => `      ${path.at(-1)}) ${name(path)} ;;`)
     return `${name(command.path)}() {
   local -a commands; local line state
@@ -106,6 +105,9 @@ ${functions.join('\n')}
 if [ "$funcstack[1]" = "_mailsonde" ]; then _mailsonde "$@"; else compdef _mailsonde mailsonde; fi
 `
 }
+
+/** Text of a specification of `_arguments` or `_describe`: what separates its parts and ends a description is escaped. */
+const zshText = (text: string): string => text.replaceAll(/[[\]:\\]/g, '\\$&')
 
 function fish(tree: CommandFacts): string {
   const lines = flat(tree).flatMap((command) => {
