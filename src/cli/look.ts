@@ -8,11 +8,13 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /**
  * What the output shows. Width: that of the terminal, else `COLUMNS`, else 80. Colours: `NO_COLOR` turns them off (no-color.org), else `CLICOLOR_FORCE` or
- * `FORCE_COLOR` turns them on, else a terminal has them unless `CLICOLOR=0` or `TERM=dumb`. Characters beyond ASCII: by the locale; where it says nothing, yes.
+ * `FORCE_COLOR` turns them on, else a terminal has them unless `CLICOLOR=0` or `TERM=dumb`; 256 of them where `TERM` or `COLORTERM` says
+ * so. Characters beyond ASCII: by the locale; where it says nothing, yes.
  */
 export const lookOf = (output: Output, env: Environment): Look => ({
   width: widthOf(output, env),
   colour: hasColour(output, env),
+  has256: /256color|direct/.test(env.TERM ?? '') || /truecolor|24bit/i.test(env.COLORTERM ?? ''),
   unicode: hasUnicode(env),
 })
 

@@ -6,6 +6,8 @@ export type Look = {
   /** Columns, at least {@link LEAST_WIDTH}. */
   readonly width: number
   readonly colour: boolean
+  /** Whether it has the 256 colours of xterm beside the 16 of its scheme. */
+  readonly has256?: boolean
   /** Whether it shows characters beyond ASCII. */
   readonly unicode: boolean
 }
@@ -68,7 +70,7 @@ export function wrap(row: Row, width: number): Row[] {
       let rest: Piece = piece
       while (used + rest.width > width) {
         if (used >= width) open()
-        const [taken, left] = splitAt(rest.text, width - used)
+        const [taken, left] = splitWord(rest.text, width - used)
         if (used > 0 && columns(taken) > width - used) {
           open()
           continue
@@ -81,6 +83,14 @@ export function wrap(row: Row, width: number): Row[] {
     }
   }
   return rows.map(joined)
+}
+
+/** A word that is longer than its line is broken behind a dot, an @ or a hyphen where there is one in the second half. */
+function splitWord(text: string, room: number): readonly [string, string] {
+  const [taken, rest] = splitAt(text, room)
+  const end = Math.max(...['.', '@', '-'].map((mark) => taken.lastIndexOf(mark))) + 1
+  if (rest === '' || end < taken.length / 2) return [taken, rest]
+  return [taken.slice(0, end), taken.slice(end) + rest]
 }
 
 const widthOf = (pieces: readonly Piece[]): number => pieces.reduce((sum, { width }) => sum + width, 0)
@@ -113,7 +123,7 @@ function joined(row: Row): Row {
   return spans
 }
 
-/** SGR parameters (ECMA-48 §8.3.117) of the 16 colours, which follow the terminal's own scheme. */
+/** SGR parameters (ECMA-48 §8.3.117). Of the 16 colours, which are the terminal's own, yellow and bright ones cannot be read on white in most schemes. */
 const SGR: Readonly<Record<Style, string>> = {
   plain: '',
   bold: '1',
@@ -121,16 +131,27 @@ const SGR: Readonly<Record<Style, string>> = {
   code: '',
   record: '1',
   good: '32',
-  warn: '33',
+  warn: '35',
   bad: '31',
   open: '36',
   none: '2',
 }
+/** Of the 256, whose shades are the same everywhere, those that can be read on white and on black. */
+export const SHADES = { good: 28, warn: 130, bad: 160, open: 30 } as const
+
+const sgrOf = (style: Style, { colour, has256 }: Look): string => {
+  if (!colour) return ''
+  const shade = has256 ? Object.entries(SHADES).find(([name]) => name === style)?.[1] : undefined
+  return shade === undefined ? SGR[style] : `38;5;${shade}`
+}
 
 /** A row as text, without spaces at its end. */
-export function paint(row: Row, { colour }: Look): string {
+export function paint(row: Row, look: Look): string {
   const text = joined(row)
-    .map(({ text, style }) => (colour && SGR[style] !== '' ? `\u001b[${SGR[style]}m${text}\u001b[0m` : text))
+    .map(({ text, style }) => {
+      const sgr = sgrOf(style, look)
+      return sgr === '' ? text : `\u001b[${sgr}m${text}\u001b[0m`
+    })
     .join('')
   return text.trimEnd()
 }

@@ -5,8 +5,17 @@ import { columns } from './width.ts'
 
 /** Columns between two cells. */
 const GAP = 2
-/** Columns that a cell keeps at least, where it has that many. */
-const LEAST = 9
+/**
+ * How the cells of a wide table are made to fit, the first way that does: a word of so many columns stays whole, with a gap of so many. Identifiers have up to 26
+ * columns and names of hosts about as many.
+ */
+const WAYS = [
+  [32, GAP],
+  [32, 1],
+  [20, GAP],
+  [20, 1],
+  [9, GAP],
+] as const
 
 /** A table in at most `width` columns: side by side where its columns find room, else one cell a line. */
 export function tableRows({ caption, head, rows, sum, numeric = [] }: Table, width: number, look: Look): Row[] {
@@ -14,13 +23,13 @@ export function tableRows({ caption, head, rows, sum, numeric = [] }: Table, wid
   const title = wrap([span(caption, look, 'bold')], width)
   if (all.length === 0) return title
   const cells = all.map((row) => head.map((_, i) => spansOf(row[i] ?? [], look)))
-  const widths = widthsOf(
-    head.map((text, i) => Math.max(columns(span(text, look).text), ...cells.map((row) => rowWidth(row[i]!)))),
-    width,
-  )
-  if (!widths) return [...title, ...stacked(head, all, width, look)]
-  const laid = (row: readonly Row[]): Row[] => side(row, widths, numeric)
-  const rule = widths.map((one) => [span('─'.repeat(one), look, 'quiet')])
+  const columnsOf = (measure: (row: Row) => number): readonly number[] =>
+    head.map((text, i) => Math.max(measure([span(text, look)]), ...cells.map((row) => measure(row[i]!))))
+  const [wanted, words] = [columnsOf(rowWidth), columnsOf(longestWord)]
+  const fit = WAYS.map(([whole, gap]) => widthsOf(wanted, words, { width, whole, gap })).find((one) => one)
+  if (!fit) return [...title, ...stacked(head, all, width, look)]
+  const laid = (row: readonly Row[]): Row[] => side(row, fit, numeric)
+  const rule = fit.widths.map((one) => [span('─'.repeat(one), look, 'quiet')])
   return [
     ...title,
     ...laid(head.map((text) => [span(text, look, 'quiet')])),
@@ -30,13 +39,19 @@ export function tableRows({ caption, head, rows, sum, numeric = [] }: Table, wid
   ]
 }
 
-/** Widths of the columns within `width`: those that need little have it, the others share the rest; undefined where a column would be too narrow to read. */
-function widthsOf(wanted: readonly number[], width: number): readonly number[] | undefined {
-  const room = width - GAP * (wanted.length - 1)
-  if (wanted.reduce((sum, one) => sum + one, 0) <= room) return wanted
-  if (wanted.reduce((sum, one) => sum + Math.min(one, LEAST), 0) > room) return undefined
-  const widths = wanted.map((one) => Math.min(one, LEAST))
-  for (let left = room - widths.reduce((sum, one) => sum + one, 0); left > 0; ) {
+type Fit = { readonly widths: readonly number[]; readonly gap: number }
+type Room = { readonly width: number; readonly whole: number; readonly gap: number }
+
+/**
+ * Widths of the columns within `width`: each has room for its longest word, or for `whole` columns of it; those that want more share the rest. Undefined where that
+ * is too much.
+ */
+function widthsOf(wanted: readonly number[], words: readonly number[], { width, whole, gap }: Room): Fit | undefined {
+  const room = width - gap * (wanted.length - 1)
+  if (total(wanted) <= room) return { widths: wanted, gap }
+  const widths = wanted.map((one, i) => Math.min(one, words[i]!, whole))
+  if (total(widths) > room) return undefined
+  for (let left = room - total(widths); left > 0; ) {
     const hungry = widths.flatMap((one, i) => (one < wanted[i]! ? [i] : []))
     if (hungry.length === 0) break
     const share = Math.max(1, Math.floor(left / hungry.length))
@@ -46,17 +61,29 @@ function widthsOf(wanted: readonly number[], width: number): readonly number[] |
       left -= more
     }
   }
-  return widths
+  return { widths, gap }
+}
+
+const total = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0)
+
+/** Columns of the longest word; a sign belongs to the word behind it. */
+const longestWord = (row: Row): number => {
+  const words =
+    row
+      .map(({ text }) => text)
+      .join('')
+      .match(/(?:^| )[^\p{L}\p{N}] \S+|\S+/gu) ?? []
+  return Math.max(0, ...words.map((word) => columns(word.trim())))
 }
 
 /** Cells beside each other, each wrapped within its column. */
-function side(row: readonly Row[], widths: readonly number[], numeric: readonly number[]): Row[] {
+function side(row: readonly Row[], { widths, gap }: Fit, numeric: readonly number[]): Row[] {
   const cells = row.map((cell, i) => wrap(cell, widths[i]!))
   const height = Math.max(...cells.map((cell) => cell.length))
   return [...Array(height).keys()].map((y) =>
     cells.flatMap((cell, i) => {
       const align = numeric.includes(i) ? rightAligned : padded
-      return [...(i === 0 ? [] : [plain(' '.repeat(GAP))]), ...align(cell[y] ?? [], widths[i]!)]
+      return [...(i === 0 ? [] : [plain(' '.repeat(gap))]), ...align(cell[y] ?? [], widths[i]!)]
     }),
   )
 }

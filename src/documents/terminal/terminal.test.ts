@@ -5,7 +5,7 @@ import type { CheckAnswer } from '../../answers/check.ts'
 import { check } from '../../operations/check.ts'
 import type { Block, Document } from '../block.ts'
 import { checkDocument } from '../check/check-document.ts'
-import { type Look, paint, plain, wrap } from './span.ts'
+import { type Look, paint, plain, SHADES, wrap } from './span.ts'
 import { formatTerminal, verdictLine } from './terminal.ts'
 import { columns, splitAt } from './width.ts'
 
@@ -124,4 +124,19 @@ it('colours are set back after each span, and only where there are colours', () 
   const row = [plain('a', 'bad'), plain('b'), plain('c', 'bad')]
   expect(paint(row, look(80, { colour: true }))).toBe('\u001b[31ma\u001b[0mb\u001b[31mc\u001b[0m')
   expect(paint(row, look(80))).toBe('abc')
+})
+
+/** Luminance of one of the 256 colours of xterm (WCAG 2.2): a cube of six levels for each of red, green and blue. */
+function luminance(shade: number): number {
+  const levels = [0, 95, 135, 175, 215, 255]
+  const digits = [Math.floor((shade - 16) / 36), Math.floor((shade - 16) / 6) % 6, (shade - 16) % 6]
+  const [red, green, blue] = digits.map((digit) => ((levels[digit]! / 255 + 0.055) / 1.055) ** 2.4)
+  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!
+}
+
+it.each(Object.entries(SHADES))('%s can be read on white and on black', (style, shade) => {
+  expect(1.05 / (luminance(shade) + 0.05)).toBeGreaterThan(3.8)
+  expect((luminance(shade) + 0.05) / 0.05).toBeGreaterThan(3.8)
+  const [row, colours] = [[plain('a', style as keyof typeof SHADES)], look(80, { colour: true, has256: true })]
+  expect(paint(row, colours)).toBe(`\u001b[38;5;${shade}ma\u001b[0m`)
 })

@@ -142,9 +142,10 @@ function headingRows(level: 2 | 3 | 4, line: Line, width: number, look: Look): R
 }
 
 /** Text as it was seen: behind a bar, so that its end can be seen too. */
-const seenRows = (label: string, text: string, width: number, look: Look): Row[] => {
+const seenRows = (label: string, text: string | readonly string[], width: number, look: Look): Row[] => {
   const bar = span('│ ', look, 'quiet')
-  return [...wrap([span(`${label}:`, look, 'quiet')], width), ...behind(wrap([span(text, look)], width - 2), bar, bar)]
+  const rows = [text].flat().flatMap((line) => wrap([span(line, look)], width - 2))
+  return [...wrap([span(`${label}:`, look, 'quiet')], width), ...behind(rows, bar, bar)]
 }
 
 /** The value alone on its line, from the first column on. */
