@@ -76,21 +76,25 @@ untilShown '* -- *[(]*'
 print -r -- $shown
 zpty -d shell
 `
-it.skipIf(!hasShell('zsh'))('zsh shows the whole description, with its colons (skipped where zsh is not installed)', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'mailsonde-zsh-'))
-  const file = join(folder, 'script.zsh')
-  try {
-    writeFileSync(file, completionScript('zsh', program))
-    const { stdout } = spawnSync('zsh', ['-f', '-c', ZSH_TYPIST, 'typist', file, 'mailsonde check --sel'], {
-      encoding: 'utf8',
-      timeout: 30_000,
-      env: { PATH: process.env.PATH, HOME: folder, LANG: 'C.UTF-8', TERM: 'xterm' },
-    })
-    expect(stdout).toContain('--selector  -- DKIM selectors to try first: a,b (')
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}, 40_000)
+it.skipIf(!hasShell('zsh'))(
+  'zsh shows the whole description, with its colons (skipped where zsh is not installed)',
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), 'mailsonde-zsh-'))
+    const file = join(folder, 'script.zsh')
+    try {
+      writeFileSync(file, completionScript('zsh', program))
+      const { stdout } = spawnSync('zsh', ['-f', '-c', ZSH_TYPIST, 'typist', file, 'mailsonde check --sel'], {
+        encoding: 'utf8',
+        timeout: 30_000,
+        env: { PATH: process.env.PATH, HOME: folder, LANG: 'C.UTF-8', TERM: 'xterm' },
+      })
+      expect(stdout).toContain('--selector  -- DKIM selectors to try first: a,b (')
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+  40_000,
+)
 
 /** fish runs a script from a file: it does not read one from a socket, which standard input is here. */
 function fish(args: readonly string[], script: string): { readonly status: number | null; readonly lines: string[] } {

@@ -165,8 +165,8 @@ export type Block =
   | { readonly kind: 'list'; readonly items: readonly Line[] }
   | { readonly kind: 'facts'; readonly rows: readonly (readonly [label: string, line: Line])[] }
   | { readonly kind: 'table'; readonly table: Table }
-  /** Text as it was seen, a block of its own. */
-  | { readonly kind: 'seen'; readonly label: string; readonly text: string }
+  /** Text as it was seen, a block of its own; several texts are a line each. */
+  | { readonly kind: 'seen'; readonly label: string; readonly text: string | readonly string[] }
   | { readonly kind: 'publish'; readonly record: RecordToPublish }
   | { readonly kind: 'tree'; readonly tree: Tree }
   | { readonly kind: 'grid'; readonly grid: Grid }

@@ -1,5 +1,6 @@
 import type { ExpectAnswer } from '../answers/expect.ts'
 import { type Block, type Conclusion, code, type Document, heading, text } from './block.ts'
+import { footerOf } from './footer.ts'
 
 /** What differs between a file and the DNS, as a diff of each name and type: `-` is expected and not published, `+` is published and not expected. */
 export function expectDocument(answer: ExpectAnswer, version: string): Document {
@@ -11,14 +12,18 @@ export function expectDocument(answer: ExpectAnswer, version: string): Document 
       ...sets.filter(({ status }) => status !== 'same').map(diffOf),
       ...(sets.some(({ status }) => status === 'same') ? [heading(2, 'As expected'), same(sets)] : []),
     ],
-    footer: [[`Observed ${observed_at}.`], [`mailsonde ${version}`]],
+    footer: footerOf(version, observed_at),
   }
 }
 
 function judged(differs: number, unknown: number, total: number): Pick<Conclusion, 'mark' | 'badge' | 'words'> {
   const sets = total === 1 ? 'record set' : 'record sets'
   if (differs > 0)
-    return { mark: 'bad', badge: 'Differs', words: `${differs} of ${total} ${sets} differ from what is expected.` }
+    return {
+      mark: 'bad',
+      badge: 'Differs',
+      words: `${differs} of ${total} ${sets} ${differs === 1 ? 'differs' : 'differ'} from what is expected.`,
+    }
   if (unknown > 0)
     return { mark: 'open', badge: 'Unknown', words: `${unknown} of ${total} ${sets} could not be determined.` }
   return { mark: 'good', badge: 'As expected', words: `All ${total} ${sets} are published as expected.` }
@@ -30,7 +35,7 @@ function diffOf({ name, type, status, expected, published, reason }: ExpectAnswe
   const gone = expected.filter((value) => !published.includes(value)).map((value) => `- ${value}`)
   const kept = expected.filter((value) => published.includes(value)).map((value) => `  ${value}`)
   const added = published.filter((value) => !expected.includes(value)).map((value) => `+ ${value}`)
-  return { kind: 'seen', label, text: [...kept, ...gone, ...added].join('\n') }
+  return { kind: 'seen', label, text: [...kept, ...gone, ...added] }
 }
 
 const same = (sets: ExpectAnswer['sets']): Block => ({

@@ -98,7 +98,7 @@ function adviceOf({ down, publicResolvers, refusing, hasSource, isListed, unknow
     [publicResolvers.length > 0, 'Run your own resolver: several blacklists refuse public ones.'],
     [
       refusing.length > 0,
-      `${refusing.length} blacklists refuse this resolver (${refusing.join(', ')}): register its address with them, or set their key.`,
+      `${refusing.length === 1 ? '1 blacklist refuses' : `${refusing.length} blacklists refuse`} this resolver (${refusing.join(', ')}): register its address there, or set the key of the blacklist.`,
     ],
     [
       !hasSource,
@@ -106,7 +106,7 @@ function adviceOf({ down, publicResolvers, refusing, hasSource, isListed, unknow
     ],
     [
       unknown.length > 0,
-      `It could not be determined whether ${unknown.slice(0, 5).join(', ')} is listed: no blacklist answered. Check the resolver and try again.`,
+      `It could not be determined whether ${unknown.slice(0, 5).join(', ')} ${unknown.length === 1 ? 'is' : 'are'} listed: no blacklist answered. Check the resolver and try again.`,
     ],
     [isListed, 'Listed addresses are not used for providers that apply that blacklist; request removal.'],
   ]

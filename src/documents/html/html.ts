@@ -75,7 +75,7 @@ function block(one: Block): string {
     case 'table':
       return table(one.table)
     case 'seen':
-      return `<p class="label">${safe(one.label)}</p><pre>${safe(one.text)}</pre>`
+      return `<p class="label">${safe(one.label)}</p><pre>${[one.text].flat().map(safe).join('\n')}</pre>`
     case 'publish':
       return publish(one.record)
     case 'group':

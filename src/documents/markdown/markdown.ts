@@ -36,7 +36,7 @@ function block(one: Block): string[] {
     case 'table':
       return table(one.table)
     case 'seen':
-      return [`${escapeMarkdown(one.label)}:`, fence(one.text)]
+      return [`${escapeMarkdown(one.label)}:`, fence(...[one.text].flat())]
     case 'publish':
       return publish(one.record)
     case 'group':
