@@ -88,7 +88,7 @@ it.skipIf(!hasShell('zsh'))(
         timeout: 30_000,
         env: { PATH: process.env.PATH, HOME: folder, LANG: 'C.UTF-8', TERM: 'xterm' },
       })
-      expect(stdout).toContain('--selector  -- DKIM selectors to try first: a,b (')
+      expect(stdout).toMatch(/--selector {2}-- DKIM selectors [^:]+: a,b \(/)
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }

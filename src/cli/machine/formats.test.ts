@@ -102,15 +102,15 @@ it.each([undefined, 'dns/ex ample.zone'])('sarif is valid by the schema, with th
 const JUNIT: Readonly<
   Record<string, readonly [required: readonly string[], optional: readonly string[], inside: readonly string[]]>
 > = {
-  testsuites: [[], ['name', 'tests', 'failures', 'errors', 'time'], ['testsuite']],
+  testsuites: [[], ['name', 'time', 'tests', 'failures', 'errors'], ['testsuite']],
   testsuite: [
     ['name', 'tests', 'failures', 'errors'],
-    ['id', 'skipped', 'time', 'timestamp', 'hostname', 'package'],
-    ['testcase', 'properties', 'system-out', 'system-err'],
+    ['group', 'time', 'skipped', 'timestamp', 'hostname', 'id', 'package', 'file', 'log', 'url', 'version'],
+    ['testsuite', 'properties', 'testcase', 'system-out', 'system-err'],
   ],
   testcase: [
-    ['name', 'classname'],
-    ['time', 'status', 'assertions'],
+    ['name'],
+    ['time', 'classname', 'group'],
     ['skipped', 'error', 'failure', 'system-out', 'system-err'],
   ],
   failure: [[], ['message', 'type'], []],
