@@ -108,11 +108,7 @@ const JUNIT: Readonly<
     ['group', 'time', 'skipped', 'timestamp', 'hostname', 'id', 'package', 'file', 'log', 'url', 'version'],
     ['testsuite', 'properties', 'testcase', 'system-out', 'system-err'],
   ],
-  testcase: [
-    ['name'],
-    ['time', 'classname', 'group'],
-    ['skipped', 'error', 'failure', 'system-out', 'system-err'],
-  ],
+  testcase: [['name'], ['time', 'classname', 'group'], ['skipped', 'error', 'failure', 'system-out', 'system-err']],
   failure: [[], ['message', 'type'], []],
   error: [[], ['message', 'type'], []],
   skipped: [[], ['message', 'type'], []],
