@@ -93,7 +93,8 @@ function csvRecords(
 ): AsyncIterable<readonly Parsed[]> {
   const parser = recordParser(delimiter, firstLine - 1)
   async function* records(): AsyncIterable<readonly Parsed[]> {
-    let tail = ''
+    let tail = '' // a line that has not ended: put together once, and not looked through again with each piece
+    let cr = '' // a CR at the end, which may be half of CR LF
     let fault: Fault | undefined
     const pieces = text[Symbol.asyncIterator]()
     const next = async (): Promise<string | undefined> => {
@@ -107,14 +108,17 @@ function csvRecords(
     }
     try {
       for (let piece = await next(); piece !== undefined; piece = await next()) {
-        const all = tail + piece
-        const end = Math.max(all.lastIndexOf('\n'), all.lastIndexOf('\r', all.length - 2)) + 1
-        tail = all.slice(end)
+        const all = cr + piece
+        cr = all.endsWith('\r') ? '\r' : ''
+        const body = all.slice(0, all.length - cr.length)
+        const end = Math.max(body.lastIndexOf('\n'), body.lastIndexOf('\r')) + 1
+        const lines = end > 0 ? tail + body.slice(0, end) : ''
+        tail = end > 0 ? body.slice(end) : tail + body
         if (tail.length > MAX_RECORD) throw new AppError('bad_list', `a line is longer than ${MAX_RECORD} characters`)
-        const some = end > 0 ? await parser.take(all.slice(0, end)) : []
+        const some = end > 0 ? await parser.take(lines) : []
         if (some.length > 0) yield some
       }
-      const last = await parser.end(fault ? '' : tail)
+      const last = await parser.end(fault ? '' : tail + cr)
       if (last.length > 0) yield last
     } catch (error) {
       if (!(error instanceof CsvError)) throw error

@@ -210,7 +210,15 @@ describe('JSON', () => {
 
   it('reads items of any form, line by line', async () => {
     const list = '{"items": [\n "a@a.example",\n {"email": "b,]@a.example", "x": [1, {"y": "]"}]}, "c@a.example"]}\n'
-    expect(short(await read(list, json, 3))).toEqual(['2 a@a.example', '3 b,]@a.example', '3 c@a.example'])
+    expect(short(await read(list, json, 3))).toEqual(['2 a@a.example', '3 b,]@a.example', '4 c@a.example'])
+  })
+
+  it.each([
+    ['items on one line count as a line each', '{"items":["a@a.example",5,"c@a.example"]}', 1, [1, 2, 3]],
+    ['an upload that goes on counts on', '{"items":["a@a.example",\n"b@a.example"]}', 7, [7, 8]],
+  ])('%s', async (_why, list, firstLine, lines) => {
+    const { rows } = await read(list, { ...json, firstLine })
+    expect(rows.map(({ line }) => line)).toEqual(lines)
   })
 
   it.each([

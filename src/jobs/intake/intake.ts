@@ -61,7 +61,7 @@ export async function* readParts(upload: Octets, intake: Intake): AsyncIterable<
   found({ format })
   if (format === 'text') yield* textRows(text, firstLine)
   else if (format === 'ndjson') yield* ndjsonRows(text, kind, firstLine)
-  else yield* jsonRows(text, kind)
+  else yield* jsonRows(text, kind, firstLine)
 }
 
 /** The format that a content type names. Throws AppError `unsupported_media_type` for any other. */

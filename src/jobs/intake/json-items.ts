@@ -8,10 +8,15 @@ const MAX_ITEM = 2 * 1024 * 1024
 
 /**
  * The rows of `{"items": [...]}` as it comes, those of a piece together: the items are cut out of the stream and parsed one by one, so that a list of any size takes the memory of its
- * largest item. Throws AppError `bad_list` for a text of another shape or one that is cut off, with the line.
+ * largest item. Rows are known by their lines: of items that begin on one line, each further one counts as a line of its own. Throws AppError `bad_list` for a text of another
+ * shape or one that is cut off, with the line.
  */
-export async function* jsonRows(text: AsyncIterable<string>, kind: Kind): AsyncIterable<readonly IntakeRow[]> {
-  const cutter = itemCutter()
+export async function* jsonRows(
+  text: AsyncIterable<string>,
+  kind: Kind,
+  firstLine: number,
+): AsyncIterable<readonly IntakeRow[]> {
+  const cutter = itemCutter(firstLine)
   for await (const piece of text) {
     const items = cutter.take(piece)
     if (items.length > 0) yield items.map(({ line, text: item }) => rowOfJson(kind, line, item))
@@ -22,12 +27,12 @@ export async function* jsonRows(text: AsyncIterable<string>, kind: Kind): AsyncI
 type Item = { readonly line: number; readonly text: string }
 
 /** Cuts the items of the list out of pieces of text. */
-function itemCutter(): { readonly take: (piece: string) => Item[]; readonly end: () => void } {
+function itemCutter(firstLine: number): { readonly take: (piece: string) => Item[]; readonly end: () => void } {
   let state: 'before' | 'between' | 'inside' | 'after' = 'before'
-  let line = 1
+  let line = firstLine
   let head = ''
   let item = ''
-  let itemLine = 1
+  let itemLine = firstLine - 1
   let depth = 0
   let inText = false
   let isEscaped = false
@@ -66,7 +71,7 @@ function itemCutter(): { readonly take: (piece: string) => Item[]; readonly end:
         } else if (!/[\s,]/.test(c)) {
           state = 'inside'
           item = ''
-          itemLine = line
+          itemLine = Math.max(line, itemLine + 1)
           depth = 0
         }
       }

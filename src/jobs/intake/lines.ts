@@ -59,13 +59,18 @@ type Line = { readonly line: number; readonly text: string }
 async function* physicalLines(text: AsyncIterable<string>, firstLine: number): AsyncIterable<readonly Line[]> {
   let line = firstLine
   let rest = ''
+  let hasEnd = false // a CR at the end of `rest`
   const numbered = (texts: readonly string[]): readonly Line[] =>
     texts.map((one) => ({ line: line++, text: one })).filter((one) => one.text.trim() !== '')
   for await (const piece of text) {
-    const lines = (rest + piece).split(/\r\n|\n|\r(?!$)/) // a CR at the end may be half of CR LF
-    rest = lines.pop() ?? ''
-    const some = numbered(lines)
-    if (some.length > 0) yield some
+    // A long line is put together once, and not looked through again with each piece.
+    if (hasEnd || /[\r\n]/.test(piece)) {
+      const lines = (rest + piece).split(/\r\n|\n|\r(?!$)/) // a CR at the end may be half of CR LF
+      rest = lines.pop() ?? ''
+      hasEnd = rest.endsWith('\r')
+      const some = numbered(lines)
+      if (some.length > 0) yield some
+    } else rest += piece
     if (rest.length > 16 * MAX_LINE)
       throw new AppError('bad_list', `line ${line} is longer than ${16 * MAX_LINE} characters`)
   }
