@@ -88,8 +88,16 @@ export function watchMemory(pid: number): { readonly now: () => number; readonly
 }
 
 /** Processor time of all processes together that ran or run below the private server of a data folder, ms. */
-export const serverCpuMs = (dataDir: string): number =>
-  treeCpuMs(Number(readFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0]))
+export const serverCpuMs = (dataDir: string): number => treeCpuMs(postmasterOf(dataDir))
+
+const postmasterOf = (dataDir: string): number =>
+  Number(readFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0])
+
+/** The processes of the private server of a data folder: the one that began it, and its children. */
+export function serverPids(dataDir: string): readonly number[] {
+  const postmaster = postmasterOf(dataDir)
+  return [postmaster, ...childrenOf(postmaster)]
+}
 
 /** The same for the private server that this process has started; 0 before it has. */
 export function serverOfCpuMs(servicePid: number): number {

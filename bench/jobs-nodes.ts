@@ -1,0 +1,83 @@
+import type { JobAnswer } from '../src/answers/jobs.ts'
+import { REFUSING_HOST } from '../test/real/addresses.ts'
+import { type DebianPostgres, startPostgres } from '../test/real/chaos/postgres.ts'
+import { withDelay } from '../test/real/delay/delay.ts'
+import { dataFolder, type Machine, type Node, plugIn, startNode, unplug } from '../test/real/nodes.ts'
+import { runTool } from '../test/real/processes.ts'
+import { flags, machine, sleep } from './figures.ts'
+import { insideLab } from './inside-lab.ts'
+import { startSink } from './smtp-sink.ts'
+
+/**
+ * Three nodes beside one when mail hosts are the limit: the host answers after 40 ms and holds ten sessions of an address at a time, so that a further address is what a node
+ * adds. `node bench/jobs-nodes.ts [--rows 3000] [--delay 40] [--sessions 10] [--rounds 2]`, in the mini internet: nodes in network namespaces, Debian's PostgreSQL, one
+ * smtp-sink for each address, all of which share the machine. `--rows`: of the job of one node; three nodes get three times as many.
+ */
+const options = flags(process.argv.slice(2))
+const rows = Number(options.rows ?? 3_000)
+const delayMs = Number(options.delay ?? 40)
+const sessions = Number(options.sessions ?? 10)
+const rounds = Number(options.rounds ?? 2)
+const GOAL = 2.5
+const MACHINES: readonly Machine[] = [1, 2, 3].map((n) => ({ name: `bench${n}`, addresses: [`45.53.3.4${n}`] }))
+const addressOf = ({ addresses }: Machine): string => addresses[0]!
+/** The sink of a machine stands behind its own port: the host's port 25 leads there. */
+const portOf = (n: number): number => 2_500 + n
+
+if (await insideLab()) {
+  const postgres = await startPostgres()
+  const stops: (() => unknown)[] = [() => postgres.stop()]
+  try {
+    for (const [n, one] of MACHINES.entries()) {
+      plugIn(one)
+      stops.unshift(() => unplug(one))
+      const sink = await startSink(REFUSING_HOST, portOf(n), ['-m', String(sessions)])
+      stops.unshift(sink.stop)
+      const match = ['-s', addressOf(one), '-d', REFUSING_HOST, '-p', 'tcp', '--dport', '25']
+      const to = ['-j', 'REDIRECT', '--to-ports', String(portOf(n))]
+      await runTool('iptables', ['-w', '-t', 'nat', '-A', 'PREROUTING', ...match, ...to])
+    }
+    // Of a round trip only the host's half leaves this namespace.
+    await withDelay(2 * delayMs, [REFUSING_HOST], () => measure(postgres))
+  } finally {
+    for (const stop of stops) await stop()
+  }
+}
+
+async function measure(postgres: DebianPostgres): Promise<void> {
+  const start = (one: Machine): Promise<Node> =>
+    startNode(one, { data: dataFolder(), flags: ['--database-url', postgres.url, '--pool', addressOf(one)] })
+  console.log(`${machine()}; ${sessions} sessions an address, ${delayMs} ms\n`)
+  console.log('| one node, rows/s | three nodes, rows/s | ratio | goal |\n|--:|--:|--:|--:|')
+  const first = await start(MACHINES[0]!)
+  const nodes = [first]
+  try {
+    await through(first, 50, 'warm') // finds out that the domain takes any name
+    for (let round = 0; round < rounds; round++) {
+      const one = await through(first, rows, `one${round}-`)
+      for (const other of MACHINES.slice(1)) nodes.push(await start(other))
+      const three = await through(first, 3 * rows, `three${round}-`)
+      for (const other of nodes.splice(1)) await other.end('SIGTERM')
+      console.log(`| ${one.toFixed(1)} | ${three.toFixed(1)} | ${(three / one).toFixed(2)} | ${GOAL} |`)
+    }
+  } finally {
+    for (const node of nodes) await node.end('SIGTERM')
+  }
+  console.log(`\n${machine()}`)
+}
+
+/** Submits a list and waits for its end; rows a second between its submission and its end. */
+async function through({ id: name, url, get }: Node, n: number, prefix: string): Promise<number> {
+  const body = Array.from({ length: n }, (_, i) => `${prefix}${i}@refusedhost.test`).join('\n')
+  const headers = { authorization: `Bearer key-of-${name}`, 'content-type': 'text/plain' }
+  const begun = performance.now()
+  const response = await fetch(`${url}/v1/jobs`, { method: 'POST', body, headers })
+  const { id } = (await response.json()) as JobAnswer
+  let job: JobAnswer
+  do {
+    await sleep(50)
+    job = (await get(`/v1/jobs/${id}`)).body as JobAnswer
+  } while (job.state !== 'done')
+  if (job.counts.catch_all !== n) console.log(`not all were answered alike: ${JSON.stringify(job.reasons)}`)
+  return (n * 1_000) / (performance.now() - begun)
+}
