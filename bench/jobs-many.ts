@@ -147,7 +147,9 @@ async function measure(url: string, ids: Readonly<Record<State, readonly string[
     ['GET /v1/jobs, 200 a page', page(200)],
     ...(['done', 'paused', 'running'] as const).map((state) => [`GET /v1/jobs/{id}, ${state}`, show(state)] as const),
   ]
-  console.log(`\n${machine()}\n\n| question | p50, ms | p99, ms | most, ms | p99 of ${GOAL_MS} ms |\n|---|--:|--:|--:|---|`)
+  console.log(
+    `\n${machine()}\n\n| question | p50, ms | p99, ms | most, ms | p99 of ${GOAL_MS} ms |\n|---|--:|--:|--:|---|`,
+  )
   for (const [name, ask] of questions) {
     cursor = ''
     const times: number[] = []

@@ -34,7 +34,7 @@ if (await insideLab()) {
       const sink = await startSink(REFUSING_HOST, portOf(n), ['-m', String(sessions)])
       stops.unshift(sink.stop)
       const match = ['-s', addressOf(one), '-d', REFUSING_HOST, '-p', 'tcp', '--dport', '25']
-      const to = ['-j', 'REDIRECT', '--to-ports', String(portOf(n))]
+      const to = ['-j', 'DNAT', '--to-destination', `${REFUSING_HOST}:${portOf(n)}`]
       await runTool('iptables', ['-w', '-t', 'nat', '-A', 'PREROUTING', ...match, ...to])
     }
     // Of a round trip only the host's half leaves this namespace.

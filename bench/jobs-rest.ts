@@ -42,13 +42,14 @@ try {
   tell('from a submission to its first result, first job of a service, ms', firsts, 1_000)
   tell('the same of its second job, ms', later, 1_000)
   console.log('\n| process, at rest | PSS, MiB | resident, MiB |\n|---|--:|--:|')
-  for (const { name, pss, resident } of memory)
-    console.log(`| ${name} | ${pss.toFixed(1)} | ${resident.toFixed(1)} |`)
+  for (const { name, pss, resident } of memory) console.log(`| ${name} | ${pss.toFixed(1)} | ${resident.toFixed(1)} |`)
   const sum = (of: readonly number[]): number => of.reduce((all, one) => all + one, 0)
   const pss = sum(memory.map((one) => one.pss))
   // What the service shares with other programs of the machine (Node's own binary) is counted in full here.
   const most = sum(memory.map(({ pss, resident }, i) => (i === 0 ? resident : pss)))
-  console.log(`\ntogether ${pss.toFixed(0)} MiB, with all of Node's binary ${most.toFixed(0)} MiB (goal 250); ${machine()}`)
+  console.log(
+    `\ntogether ${pss.toFixed(0)} MiB, with all of Node's binary ${most.toFixed(0)} MiB (goal 250); ${machine()}`,
+  )
 } finally {
   folder.remove()
 }

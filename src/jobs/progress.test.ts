@@ -14,16 +14,21 @@ const job: JobRecord = labJobRecord({
   first_result_at: new Date(NOW - 300_000),
   ...{ received: 100, next_line: 101, rows: 100, done: 50, duplicates: 3, bad_rows: 2 },
 })
-const counts = (rows: readonly (readonly [string, string, string, number])[]): Measures['counts'] =>
-  rows.map(([provider, result, reason, n]) => ({ provider, result, reason, n }))
+/** Sums of providers: their rows, those that were answered, and those of them that were answered lately. */
+function sumsOf(...parts: readonly (readonly [string, number, number, number])[]): Measures['sums'] {
+  const providers = parts.map(([provider, rows, done, recent]) => ({ provider, rows, done, recent }))
+  const sum = (of: 'rows' | 'recent'): number => providers.reduce((all, one) => all + one[of], 0)
+  return { words: [], providers, providerCount: parts.length, known: sum('rows'), recent: sum('recent') }
+}
 
 const measures: Measures = {
-  counts: counts([
-    ['google', '', '', 100],
-    ['google', 'accepted', 'mailbox_exists', 30],
-    ['google', 'rejected', 'mailbox_not_found', 20],
-  ]),
-  pace: new Map([['google', 50]]),
+  sums: {
+    ...sumsOf(['google', 100, 50, 50]),
+    words: [
+      { result: 'accepted', reason: 'mailbox_exists', n: 30 },
+      { result: 'rejected', reason: 'mailbox_not_found', n: 20 },
+    ],
+  },
   waiting: new Map(),
   perMinute: () => Number.POSITIVE_INFINITY,
   nowMs: NOW,
@@ -43,44 +48,42 @@ it('presents a job as its schema says', () => {
   })
 })
 
+it('names a hundred providers, and tells how many there are more', () => {
+  const many = sumsOf(...Array.from({ length: 150 }, (_, n) => [`p${n}`, n + 1, 0, 0] as const))
+  const answer = presentJob(job, { ...measures, sums: { ...many, providerCount: 90_000 } })
+  expect([answer.providers.length, answer.providers[0]?.rows, answer.providers_left_out]).toEqual([100, 150, 89_900])
+})
+
 describe('the time left', () => {
   it.each<[string, Partial<Measures>, Partial<JobRecord>, number | null, string | undefined]>([
     [
       'is not told before the first result of an unlimited provider',
-      { counts: counts([['a', '', '', 9]]), pace: new Map() },
+      { sums: sumsOf(['a', 9, 0, 0]) },
       {},
       null,
       undefined,
     ],
     [
       'follows the limit before the first result',
-      { counts: counts([['a', '', '', 100]]), pace: new Map(), perMinute: () => 50 },
+      { sums: sumsOf(['a', 100, 0, 0]), perMinute: () => 50 },
       {},
       120_000,
-      'a is the slowest provider',
+      'a is asked about at most 50 rows a minute',
     ],
-    [
-      'is that of the slowest provider',
-      {
-        counts: counts([
-          ['a', '', '', 10],
-          ['b', '', '', 90],
-        ]),
-        pace: new Map([
-          ['a', 50],
-          ['b', 5],
-        ]),
-      },
-      {},
-      5_400_000,
-      undefined,
-    ],
+    ['is that of the slowest provider', { sums: sumsOf(['a', 10, 0, 50], ['b', 90, 0, 5]) }, {}, 5_400_000, undefined],
     [
       'waits for rows that are due later',
       { waiting: new Map([['google', new Date(NOW + 3_600_000)]]) },
       {},
       3_600_000,
-      'google is the slowest provider',
+      'rows of google were deferred or limited until 2026-01-02T13:00:00.000Z',
+    ],
+    [
+      'waits for them before the first result, too',
+      { sums: sumsOf(['a', 9, 0, 0]), waiting: new Map([['a', new Date(NOW + 60_000)]]) },
+      { rows: 90 },
+      60_000,
+      'rows of a were deferred or limited until 2026-01-02T12:01:00.000Z',
     ],
     ['takes rows of unknown providers to be like the others', {}, { rows: 200 }, 600_000, undefined],
     ['is none for a job that is done', {}, { state: 'done' }, null, undefined],

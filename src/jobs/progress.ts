@@ -1,18 +1,16 @@
 import type { JobAnswer } from '../answers/jobs.ts'
-import type { CountRow, JobRecord } from '../store/postgres/jobs.ts'
+import type { JobSums } from '../store/postgres/job-sums.ts'
+import type { JobRecord } from '../store/postgres/jobs.ts'
 import type { Layout } from './intake/intake.ts'
 
 /** Minutes over which a rate is taken. */
 export const PACE_MINUTES = 5
 /** Providers that an answer names. */
 const MAX_PROVIDERS = 100
-/** Kinds of reasons and results that an answer counts: they are closed lists, this bounds what a damaged row could add. */
-const MAX_WORDS = 200
 
 export type Measures = {
-  readonly counts: readonly CountRow[]
-  /** Rows answered in the last {@link PACE_MINUTES} minutes, by provider. */
-  readonly pace: ReadonlyMap<string, number>
+  /** Rows answered lately are those of the last {@link PACE_MINUTES} minutes. */
+  readonly sums: JobSums
   /** The earliest time at which a waiting row of a provider is due, where none is due now. */
   readonly waiting: ReadonlyMap<string, Date>
   /** The rows a minute that a provider's limit allows. */
@@ -22,7 +20,7 @@ export type Measures = {
 
 /** A job as the API answers it. */
 export function presentJob(job: JobRecord, measures: Measures): JobAnswer {
-  const { counts } = measures
+  const { words, providerCount, recent } = measures.sums
   const parts = providersOf(job, measures)
   const time = job.state === 'running' || job.state === 'waiting' ? timeLeft(job, parts, measures) : undefined
   const layout = job.layout as Layout | null
@@ -38,11 +36,11 @@ export function presentJob(job: JobRecord, measures: Measures): JobAnswer {
     bad_rows: job.bad_rows,
     received: job.received,
     done: job.done,
-    counts: summed(counts, ({ result }) => result),
-    reasons: summed(counts, ({ reason }) => reason),
+    counts: summed(words, ({ result }) => result),
+    reasons: summed(words, ({ reason }) => reason),
     providers: parts.slice(0, MAX_PROVIDERS),
-    ...(parts.length > MAX_PROVIDERS && { providers_left_out: parts.length - MAX_PROVIDERS }),
-    rate: round(parts.reduce((sum, { rate }) => sum + rate, 0)),
+    ...(providerCount > MAX_PROVIDERS && { providers_left_out: providerCount - MAX_PROVIDERS }),
+    rate: round(recent / minutesRunning(job, measures.nowMs)),
     eta_ms: time?.ms ?? null,
     ...(time?.reason !== undefined && { eta_reason: time.reason }),
     ...(layout?.format === 'csv' && {
@@ -55,37 +53,30 @@ export function presentJob(job: JobRecord, measures: Measures): JobAnswer {
   }
 }
 
-function summed(counts: readonly CountRow[], word: (row: CountRow) => string): Record<string, number> {
+type Word = JobSums['words'][number]
+
+function summed(words: readonly Word[], nameOf: (word: Word) => string): Record<string, number> {
   const sums: Record<string, number> = {}
-  for (const row of counts) {
-    const name = word(row)
-    if (row.result === '' || name === '' || (!Object.hasOwn(sums, name) && Object.keys(sums).length >= MAX_WORDS))
-      continue
-    sums[name] = (sums[name] ?? 0) + row.n
+  for (const word of words) {
+    const name = nameOf(word)
+    if (name !== '') sums[name] = (Object.hasOwn(sums, name) ? sums[name]! : 0) + word.n
   }
   return sums
 }
 
 type Part = JobAnswer['providers'][number]
 
-/** The providers of a job, those with most rows first. */
-function providersOf(job: JobRecord, { counts, pace, waiting, nowMs }: Measures): readonly Part[] {
-  const parts = new Map<string, { rows: number; done: number }>()
-  for (const { provider, result, n } of counts) {
-    const part = parts.get(provider) ?? { rows: 0, done: 0 }
-    if (result === '') part.rows += n
-    else part.done += n
-    parts.set(provider, part)
-  }
+/** The providers of a job that are known of it, those with most rows first. */
+function providersOf(job: JobRecord, { sums, waiting, nowMs }: Measures): readonly Part[] {
   const minutes = minutesRunning(job, nowMs)
-  return [...parts]
-    .map(([provider, { rows, done }]) => {
+  return sums.providers
+    .map(({ provider, rows, done, recent }) => {
       const due = waiting.get(provider)
       return {
         provider,
         rows,
         done,
-        rate: round((pace.get(provider) ?? 0) / minutes),
+        rate: round(recent / minutes),
         ...(due &&
           done < rows && {
             waiting_reason: `rows were deferred or rate-limited; the next is due at ${due.toISOString()}`,
@@ -102,34 +93,45 @@ const minutesRunning = (job: JobRecord, nowMs: number): number => {
   return Math.min(PACE_MINUTES, Math.max(1 / 6, ((job.finished_at?.getTime() ?? nowMs) - begun) / 60_000))
 }
 
+type TimeLeft = { readonly ms: number; readonly reason?: string }
+
 /**
  * The time until the slowest provider is through: by its rate of the last minutes, but not faster than its limit allows, and not before its waiting rows are
- * due. Undefined while nothing was answered yet and no limit says more.
+ * due. Undefined while nothing was answered yet, no limit says more and no row waits.
  */
-function timeLeft(
-  job: JobRecord,
-  parts: readonly Part[],
-  { perMinute, waiting, nowMs }: Measures,
-): { readonly ms: number; readonly reason?: string } | undefined {
-  const known = parts.reduce((sum, { rows }) => sum + rows, 0)
-  let slowest: { ms: number; reason?: string } | undefined
-  for (const { provider, rows, done, rate } of parts) {
-    const left = rows - done
-    if (left <= 0) continue
-    const limit = perMinute(provider)
-    const perMinuteNow = Math.min(limit, rate > 0 ? rate : limit)
-    if (!Number.isFinite(perMinuteNow) || perMinuteNow <= 0) return undefined
-    const wait = Math.max(0, (waiting.get(provider)?.getTime() ?? nowMs) - nowMs)
-    const ms = Math.ceil(Math.max((left / perMinuteNow) * 60_000, wait))
-    if (slowest && slowest.ms >= ms) continue
-    slowest = {
-      ms,
-      ...(wait > 0 || rate === 0 || limit <= rate * 1.5 ? { reason: `${provider} is the slowest provider` } : {}),
-    }
+function timeLeft(job: JobRecord, parts: readonly Part[], measures: Measures): TimeLeft | undefined {
+  const { known } = measures.sums
+  if (known === 0) return undefined
+  const more = Math.max(1, job.rows / known) // rows whose providers are not known yet are taken to be like the others
+  let slowest: TimeLeft | undefined
+  for (const part of parts) {
+    if (part.done >= part.rows) continue
+    const time = timeLeftOf(part, more, measures)
+    if (!time) return undefined
+    if (!slowest || time.ms > slowest.ms) slowest = time
   }
-  if (!slowest || known === 0) return undefined
-  const unknown = job.rows - known // their providers are not known yet: they are taken to be like the others
-  return { ...slowest, ms: Math.ceil(slowest.ms * (1 + Math.max(0, unknown) / known)) }
+  return slowest
+}
+
+function timeLeftOf(
+  { provider, rows, done, rate }: Part,
+  more: number,
+  { perMinute, waiting, nowMs }: Measures,
+): TimeLeft | undefined {
+  const limit = perMinute(provider)
+  const perMinuteNow = Math.min(limit, rate > 0 ? rate : limit)
+  const due = waiting.get(provider)
+  const wait = Math.max(0, (due?.getTime() ?? nowMs) - nowMs)
+  const isPaced = Number.isFinite(perMinuteNow) && perMinuteNow > 0
+  const work = isPaced ? ((rows - done) / perMinuteNow) * 60_000 * more : 0
+  if (due && wait > 0 && wait >= work)
+    return { ms: Math.ceil(wait), reason: `rows of ${provider} were deferred or limited until ${due.toISOString()}` }
+  if (!isPaced) return undefined
+  const isLimited = rate === 0 || limit <= rate * 1.5
+  return {
+    ms: Math.ceil(work),
+    ...(isLimited && { reason: `${provider} is asked about at most ${round(limit)} rows a minute` }),
+  }
 }
 
 const round = (rate: number): number => Math.round(rate * 10) / 10

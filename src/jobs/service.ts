@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { JobAnswer } from '../answers/jobs.ts'
+import { atMost } from '../base/at-most.ts'
 import { sleep } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
@@ -9,6 +10,7 @@ import type { Database } from '../store/postgres/connect.ts'
 import { type Forgotten, type ForgottenRows, forgetRows } from '../store/postgres/forget-rows.ts'
 import { takeInOf } from '../store/postgres/job-intake.ts'
 import { jobRowsOf, type ResultRow, type StoredBadRow } from '../store/postgres/job-rows.ts'
+import { jobSums } from '../store/postgres/job-sums.ts'
 import { type JobRecord, jobsOf } from '../store/postgres/jobs.ts'
 import { resultCells, resultLines } from '../store/postgres/result-texts.ts'
 import type { JobKind, JobState } from '../store/postgres/schema.ts'
@@ -85,6 +87,8 @@ const ACTIONS: Readonly<Record<JobAction, { readonly from: readonly JobState[]; 
 const ENDED: readonly JobState[] = ['done', 'canceled', 'failed']
 const WATCH_EVERY_MS = 500
 const REPEAT_MS = 15_000
+/** Jobs of a list whose waiting rows are looked at at a time. */
+const WAITING_AT_A_TIME = 4
 
 export type JobServiceSettings = EngineSettings & {
   readonly open: () => Promise<Database>
@@ -105,20 +109,33 @@ export function jobService(settings: JobServiceSettings): JobService {
     if (job && (owner.isAdmin || job.owner === owner.id)) return job
     throw new AppError('not_found', `there is no job ${JSON.stringify(id.slice(0, 80))}`)
   }
-  async function present(job: JobRecord): Promise<JobAnswer> {
-    const { jobs, rows } = await tables()
-    const since = new Date(now() - PACE_MINUTES * 60_000)
-    const isOpen = job.state === 'running'
-    const [counts, pace, waiting] = await Promise.all([
-      jobs.counts(job.number),
-      jobs.pace(job.number, since),
-      isOpen ? rows.waiting(job.number) : new Map<string, Date>(),
+  async function present(found: readonly JobRecord[]): Promise<readonly JobAnswer[]> {
+    const { db, rows } = await tables()
+    const nowMs = now()
+    const since = new Date(nowMs - PACE_MINUTES * 60_000)
+    const running = found.filter(({ state }) => state === 'running')
+    const [sumsOf, due] = await Promise.all([
+      jobSums(
+        db,
+        found.map(({ number }) => number),
+        since,
+      ),
+      atMost(WAITING_AT_A_TIME, running, async ({ number }) => [number, await rows.waiting(number)] as const),
     ])
+    const waiting = new Map(due)
     const perMinute = (provider: string): number => settings.limitsOf(provider).perMinute
-    return presentJob(job, { counts, pace, waiting, perMinute, nowMs: now() })
+    return found.map((job) =>
+      presentJob(job, {
+        sums: sumsOf(job.number),
+        waiting: waiting.get(job.number) ?? new Map<string, Date>(),
+        perMinute,
+        nowMs,
+      }),
+    )
   }
   async function fresh(id: string, owner: Owner): Promise<JobAnswer> {
-    return present(await owned(id, owner))
+    const [job] = await present([await owned(id, owner)])
+    return job!
   }
   async function receive(job: JobRecord, upload: ListUpload): Promise<void> {
     const { rows, takeIn } = await tables()
@@ -164,7 +181,7 @@ export function jobService(settings: JobServiceSettings): JobService {
       })
       const page = found.slice(0, limit)
       return {
-        jobs: await Promise.all(page.map(present)),
+        jobs: await present(page),
         next: found.length > limit ? page.at(-1)?.number : undefined,
       }
     }),

@@ -7,6 +7,7 @@ import { takeUpload } from '../../src/jobs/submit.ts'
 import type { Database } from '../../src/store/postgres/connect.ts'
 import { takeInOf } from '../../src/store/postgres/job-intake.ts'
 import { jobRowsOf } from '../../src/store/postgres/job-rows.ts'
+import { jobSums } from '../../src/store/postgres/job-sums.ts'
 import { type JobRecord, jobsOf } from '../../src/store/postgres/jobs.ts'
 import { labDatabase, labDatabaseUrl } from '../lab/database.ts'
 
@@ -116,8 +117,8 @@ async function wrongOf(database: Database, job: JobRecord, asked: readonly strin
   if (told.join() !== LIST.map((input) => `${input} accepted ${input}`).join()) wrong.push(`${told.length} results`)
   const record = await jobsOf(database.db).byId(job.id)
   if (record?.done !== ROWS) wrong.push(`${record?.done} rows are counted as done`)
-  const counts = await jobsOf(database.db).counts(job.number)
-  const sum = counts.reduce((all, { result, n }) => (result === 'accepted' ? all + n : all), 0)
+  const { words } = (await jobSums(database.db, [job.number], new Date(0)))(job.number)
+  const sum = words.reduce((all, { result, n }) => (result === 'accepted' ? all + n : all), 0)
   if (sum !== ROWS) wrong.push(`the sums have ${sum} accepted`)
   // One chunk has the rows of one domain: a lost result, or a chunk handed out again, repeats its rows once.
   const most = Math.max(...LIST.map((input) => asked.filter((one) => one === input).length))

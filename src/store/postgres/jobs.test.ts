@@ -5,6 +5,7 @@ import { labDatabase } from '../../../test/lab/database.ts'
 import type { Database } from './connect.ts'
 import { forgetRows } from './forget-rows.ts'
 import { type JobRows, jobRowsOf, type StoredRow } from './job-rows.ts'
+import { jobSums } from './job-sums.ts'
 import { type JobRecord, type Jobs, jobsOf } from './jobs.ts'
 
 let database: Database
@@ -95,13 +96,13 @@ it('answers each row once, duplicates with their first, in the order of the inpu
   expect(await rows.results(job.number, { after: 2, limit: 1, result: 'accepted' })).toHaveLength(1)
   expect(await rows.results(job.number, { after: 0, limit: 9, reason: 'other' })).toEqual([])
   expect(await jobs.byId(job.id)).toMatchObject({ done: 3 })
-  expect(await jobs.counts(job.number)).toEqual(
-    expect.arrayContaining([
-      { provider: 'p', result: '', reason: '', n: 3 },
-      { provider: 'p', result: 'accepted', reason: 'r', n: 3 },
-    ]),
-  )
-  expect((await jobs.pace(job.number, new Date(Date.now() - 120_000))).get('p')).toBe(3)
+  const sumsOf = await jobSums(database.db, [job.number, 0], new Date(Date.now() - 120_000))
+  expect(sumsOf(job.number)).toEqual({
+    words: [{ result: 'accepted', reason: 'r', n: 3 }],
+    providers: [{ provider: 'p', rows: 3, done: 3, recent: 3 }],
+    ...{ providerCount: 1, known: 3, recent: 3 },
+  })
+  expect(sumsOf(0)).toMatchObject({ words: [], providers: [], known: 0 })
 })
 
 describe('the fencing token', () => {
@@ -232,11 +233,8 @@ describe('forgetting', () => {
     expect(await forgetRows(database.db, { name, value })).toEqual(gone)
     expect(await left(job)).toEqual(kept)
     expect(await jobs.byId(job.id)).toMatchObject({ rows: kept.length, done: kept.length, duplicates })
-    const counts = (await jobs.counts(job.number)).filter(({ n }) => n > 0)
-    expect(counts.map(({ result, n }) => [result, n])).toEqual([
-      ['', kept.length],
-      ['accepted', kept.length],
-    ])
+    const { words, known } = (await jobSums(database.db, [job.number], new Date(0)))(job.number)
+    expect([words.map(({ result, n }) => [result, n]), known]).toEqual([[['accepted', kept.length]], kept.length])
     expect(await forgetRows(database.db, { name, value })).toEqual({ rows: 0, results: 0, columns: 0, bad_rows: 0 })
   })
 })

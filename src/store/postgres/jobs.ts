@@ -27,13 +27,6 @@ export type NewJob = {
 /** Where a list of jobs goes on: behind the job with this number. */
 export type JobPage = { readonly before?: number; readonly limit: number; readonly owner?: string }
 
-export type CountRow = {
-  readonly provider: string
-  readonly result: string
-  readonly reason: string
-  readonly n: number
-}
-
 /** The jobs of a database. A job's rows stand in a partition of its own. */
 export type Jobs = ReturnType<typeof jobsOf>
 
@@ -115,24 +108,6 @@ export const jobsOf = (db: Kysely<Schema>) => ({
       })
       .where('number', '=', number)
       .execute()
-  },
-
-  /** The rows of each provider, result and reason. */
-  counts: async (number: number): Promise<readonly CountRow[]> =>
-    (await db.selectFrom('mailsonde.job_counts').selectAll().where('job', '=', number).execute()).map(
-      ({ provider, result, reason, n }) => ({ provider, result, reason, n: Number(n) }),
-    ),
-
-  /** Rows answered since `since` by provider. */
-  pace: async (number: number, since: Date): Promise<ReadonlyMap<string, number>> => {
-    const rows = await db
-      .selectFrom('mailsonde.job_pace')
-      .select(['provider', sql<string>`sum(n)`.as('n')])
-      .where('job', '=', number)
-      .where('minute', '>=', since)
-      .groupBy('provider')
-      .execute()
-    return new Map(rows.map(({ provider, n }) => [provider, Number(n)]))
   },
 
   /** Removes a job with all that belongs to it; dropping its partition takes milliseconds at any size. False when there was none. */

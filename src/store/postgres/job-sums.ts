@@ -1,0 +1,103 @@
+import { type Kysely, sql } from 'kysely'
+import type { Schema } from './schema.ts'
+
+/** What is known of the rows of a job without counting them. */
+export type JobSums = {
+  /** Rows of each result and reason. */
+  readonly words: readonly { readonly result: string; readonly reason: string; readonly n: number }[]
+  /** The providers with most rows, and those with most rows left: at most {@link MOST} of each. */
+  readonly providers: readonly ProviderSums[]
+  readonly providerCount: number
+  /** Rows whose provider is known, and those of them that were answered lately, of all providers. */
+  readonly known: number
+  readonly recent: number
+}
+export type ProviderSums = {
+  readonly provider: string
+  readonly rows: number
+  readonly done: number
+  /** Rows answered lately. */
+  readonly recent: number
+}
+
+/** Providers of a job that are read, by rows and by rows left: a list may have a hundred thousand. */
+const MOST = 100
+/** Results and reasons are closed lists; this bounds what a damaged row could add. */
+const MAX_WORDS = 200
+
+const NOTHING: JobSums = { words: [], providers: [], providerCount: 0, known: 0, recent: 0 }
+
+/** The sums of jobs by their numbers, all of them by two statements; `since`: from when on rows were answered lately. */
+export async function jobSums(
+  db: Kysely<Schema>,
+  jobs: readonly number[],
+  since: Date,
+): Promise<(job: number) => JobSums> {
+  if (jobs.length === 0) return () => NOTHING
+  const [words, providers] = await Promise.all([wordsOf(db, jobs), providersOf(db, jobs, since)])
+  const sums = new Map<number, JobSums>()
+  for (const job of jobs) {
+    const parts = providers.get(job) ?? []
+    const { provider_count = '0', known = '0', all_recent = '0' } = parts[0] ?? {}
+    sums.set(job, {
+      words: (words.get(job) ?? []).map(({ result, reason, n }) => ({ result, reason, n: Number(n) })),
+      providers: parts.map(({ provider, rows, done, recent }) => ({
+        provider,
+        rows: Number(rows),
+        done: Number(done),
+        recent: Number(recent),
+      })),
+      providerCount: Number(provider_count),
+      known: Number(known),
+      recent: Number(all_recent),
+    })
+  }
+  return (job) => sums.get(job) ?? NOTHING
+}
+
+type WordRow = { readonly job: number } & Readonly<Record<'result' | 'reason' | 'n', string>>
+
+async function wordsOf(db: Kysely<Schema>, jobs: readonly number[]): Promise<ReadonlyMap<number, readonly WordRow[]>> {
+  const { rows } = await sql<WordRow>`
+    SELECT job, result, reason, n FROM (
+      SELECT job, result, reason, sum(n) AS n, row_number() OVER (PARTITION BY job ORDER BY sum(n) DESC) AS rank
+      FROM mailsonde.job_counts WHERE job = ANY(${jobs}::int[]) AND result <> '' GROUP BY job, result, reason) words
+    WHERE rank <= ${MAX_WORDS}`.execute(db)
+  return grouped(rows)
+}
+
+type ProviderRow = { readonly job: number; readonly provider: string } & Readonly<
+  Record<'rows' | 'done' | 'recent' | 'provider_count' | 'known' | 'all_recent', string>
+>
+
+async function providersOf(
+  db: Kysely<Schema>,
+  jobs: readonly number[],
+  since: Date,
+): Promise<ReadonlyMap<number, readonly ProviderRow[]>> {
+  const { rows } = await sql<ProviderRow>`
+    WITH sums AS (
+      SELECT job, provider, coalesce(sum(n) FILTER (WHERE result = ''), 0) AS rows, coalesce(sum(n) FILTER (WHERE result <> ''), 0) AS done
+      FROM mailsonde.job_counts WHERE job = ANY(${jobs}::int[]) GROUP BY job, provider),
+    lately AS (
+      SELECT job, provider, sum(n) AS n FROM mailsonde.job_pace
+      WHERE job = ANY(${jobs}::int[]) AND minute >= ${since} GROUP BY job, provider)
+    SELECT job, provider, rows, done, recent, provider_count, known, all_recent FROM (
+      SELECT sums.*, coalesce(lately.n, 0) AS recent, count(*) OVER of AS provider_count, sum(rows) OVER of AS known,
+        coalesce(sum(lately.n) OVER of, 0) AS all_recent,
+        row_number() OVER (PARTITION BY job ORDER BY rows DESC, provider) AS by_rows,
+        row_number() OVER (PARTITION BY job ORDER BY rows - done DESC, provider) AS by_left
+      FROM sums LEFT JOIN lately USING (job, provider) WINDOW of AS (PARTITION BY job)) ranked
+    WHERE by_rows <= ${MOST} OR by_left <= ${MOST}`.execute(db)
+  return grouped(rows)
+}
+
+function grouped<Row extends { readonly job: number }>(rows: readonly Row[]): ReadonlyMap<number, readonly Row[]> {
+  const byJob = new Map<number, Row[]>()
+  for (const row of rows) {
+    const some = byJob.get(row.job)
+    if (some) some.push(row)
+    else byJob.set(row.job, [row])
+  }
+  return byJob
+}
