@@ -54,6 +54,7 @@ const reasonOf = (asked: Promise<Answer>): Promise<string> =>
   )
 
 describe('a hostile or broken server', () => {
+  // Bound: src/net/dns/port-socket.ts MAX_GUESSES
   it.each<[string, (query: Query) => Reply, Record<string, number>]>([
     ['another id first', (query) => [otherId(wrong(query)), right(query)], { unmatched: 1, to_tcp: 0 }],
     ['a query instead of a response', (query) => (query.over === 'udp' ? [query.bytes] : right(query)), { to_tcp: 1 }],

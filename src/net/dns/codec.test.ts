@@ -21,6 +21,7 @@ function queryOf(name: string, type: number, flags: QueryFlags): Buffer {
 const label = (length: number): string => 'a'.repeat(length)
 
 describe('names', () => {
+  // Bound: src/net/dns/wire-name.ts MAX_OCTETS, src/net/dns/wire-name.ts MAX_LABEL
   it.each([
     ['', ''], // the root
     ['.', ''],
@@ -73,7 +74,6 @@ describe('names', () => {
     expect(readName({ bytes, at: 2 * 66 })).toHaveLength(3 * 64 - 1)
   })
 
-  // Bound: src/net/dns/wire-name.ts MAX_OCTETS
   it('writes at most 255 octets whatever it is given, and reads back what it wrote', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (name) => {

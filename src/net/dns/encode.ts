@@ -26,7 +26,8 @@ export type Query = {
 /** The largest answer over UDP that is asked for: it passes every path unfragmented. RFC 9715 §3.1 */
 export const UDP_SIZE = 1_232
 
-const MAX_QUERY = 12 + 255 + 4 + 11
+/** Octets of the longest query: header, name, type and class, OPT record. */
+const QUERY_OCTETS = 12 + 255 + 4 + 11
 const SLAB = 32 * 1_024
 let slab = Buffer.allocUnsafeSlow(SLAB)
 let used = 0
@@ -37,7 +38,7 @@ let used = 0
  * Queries share slabs of 32 KiB: nothing is allocated for one.
  */
 export function encodeQuery(query: Query, name: string, typeCode: number, flags: QueryFlags): boolean {
-  if (SLAB - used < MAX_QUERY) {
+  if (SLAB - used < QUERY_OCTETS) {
     slab = Buffer.allocUnsafeSlow(SLAB)
     used = 0
   }

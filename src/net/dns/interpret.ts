@@ -22,7 +22,8 @@ export type Reading<T extends RecordType> =
   | { readonly is: 'malformed'; readonly problem: string }
 
 const EMPTY: readonly never[] = []
-const LONGEST_TTL = 0x7fffffff
+/** Above every TTL (RFC 2181 §8). */
+const NO_TTL_YET = 0x7fffffff
 
 /**
  * Reads what `message` says about `name` (as {@link decodeMessage} spells names) and `type`: follows its CNAME records (RFC 1034 §3.6.2),
@@ -33,7 +34,7 @@ export function interpret<T extends RecordType>(message: Message, name: string, 
   const nxdomain = message.rcode === RCODE.nxDomain
   let chain: readonly string[] = EMPTY
   let at = name
-  let ttlSeconds = LONGEST_TTL
+  let ttlSeconds = NO_TTL_YET
   for (;;) {
     const found = recordsAt(message, at, type)
     if (found === undefined) return { is: 'malformed', problem: `a ${type} record cannot be read` }
@@ -78,7 +79,7 @@ function recordsAt<T extends RecordType>(
 ): { readonly records: readonly RecordData[T][]; readonly ttlSeconds: number } | undefined {
   const code = TYPE_CODES[type]
   const records: RecordData[T][] = []
-  let ttlSeconds = LONGEST_TTL
+  let ttlSeconds = NO_TTL_YET
   for (const record of message.answers) {
     if (!isAt(record, name, code)) continue
     const data = dataOf(message, record, type)

@@ -54,8 +54,8 @@ export type Question = Wait &
   }
 
 const NO_BYTES = Buffer.alloc(0)
-/** RFC 2181 §8. */
-const LONGEST_TTL = 0x7fffffff
+/** Above every TTL (RFC 2181 §8). */
+const NO_TTL_YET = 0x7fffffff
 const NONE: readonly never[] = []
 
 /** A question that was not asked yet. */
@@ -97,7 +97,7 @@ export const begun = (
   tries: 0,
   place: 0,
   chain: NONE,
-  ttlSeconds: LONGEST_TTL,
+  ttlSeconds: NO_TTL_YET,
   secure: given.secure,
   ede: NONE,
   failure: undefined,

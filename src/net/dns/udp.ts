@@ -86,7 +86,7 @@ const usable = <W extends Wait>(socket: PortSocket<W>): boolean => socket.usable
 const BURST = 96
 const SENDS_A_MS = 160
 /** Places of questions that went are given back once there are so many. */
-const MAX_GONE = 4_096
+const TIDY_AFTER = 4_096
 
 /** Questions that were asked and not sent yet. */
 type SendQueue<W extends Wait> = {
@@ -148,7 +148,7 @@ export function sendQueue<W extends Wait>(
       if (wait) taken.push(wait)
     }
     waiting -= taken.length
-    if (head === queue.length || head > MAX_GONE) tidy()
+    if (head === queue.length || head > TIDY_AFTER) tidy()
     return taken
   }
 
