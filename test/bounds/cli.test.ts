@@ -1,0 +1,109 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll } from 'vitest'
+import { z } from 'zod'
+import { askService } from '../../src/cli/ask-service.ts'
+import { readFields } from '../../src/cli/fields.ts'
+import { githubWriter } from '../../src/cli/machine/github.ts'
+import type { Outcome } from '../../src/cli/machine/outcome.ts'
+import { sarifWriter } from '../../src/cli/machine/sarif.ts'
+import { severalTargets } from '../../src/cli/several.ts'
+import type { Work } from '../../src/cli/work.ts'
+import { createClient } from '../../src/client/client.ts'
+import { readPool } from '../../src/config-options.ts'
+import { health } from '../../src/operations/health.ts'
+import { isTaken, meter, testBounds, times } from '../lab/bounds.ts'
+import { labSetting } from '../lab/setting.ts'
+
+/** Bounds of the command line, of the client and of the configuration. */
+let padding = 0
+const server = createServer((_, response) => response.end('{"status":"ok"}'.padEnd(padding)))
+beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+const NEVER = new AbortController().signal
+function isAnswerRead(size: number): Promise<boolean> {
+  padding = size
+  const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const to = { server: at, key: undefined, peerSecret: undefined, nodeId: undefined, now: () => 0 }
+  return isTaken(() => askService(health, {}, to, NEVER))
+}
+
+const deep = z.object({
+  get a() {
+    return deep.optional()
+  },
+})
+const wide = z.object({ a: z.string() })
+
+const outcome = (issues: number): Outcome => ({
+  ...{ operation: 'check', target: 'a.example', verdict: 'bad', line: '', checks: [], score: undefined },
+  issues: times(issues, (i) => ({
+    ...{ id: `spf.x${i}`, severity: 'high', title: 'x', detail: 'x', repair: undefined, reference: undefined },
+  })),
+})
+const commandsOf = (issues: number): number => githubWriter({}).each(outcome(issues)).match(/^::/gm)?.length ?? 0
+const resultsOf = (issues: number): number =>
+  JSON.parse(sarifWriter({ version: '1', failOn: 'high' }).end([outcome(issues)])).runs[0].results.length
+
+const given = health.receive({ status: 'ok' })
+if (!given.ok) throw new Error(given.problem)
+/** Targets that each ask once, in a format that is written at its end. */
+const work = (targets: number, ask: () => Promise<void>): Work => ({
+  asked: {
+    operation: health,
+    raw: {},
+    targets: { name: 'domain', texts: times(targets, (i) => `d${i}.example`) },
+  } as unknown as Work['asked'], // the other parts are for other commands
+  view: { form: { kind: 'machine', format: 'github' }, wanted: {} } as unknown as Work['view'],
+  setting: {
+    ...labSetting,
+    ...{ version: '0', onTerminal: false, service: undefined, write: async () => {} },
+    open: () => Promise.reject(new Error('nothing is run here')),
+  },
+  session: {
+    ask: async () => {
+      await ask()
+      return given.value
+    },
+    close: async () => {},
+  },
+  stopped: NEVER,
+})
+async function isAskedAtOnce(n: number): Promise<boolean> {
+  const { run, most } = meter()
+  await severalTargets(work(n, run))
+  return most() === n
+}
+
+/** A service whose download breaks off so many times. */
+const isDownloaded = (breaks: number): Promise<boolean> =>
+  isTaken(async () => {
+    let left = breaks
+    const fetch = async (): Promise<Response> => {
+      let isBegun = false
+      const pull = (stream: ReadableStreamDefaultController): void => {
+        if (!isBegun) stream.enqueue(Buffer.from('{"line":1}\n'))
+        else if (left-- > 0) stream.error(new TypeError('terminated'))
+        else stream.close()
+        isBegun = true
+      }
+      return new Response(new ReadableStream({ pull }))
+    }
+    for await (const _ of createClient({ url: 'http://a.example', fetch }).rows('j'));
+  })
+
+testBounds([
+  ['src/cli/ask-service.ts MAX_ANSWER', 16 * 1024 * 1024, isAnswerRead],
+  ['src/cli/fields.ts MAX_FIELDS', 100, (n) => isTaken(() => readFields(times(n, () => 'a').join(), wide))],
+  ['src/cli/fields.ts MAX_DEPTH', 10, (n) => isTaken(() => readFields(times(n, () => 'a').join('.'), deep))],
+  ['src/cli/machine/github.ts MAX_ANNOTATIONS', 50, (n) => commandsOf(n) === n],
+  ['src/cli/machine/sarif.ts MAX_RESULTS', 5_000, (n) => resultsOf(n) === n],
+  ['src/cli/several.ts AT_A_TIME', 8, isAskedAtOnce],
+  ['src/cli/several.ts MAX_KEPT', 10_000, (n) => isTaken(() => severalTargets(work(n, async () => {})))],
+  ['src/client/client.ts MAX_RESUMED', 5, isDownloaded],
+  ['src/config-options.ts MAX_POOL', 1_024, (n) => readPool(times(n, (i) => `45.53.${i >> 8}.${i & 255}`)).ok],
+])
