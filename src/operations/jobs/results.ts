@@ -20,7 +20,8 @@ import { idParam, jobExample, lineCursorParam, ownerOf } from './shared.ts'
 const PAGE = 200
 /** Rows that a stream reads at a time. */
 const STREAM_PAGE = 2_000
-const MOST = 2 ** 31 - 1
+/** The largest `integer` of PostgreSQL: no list has more rows. */
+const ALL_ROWS = 2 ** 31 - 1
 const DOWNLOAD_MS = 6 * 3_600_000
 
 /** The words that a row's result can be; a row that cannot be asked about is invalid. */
@@ -90,7 +91,7 @@ export const jobResults = defineOperation({
     const first = await jobs.results(id, page, owner)
     refuseUnknown(first.job, result, reason)
     if (format === 'json') return ok(pageOf(first.rows, page.limit - 1, presentRow, ({ line }) => line, String))
-    const wanted = { ...page, limit: limit ?? MOST }
+    const wanted = { ...page, limit: limit ?? ALL_ROWS }
     return { status: 200, stream: download(jobs, id, owner, wanted, { job: first.job, format, style: csv }) }
   },
 })
