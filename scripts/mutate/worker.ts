@@ -3,8 +3,11 @@ import { createVitest, type TestModule, type TestSpecification } from 'vitest/no
 
 /** What the worker is told to run: the tests in their order, after `file` was changed. */
 export type Told = { readonly file: string; readonly tests: readonly string[] }
-/** What became of it: the tests that failed first, none where all hold. */
-export type Outcome = { readonly failed: readonly string[]; readonly ms: number }
+/** What became of it: the tests that failed first, none where all hold; and the time of each file that ran to its end. */
+export type Outcome = {
+  readonly failed: readonly string[]
+  readonly took: readonly (readonly [file: string, ms: number])[]
+}
 
 /**
  * `node worker.ts ROOT`: one vitest that stays, so that only what changed is read anew. For each message {@link Told} it runs the tests in their order in one process, ends at the first
@@ -38,7 +41,6 @@ const vitest = await createVitest('test', {
 await vitest.standalone?.()
 
 process.on('message', async ({ file, tests }: Told) => {
-  const begun = Date.now()
   order = tests.map((test) => join(root, test))
   const specs = (await vitest.globTestSpecifications([...order])).filter((spec) => order.includes(spec.moduleId))
   vitest.invalidateFile(join(root, file))
@@ -54,7 +56,11 @@ process.on('message', async ({ file, tests }: Told) => {
       `an error that nobody handled: ${(unhandledErrors[0] as { readonly message?: string }).message ?? 'without words'}`,
     )
   vitest.invalidateFile(join(root, file)) // which is now written back
-  process.send!({ failed, ms: Date.now() - begun } satisfies Outcome)
+  const took = ended.map((module) => {
+    const { collectDuration, duration } = module.diagnostic()
+    return [module.relativeModuleId, collectDuration + duration] as const
+  })
+  process.send!({ failed, took } satisfies Outcome)
 })
 process.on('disconnect', () => process.exit())
 process.send!('ready')
