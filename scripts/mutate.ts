@@ -8,9 +8,10 @@ import { nearestTests } from './mutate/nearest.ts'
 import type { Outcome } from './mutate/worker.ts'
 
 /**
- * `node scripts/mutate.ts MODULE… [--count 40] [--seed 1] [--only PATTERN]`: makes one small change in a file of the module (src/dnsbl) at a time, in a worktree of its own, and runs the
+ * `node scripts/mutate.ts MODULE… [--count 40] [--seed 1] [--only PATTERN] [--with TESTS]`: makes one small change in a file of the module (src/dnsbl) at a time, in a worktree of its own, and runs the
  * tests that import the file, those beside it first, then the quickest, until one fails. A change that no test notices survives: it is printed with its line. The same seed
- * makes the same changes; `--only` tries those whose `file:line` contains the pattern. Exit status 1 under 85 %.
+ * makes the same changes; `--only` tries those whose `file:line` contains the pattern; `--with` names the tests
+ * to run (files or folders, by comma) in place of all that belong to the module. Exit status 1 under 85 %.
  */
 const WITH: Readonly<Record<string, readonly string[]>> = {
   'src/checks': [
@@ -43,6 +44,7 @@ const option = (name: string): string | undefined => {
 const count = Number(option('--count') ?? 40)
 const seed = Number(option('--seed') ?? 1)
 const only = option('--only') ?? ''
+const given = option('--with')?.split(',')
 const unknown = args.find((name) => WITH[name] === undefined)
 if (args.length === 0 || unknown !== undefined) {
   console.error(`name modules: ${Object.keys(WITH).join(', ')}`)
@@ -59,7 +61,7 @@ async function mutate(name: string): Promise<void> {
   // Tests that fail in one process without any change say nothing.
   const unfit: string[] = []
   const testsOf = (file: string): readonly string[] =>
-    nearest(file, WITH[name]!)
+    nearest(file, given ?? WITH[name]!)
       .filter((test) => !unfit.includes(test))
       .toSorted((a, b) => costOf(a, file) - costOf(b, file))
   const files = [...new Set(chosen.map(({ file }) => file))]
