@@ -27,7 +27,7 @@ export function refuseWhenLate(app: FastifyInstance, underWay: () => number): vo
     histogram.reset()
   }, SAMPLE_MS).unref()
   app.addHook('onRequest', async (request, reply) => {
-    if (delayMs <= MAX_DELAY_MS || underWay() < FEW || EXEMPT.includes(request.routeOptions.url ?? '')) return
+    if (!isTooMuch(delayMs, underWay()) || EXEMPT.includes(request.routeOptions.url ?? '')) return
     void reply.header('retry-after', '1')
     throw new AppError('overloaded', 'too many requests at once; try again in a moment')
   })
@@ -36,3 +36,6 @@ export function refuseWhenLate(app: FastifyInstance, underWay: () => number): vo
     histogram.disable()
   })
 }
+
+/** Whether new work is refused: the event loop is late on average by over 150 ms, with 32 requests under way or more. */
+export const isTooMuch = (delayMs: number, underWay: number): boolean => delayMs > MAX_DELAY_MS && underWay >= FEW

@@ -121,18 +121,18 @@ ${rendered(htmlBlocks(points.blocks))}
 
 /** Runs that the page shows, and the longest time that the history is kept for, ms. */
 const RUNS = 1_000
-const KEPT_MS = 400 * 86_400_000
+const HISTORY_MS = 400 * 86_400_000
 /** What the operation gives at once. */
-const MAX_POINTS = 5_000
+const POINTS = 5_000
 
 /** The last runs of a monitor. The history is read from a time on: a shorter stretch where runs were closer together than they are now. */
 async function pointsOf(parts: Parts, visit: Visit, { every, last }: MonitorAnswer) {
   if (last === null) return { blocks: historyBlocks([]) }
   const everyMs = parseDuration(every)
-  const longestMs = Math.min(KEPT_MS, (everyMs.ok ? everyMs.value : 86_400_000) * RUNS)
+  const longestMs = Math.min(HISTORY_MS, (everyMs.ok ? everyMs.value : 86_400_000) * RUNS)
   for (let stretchMs = longestMs; ; stretchMs /= 8) {
     const after = new Date(Date.parse(last.time) - Math.round(stretchMs)).toISOString()
-    const raw = { limit: String(MAX_POINTS), cursor: formatCursor(after) }
+    const raw = { limit: String(POINTS), cursor: formatCursor(after) }
     const given = await execute(parts, 'monitors history', visit, raw)
     const history = readOpen(monitorHistoryAnswer, given.answer)
     if (!history.ok) throw new Error(history.problem)

@@ -67,10 +67,7 @@ const fullName = (name: string, domain: string): string => {
 }
 const oneLine = (value: string): string => value.replace(/\s*[\r\n]+\s*/g, ' ').trim()
 
-/** Terms of SPF that are compared at most. */
-const MAX_TERMS = 40
-
-/** Who may pass SPF now and then, term by term, side by side. */
+/** Who may pass SPF now and then, term by term, side by side: an answer has at most 20 of each. */
 function passing(before: CheckSummary, after: CheckSummary): Html {
   const terms = [...new Set([...(before.passing?.by ?? []), ...(after.passing?.by ?? [])].map(({ term }) => term))]
   if (terms.length === 0) return html``
@@ -86,7 +83,7 @@ function passing(before: CheckSummary, after: CheckSummary): Html {
     table: {
       caption: 'Who may send (SPF)',
       head: ['Term', 'Now', 'With this record'],
-      rows: terms.slice(0, MAX_TERMS).map((term) => [[{ code: term }], cell(before, term), cell(after, term)]),
+      rows: terms.map((term) => [[{ code: term }], cell(before, term), cell(after, term)]),
       sum: [['In all'], sum(before), sum(after)],
     },
   }

@@ -1,4 +1,4 @@
-import { rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { rmSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { labFolder } from '../../test/lab/folder.ts'
@@ -61,4 +61,11 @@ it('has nothing where there is no file, reads it once for all who ask, and takes
 
 it('finds the shipped data', () => {
   for (const path of Object.values(shippedCountryFiles())) expect(statSync(path).size).toBeGreaterThan(1_000_000)
+})
+
+it('reads no file of more than 1 GiB', async () => {
+  const { file, path, warnings } = watched('huge')
+  writeFileSync(path, '')
+  truncateSync(path, 2 ** 30 + 1) // it takes no room on the disk
+  expect([await file.read(), warnings]).toEqual([undefined, ['a data file could not be read']])
 })

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll } from 'vitest'
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, vi } from 'vitest'
 import { z } from 'zod'
 import { askService } from '../../src/cli/ask-service.ts'
 import { readFields } from '../../src/cli/fields.ts'
@@ -12,12 +13,18 @@ import type { Work } from '../../src/cli/work.ts'
 import { createClient } from '../../src/client/client.ts'
 import { readPool } from '../../src/config-options.ts'
 import { health } from '../../src/operations/health.ts'
+import { commandLine } from '../../src/start/command-line.ts'
 import { isTaken, meter, testBounds, times } from '../lab/bounds.ts'
 import { labSetting } from '../lab/setting.ts'
 
 /** Bounds of the command line, of the client and of the configuration. */
 let padding = 0
-const server = createServer((_, response) => response.end('{"status":"ok"}'.padEnd(padding)))
+let asked = ''
+const server = createServer(({ url }, response) => {
+  asked = new URL(url!, 'http://x').searchParams.get('domain') ?? ''
+  response.end('{"status":"ok"}'.padEnd(padding))
+})
+const origin = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
 afterAll(() => {
   server.closeAllConnections()
@@ -27,9 +34,25 @@ afterAll(() => {
 const NEVER = new AbortController().signal
 function isAnswerRead(size: number): Promise<boolean> {
   padding = size
-  const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const to = { server: at, key: undefined, peerSecret: undefined, nodeId: undefined, now: () => 0 }
+  const to = { server: origin(), key: undefined, peerSecret: undefined, nodeId: undefined, now: () => 0 }
   return isTaken(() => askService(health, {}, to, NEVER))
+}
+
+/** Whether a line of standard input is read whole. One character more is read, by which a longer line is known. */
+async function isLineRead(size: number): Promise<boolean> {
+  const input = Readable.from([Buffer.from('a.example'.padStart(size + 1))])
+  vi.spyOn(process, 'stdin', 'get').mockReturnValue(input as unknown as typeof process.stdin)
+  vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  const write = (_text: unknown, done: () => void): boolean => {
+    done()
+    return true
+  }
+  vi.spyOn(process.stdout, 'write').mockImplementation(write as typeof process.stdout.write)
+  for (const name of Object.keys(process.env)) if (name.startsWith('MAILSONDE_')) vi.stubEnv(name, undefined)
+  await commandLine(['check', '-', '--server', origin()]) // what answers knows no check
+  vi.unstubAllEnvs()
+  vi.restoreAllMocks()
+  return asked === 'a.example'
 }
 
 const deep = z.object({
@@ -105,5 +128,6 @@ testBounds([
   ['src/cli/several.ts AT_A_TIME', 8, isAskedAtOnce],
   ['src/cli/several.ts MAX_KEPT', 10_000, (n) => isTaken(() => severalTargets(work(n, async () => {})))],
   ['src/client/client.ts MAX_RESUMED', 5, isDownloaded],
+  ['src/start/command-line.ts MAX_LINE', 4_096, isLineRead],
   ['src/config-options.ts MAX_POOL', 1_024, (n) => readPool(times(n, (i) => `45.53.${i >> 8}.${i & 255}`)).ok],
 ])

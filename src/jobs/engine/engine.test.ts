@@ -91,6 +91,26 @@ it('asks about each address once, over two nodes, and answers every row', async 
   expect(await jobsOf(database.db).byId(job.id)).toMatchObject({ rows: 602, done: 602, duplicates: 1 })
 })
 
+it('plans for 4 jobs at a time', async () => {
+  let [running, most] = [0, 0]
+  let release = (): void => {}
+  const released = new Promise<void>((resolve) => (release = resolve))
+  const jobs = await Promise.all([...Array(5).keys()].map((i) => submit(`a@d${i}.example`)))
+  await engine(async (_kind, input) => accepted(input), {
+    findProvider: async (_kind, domain) => {
+      most = Math.max(most, ++running)
+      await released
+      running--
+      return provider(domain)
+    },
+  })
+  await until(() => running === 4)
+  await sleep(200, AbortSignal.timeout(10_000))
+  expect(most).toBe(4)
+  release()
+  for (const job of jobs) await until(isDone(job))
+})
+
 it('asks again when a row is due, and takes the last answer', async () => {
   const calls = new Map<string, number>()
   const ask: Ask = async (_kind, input) => {

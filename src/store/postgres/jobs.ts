@@ -153,10 +153,11 @@ const recordOf = (job: Selectable<JobsTable>): JobRecord => ({
 })
 
 const DEADLOCK = '40P01'
+/** Times that a transaction is tried at most. */
 const MAX_TRIES = 5
 
 /** Tries a transaction again that the server has ended because it and another one waited for each other: what works on the job may hold its rows and want the job. */
-async function afterDeadlock<T>(transaction: () => Promise<T>): Promise<T> {
+export async function afterDeadlock<T>(transaction: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await transaction()

@@ -25,7 +25,8 @@ export type SharedMemory = {
   readonly purge: () => Promise<void>
 }
 
-const MOST = 100
+/** Memories of a domain and its provider that are read at most. */
+const MAX_MEMORIES = 100
 
 export const sharedMemory = (open: () => Promise<Kysely<Schema>>): SharedMemory => {
   const until = (ttlMs: number) => sql`clock_timestamp() + make_interval(secs => ${ttlMs / 1_000}::float8)`
@@ -43,7 +44,7 @@ export const sharedMemory = (open: () => Promise<Kysely<Schema>>): SharedMemory 
         SELECT kind, key, value, ${leftMs} AS left_ms FROM mailsonde.memories
         WHERE until > clock_timestamp()
           AND ((name = ${domain} AND kind IN ('catch_all', 'unknown')) OR (name = ${provider} AND kind = 'pause'))
-        LIMIT ${MOST}`.execute(await open())
+        LIMIT ${MAX_MEMORIES}`.execute(await open())
       return rows.map(read)
     },
     get: async (kind, name) => {

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto'
+import { expect, it } from 'vitest'
+import { sleep } from '../../src/base/deadline.ts'
+import { chunkQueue } from '../../src/jobs/engine/queue.ts'
+import { sharedMemory } from '../../src/store/postgres/shared-memory.ts'
+import { deliveriesOf } from '../../src/store/postgres/webhooks.ts'
+import { testBounds, times } from '../lab/bounds.ts'
+import { labDatabase } from '../lab/database.ts'
+
+/** Bounds of what nodes do over a database. */
+const database = await labDatabase()
+
+/** Messages to one receiver that are claimed of `n` that are due. */
+async function claimed(n: number): Promise<number> {
+  const deliveries = deliveriesOf(database.db)
+  const channel = JSON.stringify({ type: 'slack', url: `https://a.example/${n}` })
+  const createdAt = new Date(0)
+  const message = { webhook: null, monitor: null, channel, type: 'x', body: '', createdAt }
+  await deliveries.add(
+    database.db,
+    times(n, () => ({ ...message, id: `msg_${randomUUID()}` })),
+  )
+  const rows = await deliveries.claim(new Date(1_000), 60_000, 100)
+  return rows.filter((row) => JSON.stringify(row.channel).includes(`example/${n}"`)).length
+}
+
+async function remembered(n: number): Promise<number> {
+  const memory = sharedMemory(async () => database.db)
+  const name = `d${n}.example`
+  await Promise.all(times(n, (i) => memory.put('catch_all', name, `mx${i}.example`, 'x', 60_000)))
+  return (await memory.about(name, 'provider')).length
+}
+
+testBounds([
+  ['src/store/postgres/shared-memory.ts MAX_MEMORIES', 100, async (n) => (await remembered(n)) === n],
+  ['src/store/postgres/webhooks.ts AT_A_TIME', 4, async (n) => (await claimed(n)) === n],
+])
+
+it('a node works on 16 chunks at a time', async () => {
+  const queue = await chunkQueue(database, () => {})
+  const chunk = (i: number) => ({ job: randomUUID(), number: i, chunk: randomUUID(), provider: `p${i}` })
+  for (const i of Array(20).keys()) await database.db.transaction().execute((tx) => queue.send(tx, chunk(i), 1))
+  let [running, most] = [0, 0]
+  const stopped = new AbortController()
+  await queue.work(async () => {
+    most = Math.max(most, ++running)
+    await sleep(60_000, stopped.signal).catch(() => {})
+    running--
+  })
+  await expect.poll(() => most, { timeout: 15_000 }).toBe(16)
+  await sleep(600, new AbortController().signal) // it polls twice a second
+  stopped.abort()
+  expect(most).toBe(16)
+  await queue.stop()
+})
