@@ -14,9 +14,7 @@ export function keepHeapSmall(): void {
   setFlagsFromString('--heap-growing-percent=40') // collect the old generation after growth by 40 %, not by 300 %
   setGrowth()
   const alive: object[][] = []
-<<<<<<< HEAD
-  while (youngBytes() < YOUNG && alive.length < MAX_ROUNDS)
-    alive.push(Array.from({ length: 1_000 }, () => ({ at: [0] })))
+  while (youngBytes() < YOUNG && alive.length < ROUNDS) alive.push(Array.from({ length: 1_000 }, () => ({ at: [0] })))
   setGrowth()
   // While little is allocated V8 shrinks it to 1 MB. The next busy time needs it again: with 1 MB, garbage takes four times the processor time.
   new PerformanceObserver(setGrowth).observe({ type: 'gc' })
@@ -29,10 +27,6 @@ const SMALLEST = 2 * 1_048_576
 function setGrowth(): void {
   const factor = Math.max(1, Math.floor(YOUNG / Math.max(SMALLEST, youngBytes())))
   setFlagsFromString(`--semi-space-growth-factor=${factor}`)
-=======
-  while (youngBytes() < YOUNG && alive.length < ROUNDS) alive.push(Array.from({ length: 1_000 }, () => ({ at: [0] })))
-  setFlagsFromString('--semi-space-growth-factor=1')
->>>>>>> cd3f016 (bounds: every bound of pages, monitors, the store and the start has a test at the bound and one beyond, or a reason)
 }
 
 const youngBytes = (): number =>

@@ -14,8 +14,8 @@ import { createClient } from '../../src/client/client.ts'
 import { readPool } from '../../src/config-options.ts'
 import { health } from '../../src/operations/health.ts'
 import { commandLine } from '../../src/start/command-line.ts'
-import { isTaken, meter, testBounds, times } from '../lab/bounds.ts'
 import { labSetting } from '../lab/setting.ts'
+import { isTaken, meter, testBounds, times } from './table.ts'
 
 /** Bounds of the command line, of the client and of the configuration. */
 let padding = 0

@@ -4,8 +4,8 @@ import { sleep } from '../../src/base/deadline.ts'
 import { chunkQueue } from '../../src/jobs/engine/queue.ts'
 import { sharedMemory } from '../../src/store/postgres/shared-memory.ts'
 import { deliveriesOf } from '../../src/store/postgres/webhooks.ts'
-import { testBounds, times } from '../lab/bounds.ts'
 import { labDatabase } from '../lab/database.ts'
+import { testBounds, times } from './table.ts'
 
 /** Bounds of what nodes do over a database. */
 const database = await labDatabase()
@@ -36,6 +36,7 @@ testBounds([
   ['src/store/postgres/webhooks.ts AT_A_TIME', 4, async (n) => (await claimed(n)) === n],
 ])
 
+// src/jobs/engine/queue.ts CHUNKS_AT_A_TIME
 it('a node works on 16 chunks at a time', async () => {
   const queue = await chunkQueue(database, () => {})
   const chunk = (i: number) => ({ job: randomUUID(), number: i, chunk: randomUUID(), provider: `p${i}` })

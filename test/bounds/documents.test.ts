@@ -19,8 +19,8 @@ import { check } from '../../src/operations/check.ts'
 import { jobResults } from '../../src/operations/jobs/results.ts'
 import { peers } from '../../src/operations/peers.ts'
 import { exampleOf } from '../lab/answer.ts'
-import { testBounds, text, times } from '../lab/bounds.ts'
 import { listedAddress } from '../lab/documents.ts'
+import { testBounds, text, times } from './table.ts'
 
 /** Bounds of what documents show. */
 const look = { width: 200, colour: false, unicode: true }

@@ -3,9 +3,9 @@ import { isTooMuch } from '../../src/http/overload.ts'
 import { allOperations } from '../../src/operations/registry.ts'
 import { openSite } from '../../src/start/pages.ts'
 import { labApp, labDeps, labExecutor } from '../lab/app.ts'
-import { testBounds, text, times } from '../lab/bounds.ts'
 import { labJob, labJobRecord, labJobs } from '../lab/jobs.ts'
 import { labWorld } from '../lab/world.ts'
+import { testBounds, text, times } from './table.ts'
 
 /** Bounds of the HTTP adapter, and those of pages that are seen from outside alone. */
 const world = labWorld()

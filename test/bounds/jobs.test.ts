@@ -8,8 +8,8 @@ import { readList } from '../../src/jobs/intake/intake.ts'
 import { badRow } from '../../src/jobs/intake/row.ts'
 import { type Measures, presentJob } from '../../src/jobs/progress.ts'
 import type { ClaimedRow } from '../../src/store/postgres/job-rows.ts'
-import { isTaken, meter, testBounds, text, times } from '../lab/bounds.ts'
 import { labJobRecord } from '../lab/jobs.ts'
+import { isTaken, meter, testBounds, text, times } from './table.ts'
 
 /** Bounds of bulk jobs without a database: what is read of a list, and what runs at the same time. */
 async function* pieces(octets: Uint8Array): AsyncIterable<Uint8Array> {

@@ -12,9 +12,9 @@ import { MAX_MONITORS, monitorService } from '../../src/monitors/service.ts'
 import { webhookService } from '../../src/monitors/webhooks/service.ts'
 import { report } from '../../src/operations/report.ts'
 import { exampleOf } from '../lab/answer.ts'
-import { isTaken, meter, testBounds, text, times } from '../lab/bounds.ts'
 import { listedAddress } from '../lab/documents.ts'
 import { labWebhooks } from '../lab/monitors.ts'
+import { isTaken, meter, testBounds, text, times } from './table.ts'
 
 /** Bounds of monitors: what is told of changes, and what one node and one key may have. The database is a fake that counts. */
 const reported = exampleOf(report)

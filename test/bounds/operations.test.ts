@@ -27,8 +27,8 @@ import { verifyElsewhere } from '../../src/operations/verify-elsewhere.ts'
 import type { Peer } from '../../src/peers/peer.ts'
 import { answerTo, exampleOf } from '../lab/answer.ts'
 import { labApp, labDeps, labExecutor, labPool } from '../lab/app.ts'
-import { isTaken, meter, testBounds, text, times } from '../lab/bounds.ts'
 import { labCtx, labWorld } from '../lab/world.ts'
+import { isTaken, meter, testBounds, text, times } from './table.ts'
 
 /** Bounds of operations: what one request reads, asks, remembers and does at the same time. */
 const A = domain('a.example')

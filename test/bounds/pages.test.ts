@@ -12,9 +12,9 @@ import { runsOf } from '../../src/pages/runs.ts'
 import { showStored } from '../../src/pages/stored.ts'
 import { readIslands } from '../../src/start/pages.ts'
 import { labDeps, labExecutor } from '../lab/app.ts'
-import { isTaken, testBounds, times } from '../lab/bounds.ts'
 import { labStored } from '../lab/stored.ts'
 import { labWorld } from '../lab/world.ts'
+import { isTaken, testBounds, times } from './table.ts'
 
 /** Bounds of pages: what they show, and what is kept for them. */
 const operations = await allOperations()

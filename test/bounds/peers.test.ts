@@ -6,8 +6,8 @@ import type { NewPeer, Peers } from '../../src/peers/peers.ts'
 import { applyEvent } from '../../src/peers/peers.ts'
 import { presentPeer, readPeers } from '../../src/peers/record.ts'
 import { peerRegistry } from '../../src/peers/registry.ts'
-import { isTaken, testBounds, times } from '../lab/bounds.ts'
 import { labWorld } from '../lab/world.ts'
+import { isTaken, testBounds, times } from './table.ts'
 
 /** Bounds of what nodes tell each other. */
 const at = { nowMs: 0, ttlMs: 30_000 }

@@ -13,9 +13,9 @@ import { keepOwned } from '../../src/store/postgres/embedded-owner.ts'
 import { type Place, placeFor } from '../../src/store/postgres/embedded-place.ts'
 import { afterDeadlock } from '../../src/store/postgres/jobs.ts'
 import { poolOf } from '../../src/store/postgres/pool.ts'
-import { isTaken, testBounds, text, times } from '../lab/bounds.ts'
 import { labFolder } from '../lab/folder.ts'
 import { labCtx } from '../lab/world.ts'
+import { isTaken, testBounds, text, times } from './table.ts'
 
 /** Bounds of what is stored, without a database, and of mail hosts. */
 const folder = labFolder()
@@ -141,6 +141,7 @@ testBounds([
   ['src/store/postgres/pool.ts MAX_CONNECTIONS', 12, (n) => poolOf({}, { warn: () => {} }).options.max >= n],
 ])
 
+// src/store/postgres/embedded-launch.ts MAX_LAUNCHES
 it('a server that ends at once is started 15 times, and not once more', async () => {
   const started = join(folder, 'started')
   const postgres = join(folder, 'postgres')

@@ -26,3 +26,25 @@ export const isRead = (reading: Promise<unknown>): Promise<boolean> =>
     () => true,
     () => false,
   )
+/** Whether a call throws nothing, and rejects with nothing. */
+export async function isTaken(call: () => unknown): Promise<boolean> {
+  try {
+    await call()
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Counts how many calls run at the same time: each waits until nothing else begins. */
+export function meter(): { readonly run: () => Promise<void>; readonly most: () => number } {
+  let [running, most] = [0, 0]
+  return {
+    run: async () => {
+      most = Math.max(most, ++running)
+      await new Promise((resolve) => setTimeout(resolve, 2))
+      running--
+    },
+    most: () => most,
+  }
+}

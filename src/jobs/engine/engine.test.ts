@@ -91,6 +91,7 @@ it('asks about each address once, over two nodes, and answers every row', async 
   expect(await jobsOf(database.db).byId(job.id)).toMatchObject({ rows: 602, done: 602, duplicates: 1 })
 })
 
+// src/jobs/engine/engine.ts JOBS_AT_A_TIME
 it('plans for 4 jobs at a time', async () => {
   let [running, most] = [0, 0]
   let release = (): void => {}
