@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { sleep } from '../../src/base/deadline.ts'
 import { chunkQueue } from '../../src/jobs/engine/queue.ts'
+import { jobSums } from '../../src/store/postgres/job-sums.ts'
+import { jobsOf } from '../../src/store/postgres/jobs.ts'
 import { sharedMemory } from '../../src/store/postgres/shared-memory.ts'
 import { deliveriesOf } from '../../src/store/postgres/webhooks.ts'
 import { labDatabase } from '../lab/database.ts'
@@ -31,7 +34,22 @@ async function remembered(n: number): Promise<number> {
   return (await memory.about(name, 'provider')).length
 }
 
+/** What is read of a job with `n` providers, or with rows of `n` reasons. */
+async function summed(n: number, of: 'providers' | 'reasons'): Promise<number> {
+  const expiresAt = new Date(Date.now() + 86_400_000)
+  const made = { id: randomUUID(), kind: 'verify', name: '', owner: '', options: {}, expiresAt } as const
+  const { number } = await jobsOf(database.db).create(made)
+  await (of === 'providers'
+    ? sql`INSERT INTO mailsonde.job_counts SELECT ${number}, 'p' || i, '', '', 1 FROM generate_series(1, ${n}::int) i`
+    : sql`INSERT INTO mailsonde.job_counts SELECT ${number}, 'p', 'x', 'r' || i, 1 FROM generate_series(1, ${n}::int) i`
+  ).execute(database.db)
+  const { providers, words } = (await jobSums(database.db, [number], new Date(0)))(number)
+  return of === 'providers' ? providers.length : words.length
+}
+
 testBounds([
+  ['src/store/postgres/job-sums.ts MOST', 100, async (n) => (await summed(n, 'providers')) === n],
+  ['src/store/postgres/job-sums.ts MAX_WORDS', 200, async (n) => (await summed(n, 'reasons')) === n],
   ['src/store/postgres/shared-memory.ts MAX_MEMORIES', 100, async (n) => (await remembered(n)) === n],
   ['src/store/postgres/webhooks.ts AT_A_TIME', 4, async (n) => (await claimed(n)) === n],
 ])
