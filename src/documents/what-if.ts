@@ -1,6 +1,8 @@
 import type { CheckSummary, WhatIfAnswer } from '../answers/what-if.ts'
+import * as checks from '../checks/registry.ts'
 import { type Block, code, type Document, heading, type Inline, type Line, quiet, text } from './block.ts'
 import { checkDocument } from './check/check-document.ts'
+import { grouped } from './check/spf.ts'
 import { formatData } from './record-data.ts'
 import { counted } from './signs.ts'
 
@@ -9,20 +11,24 @@ export function whatIfDocument(answer: WhatIfAnswer, version: string): Document 
   // What was before and what would be after stands in its own table; it is no check.
   const { before: _before, after: _after, ...check } = answer
   const { blocks, footer } = checkDocument(check, version)
-  const [verdict, ...rest] = blocks
+  const first = blocks.findIndex(({ kind }) => kind !== 'verdict' && kind !== 'bars')
   return {
     title: `What if: ${answer.domain}`,
-    blocks: [...(verdict ? [verdict] : []), ...changeBlocks(answer), ...rest],
+    blocks: [...blocks.slice(0, first), ...changeBlocks(answer), ...blocks.slice(first)],
     footer,
   }
 }
 
-function changeBlocks({ before, after, as_if, passed_over, findings }: WhatIfAnswer): Block[] {
-  const titles = new Map(findings.map(({ id, title }) => [id, title]))
+/** Titles of all findings, by id: of those that would be fixed the answer has the ids alone. */
+const TITLES: ReadonlyMap<string, string> = new Map(
+  Object.values(checks).flatMap(({ table }) => Object.entries(table).map(([id, { title }]) => [id, title] as const)),
+)
+
+function changeBlocks({ before, after, as_if, passed_over }: WhatIfAnswer): Block[] {
   const fixed = before.findings.filter((id) => !after.findings.includes(id))
   const added = after.findings.filter((id) => !before.findings.includes(id))
   const named = (id: string): Line => {
-    const title = titles.get(id)
+    const title = TITLES.get(id)
     return title === undefined ? [code(id)] : [`${title} (`, code(id), ')']
   }
   const passed = Object.entries(passed_over)
@@ -33,10 +39,11 @@ function changeBlocks({ before, after, as_if, passed_over, findings }: WhatIfAns
       kind: 'table',
       table: {
         caption: 'Before and after',
-        head: ['Of', 'Now', 'With these records'],
+        head: ['Result', 'Now', 'With these records'],
         rows: rowsOf(before, after),
       },
     },
+    ...passingBlocks(before, after),
     ...listOf('Faults that would be fixed:', fixed, named),
     ...listOf('New faults:', added, named),
     heading(3, 'The records'),
@@ -73,6 +80,45 @@ const rowsOf = (before: CheckSummary, after: CheckSummary): Line[][] => [
   [['Status'], [{ status: before.status }], [{ status: after.status }]],
   [['Findings'], [String(before.findings.length)], [String(after.findings.length)]],
 ]
+
+/** Who passes SPF now and then, term by term: an answer has at most 20 of each. */
+function passingBlocks(before: CheckSummary, after: CheckSummary): Block[] {
+  const terms = [...new Set([...(before.passing?.by ?? []), ...(after.passing?.by ?? [])].map(({ term }) => term))]
+  if (terms.length === 0) return []
+  const cell = ({ passing }: CheckSummary, term: string): Line => {
+    const found = passing?.by.find((each) => each.term === term)
+    return found ? [{ mark: 'good', text: passingOf(found) }] : [{ mark: 'none', text: 'no' }]
+  }
+  const sum = ({ passing }: CheckSummary): Line => [
+    passing ? `${passingOf(passing)}${passing.complete ? '' : ' or more'}` : 'nobody',
+  ]
+  return [
+    {
+      kind: 'table',
+      table: {
+        caption: 'Who may send (SPF)',
+        head: ['Term', 'Now', 'With these records'],
+        rows: terms.map((term) => [[code(term)], cell(before, term), cell(after, term)]),
+        sum: [['Total'], sum(before), sum(after)],
+      },
+    },
+  ]
+}
+
+type Passing = {
+  readonly ipv4?: number | undefined
+  readonly ipv6_prefixes?: number | undefined
+  readonly note?: string | undefined
+}
+
+function passingOf({ ipv4 = 0, ipv6_prefixes: ipv6 = 0, note }: Passing): string {
+  if (note !== undefined) return note
+  const parts = [
+    ...(ipv4 > 0 ? [`${grouped(ipv4)} IPv4 address${ipv4 === 1 ? '' : 'es'}`] : []),
+    ...(ipv6 > 0 ? [`${grouped(ipv6)} IPv6 network${ipv6 === 1 ? '' : 's'}`] : []),
+  ]
+  return parts.length === 0 ? 'no public address' : parts.join(', ')
+}
 
 const scoreOf = ({ score, score_min: least = score, score_max: most = score }: CheckSummary): string =>
   least === most ? String(score) : `${score} (${least}–${most})`

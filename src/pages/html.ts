@@ -20,5 +20,8 @@ function written(value: Value): string {
   return 'safe' in value ? value.safe : value.map(({ safe }) => safe).join('')
 }
 
+/** Text as it is, of any length, for the content of a `textarea`: what is sent back is what was given. */
+export const verbatim = (text: string): Html => ({ safe: `\n${escapeHtml(text)}` }) // a parser drops the first newline
+
 /** HTML of a renderer that has escaped every text itself. */
 export const rendered = (safe: string): Html => ({ safe })

@@ -3,7 +3,7 @@ import { readOpen } from '../answers/read-answer.ts'
 import { AppError } from '../base/errors.ts'
 import { STATES, KINDS as WORDS } from '../documents/jobs.ts'
 import { inWords } from '../documents/timeline.ts'
-import { type Html, html } from './html.ts'
+import { type Html, html, verbatim } from './html.ts'
 import { csrfField, layout } from './layout.ts'
 import { kindSelect, listForm, MAX_PASTED } from './list-form.ts'
 import { type Kind, previewOf } from './list-preview.ts'
@@ -74,7 +74,7 @@ ${found.bad.length > 0 && html`<p class="quiet">Rows that cannot be read: ${foun
 <label>What to do ${kindSelect(found.kind)}</label>
 <label>Column to use ${columnSelect(found.columns, found.index)}</label>
 <label>Name of the job <input name="name" maxlength="200" value="${name}"></label>
-${!isPart && html`<label class="wide">The list <textarea name="text" rows="4" spellcheck="false">${text}</textarea></label>`}
+${!isPart && html`<label class="wide">The list <textarea name="text" rows="4" spellcheck="false">${verbatim(text)}</textarea></label>`}
 <button>Start the job</button></form></section></main>`,
     }),
   }
@@ -116,11 +116,11 @@ async function* piecesOf(octets: Uint8Array): AsyncIterable<Uint8Array> {
 }
 
 function table(jobs: readonly JobAnswer[]): Html {
-  return html`<div class="scroll" role="group" tabindex="0" aria-label="Jobs"><table><caption class="hidden">Jobs</caption>
+  return html`<div class="scroll" role="group" tabindex="0" aria-label="Jobs"><table class="cards"><caption class="hidden">Jobs</caption>
 <thead><tr><th scope="col">Job</th><th scope="col">State</th><th scope="col" class="number">Rows</th><th scope="col" class="number">Done</th><th scope="col">Created</th></tr></thead>
 <tbody>${jobs.map(
     (job) =>
-      html`<tr><td><a href="${jobPath(job.id)}">${job.name === '' ? `${WORDS[job.kind]}` : job.name}</a></td><td>${stateOf(job)}</td><td class="number">${job.rows.toLocaleString('en')}</td><td class="number">${percent(job)}</td><td class="when">${inWords(job.created_at)}</td></tr>`,
+      html`<tr><td data-head="Job"><a href="${jobPath(job.id)}">${job.name === '' ? `${WORDS[job.kind]}` : job.name}</a></td><td data-head="State">${stateOf(job)}</td><td data-head="Rows" class="number">${job.rows.toLocaleString('en')}</td><td data-head="Done" class="number">${percent(job)}</td><td data-head="Created" class="when">${inWords(job.created_at)}</td></tr>`,
   )}</tbody></table></div>`
 }
 
@@ -130,4 +130,4 @@ function stateOf({ state }: JobAnswer): Html {
   return marked(mark, badge)
 }
 
-const percent = ({ rows, done }: JobAnswer): string => (rows === 0 ? '–' : `${Math.floor((done / rows) * 100)} %`)
+const percent = ({ rows, done }: JobAnswer): string => (rows === 0 ? '–' : `${Math.floor((done / rows) * 100)}%`)

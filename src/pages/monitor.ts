@@ -2,7 +2,6 @@ import { type MonitorAnswer, monitorAnswer, monitorChangesAnswer, monitorHistory
 import { readOpen } from '../answers/read-answer.ts'
 import { parseDuration } from '../base/duration.ts'
 import { AppError, ERRORS } from '../base/errors.ts'
-import { printable } from '../base/text.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { changeBlocks, historyBlocks } from '../documents/monitor-history.ts'
 import { monitorTitle } from '../documents/monitors.ts'
@@ -13,6 +12,7 @@ import { changeForm, changeInput, fieldsOf } from './monitor-form.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { monitorPath, pathWith } from './paths.ts'
+import { problemIn } from './problem.ts'
 
 /** `/monitors/{id}`: what is watched, what changed and when, the runs over time, who is told, and what may be done. */
 export const monitorPages = (parts: Parts): readonly Page[] => [
@@ -63,7 +63,7 @@ async function change(parts: Parts, visit: Visit): Promise<PageAnswer> {
     return { to: pathWith(monitorPath(visit.params.id), { asked: 'change' }) }
   } catch (error) {
     if (error instanceof AppError && ERRORS[error.code].status === 400)
-      return show(parts, visit, `Not taken: ${printable(error.message, 1_000)}`)
+      return show(parts, visit, `Not saved: ${problemIn(error)}.`)
     throw error
   }
 }

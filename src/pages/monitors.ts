@@ -1,7 +1,6 @@
 import { type MonitorAnswer, monitorAnswer, monitorListAnswer } from '../answers/monitors.ts'
 import { readOpen } from '../answers/read-answer.ts'
 import { AppError, ERRORS } from '../base/errors.ts'
-import { printable } from '../base/text.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { lastInWords } from '../documents/monitor-history.ts'
 import { monitorState, monitorTitle } from '../documents/monitors.ts'
@@ -13,6 +12,7 @@ import { createForm, createInput, newFields } from './monitor-form.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { monitorPath, pathWith } from './paths.ts'
+import { problemIn } from './problem.ts'
 
 /** `/monitors`: what is watched, and a form for one more. */
 export const monitorsPages = (parts: Parts): readonly Page[] => [
@@ -35,7 +35,7 @@ async function list(parts: Parts, visit: Visit, problem?: string): Promise<PageA
 <p class="lead">Checks a domain, a mailbox or an IP address regularly, and notifies the receivers that you name when it changes.</p>
 ${data.length === 0 ? html`<p>There are no monitors yet.</p>` : table(data)}
 ${typeof next === 'string' && html`<p><a href="${pathWith('/monitors', { cursor: next })}">Older monitors</a></p>`}
-<h2 id="add">Watch something</h2>
+<h2 id="add">Add a monitor</h2>
 ${problem !== undefined && html`<p class="problem" role="alert" id="problem">${problem}</p>`}
 ${createForm(visit, problem === undefined ? newFields(visit.query) : visit.form)}
 <footer><p class="quiet"><a href="${pathWith('/v1/monitors', { ...raw, format: 'json' })}">The same as JSON</a></p></footer></main>`,
@@ -45,11 +45,11 @@ ${createForm(visit, problem === undefined ? newFields(visit.query) : visit.form)
 
 const table = (
   monitors: readonly MonitorAnswer[],
-): Html => html`<div class="scroll" role="group" tabindex="0" aria-label="Monitors"><table><caption class="hidden">Monitors</caption>
+): Html => html`<div class="scroll" role="group" tabindex="0" aria-label="Monitors"><table class="cards"><caption class="hidden">Monitors</caption>
 <thead><tr><th scope="col">Monitor</th><th scope="col">Target</th><th scope="col">State</th><th scope="col">Last run</th><th scope="col">Next run</th></tr></thead>
 <tbody>${monitors.map((monitor) => {
   const { mark, text } = monitorState(monitor)
-  return html`<tr><td><a href="${monitorPath(monitor.id)}">${monitorTitle(monitor)}</a></td><td><code>${monitor.target}</code></td><td>${marked(mark, text)}</td><td>${monitor.last === null ? '–' : html`<span class="when">${inWords(monitor.last.time)}</span><br>${lastInWords(monitor.last)}`}</td><td class="when">${monitor.enabled ? inWords(monitor.next_run_at) : '–'}</td></tr>`
+  return html`<tr><td data-head="Monitor"><a href="${monitorPath(monitor.id)}">${monitorTitle(monitor)}</a></td><td data-head="Target"><code>${monitor.target}</code></td><td data-head="State">${marked(mark, text)}</td><td data-head="Last run">${monitor.last === null ? '–' : html`<span class="when">${inWords(monitor.last.time)}</span><br>${lastInWords(monitor.last)}`}</td><td data-head="Next run" class="when">${monitor.enabled ? inWords(monitor.next_run_at) : '–'}</td></tr>`
 })}</tbody></table></div>`
 
 async function create(parts: Parts, visit: Visit): Promise<PageAnswer> {
@@ -73,7 +73,7 @@ ${rendered(htmlBlocks(blocks))}
     }
   } catch (error) {
     if (error instanceof AppError && ERRORS[error.code].status === 400)
-      return list(parts, visit, `Not taken: ${printable(error.message, 1_000)}`)
+      return list(parts, visit, `Not saved: ${problemIn(error)}.`)
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import { isJsonRecord, type JsonRecord } from '../base/json.ts'
-import { type Html, html } from './html.ts'
+import { type Html, html, verbatim } from './html.ts'
 import { csrfField } from './layout.ts'
 import type { Visit } from './page.ts'
 import { domainPath } from './paths.ts'
@@ -34,7 +34,7 @@ export const recordForm = (
 <form method="post" action="${domainPath(domain)}/try">${csrfField(visit)}
 <label>Name <input name="name" value="${record.name}" maxlength="300" required autocapitalize="off" spellcheck="false"></label>
 <label>Type <select name="type">${[...new Set([record.type, ...RECORD_TYPES])].map((type) => html`<option${type === record.type ? html` selected` : ''}>${type}</option>`)}</select></label>
-<label class="wide">Value <textarea name="value" rows="3" maxlength="20000" required spellcheck="false">${record.value}</textarea></label>
+<label class="wide">Value <textarea name="value" rows="3" maxlength="20000" required spellcheck="false">${verbatim(record.value)}</textarea></label>
 <button>Try it</button></form></details>`
 
 /** The records that findings propose. */

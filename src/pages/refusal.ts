@@ -3,6 +3,7 @@ import { type Html, html } from './html.ts'
 import { type Assets, layout, type Visitor } from './layout.ts'
 import { loginForm } from './login.ts'
 import type { Refused } from './page.ts'
+import { problemIn } from './problem.ts'
 
 /** A refusal as a page: what was wrong, what to do, and what works meanwhile. */
 export const refusalPage = (assets: Assets, refused: Refused, visitor: Visitor): string =>
@@ -11,7 +12,7 @@ export const refusalPage = (assets: Assets, refused: Refused, visitor: Visitor):
     typed: typedIn(visitor.url),
     main: html`<main id="main" tabindex="-1" class="refusal">
 <h1>${headline(refused, visitor)}</h1>
-<p class="lead">${lead(refused, visitor)}</p>
+${!isStopping(refused) && html`<p class="lead">${lead(refused, visitor)}</p>`}
 ${advice(refused, visitor)}
 <p class="quiet">Status ${refused.status} · <code>${refused.code}</code> · request <code>${refused.instance}</code></p>
 </main>`,
@@ -50,7 +51,7 @@ const HEADLINES: Readonly<Record<string, string>> = {
 /** The detail as a sentence for people: it names no parameter and no way that programs take. */
 function lead({ status, detail }: Refused, { login }: Visitor): string {
   if (status === 401 && login === 'out') return 'This page needs an API key.'
-  const words = detail.replace(/^[a-z_]{2,20}: /, '').replace(/; the paths are listed at .*$/, '')
+  const words = problemIn({ message: detail }).replace(/; the paths are listed at .*$/, '')
   return `${words.replace(/^./, (first) => first.toUpperCase())}${/[.!?]$/.test(words) ? '' : '.'}`
 }
 
@@ -59,7 +60,7 @@ function advice(refused: Refused, visitor: Visitor): Html {
   if (status === 401) return html`${loginForm(visitor, visitor.url)}`
   if (code === 'forbidden')
     return visitor.login === 'in'
-      ? html`<p>The key of this session does not have the scope. Log out and log in with another key, or ask the operator of this service for one.</p>`
+      ? html`<p>Log out and log in with another key, or ask the operator of this service for one.</p>`
       : html`<p>Open the page at the address of this service, and repeat what you did from there.</p>`
   if (code === 'not_found' || code === 'gone')
     return html`<p>Go to <a href="/">the start</a>, or put a domain, a mail address or an IP address into the box above.</p>`

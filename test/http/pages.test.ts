@@ -313,6 +313,17 @@ it('a record is tried: before and after side by side, who may pass, without scri
   expect(body).toContain('>v=spf1 ip4:45.53.1.1 -all')
 })
 
+it('a record that cannot be tried: why, above what was typed', async () => {
+  const app = await appOf(labWorld({ 'a.example': { A: ['192.0.2.1'] } }))
+  const first = await app.inject({ url: '/domain/a.example?only=check&wait=true', headers: HTML })
+  const fields = { name: 'not a name', type: 'TXT', value: 'v=spf1 "<b>' }
+  const payload = new URLSearchParams({ _csrf: tokenOf(first.body), ...fields }).toString()
+  const headers = { ...HTML, ...FORM, ...SAME, cookie: cookieOf(first.headers) }
+  const { statusCode, body } = await app.inject({ method: 'POST', url: '/domain/a.example/try', headers, payload })
+  expect([statusCode, body.includes('role="alert">Not tried: &quot;not a name&quot;')]).toEqual([400, true])
+  expect(body).toContain('>\nv=spf1 &quot;&lt;b&gt;</textarea>')
+})
+
 describe('an answer is stored from its page', () => {
   const world = labWorld({ 'a.example': { A: ['192.0.2.1'], TXT: ['v=spf1 -all'] } })
   const kept: unknown[] = []
@@ -352,6 +363,17 @@ it('an address on its page: its names and whether they lead back', async () => {
 })
 
 describe('a list as it is read', () => {
+  it('is sent back as it was pasted: every line, of any length', async () => {
+    const app = await appOf()
+    const first = await app.inject({ url: '/', headers: HTML })
+    const text = `\nwho,mail\n${'"Ann, <b>",ann@a.example\n'.repeat(1_000)}`
+    const payload = new URLSearchParams({ _csrf: tokenOf(first.body), kind: 'auto', text }).toString()
+    const headers = { ...HTML, ...FORM, ...SAME, cookie: cookieOf(first.headers) }
+    const { body } = await app.inject({ method: 'POST', url: '/jobs/preview', headers, payload })
+    const shown = /<textarea[^>]*>\n([^<]*)<\/textarea>/.exec(body)![1]!
+    expect(shown.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"')).toBe(text)
+  })
+
   it.each([
     ['name,who\nAnn,ann@a.example\n', 'read as mail addresses', 'verify'],
     ['a.example\nb.example\n', 'read as domains', 'check'],
