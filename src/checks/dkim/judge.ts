@@ -32,7 +32,7 @@ export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<Dki
   if (usable.length === 0)
     return { status: 'fail', facts, findings: [...findings, { id: 'dkim.only_revoked', args: { steps } }] }
   if (isOpen && !isWeak(findings)) {
-    const reason = `${facts.unanswered} of the questions stayed unanswered: a better key may be there`
+    const reason = `${facts.unanswered} lookups had no answer: a better key may be there`
     return { status: 'unknown', reason, facts, findings }
   }
   return { status: isWeak(findings) ? 'warn' : 'pass', facts, findings }
@@ -120,7 +120,7 @@ const WEAK = new Set([
 
 function unknown(facts: DkimFacts, findings: readonly Finding[]): Outcome<DkimFacts> {
   if (facts.error) {
-    const reason = `${facts.unanswered} of the questions stayed unanswered: ${facts.error.message}`
+    const reason = `${facts.unanswered} lookups had no answer: ${facts.error.message}`
     return { status: 'unknown', reason, facts, findings: [...findings, ...notAsked(facts)] }
   }
   const reason = `${facts.tried} selectors have no key, and selectors cannot be listed`

@@ -173,7 +173,7 @@ export async function settled<T>(work: Promise<T>): Promise<T | DnsError> {
 }
 
 const SENTENCES: Record<DnsReason, string> = {
-  servfail: 'the resolver could not find it out (SERVFAIL)',
+  servfail: 'the lookup failed (SERVFAIL)',
   refused: 'the resolver refused the question (REFUSED)',
   formerr: 'the server did not understand the query (FORMERR)',
   notimp: 'the server does not answer such questions (NOTIMP)',
@@ -195,9 +195,9 @@ function describe(
   question: { readonly name: string; readonly type: string },
   options: { readonly server?: string; readonly ede?: readonly ExtendedError[] },
 ): string {
-  const server = options.server ? ` by ${options.server}` : ''
+  const server = options.server ? ` at ${options.server}` : ''
   const ede = options.ede?.[0]
     ? ` [EDE ${options.ede[0].code}${options.ede[0].text ? `: ${options.ede[0].text}` : ''}]`
     : ''
-  return `${question.name || '.'} ${question.type}: ${SENTENCES[reason]}${server}${ede}`
+  return `${question.name || '.'} ${question.type}${server}: ${SENTENCES[reason]}${ede}`
 }
