@@ -1,5 +1,5 @@
 import type { GeoAnswer } from '../answers/geo.ts'
-import { code, type Document, type Line } from './block.ts'
+import type { Document, Line } from './block.ts'
 import { footerOf } from './footer.ts'
 
 /** Where an address stands, of what is known. */
@@ -52,5 +52,5 @@ function rowsOf({
     ['Time zone', timezone],
     ['Network', asn === null ? as_org : `AS${asn}${as_org === null ? '' : ` ${as_org}`}`],
   ]
-  return rows.flatMap(([label, value]): (readonly [string, Line])[] => (value === null ? [] : [[label, [code(value)]]]))
+  return rows.flatMap(([label, value]): (readonly [string, Line])[] => (value === null ? [] : [[label, [value]]]))
 }

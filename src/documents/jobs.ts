@@ -104,12 +104,12 @@ function factsOf({
   ...job
 }: JobAnswer): (readonly [string, Line])[] {
   return [
-    ['Asks', [KINDS[kind]]],
+    ['Task', [KINDS[kind]]],
     ...(column === undefined ? [] : [['Column', [code(column)]] as const]),
     [
       'Rows',
       [
-        `${grouped(rows)} with a result, ${grouped(duplicates)} of them duplicates; ${grouped(bad_rows)} bad; ${grouped(received)} received`,
+        `${grouped(received)} received: ${grouped(rows)} to process, ${grouped(duplicates)} of them duplicates; ${grouped(bad_rows)} unreadable`,
       ],
     ],
     ['Rate', [`${grouped(rate)} rows a minute`]],

@@ -8,19 +8,19 @@ import { inWords } from './timeline.ts'
 
 /** What a kind of monitor asks, and what its states mean. */
 const KINDS: Readonly<Record<MonitorKind, { readonly asks: string; readonly ok: string; readonly bad: string }>> = {
-  check: { asks: 'Check of a domain', ok: 'No check fails.', bad: 'A check fails.' },
+  check: { asks: 'Domain check, without blacklists', ok: 'No check fails.', bad: 'A check fails.' },
   report: {
-    asks: 'Report on a domain: its check and the blacklists',
+    asks: 'Domain report: checks and blacklists',
     ok: 'No check fails, and no address is on a blacklist.',
     bad: 'A check fails, or an address is on a blacklist.',
   },
   verify: {
-    asks: 'Verification of a mailbox',
+    asks: 'Mailbox verification',
     ok: 'The mail server does not reject the mailbox.',
     bad: 'The mail server rejects the mailbox.',
   },
   blacklist: {
-    asks: 'IP address on blacklists',
+    asks: 'Blacklist lookup of an IP address',
     ok: 'The address is on no blacklist that answered.',
     bad: 'The address is on a blacklist.',
   },
@@ -77,14 +77,14 @@ function conclusionOf(monitor: MonitorAnswer): Conclusion {
 function factsOf(monitor: MonitorAnswer): (readonly [string, Line])[] {
   const { id, kind, target, every, options, last, enabled } = monitor
   return [
-    ['Watches', [code(target)]],
-    ['Asks', [KINDS[kind].asks]],
+    ['Target', [code(target)]],
+    ['Check', [KINDS[kind].asks]],
     ...Object.entries(options).map(([name, value]) => [name.replaceAll('_', ' '), [code(value)]] as const),
-    ['Every', [every]],
+    ['Interval', [every]],
     ['Last run', last === null ? ['–'] : [`${inWords(last.time)}: ${lastInWords(last)}`]],
     ['Next run', [enabled ? inWords(monitor.next_run_at) : 'none: it is paused']],
     ['Badge', monitor.public ? [code(`/v1/badge/${id}.svg`)] : ['not public']],
-    ['Since', [inWords(monitor.created_at)]],
+    ['Created', [inWords(monitor.created_at)]],
     ['Id', [code(id)]],
   ]
 }

@@ -49,8 +49,8 @@ const rowBlock = (row: PoolRowAnswer): Block => ({
       kind: 'heading',
       level: 2,
       line: [
-        row.address === '' ? 'The address that the system chooses' : code(row.address),
-        ...(row.configured ? [] : [' (no longer configured)']),
+        row.address === '' ? 'Address chosen by the operating system' : code(row.address),
+        ...(row.configured || row.address === '' ? [] : [' (no longer configured)']),
       ],
     },
     ...selfCheckBlocks(row),

@@ -55,7 +55,7 @@ export const whyOf = (reason: string): string =>
 function notesOf({ confidence, deliverability, remembered, peer, ...answer }: VerifyAnswer): Line[] {
   return [
     ...(deliverability === 'unknown' ? [] : [[`Confidence ${confidence} of 100.`]]),
-    ...(remembered ? [['This is a remembered answer; the mail server was not asked again.']] : []),
+    ...(remembered ? [['This is a cached answer; the mail server was not asked again.']] : []),
     ...(peer === undefined ? [] : [['Asked by the node ', code(peer), '.']]),
     ...(answer.suggestion === '' ? [] : [['Did you mean ', { strong: answer.suggestion }, '?']]),
   ]
@@ -76,7 +76,7 @@ const replyBlocks = ({ message, code: reply, mx_server }: VerifyAnswer): Block[]
 /** A reply as it was on the wire; 0 stands for none. */
 const replyOf = (reply: number, message: string): string => (reply === 0 ? message : `${reply} ${message}`)
 
-function attemptBlocks({ attempts, skipped_sources = [] }: VerifyAnswer): Block[] {
+function attemptBlocks({ attempts, message, skipped_sources = [] }: VerifyAnswer): Block[] {
   return [
     ...(attempts.length === 0
       ? [text('No mail server was contacted.')]
@@ -85,7 +85,7 @@ function attemptBlocks({ attempts, skipped_sources = [] }: VerifyAnswer): Block[
             kind: 'attempts',
             attempts: {
               label: attempts.length === 1 ? 'What the mail server said' : 'Replies to each source address',
-              attempts: attempts.map(attemptOf),
+              attempts: attempts.map((one) => attemptOf(one, attempts.length === 1 ? message : '')),
             },
           } as const,
         ]),
@@ -103,13 +103,14 @@ function attemptBlocks({ attempts, skipped_sources = [] }: VerifyAnswer): Block[
   ]
 }
 
-function attemptOf(one: VerifyAnswer['attempts'][number]): Attempt {
+/** One attempt. A reply that stands above it is `shown` and not repeated. */
+function attemptOf(one: VerifyAnswer['attempts'][number], shown: string): Attempt {
   const { ip_used, mx_server, address, stage, code: reply, message, reason, duration_ms, peer } = one
   return {
     from: ip_used === '' ? 'this machine' : ip_used,
     to: [code(mx_server), ...(address === '' || address === mx_server ? [] : [' (', code(address), ')'])],
     outcome: { mark: markOf(reason), text: whyOf(reason) },
-    ...(message === '' ? {} : { reply: replyOf(reply, message) }),
+    ...(message === '' || message === shown ? {} : { reply: replyOf(reply, message) }),
     notes: [
       [
         `At ${wordsFor(STAGES, stage) ?? stage}, after ${duration(duration_ms)}`,
@@ -132,7 +133,7 @@ const BAD = new Set([
 const markOf = (reason: string): Mark => (GOOD.has(reason) ? 'good' : BAD.has(reason) ? 'bad' : 'open')
 
 function factsOf(answer: VerifyAnswer): (readonly [string, Line])[] {
-  const { result, reason, provider, catch_all, starttls, smtputf8, checked, mx_tried, duration_ms } = answer
+  const { result, reason, provider, catch_all, starttls, smtputf8, checked, mx_tried, duration_ms, remembered } = answer
   const looked = (
     what: (typeof checked)[number],
     label: string,
@@ -142,8 +143,12 @@ function factsOf(answer: VerifyAnswer): (readonly [string, Line])[] {
   return [
     ['Result', [code(result), ' (', code(reason), ')']],
     ...(provider === undefined ? [] : [['Provider', [code(provider)]] as const]),
-    ['Catch-all', [knownOr(catch_all, 'yes: every address of the domain is accepted', 'no')]],
-    ['STARTTLS', [knownOr(starttls, 'offered', 'not offered')]],
+    ...(mx_tried.length === 0
+      ? []
+      : ([
+          ['Catch-all', [knownOr(catch_all, 'yes: every address of the domain is accepted', 'no')]],
+          ['STARTTLS', [knownOr(starttls, 'offered', 'not offered')]],
+        ] as const)),
     ...(smtputf8 ? [['SMTPUTF8', ['needed for this address']] as const] : []),
     ...looked('disposable', 'Disposable', answer.disposable, 'yes: a provider of throw-away addresses'),
     ...looked('free', 'Free mail', answer.free, 'yes: a provider of free mailboxes'),
@@ -151,7 +156,7 @@ function factsOf(answer: VerifyAnswer): (readonly [string, Line])[] {
     ...(mx_tried.length === 0
       ? []
       : [[mx_tried.length === 1 ? 'Mail server' : 'Mail servers', codes(mx_tried)] as const]),
-    ['Time', [duration(duration_ms)]],
+    ...(remembered ? [] : [['Time', [duration(duration_ms)]] as const]),
   ]
 }
 

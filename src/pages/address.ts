@@ -45,8 +45,8 @@ const controls = (
   email: string,
   query: Visit['query'],
 ): Html => html`<form class="controls" action="${addressPath(email)}">
-<label><input type="checkbox" name="pool" value="true"${query.pool === 'true' ? html` checked` : ''}> use the pool of source addresses</label>
-<label><input type="checkbox" name="max_age" value="0"${query.max_age === '0' ? html` checked` : ''}> do not use a cached answer</label>
+<label class="tick"><input type="checkbox" name="pool" value="true"${query.pool === 'true' ? html` checked` : ''}> use the pool of source addresses</label>
+<label class="tick"><input type="checkbox" name="max_age" value="0"${query.max_age === '0' ? html` checked` : ''}> do not use a cached answer</label>
 <button>Ask again</button>
 </form>`
 

@@ -1,7 +1,8 @@
-import { Marked } from 'marked'
+import { Marked, type Token } from 'marked'
 import { AppError } from '../base/errors.ts'
 import { once } from '../base/once.ts'
 import { escapeHtml } from '../base/text.ts'
+import { CARD_COLUMNS } from '../documents/html/html.ts'
 import { type Html, html, rendered } from './html.ts'
 import { layout } from './layout.ts'
 import type { Page } from './page.ts'
@@ -12,9 +13,7 @@ export type Texts = Readonly<Record<string, string>>
 
 /** `/docs`: the documents of the project, each a page. What is shown is made at its first request. */
 export function docsPages(parts: Parts, texts: Texts): readonly Page[] {
-  const bodies = new Map(
-    Object.entries(texts).map(([name, text]) => [name, once(() => documentOf(name, text))] as const),
-  )
+  const bodies = new Map(Object.keys(texts).map((name) => [name, once(() => documentOf(name, texts))] as const))
   const show = (name: string): Html => {
     const body = bodies.get(name)
     if (!body) throw new AppError('not_found', `there is no document ${JSON.stringify(name.slice(0, 60))}`)
@@ -46,47 +45,46 @@ export function docsPages(parts: Parts, texts: Texts): readonly Page[] {
   ]
 }
 
-/** What people read first, in this order; the others follow by name. */
-const FIRST = [
-  'quickstart',
-  'operations',
-  'config',
-  'score',
-  'verification',
-  'blacklists',
-  'jobs',
-  'peers',
-  'findings',
-  'errors',
-]
+/** The documents under their headings, in the order in which people read them; what is named nowhere is under the last one. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  'Running the service': ['quickstart', 'operations', 'config', 'security', 'faq', 'comparison'],
+  'Reading the answers': ['report', 'score', 'findings', 'verification', 'blacklists', 'errors'],
+  'Lists, monitors and nodes': ['jobs', 'monitors', 'peers', 'scale'],
+  'Using it from programs': ['automation', 'client', 'library', 'assistants'],
+  'How it is built': ['architecture', 'bounds', 'benchmarks'],
+}
 
 function index(texts: Texts): Html {
   const names = Object.keys(texts)
   const of = (folder: string): readonly string[] => names.filter((name) => name.startsWith(folder)).toSorted()
-  const plain = names.filter((name) => !name.includes('/'))
-  const rest = plain.filter((name) => !FIRST.includes(name)).toSorted()
+  const named = new Set(Object.values(GROUPS).flat())
+  const others = of('').filter((name) => !name.includes('/') && !named.has(name))
   const list = (some: readonly string[]): Html =>
     html`<ul class="index">${some.map((name) => html`<li><a href="/docs/${name}">${titleOf(texts[name] ?? '', name)}</a></li>`)}</ul>`
+  const groups = Object.entries(GROUPS).map(
+    ([title, some], i, { length }) =>
+      html`<h2>${title}</h2>${list([...some.filter((name) => names.includes(name)), ...(i === length - 1 ? others : [])])}`,
+  )
   return html`<main id="main" tabindex="-1"><h1>Documents</h1>
 <p class="lead">How to run the service, what each check examines, and how it reaches its result.</p>
 <p><a class="button" href="/docs/api">The HTTP API</a></p>
-<h2>Running and reading</h2>${list([...FIRST.filter((name) => plain.includes(name)), ...rest])}
+${groups}
 <h2>The checks</h2>${list(of('checks/'))}
-<h2>Decisions</h2>${list(of('decisions/'))}</main>`
+<h2>Design decisions</h2>${list(of('decisions/'))}</main>`
 }
 
 const titleOf = (text: string, name: string): string => /^# (.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? name
 
 /** A document as HTML. The files are our own; raw HTML in them is shown as text all the same. */
-function documentOf(name: string, text: string): Html {
+function documentOf(name: string, texts: Texts): Html {
   const folder = name.includes('/') ? `${name.split('/')[0]}/` : ''
   const marked = new Marked({ gfm: true, async: false })
   marked.use({
     renderer: {
       html: ({ text: raw }) => (raw.trimStart().startsWith('<!--') ? '' : escapeHtml(raw)),
       link({ href, tokens }) {
-        const words = this.parser.parseInline(tokens)
         const to = targetOf(href, folder)
+        const words = titleAt(to, texts, this.parser.parseInline(tokens))
         return to === undefined
           ? words
           : `<a href="${escapeHtml(to)}"${to.startsWith('http') ? ' rel="noopener noreferrer"' : ''}>${words}</a>`
@@ -96,10 +94,15 @@ function documentOf(name: string, text: string): Html {
         const head = token.header
           .map(({ tokens }) => `<th scope="col">${this.parser.parseInline(tokens)}</th>`)
           .join('')
-        const rows = token.rows.map(
-          (row) => `<tr>${row.map(({ tokens }) => `<td>${this.parser.parseInline(tokens)}</td>`).join('')}</tr>`,
+        const isCards = token.header.length >= CARD_COLUMNS
+        const heads = token.header.map(({ text }) =>
+          isCards ? ` data-head="${escapeHtml(text.replaceAll(/[`*]/g, ''))}"` : '',
         )
-        return `<div class="scroll" role="group" tabindex="0" aria-label="Table"><table><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`
+        const rows = token.rows.map(
+          (row) =>
+            `<tr>${row.map(({ tokens }, i) => `<td${heads[i]}>${this.parser.parseInline(tokens)}</td>`).join('')}</tr>`,
+        )
+        return `<div class="scroll" role="group" tabindex="0" aria-label="Table"><table${isCards ? ' class="cards"' : ''}><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table></div>`
       },
       code: ({ text: raw }) => `<pre tabindex="0">${escapeHtml(raw)}</pre>`,
       heading({ tokens, depth }) {
@@ -109,7 +112,28 @@ function documentOf(name: string, text: string): Html {
       checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
     },
   })
-  return rendered(String(marked.parse(text)))
+  return rendered(
+    sectionsOf(marked.lexer(texts[name] ?? ''))
+      .map((some) => `<section>${marked.parser(some)}</section>`)
+      .join('\n'),
+  )
+}
+
+/** The parts of a document, each from one heading of the second level to the next: a browser draws only those that are in sight. */
+function sectionsOf(tokens: readonly Token[]): Token[][] {
+  const sections: Token[][] = [[]]
+  for (const token of tokens) {
+    if (token.type === 'heading' && token.depth === 2) sections.push([])
+    sections.at(-1)?.push(token)
+  }
+  return sections
+}
+
+/** What a link says: where it names only the file of a document (`score.md`), the title of that document. */
+function titleAt(to: string | undefined, texts: Texts, words: string): string {
+  const name = /^\/docs\/([^#]+)/.exec(to ?? '')?.[1]
+  const text = name === undefined || !/^[\w/-]+\.md$/.test(words) ? undefined : texts[name]
+  return text === undefined ? words : escapeHtml(titleOf(text, words))
 }
 
 const idOf = (words: string): string =>

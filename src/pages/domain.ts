@@ -43,8 +43,8 @@ function subjectOf(parts: Parts, { params, query }: Visit): Subject {
 function controls(domain: string, query: Visit['query']): Html {
   return html`<form class="controls" action="${domainPath(domain)}">
 <label>DKIM selector <input name="selector" value="${query.selector ?? ''}" maxlength="200" autocapitalize="off" autocomplete="off" spellcheck="false"></label>
-<label>Look at <select name="only"><option value="">everything</option><option value="tls"${query.only === 'tls' && html` selected`}>DNS and TLS</option><option value="check"${query.only === 'check' && html` selected`}>DNS alone</option></select></label>
-<label>Seen from <select name="vantage"><option value="">this node</option><option value="all"${query.vantage === 'all' ? html` selected` : ''}>all nodes</option></select></label>
+<label>Check <select name="only"><option value="">everything</option><option value="tls"${query.only === 'tls' && html` selected`}>DNS and TLS</option><option value="check"${query.only === 'check' && html` selected`}>DNS only</option></select></label>
+<label>Query from <select name="vantage"><option value="">this node</option><option value="all"${query.vantage === 'all' ? html` selected` : ''}>all nodes</option></select></label>
 <button>Ask again</button>
 </form>`
 }

@@ -53,12 +53,12 @@ const main = (
 <form class="box large" action="/go" role="search" id="box">
 <label for="q">Domain, mail address, IP address or URL</label>
 <div class="line"><input id="q" name="q" value="${typed}" maxlength="1000" required autofocus autocapitalize="off" autocomplete="off" spellcheck="false" placeholder="example.org" aria-describedby="hint"${problem !== undefined && html` aria-invalid="true"`}>
-<button>Look</button></div>
+<button>Check</button></div>
 <p class="${problem === undefined ? 'quiet' : 'problem'}" id="hint" role="status">${problem === undefined ? 'A domain is checked, an address verified, an IP address looked up on 29 blacklists.' : `Not understood: ${problem}.`}</p>
 </form>
 ${login === 'out' && html`<p class="notice">This service requires a key. <a href="/login">Log in</a> first.</p>`}
-${may('jobs') && html`<details class="try list"><summary>Or a list of them, as a file or text</summary>${listForm({ token })}</details>`}
-<section id="last" hidden><h2>Last looked at</h2><ul></ul><p><button class="plain" type="button">Forget these</button></p></section>
+${may('jobs') && html`<details class="try list"><summary>Or upload or paste a list</summary>${listForm({ token })}</details>`}
+<section id="last" hidden><h2>Recent checks</h2><ul></ul><p><button class="plain" type="button">Clear</button></p></section>
 <h2>What it can do</h2>
 <dl class="can">
 <dt>A domain</dt><dd>SPF, DKIM, DMARC, MX, PTR, TLS and more, with a score whose every point is explained, what to do first, and the records to publish.</dd>

@@ -73,7 +73,7 @@ function namesOf({ names, forward, error }: AddressPtr): Line {
 }
 
 const controls = (ip: string, query: Visit['query']): Html => html`<form class="controls" action="${ipPath(ip)}">
-<label><input type="checkbox" name="max_age" value="0"${query.max_age === '0' ? html` checked` : ''}> do not use cached answers</label>
-<label>Seen from <select name="vantage"><option value="">this node</option><option value="all"${query.vantage === 'all' ? html` selected` : ''}>all nodes</option></select></label>
+<label class="tick"><input type="checkbox" name="max_age" value="0"${query.max_age === '0' ? html` checked` : ''}> do not use cached answers</label>
+<label>Query from <select name="vantage"><option value="">this node</option><option value="all"${query.vantage === 'all' ? html` selected` : ''}>all nodes</option></select></label>
 <button>Ask again</button>
 </form>`

@@ -91,7 +91,7 @@ ${pager(job, results.value, filter, cursor)}
 function actions({ id, state }: JobAnswer, visit: Pick<Visit, 'token'>): Html {
   const allowed: readonly (readonly [Action, string, string])[] = [
     ...(state === 'waiting' || state === 'running' ? [['pause', 'Pause', 'second'] as const] : []),
-    ...(state === 'paused' ? [['resume', 'Go on', ''] as const] : []),
+    ...(state === 'paused' ? [['resume', 'Resume', ''] as const] : []),
     ...(ENDED.includes(state) ? [] : [['cancel', 'Cancel', 'second'] as const]),
     ['delete', 'Delete with its results', 'danger'] as const,
   ]
@@ -134,11 +134,11 @@ function rowsTable(job: JobAnswer, { data }: JobResultsAnswer): Html {
   const columns = (job.columns ?? [])
     .flatMap((name, at) => (name === job.column ? [] : [{ name, at }]))
     .slice(0, MAX_COLUMNS)
-  return html`<div class="scroll" role="group" tabindex="0" aria-label="Rows with their results"><table><caption class="hidden">Rows with their results</caption>
+  return html`<div class="scroll" role="group" tabindex="0" aria-label="Rows with their results"><table class="cards rows"><caption class="hidden">Rows with their results</caption>
 <thead><tr><th scope="col" class="number">Line</th><th scope="col">Asked</th><th scope="col">Result</th><th scope="col">Reason</th>${columns.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody>${data.map(
     ({ line, input, result, reason, columns: own }) =>
-      html`<tr><td class="number">${line}</td><td><code>${input}</code></td><td>${marked(markOf(result), result.replaceAll('_', ' '))}</td><td>${reason.replaceAll('_', ' ')}</td>${columns.map(({ at }) => html`<td>${Array.isArray(own) ? String(own[at] ?? '') : ''}</td>`)}</tr>`,
+      html`<tr><td class="number">${line}</td><td><code>${input}</code></td><td>${marked(markOf(result), result.replaceAll('_', ' '))}</td><td>${reason.replaceAll('_', ' ')}</td>${columns.map(({ name, at }) => html`<td data-head="${name}">${Array.isArray(own) ? String(own[at] ?? '') : ''}</td>`)}</tr>`,
   )}</tbody></table></div>`
 }
 

@@ -53,7 +53,7 @@ ${main}
 const smallBox = (typed: string): Html => html`<form class="box" action="/go" role="search">
 <label class="hidden" for="q">Domain, mail address or IP address</label>
 <input id="q" name="q" value="${typed}" maxlength="1000" autocapitalize="off" autocomplete="off" spellcheck="false" placeholder="Domain, address or IP">
-<button>Look</button>
+<button>Check</button>
 </form>`
 
 function ways({ login, may, token, url }: Visitor): readonly Html[] {

@@ -9,7 +9,7 @@ export const MAX_PASTED = 1_048_576
 
 /** What is asked about each row of a list; `auto` leaves it to what the list holds. */
 export const kindSelect = (chosen: string, withAuto = false): Html =>
-  html`<select name="kind">${withAuto && html`<option value="auto">What fits the list</option>`}${KINDS.map((kind) => html`<option value="${kind}"${kind === chosen && html` selected`}>${WORDS[kind]}</option>`)}</select>`
+  html`<select name="kind">${withAuto && html`<option value="auto">Detect from the list</option>`}${KINDS.map((kind) => html`<option value="${kind}"${kind === chosen && html` selected`}>${WORDS[kind]}</option>`)}</select>`
 
 /** A list as a file, dropped or chosen, or pasted. With script the file is sent as it is, of any size; without, a file or a text of up to 1 MiB. */
 export const listForm = (
@@ -18,13 +18,13 @@ export const listForm = (
 <form class="stack" method="post" action="/jobs/upload?_csrf=${visit.token}" enctype="multipart/form-data" id="upload">
 <label>List (CSV, text, NDJSON or JSON) <input type="file" name="file" required></label>
 <label>What to do ${kindSelect('auto', true)}</label>
-<button>Look at it</button>
+<button>Preview</button>
 </form>
 <p class="quiet" id="upload-hint" role="status">A file of up to 1 MiB. Nothing is processed before you have seen a preview.</p>
 <details class="try"><summary>Paste a list</summary>
 <form class="stack" method="post" action="/jobs/preview">${csrfField(visit)}
 <label class="wide">One row a line, or CSV <textarea name="text" rows="8" required maxlength="${MAX_PASTED}" spellcheck="false"></textarea></label>
 <label>What to do ${kindSelect('auto', true)}</label>
-<button>Look at it</button></form></details>
+<button>Preview</button></form></details>
 <div id="preview-place" aria-live="polite"></div>
 </section>`

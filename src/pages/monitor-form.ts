@@ -29,23 +29,23 @@ export const createForm = (visit: Pick<Visit, 'token'>, fields: Fields): Html =>
 <label>What to check <select name="kind">${options(Object.fromEntries(KINDS.map((kind) => [kind, kindInWords(kind)])), fields.kind)}</select></label>
 <label>Domain, mailbox or IP address <input name="target" required maxlength="320" value="${fields.target ?? ''}" placeholder="example.org" autocapitalize="off" autocomplete="off" spellcheck="false"></label>
 ${settings(fields, true)}
-${receivers(fields, 'Whom to notify (any, or nobody)')}
-<button>Watch it</button></form>`
+${receivers(fields, 'Whom to notify (optional)')}
+<button>Create the monitor</button></form>`
 
 /** The form that changes a monitor. The addresses of its receivers are shown masked, so they are replaced as a whole or kept. */
 export const changeForm = (visit: Pick<Visit, 'token'>, action: string, fields: Fields, hasSelector: boolean): Html =>
   html`<form class="stack" method="post" action="${action}">${csrfField(visit)}
 ${settings(fields, hasSelector)}
-<fieldset class="wide"><legend>Whom to notify</legend><label class="tick"><input type="radio" name="notify" value="keep"${fields.notify !== 'replace' && html` checked`}> as it is</label><label class="tick"><input type="radio" name="notify" value="replace"${fields.notify === 'replace' && html` checked`}> these instead (nobody where all are empty):</label></fieldset>
+<fieldset class="wide"><legend>Whom to notify</legend><label class="tick"><input type="radio" name="notify" value="keep"${fields.notify !== 'replace' && html` checked`}> keep as it is</label><label class="tick"><input type="radio" name="notify" value="replace"${fields.notify === 'replace' && html` checked`}> replace by these (nobody if all are empty):</label></fieldset>
 ${receivers(fields, 'Whom to notify instead')}
-<button>Change it</button></form>`
+<button>Save changes</button></form>`
 
 function settings(fields: Fields, hasSelector: boolean): Html {
   const { every = '24h', name = '', selector = '', score_below = '', from = '', to = '', timezone = '' } = fields
   const intervals = Object.hasOwn(EVERY, every) ? EVERY : { [every]: every, ...EVERY }
   return html`<label>Every <select name="every">${options(intervals, every)}</select></label>
-<label>Name, for people <input name="name" maxlength="200" value="${name}" autocomplete="off"></label>
-${hasSelector && html`<label>DKIM selectors, for a domain <input name="selector" maxlength="200" value="${selector}" autocapitalize="off" autocomplete="off" spellcheck="false"></label>`}
+<label>Name <input name="name" maxlength="200" value="${name}" autocomplete="off"></label>
+${hasSelector && html`<label>DKIM selectors (domains only) <input name="selector" maxlength="200" value="${selector}" autocapitalize="off" autocomplete="off" spellcheck="false"></label>`}
 <fieldset class="wide"><legend>Notify when</legend>
 ${WHEN.map((one) => html`<label class="tick"><input type="checkbox" name="${one}" value="true"${fields[one] === 'true' && html` checked`}> ${conditionInWords(one)}</label>`)}
 <label class="tick">the score falls below <input class="short" name="score_below" type="number" min="0" max="100" value="${score_below}"></label></fieldset>

@@ -1,6 +1,7 @@
 import type { MonitorKind } from '../answers/monitors.ts'
 import { AppError } from '../base/errors.ts'
 import { isJsonRecord } from '../base/json.ts'
+import type { Block } from '../documents/block.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import type { Answered, By } from '../operations/execute.ts'
 import type { Told } from '../operations/in-parts.ts'
@@ -80,7 +81,7 @@ const offered = ({ name, title, path }: Subject) => ({
   typed: name,
   main: html`<main id="main" tabindex="-1"><h1>${name}</h1>
 <p class="lead">You followed a link from another site. Nothing has been queried yet.</p>
-<p><a class="button" href="${path}">Look at ${name}</a></p></main>`,
+<p><a class="button" href="${path}">Check ${name}</a></p></main>`,
 })
 
 function asking(subject: Subject, visit: Visit) {
@@ -93,8 +94,8 @@ function asking(subject: Subject, visit: Visit) {
     withoutScript: whole,
     main: html`<main id="main" tabindex="-1" aria-busy="true" data-live="${eventsPath}" data-answer="${path}" data-title="${title}" data-token="${visit.token}">
 <h1>${name}</h1>
-${controls}
 <p class="lead" role="status" id="state">${doing}</p>
+${controls}
 <ul class="places">${places.map(
       ({ key, name: label }) =>
         html`<li id="part-${key}"><span class="what">${label}</span> <span class="said quiet">asking …</span></li>`,
@@ -103,13 +104,19 @@ ${controls}
   }
 }
 
-/** The answer as it stands in the page: controls, the document, what is below. */
+/** What says the answer at a glance: it comes before the controls. */
+const LEADING: readonly string[] = ['verdict', 'conclusion', 'bars'] satisfies Block['kind'][]
+
+/** The answer as it stands in the page: the verdict, controls, the rest of the document, what is below. */
 export async function answered(parts: Parts, subject: Subject, given: Answered, visit: Asker): Promise<Html> {
   const document = documentOf(parts, given, subject.title)
-  return html`${subject.controls}
-${rendered(htmlBlocks(document.blocks, { fold: true }))}
-${keep(subject, visit)}
+  const first = document.blocks.findIndex(({ kind }) => !LEADING.includes(kind))
+  const lead = first < 0 ? document.blocks.length : first
+  return html`${rendered(htmlBlocks(document.blocks.slice(0, lead)))}
+${subject.controls}
+${rendered(htmlBlocks(document.blocks.slice(lead), { fold: true }))}
 ${await subject.below(given, visit)}
+${keep(subject, visit)}
 <footer>${rendered(htmlBlocks(document.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}
 <p class="quiet"><a href="${jsonPath(subject)}">The same as JSON</a> · <a href="${pathWith(subject.operation.path, { ...subject.raw, format: 'markdown' })}">as Markdown</a></p></footer>`
 }
@@ -120,7 +127,7 @@ const KEPT = { '7d': 'a week', '90d': '90 days', '365d': 'a year', '730d': 'two 
 /** What may be done with an answer: storing it, and watching what it is about. */
 const keep = ({ path, watch }: Subject, visit: Asker): Html => html`<div class="actions keep">
 <form class="controls" method="post" action="${path.replace(/(\?|$)/, '/save$1')}">${csrfField(visit)}<button>Save this answer</button> <label>for <select name="expires_in">${Object.entries(KEPT).map(([value, words]) => html`<option value="${value}"${value === '90d' && html` selected`}>${words}</option>`)}</select></label></form>
-${visit.may('jobs') && html`<a class="button second" href="${pathWith('/monitors', watch)}#add">Watch it</a>`}</div>`
+${visit.may('jobs') && html`<a class="button second" href="${pathWith('/monitors', watch)}#add">Monitor it</a>`}</div>`
 
 /** Answers once more and stores that; what was just asked is remembered. Leads to what was stored. */
 async function save(parts: Parts, visit: Visit, { operation, raw }: Subject): Promise<PageAnswer> {

@@ -24,7 +24,7 @@ export const PAGES: readonly PageRow[] = [
   ['/jobs', 'A list'],
   ['/jobs/JOB', 'Row 1'],
   ['/jobs/RUNNING', 'Pause'],
-  ['/monitors', 'Watch something'],
+  ['/monitors', 'Add a monitor'],
   ['/monitors/MONITOR', 'What changed'],
   ['/r/STORED', 'Stored answer of'],
   ['/r/ADDRESS', 'Stored answer of'],

@@ -117,13 +117,18 @@ function bar({ label, href, kept, worth, status }: Bar): string {
 ${badge('status', mark, STATUS_WORDS[status])}</li>`
 }
 
+/** Columns from which a table shows each row as a card on a phone, each cell with its head beside it. */
+export const CARD_COLUMNS = 4
+
 function table({ caption, head, rows, sum, numeric = [] }: Table): string {
-  const cell = (tag: 'td' | 'th', content: string, column: number): string =>
-    `<${tag}${tag === 'th' ? ' scope="col"' : ''}${numeric.includes(column) ? ' class="number"' : ''}>${content}</${tag}>`
-  const row = (cells: readonly Line[]): string =>
-    `<tr>${cells.map((line, i) => cell('td', inlines(line), i)).join('')}</tr>`
-  return `<div class="scroll" role="group" tabindex="0" aria-label="${safe(caption)}"><table><caption>${safe(caption)}</caption>
-<thead><tr>${head.map((text, i) => cell('th', safe(text), i)).join('')}</tr></thead>
+  const isCards = head.length >= CARD_COLUMNS
+  const numbers = (column: number): string => (numeric.includes(column) ? ' class="number"' : '')
+  const headCell = (text: string, i: number): string => `<th scope="col"${numbers(i)}>${safe(text)}</th>`
+  const cell = (line: Line, i: number): string =>
+    `<td${numbers(i)}${isCards ? ` data-head="${safe(head[i] ?? '')}"` : ''}>${inlines(line)}</td>`
+  const row = (cells: readonly Line[]): string => `<tr>${cells.map(cell).join('')}</tr>`
+  return `<div class="scroll" role="group" tabindex="0" aria-label="${safe(caption)}"><table${isCards ? ' class="cards"' : ''}><caption>${safe(caption)}</caption>
+<thead><tr>${head.map(headCell).join('')}</tr></thead>
 <tbody>${rows.map(row).join('\n')}</tbody>${sum ? `<tfoot>${row(sum)}</tfoot>` : ''}</table></div>`
 }
 

@@ -71,12 +71,12 @@ function send(chosen: File, fields: FormData): void {
   request.setRequestHeader('content-type', typeOf(chosen))
   request.setRequestHeader('x-csrf-token', token)
   request.upload.addEventListener('progress', ({ loaded, total }) =>
-    say(`Sent ${Math.floor((loaded / total) * 100)} % of ${chosen.name}`),
+    say(`Sent ${Math.floor((loaded / total) * 100)}% of ${chosen.name}`),
   )
   request.addEventListener('load', () => {
     const answer = JSON.parse(request.responseText || '{}')
     if (request.status === 202) location.href = `/jobs/${answer.id}`
-    else say(`Not taken: ${answer.detail ?? `status ${request.status}`}`)
+    else say(`Not accepted: ${answer.detail ?? `status ${request.status}`}`)
   })
   request.addEventListener('error', () =>
     say('The connection was lost before the list was uploaded. Choose the file again.'),

@@ -1,0 +1,291 @@
+import type { Page } from 'playwright-core'
+import { allOperations } from '../../src/operations/registry.ts'
+import { openSite } from '../../src/start/pages.ts'
+import { labApp, labDeps, labExecutor, labKey } from '../lab/app.ts'
+import { labWorld } from '../lab/world.ts'
+import { type Program, startProgram } from './program.ts'
+
+/** States of pages that need more than their path: a refusal, a form that was filled in, a connection that was lost. */
+
+export type ServiceName = 'program' | 'locked' | 'bare' | 'stopping' | 'busy' | 'limited' | 'reader'
+type Service = Pick<Program, 'url'>
+export type Services = Readonly<Record<ServiceName, Service>> & {
+  readonly program: Program
+  readonly stop: () => Promise<void>
+}
+
+/** The program in the ways that it can be run, and services that refuse. `locked` asks for a key, `bare` has no database, of `reader` the visitor has a key that may only read. */
+export async function startServices(databaseUrl: string): Promise<Services> {
+  const nowhere = ['--database-url', 'postgres://nobody@127.0.0.1:1/none']
+  const programs = await Promise.all([
+    startProgram(['--database-url', databaseUrl]),
+    startProgram(['--api-key', LAB_KEY, ...nowhere]),
+    startProgram(nowhere),
+  ])
+  const apps = await Promise.all([
+    refusing({ draining: () => true }),
+    refusing({ maxConcurrency: 0 }),
+    refusing({ ratePerMinute: 1 }),
+    refusing({ keys: () => [labKey(READ_KEY, ['read'])] }),
+  ])
+  const [program, locked, bare] = programs
+  const [stopping, busy, limited, reader] = apps
+  const stop = async (): Promise<void> => {
+    await Promise.all([...programs, ...apps].map((one) => one.stop()))
+  }
+  return { program, locked, bare, stopping, busy, limited, reader, stop }
+}
+
+export const LAB_KEY = 'a-key-of-the-lab'
+const READ_KEY = 'a-key-that-reads'
+
+async function refusing(options: Parameters<typeof labApp>[1]) {
+  const world = labWorld()
+  const operations = await allOperations()
+  const site = openSite({ operations, world, version: '0.0.0', execute: labExecutor(world, labDeps(world)) })
+  const app = await labApp(world, { site, operations, ...options })
+  return { url: await app.listen({ host: '127.0.0.1', port: 0 }), stop: () => app.close() }
+}
+
+export type State = {
+  readonly name: string
+  /** With the names of what it shows in capitals, as in states.ts. */
+  readonly path: string
+  /** What the state must show. */
+  readonly words: string
+  readonly at?: ServiceName
+  /** What the visitor does once the page is there. */
+  readonly act?: (page: Page) => Promise<void>
+  /** It can be reached without script, too. */
+  readonly plain?: true
+}
+
+const LIST = 'who;contact\n"Müller, Ann";user@accept.test\nBob;nobody@accept.test\nbroken\n'
+const NOTHING = 'A'.repeat(22)
+
+export const STATES: readonly State[] = [
+  // What a question can have for an answer.
+  { name: 'address-rejected', path: '/address/nobody@accept.test', words: 'nobody@accept.test', plain: true },
+  { name: 'address-grey', path: '/address/user@grey.test', words: 'user@grey.test' },
+  { name: 'address-blocked-pool', path: '/address/user@rcpt.test?pool=true', words: 'user@rcpt.test' },
+  { name: 'address-invalid', path: '/address/joe@@x', words: 'joe@@x', plain: true },
+  { name: 'ip-clean', path: '/ip/45.53.1.1', words: '45.53.1.1' },
+  { name: 'ip-private', path: '/ip/10.0.0.1', words: 'Not a public address' },
+  { name: 'ip-invalid', path: '/ip/300.1.1.1', words: 'Not an IP address', plain: true },
+  { name: 'domain-manylookups', path: '/domain/manylookups.test', words: 'Every check' },
+  { name: 'domain-parked', path: '/domain/parked.test', words: 'Every check' },
+  { name: 'domain-servfail', path: '/domain/servfail.test', words: 'Every check' },
+  { name: 'domain-listed', path: '/domain/listed.test', words: 'Every check' },
+  { name: 'domain-tls', path: '/domain/tls.test?only=tls', words: 'Every check' },
+  { name: 'domain-vantage', path: '/domain/tls.test?vantage=all', words: 'Every check' },
+  // While it is asked.
+  {
+    name: 'asking',
+    path: '/',
+    words: 'Asking the DNS',
+    act: async (page) => {
+      await page.context().route('**/events*', () => {})
+      await askFor(page, 'tls.test')
+      await page.waitForSelector('.places')
+    },
+  },
+  {
+    name: 'lost',
+    path: '/',
+    words: 'The connection was lost',
+    act: async (page) => {
+      await page.context().route('**/events*', (route) => route.abort('connectionreset'))
+      await askFor(page, 'servfail.test')
+      await page.getByText('The connection was lost').waitFor()
+    },
+  },
+  {
+    name: 'from-elsewhere',
+    path: '/',
+    words: 'You followed a link from another site',
+    act: async (page) => {
+      const to = `${new URL(page.url()).origin}/domain/healthy.test`
+      await page.goto(`data:text/html,<a href="${to}">there</a>`)
+      await page.click('a')
+      await page.getByText('You followed a link').waitFor()
+    },
+    plain: true,
+  },
+  // Forms.
+  {
+    name: 'start-typed',
+    path: '/',
+    words: 'A mail address',
+    act: (page) => page.fill('#q', '"Joe" <joe@example.org>'),
+  },
+  { name: 'start-list', path: '/', words: 'Paste a list', act: (page) => page.click('.list > summary'), plain: true },
+  {
+    name: 'jobs-preview',
+    path: '/jobs',
+    words: 'The first rows',
+    act: async (page) => {
+      await page.setInputFiles('input[type=file]', {
+        name: 'list.csv',
+        mimeType: 'text/csv',
+        buffer: Buffer.from(LIST),
+      })
+      await page.getByText('The first rows').waitFor()
+    },
+  },
+  {
+    name: 'jobs-unreadable',
+    path: '/jobs',
+    words: 'cannot be read',
+    act: async (page) => {
+      await page.setInputFiles('input[type=file]', {
+        name: 'list.csv',
+        mimeType: 'text/csv',
+        buffer: Buffer.from('who;contact\n'),
+      })
+      await page.getByText('list.csv cannot be read').waitFor()
+    },
+  },
+  {
+    name: 'jobs-pasted',
+    path: '/jobs',
+    words: 'Preview of the list',
+    act: async (page) => {
+      await page.click('#drop summary')
+      await page.fill('textarea', LIST)
+      await page.click('details button')
+      await page.getByText('The first rows').waitFor()
+    },
+    plain: true,
+  },
+  { name: 'jobs-next', path: '/jobs/JOB?cursor=20', words: 'First rows', plain: true },
+  { name: 'job-filtered', path: '/jobs/JOB?result=rejected', words: 'No row matches' },
+  { name: 'job-missing', path: `/jobs/job_${NOTHING}`, words: 'There is nothing here' },
+  {
+    name: 'try',
+    path: '/domain/neglected.test',
+    words: 'What would change',
+    act: async (page) => {
+      await page.click('details.try summary')
+      await page.click('details[open].try button')
+      await page.getByText('What would change').waitFor()
+    },
+  },
+  {
+    name: 'try-refused',
+    path: '/domain/neglected.test?wait=true',
+    words: 'Not tried',
+    act: async (page) => {
+      await page.click('details.try summary')
+      await page.fill('details[open].try [name=name]', 'not a name')
+      await page.click('details[open].try button')
+      await page.getByText('Not tried').waitFor()
+    },
+    plain: true,
+  },
+  {
+    name: 'monitor-edit',
+    path: '/monitors/MONITOR',
+    words: 'Save changes',
+    act: (page) => page.click('#change summary'),
+    plain: true,
+  },
+  {
+    name: 'monitor-refused',
+    path: '/monitors/MONITOR',
+    words: 'Not saved',
+    act: async (page) => {
+      await page.click('#change summary')
+      await page.fill('[name=timezone]', 'Nowhere')
+      await page.click('#change button')
+      await page.getByText('Not saved').waitFor()
+    },
+    plain: true,
+  },
+  {
+    name: 'monitors-refused',
+    path: '/monitors',
+    words: 'Not saved',
+    act: async (page) => {
+      await page.fill('[name=target]', 'not a domain')
+      await page.click('main form button')
+      await page.getByText('Not saved').waitFor()
+    },
+    plain: true,
+  },
+  {
+    name: 'monitor-created',
+    path: '/monitors',
+    words: 'Secret of the webhook',
+    act: createWithWebhook,
+    plain: true,
+  },
+  {
+    name: 'monitor-tested',
+    path: '/monitors',
+    words: 'Test messages',
+    act: async (page) => {
+      await createWithWebhook(page)
+      await page.click('text=Go to the monitor')
+      await page.click('text=Send a test message')
+      await page.getByText('Back to the monitor').waitFor()
+    },
+  },
+  { name: 'monitor-asked', path: '/monitors/MONITOR?asked=run', words: 'It runs now' },
+  { name: 'monitor-missing', path: `/monitors/mon_${NOTHING}`, words: 'There is nothing here' },
+  { name: 'stored-missing', path: `/r/${NOTHING}`, words: 'There is nothing here' },
+  // A service that refuses.
+  { name: 'login', path: '/login', words: 'API key', at: 'locked', plain: true },
+  { name: 'locked-start', path: '/', words: 'This service requires a key', at: 'locked' },
+  { name: 'locked', path: '/domain/neglected.test', words: 'Log in to continue', at: 'locked' },
+  {
+    name: 'login-wrong',
+    path: '/login',
+    words: 'This key is unknown',
+    at: 'locked',
+    act: (page) => logIn(page, 'wrong'),
+    plain: true,
+  },
+  {
+    name: 'forbidden',
+    path: '/login?to=/jobs',
+    words: 'lacks the scope',
+    at: 'reader',
+    act: (page) => logIn(page, READ_KEY),
+    plain: true,
+  },
+  { name: 'no-database-jobs', path: '/jobs', words: 'without the database', at: 'bare', plain: true },
+  { name: 'no-database-job', path: `/jobs/job_${NOTHING}`, words: 'without the database', at: 'bare' },
+  { name: 'no-database-monitors', path: '/monitors', words: 'without the database', at: 'bare' },
+  { name: 'no-database-stored', path: `/r/${NOTHING}`, words: 'without the database', at: 'bare' },
+  { name: 'stopping', path: '/domain/neglected.test', words: 'The service is stopping', at: 'stopping', plain: true },
+  { name: 'busy', path: '/domain/neglected.test', words: 'The service is busy', at: 'busy', plain: true },
+  {
+    name: 'limited',
+    path: '/',
+    words: 'Too many requests',
+    at: 'limited',
+    act: async (page) => {
+      await page.reload()
+      await page.getByText('Too many requests').waitFor()
+    },
+    plain: true,
+  },
+]
+
+async function createWithWebhook(page: Page): Promise<void> {
+  await page.fill('[name=target]', 'healthy.test')
+  await page.fill('[name=webhook]', 'https://hooks.notify.test/mail')
+  await page.click('main form button')
+  await page.getByText('Secret of the webhook').waitFor()
+}
+
+async function askFor(page: Page, what: string): Promise<void> {
+  await page.fill('#q', what)
+  await page.keyboard.press('Enter')
+}
+
+async function logIn(page: Page, key: string): Promise<void> {
+  await page.fill('#key', key)
+  await page.keyboard.press('Enter')
+  await page.waitForLoadState('load')
+}
