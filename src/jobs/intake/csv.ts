@@ -75,7 +75,8 @@ function rowOf({ line, cells }: Parsed, layout: CsvLayout): IntakeRow {
   const bad = (reason: string): IntakeRow =>
     badRow(line, reason, cells.map((cell) => cell.slice(0, 200)).join(layout.delimiter))
   if (cells.some((cell) => cell.length > MAX_FIELD)) return bad(`a field is longer than ${MAX_FIELD} octets`)
-  if (width !== undefined && cells.length !== width) return bad(`${cells.length} columns, but the header has ${width}`)
+  if (width !== undefined && cells.length !== width)
+    return bad(`${cells.length} column${cells.length === 1 ? '' : 's'}, but the header has ${width}`)
   const input = (cells[layout.index] ?? '').trim()
   if (input === '') return bad('no address in its column')
   if (cells.some(isUndecodable)) return bad('not valid text in the encoding of the list')
