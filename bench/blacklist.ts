@@ -102,7 +102,15 @@ async function inProcess(title: string, address: () => string, times: number, go
   const log = { debug: quiet, info: quiet, warn: quiet, error: quiet }
   const lookup = (text: string) =>
     lists.lookup(
-      { resolve: client.resolve, store, log, now, random: Math.random, signal: AbortSignal.timeout(10_000) },
+      {
+        resolve: client.resolve,
+        store,
+        log,
+        now,
+        monotonic: now,
+        random: Math.random,
+        signal: AbortSignal.timeout(10_000),
+      },
       ip(text),
     )
   for (let n = 0; n < 10; n++) await lookup(fresh())

@@ -50,6 +50,5 @@ console.log(`seed ${seed}\n\n| target | cases | slowest, ms | |\n|---|--:|--:|--
 const bounds = { cases: Number(cases ?? 100_000_000), ms: seconds * 1_000, seed }
 let all = 0
 if (values.counts !== undefined) all = await continued(values.counts, targets, bounds, search)
-else
-  for (const target of targets) all += (await search(target, { ...bounds, ms: bounds.ms / targets.length })).cases
+else for (const target of targets) all += (await search(target, { ...bounds, ms: bounds.ms / targets.length })).cases
 console.log(`\n${all} cases`)

@@ -18,8 +18,13 @@ export type World = {
   readonly dial: Dial
   readonly fetch: Fetch
   readonly store: Store
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, by the clock of the machine, which may step: only for times that are shown, stored, or compared with times of others. */
   readonly now: () => number
+  /**
+   * Whole milliseconds by a clock that never steps and goes on at the same pace: for durations, deadlines, limits, and the age of what is kept in memory. It equals `now` when the process
+   * begins; `toWall` and `fromWall` (base/clock.ts) lead from one to the other.
+   */
+  readonly monotonic: () => number
   /** A number from 0 (included) to 1 (excluded), not to be guessed from outside. */
   readonly random: () => number
   readonly log: Log

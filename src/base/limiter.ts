@@ -52,7 +52,7 @@ type KeyState = {
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**
- * `now`: milliseconds, for rates; the system's clock by default. `maxWaiting`: callers that may wait for one key, default 20,000. `maxIdleKeys`: keys without callers whose bucket is remembered, default 10,000;
+ * `now`: milliseconds by a clock that does not step, for rates; that of the process by default. `maxWaiting`: callers that may wait for one key, default 20,000. `maxIdleKeys`: keys without callers whose bucket is remembered, default 10,000;
  * the longest idle is forgotten first, and starts with a full bucket when it comes back. A key without a rate is forgotten when nobody uses it.
  */
 export function limiter(options: {
@@ -60,7 +60,7 @@ export function limiter(options: {
   readonly maxWaiting?: number
   readonly maxIdleKeys?: number
 }): Limiter {
-  const { now = Date.now, maxWaiting = 20_000, maxIdleKeys = 10_000 } = options
+  const { now = () => performance.now(), maxWaiting = 20_000, maxIdleKeys = 10_000 } = options
   const states = new Map<string, KeyState>()
   const idle = new Set<string>()
 

@@ -18,7 +18,7 @@ const SWEEP_EVERY_MS = 60_000
 /** Entries that one `set` looks at during a search. */
 const SWEEP_STEP = 64
 
-/** A cache with a bound on entries and, where `bytesOf` is given, on bytes (an entry counts for its share of them at least); the least recently used goes first. Expired entries are dropped within minutes while new ones come. The clock is the caller's. */
+/** A cache with a bound on entries and, where `bytesOf` is given, on bytes (an entry counts for its share of them at least); the least recently used goes first. Expired entries are dropped within minutes while new ones come. The clock is the caller's, and one that does not step. */
 export function ttlCache<V extends object>(options: {
   readonly maxEntries: number
   readonly now: () => number

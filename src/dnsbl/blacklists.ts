@@ -33,7 +33,7 @@ export type LookupOptions = {
   readonly maxAgeMs?: number
 }
 
-export type LookupCtx = Pick<Ctx, 'resolve' | 'store' | 'log' | 'now' | 'random' | 'signal'>
+export type LookupCtx = Pick<Ctx, 'resolve' | 'store' | 'log' | 'now' | 'monotonic' | 'random' | 'signal'>
 
 /** The lists with their cached answers and self-test states. A program makes one. */
 export type Blacklists = {
@@ -57,6 +57,7 @@ const MAX_SUSPECT_QUESTIONS = 8
 
 /** Makes the one {@link Blacklists} of a program. `deadlineMs` is each list's own; `noCourtesy` lifts the lists' allowances. */
 export function createBlacklists(options: {
+  /** A clock that does not step (`World.monotonic`). */
   readonly now: () => number
   readonly set?: ListSet
   readonly keys?: ListKeys
@@ -159,7 +160,7 @@ export function createBlacklists(options: {
     const open = lists.filter(
       (list) => supports(list, address) === 'unknown' && tests.state(list, family).status !== 'healthy',
     )
-    const due = open.filter((list) => tests.isDue(list, family, now()))
+    const due = open.filter((list) => tests.isDue(list, family, ctx.now()))
     tests.start(ctx, due, family, ctx.signal)
     const proven = Promise.all(open.map((list) => tests.running(list, family)?.answered))
     await raced(ctx.signal, proven).catch(() => {}) // the lookup tells a caller who goes
@@ -181,7 +182,7 @@ export function createBlacklists(options: {
       await prove(ctx, address)
       const entries = lists.map((list, index) => known(list, index, address, maxAgeMs))
       const family = familyOf(address)
-      const due = lists.filter((list) => supports(list, address) !== 'no' && tests.isDue(list, family, now()))
+      const due = lists.filter((list) => supports(list, address) !== 'no' && tests.isDue(list, family, ctx.now()))
       // the tests after the questions: beside them, not before
       const beside = (): void => tests.start(ctx, due, family, ctx.signal)
       if (ctx.signal.aborted) return answerOf(address, asItStands(address, entries))
@@ -194,7 +195,7 @@ export function createBlacklists(options: {
       await states.loaded(ctx)
       for (const family of [4, 6] as const) {
         const able = lists.filter((list) => family === 4 || list.ipv6 !== 'no')
-        const due = able.filter((list) => tests.isDue(list, family, now()))
+        const due = able.filter((list) => tests.isDue(list, family, ctx.now()))
         tests.start(ctx, due, family, new AbortController().signal)
       }
       await tests.settled()

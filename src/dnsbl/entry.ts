@@ -12,7 +12,7 @@ export type Entry = {
   /** The list's own words on a listing: at most 512 bytes, harmless as text. */
   readonly txt: string | null
   readonly durationMs: number
-  /** When the list said so; undefined where the list was not asked. */
+  /** When the list said so, by the monotonic clock; undefined where the list was not asked. */
   readonly atMs?: number
 }
 

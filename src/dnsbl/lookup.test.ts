@@ -512,7 +512,7 @@ it('never shows a key', async () => {
   const name = `${reversed(V4)}.dqssecret.zen.dq.spamhaus.net`
   const ctx = labCtx({ ...LIVE_LISTS, [name]: { A: ['127.0.0.2'], TXT: ['https://check.example/?k=DQSSECRET'] } })
   const lists = createBlacklists({ now: ctx.now, keys })
-  const answer = presentBlacklist(await lists.lookup(ctx, V4), ctx.now())
+  const answer = presentBlacklist(await lists.lookup(ctx, V4), ctx)
   await lists.settled()
   const shown = JSON.stringify([
     answer,

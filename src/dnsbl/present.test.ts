@@ -74,7 +74,7 @@ it.each([
 
 it('has the shape of the API: the fields of the contract first, 29 results in order', async () => {
   const ctx = labCtx({ '1.5.53.45.dnsbl-3.uceprotect.net': { A: ['127.0.0.2'], TXT: ['AS64500'] } })
-  const shown = presentBlacklist(await createBlacklists({ now: ctx.now }).lookup(ctx, ip('45.53.5.1')), ctx.now())
+  const shown = presentBlacklist(await createBlacklists({ now: ctx.now }).lookup(ctx, ip('45.53.5.1')), ctx)
   expect(Object.keys(shown)).toEqual([
     'ip',
     'total',

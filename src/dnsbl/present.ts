@@ -1,4 +1,5 @@
 import type { BlacklistAnswer as Answer, ListEntry } from '../answers/blacklist.ts'
+import { type Clocks, toWall } from '../base/clock.ts'
 import type { BlacklistAnswer } from './blacklists.ts'
 import type { Entry } from './entry.ts'
 import { LIST_COUNT, type Scope, type Tier } from './zone-type.ts'
@@ -38,10 +39,10 @@ export function summarize({ entries }: Pick<BlacklistAnswer, 'entries'>): Summar
   }
 }
 
-/** The object of `GET /v1/blacklist`. `observed_at` is the time of its oldest entry; `nowMs` stands for entries that were not asked. */
-export function presentBlacklist(answer: BlacklistAnswer, nowMs: number): Answer {
+/** The object of `GET /v1/blacklist`. `observed_at` is the time of its oldest entry; now stands for entries that were not asked. */
+export function presentBlacklist(answer: BlacklistAnswer, clocks: Clocks): Answer {
   const { listed, answered, verdict, worstTier } = summarize(answer)
-  const oldestMs = Math.min(...answer.entries.map((entry) => entry.atMs ?? nowMs))
+  const oldestMs = Math.min(...answer.entries.map((entry) => entry.atMs ?? clocks.monotonic()))
   return {
     ip: answer.ip,
     total: LIST_COUNT,
@@ -51,7 +52,7 @@ export function presentBlacklist(answer: BlacklistAnswer, nowMs: number): Answer
     verdict,
     worst_tier: worstTier,
     list_version: answer.version,
-    observed_at: new Date(oldestMs).toISOString(),
+    observed_at: new Date(toWall(clocks, oldestMs)).toISOString(),
   }
 }
 

@@ -10,7 +10,7 @@ import type { TestStates } from './test-states.ts'
 import type { List, ListKeys } from './zone-type.ts'
 
 /** What a test uses. It outlives its caller. */
-export type TestCtx = Pick<Ctx, 'resolve' | 'store' | 'log' | 'now' | 'random'>
+export type TestCtx = Pick<Ctx, 'resolve' | 'store' | 'log' | 'now' | 'monotonic' | 'random'>
 
 export type Tester = {
   readonly state: (list: List, family: Family) => TestState
@@ -62,7 +62,7 @@ export function tester(options: {
       retry: false,
     })
     const read = answer === 'own_limit' ? UNANSWERED : readTestPoint(list, point, answer)
-    if (point === 'negative' && read.seen === 'absent') cleanAtMs.set(keyOf(list, family), ctx.now())
+    if (point === 'negative' && read.seen === 'absent') cleanAtMs.set(keyOf(list, family), ctx.monotonic())
     return read
   }
 
@@ -96,8 +96,8 @@ export function tester(options: {
     const key = keyOf(list, family)
     const test = share.running(key)
     if (test) return test.negative
-    const cleanMs = ctx.now() - (cleanAtMs.get(key) ?? Number.NEGATIVE_INFINITY)
-    if (cleanMs >= 0 && cleanMs < CLEAN_MS) return 'absent'
+    const cleanMs = ctx.monotonic() - (cleanAtMs.get(key) ?? Number.NEGATIVE_INFINITY)
+    if (cleanMs < CLEAN_MS) return 'absent'
     const check = async (lifetime: Lifetime): Promise<Seen> => {
       const round = { ctx, list, family, signal: within(deadlineMs, lifetime.signal) }
       const { seen } = await look(round, 'negative')

@@ -21,6 +21,7 @@ import { documentApi } from './openapi.ts'
 import type { HttpOptions } from './options.ts'
 import { refuseWhenLate } from './overload.ts'
 import { asAppError, problemOf } from './problem.ts'
+import { rateWindows } from './rate-windows.ts'
 import { securityHeaders } from './security-headers.ts'
 import { sessionsOf } from './sessions.ts'
 import { type Serving, sendFramed, sendRefusal, serveSite } from './site.ts'
@@ -61,7 +62,7 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     frameworkErrors: (error, request, reply) => void send(error, request, reply, undefined),
   })
   const fixed = securityHeaders()
-  const sessions = sessionsOf({ keys: options.keys, now: options.world.now })
+  const sessions = sessionsOf({ keys: options.keys, now: options.world.now, monotonic: options.world.monotonic })
   const authorize = authorizer(options, sessions)
   const { site } = options
   app.setErrorHandler((error, request, reply) => send(error, request, reply, site && { site, serving: serving() }))
@@ -88,7 +89,7 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
       exposedHeaders: ['x-request-id', 'ratelimit', 'ratelimit-policy', 'retry-after'],
     })
   app.addHook('onSend', compressed)
-  await app.register(rateLimit, { global: false, cache: 10_000 })
+  await app.register(rateLimit, { global: false, store: rateWindows(options.world.monotonic) })
   if (options.refuseWhenLate !== false) refuseWhenLate(app, () => app.underWay())
   readJsonBodies(app)
   documentApi(app, options)

@@ -14,7 +14,7 @@ function begun(sessions: ReturnType<typeof sessionsOf>): Request {
 
 // Bound: src/http/sessions.ts MAX_SESSIONS
 it('the longest unused goes when one more begins than may be', () => {
-  const sessions = sessionsOf({ keys: () => [KEY], now: () => 0, maxSessions: 3 })
+  const sessions = sessionsOf({ keys: () => [KEY], now: () => 0, monotonic: () => 0, maxSessions: 3 })
   const all = [begun(sessions), begun(sessions), begun(sessions)]
   expect(sessions.keyOf(all[0]!)).toBe(KEY) // used: the second is the longest unused now
   all.push(begun(sessions))
@@ -24,7 +24,7 @@ it('the longest unused goes when one more begins than may be', () => {
 
 it('lasts 12 hours from its last use', () => {
   let now = 0
-  const sessions = sessionsOf({ keys: () => [KEY], now: () => now })
+  const sessions = sessionsOf({ keys: () => [KEY], now: () => now, monotonic: () => now })
   const one = begun(sessions)
   const hours = (n: number): number => n * 3_600_000
   now = hours(11)

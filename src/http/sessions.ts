@@ -39,12 +39,13 @@ export type Sessions = {
 export function sessionsOf(options: {
   readonly keys: () => readonly ApiKey[]
   readonly now: () => number
+  readonly monotonic: () => number
   readonly maxSessions?: number
 }): Sessions {
   const secret = randomBytes(32)
   const known = ttlCache<{ readonly key: string; readonly hash: string }>({
     maxEntries: options.maxSessions ?? MAX_SESSIONS,
-    now: options.now,
+    now: options.monotonic,
   })
   const tokenOf = (id: string): string => createHmac('sha256', secret).update(id).digest('base64url')
 

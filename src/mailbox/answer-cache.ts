@@ -6,15 +6,18 @@ import type { MailboxAnswer } from './verification.ts'
 /** Recent answers. */
 export type AnswerCache = {
   readonly recall: (key: string, maxAgeMs: number) => MailboxAnswer | undefined
-  readonly remember: (key: string, answer: MailboxAnswer) => void
+  /** `observedMs`: when the question began, by the monotonic clock. */
+  readonly remember: (key: string, answer: MailboxAnswer, observedMs: number) => void
   /** Drops what is kept under keys that `test` is true of; how many there were. */
   readonly forget: (test: (key: string) => boolean) => number
 }
 
+type Kept = { readonly answer: MailboxAnswer; readonly observedMs: number }
+
 const KEPT_MS = 3_600_000
 const MAX_BYTES = 32 * 1024 * 1024
 /** An estimate: transcript and certificates are most of it. */
-const bytesOf = ({ transcript, attempts, tls }: MailboxAnswer): number =>
+const bytesOf = ({ answer: { transcript, attempts, tls } }: Kept): number =>
   transcript.reduce((sum, { text }) => sum + text.length + 100, 1_000 + attempts.length * 500) +
   (tls?.chain ?? []).reduce((sum, der) => sum + der.length + 200, 0)
 
@@ -28,15 +31,15 @@ function isCached({ reason, catchAll, provider }: MailboxAnswer): boolean {
 }
 
 /** The cache of one verifier: conclusive answers for an hour, at most 50,000 and 32 MiB. */
-export function answerCache(now: () => number): AnswerCache {
-  const kept: TtlCache<MailboxAnswer> = ttlCache({ maxEntries: 50_000, maxBytes: MAX_BYTES, bytesOf, now })
+export function answerCache(monotonic: () => number): AnswerCache {
+  const kept: TtlCache<Kept> = ttlCache({ maxEntries: 50_000, maxBytes: MAX_BYTES, bytesOf, now: monotonic })
   return {
     recall: (key, maxAgeMs) => {
       const entry = maxAgeMs > 0 ? kept.get(key) : undefined
-      return entry && now() - entry.value.observedAtMs <= maxAgeMs ? entry.value : undefined
+      return entry && monotonic() - entry.value.observedMs <= maxAgeMs ? entry.value.answer : undefined
     },
-    remember: (key, answer) => {
-      if (isCached(answer)) kept.set(key, answer, KEPT_MS)
+    remember: (key, answer, observedMs) => {
+      if (isCached(answer)) kept.set(key, { answer, observedMs }, KEPT_MS)
       else kept.delete(key)
     },
     forget: kept.deleteWhere,

@@ -1,3 +1,4 @@
+import { fromWall } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
 import { problem } from '../base/parsed.ts'
 import { type Lifetime, type ShareWork, sharedWork, type Work } from '../base/share-work.ts'
@@ -81,43 +82,43 @@ const GRACE_MS = 150
 
 /** A verifier with the state that its verifications share: one per process. */
 export function createVerifier(
-  world: Pick<World, 'now' | 'random' | 'store' | 'log'>,
+  world: Pick<World, 'now' | 'monotonic' | 'random' | 'store' | 'log'>,
   settings: VerifySettings = {},
 ): Verifier {
   const { cluster } = settings
-  const catchAll = sharedCatchAll(catchAllCache(world.now), cluster)
-  const own = hostLimits(world.now, settings.noCourtesy === true)
+  const catchAll = sharedCatchAll(catchAllCache(world.monotonic), cluster)
+  const own = hostLimits(world.monotonic, settings.noCourtesy === true)
   const isShared = cluster !== undefined && settings.noCourtesy !== true
-  const shares = { now: world.now, random: world.random, noted: catchAll.noted }
+  const shares = { now: world.monotonic, random: world.random, noted: catchAll.noted }
   const limits = isShared ? sharedLimits(own, cluster, shares) : own
   const state: VerifierState = {
-    identity: identity(world.now, settings),
+    identity: identity(world, settings),
     sources: sources(world, settings.listed, cluster),
     limits,
     catchAll,
     probes: sharedWork<ProbeAnswer>(),
-    port25: port25Monitor(world.now),
+    port25: port25Monitor(world.monotonic),
     sessions: sessionPool(),
     askNode: settings.askNode ?? (async () => problem('this node asks no others')),
   }
-  const cache = answerCache(world.now)
+  const cache = answerCache(world.monotonic)
   const share = sharedWork<MailboxAnswer, RunningQuestion>()
-  const greylisted = stickySources(world.now)
+  const greylisted = stickySources(world.monotonic)
   const found = (ctx: Ctx, input: VerifyInput, email: Email): Promise<Found> =>
     answerFor({ ctx, input, email, state, settings, cache, share, greylisted })
   return {
     verify: async (ctx, input) => {
-      const begun = ctx.now()
+      const begunMs = ctx.monotonic()
       const email = parseEmail(input.email)
       const side = sideData(ctx, input, email.ok ? email.value : undefined)
       const had = email.ok
         ? await found(ctx, input, email.value)
-        : { answer: badSyntax(input.email, email.problem, begun), remembered: false }
+        : { answer: badSyntax(input.email, email.problem, ctx.now()), remembered: false }
       return {
         ...had.answer,
         side: await side(had.answer.mxHosts),
         remembered: had.remembered,
-        durationMs: Math.max(0, Math.round(ctx.now() - begun)),
+        durationMs: Math.max(0, Math.round(ctx.monotonic() - begunMs)),
       }
     },
     sources: state.sources,
@@ -213,9 +214,9 @@ async function answerFor(question: Question): Promise<Found> {
   try {
     const caller = {
       signal: waiting.signal,
-      untilMs: ctx.now() + timeoutMs,
+      untilMs: ctx.monotonic() + timeoutMs,
       // Nothing that was observed longer ago than the caller accepts.
-      accepts: ({ begunMs, hasBegun }: RunningQuestion) => ctx.now() - begunMs < maxAgeMs || !hasBegun(),
+      accepts: ({ begunMs, hasBegun }: RunningQuestion) => ctx.monotonic() - begunMs < maxAgeMs || !hasBegun(),
     }
     const shared = share(key, (lifetime) => begin(question, key, lifetime), caller)
     running = shared.work
@@ -235,7 +236,7 @@ async function answerFor(question: Question): Promise<Found> {
 /** Begins a verification. It lasts until its answer is there, the time of its last caller is up, or nobody waits any more. */
 function begin(question: Question, key: string, shared: Lifetime): RunningQuestion {
   const { ctx, input, email, state, settings, cache, greylisted } = question
-  const begunMs = ctx.now()
+  const begunMs = ctx.monotonic()
   const lifetime = lifetimeOf()
   const release = lifetime.bound(() => shared.untilMs() - begunMs, shared.signal)
   const { signal } = lifetime
@@ -257,10 +258,14 @@ function begin(question: Question, key: string, shared: Lifetime): RunningQuesti
   }
   const partial = (): MailboxAnswer => work?.partial() ?? notAsked(email, ctx.now())
   const others = sharesAnswers(input, DEFAULT_MAX_AGE_MS) ? settings.cluster : undefined
-  const asking = others ? askOnce(others, key, ask, { now: ctx.now, signal }).catch(unlessLate(signal, partial)) : ask()
+  const asking = others
+    ? askOnce(others, key, ask, { now: ctx.monotonic, signal }).catch(unlessLate(signal, partial))
+    : ask()
   const result = asking
     .then((answer) => {
-      if (!shared.signal.aborted) cache.remember(key, answer)
+      // The answer of another node may have been observed before this one began to ask.
+      const observedMs = work ? begunMs : Math.min(begunMs, fromWall(ctx, answer.observedAtMs))
+      if (!shared.signal.aborted) cache.remember(key, answer, observedMs)
       greylisted.note(answer)
       return answer
     })

@@ -69,6 +69,4 @@ const answers = (
   { blacklists }: Pick<Deps, 'blacklists'>,
   addresses: readonly Ip[],
 ): AsyncIterable<BlacklistAnswer> =>
-  asTheyCome(AT_A_TIME, addresses, async (address) =>
-    presentBlacklist(await blacklists.lookup(ctx, address), ctx.now()),
-  )
+  asTheyCome(AT_A_TIME, addresses, async (address) => presentBlacklist(await blacklists.lookup(ctx, address), ctx))

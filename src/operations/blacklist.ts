@@ -29,7 +29,7 @@ export const blacklist = defineOperation({
   uses: ['blacklists'],
   run: async (ctx, { blacklists }, { ip, max_age }) => {
     const maxAge = max_age === undefined ? {} : { maxAgeMs: max_age }
-    return ok(presentBlacklist(await blacklists.lookup(ctx, ip, maxAge), ctx.now()))
+    return ok(presentBlacklist(await blacklists.lookup(ctx, ip, maxAge), ctx))
   },
   vantage: {
     node: ({ vantage }) => vantage,

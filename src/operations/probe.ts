@@ -65,9 +65,15 @@ export const probe = defineOperation({
   run: async (ctx, deps, { target, module, format, timeout = DEADLINE_MS }) => {
     if (module === 'mailbox' && ctx.caller?.mayVerify === false)
       throw new AppError('forbidden', 'module=mailbox requires a key with the scope verify', { parameter: 'module' })
-    const beganMs = ctx.now()
+    const beganMs = ctx.monotonic()
     const { samples, ...measured } = await MEASURES[module](ctx, deps, target, timeout)
-    const answer: ProbeAnswer = { target, module, ...measured, duration_ms: ctx.now() - beganMs, samples: [...samples] }
+    const answer: ProbeAnswer = {
+      target,
+      module,
+      ...measured,
+      duration_ms: ctx.monotonic() - beganMs,
+      samples: [...samples],
+    }
     return format === 'json'
       ? ok(answer)
       : { status: 200, stream: { contentType: PROMETHEUS, text: once(formatSamples(answer)) } }
@@ -91,7 +97,7 @@ const MEASURES: Readonly<Record<Module, Measure>> = {
   ip: async (ctx, { blacklists }, target) => {
     const ip = parseIp(target)
     if (!ip.ok) throw new AppError('invalid_ip', `target: ${ip.problem}`, { parameter: 'target' })
-    return measureBlacklist(presentBlacklist(await blacklists.lookup(ctx, ip.value), ctx.now()))
+    return measureBlacklist(presentBlacklist(await blacklists.lookup(ctx, ip.value), ctx))
   },
   mailbox: async (ctx, { verifier }, email, timeoutMs) => {
     const asked = { email, timeoutMs, disposable: false, free: false, pool: false, role: false, suggestion: false }

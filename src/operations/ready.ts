@@ -46,9 +46,9 @@ export const ready = defineOperation({
 })
 
 async function probed(ctx: Call, name: Dependency['name'], probe: Probe): Promise<Dependency> {
-  const begunMs = ctx.now()
+  const begunMs = ctx.monotonic()
   const reason = await probe(within(PROBE_MS, ctx.signal))
-  const duration_ms = Math.max(0, Math.round(ctx.now() - begunMs))
+  const duration_ms = Math.max(0, Math.round(ctx.monotonic() - begunMs))
   return reason === undefined
     ? { name, status: 'ok', duration_ms }
     : { name, status: 'failed', reason: reason.slice(0, 300), duration_ms }

@@ -111,7 +111,7 @@ async function reportOn(
     {
       role: local === undefined ? '' : roleOf(local),
       suggestion,
-      nowMs: ctx.now(),
+      clocks: ctx,
     },
   )
 }
@@ -121,7 +121,7 @@ async function lookUpAddresses(ctx: Call, deps: Used, domain: Domain): Promise<O
   const addresses = await mxAddresses(ctx, domain)
   const answers = await atMost(AT_A_TIME, addresses.slice(0, MAX_ADDRESSES), async (address) => {
     const [blacklists, geo] = await Promise.all([deps.blacklists.lookup(ctx, address.ip), deps.geo(address.ip)])
-    const { verdict, answered, total } = presentBlacklist(blacklists, ctx.now())
+    const { verdict, answered, total } = presentBlacklist(blacklists, ctx)
     ctx.onPart?.({ check: 'blacklists', ip: address.ip, mx_hosts: address.hosts, verdict, answered, total })
     return { ...address, blacklists, geo }
   })

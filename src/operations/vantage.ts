@@ -101,7 +101,7 @@ const NO_LIMIT: Patience = { signals: [], heard: () => {}, end: () => {} }
 
 /** How long the others are waited for: counted from this node's answer, and shorter once a quorum of the `nodes` agrees. */
 function patienceFor(ctx: Ctx, nodes: number): Patience {
-  const begunMs = ctx.now()
+  const begunMs = ctx.monotonic()
   const late = new AbortController()
   const votes: Vote[] = []
   let timer: NodeJS.Timeout | undefined
@@ -116,7 +116,7 @@ function patienceFor(ctx: Ctx, nodes: number): Patience {
     if (hasQuorum(votes, nodes)) {
       isSettled = true
       giveUpAfter(AFTER_QUORUM_MS)
-    } else if (isOwn) giveUpAfter(restMs(ctx.now() - begunMs))
+    } else if (isOwn) giveUpAfter(restMs(ctx.monotonic() - begunMs))
   }
   return { signals: [late.signal], heard, end: () => clearTimeout(timer) }
 }

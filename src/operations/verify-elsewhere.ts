@@ -43,8 +43,8 @@ export async function verifyElsewhere(
   asked: Elsewhere,
   here: (timeoutMs: number) => Promise<VerifyAnswer>,
 ): Promise<VerifyAnswer> {
-  const begunMs = ctx.now()
-  const leftMs = (): number => Math.max(LEAST_MS, asked.timeoutMs - (ctx.now() - begunMs))
+  const begunMs = ctx.monotonic()
+  const leftMs = (): number => Math.max(LEAST_MS, asked.timeoutMs - (ctx.monotonic() - begunMs))
   if (ctx.caller?.peer !== undefined || asked.peer === deps.peers.self.id) return here(asked.timeoutMs)
   if (asked.peer !== undefined && asked.peer !== 'auto') return fromNamed(ctx, deps, asked, asked.peer)
   if (asked.peer === 'auto') {
@@ -59,7 +59,7 @@ export async function verifyElsewhere(
     isEnough: ({ result }) => result !== 'blocked',
     tried: own.attempts.flatMap(({ peer }) => peer ?? []),
   })
-  return other ? joined(own, other, ctx.now() - begunMs) : own
+  return other ? joined(own, other, ctx.monotonic() - begunMs) : own
 }
 
 type Used = Pick<Deps, 'peers' | 'geo' | 'verifier'>
@@ -97,7 +97,7 @@ async function fromNodes(
   const to = email.ok ? await firstDestination(ctx, email.value.domain) : undefined
   const nodes = (await nearestNodes(deps, alive, to)).slice(0, MAX_NODES)
   for (const [i, node] of nodes.entries()) {
-    const leftMs = asked.timeoutMs - (ctx.now() - begunMs)
+    const leftMs = asked.timeoutMs - (ctx.monotonic() - begunMs)
     const shareMs = isLast(nodes.length - 1 - i) ? leftMs : leftMs / 2
     if (shareMs < LEAST_MS) return undefined
     const use = to && deps.verifier.sources.begin(nodeName(node.id), to.provider, false)

@@ -65,9 +65,9 @@ async function join(answers: readonly Answer[], random = 0) {
   const load = () => ({ active: 1, capacity: 2 })
   const note = (event: string): void => void logged.push(event)
   const log = { debug: note, info: note, warn: note, error: note }
-  const { now } = world
+  const { now, monotonic } = world
   await keepJoined(
-    { url: 'https://a.example', peers, secret: SECRET, call, load, now, log, random: () => random },
+    { url: 'https://a.example', peers, secret: SECRET, call, load, now, monotonic, log, random: () => random },
     stop.signal,
   )
   return { asked, askedAt, logged, said, peers }

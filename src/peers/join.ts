@@ -14,7 +14,7 @@ const CALL_MS = 10_000
 const RETRY_MS = { first: 1_000, most: 60_000 }
 const MAX_ANSWER = 2 * 1024 * 1024
 
-export type Joining = Pick<World, 'now' | 'random' | 'log'> & {
+export type Joining = Pick<World, 'now' | 'monotonic' | 'random' | 'log'> & {
   /** Origin of the node to register at. */
   readonly url: string
   readonly peers: PeerRegistry
@@ -96,7 +96,7 @@ const heartbeat = (joining: Joining, signal: AbortSignal): Promise<PeerReply> =>
 }
 
 async function learn(joining: Joining, signal: AbortSignal): Promise<void> {
-  const askedMs = joining.now()
+  const askedMs = joining.monotonic()
   const { status, body } = await send(joining, 'GET', '/v1/peer/peers', signal)
   if (status !== 200) return
   const { peers, node } = fields(body)
@@ -106,7 +106,7 @@ async function learn(joining: Joining, signal: AbortSignal): Promise<void> {
   await joining.peers.learn(told.map((one) => ({ ...one, peer: byOurClock(one.peer, aheadMs, askedMs) })))
 }
 
-/** A peer whose times were told by a clock that is `aheadMs` ahead of ours. The moment of asking stands for now, so that what travels for long grows no younger. */
+/** A peer whose times were told by a clock that is `aheadMs` ahead of our monotonic one. The moment of asking stands for now, so that what travels for long grows no younger. */
 const byOurClock = (peer: Peer, aheadMs: number, askedMs: number): Peer => ({
   ...peer,
   lastSeenAtMs: Math.min(peer.lastSeenAtMs - aheadMs, askedMs),

@@ -58,7 +58,7 @@ describe('nodes with a shared store', () => {
   let now = labWorld().now()
   const node = (store: () => Store, id: string) => {
     const self = { ...SELF, id, url: `https://${id}.example`, name: id }
-    return open(store, { now: () => now, isShared: true, self })
+    return open(store, { now: () => now, monotonic: () => now, isShared: true, self })
   }
   const statuses = async (peers: ReturnType<typeof node>) =>
     [...(await peers.all()).values()].map((peer) => `${peer.id} ${statusOf(peer, now, 30_000)}`)
@@ -111,4 +111,22 @@ describe('nodes with a shared store', () => {
     now += 1_000
     expect(await statuses(a)).toEqual(['a alive', 'b alive'])
   })
+})
+
+it('a lease lasts as long where the system clock steps, and its times are told by that clock', async () => {
+  const store = labStore()
+  let [stepMs, passedMs] = [0, 0]
+  const start = labWorld().now()
+  const peers = open(() => store, { now: () => start + passedMs + stepMs, monotonic: () => start + passedMs })
+  const seen = async () => {
+    const [peer] = [...(await peers.all()).values()]
+    const status = statusOf(peer!, start + passedMs + stepMs, 30_000)
+    return [status, peer!.lastSeenAtMs - start - stepMs]
+  }
+  await peers.apply({ kind: 'register', peer: newPeer('a') })
+  for (stepMs of [3_600_000, -3_600_000]) expect(await seen()).toEqual(['alive', 0])
+  passedMs = 31_000
+  expect(await seen()).toEqual(['suspect', 0])
+  passedMs = 91_000
+  expect(await seen()).toEqual(['dead', 0])
 })

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { fromWall, stepMs, toWall } from '../base/clock.ts'
 import { raced, within } from '../base/deadline.ts'
 import type { JsonRecord } from '../base/json.ts'
 import type { PeerCall, PeerReply } from '../net/peer-call.ts'
@@ -26,7 +27,7 @@ export type Self = {
   readonly version: string
 }
 
-export type PeerRegistryOptions = Pick<World, 'now' | 'random' | 'store' | 'log'> & {
+export type PeerRegistryOptions = Pick<World, 'now' | 'monotonic' | 'random' | 'store' | 'log'> & {
   readonly self: Self
   readonly secret: string | undefined
   /** A lease, ms. */
@@ -49,7 +50,7 @@ export type PeerRegistry = {
   readonly isShared: boolean
   readonly all: () => Promise<Peers>
   readonly apply: (event: PeerEvent) => Promise<PeerChange>
-  /** Takes up the living nodes that another node knows, with the times by our clock; this node is left out, and so is one that would take another's id or URL. */
+  /** Takes up the living nodes that another node knows, with the times by our monotonic clock; this node is left out, and so is one that would take another's id or URL. */
   readonly learn: (told: readonly ReadPeer[]) => Promise<void>
   /** Nodes that are alive and have the capability, the least loaded first. */
   readonly choose: (capability: Capability) => Promise<readonly Peer[]>
@@ -64,13 +65,16 @@ const MAX_ANSWER = 2 * 1024 * 1024
 
 /** The registry of one node. What it knows is read from the store at the first use. */
 export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
-  const { now, random, store, log, self, ttlMs, secret, isShared = false } = options
+  const { now, monotonic, random, store, log, self, ttlMs, secret, isShared = false } = options
   let loading: Promise<void> | undefined
   let loadedAtMs = Number.NEGATIVE_INFINITY
   let isAway = false
   let peers: Peers = new Map()
   let stored: Peers = peers
-  const moment = () => ({ nowMs: now(), ttlMs })
+  const clocks = { now, monotonic }
+  const moment = () => ({ nowMs: monotonic(), ttlMs })
+  /** The peer as it is told and stored: what is kept here has times of the monotonic clock, so that a step of the system's clock ends no lease. */
+  const asTold = (peer: Peer): Peer => (stepMs(clocks) === 0 ? peer : moved(peer, (ms) => toWall(clocks, ms)))
 
   /** A shared store may be away: it is waited for shortly, since what is known is enough. */
   const listed = () => {
@@ -80,11 +84,14 @@ export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
 
   /** Takes up the stored peers once. While they cannot be read, what is known is enough; the next call tries again. */
   function load(maxAgeMs = SHARED_AGE_MS): Promise<void> {
-    if (isShared && now() - loadedAtMs >= maxAgeMs) loading = undefined
-    if (loading === undefined) loadedAtMs = now()
+    if (isShared && monotonic() - loadedAtMs >= maxAgeMs) loading = undefined
+    if (loading === undefined) loadedAtMs = monotonic()
     loading ??= listed().then(
       async (rows) => {
-        stored = peersById(await readPeers(rows.map(({ value }) => value)))
+        const read = await readPeers(rows.map(({ value }) => value))
+        stored = peersById(
+          read.map(({ peer, status }) => ({ peer: moved(peer, (ms) => fromWall(clocks, ms)), status })),
+        )
         peers = isShared ? stored : new Map([...stored, ...peers])
         isAway = false
       },
@@ -99,12 +106,14 @@ export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
 
   /** Stores what has changed since the last time. What could not be stored is tried again with the next change. */
   async function keep(): Promise<void> {
-    const [before, now] = [stored, peers]
-    stored = now
-    const changed = [...now.values()].filter((peer) => before.get(peer.id) !== peer)
-    const gone = [...before.keys()].filter((id) => !now.has(id))
+    const [before, current] = [stored, peers]
+    stored = current
+    const changed = [...current.values()].filter((peer) => before.get(peer.id) !== peer)
+    const gone = [...before.keys()].filter((id) => !current.has(id))
     try {
-      await store.peers.putAll(changed.map((peer) => ({ key: peer.id, value: presentPeer(peer, moment(), undefined) })))
+      await store.peers.putAll(
+        changed.map((peer) => ({ key: peer.id, value: presentPeer(asTold(peer), { nowMs: now(), ttlMs }, undefined) })),
+      )
       await Promise.all(gone.map((id) => store.peers.delete(id)))
     } catch (error) {
       stored = before
@@ -122,7 +131,7 @@ export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
     await load(0)
     const changed = change(event)
     await keep()
-    return changed
+    return 'peer' in changed ? { ...changed, peer: asTold(changed.peer) } : changed
   }
 
   async function learn(told: readonly ReadPeer[]): Promise<void> {
@@ -155,18 +164,27 @@ export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
     isShared,
     all: async () => {
       await load()
-      return peers
+      return stepMs(clocks) === 0 ? peers : new Map([...peers].map(([id, peer]) => [id, asTold(peer)]))
     },
     apply,
     learn,
     choose: async (capability) => {
       await load()
-      return choosePeers(peers, capability, moment(), random).filter(({ id }) => id !== self.id)
+      return choosePeers(peers, capability, moment(), random)
+        .filter(({ id }) => id !== self.id)
+        .map(asTold)
     },
     ask: (peer, path, signal) => proven('GET', peer, path, undefined, signal),
     tell: (peer, path, body, signal) => proven('POST', peer, path, JSON.stringify(body), signal),
   }
 }
+
+/** A peer whose times are led to another clock. */
+const moved = (peer: Peer, to: (ms: number) => number): Peer => ({
+  ...peer,
+  registeredAtMs: to(peer.registeredAtMs),
+  lastSeenAtMs: to(peer.lastSeenAtMs),
+})
 
 /** The header that proves a call; none without a secret. */
 export function proofHeaders(

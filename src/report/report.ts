@@ -1,6 +1,7 @@
 import type { CheckAnswer } from '../answers/check.ts'
 import type { PoolAddress, ReportAnswer } from '../answers/report.ts'
 import type { Tier } from '../answers/weights.ts'
+import type { Clocks } from '../base/clock.ts'
 import type { BlacklistAnswer } from '../dnsbl/blacklists.ts'
 import { presentBlacklist, summarize } from '../dnsbl/present.ts'
 import type { Geo } from '../geo/merge.ts'
@@ -31,7 +32,7 @@ export type ReportedAddresses = {
 export function composeReport(
   checked: CheckAnswer,
   addresses: ReportedAddresses,
-  about: { readonly role: string; readonly suggestion: string; readonly nowMs: number },
+  about: { readonly role: string; readonly suggestion: string; readonly clocks: Clocks },
 ): ReportAnswer {
   const { answers, leftOut, pool } = addresses
   const summaries = answers.map(({ blacklists }) => summarize(blacklists))
@@ -48,7 +49,7 @@ export function composeReport(
     complete,
     ...(complete ? {} : { score_min: checked.score_min ?? score, score_max: checked.score_max ?? score }),
     blacklists: answers.map(({ hosts, blacklists, geo }) => ({
-      ...presentBlacklist(blacklists, about.nowMs),
+      ...presentBlacklist(blacklists, about.clocks),
       mx_hosts: hosts,
       geo: presentGeo(geo),
     })),

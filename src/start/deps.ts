@@ -131,7 +131,7 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
       const [{ createGeo }, { geoSources }] = await Promise.all([import('../geo/geo.ts'), import('../geo/sources.ts')])
       config.geoDbs.forEach(mustBeReadable)
       const { warn } = world.log
-      return createGeo({ sources: geoSources(config.geoDbs, { now: world.now, warn }), warn })
+      return createGeo({ sources: geoSources(config.geoDbs, { now: world.monotonic, warn }), warn })
     }),
     verifier: once(async () => {
       const { createVerifier } = await import('../mailbox/verify.ts')
@@ -168,7 +168,7 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     webhooks: () => async () => (await monitors()).webhooks,
     heloName: once(async () => {
       const { identity } = await import('../mailbox/source/helo.ts')
-      return identity(world.now, config.helo ? { helo: config.helo } : {}).heloName
+      return identity(world, config.helo ? { helo: config.helo } : {}).heloName
     }),
     peers: async () => (await nodes()).peers,
     mayCall: async () => (await nodes()).mayCall,

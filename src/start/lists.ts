@@ -11,7 +11,7 @@ import type { Outside } from './world.ts'
 /** The blacklists, as the options want them. Throws AppError on an option or file that cannot be used. */
 export async function openLists(config: Config, { world, uncached }: Outside): Promise<Blacklists> {
   const blacklists = createBlacklists({
-    now: world.now,
+    now: world.monotonic,
     set: await listSet(config),
     keys: listKeys(config),
     noCourtesy: config.noCourtesy,

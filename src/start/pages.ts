@@ -12,7 +12,7 @@ import type { World } from '../world.ts'
 export function openSite(options: {
   readonly operations: readonly Operation[]
   readonly execute: Execute
-  readonly world: Pick<World, 'now' | 'log' | 'resolve'>
+  readonly world: Pick<World, 'monotonic' | 'log' | 'resolve'>
   readonly version: string
 }): Site {
   const { operations, execute, world, version } = options
@@ -20,7 +20,7 @@ export function openSite(options: {
     operations,
     execute,
     version,
-    now: world.now,
+    now: world.monotonic,
     resolve: world.resolve,
     log: world.log,
     islands: readIslands(),

@@ -32,6 +32,7 @@ export async function createPeers(
   const { peerSecret: secret, peerTtl: ttlMs } = config
   const peers = peerRegistry({
     now: world.now,
+    monotonic: world.monotonic,
     random: world.random,
     store: shared ? { ...world.store, peers: shared } : world.store,
     isShared: shared !== undefined,
@@ -51,7 +52,7 @@ export function startJoining(
   { peers }: Deps,
   { load, signal }: { readonly load: () => Load; readonly signal: AbortSignal },
 ): void {
-  const { random, log, now } = world
+  const { random, log, now, monotonic } = world
   if (peers.isShared) void keepAnnounced({ peers, load, random, log }, signal)
   if (config.join.length === 0) return
   if (peers.self.url === undefined)
@@ -70,7 +71,7 @@ export function startJoining(
   })
   for (const url of config.join)
     void keepJoined(
-      { url: new URL(url).origin, peers, secret: config.peerSecret, call, load, now, random, log },
+      { url: new URL(url).origin, peers, secret: config.peerSecret, call, load, now, monotonic, random, log },
       signal,
     )
 }

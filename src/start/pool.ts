@@ -21,14 +21,14 @@ export function createSourcePool(
 ): SourcePool {
   const named = proxies({
     resolve: world.resolve,
-    now: world.now,
+    now: world.monotonic,
     echoHosts: config.addressEcho.length > 0 ? config.addressEcho : ECHO_HOSTS,
     port: config.smtpPort,
     connectionOver: (socket, signal, seenAs) => connectionOver(socket, signal, noTls, seenAs),
   })
   dialByProxies(named.connect)
   return sourcePool({
-    now: world.now,
+    now: world.monotonic,
     read: config.pool.length > 0 ? () => read(config.pool) : undefined,
     ownAddresses: ownPublicAddresses,
     proxies: named,

@@ -86,7 +86,7 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
 
 async function accessTo(config: Config, { world }: Outside): Promise<Access> {
   try {
-    return await openAccess(config, world, openKeyFile(keyPath(config), world.now), showKey(config))
+    return await openAccess(config, world, openKeyFile(keyPath(config), world.monotonic), showKey(config))
   } catch (cause) {
     if (!(cause instanceof StoreError)) throw cause
     throw new AppError('invalid_parameter', `the keys could not be stored: ${cause.message}`, { cause })

@@ -13,6 +13,7 @@ import type { Dial } from '../net/smtp/dial.ts'
 import type { Proxies } from '../net/socks/proxies.ts'
 import type { Deps, Probe } from '../operations/deps.ts'
 import type { Log, World } from '../world.ts'
+import { processClocks } from './clocks.ts'
 import { lazyDns } from './lazy-dns.ts'
 import { lazyStore } from './lazy-store.ts'
 import { sharedProbe } from './shared-probe.ts'
@@ -39,10 +40,17 @@ export async function openOutside(
   onDns?: (event: DnsEvent) => void,
 ): Promise<Outside> {
   const { servers, trustAd } = await resolversOf(config)
-  const now = (): number => Date.now()
+  const { now, monotonic } = processClocks()
   const random = (): number => randomInt(2 ** 47) / 2 ** 47
   const reachable = guard({ allowed: config.allowNetworks })
-  const dns = lazyDns({ servers, trustAd, allowed: reachable, random, now, ...(onDns && { onEvent: onDns }) })
+  const dns = lazyDns({
+    servers,
+    trustAd,
+    allowed: reachable,
+    random,
+    now: monotonic,
+    ...(onDns && { onEvent: onDns }),
+  })
   const files = lazyStore(config.dataDir, log.warn)
   const { resolve, askServer } = dns
   let byProxy: Proxies['connect'] | undefined
@@ -56,6 +64,7 @@ export async function openOutside(
     ...secured({ resolve, reachable, byProxy: dialled, userAgent: `mailsonde/${version}` }),
     store: files.store,
     now,
+    monotonic,
     random,
     log,
   }

@@ -58,10 +58,19 @@ async function isJoined(bytes: number): Promise<boolean> {
     said = event
     stop.abort()
   }
-  const { now, random } = labWorld()
+  const { now, monotonic, random } = labWorld()
   const call = answering(bytes)
   const log = { debug: () => {}, info: tell, warn: tell, error: tell }
-  const parts = { url: 'https://n1.example', peers: registryOf(call), secret: undefined, call, now, random, log }
+  const parts = {
+    url: 'https://n1.example',
+    peers: registryOf(call),
+    secret: undefined,
+    call,
+    now,
+    monotonic,
+    random,
+    log,
+  }
   await keepJoined({ ...parts, load: () => ({ active: 0, capacity: 1 }) }, stop.signal)
   return said === 'joined a node'
 }

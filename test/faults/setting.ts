@@ -74,12 +74,12 @@ export function setting(): Setting {
       },
     ),
   )
-  const blacklists = createBlacklists({ now: world.now, noCourtesy: true })
+  const blacklists = createBlacklists({ now: world.monotonic, noCourtesy: true })
   const self = { id: 'here', url: undefined, name: 'here', region: '', addresses: () => [], version: '0' }
   const deps: Partial<Deps> = {
     blacklists,
     sourcePool: labPool(world, blacklists, POOL),
-    heloName: identity(world.now, {}).heloName,
+    heloName: identity(world, {}).heloName,
     verifier: createVerifier(world, { noCourtesy: true, pool: () => POOL, helo: domain('out0.pool.test') }),
     peers: peerRegistry({
       ...world,

@@ -66,13 +66,14 @@ export const FAULTS: Readonly<Record<Step, Readonly<Record<string, MakeFault | '
   },
 }
 
-/** Which call fails: the N-th of its kind, and with `lasting` all that follow. `abort`: the caller goes away at that call, which itself succeeds. */
+/** Which call fails: the N-th of its kind, and with `lasting` all that follow. `abort`: the caller goes away at that call, which itself succeeds. `stepMs`: so does the call, and the wall clock steps by so much. */
 export type Plan = {
   readonly step: Step
   readonly nth: number
   readonly fault: string
   readonly lasting?: boolean
   readonly abort?: () => void
+  readonly stepMs?: number
 }
 
 /** A world that fails as planned. `counts`: how many calls of each kind there were; `open`: connections that nobody closed. */
@@ -83,6 +84,7 @@ export type FaultyWorld = World & {
   /** Signals that calls were made with. */
   readonly signals: ReadonlySet<AbortSignal>
   readonly plan: (next: Plan | undefined) => void
+  /** Time passes, on both clocks. */
   readonly advance: (ms: number) => void
 }
 
@@ -93,7 +95,9 @@ export function faultyWorld(world: World): FaultyWorld {
   const signals = new Set<AbortSignal>()
   let fired = 0
   let late = 0
-  const now = (): number => world.now() + late
+  let stepped = 0
+  const now = (): number => world.now() + late + stepped
+  const monotonic = (): number => world.monotonic() + late
 
   /** The fault of this call, if it is its turn. */
   function faultOf(step: Step): MakeFault | 'close' | undefined {
@@ -101,8 +105,9 @@ export function faultyWorld(world: World): FaultyWorld {
     if (plan?.step !== step) return undefined
     if (plan.lasting ? counts[step] < plan.nth : counts[step] !== plan.nth) return undefined
     fired += 1
-    if (plan.abort) {
-      plan.abort()
+    if (plan.abort || plan.stepMs !== undefined) {
+      plan.abort?.()
+      stepped += plan.stepMs ?? 0
       return undefined
     }
     const fault = FAULTS[step][plan.fault]
@@ -120,9 +125,9 @@ export function faultyWorld(world: World): FaultyWorld {
     return world.resolve(name, type, signal, options)
   }
   const shared = merged(limited(asked, 5_000))
-  const domains = topLevelDomains(shared, now)
+  const domains = topLevelDomains(shared, monotonic)
   const resolve = cached(believable(shared, domains), {
-    now,
+    now: monotonic,
     nxdomainSinceMs: domains.deniedAtMs,
     maxEntries: 100_000,
     maxBytes: 32 << 20,
@@ -149,6 +154,7 @@ export function faultyWorld(world: World): FaultyWorld {
   return {
     ...world,
     now,
+    monotonic,
     resolve,
     askServer: async (server, name, type, signal) => {
       failing('askServer', name, type)

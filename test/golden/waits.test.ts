@@ -103,7 +103,7 @@ function network(servers: Readonly<Record<string, LabServer>> = {}) {
   const deps = {
     blacklists: createBlacklists({ now: ctx.now, noCourtesy: true }),
     geo: async (address) => mergeGeo(address, []),
-    heloName: identity(ctx.now, {}).heloName,
+    heloName: identity(ctx, {}).heloName,
     sourcePool: { isConfigured: false },
     smtpPort: 25,
   } as Partial<Deps> as Deps

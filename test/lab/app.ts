@@ -27,8 +27,8 @@ import { labStore } from './world.ts'
 /** The services of the program in a lab world: this node is `here`, all its probes are well, and it can bind 45.53.1.9 alone. */
 export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: PeerCall } = {}): Deps {
   const { call = unasked, ...rest } = parts
-  const { now, random, log } = world
-  const blacklists = createBlacklists({ now, noCourtesy: true })
+  const { now, monotonic, random, log } = world
+  const blacklists = createBlacklists({ now: monotonic, noCourtesy: true })
   const self = { id: 'here', url: undefined, name: 'here', region: '', addresses: () => [], version: '0' }
   return {
     blacklists,
@@ -40,8 +40,18 @@ export function labDeps(world: World, parts: Partial<Deps> & { readonly call?: P
     monitors: async () => labMonitors,
     webhooks: async () => labWebhooks,
     sourcePool: labPool(world, blacklists),
-    heloName: identity(now, {}).heloName,
-    peers: peerRegistry({ now, random, log, store: labStore(), self, secret: LAB_SECRET, ttlMs: 30_000, call }),
+    heloName: identity(world, {}).heloName,
+    peers: peerRegistry({
+      now,
+      monotonic,
+      random,
+      log,
+      store: labStore(),
+      self,
+      secret: LAB_SECRET,
+      ttlMs: 30_000,
+      call,
+    }),
     mayCall: (url, address) => url.protocol === 'https:' && isPublic(address),
     publicResolvers: [],
     probes: { resolver: async () => undefined, store: async () => undefined, queue: async () => undefined },
@@ -59,7 +69,7 @@ export const labPool = (
   known: Readonly<Record<string, ProxyState>> = {},
 ): SourcePool =>
   sourcePool({
-    now: world.now,
+    now: world.monotonic,
     read: sources.length > 0 ? () => sources.map(labSource) : undefined,
     ownAddresses: () => [],
     proxies: labProxies(known),

@@ -20,7 +20,7 @@ const HOST_MS = 9_000
 const STAGE_MS = 6_000
 const SMTP = 25
 
-type Asker = Pick<Ctx, 'resolve' | 'dial' | 'now' | 'signal'>
+type Asker = Pick<Ctx, 'resolve' | 'dial' | 'now' | 'monotonic' | 'signal'>
 
 /**
  * Connects to each mail host of `domain` and looks at its STARTTLS: banner, EHLO, STARTTLS, EHLO, QUIT; no mail transaction is begun (RFC 3207).

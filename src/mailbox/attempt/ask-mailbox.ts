@@ -88,7 +88,7 @@ async function run(
   await state.sources.load()
   const chosen = chooseSources(question, destinations)
   if (!('sources' in chosen))
-    return answerWithoutServer(base, chosen.reason, chosen.message, chosen.untilMs - ctx.now())
+    return answerWithoutServer(base, chosen.reason, chosen.message, chosen.untilMs - ctx.monotonic())
   const extended = extend({ skipped: chosen.skipped })
   const forced = question.pool === undefined ? chosen.sources : [question.bindIp].filter((s) => s !== undefined)
   const query = { email, port, sources: chosen.sources, forced, deadlineMs, reuse }

@@ -54,7 +54,7 @@ export type DialogueResult = {
   readonly startedTls?: boolean
 }
 
-type World = Pick<Ctx, 'dial' | 'now' | 'random' | 'resolve' | 'signal'>
+type World = Pick<Ctx, 'dial' | 'monotonic' | 'random' | 'resolve' | 'signal'>
 
 /** The result, and the session where it stays open for the next recipient. */
 export type FinishedDialogue = { readonly result: DialogueResult; readonly session?: Session }
@@ -70,7 +70,7 @@ export async function runDialogue(
   plan: DialoguePlan,
   options: { readonly session?: Session | undefined; readonly keepOpen?: boolean } = {},
 ): Promise<FinishedDialogue> {
-  const begunMs = world.now()
+  const begunMs = world.monotonic()
   const keepOpen = options.keepOpen === true
   if (options.session) {
     const { session } = options
@@ -144,7 +144,7 @@ async function finish(result: DialogueResult, session: Session, keepOpen: boolea
   return { result }
 }
 
-const elapsedMs = (world: World, begunMs: number): number => Math.max(0, Math.round(world.now() - begunMs))
+const elapsedMs = (world: World, begunMs: number): number => Math.max(0, Math.round(world.monotonic() - begunMs))
 
 type Judgement = Pick<DialogueResult, 'stage' | 'verdict' | 'reply' | 'message' | 'catchAll'>
 

@@ -33,7 +33,7 @@ export async function waitForRate(
   limits: ProviderLimits,
 ): Promise<'now' | { readonly held: Held } | undefined> {
   const perMinute = state.sources.perMinute(source, limits)
-  const withinMs = query.deadlineMs() - ctx.now()
+  const withinMs = query.deadlineMs() - ctx.monotonic()
   try {
     const hold = await state.limits.waitForRate({ source, provider: limits.key, perMinute }, ctx.signal, withinMs)
     return hold ? { held: { reason: 'own_limit', ...hold } } : 'now'

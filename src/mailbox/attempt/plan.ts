@@ -22,7 +22,7 @@ export const planOf = (
   catchAll: state.catchAll.get(query.email.domain, probeKeyOf(destination)) ?? undefined,
   startTls,
   stageMs: (stage) => {
-    const startMs = ctx.now()
+    const startMs = ctx.monotonic()
     return () => stageTimeout(stage, query.deadlineMs() - startMs, isLast)
   },
 })

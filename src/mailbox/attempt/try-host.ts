@@ -91,7 +91,7 @@ export function heldBy({ ctx, source }: SourcePass, { why, untilMs, trialEnded }
   return {
     reason: trialEnded === undefined ? 'source_blocked' : 'own_limit',
     message: `every source address rests; ${source ?? 'the default address'} ${why}`.slice(0, 512),
-    retryAfterMs: Math.max(0, untilMs - ctx.now()),
+    retryAfterMs: Math.max(0, untilMs - ctx.monotonic()),
     ...(trialEnded && { trialEnded }),
   }
 }
@@ -146,7 +146,7 @@ export function eventOf(result: DialogueResult, heloFollowsSource: boolean): Sou
 
 /** The result for a host that failed within the last minute. */
 function notDialled(pass: SourcePass, destination: Destination, failure: HostFailure): DialogueResult {
-  const ago = Math.max(0, Math.round((pass.ctx.now() - failure.atMs) / 1_000))
+  const ago = Math.max(0, Math.round((pass.ctx.monotonic() - failure.atMs) / 1_000))
   return {
     plan: planElsewhere(pass, destination),
     stage: 'connect',

@@ -64,16 +64,16 @@ async function askAndKeep(
   end: (event: SourceEvent) => void,
 ): Promise<Held | undefined> {
   const { ctx, state, query, results, isLastSource } = pass
-  const leftMs = query.deadlineMs() - ctx.now()
+  const leftMs = query.deadlineMs() - ctx.monotonic()
   const timeoutMs = isLastSource ? leftMs : leftMs * SHARE
-  const begunMs = ctx.now()
+  const begunMs = ctx.monotonic()
   const answer =
     timeoutMs < LEAST_MS
       ? problem('there was no time left to ask it')
       : await state.askNode(ctx, { node, email: formatEmail(query.email), timeoutMs })
   if (!answer.ok) {
     const text = `the node ${nodeIdOf(node)} did not verify: ${answer.problem}`
-    results.push(failedNode(pass, node, first, text, ctx.now() - begunMs))
+    results.push(failedNode(pass, node, first, text, ctx.monotonic() - begunMs))
     if (!ctx.signal.aborted) end({ kind: 'failed', reason: 'network_unreachable', text })
     return undefined
   }

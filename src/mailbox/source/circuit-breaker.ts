@@ -86,13 +86,13 @@ export function applyEvent(state: SourceState, event: SourceEvent, now: number):
   }
 }
 
-/** Why an address may not be used now; undefined when it may. */
-export const unavailableReason = (state: SourceState, now: number): string | undefined =>
-  openReason(state, now) ?? (isOnTrial(state, now) ? `one try is under way${lastText(state)}` : undefined)
+/** Why an address may not be used now; undefined when it may. `stepMs` is added to times that are shown. */
+export const unavailableReason = (state: SourceState, now: number, stepMs = 0): string | undefined =>
+  openReason(state, now, stepMs) ?? (isOnTrial(state, now) ? `one try is under way${lastText(state)}` : undefined)
 
-function openReason(state: SourceState, now: number): string | undefined {
+function openReason(state: SourceState, now: number, stepMs = 0): string | undefined {
   if (state.breaker !== 'open' || now >= state.restUntilMs) return undefined
-  const until = new Date(state.restUntilMs).toISOString()
+  const until = new Date(state.restUntilMs + stepMs).toISOString()
   return `rests until ${until} after ${state.lastRefusal?.reason ?? 'a refusal'}${lastText(state)}`
 }
 
@@ -111,16 +111,17 @@ export type Candidate<S> = {
 
 /**
  * The candidates that may be used, best first (healthy, then those due for a trial, then those on trial, which must be waited for; among equals the least
- * recently used), and those that may not, with the reason.
+ * recently used), and those that may not, with the reason. `stepMs` is added to times that are shown.
  */
 export function rankSources<S>(
   candidates: readonly Candidate<S>[],
   now: number,
+  stepMs = 0,
 ): {
   readonly usable: readonly S[]
   readonly skipped: readonly { readonly source: S; readonly why: string; readonly untilMs: number }[]
 } {
-  const judged = candidates.map((one) => ({ ...one, why: one.listed ?? openReason(one.state, now) }))
+  const judged = candidates.map((one) => ({ ...one, why: one.listed ?? openReason(one.state, now, stepMs) }))
   const usable = judged
     .filter(({ why }) => why === undefined)
     .toSorted((a, b) => rank(a.state, now) - rank(b.state, now) || a.state.lastUsedMs - b.state.lastUsedMs)

@@ -1,3 +1,4 @@
+import type { Clocks } from '../../base/clock.ts'
 import { within } from '../../base/deadline.ts'
 import { type TtlCache, ttlCache } from '../../base/ttl-cache.ts'
 import { type Domain, parseDomain } from '../../names/domain.ts'
@@ -27,11 +28,11 @@ const SENDER_CHANGES_MS = 24 * 3_600_000
  * With an address literal as HELO name the sender is `<>`.
  */
 export function identity(
-  now: () => number,
+  { now, monotonic }: Clocks,
   settings: { readonly helo?: Domain; readonly mailFrom?: Email | null },
 ): Identity {
   let latest = { name: '', domain: parseDomain('') } // most programs use one name
-  const names: TtlCache<{ readonly name: string }> = ttlCache({ maxEntries: 1_000, now })
+  const names: TtlCache<{ readonly name: string }> = ttlCache({ maxEntries: 1_000, now: monotonic })
   return {
     heloFollowsSource: settings.helo === undefined,
     heloName: async (source, ctx) => {

@@ -56,3 +56,24 @@ it('reads again, and saves again, what the store could not do', async () => {
   expect(known.rows()).toHaveLength(2)
   expect(await store.sources.list({ limit: 10 })).toHaveLength(2)
 })
+
+it('a rest lasts as long where the system clock steps; what is shown and stored goes by that clock', async () => {
+  const store = labStore()
+  let [stepMs, passedMs] = [0, 0]
+  const world = { ...labWorld(), store, now: () => NOW + passedMs + stepMs, monotonic: () => NOW + passedMs }
+  const known = sources(world)
+  const gmail = { key: 'gmail', perMinute: 10 }
+  const use = known.begin(undefined, gmail, false)
+  if (use.ok) use.end({ kind: 'refused', reason: 'a', text: 'b' })
+  for (stepMs of [3_600_000, -3_600_000]) {
+    const until = new Date(NOW + 600_000 + stepMs).toISOString()
+    expect(known.unavailable(undefined, gmail)).toMatchObject({ why: `rests until ${until} after a: b` })
+    expect(known.rows().map(({ state }) => state.restUntilMs)).toEqual([NOW + 600_000 + stepMs])
+    await known.save()
+    const started = sources({ ...world, monotonic: world.now }) // a process that begins after the step
+    await started.load()
+    expect(started.health(undefined, gmail)).toBe(3)
+  }
+  passedMs = 600_000
+  expect(known.unavailable(undefined, gmail)).toBeUndefined()
+})

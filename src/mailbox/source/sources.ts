@@ -1,3 +1,4 @@
+import { fromWall, stepMs, toWall } from '../../base/clock.ts'
 import { isJsonRecord, type Json } from '../../base/json.ts'
 import { isTimeMs } from '../../base/time.ts'
 import type { Family } from '../../names/ip.ts'
@@ -34,6 +35,7 @@ export type Use = {
 export type Unavailable = {
   readonly ok: false
   readonly why: string
+  /** By the monotonic clock. */
   readonly untilMs: number
   /** Resolves when the trial that is under way has ended; absent when there is none. */
   readonly trialEnded?: Promise<void>
@@ -58,6 +60,7 @@ export type Sources = {
   readonly begin: (source: Source, provider: ProviderLimits, force: boolean) => Use | Unavailable
   /** 0: healthy; 1: due for a trial; 2: on trial; 3: rests. */
   readonly health: (source: Source, provider: ProviderLimits) => number
+  /** With times as they are shown; all other members keep to the monotonic clock. */
   readonly rows: () => readonly SourceRow[]
   /** Closes all breakers; the counts stay. */
   readonly reload: () => void
@@ -72,17 +75,20 @@ const SHARED_AGE_MS = 1_000
 
 /** `listed`: why a blacklist makes an address useless toward a provider. */
 export function sources(
-  world: Pick<Ctx, 'now' | 'store' | 'log'>,
+  world: Pick<Ctx, 'now' | 'monotonic' | 'store' | 'log'>,
   listed: (source: SourceName, provider: ProviderKey) => string | undefined = () => undefined,
   shared?: Pick<Cluster, 'changedSources' | 'putSources'>,
 ): Sources {
   const rows = new Map<string, SourceRow>()
   const unsaved = new Set<string>()
-  let savedAtMs = 0
+  let savedAtMs = Number.NEGATIVE_INFINITY
   let loading: Promise<void> | undefined
   let sharedAtMs = Number.NEGATIVE_INFINITY
   const trials = new Map<string, Promise<void>>()
 
+  const stored = (row: SourceRow) => storedSource({ ...row, state: moved(row.state, (ms) => toWall(world, ms)) })
+  const readStored = (value: Json, isLive = false): SourceRow[] =>
+    readSource(value, isLive).map((row) => ({ ...row, state: moved(row.state, (ms) => fromWall(world, ms)) }))
   const stateOf = (source: Source, { key, perMinute }: ProviderLimits): SourceState =>
     rows.get(keyOf(source, key))?.state ?? newSourceState(perMinute)
 
@@ -94,14 +100,14 @@ export function sources(
     if (rows.size > MAX_ROWS) rows.delete(rows.keys().next().value!) // the least recently used
   }
   async function save(): Promise<void> {
-    savedAtMs = world.now()
+    savedAtMs = world.monotonic()
     const keys = [...unsaved]
     unsaved.clear()
     const changed = keys.flatMap((key) => rows.get(key) ?? [])
     const isShared = ({ source }: SourceRow): boolean => shared !== undefined && source !== undefined
     try {
-      await shared?.putSources(changed.filter(isShared).map(storedSource))
-      await world.store.sources.putAll(changed.filter((row) => !isShared(row)).map(storedSource))
+      await shared?.putSources(changed.filter(isShared).map(stored))
+      await world.store.sources.putAll(changed.filter((row) => !isShared(row)).map(stored))
     } catch (error) {
       for (const key of keys) unsaved.add(key)
       throw error
@@ -111,8 +117,8 @@ export function sources(
   /** Rows of the store that are not known yet, the least recently used first. A load that failed is tried again by the next call. */
   async function load(): Promise<void> {
     try {
-      const stored = await world.store.sources.list({ limit: MAX_ROWS })
-      const read = stored.flatMap(({ value }) => readSource(value))
+      const kept = await world.store.sources.list({ limit: MAX_ROWS })
+      const read = kept.flatMap(({ value }) => readStored(value))
       for (const row of read.toSorted((a, b) => a.state.lastUsedMs - b.state.lastUsedMs)) {
         const key = keyOf(row.source, row.provider)
         if (!rows.has(key)) rows.set(key, row)
@@ -125,9 +131,9 @@ export function sources(
 
   /** What other nodes learnt of a source in the meantime, where it is newer than what is known here. */
   async function takeUpShared(others: NonNullable<typeof shared>): Promise<void> {
-    sharedAtMs = world.now()
+    sharedAtMs = world.monotonic()
     const told = await others.changedSources()
-    for (const row of told.flatMap((value) => readSource(value, true))) {
+    for (const row of told.flatMap((value) => readStored(value, true))) {
       const key = keyOf(row.source, row.provider)
       const known = rows.get(key)
       if (!known || learntAtMs(known.state) < learntAtMs(row.state)) rows.set(key, row)
@@ -136,9 +142,9 @@ export function sources(
 
   function record(source: Source, provider: ProviderLimits, event: SourceEvent): void {
     const before = stateOf(source, provider).breaker
-    keep(source, provider.key, applyEvent(stateOf(source, provider), event, world.now()))
+    keep(source, provider.key, applyEvent(stateOf(source, provider), event, world.monotonic()))
     const isNews = shared !== undefined && event.kind !== 'unanswered' && stateOf(source, provider).breaker !== before
-    if (!isNews && world.now() - savedAtMs < SAVE_EVERY_MS) return
+    if (!isNews && world.monotonic() - savedAtMs < SAVE_EVERY_MS) return
     save().catch((error: unknown) =>
       world.log.warn('the state of the source addresses could not be saved', { error: String(error) }),
     )
@@ -146,9 +152,9 @@ export function sources(
   function unavailable(source: Source, provider: ProviderLimits): Unavailable | undefined {
     const state = stateOf(source, provider)
     const trialEnded = trials.get(keyOf(source, provider.key))
-    const why = unavailableReason(state, world.now()) ?? (trialEnded && 'one try is under way')
+    const why = unavailableReason(state, world.monotonic(), stepMs(world)) ?? (trialEnded && 'one try is under way')
     if (why === undefined) return undefined
-    const untilMs = Math.max(state.restUntilMs, world.now())
+    const untilMs = Math.max(state.restUntilMs, world.monotonic())
     return { ok: false, why, untilMs, ...(trialEnded && { trialEnded }) }
   }
   function begin(source: Source, provider: ProviderLimits, force: boolean): Use | Unavailable {
@@ -179,13 +185,13 @@ export function sources(
         const state = stateOf(source, provider)
         return { source, state, ...(why !== undefined && { listed: why }) }
       })
-      return rankSources(candidates, world.now())
+      return rankSources(candidates, world.monotonic(), stepMs(world))
     },
     perMinute: (source, provider) => stateOf(source, provider).perMinute,
     unavailable,
     begin,
-    health: (source, provider) => healthOf(stateOf(source, provider), world.now()),
-    rows: () => [...rows.values()],
+    health: (source, provider) => healthOf(stateOf(source, provider), world.monotonic()),
+    rows: () => [...rows.values()].map((row) => ({ ...row, state: moved(row.state, (ms) => toWall(world, ms)) })),
     reload: () => {
       for (const [key, row] of rows) {
         rows.set(key, { ...row, state: { ...row.state, breaker: 'closed', restUntilMs: 0, coolDownMs: 0 } })
@@ -195,7 +201,7 @@ export function sources(
     load: async () => {
       loading ??= load()
       await loading
-      if (shared && world.now() - sharedAtMs >= SHARED_AGE_MS) await takeUpShared(shared)
+      if (shared && world.monotonic() - sharedAtMs >= SHARED_AGE_MS) await takeUpShared(shared)
     },
     save,
   }
@@ -221,6 +227,15 @@ function readSource(row: Json, isLive = false): SourceRow[] {
   const breaker = state.breaker === 'half_open' && !isLive ? 'open' : state.breaker
   return [{ source: address?.ok ? address.value : undefined, provider, state: { ...current, breaker } }]
 }
+
+/** A state whose times are led to another clock. */
+const moved = (state: SourceState, to: (ms: number) => number): SourceState => ({
+  ...state,
+  restUntilMs: to(state.restUntilMs),
+  trialAtMs: to(state.trialAtMs),
+  lastUsedMs: to(state.lastUsedMs),
+  ...(state.lastRefusal && { lastRefusal: { ...state.lastRefusal, atMs: to(state.lastRefusal.atMs) } }),
+})
 
 const learntAtMs = ({ lastUsedMs, lastRefusal }: SourceState): number => Math.max(lastUsedMs, lastRefusal?.atMs ?? 0)
 

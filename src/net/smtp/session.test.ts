@@ -12,7 +12,7 @@ const SENDER = email('verify@us.example')
 async function open(server: LabServer, startTls = true): Promise<{ opened: Opened; lab: ReturnType<typeof labDial> }> {
   const lab = labDial({ '45.53.5.1': server })
   const opened = await openSession(
-    { dial: lab.dial, now: () => 0 },
+    { dial: lab.dial, monotonic: () => 0 },
     {
       target: { address: ip('45.53.5.1'), port: 25 },
       serverName: 'mx.example',
@@ -127,7 +127,7 @@ describe('the greeting', () => {
     const lab = labDial({ '45.53.5.1': { banner: '!silence' } })
     const caller = new AbortController()
     const opening = openSession(
-      { dial: lab.dial, now: () => 0 },
+      { dial: lab.dial, monotonic: () => 0 },
       {
         target: { address: ip('45.53.5.1'), port: 25 },
         serverName: 'x',

@@ -58,12 +58,12 @@ export type Opened =
  * What the server or the network does is data; `signal` ends it. Each stage has its own time limit.
  */
 export async function openSession(
-  world: { readonly dial: Dial; readonly now: () => number },
+  world: { readonly dial: Dial; readonly monotonic: () => number },
   options: SessionOptions,
   signal: AbortSignal,
 ): Promise<Opened> {
   const lifetime = lifetimeOf()
-  const log = transcript(world.now)
+  const log = transcript(world.monotonic)
   const release = lifetime.bound(options.stageMs('connect'), signal)
   let connection: Connection
   try {

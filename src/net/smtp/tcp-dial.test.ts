@@ -59,7 +59,7 @@ describe('hanging up', () => {
         else socket.write('250 mx.example\r\n')
       })
     })
-    const opened = await openSession({ dial, now: () => 0 }, options(port), AbortSignal.timeout(2_000))
+    const opened = await openSession({ dial, monotonic: () => 0 }, options(port), AbortSignal.timeout(2_000))
     if (opened.ok) await opened.session.quit()
     await quiet()
     expect([opened.ok, seen, sockets.size]).toEqual([true, ['end'], 0])
@@ -170,7 +170,7 @@ describe('a hostile server', () => {
     ['slips half a reply in behind 220', (s) => breakTls(s, () => {}, '220 go\r\n250-ev'), 'starttls protocol_error'],
   ])('that %s', async (_, act, expected) => {
     const { port } = await serve(act)
-    const opened = await openSession({ dial, now: () => 0 }, options(port), AbortSignal.timeout(2_000))
+    const opened = await openSession({ dial, monotonic: () => 0 }, options(port), AbortSignal.timeout(2_000))
     expect(opened.ok ? 'open' : `${opened.outcome.stage} ${opened.outcome.fault}`).toMatch(new RegExp(`${expected}$`))
     await quiet()
     expect(sockets.size).toBe(0)
@@ -201,7 +201,7 @@ describe('against smtp-server', () => {
       onRcptTo: (address, _, done) => done(address.address.startsWith('a') ? undefined : new Error('no such user')),
     })
     const signal = AbortSignal.timeout(5_000)
-    const opened = await openSession({ dial, now: () => 0 }, options(port, 2_000), signal)
+    const opened = await openSession({ dial, monotonic: () => 0 }, options(port, 2_000), signal)
     if (!opened.ok) throw new Error(JSON.stringify(opened.outcome))
     const { tls, capabilities } = opened.session
     expect([tls?.protocol, tls?.trusted, tls?.chain.length, capabilities.has('STARTTLS')]).toEqual([

@@ -217,7 +217,10 @@ async function echoOf(
     const [address] = records
     if (address === undefined) return undefined
     const opened = await openSession(
-      { dial: async (target, stop) => connectionOver((await open(proxy, target, stop)).socket, stop, NOBODY), now },
+      {
+        dial: async (target, stop) => connectionOver((await open(proxy, target, stop)).socket, stop, NOBODY),
+        monotonic: now,
+      },
       {
         target: { address, port, proxy: proxy.name },
         serverName: host,

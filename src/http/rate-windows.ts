@@ -1,0 +1,27 @@
+import { ttlCache } from '../base/ttl-cache.ts'
+
+/** Callers that are counted at most; the one that was counted the longest ago is forgotten first. */
+const MAX_CALLERS = 10_000
+
+type Told = (error: null, result: { current: number; ttl: number }) => void
+/** What counts the calls of each caller in a window of time that begins with its first call. */
+export type RateWindows = {
+  readonly incr: (key: string, tell: Told, windowMs: number) => void
+  readonly child: () => RateWindows
+}
+
+/** The store of `@fastify/rate-limit` by a clock that does not step: its own one goes by the system's, and would refuse a caller for an hour where that steps back. */
+export function rateWindows(monotonic: () => number): new () => RateWindows {
+  const windows = ttlCache<{ count: number }>({ maxEntries: MAX_CALLERS, now: monotonic })
+  return class {
+    incr(key: string, tell: Told, windowMs: number): void {
+      const known = windows.get(key)
+      if (!known) windows.set(key, { count: 1 }, windowMs)
+      else known.value.count += 1
+      tell(null, { current: known?.value.count ?? 1, ttl: known ? known.expiresAtMs - monotonic() : windowMs })
+    }
+    child(): RateWindows {
+      return this
+    }
+  }
+}
