@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:net'
 import dnsPacket from 'dns-packet'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import {
   ede,
   framed,
@@ -24,8 +24,16 @@ const right = (query: Query): Buffer =>
 const wrong = (query: Query): Buffer =>
   response(query, { answers: [{ type: 'A', name: query.name, ttl: 60, data: '192.0.2.66' }] })
 
+/** No machine is so busy that an answer of the lab takes longer. */
+const PATIENT = { tryMs: 5_000, totalMs: 20_000 }
+/** For servers that never answer: what is waited for is the end of it. */
+const BRIEF = { tryMs: 60, totalMs: 200 }
+/** The pause before servers are asked again is short. */
+const AT_ONCE = { random: () => 0 }
+
 const closers: (() => void)[] = []
 afterEach(() => {
+  vi.useRealTimers()
   for (const close of closers.splice(0)) close()
 })
 async function serve(behave: (query: Query) => Reply, raw?: (socket: Socket) => void): Promise<LabServer> {
@@ -39,13 +47,27 @@ function client(servers: readonly Server[], options: Partial<DnsClientOptions> =
     servers,
     trustAd: false,
     random: () => 0.5,
-    timeouts: { tryMs: 150, totalMs: 2_000 },
+    timeouts: PATIENT,
+    now: () => performance.now() + skippedMs,
     onEvent: (event) => events.push(event),
     ...options,
   })
   closers.push(made.close)
   const count = (event: string): number => events.filter((one) => one.event === event).length
-  return { ...made, events, count, ask: (name = 'a.example') => made.resolve(name, 'A', AbortSignal.timeout(10_000)) }
+  return { ...made, events, count, ask: (name = 'a.example') => made.resolve(name, 'A', AbortSignal.timeout(20_000)) }
+}
+/** Time of the client that has been skipped, ms. */
+let skippedMs = 0
+/** A server that does not answer, for which the time of a try passes at once. */
+function silence(): (query: Query) => Reply {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+  return () => {
+    setImmediate(() => {
+      skippedMs += PATIENT.tryMs + 100
+      vi.advanceTimersByTime(100) // one look at what has run out of time
+    })
+    return undefined
+  }
 }
 const reasonOf = (asked: Promise<Answer>): Promise<string> =>
   asked.then(
@@ -134,9 +156,7 @@ describe('a hostile or broken server', () => {
       port = from.port
       relay.send(bytes, lab.server.port, '127.0.0.1')
     })
-    const asker = client([{ ip: ip('127.0.0.1'), port: relay.address().port }], {
-      timeouts: { tryMs: 100, totalMs: 200 },
-    })
+    const asker = client([{ ip: ip('127.0.0.1'), port: relay.address().port }], { timeouts: BRIEF })
     expect(await reasonOf(asker.ask())).toBe('timeout')
   })
 
@@ -156,7 +176,7 @@ describe('a hostile or broken server', () => {
     ['A record of three octets', (query) => shortened(query), 'malformed'],
     ['a referral', (query) => referral(query), 'refused'], // it was to find it out
   ])('%s has its reason', async (_, behave, reason) => {
-    const asker = client([(await serve(behave)).server], { timeouts: { tryMs: 60, totalMs: 400 } })
+    const asker = client([(await serve(behave)).server], reason === 'timeout' ? { timeouts: BRIEF } : AT_ONCE)
     expect(await reasonOf(asker.ask())).toBe(reason)
   })
 
@@ -164,7 +184,7 @@ describe('a hostile or broken server', () => {
     const lab = await serve((query) =>
       response(query, { answers: [{ type: 'NS', name: '.', ttl: 60, data: 'a.root.example' }] }),
     )
-    const asker = client([lab.server], { timeouts: { tryMs: 60, totalMs: 400 } })
+    const asker = client([lab.server])
     expect(await asker.resolve('.', 'NS', AbortSignal.timeout(5_000))).toMatchObject({
       kind: 'found',
       records: ['a.root.example'],
@@ -174,7 +194,7 @@ describe('a hostile or broken server', () => {
   it('nobody there is `network`', async () => {
     const lab = await labServer(() => undefined)
     lab.close()
-    expect(await reasonOf(client([lab.server]).ask())).toBe('network')
+    expect(await reasonOf(client([lab.server], AT_ONCE).ask())).toBe('network')
   })
 
   it('an answer of 64 KB is read over TCP', async () => {
@@ -199,7 +219,7 @@ describe('a hostile or broken server', () => {
     ['sends frames of no length for ever', (socket) => drip(socket, Buffer.alloc(60_000)), 'timeout'],
   ])('TCP that %s ends in time', async (_, raw, reason) => {
     const lab = await serve((query) => response(query, { flags: dnsPacket.TRUNCATED_RESPONSE }), raw)
-    const asker = client([lab.server], { timeouts: { tryMs: 100, totalMs: 400 } })
+    const asker = client([lab.server], reason === 'timeout' ? { timeouts: BRIEF } : AT_ONCE)
     expect(await reasonOf(asker.ask())).toBe(reason)
   })
 
@@ -219,12 +239,12 @@ describe('a hostile or broken server', () => {
 describe('several servers', () => {
   const failing = (rcode: number) => (query: Query) =>
     response(query, { rcode, additionals: [ede(22, 'no one answers')] })
-  it.each<[string, (query: Query) => Reply]>([
-    ['silence', () => undefined],
-    ['SERVFAIL', failing(2)],
-    ['REFUSED', failing(5)],
-  ])('after %s the next one is asked', async (_, behave) => {
-    const first = await serve(behave)
+  it.each<[string, () => (query: Query) => Reply]>([
+    ['silence', silence],
+    ['SERVFAIL', () => failing(2)],
+    ['REFUSED', () => failing(5)],
+  ])('after %s the next one is asked', async (_, behaviour) => {
+    const first = await serve(behaviour())
     const second = await serve(right)
     expect((await client([first.server, second.server]).ask()).records).toEqual([ADDRESS])
     expect([first.queries.length, second.queries.length]).toEqual([1, 1])
@@ -232,7 +252,7 @@ describe('several servers', () => {
 
   it('what one said tells more than the silence of another', async () => {
     const [first, second] = [await serve(() => undefined), await serve(failing(2))]
-    const error = await client([first.server, second.server], { timeouts: { tryMs: 60, totalMs: 500 } })
+    const error = await client([first.server, second.server], { timeouts: { ...PATIENT, tryMs: 300 } })
       .ask()
       .catch((e) => e)
     expect(error).toMatchObject({ reason: 'servfail', ede: [{ code: 22, text: 'no one answers' }] })
@@ -240,8 +260,8 @@ describe('several servers', () => {
   })
 
   it('one that is silent three times is passed by', async () => {
-    const [first, second] = [await serve(() => undefined), await serve(right)]
-    const asker = client([first.server, second.server], { timeouts: { tryMs: 50, totalMs: 2_000 } })
+    const [first, second] = [await serve(silence()), await serve(right)]
+    const asker = client([first.server, second.server])
     for (let i = 0; i < 6; i++) expect((await asker.ask(`n${i}.example`)).kind).toBe('found')
     expect(first.queries).toHaveLength(3)
     expect(second.queries).toHaveLength(6)
@@ -326,7 +346,7 @@ describe('waiting', () => {
     expect(await reasonOf(asker.resolve('a.example', 'A', signal()))).toBe(reason)
   })
   it('ends by itself when the signal never fires', async () => {
-    const asker = client([(await serve(() => undefined)).server], { timeouts: { tryMs: 60, totalMs: 200 } })
+    const asker = client([(await serve(() => undefined)).server], { timeouts: BRIEF })
     expect(await reasonOf(asker.resolve('a.example', 'A', new AbortController().signal))).toBe('timeout')
   })
   it('is over when the client is closed', async () => {
@@ -337,15 +357,16 @@ describe('waiting', () => {
     expect(await reasonOf(asker.ask())).toBe('aborted')
   })
   it('a lost datagram is asked for again', async () => {
+    const lose = silence()
     let asked = 0
-    const lab = await serve((query) => (asked++ === 0 ? undefined : right(query)))
+    const lab = await serve((query) => (asked++ === 0 ? lose(query) : right(query)))
     const asker = client([lab.server])
     expect((await asker.ask()).kind).toBe('found')
     expect(asker.count('retry')).toBe(1)
   })
   it('1,200 questions at once are all answered, from ports that are renewed after 500, and no id is used twice at a time', async () => {
     const lab = await serve(right)
-    const asker = client([lab.server], { timeouts: { tryMs: 1_000, totalMs: 10_000 } })
+    const asker = client([lab.server])
     const asked = (i: number) => asker.ask(`n${i}.example`)
     for (let round = 0; round < 5; round++) {
       const answers = await Promise.all(Array.from({ length: 1_200 }, (_, i) => asked(i)))
