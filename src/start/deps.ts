@@ -174,7 +174,7 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     mayCall: async () => (await nodes()).mayCall,
     publicResolvers: () => servers.filter(({ ip }) => isPublicResolver(ip)).map(formatServer),
     probes: once(() => ({ ...probes, queue: sharedProbe(async (signal) => opened.database?.probe(signal)) })),
-    canBind: async () => (await import('../net/local-addresses.ts')).canBind,
+    canBind: once(async () => (await import('../net/local-addresses.ts')).canBind), // `import` of a loaded module takes 100 µs
     smtpPort: () => config.smtpPort,
   }
 }

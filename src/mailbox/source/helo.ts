@@ -1,5 +1,5 @@
 import type { Clocks } from '../../base/clock.ts'
-import { within } from '../../base/deadline.ts'
+import { deadlineOf } from '../../base/deadline.ts'
 import { type TtlCache, ttlCache } from '../../base/ttl-cache.ts'
 import { type Domain, parseDomain } from '../../names/domain.ts'
 import type { Email } from '../../names/email.ts'
@@ -20,6 +20,8 @@ export type Identity = {
 
 const PTR_MS = 3_000
 const KEPT_MS = 3_600_000
+/** How long it is kept that an address has no name of use, ms. */
+const NONE_KEPT_MS = 60_000
 const SENDER_CHANGES_MS = 24 * 3_600_000
 
 /**
@@ -32,16 +34,16 @@ export function identity(
   settings: { readonly helo?: Domain; readonly mailFrom?: Email | null },
 ): Identity {
   let latest = { name: '', domain: parseDomain('') } // most programs use one name
-  const names: TtlCache<{ readonly name: string }> = ttlCache({ maxEntries: 1_000, now: monotonic })
+  const names: TtlCache<{ readonly name: string | undefined }> = ttlCache({ maxEntries: 1_000, now: monotonic })
   return {
     heloFollowsSource: settings.helo === undefined,
     heloName: async (source, ctx) => {
       if (settings.helo !== undefined) return settings.helo
       const kept = names.get(source)
-      if (kept) return kept.value.name
-      const name = await ptrName(source, ctx)
-      if (name !== undefined) names.set(source, { name }, KEPT_MS)
-      return name ?? addressLiteral(source)
+      if (kept) return kept.value.name ?? addressLiteral(source)
+      const found = await ptrName(source, ctx)
+      if (found) names.set(source, found, found.name === undefined ? NONE_KEPT_MS : KEPT_MS)
+      return found?.name ?? addressLiteral(source)
     },
     sender: (heloName) => {
       if (settings.mailFrom !== undefined) return settings.mailFrom ?? undefined
@@ -57,14 +59,22 @@ export function identity(
   }
 }
 
-/** Undefined where there is no usable name, or the lookup failed. */
-async function ptrName(source: Ip, ctx: Pick<Ctx, 'resolve' | 'signal'>): Promise<string | undefined> {
+/** The usable name where there is one; undefined where the lookup failed. */
+async function ptrName(
+  source: Ip,
+  ctx: Pick<Ctx, 'resolve' | 'signal'>,
+): Promise<{ readonly name: string | undefined } | undefined> {
+  const deadline = deadlineOf(PTR_MS, ctx.signal)
   try {
-    const answer = await ctx.resolve(reverseName(source), 'PTR', within(PTR_MS, ctx.signal))
+    const answer = await ctx.resolve(reverseName(source), 'PTR', deadline.signal)
     const names = answer.records.map((name) => parseDomain(name)).flatMap((name) => (name.ok ? [name.value] : []))
-    return names.find((name) => !/(?:^|\.)(?:localhost|localdomain|local|internal|lan|home\.arpa)$/.test(name))
+    return { name: names.find((name) => !LOCAL.test(name)) }
   } catch (error) {
     if (error instanceof DnsError) return undefined
     throw error
+  } finally {
+    deadline.clear()
   }
 }
+
+const LOCAL = /(?:^|\.)(?:localhost|localdomain|local|internal|lan|home\.arpa)$/
