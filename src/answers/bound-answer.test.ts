@@ -10,7 +10,7 @@ const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value
 const list = (length: number, text: string): string[] => Array.from({ length }, () => text)
 
 describe('a text', () => {
-  // Bound: src/answers/bound-answer.ts MAX_ANSWER, src/answers/bound-answer.ts MAX_TEXT
+  // Bound: src/answers/bound-answer.ts MAX_TEXT
   it.each([
     ['at the bound', 'a'.repeat(MAX_TEXT), 'a'.repeat(MAX_TEXT)],
     ['one beyond', 'a'.repeat(MAX_TEXT + 1), `${'a'.repeat(MAX_TEXT - 3)}…`],

@@ -22,6 +22,7 @@ function lab(zone: LabZone, servers: Record<string, LabServer>, settings: Verify
   return { net, ask, wait: (ms: number) => (now += ms) }
 }
 
+// Bound: src/mailbox/attempt/try-hosts.ts MAX_DIALOGUES
 it.each([
   [19, 19],
   [20, 20],
@@ -39,6 +40,7 @@ it.each([
 })
 
 describe('what is remembered', () => {
+  // Bound: src/mailbox/answer-cache.ts KEPT_MS
   it('a conclusive answer, for at most an hour whatever max_age says', async () => {
     const one = lab(ONE, { [MX]: { rcpt: { 'a@x.example': '250 ok' } } })
     await one.ask()
@@ -65,6 +67,7 @@ describe('what is remembered', () => {
     await one.ask()
     expect((await one.ask()).remembered).toBe(false)
   })
+  // Bound: src/mailbox/attempt/catch-all.ts KEPT_MS
   it('that a domain takes any name, for 6 hours', async () => {
     const one = lab(ONE, { [MX]: { rcpt: { '*': '250 ok' } } })
     const recipients = (): number => one.net.received.filter((line) => line.startsWith('RCPT')).length

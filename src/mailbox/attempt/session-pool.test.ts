@@ -17,6 +17,7 @@ function pooled(recipients: number, unknown: number, usable = true) {
 }
 
 describe('a session that has served a recipient', () => {
+  // Bound: src/mailbox/attempt/session-pool.ts MAX_RECIPIENTS, src/mailbox/attempt/session-pool.ts MAX_UNKNOWN
   it.each<[why: string, recipients: number, unknown: number, usable: boolean, kept: boolean]>([
     ['fresh', 1, 0, true, true],
     ['39 recipients', 39, 0, true, true],
