@@ -5,7 +5,7 @@ import example from './examples/blacklist.json' with { type: 'json' }
 import { defineOperation, ok } from './operation.ts'
 import { formatAge, ipParam, maxAgeParam, optional, positional } from './params.ts'
 import { saveParams } from './saving.ts'
-import { vantageParam } from './vantage.ts'
+import { vantageParam } from './vantage-param.ts'
 
 const DEADLINE_MS = 15_000
 

@@ -14,7 +14,7 @@ import { domainParam, flagParam, optional, positional, textParam, timeoutParam }
 import { saveParams } from './saving.ts'
 import { checkScore, checkVerdict } from './score-range.ts'
 import { MAX_SELECTORS, parseSelectors } from './selector.ts'
-import { vantageParam } from './vantage.ts'
+import { vantageParam } from './vantage-param.ts'
 
 export const selectorParam = optional(
   textParam<readonly string[]>('invalid_parameter', parseSelectors, {

@@ -77,12 +77,22 @@ export const PARTS: Readonly<Partial<Record<OperationName, readonly OperationNam
   unsubscribe: ['unsubscribe-page'],
 }
 
-/** What the first word of a command line needs: its operation and those that its flags lead to, or all operations that begin with the word. Undefined where there is no such command. */
-export async function commandNamed(name: string): Promise<readonly Operation[] | undefined> {
+/**
+ * What a command line needs: the operation that its first word names and those that its flags lead to, or all operations that begin with the word. Undefined where
+ * there is no such command. Where all `options` are parameters of the operation or `known`, the operations of other flags are not loaded.
+ */
+export async function commandNamed(
+  name: string,
+  options?: readonly string[],
+  known: (option: string) => boolean = () => false,
+): Promise<readonly Operation[] | undefined> {
   const below = Object.entries(OPERATIONS).filter(([one]) => one.startsWith(`${name} `))
   if (below.length > 0) return Promise.all(below.map(([, load]) => load()))
   if (!isOperationName(name) || Object.values(PARTS).some((parts) => parts.includes(name))) return undefined
-  return Promise.all([name, ...(PARTS[name] ?? [])].map((one) => OPERATIONS[one]()))
+  const operation = await OPERATIONS[name]()
+  const own = (option: string): boolean => Object.hasOwn(operation.params, option.replaceAll('-', '_')) || known(option)
+  if (options?.every(own)) return [operation]
+  return [operation, ...(await Promise.all((PARTS[name] ?? []).map((one) => OPERATIONS[one]())))]
 }
 
 const isOperationName = (name: string): name is OperationName => Object.hasOwn(OPERATIONS, name)

@@ -21,7 +21,7 @@ import { type Call, defineOperation, ok } from './operation.ts'
 import { optional, positional, textParam, timeoutParam } from './params.ts'
 import { saveParams } from './saving.ts'
 import { checkVerdict, reportScore } from './score-range.ts'
-import { vantageParam } from './vantage.ts'
+import { vantageParam } from './vantage-param.ts'
 
 const DEADLINE_MS = 30_000
 /** MX addresses whose blacklists are asked: the best come first, the others are counted. */

@@ -2,16 +2,13 @@ import type { z } from 'zod'
 import type { AnswerOf } from '../answers/answer.ts'
 import type { VantageFields } from '../answers/vantage.ts'
 import { AppError } from '../base/errors.ts'
-import { parsed, problem } from '../base/parsed.ts'
 import { parseIp } from '../names/ip.ts'
 import { isPublic } from '../names/ip-range.ts'
-import { NODE_ID } from '../names/node-id.ts'
 import { agreementOf, hasQuorum, type Vote } from '../peers/agreement.ts'
 import { type Capability, type Peer, statusOf } from '../peers/peer.ts'
 import type { Ctx } from '../world.ts'
 import { askPeer, type PeerQuestion } from './ask-peer.ts'
 import type { Deps } from './deps.ts'
-import { textParam } from './params.ts'
 
 /** The most nodes asked for one request. */
 const MAX_NODES = 8
@@ -19,16 +16,6 @@ const MAX_NODES = 8
 const LEAST_WAIT_MS = 3_000
 /** When a quorum agrees, the rest have this much longer, ms. */
 const AFTER_QUORUM_MS = 1_000
-
-export const vantageParam = textParam<string>(
-  'invalid_parameter',
-  (text) => (NODE_ID.test(text) ? parsed(text) : problem('neither all nor the id of a node')),
-  {
-    description: 'also query other nodes: all, or the id of one',
-    example: 'all',
-    group: 'nodes',
-  },
-)
 
 /** How an operation is asked of several nodes. */
 export type Vantage<Input, A> = {

@@ -8,6 +8,7 @@ import type { AskedService } from '../cli/ask-service.ts'
 import { byKey, type ConfigFlag } from '../cli/flags.ts'
 import { lookOf } from '../cli/look.ts'
 import { type Actions, type ProgramSetup, runCommandLine } from '../cli/program.ts'
+import { VIEW_FLAGS } from '../cli/view-flags.ts'
 import { type Config, describeConfig, loadConfig } from '../config.ts'
 import { OPTIONS } from '../config-options.ts'
 import type { Look } from '../documents/terminal/terminal.ts'
@@ -60,18 +61,22 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`)
 async function commandsFor(argv: readonly string[]): Promise<Pick<ProgramSetup, 'operations' | 'named'>> {
   const [word, ...others] = argv
   const isList = word === undefined || (others.length === 0 && LISTS.includes(word))
-  if (!isList) return { operations: await operationsFor(word) }
+  if (!isList) return { operations: await operationsFor(word, others) }
   const { COMMAND_LIST } = await import('../cli/command-list.ts')
   return { operations: [], named: COMMAND_LIST }
 }
 const LISTS: readonly string[] = ['--help', '-h', 'help', '--version', '-V']
 
 /** A command needs its own operation, and those that its flags lead to; help and words that are no command are told of all. */
-async function operationsFor(word: string | undefined): Promise<readonly Operation[]> {
+async function operationsFor(word: string | undefined, others: readonly string[]): Promise<readonly Operation[]> {
   if (word !== undefined && ['serve', 'config', 'keys', 'db', 'mcp'].includes(word)) return []
   zod.config({ jitless: true }) // a shape is read once: compiling it first costs more than it saves
-  return (word === undefined ? undefined : await commandNamed(word)) ?? allOperations()
+  const options = others.filter((other) => other.startsWith('-')).map((other) => other.replace(/^--|=.*$/gs, ''))
+  return (word === undefined ? undefined : await commandNamed(word, options, isCommon)) ?? allOperations()
 }
+const CONFIG_FLAGS: ReadonlySet<string> = new Set(['config', ...Object.values(OPTIONS).map(({ flag }) => flag)])
+/** Options that lead to no operation of their own: those of the configuration, and how an answer is shown. */
+const isCommon = (option: string): boolean => CONFIG_FLAGS.has(option) || VIEW_FLAGS.has(option)
 
 const logOptions = (config: Config, level: string = config.logLevel): LogOptions => ({
   level,

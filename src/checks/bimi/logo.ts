@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib'
 import { FetchError, isTheirs } from '../../net/fetch.ts'
 import type { Ctx } from '../../world.ts'
-import { readSvg, type SvgReading } from './svg.ts'
+import type { SvgReading } from './svg.ts'
 
 /** The logo as it was fetched, or why it was not. */
 export type Logo =
@@ -30,6 +30,7 @@ export async function fetchLogo(ctx: Pick<Ctx, 'fetch' | 'signal'>, url: string)
         kind: 'unusable',
         reason: 'the file is packed in a way that cannot be unpacked, or is very large unpacked',
       }
+    const { readSvg } = await import('./svg.ts')
     return { kind: 'read', bytes: unpacked.length, svg: readSvg(new TextDecoder().decode(unpacked)) }
   } catch (error) {
     if (!(error instanceof FetchError)) throw error

@@ -5,7 +5,6 @@ import type { StarttlsFacts, TlsHost } from '../tls-host.ts'
 import { findings } from './findings.ts'
 import { judgeStarttls } from './judge.ts'
 import { keyOf } from './key.ts'
-import { lookupStarttls } from './lookup.ts'
 import { nameMatches } from './names.ts'
 
 export { FAULT_WORDS, type TlsFault, tlsFault } from './faults.ts'
@@ -16,7 +15,8 @@ export const starttls = defineOptionalCheck<StarttlsFacts, StarttlsFields>({
   specs: ['RFC 8996', 'RFC 7435', 'RFC 3207'],
   table: findings,
   when: ({ starttls }) => starttls === true,
-  lookup: lookupStarttls,
+  // Seldom asked for, and it is all that a check needs of SMTP.
+  lookup: async (...asked) => (await import('./lookup.ts')).lookupStarttls(...asked),
   judge: judgeStarttls,
   present: ({ facts }) => ({ hosts: (facts?.hosts ?? []).map(presentHost) }),
 })
