@@ -37,7 +37,7 @@ export async function show(
   const document = await shown.given.rendered(form.format, about)
   if (document) return `${document.text}\n`
   if (form.format === 'json') return `${linesOf(shown, (line) => line) ?? formatJson(recordOf(shown), indent)}\n`
-  const read = shown.given.document(about)
+  const read = await shown.given.document(about)
   if (!read) throw new Error(`${shown.operation.name} has no document`)
   const { formatTerminal } = await import('../documents/terminal/terminal.ts')
   return `${formatTerminal(read, about.look)}\n`

@@ -1,6 +1,5 @@
 import { blacklistAnswer } from '../answers/blacklist.ts'
 import { presentBlacklist } from '../dnsbl/present.ts'
-import { blacklistDocument } from '../documents/blacklist.ts'
 import example from './examples/blacklist.json' with { type: 'json' }
 import { defineOperation, ok } from './operation.ts'
 import { formatAge, ipParam, maxAgeParam, optional, positional } from './params.ts'
@@ -23,7 +22,7 @@ export const blacklist = defineOperation({
     ...saveParams,
   },
   answer: blacklistAnswer,
-  document: blacklistDocument,
+  document: async (answer, version) => (await import('../documents/blacklist.ts')).blacklistDocument(answer, version),
   example: { input: { ip: '45.53.9.9' }, output: example },
   deadlineMs: DEADLINE_MS,
   uses: ['blacklists'],

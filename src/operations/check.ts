@@ -1,6 +1,5 @@
 import { type CheckAnswer, checkAnswer } from '../answers/check.ts'
 import type { CheckInput } from '../checks/check.ts'
-import { checkDocument } from '../documents/check/check-document.ts'
 import type { Domain } from '../names/domain.ts'
 import { composeCheck } from '../report/compose.ts'
 import type { Ctx } from '../world.ts'
@@ -73,7 +72,8 @@ export const check = defineOperation({
   },
   verdict: checkVerdict,
   score: checkScore,
-  document: checkDocument,
+  document: async (answer, version) =>
+    (await import('../documents/check/check-document.ts')).checkDocument(answer, version),
 })
 
 /** Runs all checks on a domain, scores and presents them. Never rejects for what a remote server does. */

@@ -3,7 +3,6 @@ import type { AnswerOf } from '../answers/answer.ts'
 import { boundAnswer } from '../answers/bound-answer.ts'
 import { readOpen, readStrict } from '../answers/read-answer.ts'
 import type { Document } from '../documents/block.ts'
-import { plainDocument } from '../documents/plain.ts'
 import { isDocumentFormat, type Rendered, rendererOf } from './documents.ts'
 
 /** What the command line makes of an answer: good (exit status 0), bad (1) or not to be told (3). */
@@ -41,7 +40,7 @@ export type Given = {
   readonly verdict: (minScore?: number) => Verdict
   readonly progress: () => Progress | undefined
   /** The answer as a document, which the renderers of src/documents write; undefined for a stream. */
-  readonly document: (about: About) => Document | undefined
+  readonly document: (about: About) => Promise<Document | undefined>
   /** The document as a page or as Markdown; undefined for a stream, or for another format. */
   readonly rendered: (format: string, about: About) => Promise<Rendered | undefined>
 }
@@ -55,7 +54,7 @@ export type Answering<S extends z.ZodType> = {
   readonly progress?: (answer: AnswerOf<S>) => Progress
   readonly score?: (answer: AnswerOf<S>) => ScoreRange
   /** The answer as a document: what people read, in every form but JSON; where it is left out, the plain fields. `version` is the program's. */
-  readonly document?: (answer: AnswerOf<S>, version: string) => Document
+  readonly document?: (answer: AnswerOf<S>, version: string) => Document | Promise<Document>
   readonly lines?: { readonly of: (answer: AnswerOf<S>) => readonly object[] }
 }
 
@@ -70,14 +69,15 @@ export const given = <S extends z.ZodType>(
   answer: AnswerOf<S>,
   bound: AnswerOf<S> = boundedBy(schema, answer),
 ): Given => {
-  const documentOf = (version: string): Document =>
-    document
-      ? document(bound, version)
-      : plainDocument(
-          name.replace(/^./, (first) => first.toUpperCase()),
-          bound,
-          version,
-        )
+  const documentOf = async (version: string): Promise<Document> => {
+    if (document) return document(bound, version)
+    const { plainDocument } = await import('../documents/plain.ts')
+    return plainDocument(
+      name.replace(/^./, (first) => first.toUpperCase()),
+      bound,
+      version,
+    )
+  }
   return {
     status,
     answer: bound,
@@ -91,7 +91,7 @@ export const given = <S extends z.ZodType>(
     progress: () => progress?.(answer),
     document: ({ version }) => documentOf(version),
     rendered: async (format, { version }) =>
-      isDocumentFormat(format) ? (await rendererOf(format))(documentOf(version)) : undefined,
+      isDocumentFormat(format) ? (await rendererOf(format))(await documentOf(version)) : undefined,
   }
 }
 
@@ -110,6 +110,6 @@ export const streaming = ({ status, stream }: Required<Pick<Given, 'status' | 's
   check: () => undefined,
   verdict: () => 'good',
   progress: () => undefined,
-  document: () => undefined,
+  document: async () => undefined,
   rendered: async () => undefined,
 })

@@ -2,7 +2,6 @@ import { type ReportAnswer, reportAnswer } from '../answers/report.ts'
 import { atMost } from '../base/at-most.ts'
 import type { Parsed } from '../base/parsed.ts'
 import { presentBlacklist } from '../dnsbl/present.ts'
-import { checkDocument } from '../documents/check/check-document.ts'
 import { roleOf } from '../mailbox/side-data/role.ts'
 import { suggestionFor } from '../mailbox/side-data/side-data.ts'
 import { lookupMailHosts } from '../mailhosts/mailhosts.ts'
@@ -80,7 +79,8 @@ export const report = defineOperation({
   },
   verdict: checkVerdict,
   score: reportScore,
-  document: checkDocument,
+  document: async (answer, version) =>
+    (await import('../documents/check/check-document.ts')).checkDocument(answer, version),
 })
 
 /** Whether any address is listed. An address of which no list gave an answer is not "not listed". */

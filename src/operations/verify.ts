@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { type VerifyAnswer, verifyAnswer } from '../answers/verify.ts'
 import { AppError } from '../base/errors.ts'
 import { parsed, problem } from '../base/parsed.ts'
-import { verifyDocument } from '../documents/verify.ts'
 import { presentAttempt, presentVerification } from '../mailbox/present.ts'
 import type { MailboxAnswer } from '../mailbox/verification.ts'
 import { NODE_ID } from '../names/node-id.ts'
@@ -62,7 +61,7 @@ export const verify = defineOperation({
     ...saveParams,
   },
   answer: verifyAnswer,
-  document: verifyDocument,
+  document: async (answer, version) => (await import('../documents/verify.ts')).verifyDocument(answer, version),
   example: verifyExample,
   deadlineMs: DEFAULT_TIMEOUT_MS,
   graceMs: GRACE_MS,

@@ -46,7 +46,7 @@ async function whereabouts(parts: Parts, text: string, { by }: Asker): Promise<H
     parts.execute(parts.operation('geo'), { ip: ip.value }, by).catch(() => undefined),
     parts.pointers(ip.value, within(POINTERS_MS, by.signal)).catch(() => undefined),
   ])
-  const known = geo ? documentOf(parts, geo, 'Address').blocks : []
+  const known = geo ? (await documentOf(parts, geo, 'Address')).blocks : []
   const rows = [
     ['PTR', pointers ? namesOf(pointers) : UNKNOWN] as const,
     ...known.flatMap((block) => (block.kind === 'facts' ? block.rows : [])),

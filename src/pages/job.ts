@@ -48,7 +48,7 @@ async function jobOf(parts: Parts, { params, by }: Visit): Promise<Shown> {
   const given = await parts.execute(parts.operation('jobs show'), { id: params.id }, by)
   const job = readOpen(jobAnswer, given.answer)
   if (!job.ok) throw new Error(job.problem)
-  const { blocks } = documentOf(parts, given, job.value.name === '' ? 'Job' : job.value.name)
+  const { blocks } = await documentOf(parts, given, job.value.name === '' ? 'Job' : job.value.name)
   return { job: job.value, html: rendered(htmlBlocks(blocks)) }
 }
 

@@ -69,7 +69,7 @@ async function change(parts: Parts, visit: Visit): Promise<PageAnswer> {
 }
 
 async function test(parts: Parts, visit: Visit): Promise<PageAnswer> {
-  const { blocks } = documentOf(parts, await execute(parts, 'monitors test', visit), 'Test messages')
+  const { blocks } = await documentOf(parts, await execute(parts, 'monitors test', visit), 'Test messages')
   return {
     status: 200,
     html: layout(parts.assets, visit, {
@@ -106,7 +106,7 @@ async function show(parts: Parts, visit: Visit, problem?: string): Promise<PageA
 ${asked === 'run' && html`<p class="notice" role="status">It runs now. <a href="${path}">Load again</a> in a moment to see what it found.</p>`}
 ${asked === 'again' && html`<p class="notice" role="status">It ran less than a minute ago, and runs at most once a minute.</p>`}
 ${asked === 'change' && html`<p class="notice" role="status">The monitor was changed.</p>`}
-${rendered(htmlBlocks(documentOf(parts, given, 'Monitor').blocks))}
+${rendered(htmlBlocks((await documentOf(parts, given, 'Monitor')).blocks))}
 ${actions(monitor, visit)}
 ${edit(monitor, visit, problem)}
 <h2 id="changes">What changed</h2>

@@ -60,7 +60,7 @@ async function create(parts: Parts, visit: Visit): Promise<PageAnswer> {
     const { id, notify } = monitor.value
     const hasSecret = notify.some((one) => one.type === 'webhook' && one.secret !== undefined)
     if (!hasSecret) return { to: monitorPath(id) }
-    const { blocks } = documentOf(parts, given, 'Monitor')
+    const { blocks } = await documentOf(parts, given, 'Monitor')
     return {
       status: 201,
       html: layout(parts.assets, visit, {

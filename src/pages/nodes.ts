@@ -20,7 +20,7 @@ async function show(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const sections = await Promise.all(
     SECTIONS.map(async ([name, title, path]) => {
       const given = await parts.execute(parts.operation(name), {}, visit.by)
-      const { blocks } = documentOf(parts, given, title)
+      const { blocks } = await documentOf(parts, given, title)
       return html`<section>${rendered(htmlBlocks(blocks))}<p class="quiet"><a href="${path}?format=json">${title} as JSON</a></p></section>`
     }),
   )

@@ -29,7 +29,7 @@ export async function showStored(parts: Parts, visit: Visit): Promise<PageAnswer
   if (!stored.ok) throw new Error(stored.problem)
   const { id } = stored.value
   const subject = subjectOf(stored.value)
-  const { title, blocks, footer } = documentOf(parts, given, 'Stored answer')
+  const { title, blocks, footer } = await documentOf(parts, given, 'Stored answer')
   const path = `/r/${encodeURIComponent(id)}`
   return {
     status: 200,

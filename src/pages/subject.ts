@@ -109,7 +109,7 @@ const LEADING: readonly string[] = ['verdict', 'conclusion', 'bars'] satisfies B
 
 /** The answer as it stands in the page: the verdict, controls, the rest of the document, what is below. */
 export async function answered(parts: Parts, subject: Subject, given: Answered, visit: Asker): Promise<Html> {
-  const document = documentOf(parts, given, subject.title)
+  const document = await documentOf(parts, given, subject.title)
   const first = document.blocks.findIndex(({ kind }) => !LEADING.includes(kind))
   const lead = first < 0 ? document.blocks.length : first
   return html`${rendered(htmlBlocks(document.blocks.slice(0, lead)))}

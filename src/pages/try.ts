@@ -40,7 +40,7 @@ async function tried(parts: Parts, visit: Visit): Promise<PageAnswer> {
       { domain, records: [{ name: fullName(name, domain), type, value: oneLine(value) }] },
       visit.by,
     )
-    return page(parts, visit, domain, documentOf(parts, given, `What if: ${domain}`))
+    return page(parts, visit, domain, await documentOf(parts, given, `What if: ${domain}`))
   } catch (error) {
     if (error instanceof AppError && ERRORS[error.code].status === 400) return page(parts, visit, domain, error)
     throw error

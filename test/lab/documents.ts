@@ -273,15 +273,15 @@ export const pictures: Document = {
 /** A document by name for every operation, of its example, and of answers that show more. */
 export async function labDocuments(): Promise<Readonly<Record<string, Document>>> {
   const operations = await allOperations()
-  const examples = operations.map((operation): readonly [string, Document] => {
+  const examples = operations.map(async (operation): Promise<readonly [string, Document]> => {
     const { output } = operation.example
     const read = operation.receive(operation.line ? Reflect.get(output, 'data') : output)
-    const document = read.ok ? read.value.document({ version: VERSION }) : undefined
+    const document = read.ok ? await read.value.document({ version: VERSION }) : undefined
     if (!document) throw new Error(`${operation.name} has no document`)
     return [operation.name.replaceAll(' ', '-'), document]
   })
   return {
-    ...Object.fromEntries(examples),
+    ...Object.fromEntries(await Promise.all(examples)),
     'verify-failed-over': verifyDocument(failedOver, VERSION),
     'blacklist-listed': blacklistDocument(listedAddress, VERSION),
     'check-many-lookups': checkDocument(manyLookups, VERSION),
