@@ -26,7 +26,11 @@ function judged(differs: number, unknown: number, total: number): Pick<Conclusio
     }
   if (unknown > 0)
     return { mark: 'open', badge: 'Unknown', words: `${unknown} of ${total} ${sets} could not be determined.` }
-  return { mark: 'good', badge: 'As expected', words: `All ${total} ${sets} are published as expected.` }
+  return {
+    mark: 'good',
+    badge: 'As expected',
+    words: total === 1 ? 'The record set is published as expected.' : `All ${total} ${sets} are published as expected.`,
+  }
 }
 
 function diffOf({ name, type, status, expected, published, reason }: ExpectAnswer['sets'][number]): Block {
