@@ -7,7 +7,7 @@ import { report } from '../src/operations/report.ts'
 import { exampleOf } from '../test/lab/answer.ts'
 import { labDocuments } from '../test/lab/documents.ts'
 
-/** What it costs to write a report: the document and each form, median and 99th percentile of 2,000 after a warm-up; and the ratio to JSON.stringify of the same answer. */
+/** What it costs to write a report: the document and each form, median and 99th percentile of 2,000 after a warm-up, and their mean in processor time; and the ratio to JSON.stringify of the same answer. */
 const ROUNDS = 2_000
 const answer = exampleOf(report)
 const many = { ...answer, findings: [...Array(400).keys()].map(() => answer.findings[0]!) }
@@ -25,21 +25,23 @@ const rows: readonly (readonly [string, () => unknown])[] = [
 ]
 const measured = rows.map(([name, work]) => ({ name, ...timesOf(work) }))
 const [json] = measured
-for (const { name, median, slow } of measured)
+for (const { name, median, slow, cpu } of measured)
   console.log(
-    `${name.padEnd(20)} ${median.toFixed(3)} ms, 99th ${slow.toFixed(3)} ms, ${(median / json!.median).toFixed(1)} × JSON`,
+    `${name.padEnd(20)} ${median.toFixed(3)} ms, 99th ${slow.toFixed(3)} ms, processor ${cpu.toFixed(3)} ms, ${(median / json!.median).toFixed(1)} × JSON`,
   )
 console.log(`HTML of ${reportExample.input.domain}: ${Buffer.byteLength(formatHtml(document))} bytes`)
 const all = Object.values(await labDocuments())
 console.log(`HTML of all ${all.length} documents: ${timesOf(() => all.map(formatHtml)).median.toFixed(1)} ms`)
 
-function timesOf(work: () => unknown): { median: number; slow: number } {
+function timesOf(work: () => unknown): { median: number; slow: number; cpu: number } {
   for (let i = 0; i < ROUNDS / 4; i++) work()
+  const before = process.cpuUsage()
   const times = [...Array(ROUNDS)].map(() => {
     const begun = performance.now()
     work()
     return performance.now() - begun
   })
+  const { user, system } = process.cpuUsage(before)
   times.sort((a, b) => a - b)
-  return { median: times[ROUNDS / 2]!, slow: times[Math.floor(ROUNDS * 0.99)]! }
+  return { median: times[ROUNDS / 2]!, slow: times[Math.floor(ROUNDS * 0.99)]!, cpu: (user + system) / 1_000 / ROUNDS }
 }

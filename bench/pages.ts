@@ -9,7 +9,16 @@ import { startServing } from './serving.ts'
  * What a first visit of each page costs a browser: bytes over the wire, and the time to the first contentful paint with its processor slowed four times, on
  * loopback. Needs Debian's Chromium. `node bench/pages.ts --rounds 5`.
  */
-const PATHS = ['/', '/domain/example.org', '/address/joe@example.org', '/ip/192.0.2.1', '/docs', '/docs/operations']
+const PATHS = [
+  '/',
+  '/domain/example.org',
+  '/address/joe@example.org',
+  '/ip/192.0.2.1',
+  '/docs',
+  '/docs/operations',
+  '/docs/findings',
+  '/docs/bounds',
+]
 const rounds = Number(process.argv[process.argv.indexOf('--rounds') + 1]) || 5
 
 type Visit = { readonly paintMs: number; readonly bytes: number }

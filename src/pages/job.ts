@@ -70,7 +70,7 @@ async function show(parts: Parts, visit: Visit): Promise<PageAnswer> {
     status: 200,
     html: layout(parts.assets, visit, {
       title: job.name === '' ? 'Job' : job.name,
-      islands: isLive ? ['job'] : [],
+      islands: ['job'],
       main: html`<main id="main" tabindex="-1"><p><a href="/jobs">Jobs</a></p>
 <div id="progress"${isLive && html` data-events="${jobPath(job.id)}/events" data-state="${job.state}"`}>${progress}</div>
 <p class="quiet" id="state" role="status"></p>
@@ -78,8 +78,8 @@ ${isLive && html`<noscript><p class="quiet"><a href="${visit.url}">Load again</a
 ${actions(job, visit)}
 <h2 id="rows">Rows</h2>
 ${filters(job, filter)}
-${rowsTable(job, results.value)}
-${pager(job, results.value, filter, cursor)}
+<div id="turned">${rowsTable(job, results.value)}
+${pager(job, results.value, filter, cursor)}</div>
 <h2>Download</h2>
 <p class="actions">${download(job, 'CSV', { format: 'csv' })} ${download(job, 'CSV for spreadsheets', { format: 'csv', csv: 'spreadsheet' })} ${download(job, 'NDJSON', { format: 'ndjson' })} ${job.bad_rows > 0 && html`<a href="/v1/jobs/${job.id}/bad-rows">Rows that cannot be read</a>`}</p>
 <footer><p class="quiet"><a href="/v1/jobs/${job.id}/events?format=json">The same as JSON</a></p></footer></main>`,

@@ -58,6 +58,8 @@ export type State = {
   readonly act?: (page: Page) => Promise<void>
   /** It can be reached without script, too. */
   readonly plain?: true
+  /** Another answer of a page that is tested: for pictures alone. */
+  readonly picture?: true
 }
 
 const LIST = 'who;contact\n"Müller, Ann";user@accept.test\nBob;nobody@accept.test\nbroken\n'
@@ -65,19 +67,19 @@ const NOTHING = 'A'.repeat(22)
 
 export const STATES: readonly State[] = [
   // What a question can have for an answer.
-  { name: 'address-rejected', path: '/address/nobody@accept.test', words: 'nobody@accept.test', plain: true },
-  { name: 'address-grey', path: '/address/user@grey.test', words: 'user@grey.test' },
-  { name: 'address-blocked-pool', path: '/address/user@rcpt.test?pool=true', words: 'user@rcpt.test' },
+  { name: 'address-rejected', path: '/address/nobody@accept.test', words: 'nobody@accept.test', picture: true },
+  { name: 'address-grey', path: '/address/user@grey.test', words: 'user@grey.test', picture: true },
+  { name: 'address-blocked-pool', path: '/address/user@rcpt.test?pool=true', words: 'user@rcpt.test', picture: true },
   { name: 'address-invalid', path: '/address/joe@@x', words: 'joe@@x', plain: true },
-  { name: 'ip-clean', path: '/ip/45.53.1.1', words: '45.53.1.1' },
+  { name: 'ip-clean', path: '/ip/45.53.1.1', words: '45.53.1.1', picture: true },
   { name: 'ip-private', path: '/ip/10.0.0.1', words: 'Not a public address' },
   { name: 'ip-invalid', path: '/ip/300.1.1.1', words: 'Not an IP address', plain: true },
-  { name: 'domain-manylookups', path: '/domain/manylookups.test', words: 'Every check' },
-  { name: 'domain-parked', path: '/domain/parked.test', words: 'Every check' },
-  { name: 'domain-servfail', path: '/domain/servfail.test', words: 'Every check' },
-  { name: 'domain-listed', path: '/domain/listed.test', words: 'Every check' },
-  { name: 'domain-tls', path: '/domain/tls.test?only=tls', words: 'Every check' },
-  { name: 'domain-vantage', path: '/domain/tls.test?vantage=all', words: 'Every check' },
+  { name: 'domain-manylookups', path: '/domain/manylookups.test', words: 'Every check', picture: true },
+  { name: 'domain-parked', path: '/domain/parked.test', words: 'Every check', picture: true },
+  { name: 'domain-servfail', path: '/domain/servfail.test', words: 'Every check', picture: true },
+  { name: 'domain-listed', path: '/domain/listed.test', words: 'Every check', picture: true },
+  { name: 'domain-tls', path: '/domain/tls.test?only=tls', words: 'Every check', picture: true },
+  { name: 'domain-vantage', path: '/domain/tls.test?vantage=all', words: 'Every check', picture: true },
   // While it is asked.
   {
     name: 'asking',
@@ -117,6 +119,7 @@ export const STATES: readonly State[] = [
     path: '/',
     words: 'A mail address',
     act: (page) => page.fill('#q', '"Joe" <joe@example.org>'),
+    picture: true,
   },
   { name: 'start-list', path: '/', words: 'Paste a list', act: (page) => page.click('.list > summary'), plain: true },
   {
@@ -158,8 +161,8 @@ export const STATES: readonly State[] = [
     plain: true,
   },
   { name: 'jobs-next', path: '/jobs/JOB?cursor=20', words: 'First rows', plain: true },
-  { name: 'job-filtered', path: '/jobs/JOB?result=rejected', words: 'No row matches' },
-  { name: 'job-missing', path: `/jobs/job_${NOTHING}`, words: 'There is nothing here' },
+  { name: 'job-filtered', path: '/jobs/JOB?result=accepted', words: 'No row matches' },
+  { name: 'job-missing', path: `/jobs/job_${NOTHING}`, words: 'There is nothing here', picture: true },
   {
     name: 'try',
     path: '/domain/neglected.test',
@@ -231,7 +234,7 @@ export const STATES: readonly State[] = [
     },
   },
   { name: 'monitor-asked', path: '/monitors/MONITOR?asked=run', words: 'It runs now' },
-  { name: 'monitor-missing', path: `/monitors/mon_${NOTHING}`, words: 'There is nothing here' },
+  { name: 'monitor-missing', path: `/monitors/mon_${NOTHING}`, words: 'There is nothing here', picture: true },
   { name: 'stored-missing', path: `/r/${NOTHING}`, words: 'There is nothing here' },
   // A service that refuses.
   { name: 'login', path: '/login', words: 'API key', at: 'locked', plain: true },
@@ -248,13 +251,13 @@ export const STATES: readonly State[] = [
   {
     name: 'forbidden',
     path: '/login?to=/jobs',
-    words: 'lacks the scope',
+    words: 'does not have the scope',
     at: 'reader',
     act: (page) => logIn(page, READ_KEY),
     plain: true,
   },
   { name: 'no-database-jobs', path: '/jobs', words: 'without the database', at: 'bare', plain: true },
-  { name: 'no-database-job', path: `/jobs/job_${NOTHING}`, words: 'without the database', at: 'bare' },
+  { name: 'no-database-job', path: `/jobs/job_${NOTHING}`, words: 'without the database', at: 'bare', picture: true },
   { name: 'no-database-monitors', path: '/monitors', words: 'without the database', at: 'bare' },
   { name: 'no-database-stored', path: `/r/${NOTHING}`, words: 'without the database', at: 'bare' },
   { name: 'stopping', path: '/domain/neglected.test', words: 'The service is stopping', at: 'stopping', plain: true },
@@ -276,7 +279,7 @@ async function createWithWebhook(page: Page): Promise<void> {
   await page.fill('[name=target]', 'healthy.test')
   await page.fill('[name=webhook]', 'https://hooks.notify.test/mail')
   await page.click('main form button')
-  await page.getByText('Secret of the webhook').waitFor()
+  await page.getByText('Go to the monitor').waitFor()
 }
 
 async function askFor(page: Page, what: string): Promise<void> {
@@ -288,4 +291,11 @@ async function logIn(page: Page, key: string): Promise<void> {
   await page.fill('#key', key)
   await page.keyboard.press('Enter')
   await page.waitForLoadState('load')
+}
+
+/** Paths of the documents, from their index. */
+export async function documents(program: Pick<Program, 'get'>): Promise<readonly string[]> {
+  const index = String((await program.get('/docs')).body)
+  const paths = [...index.matchAll(/href="(\/docs\/[^"#]+)"/g)].map(([, path]) => path!)
+  return [...new Set(paths)].filter((path) => path !== '/docs/api')
 }

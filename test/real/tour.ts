@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { openBrowser, visitor } from './browser.ts'
 import { startDatabase } from './database.ts'
-import { STATES, type State, startServices } from './page-states.ts'
+import { documents, STATES, type State, startServices } from './page-states.ts'
 import { makeShown, PAGES, pathOf } from './states.ts'
 
 /** `npm run tour -- FOLDER [WORD]`: pictures of every page and state (whose name has the word), at both widths, light and dark, to be looked at. */
@@ -18,7 +18,7 @@ const shown = await makeShown(program, database.url)
 const browser = await openBrowser()
 
 const named = (path: string): string => path.replaceAll(/\W+/g, '-').replace(/^-|-$/g, '') || 'start'
-const pages = [...PAGES.map(([path]) => path), ...(await documents())]
+const pages = [...new Set([...PAGES.map(([path]) => path), ...(await documents(program))])]
 const stops: readonly Omit<State, 'words'>[] = [
   ...pages.map((path) => ({ name: named(path), path })),
   { name: 'docs-api', path: '/docs/api' },
@@ -48,14 +48,6 @@ for (const { name, path, at = 'program', act } of stops.filter((stop) => stop.na
 await browser.close()
 await services.stop()
 await database.stop()
-
-/** Paths of the documents, from their index. */
-async function documents(): Promise<readonly string[]> {
-  const index = String((await program.get('/docs')).body)
-  return [...new Set([...index.matchAll(/href="(\/docs\/[^"#]+)"/g)].map(([, path]) => path!))].filter(
-    (path) => path !== '/docs/api' && path !== '/docs/operations',
-  )
-}
 
 /** A picture of the whole page, in pieces that can be looked at. */
 async function shoot(page: Page, file: string): Promise<void> {

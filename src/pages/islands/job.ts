@@ -1,4 +1,4 @@
-/** The page of a job: its progress as it comes; the page is loaded again when the state changes. */
+/** The page of a job: its progress as it comes; the page is loaded again when the state changes. Its rows are turned over in place. */
 
 const progress = document.querySelector<HTMLElement>('#progress[data-events]')
 const state = document.getElementById('state')
@@ -37,3 +37,30 @@ function follow(url: string): void {
 }
 
 if (progress?.dataset.events) follow(progress.dataset.events)
+
+const pathOf = ({ pathname, search }: Location | HTMLAnchorElement): string => pathname + search
+let shown = pathOf(location)
+
+/** Puts the rows at a path in the place of those that are shown: a browser keeps every page that it loads for a while, and there are thousands of pages. */
+async function turn(path: string): Promise<void> {
+  shown = path
+  const answer = await fetch(path, { headers: { accept: 'text/html' } })
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  const rows = page.getElementById('turned')
+  if (shown !== path) return
+  if (!rows) return location.reload()
+  document.getElementById('turned')?.replaceWith(rows)
+  document.getElementById('rows')?.scrollIntoView()
+  rows.querySelector<HTMLElement>('[tabindex]')?.focus({ preventScroll: true })
+}
+
+document.addEventListener('click', (event) => {
+  const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('#turned .actions a') : null
+  if (!link || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
+  event.preventDefault()
+  history.pushState(null, '', link.href)
+  turn(pathOf(link)).catch(() => location.reload())
+})
+addEventListener('popstate', () => {
+  if (pathOf(location) !== shown) turn(pathOf(location)).catch(() => location.reload())
+})
