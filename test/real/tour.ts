@@ -5,8 +5,8 @@ import { startDatabase } from './database.ts'
 import { documents, STATES, type State, startServices } from './page-states.ts'
 import { makeShown, PAGES, pathOf } from './states.ts'
 
-/** `npm run tour -- FOLDER [WORD]`: pictures of every page and state (whose name has the word), at both widths, light and dark, to be looked at. */
-const [folder = 'tour', word = ''] = process.argv.slice(2)
+/** `npm run tour -- FOLDER [PATTERN]`: pictures of every page and state (whose name matches), at both widths, light and dark, to be looked at. */
+const [folder = 'tour', pattern = ''] = process.argv.slice(2)
 const WIDTHS = [390, 1280] as const
 const SCHEMES = ['light', 'dark'] as const
 
@@ -25,7 +25,7 @@ const stops: readonly Omit<State, 'words'>[] = [
   ...STATES,
 ]
 
-for (const { name, path, at = 'program', act } of stops.filter((stop) => stop.name.includes(word))) {
+for (const { name, path, at = 'program', act } of stops.filter((stop) => new RegExp(pattern).test(stop.name))) {
   const { url } = services[at]
   const { page, context, faults } = await visitor(browser, { width: 390, scheme: 'light' }, url)
   try {
