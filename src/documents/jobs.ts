@@ -79,7 +79,7 @@ function conclusionOf(job: JobAnswer): Conclusion {
   const left: Line[] =
     eta_ms === null || state !== 'running'
       ? []
-      : [[`About ${duration(eta_ms)} left${eta_reason === undefined ? '' : `: ${eta_reason}`}.`]]
+      : [[`About ${duration(eta_ms)} left${eta_reason === undefined ? '' : `: ${timesInWords(eta_reason)}`}.`]]
   return {
     subject: name === '' ? id : name,
     mark,
