@@ -39,6 +39,10 @@ it.each([
   expect([v.attempts.length, one.net.dialled.length, v.reason]).toEqual([dialled, dialled, 'connect_refused'])
 })
 
+it.each([320, 321])('of an address of %i characters that is none 320 are shown', async (length) =>
+  expect((await lab(ONE, {}).ask({ email: 'x'.repeat(length) })).email).toHaveLength(320),
+)
+
 describe('what is remembered', () => {
   // Bound: src/mailbox/answer-cache.ts KEPT_MS
   it('a conclusive answer, for at most an hour whatever max_age says', async () => {
@@ -115,12 +119,12 @@ it.each([
 })
 
 describe('the time of a stage', () => {
-  const slow: LabServer = { rcpt: { '*': '250 ok' }, delayMs: { banner: 320 } }
+  const slow: LabServer = { rcpt: { '*': '250 ok' }, delayMs: { banner: 1_000 } }
   it('is all that remains at the last address', async () =>
-    expect((await lab(ONE, { [MX]: slow }).ask()).reason).toBe('accept_all'))
+    expect((await lab(ONE, { [MX]: slow }).ask({ timeoutMs: 1_500 })).reason).toBe('accept_all'))
   it('is a part while there are others to try', async () => {
     const zone: LabZone = { ...ONE, 'mx1.x.example': { A: [MX, '45.53.6.1'] } }
-    const v = await lab(zone, { [MX]: slow, '45.53.6.1': { rcpt: { '*': '250 ok' } } }).ask()
+    const v = await lab(zone, { [MX]: slow, '45.53.6.1': { rcpt: { '*': '250 ok' } } }).ask({ timeoutMs: 1_500 })
     expect(v.attempts.map(({ address, reason }) => `${address} ${reason}`)).toEqual([
       `${MX} timeout`,
       '45.53.6.1 accept_all',

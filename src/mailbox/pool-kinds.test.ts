@@ -143,6 +143,11 @@ describe('failover from one kind of source to another', () => {
   })
 })
 
+it('a node that its own limits hold back tells when to ask again', async () => {
+  const { ask } = lab([NODE], {}, { reason: 'own_limit', code: 0, attempts: [] })
+  expect(await ask()).toMatchObject({ reason: 'own_limit', retry_after_ms: 60_000 })
+})
+
 describe('the circuit breaker is the same for the three', () => {
   it.each<[string, string, LabServer, NodeSays, string]>([
     ['an address that is refused', ADDRESS, blocks, ACCEPTED, 'source_blocked'],

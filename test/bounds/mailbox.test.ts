@@ -16,6 +16,7 @@ import { ip } from '../../src/names/ip.ts'
 import { nodeName } from '../../src/names/source.ts'
 import type { Stage } from '../../src/net/smtp/reply.ts'
 import { labProxies, labSource } from '../lab/app.ts'
+import type { LabZone } from '../lab/dns.ts'
 import { labCtx, labWorld } from '../lab/world.ts'
 import { testBounds, text, times } from './table.ts'
 
@@ -66,6 +67,17 @@ function longestRestMs(): number {
   return state.coolDownMs
 }
 
+/** Whether the name of an address, or that it has none, is still known after so many ms less one. */
+async function isNameKept(ms: number, zone: LabZone): Promise<boolean> {
+  let nowMs = 0
+  const ctx = labCtx(zone)
+  const own = identity({ now: () => 0, monotonic: () => nowMs }, {})
+  await own.heloName(ip('45.53.1.1'), ctx)
+  const asked = ctx.asked.length
+  nowMs = ms - 1
+  await own.heloName(ip('45.53.1.1'), ctx)
+  return ctx.asked.length === asked
+}
 /** The attempts that are kept of a node that tells of `n`. */
 async function attemptsOf(n: number): Promise<number> {
   const told = { address: '45.53.5.1', stage: 'rcpt', reason: 'mailbox_exists', code: 250, message: '', duration_ms: 0 }
@@ -119,20 +131,10 @@ testBounds([
   [
     'src/mailbox/source/helo.ts KEPT_MS',
     3_600_000,
-    async (n) => {
-      let nowMs = 0
-      const ctx = labCtx({
-        '1.1.53.45.in-addr.arpa': { PTR: ['out.a.example'] },
-        'out.a.example': { A: ['45.53.1.1'] },
-      })
-      const own = identity({ now: () => 0, monotonic: () => nowMs }, {})
-      await own.heloName(ip('45.53.1.1'), ctx)
-      const asked = ctx.asked.length
-      nowMs = n - 1
-      await own.heloName(ip('45.53.1.1'), ctx)
-      return ctx.asked.length === asked
-    },
+    (n) =>
+      isNameKept(n, { '1.1.53.45.in-addr.arpa': { PTR: ['out.a.example'] }, 'out.a.example': { A: ['45.53.1.1'] } }),
   ],
+  ['src/mailbox/source/helo.ts NONE_KEPT_MS', 60_000, (n) => isNameKept(n, {})],
   [
     'src/mailbox/source/pool.ts MAX_WATCHED',
     64,
