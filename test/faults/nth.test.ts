@@ -79,6 +79,7 @@ describe.each(ROWS.map((row) => [row.operation, JSON.stringify(row.input), row] 
       const plain = await ask(await begun(row), row)
       const calls = await callsOf(row)
       const wrong: Record<string, number> = {}
+      let tries = 0
       for (const step of STEPS) {
         const kinds = what === 'a caller that goes away' ? ['abort'] : Object.keys(FAULTS[step])
         const stride = ALL ? 1 : Math.max(1, Math.ceil(calls[step] / (row.isHeavy ? SAMPLED_OF_HEAVY : SAMPLED)))
@@ -94,11 +95,13 @@ describe.each(ROWS.map((row) => [row.operation, JSON.stringify(row.input), row] 
             }
             const found = await tried(row, plain, plan)
             isOver = found === undefined
+            tries += Number(!isOver)
             for (const one of found ?? []) wrong[`${step}: ${fault}: ${one}`] ??= nth
           }
           if (isOver) break
         }
       }
+      if (ALL) console.log(`${row.operation} ${JSON.stringify(row.input)}: ${what}, ${tries} tried`)
       expect(wrong, JSON.stringify(wrong, null, 1)).toEqual({})
     },
     ALL ? 3_600_000 : 20_000,

@@ -48,6 +48,8 @@ const SERVERS: Readonly<Record<string, LabServer>> = {
 }
 const POLICY = 'version: STSv1\r\nmode: enforce\r\nmx: *.test\r\nmax_age: 604800\r\n'
 
+const { resolve, asked } = labDns(DNS)
+
 /** The program over a world that fails as planned: the services are made anew, and keep their state between calls. */
 export type Setting = {
   readonly world: FaultyWorld
@@ -57,8 +59,8 @@ export type Setting = {
 
 /** Names greylist and limits apart, the services are those of `serve`. */
 export function setting(): Setting {
+  asked.length = 0 // nobody reads it, and there are millions
   const net = labDial(SERVERS)
-  const { resolve } = labDns(DNS)
   const world = faultyWorld(
     labWorld(
       {},

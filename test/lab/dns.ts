@@ -37,8 +37,14 @@ export function labDns(zone: LabZone): { readonly resolve: Resolve; readonly ask
   const nodes = new Map(Object.entries(zone).map(([name, node]) => [canonicalName(name), node]))
   const asked: string[] = []
 
-  const exists = (name: string): boolean =>
-    nodes.has(name) || [...nodes.keys()].some((other) => other.endsWith(`.${name}`))
+  /** The names that are written, and all above them. */
+  const existing = new Set<string>()
+  for (const written of nodes.keys())
+    for (let name = written; name !== '' && !existing.has(name); name = name.slice(name.indexOf('.') + 1)) {
+      existing.add(name)
+      if (!name.includes('.')) break
+    }
+  const exists = (name: string): boolean => existing.has(name)
 
   function nodeOf(name: string): LabNode | Fault | undefined {
     const node = nodes.get(name)
