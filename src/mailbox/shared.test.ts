@@ -6,6 +6,7 @@ import { type LabServer, labDial } from '../../test/lab/dial.ts'
 import { labCtx, labStore } from '../../test/lab/world.ts'
 import { ip } from '../names/ip.ts'
 import type { Database } from '../store/postgres/connect.ts'
+import type { Memory } from '../store/postgres/shared-memory.ts'
 import type { VerifyInput } from './verification.ts'
 import { createVerifier } from './verify.ts'
 
@@ -18,6 +19,8 @@ const ZONE = {
   'outlook-com.olc.protection.outlook.com': { A: [MX] },
 } as const
 const TAKES: LabServer = { rcpt: { 'a@x.example': '250 2.1.5 Ok' } }
+/** For what is written in the background. */
+const WAIT = { timeout: 15_000 }
 const POOL = ['socks5://45.53.9.1:1080']
 
 let database: Database
@@ -91,13 +94,13 @@ describe('three nodes on one database', () => {
   })
   it('share the rate toward a provider', async () => {
     const { made, seen } = nodes(3, TAKES)
-    // A burst of 30 for a rate of 60 a minute, which is where a new source begins; the lab's clock is the real one.
+    // The first of each node has time on a busy machine too. A burst of 30 for a rate of 60 a minute, which is where a new source begins; the lab's clock is the real one.
     const asked = made.flatMap(({ ask }, n) =>
-      Array.from({ length: 20 }, (_, i) => ask({ email: `u${n}-${i}@x.example`, timeoutMs: 1_000 })),
+      Array.from({ length: 20 }, (_, i) => ask({ email: `u${n}-${i}@x.example`, timeoutMs: i === 0 ? 20_000 : 1_000 })),
     )
     const held = (await Promise.all(asked)).filter(({ reason }) => reason === 'own_limit')
     expect(seen.all).toBeGreaterThanOrEqual(1) // a machine that is busy asks fewer
-    expect(seen.all).toBeLessThanOrEqual(34)
+    expect(seen.all).toBeLessThanOrEqual(37)
     expect(held.length).toBeGreaterThanOrEqual(1)
   })
   it('ask an equal question once, and the others take its answer', async () => {
@@ -134,12 +137,13 @@ describe('three nodes on one database', () => {
     const { made } = nodes(2, { rcpt: { '*': '250 Ok' } })
     const [first, second] = made
     expect(await first!.ask({ email: 'b@y.example' })).toMatchObject({ catchAll: true })
-    await settled()
+    await expect.poll(() => second!.shared.cluster.about('y.example', ''), WAIT).toHaveLength(1)
     const answer = await second!.ask({ email: 'c@y.example' })
     expect(answer).toMatchObject({ catchAll: true, reason: 'accept_all' })
     expect(second!.net.received.filter((line) => line.startsWith('RCPT'))).toHaveLength(1)
     for (let i = 0; i < 100; i++) first!.shared.cluster.count('unknown', 'x.example', 3_600_000)
-    await settled()
+    const counted = async () => Number(((await second!.shared.cluster.about('x.example', '')) as Memory[])[0]?.value)
+    await expect.poll(counted, WAIT).toBe(100)
     expect(await second!.ask({ email: 'd@x.example' })).toMatchObject({
       reason: 'own_limit',
       message: expect.stringContaining('100 unknown names'),
@@ -155,7 +159,7 @@ describe('three nodes on one database', () => {
     const [first, second] = made
     await first!.ask({ email: 'B@y.example' })
     await first!.ask({ email: 'c@y.example' })
-    await settled()
+    await expect.poll(() => second!.shared.cluster.about('y.example', ''), WAIT).toHaveLength(1)
     expect(await second!.verifier.forgetShared('email', 'b@y.example')).toBe(1)
     expect(await second!.verifier.forgetShared('domain', 'y.example')).toBe(2)
     expect(await second!.verifier.forgetShared('domain', 'y.example')).toBe(0)
@@ -168,7 +172,9 @@ describe('three nodes on one database', () => {
       reason: 'source_blocked',
       attempts: [{ proxy: 'socks5://45.53.9.1:1080' }],
     })
-    await settled()
+    const stored = async () =>
+      (await database.pool.query('SELECT FROM mailsonde.rows WHERE value::text LIKE \'%"open"%\'')).rows.length
+    await expect.poll(stored, WAIT).toBe(1)
     expect(await second!.ask({ pool: true, email: 'b@x.example' })).toMatchObject({
       reason: 'source_blocked',
       attempts: [],
@@ -177,7 +183,7 @@ describe('three nodes on one database', () => {
   })
 })
 
-/** Time for what is written in the background. */
+/** A database that was away is asked again after a second. */
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1_100))
 
 it('while the database is away single questions are answered, within the share of each node', async () => {

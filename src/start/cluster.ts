@@ -11,7 +11,7 @@ import { changedRows, sharedMemory } from '../store/postgres/shared-memory.ts'
 import { sharedSlots } from '../store/postgres/shared-slots.ts'
 import type { World } from '../world.ts'
 
-/** Time that a question to the database has; then it counts as away, and for how long it is not asked then, ms. */
+/** Time that a question to the database has by default; then it counts as away, and for how long it is not asked then, ms. */
 const ANSWER_MS = 1_000
 const AWAY_MS = 1_000
 /** How often what is over is removed, ms. */
@@ -31,13 +31,15 @@ export function openCluster(
     readonly world: Pick<World, 'now' | 'log'>
     readonly peers: () => Promise<Pick<PeerRegistry, 'all' | 'ttlMs' | 'self'>>
     readonly sources: Repository
+    /** Time that a question to the database has, ms; by default a second. */
+    readonly answerMs?: number
   },
 ): OpenedCluster {
-  const { world, peers, sources } = parts
+  const { world, peers, sources, answerMs = ANSWER_MS } = parts
   const steady = (): number => performance.now()
   const db = async () => (await open()).db
   const memory = sharedMemory(db)
-  const slots = sharedSlots(open, { now: steady, log: world.log })
+  const slots = sharedSlots(open, { now: steady, log: world.log, answerMs })
   const tokens = new LRUCache<string, number>({ max: MAX_PROVIDERS })
   let awayUntilMs = Number.NEGATIVE_INFINITY
   let seen = '0'
@@ -46,7 +48,7 @@ export function openCluster(
   async function asked<T>(work: () => Promise<T>): Promise<T | 'away'> {
     if (steady() < awayUntilMs) return 'away'
     try {
-      return await raced(within(ANSWER_MS), work())
+      return await raced(within(answerMs), work())
     } catch (error) {
       awayUntilMs = steady() + AWAY_MS
       world.log.debug('the database did not answer', { error: String(error) })
@@ -81,7 +83,7 @@ export function openCluster(
       take: slots.take,
       takeToken,
       nodes: async () => {
-        nodes = await raced(within(ANSWER_MS), countNodes()).catch(() => nodes)
+        nodes = await raced(within(answerMs), countNodes()).catch(() => nodes)
         return nodes
       },
       about: (domain, provider) => asked(() => memory.about(domain, provider)),

@@ -123,7 +123,7 @@ async function later(monitor: MonitorAnswer, minutes: number) {
   return monitorRunAnswer.parse(response.json()).run
 }
 async function until(is: () => Promise<boolean> | boolean): Promise<void> {
-  for (const limit = AbortSignal.timeout(8_000); !(await is()); await sleep(20, limit));
+  for (const limit = AbortSignal.timeout(30_000); !(await is()); await sleep(20, limit));
 }
 const quietly = (): Promise<void> => sleep(150, AbortSignal.timeout(1_000))
 const HOOK = 'https://hooks.example/mail?x=1'

@@ -4,7 +4,7 @@ import type { Database } from '../../src/store/postgres/connect.ts'
 import { postgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { labWorld } from './world.ts'
 
-/** What one node of so many shares over a database; `away`: from then on the database does not answer it. */
+/** What one node of so many shares over a database, which has time to answer on a busy machine; `away`: from then on the database does not answer it. */
 export function labCluster(
   database: () => Promise<Database>,
   nodes: number,
@@ -22,7 +22,10 @@ export function labCluster(
     self: { id: 'here', url: undefined, name: 'here', region: '', addresses: () => [], version: '0' },
   })
   const { sources } = postgresStore(async () => (await open()).db, { cluster: '', node: '' })
-  return { ...openCluster({ open }, { world, peers, sources }), setAway: (away) => void (isAway = away) }
+  return {
+    ...openCluster({ open }, { world, peers, sources, answerMs: 20_000 }),
+    setAway: (away) => void (isAway = away),
+  }
 }
 
 const peerAt = (id: string, nowMs: number) => ({

@@ -16,7 +16,7 @@ export type SharedSlots = {
   readonly close: () => Promise<void>
 }
 
-/** Time that a statement has; then the database counts as away, ms. */
+/** Time that a statement has by default; then the database counts as away, ms. */
 const ANSWER_MS = 1_000
 /** A session with places is shown to live this often: a silent one is taken for half open (pool.ts). One without is given back, ms. */
 const PING_MS = 3_000
@@ -35,18 +35,25 @@ type Held = {
   readonly client: pg.PoolClient
   readonly onLoss: () => void
   readonly places: Map<string, Set<number>>
+  /** Settles with the statement that was asked last. */
+  last: Promise<unknown>
   usedAtMs: number
   timer: NodeJS.Timeout | undefined
 }
 
 /**
  * Places as advisory locks of one session for each node: the server frees those of a node that died as soon as its connection ends, so that no place is lost and none is
- * given twice. `now`: milliseconds that never step back.
+ * given twice. `now`: milliseconds that never step back; `answerMs`: the time that a statement has.
  */
 export function sharedSlots(
   open: () => Promise<{ readonly pool: pg.Pool }>,
-  { now, log }: { readonly now: () => number; readonly log: { readonly warn: Warn; readonly info: Warn } },
+  options: {
+    readonly now: () => number
+    readonly log: { readonly warn: Warn; readonly info: Warn }
+    readonly answerMs?: number | undefined
+  },
 ): SharedSlots {
+  const { now, log, answerMs = ANSWER_MS } = options
   let awayUntilMs = Number.NEGATIVE_INFINITY
   let isAwaySaid = false
   let isClosed = false
@@ -57,7 +64,14 @@ export function sharedSlots(
     return onceUnlessFailed(async () => {
       const client = await (await open()).pool.connect()
       const onLoss = (): void => lose(made)
-      const made: Held = { client, onLoss, places: new Map(), usedAtMs: now(), timer: undefined }
+      const made: Held = {
+        client,
+        onLoss,
+        places: new Map(),
+        last: Promise.resolve(),
+        usedAtMs: now(),
+        timer: undefined,
+      }
       // A connection that breaks may tell so more than once: each time somebody must listen.
       client.on('error', made.onLoss)
       client.on('end', made.onLoss)
@@ -77,7 +91,7 @@ export function sharedSlots(
     lost.client.release(isBroken)
   }
   function keepUp(own: Held): void {
-    if (own.places.size > 0) own.client.query('SELECT 1').catch((error: unknown) => void isGone(error))
+    if (own.places.size > 0) void statement(own, 'SELECT 1').catch((error: unknown) => held === own && isGone(error))
     else if (now() - own.usedAtMs >= PING_MS) lose(own, false)
   }
   function isGone(error: unknown): 'away' {
@@ -89,12 +103,19 @@ export function sharedSlots(
     return 'away'
   }
 
-  /** Statements of one session come one after another; the place is noted before the next may be asked for. */
+  /** One statement of a session at a time: the next is sent when the one before it has ended. */
+  function statement<R extends pg.QueryResultRow>(own: Held, text: string, values: unknown[] = []) {
+    const turn = own.last.then(() => own.client.query<R>(text, values))
+    own.last = turn.catch(() => {})
+    return turn
+  }
+
+  /** The place is noted before the next may be asked for. */
   async function takeOne(own: Held, { key, limit }: Slot): Promise<number | undefined> {
     own.usedAtMs = now()
     const places = own.places.get(key) ?? new Set<number>()
     own.places.set(key, places)
-    const { rows } = await own.client.query<{ place: number }>(TAKE, [key, limit, [...places]])
+    const { rows } = await statement<{ place: number }>(own, TAKE, [key, limit, [...places]])
     const place = rows[0]?.place
     if (place !== undefined) places.add(place)
     else if (places.size === 0) own.places.delete(key)
@@ -104,12 +125,12 @@ export function sharedSlots(
     const places = own.places.get(key)
     if (held !== own || !places?.has(place)) return
     // It is this session's until the server has let go of it.
-    own.client.query(FREE, [key, place]).then(
+    statement(own, FREE, [key, place]).then(
       () => {
         places.delete(place)
         if (places.size === 0) own.places.delete(key)
       },
-      (error: unknown) => void isGone(error),
+      (error: unknown) => held === own && isGone(error),
     )
   }
   async function takeAll(slots: readonly Slot[]): Promise<(() => void) | 'full'> {
@@ -136,7 +157,7 @@ export function sharedSlots(
       const turn = last.then(() => takeAll(slots))
       last = turn.catch(() => {})
       try {
-        const taken = await inTime(turn)
+        const taken = await inTime(turn, answerMs)
         if (taken !== 'full' || isAwaySaid) noteBack()
         return taken
       } catch (error) {
@@ -164,10 +185,10 @@ type Warn = (event: string, fields?: Record<string, unknown>) => void
 
 class LateError extends Error {}
 
-async function inTime<T>(work: Promise<T>): Promise<T> {
+async function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new LateError('no answer in time')), ANSWER_MS)
+    timer = setTimeout(() => reject(new LateError('no answer in time')), ms)
   })
   try {
     return await Promise.race([work, late])
