@@ -65,7 +65,10 @@ const REQUIRED: Readonly<Record<string, Scope | 'free'>> = {
   'GET /ip/:ip/events': 'read',
   'POST /ip/:ip/save': 'read',
 }
-const KEYS = SCOPES.map((scope) => labKey(`key-of-${scope}`, [scope]))
+const KEYS = [
+  ...SCOPES.map((scope) => labKey(`key-of-${scope}`, [scope])),
+  labKey('old-key-of-admin', ['admin'], { expires_at: '2026-01-01T00:00:00.000Z' }),
+]
 const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 const SAME = { 'sec-fetch-site': 'same-origin' }
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -95,6 +98,36 @@ it('every page is in the table, and nothing else', () => {
   expect(routes.toSorted()).toEqual(Object.keys(REQUIRED).toSorted())
 })
 
+/** Every method and path that the router of a service has; HEAD goes with GET. */
+function routesOf(app: App): readonly string[] {
+  const parts: string[] = []
+  return app
+    .printRoutes({ commonPrefix: false })
+    .split('\n')
+    .flatMap((line) => {
+      const [, indent = '', part, methods = ''] = /^((?:[│ ] {3})*)[├└]── (.+?)(?: \(([A-Z, ]+)\))?$/.exec(line) ?? []
+      if (part === undefined) return []
+      parts.splice(indent.length / 4, parts.length, part)
+      return methods
+        .split(', ')
+        .flatMap((method) => (/^(?:HEAD)?$/.test(method) ? [] : [`${method} ${parts.join('')}`]))
+    })
+}
+
+it('whatever the service has a route for is a page, a file, or in the table of scopes.test.ts', async () => {
+  const site = siteOf(labWorld())
+  const metrics = async () => ({ contentType: 'text/plain', text: '' })
+  const known = [
+    ...Object.keys(REQUIRED),
+    ...site.files.map(({ path }) => `GET ${path}`),
+    ...operations.map(({ method, path }) => `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
+    ...['GET /openapi.json', 'GET /docs/api', 'GET /docs/api/', 'GET /metrics', 'POST /mcp'],
+  ]
+  const routes = routesOf(await appOf(labWorld(), { metrics }))
+  expect(routes.filter((route) => !known.includes(route) && !route.startsWith('GET /docs/static/'))).toEqual([])
+  expect(known.filter((route) => !routes.includes(route))).toEqual([])
+})
+
 describe.each(Object.entries(REQUIRED))('%s', (route, required) => {
   // A parameter that no operation takes: what is let in does nothing.
   const [method, path] = route.split(' ') as ['GET' | 'POST', string]
@@ -117,6 +150,18 @@ describe.each(Object.entries(REQUIRED))('%s', (route, required) => {
       expect(sent['cache-control']).toBe('no-store')
       expect(body).not.toMatch(/<script(?![^>]*\ssrc="\/static\/)|<style|\sstyle="|\son\w+="/)
     }
+  })
+})
+
+describe.each(Object.entries(REQUIRED))('%s with a key in a header', (route, required) => {
+  const [method, path] = route.split(' ') as ['GET' | 'POST', string]
+  const url = path.replace(/:(\w+)/, (_, name) => (name === 'name' && path.startsWith('/docs') ? 'score' : 'x'))
+  it.each(['nope', 'old-key-of-admin'])('%s', async (key) => {
+    const headers = { ...HTML, ...(method === 'POST' && FORM), ...SAME, 'x-api-key': key }
+    const { statusCode } = await locked.inject({ method, url, headers })
+    if (required !== 'free') expect(statusCode).toBe(401)
+    else if (method === 'GET') expect([401, 403]).not.toContain(statusCode)
+    else expect(statusCode).toBe(403) // no token of a session
   })
 })
 

@@ -124,3 +124,12 @@ describe.each(routes)('%s', (route) => {
       expect(seen(await call(route, `key-of-${scope}`, header))).toBe(expected(route, scope))
   })
 })
+
+it.each(routes.filter((route) => route.startsWith('GET ')))('%s: HEAD is let in as GET is', async (route) => {
+  const [, path] = route.split(' ')
+  for (const key of ['nope', 'old-key-of-admin', ...SCOPES.map((scope) => `key-of-${scope}`)]) {
+    const url = REQUIRED[route] === 'free' ? path! : `${path}?no_such_parameter=1`
+    const { statusCode } = await app.inject({ method: 'HEAD', url, headers: { 'x-api-key': key } })
+    expect([key, seen(statusCode)]).toEqual([key, seen(await call(route, key, 'x-api-key'))])
+  }
+})
