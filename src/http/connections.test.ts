@@ -140,3 +140,9 @@ it('closes those with the most unread answers when there is too much of it', asy
   await expect.poll(() => large.seen.isClosed).toBe(true)
   expect(small.seen.isClosed).toBe(false)
 })
+
+it('the bounds are those of docs/security.md', () =>
+  expect(CONNECTION_BOUNDS).toEqual({
+    ...{ maxConnections: 10_000, maxWaiting: 100, maxWaitingInAll: 10_000, maxAtOnce: 8 },
+    ...{ maxUnreadBytes: 64 * 1024 * 1024, stalledMs: 30_000 },
+  }))

@@ -51,3 +51,14 @@ it('writes one line a second, with the number of times', () => {
   for (let i = 0; i < 8; i++) pass(220)
   expect(lines.map(({ times }) => times)).toEqual([1, 5])
 })
+
+it.each([
+  [999, ['/v1/check', '/v1/spf']],
+  [1_000, ['/v1/check']],
+])('remembers 1,000 operations that have ended between two looks: %i before the last', (before, operations) => {
+  const { lines, watch, pass } = watched()
+  for (let i = 0; i < before; i++) watch.begin('/v1/check')()
+  watch.begin('/v1/spf')()
+  pass(1_000)
+  expect(lines).toMatchObject([{ operations }])
+})

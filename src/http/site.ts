@@ -119,7 +119,6 @@ export function sendRefusal(
 function answer(reply: FastifyReply, given: PageAnswer): FastifyReply {
   if ('to' in given) return reply.header('cache-control', 'no-store').redirect(localPath(given.to), 303)
   if ('events' in given) return sendEvents(reply, given.events)
-  if (given.retryAfterS !== undefined) void reply.header('retry-after', String(given.retryAfterS))
   return sendPage(reply, given.status, given.html)
 }
 

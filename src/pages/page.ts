@@ -40,7 +40,7 @@ export type PageEvent = { readonly event: string; readonly data: object }
 
 /** What a visit is answered with. `to` is a path of this site. */
 export type PageAnswer =
-  | { readonly status: number; readonly html: string; readonly retryAfterS?: number }
+  | { readonly status: number; readonly html: string }
   | { readonly to: string }
   | { readonly events: AsyncIterable<PageEvent> }
 
