@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest'
 import { labApp, labDeps, labKey } from '../../test/lab/app.ts'
 import { labDial } from '../../test/lab/dial.ts'
+import { listedAddress } from '../../test/lab/documents.ts'
 import { LIVE_LISTS } from '../../test/lab/lists.ts'
 import { labWorld } from '../../test/lab/world.ts'
 import { createVerifier } from '../mailbox/verify.ts'
+import { measureBlacklist } from './probe-samples.ts'
 
 const { dial } = labDial({ '45.53.5.1': { rcpt: { 'joe@a.example': '250 2.1.5 ok' } } })
 const world = labWorld(
@@ -83,4 +85,14 @@ it('a mailbox needs the scope verify', async () => {
   expect(await ask('reader', 'a.example', 'domain')).toBe(200)
   expect(await ask('reader', 'joe@a.example', 'mailbox')).toBe(403)
   expect(await ask('verifier', 'joe@a.example', 'mailbox')).toBe(200)
+})
+
+it('has a sample of each list that answered, and of no other', () => {
+  const answered = listedAddress.results.filter(({ status }) => status === 'listed' || status === 'not_listed')
+  const { samples } = measureBlacklist(listedAddress)
+  const lists = samples.filter(({ name }) => name === 'mailsonde_blacklist_listed')
+  expect(lists.map(({ labels, value }) => [labels?.zone, value])).toEqual(
+    answered.map(({ zone, status }) => [zone, status === 'listed' ? 1 : 0]),
+  )
+  expect(lists.length).toBeLessThan(listedAddress.results.length)
 })
