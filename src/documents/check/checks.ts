@@ -97,7 +97,7 @@ const WORDS: Readonly<Record<string, string>> = {
   offered: 'STARTTLS',
   names: 'Names',
   name_matches: 'Name matches',
-  forward_confirmed: 'Leads back',
+  forward_confirmed: 'Resolves back',
   lame: 'Lame',
   differs: 'Differs in',
 }
