@@ -47,9 +47,16 @@ type Opened = {
 export function createDeps(config: Config, outside: Outside, metered: Metered = (verifier) => verifier): Made {
   const opened: Opened = {}
   const makers: Makers = makersOf(config, outside, { opened, metered, provide: (names) => provide(names) })
+  // An operation names its services by one list: they are put together for its first question alone.
+  const provided = new WeakMap<readonly DepName[], object>()
   const provide: Provide = async (names) => {
+    type Services = Pick<Deps, (typeof names)[number]>
+    const known = provided.get(names)
+    if (known) return known as Services
     const made = await Promise.all(names.map(async (name) => [name, await makers[name]()] as const))
-    return Object.fromEntries(made) as Pick<Deps, (typeof names)[number]> // one entry for each name
+    const services = Object.fromEntries(made) as Services // one entry for each name
+    provided.set(names, services)
+    return services
   }
   const unsaved = (error: Error): void =>
     outside.world.log.warn('the state of the sources was not saved', { reason: error.message })

@@ -1,4 +1,4 @@
-import type { Json } from '../../base/json.ts'
+import type { Json, JsonRecord } from '../../base/json.ts'
 import type { JobKind } from '../../store/postgres/schema.ts'
 
 /** What asking about one row gave: the words that jobs count by, and the answer of the operation. */
@@ -7,7 +7,7 @@ export type Asked = {
   readonly result: string
   /** The reason where the kind has one, else ''. */
   readonly reason: string
-  readonly answer: { readonly [key: string]: Json }
+  readonly answer: JsonRecord
   /** When to ask again, as the answer says it. */
   readonly retryAfterMs?: number
 }

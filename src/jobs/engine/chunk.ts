@@ -60,16 +60,19 @@ type Claimed = { readonly holds: (row: ClaimedRow, signal: AbortSignal) => Promi
 function claimOf(rows: JobRows, job: number, claimedAtMs: number): Claimed {
   let confirmedAtMs = claimedAtMs
   let isLost = false
+  let confirming: Promise<void> | undefined
+
+  async function confirm({ line, fence }: ClaimedRow, signal: AbortSignal): Promise<void> {
+    const askedAtMs = performance.now()
+    if (await throughOutage(() => rows.isClaimed(job, line, fence), signal)) confirmedAtMs = askedAtMs
+    else isLost = true
+  }
   return {
-    holds: async ({ line, fence }, signal) => {
-      if (isLost || performance.now() - confirmedAtMs < CONFIRMED_MS) return !isLost
-      const askedAtMs = performance.now()
-      if (await throughOutage(() => rows.isClaimed(job, line, fence), signal)) {
-        confirmedAtMs = Math.max(confirmedAtMs, askedAtMs)
-        return true
-      }
-      isLost = true
-      return false
+    holds: async (row, signal) => {
+      // Rows that find the confirmation too old at the same time wait for one answer of the database.
+      if (!isLost && performance.now() - confirmedAtMs >= CONFIRMED_MS)
+        await (confirming ??= confirm(row, signal).finally(() => (confirming = undefined)))
+      return !isLost
     },
   }
 }

@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import type { Json } from '../../base/json.ts'
+import type { Json, JsonRecord } from '../../base/json.ts'
 import { forJob } from './partitions.ts'
 import type { RowColumns, Schema } from './schema.ts'
 import { storable, storableJson } from './storable.ts'
@@ -29,7 +29,7 @@ export type RowAnswer = {
   readonly fence: string
   readonly result: string
   readonly reason: string
-  readonly answer: { readonly [key: string]: Json }
+  readonly answer: JsonRecord
 }
 
 /** A row that is asked again later: when, and whether the attempt counts. */
