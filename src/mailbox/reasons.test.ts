@@ -50,6 +50,17 @@ it.each<[Reason, number, string]>([
   expect(`${result} ${deliverability}`).toBe(words)
 })
 
+it('after these a time to ask again is told', () =>
+  expect(REASONS.filter((reason) => reasonRow(reason).temporary)).toEqual([
+    'mailbox_full',
+    'greylisted',
+    'recipient_throttled',
+    'temporary_failure',
+    'own_limit',
+    'verification_in_progress',
+    'rate_limited',
+  ]))
+
 it('is closed', () => expect(REASONS).toHaveLength(36))
 
 it('docs/verification.md has every reason once in its table, as outcomeOf has it, and once among the terms of other services', () => {

@@ -117,6 +117,9 @@ describe('the guarded GET', () => {
   ])('%s: %s', async (url, reason) => {
     await expect(get(url, { redirects: 3 })).rejects.toMatchObject({ name: 'FetchError', reason })
   })
+  it.each([200, 201])('quotes 200 characters of a text of %i that is no URL', (length) =>
+    expect(get('x'.repeat(length))).rejects.toMatchObject({ message: `"${'x'.repeat(200)}" is not a URL` }),
+  )
   it.each(BREACHES.map((text, i) => [text.slice(0, 60), `/breach${i}`]))('tells what breaks HTTP: %j', (_, path) =>
     expect(get(`https://a.example:PORT${path}`)).rejects.toMatchObject({ name: 'FetchError', reason: 'protocol' }),
   )

@@ -107,6 +107,7 @@ describe('mail', () => {
 
   it.each<[string, Options, boolean]>([
     ['a recipient for good', { ...OPEN, onRcptTo: (_, __, done) => done(refusal(550)) }, true],
+    ['a recipient by the first code that is final', { ...OPEN, onRcptTo: (_, __, done) => done(refusal(500)) }, true],
     ['a recipient for now', { ...OPEN, onRcptTo: (_, __, done) => done(refusal(450)) }, false],
     [
       'the message for good',
