@@ -3,7 +3,7 @@ import { SIGNS, STATUS_MARKS } from '../signs.ts'
 import { STATUS_WORDS } from '../words.ts'
 import { markSpan, span, spansOf } from './inline.ts'
 import { barRow } from './pictures.ts'
-import { behind, type Look, padded, plain, type Row, rightAligned, wrap } from './span.ts'
+import { behind, type Look, padded, plain, type Row, rightAligned, rowWidth, wrap } from './span.ts'
 import { columns } from './width.ts'
 
 /** How far work is, as a bar with its figures, then each outcome. */
@@ -70,13 +70,8 @@ export function barRows(bars: readonly Bar[], width: number, look: Look): Row[] 
     const words = markSpan({ mark, text: STATUS_WORDS[status] }, look)
     const room = Math.min(20, width - name - figure - 4 - columns(words.text))
     const bar = room < 5 ? [] : [...barRow((kept ?? 0) / worth, room, mark, look), plain('  ')]
-    const row = [
-      ...padded([span(label, look)], name),
-      ...bar,
-      ...rightAligned([span(figures[i]!, look)], figure),
-      plain('  '),
-      words,
-    ]
-    return wrap(row, width)
+    const row = [...padded([span(label, look)], name), ...bar, ...rightAligned([span(figures[i]!, look)], figure)]
+    if (rowWidth(row) + 2 + columns(words.text) <= width) return [[...row, plain('  '), words]]
+    return [...wrap(row, width), ...wrap([plain('  '), words], width)] // a sign stays with its words
   })
 }

@@ -137,7 +137,7 @@ const SGR: Readonly<Record<Style, string>> = {
   none: '2',
 }
 /** Of the 256, whose shades are the same everywhere, those that can be read on white and on black. */
-export const SHADES = { good: 28, warn: 130, bad: 160, open: 30 } as const
+export const SHADES = { good: 28, warn: 130, bad: 196, open: 30 } as const
 
 const sgrOf = (style: Style, { colour, has256 }: Look): string => {
   if (!colour) return ''

@@ -126,6 +126,13 @@ it('colours are set back after each span, and only where there are colours', () 
   expect(paint(row, look(80))).toBe('abc')
 })
 
+it('a sign stays with its words where a bar has no room for them', () => {
+  const bar = { label: 'DMARC', kept: 13, worth: 30, status: 'warn', href: '#dmarc' } as const
+  const document: Document = { title: '', blocks: [{ kind: 'bars', bars: [bar] }], footer: [] }
+  expect(formatTerminal(document, look(20))).toBe('DMARC  13 / 30\n  ! Could be better')
+  expect(formatTerminal(document, look(34))).toBe('DMARC  13 / 30  ! Could be better')
+})
+
 /** Luminance of one of the 256 colours of xterm (WCAG 2.2): a cube of six levels for each of red, green and blue. */
 function luminance(shade: number): number {
   const levels = [0, 95, 135, 175, 215, 255]
