@@ -78,6 +78,7 @@ export function wrap(row: Row, width: number): Row[] {
         put({ text: taken, style: rest.style, width: columns(taken) })
         rest = { text: left, style: rest.style, width: columns(left) }
         if (left === '') break
+        open()
       }
       if (rest.text !== '') put(rest)
     }

@@ -126,6 +126,14 @@ it('colours are set back after each span, and only where there are colours', () 
   expect(paint(row, look(80))).toBe('abc')
 })
 
+it.each<[word: string, width: number, rows: readonly string[]]>([
+  ['bl.spameatingmonkey.net', 22, ['bl.spameatingmonkey.', 'net']],
+  ['job_AAAAAAAA', 8, ['job_AAAA', 'AAAA']],
+  ['a.bcdefghij', 8, ['a.bcdefg', 'hij']], // a dot in the first half
+])('%s in %i columns is broken as %j', (word, width, rows) =>
+  expect(wrap([plain(word)], width).map((row) => paint(row, look(80)))).toEqual(rows),
+)
+
 it('a sign stays with its words where a bar has no room for them', () => {
   const bar = { label: 'DMARC', kept: 13, worth: 30, status: 'warn', href: '#dmarc' } as const
   const document: Document = { title: '', blocks: [{ kind: 'bars', bars: [bar] }], footer: [] }
