@@ -8,7 +8,7 @@ import { labJob } from '../lab/jobs.ts'
 import { LIVE_LISTS } from '../lab/lists.ts'
 import { labWorld } from '../lab/world.ts'
 
-const world = labWorld(LIVE_LISTS)
+const world = labWorld({ ...LIVE_LISTS, 'hooks.example': { A: ['45.53.1.7'] } })
 const execute = labExecutor(world, labDeps(world))
 const site = openSite({ operations: await allOperations(), world, version: '0', execute })
 const appOf = (options: Parameters<typeof labApp>[1] = {}) => labApp(world, { execute, site, ...options })
@@ -34,6 +34,13 @@ it.each<[why: string, url: string, headers: Record<string, string>, sent: Record
 it('a link of another site to a page for everybody is followed', async () => {
   const link = { ...HTML, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
   for (const url of ['/', '/docs']) expect((await app.inject({ url, headers: link })).statusCode).toBe(200)
+})
+
+it('a job with a callback is taken as any other, and its webhook is told', async () => {
+  const url = '/v1/jobs?kind=verify&callback=https%3A%2F%2Fhooks.example%2F'
+  const headers = { 'content-type': 'text/plain' }
+  const answer = await app.inject({ method: 'POST', url, headers, payload: 'joe@a.example\n' })
+  expect([answer.statusCode, Object.keys(answer.json().callback)]).toEqual([202, ['id', 'secret']])
 })
 
 it('a page reads forms alone', async () => {
