@@ -28,7 +28,14 @@ const WITH: Readonly<Record<string, readonly string[]>> = {
   'src/jobs': ['src/jobs', 'test/http/jobs.test.ts', 'test/bounds'],
   'src/mailbox': ['src/mailbox', 'test/archetypes', 'src/operations', 'test/bounds'],
   'src/net': ['src/net', 'src/mailbox', 'test/fuzz', 'src/start', 'test/bounds'],
-  'src/operations': ['src/operations', 'test/adapters.test.ts', 'test/nodes.test.ts', 'test/http', 'test/bounds'],
+  'src/operations': [
+    'src/operations',
+    'test/adapters.test.ts',
+    'test/nodes.test.ts',
+    'test/cluster.test.ts',
+    'test/http',
+    'test/bounds',
+  ],
   'src/peers': ['src/peers', 'test/nodes.test.ts', 'test/http/proofs.test.ts', 'test/bounds'],
   'src/report': ['src/report', 'src/operations', 'test/golden', 'test/bounds'],
 }

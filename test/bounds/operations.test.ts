@@ -127,6 +127,10 @@ async function partsTold(n: number): Promise<number> {
   return told
 }
 
+const isOptionTaken = (n: number): boolean => {
+  const schema = monitorCreate.params.options.schema
+  return schema.safeParse({ [text(n)]: 'x' }).success
+}
 const areReceivers = (n: number): Promise<boolean> =>
   isTaken(() => {
     const notify = times(n, (i) => ({ type: 'mail', to: `joe${i}@a.example` }))
@@ -207,6 +211,7 @@ testBounds([
   ['src/operations/forget.ts NODES_AT_A_TIME', 8, isForgottenAtOnce],
   ['src/operations/in-parts.ts MAX_WAITING', 200, async (n) => (await partsTold(n)) === n],
   ['src/operations/monitors/input.ts MAX_NOTIFY', 10, areReceivers],
+  ['src/operations/monitors/input.ts MAX_OPTION_NAME', 40, isOptionTaken],
   [
     'src/operations/monitors/shared.ts MAX_URL',
     2_000,

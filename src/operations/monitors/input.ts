@@ -17,6 +17,8 @@ import { readReceiver, receiverUrl } from './shared.ts'
 
 const DAY_MS = 86_400_000
 const MAX_NOTIFY = 10
+/** Characters of the name of an option. */
+const MAX_OPTION_NAME = 40
 
 const notifyItem = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('webhook'), url: receiverUrl }),
@@ -51,7 +53,7 @@ export const settingParams = {
   ),
   options: {
     ...optional(
-      objectParam(z.record(z.string().max(40), z.union([z.string().max(500), z.boolean(), z.number()])), {
+      objectParam(z.record(z.string().max(MAX_OPTION_NAME), z.union([z.string().max(500), z.boolean(), z.number()])), {
         description: 'other parameters of the kind, such as {"selector": "s1"}',
       }),
     ),
