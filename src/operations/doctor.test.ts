@@ -18,10 +18,10 @@ const ZEN = BUILT_IN.lists.find(({ name }) => name === 'Spamhaus ZEN')!
 /** One list only, whose self-test passes: its test point is listed (RFC 5782 §5). */
 const LISTS: LabZone = { '2.0.0.127.zen.spamhaus.org': { A: ['127.0.0.2', '127.0.0.4', '127.0.0.10'] } }
 
-function examine(zone: LabZone) {
+function examine(zone: LabZone, sources: readonly string[] = [US]) {
   const ctx = labCtx(zone)
   const blacklists = createBlacklists({ now: ctx.now, noCourtesy: true, set: { ...BUILT_IN, lists: [ZEN] } })
-  const deps = labDeps(ctx, { blacklists, sourcePool: labPool(ctx, blacklists, [US]) })
+  const deps = labDeps(ctx, { blacklists, sourcePool: labPool(ctx, blacklists, sources) })
   return answerTo(doctor, ctx, deps, {})
 }
 
@@ -34,6 +34,7 @@ describe('is this machine fit', () => {
       false,
       [expect.objectContaining({ blacklist: 'Spamhaus ZEN' })],
     ],
+    ['not listed, without a PTR record', LISTS, false, []],
     [
       'no list answers: unknown is not fit',
       { ...GOOD, 'zen.spamhaus.org': 'TIMEOUT', '*.zen.spamhaus.org': 'TIMEOUT' },
@@ -47,3 +48,6 @@ describe('is this machine fit', () => {
     expect(advised.includes('could not be determined whether 45.53.1.2 is listed')).toBe(listings === null)
   })
 })
+
+it('is not fit without a source', async () =>
+  expect(await examine(LISTS, [])).toMatchObject({ fit: false, sources: [] }))
