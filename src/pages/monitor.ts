@@ -12,7 +12,7 @@ import { changeForm, changeInput, fieldsOf } from './monitor-form.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { monitorPath, pathWith } from './paths.ts'
-import { problemIn } from './problem.ts'
+import { sentenceOf } from './problem.ts'
 
 /** `/monitors/{id}`: what is watched, what changed and when, the runs over time, who is told, and what may be done. */
 export const monitorPages = (parts: Parts): readonly Page[] => [
@@ -63,7 +63,7 @@ async function change(parts: Parts, visit: Visit): Promise<PageAnswer> {
     return { to: pathWith(monitorPath(visit.params.id), { asked: 'change' }) }
   } catch (error) {
     if (error instanceof AppError && ERRORS[error.code].status === 400)
-      return show(parts, visit, `Not saved: ${problemIn(error)}.`)
+      return show(parts, visit, `Not saved: ${sentenceOf(error)}`)
     throw error
   }
 }

@@ -12,7 +12,7 @@ import { createForm, createInput, newFields } from './monitor-form.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { monitorPath, pathWith } from './paths.ts'
-import { problemIn } from './problem.ts'
+import { sentenceOf } from './problem.ts'
 
 /** `/monitors`: what is watched, and a form for one more. */
 export const monitorsPages = (parts: Parts): readonly Page[] => [
@@ -73,7 +73,7 @@ ${rendered(htmlBlocks(blocks))}
     }
   } catch (error) {
     if (error instanceof AppError && ERRORS[error.code].status === 400)
-      return list(parts, visit, `Not saved: ${problemIn(error)}.`)
+      return list(parts, visit, `Not saved: ${sentenceOf(error)}`)
     throw error
   }
 }

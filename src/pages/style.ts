@@ -18,7 +18,7 @@ section > header > h1 { margin: 2.75rem 0 .75rem; padding-bottom: .35rem; border
 .top form { margin: 0 }
 .box { display: flex; gap: .4rem; flex: 1 1 14rem; max-width: 26rem }
 .box input { flex: 1 1 8rem; min-width: 0 }
-input:not([type=checkbox], [type=radio]), select, textarea { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--quiet); border-radius: .4rem; padding: .4rem .6rem; max-width: 100%; min-height: 2.5rem }
+input:not([type=checkbox], [type=radio]), select, textarea { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--quiet); border-radius: .4rem; padding: .4rem .6rem; max-width: 100%; min-height: 2.65rem }
 ::file-selector-button { font: inherit; font-size: .88rem; color: var(--link); background: var(--soft); border: 1px solid var(--line); border-radius: .3rem; padding: .1rem .6rem; margin-right: .6rem; cursor: pointer }
 textarea { width: 100%; font-family: ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace; font-size: .92rem; resize: vertical }
 ::placeholder { color: var(--quiet); opacity: 1 }

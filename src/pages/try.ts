@@ -7,7 +7,7 @@ import { layout } from './layout.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { domainPath } from './paths.ts'
-import { problemIn } from './problem.ts'
+import { sentenceOf } from './problem.ts'
 import { recordForm } from './record-forms.ts'
 
 /** Bytes of the form: a record of 20,000 characters, each escaped. */
@@ -61,13 +61,13 @@ function page(parts: Parts, visit: Visit, domain: string, found: Document | AppE
       main: html`<main id="main" tabindex="-1">${isRefused ? refusedMain(shown, found) : html`<p class="notice">As if the record below were published. <a href="${domainPath(domain)}">Check ${shown} as it is now</a></p>`}
 ${form}
 ${!isRefused && rendered(htmlBlocks(found.blocks, { fold: true }))}
-<footer>${!isRefused && rendered(htmlBlocks(found.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}</footer></main>`,
+${!isRefused && html`<footer>${rendered(htmlBlocks(found.footer.map((line) => ({ kind: 'text', line, quiet: true }))))}</footer>`}</main>`,
     }),
   }
 }
 
 const refusedMain = (shown: string, error: AppError): Html => html`<h1>${shown}</h1>
-<p class="problem" role="alert">Not tried: ${problemIn(error)}.</p>`
+<p class="problem" role="alert">Not tried: ${sentenceOf(error)}</p>`
 
 const fullName = (name: string, domain: string): string => {
   const bare = name.trim()
