@@ -78,8 +78,7 @@ async function nextRows(page: Page): Promise<void> {
   const first = page.locator('#turned tbody td').first()
   const before = await first.textContent()
   await page.click('text=Next rows')
-  const there = `document.querySelector('#turned tbody td')?.textContent !== ${JSON.stringify(before)}`
-  await page.waitForFunction(there, undefined, { polling: 10 })
+  while ((await first.textContent()) === before) await page.waitForTimeout(5)
 }
 
 async function timed(page: Page, step: () => Promise<unknown>): Promise<number> {
