@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type MonitorEvent, monitorEvent } from '../../src/answers/events.ts'
 import {
   type MonitorAnswer,
@@ -122,6 +122,7 @@ async function later(monitor: MonitorAnswer, minutes: number) {
   expect([response.statusCode, response.body]).toEqual([200, expect.any(String)])
   return monitorRunAnswer.parse(response.json()).run
 }
+vi.setConfig({ testTimeout: 60_000 }) // a busy machine
 async function until(is: () => Promise<boolean> | boolean): Promise<void> {
   for (const limit = AbortSignal.timeout(30_000); !(await is()); await sleep(20, limit));
 }
