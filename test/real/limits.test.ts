@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import { SOURCES } from './addresses.ts'
@@ -58,7 +58,44 @@ describe('the clock of the machine', () => {
 describe('memory', () => {
   it('a heap of 128 MB: 500 requests at once get an answer, 429 or 503, and the service goes on', async () => {
     program = await startProgram([], undefined, { NODE_OPTIONS: '--max-old-space-size=128' })
-    const { get: ask } = program
+    await asked500(program)
+  })
+
+  const group = memoryGroup()
+  it.skipIf(group === undefined)('512 MiB of the kernel for all of its memory: the same', async () => {
+    // The process enters the group before it loads anything.
+    const enter = `import{writeFileSync}from'node:fs';writeFileSync('${group}/cgroup.procs','0')`
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(enter)}`
+    program = await startProgram([], undefined, { NODE_OPTIONS })
+    expect(readFileSync(`${group}/cgroup.procs`, 'utf8')).not.toBe('')
+    try {
+      await asked500(program)
+    } finally {
+      await program.stop()
+      rmdirSync(group!)
+    }
+  })
+
+  /** A group of processes with 512 MiB (cgroup v2, or v1); undefined where none can be made. */
+  function memoryGroup(): string | undefined {
+    for (const [folder, limit] of [
+      ['/sys/fs/cgroup', 'memory.max'],
+      ['/sys/fs/cgroup/memory', 'memory.limit_in_bytes'],
+    ] as const) {
+      if (!existsSync(`${folder}/cgroup.procs`)) continue
+      const made = `${folder}/mailsonde-${process.pid}`
+      try {
+        mkdirSync(made)
+        writeFileSync(`${made}/${limit}`, String(512 * 2 ** 20))
+        return made
+      } catch {
+        if (existsSync(made)) rmdirSync(made)
+      }
+    }
+    return undefined
+  }
+
+  async function asked500({ get: ask }: Program): Promise<void> {
     const domain = (n: number): string => DOMAINS[n % DOMAINS.length]!.name
     const paths = Array.from(
       { length: 500 },
@@ -73,11 +110,11 @@ describe('memory', () => {
     const seen = await Promise.all(paths.map((path) => ask(path).then(({ status }) => status)))
     expect(seen.filter((status) => ![200, 429, 503].includes(status))).toEqual([])
     expect(await bodyOf('/v1/verify?email=user@accept.test')).toMatchObject({ result: 'accepted' })
-  })
+  }
 })
 
 describe('connections', () => {
-  const IDLE = 9_900 // below the 10,000 that may be open
+  const IDLE = 9_900 // below the 10,000 that may be open: one beyond is closed as it comes, which its caller sees as ECONNRESET or "socket hang up"
   const files = (): number => readdirSync(`/proc/${program!.pid}/fd`).length
 
   it('10,000 that say nothing: others are answered, and nothing is left of them', async () => {
