@@ -15,11 +15,24 @@ export async function follow({ asked, session, setting, stopped }: Work, first: 
     if (stopped.aborted) {
       const words = `mailsonde ${by.name} ${Object.values(progress.raw).join(' ')} --wait`
       setting.tell('')
-      setting.complain(`the job continues; to follow it: ${words}`)
+      setting.complain(
+        setting.service
+          ? `the job continues; to follow it: ${words} --server ${withoutSecrets(setting.service.server)}`
+          : `the job is kept; to continue it: ${words}`,
+      )
       return given
     }
     given = await session.ask(by, progress.raw)
   }
   setting.tell(given.progress()?.line ?? '')
   return given
+}
+
+/** A URL as it may be shown: without a user name and a password. */
+function withoutSecrets(text: string): string {
+  const url = URL.parse(text)
+  if (!url || (url.username === '' && url.password === '')) return text
+  url.username = ''
+  url.password = ''
+  return url.href
 }

@@ -6,17 +6,20 @@ import type { Deps } from './deps.ts'
 
 /**
  * Refuses the URL of a node that could not be called: private and reserved addresses, and plain HTTP, except in networks that the operator allowed. A name that cannot
- * be resolved now is accepted (HTTPS only), because its addresses are checked again at every call. Throws AppError `invalid_parameter`.
+ * be resolved now is accepted (HTTPS only), because its addresses are checked again at every call. Throws AppError `invalid_parameter`, which names `parameter`.
  */
-export async function refusePrivateUrl(ctx: Ctx, deps: Pick<Deps, 'mayCall'>, origin: string): Promise<void> {
+export async function refusePrivateUrl(
+  ctx: Ctx,
+  deps: Pick<Deps, 'mayCall'>,
+  origin: string,
+  parameter = 'url',
+): Promise<void> {
   const url = new URL(origin)
   const refuse = (why: string): never => {
     throw new AppError(
       'invalid_parameter',
-      `url: ${why}; the operator of this node can allow it with --allow-network`,
-      {
-        parameter: 'url',
-      },
+      `${parameter}: ${why}; the operator of this node can allow it with --allow-network`,
+      { parameter },
     )
   }
   const addresses = await addressesOf(ctx, url.hostname.replace(/^\[|\]$/g, ''))

@@ -236,11 +236,7 @@ it.each([
     body: 'a@a.example\n',
     type: 'text/plain',
   })
-  expect([response.statusCode, response.json().code, response.json().parameter]).toEqual([
-    400,
-    code,
-    response.json().parameter,
-  ])
+  expect([response.statusCode, response.json().code, response.json().parameter]).toEqual([400, code, 'callback'])
 })
 
 describe('on the command line', () => {

@@ -50,7 +50,7 @@ export async function readReceiver(
   if (!url || !/^https?:$/.test(url.protocol)) throw refuse('the URL of a recipient must begin with https://')
   if (url.username !== '' || url.password !== '') throw refuse('a URL with a user name or a password is not accepted')
   url.hash = ''
-  await refusePrivateUrl(ctx, deps, url.origin)
+  await refusePrivateUrl(ctx, deps, url.origin, parameter)
   return url.href
 }
 

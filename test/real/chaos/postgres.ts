@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { globSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { STATE } from '../addresses.ts'
@@ -54,16 +55,18 @@ export async function startPostgres(): Promise<DebianPostgres> {
     await made.end()
     return true
   }
+  let ended: Promise<unknown> = Promise.resolve()
   const start = async (): Promise<void> => {
     const out = openSync(logFile('postgres'), 'a')
     const command = ['--reuid=postgres', '--regid=postgres', '--clear-groups', `${bin}/postgres`, '-D', `${HOME}/data`]
-    spawn('setpriv', [...command, ...args], { stdio: ['ignore', out, out], cwd: '/' })
+    const child = spawn('setpriv', [...command, ...args], { stdio: ['ignore', out, out], cwd: '/' })
+    ended = once(child, 'exit') // setpriv becomes the server
     await untilReady('postgres', answers)
   }
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
     const pidFile = `${HOME}/data/postmaster.pid`
     process.kill(Number(readFileSync(pidFile, 'utf8').split('\n')[0]), signal)
-    while (await answers().catch(() => false)) await new Promise((resolve) => setTimeout(resolve, 50))
+    await ended // a server that is stopping answers no more, and keeps the next one from starting
   }
   await start()
   return {
