@@ -1,4 +1,3 @@
-import { within } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
 import { parseDomain } from '../names/domain.ts'
 import { formatEmail, parseEmail } from '../names/email.ts'
@@ -46,6 +45,7 @@ export async function takeUpload(
   const bad = linePieces()
   let lastLine = nextLine - 1
   let writing: Promise<void> = Promise.resolve()
+  const { signal = new AbortController().signal } = upload
 
   /** Hands what was read to the database, which stores it while the next part is read: at most two parts are in memory. */
   async function flush(): Promise<void> {
@@ -64,7 +64,7 @@ export async function takeUpload(
       received,
       nextLine,
     }
-    writing = throughOutage(() => takeIn(job.number, part), within(PATIENCE_MS, upload.signal))
+    writing = throughOutage(() => takeIn(job.number, part), signal, PATIENCE_MS)
     writing.catch(() => {}) // told by the next flush
   }
   function keep(row: IntakeRow): void {

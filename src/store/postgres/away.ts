@@ -22,12 +22,12 @@ const AWAY_STATES = /^(?:08...|53...|58...|57P0[123]|25006)$/
 const AWAY_WORDS =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client (?:has encountered|was closed))/
 
-/** Whether the database is away: the same statement may succeed later, on another connection. */
+/** Whether the database is away: the same statement may succeed later, on another connection. The queue's faults are told as records of an error's fields. */
 export function isAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  const { code } = error as { readonly code?: unknown }
+  if (typeof error !== 'object' || error === null) return false
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
   if (typeof code === 'string' && (UNREACHED.includes(code) || AWAY_STATES.test(code))) return true
-  return AWAY_WORDS.test(error.message)
+  return typeof message === 'string' && AWAY_WORDS.test(message)
 }
 
 /** The fault as callers are told it: nothing of the server's address or words. The cause is for the log. */
@@ -40,13 +40,18 @@ export const awayError = (cause: unknown): AppError =>
 /** Time between two attempts while the database is away, ms. */
 const AGAIN_MS = 500
 
-/** Does the step again for as long as the database is away; rejects with its other faults, or with the signal's reason. */
-export async function throughOutage<T>(step: () => Promise<T>, signal: AbortSignal): Promise<T> {
+/** Does the step again for as long as the database is away, or for `patienceMs`; rejects with its other faults, with what the database said last, or with the signal's reason. */
+export async function throughOutage<T>(
+  step: () => Promise<T>,
+  signal: AbortSignal,
+  patienceMs = Number.POSITIVE_INFINITY,
+): Promise<T> {
+  const begunMs = performance.now()
   for (;;) {
     try {
       return await step()
     } catch (error) {
-      if (!isAway(error)) throw error
+      if (!isAway(error) || performance.now() - begunMs >= patienceMs) throw error
       await sleep(AGAIN_MS, signal)
     }
   }
