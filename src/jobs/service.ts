@@ -140,7 +140,7 @@ export function jobService(settings: JobServiceSettings): JobService {
   async function receive(job: JobRecord, upload: ListUpload): Promise<void> {
     const { rows, takeIn } = await tables()
     await takeUpload(takeIn, rows, job, { ...upload, bounds: { maxUpload: settings.maxUpload } })
-    engine?.wake()
+    engine?.wake(job.number)
   }
   return {
     submit: told(async (list, upload, owner) => {
@@ -192,7 +192,7 @@ export function jobService(settings: JobServiceSettings): JobService {
       const also = to === 'canceled' ? { finished_at: new Date(now()) } : {}
       const moved = isThere ? job : await (await tables()).jobs.move(id, from, to, also)
       if (!moved) throw new AppError('wrong_state', `the job is ${job.state}: it cannot be ${PARTICIPLE[action]}`)
-      engine?.wake()
+      engine?.wake(job.number)
       return fresh(id, owner)
     }),
     remove: told(async (id, owner) => {

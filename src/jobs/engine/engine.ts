@@ -9,6 +9,7 @@ import { takeTokensOf } from '../../store/postgres/provider-rates.ts'
 import type { Log } from '../../world.ts'
 import type { Ask, FindProvider, RowProvider } from './ask.ts'
 import { workChunk } from './chunk.ts'
+import { idleJobs } from './idle.ts'
 import { cutChunks, findProviders, finishIfDone, type Planning } from './plan.ts'
 import { chunkQueue } from './queue.ts'
 import { rateLeases } from './rate.ts'
@@ -25,15 +26,16 @@ export type EngineSettings = {
 }
 
 export type Engine = {
-  /** Plans at once instead of at the next turn: a job was submitted or resumed. */
-  readonly wake: () => void
+  /** Plans at once instead of at the next turn: a job, by its number, was submitted or resumed. */
+  readonly wake: (job: number) => void
   /** Begins nothing new, lets running questions end within `drainMs`, hands rows and chunks back, and waits for that. */
   readonly stop: () => Promise<void>
 }
 
 /** Jobs that are planned for at a time. */
 const JOBS_AT_A_TIME = 4
-const OPEN_JOBS = 200
+/** Open jobs that are looked at; further ones begin when the oldest of these have ended. */
+const OPEN_JOBS = 2_000
 const PLAN_EVERY_MS = 500
 const IDLE_EVERY_MS = 1_000
 /** Most questions end by themselves in this time: a restart then repeats none. */
@@ -57,7 +59,9 @@ export async function startEngine(database: Database, settings: EngineSettings):
   const turn = rateLeases(takeTokensOf(database.db), stopping.signal)
   const closed = new AbortController() // nothing is written any more
   const work = { rows, writers: resultWriters(rows, closed.signal), ask: settings.ask, turn, now }
-  let wake = (): void => {}
+  const idle = idleJobs(() => performance.now())
+  let isWoken = false
+  let interrupt = (): void => {}
 
   await queue.work(async (chunk, lease) => {
     const job = await jobs.byId(chunk.job)
@@ -71,18 +75,28 @@ export async function startEngine(database: Database, settings: EngineSettings):
     } finally {
       watched.end()
     }
-    wake()
+    idle.remove(chunk.number)
+    interrupt()
   })
 
   async function planOne(job: JobRecord): Promise<boolean> {
+    if (job.state === 'running' && idle.has(job.number)) return false
+    idle.remove(job.number)
     const running = job.state === 'running' ? job : await jobs.move(job.id, ['waiting'], 'running')
     if (!running) return false
     const resolved = await findProviders(planning, running, stopping.signal)
-    const cut = await cutChunks(planning, running)
-    return resolved || cut > 0 || !(await finishIfDone(planning, running))
+    const { cut, hasDue } = await cutChunks(planning, running)
+    if (resolved || cut > 0) return true
+    if (await finishIfDone(planning, running)) return false
+    if (hasDue) return true
+    const due = [...(await rows.waiting(job.number)).values()].map((at) => at.getTime())
+    idle.add(job.number, Math.min(...due) - now())
+    return true
   }
   async function planAll(): Promise<boolean> {
+    isWoken = false
     const open = await jobs.inState(['waiting', 'running'], OPEN_JOBS)
+    idle.keep(open)
     const busy = await atMost(JOBS_AT_A_TIME, open, planOne)
     return busy.some(Boolean)
   }
@@ -106,13 +120,18 @@ export async function startEngine(database: Database, settings: EngineSettings):
   }
   /** Until the time is over, somebody wakes the loop, or the engine stops. */
   async function pause(ms: number): Promise<void> {
+    if (isWoken) return
     const woken = new AbortController()
-    wake = () => woken.abort()
+    interrupt = () => woken.abort()
     await sleep(ms, AbortSignal.any([woken.signal, stopping.signal])).catch(() => {})
   }
   const planningLoop = loop()
   return {
-    wake: () => wake(),
+    wake: (job) => {
+      idle.remove(job)
+      isWoken = true
+      interrupt()
+    },
     stop: once(async () => {
       stopping.abort(new DOMException('the service is stopping', 'AbortError'))
       const late = setTimeout(() => ending.abort(stopping.signal.reason), settings.drainMs ?? DRAIN_MS)

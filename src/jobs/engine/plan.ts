@@ -44,8 +44,11 @@ export async function findProviders(planning: Planning, job: JobRecord, signal: 
   return true
 }
 
-/** Cuts chunks of the rows that are due and queues them, each in one transaction; the number of chunks. */
-export async function cutChunks(planning: Planning, job: JobRecord): Promise<number> {
+/** Cuts chunks of the rows that are due and queues them, each in one transaction; the number of chunks, and whether any row was due. */
+export async function cutChunks(
+  planning: Planning,
+  job: JobRecord,
+): Promise<{ readonly cut: number; readonly hasDue: boolean }> {
   const [due, queued] = await Promise.all([planning.rows.due(job.number), planning.rows.queued(job.number)])
   let cut = 0
   for (const [provider, rows] of due) {
@@ -58,7 +61,7 @@ export async function cutChunks(planning: Planning, job: JobRecord): Promise<num
       cut++
     }
   }
-  return cut
+  return { cut, hasDue: due.size > 0 }
 }
 
 const cutChunk = (

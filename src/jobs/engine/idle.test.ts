@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { idleJobs } from './idle.ts'
+
+it.each<[string, number, number, number, boolean]>([
+  ['is idle while its next row is not due', 10, 60_000, 3_000, true],
+  ['is planned when its next row is due', 10, 1_000, 1_001, false],
+  ['is looked at again after some seconds', 10, 60_000, 6_001, false],
+  ['is looked at less often where many jobs are open', 1_000, 60_000, 6_001, true],
+])('a job %s', (_, open, waitMs, atMs, isIdle) => {
+  let nowMs = 0
+  const idle = idleJobs(() => nowMs)
+  idle.keep(Array.from({ length: open }, (_, number) => ({ number })))
+  idle.add(1, waitMs)
+  nowMs = atMs
+  expect(idle.has(1)).toBe(isIdle)
+})
+
+it('a job that was changed, or is open no more, is not idle', () => {
+  const idle = idleJobs(() => 0)
+  for (const job of [1, 2, 3]) idle.add(job, 9_000)
+  idle.remove(1)
+  idle.keep([{ number: 1 }, { number: 2 }])
+  expect([1, 2, 3].map(idle.has)).toEqual([false, true, false])
+})
