@@ -60,11 +60,13 @@ export type JobService = {
     page: ResultPage,
     owner: Owner,
   ) => Promise<{ readonly job: JobRecord; readonly rows: readonly ResultRow[] }>
-  /** As `results`, as one text: lines of NDJSON, or with `fields` of the answer the cells for CSV (store/postgres/result-texts.ts). */
+  /**
+   * As `results`, of a job that `results` has given, as one text: lines of NDJSON, or with `fields` of the answer the cells for CSV
+   * (store/postgres/result-texts.ts). Nothing else is asked before: the database works on a page while the last one is sent.
+   */
   readonly resultText: (
-    id: string,
+    job: JobRecord,
     page: ResultPage & { readonly fields?: readonly string[] },
-    owner: Owner,
   ) => Promise<ResultText>
   readonly badRows: (id: string, after: number, limit: number, owner: Owner) => Promise<readonly StoredBadRow[]>
   /** The job now, and whenever it has changed, at most twice a second, until it has ended. */
@@ -203,8 +205,7 @@ export function jobService(settings: JobServiceSettings): JobService {
       const job = await owned(id, owner)
       return { job, rows: await (await tables()).rows.results(job.number, page) }
     }),
-    resultText: told(async (id, { fields, ...page }, owner) => {
-      const job = await owned(id, owner)
+    resultText: told(async (job, { fields, ...page }) => {
       const { db } = await tables()
       const wanted = { ...page, hasDuplicates: job.duplicates > 0 }
       return fields ? resultCells(db, job.number, wanted, fields) : resultLines(db, job.number, wanted)

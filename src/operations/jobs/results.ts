@@ -121,7 +121,7 @@ function download(
   const csv = format === 'csv' ? csvOf(job, style) : undefined
   const read = (after: number, left: number): Promise<ResultText> => {
     const limit = Math.min(STREAM_PAGE, left)
-    const some = jobs.resultText(id, { ...page, after, limit, ...(csv && { fields: csv.fields }) }, owner)
+    const some = jobs.resultText(job, { ...page, after, limit, ...(csv && { fields: csv.fields }) })
     some.catch(() => {}) // told when it is waited for
     return some
   }
@@ -130,7 +130,10 @@ function download(
     let left = page.limit
     for (let next: Promise<ResultText> | undefined = read(page.after, left); next; ) {
       const some: ResultText = await next
-      if (some.rows === 0) return
+      if (some.rows === 0) {
+        await jobs.results(id, { ...page, limit: 1 }, owner) // a job that was removed meanwhile has not ended here
+        return
+      }
       left -= some.rows
       next = left > 0 ? read(some.last, left) : undefined
       yield csv ? csv.rowsOf(some.text) : some.text
