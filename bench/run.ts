@@ -32,6 +32,13 @@ const BENCHES: readonly Bench[] = [
   },
   { name: 'jobs-intake', shows: 'rows a second that a list is taken in, and the memory meanwhile' },
   { name: 'jobs-results', shows: 'rows a second of results' },
+  { name: 'jobs-rest', shows: 'starts of the private database, and its memory with the service at rest' },
+  {
+    name: 'jobs-many',
+    shows: 'listing jobs and showing progress beside many rows',
+    args: ['--rows', '1000000', '--jobs', '100'],
+  },
+  { name: 'jobs-nodes', shows: 'three nodes beside one where mail hosts are the limit', needs: 'mini internet' },
   {
     name: 'jobs-through',
     shows: 'a bulk job beside the engine by itself, and its first result',
