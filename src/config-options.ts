@@ -107,13 +107,13 @@ const nodeId = (value: string): Parsed<string> =>
 const line = (value: string): Parsed<string> =>
   value.length <= 100 && value === printable(value)
     ? parsed(value)
-    : problem('is longer than 100 characters, or no text')
+    : problem('is longer than 100 characters or contains control characters')
 const ttl = (value: string): Parsed<number> => {
   const ms = parseDuration(value)
   return !ms.ok || (ms.value >= 1_000 && ms.value <= 3_600_000) ? ms : problem(`${value} is not between 1s and 1h`)
 }
 
-/** Sources of a pool at most. */
+/** Maximum number of sources in the pool. */
 const MAX_POOL = 1_024
 
 /**
@@ -134,7 +134,7 @@ export function readPool(items: readonly string[]): Parsed<readonly PoolEntry[]>
   const distinct = distinctEntries(entries)
   return distinct.length <= MAX_POOL
     ? parsed(distinct)
-    : problem(`${distinct.length} sources are more than ${MAX_POOL}`)
+    : problem(`${distinct.length} sources given; at most ${MAX_POOL} are allowed`)
 }
 
 function linesOf(path: string): Parsed<readonly string[]> {
@@ -213,7 +213,7 @@ export const OPTIONS = {
   dnsblLists: one('dnsbl-lists', 'FILE', undefined, '29 blacklists that replace the built-in ones (JSON)', text),
   dqsKey: one('dqs-key', 'KEY', undefined, 'Spamhaus DQS key', text, true),
   spamratsKey: one('spamrats-key', 'KEY', undefined, 'SpamRATS key', text, true),
-  geoDbs: many('geo-db', 'FILE.mmdb', 'MMDB files looked up before the bundled country data', text),
+  geoDbs: many('geo-db', 'FILE.mmdb', 'MMDB files to use before the bundled country data', text),
   join: many('join', 'URL', 'nodes to register with and send heartbeats to', url),
   peerSecret: one(
     'peer-secret',

@@ -44,7 +44,7 @@ it.each<[string, Flags]>([
 
 it.each<[string, Flags, NodeJS.ProcessEnv, RegExp]>([
   ['a value of no use', { port: '99999' }, {}, /^--port: "99999" is not a whole number/],
-  ['an unknown variable', {}, { MAILSONDE_PROT: '1' }, /MAILSONDE_PROT is not known/],
+  ['an unknown variable', {}, { MAILSONDE_PROT: '1' }, /unknown environment variable MAILSONDE_PROT/],
   ['an unknown key', { config: file({ prot: 1 }) }, {}, /unknown key "prot"/],
   ['a file that is no JSON', { config: file('{') }, {}, /could not be read/],
   ['a file that is not there', { config: '/nowhere/c.json' }, {}, /could not be read/],

@@ -114,7 +114,7 @@ function refuseUnknownVariables(env: NodeJS.ProcessEnv): void {
   if (unknown)
     throw new AppError(
       'invalid_parameter',
-      `the environment variable ${unknown} is not known${didYouMean(unknown, [...known])}; \`mailsonde config\` lists those that are`,
+      `unknown environment variable ${unknown}${didYouMean(unknown, [...known])}; \`mailsonde config\` lists the known ones`,
     )
 }
 
@@ -132,7 +132,7 @@ function readFile(given: string | undefined): { path: string; values: Record<str
     )
   }
   if (!isJsonRecord(values)) {
-    throw new AppError('invalid_parameter', `the configuration file ${path} must hold one JSON object`)
+    throw new AppError('invalid_parameter', `the configuration file ${path} must contain one JSON object`)
   }
   const flags = new Set<string>(Object.values(OPTIONS).map((option) => option.flag))
   const unknown = Object.keys(values).find((key) => !flags.has(key))

@@ -1,16 +1,16 @@
 import { isJsonRecord } from '../base/json.ts'
 import type { Parsed } from '../base/parsed.ts'
 
-/** Bytes of JSON that one answer has at most. Streams and the results of jobs are no single answer. */
+/** Maximum size of one answer, bytes of JSON. Streams and results of jobs are not single answers. */
 export const MAX_ANSWER = 1024 * 1024
-/** Bytes of one text in an answer at most (UTF-8). */
+/** Maximum size of one text in an answer, bytes of UTF-8. */
 export const MAX_TEXT = 4_096
 /** The end of the name that tells how many items of a list were left out: `findings_left_out` beside `findings`. */
 export const LEFT_OUT = '_left_out'
 
 /** Lengths that lists are cut to, one after the other until the answer fits. The lists of a blacklist answer have 29 items. */
 const LENGTHS = [1_000, 300, 100, 50, 30, 10, 3, 1, 0] as const
-/** Levels of objects and lists; what lies deeper is left out where an answer has to be cut. */
+/** Maximum nesting of objects and lists; deeper values are omitted when an answer is shortened. */
 const MAX_DEPTH = 40
 
 /**

@@ -1,4 +1,4 @@
-/** Edits between two words at which one no longer reads as a slip for the other. */
+/** Maximum number of edits between a word and a suggestion for it. */
 const MAX_EDITS = 3
 
 /**

@@ -72,8 +72,8 @@ export const applies = (check: ScoredCheck, { role }: Pick<DomainContext, 'role'
 /** The role in words: "The domain is …". */
 export const ROLE_WORDS: Readonly<Record<Role, string>> = {
   no_such_domain: 'a name that does not exist',
-  sends_and_takes_mail: 'a domain that sends and takes mail',
-  takes_mail_only: 'a domain that only takes mail',
+  sends_and_takes_mail: 'a domain that sends and accepts mail',
+  takes_mail_only: 'a domain that only accepts mail',
   sends_only: 'a domain that only sends mail',
   parked: 'a domain without mail (parked)',
   web_name_only: 'a name without mail of its own',
@@ -82,7 +82,7 @@ export const ROLE_WORDS: Readonly<Record<Role, string>> = {
 /** Nothing is known of the other checks: the domain is judged as one that sends and takes mail. */
 export const UNKNOWN_CONTEXT: DomainContext = {
   role: 'sends_and_takes_mail',
-  because: 'nothing says otherwise',
+  because: 'no record indicates another use',
   otherRoles: [],
   sends: null,
   takes: null,

@@ -89,15 +89,15 @@ const takesMail = ({ kind }: MailHosts, sends: boolean | null): boolean =>
 /** docs/score.md, "Roles". */
 function roleOf({ spf, mail, dmarc, sends }: Seen): { readonly role: Role; readonly because: string } {
   if (!mail && sends === false)
-    return { role: 'takes_mail_only', because: 'SPF lets nobody send, and the MX records could not be looked up' }
+    return { role: 'takes_mail_only', because: 'SPF authorizes no sender, and the MX records could not be looked up' }
   if (!mail) return { role: 'sends_and_takes_mail', because: 'the MX records could not be looked up' }
   if (!mail.exists) return { role: 'no_such_domain', because: 'the DNS has no such name (NXDOMAIN)' }
   const without = WITHOUT_MX[mail.kind]
   if (sends === false && without === undefined)
-    return { role: 'takes_mail_only', because: 'SPF lets nobody send, and there is an MX record' }
-  if (sends === false) return { role: 'parked', because: `SPF lets nobody send, and ${without}` }
+    return { role: 'takes_mail_only', because: 'SPF authorizes no sender, and there is an MX record' }
+  if (sends === false) return { role: 'parked', because: `SPF authorizes no sender, and ${without}` }
   if (sends === true && (mail.kind === 'null' || mail.kind === 'none'))
-    return { role: 'sends_only', because: `SPF names senders, and ${without}` }
+    return { role: 'sends_only', because: `SPF authorizes senders, and ${without}` }
   const from = policyFrom(dmarc)
   const alias = from === undefined ? undefined : ownAlias(mail, from)
   if (from !== undefined && alias !== undefined) {
@@ -134,7 +134,7 @@ function otherRoles(facts: ContextFacts, role: Role): readonly Role[] {
 }
 
 function withNoMail(role: Role, mail: MailHosts | undefined): OtherRole {
-  const noMail = mail ? noMailIn(mail, role) : TAKES_NONE.has(role) ? 'may take no mail' : undefined
+  const noMail = mail ? noMailIn(mail, role) : TAKES_NONE.has(role) ? 'may accept no mail' : undefined
   return noMail === undefined ? { role } : { role, noMail }
 }
 
@@ -142,7 +142,7 @@ const TAKES_NONE: ReadonlySet<Role> = new Set<Role>(['sends_only', 'parked', 'we
 
 const WITHOUT_MX: Readonly<Record<MailHosts['kind'], string | undefined>> = {
   explicit: undefined,
-  null: 'a null MX takes no mail',
+  null: 'a null MX declares that it accepts no mail',
   implicit: 'there is no MX record',
   none: 'there is neither an MX record nor an address',
 }
@@ -150,7 +150,7 @@ const WITHOUT_MX: Readonly<Record<MailHosts['kind'], string | undefined>> = {
 /** Why mail to the domain goes nowhere. */
 function noMailIn(mail: MailHosts, role: Role): string | undefined {
   if (mail.kind !== 'implicit') return noMailReason(mail)
-  if (role === 'parked') return 'has no MX record, and an SPF record by which it sends no mail'
+  if (role === 'parked') return 'has no MX record, and its SPF record authorizes no sender'
   return role === 'web_name_only' ? 'is a name without mail of its own' : undefined
 }
 
@@ -168,17 +168,17 @@ function policyFrom(dmarc: DmarcFacts | undefined): string | undefined {
 }
 
 function because({ kind }: MailHosts, spf: SpfFacts | undefined, sends: boolean | null): string {
-  const senders = sends ? 'SPF names senders' : withoutSenders(spf)
+  const senders = sends ? 'SPF authorizes senders' : withoutSenders(spf)
   return kind === 'explicit' ? `${senders}, and there is an MX record` : senders
 }
 
 function withoutSenders(spf: SpfFacts | undefined): string {
   if (!spf) return 'the SPF record could not be looked up'
-  if (!spf.reading) return 'no SPF record says that it sends no mail'
+  if (!spf.reading) return 'no SPF record declares that it sends no mail'
   if (spf.reading.permerrors.length > 0) return 'the SPF record cannot be used'
   return spf.reading.unknown.length > 0
     ? 'a part of the SPF record could not be looked up'
-    : 'SPF names nobody, and refuses nobody either'
+    : 'SPF neither authorizes nor refuses any sender'
 }
 
 const known = <Facts>(facts: Facts | LookupFailure | undefined): Facts | undefined =>

@@ -1,7 +1,7 @@
 import { printable } from '../base/text.ts'
 import type { Args, DnsRecord, Finding, FindingTable } from './check.ts'
 
-/** Characters of a record that is offered to be published; a longer one is not offered. */
+/** Maximum number of characters of a record that is offered for publication; a longer one is not offered. */
 const MAX_FIX = 2_048
 
 /** {@link makeFinding} for the ids of one check's table. */

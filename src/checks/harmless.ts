@@ -22,11 +22,11 @@ export function harmOf(trial: Trial): string | undefined {
 }
 
 const RULES: readonly (readonly [(trial: Trial) => boolean, string])[] = [
-  [isRefused, 'receivers would refuse mail that they take today'],
+  [isRefused, 'receivers would refuse mail that they accept today'],
   [losesMail, 'mail that arrives today would no longer arrive'],
   [raisesBarrier, 'senders that deliver today could no longer deliver'],
-  [reportsNowhere, 'reports would go to a domain that takes no mail'],
-  [namesOthers, 'the PTR record of an address is its provider’s to set'],
+  [reportsNowhere, 'reports would go to a domain that accepts no mail'],
+  [namesOthers, 'only the provider of the address can set its PTR record'],
 ]
 
 /** What the check itself says of its record: who passes SPF, which policy receivers apply, which keys are there. */

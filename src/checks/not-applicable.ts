@@ -13,4 +13,4 @@ export const notApplicable = <Facts>(
   reason: role === 'sends_and_takes_mail' ? NULL_MX : `${ROLE_WORDS[role]}: ${because}`,
 })
 
-const NULL_MX = 'the domain declares that it takes no mail'
+const NULL_MX = 'the domain declares that it accepts no mail'

@@ -104,7 +104,7 @@ export function judgeOne<K extends CheckKey>(
   context: DomainContext,
 ): Outcome<FactsBy[K]> {
   const found: FactsBy[K] | LookupFailure | undefined = facts[key]
-  if (found === undefined) throw new Error(`the check ${key} was not looked up`)
+  if (found === undefined) throw new Error(`the check ${key} was not run`)
   // Of a name that does not exist one check says so, and the others have nothing to judge.
   const isSilent = context.role === 'no_such_domain' && key !== 'mx'
   const check: Judge<FactsBy[K]> = isSilent ? { judge: notApplicable } : CHECKS[key]
@@ -165,7 +165,7 @@ function judged<Facts>(check: Judge<Facts>, found: Facts | LookupFailure, contex
   const inAll = (id: string): boolean => others.every(({ findings }) => findings.some((finding) => finding.id === id))
   return {
     status: 'unknown',
-    reason: `it depends on what the domain is used for, which is not certain: ${context.because}`,
+    reason: `it depends on the use of the domain, which is not certain: ${context.because}`,
     facts: outcome.facts,
     findings: outcome.findings.filter(({ id }) => inAll(id)),
   }

@@ -7,7 +7,7 @@ import type { Operation, Upload } from '../operations/operation.ts'
 import { fillPath } from '../operations/path.ts'
 import { proofHeaders } from '../peers/registry.ts'
 
-/** Bytes of an answer that are read at most. */
+/** Maximum size of an answer, bytes. */
 const MAX_ANSWER = 16 * 1024 * 1024
 /** Time for an answer beyond the deadline of its operation, ms. */
 const GRACE_MS = 10_000

@@ -8,7 +8,7 @@ type Names = { readonly [name: string]: Names }
 /** Takes the chosen fields of an answer, in the order in which they were named; of a list, those of each item. What is absent stays absent. */
 export type Select = (answer: JsonRecord) => JsonRecord
 
-/** Fields that one command line may name, and how deep a name goes. */
+/** Maximum number of fields per command line, and their nesting. */
 const MAX_FIELDS = 100
 const MAX_DEPTH = 10
 

@@ -9,9 +9,9 @@ import { recordOf, show } from './show.ts'
 import { EXIT, statusOf, USAGE, verdictOf, worstStatus } from './status.ts'
 import { inputOf, type Work } from './work.ts'
 
-/** Targets that are asked about at a time. */
+/** Maximum number of targets that are processed at the same time. */
 const AT_A_TIME = 8
-/** Outcomes that a format keeps until it writes them in one piece. */
+/** Maximum number of outcomes that a format keeps before it writes them together. */
 const MAX_KEPT = 10_000
 
 /** What came of one target: its text in the form that was asked for, and its exit status. */

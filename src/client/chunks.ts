@@ -1,4 +1,4 @@
-/** Characters of an answer that is read whole, and of one line of a stream. */
+/** Maximum number of characters of a complete answer, and of one line of a stream. */
 const MAX_TEXT = 16 * 1024 * 1024
 
 /** The text of a body as it comes. Leaving the loop cancels the rest. */

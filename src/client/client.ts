@@ -70,7 +70,7 @@ export type Client = { readonly [N in Name]: Method<N> } & {
   ) => AsyncIterable<JobRow>
 }
 
-/** How often a download that broke off goes on. */
+/** Maximum number of times an interrupted download is resumed. */
 const MAX_RESUMED = 5
 
 /**

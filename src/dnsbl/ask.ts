@@ -18,7 +18,7 @@ export type Asking = {
   readonly retry: boolean
 }
 
-/** Bytes of a list's text that are kept. */
+/** Maximum number of bytes kept of a list's text. */
 export const MAX_TXT_BYTES = 512
 
 /** Asks for the A records of a name in a list, with one retry inside the deadline. `own_limit`: the list's allowance did not permit the question in time. Never rejects with {@link DnsError}. */

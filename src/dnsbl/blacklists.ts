@@ -52,7 +52,7 @@ export type Blacklists = {
 }
 
 export const DEFAULT_DEADLINE_MS = 3_000
-/** Questions that may wait on a list that leaves them unanswered; more are not sent. */
+/** Maximum number of queries that may wait for a list that does not answer; further ones are not sent. */
 const MAX_SUSPECT_QUESTIONS = 8
 
 /** Makes the one {@link Blacklists} of a program. `deadlineMs` is each list's own; `noCourtesy` lifts the lists' allowances. */

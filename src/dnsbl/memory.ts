@@ -4,7 +4,7 @@ import type { Entry } from './entry.ts'
 import type { ListStatus } from './read.ts'
 import type { List } from './zone-type.ts'
 
-/** Addresses whose answers are remembered: 29 entries each, about 13 KiB. */
+/** Maximum number of addresses whose answers are cached: 29 entries each, about 13 KiB. */
 export const MAX_ADDRESSES = 2_000
 const LISTED_SECONDS = 900
 const NOT_LISTED_SECONDS = 300

@@ -4,7 +4,7 @@ import { parseDomain } from '../names/domain.ts'
 import { parseCodePattern } from './codes.ts'
 import { LIST_COUNT, type ListSet } from './zone-type.ts'
 
-/** Characters of an operator's file that are read. */
+/** Maximum number of characters of an operator's file. */
 const MAX_CHARACTERS = 256 * 1024
 
 /**

@@ -48,7 +48,7 @@ export function readAnswer(list: List, answer: Answer<'A'> | DnsError): Reading 
   return list.strict ? { ...told, status: 'error', reason: 'unknown_code' } : { ...told, status: 'listed' }
 }
 
-/** A records of one answer that are looked at; no list gives more than a handful. */
+/** Maximum number of A records in an answer; real lists return only a few. */
 const MAX_RECORDS = 20
 
 type Known = { readonly code: Ip; readonly listing: CodeRow | undefined; readonly ignored: CodeRow | undefined }

@@ -2,7 +2,7 @@ import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { type Cidr, networkOf, parseCidr } from '../names/cidr.ts'
 import { bytesOf, type Ip, ipFromBytes, parseIp } from '../names/ip.ts'
 
-/** Addresses that are asked about in one call. */
+/** Maximum number of addresses per call. */
 export const MAX_TARGETS = 256
 
 /**

@@ -8,7 +8,7 @@ import type { List } from './zone-type.ts'
 
 /** A store that is slower than this does not hold an answer up: what it remembers is used when it comes. */
 const LOAD_MS = 250
-/** Rows that are read at most: two families of 29 lists, and those of lists that were replaced. */
+/** Maximum number of rows read: two address families of 29 lists, and those of replaced lists. */
 const MAX_ROWS = 1_000
 
 export type TestStates = {

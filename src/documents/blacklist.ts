@@ -13,7 +13,7 @@ export const blacklistDocument = (answer: BlacklistAnswer, version: string): Doc
     ...vantageBlocks(answer),
     ...(answer.listed === 0 ? [] : [heading(2, 'Where it is listed, and what to do', 'listings')]),
     ...listingBlocks(answer, 3),
-    heading(2, 'Every list', 'lists'),
+    heading(2, 'All blacklists', 'lists'),
     combinedGrid(`${answer.total} lists`, [answer]),
   ],
   footer: footerOf(version, answer.observed_at, `blacklists ${answer.list_version}`),
@@ -27,7 +27,7 @@ function verdictOf({ listed, answered, total, verdict, results }: BlacklistAnswe
     return {
       mark: 'bad',
       badge: 'Listed',
-      words: `${counted(listed, 'list')} of ${answered} that answered ${listed === 1 ? 'has' : 'have'} this address.`,
+      words: `${counted(listed, 'list')} of ${answered} that answered ${listed === 1 ? 'contains' : 'contain'} this address.`,
     }
   if (listed > 0)
     return {
@@ -39,7 +39,7 @@ function verdictOf({ listed, answered, total, verdict, results }: BlacklistAnswe
     return {
       mark: 'open',
       badge: 'Not a public address',
-      words: 'Blacklists contain only public addresses, so none was queried for this one.',
+      words: 'Blacklists contain only public addresses, so none was queried.',
     }
   if (answered === 0)
     return {
@@ -62,7 +62,7 @@ const conclusionOf = (answer: BlacklistAnswer): Conclusion => ({
   notes: answer.worst_tier === null ? [] : [[`The most serious listing is of tier ${answer.worst_tier}.`]],
 })
 
-/** Addresses of a bulk answer whose listings are told one by one. */
+/** Maximum number of addresses whose listings are shown individually. */
 const MAX_TOLD = 20
 const RANK: Readonly<Record<Mark, number>> = { bad: 0, warn: 1, open: 2, none: 3, good: 4 }
 
@@ -84,14 +84,14 @@ export function blacklistBulkDocument({ data }: BlacklistBulkAnswer, version: st
           subject: counted(data.length, 'address', 'addresses'),
           mark: worst,
           badge: { bad: 'Listed', open: 'Unknown', good: 'Not listed', warn: '', none: '' }[worst],
-          words: open.length === 0 ? `${words}.` : `${words}; of ${open.length} it is not known.`,
+          words: open.length === 0 ? `${words}.` : `${words}; for ${open.length} it is not known.`,
           notes: [],
         },
       },
       {
         kind: 'table',
         table: {
-          caption: 'Each address, listed ones first',
+          caption: 'Addresses, listed ones first',
           head: ['Address', 'Verdict', 'Listed on', 'Answered'],
           rows: rows.map(({ answer, mark, badge }): Line[] => [
             [code(answer.ip)],
@@ -113,7 +113,7 @@ export function blacklistBulkDocument({ data }: BlacklistBulkAnswer, version: st
         }),
       ),
       ...(told.length > MAX_TOLD
-        ? [{ kind: 'text', line: [`${told.length - MAX_TOLD} more addresses with listings are in the JSON.`] } as const]
+        ? [{ kind: 'text', line: [`${told.length - MAX_TOLD} more listed addresses are in the JSON.`] } as const]
         : []),
     ],
     footer: footerOf(version, data[0]?.observed_at, ...(data[0] ? [`blacklists ${data[0].list_version}`] : [])),

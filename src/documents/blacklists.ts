@@ -38,7 +38,7 @@ export function blacklistsDocument({ data, total, list_version }: BlacklistsAnsw
       ...(others.length === 0
         ? []
         : [
-            heading(2, 'Lists that are not counted', 'others'),
+            heading(2, 'Blacklists that are not counted', 'others'),
             {
               kind: 'table',
               table: {
@@ -53,7 +53,7 @@ export function blacklistsDocument({ data, total, list_version }: BlacklistsAnsw
               },
             } as const,
           ]),
-      heading(2, 'Every list', 'lists'),
+      heading(2, 'All blacklists', 'lists'),
       quiet(
         `Tiers: ${Object.entries(TIER_WORDS)
           .map(([tier, words]) => `${tier}, ${words}`)

@@ -30,7 +30,7 @@ export function configDocument(options: readonly OptionInForce[], version: strin
           subject: 'Configuration',
           mark: 'none',
           badge: `${set.length} of ${options.length} options set`,
-          words: 'A flag beats the environment, and the environment beats the file.',
+          words: 'Flags override the environment, which overrides the file.',
           notes: [],
         },
       },

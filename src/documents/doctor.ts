@@ -16,7 +16,7 @@ export function doctorDocument({ fit, advice, resolver, lists, sources }: Doctor
           badge: fit ? 'Ready' : 'Not ready',
           words: fit
             ? 'Checks, blacklists and verification can run from here.'
-            : 'Something keeps checks, blacklists or verification from working well.',
+            : 'Checks, blacklists or verification do not work well from here.',
           notes: [],
         },
       },
@@ -26,7 +26,7 @@ export function doctorDocument({ fit, advice, resolver, lists, sources }: Doctor
       heading(2, 'Resolver and blacklists', 'resolver'),
       { kind: 'facts', rows: resolverRows(resolver, lists) },
       heading(2, 'Source addresses', 'sources'),
-      ...(sources.length === 0 ? [text('This machine has no public address of its own.')] : []),
+      ...(sources.length === 0 ? [text('This machine has no public address.')] : []),
       ...sources.map(
         (source): Block => ({
           kind: 'group',

@@ -22,7 +22,7 @@ function judged(differs: number, unknown: number, total: number): Pick<Conclusio
     return {
       mark: 'bad',
       badge: 'Differs',
-      words: `${differs} of ${total} ${sets} ${differs === 1 ? 'differs' : 'differ'} from what is expected.`,
+      words: `${differs} of ${total} ${sets} ${differs === 1 ? 'differs' : 'differ'} from the expected records.`,
     }
   if (unknown > 0)
     return { mark: 'open', badge: 'Unknown', words: `${unknown} of ${total} ${sets} could not be determined.` }

@@ -20,7 +20,7 @@ import { whyOf } from './verify.ts'
 /** The states of a job, and what each means for whoever waits for it. */
 export const STATES: Readonly<Record<JobAnswer['state'], readonly [Mark, badge: string, words: string]>> = {
   receiving: ['open', 'Receiving', 'The list is being received.'],
-  waiting: ['open', 'Waiting', 'The list is complete; work begins soon.'],
+  waiting: ['open', 'Waiting', 'The list is complete; processing starts soon.'],
   running: ['good', 'Running', 'Rows are being processed.'],
   paused: ['warn', 'Paused', 'No new rows are processed until the job is resumed.'],
   done: ['good', 'Done', 'Every row has its result.'],
@@ -112,7 +112,7 @@ function factsOf({
         `${grouped(received)} received: ${grouped(rows)} to process, ${grouped(duplicates)} of them duplicates; ${grouped(bad_rows)} unreadable`,
       ],
     ],
-    ['Rate', [`${grouped(rate)} rows a minute`]],
+    ['Rate', [`${grouped(rate)} rows per minute`]],
     ['Created', [inWords(job.created_at)]],
     ...(job.first_result_at === null ? [] : [['First result', [inWords(job.first_result_at)]] as const]),
     ...(job.finished_at === null ? [] : [['Finished', [inWords(job.finished_at)]] as const]),
@@ -171,7 +171,7 @@ const callbackBlocks = ({ callback }: JobAnswer): Block[] =>
   callback === undefined
     ? []
     : [
-        text('The webhook ', code(callback.id), ' is called when the job ends.'),
+        text('The webhook ', code(callback.id), ' is notified when the job ends.'),
         ...(callback.secret === undefined
           ? []
           : [{ kind: 'seen', label: 'Its secret, shown only once', text: callback.secret } as const]),
@@ -208,7 +208,7 @@ export const jobListDocument = ({ data, has_more, next_cursor }: JobListAnswer, 
   footer: footerOf(version),
 })
 
-/** Own columns of a row that are shown. */
+/** Maximum number of own columns shown per row. */
 const MAX_COLUMNS = 8
 
 /** A page of results in the order of the list. */
@@ -260,7 +260,7 @@ export const jobBadRowsDocument = ({ data, has_more, next_cursor }: JobBadRowsAn
     ...(data.length === 0
       ? []
       : [
-          heading(2, 'What is wrong with them', 'rows'),
+          heading(2, 'Problems', 'rows'),
           {
             kind: 'table',
             table: {

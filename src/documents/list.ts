@@ -21,7 +21,7 @@ export const listConclusion = (
     subject,
     mark: 'none',
     badge: counted(count, one, many),
-    words: count === 0 ? 'There are none.' : hasMore ? 'This is one page; there are more.' : 'These are all.',
+    words: count === 0 ? 'None.' : hasMore ? 'More follow on the next page.' : 'This is the complete list.',
     notes: [],
   },
 })

@@ -24,7 +24,7 @@ const listingBlock = (entry: ListEntry, level: 3 | 4): Block => ({
     { kind: 'heading', level, line: [entry.blacklist] },
     quiet(`Tier ${entry.tier}: ${TIER_WORDS[entry.tier]} · `, code(entry.zone), ' · ', ...codes(entry.codes)),
     text(isOwn(entry) ? `${meaningOf(entry)}${entry.scope_text ?? ''}` : (entry.scope_text ?? meaningOf(entry))),
-    ...(entry.txt === undefined ? [] : [{ kind: 'seen', label: "The list's own words", text: entry.txt } as const]),
+    ...(entry.txt === undefined ? [] : [{ kind: 'seen', label: 'Text of the list', text: entry.txt } as const]),
     text({ link: entry.delist_url, text: `${isOwn(entry) ? 'Removal from' : 'About'} ${entry.blacklist}` }),
   ],
 })
@@ -46,10 +46,7 @@ function silentBlocks({ results, total, answered }: Asked): Block[] {
     if (names.length === total) return [`All ${total} lists: ${reason}`]
     return [{ strong: names.join(', ') }, `: ${reason}`]
   })
-  return [
-    quiet(`${answered} of ${total} lists answered. Without an answer, which is neither good nor bad:`),
-    { kind: 'list', items },
-  ]
+  return [quiet(`${answered} of ${total} lists answered. Without an answer:`), { kind: 'list', items }]
 }
 
 export const isSilent = ({ status }: ListEntry): boolean => status !== 'listed' && status !== 'not_listed'

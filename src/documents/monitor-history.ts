@@ -36,7 +36,7 @@ const listedInWords = (count: number): string => (count === 0 ? 'on no blacklist
 
 /** The runs of a monitor over time: score and listings as time lines; where there is no number, the changes of the status. */
 export function historyBlocks(points: readonly MonitorPoint[]): Block[] {
-  if (points.length === 0) return [text('It has not run yet.')]
+  if (points.length === 0) return [text('The monitor has not run yet.')]
   const hasScore = points.some(({ score }) => score !== null)
   const hasListed = points.some(({ listed }) => listed !== null)
   if (!hasScore && !hasListed)
@@ -47,7 +47,7 @@ export function historyBlocks(points: readonly MonitorPoint[]): Block[] {
     ...(hasListed ? [line('Listings on blacklists', most, points.map(listedPoint))] : []),
   ]
 }
-/** Changes of a status that are told in words. */
+/** Maximum number of status changes shown as text. */
 const MAX_LINES = 50
 
 const line = (label: string, most: number, points: readonly TimePoint[]): Block => ({

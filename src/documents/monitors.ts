@@ -62,7 +62,7 @@ function conclusionOf(monitor: MonitorAnswer): Conclusion {
   const { enabled, state, last, failures, kind } = monitor
   const { mark, text: badge } = monitorState(monitor)
   const known = state === 'unknown' ? '' : `${enabled ? '' : 'When it last ran: '}${KINDS[kind][state]}`
-  const words = last === null ? (enabled ? 'It runs soon for the first time.' : 'It has not run.') : known
+  const words = last === null ? (enabled ? 'The first run starts soon.' : 'The monitor has not run.') : known
   const failing =
     failures === 0
       ? []
@@ -90,13 +90,13 @@ function factsOf(monitor: MonitorAnswer): (readonly [string, Line])[] {
 }
 
 function told({ notify, when, quiet_hours: hours }: MonitorAnswer): Block[] {
-  if (notify.length === 0) return [text('Nobody is notified; the history is kept.')]
+  if (notify.length === 0) return [text('No notifications are sent; the history is kept.')]
   const secrets = notify.flatMap((one) => (one.type === 'webhook' && one.secret !== undefined ? [one.secret] : []))
   return [
     {
       kind: 'table',
       table: {
-        caption: 'Who is notified',
+        caption: 'Notifications',
         head: ['By', 'Address'],
         rows: notify.map((one): Line[] => [[one.type], receiver(one)]),
       },
@@ -153,7 +153,7 @@ export function monitorRunDocument({ run }: MonitorRunAnswer, version: string): 
     subject: run.monitor,
     mark: isDone ? markOfStatus(point.status) : 'open',
     badge: isDone ? 'Has run' : 'Waiting',
-    words: isDone ? `${lastInWords(point)}.` : 'It runs as soon as there is capacity.',
+    words: isDone ? `${lastInWords(point)}.` : 'The run starts as soon as there is capacity.',
     notes: [],
   }
   const changes: Block[] = run.lines.length === 0 ? [] : [{ kind: 'list', items: run.lines.map((line) => [line]) }]
@@ -169,7 +169,7 @@ export function monitorTestDocument({ sent }: MonitorTestAnswer, version: string
   const failed = sent.filter(({ ok }) => !ok).length
   const words =
     sent.length === 0
-      ? 'The monitor notifies nobody, so nothing was sent.'
+      ? 'The monitor has no recipients, so nothing was sent.'
       : failed === 0
         ? 'Every message was accepted.'
         : `${counted(failed, 'message')} of ${sent.length} could not be sent.`

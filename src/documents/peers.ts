@@ -12,7 +12,7 @@ const STATES: Readonly<Record<PeerAnswer['status'], readonly [Mark, string]>> = 
 }
 const stateOf = (status: PeerAnswer['status']): Inline => ({ mark: STATES[status][0], text: STATES[status][1] })
 
-/** Addresses of a node that are shown. */
+/** Maximum number of addresses shown per node. */
 const MAX_ADDRESSES = 16
 
 /** The nodes of a cluster: how many are alive, all of them in one table, then each. */
@@ -85,7 +85,7 @@ export const heartbeatDocument = ({ id, status, ttl_ms, peers }: HeartbeatAnswer
         subject: id,
         mark: STATES[status][0],
         badge: STATES[status][1],
-        words: `The next heartbeat is due within ${duration(ttl_ms)}; ${counted(peers, 'node is', 'nodes are')} known.`,
+        words: `The next heartbeat is due within ${duration(ttl_ms)}; ${counted(peers, 'node is', 'nodes are')} registered.`,
         notes: [],
       },
     },
@@ -114,7 +114,7 @@ function peerBlock(peer: PeerAnswer, level: 2 | 3): Block {
           ['URL', [code(url)]],
           ...(region === '' ? [] : [['Region', [region]] as const]),
           ['Version', [code(version)]],
-          ['Can do', [capabilities.length === 0 ? 'nothing' : capabilities.join(', ')]],
+          ['Operations', [capabilities.length === 0 ? 'nothing' : capabilities.join(', ')]],
           ['Load', [loadOf(peer)]],
           ['Registered', [inWords(peer.registered_at)]],
           ['Last seen', [inWords(peer.last_seen_at)]],

@@ -2,7 +2,7 @@ import { isJsonRecord, type Json, type JsonRecord } from '../base/json.ts'
 import { type Block, code, codes, type Document, type Inline, type Line } from './block.ts'
 import { footerOf } from './footer.ts'
 
-/** Rows of a list that are shown; the JSON has them all. */
+/** Maximum number of rows shown of a list; the JSON has all. */
 const MAX_ROWS = 50
 
 /** An answer that has no document of its own: its fields, then its lists as tables. */

@@ -10,7 +10,7 @@ export const healthDocument = (_answer: HealthAnswer, version: string): Document
   blocks: [
     {
       kind: 'conclusion',
-      conclusion: { subject: 'mailsonde', mark: 'good', badge: 'ok', words: 'The service runs.', notes: [] },
+      conclusion: { subject: 'mailsonde', mark: 'good', badge: 'ok', words: 'The service is running.', notes: [] },
     },
   ],
   footer: footerOf(version),
@@ -28,17 +28,14 @@ export function readyDocument({ status, dependencies }: ReadyAnswer, version: st
           subject: 'mailsonde',
           mark: status === 'ready' ? 'good' : 'bad',
           badge: status === 'ready' ? 'Ready' : 'Not ready',
-          words:
-            status === 'ready'
-              ? 'Everything that it depends on works.'
-              : `It cannot work without: ${failed.join(', ')}.`,
+          words: status === 'ready' ? 'All dependencies work.' : `Not working: ${failed.join(', ')}.`,
           notes: [],
         },
       },
       {
         kind: 'table',
         table: {
-          caption: 'What it depends on',
+          caption: 'Dependencies',
           head: ['Name', 'State', 'Time'],
           rows: dependencies.map((one): Line[] => [
             [one.name],

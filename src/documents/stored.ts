@@ -58,7 +58,7 @@ export function changesDocument({ from, to, changes, unknown }: ChangesAnswer, v
           badge: counted(changes.length, 'change'),
           words:
             changes.length === 0
-              ? 'Nothing that is known in both answers has changed.'
+              ? 'Nothing that both answers know has changed.'
               : `${worse} for the worse, ${better} for the better.`,
           notes: [],
         },

@@ -1,6 +1,6 @@
 import type { Line, TimePoint } from './block.ts'
 
-/** Changes of a time line that a page or Markdown tells in words; a terminal has less room. */
+/** Maximum number of changes that a page or Markdown shows as text; the terminal shows fewer. */
 export const MAX_CHANGES = 20
 
 /** The points at which something changed, the first one among them. */

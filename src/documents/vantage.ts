@@ -5,10 +5,10 @@ type Vantage = Pick<CheckAnswer, 'vantage' | 'agreement'>
 
 /** What several nodes agree on, where several were asked. */
 export function vantageBlocks({ vantage, agreement }: Vantage): Block[] {
-  const node = vantage === undefined ? [] : [text('This is the answer of the node ', code(vantage), '.')]
+  const node = vantage === undefined ? [] : [text('Answer of the node ', code(vantage), '.')]
   if (agreement === undefined) return node
   const { verdict, agree, dissent } = agreement
-  const words = verdict === null ? 'The nodes do not agree on a verdict' : `${agree} nodes say ${verdict}`
+  const words = verdict === null ? 'The nodes do not agree on a verdict' : `${agree} nodes: ${verdict}`
   const others = dissent.flatMap(({ node: name, verdict: other }, i): Inline[] => [
     i === 0 ? '; otherwise: ' : ', ',
     code(name),

@@ -26,10 +26,10 @@ export const REASONS: Readonly<Record<Reason, Words>> = {
   recipient_restricted: { why: 'The mailbox, group or list accepts no mail from outside.' },
   mailbox_full: { why: 'The mailbox exists but is full.', advice: LATER },
   greylisted: {
-    why: 'The mail server asks to try again later (greylisting), so it is not known whether the mailbox exists.',
+    why: 'The mail server uses greylisting (try again later), so it is not known whether the mailbox exists.',
     advice: 'Try again, from the same source address.',
   },
-  recipient_throttled: { why: 'The mailbox exists and receives too much mail at the moment.' },
+  recipient_throttled: { why: 'The mailbox exists, but receives too much mail at the moment.' },
   temporary_failure: {
     why: 'The mail server reports a temporary fault, so it is not known whether the mailbox exists.',
     advice: LATER,
@@ -44,10 +44,10 @@ export const REASONS: Readonly<Record<Reason, Words>> = {
   },
   source_blocked: {
     why: 'The mail server refuses our source address, so it is not known whether the mailbox exists.',
-    advice: 'Use another source address (pool), or ask the operator of the blacklist named in the reply for removal.',
+    advice: 'Use another source address (pool), or request removal from the blacklist named in the reply.',
   },
   reverse_dns_required: {
-    why: 'The mail server requires a PTR record that fits our source address, so it is not known whether the mailbox exists.',
+    why: 'The mail server requires a matching PTR record of our source address, so it is not known whether the mailbox exists.',
     advice: 'Set a PTR record for the source address to a name that resolves to it; mailsonde doctor shows it.',
   },
   helo_refused: {
@@ -59,11 +59,11 @@ export const REASONS: Readonly<Record<Reason, Words>> = {
     advice: 'Set --mail-from to an address whose domain lets the source address send (SPF).',
   },
   policy: {
-    why: 'The mail server refuses us by a rule of its own, so it is not known whether the mailbox exists.',
+    why: 'The mail server refuses us by its own policy, so it is not known whether the mailbox exists.',
   },
   tls_required: { why: 'The mail server requires STARTTLS, so it is not known whether the mailbox exists.' },
   rate_limited: {
-    why: 'The mail server limits how often we may ask, so it is not known whether the mailbox exists.',
+    why: 'The mail server limits our rate, so it is not known whether the mailbox exists.',
     advice: LATER,
   },
   too_many_recipients: {
@@ -78,11 +78,11 @@ export const REASONS: Readonly<Record<Reason, Words>> = {
     advice: 'Ask the network provider to open port 25, or verify from another node.',
   },
   dns_failure: {
-    why: 'The DNS did not say where mail for the domain goes.',
+    why: 'The mail hosts of the domain could not be looked up.',
     advice: 'Try again later; mailsonde doctor checks the resolver.',
   },
   tls_failure: { why: 'The TLS handshake with the mail server failed.', advice: LATER },
-  protocol_error: { why: 'The mail server did not answer as SMTP requires.', advice: LATER },
+  protocol_error: { why: 'The reply of the mail server is not valid SMTP.', advice: LATER },
   connection_lost: { why: 'The mail server closed the connection.', advice: LATER },
   timeout: { why: 'The mail server did not answer in time.', advice: 'Try again with a longer timeout.' },
   unsafe_address: {

@@ -114,7 +114,7 @@ function attemptOf(one: VerifyAnswer['attempts'][number], shown: string): Attemp
     notes: [
       [
         `At ${wordsFor(STAGES, stage) ?? stage}, after ${duration(duration_ms)}`,
-        ...(peer === undefined ? [] : [', asked by the node ', code(peer)]),
+        ...(peer === undefined ? [] : [', from the node ', code(peer)]),
         '.',
       ],
     ],
@@ -150,8 +150,8 @@ function factsOf(answer: VerifyAnswer): (readonly [string, Line])[] {
           ['STARTTLS', [knownOr(starttls, 'offered', 'not offered')]],
         ] as const)),
     ...(smtputf8 ? [['SMTPUTF8', ['needed for this address']] as const] : []),
-    ...looked('disposable', 'Disposable', answer.disposable, 'yes: a provider of throw-away addresses'),
-    ...looked('free', 'Free mail', answer.free, 'yes: a provider of free mailboxes'),
+    ...looked('disposable', 'Disposable', answer.disposable, 'yes: disposable-mail provider'),
+    ...looked('free', 'Free mail', answer.free, 'yes: free-mail provider'),
     ...looked('role', 'Role address', answer.is_role, `yes: ${answer.role}`),
     ...(mx_tried.length === 0
       ? []

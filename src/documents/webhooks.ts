@@ -17,7 +17,10 @@ export function webhookDocument(webhook: WebhookAnswer, version: string): Docume
     subject: url,
     mark: STATES[state].mark,
     badge: STATES[state].text,
-    words: state === 'on' ? 'Messages are posted to this URL.' : `Nothing is posted: ${reason ?? 'it was turned off'}.`,
+    words:
+      state === 'on'
+        ? 'Messages are sent to this URL.'
+        : `No messages are sent: ${reason ?? 'the webhook was turned off'}.`,
     notes: [],
   }
   const rows: (readonly [string, Line])[] = [

@@ -58,7 +58,7 @@ function changeBlocks({ before, after, as_if, passed_over }: WhatIfAnswer): Bloc
       ? []
       : [
           quiet(
-            `Left out of the zone, because they have no effect here: ${passed.map(([type, count]) => `${count} ${type}`).join(', ')}.`,
+            `Omitted from the zone, because they have no effect here: ${passed.map(([type, count]) => `${count} ${type}`).join(', ')}.`,
           ),
         ]),
   ]

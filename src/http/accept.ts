@@ -5,7 +5,7 @@ const FORMS: Readonly<Record<string, string>> = {
   'application/xhtml+xml': 'html',
   'text/markdown': 'markdown',
 }
-/** Characters and ranges of an Accept field that are read. */
+/** Maximum number of characters and ranges of an Accept field. */
 const MAX_LENGTH = 1_000
 const MAX_RANGES = 30
 

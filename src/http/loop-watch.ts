@@ -1,10 +1,10 @@
 /** How often it is looked, ms. */
 const EVERY_MS = 20
-/** A step that holds the event loop for longer is named in the log, ms. */
+/** Longest time that an operation may block the event loop without a log entry, ms. */
 export const MAX_HELD_MS = 50
 /** Lines that are logged at most: one in this time, ms. */
 const LINE_EVERY_MS = 1_000
-/** Operations that a line names at most. */
+/** Maximum number of operations in one log entry. */
 const MAX_NAMES = 10
 
 export type LoopWatch = {

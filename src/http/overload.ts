@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../base/errors.ts'
 
-/** The event loop may be late by this much on average before new work is refused, ms. */
+/** Maximum average delay of the event loop, ms; above it new requests are refused. */
 const MAX_DELAY_MS = 150
 const SAMPLE_MS = 250
 /** How often the delay is measured, ms. */

@@ -1,6 +1,6 @@
 import { ttlCache } from '../base/ttl-cache.ts'
 
-/** Callers that are counted at most; the one that was counted the longest ago is forgotten first. */
+/** Maximum number of callers that are counted; the least recently counted one is forgotten first. */
 const MAX_CALLERS = 10_000
 
 type Told = (error: null, result: { current: number; ttl: number }) => void

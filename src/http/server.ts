@@ -28,7 +28,7 @@ import { type Serving, sendFramed, sendRefusal, serveSite } from './site.ts'
 
 /** What machines ask all the time: logged at `debug`. */
 const QUIET: readonly string[] = ['/v1/health', '/v1/ready', '/metrics', '/v1/peer/heartbeat', '/v1/peer/peers']
-/** Bytes of a body that are read at most, where an operation does not say otherwise. */
+/** Default maximum size of a request body, bytes. */
 const BODY_LIMIT = 65_536
 /** Time in which the header of a request must have come, ms; bodies have a time of their own. */
 const HEADERS_MS = 30_000

@@ -8,7 +8,7 @@ import { findKey } from './keys.ts'
 
 /** How long a session lasts without being used, ms. */
 const LIFETIME_MS = 12 * 3_600_000
-/** Sessions at most; the one that was not used for the longest time ends first. */
+/** Maximum number of sessions; the least recently used one ends first. */
 export const MAX_SESSIONS = 10_000
 
 const NAME = 'mailsonde_session'

@@ -20,7 +20,7 @@ export type Serving = {
   readonly needsKeys: () => boolean
 }
 
-/** Fields of a form at most. */
+/** Maximum number of fields of a form. */
 const MAX_FIELDS = 200
 
 /** Serves the pages of a site, its files from memory, within the same gate and rates as the API. */

@@ -5,7 +5,7 @@ import type { Layout } from './intake/intake.ts'
 
 /** Minutes over which a rate is taken. */
 export const PACE_MINUTES = 5
-/** Providers that an answer names. */
+/** Maximum number of providers in an answer. */
 const MAX_PROVIDERS = 100
 
 export type Measures = {

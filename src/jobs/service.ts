@@ -89,7 +89,7 @@ const ACTIONS: Readonly<Record<JobAction, { readonly from: readonly JobState[]; 
 const ENDED: readonly JobState[] = ['done', 'canceled', 'failed']
 const WATCH_EVERY_MS = 500
 const REPEAT_MS = 15_000
-/** Jobs of a list whose waiting rows are looked at at a time. */
+/** Maximum number of jobs of a list whose waiting rows are read at the same time. */
 const WAITING_AT_A_TIME = 4
 
 export type JobServiceSettings = EngineSettings & {

@@ -47,7 +47,8 @@ export function answerWithoutServer(
 /** The answer that the dialogues so far give. */
 export function answerOf(base: AnswerBase, results: readonly DialogueResult[]): MailboxAnswer {
   const decided = decisive(results)
-  if (!decided) return answerWithoutServer(base, 'timeout', 'time ran out before a mail server could be asked')
+  if (!decided)
+    return answerWithoutServer(base, 'timeout', 'the time limit was reached before a mail server could be asked')
   const { verdict, reply, plan } = decided
   const catchAll = decided.catchAll ?? plan.catchAll ?? null
   const reason = reasonOf(decided)

@@ -162,7 +162,7 @@ describe('the circuit breaker is the same for the three', () => {
     const before = used()
     const held = await ask()
     expect([held.reason, used()]).toEqual(['source_blocked', before])
-    expect(held.message).toContain(`${source} rests until`)
+    expect(held.message).toContain(`${source} is paused until`)
     expect((await verifier.pool())[0]).toMatchObject({
       address: source,
       configured: true,

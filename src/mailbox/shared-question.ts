@@ -5,11 +5,11 @@ import { REASONS } from './reasons.ts'
 import type { Cluster } from './source/cluster.ts'
 import type { MailboxAnswer, VerifyInput } from './verification.ts'
 
-/** How long an answer is kept for nodes that wait for it, ms. */
+/** Time that an answer is kept for nodes that wait for it, ms. */
 const KEPT_MS = 60_000
 /** How often a node that waits looks, ms. */
 const LOOK_EVERY_MS = 100
-/** An answer over this many octets is kept without its transcript. */
+/** Size above which an answer is kept without its transcript, octets. */
 const MAX_OCTETS = 64 * 1024
 
 /**

@@ -146,12 +146,12 @@ describe('three nodes on one database', () => {
     await expect.poll(counted, WAIT).toBe(100)
     expect(await second!.ask({ email: 'd@x.example' })).toMatchObject({
       reason: 'own_limit',
-      message: expect.stringContaining('100 unknown names'),
+      message: expect.stringContaining('100 unknown recipients'),
     })
     await second!.shared.cluster.put('pause', 'x.example', '', '', 60_000)
     expect(await first!.ask({ email: 'e@y.example' })).toMatchObject({
       reason: 'own_limit',
-      message: expect.stringContaining('pauses toward x.example'),
+      message: expect.stringContaining('paused verification at x.example'),
     })
   })
   it('forget a mailbox, and a domain with its mailboxes', async () => {

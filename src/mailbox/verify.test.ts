@@ -299,7 +299,7 @@ describe('what the DNS says becomes a result', () => {
     }
     const v = await ask(lab(ONE, { [MX1]: TAKES }, {}, { resolve: denying }))
     expect([words(v), v.confidence]).toEqual(['unreachable dns_failure unknown null', 0])
-    expect(v.message).toMatch(/the resolver denies everything/)
+    expect(v.message).toMatch(/the resolver denies every name/)
   })
   it.each([
     'a',
@@ -669,15 +669,15 @@ describe('limits toward mail hosts', () => {
     await ask(one)
     const v = await ask(one, { email: 'b@x.example' })
     expect([words(v), one.net.dialled.length]).toEqual(['unreachable connect_refused unknown null', 1])
-    expect(v.attempts[0]?.message).toMatch(/^not dialled again/)
+    expect(v.attempts[0]?.message).toMatch(/^not connected again/)
     const rude = lab(ONE, { [MX1]: { connect: 'refuse' } }, { noCourtesy: true })
     await ask(rude)
     await ask(rude)
     expect(rude.net.dialled).toHaveLength(2)
   })
   it.each<[limit: string, server: LabServer, before: number, retryAfterMs: number, message: RegExp]>([
-    ['the rate', TAKES, 30, 1_000, /at most \d+ recipients a minute/],
-    ['unknown names', {}, 100, 600_000, /pauses toward x.example: more than 30 %/],
+    ['the rate', TAKES, 30, 1_000, /at most \d+ recipients per minute/],
+    ['unknown names', {}, 100, 600_000, /paused verification at x.example: more than 30 %/],
   ])('holds a question back by %s: deferred, own_limit', async (_, server, before, retryAfterMs, message) => {
     let seconds = 0
     const clock = (): number => Date.UTC(2026, 0, 2) + (before > 30 ? 1_000 * seconds++ : 0)

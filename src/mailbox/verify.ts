@@ -99,7 +99,7 @@ export function createVerifier(
     probes: sharedWork<ProbeAnswer>(),
     port25: port25Monitor(world.monotonic),
     sessions: sessionPool(),
-    askNode: settings.askNode ?? (async () => problem('this node asks no others')),
+    askNode: settings.askNode ?? (async () => problem('this node does not use other nodes')),
   }
   const cache = answerCache(world.monotonic)
   const share = sharedWork<MailboxAnswer, RunningQuestion>()
@@ -201,7 +201,9 @@ async function answerFor(question: Question): Promise<Found> {
   const { ctx, input, email, settings, cache, share } = question
   const denied = settings.deny?.find((name) => email.domain === name || email.domain.endsWith(`.${name}`))
   if (denied !== undefined)
-    throw new AppError('forbidden', `the operator does not let ${denied} be asked`, { parameter: 'email' })
+    throw new AppError('forbidden', `the operator of this service does not allow verification at ${denied}`, {
+      parameter: 'email',
+    })
   const way = [input.bindIp ?? '', input.pool === true, input.port ?? '', input.withoutNodes === true]
   const key = [formatEmail(email), ...way].join(' ')
   const { timeoutMs = DEFAULT_TIMEOUT_MS, maxAgeMs = DEFAULT_MAX_AGE_MS } = input
@@ -283,7 +285,7 @@ const notAsked = (email: Email, now: number): MailboxAnswer =>
   answerWithoutServer(
     { ...addressPart(email), mxHosts: [], provider: undefined, observedAtMs: now },
     'timeout',
-    'time ran out before a mail server could be asked',
+    'the time limit was reached before a mail server could be asked',
   )
 
 const badSyntax = (text: string, problem: string, now: number): MailboxAnswer =>

@@ -3,9 +3,9 @@ import { type Ip, parseIp } from '../names/ip.ts'
 import { type Answer, DnsError, type RecordData, settled } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 
-/** Hosts that are looked at; a domain that names more is told as `truncated`. */
+/** Maximum number of mail hosts; a domain with more is reported as `truncated`. */
 export const MAX_HOSTS = 20
-/** Addresses that are kept of one host, both families together. */
+/** Maximum number of addresses kept per host, both address families together. */
 export const MAX_ADDRESSES = 20
 
 /** What one family of one host answered; `unknown`: it could not be asked, and `errors` says why; `not_asked`: an IP literal. */

@@ -30,7 +30,7 @@ export async function deliver(parts: Delivering, row: DeliveryRow, signal: Abort
     next: nextMs === undefined ? null : new Date(nextMs),
   })
   if (sent.gone && webhook) {
-    await webhooks.setState(webhook.number, 'off', 'the receiver answered 410: it wants no more messages')
+    await webhooks.setState(webhook.number, 'off', 'the recipient answered 410: it accepts no more messages')
     await deliveries.failAll(webhook.number)
   }
 }

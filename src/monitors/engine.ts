@@ -21,7 +21,7 @@ export type EngineParts = Running &
 
 /** How often is looked for what is due, ms. */
 const LOOK_EVERY_MS = 2_000
-/** Runs and messages of one node at a time. */
+/** Maximum number of runs and of messages that one node processes at the same time. */
 const RUNS_AT_A_TIME = 8
 const MESSAGES_AT_A_TIME = 16
 const JOBS_AT_A_TIME = 20
@@ -47,7 +47,7 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
   function start(set: Set<Promise<void>>, work: Promise<void>, what: string): void {
     const tracked = work
       .catch((error: Error) => {
-        if (!stopping.signal.aborted) log.warn(`${what} could not be ended`, { reason: error.message })
+        if (!stopping.signal.aborted) log.warn(`${what} could not be finished`, { reason: error.message })
       })
       .finally(() => {
         set.delete(tracked)

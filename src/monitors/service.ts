@@ -84,7 +84,7 @@ export type MonitorService = {
   readonly start: () => Promise<void>
 }
 
-/** Monitors that one key may have. */
+/** Maximum number of monitors per key. */
 export const MAX_MONITORS = 20_000
 const RUN_EVERY_MS = 60_000
 const LOOK_EVERY_MS = 200
@@ -100,7 +100,7 @@ export function monitorService(
     if (row && owns(owner, row.owner)) return row
     throw missing()
   }
-  const missing = (): AppError => new AppError('not_found', 'there is no monitor of yours with this id')
+  const missing = (): AppError => new AppError('not_found', 'no monitor of your key has this id')
 
   /** Targets as they are kept, with the webhooks that they name; and the secrets of those that were made for it. */
   async function kept(targets: readonly NotifyTarget[], owner: Owner) {
@@ -147,8 +147,7 @@ export function monitorService(
         },
         MAX_MONITORS,
       )
-      if (!row)
-        throw new AppError('limit_reached', `${MAX_MONITORS} monitors are there, which is the bound for one key`)
+      if (!row) throw new AppError('limit_reached', `the limit of ${MAX_MONITORS} monitors for one key is reached`)
       engine.wake()
       return presentMonitor(row, secrets)
     },
@@ -231,7 +230,7 @@ export function monitorService(
     },
     badge: async (id) => {
       const row = await (await opened()).monitors.byId(id)
-      if (!row?.is_public) throw new AppError('not_found', 'there is no public monitor of this id')
+      if (!row?.is_public) throw new AppError('not_found', 'no public monitor has this id')
       return badgeOf(presentMonitor(row))
     },
     unsubscribe: async (message) => {
@@ -239,7 +238,7 @@ export function monitorService(
       const delivery = await tables.deliveries.byId(message)
       const by = delivery && channel.parse(delivery.channel)
       if (!delivery || by?.type !== 'mail' || delivery.monitor === null)
-        throw new AppError('not_found', 'this link is not known, or too old')
+        throw new AppError('not_found', 'this link is not valid or too old')
       const row = await monitors.byNumber(delivery.monitor)
       if (!row) return
       const all = new Set([...unsubscribedOf(row), by.to.toLowerCase()])

@@ -24,7 +24,7 @@ const CERTIFICATE =
 export function fetchError(error: unknown, signal: AbortSignal): FetchError {
   if (error instanceof FetchError) return error
   if (signal.aborted) return stopped(signal, error)
-  if (isBreach(error)) return new FetchError('protocol', 'the answer is no HTTP/1.1', { cause: error })
+  if (isBreach(error)) return new FetchError('protocol', 'the answer is not HTTP/1.1', { cause: error })
   const code = codeOf(error)
   if (code === undefined) throw error
   return new FetchError(reasonOf(code), sentenceOf(error, code), { cause: error })
@@ -32,7 +32,7 @@ export function fetchError(error: unknown, signal: AbortSignal): FetchError {
 
 const stopped = (signal: AbortSignal, cause: unknown): FetchError =>
   timedOut(signal)
-    ? new FetchError('timeout', 'not done in time', { cause })
+    ? new FetchError('timeout', 'no complete answer in time', { cause })
     : new FetchError('aborted', 'the client disconnected', { cause })
 
 function codeOf(error: unknown): string | undefined {

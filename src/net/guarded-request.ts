@@ -70,7 +70,7 @@ export async function bodyOf(
 ): Promise<Uint8Array> {
   const encoding = headerOf(response, 'content-encoding').trim().toLowerCase()
   if (encoding !== '' && encoding !== 'identity')
-    throw new FetchError('protocol', `the body is encoded (${encoding.slice(0, 40)}) though that was not asked for`)
+    throw new FetchError('protocol', `the body has an unrequested encoding (${encoding.slice(0, 40)})`)
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body) {
@@ -78,7 +78,7 @@ export async function bodyOf(
     if (size > maxBytes) throw new FetchError('too_large', `more than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
-  if (timedOut(signal)) throw new FetchError('timeout', 'not done in time')
+  if (timedOut(signal)) throw new FetchError('timeout', 'no complete answer in time')
   return Buffer.concat(chunks)
 }
 
@@ -90,7 +90,7 @@ export function headerOf({ headers }: Dispatcher.ResponseData, name: string): st
 
 /** Refuses a URL with a user name or a password: they would go out with the request. Throws {@link FetchError} `invalid_url`. */
 export function refuseCredentials(url: URL, shown: string): void {
-  if (url.username || url.password) throw new FetchError('invalid_url', `${shown} carries a user name or a password`)
+  if (url.username || url.password) throw new FetchError('invalid_url', `${shown} contains a user name or password`)
 }
 
 /** The URL of a request that may be plain HTTP in networks of the operator. Throws {@link FetchError} `invalid_url`. */

@@ -27,7 +27,7 @@ export function httpsFetch(options: HttpsOptions): Fetch {
   const outlet: Outlet = {
     resolve,
     mayDial: (_, address) => reachable(address),
-    whyUnsafe: (url) => `${url.hostname} has private or reserved addresses and is not contacted`,
+    whyUnsafe: (url) => `${url.hostname} has private or reserved addresses, to which no connection is made`,
     ca,
     userAgent,
   }
@@ -53,7 +53,7 @@ function readUrl(text: string, { ports = [443] }: HttpsOptions): URL {
   if (url.protocol !== 'https:') throw new FetchError('invalid_url', `${shown} is not an https URL`)
   refuseCredentials(url, shown)
   const port = Number(url.port || 443)
-  if (!ports.includes(port)) throw new FetchError('invalid_url', `port ${port} is not contacted`)
+  if (!ports.includes(port)) throw new FetchError('invalid_url', `port ${port} is not allowed`)
   url.hash = ''
   return url
 }

@@ -59,8 +59,8 @@ export const mayDial = (
 
 function whyUnsafe({ reachable }: PeerCallOptions, url: URL, addresses: readonly Ip[]): string {
   return addresses.some(reachable)
-    ? `${url.origin} is not HTTPS; name its network by --allow-network to call it all the same`
-    : `${url.hostname} has private or reserved addresses and is not contacted`
+    ? `${url.origin} is not HTTPS; to allow it, set its network with --allow-network`
+    : `${url.hostname} has private or reserved addresses, to which no connection is made`
 }
 
 function readJson(bytes: Uint8Array): Json {

@@ -16,7 +16,7 @@ export type PostReply = { readonly status: number; readonly retryAfter: string }
 /** Posts a message. Rejects with {@link FetchError}; an error status is a reply. */
 export type Post = (request: PostRequest, signal: AbortSignal) => Promise<PostReply>
 
-/** Bytes of an answer that may come before the connection is cut. */
+/** Maximum size of a response, bytes; the connection is closed beyond it. */
 const MAX_BYTES = 16 * 1024
 
 /**
@@ -52,4 +52,4 @@ export function guardedPost(options: {
 const whyUnsafe = (reachable: Guard, url: URL, addresses: readonly Ip[]): string =>
   addresses.some(reachable)
     ? `${url.origin} is not HTTPS`
-    : `${url.hostname} has private or reserved addresses and is not contacted`
+    : `${url.hostname} has private or reserved addresses, to which no connection is made`

@@ -11,7 +11,7 @@ import example from './examples/blacklist.json' with { type: 'json' }
 import { type Call, defineOperation, ok } from './operation.ts'
 import { listParam } from './params.ts'
 
-/** Addresses that are asked about at a time: 29 questions each. */
+/** Maximum number of addresses looked up at the same time: 29 queries each. */
 const AT_A_TIME = 8
 
 const ips = {

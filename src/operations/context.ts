@@ -4,9 +4,9 @@ import { budgeted } from '../net/dns/wrap.ts'
 import type { Fetch } from '../net/fetch.ts'
 import type { Ctx } from '../world.ts'
 
-/** Different questions that one request remembers; beyond it each is asked anew. */
+/** Maximum number of different queries that one request remembers; further ones are sent each time. */
 const MAX_REMEMBERED = 5_000
-/** Different questions that one check may ask: who owns the domain decides how many it takes. */
+/** Maximum number of different queries of one check; the owner of the domain decides how many it needs. */
 const MAX_CHECK_QUESTIONS = 120
 
 /**
@@ -38,7 +38,7 @@ export type Repeatable<C> = C & {
   readonly anew: () => C
 }
 
-/** Pages that one request remembers. */
+/** Maximum number of pages that one request remembers. */
 const MAX_PAGES = 100
 
 /**

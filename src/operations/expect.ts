@@ -11,7 +11,7 @@ import { domainParam, positional, timeoutParam } from './params.ts'
 import { compareSets } from './record-sets.ts'
 
 const DEADLINE_MS = 20_000
-/** Names and types that are asked about. */
+/** Maximum number of record sets. */
 const MAX_SETS = 1_000
 
 const zone = zoneParam('text of a zone file (RFC 1035 §5.1) with the expected records', {

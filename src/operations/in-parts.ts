@@ -8,7 +8,7 @@ export type Told =
   | { readonly kind: 'answer'; readonly given: Answered }
   | { readonly kind: 'error'; readonly error: unknown }
 
-/** Parts that wait for a slow reader at most; the others are passed over, since the answer has them all. */
+/** Maximum number of parts that wait for a slow reader; further ones are skipped, since the answer contains all. */
 const MAX_WAITING = 200
 
 /**

@@ -8,10 +8,10 @@ import { parseZone } from '../net/dns/zone-text.ts'
 import type { Flag, Param } from './param.ts'
 import { listParam } from './params.ts'
 
-/** An overlay: its records, and bytes of its text in all. */
+/** Maximum number of records of an overlay, and of bytes of their text. */
 const MAX_RECORDS = 5_000
 export const MAX_BYTES = 512_000
-/** Bytes of a body: in JSON every character of the text may be escaped by another. */
+/** Maximum size of the body, bytes: JSON may escape every character of the text. */
 export const BODY_LIMIT = 2 * MAX_BYTES + 65_536
 /** The records of an overlay. */
 export const recordsParam = listParam(

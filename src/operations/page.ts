@@ -3,7 +3,7 @@ import type { Json } from '../base/json.ts'
 import { type Parsed, problem } from '../base/parsed.ts'
 import { optional, textParam, wholeParam } from './params.ts'
 
-/** Characters of a cursor that are read. */
+/** Maximum number of characters of a cursor. */
 const MAX_CURSOR = 512
 
 /** The page that comes after another one: its `next_cursor`. What is in it is read by `schema`; a cursor that was not given here is refused. */

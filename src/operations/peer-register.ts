@@ -59,9 +59,9 @@ export const peerRegister = defineOperation({
       peer: { id, url, name, region, version, addresses: [...new Set(addresses)], capabilities },
     })
     if (change.outcome === 'taken')
-      throw new AppError('forbidden', `the id ${id} belongs to a living node at another URL`, { parameter: 'id' })
+      throw new AppError('forbidden', `the id ${id} belongs to a live node at another URL`, { parameter: 'id' })
     if (change.outcome === 'url_taken')
-      throw new AppError('forbidden', `${url} belongs to a living node with another id`, { parameter: 'url' })
+      throw new AppError('forbidden', `${url} belongs to a live node with another id`, { parameter: 'url' })
     if (change.outcome === 'crowded')
       throw new AppError('overloaded', `the limit of ${MAX_PER_HOST} nodes at ${new URL(url).hostname} is reached`)
     if (!('peer' in change)) throw new AppError('overloaded', `the limit of ${MAX_PEERS} nodes is reached`)

@@ -5,7 +5,7 @@ import type { OverlayRecord } from '../net/dns/overlay.ts'
 import { DnsError, type RecordData, type RecordType, settled } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 
-/** Questions that are asked at a time. */
+/** Maximum number of queries sent at the same time. */
 const AT_A_TIME = 16
 
 type RecordSet = ExpectAnswer['sets'][number]

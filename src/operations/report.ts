@@ -23,9 +23,9 @@ import { checkVerdict, reportScore } from './score-range.ts'
 import { vantageParam } from './vantage-param.ts'
 
 const DEADLINE_MS = 30_000
-/** MX addresses whose blacklists are asked: the best come first, the others are counted. */
+/** Maximum number of MX addresses looked up on the blacklists, the best first; the others are counted. */
 const MAX_ADDRESSES = 20
-/** Addresses that are asked about at a time: 29 questions each. */
+/** Maximum number of addresses looked up at the same time: 29 queries each. */
 const AT_A_TIME = 5
 
 type Subject = { readonly domain: Domain; readonly local: string | undefined }

@@ -1,6 +1,6 @@
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 
-/** Selectors that a caller may name. */
+/** Maximum number of selectors that a caller may give. */
 export const MAX_SELECTORS = 10
 const SELECTOR = /^[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_][a-z0-9_-]{0,62})*$/
 

@@ -13,7 +13,7 @@ import { statusOf } from '../peers/peer.ts'
 import type { Ctx } from '../world.ts'
 import type { Deps } from './deps.ts'
 
-/** Sources that are looked at, and at a time. */
+/** Maximum number of sources that are checked, and at the same time. */
 const MAX_SOURCES = 64
 const AT_A_TIME = 8
 

@@ -13,7 +13,7 @@ import type { Ctx } from '../world.ts'
 import { type Lender, lenderOf, repairBeside } from './borrowed-name.ts'
 import type { Repeatable } from './context.ts'
 
-/** Fixes that are tried for one domain; those beyond are not offered. */
+/** Maximum number of fixes that are tried per domain; further ones are not offered. */
 export const MAX_TRIED = 10
 
 const RANK: Readonly<Record<Severity, number>> = { info: 0, low: 1, medium: 2, high: 3, critical: 4 }

@@ -10,7 +10,7 @@ import type { Ctx } from '../world.ts'
 import { askPeer, type PeerQuestion } from './ask-peer.ts'
 import type { Deps } from './deps.ts'
 
-/** The most nodes asked for one request. */
+/** Maximum number of nodes queried for one request. */
 const MAX_NODES = 8
 /** With `all`, the other nodes have twice the time that this node took, and at least this long, ms. */
 const LEAST_WAIT_MS = 3_000

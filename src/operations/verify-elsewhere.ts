@@ -16,7 +16,7 @@ import type { Deps } from './deps.ts'
 import { nearestNodes } from './nearest-nodes.ts'
 import type { Call } from './operation.ts'
 
-/** The most nodes asked for one verification. */
+/** Maximum number of nodes queried for one verification. */
 const MAX_NODES = 3
 /** With less time left no other node is asked, ms: the least `timeout` of a verification. */
 const LEAST_MS = 1_000

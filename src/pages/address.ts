@@ -24,7 +24,7 @@ function subjectOf(parts: Parts, { params, query, may }: Visit): Subject {
     raw: { ...SIDE, email, ...given, ...(trace && { trace }) },
     name: email.trim(),
     title: email.trim(),
-    doing: 'Asking the mail servers whether they accept mail for this address. Nothing is sent.',
+    doing: 'Asking the mail servers whether they accept mail for this address. No message is sent.',
     places: [
       { key: 'mail_hosts', name: 'Mail servers' },
       { key: 'attempt', name: 'Conversation' },
@@ -46,8 +46,8 @@ const controls = (
   query: Visit['query'],
 ): Html => html`<form class="controls" action="${addressPath(email)}">
 <label class="tick"><input type="checkbox" name="pool" value="true"${query.pool === 'true' ? html` checked` : ''}> use the pool of source addresses</label>
-<label class="tick"><input type="checkbox" name="max_age" value="0"${query.max_age === '0' ? html` checked` : ''}> do not use a cached answer</label>
-<button>Ask again</button>
+<label class="tick"><input type="checkbox" name="max_age" value="0"${query.max_age === '0' ? html` checked` : ''}> ignore cached answers</label>
+<button>Check again</button>
 </form>`
 
 function tell(part: Part): Html {

@@ -12,7 +12,7 @@ export type Classified =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'unknown'; readonly problem: string }
 
-/** Characters of the box that are read. */
+/** Maximum number of characters read from the search box. */
 const MAX = 4_096
 
 /**

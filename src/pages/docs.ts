@@ -16,7 +16,7 @@ export function docsPages(parts: Parts, texts: Texts): readonly Page[] {
   const bodies = new Map(Object.keys(texts).map((name) => [name, once(() => documentOf(name, texts))] as const))
   const show = (name: string): Html => {
     const body = bodies.get(name)
-    if (!body) throw new AppError('not_found', `there is no document ${JSON.stringify(name.slice(0, 60))}`)
+    if (!body) throw new AppError('not_found', `no document has the name ${JSON.stringify(name.slice(0, 60))}`)
     return body()
   }
   const page = (path: string, nameOf: (params: Readonly<Record<string, string>>) => string): Page => ({

@@ -26,7 +26,7 @@ function subjectOf(parts: Parts, { params, query }: Visit): Subject {
     raw: { domain, ...given, ...(query.only === 'tls' && { starttls: 'true' }) },
     name,
     title: name,
-    doing: 'Asking the DNS and the mail servers. This takes some seconds.',
+    doing: 'Querying the DNS and the mail servers. This takes a few seconds.',
     places: [
       ...keys.map((key) => ({ key, name: CHECKS[key].name })),
       ...('only' in only ? [] : [{ key: 'blacklists', name: 'Blacklists' }]),
@@ -45,7 +45,7 @@ function controls(domain: string, query: Visit['query']): Html {
 <label>DKIM selector <input name="selector" value="${query.selector ?? ''}" maxlength="200" autocapitalize="off" autocomplete="off" spellcheck="false"></label>
 <label>Check <select name="only"><option value="">everything</option><option value="tls"${query.only === 'tls' && html` selected`}>DNS and TLS</option><option value="check"${query.only === 'check' && html` selected`}>DNS only</option></select></label>
 <label>Query from <select name="vantage"><option value="">this node</option><option value="all"${query.vantage === 'all' ? html` selected` : ''}>all nodes</option></select></label>
-<button>Ask again</button>
+<button>Check again</button>
 </form>`
 }
 

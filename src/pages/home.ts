@@ -54,17 +54,17 @@ const main = (
 <label for="q">Domain, mail address, IP address or URL</label>
 <div class="line"><input id="q" name="q" value="${typed}" maxlength="1000" required autofocus autocapitalize="off" autocomplete="off" spellcheck="false" placeholder="example.org" aria-describedby="hint"${problem !== undefined && html` aria-invalid="true"`}>
 <button>Check</button></div>
-<p class="${problem === undefined ? 'quiet' : 'problem'}" id="hint" role="status">${problem === undefined ? 'A domain is checked, an address verified, an IP address looked up on 29 blacklists.' : `Not understood: ${problem}.`}</p>
+<p class="${problem === undefined ? 'quiet' : 'problem'}" id="hint" role="status">${problem === undefined ? 'Domains are checked, addresses verified, IP addresses looked up on 29 blacklists.' : `Not understood: ${problem}.`}</p>
 </form>
 ${login === 'out' && html`<p class="notice">This service requires a key. <a href="/login">Log in</a> first.</p>`}
 ${may('jobs') && html`<details class="try list"><summary>Or upload or paste a list</summary>${listForm({ token })}</details>`}
 <section id="last" hidden><h2>Recent checks</h2><ul></ul><p><button class="plain" type="button">Clear</button></p></section>
-<h2>What it can do</h2>
+<h2>What you can check</h2>
 <dl class="can">
-<dt>A domain</dt><dd>SPF, DKIM, DMARC, MX, PTR, TLS and more, with a score whose every point is explained, what to do first, and the records to publish.</dd>
-<dt>A mail address</dt><dd>Whether the mailbox exists, asked of its mail servers. Nothing is sent.</dd>
-<dt>An IP address</dt><dd>Whether it is on any of 29 blacklists, and how to get removed.</dd>
+<dt>A domain</dt><dd>SPF, DKIM, DMARC, MX, PTR, TLS and more: a score in which every point is explained, what to do first, and the records to publish.</dd>
+<dt>A mail address</dt><dd>Whether the mailbox exists, according to its mail servers. No message is sent.</dd>
+<dt>An IP address</dt><dd>Whether it is on any of 29 blacklists, and how to request removal.</dd>
 <dt>A list</dt><dd>${may('jobs') ? html`CSV or text of any size, in the background: <a href="/jobs">jobs</a>.` : 'CSV or text of any size, in the background.'}</dd>
 </dl>
-<p class="quiet">What could not be determined is reported as unknown, with the reason. The same answers come as JSON and on the command line: <a href="/docs">documents</a>, <a href="/docs/api">API</a>.</p>
+<p class="quiet">What could not be determined is reported as unknown, with the reason. The same answers are available as JSON and on the command line: <a href="/docs">documents</a>, <a href="/docs/api">API</a>.</p>
 </main>`

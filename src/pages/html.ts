@@ -5,7 +5,7 @@ export type Html = { readonly safe: string }
 
 type Value = Html | string | number | undefined | false | readonly Html[]
 
-/** Text from outside may be long: characters of one text that are written. */
+/** Maximum number of characters written of one text; texts from outside may be long. */
 const MAX_TEXT = 8_192
 
 /** A template whose values are escaped: what is no {@link Html} is text. `undefined` and `false` are nothing. Attributes must stand in quotes. */

@@ -24,7 +24,7 @@ function subjectOf(parts: Parts, { params, query }: Visit): Subject {
     raw: { ip, ...given },
     name: ip.trim(),
     title: ip.trim(),
-    doing: 'Asking 29 blacklists about this address.',
+    doing: 'Querying 29 blacklists for this address.',
     places: [],
     path,
     events: path.replace(/(\?|$)/, '/events$1'),
@@ -73,7 +73,7 @@ function namesOf({ names, forward, error }: AddressPtr): Line {
 }
 
 const controls = (ip: string, query: Visit['query']): Html => html`<form class="controls" action="${ipPath(ip)}">
-<label class="tick"><input type="checkbox" name="max_age" value="0"${query.max_age === '0' ? html` checked` : ''}> do not use cached answers</label>
+<label class="tick"><input type="checkbox" name="max_age" value="0"${query.max_age === '0' ? html` checked` : ''}> ignore cached answers</label>
 <label>Query from <select name="vantage"><option value="">this node</option><option value="all"${query.vantage === 'all' ? html` selected` : ''}>all nodes</option></select></label>
-<button>Ask again</button>
+<button>Check again</button>
 </form>`

@@ -74,7 +74,7 @@ async function show(parts: Parts, visit: Visit): Promise<PageAnswer> {
       main: html`<main id="main" tabindex="-1"><p><a href="/jobs">Jobs</a></p>
 <div id="progress"${isLive && html` data-events="${jobPath(job.id)}/events" data-state="${job.state}"`}>${progress}</div>
 <p class="quiet" id="state" role="status"></p>
-${isLive && html`<noscript><p class="quiet"><a href="${visit.url}">Load again</a> to see its progress.</p></noscript>`}
+${isLive && html`<noscript><p class="quiet"><a href="${visit.url}">Reload the page</a> to see the progress.</p></noscript>`}
 ${actions(job, visit)}
 <h2 id="rows">Rows</h2>
 ${filters(job, filter)}
@@ -93,7 +93,7 @@ function actions({ id, state }: JobAnswer, visit: Pick<Visit, 'token'>): Html {
     ...(state === 'waiting' || state === 'running' ? [['pause', 'Pause', 'second'] as const] : []),
     ...(state === 'paused' ? [['resume', 'Resume', ''] as const] : []),
     ...(ENDED.includes(state) ? [] : [['cancel', 'Cancel', 'second'] as const]),
-    ['delete', 'Delete with its results', 'danger'] as const,
+    ['delete', 'Delete job and results', 'danger'] as const,
   ]
   return html`<div class="actions">${allowed.map(
     ([action, words, look]) =>
@@ -124,7 +124,7 @@ const choice = (
         html`<option value="${one}"${one === chosen && html` selected`}>${one.replaceAll('_', ' ')} (${count.toLocaleString('en')})</option>`,
     )}</select></label> `
 
-/** Own columns that a row shows. */
+/** Maximum number of own columns shown per row. */
 const MAX_COLUMNS = 6
 
 function rowsTable(job: JobAnswer, { data }: JobResultsAnswer): Html {
@@ -134,8 +134,8 @@ function rowsTable(job: JobAnswer, { data }: JobResultsAnswer): Html {
   const columns = (job.columns ?? [])
     .flatMap((name, at) => (name === job.column ? [] : [{ name, at }]))
     .slice(0, MAX_COLUMNS)
-  return html`<div class="scroll" role="group" tabindex="0" aria-label="Rows with their results"><table class="cards rows"><caption class="hidden">Rows with their results</caption>
-<thead><tr><th scope="col" class="number">Line</th><th scope="col">Asked</th><th scope="col">Result</th><th scope="col">Reason</th>${columns.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead>
+  return html`<div class="scroll" role="group" tabindex="0" aria-label="Rows and results"><table class="cards rows"><caption class="hidden">Rows and results</caption>
+<thead><tr><th scope="col" class="number">Line</th><th scope="col">Target</th><th scope="col">Result</th><th scope="col">Reason</th>${columns.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody>${data.map(
     ({ line, input, result, reason, columns: own }) =>
       html`<tr><td class="number">${line}</td><td><code>${input}</code></td><td>${marked(markOf(result), result.replaceAll('_', ' '))}</td><td>${reason.replaceAll('_', ' ')}</td>${columns.map(({ name, at }) => html`<td data-head="${name}">${Array.isArray(own) ? String(own[at] ?? '') : ''}</td>`)}</tr>`,

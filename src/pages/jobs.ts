@@ -13,7 +13,7 @@ import type { Page, PageAnswer, Visit } from './page.ts'
 import type { Parts } from './parts.ts'
 import { jobPath, pathWith } from './paths.ts'
 
-/** A form escapes every octet by three. */
+/** Maximum size of the form: every octet may be escaped as three. */
 const BODY_LIMIT = 3 * MAX_PASTED + 65_536
 
 /** `/jobs`: the jobs there are, and a list that is looked at before anything is asked. */
@@ -48,9 +48,9 @@ async function list(parts: Parts, visit: Visit): Promise<PageAnswer> {
       title: 'Jobs',
       islands: ['upload'],
       main: html`<main id="main" tabindex="-1"><h1>Jobs</h1>
-<p class="lead">A list of mail addresses, domains or IP addresses, answered row by row in the background.</p>
+<p class="lead">Process a list of mail addresses, domains or IP addresses in the background.</p>
 ${listForm(visit)}
-<h2>Jobs so far</h2>
+<h2>Your jobs</h2>
 ${data.length === 0 ? html`<p>None yet.</p>` : table(data)}
 ${typeof next === 'string' && html`<p><a href="${pathWith('/jobs', { cursor: next })}">Older jobs</a></p>`}
 <footer><p class="quiet"><a href="/v1/jobs?limit=20&amp;format=json">The same as JSON</a></p></footer></main>`,
@@ -81,9 +81,9 @@ ${!isPart && html`<label class="wide">The list <textarea name="text" rows="4" sp
 }
 
 const TAKEN_FOR: Readonly<Record<Kind, string>> = {
-  verify: 'Its rows are read as mail addresses.',
-  check: 'Its rows are read as domains.',
-  blacklist: 'Its rows are read as IP addresses.',
+  verify: 'Its rows are mail addresses.',
+  check: 'Its rows are domains.',
+  blacklist: 'Its rows are IP addresses.',
 }
 
 const columnSelect = (columns: readonly string[], index: number): Html =>
@@ -94,7 +94,7 @@ const rowsTable = (
   index: number,
   rows: readonly (readonly string[])[],
 ): Html => html`<div class="scroll" role="group" tabindex="0" aria-label="The first rows"><table><caption>The first rows</caption>
-<thead><tr>${columns.map((name, i) => html`<th scope="col">${name}${i === index && html` <span class="mark good">← asked about</span>`}</th>`)}</tr></thead>
+<thead><tr>${columns.map((name, i) => html`<th scope="col">${name}${i === index && html` <span class="mark good">← this column</span>`}</th>`)}</tr></thead>
 <tbody>${rows.map((row) => html`<tr>${columns.map((_, i) => html`<td><code>${row[i] ?? ''}</code></td>`)}</tr>`)}</tbody></table></div>`
 
 async function submit(parts: Parts, visit: Visit): Promise<PageAnswer> {

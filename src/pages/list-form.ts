@@ -4,7 +4,7 @@ import { csrfField } from './layout.ts'
 import { KINDS } from './list-preview.ts'
 import type { Visit } from './page.ts'
 
-/** Bytes of a list that is pasted or sent without script; a file that script sends may have any size. */
+/** Maximum size of a list that is pasted or sent without script, bytes; a file sent by script may have any size. */
 export const MAX_PASTED = 1_048_576
 
 /** What is asked about each row of a list; `auto` leaves it to what the list holds. */
@@ -20,10 +20,10 @@ export const listForm = (
 <label>What to do ${kindSelect('auto', true)}</label>
 <button>Preview</button>
 </form>
-<p class="quiet" id="upload-hint" role="status">A file of up to 1 MiB. Nothing is processed before you have seen a preview.</p>
+<p class="quiet" id="upload-hint" role="status">A file of up to 1 MiB. You see a preview before anything is processed.</p>
 <details class="try"><summary>Paste a list</summary>
 <form class="stack" method="post" action="/jobs/preview">${csrfField(visit)}
-<label class="wide">One row a line, or CSV <textarea name="text" rows="8" required maxlength="${MAX_PASTED}" spellcheck="false"></textarea></label>
+<label class="wide">One row per line, or CSV <textarea name="text" rows="8" required maxlength="${MAX_PASTED}" spellcheck="false"></textarea></label>
 <label>What to do ${kindSelect('auto', true)}</label>
 <button>Preview</button></form></details>
 <div id="preview-place" aria-live="polite"></div>

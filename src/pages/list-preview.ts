@@ -26,7 +26,7 @@ const READ = 200
 /** Reads the beginning of a list by the very code that takes lists in; the kind `auto` is what its beginning looks like. Throws AppError as it does: `bad_list`, `empty_list` … */
 export async function previewOf(text: string, kindText: string, column: string | undefined): Promise<ListPreview> {
   const kind = kindText === 'auto' ? kindOf(text) : KINDS.find((one) => one === kindText)
-  if (!kind) throw new AppError('invalid_parameter', `kind is one of ${KINDS.join(', ')}`, { parameter: 'kind' })
+  if (!kind) throw new AppError('invalid_parameter', `kind must be one of ${KINDS.join(', ')}`, { parameter: 'kind' })
   const format = formatOf(text)
   let layout: Layout | undefined
   const rows: (readonly string[])[] = []
@@ -70,7 +70,7 @@ const TYPES = {
 
 const wordsOf = (format: ListPreview['format'], hasHeader: boolean): string => {
   if (format === 'csv') return hasHeader ? 'CSV with a header.' : 'CSV without a header.'
-  return { lines: 'Text with one row a line.', ndjson: 'NDJSON: one value a line.', json: 'JSON items.' }[format]
+  return { lines: 'Text with one row per line.', ndjson: 'NDJSON: one value per line.', json: 'JSON items.' }[format]
 }
 
 /** The format of a text by its beginning. A text of one column without a header is one row a line. */

@@ -48,5 +48,5 @@ export const loginForm = (
 <input id="key" name="key" type="password" required maxlength="512" autocomplete="current-password"${problem !== undefined && html` aria-invalid="true" aria-describedby="problem"`}>
 ${problem !== undefined && html`<p class="problem" id="problem" role="alert">${problem}</p>`}
 <button>Log in</button>
-<p class="quiet">Keys are made with <code>mailsonde keys create</code>. The session ends after 12 hours without use, and when the service is restarted.</p>
+<p class="quiet">Create keys with <code>mailsonde keys create</code>. The session ends after 12 hours without use, or when the service restarts.</p>
 </form>`

@@ -36,8 +36,8 @@ ${receivers(fields, 'Whom to notify (optional)')}
 export const changeForm = (visit: Pick<Visit, 'token'>, action: string, fields: Fields, hasSelector: boolean): Html =>
   html`<form class="stack" method="post" action="${action}">${csrfField(visit)}
 ${settings(fields, hasSelector)}
-<fieldset class="wide"><legend>Whom to notify</legend><label class="tick"><input type="radio" name="notify" value="keep"${fields.notify !== 'replace' && html` checked`}> keep as it is</label><label class="tick"><input type="radio" name="notify" value="replace"${fields.notify === 'replace' && html` checked`}> replace by these (nobody if all are empty):</label></fieldset>
-${receivers(fields, 'Whom to notify instead')}
+<fieldset class="wide"><legend>Recipients</legend><label class="tick"><input type="radio" name="notify" value="keep"${fields.notify !== 'replace' && html` checked`}> keep as it is</label><label class="tick"><input type="radio" name="notify" value="replace"${fields.notify === 'replace' && html` checked`}> replace by these (nobody if all are empty):</label></fieldset>
+${receivers(fields, 'New recipients')}
 <button>Save changes</button></form>`
 
 function settings(fields: Fields, hasSelector: boolean): Html {
@@ -49,15 +49,15 @@ ${hasSelector && html`<label>DKIM selectors (domains only) <input name="selector
 <fieldset class="wide"><legend>Notify when</legend>
 ${WHEN.map((one) => html`<label class="tick"><input type="checkbox" name="${one}" value="true"${fields[one] === 'true' && html` checked`}> ${conditionInWords(one)}</label>`)}
 <label class="tick">the score falls below <input class="short" name="score_below" type="number" min="0" max="100" value="${score_below}"></label></fieldset>
-<fieldset class="wide"><legend>Quiet hours, in which nobody is notified</legend>
+<fieldset class="wide"><legend>Quiet hours (no notifications)</legend>
 <label>From <input class="short" name="from" type="time" value="${from}"></label><label>To <input class="short" name="to" type="time" value="${to}"></label>
 <label>Time zone <input name="timezone" maxlength="60" value="${timezone}" placeholder="Europe/Berlin" autocapitalize="off" autocomplete="off" spellcheck="false"></label></fieldset>
-<label class="tick wide"><input type="checkbox" name="public" value="true"${fields.public === 'true' && html` checked`}> Anybody may see its badge</label>`
+<label class="tick wide"><input type="checkbox" name="public" value="true"${fields.public === 'true' && html` checked`}> Public badge</label>`
 }
 
 const receivers = (fields: Fields, legend: string): Html => html`<fieldset class="wide"><legend>${legend}</legend>
 ${RECEIVERS.map(({ type, label, hint }) => html`<label>${label} <input name="${type}" maxlength="2000" value="${fields[type] ?? ''}" placeholder="${hint}" autocapitalize="off" autocomplete="off" spellcheck="false"></label>`)}
-<label>Access token of ntfy, where the topic needs one <input name="ntfy_token" type="password" maxlength="200" autocomplete="off"></label></fieldset>`
+<label>ntfy access token, if the topic needs one <input name="ntfy_token" type="password" maxlength="200" autocomplete="off"></label></fieldset>`
 
 const options = (names: Readonly<Record<string, string>>, chosen: string | undefined): readonly Html[] =>
   Object.entries(names).map(

@@ -103,8 +103,8 @@ async function show(parts: Parts, visit: Visit, problem?: string): Promise<PageA
     html: layout(parts.assets, visit, {
       title: monitorTitle(monitor),
       main: html`<main id="main" tabindex="-1"><p><a href="/monitors">Monitors</a></p>
-${asked === 'run' && html`<p class="notice" role="status">It runs now. <a href="${path}">Load again</a> in a moment to see what it found.</p>`}
-${asked === 'again' && html`<p class="notice" role="status">It ran less than a minute ago, and runs at most once a minute.</p>`}
+${asked === 'run' && html`<p class="notice" role="status">The monitor is running. <a href="${path}">Reload the page</a> in a moment to see the result.</p>`}
+${asked === 'again' && html`<p class="notice" role="status">The monitor ran less than a minute ago. It runs at most once a minute.</p>`}
 ${asked === 'change' && html`<p class="notice" role="status">The monitor was changed.</p>`}
 ${rendered(htmlBlocks((await documentOf(parts, given, 'Monitor')).blocks))}
 ${actions(monitor, visit)}
@@ -154,7 +154,7 @@ function actions({ id, enabled, notify }: MonitorAnswer, visit: Pick<Visit, 'tok
     ...(enabled ? [['run', 'Run now', ''] as const] : []),
     ...(notify.length > 0 ? [['test', 'Send a test message', 'second'] as const] : []),
     enabled ? ['pause', 'Pause', 'second'] : ['resume', 'Resume', ''],
-    ['delete', 'Delete with its history', 'danger'],
+    ['delete', 'Delete monitor and history', 'danger'],
   ]
   return html`<div class="actions">${allowed.map(
     ([name, words, look]) =>

@@ -32,7 +32,7 @@ async function list(parts: Parts, visit: Visit, problem?: string): Promise<PageA
     html: layout(parts.assets, visit, {
       title: 'Monitors',
       main: html`<main id="main" tabindex="-1"><h1>Monitors</h1>
-<p class="lead">Checks a domain, a mailbox or an IP address regularly, and notifies the receivers that you name when it changes.</p>
+<p class="lead">Checks a domain, mailbox or IP address regularly, and notifies your recipients when it changes.</p>
 ${data.length === 0 ? html`<p>There are no monitors yet.</p>` : table(data)}
 ${typeof next === 'string' && html`<p><a href="${pathWith('/monitors', { cursor: next })}">Older monitors</a></p>`}
 <h2 id="add">Add a monitor</h2>
@@ -66,7 +66,7 @@ async function create(parts: Parts, visit: Visit): Promise<PageAnswer> {
       html: layout(parts.assets, visit, {
         title: monitorTitle(monitor.value),
         main: html`<main id="main" tabindex="-1"><p><a href="/monitors">Monitors</a></p>
-<p class="notice">The monitor is active. Keep the secret of the webhook: your receiver checks signatures with it, and it is not shown again.</p>
+<p class="notice">The monitor is active. Copy the webhook secret now: your server needs it to verify signatures, and it is not shown again.</p>
 ${rendered(htmlBlocks(blocks))}
 <p><a class="button" href="${monitorPath(id)}">Go to the monitor</a></p></main>`,
       }),

@@ -15,7 +15,7 @@ export async function readUpload(
     by.signal?.throwIfAborted()
     bytes += piece.length
     if (bytes > maxBytes + 16_384)
-      throw new AppError('payload_too_large', `a file that is sent without script has at most ${maxBytes} bytes`)
+      throw new AppError('payload_too_large', `without JavaScript, a file may have at most ${maxBytes} bytes`)
     pieces.push(piece)
   }
   const fields: Record<string, string> = {}

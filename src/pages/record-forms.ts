@@ -12,7 +12,7 @@ export type EditableRecord = {
   readonly value: string
 }
 
-/** Records that can be edited on one page. */
+/** Maximum number of records that can be edited on one page. */
 const MAX_RECORDS = 24
 export const RECORD_TYPES = ['TXT', 'MX', 'A', 'AAAA', 'CNAME', 'NS', 'CAA', 'TLSA', 'PTR'] as const
 
@@ -20,7 +20,7 @@ export const RECORD_TYPES = ['TXT', 'MX', 'A', 'AAAA', 'CNAME', 'NS', 'CAA', 'TL
 export function recordForms(domain: string, answer: unknown, visit: Pick<Visit, 'token'>): Html {
   const records = isJsonRecord(answer) ? [...proposed(answer), ...published(domain, answer)].slice(0, MAX_RECORDS) : []
   return html`<h2 id="try">Try a record</h2>
-<p class="quiet">Edit a record and see the results as if it were published. Nothing is published or kept.</p>
+<p class="quiet">Edit a record to see the results as if it were published. Nothing is published or stored.</p>
 ${records.map((record) => recordForm(domain, record, visit))}
 ${recordForm(domain, { label: 'Another record', name: domain, type: 'TXT', value: '' }, visit)}`
 }

@@ -37,13 +37,13 @@ function headline(refused: Refused, { login }: Visitor): string {
 
 const HEADLINES: Readonly<Record<string, string>> = {
   forbidden: 'Not allowed',
-  not_found: 'There is nothing here',
-  gone: 'No longer here',
+  not_found: 'Not found',
+  gone: 'No longer available',
   rate_limited: 'Too many requests',
   overloaded: 'The service is busy',
-  upstream_unavailable: 'Not available at the moment',
-  timeout: 'Not done in time',
-  internal: 'Something went wrong here',
+  upstream_unavailable: 'Temporarily unavailable',
+  timeout: 'Timed out',
+  internal: 'Internal error',
   invalid_domain: 'Not a domain name',
   invalid_ip: 'Not an IP address',
 }
@@ -61,19 +61,19 @@ function advice(refused: Refused, visitor: Visitor): Html {
   if (code === 'forbidden')
     return visitor.login === 'in'
       ? html`<p>Log out and log in with another key, or ask the operator of this service for one.</p>`
-      : html`<p>Open the page at the address of this service, and repeat what you did from there.</p>`
+      : html`<p>Open the page at the address of this service and try again from there.</p>`
   if (code === 'not_found' || code === 'gone')
-    return html`<p>Go to <a href="/">the start</a>, or put a domain, a mail address or an IP address into the box above.</p>`
-  if (code === 'rate_limited') return html`<p>Wait a moment, then load the page again.</p>${again(visitor)}`
+    return html`<p>Go to the <a href="/">start page</a>, or enter a domain, a mail address or an IP address above.</p>`
+  if (code === 'rate_limited') return html`<p>Wait a moment, then reload the page.</p>${again(visitor)}`
   if (code === 'upstream_unavailable')
     return html`<p>Domains, mail addresses and IP addresses can be checked without the database: use the box above. Jobs, monitors and stored answers need it.</p>${again(visitor)}`
   if (code === 'internal')
-    return html`<p>The log of the service has the fault under the number of the request below. Other pages are not affected.</p>${again(visitor)}`
+    return html`<p>The log of the service has the error under the request id below. Other pages are not affected.</p>${again(visitor)}`
   if (isStopping(refused))
-    return html`<p>It finishes running requests and accepts no new ones. Bulk jobs continue when it is started again.</p>${again(visitor)}`
+    return html`<p>Running requests are finished; new ones are not accepted. Bulk jobs continue after the restart.</p>${again(visitor)}`
   if (code === 'overloaded' || code === 'timeout')
     return html`<p>Running requests continue, and the <a href="/docs">documents</a> can be read. New requests are accepted again in a moment.</p>${again(visitor)}`
-  return html`<p>Correct it and try again, or go to <a href="/">the start</a>.</p>`
+  return html`<p>Correct the input and try again, or go to the <a href="/">start page</a>.</p>`
 }
 
 const isStopping = ({ code, detail }: Refused): boolean => code === 'overloaded' && detail === STOPPING

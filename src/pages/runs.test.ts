@@ -59,7 +59,7 @@ it('refuses one more than may run', () => {
   const runs = runsOf({ now: () => 0, maxRuns: 2 })
   runs.follow('a', source().begin, never)
   runs.follow('b', source().begin, never)
-  expect(() => runs.follow('c', source().begin, never)).toThrow(/2 questions of pages/)
+  expect(() => runs.follow('c', source().begin, never)).toThrow(/2 requests of pages/)
 })
 
 it('ends when nobody follows it any more, and goes on for one that comes back', async () => {

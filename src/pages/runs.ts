@@ -2,11 +2,11 @@ import { AppError } from '../base/errors.ts'
 import { ttlCache } from '../base/ttl-cache.ts'
 import type { Told } from '../operations/in-parts.ts'
 
-/** How long an answer is shown again without being asked for anew, ms. */
+/** Time that an answer is shown again without a new run, ms. */
 const KEPT_MS = 60_000
-/** Answers that are kept so, of at most 1 MiB each. */
+/** Maximum number of answers kept, each at most 1 MiB. */
 const MAX_KEPT = 32
-/** Runs at a time, with those that nobody follows at the moment. */
+/** Maximum number of runs at the same time, including those without a reader. */
 const MAX_RUNS = 256
 /** How long a run goes on when nobody follows it, ms: a lost connection comes back within it. */
 const ALONE_MS = 15_000
@@ -45,7 +45,7 @@ export function runsOf(options: {
 
   function start(key: string, begin: (signal: AbortSignal) => AsyncIterable<Told>): Run {
     if (running.size >= maxRuns)
-      throw new AppError('overloaded', `${maxRuns} questions of pages are being answered; try again in a moment`)
+      throw new AppError('overloaded', `${maxRuns} requests of pages are in progress; try again in a moment`)
     const control = new AbortController()
     const events = begin(control.signal) // may refuse the input: then there is no run
     const run = { told: [], hasEnded: false, waiting: new Set<() => void>(), followers: 0, control }

@@ -63,9 +63,9 @@ export function createSite(options: SiteOptions): Site {
     pointers: (ip, signal) => lookupAddress({ resolve: options.resolve, signal }, ip),
     faultInWords: (error) => {
       const known = error instanceof AppError
-      if (!known) options.log.error('unexpected fault on a page', { err: error })
+      if (!known) options.log.error('unexpected error on a page', { err: error })
       const { title } = ERRORS[known ? error.code : 'internal']
-      return html`<strong>${title}.</strong> ${known ? printable(error.message, 1_000) : 'The log has it.'}`
+      return html`<strong>${title}.</strong> ${known ? printable(error.message, 1_000) : 'See the log.'}`
     },
   }
   return {

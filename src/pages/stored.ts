@@ -48,7 +48,7 @@ type Subject = { readonly raw: Readonly<Record<string, string>>; readonly page: 
 
 function subjectOf(answer: StoredAnswer): Subject | undefined {
   const { kind, domain, email, ip } = answer
-  const again = (to: string): Html => html`<a class="button" href="${to}">Ask again</a>`
+  const again = (to: string): Html => html`<a class="button" href="${to}">Check again</a>`
   if (kind === 'verify')
     return typeof email === 'string'
       ? // Its mailbox is masked for readers who are not logged in.
@@ -59,7 +59,7 @@ function subjectOf(answer: StoredAnswer): Subject | undefined {
   return typeof domain === 'string' ? { raw: { domain }, page: () => again(domainPath(domain, only)) } : undefined
 }
 
-/** The newest answers about one subject among which a visitor's own are looked for. */
+/** Maximum number of recent answers about one subject among which the visitor's own are searched. */
 const MAX_OWN = 200
 
 /** Whether the visitor may remove the answer: who stored it, or an admin. */

@@ -98,9 +98,9 @@ function asking(subject: Subject, visit: Visit) {
 ${controls}
 <ul class="places">${places.map(
       ({ key, name: label }) =>
-        html`<li id="part-${key}"><span class="what">${label}</span> <span class="said quiet">asking …</span></li>`,
+        html`<li id="part-${key}"><span class="what">${label}</span> <span class="said quiet">waiting …</span></li>`,
     )}</ul>
-<p class="quiet">The answer comes piece by piece. <a href="${whole}">Wait for the whole answer</a> instead.</p></main>`,
+<p class="quiet">Parts of the answer appear as they become known. <a href="${whole}">Wait for the whole answer</a> instead.</p></main>`,
   }
 }
 

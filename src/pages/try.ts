@@ -10,7 +10,7 @@ import { domainPath } from './paths.ts'
 import { sentenceOf } from './problem.ts'
 import { recordForm } from './record-forms.ts'
 
-/** Bytes of the form: a record of 20,000 characters, each escaped. */
+/** Maximum size of the form, bytes: a record of 20,000 characters, all escaped. */
 const BODY_LIMIT = 131_072
 
 /** `POST /domain/{name}/try`: the domain as if a record were published, beside how it stands now. */

@@ -31,9 +31,9 @@ export async function keepAnnounced({ peers, load, random, log }: Announcing, si
 }
 
 const REFUSED = {
-  taken: 'its id belongs to a living node at another URL',
-  url_taken: 'its URL belongs to a living node with another id',
-  crowded: 'too many nodes are known at its host',
-  full: 'too many nodes are known',
-  unknown: 'it is not known',
+  taken: 'its id belongs to a live node at another URL',
+  url_taken: 'its URL belongs to a live node with another id',
+  crowded: 'too many nodes are registered at its host',
+  full: 'too many nodes are registered',
+  unknown: 'it is not registered',
 } as const

@@ -65,7 +65,7 @@ async function oneTurn(joining: Joining, isRegistered: boolean, signal: AbortSig
       return {
         isRegistered: false,
         ttlMs: 0,
-        problem: `it answered ${reply.status}: ${String(detail ?? '').slice(0, 200)}`,
+        problem: `status ${reply.status}: ${String(detail ?? '').slice(0, 200)}`,
       }
     await learn(joining, signal)
     return { isRegistered: true, ttlMs: Math.min(Math.max(ttl_ms, 1_000), 3_600_000) }

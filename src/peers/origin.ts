@@ -1,6 +1,6 @@
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 
-/** Characters of a node's URL at most. */
+/** Maximum number of characters of a node's URL. */
 const MAX_URL = 256
 
 /**
@@ -11,7 +11,7 @@ export function parseOrigin(text: string): Parsed<string> {
   const shown = JSON.stringify(text.slice(0, 100))
   const url = text.length <= MAX_URL ? URL.parse(text) : null
   if (!url || !/^https?:$/.test(url.protocol)) return problem(`${shown} is not an http or https URL`)
-  if (url.username || url.password) return problem(`${shown} carries a user name or a password`)
-  if (url.pathname !== '/' || url.search || url.hash) return problem(`${shown} has more than scheme, host and port`)
+  if (url.username || url.password) return problem(`${shown} contains a user name or password`)
+  if (url.pathname !== '/' || url.search || url.hash) return problem(`${shown} has more than a scheme, host and port`)
   return parsed(url.origin)
 }

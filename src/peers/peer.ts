@@ -28,7 +28,7 @@ export const DEAD_AFTER_LEASES = 3
 /** Silence after which a dead peer is forgotten, ms. */
 export const FORGET_AFTER_MS = 24 * 3_600_000
 export const MAX_PEERS = 1_000
-/** Peers whose URLs have one host name or address, so that one machine cannot fill the registry. */
+/** Maximum number of nodes with the same host name or address, so that one machine cannot fill the registry. */
 export const MAX_PER_HOST = 16
 export const MAX_ADDRESSES = 256
 

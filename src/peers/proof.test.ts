@@ -30,7 +30,7 @@ it.each<[string, Call, Parameters<typeof refuteProof>[2], string | undefined]>([
   ['from the future', CALL, check({ nowMs: NOW - 61_000 }), 'too old'],
   ['made just before the start', CALL, check({ notBeforeMs: NOW + 999 }), undefined], // ts is in whole seconds
   ['made before the start', CALL, check({ notBeforeMs: NOW + 1_000 }), 'before this node started'],
-  ['replayed', CALL, check({ seen: () => true }), 'seen before'],
+  ['replayed', CALL, check({ seen: () => true }), 'already received'],
 ])('%s', (_, call, against, why) => {
   const refuted = refuteProof(proof, call, against)
   if (why === undefined) expect(refuted).toBeUndefined()

@@ -6,7 +6,7 @@ export const SCHEME = 'Mailsonde-Peer'
 export const WINDOW_MS = 60_000
 /** How long a nonce is remembered, ms: a call of a clock that is ahead stays good for two windows. */
 export const NONCE_MS = 2 * WINDOW_MS + 1_000
-/** Nonces that are remembered; beyond it the oldest go, and with them nothing older than the window when fewer calls come in a minute. */
+/** Maximum number of nonces kept; beyond it the oldest are dropped. */
 export const MAX_NONCES = 100_000
 
 /** What is proven. `origin` is that of the node that is called, so that no other node takes the call; `path` is with the query. */
@@ -53,12 +53,12 @@ export type ProofCheck = {
 export function refuteProof(proof: Proof, call: Call, check: ProofCheck): string | undefined {
   const expected = Buffer.from(signature(call, proof, check.secret), 'hex')
   if (!timingSafeEqual(expected, Buffer.from(proof.sig, 'hex')))
-    return `the signature does not fit: another secret, or the call was made for another node than ${call.origin}`
+    return `the signature is not valid: the secrets differ, or the call was signed for a node other than ${call.origin}`
   if (Math.abs(check.nowMs - proof.ts * 1_000) > WINDOW_MS)
-    return 'the call is too old, or the clocks of the two nodes are more than 60 s apart'
+    return 'the call is too old, or the clocks of the two nodes differ by more than 60 s'
   if (check.notBeforeMs !== undefined && proof.ts * 1_000 + 1_000 <= check.notBeforeMs)
-    return 'the call was made before this node started; make it again'
-  return check.seen(`${proof.id} ${proof.nonce}`) ? 'the call was seen before' : undefined
+    return 'the call was signed before this node started; repeat it'
+  return check.seen(`${proof.id} ${proof.nonce}`) ? 'the call was already received (replay)' : undefined
 }
 
 function signature(

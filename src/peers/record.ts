@@ -25,7 +25,7 @@ const text = (max: number) => z.string().transform((value) => printable(value, m
 const time = z.string().transform((value, ctx): number => {
   const ms = Date.parse(value)
   if (Number.isFinite(ms)) return ms
-  ctx.issues.push({ code: 'custom', message: 'not a time', input: value })
+  ctx.issues.push({ code: 'custom', message: 'not a valid time', input: value })
   return z.NEVER
 })
 
@@ -82,7 +82,7 @@ function readPeer(value: unknown): ReadPeer | undefined {
   }
 }
 
-/** Records that are read at a time: other work runs in between, since 16 records may have 4,096 addresses. */
+/** Number of records that are read before other work runs: 16 records may have 4,096 addresses. */
 const AT_A_TIME = 16
 
 /** The peers of a list of records; invalid ones are left out, and those after the 1,000th. */

@@ -60,7 +60,7 @@ export type PeerRegistry = {
   readonly tell: (peer: Pick<Peer, 'url'>, path: string, body: JsonRecord, signal: AbortSignal) => Promise<PeerReply>
 }
 
-/** Bytes of a node's answer that are read at most. */
+/** Maximum size of a node's answer, bytes. */
 const MAX_ANSWER = 2 * 1024 * 1024
 
 /** The registry of one node. What it knows is read from the store at the first use. */

@@ -135,7 +135,7 @@ it('the last key is revoked: nobody is answered, and the command says so', async
   const lines: string[] = []
   const { config } = loadConfig({ dataDir: folder }, {})
   await manageKeys({ kind: 'revoke', id: key.id }, config, (line) => lines.push(line), shown)
-  expect(lines.join()).toMatch(/No key is left: a service answers nobody/)
+  expect(lines.join()).toMatch(/No key is left: services now answer only health/)
   expect(
     stateOf(
       (

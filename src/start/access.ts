@@ -7,7 +7,8 @@ import { type KeysRequired, keysRequired } from './keys-required.ts'
 /** Who is answered: callers with one of the keys; with none in force everybody who may reach the service, or nobody (`closed` says why). */
 export type Access = { readonly keys: () => readonly ApiKey[]; readonly closed: () => string | undefined }
 
-const CLOSED = 'nobody is answered for want of keys: make one (`keys create`), or do without (`keys reset --open`)'
+const CLOSED =
+  'no request is served, because the keys are lost: create one (`keys create`), or allow access without keys (`keys reset --open`)'
 /** How often a closed service looks whether the operator has opened it, in ms. */
 const LOOK_EVERY_MS = 1_000
 

@@ -14,12 +14,12 @@ import type { World } from '../world.ts'
 /** Time that a question to the database has by default; then it counts as away, and for how long it is not asked then, ms. */
 const ANSWER_MS = 1_000
 const AWAY_MS = 1_000
-/** How often what is over is removed, ms. */
+/** How often what is over was removed, ms. */
 const PURGE_EVERY_MS = 60_000
 /** Tokens that are taken ahead: two seconds of the rate. */
 const AHEAD_SECONDS = 2
 
-/** Providers whose tokens are held. */
+/** Maximum number of providers whose tokens are kept. */
 const MAX_PROVIDERS = 2_000
 
 export type OpenedCluster = { readonly cluster: Cluster; readonly close: () => Promise<void> }

@@ -36,9 +36,7 @@ export async function commandLine(argv: readonly string[]): Promise<number> {
       ...(process.stdout.columns > 0 && { columns: process.stdout.columns }),
     })
   } catch (error) {
-    complain(
-      `mailsonde: ${error instanceof AppError ? error.message : `an unexpected fault: ${(error as Error).stack}`}`,
-    )
+    complain(`mailsonde: ${error instanceof AppError ? error.message : `unexpected error: ${(error as Error).stack}`}`)
     return 70
   }
 }
@@ -181,7 +179,7 @@ function tell(line: string): void {
   else if (line !== '') process.stderr.write(`${printable(line, 200)}\n`)
 }
 
-/** Characters of a line of standard input: a mailbox or a domain has fewer. */
+/** Maximum number of characters of a line of standard input; mailboxes and domains are shorter. */
 const MAX_LINE = 4_096
 const readLines = (): AsyncIterable<string> => linesOf(process.stdin, MAX_LINE)
 

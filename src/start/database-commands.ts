@@ -43,12 +43,12 @@ const ACTIONS: Readonly<
   status: async ({ pool, where }) => statusText(pool, where),
   migrate: async ({ pool }) => {
     const steps = await migrate(pool)
-    return steps === 0 ? 'the schema is up to date' : `the schema is up to date: ${steps} steps made`
+    return steps === 0 ? 'the schema is up to date' : `the schema is up to date: ${steps} migrations applied`
   },
   backup: async ({ pool }, _config, action) => {
     await migrate(pool)
     const path = fileOf(action)
-    if (existsSync(path)) throw new AppError('invalid_parameter', `${path} exists already: name another file`)
+    if (existsSync(path)) throw new AppError('invalid_parameter', `${path} already exists: choose another file`)
     const { tables, bytes } = await backUp(pool, path, Date.now, AbortSignal.timeout(HOURS_MS))
     return `${path}: ${tables} tables, ${bytes} bytes before compression`
   },
@@ -61,7 +61,7 @@ const ACTIONS: Readonly<
     const files = filesStore(config.dataDir, () => {})
     const node = config.nodeId ?? (await files.node.get('id'))?.value
     if (typeof node !== 'string')
-      throw new AppError('invalid_parameter', `${config.dataDir} has no node id: no service ever ran with it`)
+      throw new AppError('invalid_parameter', `${config.dataDir} has no node id: no service has used this folder`)
     const db = kyselyOn(pool)
     return copyRepositories(
       files,
@@ -80,11 +80,11 @@ async function statusText(pool: pg.Pool, where: string): Promise<string> {
     version === known
       ? `version ${version}, up to date`
       : version > known
-        ? `version ${version}, of a newer mailsonde: this one knows up to ${known}`
-        : `version ${version}; ${known - version} steps are missing (mailsonde db migrate)`
+        ? `version ${version}, from a newer mailsonde: this one supports up to ${known}`
+        : `version ${version}; ${known - version} migrations are missing (mailsonde db migrate)`
   return [
     `database  ${where}`,
-    `server    PostgreSQL ${rows[0]?.server}${isStandby ? ', a standby: it takes no writes' : ''}`,
+    `server    PostgreSQL ${rows[0]?.server}${isStandby ? ', a read-only standby' : ''}`,
     `schema    ${schema}`,
     `size      ${rows[0]?.size}`,
     ...jobs.map(({ state, jobs: n, rows: r, done }) => `jobs      ${state}: ${n}, with ${r} rows, ${done} done`),
@@ -102,7 +102,7 @@ async function openAsIs({ databaseUrl, dataDir, dbUser }: Config): Promise<Opene
     return { pool, where: maskedUrl(databaseUrl), close: () => pool.end() }
   }
   if (!existsSync(join(dataDir, 'postgres.password')))
-    throw new AppError('invalid_parameter', `${dataDir} has no private database yet: the first job makes it`)
+    throw new AppError('invalid_parameter', `${dataDir} has no private database yet: the first job creates it`)
   const where = `the private database of ${dataDir}`
   const running = await embeddedConnection(dataDir, dbUser)
   if (await answers(running)) {

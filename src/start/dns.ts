@@ -8,7 +8,7 @@ import { cached, limited, merged } from '../net/dns/wrap.ts'
 import type { Guard } from '../net/public-only.ts'
 import type { World } from '../world.ts'
 
-/** Questions to the resolvers under way at most; more wait. */
+/** Maximum number of queries in progress at the resolvers; further ones wait. */
 const MAX_QUESTIONS = 5_000
 /** The DNS cache: entries, and bytes in all. */
 const CACHE = { maxEntries: 100_000, maxBytes: 32 * 1024 * 1024 }

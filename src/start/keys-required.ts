@@ -26,7 +26,7 @@ export async function keysRequired({ store, log, now }: Pick<World, 'store' | 'l
       state = { isRequired: required === true, ...(required === false && { openedAt: String(at) }) }
     } catch (error) {
       state = { isRequired: true }
-      log.error('whether keys are required could not be read: they are', { reason: (error as Error).message })
+      log.error('whether keys are required could not be read; keys are required', { reason: (error as Error).message })
     }
   }
 
@@ -34,7 +34,7 @@ export async function keysRequired({ store, log, now }: Pick<World, 'store' | 'l
     try {
       await store.node.put(KEY, { required: true, at: new Date(now()).toISOString() })
     } catch (error) {
-      log.warn('that keys are required could not be stored', { reason: (error as Error).message })
+      log.warn('the requirement of keys could not be stored', { reason: (error as Error).message })
     }
   }
   await look()

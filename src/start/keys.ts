@@ -60,7 +60,7 @@ async function create(
   const required = await keysRequired({ store: filesStore(config.dataDir, warnAloud), log: quiet, now })
   await required.note()
   print(
-    `${key}\n\nid ${kept.id}, scopes ${kept.scopes.join(',')}. The key is shown this once; its hash is in ${file.path}.`,
+    `${key}\n\nid ${kept.id}, scopes ${kept.scopes.join(',')}. The key is not shown again; its hash is in ${file.path}.`,
   )
 }
 
@@ -68,12 +68,12 @@ async function revoke(id: string, file: KeyFile, print: Print): Promise<void> {
   if (!(await file.remove(id)))
     throw new AppError(
       'invalid_parameter',
-      `there is no key with the id ${JSON.stringify(id)}; \`mailsonde keys list\` shows them`,
+      `no key has the id ${JSON.stringify(id)}; \`mailsonde keys list\` shows all ids`,
     )
   print(`revoked ${id}`)
   if (keysOf(file).length === 0)
     print(
-      'No key is left: a service answers nobody now but health, until `mailsonde keys create` or `mailsonde keys reset --open`.',
+      'No key is left: services now answer only health, until `mailsonde keys create` or `mailsonde keys reset --open`.',
     )
 }
 
@@ -81,12 +81,12 @@ async function reset(open: boolean, config: Config, file: KeyFile, print: Print)
   if (!open)
     throw new AppError(
       'invalid_parameter',
-      '`keys reset` removes all keys and lets callers on this machine in without one; say --open if that is what you want',
+      '`keys reset` removes all keys; callers on this machine then need none. Confirm with --open',
     )
   const keptAs = await file.discard()
   await openWithoutKeys({ store: filesStore(config.dataDir, warnAloud), now })
   print(
-    `${file.path} ${keptAs === undefined ? 'is removed' : `could not be used and is now ${keptAs}`}. On a loopback host callers need no key until one is made; on another host the next start makes one.`,
+    `${file.path} ${keptAs === undefined ? 'was removed' : `could not be used and was moved to ${keptAs}`}. On a loopback host, callers need no key until one is created; on another host, the next start creates one.`,
   )
 }
 

@@ -26,14 +26,14 @@ export type ListSetting = {
  */
 export async function workOnList(asked: ListAsked, config: Config, setting: ListSetting): Promise<number> {
   const { kind, file, out, column } = asked
-  if (file === '-') throw new AppError('invalid_parameter', '--file is read twice: it cannot be standard input')
+  if (file === '-') throw new AppError('invalid_parameter', '--file cannot be standard input, because it is read twice')
   const giveUp = parseDuration(asked.giveUpAfter)
   if (!giveUp.ok) throw new AppError('invalid_duration', `--give-up-after: ${giveUp.problem}`)
   const { contentType } = setting.openUpload(file)
   const part = `${out}.part`
   const { size, mtimeMs } = await stat(file)
   if (await stat(out).catch(() => undefined))
-    throw new AppError('invalid_parameter', `${out} exists already: remove it, or name another file`)
+    throw new AppError('invalid_parameter', `${out} already exists: remove it, or choose another file`)
   const answers = await openJournal(
     part,
     JSON.stringify({ mailsonde: 1, kind, size, modified: Math.round(mtimeMs), column }),
@@ -41,7 +41,7 @@ export async function workOnList(asked: ListAsked, config: Config, setting: List
   if (!answers)
     throw new AppError(
       'invalid_parameter',
-      `${part} is of another list, or the list has changed: remove it to begin anew`,
+      `${part} belongs to another list, or the list has changed: remove it to start over`,
     )
   const list: ListFile = {
     kind,
@@ -56,7 +56,7 @@ export async function workOnList(asked: ListAsked, config: Config, setting: List
   const session = await setting.open()
   const { now } = Date
   let told = ''
-  if (answers.size() > 0) setting.complain(`going on: ${answers.size()} answers are there already`)
+  if (answers.size() > 0) setting.complain(`resuming: ${answers.size()} answers exist already`)
   try {
     const work = {
       ask: askBy(session.execute),
@@ -82,7 +82,7 @@ export async function workOnList(asked: ListAsked, config: Config, setting: List
     const status = interrupted.status()
     if (status === undefined) throw error
     setting.tell('')
-    setting.complain(`stopped: ${answers.size()} answers are in ${part}; the same command goes on from there`)
+    setting.complain(`stopped: ${answers.size()} answers are in ${part}; repeat the command to resume`)
     return status
   } finally {
     interrupted.release()
@@ -95,7 +95,7 @@ const lineOf = ({ answered, rows, waiting, nextDueMs }: ListProgress): string =>
   const wait =
     waiting === 0 || nextDueMs === undefined
       ? ''
-      : `; ${waiting} wait to be asked again, the next at ${new Date(nextDueMs).toISOString().slice(11, 19)} UTC`
+      : `; ${waiting} wait for a retry, the next at ${new Date(nextDueMs).toISOString().slice(11, 19)} UTC`
   return `${answered} answers; ${rows} rows read${wait}`
 }
 

@@ -25,13 +25,13 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry })
   const requests = new Counter({
     name: 'mailsonde_requests_total',
-    help: 'Answers by path and HTTP status.',
+    help: 'Responses by path and HTTP status.',
     labelNames: ['path', 'status'] as const,
     registers,
   })
   const durations = new Histogram({
     name: 'mailsonde_request_duration_seconds',
-    help: 'Time to answer, by path.',
+    help: 'Response time, by path.',
     labelNames: ['path'] as const,
     buckets: SECONDS,
     registers,
@@ -44,7 +44,7 @@ export function createMetrics(): Metrics {
   })
   const questions = new Counter({
     name: 'mailsonde_dns_questions_total',
-    help: 'Questions to the resolvers, by type and outcome; cached answers are not counted.',
+    help: 'Queries to the resolvers, by type and outcome; cached answers are not counted.',
     labelNames: ['type', 'outcome'] as const,
     registers,
   })
@@ -143,7 +143,7 @@ function watch(
   })
   new Gauge({
     name: 'mailsonde_database_away',
-    help: 'Whether the database does not answer: 1, or 0 where it does and where nobody needed it yet.',
+    help: '1 if the database does not answer; 0 if it does, or if it has not been needed yet.',
     registers,
     async collect() {
       this.set((await probes.queue(AbortSignal.timeout(PROBE_MS))) === undefined ? 0 : 1)

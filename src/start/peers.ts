@@ -56,10 +56,7 @@ export function startJoining(
   if (peers.isShared) void keepAnnounced({ peers, load, random, log }, signal)
   if (config.join.length === 0) return
   if (peers.self.url === undefined)
-    throw new AppError(
-      'invalid_parameter',
-      '--join needs --node-url: the other nodes must know where to reach this one',
-    )
+    throw new AppError('invalid_parameter', '--join requires --node-url: the other nodes need the URL of this node')
   const allowed = (address: Ip): boolean => config.allowNetworks.some((network) => contains(network, address))
   const isLoopback = (address: Ip): boolean => rangeOf(address) === 'loopback'
   const call = peerCaller({

@@ -19,7 +19,7 @@ it('says that its port is taken', async () => {
   const { port } = other.address() as AddressInfo
   await expect(start({ port: String(port) })).rejects.toMatchObject({
     name: 'AppError',
-    message: `could not listen on 127.0.0.1:${port}: another program listens there; give another --port, or end it`,
+    message: `could not listen on 127.0.0.1:${port}: another program uses this port; stop it, or set another --port`,
   })
   await new Promise((resolve) => other.close(resolve))
 })

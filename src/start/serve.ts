@@ -64,18 +64,19 @@ export async function serve(config: Config, logger: Logger, version: string): Pr
   if (mayHaveJobs(config)) void goOnWithJobs(deps, logger, leaving.signal)
   const url = await listen(app, config)
   logger.info({ url, keys: access.keys().length }, 'listening')
-  if (process.stderr.isTTY) process.stderr.write(`\nOpen ${urlToOpen(url)} in a browser. Ctrl-C ends the service.\n\n`)
+  if (process.stderr.isTTY)
+    process.stderr.write(`\nOpen ${urlToOpen(url)} in a browser. Press Ctrl-C to stop the service.\n\n`)
   if (config.noCourtesy)
     logger.warn(
-      '--no-courtesy: the limits toward mail hosts, providers and lists are lifted; for labs and own servers only',
+      '--no-courtesy: the limits toward mail hosts, providers and blacklists are disabled; only for labs and your own servers',
     )
   return new Promise((resolve) => {
     closeWithGrace({ delay: DRAIN_MS + STOP_MS, logger: false }, async ({ err, signal }) => {
-      if (err) logger.error({ err }, 'an unexpected fault ends the service')
+      if (err) logger.error({ err }, 'an unexpected error ends the service')
       draining = true
       leaving.abort()
       const handingBack = Promise.all([deps.jobs.stop(), handBack()])
-      logger.info({ signal }, 'stopping: running requests may end')
+      logger.info({ signal }, 'stopping: waiting for running requests')
       await Promise.all([drained(app), handingBack])
       await shutDown()
       await outside.close()
@@ -95,11 +96,11 @@ async function accessTo(config: Config, { world }: Outside): Promise<Access> {
 
 /** Error codes of `listen` and `getaddrinfo`, in words. */
 const NOT_LISTENING: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program listens there; give another --port, or end it',
-  EACCES: 'this user may not listen there; ports below 1024 need a privilege',
+  EADDRINUSE: 'another program uses this port; stop it, or set another --port',
+  EACCES: 'permission denied; ports below 1024 require a privilege',
   EADDRNOTAVAIL: 'this machine does not have that address',
-  ENOTFOUND: 'that host is not known',
-  EAI_AGAIN: 'that host could not be looked up',
+  ENOTFOUND: 'unknown host',
+  EAI_AGAIN: 'the host could not be looked up',
 }
 
 async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
@@ -171,5 +172,5 @@ const showKey =
   ({ host }: Config) =>
   (key: string): void =>
     void process.stderr.write(
-      `\nA key was made, since ${host} is not loopback. It is shown this once:\n\n    ${key}\n\n`,
+      `\nAn API key was created, because ${host} is not loopback. It is not shown again:\n\n    ${key}\n\n`,
     )

@@ -55,7 +55,7 @@ export async function openOutside(
   const { resolve, askServer } = dns
   let byProxy: Proxies['connect'] | undefined
   const dialled = async (...asked: Parameters<Proxies['connect']>) => {
-    if (!byProxy) throw new Error('a proxy is dialled before there is a pool')
+    if (!byProxy) throw new Error('a proxy is used before there is a pool')
     return byProxy(...asked)
   }
   const world: World = {
@@ -70,10 +70,9 @@ export async function openOutside(
   }
   const shared = servers.filter(({ ip }) => isPublicResolver(ip))
   if (shared.length > 0) {
-    log.warn(
-      'a public resolver is configured: several blacklists refuse its questions; run an own one beside this service',
-      { resolver: shared.map(formatServer).join(', ') },
-    )
+    log.warn('a public resolver is configured: several blacklists refuse its queries; run your own resolver', {
+      resolver: shared.map(formatServer).join(', '),
+    })
   }
   async function close(): Promise<void> {
     dns.close()

@@ -40,7 +40,7 @@ export type RepositoryName = keyof typeof REPOSITORIES
 /** What survives a restart. */
 export type Store = Readonly<Record<RepositoryName, Repository>>
 
-/** Time that one call may take, ms. */
+/** Time limit of one call, ms. */
 export const MAX_WAIT_MS = 10_000
 export const MAX_KEY = 512
 export const MAX_VALUE = 64 * 1024

@@ -24,8 +24,8 @@ it('keeps the hash and never the key', async () => {
 it.each([
   ['', 'could not be read'],
   ['{', 'could not be read'],
-  ['{}', 'not in order'],
-  ['[{"id":"a","name":"","hash":"00","scopes":["read"],"created_at":"2026-01-02T00:00:00Z"}]', 'not in order'],
+  ['{}', 'not valid'],
+  ['[{"id":"a","name":"","hash":"00","scopes":["read"],"created_at":"2026-01-02T00:00:00Z"}]', 'not valid'],
 ])('refuses %j, and does not overwrite it', async (text, why) => {
   const path = join(labFolder(), 'keys.json')
   put(path, text)
@@ -49,7 +49,7 @@ it.each([
   chmodSync(path, mode)
   const content = file.read()
   expect(content.kind).toBe(kind)
-  if (content.kind === 'unusable') expect(content.why).toMatch(/lets others at the keys; make it 0600 \(chmod 600 /)
+  if (content.kind === 'unusable') expect(content.why).toMatch(/gives other users access to the keys: chmod 600 /)
   if (kind === 'unusable') await expect(file.add(newKey('b'))).rejects.toThrow('chmod 600')
 })
 

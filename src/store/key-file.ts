@@ -22,7 +22,7 @@ const apiKey = z.strictObject({
 })
 export type ApiKey = z.output<typeof apiKey>
 
-/** Keys that a file may hold. */
+/** Maximum number of keys in a file. */
 export const MAX_KEYS = 10_000
 const keyList = z.array(apiKey).max(MAX_KEYS)
 /** How often a running service looks at the file, at most, in ms. */
@@ -100,7 +100,7 @@ export function openKeyFile(path: string, now: () => number): KeyFile {
     add: (key) =>
       change(
         (rows) => {
-          if (rows.size >= MAX_KEYS) throw new StoreError('full', `${path} holds ${MAX_KEYS} keys, the most it may`)
+          if (rows.size >= MAX_KEYS) throw new StoreError('full', `the limit of ${MAX_KEYS} keys in ${path} is reached`)
           rows.set(key.id, key as unknown as Json)
           return true
         },
@@ -149,10 +149,7 @@ function refuseOpenMode(path: string, stat: Stats | undefined): void {
   const forbidden = stat.uid === user ? 0o077 : 0o007
   if ((stat.mode & forbidden) === 0) return
   const mode = (stat.mode & 0o777).toString(8).padStart(4, '0')
-  throw new StoreError(
-    'damaged',
-    `the mode ${mode} of ${path} lets others at the keys; make it 0600 (chmod 600 ${path})`,
-  )
+  throw new StoreError('damaged', `the mode ${mode} of ${path} gives other users access to the keys: chmod 600 ${path}`)
 }
 
 function parseKeys(path: string, text: string): readonly ApiKey[] {
@@ -165,7 +162,7 @@ function parseKeys(path: string, text: string): readonly ApiKey[] {
   const result = keyList.safeParse(json)
   if (result.success) return result.data
   const { path: place, message } = result.error.issues[0]!
-  throw new StoreError('damaged', `the keys of ${path} are not in order: ${place.join('.')}: ${message}`)
+  throw new StoreError('damaged', `the keys of ${path} are not valid: ${place.join('.')}: ${message}`)
 }
 
 const codecOf = (path: string): Codec => ({

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { packageFile } from '../base/packages.ts'
 
-/** Bytes of a data file that are read at most. */
+/** Maximum size of a data file, bytes. */
 const MAX_BYTES = 1024 * 1024 * 1024
 /** How often a file is looked at again, at most, in ms. */
 const LOOK_EVERY_MS = 60_000

@@ -294,8 +294,8 @@ describe('what people open', () => {
   })
 
   it.each<[string, string, number, string]>([
-    ['a page that is not there', '/nowhere', 404, 'There is nothing here'],
-    ['a document that is not there', '/docs/nowhere', 404, 'There is nothing here'],
+    ['a page that is not there', '/nowhere', 404, 'Not found'],
+    ['a document that is not there', '/docs/nowhere', 404, 'Not found'],
     ['what is no domain', '/domain/x', 400, 'Not a domain name'],
     ['what the box does not understand', '/go?q=not+a+domain', 400, 'Not understood'],
     ['markup for a domain', '/domain/%3Cimg%20src=x%20onerror=alert(1)%3E', 400, '&lt;img'],
@@ -420,9 +420,9 @@ describe('a list as it is read', () => {
   })
 
   it.each([
-    ['name,who\nAnn,ann@a.example\n', 'read as mail addresses', 'verify'],
-    ['a.example\nb.example\n', 'read as domains', 'check'],
-    ['192.0.2.1\n2001:db8::1\n', 'read as IP addresses', 'blacklist'],
+    ['name,who\nAnn,ann@a.example\n', 'rows are mail addresses', 'verify'],
+    ['a.example\nb.example\n', 'rows are domains', 'check'],
+    ['192.0.2.1\n2001:db8::1\n', 'rows are IP addresses', 'blacklist'],
   ])('%j', async (text, words, kind) => {
     const app = await appOf()
     const first = await app.inject({ url: '/', headers: HTML })
@@ -588,7 +588,7 @@ describe('monitors', () => {
       'Score, of 100',
       '<polyline',
       'could not be determined',
-      'Who is notified',
+      'Notifications',
       '2026-01-03 03:04 UTC',
     ])
       expect(page).toContain(words)
@@ -646,7 +646,7 @@ describe('a stored answer', () => {
       [200, 'noindex, nofollow', 'no-store', PAGE_POLICY],
     )
     expect(body).toContain('Stored answer of 2026-01-02 03:04 UTC')
-    expect(body).toContain('href="/domain/neglected.test?only=check">Ask again</a>')
+    expect(body).toContain('href="/domain/neglected.test?only=check">Check again</a>')
     expect(body).not.toContain('<img')
     expect(body.includes(`action="/r/${ID}/delete"`)).toBe(mayDelete)
     // Mailboxes are masked for a reader who is not named.

@@ -37,7 +37,7 @@ it.each<[string, Over, string, number, string | undefined]>([
   ['a forged signature', { secret: 'a guess at the secret' }, BODY, 401, 'signature'],
   ['a changed body', { signed: '{}' }, BODY, 401, 'signature'],
   ['another path', { path: '/v1/peer/heartbeat' }, BODY, 401, 'signature'],
-  ['made for another node', { origin: 'https://n2.example' }, BODY, 401, 'another node than https://here.example'],
+  ['made for another node', { origin: 'https://n2.example' }, BODY, 401, 'a node other than https://here.example'],
   ['stale', { nowMs: NOW - 61_000 }, BODY, 401, 'too old'],
   ['from the future', { nowMs: NOW + 61_000 }, BODY, 401, 'too old'],
   ['made before this node started', { nowMs: NOW - 2_000 }, BODY, 401, 'before this node started'],

@@ -35,7 +35,7 @@ it.each<[string, (path: string) => void]>([
     const isClosed = async (): Promise<void> => {
       expect([await statusOf('/v1/blacklists'), await statusOf('/openapi.json')]).toEqual([401, 401])
       expect(await statusOf('/v1/health')).toBe(200)
-      expect(program!.output()).toContain('nobody is answered for want of keys')
+      expect(program!.output()).toContain('no request is served, because the keys are lost')
     }
     await isClosed()
     await program.stop()

@@ -255,7 +255,7 @@ export const pictures: Document = {
               {
                 address: '192.0.2.1',
                 names: ['mx1.example.org'],
-                back: { mark: 'good', text: 'leads back' },
+                back: { mark: 'good', text: 'resolves back' },
                 place: ['Germany · AS64500 Example'],
                 lists: { mark: 'bad', text: 'on 2 of 29 blacklists that answered' },
               },

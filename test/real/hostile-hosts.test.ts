@@ -43,7 +43,7 @@ describe('a policy host that sends', () => {
   it('stsdrip.test: partial at the deadline, and that is said', async () => {
     const answer = await check('stsdrip', '2s')
     expect(answer).toMatchObject({ ...SCORED, score: 99, complete: false, mta_sts: { status: 'unknown' } })
-    expect(answer.mta_sts!.reason).toMatch(/not done in time/)
+    expect(answer.mta_sts!.reason).toMatch(/no complete answer in time/)
   })
 })
 

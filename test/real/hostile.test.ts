@@ -13,13 +13,13 @@ type Answer = { readonly findings: readonly { readonly id: string; readonly deta
 
 const LIMITS: Readonly<Record<string, readonly (readonly [id: string, words: string])[]>> = {
   'manymx.test': [
-    ['mx.too_many', '100 hosts are named; only the 20 with the best preference were checked.'],
+    ['mx.too_many', 'There are 100 MX hosts; only the 20 with the best preference were checked.'],
     ['spf.too_many_mx', '100 MX hosts'],
   ],
   'many500.test': [['dkim.several_records', '501 TXT records']],
   'big64k.test': [], // read whole, over TCP: no limit is reached
   'manyrua.test': [
-    ['dmarc.limit', '50 addresses a list'],
+    ['dmarc.limit', '50 addresses per list'],
     ['dmarc.report_limit', '10 were checked'],
   ],
   'hugekey.test': [['dkim.long_key', '16384 bits']],

@@ -219,9 +219,9 @@ it('a change that flaps is told at most once an hour, as it is then', async () =
   expect(await step('Tue 15:00', 'nothing has changed')).toEqual([])
 })
 
-it('a domain that does not exist any more, and exists again', async () => {
+it('a domain that no longer exists, and exists again', async () => {
   await deny(true)
-  expect(await step('Wed 09:00', 'the domain does not exist')).toEqual(['the domain does not exist any more'])
+  expect(await step('Wed 09:00', 'the domain does not exist')).toEqual(['the domain no longer exists'])
   expect(await step('Wed 10:00', 'still')).toEqual([])
   await deny(false)
   expect(await step('Wed 11:00', 'it exists')).toEqual(['the domain exists again'])

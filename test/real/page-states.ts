@@ -84,7 +84,7 @@ export const STATES: readonly State[] = [
   {
     name: 'asking',
     path: '/',
-    words: 'Asking the DNS',
+    words: 'Querying the DNS',
     act: async (page) => {
       await page.context().route('**/events*', () => {})
       await askFor(page, 'tls.test')
@@ -162,7 +162,7 @@ export const STATES: readonly State[] = [
   },
   { name: 'jobs-next', path: '/jobs/JOB?cursor=20', words: 'First rows', plain: true },
   { name: 'job-filtered', path: '/jobs/JOB?result=accepted', words: 'No row matches' },
-  { name: 'job-missing', path: `/jobs/job_${NOTHING}`, words: 'There is nothing here', picture: true },
+  { name: 'job-missing', path: `/jobs/job_${NOTHING}`, words: 'Not found', picture: true },
   {
     name: 'try',
     path: '/domain/neglected.test',
@@ -233,9 +233,9 @@ export const STATES: readonly State[] = [
       await page.getByText('Back to the monitor').waitFor()
     },
   },
-  { name: 'monitor-asked', path: '/monitors/MONITOR?asked=run', words: 'It runs now' },
-  { name: 'monitor-missing', path: `/monitors/mon_${NOTHING}`, words: 'There is nothing here', picture: true },
-  { name: 'stored-missing', path: `/r/${NOTHING}`, words: 'There is nothing here' },
+  { name: 'monitor-asked', path: '/monitors/MONITOR?asked=run', words: 'The monitor is running' },
+  { name: 'monitor-missing', path: `/monitors/mon_${NOTHING}`, words: 'Not found', picture: true },
+  { name: 'stored-missing', path: `/r/${NOTHING}`, words: 'Not found' },
   // A service that refuses.
   { name: 'login', path: '/login', words: 'API key', at: 'locked', plain: true },
   { name: 'locked-start', path: '/', words: 'This service requires a key', at: 'locked' },

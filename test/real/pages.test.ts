@@ -119,7 +119,7 @@ it('a list is dropped, shown as it is read, and taken in; a job is paused and de
   await page.click('#preview button')
   await page.waitForURL('**/jobs/job_*')
   await page.getByText('user@accept.test').first().waitFor()
-  await page.click('text=Delete with its results')
+  await page.click('text=Delete job and results')
   await page.waitForURL('**/jobs')
   expect(faults).toEqual([])
   await context.close()
@@ -172,7 +172,7 @@ it('the progress of a job goes on after its connection was lost', async () => {
 it('a list is dropped on the start page and taken in; rows by reason', async () => {
   const { page, faults, context } = await open({ width: 390, scheme: 'dark' }, '/')
   await page.evaluate(DROP)
-  await page.getByText('read as IP addresses').waitFor()
+  await page.getByText('rows are IP addresses').waitFor()
   expect(await page.textContent('#preview')).toContain('<img src=x onerror=alert(1)>')
   expect([await overflow(page), await axeFinds(page)]).toEqual([0, []])
   await page.keyboard.press('Enter')

@@ -16,7 +16,7 @@ export const PAGES: readonly PageRow[] = [
   ['/', 'Check the mail setup of a domain'],
   ['/go?q=nothing+of+the+kind', 'Not understood'],
   ['/domain/neglected.test', 'to fix first'],
-  ['/domain/healthy.test?only=check', 'Every check'],
+  ['/domain/healthy.test?only=check', 'All checks'],
   ['/domain/missing.test', 'missing.test'],
   ['/domain/x', 'Not a domain name'],
   ['/address/user@accept.test', 'accept.test'],
@@ -31,7 +31,7 @@ export const PAGES: readonly PageRow[] = [
   ['/nodes', 'Nodes'],
   ['/docs', 'Documents'],
   ['/docs/operations', 'Documents'],
-  ['/nowhere', 'There is nothing here'],
+  ['/nowhere', 'Not found'],
 ]
 
 export const pathOf = (path: string, shown: Shown): string =>

@@ -10,7 +10,7 @@ export type Logo =
   /** Perhaps our own network's fault. */
   | { readonly kind: 'unknown'; readonly reason: string }
 
-/** Bytes of a logo that are read, packed and unpacked; 32 KiB are advised. */
+/** Maximum size of a logo, bytes, compressed and decompressed; 32 KiB are recommended. */
 const MAX_BYTES = 512 * 1024
 const REDIRECTS = 3
 
@@ -27,7 +27,7 @@ export async function fetchLogo(ctx: Pick<Ctx, 'fetch' | 'signal'>, url: string)
     if (!unpacked)
       return {
         kind: 'unusable',
-        reason: 'the file is packed in a way that cannot be unpacked, or is very large unpacked',
+        reason: 'the file cannot be decompressed, or is too large when decompressed',
       }
     const { readSvg } = await import('./svg.ts')
     return { kind: 'read', bytes: unpacked.length, svg: readSvg(new TextDecoder().decode(unpacked)) }

@@ -68,6 +68,6 @@ function enforcementAt(facts: DmarcFacts): Enforcement {
   const pct = facts.applied?.reading.record.removed.pct
   const partial = pct !== undefined && !/^0*100$/.test(pct)
   return published.effective === 'quarantine' && partial
-    ? short('has a DMARC policy for a share of the mail only (pct)')
+    ? short('has a DMARC policy for only a share of the mail (pct)')
     : { kind: 'enforced' }
 }

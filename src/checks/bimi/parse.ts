@@ -34,12 +34,12 @@ export function parseBimi(text: string): Parsed<BimiRecord> {
     const equals = body.indexOf('=')
     const name = body.slice(0, Math.max(0, equals)).trimEnd()
     if (!/^[A-Za-z][A-Za-z0-9_]{0,30}$/.test(name))
-      return problem(`${JSON.stringify(body.slice(0, 60))} is no tag of the form name=value`, at)
+      return problem(`${JSON.stringify(body.slice(0, 60))} is not a tag of the form name=value`, at)
     if (tags.has(name)) return problem(`the tag ${name} occurs twice`, at) // RFC 6376 §3.2
     tags.set(name, body.slice(equals + 1).trim())
   }
   const logo = tags.get('l')
-  if (logo === undefined) return problem('there is no l')
+  if (logo === undefined) return problem('the tag l is missing')
   const others = [...tags.keys()].filter((name) => !['l', 'a', 'avp', 'lps'].includes(name)).slice(0, MAX_OTHERS)
   return parsed({ logo, authority: tags.get('a') ?? '', others })
 }
@@ -51,12 +51,12 @@ export const formatBimi = (record: Pick<BimiRecord, 'logo' | 'authority'>): stri
 /** Why an address cannot be that of a logo or a certificate, in words; undefined when it can (draft-brand-indicators §4.3: HTTPS only). */
 export function locationProblem(text: string): string | undefined {
   if (text.length > 2_000) return 'longer than 2000 characters'
-  if (text.includes(',')) return 'only one address may stand here, and a comma in it must be written as %2C'
+  if (text.includes(',')) return 'only one URL is allowed; write a comma in it as %2C'
   if (!/^[\x21-\x7e]+$/.test(text) || !URL.canParse(text)) return 'not a URL'
   const url = new URL(text)
-  if (url.protocol !== 'https:') return 'not an https address'
-  if (url.username !== '' || url.password !== '') return 'it has a user name in it'
-  return url.hostname.includes('.') ? undefined : 'no full host name'
+  if (url.protocol !== 'https:') return 'not an https URL'
+  if (url.username !== '' || url.password !== '') return 'it contains a user name'
+  return url.hostname.includes('.') ? undefined : 'not a full host name'
 }
 
 /** Whether a logo's address ends as that of another image format does, which is a permanent error (draft-brand-indicators §4.3.2). */

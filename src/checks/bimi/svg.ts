@@ -9,7 +9,7 @@ export type SvgReading = {
   readonly square: boolean | null
 }
 
-/** Elements and depth that are read; a logo of more is not one. */
+/** Maximum number and nesting of elements; a larger file is not a logo. */
 const MAX_ELEMENTS = 20_000
 const MAX_DEPTH = 100
 const MAX_FAULTS = 20
@@ -39,7 +39,7 @@ export function readSvg(written: string): SvgReading {
   let square: boolean | null = null
   const parser = new SaxesParser()
   parser.on('error', (error) => {
-    fault(`it is no well-formed XML: ${printable(error.message, 120)}`)
+    fault(`it is not well-formed XML: ${printable(error.message, 120)}`)
     throw new Enough()
   })
   parser.on('doctype', () => fault('it has a document type declaration'))
@@ -48,7 +48,7 @@ export function readSvg(written: string): SvgReading {
   )
   parser.on('opentag', ({ name, attributes }) => {
     if (++elements > MAX_ELEMENTS || ++depth > MAX_DEPTH) {
-      fault('it has more elements than a logo needs')
+      fault('it has too many elements')
       throw new Enough()
     }
     const local = name.slice(name.indexOf(':') + 1).toLowerCase()
@@ -76,11 +76,11 @@ const OUTSIDE = /url\(\s*(?:'(?!#)|"(?!#)|[^'"#\s])/i
 type Attributes = Readonly<Record<string, string>>
 
 function readRoot(local: string, attributes: Attributes, fault: (words: string) => void): void {
-  if (local !== 'svg') fault('its root is not svg')
-  if (attributes.xmlns !== 'http://www.w3.org/2000/svg') fault('the namespace of its root is not that of SVG')
+  if (local !== 'svg') fault('its root element is not svg')
+  if (attributes.xmlns !== 'http://www.w3.org/2000/svg') fault('its root element is not in the SVG namespace')
   if (attributes.version !== '1.2') fault('version is not "1.2"')
   if (attributes.baseProfile !== 'tiny-ps') fault('baseProfile is not "tiny-ps"')
-  if (attributes.x !== undefined || attributes.y !== undefined) fault('its root has x or y')
+  if (attributes.x !== undefined || attributes.y !== undefined) fault('its root element has x or y')
 }
 
 function readAttributes(attributes: Attributes, fault: (words: string) => void): void {

@@ -5,13 +5,13 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'No CAA record',
     detail: ({ domain }) =>
-      `Neither ${domain} nor a name above it says which authorities may issue certificates for it.`,
-    repair: 'Publish a CAA record with issue and the domain of the certificate authority that you use.',
+      `Neither ${domain} nor a name above it restricts which authorities may issue certificates for it.`,
+    repair: 'Publish a CAA record with the tag issue and the domain of your certificate authority.',
     reference: 'RFC 8659 §3',
   },
   'caa.no_mail': {
     severity: 'info',
-    title: 'No CAA record, and no mail to protect',
+    title: 'No CAA record, and no mail',
     detail: ({ domain, reason }) =>
       `${domain} ${reason}. If it has no website either, the CAA record 0 issue ";" declares that no certificate may be issued for it.`,
     reference: 'RFC 8659 §4.2',
@@ -20,7 +20,7 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'CAA records without issue',
     detail: ({ name }) => `The CAA records of ${name} have no issue property, so any authority may issue certificates.`,
-    repair: 'Add a CAA record with issue and the domain of the certificate authority that you use.',
+    repair: 'Add a CAA record with the tag issue and the domain of your certificate authority.',
     reference: 'RFC 8659 §4.2',
   },
   'caa.nobody': {
@@ -47,7 +47,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'Invalid CAA record',
     detail: ({ tag, problem }) => `The value of ${tag} cannot be read (${problem}); it permits no authority.`,
-    repair: 'Write the domain of the authority, or a single semicolon when nobody may issue.',
+    repair: 'Write the domain of the authority, or a single semicolon if no authority may issue certificates.',
     reference: 'RFC 8659 §4.2',
   },
 })

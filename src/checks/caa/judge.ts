@@ -8,7 +8,7 @@ import { parseIssuer } from './parse.ts'
 /** Tags of the IANA registry of CAA properties that certificate authorities know. */
 const KNOWN = new Set(['issue', 'issuewild', 'issuemail', 'issuevmc', 'iodef', 'contactemail', 'contactphone'])
 const ISSUERS = new Set(['issue', 'issuewild', 'issuemail', 'issuevmc'])
-/** Findings of one kind that are told one by one. */
+/** Maximum number of findings of one kind that are reported individually. */
 const MAX_TOLD = 10
 
 /**

@@ -3,9 +3,9 @@ import { DnsError, type RecordData, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import { mayExist } from '../exists.ts'
 
-/** Names that are asked on the way up. */
+/** Maximum number of names that are queried while climbing to the root. */
 const MAX_NAMES = 8
-/** Records that are kept. */
+/** Maximum number of records kept. */
 const MAX_RECORDS = 100
 
 export type CaaFacts = {

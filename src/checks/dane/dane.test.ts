@@ -222,7 +222,7 @@ it('presents each record', async () => {
             data: KEY,
             usable: false,
             matches: null,
-            problem: 'certificate usage 0 is not for mail',
+            problem: 'certificate usage 0 is not valid for mail',
           },
         ],
         reason: undefined,

@@ -6,7 +6,7 @@ export const findings = defineFindings({
     title: 'Certificate does not match the TLSA records',
     detail: ({ host, name }) =>
       `The certificate of ${host} matches no TLSA record at ${name}; senders that use DANE do not deliver to it.`,
-    repair: 'Publish a record for the current key, and keep it beside the old one until its TTL has passed.',
+    repair: 'Publish a record for the current key, and keep the old record until its TTL has passed.',
     reference: 'RFC 7672 §2.2',
   },
   'dane.no_starttls': {
@@ -14,14 +14,14 @@ export const findings = defineFindings({
     title: 'TLSA records for a mail host without TLS',
     detail: ({ host, name }) =>
       `The TLSA records at ${name} promise TLS, but ${host} offers none; senders that use DANE do not deliver to it.`,
-    repair: 'Turn STARTTLS on, or remove the TLSA records.',
+    repair: 'Enable STARTTLS, or remove the TLSA records.',
     reference: 'RFC 7672 §2.2',
   },
   'dane.unanswered': {
     severity: 'medium',
     title: 'TLSA records could not be looked up',
     detail: ({ host, reason }) =>
-      `It is not known whether ${host} has TLSA records: ${reason}. Its zone is signed, so senders that use DANE delay their mail until they get an answer.`,
+      `Whether ${host} has TLSA records is not known: ${reason}. Its zone is signed, so senders that use DANE delay their mail until they get an answer.`,
     repair: 'If this lasts, make sure that the name servers answer TLSA queries.',
     reference: 'RFC 7672 §2.1.2',
   },
@@ -36,7 +36,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'No usable TLSA record',
     detail: ({ name }) =>
-      `There are TLSA records at ${name}, but none can be used: senders require TLS, but do not check the certificate.`,
+      `None of the TLSA records at ${name} can be used: senders require TLS, but do not check the certificate.`,
     repair: 'Publish a record 3 1 1 with the SHA-256 of the public key.',
     reference: 'RFC 7672 §2.2',
   },
@@ -66,7 +66,7 @@ export const findings = defineFindings({
     severity: 'info',
     title: 'Only one TLSA record',
     detail: ({ host, name }) =>
-      `${name} has one record. Before the key of ${host} changes, a record for the next key must be published beside it for at least the TTL; otherwise mail is delayed.`,
+      `${name} has one record. Before the key of ${host} changes, a record for the next key must be published as well, for at least the TTL; otherwise mail is delayed.`,
     repair: 'Publish a record for the next key first, wait until the TTL has passed, and then change the certificate.',
     reference: 'RFC 7671 §8.1',
   },

@@ -17,7 +17,7 @@ export const dane = defineCheck<DaneFacts, DaneFields>({
   present: ({ facts }) => ({ hosts: facts ? hostStates(facts).map(presentHost) : [] }),
 })
 
-/** Hex digits that are shown of a record: two whole certificates of common size. */
+/** Maximum number of hex digits shown of a record: two whole certificates of usual size. */
 const MAX_DATA = 8_192
 
 const presentHost = ({ host, secure, records }: HostState) => ({

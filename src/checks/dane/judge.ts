@@ -41,10 +41,10 @@ function openReason(facts: DaneFacts, states: readonly HostState[]): string | un
   if (failed) return failed.host.error!.message
   const open = states.find(({ secure, records }) => records.length > 0 && secure === null)
   if (!open) return undefined
-  if (open.host.hostSecure === null) return `the addresses of ${open.host.host} could not be asked for`
+  if (open.host.hostSecure === null) return `the addresses of ${open.host.host} could not be looked up`
   return facts.believed === false
     ? 'the resolver does not validate, or its AD bit is not trusted (--trust-ad)'
-    : 'the resolver could not be asked whether it validates'
+    : 'it could not be determined whether the resolver validates'
 }
 
 function hostFindings(facts: DaneFacts, state: HostState): Finding[] {

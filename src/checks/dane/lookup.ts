@@ -6,7 +6,7 @@ import { believes } from '../dnssec/index.ts'
 import type { StarttlsFacts } from '../tls-host.ts'
 import type { Tlsa } from './tlsa.ts'
 
-/** Records that are kept of each mail host. */
+/** Maximum number of records kept per mail host. */
 const MAX_RECORDS = 20
 
 /** The TLSA records of one mail host. */

@@ -14,16 +14,18 @@ export function problemOf(record: Tlsa): { readonly kind: 'pkix' | 'syntax'; rea
   const syntax = syntaxProblem(record)
   if (syntax !== undefined) return { kind: 'syntax', problem: syntax }
   // RFC 7672 §3.1.3: PKIX-TA(0) and PKIX-EE(1) are not for SMTP.
-  return record.usage < 2 ? { kind: 'pkix', problem: `certificate usage ${record.usage} is not for mail` } : undefined
+  return record.usage < 2
+    ? { kind: 'pkix', problem: `certificate usage ${record.usage} is not valid for mail` }
+    : undefined
 }
 
 function syntaxProblem({ usage, selector, matchingType, data }: Tlsa): string | undefined {
-  if (usage > 3) return `${usage} is no certificate usage`
-  if (selector > 1) return `${selector} is no selector`
-  if (matchingType > 2) return `${matchingType} is no matching type`
+  if (usage > 3) return `${usage} is not a certificate usage`
+  if (selector > 1) return `${selector} is not a selector`
+  if (matchingType > 2) return `${matchingType} is not a matching type`
   const digest = DIGESTS[matchingType]
   const octets = data.length / 2
-  if (digest && octets !== digest.octets) return `${octets} octets are no digest of ${digest.octets}`
+  if (digest && octets !== digest.octets) return `the digest has ${octets} octets instead of ${digest.octets}`
   return octets === 0 ? 'it has no data' : undefined
 }
 

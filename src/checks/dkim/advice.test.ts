@@ -82,7 +82,7 @@ describe('the steps of the provider', () => {
       { 'a.example': { MX: [[1, 'mx.b.example']] } },
       [],
       'dkim.proven_absent',
-      /^dkim\.proven_absent: Turn DKIM on in the mail system/,
+      /^dkim\.proven_absent: Enable DKIM in the mail system/,
     ],
   ])('%s', async (_, zone, selectors, id, words) => {
     const told = (await repairs(zone, selectors)).find((one) => one.startsWith(id))

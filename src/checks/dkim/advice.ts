@@ -1,6 +1,6 @@
 import { dkimStepsOf, type Provider, providerOfAlias } from '../../mailhosts/providers/index.ts'
 
-/** Providers whose steps are told; those that host mailboxes come first. */
+/** Maximum number of providers whose steps are shown; those that host mailboxes come first. */
 const MAX_TOLD = 3
 
 /** How DKIM is turned on at the providers of a domain, one instruction each. */

@@ -217,9 +217,9 @@ describe('keys', () => {
       `p=${PRIVATE.export({ type: 'pkcs8', format: 'der' }).toString('base64')}`,
       'private key',
     ],
-    ['the first 255 characters of a key', GOOD.slice(0, 255), 'cut off'],
+    ['the first 255 characters of a key', GOOD.slice(0, 255), 'truncated'],
     ['Ed25519 without k', ED.replace(' k=ed25519;', ''), 'needs k=ed25519'],
-    ['Ed25519 with its wrapping', `k=ed25519; p=${Buffer.alloc(44).toString('base64')}`, 'wrapped'],
+    ['Ed25519 with its wrapping', `k=ed25519; p=${Buffer.alloc(44).toString('base64')}`, 'SubjectPublicKeyInfo'],
     ['a no-break space that came along', `v=DKIM1;\u00a0k=rsa; p=${rsa(1024)}`, 'not a tag'],
   ])('says of %s what is wrong', (_, text, words) => {
     const reading = parseKeyRecord(text)

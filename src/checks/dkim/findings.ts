@@ -12,15 +12,15 @@ export const findings = defineFindings({
     title: 'No DKIM key',
     detail: ({ domain }) =>
       `Nothing exists below _domainkey.${domain}: no mail can be signed with the name of this domain.`,
-    repair: 'Turn DKIM on in the mail system, and publish its key under a selector.',
-    advice: withSteps('Turn DKIM on at the provider.'),
+    repair: 'Enable DKIM in the mail system, and publish its key under a selector.',
+    advice: withSteps('Enable DKIM at the provider.'),
     reference: 'RFC 6376 §3.6.2.1',
   },
   'dkim.doubled_name': {
     severity: 'high',
     title: 'DKIM key at a name with the domain twice',
     detail: ({ name, meant }) =>
-      `There is a key at ${name}, where no receiver looks it up: the name server appends the domain to a name without a final dot. Receivers query ${meant}.`,
+      `The key is at ${name}, where no receiver looks it up: the name server appends the domain to a name without a final dot. Receivers query ${meant}.`,
     repair: 'Move the record to the name shown.',
     unoffered: 'Move the record to the name without the second domain.',
     reference: 'RFC 1035 §5.1',
@@ -32,22 +32,22 @@ export const findings = defineFindings({
       `${tried} common selectors have no key. Selectors cannot be listed, so one may exist under another name${list(unguessable) ? ` (selectors of ${list(unguessable)} cannot be guessed)` : ''}.`,
     repair: 'Give the selector: it is the s= tag of a DKIM-Signature header in a message of this domain.',
     advice: withSteps(
-      'Give the selector: it is the s= tag of a DKIM-Signature header in a message of this domain. Where messages have none, turn DKIM on.',
+      'Give the selector: it is the s= tag of a DKIM-Signature header in a message of this domain. If messages have none, enable DKIM.',
     ),
     reference: 'RFC 6376 §3.1',
   },
   'dkim.not_asked': {
     severity: 'info',
     title: 'Some DKIM selectors could not be checked',
-    detail: ({ count, reason }) => `${count} queries had no answer: ${reason}.`,
+    detail: ({ count, reason }) => `${count} queries were not answered: ${reason}.`,
     reference: 'RFC 6376 §6.1.2',
   },
   'dkim.wildcard': {
     severity: 'low',
     title: 'DKIM key at every selector',
     detail: ({ domain }) =>
-      `A made-up selector below _domainkey.${domain} has a key record too (a wildcard), so a record there proves nothing.`,
-    repair: 'Remove the wildcard, or publish an empty key (p=) at it.',
+      `A random selector below _domainkey.${domain} also has a key record (a wildcard), so a record there proves nothing.`,
+    repair: 'Remove the wildcard, or publish an empty key (p=) at the wildcard.',
     reference: 'RFC 6376 §6.1.2',
   },
   'dkim.wildcard_revoked': {
@@ -61,18 +61,18 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'DKIM selector without a key',
     detail: ({ selector }) =>
-      `The selector ${selector}, which was asked for, has no DKIM key: signatures with it fail at every receiver.`,
+      `The requested selector ${selector} has no DKIM key: signatures with it fail at every receiver.`,
     repair: 'Publish the key that the mail system gives for this selector, or correct the selector.',
     advice: withSteps('Publish the key that the mail system gives for this selector, or correct the selector.'),
     reference: 'RFC 6376 §6.1.2',
   },
   'dkim.dangling': {
     severity: 'medium',
-    title: 'DKIM alias points to nothing',
+    title: 'DKIM alias without a key',
     detail: ({ selector, target }) =>
       `The selector ${selector} is an alias (CNAME) of ${target}, where there is no key: signatures with it fail.`,
-    repair: 'Turn DKIM on at the provider that gave the alias, or remove the alias.',
-    advice: withSteps('Turn DKIM on at the provider that gave the alias, or remove the alias.'),
+    repair: 'Enable DKIM at the provider that gave the alias, or remove the alias.',
+    advice: withSteps('Enable DKIM at the provider that gave the alias, or remove the alias.'),
     reference: 'RFC 6376 §6.1.2',
   },
   'dkim.next_key': {

@@ -32,7 +32,7 @@ export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<Dki
   if (usable.length === 0)
     return { status: 'fail', facts, findings: [...findings, { id: 'dkim.only_revoked', args: { steps } }] }
   if (isOpen && !isWeak(findings)) {
-    const reason = `${facts.unanswered} lookups had no answer: a better key may be there`
+    const reason = `${facts.unanswered} lookups had no answer: a better key may exist`
     return { status: 'unknown', reason, facts, findings }
   }
   return { status: isWeak(findings) ? 'warn' : 'pass', facts, findings }
@@ -79,7 +79,7 @@ function named(facts: DkimFacts): Finding[] {
   return [...aliases, ...others.map((one) => keyless(facts, one))].slice(0, MAX_KEYLESS)
 }
 
-/** Findings about selectors without a key. */
+/** Maximum number of findings about selectors without a key. */
 const MAX_KEYLESS = 10
 
 /** Whether an alias waits for the next key of a provider that has one key at a time, and another selector has the present one. */

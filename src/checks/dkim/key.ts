@@ -9,9 +9,9 @@ export type KeyState =
 
 /** Bits under which an RSA key must not be trusted (RFC 8301 §3.2). */
 const LEAST_RSA_BITS = 1_024
-/** Exponents above it are refused by common verifiers, since checking a signature would take them too long. */
+/** Maximum RSA exponent; common verifiers refuse larger ones, because verification would be slow. */
 const MOST_EXPONENT = 2n ** 32n
-/** Octets of an exponent and of a modulus that are read at all; the key library takes seconds for much longer ones. */
+/** Maximum size of an exponent and of a modulus, octets; the key library takes seconds for much longer ones. */
 const MOST_EXPONENT_OCTETS = 5
 const MOST_MODULUS_OCTETS = 2_049
 
@@ -19,9 +19,9 @@ const MOST_MODULUS_OCTETS = 2_049
 export function readKey(record: KeyRecord): KeyState {
   if (record.publicKey === '') return { state: 'revoked' } // RFC 6376 §3.6.1 p
   if (record.hashes.length > 0 && !record.hashes.includes('sha256'))
-    return broken(`it allows the hash ${record.hashes.join(', ')} alone, and only sha256 may be used`) // RFC 8301 §3.1
+    return broken(`it allows only the hash ${record.hashes.join(', ')}; only sha256 may be used`) // RFC 8301 §3.1
   if (!record.services.some((service) => service === '*' || service === 'email'))
-    return broken(`it is for ${record.services.join(', ') || 'no service'} and not for mail`)
+    return broken(`it is for ${record.services.join(', ') || 'no service'}, not for mail`)
   if (record.keyType === 'ed25519') return readEd25519(record)
   if (record.keyType === 'rsa') return readRsa(record)
   return broken(`the key type ${JSON.stringify(record.keyType.slice(0, 40))} is not known`)
@@ -31,24 +31,23 @@ const isTesting = (record: KeyRecord): boolean => record.flags.includes('y')
 type Broken = Extract<KeyState, { state: 'broken' }>
 const broken = (problem: string): Broken => ({ state: 'broken', problem })
 const brokenRsa = (problem: string): Broken => ({ state: 'broken', type: 'rsa', problem })
-const LARGE_EXPONENT = 'its exponent is beyond 2^32, which verifiers refuse'
+const LARGE_EXPONENT = 'its exponent is larger than 2^32, which verifiers refuse'
 
 /** RFC 8463 §4: the 32 bytes of the key alone. */
 function readEd25519(record: KeyRecord): KeyState {
   const bytes = Buffer.from(record.publicKey, 'base64')
   if (bytes.length === 32) return { state: 'usable', type: 'ed25519', bits: 256, testing: isTesting(record) }
-  const wrapped =
-    bytes.length === 44 ? '; it is wrapped as a SubjectPublicKeyInfo, of which the last 32 are the key' : ''
-  return { ...broken(`an Ed25519 key has 32 bytes, and this one ${bytes.length}${wrapped}`), type: 'ed25519' }
+  const wrapped = bytes.length === 44 ? '; it is a SubjectPublicKeyInfo, of which only the last 32 are the key' : ''
+  return { ...broken(`an Ed25519 key has 32 bytes, but this one has ${bytes.length}${wrapped}`), type: 'ed25519' }
 }
 
 function readRsa(record: KeyRecord): KeyState {
   const der = Buffer.from(record.publicKey, 'base64')
-  if (isPrivate(der)) return brokenRsa('it is the private key, which everybody can now read and sign with')
+  if (isPrivate(der)) return brokenRsa('it is the private key: everybody can read it and sign with it')
   const octets = integersOf(der)
   if (octets && octets.exponent > MOST_EXPONENT_OCTETS) return brokenRsa(LARGE_EXPONENT)
   if (octets && octets.modulus > MOST_MODULUS_OCTETS)
-    return brokenRsa(`its modulus of ${octets.modulus} octets is longer than verifiers read`)
+    return brokenRsa(`its modulus of ${octets.modulus} octets is too long for verifiers`)
   const plain = plainRsaBits(der)
   if (plain !== undefined) return { state: 'usable', type: 'rsa', bits: plain, testing: isTesting(record) }
   const key = rsaKey(der)
@@ -62,7 +61,7 @@ function readRsa(record: KeyRecord): KeyState {
       state: 'broken',
       type: 'rsa',
       bits,
-      problem: `its exponent ${publicExponent} makes signatures that anybody can forge`,
+      problem: `its exponent ${publicExponent} allows anybody to forge signatures`,
     }
   return { state: 'usable', type: 'rsa', bits, testing: isTesting(record) }
 }
@@ -112,10 +111,10 @@ function isPrivate(der: Buffer): boolean {
 
 /** Why bytes are no RSA public key, as far as it can be seen: cut off (a record of more than 255 characters that lost its end), or of another kind. */
 function notRsa(der: Buffer): string {
-  if (der.length === 32) return 'its 32 bytes are no RSA public key; an Ed25519 key needs k=ed25519'
+  if (der.length === 32) return 'its 32 bytes are not an RSA public key; an Ed25519 key needs k=ed25519'
   const size = derSize(der)
   if (size !== undefined && size > der.length)
-    return `the key is cut off: it says that it has ${size} bytes, and ${der.length} are there`
+    return `the key is truncated: it declares ${size} bytes, but has ${der.length}`
   return 'the key is not an RSA public key'
 }
 

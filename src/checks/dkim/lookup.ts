@@ -15,7 +15,7 @@ import {
   spfTargets,
 } from './selectors.ts'
 
-/** Questions below `_domainkey` in all, itself and the made-up selector among them. */
+/** Maximum number of queries below `_domainkey`, including the name itself and the random selector. */
 export const MAX_QUESTIONS = 40
 /** Of these, places that the general list leaves to the selectors of providers. */
 const FOR_PROVIDERS = 10
@@ -55,7 +55,7 @@ export async function lookupDkim(ctx: Asker, domain: Domain, wanted: readonly st
   return { ...facts, ...(await lookupDoubled(ctx, domain, [...order.keys()], MAX_QUESTIONS - 2 - asked.length)) }
 }
 
-/** Selectors that are asked below {@link doubledBase}. */
+/** Maximum number of selectors that are queried below {@link doubledBase}. */
 const MAX_DOUBLED = 10
 
 /** A usable key at a name that has the domain twice, of the first of `selectors`; they are asked only where something is there. `places`: questions that are left. */
@@ -118,7 +118,7 @@ async function providersByMx(asked: Promise<Answer<'MX'> | DnsError>): Promise<r
 const isGone = (mx: Answer<'MX'> | DnsError): boolean =>
   !(mx instanceof DnsError) && mx.kind === 'nxdomain' && mx.cname.length === 0
 
-/** Records of the domain's own organization that are followed from its SPF record, and how deep. */
+/** Maximum number and nesting of SPF includes of the same organization that are followed. */
 const MAX_OWN_RECORDS = 5
 const MAX_DEPTH = 2
 

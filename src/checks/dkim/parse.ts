@@ -16,7 +16,7 @@ export type KeyRecord = {
   readonly notes?: string
 }
 
-/** Tags of one record that are read, and characters of it (a 16,384-bit key has 2,800). */
+/** Maximum number of tags and characters of a record (a 16,384-bit key has 2,800 characters). */
 const MAX_TAGS = 50
 const MAX_LENGTH = 16_384
 const NAME = /^[A-Za-z][A-Za-z0-9_]*$/
@@ -33,8 +33,8 @@ export function parseKeyRecord(text: string): Parsed<KeyRecord> {
   const value = (tag: string): string | undefined => tags.value.get(tag)
   const version = value('v')
   if (version !== undefined && version !== 'DKIM1')
-    return problem(`the version is ${JSON.stringify(version.slice(0, 20))} and not "DKIM1"`)
-  if (version !== undefined && tags.value.keys().next().value !== 'v') return problem('the tag v must stand first') // RFC 6376 §3.6.1
+    return problem(`the version is ${JSON.stringify(version.slice(0, 20))} instead of "DKIM1"`)
+  if (version !== undefined && tags.value.keys().next().value !== 'v') return problem('the tag v must be the first tag') // RFC 6376 §3.6.1
   const key = value('p')?.replace(/[ \t\r\n]/g, '')
   if (key === undefined) return problem('the tag p (the key) is missing')
   if (!BASE64.test(key)) return problem('the tag p is not base64')
@@ -94,7 +94,7 @@ function parseTags(text: string): Parsed<ReadonlyMap<string, string>> {
     const name = equals < 0 ? '' : trimmed(item.slice(0, equals))
     if (!NAME.test(name))
       return problem(`${JSON.stringify(trimmed(item).slice(0, 40))} is not a tag and its value`, start)
-    if (tags.has(name)) return problem(`the tag ${name.slice(0, 40)} stands twice`, start)
+    if (tags.has(name)) return problem(`the tag ${name.slice(0, 40)} occurs twice`, start)
     tags.set(name, trimmed(item.slice(equals + 1)))
   }
   return parsed(tags)

@@ -56,7 +56,7 @@ export function selectorsOf(providers: readonly Provider[]): readonly string[] {
   return [...new Set(ranks.flat())]
 }
 
-/** Terms of one record and characters of it that are read. */
+/** Maximum number of terms and characters of a record. */
 const MAX_TERMS = 200
 const MAX_LENGTH = 10_000
 

@@ -203,18 +203,18 @@ it.each([
   [
     'takes mail, and the record can be shown',
     { ...own(`${CLEAN},mailto:r@b.example`), 'b.example': {} },
-    /address of your own/,
+    /your own address/,
   ],
-  ['takes mail', own(`${CLEAN},mailto:r@b.example`), /address of your own/],
+  ['takes mail', own(`${CLEAN},mailto:r@b.example`), /your own address/],
   [
     'takes none, and the record can be shown',
     { ...PARKED, '_dmarc.a.example': { TXT: ['v=DMARC1; p=reject; rua=mailto:r@b.example'] }, 'b.example': {} },
-    /publish the record shown, or .* another domain of yours/,
+    /publish the record shown, or .* another of your domains/,
   ],
   [
     'takes none',
     { ...PARKED, '_dmarc.a.example': { TXT: ['v=DMARC1; p=reject; rua=mailto:r@b.example'] } },
-    /^Use an address in another domain of yours/,
+    /^Use an address in another of your domains/,
   ],
 ] as [string, LabZone, RegExp][])(
   'advice on an agreement that is missing, for a domain that %s',

@@ -15,7 +15,7 @@ export const findings = defineFindings({
       'Publish the record shown. When the reports show that all of your own mail passes, raise p to quarantine and then to reject.',
     advice: ({ alias }) =>
       alias
-        ? 'Ask the service that the alias leads to for its record, or replace the alias with the record shown.'
+        ? 'Ask the operator of the alias target to publish the record, or replace the alias with the record shown.'
         : undefined,
     unoffered:
       'Publish a record at _dmarc, first with p=none and a rua. When the reports show that all of your own mail passes, raise p to quarantine and then to reject.',
@@ -33,7 +33,7 @@ export const findings = defineFindings({
   'dmarc.misplaced': {
     severity: 'high',
     title: 'DMARC record at the wrong name',
-    detail: ({ domain }) => `There is a DMARC record at ${domain} itself; receivers query only _dmarc.${domain}.`,
+    detail: ({ domain }) => `The DMARC record is at ${domain} itself; receivers query only _dmarc.${domain}.`,
     repair: 'Move the record to the name shown.',
     advice: softened,
     unoffered: 'Move the record to the name _dmarc.',
@@ -43,7 +43,7 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'DMARC record at a name with the domain twice',
     detail: ({ name }) =>
-      `There is a DMARC record at ${name}, where no receiver looks it up: the name server appends the domain to a name without a final dot.`,
+      `The DMARC record is at ${name}, where no receiver looks it up: the name server appends the domain to a name without a final dot.`,
     repair: 'Move the record to the name shown.',
     advice: softened,
     unoffered: 'Move the record to the name without the second domain.',
@@ -53,7 +53,7 @@ export const findings = defineFindings({
     severity: 'info',
     title: 'Other TXT records at the DMARC name',
     detail: ({ name, count }) =>
-      `${name} answers with ${count} TXT record(s) that have nothing to do with DMARC, as a wildcard record does.`,
+      `${name} has ${count} TXT record(s) that are not DMARC records, usually from a wildcard.`,
     reference: 'RFC 9989 §4.10',
   },
   'dmarc.several_records': {
@@ -61,10 +61,10 @@ export const findings = defineFindings({
     title: 'Several DMARC records at one name',
     detail: ({ name, count, above }) =>
       `${name} has ${count} DMARC records: receivers discard all of them${above ? ` and apply the one of ${above}` : ''}.`,
-    repair: 'Keep one record. The one shown has the weakest of their policies and all their report addresses.',
+    repair: 'Keep one record. The record shown has the weakest of the policies and all report addresses.',
     advice: (args, isOffered) => {
       if (!isOffered) return 'Keep one record.'
-      const words = `Keep one record, or none. The one shown has the policy that ${args.above} gives the name today, where theirs are weaker, and all their report addresses.`
+      const words = `Keep one record, or none. The record shown has at least the policy that ${args.above} gives the name today, and all report addresses.`
       return args.above === undefined ? softened(args, isOffered) : words
     },
     reference: 'RFC 9989 §4.10',
@@ -91,7 +91,7 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'Unknown DMARC policy',
     detail: ({ domain, tag, value, at }) =>
-      `In the DMARC record of ${domain}, ${tag}=${value} (at character ${at}) is none of none, quarantine and reject, and there is no valid rua: receivers do not apply DMARC to this domain.`,
+      `In the DMARC record of ${domain}, ${tag}=${value} (at character ${at}) is not none, quarantine or reject, and there is no valid rua: receivers do not apply DMARC to this domain.`,
     repair: 'Write none, quarantine or reject.',
     advice: softened,
     reference: 'RFC 9989 §4.10.1',
@@ -100,7 +100,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'Unknown DMARC policy, read as "none"',
     detail: ({ tags }) =>
-      `The value of ${list(tags)} is none of none, quarantine and reject. Because the record requests reports, receivers read it as p=none.`,
+      `The value of ${list(tags)} is not none, quarantine or reject. Because the record requests reports, receivers read it as p=none.`,
     repair: 'Write none, quarantine or reject.',
     advice: softened,
     reference: 'RFC 9989 §4.10.1',
@@ -109,7 +109,7 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'DMARC record without a policy (p)',
     detail: () =>
-      'The record has no p, which is read as p=none; receivers of the older standard, and careful readers of the new one, use such a record only when it has a valid rua.',
+      'The record has no p, which is read as p=none. Receivers of the older standard, and some of the new one, use such a record only if it has a valid rua.',
     repair: 'Write the policy as p=none, p=quarantine or p=reject.',
     advice: softened,
     reference: 'RFC 9989 §4.7',
@@ -132,7 +132,7 @@ export const findings = defineFindings({
     severity: 'info',
     title: 'DMARC policy is "quarantine"',
     detail: () =>
-      'Receivers put forged mail into the spam folder. The strongest policy is reject; it suits domains whose users write to no mailing lists.',
+      'Receivers put forged mail into the spam folder. The strongest policy is reject; it suits domains whose users do not post to mailing lists.',
     reference: 'RFC 9989 §7.4',
   },
   'dmarc.testing': {
@@ -147,7 +147,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'Weaker DMARC policy for subdomains',
     detail: ({ p, sp, np }) =>
-      `The policy is ${p}, but ${sp} for subdomains and ${np} for names that do not exist: forgers use one of those.`,
+      `The policy is ${p}, but ${sp} for subdomains and ${np} for names that do not exist, so forgers can use such a name.`,
     repair:
       'Raise sp and np to the strength of p, from none to quarantine first, while the reports show that your own mail passes.',
     reference: 'RFC 9989 §4.7',
@@ -156,7 +156,7 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'No aggregate reports',
     detail: ({ unread }) =>
-      `The record has no rua${unread ? ' that receivers can read' : ''}, so nobody learns which mail is sent in the name of the domain.`,
+      `The record has no rua${unread ? ' that receivers can read' : ''}, so the owner does not learn which mail is sent in the name of the domain.`,
     repair: 'Add a rua with a mailbox that exists, in a domain that accepts mail.',
     advice: (args, isOffered) => {
       if (!isOffered) return undefined
@@ -169,8 +169,7 @@ export const findings = defineFindings({
   'dmarc.alias': {
     severity: 'info',
     title: 'DMARC record behind an alias',
-    detail: ({ name, target }) =>
-      `${name} is an alias (CNAME) of ${target}. Whoever manages that name changes the record.`,
+    detail: ({ name, target }) => `${name} is an alias (CNAME) of ${target}: the record can be changed only there.`,
     reference: 'RFC 1034 §3.6.2',
   },
   'dmarc.inherited': {
@@ -189,24 +188,24 @@ export const findings = defineFindings({
   },
   'dmarc.report_scheme': {
     severity: 'low',
-    title: 'DMARC reports to something other than a mailbox',
+    title: 'DMARC report address is not a mailbox',
     detail: ({ uri, scheme }) =>
-      `${uri}: receivers have to support mailto only, and hardly any of them supports ${scheme}.`,
+      `${uri}: receivers need to support only mailto, and hardly any of them supports ${scheme}.`,
     repair: 'Use a mailto address.',
     reference: 'RFC 9989 §4.7',
   },
   'dmarc.report_unauthorized': {
     severity: 'medium',
-    title: 'DMARC reports to another organization that has not agreed',
+    title: 'DMARC report recipient has not agreed',
     detail: ({ host, domain, reason }) =>
       `${host} has not agreed to accept reports about ${domain} (${reason}), so receivers send none there.`,
-    repair: 'Let the owner of that domain publish the record shown, or use an address of your own.',
+    repair: 'Ask the owner of that domain to publish the record shown, or use your own address.',
     advice: ({ takesNone }, isOffered) => {
       if (takesNone)
         return isOffered
-          ? 'Let the owner of that domain publish the record shown, or use an address in another domain of yours that accepts mail: this one accepts none.'
-          : 'Use an address in another domain of yours that accepts mail, or remove the one in the record: this domain accepts no mail.'
-      return isOffered ? undefined : 'Use an address of your own, or correct the one in the record.'
+          ? 'Ask the owner of that domain to publish the record shown, or use an address in another of your domains that accepts mail: this one accepts none.'
+          : 'Use an address in another of your domains that accepts mail, or remove the address from the record: this domain accepts no mail.'
+      return isOffered ? undefined : 'Use your own address, or correct the address in the record.'
     },
     reference: 'RFC 9990 §4',
   },
@@ -227,23 +226,23 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'Very many DMARC report destinations',
     detail: ({ hosts, limit }) =>
-      `The record names ${hosts} hosts; only ${limit} were checked for their agreement to accept reports.`,
-    repair: 'Name fewer.',
+      `The record has report addresses at ${hosts} hosts; only ${limit} of them were checked.`,
+    repair: 'Use fewer report addresses.',
     reference: 'RFC 9990 §4',
   },
   'dmarc.psd_misused': {
     severity: 'low',
     title: 'psd=y on a domain that is not a public suffix',
     detail: ({ domain }) =>
-      `psd=y declares that anyone can register names below ${domain}; each name below it then counts as an organization of its own.`,
-    repair: 'Remove psd=y; psd=n says that the domain is an organization of its own.',
+      `psd=y declares that anyone can register names below ${domain}; each name below it then counts as a separate organization.`,
+    repair: 'Remove psd=y; psd=n declares that the domain is a separate organization.',
     reference: 'RFC 9989 §4.7',
   },
   'dmarc.walk_gap': {
     severity: 'info',
     title: 'A parent domain could not be looked up',
     detail: ({ name, reason }) =>
-      `${name} gave no answer (${reason}). The policy does not depend on it, but the organizational domain does.`,
+      `${name} could not be looked up (${reason}). The policy does not depend on it, but the organizational domain does.`,
     reference: 'RFC 9989 §4.10.2',
   },
   'dmarc.legacy_differs': {

@@ -20,7 +20,7 @@ export type Mended = {
   readonly hidden?: { readonly code: string; readonly at: number }
 }
 
-/** Characters of a text that are mended. */
+/** Maximum number of characters of a text that is repaired. */
 const MAX_TEXT = 4_096
 const TAGS = 'sp|np|p|rua|ruf|adkim|aspf|fo|psd|pct|rf|ri|t'
 const TAG = new RegExp(`^(${TAGS})[ \\t]*[=:][ \\t]*(.*)$`, 'is')

@@ -88,16 +88,16 @@ describe('report addresses (RFC 9989 §4.8)', () => {
     ['mailto:r%40x@a.example?subject=x', 'a.example', undefined],
     ['https://a.example:8443/x', 'a.example', undefined],
     ['mailto:r@a.example!10m', 'a.example', undefined],
-    ['r@a.example', undefined, 'not a URI: "mailto:" is missing in front'],
+    ['r@a.example', undefined, 'not a URI: the prefix "mailto:" is missing'],
     ['bogus', undefined, 'not a URI'],
     ['', undefined, 'empty'],
     ['mailto:r@a.example!', undefined, 'a "!" must be written as %21'],
-    ['mailto:', undefined, 'no mailbox with a full domain name'],
-    ['mailto://a.example', undefined, 'no mailbox with a full domain name'],
-    ['mailto:r@[192.0.2.1]', undefined, 'no mailbox with a full domain name'],
+    ['mailto:', undefined, 'not a mailbox with a full domain name'],
+    ['mailto://a.example', undefined, 'not a mailbox with a full domain name'],
+    ['mailto:r@[192.0.2.1]', undefined, 'not a mailbox with a full domain name'],
     ['https:///x', undefined, 'no host name'],
-    ['mailto:r r@a.example', undefined, 'has characters that a URI cannot have'],
-    ['mailto:r%4@a.example', undefined, 'has characters that a URI cannot have'],
+    ['mailto:r r@a.example', undefined, 'contains characters that are not allowed in a URI'],
+    ['mailto:r%4@a.example', undefined, 'contains characters that are not allowed in a URI'],
   ])('%j: host %j, problem %j', (text, host, problem) => {
     const [uri] = parseReportUris(text).uris
     expect([uri!.host, uri!.problem]).toEqual([host, problem])

@@ -42,7 +42,7 @@ export type DmarcReading = {
   readonly policySecond: boolean
 }
 
-/** Tags of one record that are read. */
+/** Maximum number of tags of a record. */
 export const MAX_TAGS = 100
 
 const VERSION = /^[vV][ \t]*=[ \t]*DMARC1$/

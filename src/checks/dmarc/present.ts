@@ -5,7 +5,7 @@ import type { Outcome } from '../check.ts'
 import type { DmarcFacts } from './facts.ts'
 import type { Destination } from './reports.ts'
 
-/** Characters of a record that are shown; what is longer is cut. */
+/** Maximum number of characters shown of a record. */
 const MAX_TEXT = 2_048
 
 /** The `dmarc` object of the API, without `status` and `reason`. Without a record the texts are empty. */

@@ -7,7 +7,7 @@ import { shareOf } from './policy.ts'
 
 /** Octets of a record over which its answer, with the name and other records, may not fit a UDP answer of 1232 octets. */
 export const LONG_RECORD = 1_000
-/** Faults that are told one by one; the rest is counted. */
+/** Maximum number of faults that are reported individually; the others are counted. */
 const MAX_TOLD = 10
 
 /** What is to say of the text of the applied record: none of it changes the policy. */

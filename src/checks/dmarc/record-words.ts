@@ -3,14 +3,14 @@ import { type Args, defineFindings, list } from '../check.ts'
 /** What to do where the record shown asks for one step less than its owner wrote, since nobody applies what was written until now. */
 export const softened = (args: Args, isOffered: boolean): string | undefined =>
   args.softened === true && isOffered
-    ? 'Publish the record shown. It asks for one step less than the policy that was written (t=y, and pct=0 for older receivers), because no receiver applies that policy today; remove both when the reports show that all of your own mail passes.'
+    ? 'Publish the record shown. It applies the intended policy one step lower (t=y, and pct=0 for older receivers), because no receiver applies that policy today. Remove both tags when the reports show that all of your own mail passes.'
     : undefined
 
 /** Findings about the text of a record. */
 export const recordFindings = defineFindings({
   'dmarc.syntax': {
     severity: 'low',
-    title: 'Part of the DMARC record is not a tag',
+    title: 'Invalid part in the DMARC record',
     detail: ({ value, at }) =>
       `At character ${at}, ${JSON.stringify(value)} is not of the form tag=value; receivers ignore it.`,
     repair: 'Remove it, or write it as a tag.',
@@ -29,7 +29,7 @@ export const recordFindings = defineFindings({
     severity: 'medium',
     title: 'Quotation marks or backslashes in the DMARC record',
     detail: ({ tags }) =>
-      `Quotation marks or backslashes are part of the text, so ${list(tags)} is not read as intended. The forms of DNS providers add the outer quotation marks themselves.`,
+      `Quotation marks or backslashes are part of the text, so ${list(tags)} is not read as intended. The web forms of DNS providers add the outer quotation marks.`,
     repair: 'Publish the record without them.',
     advice: softened,
     reference: 'RFC 9989 §4.8',
@@ -46,7 +46,7 @@ export const recordFindings = defineFindings({
   'dmarc.two_records': {
     severity: 'high',
     title: 'Two DMARC records in one text',
-    detail: () => 'The text has "v=DMARC1" twice: it repeats tags, which makes the whole record invalid.',
+    detail: () => 'The text has "v=DMARC1" twice. Repeated tags make the whole record invalid.',
     repair: 'Publish one record.',
     advice: softened,
     reference: 'RFC 6376 §3.2',
@@ -63,7 +63,7 @@ export const recordFindings = defineFindings({
     severity: 'low',
     title: 'DMARC record too large to be read in full',
     detail: ({ limits, faults }) =>
-      `Only part of the record was read (${list(limits) || 'its faults'}): at most 100 tags, 50 addresses a list, and 10 of its ${faults} ignored parts are listed.`,
+      `Only part of the record was read (${list(limits) || 'its faults'}): at most 100 tags, 50 addresses per list, and 10 of ${faults} ignored parts.`,
     repair: 'Shorten the record.',
     reference: 'RFC 9989 §4.8',
   },
@@ -82,13 +82,13 @@ export const recordFindings = defineFindings({
   },
   'dmarc.removed_tags': {
     severity: 'info',
-    title: 'DMARC tags that were removed from the standard',
+    title: 'Removed DMARC tags',
     detail: ({ tags }) => `${list(tags)}: no longer part of the standard, and without effect at newer receivers.`,
     repair: 'Publish the record without it.',
     advice: (_, isOffered) =>
       isOffered
         ? undefined
-        : 'Keep pct until the policy is raised, which then starts with that share; raise it in steps while the reports show that your own mail passes, and remove it at 100.',
+        : 'Keep pct until the policy is raised, so that it starts with that share. Then raise pct in steps while the reports show that your own mail passes, and remove it at 100.',
     reference: 'RFC 9989 §9.3',
   },
   'dmarc.pct_partial': {
@@ -102,7 +102,7 @@ export const recordFindings = defineFindings({
   },
   'dmarc.size_suffix': {
     severity: 'info',
-    title: 'A size limit on a report address',
+    title: 'Size limit on a DMARC report address',
     detail: () => 'The "!" with a size after a report address was removed from the standard; reporters ignore it.',
     repair: 'Remove it.',
     reference: 'RFC 9989 §4.8',
@@ -110,12 +110,12 @@ export const recordFindings = defineFindings({
   'dmarc.fo_without_ruf': {
     severity: 'info',
     title: 'fo without ruf',
-    detail: () => 'fo says when failure reports are wanted, but there is no ruf to send them to; it is ignored.',
+    detail: () => 'fo selects failure reports, but there is no ruf to send them to; it is ignored.',
     reference: 'RFC 9989 §4.7',
   },
   'dmarc.policy_order': {
     severity: 'info',
-    title: 'p is not the second tag',
+    title: 'DMARC tag p is not the second tag',
     detail: () => 'The older standard requires p right after v; receivers that follow it may ignore this record.',
     repair: 'Put p second.',
     reference: 'RFC 7489 §6.3',
@@ -124,7 +124,7 @@ export const recordFindings = defineFindings({
     severity: 'low',
     title: 'Very long DMARC record',
     detail: ({ octets, limit }) =>
-      `The record has ${octets} octets. Above ${limit}, the answer may not fit in one UDP packet, and some receivers fail to get it.`,
+      `The record has ${octets} octets. Above ${limit}, the answer may not fit in one UDP packet, and some receivers do not get it.`,
     repair: 'Shorten it.',
     reference: 'RFC 9715 §3',
   },

@@ -6,7 +6,7 @@ import { authorizationFix, type Basis, changedFix } from './fixes.ts'
 import type { Mail } from './policy-findings.ts'
 import { type Destination, MAX_DESTINATIONS } from './reports.ts'
 
-/** Destinations that are told one by one. */
+/** Maximum number of report destinations that are reported individually. */
 const MAX_TOLD = 10
 
 /** What is to say of where reports go (RFC 9989 §4.7 rua and ruf, RFC 9990 §4). */
@@ -41,7 +41,7 @@ export function reportFindings(facts: DmarcFacts, applied: Applied, basis: Basis
       ),
     ),
     ...takesNone.slice(0, MAX_TOLD).map((uri) => {
-      const reason = uri.takesMail === false ? (uri.reason ?? '') : 'the domain takes no mail'
+      const reason = uri.takesMail === false ? (uri.reason ?? '') : 'the domain accepts no mail'
       const isOwn = uri.host === facts.domain && context.takes === false
       return finding(
         'dmarc.rua_unreachable',

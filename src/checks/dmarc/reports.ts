@@ -15,7 +15,7 @@ export type Destination = ReportUri & {
   readonly takesMail?: boolean | null
 }
 
-/** Destinations that are asked; the rest is `unknown`. */
+/** Maximum number of report destinations that are queried; the others are `unknown`. */
 export const MAX_DESTINATIONS = 10
 
 /** The name at which a destination authorises reports about `policyDomain`, the domain where the record was found (RFC 9990 §4 steps 1 to 3). */
@@ -34,13 +34,13 @@ export function judgeAuthorization(
       ? [parsed.value.record]
       : []
   })
-  if (records.length === 0) return { authorization: 'unauthorized', reason: 'no record there authorises it' }
+  if (records.length === 0) return { authorization: 'unauthorized', reason: 'no record there authorizes it' }
   // Step 9 and the text after it: an overriding URI must keep the destination host, or no report is sent at all.
   const elsewhere = records.flatMap((record) => record.rua).find((uri) => uri.host !== undefined && uri.host !== host)
   if (elsewhere)
     return {
       authorization: 'unauthorized',
-      reason: `the record there sends reports on to ${elsewhere.host}, which ends them`,
+      reason: `the record there redirects the reports to ${elsewhere.host}, which is not allowed`,
     }
   return { authorization: 'authorized' }
 }

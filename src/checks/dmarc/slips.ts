@@ -50,13 +50,13 @@ function lostTags(read: DmarcRecord | undefined, meant: DmarcRecord): string[] {
 /** Why receivers ignore a record as a whole, in words. */
 export function slipWords(meant: Mended | undefined): string[] {
   const words: Readonly<Record<Slip, string>> = {
-    leading_space: 'a space stands in front of it',
-    hidden_character: `it has the character ${meant?.hidden?.code} (at ${meant?.hidden?.at}), which is no space`,
+    leading_space: 'a space precedes it',
+    hidden_character: `it has the character ${meant?.hidden?.code} (at ${meant?.hidden?.at}), which is not a space`,
     quotes: 'quotation marks are part of it',
     backslashes: 'backslashes are part of it',
-    version: 'the version is written otherwise, or is not the first tag',
+    version: 'the version is misspelled, or is not the first tag',
     separator: 'a semicolon between tags is missing',
-    two_records: 'two records stand in one text',
+    two_records: 'two records are in one text',
   }
   return (meant?.slips ?? []).map((slip) => words[slip])
 }

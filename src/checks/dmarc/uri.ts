@@ -13,7 +13,7 @@ export type ReportUri = {
   readonly problem?: string
 }
 
-/** URIs of one list that are read; what comes after them is not looked at. */
+/** Maximum number of URIs read from one list. */
 export const MAX_URIS = 50
 
 /** Reads a comma-separated list of report URIs (RFC 9989 §4.8 dmarc-urilist). Gives at most {@link MAX_URIS}, how many were written, and how many commas stand beside nothing, which receivers read over. */
@@ -63,15 +63,15 @@ function parseReportUri(text: string): ReportUri {
   if (wrong !== undefined) return { ...base, problem: wrong }
   const host = scheme === 'mailto' ? mailboxHost(uri.slice(7)) : authorityHost(uri.slice(scheme.length + 1))
   if (host === undefined)
-    return { ...base, problem: scheme === 'mailto' ? 'no mailbox with a full domain name' : 'no host name' }
+    return { ...base, problem: scheme === 'mailto' ? 'not a mailbox with a full domain name' : 'no host name' }
   return { ...base, host }
 }
 
 function problemOf(uri: string, scheme: string): string | undefined {
   if (uri === '') return 'empty'
-  if (scheme === '') return uri.includes('@') ? 'not a URI: "mailto:" is missing in front' : 'not a URI'
+  if (scheme === '') return uri.includes('@') ? 'not a URI: the prefix "mailto:" is missing' : 'not a URI'
   if (uri.includes('!')) return 'a "!" must be written as %21'
-  if (!URI_CHARACTERS.test(uri) || BROKEN_ESCAPE.test(uri)) return 'has characters that a URI cannot have'
+  if (!URI_CHARACTERS.test(uri) || BROKEN_ESCAPE.test(uri)) return 'contains characters that are not allowed in a URI'
   return undefined
 }
 

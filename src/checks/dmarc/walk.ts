@@ -54,7 +54,7 @@ export type Walk = {
   readonly unknown?: Step
 }
 
-/** Texts of one name that are kept. */
+/** Maximum number of TXT records kept per name. */
 export const MAX_RECORDS = 10
 
 /** The domains of the walk: the name itself, then its parents down to the top-level domain; for 8 labels and more its last 7 labels come next, so at most 8 (RFC 9989 §4.10). */

@@ -31,7 +31,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'DNSSEC signatures expire soon',
     detail: ({ zone, days, expires }) =>
-      `A signature of ${zone} expires at ${expires} (${days} full days left) and has not been renewed. After that, validating resolvers return no answer for the domain.`,
+      `A signature of ${zone} expires at ${expires} (${days} full days left) and has not been renewed. After it expires, validating resolvers return no answer for the domain.`,
     repair: 'Make sure that the zone is signed again, and that this happens automatically.',
     reference: 'RFC 6781 §4.4.2',
   },
@@ -71,7 +71,7 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'Zone is not signed',
     detail: ({ zone }) => `The zone ${zone} is not signed, so its mail records can be forged and DANE cannot be used.`,
-    repair: 'Turn DNSSEC on at the DNS provider and give the DS record to the registrar.',
+    repair: 'Enable DNSSEC at the DNS provider and give the DS record to the registrar.',
     reference: 'RFC 9364 §1',
   },
   'dnssec.weak_algorithm': {

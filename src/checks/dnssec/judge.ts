@@ -69,7 +69,7 @@ function openReason(facts: DnssecFacts, { signed, validated }: DnssecState): str
   if (validated !== null) return undefined
   return facts.believed === false
     ? 'the resolver does not validate, or its AD bit is not trusted (--trust-ad)'
-    : 'the resolver could not be asked whether it validates'
+    : 'it could not be determined whether the resolver validates'
 }
 
 function brokenFindings(facts: DnssecFacts, { bogus }: DnssecState): Finding[] {

@@ -10,9 +10,9 @@ import {
 } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 
-/** Names that are asked for the zone. */
+/** Maximum number of names that are queried to find the zone. */
 const MAX_CANDIDATES = 4
-/** DS and DNSKEY records that are kept of a zone. */
+/** Maximum number of DS and of DNSKEY records kept per zone. */
 const MAX_RECORDS = 50
 
 export type DnssecFacts = {

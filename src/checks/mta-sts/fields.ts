@@ -31,7 +31,7 @@ export function parseFields(text: string, version: string, free: string): Parsed
     const name = body.slice(0, Math.max(0, equals))
     const value = body.slice(equals + 1)
     if (!NAME.test(name) || (name !== free && !VALUE.test(value)))
-      return problem(`${JSON.stringify(body.slice(0, 60))} is no field of the form name=value`, at)
+      return problem(`${JSON.stringify(body.slice(0, 60))} is not a field of the form name=value`, at)
     fields.push({ name, value, at })
   }
   return parsed(fields)

@@ -5,7 +5,7 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'No MTA-STS policy',
     detail: ({ domain, url, policy }) =>
-      `${domain} does not ask senders to insist on TLS, so an attacker in the network can make them send its mail unencrypted. To begin, serve these lines at ${url}: ${list(policy)}.`,
+      `${domain} does not ask senders to insist on TLS, so an attacker in the network can make them send mail unencrypted. To start, serve these lines at ${url}: ${list(policy)}.`,
     repair:
       'Serve the policy, publish "v=STSv1; id=1" at _mta-sts, watch the TLS reports, then set mode to enforce and change the id.',
     reference: 'RFC 8461 §3',
@@ -13,7 +13,7 @@ export const findings = defineFindings({
   'mta_sts.no_mail': {
     severity: 'info',
     title: 'No MTA-STS needed',
-    detail: ({ domain, reason }) => `${domain} ${reason}, so there is nothing to protect.`,
+    detail: ({ domain, reason }) => `${domain} ${reason}, so there is no mail to protect.`,
     reference: 'RFC 7505 §3',
   },
   'mta_sts.several_records': {
@@ -43,14 +43,14 @@ export const findings = defineFindings({
   'mta_sts.policy_unknown': {
     severity: 'info',
     title: 'The MTA-STS policy could not be checked',
-    detail: ({ url, reason }) => `${url}: ${reason}. The fault may be on our side, or temporary.`,
+    detail: ({ url, reason }) => `${url}: ${reason}. The cause may be temporary, or on our side.`,
     reference: 'RFC 8461 §3.3',
   },
   'mta_sts.policy_status': {
     severity: 'high',
-    title: 'No MTA-STS policy behind the record',
+    title: 'MTA-STS record without a policy',
     detail: ({ url, status }) => `${url} answers with HTTP ${status}; senders accept only 200.`,
-    repair: 'Serve the policy at that address.',
+    repair: 'Serve the policy at that URL.',
     reference: 'RFC 8461 §3.3',
   },
   'mta_sts.policy_type': {
@@ -63,7 +63,7 @@ export const findings = defineFindings({
   },
   'mta_sts.policy_certificate': {
     severity: 'high',
-    title: 'The policy host has no valid certificate',
+    title: 'MTA-STS policy host without a valid certificate',
     detail: ({ url, reason }) => `${url}: ${reason}. Senders do not use the policy.`,
     repair: 'Install a certificate for that host name from a publicly trusted authority.',
     reference: 'RFC 8461 §3.3',
@@ -72,7 +72,7 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'The MTA-STS policy cannot be fetched',
     detail: ({ url, reason }) => `${url}: ${reason}. Senders do not use the policy.`,
-    repair: 'Serve the policy itself at that address, without a redirect, from a public host.',
+    repair: 'Serve the policy at that URL, without a redirect, from a public host.',
     reference: 'RFC 8461 §3.3',
   },
   'mta_sts.policy_syntax': {
@@ -86,7 +86,7 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'MX hosts missing from the MTA-STS policy',
     detail: ({ hosts, all }) =>
-      `The policy is enforced and does not name ${list(hosts)}. Senders that apply MTA-STS ${all ? 'cannot deliver at all' : 'do not deliver there'}.`,
+      `The policy is enforced, but does not contain ${list(hosts)}. Senders that apply MTA-STS ${all ? 'cannot deliver at all' : 'do not deliver there'}.`,
     repair: 'Add an mx line for each to the policy, then change the id of the record.',
     reference: 'RFC 8461 §4.1',
   },
@@ -94,7 +94,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'MX hosts missing from the MTA-STS policy (testing)',
     detail: ({ hosts, all }) =>
-      `The policy does not name ${list(hosts)}. Once it is enforced, senders ${all ? 'cannot deliver at all' : 'do not deliver there'}.`,
+      `The policy does not contain ${list(hosts)}. Once it is enforced, senders ${all ? 'cannot deliver at all' : 'do not deliver there'}.`,
     repair: 'Add an mx line for each before the policy is enforced.',
     reference: 'RFC 8461 §4.1',
   },
@@ -104,7 +104,7 @@ export const findings = defineFindings({
     detail: ({ hosts, all }) =>
       `The policy is enforced, but ${list(hosts, '; ')}. Senders that apply MTA-STS ${all ? 'cannot deliver at all' : 'do not deliver there'}.`,
     repair:
-      'Give each host STARTTLS and a certificate of a public authority for its own name; until then set the policy to testing and change the id of the record.',
+      'Enable STARTTLS on each host, with a certificate of a public authority for the name of the host. Until then, set the policy to testing and change the id of the record.',
     reference: 'RFC 8461 §4.2',
   },
   'mta_sts.mx_tls_testing': {
@@ -113,7 +113,7 @@ export const findings = defineFindings({
     detail: ({ hosts, all }) =>
       `${list(hosts, '; ')}. Once the policy is enforced, senders ${all ? 'cannot deliver at all' : 'do not deliver there'}.`,
     repair:
-      'Give each host STARTTLS and a certificate of a public authority for its own name before the policy is enforced.',
+      'Before the policy is enforced, enable STARTTLS on each host, with a certificate of a public authority for the name of the host.',
     reference: 'RFC 8461 §4.2',
   },
   'mta_sts.testing': {
@@ -134,7 +134,7 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'MTA-STS max_age too short',
     detail: ({ seconds }) =>
-      `max_age is ${seconds} seconds. An attacker who blocks the policy for that long makes senders forget it; weeks are usual.`,
+      `max_age is ${seconds} seconds. Senders forget the policy if an attacker blocks it for that long; weeks are usual.`,
     repair: 'Raise max_age, for example to 1209600 (two weeks).',
     reference: 'RFC 8461 §3.2',
   },
@@ -148,7 +148,7 @@ export const findings = defineFindings({
   },
   'mta_sts.unused_mx': {
     severity: 'info',
-    title: 'MTA-STS policy names hosts without an MX record',
+    title: 'MTA-STS policy with hosts that are not MX hosts',
     detail: ({ patterns }) => `No mail host of the domain matches ${list(patterns)}.`,
     reference: 'RFC 8461 §3.2',
   },

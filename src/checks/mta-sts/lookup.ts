@@ -43,7 +43,7 @@ async function fetchPolicy(ctx: Pick<Ctx, 'fetch' | 'signal'>, domain: Domain): 
     const limits = { maxBytes: MAX_POLICY_BYTES, redirects: 0, accept: 'text/plain' }
     const answer = await ctx.fetch(policyUrl(domain), ctx.signal, limits)
     if (answer.status >= 300 && answer.status < 400)
-      return { kind: 'refused', reason: 'redirect', message: `the answer is a redirect (HTTP ${answer.status})` }
+      return { kind: 'refused', reason: 'redirect', message: `the response is a redirect (HTTP ${answer.status})` }
     if (answer.status !== 200) return { kind: 'status', status: answer.status }
     if (!isPlainText(answer.contentType)) return { kind: 'content_type', contentType: answer.contentType }
     const policy = parseStsPolicy(new TextDecoder().decode(answer.body))

@@ -18,8 +18,8 @@ export function parseStsRecord(text: string): Parsed<StsRecord> {
   if (!fields.ok) return fields
   const ids = fields.value.filter((field) => field.name === 'id')
   const [id] = ids
-  if (!id) return problem('there is no id')
-  if (ids.length > 1) return problem('there is more than one id', ids[1]!.at)
+  if (!id) return problem('the id is missing')
+  if (ids.length > 1) return problem('the record has more than one id', ids[1]!.at)
   if (!/^[A-Za-z0-9]{1,32}$/.test(id.value)) return problem('the id is not 1 to 32 letters and digits', id.at)
   const extensions = fields.value.filter((field) => field !== id).map((field) => `${field.name}=${field.value}`)
   return parsed({ id: id.value, extensions: extensions.slice(0, MAX_EXTENSIONS) })

@@ -12,9 +12,9 @@ export type StsPolicy = {
   readonly mx: readonly string[]
 }
 
-/** Octets of a policy that are read: what senders read (RFC 8461 §3.2 leaves it to them) is of this order. */
+/** Maximum size of a policy, octets; RFC 8461 §3.2 leaves the limit to senders, whose limits are similar. */
 export const MAX_POLICY_BYTES = 65_536
-/** The longest time a policy may ask for, in seconds: about a year (RFC 8461 §3.2). */
+/** Maximum value of max_age, seconds: about a year (RFC 8461 §3.2). */
 export const MAX_AGE_SECONDS = 31_557_600
 const MAX_LINES = 1_000
 const MAX_MX = 100
@@ -67,9 +67,9 @@ export const isPlainText = (contentType: string): boolean =>
   contentType.split(';', 1)[0]!.trim().toLowerCase() === 'text/plain'
 
 function policyOf(values: ReadonlyMap<string, string>, mx: readonly string[]): Parsed<StsPolicy> {
-  if (values.get('version') !== 'STSv1') return problem('there is no "version: STSv1"')
+  if (values.get('version') !== 'STSv1') return problem('"version: STSv1" is missing')
   const mode = MODES.find((candidate) => candidate === values.get('mode'))
-  if (!mode) return problem('mode is none of enforce, testing and none')
+  if (!mode) return problem('mode is not enforce, testing or none')
   const age = values.get('max_age')
   if (age === undefined || !/^\d{1,10}$/.test(age)) return problem('max_age is not a number of seconds')
   if (mx.length === 0 && mode !== 'none') return problem(`mode ${mode} needs at least one mx`)
@@ -81,7 +81,7 @@ function lineProblem(key: string, value: string): string | undefined {
   if (!KEY.test(key)) return 'it is not of the form "key: value"'
   if (value === '') return `${key} has no value`
   if (/[\u0000-\u001f\u007f]/.test(value)) return `${key} has control characters`
-  return key === 'mx' && !isPattern(value) ? `${JSON.stringify(value.slice(0, 60))} is no host name` : undefined
+  return key === 'mx' && !isPattern(value) ? `${JSON.stringify(value.slice(0, 60))} is not a host name` : undefined
 }
 
 /** RFC 8461 §3.2 sts-policy-mx-value: a name, or `*.` and a name. */

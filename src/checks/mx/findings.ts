@@ -14,36 +14,36 @@ export const findings = defineFindings({
     title: 'No mail host',
     detail: ({ domain }) => `${domain} has no MX record and no address of its own, so mail to it cannot be delivered.`,
     repair: 'Publish an MX record; or, if the domain is to accept no mail, publish the null MX shown here.',
-    unoffered: 'Name the mail host in an MX record, or publish a null MX when the domain takes no mail.',
+    unoffered: 'Publish an MX record with the mail host, or a null MX if the domain accepts no mail.',
     reference: 'RFC 5321 §5.1',
   },
   'mx.null_missing': {
     severity: 'low',
     title: 'No null MX',
     detail: ({ domain }) =>
-      `${domain} sends no mail and has no MX record, but does not declare that it takes none: senders keep trying for days.`,
+      `${domain} sends no mail and has no MX record, but does not declare that it accepts none: senders keep trying for days.`,
     repair: 'Publish a null MX.',
     reference: 'RFC 7505 §3',
   },
   'mx.null': {
     severity: 'info',
-    title: 'Takes no mail',
-    detail: () => 'A null MX declares that the domain takes no mail.',
+    title: 'Domain accepts no mail',
+    detail: () => 'A null MX declares that the domain accepts no mail.',
     reference: 'RFC 7505 §3',
   },
   'mx.no_replies': {
     severity: 'low',
     title: 'Mail from this domain cannot be answered',
     detail: ({ domain, declared }) =>
-      `SPF lets servers send as ${domain}, but ${declared ? 'a null MX declares that it takes no mail' : 'it has neither an MX record nor an address'}: replies and bounces are lost, and some receivers refuse senders that cannot be answered.`,
-    repair: 'Publish an MX record for replies and bounces; or, when the domain sends no mail, publish "v=spf1 -all".',
+      `SPF lets servers send as ${domain}, but ${declared ? 'a null MX declares that it accepts no mail' : 'it has neither an MX record nor an address'}: replies and bounces are lost, and some receivers refuse senders that cannot be answered.`,
+    repair: 'Publish an MX record for replies and bounces; or, if the domain sends no mail, publish "v=spf1 -all".',
     reference: 'RFC 7505 §4.2',
   },
   'mx.null_beside_others': {
     severity: 'high',
     title: 'Null MX beside other MX records',
     detail: () =>
-      'A null MX means "no mail" only when it is the only MX record; senders treat this set in different ways.',
+      'A null MX means "no mail" only if it is the only MX record; senders handle a mixed set in different ways.',
     repair: 'Remove the null MX, or every other MX record.',
     reference: 'RFC 7505 §3',
   },
@@ -52,7 +52,7 @@ export const findings = defineFindings({
     title: 'No MX record: mail goes to the address of the domain',
     detail: ({ domain }) =>
       `${domain} has no MX record, so senders fall back on its A and AAAA records, which often belong to a web server.`,
-    repair: 'Name the mail host in an MX record, or publish a null MX when the domain takes no mail.',
+    repair: 'Publish an MX record with the mail host, or a null MX if the domain accepts no mail.',
     reference: 'RFC 5321 §5.1',
   },
   'mx.none_resolvable': {
@@ -60,7 +60,7 @@ export const findings = defineFindings({
     title: 'No MX host has an address',
     detail: ({ count }) =>
       `${count === 1 ? 'The only MX host has no address' : `None of the ${count} MX hosts has an address`}, so mail cannot be delivered.`,
-    repair: 'Name hosts that have A or AAAA records.',
+    repair: 'Publish A or AAAA records for the hosts, or MX records with hosts that have them.',
     reference: 'RFC 5321 §5.1',
   },
   'mx.unresolvable': {
@@ -70,7 +70,7 @@ export const findings = defineFindings({
       if (exists) return `${host} exists but has neither an A nor an AAAA record.`
       return free === undefined
         ? `${host} does not exist.`
-        : `${host} does not exist, and neither does ${free}: whoever registers ${free} receives mail for this domain.`
+        : `${host} does not exist, and neither does ${free}: anyone who registers ${free} receives mail for this domain.`
     },
     repair: 'Give the host an address or remove its MX record.',
     reference: 'RFC 5321 §5.1',
@@ -116,15 +116,15 @@ export const findings = defineFindings({
   },
   'mx.not_public': {
     severity: 'high',
-    title: 'An MX host has an address that the internet cannot reach',
-    detail: ({ host, addresses }) => `${host}: ${list(addresses)}. Senders outside cannot connect there.`,
+    title: 'An MX host has a private or reserved address',
+    detail: ({ host, addresses }) => `${host}: ${list(addresses)}. Senders on the internet cannot connect there.`,
     repair: 'Publish public addresses only.',
     reference: 'RFC 6890 §2.2',
   },
   'mx.duplicate': {
     severity: 'low',
-    title: 'An MX host is named twice',
-    detail: ({ host }) => `${host} is named in several MX records, which adds no second host.`,
+    title: 'Duplicate MX host',
+    detail: ({ host }) => `${host} is in several MX records, which adds no redundancy.`,
     repair: 'Keep one record for each host.',
     reference: 'RFC 5321 §5.1',
   },
@@ -144,8 +144,8 @@ export const findings = defineFindings({
   },
   'mx.single_address': {
     severity: 'low',
-    title: 'One address takes all mail',
-    detail: ({ address }) => `All MX hosts lead to ${address}; mail waits while that machine is down.`,
+    title: 'One address receives all mail',
+    detail: ({ address }) => `All MX hosts resolve to ${address}; mail waits while that machine is down.`,
     repair: 'Add a second mail host, preferably in another network.',
     reference: 'RFC 5321 §5.1',
   },
@@ -158,21 +158,21 @@ export const findings = defineFindings({
   'mx.too_many': {
     severity: 'low',
     title: 'Very many MX hosts',
-    detail: ({ count, seen }) => `${count} hosts are named; only the ${seen} with the best preference were checked.`,
-    repair: 'Name fewer hosts: senders give up after a few.',
+    detail: ({ count, seen }) => `There are ${count} MX hosts; only the ${seen} with the best preference were checked.`,
+    repair: 'Use fewer MX hosts: senders try only a few.',
     reference: 'RFC 5321 §5.1',
   },
   'mx.too_many_addresses': {
     severity: 'low',
     title: 'An MX host has very many addresses',
     detail: ({ host, left }) => `${left} more addresses of ${host} were not checked.`,
-    repair: 'Keep fewer addresses at one name.',
+    repair: 'Publish fewer addresses at one name.',
     reference: 'RFC 5321 §5.1',
   },
   'mx.host_unknown': {
     severity: 'medium',
     title: 'The addresses of an MX host could not be looked up',
-    detail: ({ host, reason }) => `It is not known whether ${host} has addresses: ${reason}.`,
+    detail: ({ host, reason }) => `Whether ${host} has addresses is not known: ${reason}.`,
     repair: 'If this lasts, check the name servers of that host.',
     reference: 'RFC 5321 §5.1',
   },

@@ -75,7 +75,7 @@ function concluded(facts: MxFacts, findings: readonly Finding[]): Outcome<MxFact
   const weighty = findings.filter(({ id }) => !HARMLESS.has(id))
   // A host without an answer is no fault of the domain: beside no other it leaves open whether all is well.
   if (open && (!reachable || (weighty.length > 0 && weighty.every(({ id }) => id === 'mx.host_unknown'))))
-    return { status: 'unknown', reason: unanswered(open) ?? 'a mail host could not be asked about', facts, findings }
+    return { status: 'unknown', reason: unanswered(open) ?? 'a mail host could not be looked up', facts, findings }
   if (!reachable) return { status: 'fail', facts, findings }
   return { status: weighty.length === 0 ? 'pass' : 'warn', facts, findings }
 }

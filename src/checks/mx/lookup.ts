@@ -5,7 +5,7 @@ import { DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import { mayExist } from '../exists.ts'
 
-/** Registrable domains of hosts that do not exist which are asked for. */
+/** Maximum number of registrable domains that are queried for hosts that do not exist. */
 const MAX_ASKED = 5
 
 export type MxFacts = {

@@ -260,7 +260,7 @@ describe('judges', () => {
       const { findings: found } = await look({ ...at([10, 'mx.gone-host.com']), ...zone })
       return findings['mx.unresolvable'].detail(found.find(({ id }) => id === 'mx.unresolvable')?.args ?? {})
     }
-    expect(await wordsAt({})).toMatch(/whoever registers gone-host\.com/)
+    expect(await wordsAt({})).toMatch(/anyone who registers gone-host\.com/)
     expect(await wordsAt({ 'gone-host.com': ONE })).not.toMatch(/registers/)
     expect(await wordsAt({ 'gone-host.com': { SOA: 'SERVFAIL' } })).not.toMatch(/registers/)
   })

@@ -11,7 +11,7 @@ export const COPIES: readonly Copy[] = ['mx', 'spf', 'dmarc']
 const ADDRESS_MS = 3_000
 /** Time for one question over TCP, so that there is some for a second. */
 const TCP_MS = 1_400
-/** Questions of one check to addresses that somebody else chose: two to each of 13 servers. */
+/** Maximum number of queries of one check to addresses that the domain owner chose: two for each of 13 servers. */
 const MAX_QUESTIONS = 26
 const QUESTIONS_AN_ADDRESS = 2
 

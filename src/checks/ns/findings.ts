@@ -35,7 +35,7 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'Name server without an address',
     detail: ({ host }) =>
-      `${host} has neither an A nor an AAAA record; whoever can create that name could answer for your domain.`,
+      `${host} has neither an A nor an AAAA record; anyone who can create that name can answer for your domain.`,
     repair: 'Give it an address or remove it from the zone and from the delegation.',
     reference: 'RFC 1912 §2.8',
   },
@@ -48,7 +48,7 @@ export const findings = defineFindings({
   },
   'ns.not_public': {
     severity: 'high',
-    title: 'Name server with an address that the internet cannot reach',
+    title: 'Name server with a private or reserved address',
     detail: ({ host, addresses }) => `${host}: ${list(addresses)}. It was not queried there.`,
     repair: 'Publish public addresses only.',
     reference: 'RFC 6890 §2.2',
@@ -58,7 +58,7 @@ export const findings = defineFindings({
     title: 'Lame name server',
     detail: ({ host, zone, reason }) =>
       `${host} does not answer for ${zone} (${reason}); resolvers that query it lose time or fail.`,
-    repair: 'Set the zone up on that server or remove its NS record.',
+    repair: 'Set up the zone on that server, or remove its NS record.',
     reference: 'RFC 1912 §2.8',
   },
   'ns.silent': {
@@ -79,7 +79,7 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'Name server with different mail records',
     detail: ({ host, records }) => `${host} does not give the same ${list(records)} records as the other name servers.`,
-    repair: 'Bring that server to the same version of the zone.',
+    repair: 'Update the zone on that server.',
     reference: 'RFC 1034 §4.3.5',
   },
   'ns.resolver': {
@@ -94,8 +94,9 @@ export const findings = defineFindings({
     title: 'Name servers differ between the zone and its parent',
     detail: ({ zone, from, only_above, only_here }) =>
       [
-        list(only_above) && `${from} delegates ${zone} to ${list(only_above)}, which the zone itself does not name.`,
-        list(only_here) && `The zone names ${list(only_here)}, to which ${from} does not delegate.`,
+        list(only_above) &&
+          `${from} delegates ${zone} to ${list(only_above)}, which has no NS record in the zone itself.`,
+        list(only_here) && `The zone has an NS record for ${list(only_here)}, to which ${from} does not delegate.`,
       ]
         .filter(Boolean)
         .join(' '),
@@ -129,7 +130,7 @@ export const findings = defineFindings({
   'ns.too_many': {
     severity: 'info',
     title: 'Not all name servers were checked',
-    detail: ({ count, seen }) => `${count} name servers are named; ${seen} were checked.`,
+    detail: ({ count, seen }) => `There are ${count} name servers; ${seen} of them were checked.`,
     reference: 'RFC 2182 §5',
   },
 })

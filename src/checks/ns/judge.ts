@@ -76,7 +76,7 @@ function serverFindings({ server, lame, serial, differs, reason }: ServerState, 
   if (addresses.length === 0 && error) findings.push({ id: 'ns.silent', args: { host, reason: error.message } })
   if (cname.length > 0) findings.push({ id: 'ns.cname', args: { host, target: cname.at(-1)! } })
   if (hidden.length > 0) findings.push({ id: 'ns.not_public', args: { host, addresses: hidden } })
-  if (lame) findings.push({ id: 'ns.lame', args: { host, zone, reason: reason ?? 'it answers without authority' } })
+  if (lame) findings.push({ id: 'ns.lame', args: { host, zone, reason: reason ?? 'its answer is not authoritative' } })
   if (!lame && reason !== undefined) findings.push({ id: 'ns.silent', args: { host, reason } })
   if (differs.includes('serial')) findings.push({ id: 'ns.serial', args: { host, zone, serial: serial ?? 0 } })
   const records = differs.filter((what) => what !== 'serial')

@@ -10,10 +10,10 @@ import { isSpf } from '../spf/index.ts'
 import { type AskHost, type Copy, type Heard, hostAsker } from './ask.ts'
 import { type Delegation, lookupDelegation } from './delegation.ts'
 
-/** Name servers that are looked at, and addresses that are kept of each. */
+/** Maximum number of name servers that are checked, and of addresses kept for each. */
 export const MAX_SERVERS = 13
 const MAX_ADDRESSES = 10
-/** Names that are asked for the zone. */
+/** Maximum number of names that are queried to find the zone. */
 const MAX_CANDIDATES = 4
 
 export type NameServer = {

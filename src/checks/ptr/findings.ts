@@ -17,7 +17,7 @@ export const findings = defineFindings({
   'ptr.missing': {
     severity: 'high',
     title: 'Sending address without a PTR record',
-    detail: ({ address }) => `${address} has no name; many receivers refuse mail from such an address.`,
+    detail: ({ address }) => `${address} has no PTR record; many receivers refuse mail from such an address.`,
     repair: REPAIR,
     advice,
     reference: 'RFC 1912 §2.1',
@@ -26,7 +26,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'PTR name does not resolve back to the address',
     detail: ({ address, names }) => `None of the PTR names of ${address} resolves to that address: ${list(names)}.`,
-    repair: 'Give the name an address record with this address, or set the PTR record shown here.',
+    repair: 'Publish an address record with this address at the name, or set the PTR record shown here.',
     advice,
     reference: 'RFC 8601 §2.7.3',
   },
@@ -34,7 +34,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'Generic PTR name',
     detail: ({ address, names }) =>
-      `${list(names)} looks generated from ${address}, as in dial-up pools; receivers often distrust such names.`,
+      `${list(names)} looks generated from ${address}, as for dial-up customers; receivers often distrust such names.`,
     repair: REPAIR,
     advice,
     reference: 'RFC 5321 §4.1.4',
@@ -57,14 +57,14 @@ export const findings = defineFindings({
   'ptr.not_asked': {
     severity: 'info',
     title: 'A PTR record could not be looked up',
-    detail: ({ address, reason }) => `It is not known whether ${address} has a PTR record: ${reason}.`,
+    detail: ({ address, reason }) => `Whether ${address} has a PTR record is not known: ${reason}.`,
     repair: 'If this lasts, ask the provider of the address to check its reverse zone.',
     reference: 'RFC 8601 §2.7.3',
   },
   'ptr.confirmation_unknown': {
     severity: 'info',
     title: 'A PTR name could not be looked up',
-    detail: ({ address, reason }) => `It is not known whether a PTR name of ${address} resolves back to it: ${reason}.`,
+    detail: ({ address, reason }) => `Whether a PTR name of ${address} resolves back to it is not known: ${reason}.`,
     repair: 'If this lasts, check the name servers of that name.',
     reference: 'RFC 8601 §2.7.3',
   },

@@ -7,11 +7,11 @@ import { DnsError } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import type { CheckInput } from '../check.ts'
 
-/** Addresses that are asked about, best MX first. */
+/** Maximum number of addresses that are queried; those of the best MX come first. */
 export const MAX_ASKED = 30
-/** Addresses of the best MX that are judged. */
+/** Maximum number of addresses of the best MX that are judged. */
 export const MAX_BEST = 10
-/** PTR names of one address that are asked for their addresses. */
+/** Maximum number of PTR names per address whose addresses are queried. */
 export const MAX_NAMES = 10
 
 /** Whether a PTR name leads back: `other`: to other addresses only; `missing`: to none; `unknown`: it could not be asked. */

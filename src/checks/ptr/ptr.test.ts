@@ -302,7 +302,7 @@ it.each<[string, LabZone, object]>([
   [
     'null MX',
     { 'a.example': { MX: [[0, '.']] } },
-    { valid: false, reason: 'the domain declares that it takes no mail', forward_confirmed: null },
+    { valid: false, reason: 'the domain declares that it accepts no mail', forward_confirmed: null },
   ],
   ['no host', {}, { valid: false, reason: 'no mail host has an address', forward_confirmed: null }],
 ])('presents: %s', async (_why, zone, expected) => expect(ptr.present(await look(zone))).toMatchObject(expected))

@@ -12,13 +12,14 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'No primary server in the SOA record',
     detail: ({ zone }) => `The first field of the SOA record of ${zone} is not a host name.`,
-    repair: 'Name the primary name server.',
+    repair: 'Set it to the name of the primary name server.',
     reference: 'RFC 1035 §3.3.13',
   },
   'soa.contact': {
     severity: 'low',
     title: 'No mailbox in the SOA record',
-    detail: ({ zone }) => `The second field of the SOA record of ${zone} is not a mailbox written with dots.`,
+    detail: ({ zone }) =>
+      `The second field of the SOA record of ${zone} is not a mailbox in the form of a domain name.`,
     repair: 'Write hostmaster@example.org as hostmaster.example.org.',
     reference: 'RFC 1035 §3.3.13',
   },
@@ -33,7 +34,7 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'SOA expire is too short',
     detail: ({ zone, expire, least }) =>
-      `${zone}: expire is ${expire} s; with less than ${least} s, or less than refresh and retry together, an outage takes the zone down.`,
+      `${zone}: expire is ${expire} s; below ${least} s, or below the sum of refresh and retry, an outage of the primary server takes the zone down.`,
     repair: 'Set expire to two to four weeks.',
     reference: 'RFC 1912 §2.2',
   },

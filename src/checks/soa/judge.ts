@@ -4,7 +4,7 @@ import type { SoaFacts } from './lookup.ts'
 
 /** Secondaries drop a zone after less than this without their primary. RFC 1912 §2.2 wants two to four weeks. */
 const MIN_EXPIRE_SECONDS = 7 * 86_400
-/** RFC 2308 §5: values over a day have been found to be trouble. */
+/** Maximum negative caching time; RFC 2308 §5: values above one day have caused problems. */
 const MAX_NEGATIVE_SECONDS = 86_400
 const HOST = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.){1,126}[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i
 

@@ -4,7 +4,7 @@ import { DnsError, type RecordData, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import { mayExist } from '../exists.ts'
 
-/** Names that are asked for the zone. */
+/** Maximum number of names that are queried to find the zone. */
 const MAX_CANDIDATES = 4
 
 export type SoaFacts = {

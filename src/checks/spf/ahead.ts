@@ -5,7 +5,7 @@ import { isSpf, MAX_RECORD, parseSpf } from './parse.ts'
 import { addressesOf, MAX_MX_NAMES, type Run } from './run.ts'
 import type { Directive, MacroString, SpfRecord } from './terms.ts'
 
-/** Terms asked ahead in one evaluation: all that the limit of ten lookups can need, and some that turn out not to be. */
+/** Maximum number of terms that are queried ahead in one evaluation: all that ten lookups can need, and some spare ones. */
 const MAX_AHEAD = 20
 
 /**

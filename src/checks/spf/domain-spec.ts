@@ -23,7 +23,7 @@ export function parseDomainSpec(text: string): Parsed<MacroString> {
   const shown = JSON.stringify(label.slice(0, 63))
   if (dot < 0) return problem(`${shown} is not a full domain name`, at)
   if (/^[\d.]+$/.test(bare) && isIP(bare) === 4 && last.text === text)
-    return problem(`${bare} is an address, not a name: write ip4:${bare}`, 0)
+    return problem(`${bare} is an IP address, not a name: write ip4:${bare}`, 0)
   if (/^\d+$/.test(label)) return problem(`the name ends in ${shown}, and no domain name ends in a number`, at)
   if (!TOPLABEL.test(label)) return problem(`the name ends in ${shown}, which cannot be a top-level domain`, at)
   return result

@@ -35,7 +35,7 @@ export type TermDraft = {
   found?: NonNullable<SpfTerm['found']>
 }
 
-/** Terms kept of one record, of those that cost a lookup; ten are the limit. */
+/** Maximum number of terms kept per record of those that cost a lookup; the limit of the standard is ten. */
 const MAX_TERMS = 64
 
 /** Where a node stands in its tree. */
@@ -90,7 +90,6 @@ function named(
 ): Pick<TermDraft, 'name' | 'state' | 'reason'> {
   const name = target ? expandName(target, { domain, senderDomain: root }) : domain
   if (name === undefined) return { state: 'macro' }
-  if (leads && checkedName(name) === undefined)
-    return { name, state: 'malformed', reason: 'not a domain name that can have a record' }
+  if (leads && checkedName(name) === undefined) return { name, state: 'malformed', reason: 'not a valid domain name' }
   return { name: presentationOf(name), state: 'not_asked' }
 }

@@ -33,7 +33,7 @@ const RESULTS = { '+': 'pass', '-': 'fail', '~': 'softfail', '?': 'neutral' } as
 /** Evaluates the record of one domain (RFC 7208 §4.3 to §4.7); includes and redirects come back here. Recursion ends with the ten lookups. */
 export async function evaluate(run: Run, text: string): Promise<Verdict> {
   const domain = checkedName(text)
-  if (domain === undefined) return end(run, text, 'none', 'not a domain name that can have a record') // §4.3
+  if (domain === undefined) return end(run, text, 'none', 'not a valid domain name') // §4.3
   const selected = await select(run, domain)
   if ('result' in selected) return selected
   const { record } = selected
@@ -51,7 +51,7 @@ export async function evaluate(run: Run, text: string): Promise<Verdict> {
       }
   }
   if (record.redirect) return redirected(run, record.redirect, domain)
-  return { ...end(run, domain, 'neutral', 'nothing matched'), mechanism: 'default' } // §4.7
+  return { ...end(run, domain, 'neutral', 'no term matched'), mechanism: 'default' } // §4.7
 }
 
 /** Selects the one SPF record of a domain (RFC 7208 §4.4, §4.5). */
@@ -87,10 +87,10 @@ async function included(run: Run, target: MacroString, domain: string): Promise<
   const name = await targetName(run, target, domain)
   const { result } = await evaluate(run, name)
   if (result === 'pass') return { kind: 'match' }
-  if (result === 'temperror') return { kind: 'error', result, note: `${name} gave temperror` }
+  if (result === 'temperror') return { kind: 'error', result, note: `${name} resulted in temperror` }
   if (result === 'permerror' || result === 'none')
-    return { kind: 'error', result: 'permerror', note: `${name} gave ${result}` }
-  return { kind: 'no_match', note: `${name} gave ${result}` }
+    return { kind: 'error', result: 'permerror', note: `${name} resulted in ${result}` }
+  return { kind: 'no_match', note: `${name} resulted in ${result}` }
 }
 
 /** RFC 7208 §6.1: the redirect's result is the result, but a missing record is a permerror. */
@@ -103,7 +103,9 @@ async function redirected(run: Run, target: MacroString, domain: string): Promis
   note(run, { domain, term, outcome: 'followed' })
   const name = await targetName(run, target, domain)
   const verdict = await evaluate(run, name)
-  return verdict.result === 'none' ? end(run, name, 'permerror', 'the redirect leads to no SPF record') : verdict
+  return verdict.result === 'none'
+    ? end(run, name, 'permerror', 'the target of the redirect has no SPF record')
+    : verdict
 }
 
 /** The expansion of a target; one that cannot be expanded is a malformed name and gives `none` (RFC 7208 §4.3). */
@@ -115,7 +117,7 @@ async function targetName(run: Run, target: MacroString, domain: string): Promis
 const tooManyLookups = (): Match & { kind: 'error' } => ({
   kind: 'error',
   result: 'permerror',
-  note: `more than ${MAX_LOOKUPS} terms that ask the DNS`,
+  note: `more than ${MAX_LOOKUPS} terms that need a DNS lookup`,
 })
 
 function end(run: Run, domain: string, result: SpfResult, why: string): Verdict {

@@ -16,9 +16,9 @@ export type MacroValues = {
   readonly unixSeconds?: number
 }
 
-/** An explanation is cut here, so that macros cannot blow it up. */
+/** Maximum number of characters of an expanded explanation. */
 const MAX_EXPLANATION = 2_000
-/** A name needs no more of its expansion than this, counted from the right. */
+/** Maximum number of characters kept of an expanded name, from the right. */
 const MAX_NAME_TAIL = 1_024
 
 export const usesLetter = (text: MacroString, letters: string): boolean =>

@@ -12,11 +12,11 @@ export const findings = defineFindings({
   'spf.no_record': {
     severity: 'high',
     title: 'No SPF record',
-    detail: ({ domain }) => `${domain} does not say which hosts may send its mail, so anybody can use its name.`,
+    detail: ({ domain }) => `${domain} does not declare which hosts may send its mail, so anyone can use its name.`,
     repair:
       'Publish the record shown here, or the one that your mail provider gives you, with a term for every other service that sends mail for the domain.',
     advice: ({ similar }, isOffered) => {
-      if (similar) return 'Correct the TXT record that is meant as SPF: "spf.not_spf" says how.'
+      if (similar) return 'Correct the TXT record that is meant as SPF; see the finding "spf.not_spf".'
       return isOffered ? undefined : UNOFFERED
     },
     reference: 'RFC 7208 §3',
@@ -25,33 +25,33 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'No SPF record at a name without mail',
     detail: ({ domain }) =>
-      `${domain} has no SPF record. The DMARC policy above it covers forged mail at receivers that apply DMARC; the others accept mail in this name from any server.`,
+      `${domain} has no SPF record. The DMARC policy of a parent domain covers it at receivers that apply DMARC; other receivers accept mail in this name from any server.`,
     repair: 'Publish the record shown here: the name sends no mail.',
     unoffered: 'Publish "v=spf1 -all" at the name: it sends no mail.',
     reference: 'RFC 7208 §10.1.2',
   },
   'spf.not_spf': {
     severity: 'high',
-    title: 'A TXT record is meant as SPF but is not valid SPF',
+    title: 'TXT record meant as SPF, but not valid',
     detail: ({ slips }) =>
-      `Receivers ignore it: an SPF record begins with exactly "v=spf1" and a space.${found(slips)}`,
-    repair: 'Replace the text by the record shown; without one, correct its beginning.',
+      `Receivers ignore it: an SPF record must begin with exactly "v=spf1" and a space.${found(slips)}`,
+    repair: 'Replace the text with the record shown; if none is shown, correct the beginning.',
     unoffered: 'Correct the beginning of the text.',
     reference: 'RFC 7208 §4.5',
   },
   'spf.many_records': {
     severity: 'high',
     title: 'Several SPF records',
-    detail: ({ count }) => `${count} SPF records at one name: receivers answer permerror and use none of them.`,
+    detail: ({ count }) => `${count} SPF records at one name: receivers return permerror and use none of them.`,
     repair: 'Replace them all by the one record shown.',
     unoffered: 'Merge them into one record.',
     reference: 'RFC 7208 §3.2',
   },
   'spf.syntax': {
     severity: 'high',
-    title: 'The SPF record cannot be read',
+    title: 'Invalid SPF record',
     detail: ({ problem, at, term, slips }) =>
-      `At character ${at}, in "${term}": ${problem}. One fault makes the whole record unusable (permerror).${found(slips)}`,
+      `At character ${at}, in "${term}": ${problem}. One error makes the whole record unusable (permerror).${found(slips)}`,
     repair:
       'Publish the record shown. It does not end in "-all", because the broken record has rejected no mail so far; end it in "-all" when reports show that no sender is missing.',
     unoffered: 'Correct the term.',
@@ -59,31 +59,31 @@ export const findings = defineFindings({
   },
   'spf.too_long': {
     severity: 'high',
-    title: 'The SPF record is too long to be evaluated',
+    title: 'SPF record too long to evaluate',
     detail: ({ length, most }) =>
-      `${count(length)} characters: records of more than ${count(most)} are not evaluated here, and few receivers accept them.`,
-    repair: 'Remove the terms that are no longer needed, and name providers by their includes.',
+      `${count(length)} characters: longer records than ${count(most)} are not evaluated here, and few receivers accept them.`,
+    repair: 'Remove terms that are no longer needed, and use the includes of providers.',
     reference: 'RFC 7208 §3.4',
   },
   'spf.joined_terms': {
     severity: 'high',
-    title: 'A space is missing between two terms',
-    detail: ({ slips }) => `Receivers read the two terms as one, and neither works.${found(slips)}`,
+    title: 'Missing space between two SPF terms',
+    detail: ({ slips }) => `Receivers read the two terms as one, and neither has an effect.${found(slips)}`,
     repair: 'Publish the record shown. Where a record is split into strings, begin or end each with a space.',
     unoffered: 'Write a space between the terms. Where a record is split into strings, begin or end each with a space.',
     reference: 'RFC 7208 §3.3',
   },
   'spf.odd_name': {
     severity: 'high',
-    title: 'A term contains something other than one name',
-    detail: ({ slips }) => `Receivers look it up as it is written, and find nothing.${found(slips)}`,
+    title: 'SPF term without a valid name',
+    detail: ({ slips }) => `Receivers look it up exactly as written and find nothing.${found(slips)}`,
     repair: 'Publish the record shown: one term for each name, without "https://" or "@".',
     unoffered: 'Write one term for each name, without "https://" or "@".',
     reference: 'RFC 7208 §5',
   },
   'spf.doubled_name': {
     severity: 'medium',
-    title: 'A name has the domain appended by mistake',
+    title: 'SPF name with the domain appended',
     detail: ({ names, meant }) =>
       `${some(names)} has no records; ${some(meant)} was meant. The term authorizes no host.`,
     repair: 'Correct the name as shown.',
@@ -101,94 +101,94 @@ export const findings = defineFindings({
   },
   'spf.too_many_lookups': {
     severity: 'high',
-    title: 'Too many DNS lookups',
+    title: 'Too many SPF lookups',
     detail: ({ lookups, limit, atLeast, costs }) =>
-      `The record and all that it includes need ${atLeast ? 'at least ' : ''}${lookups} lookups; after ${limit}, receivers answer permerror. By term: ${some(costs)}.`,
-    repair:
-      'Remove includes of services that are no longer used, or give a service a subdomain of its own to send from.',
+      `The record and its includes need ${atLeast ? 'at least ' : ''}${lookups} lookups; above ${limit}, receivers return permerror. By term: ${some(costs)}.`,
+    repair: 'Remove includes of services that are no longer used, or let a service send from its own subdomain.',
     reference: 'RFC 7208 §4.6.4',
   },
   'spf.too_many_void_lookups': {
     severity: 'high',
-    title: 'Too many void lookups',
+    title: 'Too many void SPF lookups',
     detail: ({ count, limit, names }) =>
-      `${count} terms name something that does not exist; after ${limit}, receivers answer permerror: ${some(names)}.`,
+      `${count} terms refer to names without records; above ${limit}, receivers return permerror: ${some(names)}.`,
     repair: 'Remove the terms whose names have no records.',
     reference: 'RFC 7208 §4.6.4',
   },
   'spf.loop': {
     severity: 'high',
-    title: 'The include tree loops',
-    detail: ({ name }) => `${name} leads back to itself; receivers reach the lookup limit and answer permerror.`,
-    repair: 'Remove the term that leads back.',
+    title: 'SPF include loop',
+    detail: ({ name }) =>
+      `${name} includes itself, directly or through another record; receivers reach the lookup limit and return permerror.`,
+    repair: 'Remove the term that closes the loop.',
     reference: 'RFC 7208 §4.6.4',
   },
   'spf.include_without_record': {
     severity: 'high',
-    title: 'An included name has no SPF record',
-    detail: ({ term, name }) => `"${term}" leads to ${name}, which has no SPF record: receivers answer permerror.`,
+    title: 'SPF include without an SPF record',
+    detail: ({ term, name }) => `"${term}" refers to ${name}, which has no SPF record: receivers return permerror.`,
     repair:
       'Correct the name, or remove the term and end the record with "~all" until reports show that no sender is missing.',
     reference: 'RFC 7208 §5.2',
   },
   'spf.include_broken': {
     severity: 'high',
-    title: 'An included record is broken',
-    detail: ({ name, problem }) => `The record at ${name} makes receivers answer permerror: ${problem}.`,
-    repair: 'Tell the owner of that record, or remove the include.',
+    title: 'Invalid included SPF record',
+    detail: ({ name, problem }) => `The record at ${name} makes receivers return permerror: ${problem}.`,
+    repair: 'Notify the owner of that record, or remove the include.',
     reference: 'RFC 7208 §5.2',
   },
   'spf.too_many_mx': {
     severity: 'high',
-    title: 'More than ten MX hosts',
+    title: 'SPF mx term with more than ten MX hosts',
     detail: ({ term, name, count }) =>
-      `"${term}" asks ${name}, which names ${count} MX hosts; more than 10 are a permerror.`,
-    repair: 'Name the sending hosts by address instead.',
+      `"${term}" refers to ${name}, which has ${count} MX hosts; more than 10 result in permerror.`,
+    repair: 'Use the addresses of the sending hosts instead.',
     reference: 'RFC 7208 §4.6.4',
   },
   'spf.plus_all': {
     severity: 'critical',
-    title: 'Everybody may send as this domain',
+    title: 'SPF allows everyone to send',
     detail: ({ path }) => `"+all" lets every host on the internet pass (${path}).`,
-    repair: 'Name the hosts that send, and end the record with "~all" or "-all".',
+    repair: 'List the hosts that send mail, and end the record with "~all" or "-all".',
     reference: 'RFC 7208 §5.1',
   },
   'spf.everybody': {
     severity: 'critical',
-    title: 'The whole internet may send as this domain',
+    title: 'SPF allows the whole internet to send',
     detail: ({ domain, ipv4, ipv6, terms }) =>
       `${some(terms)}: ${passing(Number(ipv4), ipv6 === true)} may send as ${domain}, as with "+all".`,
     repair:
-      'Name the hosts that send first (your own hosts, the include of your mail provider), then remove the term, or the include whose record holds it. End the record with "~all" until reports show that no sender is missing.',
+      'First add the hosts that send mail (your own hosts, the include of your mail provider). Then remove the term, or the include that contains it. End the record with "~all" until reports show that no sender is missing.',
     reference: 'RFC 7208 §11.4',
   },
   'spf.include_takeover': {
     severity: 'critical',
-    title: 'A name in the record could be registered by anybody',
+    title: 'SPF term with an unregistered domain',
     detail: ({ term, name, free }) =>
-      `"${term}" ${name === free ? `leads to ${free}, which` : `leads to ${name}, and ${free}`} is not registered: whoever registers it decides who may send as this domain.`,
-    repair: 'Publish the record shown, which is without the term; or correct its name.',
+      `"${term}" ${name === free ? `leads to ${free}, which` : `leads to ${name}, and ${free}`} is not registered: anyone who registers it decides which hosts may send as this domain.`,
+    repair: 'Publish the record shown, without the term, or correct its name.',
     unoffered: 'Remove the term, or correct its name.',
     reference: 'RFC 7208 §11.3',
   },
   'spf.neutral_all': {
     severity: 'medium',
-    title: 'The record ends in "?all"',
+    title: 'SPF record ends in "?all"',
     detail: () =>
-      'It says nothing about hosts that are not named, so receivers treat their mail as if there were no SPF.',
+      'It makes no statement about other hosts, so receivers treat their mail as if there were no SPF record.',
     repair: 'End the record with "~all" or "-all".',
     reference: 'RFC 7208 §8.2',
   },
   'spf.no_all': {
     severity: 'medium',
-    title: 'The record does not end in "all"',
-    detail: () => 'Hosts that are not named get "neutral", as with "?all".',
+    title: 'SPF record without "all"',
+    detail: () => 'Other hosts get "neutral", as with "?all".',
     repair: 'End the record with "~all" or "-all".',
     reference: 'RFC 7208 §4.7',
   },
   'spf.softfail': {
     severity: 'info',
-    title: 'The record ends in "~all"',
+    title: 'SPF record ends in "~all"',
     detail: () =>
       'Mail from other hosts is treated as suspicious, but not rejected. With an enforced DMARC policy this is enough.',
     reference: 'RFC 7208 §8.5',
@@ -196,79 +196,81 @@ export const findings = defineFindings({
   'spf.sends_no_mail': {
     severity: 'info',
     title: 'The domain declares that it sends no mail',
-    detail: ({ domain }) => `The record of ${domain} names no host: no mail may be sent in its name.`,
+    detail: ({ domain }) => `The record of ${domain} authorizes no host: no mail may be sent in its name.`,
     reference: 'RFC 7208 §5.1',
   },
   'spf.ptr': {
     severity: 'low',
-    title: 'The record uses "ptr"',
-    detail: () => 'It is slow, it depends on the PTR names of the connecting host, and several receivers ignore it.',
-    repair: 'Name the hosts by "ip4", "ip6" or "a", and remove "ptr" when the reports show that none is missing.',
+    title: 'SPF record uses "ptr"',
+    detail: () =>
+      'The mechanism is slow, depends on the PTR names of the connecting host, and is ignored by several receivers.',
+    repair: 'List the hosts with "ip4", "ip6" or "a", and remove "ptr" when the reports show that none is missing.',
     reference: 'RFC 7208 §5.5',
   },
   'spf.very_many_addresses': {
     severity: 'high',
-    title: 'A large part of the internet may send as this domain',
+    title: 'SPF allows a large part of the internet to send',
     detail: ({ count: ipv4 }) =>
-      `${count(ipv4)} IPv4 addresses pass, includes counted; even several large providers together have fewer.`,
+      `${count(ipv4)} IPv4 addresses pass, including those of includes; even several large providers together have fewer.`,
     repair: 'Find the widest terms under "spf.passing" and narrow them to the hosts that send mail.',
     reference: 'RFC 7208 §11.4',
   },
   'spf.many_addresses': {
     severity: 'medium',
-    title: 'Very many addresses may send as this domain',
+    title: 'SPF allows very many addresses to send',
     detail: ({ count: ipv4 }) => `${count(ipv4)} IPv4 addresses pass by the record itself, not counting includes.`,
     repair: 'Narrow the networks to the hosts that send mail.',
     reference: 'RFC 7208 §11.4',
   },
   'spf.too_wide': {
     severity: 'medium',
-    title: 'Too many networks to compute who may send',
-    detail: () =>
-      'The record and what it includes name so many networks that the count was stopped after 20,000 steps.',
-    repair: 'Write neighbouring networks as one, and remove those that send no mail.',
+    title: 'Too many SPF networks to count',
+    detail: () => 'The record and its includes have so many networks that the count was stopped after 20,000 steps.',
+    repair: 'Combine adjacent networks, and remove those that send no mail.',
     reference: 'RFC 7208 §11.1',
   },
   'spf.not_public': {
     severity: 'low',
-    title: 'The record names private or reserved addresses',
+    title: 'SPF record with private or reserved addresses',
     detail: ({ terms }) =>
       `No receiver ever sees mail from such an address, so the term has no effect: ${some(terms)}.`,
-    repair: 'Remove the term; name the public address that the mail leaves from.',
+    repair: 'Remove the term, and add the public address that the mail is sent from.',
     reference: 'RFC 1918 §3',
   },
   'spf.lookups_near_limit': {
     severity: 'info',
-    title: 'Nearly too many DNS lookups',
+    title: 'SPF lookup limit almost reached',
     detail: ({ lookups }) => `${lookups} of 10 lookups are used; an included record that grows may break this one.`,
     reference: 'RFC 7208 §4.6.4',
   },
   'spf.long': {
     severity: 'low',
-    title: 'The record is long',
-    detail: ({ bytes }) => `${bytes} octets: with more than 450 the answer may not fit into one UDP packet of 512.`,
+    title: 'SPF record is long',
+    detail: ({ bytes }) =>
+      `The record has ${bytes} octets; above 450, the answer may not fit in one UDP packet of 512.`,
     repair: 'Shorten the record.',
     reference: 'RFC 7208 §3.4',
   },
   'spf.very_long': {
     severity: 'low',
-    title: 'The record does not fit into a plain DNS answer',
-    detail: ({ bytes }) => `${bytes} octets are more than the 512 of a plain UDP answer; it needs EDNS0 or TCP.`,
+    title: 'SPF record too long for plain UDP',
+    detail: ({ bytes }) =>
+      `The record has ${bytes} octets. A plain UDP answer has at most 512; a longer one needs EDNS0 or TCP.`,
     repair: 'Shorten the record, or move a part into an include.',
     reference: 'RFC 7208 §3.4',
   },
   'spf.after_all': {
     severity: 'low',
-    title: 'Terms that are never evaluated',
+    title: 'SPF terms that are never evaluated',
     detail: ({ terms }) => `Terms after "all" have no effect, and neither has a redirect beside it: ${some(terms)}.`,
-    repair: 'Put the terms before "all", or remove them.',
+    repair: 'Move the terms before "all", or remove them.',
     advice: (_, isOffered) =>
       isOffered ? 'Publish the record shown, in which the terms stand before "all", or remove them.' : undefined,
     reference: 'RFC 7208 §5.1',
   },
   'spf.duplicate_include': {
     severity: 'low',
-    title: 'A name is included more than once',
+    title: 'Repeated SPF include',
     detail: ({ names }) => `Each include costs its lookups again: ${some(names)}.`,
     repair: 'Include it once.',
     reference: 'RFC 7208 §4.6.4',
@@ -282,15 +284,15 @@ export const findings = defineFindings({
   },
   'spf.part_unknown': {
     severity: 'medium',
-    title: 'A part of the record could not be looked up',
+    title: 'Part of the SPF record could not be looked up',
     detail: ({ name, reason }) =>
-      `${String(reason).includes(String(name)) ? '' : `${name}: `}${reason}. While this lasts, receivers that evaluate it answer temperror.`,
+      `${String(reason).includes(String(name)) ? '' : `${name}: `}${reason}. While this lasts, receivers that evaluate it return temperror.`,
     repair: 'Check the name servers of that name.',
     reference: 'RFC 7208 §2.6.6',
   },
   'spf.not_all_read': {
     severity: 'info',
-    title: 'The include tree was not read completely',
+    title: 'SPF include tree not read completely',
     detail: ({ limit }) =>
       limit === 'records' ? 'Reading stopped after 40 records.' : 'Reading stopped after 30 host lookups.',
     reference: 'RFC 7208 §11.1',

@@ -20,7 +20,7 @@ const LONG_RECORD = 450
 const VERY_LONG_RECORD = 512
 /** Modifiers that ask for failure reports (RFC 6652 §3): receivers that send none pass them over. */
 const REPORTING: ReadonlySet<string> = new Set(['ra', 'rp', 'rr'])
-/** Modifiers without a meaning that are told one by one. */
+/** Maximum number of unknown modifiers that are reported individually. */
 const MAX_MODIFIERS = 5
 
 /** Judges how a record is written that can be read. */

@@ -13,9 +13,9 @@ import { shorterWithinLimits } from './shorter.ts'
 import { formatDirective, formatSpf, type SpfRecord } from './terms.ts'
 import { costOf, type SpfNode, voidTermsOf } from './tree.ts'
 
-/** Reasons for permerror that are told one by one; a tree may hold one a record. */
+/** Maximum number of reasons for permerror that are reported individually. */
 const MAX_TOLD = 20
-/** Names shown in one sentence. */
+/** Maximum number of names shown in one sentence. */
 const MAX_NAMES = 15
 
 /** The findings of what makes receivers answer permerror, with the record that mends it where one can be computed. */
@@ -94,7 +94,7 @@ export const judgeTakeover = (
   })
 
 function brokenArgs({ domain, state, records, reason }: SpfNode): { name: string; problem: string } {
-  const problem = state === 'several' ? `${records.length} SPF records stand there` : (reason ?? 'it cannot be read')
+  const problem = state === 'several' ? `it has ${records.length} SPF records` : (reason ?? 'it is not valid')
   return { name: domain, problem }
 }
 

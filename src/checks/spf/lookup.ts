@@ -11,14 +11,14 @@ import { MAX_LOOKUPS } from './run.ts'
 import { type FreeTerm, lookupFree } from './takeover.ts'
 import type { SpfNode } from './tree.ts'
 
-/** Records read in one tree; one more than three times the limit of lookups is enough to judge any. */
+/** Maximum number of records read per include tree: more than three times the lookup limit decide any tree. */
 const MAX_RECORDS = 40
-/** Questions about `a`, `mx` and `exists` terms in one tree, the addresses of MX hosts apart: an `a` whose addresses matter takes two. */
+/** Maximum number of queries for `a`, `mx` and `exists` terms per tree, without those for the addresses of MX hosts; an `a` whose addresses matter takes two. */
 const MAX_HOST_QUESTIONS = 30
-/** Names of `mx` hosts in one tree whose addresses are asked. */
+/** Maximum number of MX hosts per tree whose addresses are queried. */
 const MAX_EXCHANGES = 12
 const AT_ONCE = 20
-/** TXT records that look like SPF and are none: shown at most. */
+/** Maximum number of TXT records shown that look like SPF but are not. */
 const MAX_SIMILAR = 5
 
 /** What the DNS holds for a domain's SPF. */

@@ -39,12 +39,12 @@ function readMacro(text: string, at: number, use: MacroUse): Parsed<Read> {
   if (next === '%' || next === '_' || next === '-') return parsed({ part: { kind: 'escape', char: next }, end: at + 2 })
   MACRO.lastIndex = at
   const match = MACRO.exec(text)
-  if (!match) return problem('a "%" that begins no macro: write "%%" for a percent sign', at)
+  if (!match) return problem('a "%" that does not begin a macro: write "%%" for a percent sign', at)
   const [whole, written = '', digits = '', reverse = '', delimiters = ''] = match
   const letter = written.toLowerCase()
-  if (!'slodiphvcrt'.includes(letter)) return problem(`${whole.slice(0, 20)}: there is no macro letter "${letter}"`, at)
+  if (!'slodiphvcrt'.includes(letter)) return problem(`${whole.slice(0, 20)}: "${letter}" is not a macro letter`, at)
   if (use === 'domain' && 'crt'.includes(letter))
-    return problem(`${whole.slice(0, 20)}: the macro letter "${letter}" may stand in an explanation only`, at)
+    return problem(`${whole.slice(0, 20)}: the macro letter "${letter}" is allowed only in an explanation`, at)
   if (digits !== '' && Number(digits) === 0) return problem(`${whole.slice(0, 20)}: the number must not be 0`, at)
   const part: MacroPart = {
     kind: 'macro',

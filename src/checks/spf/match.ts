@@ -31,7 +31,7 @@ async function matched(run: Run, mechanism: Mechanism, domain: string): Promise<
     default: {
       const name = await targetOf(run, mechanism.domain, domain)
       return name === undefined
-        ? { kind: 'no_match', note: 'the name cannot be formed' }
+        ? { kind: 'no_match', note: 'the macro gives no valid name' }
         : asked(run, mechanism, presentationOf(name))
     }
   }

@@ -26,7 +26,7 @@ export function parseMechanism(written: string, rest: string): Parsed<Mechanism>
   const argument = rest.startsWith(':') ? rest.slice(1) : undefined
   switch (kind as Mechanism['kind']) {
     case 'all':
-      return rest === '' ? parsed({ kind: 'all' }) : problem(`"all" stands alone: ${shown(rest)} is too much`, 0)
+      return rest === '' ? parsed({ kind: 'all' }) : problem(`"all" takes no value: ${shown(rest)} cannot follow it`, 0)
     case 'ip4':
       return network('ip4', argument)
     case 'ip6':
@@ -49,7 +49,7 @@ export function parseMechanism(written: string, rest: string): Parsed<Mechanism>
 function unknownName(written: string, kind: string): Parsed<Mechanism> {
   const meant = Object.hasOwn(MEANT, kind) ? MEANT[kind] : undefined
   const hint = meant === undefined ? '' : `; write ${meant.endsWith('=') ? meant : `${meant}:`}`
-  return problem(`there is no mechanism ${shown(written)}${hint}`, -written.length)
+  return problem(`${shown(written)} is not a mechanism${hint}`, -written.length)
 }
 
 function withDomain(kind: 'include' | 'exists', argument: string | undefined): Parsed<Mechanism> {
@@ -60,7 +60,7 @@ function withDomain(kind: 'include' | 'exists', argument: string | undefined): P
 
 function pointer(rest: string, argument: string | undefined): Parsed<Mechanism> {
   if (rest === '') return parsed({ kind: 'ptr' })
-  if (argument === undefined) return problem(`"ptr" takes a domain only: ${shown(rest)} cannot follow it`, 0)
+  if (argument === undefined) return problem(`"ptr" takes only a domain: ${shown(rest)} cannot follow it`, 0)
   const domain = parseDomainSpec(argument)
   return domain.ok ? parsed({ kind: 'ptr', domain: domain.value }) : problem(domain.problem, 1 + (domain.at ?? 0))
 }

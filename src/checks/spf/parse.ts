@@ -80,7 +80,7 @@ function readModifier(written: string, value: string, draft: Draft): Fault | und
     return undefined
   }
   // RFC 7208 §6: each at most once
-  if (draft[name] !== undefined) return { problem: `${name}= stands twice`, at: 0 }
+  if (draft[name] !== undefined) return { problem: `${name}= occurs twice`, at: 0 }
   const result = parseDomainSpec(value)
   if (!result.ok) return shifted(result, from)
   draft[name] = result.value

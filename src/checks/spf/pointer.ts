@@ -3,7 +3,7 @@ import { reverseName } from '../../names/ip.ts'
 import { DnsError } from '../../net/dns/resolver.ts'
 import { addressesOf, type Match, type Run } from './run.ts'
 
-/** At most this many PTR names are looked at; the others are passed over (RFC 7208 §4.6.4, §5.5). */
+/** Maximum number of PTR names that are evaluated; the others are ignored (RFC 7208 §4.6.4, §5.5). */
 const MAX_PTR_NAMES = 10
 
 /** Whether a validated name of the client is `target` or below it (RFC 7208 §5.5). */

@@ -11,13 +11,13 @@ import type { Extent } from './passing/wide.ts'
 import { allOf } from './terms.ts'
 import { lookupsOf, type SpfNode, type SpfTerm, voidTermsOf } from './tree.ts'
 
-/** Characters shown of the domain's own record, and own records shown. */
+/** Maximum number of characters shown of each of the domain's records, and of these records. */
 const MAX_OWN_RECORD = 4_096
 const MAX_RECORDS = 10
-/** Characters shown of an included record, and includes shown of one record. */
+/** Maximum number of characters shown of an included record, and of includes shown per record. */
 const MAX_RECORD = 2_048
 const MAX_INCLUDES = 20
-/** Directives shown with whom they let pass. */
+/** Maximum number of directives shown with the addresses that they let pass. */
 const MAX_BY = 20
 
 /** The `spf` object of `/v1/check`. Counts stand only where there is a record. */

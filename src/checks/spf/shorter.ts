@@ -5,7 +5,7 @@ import { MAX_LOOKUPS, MAX_VOID_LOOKUPS } from './run.ts'
 import { type Directive, formatDirective, formatSpf, type SpfRecord } from './terms.ts'
 import { lookupsOf, type SpfNode, type SpfTerm, voidTermsOf } from './tree.ts'
 
-/** Directives that are compared with each other; a longer record only loses what stands twice or holds nothing. */
+/** Maximum number of directives that are compared with each other; from a longer record only duplicates and empty directives are removed. */
 const MAX_COMPARED = 200
 
 /**

@@ -4,7 +4,7 @@ import { DnsError } from '../../net/dns/resolver.ts'
 import type { Ask } from './ask.ts'
 import { type SpfNode, type SpfTerm, termsOf } from './tree.ts'
 
-/** Registrable domains that are asked in one tree. */
+/** Maximum number of registrable domains that are queried per tree. */
 const MAX_ASKED = 5
 
 /** A term that lets pass whoever owns a name, below a domain that nobody has registered. */

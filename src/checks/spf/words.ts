@@ -1,6 +1,6 @@
 import { type Args, list } from '../check.ts'
 
-/** Items of a list that a sentence shows. */
+/** Maximum number of list items shown in a sentence. */
 const MAX_SHOWN = 15
 
 /** The first 15 items of a list, and how many more there are. */

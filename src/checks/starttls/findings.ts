@@ -5,7 +5,7 @@ export const findings = defineFindings({
     severity: 'high',
     title: 'No STARTTLS',
     detail: ({ host, address }) => `${host} (${address}) does not offer STARTTLS: all mail to it is sent unencrypted.`,
-    repair: 'Give the mail server a certificate and turn STARTTLS on.',
+    repair: 'Install a certificate on the mail server and enable STARTTLS.',
     reference: 'RFC 3207 §4',
   },
   'starttls.broken': {
@@ -21,7 +21,7 @@ export const findings = defineFindings({
     title: 'Certificate has expired',
     detail: ({ host, expires }) =>
       `The certificate of ${host} was valid until ${expires}. Most senders still encrypt, but those that require a valid certificate (MTA-STS) do not deliver.`,
-    repair: 'Renew the certificate, and make sure that this happens automatically.',
+    repair: 'Renew the certificate, and automate the renewal.',
     reference: 'RFC 5280 §4.1.2.5',
   },
   'starttls.expires_soon': {
@@ -35,8 +35,8 @@ export const findings = defineFindings({
     severity: 'info',
     title: 'Certificate is not trusted',
     detail: ({ host, reason }) =>
-      `The certificate of ${host} does not lead to a trusted root (${reason}). Most senders still encrypt; those that apply MTA-STS refuse it, and with DANE it may be valid.`,
-    repair: 'Use a certificate of a public authority, with its intermediate certificates.',
+      `The certificate of ${host} has no chain to a trusted root (${reason}). Most senders still encrypt, but those that apply MTA-STS refuse it; for senders that use DANE, it may be valid.`,
+    repair: 'Install a certificate of a public authority, with its intermediate certificates.',
     reference: 'RFC 8461 §4.2',
   },
   'starttls.name': {
@@ -44,7 +44,7 @@ export const findings = defineFindings({
     title: 'Certificate is for another name',
     detail: ({ host, names }) =>
       `The certificate of ${host} is for ${list(names) || 'no name at all'}. Most senders still encrypt; those that apply MTA-STS refuse it.`,
-    repair: 'Use a certificate that has the name of the MX record.',
+    repair: 'Install a certificate for the host name in the MX record.',
     reference: 'RFC 8461 §4.2',
   },
   'starttls.short_key': {
@@ -59,38 +59,37 @@ export const findings = defineFindings({
     severity: 'info',
     title: 'SMTP greeting without a full host name',
     detail: ({ host, address, name }) =>
-      `${host} (${address}) greets as "${name}". A server must identify itself by a full host name; some spam filters penalize anything else.`,
-    repair: 'Set the host name of the mail server to a name that leads to its address.',
+      `${host} (${address}) greets as "${name}". A server must identify itself with a full host name; some spam filters penalize other names.`,
+    repair: 'Set the host name of the mail server to a name that resolves to its address.',
     reference: 'RFC 5321 §4.3.1',
   },
   'starttls.greeting_ptr': {
     severity: 'info',
     title: 'SMTP greeting and PTR name differ',
     detail: ({ host, address, name, names }) =>
-      `${host} (${address}) greets as ${name}, and the PTR name of the address is ${list(names)}. This does not matter for a host that only receives mail; if it also sends, some receivers expect both to be the same.`,
+      `${host} (${address}) greets as ${name}, and the PTR name of the address is ${list(names)}. This does not matter for a host that only receives mail. If it also sends mail, some receivers expect both names to be the same.`,
     repair: 'Use one name for the greeting, the PTR record and the address record.',
     reference: 'RFC 5321 §4.1.4',
   },
   'starttls.old_protocol': {
     severity: 'medium',
     title: 'Outdated TLS version',
-    detail: ({ host, protocol }) => `${host} offers nothing newer than ${protocol}, which must no longer be used.`,
-    repair: 'Turn TLS 1.2 and 1.3 on.',
+    detail: ({ host, protocol }) => `${host} supports no version newer than ${protocol}, which must no longer be used.`,
+    repair: 'Enable TLS 1.2 and 1.3.',
     reference: 'RFC 8996 §4',
   },
   'starttls.old_accepted': {
     severity: 'low',
     title: 'Outdated TLS versions accepted',
     detail: ({ host, protocol }) =>
-      `${host} accepts ${protocol} from senders that offer nothing newer. TLS 1.0 and 1.1 must no longer be used; between mail servers they are better than no TLS, but no current sender needs them.`,
-    repair: 'Accept TLS 1.2 and 1.3 only (Postfix: smtpd_tls_protocols = >=TLSv1.2).',
+      `${host} accepts ${protocol} from senders that support nothing newer. TLS 1.0 and 1.1 must no longer be used. Between mail servers they are better than no TLS, but no current sender needs them.`,
+    repair: 'Accept only TLS 1.2 and 1.3 (Postfix: smtpd_tls_protocols = >=TLSv1.2).',
     reference: 'RFC 8996 §4',
   },
   'starttls.not_heard': {
     severity: 'info',
     title: 'TLS could not be checked',
-    detail: ({ host, reason }) =>
-      `It is not known whether TLS works at ${host}: ${reason}. The cause may be on our side.`,
+    detail: ({ host, reason }) => `Whether TLS works at ${host} is not known: ${reason}. The cause may be on our side.`,
     reference: 'RFC 5321 §4.5.3.2',
   },
   'starttls.left_out': {

@@ -32,7 +32,7 @@ export function judgeStarttls(
   ]
   if (findings.some(({ id }) => BROKEN.has(id))) return { status: 'fail', facts, findings }
   if (hosts.every(({ offered, open }) => offered === null || open))
-    return { status: 'unknown', reason: hosts[0]?.reason ?? 'no mail host was heard', facts, findings }
+    return { status: 'unknown', reason: hosts[0]?.reason ?? 'no mail host answered', facts, findings }
   return { status: findings.every(({ id }) => HARMLESS.has(id)) ? 'pass' : 'warn', facts, findings }
 }
 

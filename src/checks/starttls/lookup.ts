@@ -11,9 +11,9 @@ import type { CheckInput } from '../check.ts'
 import type { StarttlsFacts, TlsHost } from '../tls-host.ts'
 import { greetingNames } from './greeting.ts'
 
-/** Mail hosts that are connected to, the best ones first; one address of each, the first. */
+/** Maximum number of mail hosts that are contacted, the best first, each at its first address. */
 export const MAX_HOSTS = 10
-/** Hosts that are connected to at a time. */
+/** Maximum number of hosts that are contacted at the same time. */
 const AT_A_TIME = 5
 /** Time for one host, and for one reply of it, ms. */
 const HOST_MS = 9_000

@@ -5,7 +5,7 @@ export const findings = defineFindings({
     severity: 'low',
     title: 'No TLS reports',
     detail: ({ domain }) =>
-      `There is no TLSRPT record at _smtp._tls.${domain}, so nobody tells the owner when mail to the domain cannot be encrypted.`,
+      `_smtp._tls.${domain} has no TLSRPT record, so senders do not report when mail to the domain cannot be encrypted.`,
     repair: 'Publish the record shown, with a mailbox that exists.',
     unoffered: 'Publish "v=TLSRPTv1; rua=mailto:" with a mailbox that exists at _smtp._tls.',
     reference: 'RFC 8460 §3',
@@ -21,7 +21,7 @@ export const findings = defineFindings({
     title: 'Several TLSRPT records',
     detail: ({ domain, count }) =>
       `_smtp._tls.${domain} has ${count} TLSRPT records; senders then act as if there were none.`,
-    repair: 'Keep one, with all addresses in it.',
+    repair: 'Keep one, with all addresses.',
     reference: 'RFC 8460 §3',
   },
   'tls_rpt.version': {

@@ -25,10 +25,10 @@ export function parseTlsRpt(text: string): Parsed<TlsRptRecord> {
   if (!fields.ok) return fields
   const rua = fields.value.filter((field) => field.name === 'rua').flatMap((field) => urisOf(field.value))
   const extensions = fields.value.filter((field) => field.name !== 'rua').map((field) => `${field.name}=${field.value}`)
-  if (rua.length === 0) return problem('there is no rua')
+  if (rua.length === 0) return problem('rua is missing')
   const wrong = rua.find((uri) => uri.problem !== undefined)
   if (wrong && rua.every((uri) => uri.problem !== undefined))
-    return problem(`rua has no address that can be used: ${JSON.stringify(wrong.uri.slice(0, 60))}: ${wrong.problem}`)
+    return problem(`rua has no usable address: ${JSON.stringify(wrong.uri.slice(0, 60))}: ${wrong.problem}`)
   return parsed({ rua, extensions: extensions.slice(0, MAX_EXTENSIONS) })
 }
 

@@ -2,7 +2,7 @@ import { printable } from '../../base/text.ts'
 import type { Setup, Writer } from './names.ts'
 import type { Issue, Outcome } from './outcome.ts'
 
-/** Annotations of one run that are written; GitHub shows 10 of each kind for a step. */
+/** Maximum number of annotations written per run; GitHub shows 10 of each kind per step. */
 const MAX_ANNOTATIONS = 50
 
 const LEVELS: Readonly<Record<Issue['severity'], string>> = {

@@ -2,7 +2,7 @@ import { escapeUnsafe, printable } from '../../base/text.ts'
 import type { Setup, Writer } from './names.ts'
 import type { Issue, Outcome } from './outcome.ts'
 
-/** Results of one run: GitHub takes 25,000 and shows 5,000. */
+/** Maximum number of results per run: GitHub accepts 25,000 and shows 5,000. */
 const MAX_RESULTS = 5_000
 
 const LEVELS: Readonly<Record<Issue['severity'], 'error' | 'warning' | 'note'>> = {

@@ -12,7 +12,7 @@ export function checkDocument(answer: Answer, version: string): Document {
   const blocks: Block[] = [
     ...verdictBlocks(answer),
     ...ledgerBlocks(answer),
-    heading(2, 'Every check', 'checks'),
+    heading(2, 'All checks', 'checks'),
     ...checkBlocks(answer),
     ...listBlocks(answer),
     ...poolBlocks(answer),

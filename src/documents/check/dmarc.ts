@@ -42,7 +42,7 @@ const destinations = (all: readonly Destination[]): Line =>
               ' ',
               {
                 mark: authorized ? 'good' : 'bad',
-                text: authorized ? 'may receive them' : (reason ?? 'may not receive them'),
+                text: authorized ? 'has agreed to receive them' : (reason ?? 'has not agreed to receive them'),
               } as const,
             ]),
       ])

@@ -85,7 +85,7 @@ const listedThing = (address: string, listings: readonly Listing[], severity: Se
   title: `${address} is on ${listings.length === 1 ? 'a blacklist' : `${listings.length} blacklists`}`,
   detail: `Receivers that use ${listings.map(({ list }) => list).join(', ')} refuse or distrust mail from this address.`,
   repair:
-    'Find and stop the source of the mail that caused the listing, then ask for removal; otherwise the listing returns.',
+    'Find and stop the source of the mail that caused the listing, then request removal; otherwise the listing returns.',
   links: listings.map(({ list, delistUrl }) => ({ text: `Removal from ${list}`, url: delistUrl })),
   also: [],
 })

@@ -8,9 +8,9 @@ import { wordsFor } from '../words.ts'
 const KINDS: Readonly<Record<string, string>> = {
   none: 'The domain has no mail server, and does not declare that it accepts no mail.',
   null: 'The domain declares that it accepts no mail (null MX, RFC 7505).',
-  implicit: 'There is no MX record: mail goes to the address of the domain itself.',
+  implicit: 'No MX record: mail goes to the address of the domain itself.',
 }
-/** PTR names of an address that are shown. */
+/** Maximum number of PTR names shown per address. */
 const MAX_NAMES = 5
 
 /** Where mail goes: the parts of a check's answer, and of a report's the blacklists. */

@@ -1,7 +1,7 @@
 import type { DkimFields, DkimKey } from '../../answers/checks.ts'
 import { type Block, code, type Inline, quiet, text } from '../block.ts'
 
-/** Keys of one domain that are shown. */
+/** Maximum number of keys shown. */
 const MAX_KEYS = 20
 const DISCOVERY: Readonly<Record<DkimFields['discovery'], string>> = {
   found: '',
@@ -19,7 +19,7 @@ export function keyBlocks({ keys, tried, wildcard, discovery }: DkimFields): rea
     ...(keys.length > MAX_KEYS ? [quiet(`${keys.length - MAX_KEYS} more keys are in the JSON.`)] : []),
     quiet(
       `${tried} selectors tried`,
-      wildcard ? '; a wildcard answers for every selector, so any name looks like one.' : '.',
+      wildcard ? '; a wildcard answers for every selector, so every name seems to be a selector.' : '.',
     ),
   ]
 }
@@ -39,7 +39,7 @@ function keyOf({
   const kind = [key_type.toUpperCase(), key_bits === null ? '' : `${key_bits} bits`]
   const states = [
     revoked ? 'revoked' : usable ? 'usable' : 'not usable',
-    ...(testing ? ['marked as a test'] : []),
+    ...(testing ? ['in test mode'] : []),
     ...(problem === undefined ? [] : [problem]),
   ]
   const through: Inline[] = cname.length === 0 ? [] : [', an alias of ', code(cname.at(-1)!)]

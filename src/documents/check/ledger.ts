@@ -17,7 +17,7 @@ export function ledgerBlocks(answer: Answer): readonly Block[] {
     {
       kind: 'table',
       table: {
-        caption: 'Score of the check',
+        caption: 'Check score',
         head: ['Part', 'Cause', 'Points'],
         rows: [[['Whole'], ['Full marks'], ['100']], ...rows],
         sum: [['Score'], [isOpen(answer) ? 'No grade' : `Grade ${answer.grade}`], [String(answer.score)]],
@@ -51,7 +51,7 @@ function listingBlocks(answer: Answer): Block[] {
             ['Whole'],
             [
               taken > WEIGHTS.listing.at_most
-                ? `Listings take ${WEIGHTS.listing.at_most} points at most`
+                ? `Listings cost at most ${WEIGHTS.listing.at_most} points`
                 : 'Not below 0',
             ],
             [signed(taken - lost)],
@@ -62,10 +62,10 @@ function listingBlocks(answer: Answer): Block[] {
     {
       kind: 'table',
       table: {
-        caption: 'Score of the report: with the blacklists',
+        caption: 'Report score: the check and the blacklists',
         head: ['Address', 'Listed on', 'Points'],
         rows: [
-          [['Whole'], ['Score of the check'], [String(answer.score)]],
+          [['Whole'], ['Check score'], [String(answer.score)]],
           ...listings.map(({ ip, blacklist, tier }): Line[] => [
             [{ code: ip }],
             [`${blacklist} (tier ${tier})`],

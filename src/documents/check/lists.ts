@@ -18,7 +18,10 @@ export function listBlocks(answer: Answer): readonly Block[] {
     heading(2, 'Blacklists', 'blacklists'),
     ...(leftOut === 0 ? [] : [text(`${leftOut} more addresses were left out.`)]),
     ...addresses.map((one) => addressBlock(one, one.mx_hosts)),
-    combinedGrid(addresses.length === 1 ? 'Every list' : `Every list and all ${addresses.length} addresses`, addresses),
+    combinedGrid(
+      addresses.length === 1 ? 'All blacklists' : `Every list and all ${addresses.length} addresses`,
+      addresses,
+    ),
   ]
 }
 
@@ -27,8 +30,8 @@ export const poolBlocks = ({ pool = [] }: Answer): readonly Block[] =>
   pool.length === 0
     ? []
     : [
-        heading(2, 'The source addresses of this service', 'pool'),
-        text('This service connects to mail hosts from these addresses. Their listings say nothing about the domain.'),
+        heading(2, 'Source addresses of this service', 'pool'),
+        text('This service connects to mail hosts from these addresses. Their listings do not concern the domain.'),
         {
           kind: 'table',
           table: {
@@ -44,7 +47,7 @@ const poolListed = ({ verdict, answered, total }: PoolAddress): Inline =>
     ? { mark: 'bad', text: 'listed' }
     : verdict === 'clean'
       ? { mark: 'good', text: 'on no list' }
-      : { mark: 'open', text: `${answered} of ${total} lists answered, none lists it` }
+      : { mark: 'open', text: `${answered} of ${total} lists answered; not listed` }
 
 const poolListings = ({ listings }: PoolAddress): Line =>
   listings.length === 0

@@ -21,7 +21,7 @@ const STATES: Readonly<Record<string, string>> = {
   several: 'several SPF records',
   syntax: 'syntax error',
   too_long: 'too long to be read',
-  loop: 'leads back to a name above it',
+  loop: 'loop: includes a name above it',
   malformed: 'not a valid name',
   macro: 'depends on the message',
   not_asked: 'not followed',
@@ -45,7 +45,7 @@ export function spfBlocks(
         text: one,
       }),
     ),
-    ...(other === undefined ? [] : [text('Everybody else ', { strong: other }, '.')]),
+    ...(other === undefined ? [] : [text('Any other host ', { strong: other }, '.')]),
     ...(void_lookups === undefined || void_lookups === 0
       ? []
       : [text(`${counted(void_lookups, 'lookup')} found nothing; 2 are allowed.`)]),
@@ -84,7 +84,7 @@ function lookupTree({
   }
 }
 
-/** Levels of includes that are shown; ten lookups reach no deeper. */
+/** Maximum nesting of includes that is shown; ten lookups cannot reach deeper. */
 const MAX_DEPTH = 12
 
 function includeNode(

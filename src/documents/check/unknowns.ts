@@ -10,8 +10,8 @@ export function unknownBlocks(answer: Answer): readonly Block[] {
   const leftOut = answer.blacklist_summary?.left_out ?? 0
   if (leftOut > 0) items.push([`${leftOut} addresses of mail servers were not looked up.`])
   const title = heading(2, 'What could not be determined', 'unknowns')
-  if (items.length === 0) return [title, text('Nothing: every question was answered.')]
-  return [title, text('None of this counts as good or as bad.'), { kind: 'list', items }]
+  if (items.length === 0) return [title, text('Nothing: every query was answered.')]
+  return [title, text('None of this counts as a pass or a fail.'), { kind: 'list', items }]
 }
 
 const checks = (answer: Answer): Line[] =>
@@ -34,7 +34,7 @@ function silentLists(answer: Answer): Line[] {
   const lines = new Map<string, string[]>()
   for (const name of names) {
     for (const [reason, addresses] of silence(asked, name)) {
-      const about = addresses.length === asked.length ? '' : ` (asked about ${addresses.join(', ')})`
+      const about = addresses.length === asked.length ? '' : ` (queried for ${addresses.join(', ')})`
       lines.set(`${reason}${about}`, [...(lines.get(`${reason}${about}`) ?? []), name])
     }
   }

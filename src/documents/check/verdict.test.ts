@@ -11,10 +11,10 @@ const bare: CheckAnswer = { ...manyLookups, findings: [], score_breakdown: [] }
 const page = (more: Partial<CheckAnswer>): string => htmlBody(checkDocument({ ...bare, ...more }, '1.0.0'))
 
 it.each([
-  [92, 'A', told('high'), 'warn', 'Much is in order, but'],
-  [80, 'B', told('critical'), 'warn', 'Much is in order, but'],
-  [92, 'A', told('medium'), 'good', 'In good order'],
-  [45, 'F', told('high'), 'bad', 'Needs repair before'],
+  [92, 'A', told('high'), 'warn', 'Mostly good, but'],
+  [80, 'B', told('critical'), 'warn', 'Mostly good, but'],
+  [92, 'A', told('medium'), 'good', 'Good, with'],
+  [45, 'F', told('high'), 'bad', 'Needs repair: mail'],
 ] as const)('a score of %i (%s) looks no better than the gravest finding', (score, grade, findings, look, words) => {
   const shown = page({ score, grade, findings })
   expect(shown).toContain(`class="score ${look}"`)

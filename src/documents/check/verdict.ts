@@ -67,11 +67,13 @@ function scoreNotes(answer: Answer): Line[] {
   const { score, score_min: least = score, score_max: most = score, complete, report_score: reported } = answer
   const notes: Line[] = []
   if (reported !== undefined && reported !== score)
-    notes.push([`The check alone gives ${score}; listings on blacklists take ${score - reported} off.`])
+    notes.push([
+      `The check alone gives ${score}; listings on blacklists cost ${score - reported} ${score - reported === 1 ? 'point' : 'points'}.`,
+    ])
   if (complete) return [...notes, ['Complete: every query that affects the score was answered.']]
   if (least !== most)
     notes.push([
-      `Not complete: the check's score lies between ${least} and ${most}, `,
+      `Not complete: the check score is between ${least} and ${most}, `,
       { link: '#unknowns', text: 'see what could not be determined' },
       '.',
     ])
@@ -110,13 +112,13 @@ function thingBlocks(answer: Answer): Block[] {
       heading(2, 'What to do first', 'first'),
       text(
         isOpen(answer)
-          ? 'Find out why the DNS does not answer: the reasons are given with the checks below. Then check again.'
-          : 'Nothing was found that needs repair.',
+          ? 'Find out why the DNS does not answer: each check below gives its reason. Then check again.'
+          : 'Nothing needs to be fixed.',
       ),
     ]
   const isMinor = things.every(({ severity, points }) => severity === 'low' && points === 0)
   const number = ['', 'one thing', 'two things', 'three things'][things.length]
-  const title = isMinor ? 'What could still be improved' : `The ${number} to fix${things.length > 1 ? ' first' : ''}`
+  const title = isMinor ? 'What could be improved' : `The ${number} to fix${things.length > 1 ? ' first' : ''}`
   return [
     heading(2, title, 'first'),
     ...things.map((thing, i) => ({ kind: 'group', look: 'thing', blocks: thingParts(thing, i + 1) }) as const),

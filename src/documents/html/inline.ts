@@ -4,7 +4,7 @@ import { isPart, safeLink } from '../links.ts'
 import { SEVERITY_MARKS, SIGNS, STATUS_MARKS } from '../signs.ts'
 import { SEVERITY_WORDS, STATUS_WORDS, wordsFor } from '../words.ts'
 
-/** Text from outside may be long: characters of one text that are written. */
+/** Maximum number of characters written of one text; texts from outside may be long. */
 const MAX_TEXT = 8_192
 
 /** Text as HTML content or as a quoted attribute value. */

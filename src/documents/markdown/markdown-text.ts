@@ -1,6 +1,6 @@
 import { printable } from '../../base/text.ts'
 
-/** Characters of one text that are written. */
+/** Maximum number of characters written of one text. */
 const MAX_TEXT = 8_192
 
 /** Text that stays text in Markdown: no emphasis, link, HTML, entity, table cell, list, heading or link made from a bare address. */

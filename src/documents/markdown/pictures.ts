@@ -20,7 +20,7 @@ import { escapeMarkdown, fence, inlineCode } from './markdown-text.ts'
 
 const caption = (label: string): string => `**${escapeMarkdown(label)}**`
 const SIDES = { client: 'C', server: 'S', note: '#' } as const
-/** Levels that are indented further: deeper code would be taken for a block of code by some readers. */
+/** Maximum number of indented levels; some readers treat deeper ones as code blocks. */
 const MAX_INDENT = 8
 
 export const conclusion = ({ subject, mark, badge, words, notes }: Conclusion): string[] => [

@@ -5,7 +5,7 @@ import { SEVERITY_MARKS, SIGNS, STATUS_MARKS } from '../signs.ts'
 import { SEVERITY_WORDS, STATUS_WORDS, wordsFor } from '../words.ts'
 import { type Look, plain, type Row, type Span, type Style } from './span.ts'
 
-/** Characters of one text that are written. */
+/** Maximum number of characters written of one text. */
 const MAX_TEXT = 8_192
 
 /** What stands for a character where the terminal has ASCII alone. */

@@ -5,7 +5,7 @@ import { span, spansOf } from './inline.ts'
 import { behind, type Look, padded, plain, type Row, rowWidth, wrap } from './span.ts'
 import { columns } from './width.ts'
 
-/** Levels of a tree that are drawn one further to the right; those below stand under each other. */
+/** Maximum number of indented levels of a tree; deeper ones have the same indent. */
 const MAX_INDENT = 8
 
 /** A tree by its branches, each node with its cost. */
@@ -95,7 +95,7 @@ const addressNode = ({ address, names, back, place, lists }: MapAddress): TreeNo
   ],
 })
 
-/** Changes that are told in words. */
+/** Maximum number of changes shown as text. */
 const MAX_CHANGES = 12
 const STEPS = '▁▂▃▄▅▆▇█'
 

@@ -62,7 +62,7 @@ function spaced(rows: readonly Row[]): readonly Row[] {
 const blocksRows = (blocks: readonly Block[], width: number, look: Look): Row[] =>
   blocks.flatMap((block) => blockRows(block, width, look))
 
-/** Columns of a sentence at most: longer lines are hard to read. */
+/** Maximum number of columns of a sentence: longer lines are hard to read. */
 const MAX_PROSE = 100
 
 /** Blocks that stand apart from what is around them. */

@@ -15,7 +15,7 @@ export type ChunkWork = {
   readonly now: () => number
 }
 
-/** Rows of a chunk that are asked about at a time. */
+/** Maximum number of rows of a chunk that are processed at the same time. */
 export const ROWS_AT_A_TIME = 10
 
 /** `signal` ends running questions too; after `stopping` nothing new is asked. */

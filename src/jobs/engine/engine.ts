@@ -32,7 +32,7 @@ export type Engine = {
   readonly stop: () => Promise<void>
 }
 
-/** Jobs that are planned for at a time. */
+/** Maximum number of jobs that are planned at the same time. */
 const JOBS_AT_A_TIME = 4
 /** Open jobs that are looked at; further ones begin when the oldest of these have ended. */
 const OPEN_JOBS = 2_000

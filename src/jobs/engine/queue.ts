@@ -21,7 +21,7 @@ const LEASE_SECONDS = 10
 const HEARTBEAT_SECONDS = 4
 /** A chunk is at most a minute of work; this is the bound for one that hangs. */
 const EXPIRE_SECONDS = 15 * 60
-/** Chunks that one node works on at a time. */
+/** Maximum number of chunks that one node processes at the same time. */
 const CHUNKS_AT_A_TIME = 16
 /** Providers are put into tiers by how many of their chunks may run at a time. */
 const TIERS = [1, 2, 4, 8, 16, 64] as const

@@ -9,7 +9,7 @@ const GREYLISTED_MS = 5 * MINUTE
 const REFUSED_MS = 15 * MINUTE
 /** Our own limit is never a row's result: it is asked again as soon as the limit allows. */
 const OWN_LIMIT_MS = 5_000
-/** A delay that a server names is believed up to this. */
+/** Longest delay requested by a mail server that is honoured. */
 const LONGEST_MS = 6 * 60 * MINUTE
 
 /** When a row is asked again: how long to wait, and whether the attempt counts towards the last one. */

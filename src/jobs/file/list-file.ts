@@ -44,7 +44,7 @@ export type ListProgress = {
   readonly nextDueMs: number | undefined
 }
 
-/** Rows that are asked about at a time. */
+/** Maximum number of rows that are processed at the same time. */
 const AT_A_TIME = 50
 const TELL_EVERY_MS = 1_000
 /** Bad rows that are shown. */

@@ -4,9 +4,9 @@ import { type Columns, findColumns, type Kind } from './column.ts'
 import { headOf } from './octets.ts'
 import { badRow, type IntakeRow, isUndecodable, MAX_FIELD } from './row.ts'
 
-/** Columns of a list at most. */
+/** Maximum number of columns. */
 const MAX_COLUMNS = 1_000
-/** Octets of one record at most: beyond it a quote was never closed. */
+/** Maximum size of a record, octets; a longer one has a quote that is never closed. */
 const MAX_RECORD = 16 * 1024 * 1024
 /** Records from which the header and the column are told. */
 const SAMPLE = 100

@@ -3,7 +3,7 @@ import type { Kind } from './column.ts'
 import { rowOfJson } from './lines.ts'
 import type { IntakeRow } from './row.ts'
 
-/** Characters of one item at most. */
+/** Maximum number of characters of an item. */
 const MAX_ITEM = 2 * 1024 * 1024
 
 /**

@@ -3,7 +3,7 @@ import { isJsonRecord, type Json } from '../../base/json.ts'
 import type { Kind } from './column.ts'
 import { badRow, type IntakeRow, isUndecodable, MAX_FIELD } from './row.ts'
 
-/** Characters of a line of NDJSON at most: its fields are bounded one by one. */
+/** Maximum number of characters of a line of NDJSON; each field has its own limit. */
 const MAX_LINE = 1024 * 1024
 
 /** The field of an object that is asked about. */

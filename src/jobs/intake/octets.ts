@@ -4,7 +4,7 @@ import { AppError } from '../../base/errors.ts'
 /** The octets of an upload as they come. */
 export type Octets = AsyncIterable<Uint8Array>
 
-/** A gzip body may unpack to this many times its size, beyond the first mebibyte, which any list may have. */
+/** Maximum ratio of decompressed to compressed size of a gzip body; the first mebibyte is always allowed. */
 const MAX_RATIO = 100
 const FREE_OCTETS = 1024 * 1024
 

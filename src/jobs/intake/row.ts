@@ -12,9 +12,9 @@ export type GoodRow = {
 export type BadRow = { readonly ok: false; readonly line: number; readonly reason: string; readonly text: string }
 export type IntakeRow = GoodRow | BadRow
 
-/** Octets of a field at most; a longer one makes its row bad. */
+/** Maximum size of a field, octets; a longer one makes its row bad. */
 export const MAX_FIELD = 64 * 1024
-/** Characters of a bad row that are kept. */
+/** Maximum number of characters kept of a bad row. */
 const KEPT_TEXT = 1_024
 
 export const badRow = (line: number, reason: string, text: string): BadRow => ({

@@ -107,7 +107,7 @@ function whyNoDestination(
 ): NoAnswer | undefined {
   if (destinations.length > 0) return undefined
   if (hosts.kind === 'null')
-    return { reason: 'null_mx', message: `${domain} says by its null MX that it takes no mail (RFC 7505)` }
+    return { reason: 'null_mx', message: `${domain} declares with a null MX that it accepts no mail (RFC 7505)` }
   if (!hosts.exists) return { reason: 'domain_not_found', message: `the domain ${domain} does not exist` }
   if (hosts.kind === 'none')
     return { reason: 'no_mail_host', message: `${domain} has neither MX records nor an address` }
@@ -121,7 +121,7 @@ function whyNoDestination(
     .map(({ exchange }) => exchange)
     .slice(0, 5)
     .join(', ')
-  return { reason: 'no_mail_host', message: `none of the mail hosts that ${domain} names has an address: ${names}` }
+  return { reason: 'no_mail_host', message: `none of the mail hosts of ${domain} has an address: ${names}` }
 }
 
 type ChosenSources =
@@ -148,11 +148,11 @@ function chooseSources(
   if (skipped.length === 0)
     return {
       reason: 'network_unreachable',
-      message: 'no source address of the pool is of the family of the mail hosts’ addresses',
+      message: 'no source address of the pool has the address family of the mail hosts',
       untilMs: 0,
     }
   const soonest = skipped.reduce((a, b) => (b.untilMs < a.untilMs ? b : a))
-  const message = `every source address rests toward ${providerKeyOf(first)}; ${soonest.source ?? 'the default address'} ${soonest.why}`
+  const message = `every source address is paused for ${providerKeyOf(first)}; ${soonest.source ?? 'the default address'} ${soonest.why}`
   return { reason: 'source_blocked', message: message.slice(0, 512), untilMs: soonest.untilMs }
 }
 
@@ -183,14 +183,14 @@ function conclude(
     return answerWithoutServer(
       base,
       'own_limit',
-      'the limits of this service toward the mail host held the question back until time was up',
+      'the limits of this service toward the mail host did not allow a connection in time',
       RETRY_MS,
     )
   if (results.length === 0)
     return answerWithoutServer(
       base,
       'network_unreachable',
-      `no mail host has an address of the family of ${bindIp ?? 'the source address'}`,
+      `no mail host has an address in the address family of ${bindIp ?? 'the source address'}`,
     )
   const answer = answerOf(base, results)
   const networks = answer.reason === 'connect_timeout' ? state.port25.blockedNetworks() : 0
@@ -198,6 +198,6 @@ function conclude(
   return {
     ...answer,
     reason: 'port25_blocked',
-    message: `this machine does not seem to reach port 25: connections to ${networks} unrelated networks timed out and none came about; ask its provider to open outgoing port 25, or verify from another address or node`,
+    message: `this machine cannot reach port 25: connections to ${networks} unrelated networks timed out and none succeeded; ask the network provider to open outgoing port 25, or verify from another address or node`,
   }
 }

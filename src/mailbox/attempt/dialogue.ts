@@ -115,7 +115,7 @@ function routeOf(source: Source): Pick<Target, 'localAddress' | 'proxy'> {
   if (source === undefined) return {}
   if (isProxy(source)) return { proxy: source }
   const address = addressOf(source)
-  if (address === undefined) throw new Error(`${source} is no way out of this machine`) // nodes ask by themselves
+  if (address === undefined) throw new Error(`this machine cannot connect from ${source}`) // nodes ask by themselves
   return { localAddress: address }
 }
 
@@ -150,7 +150,7 @@ type Judgement = Pick<DialogueResult, 'stage' | 'verdict' | 'reply' | 'message' 
 
 async function ask(world: World, identity: Identity, plan: DialoguePlan, session: Session): Promise<Judgement> {
   if (plan.email.smtputf8 && !session.capabilities.has('SMTPUTF8')) {
-    const message = 'the mail server does not take addresses that are not ASCII (no SMTPUTF8, RFC 6531)'
+    const message = 'the mail server does not accept non-ASCII addresses (no SMTPUTF8, RFC 6531)'
     return { stage: 'mail', verdict: { reason: 'smtputf8_required', by: 'stage' }, message }
   }
   const own = identity.sender(session.heloName)
@@ -197,7 +197,7 @@ function judge(outcome: StageOutcome, plan: DialoguePlan): Judgement {
 
 const WHEN: Record<Stage, string> = {
   connect: 'while connecting',
-  banner: 'before its greeting',
+  banner: 'before the greeting',
   ehlo: 'at EHLO',
   starttls: 'at STARTTLS',
   mail: 'at MAIL',

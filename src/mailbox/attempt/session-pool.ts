@@ -25,9 +25,9 @@ export type SessionPool = {
 
 /** How long a session waits for its next recipient, ms. */
 const IDLE_MS = 1_500
-/** Recipients of one session; many servers count. */
+/** Maximum number of recipients per session; many servers limit them. */
 const MAX_RECIPIENTS = 40
-/** Unknown recipients of one session: Postfix slows down at 10 errors and hangs up at 20 (smtpd_soft_error_limit). */
+/** Maximum number of unknown recipients per session: Postfix slows down at 10 errors and disconnects at 20 (smtpd_soft_error_limit). */
 const MAX_UNKNOWN = 8
 
 /** The sessions of one verifier; an idle one is closed after 1.5 s. */

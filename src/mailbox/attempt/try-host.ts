@@ -90,7 +90,7 @@ async function talkWithin(
 export function heldBy({ ctx, source }: SourcePass, { why, untilMs, trialEnded }: Unavailable): Held {
   return {
     reason: trialEnded === undefined ? 'source_blocked' : 'own_limit',
-    message: `every source address rests; ${source ?? 'the default address'} ${why}`.slice(0, 512),
+    message: `every source address is paused; ${source ?? 'the default address'} ${why}`.slice(0, 512),
     retryAfterMs: Math.max(0, untilMs - ctx.monotonic()),
     ...(trialEnded && { trialEnded }),
   }
@@ -151,7 +151,7 @@ function notDialled(pass: SourcePass, destination: Destination, failure: HostFai
     plan: planElsewhere(pass, destination),
     stage: 'connect',
     verdict: { reason: failure.reason, by: 'stage' },
-    message: `not dialled again: ${ago} s ago ${failure.message}`,
+    message: `not connected again: ${ago} s ago ${failure.message}`,
     answered: false,
     transcript: [],
     durationMs: 0,

@@ -13,7 +13,7 @@ import type { MailboxQuery, SourcePass, VerifierState } from './state.ts'
 import { type Tried, tryHost } from './try-host.ts'
 import { tryNode } from './try-node.ts'
 
-/** Dialogues of one verification, over all hosts and source addresses. */
+/** Maximum number of SMTP dialogues per verification, over all hosts and source addresses. */
 const MAX_DIALOGUES = 20
 
 /**

@@ -16,7 +16,7 @@ import { planElsewhere } from './plan.ts'
 import type { SourcePass } from './state.ts'
 import { eventOf, heldBy } from './try-host.ts'
 
-/** Attempts of a node that are kept. */
+/** Maximum number of attempts kept from another node. */
 const MAX_ATTEMPTS = 20
 /** A node that is not the last source gets this share of the time that is left, and with less than this time none is asked, ms. */
 const SHARE = 0.5
@@ -69,7 +69,7 @@ async function askAndKeep(
   const begunMs = ctx.monotonic()
   const answer =
     timeoutMs < LEAST_MS
-      ? problem('there was no time left to ask it')
+      ? problem('no time was left to ask it')
       : await state.askNode(ctx, { node, email: formatEmail(query.email), timeoutMs })
   if (!answer.ok) {
     const text = `the node ${nodeIdOf(node)} did not verify: ${answer.problem}`

@@ -1,4 +1,4 @@
-/** Characters of a reply that are read: bounds the work. */
+/** Maximum number of characters read of a reply. */
 const MAX_READ = 4_096
 
 /**

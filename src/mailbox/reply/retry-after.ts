@@ -2,7 +2,7 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/** Longest wait that is believed. */
+/** Longest requested wait that is honoured. */
 export const LONGEST_RETRY_MS = 24 * HOUR
 
 const WORDS =

@@ -88,14 +88,14 @@ describe('the state of a source address', () => {
 
   it('tells why an address rests', () => {
     expect(unavailableReason(through([[refused, T]]), T + 1)).toBe(
-      'rests until 1970-01-01T00:26:40.000Z after source_blocked: listed',
+      'is paused until 1970-01-01T00:26:40.000Z after source_blocked: listed',
     )
     expect(unavailableReason(through([[refused, T]]), T + REFUSED_REST_MS)).toBeUndefined()
     const trial = through([
       [refused, T],
       [begun, T + REFUSED_REST_MS],
     ])
-    expect(unavailableReason(trial, T + REFUSED_REST_MS + 1)).toBe('one try is under way: listed')
+    expect(unavailableReason(trial, T + REFUSED_REST_MS + 1)).toBe('a trial attempt is in progress: listed')
     expect(unavailableReason(trial, T + REFUSED_REST_MS + 60_000)).toBeUndefined() // a trial that never ended
   })
   it('stays in bounds and survives JSON, whatever happens', () =>

@@ -88,12 +88,13 @@ export function applyEvent(state: SourceState, event: SourceEvent, now: number):
 
 /** Why an address may not be used now; undefined when it may. `stepMs` is added to times that are shown. */
 export const unavailableReason = (state: SourceState, now: number, stepMs = 0): string | undefined =>
-  openReason(state, now, stepMs) ?? (isOnTrial(state, now) ? `one try is under way${lastText(state)}` : undefined)
+  openReason(state, now, stepMs) ??
+  (isOnTrial(state, now) ? `a trial attempt is in progress${lastText(state)}` : undefined)
 
 function openReason(state: SourceState, now: number, stepMs = 0): string | undefined {
   if (state.breaker !== 'open' || now >= state.restUntilMs) return undefined
   const until = new Date(state.restUntilMs + stepMs).toISOString()
-  return `rests until ${until} after ${state.lastRefusal?.reason ?? 'a refusal'}${lastText(state)}`
+  return `is paused until ${until} after ${state.lastRefusal?.reason ?? 'a refusal'}${lastText(state)}`
 }
 
 /** A trial that never ended counts for a minute. */

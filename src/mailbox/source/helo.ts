@@ -20,7 +20,7 @@ export type Identity = {
 
 const PTR_MS = 3_000
 const KEPT_MS = 3_600_000
-/** How long it is kept that an address has no name of use, ms. */
+/** Time for which it is cached that an address has no usable name, ms. */
 const NONE_KEPT_MS = 60_000
 const SENDER_CHANGES_MS = 24 * 3_600_000
 

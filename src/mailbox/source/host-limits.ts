@@ -52,12 +52,12 @@ export type HostLimits = {
 
 /** That a provider is paused for so long. */
 export const holdOfProvider = (provider: ProviderKey, leftMs: number): Hold => ({
-  message: `this service pauses toward ${provider}: more than 30 % of the last ${LIMITS.recipients} recipients there were unknown`,
+  message: `this service has paused verification at ${provider}: more than 30 % of the last ${LIMITS.recipients} recipients there were unknown`,
   retryAfterMs: leftMs,
 })
 /** That a domain was asked for too many unknown names, for so long. */
 export const holdOfDomain = (domain: Domain, leftMs: number): Hold => ({
-  message: `this service has asked for ${LIMITS.unknownPerDomain} unknown names at ${domain} within an hour and asks for no more until it is over`,
+  message: `this service reached its limit of ${LIMITS.unknownPerDomain} unknown recipients per hour at ${domain}`,
   retryAfterMs: leftMs,
 })
 
@@ -112,7 +112,7 @@ export function hostLimits(now: () => number, lifted: boolean): HostLimits {
         return undefined
       } catch (error) {
         if (!(error instanceof LimitError)) throw error
-        const message = `this service asks ${provider} about at most ${Math.round(perMinute)} recipients a minute from one address: ${error.message}`
+        const message = `this service verifies at most ${Math.round(perMinute)} recipients per minute at ${provider} from one address: ${error.message}`
         return { message, retryAfterMs: error.retryAfterMs }
       }
     },

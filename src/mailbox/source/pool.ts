@@ -12,7 +12,7 @@ const LISTINGS_MAX_AGE_MS = 15 * 60_000
 const UNCONFIRMED_MAX_AGE_MS = 24 * 60 * 60_000
 /** The longest refresh, ms. */
 const REFRESH_MS = 60_000
-/** Addresses and proxies that are watched. */
+/** Maximum number of addresses and proxies whose listings are watched. */
 const MAX_WATCHED = 64
 const LOOKUPS_AT_ONCE = 4
 

@@ -131,6 +131,6 @@ export function sharedLimits(
 }
 
 const tooLate = (provider: string, perMinute: number, retryAfterMs: number): Hold => ({
-  message: `this service asks ${provider} about at most ${Math.round(perMinute)} recipients a minute over all its nodes`,
+  message: `this service verifies at most ${Math.round(perMinute)} recipients per minute at ${provider} from all its nodes`,
   retryAfterMs,
 })

@@ -67,7 +67,7 @@ it('a rest lasts as long where the system clock steps; what is shown and stored 
   if (use.ok) use.end({ kind: 'refused', reason: 'a', text: 'b' })
   for (stepMs of [3_600_000, -3_600_000]) {
     const until = new Date(NOW + 600_000 + stepMs).toISOString()
-    expect(known.unavailable(undefined, gmail)).toMatchObject({ why: `rests until ${until} after a: b` })
+    expect(known.unavailable(undefined, gmail)).toMatchObject({ why: `is paused until ${until} after a: b` })
     expect(known.rows().map(({ state }) => state.restUntilMs)).toEqual([NOW + 600_000 + stepMs])
     await known.save()
     const started = sources({ ...world, monotonic: world.now }) // a process that begins after the step

@@ -152,7 +152,8 @@ export function sources(
   function unavailable(source: Source, provider: ProviderLimits): Unavailable | undefined {
     const state = stateOf(source, provider)
     const trialEnded = trials.get(keyOf(source, provider.key))
-    const why = unavailableReason(state, world.monotonic(), stepMs(world)) ?? (trialEnded && 'one try is under way')
+    const why =
+      unavailableReason(state, world.monotonic(), stepMs(world)) ?? (trialEnded && 'a trial attempt is in progress')
     if (why === undefined) return undefined
     const untilMs = Math.max(state.restUntilMs, world.monotonic())
     return { ok: false, why, untilMs, ...(trialEnded && { trialEnded }) }

@@ -49,7 +49,7 @@ export const APPLICATIONS = rows('sender', [
     includes: ['.zendesk.com'],
     spf: 'mail.zendesk.com',
     selectors: ['zendesk1', 'zendesk2'],
-    dkim: 'Publish two CNAME records, zendesk1._domainkey.{domain} to zendesk1._domainkey.zendesk.com and zendesk2 in the same way, and turn DKIM on in the Admin Center (Channels > Email).',
+    dkim: 'Publish two CNAME records, zendesk1._domainkey.{domain} to zendesk1._domainkey.zendesk.com and zendesk2 in the same way, and enable DKIM in the Admin Center (Channels > Email).',
     cnames: ['.zendesk.com'],
     seen: 'support.zendesk.com, digitally signing your email with DKIM',
   },

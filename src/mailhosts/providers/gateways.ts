@@ -112,7 +112,7 @@ export const FORWARDERS = rows('forwarder', [
     includes: ['_spf.mx.cloudflare.net'],
     spf: '_spf.mx.cloudflare.net',
     selectors: ['cf2024-1'],
-    dkim: 'Cloudflare Email Routing signs what it forwards with the TXT record cf2024-1._domainkey.{domain}, which the dashboard publishes under Email > Email Routing > Settings; mail that you send goes out by another service: turn DKIM on there.',
+    dkim: 'Cloudflare Email Routing signs what it forwards with the TXT record cf2024-1._domainkey.{domain}, which the dashboard publishes under Email > Email Routing > Settings; mail that you send is sent by another service: enable DKIM there.',
     seen: 'developers.cloudflare.com/email-routing/postmaster',
   },
   {

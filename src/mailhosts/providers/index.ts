@@ -25,7 +25,7 @@ const BY_ID = new Map(PROVIDERS.map((provider) => [provider.id, provider]))
 const BY_MX = patternsOf((provider) => provider.mx)
 const BY_INCLUDE = patternsOf((provider) => provider.includes)
 const BY_CNAME = patternsOf((provider) => provider.cnames)
-/** Characters of a DNS name with a dot at its end. */
+/** Maximum length of a DNS name with a final dot, characters. */
 const MAX_NAME = 254
 
 /** The provider with this id. */

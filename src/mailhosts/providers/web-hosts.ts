@@ -10,7 +10,7 @@ export const WEB_HOSTS = rows('mailbox', [
     spf: 'mx.ovh.com',
     selectors: ['ovhmo-selector-1', 'ovhmo-selector-2'],
     guessable: false,
-    dkim: 'Turn DKIM on for {domain} in the OVHcloud Control Panel; where the DNS is elsewhere, publish the two CNAME records that it shows (ovhmo<number>-selector1._domainkey and -selector2).',
+    dkim: 'Enable DKIM for {domain} in the OVHcloud Control Panel; if the DNS is hosted elsewhere, publish the two CNAME records that it shows (ovhmo<number>-selector1._domainkey and -selector2).',
     cnames: ['.dkim.mail.ovh.net'],
     seen: 'help.ovhcloud.com KB0058258; the selectors carry a number of the customer',
   },
@@ -112,7 +112,7 @@ export const WEB_HOSTS = rows('mailbox', [
     includes: ['emailsrvr.com'],
     spf: 'emailsrvr.com',
     guessable: false,
-    dkim: 'Turn DKIM on in the Cloud Office Control Panel (Domains > {domain} > DKIM) and publish the TXT record that it shows.',
+    dkim: 'Enable DKIM in the Cloud Office Control Panel (Domains > {domain} > DKIM) and publish the TXT record that it shows.',
     seen: 'docs.rackspace.com, Enable DKIM; the selector is a date and random characters',
   },
   {
@@ -131,7 +131,7 @@ export const WEB_HOSTS = rows('mailbox', [
     mx: ['.your-server.de'],
     selectors: ['dkim'],
     guessable: false,
-    dkim: 'Turn DKIM on in konsoleH (Email > Settings > DKIM); where the DNS is elsewhere, publish the TXT record that it shows.',
+    dkim: 'Enable DKIM in konsoleH (Email > Settings > DKIM); if the DNS is hosted elsewhere, publish the TXT record that it shows.',
     seen: 'docs.hetzner.com/konsoleh; the selector carries a date',
   },
   {
@@ -167,7 +167,7 @@ export const WEB_HOSTS = rows('mailbox', [
     mx: ['.mailspamprotection.com'],
     includes: ['.spf.auto.dnssmarthost.net'],
     selectors: ['default'],
-    dkim: 'Turn DKIM on in Site Tools (Email > Authentication); where the DNS is elsewhere, publish the TXT record default._domainkey.{domain} that it shows.',
+    dkim: 'Enable DKIM in Site Tools (Email > Authentication); if the DNS is hosted elsewhere, publish the TXT record default._domainkey.{domain} that it shows.',
     seen: 'siteground.com/kb, DKIM; each domain has an SPF include of its own',
   },
   {

@@ -27,7 +27,7 @@ export const CHECK_ROWS: readonly Row<CheckAnswer>[] = [
   ...FINDING_ROWS,
 ]
 
-/** Changes that are told of two answers, and characters of one. */
+/** Maximum number of changes between two answers, and of characters of each. */
 const MAX_CHANGES = 100
 const MAX_TEXT = 600
 
@@ -44,7 +44,7 @@ const isGone = ({ domain_role }: CheckAnswer): boolean => domain_role.name === '
 function existence(before: CheckAnswer, after: CheckAnswer): readonly Change[] | undefined {
   if (isGone(before) === isGone(after)) return isGone(after) ? [] : undefined
   return isGone(after)
-    ? [{ id: 'domain.gone', area: 'Domain', effect: 'worse', text: `${after.domain} does not exist any more` }]
+    ? [{ id: 'domain.gone', area: 'Domain', effect: 'worse', text: `${after.domain} no longer exists` }]
     : [{ id: 'domain.exists', area: 'Domain', effect: 'better', text: `${after.domain} exists` }]
 }
 

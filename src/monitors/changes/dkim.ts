@@ -42,14 +42,14 @@ export const DKIM_ROWS: readonly Row<CheckAnswer>[] = [
     isWhole(after) && after.dkim.tried >= before.dkim.tried
       ? only(before, after).map((key) =>
           (key.usable && !after.dkim.valid ? worse : neutral)(
-            `the key at ${key.selector} is gone${key.usable && !after.dkim.valid ? '; no usable key is left' : ''}`,
+            `the key at ${key.selector} was removed${key.usable && !after.dkim.valid ? '; no usable key remains' : ''}`,
           ),
         )
       : [],
   ),
   row('key_revoked', (before, after) =>
     pairs(before, after).flatMap(([was, is]) =>
-      !was.revoked && is.revoked ? [neutral(`the key at ${is.selector} is revoked`)] : [],
+      !was.revoked && is.revoked ? [neutral(`the key at ${is.selector} was revoked`)] : [],
     ),
   ),
   row('key_unusable', (before, after) =>
@@ -57,15 +57,15 @@ export const DKIM_ROWS: readonly Row<CheckAnswer>[] = [
       if (was.usable === is.usable || is.revoked) return []
       return [
         is.usable
-          ? better(`the key at ${is.selector} can be used`)
-          : worse(`the key at ${is.selector} cannot be used${is.problem === undefined ? '' : `: ${is.problem}`}`),
+          ? better(`the key at ${is.selector} is usable`)
+          : worse(`the key at ${is.selector} is not usable${is.problem === undefined ? '' : `: ${is.problem}`}`),
       ]
     }),
   ),
   row('key_replaced', (before, after) =>
     pairs(before, after).flatMap(([was, is]) => {
       if (!was.usable || !is.usable || publicKey(was) === publicKey(is)) return []
-      const words = size(was) === size(is) ? `another key` : `another key, ${size(is)} instead of ${size(was)}`
+      const words = size(was) === size(is) ? `key replaced` : `key replaced, ${size(is)} instead of ${size(was)}`
       return [neutral(`${words} at ${is.selector}`)]
     }),
   ),
@@ -74,8 +74,8 @@ export const DKIM_ROWS: readonly Row<CheckAnswer>[] = [
       if (!was.usable || !is.usable || was.testing === is.testing) return []
       return [
         is.testing
-          ? worse(`the key at ${is.selector} is marked as a test (t=y)`)
-          : better(`the key at ${is.selector} is no test any more`),
+          ? worse(`the key at ${is.selector} is now in test mode (t=y)`)
+          : better(`the key at ${is.selector} is no longer in test mode`),
       ]
     }),
   ),

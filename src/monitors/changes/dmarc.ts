@@ -30,8 +30,8 @@ const reportsRow = (id: 'rua' | 'ruf', name: string): Row<CheckAnswer> =>
     const { gone, added } = difference(uris(before[id]), uris(after[id]))
     return both(before, after)
       ? [
-          ...(added.length > 0 ? [neutral(`${name} go to ${list(added)} too`)] : []),
-          ...(gone.length > 0 ? [neutral(`${name} go to ${list(gone)} no more`)] : []),
+          ...(added.length > 0 ? [neutral(`${name} now also go to ${list(added)}`)] : []),
+          ...(gone.length > 0 ? [neutral(`${name} no longer go to ${list(gone)}`)] : []),
         ]
       : []
   })
@@ -39,12 +39,12 @@ const reportsRow = (id: 'rua' | 'ruf', name: string): Row<CheckAnswer> =>
 export const DMARC_ROWS: readonly Row<CheckAnswer>[] = [
   row('published', (before, after) =>
     before.record === undefined && after.record !== undefined
-      ? [better(`a record is published, policy ${after.policy === '' ? 'none' : after.policy}`)]
+      ? [better(`record published, policy ${after.policy === '' ? 'none' : after.policy}`)]
       : [],
   ),
   row('removed', (before, after) =>
     before.record !== undefined && after.record === undefined
-      ? [worse(`the record is gone; its policy was ${before.policy === '' ? 'none' : before.policy}`)]
+      ? [worse(`record removed; its policy was ${before.policy === '' ? 'none' : before.policy}`)]
       : [],
   ),
   policyRow(
@@ -59,13 +59,13 @@ export const DMARC_ROWS: readonly Row<CheckAnswer>[] = [
   ),
   row('testing', (before, after) =>
     both(before, after) && before.testing !== after.testing
-      ? [after.testing ? worse('the policy is marked as a test (t=y)') : better('the policy is no test any more')]
+      ? [after.testing ? worse('the policy is now in test mode (t=y)') : better('the policy is no longer in test mode')]
       : [],
   ),
   row('source', (before, after) =>
     both(before, after)
       ? turned(before.domain, after.domain, (was, is) =>
-          neutral(`the record of ${is} applies instead of that of ${was}`),
+          neutral(`the record of ${is} now applies instead of that of ${was}`),
         )
       : [],
   ),
@@ -74,15 +74,14 @@ export const DMARC_ROWS: readonly Row<CheckAnswer>[] = [
   row('report_authorization', (before, after) => {
     const was = new Map(before.rua.map(({ uri, authorized }) => [uri, authorized]))
     return after.rua.flatMap(({ uri, authorized }) => {
-      if (was.get(uri) === true && authorized === false)
-        return [worse(`${uri} no longer agrees to receive the reports`)]
-      if (was.get(uri) === false && authorized === true) return [better(`${uri} agrees to receive the reports`)]
+      if (was.get(uri) === true && authorized === false) return [worse(`${uri} no longer accepts the reports`)]
+      if (was.get(uri) === false && authorized === true) return [better(`${uri} now accepts the reports`)]
       return []
     })
   }),
   row('valid', (before, after) =>
     both(before, after) && before.valid !== after.valid
-      ? [after.valid ? better('the record can be applied') : worse('the record cannot be applied')]
+      ? [after.valid ? better('the record is now valid') : worse('the record is no longer valid')]
       : [],
   ),
   row('record', (before, after) => {

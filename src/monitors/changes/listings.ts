@@ -48,7 +48,7 @@ export const REPORT_ROWS: readonly Row<ReportAnswer>[] = [
         .filter(({ ip, listed }) => !was.has(ip) && listed > 0)
         .map(({ ip, results }) =>
           worse(
-            `${ip}, a new mail host address, is on ${results
+            `${ip}, a new address of a mail host, is on ${results
               .filter(({ listed }) => listed)
               .map(({ blacklist }) => blacklist)
               .join(', ')}`,

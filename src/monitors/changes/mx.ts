@@ -16,10 +16,10 @@ const row = (
 })
 
 const KINDS = {
-  explicit: 'MX records name the mail hosts',
-  implicit: 'there is no MX record; mail goes to the domain itself',
-  null: 'the domain says that it takes no mail (null MX)',
-  none: 'no mail host can be found',
+  explicit: 'mail now goes to the hosts of MX records',
+  implicit: 'no MX record; mail now goes to the domain itself',
+  null: 'the domain now declares that it accepts no mail (null MX)',
+  none: 'the domain has no mail host',
 } as const
 
 const shared = (before: CheckAnswer, after: CheckAnswer): readonly (readonly [Host, Host])[] => {
@@ -50,11 +50,11 @@ export const MX_ROWS: readonly Row<CheckAnswer>[] = [
   }),
   row('mx.host_added', 'MX', (before, after) => {
     const { added } = difference(hosts(before), hosts(after))
-    return added.length > 0 ? [neutral(`${list(added)} new`)] : []
+    return added.length > 0 ? [neutral(`${list(added)} added`)] : []
   }),
   row('mx.host_removed', 'MX', (before, after) => {
     const { gone } = difference(hosts(before), hosts(after))
-    return gone.length > 0 ? [neutral(`${list(gone)} gone`)] : []
+    return gone.length > 0 ? [neutral(`${list(gone)} removed`)] : []
   }),
   row('mx.preference', 'MX', (before, after) =>
     shared(before, after).flatMap(([was, is]) =>
@@ -66,7 +66,7 @@ export const MX_ROWS: readonly Row<CheckAnswer>[] = [
   row('mx.resolvable', 'MX', (before, after) =>
     shared(before, after).flatMap(([was, is]) => {
       if (was.resolvable === null || is.resolvable === null || was.resolvable === is.resolvable) return []
-      return [is.resolvable ? better(`${is.host} has an address again`) : worse(`${is.host} has no address any more`)]
+      return [is.resolvable ? better(`${is.host} has an address again`) : worse(`${is.host} no longer has an address`)]
     }),
   ),
   row('mx.addresses', 'MX', (before, after) =>
@@ -75,8 +75,8 @@ export const MX_ROWS: readonly Row<CheckAnswer>[] = [
         return []
       const { gone, added } = difference(ips(was), ips(is))
       const words = [
-        ...(added.length > 0 ? [`${list(added)} new`] : []),
-        ...(gone.length > 0 ? [`${list(gone)} gone`] : []),
+        ...(added.length > 0 ? [`${list(added)} added`] : []),
+        ...(gone.length > 0 ? [`${list(gone)} removed`] : []),
       ]
       return words.length > 0 ? [neutral(`addresses of ${is.host}: ${words.join(', ')}`)] : []
     }),
@@ -85,9 +85,9 @@ export const MX_ROWS: readonly Row<CheckAnswer>[] = [
     sharedAddresses(before, after).flatMap(([was, is]) => {
       const { gone, added } = difference(was.ptr, is.ptr)
       if (gone.length === 0 && added.length === 0) return []
-      if (is.ptr.length === 0) return [worse(`${is.address} has no name any more (was ${list(gone)})`)]
-      if (was.ptr.length === 0) return [better(`${is.address} is named ${list(added)}`)]
-      return [neutral(`${is.address} is named ${list(is.ptr)} instead of ${list(was.ptr)}`)]
+      if (is.ptr.length === 0) return [worse(`${is.address} no longer has a PTR name (was ${list(gone)})`)]
+      if (was.ptr.length === 0) return [better(`${is.address} now has the PTR name ${list(added)}`)]
+      return [neutral(`${is.address} has the PTR name ${list(is.ptr)} instead of ${list(was.ptr)}`)]
     }),
   ),
   row('ptr.confirmed', 'PTR', (before, after) =>
@@ -95,8 +95,8 @@ export const MX_ROWS: readonly Row<CheckAnswer>[] = [
       if (was.forward_confirmed === is.forward_confirmed || was.ptr.length === 0 || is.ptr.length === 0) return []
       return [
         is.forward_confirmed
-          ? better(`the name of ${is.address} resolves back to it`)
-          : worse(`the name of ${is.address} no longer resolves back to it`),
+          ? better(`the PTR name of ${is.address} resolves back to it`)
+          : worse(`the PTR name of ${is.address} no longer resolves back to it`),
       ]
     }),
   ),

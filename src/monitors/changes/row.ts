@@ -15,7 +15,7 @@ export type Row<A> = {
   readonly compare: (before: A, after: A) => readonly Said[]
 }
 
-/** Characters shown of a record. */
+/** Maximum number of characters shown of a record. */
 const MAX_RECORD = 200
 export const record = (text: string): string => printable(text, MAX_RECORD)
 

@@ -22,29 +22,29 @@ const includesOf = ({ includes }: Spf): readonly string[] =>
 export const SPF_ROWS: readonly Row<CheckAnswer>[] = [
   row('published', (before, after) =>
     before.records.length === 0 && after.records.length > 0
-      ? [better(`a record is published: ${record(after.records[0]!)}`)]
+      ? [better(`record published: ${record(after.records[0]!)}`)]
       : [],
   ),
   row('removed', (before, after) =>
-    before.records.length > 0 && after.records.length === 0 ? [worse('the record is gone')] : [],
+    before.records.length > 0 && after.records.length === 0 ? [worse('record removed')] : [],
   ),
   row('several_records', (before, after) =>
     before.records.length <= 1 && after.records.length > 1
       ? [worse(`${after.records.length} records instead of one: receivers use none of them`)]
       : before.records.length > 1 && after.records.length === 1
-        ? [better('one record again')]
+        ? [better('only one record again')]
         : [],
   ),
   row('include_removed', (before, after) => {
     const { gone } = difference(includesOf(before), includesOf(after))
     return both(before, after) && gone.length > 0 && !after.includes_left_out
-      ? [neutral(`include of ${list(gone)} gone`)]
+      ? [neutral(`include of ${list(gone)} removed`)]
       : []
   }),
   row('include_added', (before, after) => {
     const { added } = difference(includesOf(before), includesOf(after))
     return both(before, after) && added.length > 0 && !before.includes_left_out
-      ? [neutral(`include of ${list(added)} new`)]
+      ? [neutral(`include of ${list(added)} added`)]
       : []
   }),
   row('include_broken', (before, after) => {
@@ -59,7 +59,7 @@ export const SPF_ROWS: readonly Row<CheckAnswer>[] = [
   row('all', (before, after) =>
     both(before, after)
       ? turned(before.all ?? '?', after.all ?? '?', (was, is) => {
-          const words = `everybody else is judged by "${is}all" instead of "${was}all"`
+          const words = `the record ends in "${is}all" instead of "${was}all"`
           return STRICTNESS.indexOf(is) > STRICTNESS.indexOf(was) ? worse(words) : better(words)
         })
       : [],
@@ -86,7 +86,7 @@ export const SPF_ROWS: readonly Row<CheckAnswer>[] = [
   }),
   row('valid', (before, after) =>
     both(before, after) && before.valid !== after.valid
-      ? [after.valid ? better('the record can be evaluated again') : worse('the record ends in permerror')]
+      ? [after.valid ? better('the record can be evaluated again') : worse('the record results in permerror')]
       : [],
   ),
 ]

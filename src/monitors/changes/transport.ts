@@ -19,18 +19,14 @@ const row = <K extends Checks>(
 /** A record that appears or goes. */
 const presence = <K extends 'mta_sts' | 'tls_rpt' | 'bimi'>(key: K, area: string): readonly Row<CheckAnswer>[] => [
   row(key, 'published', area, (before, after) =>
-    before.record === undefined && after.record !== undefined ? [better('a record is published')] : [],
+    before.record === undefined && after.record !== undefined ? [better('record published')] : [],
   ),
   row(key, 'removed', area, (before, after) =>
-    before.record !== undefined && after.record === undefined ? [worse('the record is gone')] : [],
+    before.record !== undefined && after.record === undefined ? [worse('record removed')] : [],
   ),
   row(key, 'valid', area, (before, after) =>
     before.record !== undefined && after.record !== undefined && before.valid !== after.valid
-      ? [
-          after.valid
-            ? better('it can be used again')
-            : worse(`it cannot be used${after.reason ? `: ${after.reason}` : ''}`),
-        ]
+      ? [after.valid ? better('usable again') : worse(`no longer usable${after.reason ? `: ${after.reason}` : ''}`)]
       : [],
   ),
 ]
@@ -69,14 +65,14 @@ export const TRANSPORT_ROWS: readonly Row<CheckAnswer>[] = [
   row('mta_sts', 'mx', 'MTA-STS', (before, after) => {
     const { gone, added } = difference(before.policy?.mx ?? [], after.policy?.mx ?? [])
     if (!before.policy || !after.policy || (gone.length === 0 && added.length === 0)) return []
-    return [neutral(`the policy allows ${list(after.policy.mx)} instead of ${list(before.policy.mx)}`)]
+    return [neutral(`the policy has the hosts ${list(after.policy.mx)} instead of ${list(before.policy.mx)}`)]
   }),
   row('mta_sts', 'uncovered_mx', 'MTA-STS', (before, after) => {
     const { gone, added } = difference(before.uncovered_mx, after.uncovered_mx)
     return [
-      ...(added.length > 0 && after.policy ? [worse(`the policy does not allow ${list(added)}`)] : []),
+      ...(added.length > 0 && after.policy ? [worse(`the policy no longer contains ${list(added)}`)] : []),
       ...(gone.length > 0 && after.policy
-        ? [better(`the policy allows ${list(gone)}, or it is no mail host any more`)]
+        ? [better(`the policy contains ${list(gone)}, or it is no longer an MX host`)]
         : []),
     ]
   }),
@@ -98,25 +94,25 @@ export const TRANSPORT_ROWS: readonly Row<CheckAnswer>[] = [
       if (was.secure === null || is.secure === null) return []
       const { gone, added } = difference(was.records.map(tlsa), is.records.map(tlsa))
       if (gone.length === 0 && added.length === 0) return []
-      if (is.records.length === 0) return [worse(`the TLSA records of ${is.host} are gone`)]
-      if (was.records.length === 0) return [better(`${is.host} has TLSA records`)]
-      return [neutral(`other TLSA records at ${is.host}`)]
+      if (is.records.length === 0) return [worse(`the TLSA records of ${is.host} were removed`)]
+      if (was.records.length === 0) return [better(`${is.host} now has TLSA records`)]
+      return [neutral(`the TLSA records of ${is.host} have changed`)]
     }),
   ),
   row('dane', 'matches', 'DANE', (before, after) =>
     pairs(before.hosts, after.hosts, ({ host }) => host).flatMap(([was, is]) =>
       turned(matches(was.records), matches(is.records), (_, now) =>
         now
-          ? better(`the certificate of ${is.host} fits its TLSA records`)
+          ? better(`the certificate of ${is.host} matches its TLSA records again`)
           : worse(
-              `the certificate of ${is.host} no longer fits its TLSA records: senders that use DANE do not deliver`,
+              `the certificate of ${is.host} no longer matches its TLSA records: senders that use DANE do not deliver`,
             ),
       ),
     ),
   ),
   tlsRow('offered', ['offers STARTTLS again', 'no longer offers STARTTLS']),
-  tlsRow('trusted', ['has a trusted certificate', 'has a certificate that is not trusted']),
-  tlsRow('name_matches', ['has a certificate for its name', 'has a certificate for another name']),
+  tlsRow('trusted', ['now has a trusted certificate', 'no longer has a trusted certificate']),
+  tlsRow('name_matches', ['now has a certificate for its name', 'now has a certificate for another name']),
 ]
 
 type Tlsa = Known<'dane'>['hosts'][number]['records'][number]

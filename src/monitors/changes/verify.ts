@@ -4,9 +4,9 @@ import { better, neutral, type Row, type Said, worse } from './row.ts'
 /** Results that say something of the mailbox; the others say that it was not found out. */
 const FIRM: Readonly<Partial<Record<VerifyAnswer['result'], string>>> = {
   accepted: 'accepted',
-  catch_all: 'accepted, as every address of the domain is',
+  catch_all: 'accepted, like every address of the domain',
   rejected: 'rejected',
-  invalid: 'no valid address',
+  invalid: 'not a valid address',
 }
 
 export const isFirm = ({ result }: VerifyAnswer): boolean => Object.hasOwn(FIRM, result)
@@ -38,7 +38,7 @@ export const VERIFY_ROWS: readonly Row<VerifyAnswer>[] = [
   }),
   row('reason', (before, after) =>
     before.result === after.result && before.result === 'rejected' && before.reason !== after.reason
-      ? [neutral(`rejected because of ${after.reason}, was ${before.reason}`)]
+      ? [neutral(`rejected with ${after.reason} instead of ${before.reason}`)]
       : [],
   ),
   row('provider', (before, after) =>
@@ -47,8 +47,8 @@ export const VERIFY_ROWS: readonly Row<VerifyAnswer>[] = [
       : [],
   ),
   side('disposable', [
-    'the domain is a disposable-mail provider now',
-    'the domain is no disposable-mail provider any more',
+    'the domain is now a disposable-mail provider',
+    'the domain is no longer a disposable-mail provider',
   ]),
-  side('free', ['the domain is a free-mail provider now', 'the domain is no free-mail provider any more']),
+  side('free', ['the domain is now a free-mail provider', 'the domain is no longer a free-mail provider']),
 ]

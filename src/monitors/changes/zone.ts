@@ -33,18 +33,16 @@ const hosts = ({ servers }: CheckAnswer['ns']): readonly string[] => servers.map
 export const ZONE_ROWS: readonly Row<CheckAnswer>[] = [
   row('ns', 'added', 'Name servers', (before, after) => {
     const { added } = difference(hosts(before), hosts(after))
-    return added.length > 0 ? [neutral(`${list(added)} new`)] : []
+    return added.length > 0 ? [neutral(`${list(added)} added`)] : []
   }),
   row('ns', 'removed', 'Name servers', (before, after) => {
     const { gone } = difference(hosts(before), hosts(after))
-    return gone.length > 0 ? [neutral(`${list(gone)} gone`)] : []
+    return gone.length > 0 ? [neutral(`${list(gone)} removed`)] : []
   }),
   row('ns', 'lame', 'Name servers', (before, after) =>
     pairs(before, after).flatMap(([was, is]) =>
       turned(was.lame, is.lame, (_, now) =>
-        now
-          ? worse(`${is.host} does not answer for the domain any more`)
-          : better(`${is.host} answers for the domain again`),
+        now ? worse(`${is.host} no longer answers for the domain`) : better(`${is.host} answers for the domain again`),
       ),
     ),
   ),
@@ -52,8 +50,8 @@ export const ZONE_ROWS: readonly Row<CheckAnswer>[] = [
     pairs(before, after).flatMap(([was, is]) => {
       if (was.lame !== false || is.lame !== false || was.differs.length > 0 === is.differs.length > 0) return []
       return is.differs.length > 0
-        ? [worse(`${is.host} gives other records than the others (${list(is.differs)})`)]
-        : [better(`${is.host} gives the same records as the others again`)]
+        ? [worse(`${is.host} has records that differ from those of the other servers (${list(is.differs)})`)]
+        : [better(`${is.host} has the same records as the other servers again`)]
     }),
   ),
   row('soa', 'primary', 'SOA', (before, after) =>
@@ -74,17 +72,17 @@ const dnssecRow = (fact: 'signed' | 'bogus', say: (now: boolean) => Said): Row<C
 const caaText = ({ tag, value }: CheckAnswer['caa']['records'][number]): string => `${tag} ${value}`
 
 export const DNSSEC_ROWS: readonly Row<CheckAnswer>[] = [
-  dnssecRow('signed', (now) => (now ? better('the zone is signed') : worse('the zone is no longer signed'))),
+  dnssecRow('signed', (now) => (now ? better('the zone is now signed') : worse('the zone is no longer signed'))),
   dnssecRow('bogus', (now) =>
     now
-      ? worse('the signatures are bogus: validating resolvers get no answer')
-      : better('the signatures are in order again'),
+      ? worse('DNSSEC validation fails: validating resolvers return no answer')
+      : better('DNSSEC validation succeeds again'),
   ),
   row('caa', 'records', 'CAA', (before, after) => {
     const { gone, added } = difference(before.records.map(caaText), after.records.map(caaText))
     return [
-      ...(added.length > 0 ? [neutral(`${list(added)} new`)] : []),
-      ...(gone.length > 0 ? [neutral(`${list(gone)} gone`)] : []),
+      ...(added.length > 0 ? [neutral(`${list(added)} added`)] : []),
+      ...(gone.length > 0 ? [neutral(`${list(gone)} removed`)] : []),
     ]
   }),
 ]

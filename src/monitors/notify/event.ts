@@ -14,7 +14,7 @@ export function eventOf(
 ): MonitorEvent {
   const { type, lines, changes, count } = message
   const title = `${about.target}: ${titleOf(about, message)}`
-  const said = count > 1 ? [...lines, `Things changed ${count} times since the last message.`] : [...lines]
+  const said = count > 1 ? [...lines, `There were ${count} changes since the last message.`] : [...lines]
   return {
     type,
     timestamp: new Date(nowMs).toISOString(),
@@ -27,7 +27,7 @@ const MAX_TITLE = 90
 function titleOf({ kind }: About, { type, lines, changes, isCondition }: Message): string {
   if (type === 'monitor.failing') return `the ${KIND_WORDS[kind]} could not be checked 3 times in a row`
   const domain = changes.find(({ area }) => area === 'Domain')
-  if (domain) return `the domain ${domain.effect === 'worse' ? 'does not exist any more' : 'exists again'}`
+  if (domain) return `the domain ${domain.effect === 'worse' ? 'no longer exists' : 'exists again'}`
   const first = lines[0] ?? ''
   if ((lines.length === 1 || isCondition) && first.length <= MAX_TITLE) return first
   if (isCondition) return (first.split(': ')[0] ?? '').slice(0, MAX_TITLE)

@@ -33,7 +33,7 @@ export type Message = {
 export const FAILING_AFTER = 3
 /** The same topic is told at most once in this time, but for its first recovery, ms. */
 export const HOUR_MS = 3_600_000
-/** Changes that are held at most. */
+/** Maximum number of changes held back. */
 const MAX_HELD = 50
 const MAX_TEXTS = 60
 

@@ -8,7 +8,7 @@ const AT = Date.UTC(2026, 0, 2, 3, 4, 5)
 const ABOUT = { id: 'mon_1', name: '', kind: 'report', target: 'a.example', state: 'bad' } as const
 const LAST = { time: '2026-01-02T03:04:05.000Z', status: 'fail', score: 55, listed: 1 }
 const message = (over: Partial<Message> = {}): Message => ({
-  ...{ type: 'monitor.changed', lines: ['SPF: the record is gone'], changes: [], count: 1, isCondition: false },
+  ...{ type: 'monitor.changed', lines: ['SPF: record removed'], changes: [], count: 1, isCondition: false },
   ...over,
 })
 const event = (over: Partial<Message> = {}, last: MonitorEvent['data']['last'] = LAST): MonitorEvent =>
@@ -23,7 +23,7 @@ const LONG = `SPF: ${'x'.repeat(200)}`
 
 describe('the title', () => {
   it.each<[string, Partial<Message>, string]>([
-    ['is the line where there is one', {}, 'SPF: the record is gone'],
+    ['is the line where there is one', {}, 'SPF: record removed'],
     ['is the area where that is long', { lines: [LONG], changes: [change('SPF')] }, 'SPF changed'],
     [
       'is up to three areas',
@@ -58,7 +58,7 @@ describe('the title', () => {
     [
       'is the domain that is gone',
       { lines: ['score', 'Domain: x'], changes: [change('Domain')], isCondition: true },
-      'the domain does not exist any more',
+      'the domain no longer exists',
     ],
     [
       'is the domain that is back',
@@ -67,7 +67,7 @@ describe('the title', () => {
     ],
   ])('%s', (_, over, title) => expect(event(over).data.title).toBe(`a.example: ${title}`))
   it('the count is said where things changed more than once', () => {
-    expect(event({ count: 4 }).data.lines.at(-1)).toBe('Things changed 4 times since the last message.')
+    expect(event({ count: 4 }).data.lines.at(-1)).toBe('There were 4 changes since the last message.')
     expect(event().data.lines).toHaveLength(1)
   })
 })
@@ -75,12 +75,12 @@ describe('the title', () => {
 describe('mail', () => {
   it('says what changed, how it is now, and how to end it', () => {
     const { to, subject, text, headers } = mailOf(event(), 'ann@b.example', LINKS)
-    expect([to, subject]).toEqual(['ann@b.example', 'a.example: SPF: the record is gone'])
-    expect(text).toBe(`SPF: the record is gone
+    expect([to, subject]).toEqual(['ann@b.example', 'a.example: SPF: record removed'])
+    expect(text).toBe(`SPF: record removed
 
 Now: fail, score 55, on 1 list (report at 2026-01-02 03:04 UTC)
 Monitor: mon_1
-No more mail of this monitor: https://w.example/u/msg_1
+Unsubscribe from this monitor: https://w.example/u/msg_1
 `)
     expect(headers).toEqual({
       'auto-submitted': 'auto-generated',
@@ -113,7 +113,7 @@ describe('Slack and ntfy', () => {
     expect(slack(event({ lines: ['one', 'two'] }))).toBe(
       '*a.example: the mail setup changed*\n• one\n• two\nNow: fail, score 55, on 1 list (report at 2026-01-02 03:04 UTC)',
     )
-    expect(slack(event({}, null))).toBe('*a.example: SPF: the record is gone*')
+    expect(slack(event({}, null))).toBe('*a.example: SPF: record removed*')
   })
   it('no text from outside formats or links anything', () => {
     const text = slack(event({ lines: ['<!channel> <https://e.example|x> *b* _i_ `c` & \u202e\u001b[31m', 'two'] }))

@@ -43,7 +43,7 @@ export function mailOf(event: MonitorEvent, to: string, links: Links): Mail {
     '',
     standing(event),
     `Monitor: ${named}`,
-    ...(links.unsubscribe === undefined ? [] : [`No more mail of this monitor: ${links.unsubscribe}`]),
+    ...(links.unsubscribe === undefined ? [] : [`Unsubscribe from this monitor: ${links.unsubscribe}`]),
   ]
   const ways = [
     ...(links.unsubscribe === undefined ? [] : [`<${links.unsubscribe}>`]),

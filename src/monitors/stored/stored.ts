@@ -44,7 +44,7 @@ export type Stored = {
   readonly sweep: () => Promise<void>
 }
 
-/** Answers that one key may have stored at a time. */
+/** Maximum number of stored answers per key. */
 export const MAX_STORED = 20_000
 const SWEEP_EVERY_MS = 3_600_000
 
@@ -64,7 +64,7 @@ export function storedService(settings: {
   }
   async function found(id: string): Promise<StoredRow & { readonly answer: string }> {
     const row = await (await table()).byId(id)
-    if (!row) throw new AppError('not_found', 'there is no stored answer of this id')
+    if (!row) throw new AppError('not_found', 'no stored answer has this id')
     if (row.answer === null || row.expires_at.getTime() <= now())
       throw new AppError('gone', `the answer has expired at ${row.expires_at.toISOString()}`)
     return { ...row, answer: row.answer }
@@ -81,7 +81,10 @@ export function storedService(settings: {
         maxStored,
       )
       if (!added)
-        throw new AppError('limit_reached', `${maxStored} answers are stored; remove some, or let them expire sooner`)
+        throw new AppError(
+          'limit_reached',
+          `the limit of ${maxStored} stored answers is reached; delete some, or let them expire sooner`,
+        )
       if (now() - sweptAtMs >= SWEEP_EVERY_MS || now() < sweptAtMs)
         sweep().catch((error: Error) => log.warn('expired answers could not be removed', { reason: error.message }))
       return { id, url: urlOf(id), expires_at: expiresAt.toISOString() }
@@ -109,8 +112,7 @@ export function storedService(settings: {
     },
     remove: async (id, owner) => {
       const row = await (await table()).byId(id)
-      if (!row || !owns(owner, row.owner))
-        throw new AppError('not_found', 'there is no stored answer of yours with this id')
+      if (!row || !owns(owner, row.owner)) throw new AppError('not_found', 'no stored answer of your key has this id')
       await (await table()).remove(id)
       return entryOf(row)
     },

@@ -41,7 +41,7 @@ export type WebhookService = {
   ) => Promise<{ readonly id: string; readonly secret: string | undefined }>
 }
 
-/** Webhooks that one key may have. */
+/** Maximum number of webhooks per key. */
 export const MAX_WEBHOOKS = 1_000
 const OLD_SECRET_MS = 86_400_000
 
@@ -51,14 +51,14 @@ export function webhookService(parts: () => Promise<WebhookParts>, now: () => nu
   async function owned(id: string, owner: Owner): Promise<WebhookRow> {
     const row = await (await parts()).webhooks.byId(id)
     if (row && owns(owner, row.owner)) return row
-    throw new AppError('not_found', 'there is no webhook of yours with this id')
+    throw new AppError('not_found', 'no webhook of your key has this id')
   }
   const ensure: WebhookService['ensure'] = async (url, owner, seed) => {
     const secret = makeSecret()
     const id = `wh_${seed ?? randomBytes(16).toString('base64url')}`
     const { webhooks } = await parts()
     const made = await webhooks.ensure({ id, owner: owner.id, url, secret, created_at: new Date(now()) }, MAX_WEBHOOKS)
-    if (!made) throw new AppError('limit_reached', `${MAX_WEBHOOKS} webhooks are there, which is the bound for one key`)
+    if (!made) throw new AppError('limit_reached', `the limit of ${MAX_WEBHOOKS} webhooks for one key is reached`)
     return { webhook: made.webhook, secret: made.isNew || made.webhook.id === id ? made.webhook.secret : undefined }
   }
   return {
@@ -100,7 +100,7 @@ export function webhookService(parts: () => Promise<WebhookParts>, now: () => nu
       const { deliveries, wake } = await parts()
       const row = await deliveries.byId(delivery)
       if (!row || row.webhook !== webhook.number)
-        throw new AppError('not_found', 'there is no delivery of this id to the webhook')
+        throw new AppError('not_found', 'the webhook has no delivery with this id')
       if (webhook.state === 'off') throw new AppError('wrong_state', 'the webhook is off: turn it on first')
       const replayed = await deliveries.replay(row.number, new Date(now()))
       wake()

@@ -19,7 +19,7 @@ export type ServerAskerOptions = {
 
 export type ServerAsker = { readonly ask: AskServer; readonly close: () => void }
 
-/** Servers that are spoken with at a time: as many again are refused with `network`. */
+/** Maximum number of servers that are contacted at the same time; beyond twice as many, queries fail with `network`. */
 const MAX_SERVERS = 1_024
 
 /**
@@ -59,7 +59,7 @@ export function serverAsker(options: ServerAskerOptions): ServerAsker {
     let at = upstreams.get(server)
     if (!at) {
       if (upstreams.size >= MAX_SERVERS) {
-        const cause = new Error(`more than ${MAX_SERVERS} servers are asked at once`)
+        const cause = new Error(`more than ${MAX_SERVERS} servers are queried at once`)
         return Promise.reject(new DnsError('network', question, { cause }))
       }
       at = upstream<Question>({ ip: server, port }, questions.handlers, now)

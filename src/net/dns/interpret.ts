@@ -2,7 +2,7 @@ import { dataOf, type Message, type ResourceRecord } from './decode.ts'
 import type { RecordData, RecordType } from './resolver.ts'
 import { CLASS_IN, DNAME, RCODE, RRSIG, TYPE_CODES } from './types.ts'
 
-/** Longest CNAME chain that is followed. */
+/** Maximum length of a CNAME chain. */
 export const MAX_CHAIN = 16
 
 /** What a NOERROR or NXDOMAIN message says about a name. */
@@ -55,7 +55,7 @@ export function interpret<T extends RecordType>(message: Message, name: string, 
   if ((nxdomain || chain.length === 0) && message.answers.some((record) => isForeign(record, chain)))
     return {
       is: 'malformed',
-      problem: nxdomain ? 'NXDOMAIN beside records' : 'no record is of the name and type asked for',
+      problem: nxdomain ? 'NXDOMAIN beside records' : 'no record has the queried name and type',
     }
   const soa = message.authority.find((record) => record.type === TYPE_CODES.SOA && record.class === CLASS_IN)
   if (!nxdomain && !soa && chain.length > 0) return { is: 'unfinished', ttlSeconds, chain }

@@ -13,7 +13,7 @@ const DENIED_MS = 60_000
 const MOST_DENIED_MS = 3_600_000
 /** How long it is remembered that a top-level domain could not be asked for (RFC 9520 §3.2). */
 const FAILED_MS = 2_000
-/** The bound on a question for a top-level domain, whatever its askers say. */
+/** Longest time of a query for a top-level domain, independent of its callers. */
 const LONGEST_MS = 10_000
 const MAX_KEPT = 2_000
 
@@ -96,7 +96,7 @@ export function topLevelDomains(resolve: Resolve, now: () => number): TopLevelDo
       const { verdict } = recall(tld, maxAgeMs) ?? (await waited(shared, tld, signal, { name, type }))
       if (verdict === 'known' || verdict === 'absent') return
       if (verdict !== 'denied') throw new DnsError(verdict.reason, { name, type }, { cause: verdict })
-      const cause = new Error(`the resolver says that the top-level domain ${tld} does not exist`)
+      const cause = new Error(`the resolver denies that the top-level domain ${tld} exists`)
       throw new DnsError('resolver_denies_everything', { name, type }, { cause })
     },
   }

@@ -14,7 +14,7 @@ export type OverlayRecord = {
   [T in RecordType]: { readonly name: string; readonly type: T; readonly data: RecordData[T] }
 }[RecordType]
 
-/** Links of a CNAME chain that are followed, as in {@link Answer}. */
+/** Maximum length of a CNAME chain, as in {@link Answer}. */
 const MAX_CHAIN = 16
 /** What an overlaid record is kept for. */
 const TTL_SECONDS = 300

@@ -6,7 +6,7 @@ import { type Handlers, hasEdns, isBareFormErr, sameQuestion, type Wait } from '
 
 /** A socket is renewed after so many questions, so that its port is of little use to who learns it. */
 const QUESTIONS_A_SOCKET = 500
-/** Answers with ids that were never used here after which somebody is guessing ids: one in 655 such series hits. */
+/** Number of answers with unknown ids after which an attack is assumed: one in 655 such series succeeds. */
 const MAX_GUESSES = 100
 /** Room for the answers to all questions of one socket at once. */
 const RECEIVE_BYTES = 1_048_576

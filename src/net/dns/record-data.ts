@@ -26,7 +26,7 @@ export const RECORD_TYPES = [
 /** A type that a zone's text may have; signatures are only ever asked for. */
 export type TextType = (typeof RECORD_TYPES)[number]
 
-/** Octets that the data of a record may have (RFC 1035 §3.2.1: a 16-bit length). */
+/** Maximum size of the data of a record, octets (RFC 1035 §3.2.1: a 16-bit length). */
 export const MAX_DATA = 65_535
 
 /** Reads the data of one record of `type` from its fields. */
@@ -62,7 +62,7 @@ const SHAPES: Readonly<Record<TextType, string>> = {
   NS: 'one name',
   PTR: 'one name',
   MX: 'a preference and a host: 10 mail.example.org.',
-  TXT: 'one or more texts in quotes',
+  TXT: 'one or more strings in quotes',
   SOA: 'two names and five numbers',
   CAA: 'flags, a tag and a value: 0 issue "ca.example.net"',
   TLSA: 'three numbers and hexadecimal digits',
@@ -159,7 +159,7 @@ export function octetsOf(text: string): Parsed<Buffer> {
   const parts: Buffer[] = []
   for (const [piece, digits, character] of text.matchAll(/\\(\d{3})|\\([\s\S]?)|[^\\]+/gu)) {
     if (digits !== undefined && Number(digits) > 255) return problem(`\\${digits} is not an octet`)
-    if (character === '') return problem('the text ends in a backslash')
+    if (character === '') return problem('the text ends with a backslash')
     parts.push(digits !== undefined ? Buffer.from([Number(digits)]) : Buffer.from(character ?? piece))
   }
   return parsed(Buffer.concat(parts))
@@ -175,7 +175,9 @@ function joined(fields: readonly Field[]): Parsed<Buffer> {
     const octets = octetsOf(text)
     if (!octets.ok) return octets
     if (octets.value.length > 255)
-      return problem(`a text of ${octets.value.length} octets: one string holds 255; write it as several in quotes`)
+      return problem(
+        `a text of ${octets.value.length} octets: a string has at most 255; write several strings in quotes`,
+      )
     parts.push(octets.value)
   }
   const all = Buffer.concat(parts)
@@ -187,7 +189,7 @@ function address<A extends RecordData['A']>(text: string, isSix: boolean): Parse
   if (!read.ok) return read
   return text.includes(':') === isSix
     ? parsed(read.value as A)
-    : problem(`${shown(text)} is no ${isSix ? 'IPv6' : 'IPv4'} address`)
+    : problem(`${shown(text)} is not an ${isSix ? 'IPv6' : 'IPv4'} address`)
 }
 
 function number({ text }: Field, most: number): Parsed<number> {

@@ -58,7 +58,7 @@ describe('parseRecord', () => {
       ],
     ],
     ['@', 'A', '192.0.2', '"192.0.2" is not an IP address (such as 192.0.2.1 or 2001:db8::1)'],
-    ['@', 'A', '2001:db8::1', '"2001:db8::1" is no IPv4 address'],
+    ['@', 'A', '2001:db8::1', '"2001:db8::1" is not an IPv4 address'],
     ['@', 'MX', 'mx.b.example', 'MX data is a preference and a host: 10 mail.example.org.'],
     ['@', 'MX', '70000 mx', '"70000" is not a number from 0 to 65535'],
     [
@@ -67,11 +67,16 @@ describe('parseRecord', () => {
       'v=spf1 -all',
       'the type "SPF" is not one of A, AAAA, CNAME, NS, PTR, MX, TXT, SOA, CAA, TLSA, DS, DNSKEY',
     ],
-    ['@', 'TXT', '"open', 'a quote that is not closed on its line'],
+    ['@', 'TXT', '"open', 'a quote that is not closed on the same line'],
     ['@', 'TXT', '"\\999"', '\\999 is not an octet'],
     ['@', 'TXT', '', 'the value is empty'],
     ['ü', 'A', '192.0.2.1', '"ü" is not a name; write non-ASCII labels as xn--…'],
-    ['a..b', 'A', '192.0.2.1', '"a..b" is not a name: a label is empty or over 63 octets, or the name over 253'],
+    [
+      'a..b',
+      'A',
+      '192.0.2.1',
+      '"a..b" is not a name: a label is empty or longer than 63 octets, or the name is longer than 253',
+    ],
     ['@', 'TLSA', '3 1 300 abcd', '"300" is not a number from 0 to 255'],
     ['@', 'TLSA', '3 1 1 xyz', '"xyz" is not hexadecimal'],
   ])('%s %s %s', (name, type, value, expected) => expect(at(name, type, value)).toEqual(expected))

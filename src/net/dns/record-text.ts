@@ -44,9 +44,7 @@ export function parseRecord({ name, type, value }: RecordText, domain: string): 
 export function parseRecordLine(line: string): Parsed<RecordText> {
   const match = /^\s{0,100}(\S+)\s+(.*)$/su.exec(line.slice(0, MAX_DATA))
   if (!match)
-    return problem(
-      `${shown(line)} is not a record: write a name, a type and a value, such as _dmarc TXT "v=DMARC1; p=none"`,
-    )
+    return problem(`${shown(line)} is not a record: write name, type and value, such as _dmarc TXT "v=DMARC1; p=none"`)
   let rest = match[2]!
   for (let i = 0; i < 2; i++) {
     const word = /^(\S+)\s+/u.exec(rest)
@@ -75,7 +73,9 @@ export function absoluteName(text: string, origin: string): Parsed<string> {
   if (/[^\u0021-\u007e]|["();]/.test(name))
     return problem(`${shown(text)} is not a name; write non-ASCII labels as xn--…`)
   if (labels.some((label) => label === '' || label.length > 63) || name.length > 253)
-    return problem(`${shown(text)} is not a name: a label is empty or over 63 octets, or the name over 253`)
+    return problem(
+      `${shown(text)} is not a name: a label is empty or longer than 63 octets, or the name is longer than 253`,
+    )
   return parsed(name)
 }
 

@@ -3,7 +3,7 @@ import { dataOf, type Message } from './decode.ts'
 import type { Referral } from './resolver.ts'
 import { CLASS_IN, TYPE_CODES } from './types.ts'
 
-/** Name servers of one referral that are read, and addresses of each. */
+/** Maximum number of name servers read of a referral, and of addresses of each. */
 const MAX_SERVERS = 100
 const MAX_ADDRESSES = 20
 

@@ -174,20 +174,20 @@ export async function settled<T>(work: Promise<T>): Promise<T | DnsError> {
 
 const SENTENCES: Record<DnsReason, string> = {
   servfail: 'the lookup failed (SERVFAIL)',
-  refused: 'the resolver refused the question (REFUSED)',
+  refused: 'the resolver refused the query (REFUSED)',
   formerr: 'the server did not understand the query (FORMERR)',
-  notimp: 'the server does not answer such questions (NOTIMP)',
+  notimp: 'the server does not support the query (NOTIMP)',
   rcode: 'the server answered with an error',
   timeout: 'no answer in time',
   network: 'the server could not be reached',
   malformed: 'the answer could not be read',
-  cname_loop: 'the CNAME chain loops or is too long',
-  invalid_name: 'the name is too long to be asked',
+  cname_loop: 'the CNAME chain has a loop or is too long',
+  invalid_name: 'the name is too long for a query',
   unsafe_address: 'the server has a private or reserved address',
   resolver_denies_everything:
-    'the resolver denies everything, top-level domains too: a captive portal, a filter, or no connection to the internet (resolver_denies_everything)',
-  too_many_questions: 'not asked: the domain needs more DNS questions than one request may ask (too_many_questions)',
-  aborted: 'the question was given up',
+    'the resolver denies every name, even top-level domains: a captive portal, a filter, or no internet connection (resolver_denies_everything)',
+  too_many_questions: 'not queried: the domain needs more DNS queries than one request may send (too_many_questions)',
+  aborted: 'the query was canceled',
 }
 
 function describe(

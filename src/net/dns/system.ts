@@ -21,7 +21,7 @@ export function parseServer(text: string): Parsed<Server> {
   const shown = JSON.stringify(trimmed.slice(0, 80))
   if (!address.ok)
     return problem(`${shown} is not a DNS server: write 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:5353`)
-  if (port < 1 || port > 65_535) return problem(`${shown} has a port that is not between 1 and 65535`)
+  if (port < 1 || port > 65_535) return problem(`the port of ${shown} is not between 1 and 65535`)
   return parsed({ ip: address.value, port })
 }
 

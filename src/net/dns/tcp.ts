@@ -34,8 +34,7 @@ export function tcpPool<W extends Wait>(server: Server, on: TcpHandlers<W>, now:
       connection = made
     }
     if (connection) connection.ask(wait)
-    else
-      on.failed(wait, 'network', new Error(`more than ${MAX_CONNECTIONS * QUESTIONS_A_CONNECTION} questions over TCP`))
+    else on.failed(wait, 'network', new Error(`more than ${MAX_CONNECTIONS * QUESTIONS_A_CONNECTION} queries over TCP`))
   }
 
   function sweep(nowMs: number): void {
@@ -142,8 +141,8 @@ class Connection<W extends Wait> {
       return
     }
     this.#on.event('mismatched', this.#server)
-    this.#on.failed(wait, 'malformed', new Error('the answer is to another question'))
-    this.#fail('malformed', new Error('the server answers other questions'))
+    this.#on.failed(wait, 'malformed', new Error('the answer is to another query'))
+    this.#fail('malformed', new Error('the server answers other queries'))
   }
 
   #release(wait: W): void {

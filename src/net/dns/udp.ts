@@ -7,9 +7,9 @@ import type { Holder, Wait } from './wait.ts'
 const OPEN_SOCKETS = 8
 /** A socket is renewed after so much time, as after so many questions. */
 const AGE_MS = 60_000
-/** Sockets of one server at most, those that only wait for their last answers included. Beyond it the open ones serve longer. */
+/** Maximum number of sockets per server, including those that only wait for their last answers; beyond it the open ones are used longer. */
 const MAX_SOCKETS = 256
-/** Questions that one server may be asked at a time; one more fails with `network`. */
+/** Maximum number of queries to one server at the same time; further ones fail with `network`. */
 const MAX_IN_FLIGHT = 20_000
 
 export type UdpPool<W extends Wait> = {
@@ -58,8 +58,7 @@ export function udpPool<W extends Wait>(server: Server, on: UdpHandlers<W>, now:
     return made
   }
 
-  const fail = (wait: W): void =>
-    on.failed(wait, 'network', new Error(`more than ${MAX_IN_FLIGHT} questions in flight`))
+  const fail = (wait: W): void => on.failed(wait, 'network', new Error(`more than ${MAX_IN_FLIGHT} queries in flight`))
 
   function sweep(nowMs: number): void {
     for (const socket of all) {

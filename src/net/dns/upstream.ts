@@ -19,7 +19,7 @@ export type Upstream<W extends Wait> = {
 /** Which servers a question has been to, as bits by their place. `out`: it said no, and is not asked again. */
 export type Round = { tried: number; out: number }
 
-/** Servers of one client at most. */
+/** Maximum number of servers of one client. */
 export const MAX_UPSTREAMS = 16
 const FAULTS_TO_DOWN = 3
 const DOWN_MS = 2_000
@@ -106,7 +106,7 @@ function link<W extends Wait>(server: Server, on: Handlers<W>, now: () => number
       received: (wait, bytes) => {
         const message = decodeMessage(bytes, comparedIn(wait, bytes))
         if (!message.ok) failed(wait, 'malformed', new Error(message.problem))
-        else if (message.value.truncated) failed(wait, 'malformed', new Error('truncated over TCP'))
+        else if (message.value.truncated) failed(wait, 'malformed', new Error('the answer over TCP is truncated'))
         else on.answered(wait, message.value)
       },
     },

@@ -2,7 +2,7 @@ const DOT = 0x2e
 const BACKSLASH = 0x5c
 const MAX_OCTETS = 255 // RFC 1035 §2.3.4, length octets and root included
 const MAX_LABEL = 63
-/** A name has at most 127 labels, so that no honest name needs more pointers. */
+/** Maximum number of compression pointers; a name has at most 127 labels, so no valid name needs more. */
 const MAX_POINTERS = 127
 
 /** What the names of one message may cost in all: a message of 64 KiB can hold 5,000 pointers to a name of 255 octets and 127 pointers. */

@@ -5,7 +5,7 @@ export type ZoneEntry =
   | { readonly line: number; readonly isIndented: boolean; readonly fields: readonly Field[] }
   | { readonly line: number; readonly problem: string }
 
-/** Fields of one entry that are read. */
+/** Maximum number of fields of an entry. */
 const MAX_FIELDS = 1_010
 
 /**
@@ -42,7 +42,7 @@ export function* zoneEntries(text: string): Generator<ZoneEntry> {
     if (parenthesis !== undefined) {
       depth += parenthesis === '(' ? 1 : -1
       if (depth < 0) return yield { line, problem: 'a ")" without a "("' }
-      if (depth > 1) return yield { line, problem: 'a "(" within parentheses' }
+      if (depth > 1) return yield { line, problem: 'nested parentheses' }
       continue
     }
     if (fields.length >= MAX_FIELDS)
@@ -55,7 +55,7 @@ export function* zoneEntries(text: string): Generator<ZoneEntry> {
 
 const strayed = (character: string): string =>
   character === '"'
-    ? 'a quote that is not closed on its line'
+    ? 'a quote that is not closed on the same line'
     : character === '\\'
       ? 'a backslash at the end of a line'
       : `the character U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')} has no meaning here`

@@ -11,7 +11,7 @@ export type ZoneText = {
   readonly passedOver: ReadonlyMap<string, number>
 }
 
-/** Characters and records of one zone file. */
+/** Maximum number of characters and of records of a zone file. */
 const MAX_LENGTH = 1 << 20
 const MAX_RECORDS = 10_000
 
@@ -44,8 +44,7 @@ type Read = { readonly state: State; readonly record?: OverlayRecord; readonly t
 function readEntry(entry: Extract<ZoneEntry, { fields: unknown }>, state: State): Parsed<Read> {
   const [first, ...others] = entry.fields
   if (!entry.isIndented && first!.text.startsWith('$') && !first!.quoted) return directive(first!.text, others, state)
-  if (entry.isIndented && state.owner === undefined)
-    return problem('a record without a name, and none stands before it')
+  if (entry.isIndented && state.owner === undefined) return problem('a record without a name, with no record before it')
   const owner = entry.isIndented ? parsed(state.owner!) : absoluteName(first!.text, state.origin)
   if (!owner.ok) return owner
   const next: State = { ...state, owner: owner.value }
@@ -66,7 +65,7 @@ function directive(word: string, fields: readonly Field[], state: State): Parsed
     return value !== undefined && readSeconds(value) !== undefined
       ? parsed({ state })
       : problem(`$TTL needs a time, such as 3600 or 1h`)
-  if (name !== '$ORIGIN') return problem(`${shown(word)} is not read; only $ORIGIN and $TTL are`)
+  if (name !== '$ORIGIN') return problem(`${shown(word)} is not supported; only $ORIGIN and $TTL are`)
   const origin = value === undefined ? problem<string>('$ORIGIN needs a name') : absoluteName(value, state.origin)
   return origin.ok ? parsed({ state: { ...state, origin: origin.value } }) : origin
 }

@@ -61,7 +61,7 @@ describe('the transcript', () => {
     const log = transcript(() => 0)
     for (let i = 0; i < 1_000; i++) log.add('server', `a\r\n${'x'.repeat(1_000)}`)
     expect(log.lines()).toHaveLength(301)
-    expect(log.lines().at(-1)).toEqual({ atMs: 0, from: 'note', text: 'further lines are left out' })
+    expect(log.lines().at(-1)).toEqual({ atMs: 0, from: 'note', text: 'further lines are omitted' })
     expect(log.lines()[0]?.text).toMatch(/^a {2}x{508}…$/)
   })
   it('masks other people’s addresses', () => {

@@ -39,11 +39,12 @@ function heloArgument(name: string): string {
 /** An address between angle brackets. That it was parsed is what keeps it harmless; that it is harmless is asserted all the same. */
 function path(email: Email): string {
   const text = formatEmail(email)
-  if (/[\r\n\0>]/.test(text)) throw new TypeError('an address with a character that ends a path or a line')
+  if (/[\r\n\0>]/.test(text)) throw new TypeError('an address with a character that would end the path or line')
   return text
 }
 
 function line(text: string): Command {
-  if (/[\u0000-\u001f\u007f]/.test(text) || Buffer.byteLength(text) > 1_000) throw new TypeError('not a command line')
+  if (/[\u0000-\u001f\u007f]/.test(text) || Buffer.byteLength(text) > 1_000)
+    throw new TypeError('not a valid command line')
   return text as Command
 }

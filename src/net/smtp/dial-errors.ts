@@ -14,9 +14,9 @@ const CONNECT: Readonly<Record<string, DialReason>> = {
 }
 const SENTENCES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
-  ETIMEDOUT: 'the connection was not answered in time',
-  ECONNRESET: 'the other side cut the connection',
-  EPIPE: 'the other side closed the connection',
+  ETIMEDOUT: 'the connection timed out',
+  ECONNRESET: 'the server reset the connection',
+  EPIPE: 'the server closed the connection',
   EADDRNOTAVAIL: 'the source address cannot be used on this machine',
 }
 
@@ -43,4 +43,4 @@ export function stoppedError(signal: AbortSignal): DialError {
 }
 
 const sentence = (error: NodeJS.ErrnoException): string =>
-  SENTENCES[error.code ?? ''] ?? `the network gave an error (${error.code ?? error.message})`
+  SENTENCES[error.code ?? ''] ?? `network error (${error.code ?? error.message})`

@@ -72,7 +72,7 @@ async function secure({
       outcome: {
         stage: 'starttls',
         fault: 'protocol_error',
-        message: 'bytes came between STARTTLS and the TLS handshake',
+        message: 'the server sent data between STARTTLS and the TLS handshake',
       },
     }
   const release = channel.lifetime.bound(channel.stageMs('starttls'), signal)

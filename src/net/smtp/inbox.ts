@@ -15,7 +15,7 @@ export type Inbox = {
   readonly detach: () => void
 }
 
-/** Bytes kept unread before the socket is told to stop: TCP's own window then holds the sender. */
+/** Maximum number of unread bytes; beyond it the socket is paused, and the TCP window stops the sender. */
 export const MAX_UNREAD = 64 * 1024
 
 /** Listens to `socket` until {@link Inbox.detach}: at most {@link MAX_UNREAD} bytes and one chunk wait unread. */

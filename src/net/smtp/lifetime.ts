@@ -10,7 +10,7 @@ export type Lifetime = {
 }
 
 /** One for all: a stack trace is expensive. */
-const ENDED = new DOMException('it is over', 'AbortError')
+const ENDED = new DOMException('the connection has ended', 'AbortError')
 
 /** One timer and one listener at a time on the caller's signal, both removed: a signal that serves many sockets gathers no listeners. */
 export function lifetimeOf(): Lifetime {

@@ -54,7 +54,7 @@ const LINGER_MS = 1_000
 const CLOSED = new DialError('connection_lost', 'the connection is closed')
 
 const unsafe = (address: Ip): DialError =>
-  new DialError('unsafe_address', `${address} is a private or reserved address and is not contacted`)
+  new DialError('unsafe_address', `${address} is a private or reserved address, to which no connection is made`)
 
 const ANY_VERSION = { minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' } as const
 
@@ -135,7 +135,8 @@ export function connectionOver(
     })
 
   async function startTls(serverName: string, offer?: TlsOffer): Promise<TlsInfo> {
-    if (box.unread() > 0) throw new DialError('protocol_error', 'bytes came between STARTTLS and the TLS handshake')
+    if (box.unread() > 0)
+      throw new DialError('protocol_error', 'the server sent data between STARTTLS and the TLS handshake')
     tcp.on('error', () => {}) // told by the TLS socket
     box.detach()
     const secured = await handshake(tcp, serverName, secureContext(offer), signal)
@@ -177,7 +178,7 @@ function handshake(tcp: Socket, serverName: string, context: SecureContext, sign
       })
     const onSecure = (): void => settle(() => resolve(secured))
     const onError = (error: Error): void => fail(tlsError(error))
-    const onClose = (): void => fail(tlsError(new Error('the other side closed the connection')))
+    const onClose = (): void => fail(tlsError(new Error('the server closed the connection')))
     const onAbort = (): void => fail(stoppedError(signal))
     secured.once('secureConnect', onSecure).once('error', onError).once('close', onClose)
     signal.addEventListener('abort', onAbort, { once: true })

@@ -28,7 +28,7 @@ export function transcript(now: () => number): Transcript {
       lines.push({
         atMs: Math.max(0, Math.round(now() - start)),
         from: full ? 'note' : from,
-        text: full ? 'further lines are left out' : printable(text, 512),
+        text: full ? 'further lines are omitted' : printable(text, 512),
       })
     },
     lines: () => [...lines],

@@ -33,7 +33,7 @@ export function wireOver(connection: Connection, transcript: Transcript): Wire {
   return {
     send: async (commands) => {
       // An answer ahead of its question would be read as the answer to the next one. Only 421 may come at any time (RFC 5321 §3.8).
-      if (replies.length > 0 && replies[0]!.code !== 421) throw new ProtocolError('a reply that nothing had asked for')
+      if (replies.length > 0 && replies[0]!.code !== 421) throw new ProtocolError('an unexpected reply')
       for (const command of commands) transcript.add('client', command)
       await connection.write(commands.map((command) => `${command}\r\n`).join(''))
     },

@@ -8,7 +8,7 @@ import { stoppedError } from '../smtp/dial-errors.ts'
 /** A TCP connection that a proxy made, and the address that it says it leaves from (RFC 1928 §6, BND.ADDR). */
 export type Proxied = { readonly socket: Socket; readonly bound: Ip | undefined }
 
-/** Time for a whole request, ms; the caller's signal is shorter. */
+/** Time limit of a whole request, ms; the caller's signal is shorter. */
 const LONGEST_MS = 120_000
 
 /**
@@ -105,5 +105,5 @@ function refusalOf(proxy: SocksProxy, message: string): DialError {
   const ofTarget = OF_TARGET.find(([pattern]) => pattern.test(message))
   if (ofTarget) return new DialError(ofTarget[1], `the proxy ${proxy.name} ${ofTarget[2]}`)
   const ofProxy = OF_PROXY.find(([pattern]) => pattern.test(message))
-  return failed(proxy, ofProxy?.[1] ?? 'answers something other than SOCKS5')
+  return failed(proxy, ofProxy?.[1] ?? 'does not speak SOCKS5')
 }

@@ -45,7 +45,7 @@ export type ProxiesOptions = {
   readonly connectionOver: (socket: Socket, signal: AbortSignal, seenAs: Ip) => Connection
 }
 
-/** How long what was found out holds, and how long that nothing was, ms. */
+/** Time that a detected outgoing address, and a failed detection, are cached, ms. */
 const KEPT_MS = 3_600_000
 const UNKNOWN_MS = 300_000
 /** Time for one echo host and for the address that nobody has, ms. */
@@ -141,8 +141,8 @@ export function proxies(options: ProxiesOptions): Proxies {
   }
 }
 
-const LIES = `it says that it reached ${NOBODY}, an address that nobody has: what it reaches in place of others is not known`
-const UNKNOWN = 'the address that it leaves from could not be determined'
+const LIES = `it claims to reach ${NOBODY}, an address that does not exist, so its connections cannot be trusted`
+const UNKNOWN = 'its outgoing address could not be determined'
 
 async function exitWithin(
   name: ProxyName,

@@ -31,7 +31,7 @@ export const deliveryIdParam = textParam<string>('invalid_parameter', idOf('msg'
   example: 'msg_AAAAAAAAAAAAAAAAAAAAAA',
 })
 
-/** Characters of a receiver's URL. */
+/** Maximum number of characters of a recipient's URL. */
 const MAX_URL = 2_000
 export const receiverUrl = z.string().max(MAX_URL)
 

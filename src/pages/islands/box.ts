@@ -10,11 +10,11 @@ function takenFor(text: string): string {
   const bare = text.trim()
   if (bare === '') return unchanged
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(bare))
-    return `A URL: its host, ${bare.split('/')[2]?.replace(/^.*@|:\d*$/g, '') ?? ''}, is checked.`
-  if (bare.includes('@')) return 'A mail address: it is verified.'
+    return `A URL: its host, ${bare.split('/')[2]?.replace(/^.*@|:\d*$/g, '') ?? ''}, will be checked.`
+  if (bare.includes('@')) return 'A mail address: will be verified.'
   if (/^\[?[0-9a-f:.]*:[0-9a-f:.]*\]?$/i.test(bare) || /^\d{1,3}(?:\.\d{1,3}){3}$/.test(bare))
-    return 'An IP address: it is looked up on 29 blacklists.'
-  return bare.includes('.') ? 'A domain: its mail setup is checked.' : 'Keep typing: a domain has a dot.'
+    return 'An IP address: will be looked up on 29 blacklists.'
+  return bare.includes('.') ? 'A domain: its mail setup will be checked.' : 'Keep typing: a domain contains a dot.'
 }
 
 input?.addEventListener('input', () => {

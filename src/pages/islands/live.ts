@@ -57,7 +57,7 @@ function listen(url: string): void {
     failures++
     if (failures > TRIES) {
       source.close()
-      say('The service cannot be reached. Load the page again later.')
+      say('The service cannot be reached. Reload the page later.')
       return
     }
     say('The connection was lost. Trying again …')

@@ -96,7 +96,7 @@ function begin(chosen: File | null | undefined): void {
 }
 
 say(
-  'Drop a file anywhere on this page, or choose it: any size, also compressed with gzip. Nothing is processed before you have seen a preview.',
+  'Drop a file anywhere on this page, or choose one. Any size, optionally gzip-compressed. You see a preview before anything is processed.',
 )
 form?.addEventListener('submit', (event) => {
   event.preventDefault()

@@ -123,7 +123,7 @@ function store(values: Values, rows: readonly Pick<Row, 'key' | 'value'>[], boun
   const { maxRows, whenFull } = bounds
   const added = new Set(rows.map(({ key }) => key).filter((key) => !values.has(key))).size
   if (whenFull === 'refuse' && values.size + added > maxRows)
-    throw new StoreError('full', `${values.size} rows are stored, and ${maxRows} is the most`)
+    throw new StoreError('full', `the limit of ${maxRows} rows is reached`)
   for (const { key, value } of rows) {
     values.delete(key)
     values.set(key, value)

@@ -51,7 +51,7 @@ it.each([
   expect(await store.peers.get('a')).toBeUndefined()
   await store.peers.put('a', 1)
   const aside = readdirSync(folder).filter((name) => /^peers\.json\.damaged-/.test(name))
-  expect(said).toEqual([['a data file is damaged and was moved aside', join(folder, aside[0]!)]])
+  expect(said).toEqual([['a data file is damaged and was renamed', join(folder, aside[0]!)]])
   expect(readFileSync(join(folder, aside[0]!), 'utf8')).toBe(text)
   expect(await valuesOf(filesStore(folder, unsaid), 'peers')).toEqual({ a: 1 })
 })
@@ -141,6 +141,6 @@ it('a damaged state.json is said and kept', async () => {
   writeFileSync(join(folder, 'state.json'), '{"peers":')
   const said: string[] = []
   expect(await filesStore(folder, (event) => said.push(event)).node.get('id')).toBeUndefined()
-  expect(said).toEqual(['the state of an earlier version is damaged and was moved aside'])
+  expect(said).toEqual(['the state of an earlier version is damaged and was renamed'])
   expect(readFileSync(join(folder, 'state.json.damaged'), 'utf8')).toBe('{"peers":')
 })

@@ -24,7 +24,7 @@ export function filesStore(folder: string, warn: Warn): Store & { readonly settl
   const open = (name: RepositoryName, before?: () => Promise<void>) => {
     const path = join(folder, FILES[name])
     const onDamaged = ({ message }: StoreError, movedTo: string): void =>
-      warn('a data file is damaged and was moved aside', { path, moved_to: movedTo, reason: message })
+      warn('a data file is damaged and was renamed', { path, moved_to: movedTo, reason: message })
     return fileRepository(rowsFile({ path, codec: rowsCodec(path), onDamaged }), REPOSITORIES[name], before)
   }
   const names = Object.keys(REPOSITORIES) as RepositoryName[]
@@ -55,8 +55,7 @@ function rowsCodec(path: string): Codec {
       if (json.format !== FORMAT || !Array.isArray(json.rows)) return damaged('it has no rows')
       const rows: Values = new Map()
       for (const row of json.rows as readonly Json[]) {
-        if (!Array.isArray(row) || row.length !== 2 || typeof row[0] !== 'string')
-          return damaged('a row is not in order')
+        if (!Array.isArray(row) || row.length !== 2 || typeof row[0] !== 'string') return damaged('a row is not valid')
         rows.set(row[0], row[1] as Json)
       }
       return rows

@@ -44,7 +44,7 @@ async function acquire(path: string, mine: string, abandonedMs: number): Promise
     else if (nowMs - begunMs >= MAX_WAIT_MS)
       throw new StoreError(
         'unavailable',
-        `${path} is held by another process (${content.split(' ')[0]}); not had in 10 s`,
+        `${path} is held by another process (${content.split(' ')[0]}); no lock after 10 s`,
       )
     else await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
@@ -57,7 +57,7 @@ async function created(path: string, content: string): Promise<boolean> {
     file = await open(path, 'wx', 0o600)
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw new StoreError('unavailable', `${path} could not be made: ${(cause as Error).message}`, { cause })
+    throw new StoreError('unavailable', `${path} could not be created: ${(cause as Error).message}`, { cause })
   }
   try {
     await file.writeFile(content)

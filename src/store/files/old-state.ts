@@ -20,7 +20,7 @@ export async function moveOldState(folder: string, store: Store, warn: Warn): Pr
     const state = parsedObject(text)
     if (state === undefined) {
       await rename(path, `${path}.damaged`)
-      warn('the state of an earlier version is damaged and was moved aside', { path: `${path}.damaged` })
+      warn('the state of an earlier version is damaged and was renamed', { path: `${path}.damaged` })
       return
     }
     for (const [name, rows] of Object.entries(rowsOf(state))) await putNew(store, name as RepositoryName, rows)

@@ -6,9 +6,9 @@ import { StoreError } from '../contract.ts'
 import { type Lock, withLock } from './lock.ts'
 import { replaceFile, sweep } from './replace-file.ts'
 
-/** Bytes of a file that are read at most. */
+/** Maximum size of a file, bytes. */
 const MAX_BYTES = 64 * 1024 * 1024
-/** Times that a change is made anew because the lock was lost to another process. */
+/** Maximum number of attempts at a change whose lock was lost to another process. */
 const MAX_TRIES = 3
 
 /** Values by key, the one longest unchanged first. */
@@ -56,7 +56,7 @@ export function rowsFile(options: RowsFileOptions): RowsFile {
     await ensureFolder(path)
     for (let tries = 0; tries < MAX_TRIES; tries++)
       if (await withLock(`${path}.lock`, (lock) => changeLocked(make, lock))) return
-    throw new StoreError('unavailable', `${path} could not be written: its lock was taken over again and again`)
+    throw new StoreError('unavailable', `${path} could not be written: other processes took over its lock repeatedly`)
   }
 
   /** False when the lock was lost before the change was written. */
@@ -85,7 +85,7 @@ async function readNow({ path, codec, onDamaged }: RowsFileOptions): Promise<Val
     if (!onDamaged || !isDamage(error)) throw error
     const aside = `${path}.damaged-${randomBytes(4).toString('hex')}`
     await rename(path, aside).catch((cause: unknown) => {
-      throw unavailable(`${path} is damaged and could not be moved aside`, cause)
+      throw unavailable(`${path} is damaged and could not be renamed`, cause)
     })
     onDamaged(error, aside)
     return new Map()
@@ -118,7 +118,7 @@ async function ensureFolder(path: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   } catch (cause) {
-    throw unavailable(`the folder of ${path} could not be made`, cause)
+    throw unavailable(`the folder of ${path} could not be created`, cause)
   }
 }
 

@@ -90,16 +90,16 @@ it.each<[string, () => Buffer, string]>([
   [
     'with a changed octet',
     () => gzipSync(gunzipSync(readFileSync(path)).toString().replace('plain', 'plane')),
-    'damaged or cut off',
+    'damaged or truncated',
   ],
-  ['without its end', () => gzipSync(gunzipSync(readFileSync(path)).subarray(0, -120)), 'damaged or cut off'],
-  ['of something else', () => gzipSync('hello\n'), 'is no backup of mailsonde'],
+  ['without its end', () => gzipSync(gunzipSync(readFileSync(path)).subarray(0, -120)), 'damaged or truncated'],
+  ['of something else', () => gzipSync('hello\n'), 'is not a mailsonde backup'],
   ['that is not packed', () => Buffer.from('hello\n'), 'cannot be read as a backup'],
-  ['of a newer program', () => changed(headerWith({ schema: 999 })), 'which a newer mailsonde made'],
+  ['of a newer program', () => changed(headerWith({ schema: 999 })), 'of a newer mailsonde'],
   [
     'with a table that would be SQL',
     () => changed((lines) => lines.push('{"table":"x\\"; DROP","columns":["a"]}', '\\.')),
-    'cannot be one of ours',
+    'contains an unknown table',
   ],
 ])('a file %s is refused, and nothing changes', async (what, make, why) => {
   const file = join(folder, `${what}.gz`)
@@ -115,7 +115,7 @@ it('is refused while services are connected', async () => {
   const { pool, open } = await target()
   const service = await open()
   await service.pool.query('SELECT 1')
-  await expect(restore(pool, path)).rejects.toThrow('stop these services first')
+  await expect(restore(pool, path)).rejects.toThrow('stop the services first')
   await pool.end()
 })
 

@@ -102,7 +102,7 @@ async function tablesOf(client: pg.PoolClient): Promise<readonly TableHeader[]> 
   let left = rows.filter(({ name }) => isName(name))
   while (left.length > 0) {
     const next = left.filter(({ refers }) => refers.every((oid) => placed.has(oid)))
-    if (next.length === 0) throw new Error('the tables refer to each other in a circle')
+    if (next.length === 0) throw new Error('the tables have circular references')
     for (const { oid, name, columns, bound } of next) {
       placed.add(oid)
       const partition = /IN \('?(\d+)'?\)/.exec(bound ?? '')?.[1]

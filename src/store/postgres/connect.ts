@@ -62,7 +62,7 @@ export function lazyDatabase(settings: DatabaseSettings): LazyDatabase {
 
 async function probeOf({ pool }: Database): Promise<string | undefined> {
   const { rows } = await pool.query<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')
-  return rows[0]?.standby ? 'the database server is a standby and takes no writes' : undefined
+  return rows[0]?.standby ? 'the database server is a read-only standby' : undefined
 }
 
 /**

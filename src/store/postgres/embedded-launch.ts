@@ -80,18 +80,18 @@ export async function connectOrLaunch(
     const { client, isStarting } = await connectOnce(connection)
     if (client) return { client, isTakenOver: launched === undefined }
     if (!isStarting && (launched === undefined || launched.aborted)) {
-      if (launches++ >= MAX_LAUNCHES) throw notStarted(`it ends at once; its log ends: ${await logEnd(place)}`)
+      if (launches++ >= MAX_LAUNCHES) throw notStarted(`it stopped immediately; end of its log: ${await logEnd(place)}`)
       launched = launch(place, account)
     }
     try {
       await sleep(waitMs, by)
     } catch (cause) {
-      throw notStarted(`no connection in time; its log ends: ${await logEnd(place)}`, cause)
+      throw notStarted(`no connection in time; end of its log: ${await logEnd(place)}`, cause)
     }
   }
 }
 
-/** How often a server that ends at once is started. */
+/** Maximum number of starts of a server that stops immediately. */
 const MAX_LAUNCHES = 15
 
 const logEnd = async (place: Place): Promise<string> =>
@@ -101,6 +101,6 @@ const logEnd = async (place: Place): Promise<string> =>
 export const notStarted = (why: string, cause?: unknown): AppError =>
   new AppError(
     'upstream_unavailable',
-    `the private database server did not start (${why}); mend that, or name a PostgreSQL server with --database-url`,
+    `the private database server did not start (${why}); fix this, or set a PostgreSQL server with --database-url`,
     { cause },
   )

@@ -25,11 +25,11 @@ export function keepOwned(
     })
   }
   async function recover(): Promise<pg.Client | undefined> {
-    log.warn('the private database server went away: it is started again')
+    log.warn('the private database server stopped and is being restarted')
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2)) {
       try {
         const client = await again()
-        log.info('the private database server is there again')
+        log.info('the private database server is running again')
         watch(client)
         return client
       } catch (error) {

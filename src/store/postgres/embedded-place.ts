@@ -21,11 +21,11 @@ export type Place = {
   readonly binaries: Binaries
 }
 
-/** The path of a Unix socket is at most 107 octets (sun_path in unix(7)), of which `/.s.PGSQL.5432` takes 14. */
+/** Maximum length of the socket's folder: the path of a Unix socket has at most 107 octets (sun_path in unix(7)), of which `/.s.PGSQL.5432` takes 14. */
 const MAX_SOCKET_DIR = 92
 /** Where the server's files go when its user cannot enter the data folder. */
 const SYSTEM_FOLDER = '/var/lib/mailsonde'
-/** The log is begun anew beyond this size. */
+/** Size above which the log is started anew. */
 const MAX_LOG = 4 * 1024 * 1024
 
 /** The binaries of this platform. Throws AppError where the optional package is not installed, as on musl and other platforms without one. */
@@ -36,7 +36,7 @@ export async function binaries(): Promise<Binaries> {
   } catch (cause) {
     throw new AppError(
       'upstream_unavailable',
-      `there is no built-in PostgreSQL for ${platform}-${process.arch} here: name a PostgreSQL server with --database-url`,
+      `there is no built-in PostgreSQL for ${platform}-${process.arch}: set a PostgreSQL server with --database-url`,
       { cause },
     )
   }
@@ -50,7 +50,7 @@ export async function accountOf(user: string): Promise<Account> {
   if (uid === undefined || gid === undefined || Number(uid) === 0)
     throw new AppError(
       'invalid_parameter',
-      `--db-user: ${JSON.stringify(user)} is no unprivileged user of this machine: name an existing one`,
+      `--db-user: ${JSON.stringify(user)} is not an unprivileged user of this machine: use an existing one`,
     )
   return { uid: Number(uid), gid: Number(gid) }
 }
@@ -126,7 +126,7 @@ async function ownFolder(path: string, account: Account): Promise<void> {
   if (wanted !== undefined && uid !== wanted)
     throw new AppError(
       'upstream_unavailable',
-      `${path} belongs to another user (${uid}): remove it, or name another --data-dir`,
+      `${path} belongs to another user (${uid}): remove it, or set another --data-dir`,
     )
   if ((mode & 0o777) !== 0o700) await chmod(path, 0o700)
 }

@@ -50,7 +50,7 @@ it('takes over the server that a killed process left', async () => {
   expect(spawnSync(process.execPath, ['--input-type=module', '-e', script]).signal).toBe('SIGKILL')
   const pid = readFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0]
   const server = await start(dataDir)
-  expect(said.at(-1)).toContain('taken over')
+  expect(said.at(-1)).toContain('of an earlier run')
   expect(readFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0]).toBe(pid)
   await server.stop()
 })
@@ -61,7 +61,7 @@ it('is started again when it was killed, and statements go on', async () => {
   process.kill(pid, 'SIGKILL')
   const counted = await throughOutage(() => database.pool.query('SELECT count(*) FROM kept'), signal())
   expect(counted.rows).toEqual([{ count: '1' }])
-  await expect.poll(() => said, { timeout: 10_000 }).toContain('the private database server is there again')
+  await expect.poll(() => said, { timeout: 10_000 }).toContain('the private database server is running again')
   await database.close()
 })
 
@@ -77,7 +77,7 @@ it('a standby is refused', async () => {
   const standby = join(dataDir, 'postgres/cluster/standby.signal')
   writeFileSync(standby, '', { mode: 0o644 })
   await expect(openDatabase({ url: undefined, dataDir, dbUser: 'nobody', log }, signal())).rejects.toThrow(
-    'is a standby and takes no writes: name the primary',
+    'is a read-only standby: set the primary',
   )
   rmSync(standby)
 })

@@ -44,8 +44,7 @@ export async function startEmbedded(settings: EmbeddedSettings, signal: AbortSig
   if (!(await exists(join(place.cluster, 'PG_VERSION')))) await initialize(place, account, password, until)
   async function own(by: AbortSignal): Promise<pg.Client> {
     const { client, isTakenOver } = await connectOrLaunch(connection, place, account, by)
-    if (isTakenOver)
-      settings.log.info('the private database server of an earlier run is taken over', { folder: place.cluster })
+    if (isTakenOver) settings.log.info('using the private database server of an earlier run', { folder: place.cluster })
     await takeOwnership(client, settings.dataDir)
     return client
   }
@@ -143,7 +142,7 @@ async function takeOwnership(owner: pg.Client, dataDir: string): Promise<void> {
   await owner.end()
   throw new AppError(
     'upstream_unavailable',
-    `another mailsonde process uses the private database in ${dataDir}: call it with --server, or give this one a --data-dir of its own`,
+    `another mailsonde process uses the private database in ${dataDir}: use that process with --server, or set another --data-dir`,
   )
 }
 

@@ -44,7 +44,7 @@ export type IdempotencyKeys = {
 
 /** A running request is taken to be dead when its claim was not held for this long. */
 const LEASE_SECONDS = 30
-/** Keys of one caller within 24 hours. */
+/** Maximum number of keys of one caller within 24 hours. */
 export const MAX_KEYS = 10_000
 /** Expired keys that go with each new one. */
 const SWEPT = 100

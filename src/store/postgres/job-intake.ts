@@ -56,7 +56,7 @@ async function advance(client: pg.PoolClient, job: number, part: IntakePart): Pr
   if (held === part.received) return false
   throw new AppError(
     'wrong_offset',
-    held === undefined ? 'the job was removed' : `another upload came between: ${held} records are held`,
+    held === undefined ? 'the job was removed' : `another upload continued this one: ${held} records were received`,
     held === undefined ? {} : { received: held },
   )
 }

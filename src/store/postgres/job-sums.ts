@@ -20,9 +20,9 @@ export type ProviderSums = {
   readonly recent: number
 }
 
-/** Providers of a job that are read, by rows and by rows left: a list may have a hundred thousand. */
+/** Maximum number of providers read per job, by rows and by rows left; a list may have a hundred thousand. */
 const MOST = 100
-/** Results and reasons are closed lists; this bounds what a damaged row could add. */
+/** Maximum number of results and reasons read; both are closed lists, so only damaged rows exceed it. */
 const MAX_WORDS = 200
 
 const NOTHING: JobSums = { words: [], providers: [], providerCount: 0, known: 0, recent: 0 }

@@ -153,7 +153,7 @@ const recordOf = (job: Selectable<JobsTable>): JobRecord => ({
 })
 
 const DEADLOCK = '40P01'
-/** Times that a transaction is tried at most. */
+/** Maximum number of attempts at a transaction. */
 const MAX_TRIES = 5
 
 /** Tries a transaction again that the server has ended because it and another one waited for each other: what works on the job may hold its rows and want the job. */

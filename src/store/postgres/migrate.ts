@@ -71,11 +71,11 @@ function refuseUnusable({ version, isStandby }: SchemaStatus): void {
   if (isStandby)
     throw new AppError(
       'upstream_unavailable',
-      'the database server is a standby and takes no writes: name the primary with --database-url',
+      'the database server is a read-only standby: set the primary with --database-url',
     )
   if (version > SCHEMA_VERSION)
     throw new AppError(
       'upstream_unavailable',
-      `the database has schema version ${version}, which a newer mailsonde made; this one knows up to ${SCHEMA_VERSION}: upgrade it`,
+      `the database has schema version ${version} of a newer mailsonde; this one supports up to ${SCHEMA_VERSION}: upgrade it`,
     )
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
 
-/** Connections of one process: statements are short, and the embedded server takes 60. */
+/** Maximum number of connections of one process: statements are short, and the private server allows 60. */
 const MAX_CONNECTIONS = 12
 const CONNECT_MS = 5_000
 /** A statement that runs longer is canceled: nothing of ours should, but for migrations, the end of an intake and a removal, which lift it. */
@@ -66,7 +66,7 @@ function watchSilence(client: pg.ClientBase, where: pg.ClientConfig, warn: Warn)
     isWorkedOn(where, inner.processID).then(
       (is) => {
         if (is) return watch()
-        warn('a database connection said nothing: it is closed', {})
+        warn('a silent database connection was closed', {})
         stream.destroy(Object.assign(new Error('the database connection is half open'), { code: 'ETIMEDOUT' }))
       },
       (error: Error) => stream.destroy(Object.assign(error, { code: 'ETIMEDOUT' })), // the server is away altogether

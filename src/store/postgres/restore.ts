@@ -9,7 +9,7 @@ import { type BackupHeader, END_OF_ROWS, isName, MAGIC, quoted, type TableHeader
 import { migrate, SCHEMA_VERSION } from './migrate.ts'
 import { MIGRATIONS } from './migrations.ts'
 
-/** A line of a backup that is longer than this is none of ours: a row has at most some fields of 64 KiB, and an answer of 1 MiB. */
+/** Maximum size of a line of a backup: a row has a few fields of 64 KiB and an answer of 1 MiB. */
 const MAX_LINE = 256 * 1024 * 1024
 /** Rows are written in pieces of about this size. */
 const PIECE = 256 * 1024
@@ -62,13 +62,14 @@ async function checkBackup(path: string): Promise<BackupHeader> {
   for await (const line of linesOf(path)) {
     number++
     if (last) hash.update(last).update('\n')
-    if (number === 1 && line.toString() !== MAGIC) throw bad(path, 'is no backup of mailsonde, or of another version')
+    if (number === 1 && line.toString() !== MAGIC)
+      throw bad(path, 'is not a mailsonde backup, or is from another version')
     if (number === 2) header = readHeader(path, line)
     last = line
   }
   const trailer = last && parsedLine(last)
   if (!header || trailer?.sha256 !== hash.digest('hex'))
-    throw bad(path, 'is damaged or cut off: its checksum does not fit')
+    throw bad(path, 'is damaged or truncated: its checksum does not match')
   return header
 }
 
@@ -78,7 +79,7 @@ function readHeader(path: string, line: Buffer): BackupHeader {
   if (header.schema > SCHEMA_VERSION)
     throw bad(
       path,
-      `has schema version ${header.schema}, which a newer mailsonde made; this one knows up to ${SCHEMA_VERSION}`,
+      `has schema version ${header.schema} of a newer mailsonde; this one supports up to ${SCHEMA_VERSION}`,
     )
   return header as BackupHeader
 }
@@ -102,7 +103,7 @@ async function refuseWhileInUse(pool: pg.Pool): Promise<void> {
   if (others > 0)
     throw new AppError(
       'invalid_parameter',
-      `${others} connections of running services are open: stop these services first`,
+      `${others} connections of running services are open: stop the services first`,
     )
 }
 
@@ -130,9 +131,9 @@ async function restoreTables(client: pg.PoolClient, path: string): Promise<numbe
 async function tableFor(client: pg.PoolClient, header: Partial<Record<string, unknown>>): Promise<TableHeader> {
   const { table, columns, partition } = header
   if (!isName(table) || !Array.isArray(columns) || !columns.every(isName))
-    throw new AppError('invalid_parameter', 'the backup names a table that cannot be one of ours')
+    throw new AppError('invalid_parameter', 'the backup contains an unknown table')
   if (partition === undefined) return { table, columns }
-  if (!Number.isSafeInteger(partition)) throw new AppError('invalid_parameter', 'the backup names a job that is none')
+  if (!Number.isSafeInteger(partition)) throw new AppError('invalid_parameter', 'the backup contains an invalid job id')
   await client.query(`
     CREATE TABLE mailsonde.${quoted(table)} PARTITION OF mailsonde.job_rows FOR VALUES IN (${partition});
     CREATE INDEX ON mailsonde.${quoted(table)} (domain) WHERE state = 'new'`)

@@ -25,7 +25,7 @@ export type SharedMemory = {
   readonly purge: () => Promise<void>
 }
 
-/** Memories of a domain and its provider that are read at most. */
+/** Maximum number of entries read of a domain and its provider. */
 const MAX_MEMORIES = 100
 
 export const sharedMemory = (open: () => Promise<Kysely<Schema>>): SharedMemory => {

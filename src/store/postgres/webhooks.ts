@@ -25,7 +25,7 @@ const deliveryRow = (row: Selectable<DeliveriesTable>): DeliveryRow => ({
   monitor: row.monitor === null ? null : Number(row.monitor),
 })
 
-/** Messages of one receiver that are sent at a time, and messages that are looked at to find those that may be sent. */
+/** Maximum number of messages sent to one recipient at the same time, and of messages read to select them. */
 const AT_A_TIME = 4
 const LOOKED_AT = 5_000
 /** Rows of one sweep. */

@@ -1,6 +1,6 @@
 import { parseSpf } from '../parse.ts'
 
-/** Characters of a term that is mended. */
+/** Maximum number of characters of a term that is repaired. */
 const MAX_TERM = 300
 
 /** Where a term begins that cannot be a part of the one before it. `all` stands at the end of a term only. */

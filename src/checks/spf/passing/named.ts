@@ -6,7 +6,7 @@ import { chainOf, type SpfNode } from '../tree.ts'
 import { type Interval, intervalOf } from './intervals.ts'
 import { type Passing, passes } from './passing.ts'
 
-/** Addresses that are named at most. */
+/** Maximum number of addresses that are listed. */
 const MAX_NAMED = 10
 /** The shortest prefix that still names single hosts: 4 addresses of IPv4, 16 of IPv6. */
 const LEAST_PREFIX = { 4: 30, 6: 124 } as const

@@ -5,9 +5,9 @@ import { type SpfNode, type SpfTerm, termsOf } from '../tree.ts'
 import { type Evaluated, evaluate, type Run } from './evaluate.ts'
 import { contains, everyone, type Intervals, pointOf, setOf } from './intervals.ts'
 
-/** Networks and intervals that may be handled for one tree and family; ten providers together take some thousands. */
+/** Maximum number of networks and intervals per tree and address family; ten providers together have a few thousand. */
 const MAX_INTERVALS = 20_000
-/** Terms shown that depend on the message. */
+/** Maximum number of terms shown that depend on the message. */
 const MAX_CONDITIONAL = 20
 
 /** The addresses that pass by one directive of the domain's own record, or of the one it redirects to. */
