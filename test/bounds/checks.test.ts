@@ -33,7 +33,7 @@ const svg = (inner: string): boolean =>
     `<svg xmlns="http://www.w3.org/2000/svg" version="1.2" baseProfile="tiny-ps" viewBox="0 0 1 1"><title>t</title>${inner}</svg>`,
   )
     .faults.join()
-    .includes('more elements')
+    .includes('too many elements')
 function kept(read: { readonly ok: boolean; readonly value?: object }, field: string): number {
   return ((read.value as Readonly<Record<string, readonly unknown[]>> | undefined)?.[field] ?? []).length
 }

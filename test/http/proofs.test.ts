@@ -60,7 +60,7 @@ it('takes a call once', async () => {
   const send = () => server.inject({ method: 'POST', url: PATH, headers, payload: BODY })
   expect((await send()).statusCode).toBe(201)
   const again = await send()
-  expect([again.statusCode, again.json().detail]).toEqual([401, expect.stringContaining('seen before')])
+  expect([again.statusCode, again.json().detail]).toEqual([401, expect.stringContaining('already received')])
 })
 
 it('refuses what is no proof at all, and proofs where there is no secret', async () => {

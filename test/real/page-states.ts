@@ -74,12 +74,12 @@ export const STATES: readonly State[] = [
   { name: 'ip-clean', path: '/ip/45.53.1.1', words: '45.53.1.1', picture: true },
   { name: 'ip-private', path: '/ip/10.0.0.1', words: 'Not a public address' },
   { name: 'ip-invalid', path: '/ip/300.1.1.1', words: 'Not an IP address', plain: true },
-  { name: 'domain-manylookups', path: '/domain/manylookups.test', words: 'Every check', picture: true },
-  { name: 'domain-parked', path: '/domain/parked.test', words: 'Every check', picture: true },
-  { name: 'domain-servfail', path: '/domain/servfail.test', words: 'Every check', picture: true },
-  { name: 'domain-listed', path: '/domain/listed.test', words: 'Every check', picture: true },
-  { name: 'domain-tls', path: '/domain/tls.test?only=tls', words: 'Every check', picture: true },
-  { name: 'domain-vantage', path: '/domain/tls.test?vantage=all', words: 'Every check', picture: true },
+  { name: 'domain-manylookups', path: '/domain/manylookups.test', words: 'All checks', picture: true },
+  { name: 'domain-parked', path: '/domain/parked.test', words: 'All checks', picture: true },
+  { name: 'domain-servfail', path: '/domain/servfail.test', words: 'All checks', picture: true },
+  { name: 'domain-listed', path: '/domain/listed.test', words: 'All checks', picture: true },
+  { name: 'domain-tls', path: '/domain/tls.test?only=tls', words: 'All checks', picture: true },
+  { name: 'domain-vantage', path: '/domain/tls.test?vantage=all', words: 'All checks', picture: true },
   // While it is asked.
   {
     name: 'asking',
