@@ -117,14 +117,28 @@ function barrierLoss({ kind, finding, all }: Barrier): Loss {
   return lost(kind === 'ipv6_only' ? off.ipv6_only : all ? off.refused_at_all : off.refused_at_some, finding)
 }
 
-/** What the PTR names cost: each address its share. */
+/** What the PTR names cost: each address its share. Where a mail host may have more addresses, the known ones count, and the range has whatever the others may be. */
 export function ptrLosses(ptr: PtrScoreInput): Loss[] {
   if (ptr.state === 'unknown') return [half('ptr')]
   if (ptr.state === 'not_applicable') return []
   if (ptr.state === 'none') return [lost(COMPONENTS.ptr, 'ptr.no_address')]
   const addresses = ptr.addresses.slice(0, WEIGHTS.ptr.addresses)
-  return together(addresses.flatMap((one) => addressLosses(one).map((loss) => shareOf(loss, addresses.length))))
+  const { certain } = ptr
+  const share = (loss: Loss, at: number): Loss => {
+    const own = shareOf(loss, addresses.length)
+    return certain === undefined ? own : { ...leastShareOf(loss, at < certain), units: own.units }
+  }
+  const losses = addresses.flatMap((one, at) => addressLosses(one).map((loss) => share(loss, at)))
+  return together(certain === undefined ? losses : [...losses, perhaps(unknownShare(certain), null)])
 }
+
+/** What the addresses that are not known cost at worst: they fill all places but the first `certain`, and none has a PTR record. */
+const unknownShare = (certain: number): number =>
+  (COMPONENTS.ptr * (WEIGHTS.ptr.addresses - certain)) / WEIGHTS.ptr.addresses
+
+/** What an address costs where as many others as can be are judged; nothing where these may take its place. */
+const leastShareOf = (loss: Loss, isCertain: boolean): Loss =>
+  isCertain ? shareOf(loss, WEIGHTS.ptr.addresses) : { ...loss, units: 0, leastUnits: 0, mostUnits: 0 }
 
 function addressLosses(one: {
   hasPtr: boolean | null

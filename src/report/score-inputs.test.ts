@@ -90,6 +90,21 @@ describe('PTR', () => {
     ['ten names', names(10), ['ptr.several_names 0.5']],
     ['eleven', names(11), ['ptr.many_names 0.5']],
     [
+      'the last address of two may not be the last',
+      host({ 'm.example': { ...M, AAAA: 'SERVFAIL' }, '1.5.53.45.in-addr.arpa': {} }),
+      ['ptr.missing 5', 'null 0 (0 to 8)'],
+    ],
+    [
+      'others may come before the only address that is known',
+      host({ 'm.example': { A: 'TIMEOUT', AAAA: ['2a00:db8::1'] } }),
+      ['null 0 (0 to 10)'],
+    ],
+    [
+      'the best MX is not known',
+      host({ ...at([1, 's.example'], [2, 'm.example']), 's.example': 'SERVFAIL' }),
+      ['null 5 (0 to 10)'],
+    ],
+    [
       'only the best MX counts',
       host({ ...at([1, 'm.example'], [2, 'n.example']), 'n.example': { A: ['45.53.6.1'] } }),
       [],

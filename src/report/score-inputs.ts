@@ -63,7 +63,8 @@ export function fromMx(
 export function fromPtr(outcome: Outcome<PtrFacts>): PtrScoreInput {
   if (outcome.status === 'not_applicable') return { state: 'not_applicable' }
   const addresses = outcome.facts ? judgedStates(outcome.facts) : []
-  if (addresses.length > 0) return { state: 'addresses', addresses }
+  const open = outcome.facts?.open
+  if (addresses.length > 0) return { state: 'addresses', addresses, ...(open && { certain: open.certain }) }
   if (outcome.status === 'unknown') return { state: 'unknown' }
   // Nothing but what others answer for sends as the domain.
   return outcome.status === 'pass' ? { state: 'not_applicable' } : { state: 'none' }

@@ -115,6 +115,8 @@ export type PtrScoreInput =
         readonly generic: boolean
         readonly names: number
       }[]
+      /** A mail host may have more addresses, which could not be looked up: so many of the addresses come before these and count for certain. 0 to 9. */
+      readonly certain?: number
     }
 
 export type ScoreInputs = {

@@ -54,6 +54,11 @@ const ptr = (...addresses: Partial<Address>[]): PtrScoreInput => ({
     ...one,
   })),
 })
+/** Addresses of which only the first `certain` are sure to count. */
+const more = (certain: number, ...addresses: Partial<Address>[]): PtrScoreInput => {
+  const known = ptr(...addresses)
+  return known.state === 'addresses' ? { ...known, certain } : known
+}
 const CLEAN: ScoreInputs = {
   role: 'sends_and_takes_mail',
   spf: spf(),
@@ -202,6 +207,11 @@ describe('each deduction', () => {
     ['unconfirmed, generic, several names', { ptr: ptr({ confirmed: false, generic: true, names: 12 }) }, 92],
     ['one address of three without PTR', { ptr: ptr({}, {}, { hasPtr: false }) }, 97], // 96.67
     ['one PTR of two could not be asked', { ptr: ptr({}, { hasPtr: null, confirmed: null }) }, 98, [95, 100]], // 97.5
+    ['addresses that are not known, behind one that is', { ptr: more(1, {}) }, 100, [91, 100]],
+    ['… before it', { ptr: more(0, {}) }, 100, [90, 100]],
+    ['… behind one without PTR', { ptr: more(1, { hasPtr: false }) }, 90, [90, 99]],
+    ['… before one without PTR', { ptr: more(0, { hasPtr: false }) }, 90, [90, 100]],
+    ['… between two', { ptr: more(1, { hasPtr: false }, {}) }, 95, [90, 99]],
     ['a PTR name could not be followed', { ptr: ptr({ confirmed: null }) }, 100, [95, 100]],
     ['ten addresses are judged', { ptr: ptr(...Array(10).fill({}), { hasPtr: false }) }, 100],
   ])('%s', (_why, parts, expected, range) => {
@@ -353,7 +363,11 @@ const anything: fc.Arbitrary<ScoreInputs> = fc.record({
         }),
         { minLength: 1, maxLength: 12 },
       )
-      .map((all) => ptr(...all)),
+      .chain((all) =>
+        fc
+          .option(fc.nat(Math.min(9, all.length)), { nil: undefined })
+          .map((certain) => (certain === undefined ? ptr(...all) : more(certain, ...all))),
+      ),
   ),
 })
 
@@ -372,6 +386,29 @@ it('adds up to exactly 100 without dust, stays in its bounds and keeps the range
       }
     }),
     { numRuns: 2_000 },
+  ))
+
+const address = fc.record({
+  hasPtr: fc.boolean(),
+  confirmed: fc.boolean(),
+  generic: fc.boolean(),
+  names: fc.integer({ min: 1, max: 2 }),
+})
+it('holds, with some addresses not known, the score that all of them give', () =>
+  fc.assert(
+    fc.property(
+      fc.array(address, { minLength: 1, maxLength: 10 }),
+      fc.array(address, { maxLength: 10 }),
+      fc.nat(9),
+      (known, others, at) => {
+        const certain = Math.min(at, known.length)
+        const all = [...known.slice(0, certain), ...others, ...known.slice(certain)]
+        const { scoreMin = 0, scoreMax = 0 } = score(but({ ptr: more(certain, ...known) }))
+        const truth = score(but({ ptr: ptr(...all) })).score
+        expect(scoreMin <= truth && truth <= scoreMax).toBe(true)
+      },
+    ),
+    { numRuns: 1_000 },
   ))
 
 it('has the weights of test/golden/weights.json: a change of them is a change of the score version', () => {

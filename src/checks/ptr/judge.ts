@@ -7,23 +7,26 @@ import { notApplicable } from '../not-applicable.ts'
 import { addressState } from './address.ts'
 import { looksGeneric } from './generic.ts'
 import { type AddressPtr, type JudgedAddress, MAX_BEST, MAX_NAMES, type PtrFacts } from './lookup.ts'
+import { openHost } from './open.ts'
 
 /**
- * Judges the names of the addresses that send as the domain. `fail`: one has no PTR record, or there is none to judge; `unknown`: one could not be asked and
- * none is missing; `warn`: a weighty finding beside; `not_applicable`: a null MX, or a role that needs none.
+ * Judges the names of the addresses that send as the domain. `fail`: one has no PTR record, or there is none to judge; `unknown`: one could not be asked, or the
+ * addresses of a mail host are not all known, and none is missing; `warn`: a weighty finding beside; `not_applicable`: a null MX, or a role that needs none.
  */
 export function judgePtr(found: PtrFacts, context: DomainContext): Outcome<PtrFacts> {
   if (found.mail.kind === 'null' && context.role !== 'sends_only') return notApplicable(found, context)
   if (!applies('ptr', context)) return notApplicable(found, context)
   const judged = judgedAddresses(found, context)
-  const facts = { ...found, judged }
-  if (judged.length === 0 && !(context.sends && isKnown(found))) return withoutAddress(facts)
+  if (judged.length === 0 && !(context.sends && isKnown(found))) return withoutAddress({ ...found, judged })
+  const more = openHost(found, context, judged)
+  if (more?.isOther) return { status: 'unknown', reason: more.reason, facts: found, findings: [] }
+  const facts = { ...found, judged, ...(more && { open: more }) }
   const own = judged.filter(({ isProviders }) => !isProviders).map(({ ptr }) => ptr)
   const findings = own.flatMap((ptr) => addressFindings(facts, ptr))
   if (facts.leftOut > 0) findings.push(tooMany(facts))
   if (own.some((ptr) => addressState(ptr).hasPtr === false)) return { status: 'fail', facts, findings }
   const open = own.find((ptr) => ptr.error) ?? own.find((ptr) => addressState(ptr).confirmed === null)
-  const reason = open && unanswered(open)
+  const reason = (open && unanswered(open)) ?? more?.reason
   if (reason) return { status: 'unknown', reason, facts, findings }
   return { status: findings.every(({ id }) => HARMLESS.has(id)) ? 'pass' : 'warn', facts, findings }
 }

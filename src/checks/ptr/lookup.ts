@@ -44,6 +44,17 @@ export type PtrFacts = {
   readonly named: readonly AddressPtr[]
   /** The addresses whose names are judged, at most 10; filled in by the judge. */
   readonly judged?: readonly JudgedAddress[]
+  /** A mail host whose addresses are not all known, so that more may have to be judged; filled in by the judge. */
+  readonly open?: OpenHost
+}
+
+/** A mail host of which a family of addresses got no answer. */
+export type OpenHost = {
+  readonly reason: string
+  /** Judged addresses that come before those that are not known: they count, whatever these are. 0 to 9. */
+  readonly certain: number
+  /** It may be the best MX in place of the one whose addresses are known. */
+  readonly isOther: boolean
 }
 
 /** An address that sends as the domain. The names of a mail provider's addresses are the provider's business. */

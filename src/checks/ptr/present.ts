@@ -2,14 +2,16 @@ import type { PtrFields } from '../../answers/checks.ts'
 import type { Outcome } from '../check.ts'
 import { addressState, bestStates } from './address.ts'
 import type { PtrFacts } from './lookup.ts'
+import { bestUnanswered } from './open.ts'
 
-/** The answer's `ptr`: `valid` when every address of the best MX has a PTR record, `reason` whenever it is false; `forward_confirmed` when all of them lead back. */
+/** The answer's `ptr`: `valid` when every address of the best MX is known and has a PTR record, `reason` whenever it is false; `forward_confirmed` when all of them lead back. */
 export function presentPtr(outcome: Outcome<PtrFacts>): PtrFields {
   const { facts } = outcome
   if (!facts) return { valid: false, reason: reasonOf(outcome), forward_confirmed: null, addresses: [] }
   const states = bestStates(facts)
-  const valid = states.length > 0 && states.every((state) => state.hasPtr)
-  const confirmed = states.map((state) => state.confirmed)
+  const isKnown = bestUnanswered(facts) === undefined
+  const valid = isKnown && states.length > 0 && states.every((state) => state.hasPtr)
+  const confirmed = [...states.map((state) => state.confirmed), ...(isKnown ? [] : [null])]
   return {
     valid,
     reason: valid ? undefined : reasonOf(outcome),
@@ -29,5 +31,6 @@ function reasonOf(outcome: Outcome<PtrFacts>): string {
   const states = bestStates(outcome.facts)
   if (states.length === 0) return 'no mail host has an address'
   const without = states.filter((state) => state.hasPtr === false).map((state) => state.address)
-  return `no PTR record for ${without.join(', ')}`
+  if (without.length > 0) return `no PTR record for ${without.join(', ')}`
+  return bestUnanswered(outcome.facts) ?? 'a PTR record could not be looked up'
 }

@@ -24,6 +24,11 @@ const host = (node: LabNode | 'SERVFAIL', rest: LabZone = {}): LabZone => ({
 })
 const names = (count: number) => Array.from({ length: count }, (_, i) => `m${'abcdefghijklmnop'[i]}.example`)
 
+const TWO = [
+  [10, 'm.example'],
+  [20, 'n.example'],
+] as const
+
 const ROWS: [why: string, zone: LabZone, status: string, ids: string[]][] = [
   ['leads back', host({ PTR: ['m.example'] }), 'pass', []],
   [
@@ -125,6 +130,31 @@ const ROWS: [why: string, zone: LabZone, status: string, ids: string[]][] = [
   ],
   ['implicit MX', { 'a.example': { A: ['45.53.5.1'] } }, 'fail', ['ptr.missing']],
   [
+    'one family of the best MX could not be asked: there may be more addresses',
+    host({ PTR: ['m.example'] }, { 'm.example': { A: ['45.53.5.1'], AAAA: 'SERVFAIL' } }),
+    'unknown',
+    [],
+  ],
+  [
+    '… beside one that has no PTR record',
+    host({}, { 'm.example': { A: ['45.53.5.1'], AAAA: 'SERVFAIL' } }),
+    'fail',
+    ['ptr.missing'],
+  ],
+  [
+    'implicit MX though one family is silent',
+    { ...host({ PTR: ['a.example'] }), 'a.example': { A: ['45.53.5.1'], AAAA: 'TIMEOUT' } },
+    'unknown',
+    [],
+  ],
+  ['the best MX could not be asked: the next may not be the best', host({}, betterThan('SERVFAIL')), 'unknown', []],
+  [
+    'a lesser MX could not be asked',
+    host({ PTR: ['m.example'] }, { 'a.example': { MX: TWO }, 'n.example': 'TIMEOUT' }),
+    'pass',
+    [],
+  ],
+  [
     '31 addresses',
     {
       'a.example': {
@@ -140,6 +170,19 @@ const ROWS: [why: string, zone: LabZone, status: string, ids: string[]][] = [
     ['ptr.too_many'],
   ],
 ]
+
+/** A mail host before `m.example` that gives this answer. */
+function betterThan(node: 'SERVFAIL'): LabZone {
+  return {
+    'a.example': {
+      MX: [
+        [1, 's.example'],
+        [10, 'm.example'],
+      ],
+    },
+    's.example': node,
+  }
+}
 
 /** A host with 20 addresses that all lead back. */
 function wide(name: string, third: number): LabZone {
@@ -171,6 +214,16 @@ describe('whose addresses are judged', () => {
     ['not a network', { ...host({}, spf('ip4:45.53.7.0/29 -all')), ...GENERIC }, 'pass', []],
     ['an address twice', { ...host({}, spf('mx ip4:45.53.5.1 -all')) }, 'fail', ['ptr.missing']],
     ['a broken SPF: the best MX', host({}, spf('ip4:x -all')), 'fail', ['ptr.missing']],
+    [
+      'an MX host that SPF may let pass, if it has an address',
+      {
+        ...host({ PTR: ['m.example'] }, spf('ip4:45.53.5.1 -all')),
+        'a.example': { MX: TWO, TXT: ['v=spf1 ip4:45.53.5.1 -all'] },
+        'n.example': 'TIMEOUT',
+      },
+      'unknown',
+      [],
+    ],
     [
       'a private address has no PTR to set',
       host({}, { ...spf('mx ip4:192.168.1.1 -all'), 'm.example': { A: ['10.0.0.1'] } }),
@@ -303,6 +356,16 @@ it.each<[string, LabZone, object]>([
     'null MX',
     { 'a.example': { MX: [[0, '.']] } },
     { valid: false, reason: 'the domain declares that it accepts no mail', forward_confirmed: null },
+  ],
+  [
+    'one family is not known',
+    host({ PTR: ['m.example'] }, { 'm.example': { A: ['45.53.5.1'], AAAA: 'SERVFAIL' } }),
+    { valid: false, reason: expect.stringContaining('m.example'), forward_confirmed: null },
+  ],
+  [
+    'one family is not known, and another address has none',
+    host({}, { 'm.example': { A: ['45.53.5.1'], AAAA: 'SERVFAIL' } }),
+    { valid: false, reason: 'no PTR record for 45.53.5.1', forward_confirmed: false },
   ],
   ['no host', {}, { valid: false, reason: 'no mail host has an address', forward_confirmed: null }],
 ])('presents: %s', async (_why, zone, expected) => expect(ptr.present(await look(zone))).toMatchObject(expected))
