@@ -20,6 +20,9 @@ const summary = z.strictObject({
   tiers: z.strictObject({ A: z.int(), B: z.int(), C: z.int(), D: z.int() }),
   unanswered: z.int().meta({ description: 'number of missing answers of blacklists' }),
   left_out: z.int().meta({ description: 'number of addresses that were not looked up' }),
+  unknown_hosts: strings
+    .optional()
+    .meta({ description: 'mail hosts whose addresses are not all known; `mx` has the reason' }),
 })
 
 /** How a source address of this service stands. */

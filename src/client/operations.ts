@@ -853,6 +853,7 @@ export type Operations = {
         }
         /** number of missing answers of blacklists */ readonly unanswered: number
         /** number of addresses that were not looked up */ readonly left_out: number
+        /** mail hosts whose addresses are not all known; `mx` has the reason */ readonly unknown_hosts?: readonly (string)[]
       }
       readonly is_role: boolean
       readonly role: string

@@ -19,6 +19,10 @@ const WHOLE = {
   '1.5.53.45.in-addr.arpa': { PTR: ['mx.a.example'] },
   '_dmarc.a.example': { TXT: ['v=DMARC1; p=reject; rua=mailto:d@a.example'] },
 } satisfies LabZone
+const TWO = [
+  [10, 'mx.a.example'],
+  [20, 'mx2.a.example'],
+] as const
 const LISTED: LabNode = { A: ['127.0.0.2'], TXT: ['seen sending spam'] }
 const zen = (address: string) => `${address.split('.').reverse().join('.')}.zen.spamhaus.org`
 
@@ -60,6 +64,25 @@ it.each<Row>([
     'the address of the MX host',
     { ...WHOLE, 'mx.a.example': 'TIMEOUT' },
     { ptr: { status: 'unknown' }, blacklists: [], dmarc: { status: 'pass' }, complete: false },
+  ],
+  [
+    'one family of the MX host',
+    { ...WHOLE, 'mx.a.example': { A: ['45.53.5.1'], AAAA: 'SERVFAIL' } },
+    {
+      mx: [{ host: 'mx.a.example', reason: expect.stringContaining('AAAA') }],
+      ptr: { status: 'unknown', valid: false, reason: expect.stringContaining('AAAA') },
+      complete: false,
+      score: 79,
+      score_min: 70,
+      score_max: 79,
+      report_score: 79,
+      blacklist_summary: { addresses: 1, unanswered: 0, unknown_hosts: ['mx.a.example'] },
+    },
+  ],
+  [
+    'one family of a lesser MX host',
+    { ...WHOLE, 'a.example': { ...WHOLE['a.example'], MX: TWO }, 'mx2.a.example': { AAAA: 'SERVFAIL' } },
+    { complete: false, blacklist_summary: { addresses: 1, unknown_hosts: ['mx2.a.example'] } },
   ],
   ['the PTR', { ...WHOLE, '1.5.53.45.in-addr.arpa': 'TIMEOUT' }, { ptr: { status: 'unknown' }, complete: false }],
   [

@@ -4,7 +4,7 @@ import type { Parsed } from '../base/parsed.ts'
 import { presentBlacklist } from '../dnsbl/present.ts'
 import { roleOf } from '../mailbox/side-data/role.ts'
 import { suggestionFor } from '../mailbox/side-data/side-data.ts'
-import { lookupMailHosts } from '../mailhosts/mailhosts.ts'
+import { lookupMailHosts, type MailHost } from '../mailhosts/mailhosts.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
 import { parseEmail } from '../names/email.ts'
 import type { Ip } from '../names/ip.ts'
@@ -64,7 +64,7 @@ export const report = defineOperation({
       timeoutMs: timeout ?? DEADLINE_MS,
     }),
     subject: ({ domain }) => domain,
-    verdict: ({ status, blacklists }) => `${status}, ${listedOf(blacklists)}`,
+    verdict: (answer) => `${answer.status}, ${listedOf(answer)}`,
     add: (answer, fields) => ({ ...answer, ...fields }),
   },
   saves: {
@@ -83,10 +83,13 @@ export const report = defineOperation({
     (await import('../documents/check/check-document.ts')).checkDocument(answer, version),
 })
 
-/** Whether any address is listed. An address of which no list gave an answer is not "not listed". */
-function listedOf(addresses: ReportAnswer['blacklists']): string {
+/** Whether any address is listed. An address of which no list gave an answer is not "not listed", nor is one that could not be looked up. */
+function listedOf({
+  blacklists: addresses,
+  blacklist_summary: { unknown_hosts: unknownHosts = [] },
+}: ReportAnswer): string {
   if (addresses.some(({ verdict }) => verdict === 'listed')) return 'listed'
-  if (addresses.some(({ answered }) => answered === 0)) return 'listings unknown'
+  if (unknownHosts.length > 0 || addresses.some(({ answered }) => answered === 0)) return 'listings unknown'
   return addresses.length === 0 ? 'no addresses' : 'not listed'
 }
 
@@ -118,14 +121,14 @@ async function reportOn(
 
 /** The blacklists of every MX address, each address asked once, in MX order; none when the mail hosts could not be determined (the check says so). */
 async function lookUpAddresses(ctx: Call, deps: Used, domain: Domain): Promise<Omit<ReportedAddresses, 'pool'>> {
-  const addresses = await mxAddresses(ctx, domain)
+  const { addresses, unknownHosts } = await mxAddresses(ctx, domain)
   const answers = await atMost(AT_A_TIME, addresses.slice(0, MAX_ADDRESSES), async (address) => {
     const [blacklists, geo] = await Promise.all([deps.blacklists.lookup(ctx, address.ip), deps.geo(address.ip)])
     const { verdict, answered, total } = presentBlacklist(blacklists, ctx)
     ctx.onPart?.({ check: 'blacklists', ip: address.ip, mx_hosts: address.hosts, verdict, answered, total })
     return { ...address, blacklists, geo }
   })
-  return { answers, leftOut: Math.max(0, addresses.length - MAX_ADDRESSES) }
+  return { answers, leftOut: Math.max(0, addresses.length - MAX_ADDRESSES), unknownHosts }
 }
 
 /** The listings of the pool's own addresses, where the operator has configured a pool. */
@@ -135,17 +138,24 @@ async function lookUpPool(ctx: Ctx, { sourcePool, blacklists }: Used): Promise<R
   return atMost(AT_A_TIME, addresses, (address) => blacklists.lookup(ctx, address))
 }
 
-async function mxAddresses(
-  ctx: Ctx,
-  domain: Domain,
-): Promise<{ readonly ip: Ip; readonly hosts: readonly string[] }[]> {
+type MxAddresses = {
+  readonly addresses: readonly { readonly ip: Ip; readonly hosts: readonly string[] }[]
+  /** Hosts of which a family of addresses got no answer. */
+  readonly unknownHosts: readonly string[]
+}
+
+async function mxAddresses(ctx: Ctx, domain: Domain): Promise<MxAddresses> {
   try {
     const { hosts } = await lookupMailHosts(ctx, domain)
     const named = new Map<Ip, string[]>()
     for (const host of hosts) for (const ip of host.addresses) named.set(ip, [...(named.get(ip) ?? []), host.exchange])
-    return [...named].map(([ip, names]) => ({ ip, hosts: names }))
+    const isOpen = ({ errors }: MailHost): boolean => errors.A !== undefined || errors.AAAA !== undefined
+    return {
+      addresses: [...named].map(([ip, names]) => ({ ip, hosts: names })),
+      unknownHosts: hosts.filter(isOpen).map(({ exchange }) => exchange),
+    }
   } catch (error) {
-    if (error instanceof DnsError) return []
+    if (error instanceof DnsError) return { addresses: [], unknownHosts: [] }
     throw error
   }
 }

@@ -18,29 +18,31 @@ export type ReportedAddress = {
   readonly geo: Geo
 }
 
-/** The addresses of a report: those of the mail hosts, how many were left out, and those of the configured pool. */
+/** The addresses of a report: those of the mail hosts, how many were left out, the hosts whose addresses are not all known, and those of the configured pool. */
 export type ReportedAddresses = {
   readonly answers: readonly ReportedAddress[]
   readonly leftOut: number
+  readonly unknownHosts: readonly string[]
   readonly pool?: readonly BlacklistAnswer[]
 }
 
 /**
  * The answer of `/v1/report`: the check's fields, then the blacklists of each MX address and their sum, then role and suggestion. `score` stays the check's;
- * `report_score` is less the listings. Lists that gave no answer cost nothing but make the report incomplete.
+ * `report_score` is less the listings. Lists that gave no answer, and addresses that could not be looked up, cost nothing but make the report incomplete.
  */
 export function composeReport(
   checked: CheckAnswer,
   addresses: ReportedAddresses,
   about: { readonly role: string; readonly suggestion: string; readonly clocks: Clocks },
 ): ReportAnswer {
-  const { answers, leftOut, pool } = addresses
+  const { answers, leftOut, unknownHosts, pool } = addresses
   const summaries = answers.map(({ blacklists }) => summarize(blacklists))
   const listings = answers.flatMap(({ blacklists }) =>
     blacklists.entries.flatMap(({ reading }) => (reading.status === 'listed' ? [reading.tier] : [])),
   )
   const countOf = (tier: Tier): number => listings.filter((one) => one === tier).length
-  const answered = summaries.every((summary) => summary.answered === summary.total) && leftOut === 0
+  const isEveryAddressKnown = leftOut === 0 && unknownHosts.length === 0
+  const answered = summaries.every((summary) => summary.answered === summary.total) && isEveryAddressKnown
   const complete = checked.complete && answered
   const { score } = checked
   const reported = reportScore(score, listings)
@@ -61,6 +63,7 @@ export function composeReport(
       tiers: { A: countOf('A'), B: countOf('B'), C: countOf('C'), D: countOf('D') },
       unanswered: summaries.reduce((sum, summary) => sum + summary.total - summary.answered, 0),
       left_out: leftOut,
+      ...(unknownHosts.length > 0 ? { unknown_hosts: unknownHosts } : {}),
     },
     is_role: about.role !== '',
     role: about.role,

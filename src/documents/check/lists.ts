@@ -14,9 +14,11 @@ export function listBlocks(answer: Answer): readonly Block[] {
       text('No address of a mail server is known, so no list was queried.'),
     ]
   const leftOut = answer.blacklist_summary?.left_out ?? 0
+  const unknownHosts = answer.blacklist_summary?.unknown_hosts ?? []
   return [
     heading(2, 'Blacklists', 'blacklists'),
     ...(leftOut === 0 ? [] : [text(`${leftOut} more addresses were left out.`)]),
+    ...unknownHosts.map((host) => text(`${host} may have more addresses, which could not be looked up.`)),
     ...addresses.map((one) => addressBlock(one, one.mx_hosts)),
     combinedGrid(
       addresses.length === 1 ? 'All blacklists' : `Every list and all ${addresses.length} addresses`,

@@ -544,6 +544,15 @@ it.each<[string, Edit, Edit, RegExp]>([
   expect(REPORT_ROWS.map((row) => row.id)).toContain(id)
 })
 
+it('an address of a host whose addresses were not all known is not told as new', () => {
+  const { mx_hosts = [] } = reportExample.blacklists[0] ?? {}
+  const unknown = { blacklists: [], 'blacklist_summary.unknown_hosts': mx_hosts }
+  const report = (edit: Edit) => reportAnswer.parse(edited(reportExample, edit))
+  const listed = { 'blacklists.0.listed': 1, 'blacklists.0.results.0.listed': true }
+  const ids = reportChanges(report(unknown), report(listed)).map(({ id }) => id)
+  expect(ids).not.toContain('blacklist.new_address')
+})
+
 const verify = (edit: Edit = {}) => verifyAnswer.parse(edited(verifyExample, edit))
 const VERIFIED: readonly (readonly [string, Edit, Edit, readonly string[]])[] = [
   [

@@ -44,8 +44,10 @@ export const REPORT_ROWS: readonly Row<ReportAnswer>[] = [
     area: 'Blacklists',
     compare: (before, after) => {
       const was = new Set(before.blacklists.map(({ ip }) => ip))
+      // Of such a host it is not known whether the address is new.
+      const open = new Set(before.blacklist_summary.unknown_hosts)
       return after.blacklists
-        .filter(({ ip, listed }) => !was.has(ip) && listed > 0)
+        .filter(({ ip, listed, mx_hosts }) => !was.has(ip) && listed > 0 && !mx_hosts.some((host) => open.has(host)))
         .map(({ ip, results }) =>
           worse(
             `${ip}, a new address of a mail host, is on ${results
