@@ -87,7 +87,7 @@ function configPage(): string {
     Array.isArray(option.fallback) ? 'none' : showOption(option, option.fallback ?? 'none') || 'none',
     `${option.meaning}${option.repeatable ? ' (repeatable; by comma in the environment)' : ''}`,
   ])
-  return `# Configuration\n\n${HEADER}Every option is a flag, an environment variable and a key of \`mailsonde.config.json\` (the flag without its dashes; \`--config FILE\` names another file). A flag beats the environment, the environment beats the file; unknown keys are errors. \`mailsonde config\` prints what is in force.\n\n${table(['flag', 'environment', 'default', 'meaning'], rows)}\n`
+  return `# Configuration\n\n${HEADER}Every option is a flag, an environment variable and a key of \`mailsonde.config.json\` (the flag without its dashes; \`--config FILE\` names another file). Flags override the environment, and the environment overrides the file. Unknown keys are errors. \`mailsonde config\` prints the settings in effect.\n\n${table(['flag', 'environment', 'default', 'meaning'], rows)}\n`
 }
 
 function findingRows(findings: FindingTable): string {

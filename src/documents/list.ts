@@ -28,4 +28,4 @@ export const listConclusion = (
 
 /** How the next page is asked for; nothing on the last one. */
 export const moreBlocks = (cursor: string | null): Block[] =>
-  cursor === null ? [] : [quiet('The next page: cursor=', code(cursor))]
+  cursor === null ? [] : [quiet('Next page: cursor ', code(cursor))]

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net'
+import type { SecureContext } from 'node:tls'
 import type { Dispatcher } from 'undici'
 import { raced, timedOut } from '../base/deadline.ts'
+import { onceUnlessFailed } from '../base/once.ts'
 import { familyOf, type Ip, parseIp } from '../names/ip.ts'
 import { DnsError, type Resolve } from './dns/resolver.ts'
 import { FetchError } from './fetch.ts'
@@ -13,11 +15,23 @@ export type Outlet = {
   readonly mayDial: (url: URL, address: Ip) => boolean
   /** What is wrong with addresses none of which may be dialled, for the reader. */
   readonly whyUnsafe: (url: URL, addresses: readonly Ip[]) => string
-  /** Roots that count as trusted beside the built-in ones, PEM. */
-  readonly ca?: readonly string[] | undefined
+  /** Whom TLS trusts; the built-in roots where it is absent. */
+  readonly trust?: Trust | undefined
   /** Default `mailsonde`. */
   readonly userAgent?: string | undefined
 }
+
+/** Whom TLS connections trust. */
+export type Trust = () => Promise<SecureContext>
+
+/** Trust in the built-in roots and these, PEM. The roots are read once: it takes about 10 ms of the event loop, which each connection would take again. */
+export const trusting = (ca: readonly string[] = []): Trust | undefined =>
+  ca.length === 0
+    ? undefined
+    : onceUnlessFailed(async () => {
+        const { createSecureContext, rootCertificates } = await import('node:tls')
+        return createSecureContext({ ca: [...rootCertificates, ...ca] })
+      })
 
 export type GuardedRequest = {
   readonly url: URL
@@ -122,7 +136,7 @@ async function addressesOf(resolve: Resolve, url: URL, signal: AbortSignal): Pro
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
 
 async function requestAt<T>(
-  { ca, userAgent = 'mailsonde' }: Outlet,
+  { trust, userAgent = 'mailsonde' }: Outlet,
   address: Ip,
   { url, method, headers, body, maxBytes, quietMs }: GuardedRequest,
   signal: AbortSignal,
@@ -134,7 +148,7 @@ async function requestAt<T>(
     allowH2: false,
     family: familyOf(address),
     autoSelectFamily: false,
-    ...(ca && ca.length > 0 && { ca: [...(await roots()), ...ca] }),
+    ...(trust && { secureContext: await trust() }),
   })
   const servername = url.protocol === 'https:' && isIP(hostOf(url)) === 0 ? url.hostname : '' // RFC 6066 §3: no literal
   const client = new Client(url.origin, {
@@ -153,6 +167,3 @@ async function requestAt<T>(
     client.destroy().catch(() => {}) // what it would say of the cut connection was told, or is wanted no more
   }
 }
-
-/** The built-in roots, PEM. */
-const roots = async (): Promise<readonly string[]> => (await import('node:tls')).rootCertificates

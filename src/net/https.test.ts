@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CERT, KEY } from '../../test/lab/certificate.ts'
 import { labDns } from '../../test/lab/dns.ts'
 import { cidr } from '../names/cidr.ts'
+import { trusting } from './guarded-request.ts'
 import { httpsFetch } from './https.ts'
 import { guard } from './public-only.ts'
 
@@ -126,6 +127,12 @@ describe('the guarded GET', () => {
   it.each(['/silent', '/drip'])('ends at the deadline: %s', async (path) => {
     await expect(get(`https://a.example:PORT${path}`, { ms: 150 })).rejects.toMatchObject({ reason: 'timeout' })
   })
+  it('reads the trusted roots once, and none of its own without others', async () => {
+    const trust = trusting([CERT])
+    expect(await trust?.()).toBe(await trust?.())
+    expect(trusting([])).toBeUndefined()
+  })
+
   it('wants a trusted certificate', async () => {
     await expect(get('https://a.example:PORT/untrusted', { ca: [] })).rejects.toMatchObject({ reason: 'certificate' })
     expect(requested).not.toContain('/untrusted')

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici'
 import type { Resolve } from './dns/resolver.ts'
 import { type Fetch, FetchError, type Fetched, type FetchOptions } from './fetch.ts'
-import { bodyOf, headerOf, type Outlet, refuseCredentials, requestGuarded } from './guarded-request.ts'
+import { bodyOf, headerOf, type Outlet, refuseCredentials, requestGuarded, trusting } from './guarded-request.ts'
 import type { Guard } from './public-only.ts'
 
 export type HttpsOptions = {
@@ -28,7 +28,7 @@ export function httpsFetch(options: HttpsOptions): Fetch {
     resolve,
     mayDial: (_, address) => reachable(address),
     whyUnsafe: (url) => `${url.hostname} has private or reserved addresses, to which no connection is made`,
-    ca,
+    trust: trusting(ca),
     userAgent,
   }
   return async (url, signal, wanted) => {

@@ -2,7 +2,7 @@ import type { Json } from '../base/json.ts'
 import type { Ip } from '../names/ip.ts'
 import type { Resolve } from './dns/resolver.ts'
 import { FetchError } from './fetch.ts'
-import { bodyOf, type Outlet, readHttpUrl, requestGuarded } from './guarded-request.ts'
+import { bodyOf, type Outlet, readHttpUrl, requestGuarded, trusting } from './guarded-request.ts'
 import type { Guard } from './public-only.ts'
 
 /** One call to another node. `body` is JSON text; `headers` carry the proof. */
@@ -36,7 +36,7 @@ export function peerCaller(options: PeerCallOptions): PeerCall {
     resolve,
     mayDial: (url, address) => mayDial(options, url, address),
     whyUnsafe: (url, addresses) => whyUnsafe(options, url, addresses),
-    ca,
+    trust: trusting(ca),
     userAgent,
   }
   return async ({ method, url, headers, body, maxBytes }, signal) => {

@@ -1,6 +1,6 @@
 import type { Ip } from '../names/ip.ts'
 import type { Resolve } from './dns/resolver.ts'
-import { headerOf, type Outlet, readHttpUrl, requestGuarded } from './guarded-request.ts'
+import { headerOf, type Outlet, readHttpUrl, requestGuarded, trusting } from './guarded-request.ts'
 import { mayDial } from './peer-call.ts'
 import type { Guard } from './public-only.ts'
 
@@ -35,7 +35,7 @@ export function guardedPost(options: {
     resolve,
     mayDial: (url, address) => mayDial(options, url, address),
     whyUnsafe: (url, addresses) => whyUnsafe(options.reachable, url, addresses),
-    ca,
+    trust: trusting(ca),
     userAgent,
   }
   return async ({ url, headers, body }, signal) => {

@@ -456,6 +456,20 @@ describe('a webhook', () => {
     expect((await call('DELETE', `/v1/webhooks/${one.id}`)).statusCode).toBe(200)
     expect((await call('GET', `/v1/webhooks/${one.id}`)).statusCode).toBe(404)
   })
+
+  it('are listed page by page, each once', async () => {
+    for (const name of ['page-1', 'page-2', 'page-3']) await call('POST', '/v1/webhooks', { url: URL_OF(name) })
+    const page = async (query: string) => webhookListAnswer.parse((await call('GET', `/v1/webhooks?${query}`)).json())
+    const whole = (await page('limit=200')).data.map(({ id }) => id)
+    const listed: string[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { data, next_cursor } = await page(`limit=1${cursor && `&cursor=${cursor}`}`)
+      listed.push(...data.map(({ id }) => id))
+      expect(listed.length).toBeLessThanOrEqual(whole.length)
+      cursor = next_cursor
+    }
+    expect(listed).toEqual(whole)
+  })
 })
 
 it.each<[string, object, string]>([
