@@ -20,7 +20,7 @@ const LIMITS: Readonly<Record<string, readonly (readonly [id: string, words: str
   'big64k.test': [], // read whole, over TCP: no limit is reached
   'manyrua.test': [
     ['dmarc.limit', '50 addresses per list'],
-    ['dmarc.report_limit', '10 were checked'],
+    ['dmarc.report_limit', '10 of them were checked'],
   ],
   'hugekey.test': [['dkim.long_key', '16384 bits']],
   'bomb.test': [

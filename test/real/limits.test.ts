@@ -36,7 +36,7 @@ describe('the clock of the machine', () => {
   }
 
   it.each([3_600, -3_600])('steps by %i s while the service works: the same is said', async (by) => {
-    const clock = drivenClock(Date.now())
+    const clock = drivenClock(Date.now(), { steps: true })
     program = await startProgram([], clock)
     const before = await told()
     expect(before).toEqual(['pass', 'pass', 'pass', 'accepted', true, 'listed'])

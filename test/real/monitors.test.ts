@@ -313,7 +313,7 @@ function document(): string {
     return `| ${time} | ${what} | ${said.join('<br>') || '–'} |`
   })
   return [
-    '| | what happens | what is told: title, then lines |',
+    '| | what happens | message: title, then lines |',
     '|---|---|---|',
     ...rows,
     '',

@@ -290,8 +290,7 @@ async function askFor(page: Page, what: string): Promise<void> {
 
 async function logIn(page: Page, key: string): Promise<void> {
   await page.fill('#key', key)
-  await page.keyboard.press('Enter')
-  await page.waitForLoadState('load')
+  await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')])
 }
 
 /** Paths of the documents, from their index. */

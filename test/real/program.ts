@@ -26,10 +26,15 @@ export type Program = {
 }
 
 /** A clock that a test drives. */
-export type Clock = { readonly file: string; readonly set: (ms: number) => Promise<void> }
+export type Clock = {
+  readonly file: string
+  /** Whether a change is a step of the system's clock; else so much time passes. */
+  readonly steps: boolean
+  readonly set: (ms: number) => Promise<void>
+}
 
-/** A clock that stands at `startMs` now, and goes on from there; `set` is in force in every program that has it when it resolves. */
-export function drivenClock(startMs: number): Clock {
+/** A clock that stands at `startMs` now, and goes on from there; `set` is in force in every program that has it when it resolves. With `steps` it is the system's clock alone that changes. */
+export function drivenClock(startMs: number, { steps = false } = {}): Clock {
   const file = `${mkdtempSync(`${STATE}/clock-`)}/offset`
   const write = (ms: number): void => writeFileSync(file, String(ms - Date.now()))
   write(startMs)
@@ -37,7 +42,7 @@ export function drivenClock(startMs: number): Clock {
     write(ms)
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
-  return { file, set }
+  return { file, steps, set }
 }
 
 /** Starts `serve` with a data folder of its own on a free port, without limits toward mail hosts, and waits until it is healthy (at most 45 s); with a clock its time is driven, `more` is added to its environment. */
@@ -50,7 +55,7 @@ export async function startProgram(
   const out = openSync(logFile(`program-${port}`), 'a')
   const common = ['--port', String(port), '--no-courtesy', '--rate', '1000000', '--data-dir', dataDir()]
   const preload = clock ? ['--import', `${import.meta.dirname}/driven-clock.ts`] : []
-  const env = { ...ENV, ...(clock && { LAB_CLOCK: clock.file }), ...more }
+  const env = { ...ENV, ...(clock && { LAB_CLOCK: clock.file, ...(clock.steps && { LAB_CLOCK_STEPS: '1' }) }), ...more }
   const words = [...preload, MAIN, 'serve', ...common, ...flags]
   const child = spawn(process.execPath, words, { stdio: ['ignore', out, out], env })
   const ended = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)))
