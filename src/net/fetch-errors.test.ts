@@ -18,6 +18,14 @@ it.each<[code: string, reason: FetchReason, theirs: boolean]>([
   expect([error.reason, isTheirs(error)]).toEqual([reason, theirs])
 })
 
+it.each([
+  ['connect ECONNREFUSED 192.0.2.1:443', 'ECONNREFUSED', 'connect ECONNREFUSED 192.0.2.1:443'],
+  ['Connect Timeout Error', 'UND_ERR_CONNECT_TIMEOUT', 'Connect Timeout Error (UND_ERR_CONNECT_TIMEOUT)'],
+])('%s: the code %s is named once', (message, code, expected) => {
+  const fault = Object.assign(new Error(message), { code })
+  expect(fetchError(fault, new AbortController().signal).message).toBe(expected)
+})
+
 it('a fault that is none of the network goes up', () => {
   const fault = new TypeError('a bug')
   expect(() => fetchError(fault, new AbortController().signal)).toThrow(fault)

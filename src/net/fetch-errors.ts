@@ -58,5 +58,8 @@ function reasonOf(code: string): FetchReason {
   return 'protocol'
 }
 
-const sentenceOf = (error: unknown, code: string): string =>
-  `${error instanceof Error ? error.message.slice(0, 200) : 'the connection failed'} (${code})`
+/** The system's words; its code follows where they do not name it. */
+function sentenceOf(error: unknown, code: string): string {
+  const words = error instanceof Error ? error.message.slice(0, 200) : 'the connection failed'
+  return words.includes(code) ? words : `${words} (${code})`
+}

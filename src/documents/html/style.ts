@@ -37,7 +37,7 @@ pre { margin: .25rem 0 .5rem; padding: .6rem .75rem; background: var(--soft); bo
 .bars li { display: grid; grid-template-columns: 1fr auto; align-items: baseline; padding: .6rem .75rem; border: 1px solid var(--line); border-radius: .5rem }
 .bars svg { grid-column: 1 / -1; display: block; width: 100%; height: .5rem; margin-top: .4rem }
 .bars .of { font-variant-numeric: tabular-nums }
-.bars .status { grid-column: 1 / -1; justify-self: start; margin-top: .5rem }
+.bars .status { grid-column: 1 / -1; justify-self: start; margin-top: .5rem; white-space: normal }
 .track { fill: var(--line) }
 .fill { fill: currentColor }
 .good { color: var(--good) } .warn { color: var(--warn) } .bad { color: var(--bad) } .open { color: var(--open) } .none { color: var(--quiet) }
