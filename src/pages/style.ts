@@ -55,7 +55,7 @@ fieldset { display: flex; flex-wrap: wrap; gap: .5rem 1rem; border: 1px solid va
 .login { display: grid; gap: .5rem; max-width: 30rem; justify-items: start }
 .login input { width: 100% }
 .document table { font-size: .9rem } .document img { max-width: 100% } .document h1 { font-size: 1.8rem }
-.document section { margin: 0 -.5rem; padding: 0 .5rem } .document section:nth-of-type(n+3) { content-visibility: auto; contain-intrinsic-size: auto 50rem }
+.document section { content-visibility: auto; contain-intrinsic-size: auto 50rem; margin: 0 -.5rem; padding: 0 .5rem }
 .document h3 { margin-top: 1.5rem } .document td, .document th { overflow-wrap: break-word; white-space: normal; min-width: 6rem } .document pre { white-space: pre; overflow-x: auto }
 .index { columns: 2 18rem; list-style: none; padding: 0 } .index li { padding: .2rem 0; break-inside: avoid }
 .actions { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: .75rem 0 } .actions form { margin: 0 } .keep { margin-top: 2.5rem }
