@@ -14,7 +14,7 @@ import type { World } from '../world.ts'
 /** Time that a question to the database has by default; then it counts as away, and for how long it is not asked then, ms. */
 const ANSWER_MS = 1_000
 const AWAY_MS = 1_000
-/** How often what is over was removed, ms. */
+/** Interval between removals of expired rows, ms. */
 const PURGE_EVERY_MS = 60_000
 /** Tokens that are taken ahead: two seconds of the rate. */
 const AHEAD_SECONDS = 2

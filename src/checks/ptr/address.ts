@@ -3,7 +3,7 @@ import type { Ip } from '../../names/ip.ts'
 import { looksGeneric } from './generic.ts'
 import type { AddressPtr, PtrFacts } from './lookup.ts'
 
-/** What is known of one address. `confirmed`: a PTR name leads back to it; null when that could not be determined. */
+/** What is known of one address. `confirmed`: a PTR name resolves back to it; null when that could not be determined. */
 export type AddressState = {
   readonly address: Ip
   /** Null: it could not be asked. */
@@ -17,7 +17,7 @@ export type AddressState = {
 /** The states that were read, as long as their facts live. */
 const STATES = new WeakMap<AddressPtr, AddressState>()
 
-/** Reads one address, each once. One name that leads back is enough, whatever the other names do (RFC 8601 §2.7.3). */
+/** Reads one address, each once. One name that resolves back is enough, whatever the other names do (RFC 8601 §2.7.3). */
 export function addressState(ptr: AddressPtr): AddressState {
   const known = STATES.get(ptr)
   if (known) return known

@@ -47,7 +47,7 @@ function judgedAddresses(facts: PtrFacts, { sends, sendingHosts }: DomainContext
     .map((ptr) => ({ ptr, isProviders: isProviders(facts, ptr) }))
 }
 
-/** In a mail provider's own zone: its MX host, or a name of its that leads back. */
+/** In a mail provider's own zone: its MX host, or one of its names that resolves back. */
 function isProviders({ mail }: PtrFacts, { address, forward }: AddressPtr): boolean {
   const hosts = mail.hosts.filter(({ addresses }) => addresses.includes(address)).map(({ exchange }) => exchange)
   // A generic name is that of a customer's machine.
@@ -98,7 +98,7 @@ function addressFindings(facts: PtrFacts, ptr: AddressPtr): Finding[] {
   return findings
 }
 
-/** The PTR record that names the mail host itself, which leads back by its own address record; none for an address that no mail host has. */
+/** The PTR record that names the mail host itself, which resolves back by its own address record; none for an address that no mail host has. */
 function fixOf(facts: PtrFacts, address: Ip): DnsRecord | undefined {
   const host = facts.mail.hosts.find((other) => other.addresses.includes(address))
   if (!host) return undefined

@@ -14,7 +14,7 @@ export const MAX_BEST = 10
 /** Maximum number of PTR names per address whose addresses are queried. */
 export const MAX_NAMES = 10
 
-/** Whether a PTR name leads back: `other`: to other addresses only; `missing`: to none; `unknown`: it could not be asked. */
+/** Whether a PTR name resolves back: `other`: to other addresses only; `missing`: to none; `unknown`: it could not be asked. */
 export type Forward = {
   readonly name: string
   readonly leads: 'back' | 'other' | 'missing' | 'unknown'
@@ -63,7 +63,7 @@ export type JudgedAddress = { readonly ptr: AddressPtr; readonly isProviders: bo
 type Asker = Pick<Ctx, 'resolve' | 'signal'>
 
 /**
- * The PTR names of every address of the mail hosts and of those that SPF names, and whether they lead back: at most 40 addresses with 11 questions each, in two waits after
+ * The PTR names of every address of the mail hosts and of those that SPF names, and whether they resolve back: at most 40 addresses with 11 questions each, in two waits after
  * these are known. What could not be asked is data. Rejects with DnsError when the mail hosts could not be determined.
  */
 export async function lookupPtr(ctx: Asker, domain: Domain, input: CheckInput = {}): Promise<PtrFacts> {
@@ -82,7 +82,7 @@ async function lookupNamed(ctx: Asker, { namedSenders }: CheckInput, known: read
   return atMost(MAX_BEST, others, (address) => lookupAddress(ctx, address))
 }
 
-/** The PTR names of one address, and whether they lead back (FCrDNS, RFC 8601 §2.7.3): at most 11 questions in two waits. Never rejects with DnsError: that is data. */
+/** The PTR names of one address, and whether they resolve back (FCrDNS, RFC 8601 §2.7.3): at most 11 questions in two waits. Never rejects with DnsError: that is data. */
 export async function lookupAddress(ctx: Asker, address: Ip): Promise<AddressPtr> {
   try {
     const { records } = await ctx.resolve(reverseName(address), 'PTR', ctx.signal)

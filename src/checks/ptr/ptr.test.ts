@@ -30,9 +30,9 @@ const TWO = [
 ] as const
 
 const ROWS: [why: string, zone: LabZone, status: string, ids: string[]][] = [
-  ['leads back', host({ PTR: ['m.example'] }), 'pass', []],
+  ['resolves back', host({ PTR: ['m.example'] }), 'pass', []],
   [
-    'IPv6 leads back',
+    'IPv6 resolves back',
     {
       'a.example': { MX: [[1, 'm.example']] },
       'm.example': { AAAA: ['2a00:db8::1'] },
@@ -56,7 +56,7 @@ const ROWS: [why: string, zone: LabZone, status: string, ids: string[]][] = [
     ['ptr.generic'],
   ],
   [
-    'made by the provider, but another name leads back',
+    'made by the provider, but another name resolves back',
     host({ PTR: ['45-53-5-1.isp.example', 'm.example'] }),
     'pass',
     ['ptr.several_names'],
@@ -75,7 +75,7 @@ const ROWS: [why: string, zone: LabZone, status: string, ids: string[]][] = [
     ['ptr.confirmation_unknown'],
   ],
   [
-    'one name could not be followed, another leads back',
+    'one name could not be followed, another resolves back',
     host({ PTR: ['s.example', 'm.example'] }, { 's.example': 'SERVFAIL' }),
     'pass',
     ['ptr.several_names'],
@@ -184,7 +184,7 @@ function betterThan(node: 'SERVFAIL'): LabZone {
   }
 }
 
-/** A host with 20 addresses that all lead back. */
+/** A host with 20 addresses that all resolve back. */
 function wide(name: string, third: number): LabZone {
   const octets = Array.from({ length: 20 }, (_, i) => i + 1)
   return Object.fromEntries([
@@ -350,7 +350,7 @@ it('rejects when the mail hosts could not be asked for', () =>
   expect(lookupPtr(labCtx({ 'a.example': 'SERVFAIL' }), A)).rejects.toBeInstanceOf(DnsError))
 
 it.each<[string, LabZone, object]>([
-  ['leads back', host({ PTR: ['m.example'] }), { valid: true, forward_confirmed: true }],
+  ['resolves back', host({ PTR: ['m.example'] }), { valid: true, forward_confirmed: true }],
   ['none', host({}), { valid: false, reason: 'no PTR record for 45.53.5.1', forward_confirmed: false }],
   [
     'null MX',

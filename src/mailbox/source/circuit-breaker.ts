@@ -86,10 +86,12 @@ export function applyEvent(state: SourceState, event: SourceEvent, now: number):
   }
 }
 
+/** Why an address may not be used while it is tried. */
+export const ON_TRIAL = 'a trial attempt is in progress'
+
 /** Why an address may not be used now; undefined when it may. `stepMs` is added to times that are shown. */
 export const unavailableReason = (state: SourceState, now: number, stepMs = 0): string | undefined =>
-  openReason(state, now, stepMs) ??
-  (isOnTrial(state, now) ? `a trial attempt is in progress${lastText(state)}` : undefined)
+  openReason(state, now, stepMs) ?? (isOnTrial(state, now) ? `${ON_TRIAL}${lastText(state)}` : undefined)
 
 function openReason(state: SourceState, now: number, stepMs = 0): string | undefined {
   if (state.breaker !== 'open' || now >= state.restUntilMs) return undefined

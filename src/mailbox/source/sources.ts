@@ -8,6 +8,7 @@ import {
   applyEvent,
   healthOf,
   newSourceState,
+  ON_TRIAL,
   rankSources,
   type SourceEvent,
   type SourceState,
@@ -86,7 +87,8 @@ export function sources(
   let sharedAtMs = Number.NEGATIVE_INFINITY
   const trials = new Map<string, Promise<void>>()
 
-  const stored = (row: SourceRow) => storedSource({ ...row, state: moved(row.state, (ms) => toWall(world, ms)) })
+  const shown = (row: SourceRow): SourceRow => ({ ...row, state: moved(row.state, (ms) => toWall(world, ms)) })
+  const stored = (row: SourceRow) => storedSource(shown(row))
   const readStored = (value: Json, isLive = false): SourceRow[] =>
     readSource(value, isLive).map((row) => ({ ...row, state: moved(row.state, (ms) => fromWall(world, ms)) }))
   const stateOf = (source: Source, { key, perMinute }: ProviderLimits): SourceState =>
@@ -152,8 +154,7 @@ export function sources(
   function unavailable(source: Source, provider: ProviderLimits): Unavailable | undefined {
     const state = stateOf(source, provider)
     const trialEnded = trials.get(keyOf(source, provider.key))
-    const why =
-      unavailableReason(state, world.monotonic(), stepMs(world)) ?? (trialEnded && 'a trial attempt is in progress')
+    const why = unavailableReason(state, world.monotonic(), stepMs(world)) ?? (trialEnded && ON_TRIAL)
     if (why === undefined) return undefined
     const untilMs = Math.max(state.restUntilMs, world.monotonic())
     return { ok: false, why, untilMs, ...(trialEnded && { trialEnded }) }
@@ -192,7 +193,7 @@ export function sources(
     unavailable,
     begin,
     health: (source, provider) => healthOf(stateOf(source, provider), world.monotonic()),
-    rows: () => [...rows.values()].map((row) => ({ ...row, state: moved(row.state, (ms) => toWall(world, ms)) })),
+    rows: () => [...rows.values()].map(shown),
     reload: () => {
       for (const [key, row] of rows) {
         rows.set(key, { ...row, state: { ...row.state, breaker: 'closed', restUntilMs: 0, coolDownMs: 0 } })

@@ -63,7 +63,7 @@ async function wordsOf(db: Kysely<Schema>, jobs: readonly number[]): Promise<Rea
       SELECT job, result, reason, sum(n) AS n, row_number() OVER (PARTITION BY job ORDER BY sum(n) DESC) AS rank
       FROM mailsonde.job_counts WHERE job = ANY(${jobs}::int[]) AND result <> '' GROUP BY job, result, reason) words
     WHERE rank <= ${MAX_WORDS}`.execute(db)
-  return grouped(rows)
+  return Map.groupBy(rows, ({ job }) => job)
 }
 
 type ProviderRow = { readonly job: number; readonly provider: string } & Readonly<
@@ -89,15 +89,5 @@ async function providersOf(
         row_number() OVER (PARTITION BY job ORDER BY rows - done DESC, provider) AS by_left
       FROM sums LEFT JOIN lately USING (job, provider) WINDOW of AS (PARTITION BY job)) ranked
     WHERE by_rows <= ${MOST} OR by_left <= ${MOST}`.execute(db)
-  return grouped(rows)
-}
-
-function grouped<Row extends { readonly job: number }>(rows: readonly Row[]): ReadonlyMap<number, readonly Row[]> {
-  const byJob = new Map<number, Row[]>()
-  for (const row of rows) {
-    const some = byJob.get(row.job)
-    if (some) some.push(row)
-    else byJob.set(row.job, [row])
-  }
-  return byJob
+  return Map.groupBy(rows, ({ job }) => job)
 }
