@@ -11,7 +11,7 @@ import type { Score } from './score.ts'
 /** The checks that the score is made of; the others are hardening: findings, no points. */
 const SCORED = ['spf', 'dkim', 'dmarc', 'mx', 'ptr'] as const satisfies readonly CheckKey[]
 
-/** The answer of `/v1/check`: the fields of spec.md in its order, then the additions. */
+/** The answer of `/v1/check`: the original fields in their published order, then later ones. */
 export function composeCheck(domain: Domain, { context, outcomes }: JudgedChecks, score: Score): CheckAnswer {
   const { entries, kind } = presentMx(outcomes.mx, (address) => ptrOf(outcomes.ptr.facts, address))
   const unicode = unicodeOf(domain)
