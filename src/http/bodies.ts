@@ -17,19 +17,28 @@ export function readJsonBodies(app: FastifyInstance): void {
 /** Time in which the body of a request must have come, ms. Uploads have the time of their operation. */
 const BODY_MS = 30_000
 
-/** Ends a request whose body trickles. The server's own clock cannot tell an upload from it. */
+/**
+ * Ends a request whose body trickles. The server's own clock cannot tell an upload from it. What a request was answered without (an unknown type, too many
+ * bytes) is read and dropped, so that the next request of the connection is read; if it does not come in time, the connection is closed.
+ */
 export function endSlowBodies(app: FastifyInstance, bodyMs = BODY_MS): void {
   app.addHook('preParsing', (request: FastifyRequest, reply, payload, done) => {
-    const { headers } = request
+    const { headers, raw } = request
     if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined)
       return done(null, payload)
     const body = new PassThrough()
     const timer = setTimeout(() => {
+      if (body.destroyed) return void raw.destroy() // answered before its body has come
       void reply.header('connection', 'close')
       body.destroy(new AppError('timeout', `the body was not received within ${bodyMs / 1_000} s`))
     }, bodyMs)
-    body.once('close', () => clearTimeout(timer))
+    payload.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
     payload.once('error', (error) => body.destroy(error))
+    body.on('error', () => {}) // its reader hears of it; a refused request has none, and the exception would end the process
+    reply.raw.once('close', () => {
+      payload.unpipe(body).resume()
+      body.destroy()
+    })
     done(null, payload.pipe(body))
   })
 }

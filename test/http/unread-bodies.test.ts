@@ -1,0 +1,64 @@
+import { connect } from 'node:net'
+import fastify from 'fastify'
+import { expect, it } from 'vitest'
+import { endSlowBodies } from '../../src/http/bodies.ts'
+
+/** A server with the bodies' own time, 50 ms, whose bodies may have 100 bytes. */
+async function serve() {
+  const app = fastify({ bodyLimit: 100 })
+  endSlowBodies(app, 50)
+  app.post('/', async () => ({}))
+  app.get('/', async () => ({}))
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  return { app, port: (app.server.address() as { readonly port: number }).port }
+}
+
+/** Statuses of what is answered to `bytes`, until the server closes the connection. */
+const statuses = (port: number, bytes: string): Promise<readonly string[]> =>
+  new Promise((resolve, reject) => {
+    let said = ''
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
+    socket.on('data', (chunk) => (said += chunk))
+    socket.on('close', () => resolve(said.match(/(?<=HTTP\/1\.1 )\d+/g) ?? []))
+    socket.on('error', reject)
+  })
+
+const post = (type: string, length: string, body: string): string =>
+  `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\n${length}\r\n\r\n${body}`
+const LAST = 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
+
+// What nobody reads has no reader that its error could be told: it was an uncaught exception, which ends the process.
+it.each<[string, string, readonly string[]]>([
+  ['an unknown type', post('text/markdown', 'Content-Length: 9', 'a'), ['415']],
+  ['an unknown type in chunks', post('text/markdown', 'Transfer-Encoding: chunked', '2\r\nab\r\n'), ['415']],
+  ['too many bytes', post('application/json', 'Content-Length: 999', 'a'), ['413']],
+  ['a type that is known', post('application/json', 'Content-Length: 9', '{'), ['400']],
+])('a body that does not come to its end, refused before: %s', async (_, bytes, answers) => {
+  const { app, port } = await serve()
+  expect(await statuses(port, bytes)).toEqual(answers)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(await statuses(port, LAST)).toEqual(['200'])
+  await app.close()
+})
+
+it.each<[string, string]>([
+  ['an unknown type', post('text/markdown', 'Content-Length: 9', 'a')],
+  ['too many bytes in chunks', post('application/json', 'Transfer-Encoding: chunked', `80\r\n${'a'.repeat(128)}\r\n`)],
+])('a client that disconnects in the middle of a body of %s', async (_, bytes) => {
+  const { app, port } = await serve()
+  await new Promise<void>((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
+    socket.once('data', () => socket.resetAndDestroy())
+    socket.once('close', () => resolve())
+  })
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(await statuses(port, LAST)).toEqual(['200'])
+  await app.close()
+})
+
+it('the request after a large body that was refused unread is answered', async () => {
+  const { app, port } = await serve()
+  const large = post('text/markdown', 'Content-Length: 100000', 'a'.repeat(100_000))
+  expect(await statuses(port, large + LAST)).toEqual(['415', '200'])
+  await app.close()
+})
