@@ -46,15 +46,15 @@ const configFlags = Object.entries(OPTIONS).map(([key, { flag, repeatable, meani
 /** Runs a command in the lab; gives what it printed (or complained of) and its status. */
 async function run(words: Words): Promise<{ code: number; printed: string; complaint: string }> {
   let printed = ''
-  let complaint = ''
+  const complaints: string[] = []
   const open = async () => ({ execute: labExecutor(world, deps), close: async () => {} })
   const write = async (text: string): Promise<void> => void (printed += text)
   const setting = { version: '0', ...labSetting, onTerminal: false, open, write, service: undefined }
   const actions = labActions({ operate: (asked) => operate(asked, setting) })
-  const complain = (text: string): void => void (complaint += text)
+  const complain = (text: string): void => void complaints.push(text)
   const readFile = (path: string): string => readFileSync(path, 'utf8')
   const code = await runCommandLine(words, { operations, configFlags, version: '0', actions, complain, readFile })
-  return { code, printed, complaint }
+  return { code, printed, complaint: complaints[0] ?? '' } // a hint may follow
 }
 
 type Request = { readonly url: string; readonly body?: unknown }

@@ -22,6 +22,7 @@ export const spfAnswer = z.strictObject({
       note: z.string().optional(),
     }),
   ),
+  domain: z.string(),
 })
 export type SpfAnswer = AnswerOf<typeof spfAnswer>
 

@@ -4,6 +4,7 @@ import type { Operation, Raw } from '../operations/operation.ts'
 import { describeParam, GROUPS, type Group, type Param } from '../operations/param.ts'
 import { pathNames } from '../operations/path.ts'
 import { choose, extraFlags, type ReadFile } from './extra-flags.ts'
+import { someFields } from './fields.ts'
 import { type ConfigFlag, camel, type FlagValues } from './flags.ts'
 import { addListOptions, refuseListOptions, takesList } from './list-options.ts'
 import { concerns } from './option-places.ts'
@@ -177,7 +178,7 @@ function addView(command: Command, operation: Operation, { newOption }: Setup): 
   const add = (flags: string, description: string): Command =>
     command.addOption(newOption(flags, description).helpGroup(`${GROUPS.answer}:`))
   add('--format <FORMAT>', `${formatsOf(operation).join(' | ')}; default table, or json in a pipe`)
-  add('--json <FIELDS>', 'print only these fields, as JSON: score,spf.record')
+  add('--json <FIELDS>', `print only these fields, as JSON: ${someFields(operation.answer)}`)
   add('-q, --quiet', 'print only the verdict, on one line')
   if (hasFindings)
     add('--fail-on <SEVERITY>', `exit 1 on findings of this severity or higher: ${SEVERITIES.join(' | ')}`)

@@ -10,6 +10,10 @@ const EXAMPLES: Readonly<Record<string, readonly [Example, Example]>> = {
     ['mailsonde serve', 'listen on http://127.0.0.1:8080'],
     ['mailsonde serve --host :: --resolver 127.0.0.1', 'all addresses, with API keys and a local resolver'],
   ],
+  completion: [
+    ['source <(mailsonde completion bash)', 'bash and zsh (there: completion zsh); put it into ~/.bashrc or ~/.zshrc'],
+    ['mailsonde completion fish > ~/.config/fish/completions/mailsonde.fish', 'fish'],
+  ],
   config: [
     ['mailsonde config', 'show the effective values'],
     ['mailsonde config --config lab.json', 'read this file'],

@@ -27,6 +27,18 @@ export function readFields(text: string, schema: z.ZodType): Select {
   return (answer) => taken(answer, names)
 }
 
+/** Fields of an answer, as an example of the value of `--json`: two of them, or one of the items of a list. */
+export function someFields(schema: z.ZodType): string {
+  const { spf, data } = shapeOf(schema)
+  if (spf !== undefined) return 'score,spf.record'
+  const [first, second] = Object.keys(shapeOf(schema))
+  if (data instanceof z.ZodArray) return `data.${Object.keys(shapeOf(data.element))[0] ?? '0'}`
+  return [first, second].filter((name) => name !== undefined).join(',')
+}
+
+const shapeOf = (schema: unknown): Readonly<Record<string, unknown>> =>
+  schema instanceof z.ZodObject ? schema.shape : {}
+
 function checked(path: string, whole: Schema): readonly string[] {
   const words = path.split('.')
   let at: readonly Schema[] = [whole]

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { labActions } from '../../test/lab/actions.ts'
+import { AppError } from '../base/errors.ts'
 import { OPTIONS } from '../config-options.ts'
 import { allOperations } from '../operations/registry.ts'
 import { COMMAND_GROUPS } from './command-groups.ts'
@@ -62,6 +63,47 @@ it.each([20, 80, 400])('is folded to %i columns where words allow it', async (co
   const lines = (await help(['report'], columns)).split('\n')
   if (columns >= 80) expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(columns)
   expect(lines.join(' ')).toContain('--format <FORMAT>')
+})
+
+it('src/cli/program.ts MAX_HELP: lines are at most 120 columns long, however wide the terminal is', async () => {
+  for (const words of [[], ['check'], ['serve'], ['jobs', 'submit']])
+    expect(Math.max(...(await help(words, 400)).split('\n').map((line) => line.length))).toBeLessThanOrEqual(120)
+})
+
+it.each<[words: string, heading: string, flag: string]>([
+  ['monitors create', 'Query:', '--every'],
+  ['monitors create', 'Messages:', '--notify'],
+  ['jobs submit', 'Query:', '--expires-in'],
+  ['jobs submit', 'Messages:', '--callback'],
+  ['jobs list', 'Output:', '--limit'],
+  ['verify', 'Network:', '--max-age'],
+])('%s: %s has %s', async (words, heading, flag) => {
+  const lines = (await help(words.split(' '))).split('\n')
+  const at = lines.findIndex((line) => line.startsWith(`  ${flag} `))
+  expect(lines.slice(0, at).findLast((line) => !line.startsWith(' '))).toBe(heading)
+})
+
+it.each<[words: string, fields: string]>([
+  ['check', 'score,spf.record'],
+  ['verify', 'email,result'],
+  ['jobs list', 'data.id'],
+])('%s: the example of --json names fields of its answer', async (words, fields) =>
+  expect(await help(words.split(' '))).toContain(`as JSON: ${fields}\n`),
+)
+
+it('a mailbox is typed as it is', async () => expect(await help(['verify'])).not.toContain('%2B'))
+
+it.each<[words: string, code: 'invalid_domain' | 'invalid_ip', hint: string]>([
+  ['check 192.0.2.1', 'invalid_domain', 'mailsonde blacklist 192.0.2.1'],
+  ['dmarc joe@example.org', 'invalid_domain', 'mailsonde verify joe@example.org'],
+  ['blacklist example.org', 'invalid_ip', 'mailsonde check example.org'],
+  ['check -- a..b', 'invalid_domain', 'refused'],
+])('%s: names the command for it', async (words, code, hint) => {
+  const seen: string[] = []
+  const operate = (): Promise<number> => Promise.reject(new AppError(code, 'refused'))
+  const setup = { operations, configFlags, version: '0', readFile: () => '', actions: labActions({ operate }) }
+  await runCommandLine(words.split(' '), { ...setup, complain: (text) => seen.push(text) })
+  expect(seen.at(-1)).toContain(hint)
 })
 
 it('an option has one meaning in a command', () => {

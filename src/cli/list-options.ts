@@ -3,7 +3,7 @@ import { AppError } from '../base/errors.ts'
 import { camel, type FlagValues } from './flags.ts'
 
 /** The heading of the options of a list. */
-export const LIST_GROUP = 'A list'
+export const LIST_GROUP = 'List file'
 
 /** Commands that take a list with `--file`. */
 export const LIST_KINDS = ['verify', 'check', 'blacklist'] as const

@@ -6,12 +6,13 @@ import { addDb, type DbAction } from './db-commands.ts'
 import { examplesOf, withExamples } from './examples.ts'
 import type { ReadFile } from './extra-flags.ts'
 import type { ConfigFlag, FlagValues } from './flags.ts'
+import { tellOfLists, withList } from './group-list.ts'
 import { HELP, withConfigNames } from './help.ts'
 import { addKeys, type KeysAction } from './keys-commands.ts'
 import { asksForList, type ListAsked, listCommand } from './list-command.ts'
 import { OPTION_GROUPS, placeOf } from './option-places.ts'
 import { statusOf, USAGE } from './status.ts'
-import { hintFor } from './usage-hint.ts'
+import { hintFor, hintForOther } from './usage-hint.ts'
 
 export type { KeysAction } from './keys-commands.ts'
 
@@ -44,9 +45,12 @@ export type ProgramSetup = {
   readonly readFile: ReadFile
   /** Writes what is no answer of an operation: help, the version, a completion script. Left out: standard output. */
   readonly print?: (text: string) => void
-  /** Columns of the terminal; left out: what commander finds. */
+  /** Columns of the terminal; left out: 80. */
   readonly columns?: number
 }
+
+/** Maximum number of columns of help: longer lines are hard to read. */
+const MAX_HELP = 120
 
 /**
  * Reads the arguments and runs what they ask for. Gives the exit status: 0 done, 1 found bad, 2 usage, 3 could not tell.
@@ -57,7 +61,7 @@ export async function runCommandLine(argv: readonly string[], setup: ProgramSetu
   const done = async (work: Promise<number>): Promise<void> => void (status = await work)
   const program = asksForList(argv) ? buildListProgram(argv, setup, done) : buildProgram(setup, done)
   try {
-    await program.parseAsync([...argv], { from: 'user' })
+    await program.parseAsync([...withList(argv, program)], { from: 'user' })
     return status
   } catch (error) {
     if (error instanceof CommanderError) {
@@ -67,13 +71,16 @@ export async function runCommandLine(argv: readonly string[], setup: ProgramSetu
     }
     if (!(error instanceof AppError)) throw error
     setup.complain(`mailsonde: ${error.message}`)
+    const hint = hintForOther(error.code, argv)
+    if (hint !== undefined) setup.complain(hint)
     return statusOf(error)
   }
 }
 
 /** All commands with their options: what runs, and what help, completion and the manual page are made of. */
 export function buildProgram(setup: ProgramSetup, done: (work: Promise<number>) => Promise<void>): Command {
-  const { configFlags, actions, complain, columns, print } = setup
+  const { configFlags, actions, complain, print } = setup
+  const columns = helpColumns(setup)
   const program = new Command('mailsonde')
     .description(
       "Checks a domain's mail setup and tells you when it does not know; verifies mailboxes over SMTP; looks addresses up on 29 blacklists.",
@@ -82,7 +89,7 @@ export function buildProgram(setup: ProgramSetup, done: (work: Promise<number>) 
     .helpCommand('help [COMMAND]', 'Show the options of a command')
     .exitOverride()
     .showHelpAfterError('(see --help)')
-    .configureHelp({ ...HELP, ...(columns !== undefined && { helpWidth: columns }) })
+    .configureHelp({ ...HELP, helpWidth: columns })
     .configureOutput({
       writeErr: (text) => complain(text.replace(/\n$/, '')),
       ...(print && { writeOut: print }),
@@ -101,18 +108,18 @@ export function buildProgram(setup: ProgramSetup, done: (work: Promise<number>) 
   const keys = program.command('keys').description('Create, list, revoke and reset API keys')
   addKeys(
     keys,
-    (command) => withConfigNames(withConfigFlags(command, ofKeys), columns ?? 80),
+    (command) => withConfigNames(withConfigFlags(command, ofKeys), columns),
     (action, flags) => done(actions.keys(action, flags)),
   )
   const ofDb = configFlags.filter(({ key }) => DB_OPTIONS.includes(key))
   addDb(
     program.command('db').description('Database of bulk jobs: status, backup, restore'),
-    (command) => withConfigNames(withConfigFlags(command, ofDb), columns ?? 80),
+    (command) => withConfigNames(withConfigFlags(command, ofDb), columns),
     (action, flags) => done(actions.db(action, flags)),
   )
   if (setup.named) addNamed(program, setup.named)
   else addOperations(program, setup, (asked) => done(actions.operate(asked)))
-  program
+  const completion = program
     .command('completion')
     .description('Print a completion script for bash, zsh or fish')
     .argument('<SHELL>', 'bash, zsh or fish')
@@ -122,6 +129,8 @@ export function buildProgram(setup: ProgramSetup, done: (work: Promise<number>) 
       if (print) print(text)
       else process.stdout.write(text)
     })
+  withExamples(completion, examplesOf('completion'))
+  tellOfLists(program)
   return program
 }
 
@@ -131,12 +140,12 @@ function buildListProgram(
   setup: ProgramSetup,
   done: (work: Promise<number>) => Promise<void>,
 ): Command {
-  const { configFlags, actions, complain, print, operations, columns } = setup
+  const { configFlags, actions, complain, print, operations } = setup
   const operation = operations.find(({ name }) => name === argv[0])
   const flags = operation ? optionsFor(operation, [], configFlags) : configFlags
   const program = listCommand(
     argv,
-    (command) => withConfigNames(withConfigFlags(command, flags), columns ?? 80),
+    (command) => withConfigNames(withConfigFlags(command, flags), helpColumns(setup)),
     (asked, typed) => done(actions.list(asked, typed)),
   )
   for (const command of [program, ...program.commands])
@@ -146,6 +155,8 @@ function buildListProgram(
       .configureOutput({ writeErr: (text) => complain(text.replace(/\n$/, '')), ...(print && { writeOut: print }) })
   return program
 }
+
+const helpColumns = ({ columns = 80 }: ProgramSetup): number => Math.min(columns, MAX_HELP)
 
 /** The options that concern the file of keys. */
 const KEYS_OPTIONS: readonly string[] = ['apiKeysFile', 'dataDir']
@@ -162,7 +173,7 @@ function addOperations(program: Command, setup: ProgramSetup, run: (asked: Asked
     const command = parent.command(name ?? operation.name).description(operation.summary)
     const parts = operations.filter(({ partOf }) => partOf === operation.name)
     addOperation(command, operation, parts, { configFlags, newOption, readFile }, run)
-    withConfigNames(withConfigFlags(command, optionsFor(operation, parts, configFlags)), setup.columns ?? 80)
+    withConfigNames(withConfigFlags(command, optionsFor(operation, parts, configFlags)), helpColumns(setup))
     withExamples(command, examplesOf(operation.name, operation))
   }
 }

@@ -27,6 +27,15 @@ function hintForTarget(text: string): string | undefined {
   return undefined
 }
 
+/** The command for what was typed behind one that takes something else: `check 192.0.2.1`. */
+export function hintForOther(code: string, [command = '', ...words]: readonly string[]): string | undefined {
+  if (!OF_TARGETS.includes(code) || !TAKES_TARGET.includes(command)) return undefined
+  const hints = words.filter((word) => !word.startsWith('-')).map(hintForTarget)
+  return hints.find((hint) => hint !== undefined && !hint.includes(`: mailsonde ${command} `))
+}
+const OF_TARGETS: readonly string[] = ['invalid_domain', 'invalid_ip']
+const TAKES_TARGET: readonly string[] = ['check', 'report', 'dkim', 'dmarc', 'blacklist', 'blacklist-bulk', 'geo']
+
 /** Words about a shell that is none of those that are known. */
 export const unknownShell = (typed: string, shells: readonly string[]): string =>
   `${JSON.stringify(printable(typed, 60))} is not one of ${shells.join(', ')}${didYouMean(typed, shells)}`

@@ -932,6 +932,7 @@ export type Operations = {
         readonly outcome: 'none' | 'neutral' | 'pass' | 'fail' | 'softfail' | 'temperror' | 'permerror' | 'match' | 'no_match' | 'followed'
         readonly note?: string
       })[]
+      readonly domain: string
     }
     kind: 'json'
   }

@@ -34,12 +34,15 @@ function judged(differs: number, unknown: number, total: number): Pick<Conclusio
 }
 
 function diffOf({ name, type, status, expected, published, reason }: ExpectAnswer['sets'][number]): Block {
-  const label = `${name} ${type}: ${status}`
   if (status === 'unknown') return text(code(`${name} ${type}`), ` is unknown: ${reason ?? 'no answer'}`)
   const gone = expected.filter((value) => !published.includes(value)).map((value) => `- ${value}`)
   const kept = expected.filter((value) => published.includes(value)).map((value) => `  ${value}`)
   const added = published.filter((value) => !expected.includes(value)).map((value) => `+ ${value}`)
-  return { kind: 'seen', label, text: [...kept, ...gone, ...added] }
+  return {
+    kind: 'seen',
+    label: `${name} ${type} ${status === 'missing' ? 'is not published' : 'differs'}`,
+    text: [...kept, ...gone, ...added],
+  }
 }
 
 const same = (sets: ExpectAnswer['sets']): Block => ({

@@ -15,35 +15,27 @@ export const plainDocument = (title: string, answer: unknown, version: string): 
   footer: footerOf(version),
 })
 
-/** Fields as facts, lists of objects as tables, objects as facts of their own. Empty fields are left out. */
+/** Fields and those of objects as facts, then lists of objects as tables. Empty fields are left out. */
 export function fieldBlocks(fields: JsonRecord, isShown: (name: string) => boolean, label = labelOf): Block[] {
   const rest = Object.entries(fields).filter(([name, value]) => isShown(name) && !isEmpty(value))
   const simple = rest.filter(([, value]) => !isTable(value) && !isJsonRecord(value))
   const nested = rest.filter(([, value]) => isTable(value) || isJsonRecord(value))
+  const rows = [
+    ...simple.map(([name, value]) => [label(name), lineOf(value)] as const),
+    ...nested.flatMap(([name, value]) => (isJsonRecord(value) ? nestedFacts(name, value, label) : [])),
+  ]
   return [
-    ...(simple.length === 0
-      ? []
-      : [{ kind: 'facts', rows: simple.map(([name, value]) => [label(name), lineOf(value)] as const) } as const]),
-    ...nested.flatMap(([name, value]) => {
-      if (isTable(value)) return [tableBlock(name, value, label)]
-      return isJsonRecord(value) ? nestedFacts(name, value, label) : []
-    }),
+    ...(rows.length === 0 ? [] : [{ kind: 'facts', rows } as const]),
+    ...nested.flatMap(([name, value]) => (isTable(value) ? [tableBlock(name, value, label)] : [])),
   ]
 }
 
 type Label = (name: string) => string
 
-const nestedFacts = (name: string, fields: JsonRecord, label: Label): Block[] => {
-  const rows = Object.entries(fields).filter(([, value]) => !isEmpty(value) && !isTable(value))
-  return rows.length === 0
-    ? []
-    : [
-        {
-          kind: 'facts',
-          rows: rows.map(([key, value]) => [`${label(name)}: ${label(key).toLowerCase()}`, lineOf(value)]),
-        },
-      ]
-}
+const nestedFacts = (name: string, fields: JsonRecord, label: Label) =>
+  Object.entries(fields)
+    .filter(([, value]) => !isEmpty(value) && !isTable(value))
+    .map(([key, value]) => [`${label(name)}: ${label(key).toLowerCase()}`, lineOf(value)] as const)
 
 function tableBlock(name: string, rows: readonly JsonRecord[], label: Label): Block {
   const shown = rows.slice(0, MAX_ROWS)
@@ -67,7 +59,7 @@ const isEmpty = (value: Json | undefined): boolean =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 
 function lineOf(value: Json | undefined): Line {
-  if (value === undefined || value === null || value === '') return ['–']
+  if (value === undefined || value === null || isEmpty(value)) return ['–']
   if (typeof value === 'boolean') return [value ? 'yes' : 'no']
   if (typeof value === 'number') return [String(value)]
   if (typeof value === 'string') return [code(value.replace(MIDNIGHT, '$1'))]

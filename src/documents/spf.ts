@@ -31,20 +31,20 @@ const RESULTS: Readonly<Record<SpfAnswer['result'], Verdict>> = {
 
 const OUTCOMES: Readonly<Record<string, string>> = {
   match: 'matches',
-  no_match: 'does not match',
+  no_match: 'no match',
   followed: 'followed',
 }
 
 /** The result of `check_host`, and how it was reached. */
 export function spfDocument(answer: SpfAnswer, version: string): Document {
-  const { result, mechanism, explanation, lookups, void_lookups, trace } = answer
+  const { result, mechanism, explanation, lookups, void_lookups, trace, domain } = answer
   return {
     title: 'SPF',
     blocks: [
       {
         kind: 'conclusion',
         conclusion: {
-          subject: trace[0] === undefined ? 'SPF' : `SPF of ${trace[0].domain}`,
+          subject: domain === '' ? 'SPF' : `SPF of ${domain}`,
           ...RESULTS[result],
           notes: mechanism === undefined ? [] : [['Decided by ', code(mechanism), '.']],
         },

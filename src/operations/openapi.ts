@@ -188,7 +188,7 @@ const parameter = (name: string, param: Param, place: 'path' | 'query', example:
   name,
   in: place,
   required: param.required,
-  description: describeParam(param),
+  description: [describeParam(param), ...(param.inUrl === undefined ? [] : [param.inUrl])].join('; '),
   'x-group': param.group,
   schema: paramSchema(param),
   ...(example === undefined ? {} : { example }),

@@ -11,7 +11,7 @@ export const cursorParam = <S extends z.ZodType>(schema: S) =>
   optional(
     textParam<z.output<S>>('invalid_parameter', (text) => readCursor(schema, text), {
       description: 'next_cursor of the previous page',
-      group: 'limits',
+      group: 'answer',
     }),
   )
 
@@ -19,7 +19,7 @@ export const cursorParam = <S extends z.ZodType>(schema: S) =>
 export const limitParam = (bounds: { readonly max: number; readonly fallback: number }) => {
   const param = wholeParam('items per page', { min: 1, max: bounds.max })
   const schema = param.schema.default(bounds.fallback)
-  return { ...param, required: false, group: 'limits', fallback: String(bounds.fallback), schema } as const
+  return { ...param, required: false, group: 'answer', fallback: String(bounds.fallback), schema } as const
 }
 
 /** Where a list goes on, as text that callers do not read. */

@@ -4,6 +4,7 @@ import type { Parsed } from '../base/parsed.ts'
 /** What parameters belong together, in the order in which they are shown, with a heading for each. */
 export const GROUPS = {
   question: 'Query',
+  notify: 'Messages',
   answer: 'Output',
   source: 'Network',
   limits: 'Network',
@@ -16,6 +17,8 @@ export type ParamFacts = {
   /** How it is written. `list`: an array in a body, by comma on the command line; `object`: an object in a body, JSON on the command line. */
   readonly kind: 'text' | 'flag' | 'choice' | 'duration' | 'whole' | 'list' | 'object'
   readonly description: string
+  /** What matters only where it is written in a URL. */
+  readonly inUrl?: string
   readonly group: Group
   readonly required: boolean
   readonly example?: string

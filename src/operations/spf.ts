@@ -42,6 +42,7 @@ export const spf = defineOperation({
       lookups: 1,
       void_lookups: 0,
       trace: [{ domain: 'example.org', term: 'mx', outcome: 'match' }],
+      domain: 'example.org',
     },
   },
   uses: [],

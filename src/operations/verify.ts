@@ -37,7 +37,8 @@ export const verify = defineOperation({
   params: {
     email: {
       kind: 'text',
-      description: 'e-mail address to verify; in a URL, write + as %2B',
+      description: 'e-mail address to verify',
+      inUrl: 'in a URL, write + as %2B',
       group: 'question',
       required: true,
       positional: true,

@@ -120,7 +120,7 @@ testBounds([
   ['src/documents/terminal/inline.ts MAX_TEXT', 8_192, (n) => shown(text(n), look) === text(n)],
   ['src/documents/terminal/pictures.ts MAX_INDENT', 8, (n) => isIndented(terminalTree(n))],
   ['src/documents/terminal/pictures.ts MAX_CHANGES', 12, (n) => changesIn(inTerminal(n)) === n],
-  ['src/documents/terminal/terminal.ts MAX_PROSE', 100, widest],
+  ['src/documents/terminal/span.ts MAX_PROSE', 100, widest],
   [
     'src/documents/timeline.ts MAX_CHANGES',
     20,

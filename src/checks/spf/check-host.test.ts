@@ -333,7 +333,13 @@ it('presents the answer as /v1/spf has it', async () => {
       { domain: 'a.example', term: 'a:v.example', outcome: 'no_match', note: undefined },
       { domain: 'a.example', term: '-all', outcome: 'match', note: undefined },
     ],
+    domain: 'a.example',
   })
+})
+
+it('names the domain of the sender, not the first one that the trace names', async () => {
+  const answer = await check({ 'a.example': spf('include:b.example -all'), 'b.example': spf('-all') })
+  expect([answer.domain, answer.trace[0]?.domain]).toEqual(['a.example', 'b.example'])
 })
 
 describe('prefix lengths where none is written, §5.3, §5.6', () => {

@@ -28,6 +28,8 @@ export type CheckHostAnswer = {
   readonly voidLookups: number
   /** At most 100 steps. */
   readonly trace: readonly TraceStep[]
+  /** The domain whose record was evaluated: the sender's, or that of the HELO name. */
+  readonly domain: string
 }
 
 /**
@@ -54,7 +56,8 @@ export async function checkHost(
     },
     state: { lookups: 0, voidLookups: 0, ahead: 0, trace: [] },
   }
-  const verdict = await evaluate(run, input.domain ?? senderDomain)
+  const domain = input.domain ?? senderDomain
+  const verdict = await evaluate(run, domain)
   const explanation = verdict.result === 'fail' ? await explain(run, verdict) : undefined
   const { lookups, voidLookups, trace } = run.state
   return {
@@ -64,6 +67,7 @@ export async function checkHost(
     lookups,
     voidLookups,
     trace,
+    domain,
   }
 }
 

@@ -68,7 +68,7 @@ function widest<T extends { readonly ipv4: number; readonly ipv6_prefixes: numbe
 
 /** The answer of `/v1/spf`. */
 export function presentCheckHost(answer: CheckHostAnswer): SpfAnswer {
-  const { result, mechanism, explanation, lookups, voidLookups, trace } = answer
+  const { result, mechanism, explanation, lookups, voidLookups, trace, domain } = answer
   return {
     result,
     mechanism: mechanism === undefined ? undefined : printable(mechanism),
@@ -81,6 +81,7 @@ export function presentCheckHost(answer: CheckHostAnswer): SpfAnswer {
       outcome,
       note: note === undefined ? undefined : printable(note),
     })),
+    domain: printable(domain, 255),
   }
 }
 

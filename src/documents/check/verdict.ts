@@ -80,7 +80,7 @@ function scoreNotes(answer: Answer): Line[] {
   else
     notes.push([
       'Not every query was answered, but the score of the check does not depend on it: ',
-      { link: '#unknowns', text: 'what could not be determined' },
+      { link: '#unknowns', text: 'see what could not be determined' },
       '.',
     ])
   return notes

@@ -108,6 +108,9 @@ export function timelineRows(timeline: Timeline, width: number, look: Look): Row
   return [
     ...wrap([span(label, look, 'bold')], width),
     ...(bars.length === 0 ? wrap([span('There is nothing yet.', look, 'quiet')], width) : [bars]),
+    ...(last.length < points.length
+      ? wrap([span(`The last ${last.length} of ${points.length}; all changes:`, look, 'quiet')], width)
+      : []),
     ...(changes.length <= MAX_CHANGES
       ? []
       : wrap([span(`The last ${MAX_CHANGES} of ${changes.length} changes:`, look, 'quiet')], width)),

@@ -12,6 +12,8 @@ export type Look = {
   readonly unicode: boolean
 }
 export const LEAST_WIDTH = 20
+/** Maximum number of columns of a sentence: longer lines are hard to read. */
+export const MAX_PROSE = 100
 
 export type Style = Mark | 'plain' | 'bold' | 'quiet' | 'code' | 'record'
 /** Text of one style: clean of control characters. */

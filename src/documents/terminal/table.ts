@@ -1,6 +1,6 @@
 import type { Line, Table } from '../block.ts'
 import { span, spansOf } from './inline.ts'
-import { type Look, padded, plain, type Row, rightAligned, rowWidth, wrap } from './span.ts'
+import { type Look, MAX_PROSE, padded, plain, type Row, rightAligned, rowWidth, wrap } from './span.ts'
 import { columns } from './width.ts'
 
 /** Columns between two cells. */
@@ -25,7 +25,8 @@ export function tableRows({ caption, head, rows, sum, numeric = [] }: Table, wid
   const cells = all.map((row) => head.map((_, i) => spansOf(row[i] ?? [], look)))
   const columnsOf = (measure: (row: Row) => number): readonly number[] =>
     head.map((text, i) => Math.max(measure([span(text, look)]), ...cells.map((row) => measure(row[i]!))))
-  const [wanted, words] = [columnsOf(rowWidth), columnsOf(longestWord)]
+  const words = columnsOf(longestWord)
+  const wanted = columnsOf(rowWidth).map((one, i) => Math.min(one, Math.max(MAX_PROSE, words[i]!)))
   const fit = WAYS.map(([whole, gap]) => widthsOf(wanted, words, { width, whole, gap })).find((one) => one)
   if (!fit) return [...title, ...stacked(head, all, width, look)]
   const laid = (row: readonly Row[]): Row[] => side(row, fit, numeric)
@@ -43,23 +44,26 @@ type Fit = { readonly widths: readonly number[]; readonly gap: number }
 type Room = { readonly width: number; readonly whole: number; readonly gap: number }
 
 /**
- * Widths of the columns within `width`: each has room for its longest word, or for `whole` columns of it; those that want more share the rest. Undefined where that
- * is too much.
+ * Widths of the columns within `width`: each has room for its longest word, or for `whole` columns of it. What is left makes columns whole, those that want the least
+ * first; those that cannot be whole share it. Undefined where that is too much.
  */
 function widthsOf(wanted: readonly number[], words: readonly number[], { width, whole, gap }: Room): Fit | undefined {
   const room = width - gap * (wanted.length - 1)
   if (total(wanted) <= room) return { widths: wanted, gap }
   const widths = wanted.map((one, i) => Math.min(one, words[i]!, whole))
   if (total(widths) > room) return undefined
-  for (let left = room - total(widths); left > 0; ) {
-    const hungry = widths.flatMap((one, i) => (one < wanted[i]! ? [i] : []))
-    if (hungry.length === 0) break
-    const share = Math.max(1, Math.floor(left / hungry.length))
-    for (const i of hungry) {
-      const more = Math.min(share, wanted[i]! - widths[i]!, left)
-      widths[i]! += more
-      left -= more
-    }
+  let left = room - total(widths)
+  const missing = (i: number): number => wanted[i]! - widths[i]!
+  const hungry = [...widths.keys()].filter((i) => missing(i) > 0).sort((a, b) => missing(a) - missing(b))
+  while (hungry.length > 0 && missing(hungry[0]!) <= left) {
+    const i = hungry.shift()!
+    left -= missing(i)
+    widths[i] = wanted[i]!
+  }
+  for (const [n, i] of hungry.entries()) {
+    const share = Math.floor(left / (hungry.length - n))
+    widths[i]! += share
+    left -= share
   }
   return { widths, gap }
 }
@@ -104,7 +108,9 @@ export function factRows(rows: readonly (readonly [label: string, line: Line])[]
   const beside = Math.max(0, ...labels.map(({ text }) => columns(text))) + GAP
   if (beside > width / 2)
     return rows.flatMap(([label, line]) => wrap([span(`${label}: `, look, 'quiet'), ...spansOf(line, look)], width))
-  return rows.flatMap(([, line], i) =>
-    wrap(spansOf(line, look), width - beside).map((row, y) => [...padded(y === 0 ? [labels[i]!] : [], beside), ...row]),
-  )
+  return rows.flatMap(([, line], i) => {
+    const spans = spansOf(line, look)
+    const room = Math.min(width - beside, Math.max(MAX_PROSE, longestWord(spans)))
+    return wrap(spans, room).map((row, y) => [...padded(y === 0 ? [labels[i]!] : [], beside), ...row])
+  })
 }

@@ -134,6 +134,66 @@ it.each<[word: string, width: number, rows: readonly string[]]>([
   expect(wrap([plain(word)], width).map((row) => paint(row, look(80)))).toEqual(rows),
 )
 
+const table = (rows: readonly (readonly string[])[]): Document => ({
+  title: '',
+  blocks: [
+    {
+      kind: 'table',
+      table: { caption: 'Lists', head: ['List', 'Zone', 'IPv6'], rows: rows.map((row) => row.map((one) => [one])) },
+    },
+  ],
+  footer: [],
+})
+
+it('columns that want little are whole before a wide one is', () => {
+  const seen = formatTerminal(table([['UCEPROTECT Level 1', 'backscatter.example '.repeat(4), 'not known']]), look(50))
+  expect(seen.split('\n')[3]).toMatch(/^UCEPROTECT Level 1 {2}.* {2}not known$/)
+})
+
+it.each<[what: string, document: Document]>([
+  ['a cell', table([['a', 'a word '.repeat(40), 'b']])],
+  ['a fact', { title: '', blocks: [{ kind: 'facts', rows: [['Reason', ['a word '.repeat(40)]]] }], footer: [] }],
+  [
+    'a verdict',
+    {
+      title: '',
+      blocks: [
+        {
+          kind: 'conclusion',
+          conclusion: { subject: 'a', mark: 'good', badge: 'b', words: 'a word '.repeat(40), notes: [] },
+        },
+      ],
+      footer: [],
+    },
+  ],
+])('%s of prose is at most 100 columns wide on a wide terminal', (_what, document) => {
+  const words = formatTerminal(document, look(200)).match(/(?:a word ?)+/g) ?? []
+  expect(Math.max(...words.map((one) => one.length))).toBeLessThanOrEqual(100)
+  expect(words.length).toBeLessThanOrEqual(4)
+})
+
+it('a long word of a fact is whole where there is room', () => {
+  const word = 'x'.repeat(150)
+  const document: Document = { title: '', blocks: [{ kind: 'facts', rows: [['Record', [word]]] }], footer: [] }
+  expect(formatTerminal(document, look(200))).toContain(word)
+})
+
+it('says how many of the points the bars show', () => {
+  const points = [...Array(90).keys()].map((i) => ({
+    time: `${i}`,
+    value: i > 4 ? 1 : 0,
+    mark: 'good' as const,
+    text: '',
+  }))
+  const document: Document = {
+    title: '',
+    blocks: [{ kind: 'timeline', timeline: { label: 'Score', least: 0, most: 1, points } }],
+    footer: [],
+  }
+  expect(formatTerminal(document, look(80))).toContain('\nThe last 80 of 90; all changes:\n')
+  expect(formatTerminal(document, look(90))).not.toContain('The last')
+})
+
 it('a sign stays with its words where a bar has no room for them', () => {
   const bar = { label: 'DMARC', kept: 13, worth: 30, status: 'warn', href: '#dmarc' } as const
   const document: Document = { title: '', blocks: [{ kind: 'bars', bars: [bar] }], footer: [] }

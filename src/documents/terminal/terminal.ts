@@ -13,7 +13,18 @@ import { markOfScore } from '../signs.ts'
 import { attemptRows, barRows, conversationRows, progressRows } from './exchange.ts'
 import { markSpan, shown, span, spansOf } from './inline.ts'
 import { gridRows, mapRows, timelineRows, treeRows } from './pictures.ts'
-import { behind, LEAST_WIDTH, type Look, paint, plain, type Row, rowWidth, type Style, wrap } from './span.ts'
+import {
+  behind,
+  LEAST_WIDTH,
+  type Look,
+  MAX_PROSE,
+  paint,
+  plain,
+  type Row,
+  rowWidth,
+  type Style,
+  wrap,
+} from './span.ts'
 import { factRows, tableRows } from './table.ts'
 
 export type { Look } from './span.ts'
@@ -62,9 +73,6 @@ function spaced(rows: readonly Row[]): readonly Row[] {
 const blocksRows = (blocks: readonly Block[], width: number, look: Look): Row[] =>
   blocks.flatMap((block) => blockRows(block, width, look))
 
-/** Maximum number of columns of a sentence: longer lines are hard to read. */
-const MAX_PROSE = 100
-
 /** Blocks that stand apart from what is around them. */
 const apart = (rows: readonly Row[]): Row[] => (rows.length === 0 ? [] : [[], ...rows, []])
 
@@ -79,11 +87,9 @@ function blockRows(block: Block, width: number, look: Look): Row[] {
     case 'heading':
       return headingRows(block.level, block.line, width, look)
     case 'text':
-      return wrap(spansOf(block.line, look, block.quiet ? 'quiet' : 'plain'), Math.min(width, MAX_PROSE))
+      return sentence(spansOf(block.line, look, block.quiet ? 'quiet' : 'plain'), width)
     case 'list':
-      return block.items.flatMap((item) =>
-        behind(wrap(spansOf(item, look), Math.min(width, MAX_PROSE) - 2), span('• ', look, 'quiet')),
-      )
+      return block.items.flatMap((item) => behind(sentence(spansOf(item, look), width - 2), span('• ', look, 'quiet')))
     case 'facts':
       return factRows(block.rows, width, look)
     case 'table':
@@ -98,6 +104,8 @@ function blockRows(block: Block, width: number, look: Look): Row[] {
       return apart(formOf(block, picturesOf(width, look)))
   }
 }
+
+const sentence = (row: Row, width: number): Row[] => wrap(row, Math.min(width, MAX_PROSE))
 
 const picturesOf = (width: number, look: Look): PictureForms<Row[]> => ({
   tree: (one) => treeRows(one, width, look),
@@ -121,8 +129,8 @@ function scoreSpans({ score, range, grade, isBroken }: Verdict, look: Look): Row
 const verdictRows = (verdict: Verdict, width: number, look: Look): Row[] => [
   ...wrap([span(verdict.domain, look, 'bold'), plain('  '), ...scoreSpans(verdict, look)], width),
   ...(verdict.unicode === undefined ? [] : wrap([span(`In its own script: ${verdict.unicode}`, look, 'quiet')], width)),
-  ...wrap([span(verdict.words, look)], width),
-  ...verdict.notes.flatMap((note) => wrap(spansOf(note, look, 'quiet'), width)),
+  ...sentence([span(verdict.words, look)], width),
+  ...verdict.notes.flatMap((note) => sentence(spansOf(note, look, 'quiet'), width)),
 ]
 
 const conclusionRows = ({ subject, mark, badge, words, notes }: Conclusion, width: number, look: Look): Row[] => [
@@ -130,8 +138,8 @@ const conclusionRows = ({ subject, mark, badge, words, notes }: Conclusion, widt
     [span(subject, look, 'bold'), ...(badge === '' ? [] : [plain('  '), markSpan({ mark, text: badge }, look)])],
     width,
   ),
-  ...wrap([span(words, look)], width),
-  ...notes.flatMap((note) => wrap(spansOf(note, look, 'quiet'), width)),
+  ...sentence([span(words, look)], width),
+  ...notes.flatMap((note) => sentence(spansOf(note, look, 'quiet'), width)),
 ]
 
 function headingRows(level: 2 | 3 | 4, line: Line, width: number, look: Look): Row[] {

@@ -72,7 +72,7 @@ export const jobResults = defineOperation({
     cursor: lineCursorParam,
     limit: optional({
       ...wholeParam('maximum number of rows', { min: 1, max: 1_000_000_000 }),
-      group: 'limits' as const,
+      group: 'answer' as const,
     }),
   },
   answer: jobResultsAnswer,

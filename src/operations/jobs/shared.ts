@@ -26,7 +26,7 @@ export const lineCursorParam = optional({
     min: 0,
     max: 2 ** 31 - 1,
   }),
-  group: 'limits' as const,
+  group: 'answer' as const,
 })
 
 /** The upload of a call. Throws AppError where there is none. */

@@ -52,7 +52,7 @@ export const jobSubmit = defineOperation({
         { minMs: 60_000, maxMs: 7 * DAY_MS },
         {
           description: 'stop retrying rows after this time',
-          group: 'limits',
+          group: 'question',
           fallback: '24h',
           example: '24h',
         },
@@ -61,7 +61,7 @@ export const jobSubmit = defineOperation({
     expires_in: optional(
       durationParam(
         { minMs: HOUR_MS, maxMs: 730 * DAY_MS },
-        { description: 'lifetime of the job and its results', group: 'limits', fallback: '30d', example: '30d' },
+        { description: 'lifetime of the job and its results', group: 'question', fallback: '30d', example: '30d' },
       ),
     ),
     callback: optional(
@@ -70,7 +70,7 @@ export const jobSubmit = defineOperation({
         (text) => (text.length <= 2_000 ? parsed(text) : problem('the URL is longer than 2000 characters')),
         {
           description: 'webhook URL to notify when the job ends (job.finished)',
-          group: 'answer',
+          group: 'notify',
           example: 'https://hooks.example.org/mail',
         },
       ),

@@ -48,7 +48,7 @@ export const settingParams = {
   every: optional(
     durationParam(
       { minMs: 900_000, maxMs: 31 * DAY_MS },
-      { description: 'interval between runs', group: 'limits', fallback: '24h', example: '24h' },
+      { description: 'interval between runs', group: 'question', fallback: '24h', example: '24h' },
     ),
   ),
   options: {
@@ -61,22 +61,22 @@ export const settingParams = {
   notify: listParam(notifyItem, MAX_NOTIFY, {
     description:
       'recipients of notifications: {"type": "webhook", "url"}, {"type": "mail", "to"}, {"type": "slack", "url"} or {"type": "ntfy", "url", "token"?}',
-    group: 'answer',
+    group: 'notify',
   }),
   when: listParam(z.string().regex(CONDITION, 'not not one of changed, worse, listed, score_below:N'), 4, {
     description: 'when to notify: changed, worse, listed, score_below:N',
-    group: 'answer',
+    group: 'notify',
     example: 'changed',
   }),
   quiet_hours: {
     ...optional(
       objectParam(quietHours, {
         description: 'hours without notifications: {"from": "22:00", "to": "07:00", "timezone": "Europe/Berlin"}',
-        group: 'answer',
+        group: 'notify',
       }),
     ),
   },
-  public: { ...bodyFlagParam('make its badge public', 'answer') },
+  public: { ...bodyFlagParam('make its badge public') },
 }
 
 type Notify = z.output<typeof notifyItem>

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import { labActions } from '../../test/lab/actions.ts'
+import { allOperations } from '../operations/registry.ts'
+import { runCommandLine } from './program.ts'
+
+const operations = await allOperations()
+
+it.each<[words: string, asked: string]>([
+  ['jobs', 'jobs list'],
+  ['jobs --limit 5', 'jobs list'],
+  ['monitors --json data', 'monitors list'],
+  ['webhooks', 'webhooks list'],
+  ['keys', 'keys list'],
+  ['jobs show j1', 'jobs show'],
+  ['jobs --help', 'Without a command: mailsonde jobs list'],
+  ['jobs --limit 5 --help', 'Usage: mailsonde jobs'],
+  ['saved', 'Usage: mailsonde saved'], // has no list: answers are listed by name (`history`)
+  ['jobs sbmit x', 'Did you mean submit?'],
+])('%s: %s', async (words, expected) => {
+  let seen = ''
+  const say = (text: string): number => {
+    seen += `${text}\n`
+    return 0
+  }
+  const actions = labActions({
+    operate: async ({ operation }) => say(operation.name),
+    keys: async ({ kind }) => say(`keys ${kind}`),
+  })
+  const setup = { operations, configFlags: [], version: '0', readFile: () => '', columns: 80 }
+  await runCommandLine(words.split(' '), { ...setup, actions, print: say, complain: say })
+  expect(seen).toContain(expected)
+})
