@@ -37,7 +37,7 @@ export function verifyDocument(answer: VerifyAnswer, version: string): Document 
             {
               kind: 'conversation',
               conversation: {
-                label: 'SMTP conversation',
+                label: 'SMTP session',
                 lines: transcript.map(({ at_ms, from, text: said }) => ({ from, atMs: at_ms, text: said })),
               },
             } as const,

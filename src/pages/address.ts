@@ -27,7 +27,7 @@ function subjectOf(parts: Parts, { params, query, may }: Visit): Subject {
     doing: 'Asking the mail servers whether they accept mail for this address. No message is sent.',
     places: [
       { key: 'mail_hosts', name: 'Mail servers' },
-      { key: 'attempt', name: 'Conversation' },
+      { key: 'attempt', name: 'SMTP session' },
     ],
     path,
     events: path.replace(/(\?|$)/, '/events$1'),

@@ -48,10 +48,10 @@ export function docsPages(parts: Parts, texts: Texts): readonly Page[] {
 /** The documents under their headings, in the order in which people read them; what is named nowhere is under the last one. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Running the service': ['quickstart', 'operations', 'config', 'security', 'faq', 'comparison'],
-  'Reading the answers': ['report', 'score', 'findings', 'verification', 'blacklists', 'errors'],
+  'Reading the answers': ['glossary', 'report', 'score', 'findings', 'verification', 'blacklists', 'errors'],
   'Lists, monitors and nodes': ['jobs', 'monitors', 'peers', 'scale'],
   'Using it from programs': ['automation', 'client', 'library', 'assistants'],
-  'How it is built': ['architecture', 'bounds', 'benchmarks'],
+  'How it is built': ['architecture', 'bounds', 'benchmarks', 'faults'],
 }
 
 function index(texts: Texts): Html {
