@@ -4,8 +4,10 @@ import type { Socket } from 'node:net'
 import { AppError } from '../base/errors.ts'
 import { problemOf } from './problem.ts'
 
+export type ClientError = { readonly error: NodeJS.ErrnoException; readonly socket: Socket }
+
 /** What the HTTP parser refuses before there is a request, as a problem like any other: headers over 16 KiB, a request that does not come in time, bytes that are no HTTP. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+export function answerClientError({ error, socket }: ClientError): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return

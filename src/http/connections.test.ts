@@ -1,4 +1,4 @@
-import type { RequestListener, Server } from 'node:http'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import { boundedServer, CONNECTION_BOUNDS, type ConnectionBounds } from './connections.ts'
@@ -14,9 +14,13 @@ afterEach(() => {
   }
 })
 
-const listen = (listener: RequestListener, bounds: Partial<ConnectionBounds> = {}): Promise<number> =>
+const listen = (
+  listener: RequestListener,
+  bounds: Partial<ConnectionBounds> = {},
+  isUrgent?: (request: IncomingMessage) => boolean,
+): Promise<number> =>
   new Promise((resolve) => {
-    const server = boundedServer({}, listener, { ...CONNECTION_BOUNDS, ...bounds })
+    const server = boundedServer({}, listener, { ...CONNECTION_BOUNDS, ...bounds }, { ...(isUrgent && { isUrgent }) })
     servers.push(server)
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
   })
@@ -83,6 +87,57 @@ it('works on no more of a connection at once than it may, and on the others afte
   }
 })
 
+it('begins no more requests in one turn of the event loop than it may, health first', async () => {
+  const begun: string[] = []
+  let [inTurn, most] = [0, 0]
+  const countTurn = (): void => {
+    inTurn = 0
+    if (begun.length < 100) setImmediate(countTurn)
+  }
+  const listener: RequestListener = ({ url }, response) => {
+    most = Math.max(most, ++inTurn)
+    begun.push(url!)
+    response.end('x')
+  }
+  const port = await listen(listener, { maxInTurn: 10 }, ({ url }) => url === '/health')
+  const clients = Array.from({ length: 100 }, () => client(port, ''))
+  await expect.poll(() => clients.every(({ socket }) => !socket.connecting)).toBe(true)
+  countTurn()
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  for (const { socket } of clients.slice(0, 99)) socket.write(REQUEST)
+  clients[99]!.socket.write(REQUEST.replace('/', '/health'))
+  await expect.poll(() => begun.length).toBe(100)
+  expect(most).toBe(10)
+  expect(begun.indexOf('/health')).toBeLessThan(50)
+})
+
+it.each<[string, (socket: Socket) => unknown]>([
+  ['end', (socket) => socket.end()],
+  ['are reset', (socket) => socket.resetAndDestroy()],
+])('closes no more connections in one turn than it may when all of them %s', async (_, leave) => {
+  const port = await listen(() => {}, { maxInTurn: 10 })
+  let [inTurn, most, closed] = [0, 0, 0]
+  const countTurn = (): void => {
+    inTurn = 0
+    if (closed < 100) setImmediate(countTurn)
+  }
+  let opened = 0
+  servers[0]!.on('connection', (socket) => {
+    opened++
+    socket.once('close', () => {
+      closed++
+      most = Math.max(most, ++inTurn)
+    })
+  })
+  const clients = Array.from({ length: 100 }, () => client(port, ''))
+  await expect.poll(() => opened).toBe(100)
+  await expect.poll(() => clients.every(({ socket }) => !socket.connecting)).toBe(true)
+  countTurn()
+  for (const { socket } of clients) leave(socket)
+  await expect.poll(() => closed).toBe(100)
+  expect(most).toBeLessThanOrEqual(20) // sockets that are closed in one turn tell so at its end, or at that of the next
+})
+
 it('closes the connection on which the most wait when too many wait in all', async () => {
   const { listener, count } = held()
   const port = await listen(listener, { maxWaitingInAll: 10 })
@@ -143,6 +198,6 @@ it('closes those with the most unread answers when there is too much of it', asy
 
 it('the bounds are those of docs/security.md', () =>
   expect(CONNECTION_BOUNDS).toEqual({
-    ...{ maxConnections: 10_000, maxWaiting: 100, maxWaitingInAll: 10_000, maxAtOnce: 8 },
+    ...{ maxConnections: 10_000, maxWaiting: 100, maxWaitingInAll: 10_000, maxAtOnce: 8, maxInTurn: 32 },
     ...{ maxUnreadBytes: 64 * 1024 * 1024, stalledMs: 30_000 },
   }))

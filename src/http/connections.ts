@@ -1,5 +1,14 @@
-import { createServer, type RequestListener, type Server, type ServerOptions, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http'
 import type { Socket } from 'node:net'
+import { endInTurns } from './ends.ts'
+import { inTurns } from './turns.ts'
 
 /** Bounds on what clients may have open, ask at once and leave unread. */
 export type ConnectionBounds = {
@@ -11,6 +20,8 @@ export type ConnectionBounds = {
   readonly maxWaitingInAll: number
   /** Requests of one connection that are worked on before the client has read their answers; the others wait. */
   readonly maxAtOnce: number
+  /** Requests of all connections that begin in one turn of the event loop; the others wait for the next turns. */
+  readonly maxInTurn: number
   /** Bytes of answers that clients have not read, in all; the connections with the most are closed. */
   readonly maxUnreadBytes: number
   /** Time without reading anything after which a client with unread answers is closed, ms. */
@@ -22,6 +33,7 @@ export const CONNECTION_BOUNDS: ConnectionBounds = {
   maxWaiting: 100,
   maxWaitingInAll: 10_000,
   maxAtOnce: 8,
+  maxInTurn: 32,
   maxUnreadBytes: 64 * 1024 * 1024,
   stalledMs: 30_000,
 }
@@ -31,7 +43,7 @@ const SWEEP_MS = 1_000
 /** Time that a connection over its bound has for the answers of what it asked before, ms. */
 const LAST_ANSWERS_MS = 1_000
 
-type Waiting = { readonly request: Parameters<RequestListener>[0]; readonly response: ServerResponse }
+type Waiting = { readonly request: IncomingMessage; readonly response: ServerResponse }
 type Connection = {
   readonly socket: Socket
   /** Requests that have come and are not answered and read, those that are passed over included. */
@@ -56,14 +68,20 @@ const newConnection = (socket: Socket, nowMs: number): Connection => ({
 
 /**
  * An HTTP server that hands requests to `listener` within the bounds. Node reads requests ahead in pieces of 64 KiB, which may hold 2,500, and keeps every
- * answer until it is read. `now`: a clock that never steps back, ms.
+ * answer until it is read. `now`: a clock that never steps back, ms. `isUrgent`: requests that begin before others that have waited longer.
  */
 export function boundedServer(
   options: ServerOptions,
   listener: RequestListener,
   bounds: ConnectionBounds,
-  now: () => number = () => performance.now(),
+  {
+    now = () => performance.now(),
+    isUrgent = () => false,
+  }: { readonly now?: () => number; readonly isUrgent?: (request: IncomingMessage) => boolean } = {},
 ): Server {
+  const work = inTurns(({ request, response }: Waiting) => {
+    if (!response.destroyed) listener(request, response) // else the client went away while it waited
+  }, bounds.maxInTurn)
   const known = new WeakMap<Socket, Connection>()
   const busy = new Set<Connection>()
   let waitingInAll = 0
@@ -113,7 +131,7 @@ export function boundedServer(
   function begin(connection: Connection, request: Waiting['request'], response: ServerResponse): void {
     connection.active.add(response)
     response.once('close', () => answered(connection, response))
-    listener(request, response)
+    work({ request, response }, isUrgent(request))
   }
 
   function next(connection: Connection): void {
@@ -138,6 +156,7 @@ export function boundedServer(
 
   const server = createServer(options, arrived)
   server.maxConnections = bounds.maxConnections
+  endInTurns(server, bounds.maxInTurn)
   const timer = setInterval(() => sweep(busy, bounds, now()), SWEEP_MS).unref()
   server.once('close', () => clearInterval(timer))
   return server

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { RequestListener, Server } from 'node:http'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import cors from '@fastify/cors'
 import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
@@ -25,6 +25,7 @@ import { rateWindows } from './rate-windows.ts'
 import { securityHeaders } from './security-headers.ts'
 import { sessionsOf } from './sessions.ts'
 import { type Serving, sendFramed, sendRefusal, serveSite } from './site.ts'
+import { inTurns } from './turns.ts'
 
 /** What machines ask all the time: logged at `debug`. */
 const QUIET: readonly string[] = ['/v1/health', '/v1/ready', '/metrics', '/v1/peer/heartbeat', '/v1/peer/peers']
@@ -32,6 +33,8 @@ const QUIET: readonly string[] = ['/v1/health', '/v1/ready', '/metrics', '/v1/pe
 const BODY_LIMIT = 65_536
 /** Time in which the header of a request must have come, ms; bodies have a time of their own. */
 const HEADERS_MS = 30_000
+/** How often it is looked for requests whose header has not come, ms: those of one look expire in one step. */
+const CHECKED_EVERY_MS = 250
 /** Time that a connection may be idle between two requests, ms. */
 const IDLE_MS = 72_000
 /** Time without a byte in either direction after which a connection is closed, ms: longer than any operation may take. */
@@ -47,6 +50,7 @@ const OWN_COMPILERS = {
 
 /** The HTTP adapter, ready to listen. It translates: every decision is an operation's. */
 export async function httpServer(options: HttpOptions): Promise<FastifyInstance> {
+  const refuse = inTurns(answerClientError, CONNECTION_BOUNDS.maxInTurn)
   const app = fastify({
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -57,7 +61,7 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     serverFactory: (listener) => nodeServer(options, listener),
     exposeHeadRoutes: true, // RFC 9110 §9.1: GET and HEAD are for everyone
     return503OnClosing: false, // the gate says it in our words
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: (error, socket) => refuse({ error, socket }),
     schemaController: OWN_COMPILERS,
     frameworkErrors: (error, request, reply) => void send(error, request, reply, undefined),
   })
@@ -148,9 +152,10 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
 
 /** Node counts a body by the longer of two times and looks every half minute: a body that trickles would hold its place for 90 s. */
 function nodeServer({ maxConnections }: HttpOptions, listener: RequestListener): Server {
-  const times = { requestTimeout: 0, headersTimeout: HEADERS_MS, connectionsCheckingInterval: 5_000 }
+  const times = { requestTimeout: 0, headersTimeout: HEADERS_MS, connectionsCheckingInterval: CHECKED_EVERY_MS }
   const bounds = { ...CONNECTION_BOUNDS, ...(maxConnections === undefined ? {} : { maxConnections }) }
-  const server = boundedServer({ ...times, keepAliveTimeout: IDLE_MS }, listener, bounds)
+  const isUrgent = ({ url }: IncomingMessage): boolean => url === '/v1/health'
+  const server = boundedServer({ ...times, keepAliveTimeout: IDLE_MS }, listener, bounds, { isUrgent })
   server.setTimeout(SILENT_MS)
   return server
 }
