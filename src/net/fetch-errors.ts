@@ -10,7 +10,7 @@ const CONNECT = new Set([
   'ENETDOWN',
   'EHOSTDOWN',
   'UND_ERR_CONNECT_TIMEOUT',
-  // Of this machine: no descriptors, no memory.
+  // Faults of this machine: no descriptors, no memory.
   'EMFILE',
   'ENFILE',
   'ENOBUFS',
@@ -20,7 +20,7 @@ const CONNECT = new Set([
 const CERTIFICATE =
   /^(?:CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH|ERROR_IN_CERT)/
 
-/** Any fault of a GET as a {@link FetchError}; a fault that is none of the network's is a bug and goes up. */
+/** Any fault of a GET as a {@link FetchError}; a fault that is not of the network is a bug and is thrown on. */
 export function fetchError(error: unknown, signal: AbortSignal): FetchError {
   if (error instanceof FetchError) return error
   if (signal.aborted) return stopped(signal, error)
@@ -46,7 +46,7 @@ function codeOf(error: unknown): string | undefined {
 const certificateCode = (code: unknown): string | undefined =>
   typeof code === 'string' && CERTIFICATE.test(code) ? code : undefined
 
-/** An answer that breaks HTTP; of such faults the client tells the name alone, or that it is surprised. */
+/** An answer that violates HTTP; the client reports only the name of such faults, or an unexpected one. */
 const BREACHES = new Set(['HTTPParserError', 'AssertionError'])
 const isBreach = (error: unknown): boolean => error instanceof Error && BREACHES.has(error.name)
 
@@ -58,7 +58,7 @@ function reasonOf(code: string): FetchReason {
   return 'protocol'
 }
 
-/** The system's words; its code follows where they do not name it. */
+/** The message of the system, followed by its code unless it contains the code. */
 function sentenceOf(error: unknown, code: string): string {
   const words = error instanceof Error ? error.message.slice(0, 200) : 'the connection failed'
   return words.includes(code) ? words : `${words} (${code})`

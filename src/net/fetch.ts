@@ -2,28 +2,28 @@ import { DnsError } from './dns/resolver.ts'
 
 /** A bounded GET over HTTPS. */
 export type FetchOptions = {
-  /** Bytes of body that are read at most; more rejects with `too_large`. */
+  /** Maximum number of bytes of the body; a longer one rejects with `too_large`. */
   readonly maxBytes: number
-  /** Redirects that are followed; default 0. */
+  /** Maximum number of redirects; default 0. */
   readonly redirects?: number
   readonly accept?: string
 }
 
 export type Fetched = {
   readonly status: number
-  /** Media type without parameters, lower case; "" when there was none. */
+  /** Media type without parameters, lower case; "" if there is none. */
   readonly contentType: string
   readonly body: Uint8Array
-  /** The URL that answered, after redirects. */
+  /** The final URL, after redirects. */
   readonly url: string
 }
 
-/** Gets `url` from a public address (judged on the address that is dialled), the certificate checked. Rejects with {@link FetchError}. */
+/** Gets `url` from a public address (the address of the connection is checked), with a verified certificate. Rejects with {@link FetchError}. */
 export type Fetch = (url: string, signal: AbortSignal, options: FetchOptions) => Promise<Fetched>
 
 export type FetchReason =
   | 'invalid_url'
-  | 'dns' // the host name has no address or could not be asked; `cause` tells
+  | 'dns' // the host name has no address or could not be queried; `cause` has the details
   | 'unsafe_address'
   | 'connect'
   | 'certificate'
@@ -52,8 +52,8 @@ const THEIRS: readonly FetchReason[] = [
 ]
 
 /**
- * Whether everybody who asks meets the same fault. A connection that fails or is slow may be our own network's; a name without an address is theirs,
- * but not one that the DNS gave no answer about.
+ * Whether every client gets the same fault. A connection that fails or is slow may be a fault of our own network. A name without an address is a fault of the
+ * host, but not if the DNS gave no answer.
  */
 export const isTheirs = ({ reason, cause }: FetchError): boolean =>
   reason === 'dns' ? !(cause instanceof DnsError) : THEIRS.includes(reason)

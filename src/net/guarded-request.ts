@@ -8,23 +8,23 @@ import { DnsError, type Resolve } from './dns/resolver.ts'
 import { FetchError } from './fetch.ts'
 import { fetchError } from './fetch-errors.ts'
 
-/** How requests go out, and where they may go. */
+/** How requests are sent, and to which addresses they may go. */
 export type Outlet = {
   readonly resolve: Resolve
-  /** Asked about the address itself, just before the socket is opened. */
+  /** Called with the address itself, just before the socket is opened. */
   readonly mayDial: (url: URL, address: Ip) => boolean
-  /** What is wrong with addresses none of which may be dialled, for the reader. */
+  /** The readable reason why none of the addresses may be used. */
   readonly whyUnsafe: (url: URL, addresses: readonly Ip[]) => string
-  /** Whom TLS trusts; the built-in roots where it is absent. */
+  /** The roots that TLS trusts; the built-in roots if absent. */
   readonly trust?: Trust | undefined
   /** Default `mailsonde`. */
   readonly userAgent?: string | undefined
 }
 
-/** Whom TLS connections trust. */
+/** The roots that TLS connections trust. */
 export type Trust = () => Promise<SecureContext>
 
-/** Trust in the built-in roots and these, PEM. The roots are read once: it takes about 10 ms of the event loop, which each connection would take again. */
+/** The built-in roots and these, PEM. They are read once: it blocks the event loop for about 10 ms, which each connection would repeat. */
 export const trusting = (ca: readonly string[] = []): Trust | undefined =>
   ca.length === 0
     ? undefined
@@ -36,12 +36,12 @@ export const trusting = (ca: readonly string[] = []): Trust | undefined =>
 export type GuardedRequest = {
   readonly url: URL
   readonly method: 'GET' | 'POST'
-  /** Beside `user-agent` and `accept-encoding`. */
+  /** In addition to `user-agent` and `accept-encoding`. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
-  /** Bytes of the answer that are read at most. */
+  /** Maximum number of bytes of the answer. */
   readonly maxBytes: number
-  /** How long headers and parts of the body may be waited for beside `signal`, ms; 0: `signal` alone. Default 5 minutes. */
+  /** Time limit for the headers and for each part of the body, in addition to `signal`, ms; 0: only `signal`. Default 5 minutes. */
   readonly quietMs?: number
 }
 
@@ -50,9 +50,9 @@ const MAX_HEADERS = 16 * 1024
 const CONNECT_MS = 5_000
 
 /**
- * One HTTP request to the first of at most 4 addresses that takes the connection, and what `read` makes of the response. The name is resolved by our own resolver, and the
- * socket goes to the very address that was judged, so that a second answer of the DNS changes nothing. The certificate is checked for the name of the URL. No
- * redirect is followed. Rejects with {@link FetchError}.
+ * Sends one HTTP request to the first of at most 4 addresses that accepts the connection, and returns what `read` makes of the response. Our own resolver
+ * resolves the name, and the socket connects to exactly the address that was checked, so a second DNS answer changes nothing. The certificate is verified for
+ * the name of the URL. Redirects are not followed. Rejects with {@link FetchError}.
  */
 export async function requestGuarded<T>(
   outlet: Outlet,
@@ -76,7 +76,7 @@ export async function requestGuarded<T>(
   throw last!
 }
 
-/** The body of a response, at most `maxBytes`; an encoded one is refused, since none was asked for. Rejects with {@link FetchError}. */
+/** The body of a response, at most `maxBytes`. An encoded body is refused, because no encoding was requested. Rejects with {@link FetchError}. */
 export async function bodyOf(
   response: Dispatcher.ResponseData,
   signal: AbortSignal,
@@ -102,12 +102,12 @@ export function headerOf({ headers }: Dispatcher.ResponseData, name: string): st
   return (Array.isArray(value) ? value[0] : value) ?? ''
 }
 
-/** Refuses a URL with a user name or a password: they would go out with the request. Throws {@link FetchError} `invalid_url`. */
+/** Refuses a URL with a user name or a password, because they would be sent with the request. Throws {@link FetchError} `invalid_url`. */
 export function refuseCredentials(url: URL, shown: string): void {
   if (url.username || url.password) throw new FetchError('invalid_url', `${shown} contains a user name or password`)
 }
 
-/** The URL of a request that may be plain HTTP in networks of the operator. Throws {@link FetchError} `invalid_url`. */
+/** The URL of a request; plain HTTP is accepted for networks that the operator allowed. Throws {@link FetchError} `invalid_url`. */
 export function readHttpUrl(text: string): URL {
   const url = URL.parse(text)
   const shown = JSON.stringify(text.slice(0, 200))
@@ -117,7 +117,7 @@ export function readHttpUrl(text: string): URL {
   return url
 }
 
-/** The addresses of a URL's host, IPv4 first, then IPv6. A literal needs no question. */
+/** The addresses of a URL's host, IPv4 first, then IPv6. A literal needs no query. */
 async function addressesOf(resolve: Resolve, url: URL, signal: AbortSignal): Promise<readonly Ip[]> {
   const host = hostOf(url)
   if (isIP(host) !== 0) {
@@ -142,7 +142,7 @@ async function requestAt<T>(
   signal: AbortSignal,
   read: (response: Dispatcher.ResponseData) => Promise<T>,
 ): Promise<T> {
-  const { buildConnector, Client } = await import('undici') // at the first need: it would slow down every start
+  const { buildConnector, Client } = await import('undici') // loaded on demand: it would slow down every start
   const connector = buildConnector({
     timeout: CONNECT_MS,
     allowH2: false,
@@ -152,7 +152,7 @@ async function requestAt<T>(
   })
   const servername = url.protocol === 'https:' && isIP(hostOf(url)) === 0 ? url.hostname : '' // RFC 6066 §3: no literal
   const client = new Client(url.origin, {
-    // The address that was judged is the one that is dialled; the name stays for SNI and the certificate.
+    // The connection goes to the address that was checked; the name is used for SNI and the certificate.
     connect: (target, done) => connector({ ...target, hostname: address, servername }, done),
     maxHeaderSize: MAX_HEADERS,
     maxResponseSize: maxBytes,
@@ -164,6 +164,6 @@ async function requestAt<T>(
     const asked = { path: `${url.pathname}${url.search}`, method, signal, headers: all }
     return await read(await raced(signal, client.request({ ...asked, ...(body === undefined ? {} : { body }) })))
   } finally {
-    client.destroy().catch(() => {}) // what it would say of the cut connection was told, or is wanted no more
+    client.destroy().catch(() => {}) // its error about the closed connection was already reported, or is no longer needed
   }
 }

@@ -6,11 +6,11 @@ import type { Guard } from './public-only.ts'
 
 export type HttpsOptions = {
   readonly resolve: Resolve
-  /** Asked about the address itself, just before the socket is opened. */
+  /** Called with the address itself, just before the socket is opened. */
   readonly reachable: Guard
-  /** Roots that count as trusted beside the built-in ones, PEM. */
+  /** Trusted roots in addition to the built-in ones, PEM. */
   readonly ca?: readonly string[]
-  /** Ports that a URL may name; default 443 alone. */
+  /** Ports that a URL may contain; default only 443. */
   readonly ports?: readonly number[]
   readonly userAgent?: string
 }
@@ -19,8 +19,8 @@ const MAX_REDIRECTS = 5
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308]
 
 /**
- * The real {@link Fetch}: GET over HTTPS by {@link requestGuarded}, the certificate checked. At most 5 redirects are followed, each hop judged anew; at most `maxBytes`
- * are read. Compression is not asked for and an encoded body is refused.
+ * The real {@link Fetch}: GET over HTTPS by {@link requestGuarded}, with a verified certificate. At most 5 redirects are followed, and each target is checked
+ * again; at most `maxBytes` are read. Compression is not requested, and an encoded body is refused.
  */
 export function httpsFetch(options: HttpsOptions): Fetch {
   const { resolve, reachable, ca, userAgent } = options
@@ -38,7 +38,7 @@ export function httpsFetch(options: HttpsOptions): Fetch {
       const answered = await getOnce(outlet, at, signal, wanted)
       if (!answered.location) return answered.fetched
       if (hop >= redirects) {
-        if (redirects === 0) return answered.fetched // the status tells the caller, who wants no redirect followed
+        if (redirects === 0) return answered.fetched // the status is enough: the caller wants no redirect followed
         throw new FetchError('redirect', `more than ${redirects} redirects`)
       }
       at = readUrl(URL.parse(answered.location, at.href)?.href ?? answered.location, options)
@@ -71,7 +71,7 @@ async function hopOf(response: Dispatcher.ResponseData, url: URL, signal: AbortS
   const head = { status: response.statusCode, url: url.href, contentType }
   const location = headerOf(response, 'location')
   if (REDIRECTS.includes(response.statusCode) && location !== '') {
-    response.body.on('error', () => {}) // its body is cut off unread
+    response.body.on('error', () => {}) // its body is not read
     return { fetched: { ...head, body: new Uint8Array() }, location: location.slice(0, 4_096) }
   }
   return { fetched: { ...head, body: await bodyOf(response, signal, maxBytes) } }

@@ -5,31 +5,31 @@ import { FetchError } from './fetch.ts'
 import { bodyOf, type Outlet, readHttpUrl, requestGuarded, trusting } from './guarded-request.ts'
 import type { Guard } from './public-only.ts'
 
-/** One call to another node. `body` is JSON text; `headers` carry the proof. */
+/** One call to another node. `body` is JSON text; `headers` contain the proof. */
 export type PeerRequest = {
   readonly method: 'GET' | 'POST'
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Bytes of the answer that are read at most. */
+  /** Maximum number of bytes of the answer. */
   readonly maxBytes: number
 }
 export type PeerReply = { readonly status: number; readonly body: Json }
 
-/** Calls another node and reads its JSON. Rejects with {@link FetchError}; an error status is a reply. */
+/** Calls another node and reads its JSON. Rejects with {@link FetchError}; an error status is a normal reply. */
 export type PeerCall = (request: PeerRequest, signal: AbortSignal) => Promise<PeerReply>
 
 export type PeerCallOptions = {
   readonly resolve: Resolve
-  /** Asked about the address itself, just before the socket is opened. */
+  /** Called with the address itself, just before the socket is opened. */
   readonly reachable: Guard
-  /** Where plain HTTP may go; everywhere else it is HTTPS. */
+  /** Networks to which plain HTTP is permitted; all others need HTTPS. */
   readonly plain: Guard
   readonly ca?: readonly string[]
   readonly userAgent?: string
 }
 
-/** The real {@link PeerCall}, by {@link requestGuarded}: the address that was judged is the one that is dialled; no redirect is followed and no encoded body read. */
+/** The real {@link PeerCall}, by {@link requestGuarded}: it connects to the address that was checked, follows no redirect and reads no encoded body. */
 export function peerCaller(options: PeerCallOptions): PeerCall {
   const { resolve, ca, userAgent } = options
   const outlet: Outlet = {
@@ -42,7 +42,7 @@ export function peerCaller(options: PeerCallOptions): PeerCall {
   return async ({ method, url, headers, body, maxBytes }, signal) => {
     const type = body === undefined ? {} : { 'content-type': 'application/json' }
     const request = { method, headers: { accept: 'application/json', ...type, ...headers }, body, maxBytes }
-    // The signal bounds the whole call: a node may be silent for as long as the question may take.
+    // The signal bounds the whole call: a node may stay silent for as long as the question may take.
     return requestGuarded(outlet, { ...request, url: readHttpUrl(url), quietMs: 0 }, signal, async (response) => ({
       status: response.statusCode,
       body: readJson(await bodyOf(response, signal, maxBytes)),
@@ -50,7 +50,7 @@ export function peerCaller(options: PeerCallOptions): PeerCall {
   }
 }
 
-/** Whether a node may be called at one address of its URL. */
+/** Whether the node may be called at this address of its URL. */
 export const mayDial = (
   { reachable, plain }: Pick<PeerCallOptions, 'reachable' | 'plain'>,
   url: URL,

@@ -9,10 +9,10 @@ export type Mail = {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Hands a message to the operator's submission server. Rejects with {@link MailError}. */
+/** Sends a message through the operator's submission server. Rejects with {@link MailError}. */
 export type SubmitMail = (mail: Mail, signal: AbortSignal) => Promise<void>
 
-/** A submission that did not work. `isFinal`: the server has refused the message, or its recipient, for good (5xx); a login that is refused is the operator's to mend. */
+/** A failed submission. `isFinal`: the server refused the message, or its recipient, permanently (5xx). The operator has to correct a refused login. */
 export class MailError extends Error {
   readonly isFinal: boolean
   constructor(message: string, isFinal: boolean) {
@@ -25,8 +25,8 @@ export class MailError extends Error {
 const SUBMIT_MS = 30_000
 
 /**
- * Submission (RFC 6409) through `url`: `smtps://user:password@host` (TLS from the start, port 465) or `smtp://…` (port 587, STARTTLS where it is offered, and always where
- * there is a password). The operator named the server: private addresses are allowed. The code is loaded with the first mail.
+ * Submission (RFC 6409) through `url`: `smtps://user:password@host` (TLS from the start, port 465) or `smtp://…` (port 587, STARTTLS if it is offered, and
+ * always if there is a password). The operator named the server, so private addresses are allowed. The code is loaded with the first message.
  */
 export function submission(options: {
   readonly url: string
@@ -59,7 +59,7 @@ export function submission(options: {
         subject,
         text,
         headers: { ...headers },
-        signal: within(SUBMIT_MS, signal), // closing the transporter ends nothing that runs
+        signal: within(SUBMIT_MS, signal), // closing the transporter does not end a running submission
       })
     } catch (error) {
       const { responseCode, code, message } = error as Error & { responseCode?: number; code?: string }

@@ -6,14 +6,14 @@ import { sweeper } from './sweeper.ts'
 import { type Upstream, upstream } from './upstream.ts'
 
 export type ServerAskerOptions = {
-  /** Whether an address may be asked at all. */
+  /** Whether queries to an address are permitted. */
   readonly allowed: (server: Ip) => boolean
   readonly random: () => number
   readonly now?: () => number
   readonly onEvent?: (event: DnsEvent) => void
   /** Default 53. */
   readonly port?: number
-  /** `tryMs`: for the one try, default 2,000. `totalMs`: for all of a question, TCP too, default 5,000. */
+  /** `tryMs`: limit of the single attempt, default 2,000. `totalMs`: limit of the whole query including TCP, default 5,000. */
   readonly timeouts?: { readonly tryMs?: number; readonly totalMs?: number }
 }
 
@@ -23,9 +23,9 @@ export type ServerAsker = { readonly ask: AskServer; readonly close: () => void 
 const MAX_SERVERS = 1_024
 
 /**
- * Asks single authoritative servers (RD=0) over UDP, then TCP where the answer is cut. Each question is sent once: who owns a zone chose these
- * addresses, and they may be a stranger's. A referral (with its delegation), and a CNAME chain that leaves what the server knows,
- * is `nodata` with what chain there is; `authoritative` tells whether it speaks for the zone.
+ * Queries single authoritative servers (RD=0) over UDP, and over TCP if the answer is truncated. Each query is sent once, because the owner of a zone chose
+ * these addresses and they may belong to others. A referral (with its delegation), and a CNAME chain that leaves the zones of the server, is `nodata` with
+ * the known part of the chain; `authoritative` tells whether the server is authoritative for the zone.
  */
 export function serverAsker(options: ServerAskerOptions): ServerAsker {
   const { timeouts, onEvent, now = () => performance.now() } = options

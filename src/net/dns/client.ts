@@ -6,29 +6,29 @@ import type { Server } from './system.ts'
 import { MAX_UPSTREAMS, upstream } from './upstream.ts'
 
 export type DnsClientOptions = {
-  /** Recursive resolvers in the order in which they are asked; at most 16 are used. */
+  /** Recursive resolvers in the order in which they are queried; at most 16 are used. */
   readonly servers: readonly Server[]
-  /** Whether their AD bit may be believed: only where nobody can change it on the way (RFC 4035 §4.9.3). */
+  /** Whether their AD bit is trusted: only if nobody can change it on the path (RFC 4035 §4.9.3). */
   readonly trustAd: boolean
   /** A number from 0 to 1, for the jitter of retries; ids and ports have their own source. */
   readonly random: () => number
-  /** Milliseconds of a clock that does not step. Default: that of the process. */
+  /** Milliseconds of a clock that does not step. Default: the clock of the process. */
   readonly now?: () => number
   readonly onEvent?: (event: DnsEvent) => void
-  /** `tryMs`: for one server the first time, default 1,500. `totalMs`: for all of a question, default 10,000. */
+  /** `tryMs`: limit for one server in the first round, default 1,500. `totalMs`: limit of the whole query, default 10,000. */
   readonly timeouts?: { readonly tryMs?: number; readonly totalMs?: number }
 }
 
 export type DnsClient = {
   readonly resolve: Resolve
-  /** Ends all questions with `aborted` and closes all sockets. */
+  /** Ends all queries with `aborted` and closes all sockets. */
   readonly close: () => void
 }
 
 /**
- * A stub resolver: asks recursive servers over UDP from random ports, and over TCP where UDP does not do. A question goes to the
- * next server after silence, and after SERVFAIL and REFUSED; at most four tries, or one a server where there are more.
- * CNAME chains that a server leaves unfinished are asked on. Nothing is remembered: {@link cached} does that.
+ * A stub resolver: queries recursive servers over UDP from random ports, and over TCP where UDP is not enough. A query goes to the next server after a
+ * timeout, SERVFAIL or REFUSED; at most four attempts, or one per server if there are more. It follows CNAME chains that a server leaves unfinished. It
+ * caches nothing; see {@link cached}.
  */
 export function dnsClient(options: DnsClientOptions): DnsClient {
   const { timeouts, onEvent, now = () => performance.now() } = options

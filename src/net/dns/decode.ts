@@ -5,7 +5,7 @@ import type { ExtendedError, RecordData, RecordType } from './resolver.ts'
 import { OPT, TYPE_CODES } from './types.ts'
 import { type Cursor, type NameBudget, nameBudget, readName } from './wire-name.ts'
 
-/** One record as it stands in a message: its data is the octets from `start` to `end`, read by {@link dataOf} for types that are known. */
+/** One record of a message: its data is the octets from `start` to `end`, read by {@link dataOf} for known types. */
 export type ResourceRecord = {
   readonly name: string
   readonly type: number
@@ -16,7 +16,7 @@ export type ResourceRecord = {
   readonly end: number
 }
 
-/** A DNS message, all but the data of its records. */
+/** A DNS message without the data of its records. */
 export type Message = {
   readonly bytes: Buffer
   readonly id: number
@@ -34,7 +34,7 @@ export type Message = {
   readonly authority: readonly ResourceRecord[]
   readonly additional: readonly ResourceRecord[]
   readonly edns: Edns | undefined
-  /** What is left for names in the data of records. */
+  /** The remaining budget for names in the data of records. */
   readonly budget: NameBudget
 }
 export type Question = { readonly name: string; readonly type: number; readonly class: number }
@@ -45,7 +45,7 @@ export type Edns = {
   readonly errors: readonly ExtendedError[]
 }
 
-/** A question that was compared with what was asked already: its name, and the index after it. */
+/** A question that was already compared with the query: its name, and the index after it. */
 export type Compared = { readonly name: string; readonly end: number }
 
 const MAX_EDE = 8
@@ -54,9 +54,8 @@ const NONE: readonly ResourceRecord[] = []
 const NO_ERRORS: readonly ExtendedError[] = []
 
 /**
- * Reads a DNS message of at most 65,535 octets (RFC 1035 §4.1). Gives a problem, and never throws, for octets that are not one or whose names
- * cost more than {@link nameBudget}.
- * Octets after the last record are passed over. `compared` spares reading the question again.
+ * Reads a DNS message of at most 65,535 octets (RFC 1035 §4.1). Returns a problem, and never throws, for octets that are not a message or whose names cost
+ * more than {@link nameBudget}. Octets after the last record are ignored. With `compared` the question is not read again.
  */
 export function decodeMessage(bytes: Buffer, compared?: Compared): Parsed<Message> {
   if (bytes.length < 12) return problem('shorter than a DNS header', bytes.length)
@@ -116,7 +115,7 @@ function optOf(additional: readonly ResourceRecord[]): ResourceRecord | undefine
   return undefined
 }
 
-/** The data of a record, or undefined when it is not of `type` or its data cannot be read. */
+/** The data of a record, or undefined if it is not of `type` or cannot be read. */
 export const dataOf = <T extends RecordType>(
   message: Message,
   record: ResourceRecord,
@@ -139,7 +138,7 @@ function readQuestion(cursor: Cursor): Question | undefined {
 function readRecords(cursor: Cursor, count: number, known: string | undefined): readonly ResourceRecord[] | undefined {
   if (count === 0) return NONE
   const { bytes } = cursor
-  if (count * 11 > bytes.length - cursor.at) return undefined // no record is shorter
+  if (count * 11 > bytes.length - cursor.at) return undefined // every record is at least this long
   const records: ResourceRecord[] = []
   for (let i = 0; i < count; i++) {
     const name = readName(cursor, known)
@@ -173,7 +172,7 @@ function readEdns(bytes: Buffer, opt: ResourceRecord): Edns {
   }
 }
 
-/** RFC 6891 §6.1.2; a list of options that runs over its end is read as far as it goes. */
+/** RFC 6891 §6.1.2; of a list of options that exceeds the message, the readable part is used. */
 function readErrors(bytes: Buffer, opt: ResourceRecord): readonly ExtendedError[] {
   const errors: ExtendedError[] = []
   for (let at = opt.start; at + 4 <= opt.end && errors.length < MAX_EDE; ) {

@@ -3,17 +3,17 @@ import { CLASS_IN, OPT } from './types.ts'
 import { writeName } from './wire-name.ts'
 
 export type QueryFlags = {
-  /** RD: the server is asked to find it out (RFC 1035 §4.1.1). */
+  /** RD: the server is asked to recurse (RFC 1035 §4.1.1). */
   readonly recursion: boolean
   /** CD (RFC 4035 §3.2.2). */
   readonly checkingDisabled: boolean
-  /** Carries OPT with {@link UDP_SIZE}; some old servers answer FORMERR to it (RFC 6891 §7). */
+  /** Adds OPT with {@link UDP_SIZE}; some old servers answer FORMERR to it (RFC 6891 §7). */
   readonly edns: boolean
 }
 
 /**
- * A query on its way: the octets of `bytes` from `start` to `end`. The id, its first two octets, is written by the transport that sends it.
- * A place in a buffer and no view on it: a view is the largest object that a question would keep.
+ * An encoded query: the octets of `bytes` from `start` to `end`. The transport that sends it writes the id, its first two octets. It holds offsets and no
+ * view of the buffer, because a view would be the largest object that a query keeps.
  */
 export type Query = {
   bytes: Buffer
@@ -23,7 +23,7 @@ export type Query = {
   end: number
 }
 
-/** The largest answer over UDP that is asked for: it passes every path unfragmented. RFC 9715 §3.1 */
+/** The largest UDP answer that is requested: it passes every path unfragmented. RFC 9715 §3.1 */
 export const UDP_SIZE = 1_232
 
 /** Octets of the longest query: header, name, type and class, OPT record. */
@@ -33,9 +33,9 @@ let slab = Buffer.allocUnsafeSlow(SLAB)
 let used = 0
 
 /**
- * Writes the query for one name and type into `query`, AD set so that the answer's AD means something (RFC 6840 §5.7), each letter in a
- * random case (draft-vixie-dnsext-dns0x20). False when the name cannot be asked: {@link writeName} says when.
- * Queries share slabs of 32 KiB: nothing is allocated for one.
+ * Writes the query for one name and type into `query`. AD is set so that the AD bit of the answer is meaningful (RFC 6840 §5.7), and each letter has a random
+ * case (draft-vixie-dnsext-dns0x20). False if the name cannot be queried; see {@link writeName}. Queries share slabs of 32 KiB, so none needs an allocation
+ * of its own.
  */
 export function encodeQuery(query: Query, name: string, typeCode: number, flags: QueryFlags): boolean {
   if (SLAB - used < QUERY_OCTETS) {
@@ -65,7 +65,7 @@ export function encodeQuery(query: Query, name: string, typeCode: number, flags:
   return true
 }
 
-/** RFC 6891 §6.1.2, without options. DO stays 0: AD alone tells of validation and keeps signatures out of the answers. */
+/** RFC 6891 §6.1.2, without options. DO stays 0: AD alone shows validation, and signatures stay out of the answers. */
 function writeOpt(into: Buffer, at: number): number {
   for (let i = 0; i < 11; i++) into[at + i] = 0
   into[at + 2] = OPT

@@ -14,7 +14,7 @@ import { watch } from './watch.ts'
 import { type Cursor, readName } from './wire-name.ts'
 
 export type Engine = {
-  /** Asks `upstreams` in turn. Rejects with {@link DnsError} and nothing else. */
+  /** Queries `upstreams` in turn. Rejects with {@link DnsError} and nothing else. */
   readonly ask: <T extends RecordType>(
     upstreams: readonly Upstream<Question>[],
     name: string,
@@ -24,9 +24,9 @@ export type Engine = {
     overTcp: boolean,
   ) => Promise<ServerAnswer<T>>
   readonly handlers: Handlers<Question>
-  /** Whether any question is under way. */
+  /** Whether any query is in progress. */
   readonly busy: () => boolean
-  /** Ends all questions with `aborted`, and refuses new ones. The caller closes its upstreams. */
+  /** Ends all queries with `aborted`, and refuses new ones. The caller closes its upstreams. */
   readonly close: () => void
 }
 
@@ -37,14 +37,14 @@ const MAX_EDE = 16
 const PLAIN = /^[a-z0-9._-]*$/
 const NONE: readonly never[] = []
 
-/** The one executor of all promises, so that none is allocated for each question. It leaves what it was given in `kept`. */
+/** The single executor of all promises, so that none is allocated for each query. It stores its arguments in `kept`. */
 const kept = {} as { resolve: Question['resolve']; reject: Question['reject'] }
 const keep = (resolve: (answer: unknown) => void, reject: (error: unknown) => void): void => {
   kept.resolve = resolve
   kept.reject = reject
 }
 
-/** Sends questions, tries them again and ends them. Callbacks throughout: a question makes one promise and no timer. */
+/** Sends queries, retries them and completes them. It uses callbacks throughout: a query creates one promise and no timer. */
 export function engine(options: EngineOptions): Engine {
   const { now, onEvent } = options
   const aborts = watch<Question>((question) => {
@@ -83,7 +83,7 @@ export function engine(options: EngineOptions): Engine {
     return promise as Promise<never>
   }
 
-  /** Writes the query for `name`: false when it cannot be asked. */
+  /** Writes the query for `name`; false if it cannot be queried. */
   function prepare(question: Question, name: string): boolean {
     const { recursion } = options
     const { checkingDisabled, edns } = question
@@ -94,7 +94,7 @@ export function engine(options: EngineOptions): Engine {
     return true
   }
 
-  /** Asks the next server, or ends when none is left, or no try, or no time. */
+  /** Queries the next server, or completes the query if no server, attempt or time is left. */
   function next(question: Question, nowMs = now()): void {
     const leftMs = question.startedAtMs + options.totalMs - nowMs
     const most = Math.max(options.tries, question.upstreams.length)
@@ -110,7 +110,7 @@ export function engine(options: EngineOptions): Engine {
     question.place = place
     question.tried |= 1 << place
     const again = question.tries++ >= question.upstreams.length
-    // The first try waits its whole time; later ones are spread by a tenth, so that many questions do not come back at once.
+    // The first attempt has its full time. The time of later ones varies by a tenth, so that many queries do not repeat at the same moment.
     const spread = question.tries === 1 ? 1 : 0.9 + 0.2 * options.random()
     question.expiresAtMs = Math.ceil(nowMs + Math.min(leftMs, options.tryMs * (again ? 2 : 1) * spread))
     at.link.ask(question)
@@ -119,14 +119,14 @@ export function engine(options: EngineOptions): Engine {
   function failed(question: Question, fault: Fault, cause?: unknown): void {
     const at = question.upstreams[question.place]!
     recordFault(at, now())
-    // What a server said tells more than the silence of another.
+    // A server's reply is more specific than the silence of another.
     question.failure ??= new DnsError(fault, asked(question), { server: at.text, cause })
     const everyoneAsked = question.tries >= question.upstreams.length
     if (fault !== 'timeout' && everyoneAsked && !closed) backOff(question)
     else next(question)
   }
 
-  /** A server that cannot be reached says so at once: the next round comes a little later, not at the same moment for all. */
+  /** An unreachable server fails at once: the next round starts a little later, and not at the same moment for all queries. */
   function backOff(question: Question): void {
     const timer = setTimeout(
       () => {
@@ -165,7 +165,7 @@ export function engine(options: EngineOptions): Engine {
     } else refuse(question, reasonOf(rcode), message)
   }
 
-  /** This server cannot tell: another may. */
+  /** This server does not know; another may. */
   function refuse(question: Question, reason: DnsReason, message: Message, cause?: unknown): void {
     const server = question.upstreams[question.place]!.text
     const ede = message.edns?.errors ?? NONE
@@ -197,7 +197,7 @@ export function engine(options: EngineOptions): Engine {
     if (reading.chain.length > 0 && !extend(question, reading.chain)) end(question, 'cname_loop')
     else if (reading.is === 'answer') finish(question, message, reading.kind, reading.records)
     else if (!options.recursion)
-      finish(question, message, 'nodata', NONE) // the rest is another server's to tell
+      finish(question, message, 'nodata', NONE) // another server has to answer the rest
     else {
       question.tries = question.tried = question.out = 0
       prepare(question, reading.chain.at(-1)!)
@@ -210,7 +210,7 @@ export function engine(options: EngineOptions): Engine {
     done(question, kind)
     const { authoritative } = message
     const answer = { kind, name, type, records, ttlSeconds, cname: chain, secure, ede, authoritative }
-    // An answer that is not authoritative, asked without recursion, may tell who is.
+    // A non-authoritative answer to a query without recursion may contain a referral.
     const isElsewhere = !options.recursion && kind === 'nodata' && !authoritative && chain.length === 0
     const referral = isElsewhere ? referralOf(message, question.wireName) : undefined
     question.resolve(referral === undefined ? answer : { ...answer, referral })
@@ -240,7 +240,7 @@ export function engine(options: EngineOptions): Engine {
   }
 }
 
-/** Adds to the chain: false when it comes back to a name that it had, or grows longer than 16. */
+/** Extends the chain; false if it returns to an earlier name, or grows longer than 16. */
 function extend(question: Question, more: readonly string[]): boolean {
   const before = [canonicalWire(question), ...question.chain]
   question.chain = [...question.chain, ...more]

@@ -5,7 +5,7 @@ import { CLASS_IN, DNAME, RCODE, RRSIG, TYPE_CODES } from './types.ts'
 /** Maximum length of a CNAME chain. */
 export const MAX_CHAIN = 16
 
-/** What a NOERROR or NXDOMAIN message says about a name. */
+/** What a NOERROR or NXDOMAIN message contains about a name. */
 export type Reading<T extends RecordType> =
   | {
       readonly is: 'answer'
@@ -14,10 +14,10 @@ export type Reading<T extends RecordType> =
       readonly ttlSeconds: number
       readonly chain: readonly string[]
     }
-  /** The chain ends in a name that the message says nothing about: it has to be asked for. */
+  /** The chain ends in a name about which the message contains nothing: it needs another query. */
   | { readonly is: 'unfinished'; readonly ttlSeconds: number; readonly chain: readonly string[] }
   | { readonly is: 'cname_loop' }
-  /** A server that was to find it out points elsewhere instead. */
+  /** A server that was asked to recurse returns a referral instead. */
   | { readonly is: 'referral' }
   | { readonly is: 'malformed'; readonly problem: string }
 
@@ -26,9 +26,9 @@ const EMPTY: readonly never[] = []
 const NO_TTL_YET = 0x7fffffff
 
 /**
- * Reads what `message` says about `name` (as {@link decodeMessage} spells names) and `type`: follows its CNAME records (RFC 1034 §3.6.2),
- * takes NXDOMAIN for the end of the chain (RFC 6604 §3), and the negative TTL from the SOA record (RFC 2308 §5; 0 without one).
- * An answer that contradicts itself is `malformed`: NXDOMAIN beside records, or records of other names and types alone.
+ * Reads what `message` contains about `name` (as spelled by {@link decodeMessage}) and `type`. It follows the CNAME records (RFC 1034 §3.6.2), applies
+ * NXDOMAIN to the end of the chain (RFC 6604 §3), and takes the negative TTL from the SOA record (RFC 2308 §5; 0 without one). A contradictory answer is
+ * `malformed`: NXDOMAIN with records, or only records of other names and types.
  */
 export function interpret<T extends RecordType>(message: Message, name: string, type: T): Reading<T> {
   const nxdomain = message.rcode === RCODE.nxDomain
@@ -64,14 +64,16 @@ export function interpret<T extends RecordType>(message: Message, name: string, 
   return { is: 'answer', kind, records: EMPTY, ttlSeconds: Math.min(ttlSeconds, negativeTtl(message, soa)), chain }
 }
 
-/** Whether a record has no place in an answer that has none of the type: all but the chain's, and DNAME and RRSIG (RFC 6672 §3.1, RFC 4035 §3.1.1). */
+/**
+ * Whether a record does not belong in an answer without records of the type: all except those of the chain, DNAME and RRSIG (RFC 6672 §3.1, RFC 4035 §3.1.1).
+ */
 const isForeign = ({ type }: ResourceRecord, chain: readonly string[]): boolean =>
   type !== DNAME && type !== RRSIG && (type !== TYPE_CODES.CNAME || chain.length === 0)
 
 const isAt = (record: ResourceRecord, name: string, type: number): boolean =>
   record.type === type && record.name === name && record.class === CLASS_IN
 
-/** The records of `type` at `name` and their least TTL; undefined when one of them cannot be read. */
+/** The records of `type` at `name` and their lowest TTL; undefined if one of them cannot be read. */
 function recordsAt<T extends RecordType>(
   message: Message,
   name: string,
@@ -95,7 +97,7 @@ function negativeTtl(message: Message, soa: ResourceRecord | undefined): number 
   return soa && data ? Math.min(soa.ttlSeconds, data.minimum) : 0
 }
 
-/** Not authoritative, does not recurse, and names other servers (RFC 1034 §4.3.1). */
+/** Not authoritative, not recursive, and with the names of other servers (RFC 1034 §4.3.1). */
 const isReferral = (message: Message): boolean =>
   !message.authoritative &&
   !message.recursionAvailable &&

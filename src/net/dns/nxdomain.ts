@@ -4,40 +4,41 @@ import { ttlCache } from '../../base/ttl-cache.ts'
 import { labelsOf } from '../../names/domain.ts'
 import { type Answer, DnsError, type DnsReason, type RecordType, type Resolve, settled } from './resolver.ts'
 
-/** How long it is remembered that the resolver knows a top-level domain. */
+/** How long it is cached that the resolver knows a top-level domain. */
 const KNOWN_MS = 3_600_000
-/** The same for an NXDOMAIN without SOA record (it has TTL 0, RFC 2308 §5): filters and captive portals answer so, and some caches. */
+/** The same for an NXDOMAIN without an SOA record (TTL 0, RFC 2308 §5), which filters, captive portals and some caches send. */
 const KNOWN_WITHOUT_SOA_MS = 60_000
-/** How long a resolver that denied a top-level domain is not believed. Each time that it denies everything again within an hour doubles it, up to an hour. */
+/** How long a resolver that denied a top-level domain is not trusted. If it denies everything again within an hour, the time doubles, up to an hour. */
 const DENIED_MS = 60_000
 const MOST_DENIED_MS = 3_600_000
-/** How long it is remembered that a top-level domain could not be asked for (RFC 9520 §3.2). */
+/** How long it is cached that a top-level domain could not be queried (RFC 9520 §3.2). */
 const FAILED_MS = 2_000
 /** Longest time of a query for a top-level domain, independent of its callers. */
 const LONGEST_MS = 10_000
 const MAX_KEPT = 2_000
 
-/** Exists in every public resolver: the test of one that denies another top-level domain. */
+/** Exists in every public resolver: it tests a resolver that denies another top-level domain. */
 const CONTROL = 'com'
 
 type Known = { readonly verdict: 'known' | 'denied' | 'absent' | DnsError; readonly atMs: number }
 
-/** What a resolver knows of top-level domains. */
+/** What is known about a resolver and top-level domains. */
 export type TopLevelDomains = {
-  /** Asks for the top-level domain of `name`, unless it was asked lately. Never fails. */
+  /** Queries the top-level domain of `name`, unless the result is cached. Never fails. */
   readonly prepare: (name: string) => void
   /**
-   * Whether the NXDOMAIN `answer` can be believed. Rejects with {@link DnsError} when not: reason `resolver_denies_everything` where the resolver
-   * denies a top-level domain that exists, else that of the question for it.
+   * Whether the NXDOMAIN `answer` is credible. Otherwise rejects with {@link DnsError}: reason `resolver_denies_everything` if the resolver denies an
+   * existing top-level domain, otherwise the reason of that query.
    */
   readonly confirm: (answer: Answer, signal: AbortSignal) => Promise<void>
-  /** When the resolver was last found to deny everything, ms; -Infinity: never. What it denied before may be a lie too. */
+  /** When the resolver was last found to deny everything, ms; -Infinity: never. Earlier denials may be false too. */
   readonly deniedAtMs: () => number
 }
 
 /**
- * Asks `resolve` for each top-level domain at most once an hour (once a minute for NXDOMAIN without SOA record). A resolver that denies one of the
- * shipped suffix list, and .com with it, lies about everything for a minute, longer when it does so again; one that knows .com lies about that domain alone.
+ * Queries `resolve` for each top-level domain at most once an hour (once a minute after NXDOMAIN without an SOA record). A resolver that denies a top-level
+ * domain of the shipped suffix list, and .com as well, is not trusted for a minute, and longer if it does so again. A resolver that knows .com is wrong about
+ * that domain only.
  */
 export function topLevelDomains(resolve: Resolve, now: () => number): TopLevelDomains {
   let kept = ttlCache<Known>({ maxEntries: MAX_KEPT, now })
@@ -52,7 +53,7 @@ export function topLevelDomains(resolve: Resolve, now: () => number): TopLevelDo
     if (answer instanceof DnsError) return keep(tld, answer, signal.aborted ? 0 : FAILED_MS)
     if (answer.kind !== 'nxdomain') return keep(tld, 'known', KNOWN_MS)
     if (tld === CONTROL) {
-      kept = ttlCache<Known>({ maxEntries: MAX_KEPT, now }) // what it said before is worth nothing
+      kept = ttlCache<Known>({ maxEntries: MAX_KEPT, now }) // earlier answers are no longer credible
       denials = now() - deniedAtMs < MOST_DENIED_MS ? denials + 1 : 0
       deniedAtMs = now()
       return keep(tld, 'denied', Math.min(MOST_DENIED_MS, DENIED_MS * 2 ** denials))
@@ -73,7 +74,7 @@ export function topLevelDomains(resolve: Resolve, now: () => number): TopLevelDo
     return share(tld, begin, { signal }).result
   }
 
-  /** What is known of a domain and not older than `maxAgeMs`; a resolver that denies the control domain denies all. */
+  /** What is known about a domain, not older than `maxAgeMs`; a resolver that denies the control domain denies all. */
   function recall(tld: string, maxAgeMs: number): Known | undefined {
     const control = kept.get(CONTROL)?.value
     if (control?.verdict === 'denied') return control
@@ -103,9 +104,9 @@ export function topLevelDomains(resolve: Resolve, now: () => number): TopLevelDo
 }
 
 /**
- * `resolve` with NXDOMAIN only where it can be believed: the resolver knows the top-level domain of the missing name, or that one does not exist.
- * Otherwise rejects with {@link DnsError}. The question for a top-level domain goes out beside the first question below it, so that answers wait
- * for it only when they come sooner. An answer that was validated (`secure`) needs no other proof. It belongs below {@link cached}, so that no lie is kept.
+ * `resolve` with NXDOMAIN only if it is credible: the resolver knows the top-level domain of the missing name, or that domain does not exist. Otherwise
+ * rejects with {@link DnsError}. The query for a top-level domain is sent together with the first query below it, so an answer waits for it only if it
+ * arrives earlier. A validated answer (`secure`) needs no other proof. Use it below {@link cached}, so that no false denial is cached.
  */
 export const believable = (resolve: Resolve, domains: TopLevelDomains): Resolve => {
   async function checked<T extends RecordType>(answer: Answer<T>, signal: AbortSignal): Promise<Answer<T>> {
@@ -119,7 +120,7 @@ export const believable = (resolve: Resolve, domains: TopLevelDomains): Resolve 
   }
 }
 
-/** NS, and SOA from resolvers that do not answer NS. */
+/** NS, and SOA for resolvers that do not answer NS. */
 async function askFor(resolve: Resolve, tld: string, signal: AbortSignal): Promise<Answer> {
   try {
     return await resolve(tld, 'NS', signal)
@@ -129,7 +130,7 @@ async function askFor(resolve: Resolve, tld: string, signal: AbortSignal): Promi
   }
 }
 
-/** Refusals that may be of the type of the question alone. */
+/** Refusals that may concern only the type of the query. */
 const OF_THE_TYPE: ReadonlySet<DnsReason> = new Set(['refused', 'notimp', 'formerr', 'malformed'])
 
 async function waited(
@@ -153,7 +154,9 @@ function topLevelOf(name: string): string {
   return last === '' ? CONTROL : last.toLowerCase()
 }
 
-/** In the root zone by the suffix list, which is loaded at the first denial. `onion` is on it, and no resolver may know it (RFC 7686 §2). */
+/**
+ * In the root zone according to the suffix list, which is loaded with the first denial. The list contains `onion`, which no resolver may know (RFC 7686 §2).
+ */
 async function isDelegated(tld: string): Promise<boolean> {
   const { isTopLevelDomain } = await import('../../names/suffix.ts')
   return tld !== 'onion' && isTopLevelDomain(tld)

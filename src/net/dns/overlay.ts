@@ -9,22 +9,22 @@ import {
   type ResolveOptions,
 } from './resolver.ts'
 
-/** One record as if it were published; `data` is what a {@link Resolve} gives for its type. */
+/** One record that is treated as published; `data` is what a {@link Resolve} returns for its type. */
 export type OverlayRecord = {
   [T in RecordType]: { readonly name: string; readonly type: T; readonly data: RecordData[T] }
 }[RecordType]
 
 /** Maximum length of a CNAME chain, as in {@link Answer}. */
 const MAX_CHAIN = 16
-/** What an overlaid record is kept for. */
+/** The TTL of an overlaid record. */
 const TTL_SECONDS = 300
 
 /**
- * `resolve` as if `records` stood in the DNS. The records of a name and type replace those that are published there; all else is asked.
- * A name with an overlaid record, and every name above it, exists (RFC 8020). An overlaid CNAME stands alone at its name, and any other
- * overlaid type takes a published CNAME away from its name (RFC 1034 §3.6.2). `*` as first label answers for names below that exist
- * neither here nor there (RFC 4592 §2.2). Answers that rest on the overlay are never `secure`. Rejects as `resolve` does, and with
- * `cname_loop` for a chain over 16. Where nothing is laid over, questions and answers are those of `resolve`.
+ * `resolve` as if `records` were published. The records of a name and type replace the published ones; everything else is queried. A name with an overlaid
+ * record, and every name above it, exists (RFC 8020). An overlaid CNAME is the only record at its name, and any other overlaid type removes a published CNAME
+ * from its name (RFC 1034 §3.6.2). `*` as the first label answers for names below that exist neither in the overlay nor in the DNS (RFC 4592 §2.2). Answers
+ * from the overlay are never `secure`. Rejects as `resolve` does, and with `cname_loop` for a chain over 16. Without overlaid records, queries and answers
+ * are those of `resolve`.
  */
 export function overlay(resolve: Resolve, records: readonly OverlayRecord[]): Resolve {
   const laid = layOut(records)
@@ -41,7 +41,9 @@ export function overlay(resolve: Resolve, records: readonly OverlayRecord[]): Re
   }
 }
 
-/** `ask` as if name servers held `records` too: an answer with authority has them in place of its own; that it answers, and how, is the server's. */
+/**
+ * `ask` as if name servers also had `records`: an authoritative answer contains them in place of its own. Whether and how a server answers does not change.
+ */
 export function overlayServers(ask: AskServer, records: readonly OverlayRecord[]): AskServer {
   const { nodes } = layOut(records)
   return async <T extends RecordType>(...[server, name, type, signal, options]: Parameters<typeof ask<T>>) => {
@@ -59,7 +61,7 @@ type Laid = {
   readonly above: ReadonlySet<string>
   readonly hasWildcard: boolean
 }
-/** One step of the way: the end of it, or the names of the chain that lead on. */
+/** One step of resolution: the final answer, or the names of the chain that follow. */
 type Step<T extends RecordType> = { readonly end: Answer<T> } | { readonly follow: readonly string[] }
 type Question<T extends RecordType> = {
   readonly resolve: Resolve
@@ -86,7 +88,7 @@ async function stepAt<T extends RecordType>(question: Question<T>): Promise<Step
   return ownStep(wildcard, question) ?? { end: answerOf(at, type, []) }
 }
 
-/** What a node itself says to the type: its records, or its CNAME. */
+/** The records at the name itself for the type, or its CNAME. */
 function ownStep<T extends RecordType>(node: Node, { at, type }: Question<T>): Step<T> | undefined {
   const own = node.get(type)
   if (own) return { end: answerOf(at, type, own as readonly RecordData[T][]) }
@@ -94,14 +96,14 @@ function ownStep<T extends RecordType>(node: Node, { at, type }: Question<T>): S
   return target === undefined ? undefined : { follow: [canonicalName(target)] }
 }
 
-/** A type that is not laid on a name that has others: the published records of that very name. The name exists. */
+/** A type that is not overlaid at a name with other overlaid types: the published records of that name. The name exists. */
 async function beside<T extends RecordType>({ resolve, at, type, signal, options }: Question<T>): Promise<Answer<T>> {
   if (type === 'CNAME') return answerOf(at, type, [])
   const answer = await resolve(at, type, signal, options)
   return answer.kind === 'found' && answer.cname.length === 0 ? answer : answerOf(at, type, [])
 }
 
-/** The overlaid wildcard of the closest name above that exists (RFC 4592 §3.3.1); the names between are asked for only where there is one. */
+/** The overlaid wildcard of the closest existing name above (RFC 4592 §3.3.1); the names between are queried only if there is one. */
 async function wildcardFor<T extends RecordType>(question: Question<T>, name: string): Promise<Node | undefined> {
   const { laid, resolve, type, signal, options } = question
   if (!laid.hasWildcard) return undefined

@@ -4,20 +4,20 @@ import { random32 } from './entropy.ts'
 import type { Server } from './system.ts'
 import { type Handlers, hasEdns, isBareFormErr, sameQuestion, type Wait } from './wait.ts'
 
-/** A socket is renewed after so many questions, so that its port is of little use to who learns it. */
+/** Number of queries after which a socket is replaced, so that learning its port is of little use. */
 const QUESTIONS_A_SOCKET = 500
 /** Number of answers with unknown ids after which an attack is assumed: one in 655 such series succeeds. */
 const MAX_GUESSES = 100
-/** Room for the answers to all questions of one socket at once. */
+/** Buffer space for the answers to all queries of one socket. */
 const RECEIVE_BYTES = 1_048_576
 
-/** What came over UDP. `mismatched`: an answer that may be a forgery, or of a server that changes names; nothing is read from it. */
+/** A UDP datagram. `mismatched`: an answer that may be forged, or from a server that changes names; its content is not used. */
 export type UdpHandlers<W extends Wait> = Pick<Handlers<W>, 'failed' | 'event'> & {
   readonly received: (wait: W, bytes: Buffer) => void
   readonly mismatched: (wait: W) => void
 }
 
-/** A socket on a random port, connected to the server: the kernel lets in what comes from its address and port and nothing else. */
+/** A socket on a random port, connected to the server: the kernel accepts only datagrams from its address and port. */
 export class PortSocket<W extends Wait> {
   readonly inFlight = new Map<number, W>()
   readonly openedAtMs: number
@@ -25,7 +25,7 @@ export class PortSocket<W extends Wait> {
   readonly #on: UdpHandlers<W>
   readonly #server: Server
   readonly #gone: () => void
-  /** One bit for each id that was used here: its answer may come late, or twice. */
+  /** One bit for each id that was used here: its answer may arrive late, or twice. */
   readonly #used = new Uint32Array(0x10000 / 32)
   #guesses = 0
   #left = QUESTIONS_A_SOCKET
@@ -38,32 +38,32 @@ export class PortSocket<W extends Wait> {
     this.#server = server
     this.openedAtMs = nowMs
     const family = familyOf(server.ip)
-    // The addresses are literals: a lookup that answers at once lets the socket be used in the same turn.
+    // The addresses are literals; a synchronous lookup makes the socket usable in the same turn.
     const lookup = (host: string, _: unknown, done: (error: null, address: string, family: number) => void): void =>
       done(null, host, family)
     this.#socket = createSocket({ type: family === 6 ? 'udp6' : 'udp4', lookup: lookup as never })
     this.#socket.on('message', (bytes) => this.#receive(bytes))
     this.#socket.on('error', (error) => this.#fail(error))
     this.#socket.connect(server.port, server.ip)
-    this.#socket.unref() // the sweep keeps the process while questions wait
+    this.#socket.unref() // the sweep keeps the process alive while queries wait
     try {
       this.#socket.setRecvBufferSize(RECEIVE_BYTES)
     } catch {
-      // no route to the server: the socket's error event tells
+      // no route to the server: the socket's error event reports it
     }
   }
 
-  /** Whether its time and its number of questions are not over. */
+  /** Whether neither its time nor its number of queries is used up. */
   fresh(): boolean {
     return this.#left > 0 && !this.#retired
   }
 
-  /** Whether it can take a question at all, when it may have at most so many in flight. */
+  /** Whether it can accept a query, with at most so many in flight. */
   usable(most: number): boolean {
     return !this.#retired && this.inFlight.size < most
   }
 
-  /** Takes no more questions, and closes once it waits for nothing. */
+  /** Accepts no more queries, and closes once it waits for no answer. */
   retire(): void {
     this.#retired = true
     this.#disposeIfIdle()
@@ -83,7 +83,7 @@ export class PortSocket<W extends Wait> {
     try {
       this.#socket.send(bytes, start, wait.end - start)
     } catch (error) {
-      queueMicrotask(() => this.#fail(error)) // never connected, for want of a route
+      queueMicrotask(() => this.#fail(error)) // never connected, because there was no route
     }
   }
 
@@ -126,7 +126,7 @@ export class PortSocket<W extends Wait> {
     return ((this.#used[id >> 5]! >> (id & 31)) & 1) === 1
   }
 
-  /** Somebody may be guessing ids: what is in flight is asked over TCP, where ids are of no use to those who do not see them. */
+  /** Somebody may be guessing ids: queries in flight are repeated over TCP, where ids are of no use to an off-path attacker. */
   #guessed(): void {
     if (++this.#guesses < MAX_GUESSES) return
     const waits = [...this.inFlight.values()]
@@ -142,7 +142,7 @@ export class PortSocket<W extends Wait> {
     if (this.#retired && this.inFlight.size === 0) this.#dispose()
   }
 
-  /** The kernel says that the server cannot be reached (ICMP, no route): true for all that wait here. */
+  /** The kernel reports that the server is unreachable (ICMP, no route); this applies to all queries that wait here. */
   #fail(error: unknown): void {
     const waits = [...this.inFlight.values()]
     this.inFlight.clear()
@@ -157,7 +157,7 @@ export class PortSocket<W extends Wait> {
     if (this.#disposed) return
     this.#disposed = true
     this.#socket.removeAllListeners()
-    this.#socket.on('error', () => {}) // the error of a connect that is still to come
+    this.#socket.on('error', () => {}) // the error of a connect that is still pending
     this.#socket.close()
     this.#gone()
   }

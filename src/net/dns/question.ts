@@ -2,13 +2,13 @@ import type { Answer, DnsError, DnsReason, ExtendedError, RecordType, ServerAnsw
 import type { Round, Upstream } from './upstream.ts'
 import type { Wait, WireEvent } from './wait.ts'
 
-/** What happened, for counters. `question`: one that was asked ended; the others are about single packets. */
+/** Events for counters. `question`: a query ended; the others are about single packets. */
 export type DnsEvent =
   | {
       readonly event: 'question'
       readonly type: RecordType
       readonly outcome: Answer['kind'] | DnsReason
-      /** The server that was asked last, `address:port`. */
+      /** The server that was queried last, `address:port`. */
       readonly server: string
       readonly durationMs: number
     }
@@ -21,16 +21,16 @@ export type EngineOptions = {
   readonly random: () => number
   /** Milliseconds of a clock that does not step. */
   readonly now: () => number
-  /** How long one server is waited for the first time; twice as long after the first round. */
+  /** The limit for one server in the first round; doubled in later rounds. */
   readonly tryMs: number
-  /** Times that a question which stays unanswered is sent; every server is asked once in any case. */
+  /** Number of attempts for a query without an answer; every server is queried once in any case. */
   readonly tries: number
-  /** The bound on a question with all its tries and its CNAME chain, whatever its signal does. */
+  /** The bound on a query with all attempts and its CNAME chain, independent of its signal. */
   readonly totalMs: number
   readonly onEvent: ((event: DnsEvent) => void) | undefined
 }
 
-/** A question from its first query to its end. */
+/** A query from its first packet to its result. */
 export type Question = Wait &
   Round & {
     readonly name: string
@@ -58,7 +58,7 @@ const NO_BYTES = Buffer.alloc(0)
 const NO_TTL_YET = 0x7fffffff
 const NONE: readonly never[] = []
 
-/** A question that was not asked yet. */
+/** A query that was not sent yet. */
 export const begun = (
   given: Pick<
     Question,

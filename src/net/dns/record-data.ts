@@ -3,12 +3,12 @@ import { type Parsed, parsed, problem } from '../../base/parsed.ts'
 import { parseIp } from '../../names/ip.ts'
 import type { RecordData, RecordType } from './resolver.ts'
 
-/** One field of a record's data in presentation format (RFC 1035 §5.1): its text with escapes as written, and whether it stood in quotes. */
+/** One field of a record's data in presentation format (RFC 1035 §5.1): its text with escapes as written, and whether it was quoted. */
 export type Field = { readonly text: string; readonly quoted: boolean }
 /** Reads a name in the data into its canonical form (lower case, no trailing dot). */
 export type ReadName = (text: string) => Parsed<string>
 
-/** The types that can be read from text. */
+/** The types that can be parsed from text. */
 export const RECORD_TYPES = [
   'A',
   'AAAA',
@@ -23,7 +23,7 @@ export const RECORD_TYPES = [
   'DS',
   'DNSKEY',
 ] as const satisfies readonly RecordType[]
-/** A type that a zone's text may have; signatures are only ever asked for. */
+/** A type that the text of a zone may contain; signatures are only queried. */
 export type TextType = (typeof RECORD_TYPES)[number]
 
 /** Maximum size of the data of a record, octets (RFC 1035 §3.2.1: a 16-bit length). */
@@ -143,7 +143,7 @@ function soa([mname, rname, ...rest]: readonly Field[], readName: ReadName): Par
   })
 }
 
-/** Seconds as zone files write them: `3600`, `1h`, `1d12h`; undefined where it is none, or more than 32 bits. */
+/** Seconds as written in zone files: `3600`, `1h`, `1d12h`; undefined if the text is not a duration, or exceeds 32 bits. */
 export function readSeconds(text: string): number | undefined {
   if (!/^(?:\d{1,10}|(?:\d{1,10}[wdhms]){1,5})$/i.test(text)) return undefined
   const UNITS: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h: 3_600, m: 60, s: 1, '': 1 }
@@ -153,7 +153,7 @@ export function readSeconds(text: string): number | undefined {
   return total <= 0xffff_ffff ? total : undefined
 }
 
-/** The octets of a text in presentation format: `\DDD` is an octet, `\X` the character (RFC 1035 §5.1), all else UTF-8. */
+/** The octets of a text in presentation format: `\DDD` is an octet, `\X` the character (RFC 1035 §5.1), everything else UTF-8. */
 export function octetsOf(text: string): Parsed<Buffer> {
   if (!text.includes('\\')) return parsed(Buffer.from(text))
   const parts: Buffer[] = []
@@ -165,7 +165,7 @@ export function octetsOf(text: string): Parsed<Buffer> {
   return parsed(Buffer.concat(parts))
 }
 
-/** Octets as the text that answers carry: UTF-8 where they are, else one character an octet. */
+/** Octets as the text of an answer: UTF-8 if valid, otherwise one character per octet. */
 export const textOf = (octets: Buffer): string => (isUtf8(octets) ? octets.toString('utf8') : octets.toString('latin1'))
 
 /** The character-strings of a TXT record, each of at most 255 octets, joined without a space (RFC 1035 §3.3, RFC 7208 §3.3). */

@@ -15,12 +15,13 @@ import {
 import type { RecordType } from './resolver.ts'
 import { zoneEntries } from './zone-entries.ts'
 
-/** A record as a person writes it: `value` in presentation format; a TXT value without quotes is the text itself. */
+/** A record as people write it: `value` is in presentation format; a TXT value without quotes is the text itself. */
 export type RecordText = { readonly name: string; readonly type: string; readonly value: string }
 
 /**
- * Reads one record that is to stand in a domain. `name` is `@`, relative to the domain (`_dmarc`), below it in full (`_dmarc.example.org`), or absolute
- * with a dot at the end. Names in the data end in a dot, or belong to the domain when they are one label or end in it; others are taken as full names.
+ * Reads one record of a domain. `name` is `@`, relative to the domain (`_dmarc`), in full below it (`_dmarc.example.org`), or absolute with a final dot. A
+ * name in the data is absolute if it ends in a dot; a single label, or a name that ends in the domain, belongs to the domain; any other name is taken as a
+ * full name.
  */
 export function parseRecord({ name, type, value }: RecordText, domain: string): Parsed<OverlayRecord> {
   const known = typeOf(type)
@@ -40,7 +41,7 @@ export function parseRecord({ name, type, value }: RecordText, domain: string): 
   )
 }
 
-/** Reads a line such as `_dmarc TXT "v=DMARC1; p=none"` into its parts; a TTL and the class IN may stand before the type. */
+/** Reads a line such as `_dmarc TXT "v=DMARC1; p=none"` into its parts; a TTL and the class IN may precede the type. */
 export function parseRecordLine(line: string): Parsed<RecordText> {
   const match = /^\s{0,100}(\S+)\s+(.*)$/su.exec(line.slice(0, MAX_DATA))
   if (!match)
@@ -56,14 +57,14 @@ export function parseRecordLine(line: string): Parsed<RecordText> {
   return parsed({ name: match[1]!, type: typed[1]!, value: typed[2].trim() })
 }
 
-/** The type of that name, in any case. */
+/** The type with that name, in any case. */
 export function typeOf(text: string): Parsed<TextType> {
   const type = text.trim().toUpperCase()
   const known = RECORD_TYPES.find((one) => one === type)
   return known ? parsed(known) : problem(`the type ${shown(text)} is not one of ${RECORD_TYPES.join(', ')}`)
 }
 
-/** A name as zone files have it: `@` is the origin, without a dot at the end it is relative to it (RFC 1035 §5.1). */
+/** A name as in zone files: `@` is the origin, and a name without a final dot is relative to it (RFC 1035 §5.1). */
 export function absoluteName(text: string, origin: string): Parsed<string> {
   if (text === '@') return parsed(origin)
   const full = text.endsWith('.') && !text.endsWith('\\.') ? text : origin === '' ? text : `${text}.${origin}`
@@ -91,7 +92,7 @@ function targetOf(text: string, domain: string): Parsed<string> {
   return absoluteName(isRelative || text.endsWith('.') ? text : `${text}.`, domain)
 }
 
-/** The fields of one value; it is one line, whatever is in it. */
+/** The fields of one value; line breaks in it do not end it. */
 function fieldsOf(value: string): Parsed<readonly Field[]> {
   const entries = [...zoneEntries(`( ${value.replaceAll(/[\r\n]/g, ' ')} )`)]
   const [entry] = entries
@@ -99,7 +100,7 @@ function fieldsOf(value: string): Parsed<readonly Field[]> {
   return entry ? parsed(entry.fields) : problem('the value is empty')
 }
 
-/** Long texts in one pair of quotes are taken as providers' forms take them: cut into strings by themselves. */
+/** A long text in one pair of quotes is split into strings, as the forms of providers do. */
 function textOfAll(fields: readonly Field[]): Parsed<string> {
   const parts: Buffer[] = []
   for (const { text } of fields) {

@@ -3,13 +3,13 @@ import { dataOf, type Message } from './decode.ts'
 import type { Referral } from './resolver.ts'
 import { CLASS_IN, TYPE_CODES } from './types.ts'
 
-/** Maximum number of name servers read of a referral, and of addresses of each. */
+/** Maximum number of name servers that are read of a referral, and of addresses of each. */
 const MAX_SERVERS = 100
 const MAX_ADDRESSES = 20
 
 /**
- * The delegation that a referral tells of: the NS records of its authority section, and the addresses of these servers in its additional section (glue,
- * RFC 9471 §2). Undefined where it has none. Only names that are an ancestor of `name`, or `name` itself, can be the zone.
+ * The delegation in a referral: the NS records of its authority section, and the addresses of these servers in its additional section (glue, RFC 9471 §2).
+ * Undefined if there is none. Only an ancestor of `name`, or `name` itself, can be the zone.
  */
 export function referralOf(message: Message, name: string): Referral | undefined {
   const records = message.authority.filter((record) => record.type === TYPE_CODES.NS && record.class === CLASS_IN)

@@ -1,6 +1,6 @@
 import type { Ip } from '../../names/ip.ts'
 
-/** The parsed data of each record type that the program asks for. Names are presentation format, lower case, no trailing dot ("" is the root). */
+/** The parsed data of each record type that the program queries. Names are in presentation format, lower case, without a final dot ("" is the root). */
 export type RecordData = {
   readonly A: Ip
   readonly AAAA: Ip
@@ -8,7 +8,7 @@ export type RecordData = {
   readonly NS: string
   readonly PTR: string
   readonly MX: { readonly preference: number; readonly exchange: string }
-  /** The character-strings of one record joined (RFC 7208 §3.3), as UTF-8 where they are valid UTF-8, else one character an octet. */
+  /** The character-strings of one record joined (RFC 7208 §3.3), as UTF-8 if valid, otherwise one character per octet. */
   readonly TXT: string
   readonly SOA: {
     readonly mname: string
@@ -41,16 +41,16 @@ export type RecordData = {
     readonly algorithm: number
     readonly publicKey: string
   }
-  /** Of a signature what says when it holds: seconds since the epoch, in serial arithmetic of 32 bits (RFC 4034 §3.1.5). */
+  /** The validity of a signature: seconds since the epoch, in serial arithmetic of 32 bits (RFC 4034 §3.1.5). */
   readonly RRSIG: {
-    /** The number of the type that is signed. */
+    /** The number of the signed type. */
     readonly covered: number
     readonly algorithm: number
     readonly expiresAt: number
     readonly validFrom: number
     readonly signer: string
   }
-  /** `salt` is lower-case hex, "" where there is none (RFC 5155 §4.2). */
+  /** `salt` is lower-case hex, "" if there is none (RFC 5155 §4.2). */
   readonly NSEC3PARAM: {
     readonly algorithm: number
     readonly flags: number
@@ -60,35 +60,35 @@ export type RecordData = {
 }
 export type RecordType = keyof RecordData
 
-/** Extended DNS error (RFC 8914). `text` is from outside: at most 256 characters, control characters removed. */
+/** Extended DNS error (RFC 8914). `text` is external: at most 256 characters, control characters removed. */
 export type ExtendedError = { readonly code: number; readonly text: string }
 
-/** What the DNS said. SERVFAIL, a refusal and silence are not answers: they reject with {@link DnsError}. */
+/** An answer of the DNS. SERVFAIL, a refusal and a timeout are not answers: they reject with {@link DnsError}. */
 export type Answer<T extends RecordType = RecordType> = {
   /** `found`: records of the type; `nodata`: the name exists without them; `nxdomain`: the name (at the end of its CNAME chain) does not exist. */
   readonly kind: 'found' | 'nodata' | 'nxdomain'
-  /** The name that was asked, lower case. */
+  /** The queried name, lower case. */
   readonly name: string
   readonly type: T
-  /** Records of the type at the end of the CNAME chain, as the server ordered them; empty unless `found`. */
+  /** Records of the type at the end of the CNAME chain, in the order of the server; empty unless `found`. */
   readonly records: readonly RecordData[T][]
-  /** Seconds that the answer may be kept: the least TTL of chain and records, or the negative TTL (RFC 2308 §5). */
+  /** Seconds for which the answer may be cached: the lowest TTL of chain and records, or the negative TTL (RFC 2308 §5). */
   readonly ttlSeconds: number
-  /** The targets of the CNAME chain in order; empty when the name itself answered. At most 16. */
+  /** The targets of the CNAME chain in order; empty if the name itself has the records. At most 16. */
   readonly cname: readonly string[]
-  /** The AD bit of a resolver whose AD bit is trusted (RFC 4035 §3.2.3); false when it is not trusted. */
+  /** The AD bit of a trusted resolver (RFC 4035 §3.2.3); false if the resolver is not trusted. */
   readonly secure: boolean
   readonly ede: readonly ExtendedError[]
 }
 
 export type ResolveOptions = {
-  /** Sets CD: answers that fail validation are wanted too (RFC 4035 §3.2.2). */
+  /** Sets CD: also return answers that fail validation (RFC 4035 §3.2.2). */
   readonly checkingDisabled?: boolean
 }
 
 /**
- * Asks the recursive resolver. `name` is presentation format, with or without a trailing dot.
- * Rejects with {@link DnsError}, and with nothing else, when there is no answer: also when `signal` fires (reason `timeout` or `aborted`).
+ * Queries the recursive resolver. `name` is in presentation format, with or without a final dot. Rejects with {@link DnsError}, and with nothing else, if
+ * there is no answer; also when `signal` fires (reason `timeout` or `aborted`).
  */
 export type Resolve = <T extends RecordType>(
   name: string,
@@ -97,24 +97,24 @@ export type Resolve = <T extends RecordType>(
   options?: ResolveOptions,
 ) => Promise<Answer<T>>
 
-/** The delegation of a zone as its parent has it (RFC 1034 §4.2.1). Names are lower case. */
+/** The delegation of a zone in its parent zone (RFC 1034 §4.2.1). Names are lower case. */
 export type Referral = {
   readonly zone: string
   /** At most 100. */
   readonly servers: readonly string[]
-  /** The addresses of these servers that came along, by name. */
+  /** The addresses of these servers in the same message, by name. */
   readonly glue: Readonly<Record<string, readonly Ip[]>>
 }
 
-/** What an authoritative server said when asked directly, without recursion. `authoritative` is the AA bit; `referral`: it knows who answers instead. */
+/** The answer of an authoritative server to a direct query, without recursion. `authoritative` is the AA bit; `referral`: the servers that answer instead. */
 export type ServerAnswer<T extends RecordType = RecordType> = Answer<T> & {
   readonly authoritative: boolean
   readonly referral?: Referral
 }
 
 /**
- * Asks one server directly (RD=0). The address is refused unless public or allowed (reason `unsafe_address`). Rejects with {@link DnsError}.
- * `over: 'tcp'`: over TCP alone (RFC 7766 §5).
+ * Queries one server directly (RD=0). The address is refused unless it is public or allowed (reason `unsafe_address`). Rejects with {@link DnsError}. `over:
+ * 'tcp'`: only over TCP (RFC 7766 §5).
  */
 export type AskServer = <T extends RecordType>(
   server: Ip,
@@ -130,21 +130,21 @@ export type DnsReason =
   | 'formerr'
   | 'notimp'
   | 'rcode' // another response code
-  | 'timeout' // nothing in time
+  | 'timeout' // no answer in time
   | 'network' // the server could not be reached
-  | 'malformed' // answers that cannot be read
+  | 'malformed' // answers that cannot be parsed
   | 'cname_loop' // a chain that loops or is longer than 16
-  | 'invalid_name' // the name cannot be asked: a label over 63 or a name over 255 octets
+  | 'invalid_name' // the name cannot be queried: a label over 63 or a name over 255 octets
   | 'unsafe_address'
   | 'resolver_denies_everything' // NXDOMAIN of a resolver that denies top-level domains
-  | 'too_many_questions' // the request has asked as many as it may
+  | 'too_many_questions' // the request has used up its number of queries
   | 'aborted' // the client disconnected
 
-/** There is no answer, and why. Never the same as an answer that says "no record". */
+/** The lack of an answer, with its reason. Never the same as an answer that says "no record". */
 export class DnsError extends Error {
   readonly reason: DnsReason
   readonly question: { readonly name: string; readonly type: string }
-  /** The server that said so, `address:port`, where one did. */
+  /** The server that answered so, `address:port`, if one did. */
   readonly server: string | undefined
   readonly ede: readonly ExtendedError[]
 
@@ -162,7 +162,7 @@ export class DnsError extends Error {
   }
 }
 
-/** What `work` gives, or the {@link DnsError} in its place as data. Rejects with anything else: that is a bug. */
+/** The result of `work`, or its {@link DnsError} as data. Rejects with any other error, which is a bug. */
 export async function settled<T>(work: Promise<T>): Promise<T | DnsError> {
   try {
     return await work

@@ -1,8 +1,8 @@
-/** One timer for all that waits: it looks every 50 ms while `open`, and keeps the process only while `busy`. */
+/** One timer for all waiting queries: it fires every 50 ms while `open`, and keeps the process alive only while `busy`. */
 const SWEEP_MS = 50
 
 export type Sweeper = {
-  /** To be called whenever something begins. */
+  /** Must be called whenever a query starts. */
   readonly wake: () => void
   readonly stop: () => void
 }

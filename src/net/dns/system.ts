@@ -5,12 +5,12 @@ import { cidr, contains } from '../../names/cidr.ts'
 import { type Ip, parseIp } from '../../names/ip.ts'
 import { isPublic, rangeOf } from '../../names/ip-range.ts'
 
-/** A DNS server: where it is asked. */
+/** The address and port of a DNS server. */
 export type Server = { readonly ip: Ip; readonly port: number }
 
 const MAX_SERVERS = 8
 
-/** Reads `IP`, `IP:PORT` or `[IPv6]:PORT`; the port is 53 where none is written. */
+/** Reads `IP`, `IP:PORT` or `[IPv6]:PORT`; the default port is 53. */
 export function parseServer(text: string): Parsed<Server> {
   const trimmed = text.trim()
   const bracketed = /^\[([^\]]{1,64})\](?::(\d{1,5}))?$/.exec(trimmed)
@@ -25,16 +25,16 @@ export function parseServer(text: string): Parsed<Server> {
   return parsed({ ip: address.value, port })
 }
 
-/** `192.0.2.53:53`, `[2001:db8::53]:53`: what {@link parseServer} reads back. */
+/** `192.0.2.53:53`, `[2001:db8::53]:53`: the form that {@link parseServer} reads. */
 export const formatServer = (server: Server): string =>
   server.ip.includes(':') ? `[${server.ip}]:${server.port}` : `${server.ip}:${server.port}`
 
-/** What resolv.conf says: its servers in order (at most 8), and whether it says `options trust-ad`. */
+/** The content of resolv.conf: its servers in order (at most 8), and whether it has `options trust-ad`. */
 export type ResolvConf = { readonly servers: readonly Server[]; readonly trustAd: boolean }
 
 /**
- * Reads the text of resolv.conf(5). Servers that cannot be used (with a zone id, or no address at all) are passed over; none at all
- * means the name server of this machine, as there.
+ * Reads the text of resolv.conf(5). Unusable servers (with a zone id, or without an address) are ignored. Without any server, the name server of this machine
+ * is used, as resolv.conf(5) specifies.
  */
 export function parseResolvConf(text: string): ResolvConf {
   const servers: Server[] = []
@@ -53,7 +53,7 @@ export function parseResolvConf(text: string): ResolvConf {
   return { servers, trustAd }
 }
 
-/** The resolvers of this machine. A file that cannot be read counts as an empty one. */
+/** The resolvers of this machine. A file that cannot be read is treated as empty. */
 export async function systemResolvers(path = '/etc/resolv.conf'): Promise<ResolvConf> {
   try {
     return parseResolvConf(await readFile(path, 'utf8'))
@@ -62,10 +62,10 @@ export async function systemResolvers(path = '/etc/resolv.conf'): Promise<Resolv
   }
 }
 
-/** Whether a server is on this machine, so that nobody in between can set its AD bit (RFC 4035 §4.9.3). */
+/** Whether a server is on this machine, so that nobody on the path can set its AD bit (RFC 4035 §4.9.3). */
 export const isLoopback = (server: Server): boolean => rangeOf(server.ip) === 'loopback'
 
-/** Resolvers that anybody may use. Blacklists refuse them or answer nonsense to them; they are also seen to differ by where one stands. */
+/** Resolvers that anybody may use. Blacklists refuse them or give them useless answers, and their answers can depend on the location. */
 const PUBLIC_RESOLVERS = [
   '1.0.0.0/29', // Cloudflare
   '1.1.1.0/29',
@@ -110,6 +110,6 @@ const PUBLIC_RESOLVERS = [
 ]
 const publicNetworks = once(() => PUBLIC_RESOLVERS.map(cidr))
 
-/** Whether this is a resolver known to be open to everybody. */
+/** Whether this is a known public resolver. */
 export const isPublicResolver = (address: Ip): boolean =>
   isPublic(address) && publicNetworks().some((network) => contains(network, address))

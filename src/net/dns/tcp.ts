@@ -3,10 +3,10 @@ import { random32 } from './entropy.ts'
 import type { Server } from './system.ts'
 import { type Handlers, isBareFormErr, sameQuestion, type Wait } from './wait.ts'
 
-/** Questions that share a connection, pipelined (RFC 7766 §6.2.1.1), and connections to one server at most. */
+/** Maximum number of pipelined queries on a connection (RFC 7766 §6.2.1.1), and of connections to one server. */
 const QUESTIONS_A_CONNECTION = 64
 const MAX_CONNECTIONS = 8
-/** A connection without questions is closed after so long (RFC 7766 §6.2.3). */
+/** How long a connection without queries stays open (RFC 7766 §6.2.3). */
 const IDLE_MS = 5_000
 
 export type TcpHandlers<W extends Wait> = Pick<Handlers<W>, 'failed' | 'event'> & {
@@ -14,15 +14,15 @@ export type TcpHandlers<W extends Wait> = Pick<Handlers<W>, 'failed' | 'event'> 
 }
 
 export type TcpPool<W extends Wait> = {
-  /** Sends the question over a connection that is open, or a new one; fails it with `network` when all are full. */
+  /** Sends the query over an open connection, or a new one; fails it with `network` if all are full. */
   readonly ask: (wait: W) => void
-  /** Fails what has expired and closes what is idle. */
+  /** Fails expired queries and closes idle connections. */
   readonly sweep: (nowMs: number) => void
   readonly connections: () => number
   readonly close: () => void
 }
 
-/** Connections to one server for answers that do not fit into a datagram, each framed by its length, so at most 65,535 octets (RFC 1035 §4.2.2). */
+/** Connections to one server for answers that do not fit into a datagram. Each message is framed by its length, at most 65,535 octets (RFC 1035 §4.2.2). */
 export function tcpPool<W extends Wait>(server: Server, on: TcpHandlers<W>, now: () => number): TcpPool<W> {
   const all = new Set<Connection<W>>()
 
@@ -97,7 +97,7 @@ class Connection<W extends Wait> {
     if (this.#inFlight.delete(id)) this.#idleSinceMs = this.#now()
   }
 
-  /** A connection on which an answer did not come in time takes no more questions. */
+  /** A connection on which an answer was not received in time accepts no more queries. */
   sweep(nowMs: number): void {
     for (const wait of this.#inFlight.values()) {
       if (wait.expiresAtMs > nowMs) continue

@@ -21,19 +21,19 @@ export const TYPE_CODES: Readonly<Record<RecordType, number>> = {
 /** The pseudo-record of EDNS0 (RFC 6891 §6.1.1). */
 export const OPT = 41
 
-/** Types that may stand in an answer beside what was asked for. */
+/** Types that may occur in an answer in addition to the queried one. */
 export const DNAME = 39
 export const { RRSIG } = TYPE_CODES
 
-/** The only class of interest (RFC 1035 §3.2.4). */
+/** The only class that is used (RFC 1035 §3.2.4). */
 export const CLASS_IN = 1
 
 const NAMES: ReadonlyMap<number, RecordType> = new Map(
   Object.entries(TYPE_CODES).map(([name, code]) => [code, name as RecordType]),
 )
 
-/** The name of a type that is read here, or undefined for one that is kept raw. */
+/** The name of a known type; undefined for a type that is kept raw. */
 export const typeOf = (code: number): RecordType | undefined => NAMES.get(code)
 
-/** Response codes that have a meaning of their own here (RFC 1035 §4.1.1). */
+/** The response codes that are handled individually (RFC 1035 §4.1.1). */
 export const RCODE = { noError: 0, formErr: 1, servFail: 2, nxDomain: 3, notImp: 4, refused: 5 } as const

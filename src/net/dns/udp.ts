@@ -3,27 +3,27 @@ import { PortSocket, type UdpHandlers } from './port-socket.ts'
 import type { Server } from './system.ts'
 import type { Holder, Wait } from './wait.ts'
 
-/** Sockets that take questions at a time: each stands on a random port (RFC 5452 §9.2), and which one is used is random too. */
+/** Number of sockets in use at a time: each has a random port (RFC 5452 §9.2), and each query uses a random one. */
 const OPEN_SOCKETS = 8
-/** A socket is renewed after so much time, as after so many questions. */
+/** Time after which a socket is replaced; it is also replaced after a number of queries. */
 const AGE_MS = 60_000
-/** Maximum number of sockets per server, including those that only wait for their last answers; beyond it the open ones are used longer. */
+/** Maximum number of sockets per server, including those that only wait for their last answers; beyond it, open sockets are used longer. */
 const MAX_SOCKETS = 256
 /** Maximum number of queries to one server at the same time; further ones fail with `network`. */
 const MAX_IN_FLIGHT = 20_000
 
 export type UdpPool<W extends Wait> = {
-  /** Sends the question with a fresh id from a random socket; fails it with `network` when all sockets are full. */
+  /** Sends the query with a new id from a random socket; fails it with `network` if all sockets are full. */
   readonly ask: (wait: W) => void
-  /** Fails what has expired and closes what has served. */
+  /** Fails expired queries and closes sockets that are no longer needed. */
   readonly sweep: (nowMs: number) => void
-  /** Whether a socket is open, or will be for a question that waits to be sent. */
+  /** Whether a socket is open, or will be opened for a query that waits to be sent. */
   readonly open: () => boolean
-  /** Closes all sockets; what is in flight fails with `network`. */
+  /** Closes all sockets; queries in flight fail with `network`. */
   readonly close: () => void
 }
 
-/** Sockets connected to one server: the kernel lets in what comes from its address and port and nothing else. */
+/** Sockets connected to one server: the kernel accepts only datagrams from its address and port. */
 export function udpPool<W extends Wait>(server: Server, on: UdpHandlers<W>, now: () => number): UdpPool<W> {
   const open: (PortSocket<W> | undefined)[] = new Array(OPEN_SOCKETS).fill(undefined)
   const all = new Set<PortSocket<W>>()
@@ -31,12 +31,12 @@ export function udpPool<W extends Wait>(server: Server, on: UdpHandlers<W>, now:
   const outgoing = sendQueue<W>(sendAll, now)
 
   function ask(wait: W): void {
-    // As much may wait for its turn as may be in flight at most.
+    // As many queries may wait to be sent as may be in flight.
     if (outgoing.size() < MAX_IN_FLIGHT) outgoing.add(wait)
     else fail(wait)
   }
 
-  /** One socket for what goes together: its answers come together too, and are read with half the system calls. */
+  /** Queries that are sent together use one socket: their answers arrive together too, and are read with half the system calls. */
   function sendAll(waits: readonly W[], nowMs: number): void {
     const place = random32() % OPEN_SOCKETS
     for (const wait of waits) {
@@ -81,24 +81,24 @@ export function udpPool<W extends Wait>(server: Server, on: UdpHandlers<W>, now:
 
 const usable = <W extends Wait>(socket: PortSocket<W>): boolean => socket.usable(MAX_IN_FLIGHT / OPEN_SOCKETS)
 
-/** How fast a server is asked: so many at once, then so many a ms. More would overrun the receive buffer that systems give by default (256 datagrams). */
+/** The rate of queries to a server: so many at once, then so many per ms. More would overrun the default receive buffer of common systems (256 datagrams). */
 const BURST = 96
 const SENDS_A_MS = 160
-/** Places of questions that went are given back once there are so many. */
+/** The memory of sent queries is released once there are so many. */
 const TIDY_AFTER = 4_096
 
-/** Questions that were asked and not sent yet. */
+/** Queries that were not sent yet. */
 type SendQueue<W extends Wait> = {
-  /** The question goes at the end of this turn of the event loop, or as soon as the pace allows. */
+  /** The query is sent at the end of this turn of the event loop, or as soon as the rate permits. */
   readonly add: (wait: W) => void
   readonly size: () => number
-  /** Takes out all that has not gone. */
+  /** Removes all queries that were not sent. */
   readonly empty: () => W[]
 }
 
 /**
- * What is asked in one turn of the event loop goes out together: the server wakes up once for all of it, and the system calls follow
- * each other. `send` sends some, in the order in which they were asked.
+ * Queries of one turn of the event loop are sent together: the server wakes up once for all of them, and the system calls follow each other. `send` sends
+ * some, in their order.
  */
 export function sendQueue<W extends Wait>(
   send: (waits: readonly W[], nowMs: number) => void,

@@ -10,13 +10,13 @@ export type Upstream<W extends Wait> = {
   /** `address:port`. */
   readonly text: string
   readonly link: Link<W>
-  /** Faults in a row. */
+  /** Consecutive faults. */
   faults: number
-  /** Until then it is asked only when nobody else is left. */
+  /** Until then the server is used only if no other is left. */
   downUntilMs: number
 }
 
-/** Which servers a question has been to, as bits by their place. `out`: it said no, and is not asked again. */
+/** The servers that a query was sent to, as bits by their index. `out`: the server refused, and is not queried again. */
 export type Round = { tried: number; out: number }
 
 /** Maximum number of servers of one client. */
@@ -24,7 +24,7 @@ export const MAX_UPSTREAMS = 16
 const FAULTS_TO_DOWN = 3
 const DOWN_MS = 2_000
 const DOWN_MOST_MS = 30_000
-/** While a server that was down is tried by one question, the others pass it by. */
+/** While one query tests a server that was down, other queries do not use it. */
 const PROBE_MS = 2_000
 
 export const upstream = <W extends Wait>(server: Server, on: Handlers<W>, now: () => number): Upstream<W> => ({
@@ -41,7 +41,7 @@ export function recordAnswer(at: Upstream<never>): void {
   at.downUntilMs = 0
 }
 
-/** After three faults in a row the server is passed by for 2 s, then 4 s … 30 s. */
+/** After three consecutive faults the server is not used for 2 s, then 4 s … 30 s. */
 export function recordFault(at: Upstream<never>, nowMs: number): void {
   at.faults++
   if (at.faults < FAULTS_TO_DOWN || at.downUntilMs > nowMs) return
@@ -49,7 +49,10 @@ export function recordFault(at: Upstream<never>, nowMs: number): void {
   at.downUntilMs = nowMs + Math.min(DOWN_MOST_MS, doubled)
 }
 
-/** The place of the next server to ask: the first that is up and was not asked yet, else the first that was not, else from the beginning; -1 when all said no. */
+/**
+ * The index of the next server: the first that is up and was not queried yet, otherwise the first that was not queried, otherwise from the beginning; -1 if
+ * all refused.
+ */
 export function pick(upstreams: readonly Upstream<never>[], round: Round, nowMs: number): number {
   const everyone = (1 << upstreams.length) - 1
   if (round.out === everyone) return -1
@@ -68,15 +71,15 @@ export function pick(upstreams: readonly Upstream<never>[], round: Round, nowMs:
 }
 
 type Link<W extends Wait> = {
-  /** Asks over UDP, and over TCP after a truncated, unreadable or mismatched answer. */
+  /** Sends over UDP, and over TCP after a truncated, unreadable or mismatched answer. */
   readonly ask: (wait: W) => void
   readonly sweep: (nowMs: number) => void
-  /** Whether any socket is open, or a question waits to be sent. */
+  /** Whether any socket is open, or a query waits to be sent. */
   readonly open: () => boolean
   readonly close: () => void
 }
 
-/** The transports to one server. Each question ends in `answered` or `failed` exactly once, unless it is given up or the link closed. */
+/** The transports to one server. Each query ends in `answered` or `failed` exactly once, unless it is given up or the link is closed. */
 function link<W extends Wait>(server: Server, on: Handlers<W>, now: () => number): Link<W> {
   const { failed, event } = on
   const toTcp = (wait: W): void => {

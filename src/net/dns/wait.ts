@@ -2,25 +2,25 @@ import type { Message } from './decode.ts'
 import type { Query } from './encode.ts'
 import type { Server } from './system.ts'
 
-/** One question in flight. The transport that holds it writes `holder` and `id`; nothing else is kept about it. */
+/** One query in flight. The transport that has it writes `holder` and `id`; nothing else is stored about it. */
 export type Wait = Query & {
-  /** The name as a reader of the wire spells it: lower case, canonical escapes. */
+  /** The name as a reader of the wire format spells it: lower case, canonical escapes. */
   wireName: string
   /** When the transport gives up, in ms of the client's clock. */
   expiresAtMs: number
   holder: Holder | undefined
   id: number
-  /** Asked over TCP alone. */
+  /** Sent over TCP only. */
   readonly overTcp: boolean
 }
 
-/** What holds questions in flight, known by their ids. */
+/** An owner of queries in flight, identified by their ids. */
 export type Holder = { readonly forget: (id: number) => void }
 
 /** Why a transport has no answer. */
 export type Fault = 'timeout' | 'network' | 'malformed'
 
-/** What happened on the wire, for counters: answers that belong to no question, answers to another question, questions that went to TCP. */
+/** Events on the wire, for counters: answers without a query, answers to another query, queries that were repeated over TCP. */
 export type WireEvent = 'unmatched' | 'mismatched' | 'to_tcp'
 
 export type Handlers<W extends Wait> = {
@@ -29,13 +29,13 @@ export type Handlers<W extends Wait> = {
   readonly event: (event: WireEvent, server: Server) => void
 }
 
-/** Gives a question up: what comes later belongs to nobody. */
+/** Gives a query up; a later answer is ignored. */
 export function giveUp(wait: Wait): void {
   wait.holder?.forget(wait.id)
   wait.holder = undefined
 }
 
-/** Whether `answer` is a response that repeats the question octet by octet, the case of its letters included (RFC 5452 §9.1). */
+/** Whether `answer` is a response that repeats the question octet by octet, including the case of its letters (RFC 5452 §9.1). */
 export function sameQuestion(query: Query, answer: Buffer): boolean {
   const { bytes, start, questionEnd } = query
   if (answer.length < questionEnd - start || (answer[2]! & 0xf8) !== 0x80) return false
@@ -45,8 +45,8 @@ export function sameQuestion(query: Query, answer: Buffer): boolean {
 }
 
 /**
- * Whether `answer` is a bare refusal of the whole message: FORMERR without a question, as servers that cannot read EDNS send it
- * (RFC 6891 §7). It repeats nothing that a forger would have to know, so over UDP it leads to another try without EDNS, and a second one to TCP.
+ * Whether `answer` is a bare refusal of the whole message: FORMERR without a question, as servers without EDNS support send it (RFC 6891 §7). It contains
+ * nothing that a forger would have to know, so over UDP it leads to another attempt without EDNS, and a second one to TCP.
  */
 export const isBareFormErr = (answer: Buffer): boolean =>
   answer.length >= 12 && (answer[2]! & 0xf8) === 0x80 && (answer[3]! & 15) === 1 && answer[4] === 0 && answer[5] === 0

@@ -1,7 +1,7 @@
-/** What can be watched for a signal: the links are the watch's own. */
+/** An object that can be watched for a signal; the watch owns the links. */
 export type Watched<Q> = { before: Q | undefined; after: Q | undefined }
 
-/** Calls back for each member whose signal fires. A signal that many questions share has one listener. */
+/** Calls back for each member whose signal fires. A signal that many queries share has one listener. */
 export type Watch<Q> = {
   readonly add: (signal: AbortSignal, member: Q) => void
   readonly remove: (signal: AbortSignal, member: Q) => void
@@ -9,13 +9,13 @@ export type Watch<Q> = {
 
 type Group<Q> = { first: Q | undefined; readonly listener: () => void }
 
-/** Members are linked to each other, so that adding and removing one of many thousands allocates nothing. */
+/** Members are linked to each other, so adding and removing one of many thousands allocates nothing. */
 export function watch<Q extends Watched<Q>>(fired: (member: Q) => void): Watch<Q> {
   const groups = new Map<AbortSignal, Group<Q>>()
   let lastSignal: AbortSignal | undefined
   let lastGroup: Group<Q> | undefined
 
-  /** Most questions share the signal of the one before. */
+  /** Most queries share the signal of the previous one. */
   function groupOf(signal: AbortSignal): Group<Q> | undefined {
     if (signal === lastSignal) return lastGroup
     const group = groups.get(signal)

@@ -5,29 +5,29 @@ const MAX_LABEL = 63
 /** Maximum number of compression pointers; a name has at most 127 labels, so no valid name needs more. */
 const MAX_POINTERS = 127
 
-/** What the names of one message may cost in all: a message of 64 KiB can hold 5,000 pointers to a name of 255 octets and 127 pointers. */
+/** The budget for the names of one message: a message of 64 KiB can contain 5,000 pointers to a name of 255 octets and 127 pointers. */
 export type NameBudget = { octets: number; pointers: number }
 
-/** Enough for every message that is compressed to be shorter: 1,800 MX records with host names of 60 octets. Reading it takes about 2 ms. */
+/** Enough for every message that uses compression to be shorter: 1,800 MX records with host names of 60 octets. Reading it takes about 2 ms. */
 export const nameBudget = (): NameBudget => ({ octets: 131_072, pointers: 16_384 })
 
-/** Where a reader stands in a message. Reading moves `at`; what it is after a failed read has no meaning. */
+/** The position of a reader in a message. Reading moves `at`; after a failed read its value is undefined. */
 export type Cursor = { readonly bytes: Uint8Array; at: number; readonly budget?: NameBudget }
 
-/** Each octet in presentation form, lower case: a dot and a backslash are escaped, what cannot be seen is `\DDD` (RFC 1035 §5.1, RFC 4343 §2.1). */
+/** Each octet in presentation format, lower case: a dot and a backslash are escaped, invisible octets are `\DDD` (RFC 1035 §5.1, RFC 4343 §2.1). */
 const SHOWN: readonly string[] = Array.from({ length: 256 }, (_, octet) => {
   if (octet === DOT || octet === BACKSLASH) return `\\${String.fromCharCode(octet)}`
   if (octet <= 0x20 || octet >= 0x7f) return `\\${String(octet).padStart(3, '0')}`
   return String.fromCharCode(octet).toLowerCase()
 })
 
-/** The name that is being read: 255 octets of four characters each at most. */
+/** The name that is being read: at most 255 octets of four characters each. */
 const shown = Buffer.allocUnsafeSlow(4 * MAX_OCTETS)
 
 /**
- * Writes `name` (presentation form, with or without a trailing dot; `""` and `"."` are the root) at `at`, uncompressed, and gives the
- * index after it, or -1 when it cannot be asked: an empty label, one over 63 octets, a name over 255, an escape that means nothing.
- * Characters beyond ASCII become their UTF-8 octets. At most 255 octets are written.
+ * Writes `name` (presentation format, with or without a final dot; `""` and `"."` are the root) at `at`, uncompressed, and returns the index after it.
+ * Returns -1 if the name cannot be queried: an empty label, a label over 63 octets, a name over 255, an invalid escape. Characters beyond ASCII become their
+ * UTF-8 octets. At most 255 octets are written.
  */
 export function writeName(name: string, into: Uint8Array, at: number): number {
   if (name === '' || name === '.') {
@@ -36,7 +36,7 @@ export function writeName(name: string, into: Uint8Array, at: number): number {
   }
   let lengthAt = at
   let next = at + 1
-  const last = at + MAX_OCTETS - 1 // the place of the root at the latest
+  const last = at + MAX_OCTETS - 1 // the position of the root at the latest
   for (let i = 0; i < name.length; i++) {
     let code = name.charCodeAt(i)
     if (code === DOT) {
@@ -55,7 +55,7 @@ export function writeName(name: string, into: Uint8Array, at: number): number {
     into[next++] = code
   }
   if (next === lengthAt + 1) {
-    into[lengthAt] = 0 // the trailing dot was the root
+    into[lengthAt] = 0 // the final dot was the root
     return next
   }
   if (!endLabel(into, lengthAt, next)) return -1
@@ -64,9 +64,9 @@ export function writeName(name: string, into: Uint8Array, at: number): number {
 }
 
 /**
- * Reads the name at the cursor, lower case, in presentation form (`""` is the root), or undefined when it is not one:
- * it runs over the end, is longer than 255 octets, its pointers do not lead back (RFC 1035 §4.1.4), or the budget of the message is spent.
- * `known` is given for a pointer to the question's name, which nearly every record has and which costs nothing.
+ * Reads the name at the cursor, lower case, in presentation format (`""` is the root). Undefined if it exceeds the message, is longer than 255 octets, has
+ * pointers that do not lead back (RFC 1035 §4.1.4), or exceeds the budget of the message. `known` is returned for a pointer to the name of the question,
+ * which nearly every record has and which costs nothing.
  */
 export function readName(cursor: Cursor, known?: string): string | undefined {
   const { bytes, budget } = cursor
@@ -96,7 +96,7 @@ export function readName(cursor: Cursor, known?: string): string | undefined {
     if (after < 0) after = at + 2
     const low = bytes[at + 1]
     const target = ((first & 0x3f) << 8) | (low ?? 0)
-    if (low === undefined || target >= at) return undefined // only backwards, so that it ends
+    if (low === undefined || target >= at) return undefined // only backwards, so that reading ends
     at = target
   }
   cursor.at = after < 0 ? at + 1 : after
@@ -108,7 +108,7 @@ export function readName(cursor: Cursor, known?: string): string | undefined {
   return shown.toString('latin1', 0, length)
 }
 
-/** Writes the octets of a label in presentation form into {@link shown} from `length` on, and gives the index after them. */
+/** Writes the octets of a label in presentation format into {@link shown} from `length` on, and returns the index after them. */
 function showLabel(bytes: Uint8Array, at: number, end: number, length: number): number {
   let next = length
   for (let i = at; i < end; i++) {
@@ -118,7 +118,7 @@ function showLabel(bytes: Uint8Array, at: number, end: number, length: number): 
   return next
 }
 
-/** Moves the cursor over a name without reading it: false when it runs over the end. */
+/** Moves the cursor over a name without reading it; false if it exceeds the message. */
 export function skipName(cursor: Cursor): boolean {
   const { bytes } = cursor
   for (let at = cursor.at; at < bytes.length; ) {
@@ -147,7 +147,7 @@ function decimal(text: string, at: number): number {
   return /^\d{3}$/.test(digits) ? Number(digits) : Number.NaN
 }
 
-/** The name with its UTF-8 octets beyond ASCII written as `\DDD`. At most 1,020 characters are looked at: more can be no name. */
+/** The name with its UTF-8 octets beyond ASCII written as `\DDD`. At most 1,020 characters are read: a longer text is not a name. */
 function escaped(name: string): string {
   const octets = Buffer.from(name.slice(0, 4 * MAX_OCTETS), 'utf8')
   let text = ''

@@ -6,22 +6,21 @@ import { canonicalName } from '../../names/domain.ts'
 import { type Answer, DnsError, type RecordType, type Resolve, type ResolveOptions } from './resolver.ts'
 
 const DAY_S = 86_400
-/** The longest that a "no" is kept (RFC 2308 §5: one to three hours). */
+/** The longest time for which a negative answer is cached (RFC 2308 §5: one to three hours). */
 const NEGATIVE_S = 10_800
-/** How long the first, second … failure in a row is kept (RFC 9520 §3.2: at least 1 s, growing, at most 5 minutes). */
+/** How long the first, second … consecutive failure is cached (RFC 9520 §3.2: at least 1 s, growing, at most 5 minutes). */
 const FAILURE_MS = [1_000, 2_000, 4_000, 5_000] as const
-/** How long it is remembered how often a question failed in a row. */
+/** How long the number of consecutive failures of a query is remembered. */
 const FAILURES_MS = 60_000
-/** The bound on a shared question, whatever its askers say. */
+/** The bound on a shared query, independent of its callers. */
 const SHARED_MS = 15_000
 
 type Failure = { readonly error: DnsError; readonly count: number; readonly untilMs: number }
 
 /**
- * Remembers answers for their TTL, at most a day, and "no" for at most three hours (RFC 2308 §5); failures for 1 to 5 s (RFC 9520),
- * except those that the asker's own signal made. TTL 0 is not kept. The TTL of an answer counts down while it is kept.
- * Bounded in entries and bytes; the least recently used goes first. It belongs outermost, so that what is kept costs nothing more:
- * `cached(merged(limited(resolve)))`.
+ * Caches answers for their TTL, at most a day, and negative answers for at most three hours (RFC 2308 §5); failures for 1 to 5 s (RFC 9520), except those
+ * caused by the caller's own signal. TTL 0 is not cached. The TTL of an answer counts down in the cache. Bounded in entries and bytes; the least recently
+ * used entry is removed first. Use it outermost, so that a cached answer costs nothing more: `cached(merged(limited(resolve)))`.
  */
 export function cached(
   resolve: Resolve,
@@ -29,7 +28,7 @@ export function cached(
     readonly now: () => number
     readonly maxEntries: number
     readonly maxBytes: number
-    /** NXDOMAIN that was kept before this time is asked anew, ms. */
+    /** NXDOMAIN that was cached before this time is queried again, ms. */
     readonly nxdomainSinceMs?: () => number
   },
 ): Resolve {
@@ -68,8 +67,8 @@ export function cached(
 }
 
 /**
- * Equal questions that are asked at the same time go out once. Each caller waits until its own signal fires; the question is given up
- * when nobody waits any more, and after 15 s in any case.
+ * Equal queries at the same time are sent once. Each caller waits until its own signal fires; the query is given up when no caller waits any more, and after
+ * 15 s in any case.
  */
 export function merged(resolve: Resolve): Resolve {
   const share = sharedWork<Answer>({ longestMs: SHARED_MS })
@@ -84,8 +83,7 @@ export function merged(resolve: Resolve): Resolve {
 }
 
 /**
- * At most `most` questions are under way; more wait in turn, at most `mostWaiting`, beyond which a question is given up at once
- * (reason `aborted`, the cause says so).
+ * At most `most` queries are in progress; more wait in order, at most `mostWaiting`. Beyond that a query fails at once (reason `aborted`, with the cause).
  */
 export function limited(resolve: Resolve, most: number, mostWaiting = 20_000): Resolve {
   const places = limiter({ maxWaiting: mostWaiting })
@@ -111,7 +109,7 @@ export function limited(resolve: Resolve, most: number, mostWaiting = 20_000): R
   }
 }
 
-/** The first `most` questions; every other is refused with the reason `too_many_questions`, whatever the answers were. */
+/** The first `most` queries; every other is refused with the reason `too_many_questions`, whatever the answers were. */
 export function budgeted(resolve: Resolve, most: number): Resolve {
   let left = most
   return (name, type, signal, asked) => {
@@ -130,19 +128,19 @@ const givenUp = (signal: AbortSignal, question: { name: string; type: string }):
 const aged = (answer: Answer, ageMs: number): Answer =>
   ageMs < 1_000 ? answer : { ...answer, ttlSeconds: Math.max(0, answer.ttlSeconds - Math.floor(ageMs / 1_000)) }
 
-/** A failure says something about the question only when the asker waited for it, and the name could be asked. */
+/** A failure is about the query only if the caller waited for it and the name could be queried. */
 const isKept = (error: DnsError, signal: AbortSignal): boolean =>
   !signal.aborted && error.reason !== 'aborted' && error.reason !== 'invalid_name'
 
 function keepFailure(failures: TtlCache<Failure>, key: string, error: DnsError, nowMs: number): void {
   const before = failures.get(key)?.value
-  if (before && before.untilMs > nowMs) return // several waited for it
+  if (before && before.untilMs > nowMs) return // several callers waited for it
   const count = (before?.count ?? 0) + 1
   const keptMs = FAILURE_MS[Math.min(count, FAILURE_MS.length) - 1]!
   failures.set(key, { error, count, untilMs: nowMs + keptMs }, FAILURES_MS)
 }
 
-/** About what an answer takes in memory: its text, and so much for each object. */
+/** The approximate memory of an answer: its text, and a constant for each object. */
 function bytesOf(answer: Answer, key: string): number {
   let bytes = 400 + 2 * key.length
   for (const name of answer.cname) bytes += 32 + 2 * name.length

@@ -4,10 +4,10 @@ import { type Field, readFields, readSeconds, shown } from './record-data.ts'
 import { absoluteName, made, typeOf } from './record-text.ts'
 import { type ZoneEntry, zoneEntries } from './zone-entries.ts'
 
-/** What a zone file holds. */
+/** The content of a zone file. */
 export type ZoneText = {
   readonly records: readonly OverlayRecord[]
-  /** Types that mean nothing here, each with the number of its records. */
+  /** Types that are not used here, each with the number of its records. */
   readonly passedOver: ReadonlyMap<string, number>
 }
 
@@ -18,8 +18,8 @@ const MAX_RECORDS = 10_000
 type State = { readonly origin: string; readonly owner: string | undefined }
 
 /**
- * Reads a zone file (RFC 1035 §5.1) whose origin is the domain until a `$ORIGIN` says otherwise. Problems name their line. Types other than those that
- * are asked for are passed over and counted; `$INCLUDE` and `$GENERATE` are refused. At most 1 MiB and 10,000 records.
+ * Reads a zone file (RFC 1035 §5.1) whose origin is the domain until a `$ORIGIN` changes it. Problems name their line. Types that the program does not query
+ * are ignored and counted; `$INCLUDE` and `$GENERATE` are refused. At most 1 MiB and 10,000 records.
  */
 export function parseZone(text: string, domain: string): Parsed<ZoneText> {
   if (text.length > MAX_LENGTH) return problem(`the zone is longer than ${MAX_LENGTH} characters`)
@@ -70,7 +70,7 @@ function directive(word: string, fields: readonly Field[], state: State): Parsed
   return origin.ok ? parsed({ state: { ...state, origin: origin.value } }) : origin
 }
 
-/** TTL and class may stand before the type, in any order, or be left out (RFC 1035 §5.1). */
+/** TTL and class may precede the type, in any order, or be omitted (RFC 1035 §5.1). */
 function afterTtlAndClass(
   fields: readonly Field[],
 ): Parsed<{ readonly type: string; readonly fields: readonly Field[] }> {

@@ -7,7 +7,7 @@ import { ClosedError, ProtocolError, type Wire } from './wire.ts'
 /** Why a stage ended without a reply. */
 export type FaultReason = DialReason | 'protocol_error'
 
-/** The outcome of one stage of a session: the server's reply, or the fault in its place. */
+/** The outcome of one stage of a session: the server's reply, or a fault. */
 export type StageOutcome =
   | { readonly stage: Stage; readonly reply: Reply; readonly fault?: undefined }
   | { readonly stage: Stage; readonly fault: FaultReason; readonly message: string; readonly reply?: undefined }
@@ -49,7 +49,7 @@ export async function readReply(channel: Channel, stage: Stage, signal: AbortSig
   }
 }
 
-/** A known fault as data; anything else is a bug and is thrown on. */
+/** A known fault as data; any other error is a bug and is thrown on. */
 export function faultOf(stage: Stage, error: unknown): StageOutcome & { readonly reply?: undefined } {
   if (error instanceof DialError) return { stage, fault: error.reason, message: error.message }
   if (error instanceof ProtocolError) return { stage, fault: 'protocol_error', message: error.message }

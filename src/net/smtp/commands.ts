@@ -1,10 +1,10 @@
 import { type Email, formatEmail } from '../../names/email.ts'
 import { familyOf, type Ip } from '../../names/ip.ts'
 
-/** One command line without its CRLF. Made by this file only, so that nothing from outside can begin a line of its own. */
+/** One command line without its CRLF. Only this file creates it, so external text cannot begin a line of its own. */
 export type Command = string & { readonly __brand: 'Command' }
 
-/** What EHLO announced: keyword in upper case and its parameters (RFC 5321 §4.1.1.1). At most 100 rows. */
+/** The extensions that EHLO announced: keyword in upper case and its parameters (RFC 5321 §4.1.1.1). At most 100 lines. */
 export type Capabilities = ReadonlyMap<string, string>
 
 export const ehlo = (name: string): Command => line(`EHLO ${heloArgument(name)}`)
@@ -22,7 +22,7 @@ export const rcptTo = (recipient: Email): Command => line(`RCPT TO:<${path(recip
 /** The name of a host for EHLO, or its address literal (RFC 5321 §4.1.3). */
 export const addressLiteral = (address: Ip): string => (familyOf(address) === 6 ? `[IPv6:${address}]` : `[${address}]`)
 
-/** The rows behind the greeting of an EHLO reply. */
+/** The lines after the greeting of an EHLO reply. */
 export function parseCapabilities(lines: readonly string[]): Capabilities {
   const rows = lines.slice(1, 101).map((text) => /^\s*([A-Za-z0-9][A-Za-z0-9-]*)(?:[\s=]+(.*))?$/.exec(text))
   return new Map(rows.flatMap((row) => (row ? [[row[1]!.toUpperCase(), (row[2] ?? '').trim()] as const] : [])))
@@ -36,7 +36,7 @@ function heloArgument(name: string): string {
   return name
 }
 
-/** An address between angle brackets. That it was parsed is what keeps it harmless; that it is harmless is asserted all the same. */
+/** An address between angle brackets. Parsing already makes it harmless; this is asserted again. */
 function path(email: Email): string {
   const text = formatEmail(email)
   if (/[\r\n\0>]/.test(text)) throw new TypeError('an address with a character that would end the path or line')

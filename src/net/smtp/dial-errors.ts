@@ -20,7 +20,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'the source address cannot be used on this machine',
 }
 
-/** A fault while connecting. A source address that cannot be bound is told apart from a network that cannot be reached. */
+/** A fault while connecting. A source address that cannot be bound is distinguished from an unreachable network. */
 export function connectError(error: NodeJS.ErrnoException, bound: boolean): DialError {
   const code = error.code ?? ''
   const notLocal = bound && (code === 'EADDRNOTAVAIL' || code === 'EINVAL' || error.syscall === 'bind')
@@ -32,11 +32,11 @@ export function connectError(error: NodeJS.ErrnoException, bound: boolean): Dial
 export const lostError = (error: NodeJS.ErrnoException): DialError =>
   new DialError('connection_lost', sentence(error), { cause: error })
 
-/** A handshake that failed. */
+/** A failed handshake. */
 export const tlsError = (error: NodeJS.ErrnoException): DialError =>
   new DialError('tls_failure', `the TLS handshake failed (${error.code ?? error.message})`, { cause: error })
 
-/** A signal that fired: time ran out, or the client disconnected. */
+/** A signal that fired: a timeout, or the client disconnected. */
 export function stoppedError(signal: AbortSignal): DialError {
   const late = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
   return late ? new DialError('timeout', 'no answer in time') : new DialError('aborted', 'the client disconnected')

@@ -6,22 +6,22 @@ export type Target = {
   readonly address: Ip
   /** 1 to 65535. */
   readonly port: number
-  /** The source address; absent: the system's choice. */
+  /** The source address; absent: chosen by the system. */
   readonly localAddress?: Ip
-  /** The proxy that makes the connection, in place of this machine. */
+  /** The proxy that makes the connection in place of this machine. */
   readonly proxy?: ProxyName
 }
 
-/** The certificate and protocol of a TLS connection, as seen: opportunistic, so nothing was required of it. */
+/** The certificate and protocol of a TLS connection: opportunistic, so nothing was required of them. */
 export type TlsInfo = {
   /** `TLSv1.3` … */
   readonly protocol: string
   readonly cipher: string
   /** Whether the chain leads to a trusted root. */
   readonly trusted: boolean
-  /** Why it is not trusted (an OpenSSL code), where it is not. */
+  /** The reason if it is not trusted (an OpenSSL code). */
   readonly trustError?: string
-  /** DNS names of the certificate (subjectAltName, else the common name), at most 100. */
+  /** DNS names of the certificate (subjectAltName, otherwise the common name), at most 100. */
   readonly names: readonly string[]
   readonly subject: string
   readonly issuer: string
@@ -32,32 +32,32 @@ export type TlsInfo = {
   readonly chain: readonly Uint8Array[]
 }
 
-/** `outdated`: TLS 1.0 and 1.1 alone, to see whether a host still accepts them (RFC 8996). */
+/** `outdated`: only TLS 1.0 and 1.1, to see whether a host still accepts them (RFC 8996). */
 export type TlsOffer = 'outdated'
 
-/** One open TCP connection, owned by who dialled it. */
+/** One open TCP connection, owned by the code that opened it. */
 export type Connection = {
-  /** The next bytes, or undefined when the other side has closed. Rejects with {@link DialError}. */
+  /** The next bytes, or undefined if the other side has closed. Rejects with {@link DialError}. */
   readonly read: () => Promise<Uint8Array | undefined>
-  /** Resolves when the bytes are handed to the system. Rejects with {@link DialError}. */
+  /** Resolves when the bytes are passed to the system. Rejects with {@link DialError}. */
   readonly write: (bytes: Uint8Array | string) => Promise<void>
   /**
-   * Turns the connection into TLS with `serverName` as SNI. Rejects with {@link DialError}: `tls_failure`, and `protocol_error` where bytes came in
-   * before the handshake (response injection). `offer`: the versions that are offered; absent: TLS 1.0 and later.
+   * Turns the connection into TLS with `serverName` as SNI. Rejects with {@link DialError}: `tls_failure`, and `protocol_error` if bytes arrived before the
+   * handshake (response injection). `offer`: the offered versions; absent: TLS 1.0 and later.
    */
   readonly startTls: (serverName: string, offer?: TlsOffer) => Promise<TlsInfo>
-  /** The address that the other side sees: of this machine, or of a proxy. */
+  /** The client address that the other side sees: of this machine, or of a proxy. */
   readonly localAddress: Ip
-  /** Closes at once; safe to call twice. */
+  /** Closes at once; may be called twice. */
   readonly close: () => void
   /**
-   * Hangs up politely and in the background: what was written goes out, what still comes is read over, and the socket closes when the other side
-   * does, at most a second later. Nothing more can be read or written.
+   * Closes gracefully in the background: written data is sent, received data is ignored, and the socket closes when the other side does, at most a second
+   * later. After this call nothing can be read or written.
    */
   readonly finish: () => void
 }
 
-/** Opens a connection; `signal` bounds it for its whole life: when it fires every wait rejects (`timeout` or `aborted`) and the socket is closed. */
+/** Opens a connection. `signal` bounds its whole life: when it fires, every wait rejects (`timeout` or `aborted`) and the socket is closed. */
 export type Dial = (target: Target, signal: AbortSignal) => Promise<Connection>
 
 export type DialReason =
@@ -65,7 +65,7 @@ export type DialReason =
   | 'connect_refused'
   | 'network_unreachable'
   | 'address_not_local' // the source address cannot be bound
-  | 'proxy_failed' // the proxy could not be used; nothing is known of the target
+  | 'proxy_failed' // the proxy could not be used; nothing is known about the target
   | 'unsafe_address' // a private or reserved target that the operator has not allowed
   | 'connection_lost'
   | 'tls_failure'

@@ -18,7 +18,7 @@ export type Greeting = {
   readonly signal: AbortSignal
 }
 export type Greeted = {
-  /** Present when the greeting did not succeed: what ended it. */
+  /** Present if the greeting did not succeed: the fault or refusal. */
   readonly outcome?: StageOutcome
   readonly heloName?: string
   readonly esmtp?: boolean
@@ -26,7 +26,7 @@ export type Greeted = {
   readonly tls?: TlsInfo
 }
 
-/** Banner, EHLO with HELO as fallback, STARTTLS where offered and EHLO again (RFC 5321 §3.1, §3.2, RFC 3207). */
+/** Banner, EHLO with HELO as fallback, STARTTLS if offered and EHLO again (RFC 5321 §3.1, §3.2, RFC 3207). */
 export async function greet(greeting: Greeting): Promise<Greeted> {
   const { channel, connection, options, signal } = greeting
   const named = options.heloName(connection.localAddress)
@@ -38,11 +38,11 @@ export async function greet(greeting: Greeting): Promise<Greeted> {
   const secured = await secure(greeting)
   if (secured.outcome) return { outcome: secured.outcome, heloName }
   if (!secured.tls) return { ...first, heloName } // opportunistic: STARTTLS was offered and then refused
-  // RFC 3207 §4.2: what was learned before TLS is discarded.
+  // RFC 3207 §4.2: discard what was learned before TLS.
   return { ...(await hello(channel, heloName, signal)), heloName, tls: secured.tls }
 }
 
-/** RFC 5321 §3.2: EHLO, and HELO where EHLO is not known. */
+/** RFC 5321 §3.2: EHLO, and HELO if EHLO is not supported. */
 async function hello(channel: Channel, heloName: string, signal: AbortSignal): Promise<Greeted> {
   const extended = await sendCommand(channel, 'ehlo', ehlo(heloName), signal)
   if (!extended.reply) return { outcome: extended }
@@ -50,11 +50,11 @@ async function hello(channel: Channel, heloName: string, signal: AbortSignal): P
   if (!/^(?:50[0-5]|55[05])$/.test(String(extended.reply.code))) return { outcome: extended }
   const plain = await sendCommand(channel, 'ehlo', helo(heloName), signal)
   if (plain.reply?.code === 250) return { esmtp: false, capabilities: new Map() }
-  // Some servers close after a refused EHLO: their refusal says more than the closed connection.
+  // Some servers close after they refuse EHLO: the refusal is more specific than the closed connection.
   return { outcome: plain.reply ? plain : extended }
 }
 
-/** RFC 3207 §4: the command stands alone. Bytes that come in before the handshake are not the server's (response injection): the session ends. */
+/** RFC 3207 §4: the command is sent alone. Bytes before the handshake are not from the server (response injection): the session ends. */
 async function secure({
   channel,
   connection,

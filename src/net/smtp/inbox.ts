@@ -2,16 +2,19 @@ import type { Socket } from 'node:net'
 import type { DialError } from './dial.ts'
 import { lostError } from './dial-errors.ts'
 
-/** What a socket has received and nobody has read yet. */
+/** Received bytes of a socket that nobody has read yet. */
 export type Inbox = {
-  /** The next bytes; undefined once the other side has closed and all is read. What came before a fault is read before the fault is told. One reader at a time. */
+  /**
+   * The next bytes; undefined once the other side has closed and everything is read. Bytes that arrived before a fault are returned before the fault. One
+   * reader at a time.
+   */
   readonly read: () => Promise<Uint8Array | undefined>
-  /** Makes this and every further read reject; what was not read is dropped. */
+  /** Makes this and every further read reject; unread bytes are discarded. */
   readonly fail: (error: DialError) => void
   readonly failure: () => DialError | undefined
-  /** Bytes that nobody has read. */
+  /** Number of unread bytes. */
   readonly unread: () => number
-  /** Stops listening and drops what was not read. */
+  /** Stops listening and discards unread bytes. */
   readonly detach: () => void
 }
 

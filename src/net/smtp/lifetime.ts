@@ -1,7 +1,7 @@
-/** How long a wait may take, ms from its start. A function is read again when the time is over, for a limit that may have been extended meanwhile. */
+/** How long a wait may take, ms from its start. A function is called again when the time is over, for a limit that may have been extended. */
 export type TimeLimit = number | (() => number)
 
-/** The lifetime of a socket that serves several questions: each bounds it for as long as it takes. */
+/** The lifetime of a socket that several questions use in turn; each question bounds it while it uses the socket. */
 export type Lifetime = {
   readonly signal: AbortSignal
   /** Until the returned function is called, the lifetime ends when `limit` is over (with a `TimeoutError`) or `caller` fires. */
@@ -9,10 +9,10 @@ export type Lifetime = {
   readonly end: () => void
 }
 
-/** One for all: a stack trace is expensive. */
+/** One for all, because a stack trace is expensive. */
 const ENDED = new DOMException('the connection has ended', 'AbortError')
 
-/** One timer and one listener at a time on the caller's signal, both removed: a signal that serves many sockets gathers no listeners. */
+/** One timer and one listener at a time on the caller's signal, both removed afterwards, so a signal that many sockets use collects no listeners. */
 export function lifetimeOf(): Lifetime {
   const controller = new AbortController()
   return {

@@ -1,20 +1,20 @@
 import { isUtf8 } from 'node:buffer'
 import { printable } from '../../base/text.ts'
 
-/** Where in the conversation a reply came. */
+/** The stage of the session at which a reply was received. */
 export type Stage = 'connect' | 'banner' | 'ehlo' | 'starttls' | 'mail' | 'rcpt' | 'data' | 'rset' | 'quit'
 
-/** One SMTP reply, all its lines (RFC 5321 §4.2). Text is from outside: at most 100 lines of 512 bytes are kept; show it through `printable`. */
+/** One SMTP reply with all its lines (RFC 5321 §4.2). Its text is external: at most 100 lines of 512 bytes are kept; show it through `printable`. */
 export type Reply = {
   /** 200 to 599, the same on every line. */
   readonly code: number
-  /** Enhanced status code such as `5.1.1` (RFC 3463), from the first line that carries one of the reply's own class. */
+  /** Enhanced status code such as `5.1.1` (RFC 3463), from the first line that has one of the reply's own class. */
   readonly enhanced?: string
   /** Text of each line without the reply code and the separator; enhanced codes are left in. */
   readonly lines: readonly string[]
 }
 
-/** The codes of success by stage (RFC 5321 §4.3.2, RFC 3207 §4). 252 at RCPT: taken, and not verified (§3.5.3). */
+/** The success codes by stage (RFC 5321 §4.3.2, RFC 3207 §4). 252 at RCPT: accepted, but not verified (§3.5.3). */
 const SUCCESS: Readonly<Record<Stage, readonly number[]>> = {
   connect: [],
   banner: [220],
@@ -27,19 +27,21 @@ const SUCCESS: Readonly<Record<Stage, readonly number[]>> = {
   quit: [221],
 }
 
-/** Whether a reply says yes at its stage. One that neither does nor refuses (4xx, 5xx) has a code outside RFC 5321 and is a protocol error. */
+/**
+ * Whether a reply is a success at its stage. A reply that is neither a success nor a refusal (4xx, 5xx) has a code outside RFC 5321 and is a protocol error.
+ */
 export const isSuccess = (stage: Stage, { code }: Pick<Reply, 'code'>): boolean => SUCCESS[stage].includes(code)
 
 /** The whole text of a reply in one line. */
 export const textOf = (reply: Reply): string => reply.lines.join(' ').trim()
 
-/** What a reader gives: a whole reply, or why what came is no SMTP. After a problem nothing more is read. */
+/** The result of a reader: a complete reply, or why the input is not SMTP. After a problem nothing more is read. */
 export type ReplyEvent = { readonly reply: Reply } | { readonly problem: string; readonly reply?: undefined }
 
 export type ReplyReader = {
-  /** Takes the next bytes and gives the replies that they complete, in order. Linear in the bytes; never throws. */
+  /** Accepts the next bytes and returns the replies that they complete, in order. Linear in the bytes; never throws. */
   readonly feed: (bytes: Uint8Array) => readonly ReplyEvent[]
-  /** Bytes of a reply that has begun and not ended. */
+  /** Number of bytes of an incomplete reply. */
   readonly pending: () => number
 }
 
@@ -51,12 +53,12 @@ const LF = 10
 const CR = 13
 
 /**
- * An incremental reader of SMTP replies (RFC 5321 §4.2, §4.5.3.1.5). Of a line 512 bytes are kept and of a reply 100 lines; a reply of more than
- * 64 KiB, a line that does not begin with a code, and a code that changes within a reply are problems. A bare LF ends a line too.
- * A NUL is a character as any other.
+ * An incremental reader of SMTP replies (RFC 5321 §4.2, §4.5.3.1.5). It keeps 512 bytes of a line and 100 lines of a reply. A reply of more than 64 KiB, a
+ * line that does not begin with a code, and a code that changes within a reply are problems. A bare LF ends a line too. NUL is treated like any other
+ * character.
  */
 export function replyReader(): ReplyReader {
-  let line = NOTHING // most replies come whole: then there is nothing to keep
+  let line = NOTHING // most replies arrive complete: then nothing has to be kept
   let kept = 0
   let total = 0
   let code = 0
@@ -78,7 +80,7 @@ export function replyReader(): ReplyReader {
     total += to - from
   }
 
-  /** The line that ends at `to`: as it stands in `bytes`, or behind what was kept of it. */
+  /** The line that ends at `to`: as it is in `bytes`, or after the part that was kept. */
   function lineOf(bytes: Uint8Array, from: number, to: number): Uint8Array {
     if (kept === 0) {
       total += to - from
@@ -105,7 +107,7 @@ export function replyReader(): ReplyReader {
     return { reply }
   }
 
-  /** Bytes that can never become a reply need not wait for their line to end. */
+  /** Bytes that can never become a reply fail before their line ends. */
   const hopeless = (): boolean => kept >= 4 && !/^[2-5]\d\d[ \r-]/.test(String.fromCharCode(...line.subarray(0, 4)))
 
   function feed(bytes: Uint8Array): readonly ReplyEvent[] {
@@ -128,7 +130,7 @@ export function replyReader(): ReplyReader {
   return { feed, pending: () => total }
 }
 
-/** A reply made of its code and lines, with the enhanced code that its text carries (RFC 2034 §4). */
+/** A reply from its code and lines, with the enhanced code in its text (RFC 2034 §4). */
 export function replyOf(code: number, lines: readonly string[]): Reply {
   const own = String(code)[0]
   const enhanced = lines
@@ -139,7 +141,7 @@ export function replyOf(code: number, lines: readonly string[]): Reply {
 
 const notSmtp = (text: string): string => `not an SMTP reply: ${JSON.stringify(printable(text, 80))}`
 
-/** UTF-8 where it is, else one character a byte. */
+/** UTF-8 if valid, otherwise one character per byte. */
 const decode = (bytes: Uint8Array): string => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return buffer.toString(isUtf8(buffer) ? 'utf8' : 'latin1')

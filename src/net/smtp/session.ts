@@ -13,33 +13,36 @@ export type SessionOptions = {
   readonly target: Target
   /** SNI at STARTTLS: the name of the mail host. */
   readonly serverName: string
-  /** The name to greet with, once the source address is known. Must not reject; awaited beside the banner. */
+  /** The name for EHLO, once the source address is known. Must not reject; awaited together with the banner. */
   readonly heloName: (localAddress: Ip) => Promise<string>
-  /** Whether STARTTLS is used where it is offered. */
+  /** Whether STARTTLS is used if it is offered. */
   readonly startTls: boolean
-  /** The TLS versions that are offered; absent: TLS 1.0 and later. */
+  /** The offered TLS versions; absent: TLS 1.0 and later. */
   readonly tlsOffer?: TlsOffer
-  /** The longest wait for one reply of a stage, ms. */
+  /** The time limit for one reply of a stage, ms. */
   readonly stageMs: (stage: Stage) => TimeLimit
 }
 
-/** A greeted session. It may be used for several transactions, one at a time. */
+/** A session after EHLO. It can be used for several transactions, one at a time. */
 export type Session = {
   readonly localAddress: Ip
   readonly heloName: string
   readonly esmtp: boolean
   readonly capabilities: Capabilities
   readonly tls?: TlsInfo
-  /** The connection stands, and no 421 was received (RFC 5321 §3.8). */
+  /** The connection is open, and no 421 was received (RFC 5321 §3.8). */
   readonly usable: () => boolean
-  /** Asks about recipients (RFC 5321 §3.3); never DATA. Does not reject for what the server does. `stageMs`: in place of the session's own limits. */
+  /**
+   * Asks about recipients (RFC 5321 §3.3); never sends DATA. Does not reject because of the server's behaviour. `stageMs`: in place of the session's own
+   * limits.
+   */
   readonly transact: (
     transaction: Transaction,
     signal: AbortSignal,
     stageMs?: SessionOptions['stageMs'],
   ) => Promise<Transacted>
   readonly transcript: () => readonly TranscriptLine[]
-  /** Sends QUIT, waits for no reply, and closes. A fault changes nothing. */
+  /** Sends QUIT, waits for no reply, and closes. Faults are ignored. */
   readonly quit: () => Promise<void>
 }
 
@@ -54,8 +57,8 @@ export type Opened =
     }
 
 /**
- * Opens a session: dial, banner, EHLO with HELO as fallback, STARTTLS where offered and EHLO again (RFC 5321 §3.1, §3.2, RFC 3207).
- * What the server or the network does is data; `signal` ends it. Each stage has its own time limit.
+ * Opens a session: connect, banner, EHLO with HELO as fallback, STARTTLS if offered and EHLO again (RFC 5321 §3.1, §3.2, RFC 3207). Faults of the server or
+ * the network are data; `signal` ends the session. Each stage has its own time limit.
  */
 export async function openSession(
   world: { readonly dial: Dial; readonly monotonic: () => number },
@@ -126,7 +129,7 @@ function sessionOver(parts: {
         if (usable) await channel.wire.send([QUIT])
         connection.finish()
       } catch (error) {
-        faultOf('quit', error) // rethrows what is no fault of the conversation
+        faultOf('quit', error) // rethrows errors that are not faults of the session
         connection.close()
       } finally {
         release()

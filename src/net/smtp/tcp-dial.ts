@@ -15,11 +15,11 @@ import { type Inbox, inbox } from './inbox.ts'
 import { tlsInfo } from './tls-info.ts'
 
 export type TcpDialOptions = {
-  /** Asked about the address itself, just before the socket is opened. */
+  /** Called with the address itself, just before the socket is opened. */
   readonly reachable: Guard
-  /** Roots that count as trusted beside the built-in ones, PEM. */
+  /** Trusted roots in addition to the built-in ones, PEM. */
   readonly ca?: readonly string[]
-  /** Connects by a proxy; without it targets with one are refused. Rejects with {@link DialError}. */
+  /** Connects through a proxy; without it, targets with a proxy are refused. Rejects with {@link DialError}. */
   readonly byProxy?: (
     proxy: ProxyName,
     target: Target,
@@ -28,8 +28,8 @@ export type TcpDialOptions = {
 }
 
 /**
- * The real {@link Dial}: a TCP connection by node:net from the given source address, no Nagle delay, at most 64 KiB unread in memory.
- * A certificate is looked at and never required (RFC 3207 §4.1, RFC 7435). An old TLS is better than none here: TLS 1.0 and up are spoken.
+ * The real {@link Dial}: a TCP connection by node:net from the given source address, without Nagle's algorithm, with at most 64 KiB unread in memory. A
+ * certificate is recorded but never required (RFC 3207 §4.1, RFC 7435). An old TLS version is better than none here, so TLS 1.0 and later are accepted.
  */
 export function tcpDial(options: TcpDialOptions): Dial {
   let context: SecureContext | undefined
@@ -50,7 +50,7 @@ export function tcpDial(options: TcpDialOptions): Dial {
 
 /** How long the other side may take to close after we did, ms. */
 const LINGER_MS = 1_000
-/** One for all: a stack is dear to make, and nobody reads this one. */
+/** One for all: a stack trace is expensive, and nobody reads this one. */
 const CLOSED = new DialError('connection_lost', 'the connection is closed')
 
 const unsafe = (address: Ip): DialError =>
@@ -58,7 +58,7 @@ const unsafe = (address: Ip): DialError =>
 
 const ANY_VERSION = { minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' } as const
 
-/** Reading the trusted roots takes milliseconds: once a program, and not once a connection. */
+/** Reading the trusted roots takes milliseconds, so it is done once per process and not per connection. */
 const opportunistic = (ca: readonly string[]): SecureContext =>
   createSecureContext({
     ...ANY_VERSION,
@@ -94,7 +94,7 @@ function open(target: Target, signal: AbortSignal): Promise<Socket> {
   })
 }
 
-/** The connection of a socket that is open. `seenAs`: the address that the other side sees, where it is not the socket's own. */
+/** The connection of an open socket. `seenAs`: the client address that the other side sees, if it is not the socket's own. */
 export function connectionOver(
   tcp: Socket,
   signal: AbortSignal,
@@ -114,7 +114,7 @@ export function connectionOver(
     socket.destroy()
     tcp.destroy()
   }
-  /** A socket closed with unread bytes is reset, which some servers take for a fault of theirs or of ours. */
+  /** A socket that is closed with unread bytes is reset, which some servers report as a fault. */
   function finish(): void {
     box.fail(CLOSED)
     box.detach()
@@ -137,7 +137,7 @@ export function connectionOver(
   async function startTls(serverName: string, offer?: TlsOffer): Promise<TlsInfo> {
     if (box.unread() > 0)
       throw new DialError('protocol_error', 'the server sent data between STARTTLS and the TLS handshake')
-    tcp.on('error', () => {}) // told by the TLS socket
+    tcp.on('error', () => {}) // reported by the TLS socket
     box.detach()
     const secured = await handshake(tcp, serverName, secureContext(offer), signal)
     socket = secured

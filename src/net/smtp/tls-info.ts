@@ -4,7 +4,7 @@ import type { TlsInfo } from './dial.ts'
 const MAX_NAMES = 100
 const MAX_CHAIN = 10
 
-/** What a finished handshake showed: the certificates as the server sent them, and whether they lead to a trusted root. The name is not judged here. */
+/** The result of a completed handshake: the certificates as the server sent them, and whether they lead to a trusted root. The name is not checked here. */
 export function tlsInfo(socket: TLSSocket): TlsInfo {
   const leaf = socket.getPeerCertificate(true)
   const error = socket.authorizationError as Error | string | null | undefined
@@ -25,7 +25,7 @@ export function tlsInfo(socket: TLSSocket): TlsInfo {
 const codeOf = (error: Error | string): string =>
   typeof error === 'string' ? error : ((error as NodeJS.ErrnoException).code ?? error.message)
 
-/** DNS names of the subjectAltName (RFC 6125 §6.4.4: where there are any the common name counts no more). */
+/** DNS names of the subjectAltName (RFC 6125 §6.4.4: if there are any, the common name does not count). */
 function namesOf(leaf: DetailedPeerCertificate): readonly string[] {
   const names = [
     ...(leaf.subjectaltname ?? '').slice(0, 65_536).matchAll(/DNS:(?:"((?:[^"\\]|\\.){0,512})"|([^,"]{1,512}))/g),

@@ -6,13 +6,13 @@ import { isSuccess, type Stage } from './reply.ts'
 export type Transaction = {
   /** `undefined`: the null reverse-path. */
   readonly sender: Email | undefined
-  /** Asked in this order; at least one, at most 100. */
+  /** Sent in this order; at least one, at most 100. */
   readonly recipients: readonly Email[]
-  /** A MAIL of this session may still stand: continue it when it has the same sender, and do not begin a new one. */
+  /** A MAIL of this session may still be open: continue it if it has the same sender, and start no new one. */
   readonly continued?: boolean
 }
 
-/** `mail` is absent when the transaction was a continued one. A recipient that got no reply of its own is undefined. */
+/** `mail` is absent if an open transaction was continued. A recipient without a reply of its own is undefined. */
 export type Transacted = { readonly mail?: StageOutcome; readonly rcpt: readonly (StageOutcome | undefined)[] }
 
 export type TransactionOptions = {
@@ -22,7 +22,10 @@ export type TransactionOptions = {
   readonly reset: boolean
 }
 
-/** Asks about recipients in one transaction. Where the server pipelines, RSET, MAIL and RCPT go out as one batch (RFC 2920 §3.1) and every reply is read. */
+/**
+ * Asks about recipients in one transaction. If the server supports pipelining, RSET, MAIL and RCPT are sent as one batch (RFC 2920 §3.1), and every reply is
+ * read.
+ */
 export async function transact(
   channel: Channel,
   asked: Transaction,
@@ -34,7 +37,7 @@ export async function transact(
   const first = asked.continued ? 0 : steps.length - asked.recipients.length
   const rcpt = outcomes.slice(first, first + asked.recipients.length)
   const beforeRcpt = outcomes.slice(0, first)
-  // A session that ended at RSET counts as ended at MAIL: nothing was said about the mailbox.
+  // A session that ended at RSET counts as ended at MAIL: there was no reply about the mailbox.
   const mail = beforeRcpt.length === first ? beforeRcpt.at(-1) : beforeRcpt.find((one) => isEnd(one))
   const refused = mail !== undefined && !(mail.reply && isSuccess('mail', mail.reply))
   // RFC 2920 §3.1: replies after a refused MAIL (503) are read and ignored.

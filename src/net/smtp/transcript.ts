@@ -1,9 +1,9 @@
 import { printable } from '../../base/text.ts'
 import { maskEmail } from '../../names/email.ts'
 
-/** One line of a conversation. `note`: what happened that is no line, such as a TLS handshake. */
+/** One line of a session. `note`: an event that is not a line, such as a TLS handshake. */
 export type TranscriptLine = {
-  /** Milliseconds since the connection was dialled. */
+  /** Milliseconds since the start of the connection. */
   readonly atMs: number
   readonly from: 'client' | 'server' | 'note'
   /** At most 512 characters, without control characters. */
@@ -17,7 +17,7 @@ export type Transcript = {
 
 const MAX_LINES = 300
 
-/** Keeps the first 300 lines of a conversation; one more says that there were others. */
+/** Keeps the first 300 lines of a session; one more line says that further lines were omitted. */
 export function transcript(now: () => number): Transcript {
   const start = now()
   const lines: TranscriptLine[] = []
@@ -37,7 +37,7 @@ export function transcript(now: () => number): Transcript {
 
 const ADDRESS = /[^\s<>()[\]:;,"'@]{1,64}@[A-Za-z0-9][A-Za-z0-9.-]{0,252}/g
 
-/** The lines with every mail address masked but those in `shown` (lower case): a server may name other people's. */
+/** The lines with every mail address masked except those in `shown` (lower case), because a server may name addresses of other people. */
 export const maskTranscript = (lines: readonly TranscriptLine[], shown: readonly string[]): readonly TranscriptLine[] =>
   lines.map((line) => ({
     ...line,

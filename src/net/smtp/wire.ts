@@ -3,22 +3,22 @@ import type { Connection } from './dial.ts'
 import { type Reply, type ReplyReader, replyReader } from './reply.ts'
 import type { Transcript } from './transcript.ts'
 
-/** What came is no SMTP. Thrown inside a session only; it leaves as data. */
+/** Input that is not SMTP. Thrown inside a session only; callers get it as data. */
 export class ProtocolError extends Error {}
-/** The server closed the connection where a reply was due. Thrown inside a session only. */
+/** The server closed the connection where a reply was expected. Thrown inside a session only. */
 export class ClosedError extends Error {}
 
-/** Commands out and replies in, over one connection, written down in its transcript. */
+/** Sends commands and reads replies over one connection, and records them in its transcript. */
 export type Wire = {
   /** Writes the commands in one segment. */
   readonly send: (commands: readonly Command[]) => Promise<void>
   /** The next reply. Rejects with DialError, {@link ProtocolError} or {@link ClosedError}. */
   readonly next: () => Promise<Reply>
-  /** Whether replies, or parts of one, have been read that nothing asked for. */
+  /** Whether replies, or parts of one, were received that no command requested. */
   readonly hasUnread: () => boolean
 }
 
-/** The wire over an open connection; everything that goes over it is added to `transcript`. */
+/** The wire over an open connection; every line is added to `transcript`. */
 export function wireOver(connection: Connection, transcript: Transcript): Wire {
   const reader: ReplyReader = replyReader()
   const replies: Reply[] = []
@@ -32,7 +32,7 @@ export function wireOver(connection: Connection, transcript: Transcript): Wire {
   }
   return {
     send: async (commands) => {
-      // An answer ahead of its question would be read as the answer to the next one. Only 421 may come at any time (RFC 5321 §3.8).
+      // A reply that arrives before its command would be read as the reply to the next one. Only 421 may arrive at any time (RFC 5321 §3.8).
       if (replies.length > 0 && replies[0]!.code !== 421) throw new ProtocolError('an unexpected reply')
       for (const command of commands) transcript.add('client', command)
       await connection.write(commands.map((command) => `${command}\r\n`).join(''))

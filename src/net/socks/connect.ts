@@ -5,15 +5,16 @@ import type { SocksProxy } from '../../names/source.ts'
 import { DialError, type DialReason, type Target } from '../smtp/dial.ts'
 import { stoppedError } from '../smtp/dial-errors.ts'
 
-/** A TCP connection that a proxy made, and the address that it says it leaves from (RFC 1928 §6, BND.ADDR). */
+/** A TCP connection made by a proxy, and the exit address that the proxy reports (RFC 1928 §6, BND.ADDR). */
 export type Proxied = { readonly socket: Socket; readonly bound: Ip | undefined }
 
-/** Time limit of a whole request, ms; the caller's signal is shorter. */
+/** Time limit of a whole request, ms; the caller's signal may end it earlier. */
 const LONGEST_MS = 120_000
 
 /**
- * Connects to the proxy at `address` and has it connect to the target, by its address and never by a name (RFC 1928 §4). Rejects with {@link DialError}:
- * `proxy_failed` where the proxy could not be reached, refused the login or the request, or is none; what it says of the target otherwise. No error holds the login.
+ * Connects to the proxy at `address` and makes it connect to the target, by address and never by name (RFC 1928 §4). Rejects with {@link DialError}:
+ * `proxy_failed` if the proxy could not be reached, refused the login or the request, or is not a SOCKS5 proxy; otherwise with what it reports about the
+ * target. No error contains the login.
  */
 export async function connectBySocks(
   proxy: SocksProxy,
@@ -52,10 +53,10 @@ const connected = (proxy: SocksProxy, socket: Socket): Promise<void> =>
     })
   })
 
-/** What the proxy answered first: its choice of a login decides how many octets it says before it is asked to connect. */
+/** The first reply of the proxy: its choice of a login method determines the number of octets before the request to connect. */
 const heard = new WeakMap<Socket, number>()
 
-/** Whether the proxy has been asked to connect: who is silent then may be the target. */
+/** Whether the request to connect was sent: from then on, the target may be the side that does not answer. */
 const isAsked = (socket: Socket): boolean => {
   const method = heard.get(socket)
   return method !== undefined && socket.bytesRead >= (method === 2 ? 4 : 2)
@@ -80,12 +81,12 @@ async function requested(proxy: SocksProxy, socket: Socket, target: Target): Pro
     const bound = parseIp(remoteHost?.host ?? '')
     return { socket, bound: bound.ok ? bound.value : undefined }
   } catch (error) {
-    // The library's error holds the login: it is no cause of ours.
+    // The library's error contains the login, so it is not used as a cause.
     throw refusalOf(proxy, error instanceof Error ? error.message : '')
   }
 }
 
-/** What a proxy says of the target (RFC 1928 §6). */
+/** What a proxy reports about the target (RFC 1928 §6). */
 const OF_TARGET: readonly (readonly [RegExp, DialReason, string])[] = [
   [/NetworkUnreachable/, 'network_unreachable', 'has no route to the network of the target'],
   [/HostUnreachable/, 'network_unreachable', 'cannot reach the target'],

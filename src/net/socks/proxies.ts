@@ -10,34 +10,34 @@ import { type Connection, DialError, type Target } from '../smtp/dial.ts'
 import { openSession } from '../smtp/session.ts'
 import { connectBySocks, type Proxied } from './connect.ts'
 
-/** The address that connections leave from, and who says so: this machine (its own), a mail host that was asked, the proxy, or nobody (the proxy's own address). */
+/** The exit address of connections, and its source: this machine (its own), a mail host, the proxy, or an assumption (the proxy's own address). */
 export type Exit = { readonly address: Ip; readonly by: 'machine' | 'mail_host' | 'proxy' | 'assumed' }
 
-/** What is known of a proxy. `lie`: why it is not used any more; `problem`: why it could not be used or its exit not be found out. */
+/** What is known about a proxy. `lie`: why it is not used any more; `problem`: why it could not be used or its exit address could not be determined. */
 export type ProxyState = { readonly exit?: Exit; readonly lie?: string; readonly problem?: string }
 
 /** The SOCKS5 proxies of the pool. */
 export type Proxies = {
-  /** The proxies in force from now on. */
+  /** The proxies to use from now on. */
   readonly use: (proxies: readonly SocksProxy[]) => void
-  /** Connects by a proxy. Rejects with {@link DialError}: `proxy_failed` also where its exit is not known, and where it lies. */
+  /** Connects through a proxy. Rejects with {@link DialError}: `proxy_failed` also if its exit address is not known, or if it makes false claims. */
   readonly connect: (
     name: ProxyName,
     target: Target,
     signal: AbortSignal,
   ) => Promise<{ readonly socket: Socket; readonly localAddress: Ip }>
-  /** What was found out within the last hour; nothing is asked. */
+  /** What was determined within the last hour; no query is sent. */
   readonly known: (name: ProxyName) => ProxyState
-  /** Finds out where connections leave from, and whether the proxy claims to reach what nobody can. Rejects only with the signal's reason. */
+  /** Determines the exit address, and whether the proxy claims to reach an address that nobody has. Rejects only with the signal's reason. */
   readonly examine: (name: ProxyName, signal: AbortSignal) => Promise<ProxyState>
-  /** All that are in force. */
+  /** All proxies in use. */
   readonly names: () => readonly ProxyName[]
 }
 
 export type ProxiesOptions = {
   readonly resolve: Resolve
   readonly now: () => number
-  /** Mail hosts whose reply to EHLO names the address of the client. */
+  /** Mail hosts that name the address of the client in their reply to EHLO. */
   readonly echoHosts: readonly string[]
   /** Their port. */
   readonly port: number
@@ -48,10 +48,10 @@ export type ProxiesOptions = {
 /** Time that a detected outgoing address, and a failed detection, are cached, ms. */
 const KEPT_MS = 3_600_000
 const UNKNOWN_MS = 300_000
-/** Time for one echo host and for the address that nobody has, ms. */
+/** Time limit for one echo host and for the address that nobody has, ms. */
 const ASK_MS = 5_000
 const EXAMINE_MS = 20_000
-/** An address for documentation, which no mail host has (RFC 5737 §3): who claims to reach it answers for others. */
+/** A documentation address, which no mail host has (RFC 5737 §3): a proxy that claims to reach it answers for others. */
 const NOBODY = ip('192.0.2.1')
 
 type Kept<T> = { readonly value: T; readonly untilMs: number }
@@ -117,7 +117,7 @@ export function proxies(options: ProxiesOptions): Proxies {
     },
     connect: async (name, target, signal) => {
       const proxy = proxyNamed(name)
-      // Whether it lies is found out beside the first questions, which do not wait for it.
+      // Whether it makes false claims is tested together with the first questions, which do not wait for it.
       void isLiar(proxy, within(EXAMINE_MS)).catch(() => {})
       if (fresh(liars.get(name))?.value) throw new DialError('proxy_failed', `the proxy ${name}: ${LIES}`)
       const exit = await exitWithin(name, exitOf(proxy, within(EXAMINE_MS)), signal)
@@ -157,7 +157,7 @@ async function exitWithin(
   }
 }
 
-/** The address of the proxy: it is named by the operator, so a private one is fine. */
+/** The address of the proxy: the operator named it, so a private address is permitted. */
 async function addressOfProxy(resolve: Resolve, { name, host }: SocksProxy, signal: AbortSignal): Promise<Ip> {
   const literal = parseIp(host)
   if (literal.ok) return literal.value
@@ -174,7 +174,10 @@ async function addressOfProxy(resolve: Resolve, { name, host }: SocksProxy, sign
 
 type Open = (proxy: SocksProxy, target: Target, signal: AbortSignal) => Promise<Proxied>
 
-/** Asks the echo hosts in turn; rejects with DialError when the proxy itself fails. Else what the proxy says of its own socket; else its own address, where that is public. Undefined: not known. */
+/**
+ * Asks the echo hosts in turn; rejects with DialError if the proxy itself fails. Without a result: the socket address that the proxy reports, or its own
+ * address if that is public. Undefined: not known.
+ */
 async function findExit(
   options: ProxiesOptions,
   open: Open,
@@ -204,7 +207,7 @@ async function findExit(
   return own.ok && isPublic(own.value) ? { address: own.value, by: 'assumed' } : undefined
 }
 
-/** The client's address as a mail host names it in its reply to EHLO: the last address in brackets. Undefined: it named none, or was not reached. */
+/** The client's address in a mail host's reply to EHLO: the last address in brackets. Undefined if there is none, or the host was not reached. */
 async function echoOf(
   { resolve, now, port, connectionOver }: ProxiesOptions,
   open: Open,
@@ -240,7 +243,7 @@ async function echoOf(
   }
 }
 
-/** Public addresses in brackets, the last first: some hosts repeat the name that they were greeted with before. */
+/** Public addresses in brackets, the last first, because some hosts first repeat the name of the client. */
 function addressesIn(line: string): readonly Ip[] {
   const found = [...line.matchAll(/[[(](?:IPv6:)?([0-9a-f.:]{3,45})[\])]/gi)].flatMap(([, text]) => {
     const read = parseIp(text!)
