@@ -6,9 +6,9 @@ import type { MailboxAnswer } from './verification.ts'
 /** Recent answers. */
 export type AnswerCache = {
   readonly recall: (key: string, maxAgeMs: number) => MailboxAnswer | undefined
-  /** `observedMs`: when the question began, by the monotonic clock. */
+  /** `observedMs`: when the question started, by the monotonic clock. */
   readonly remember: (key: string, answer: MailboxAnswer, observedMs: number) => void
-  /** Drops what is kept under keys that `test` is true of; how many there were. */
+  /** Removes the entries whose key satisfies `test`; returns their number. */
   readonly forget: (test: (key: string) => boolean) => number
 }
 
@@ -21,11 +21,13 @@ const bytesOf = ({ answer: { transcript, attempts, tls } }: Kept): number =>
   transcript.reduce((sum, { text }) => sum + text.length + 100, 1_000 + attempts.length * 500) +
   (tls?.chain ?? []).reduce((sum, der) => sum + der.length + 200, 0)
 
-/** Whether an answer is kept: it says something about the mailbox that holds for a while. Temporary, blocked and unreachable ones never do. */
+/**
+ * Whether an answer is cached: it contains a fact about the mailbox that stays true for a while. Temporary, blocked and unreachable answers are never cached.
+ */
 function isCached({ reason, catchAll, provider }: MailboxAnswer): boolean {
   const { cached } = reasonRow(reason)
   if (cached !== 'when_conclusive') return cached === 'yes'
-  // With the catch-all question open, only where the provider's row leaves it open.
+  // If catch-all is unknown, only if the provider's row always leaves it unknown.
   const row = provider === undefined ? undefined : providerById(provider)
   return catchAll !== null || row?.probe === 'never' || row?.tells === 'nothing'
 }

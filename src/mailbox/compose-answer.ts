@@ -8,7 +8,7 @@ import { outcomeOf, type Reason, reasonRow } from './reasons.ts'
 import type { Source } from './source/sources.ts'
 import type { Attempt, MailboxAnswer } from './verification.ts'
 
-/** What every answer about an address has. */
+/** The fields that every answer about an address has. */
 export type AnswerBase = {
   readonly email: Pick<Email, 'smtputf8'> & Partial<Email>
   /** The address as shown to the caller. */
@@ -16,13 +16,13 @@ export type AnswerBase = {
   readonly mxHosts: readonly string[]
   readonly provider: string | undefined
   readonly observedAtMs: number
-  /** Source addresses of the pool that were not used, and why. */
+  /** Source addresses of the pool that were not used, with the reasons. */
   readonly skipped?: readonly { readonly source: Source; readonly why: string }[]
 }
 
 const MAX_TRANSCRIPT = 1_000
 
-/** An answer that no mail server gave: what is wrong with the address or the domain, or why no server was asked. */
+/** An answer without a mail server's reply: what is wrong with the address or the domain, or why no server was asked. */
 export function answerWithoutServer(
   base: AnswerBase,
   reason: Reason,
@@ -44,7 +44,7 @@ export function answerWithoutServer(
   }
 }
 
-/** The answer that the dialogues so far give. */
+/** The answer that follows from the sessions so far. */
 export function answerOf(base: AnswerBase, results: readonly DialogueResult[]): MailboxAnswer {
   const decided = decisive(results)
   if (!decided)
@@ -72,7 +72,7 @@ export function answerOf(base: AnswerBase, results: readonly DialogueResult[]): 
   }
 }
 
-/** The reason of a dialogue with what is known of catch-all. Where that decides and is not known, an accepted RCPT tells nothing. */
+/** The reason of a session with the known catch-all state. If that state decides and is unknown, an accepted RCPT proves nothing. */
 function reasonOf({ plan, verdict, catchAll }: Pick<DialogueResult, 'plan' | 'verdict' | 'catchAll'>): Reason {
   if (verdict.reason !== 'mailbox_exists') return verdict.reason
   const known = catchAll ?? plan.catchAll
@@ -121,20 +121,20 @@ const transcriptOf = ({ plan, transcript, message }: DialogueResult): readonly T
   ...transcript,
 ]
 
-/** The part of {@link AnswerBase} that an address gives. */
+/** The part of {@link AnswerBase} that follows from an address. */
 export const addressPart = (email: Email): Pick<AnswerBase, 'email' | 'shown'> => ({ email, shown: formatEmail(email) })
 
-/** What the confidence rests on. */
+/** The facts that determine the confidence. */
 type Evidence = {
   readonly reason: Reason
   readonly code: number
   readonly catchAll: boolean | null
   readonly by: 'text' | 'code' | 'stage'
-  /** What an accepted RCPT tells at this provider. */
+  /** What an accepted RCPT shows at this provider. */
   readonly tells: 'existence' | 'nothing' | 'depends'
 }
 
-/** How sure the deliverability is, 0 to 100 (docs/verification.md, "Confidence"). 0 where the deliverability is unknown. */
+/** How certain the deliverability is, 0 to 100 (docs/verification.md, "Confidence"). 0 if the deliverability is unknown. */
 function confidence({ reason, code, catchAll, by, tells }: Evidence): number {
   if (outcomeOf(reason, code).deliverability === 'unknown') return 0
   const fixed = reasonRow(reason).confidence

@@ -4,7 +4,10 @@ import { maskTranscript } from '../net/smtp/transcript.ts'
 import type { PoolRow } from './source/pool-status.ts'
 import type { Attempt, Verification } from './verification.ts'
 
-/** A verification as `/v1/verify` answers it: the fields of spec.md first, in its order, then ours. `trace` adds the transcript, other people's addresses masked. */
+/**
+ * A verification as the answer of `/v1/verify`: the original fields first, in their published order, then later ones. `trace` adds the transcript, with other
+ * people's addresses masked.
+ */
 export function presentVerification(v: Verification, options: { readonly trace?: boolean } = {}): VerifyAnswer {
   return {
     email: v.email,
@@ -58,7 +61,7 @@ export const presentAttempt = (attempt: Attempt): VerifyAnswer['attempts'][numbe
 const transcriptOf = (v: Verification): VerifyAnswer['transcript'] =>
   maskTranscript(v.transcript, [v.email.toLowerCase()]).map(({ atMs, from, text }) => ({ at_ms: atMs, from, text }))
 
-/** One source address as `GET /v1/pool` answers it. */
+/** One source address as the answer of `GET /v1/pool`. */
 export const presentPoolRow = ({ address, configured, providers }: PoolRow): PoolRowAnswer => ({
   address: address ?? '',
   configured,

@@ -3,37 +3,37 @@ export type Result = 'accepted' | 'catch_all' | 'rejected' | 'deferred' | 'block
 export type Deliverability = 'deliverable' | 'risky' | 'undeliverable' | 'unknown'
 export type VerifyOutcome = { readonly result: Result; readonly deliverability: Deliverability }
 
-/** Everything that the verifier knows about a reason. */
+/** All facts about a reason. */
 export type ReasonRow = VerifyOutcome & {
-  /** The result in place of `result` where the reply was permanent (5xx): such a question is not asked again as it is. */
+  /** The result in place of `result` if the reply was permanent (5xx): such a question is not repeated unchanged. */
   readonly permanentResult: Result | undefined
   /**
-   * Who or what the reason is about. `recipient`: the server judged the recipient, so it accepts us as a client. `client`: our address, name, sender,
-   * rate or content. `server`: the mail host. `domain`: what the DNS says of the domain. `address`: the syntax of the address.
+   * The subject of the reason. `recipient`: the server judged the recipient, so it accepts us as a client. `client`: our address, name, sender, rate or
+   * content. `server`: the mail host. `domain`: the DNS of the domain. `address`: the syntax of the address.
    */
   readonly about: 'recipient' | 'client' | 'server' | 'domain' | 'address'
-  /** How sure the deliverability is, 0 to 100; 0 where it is unknown. `evidence`: depends on the reply and the catch-all probe (docs/verification.md). */
+  /** How certain the deliverability is, 0 to 100; 0 if it is unknown. `evidence`: depends on the reply and the catch-all result (docs/verification.md). */
   readonly confidence: number | 'evidence'
-  /** Whether the same question may get another answer later, so that `retry_after_ms` is told where the reply names a delay. */
+  /** Whether the same question may get another answer later, so that `retry_after_ms` is set if the reply names a delay. */
   readonly temporary: boolean
-  /** The delay in ms that is assumed when a temporary reply names none. */
+  /** The assumed delay in ms if a temporary reply names none. */
   readonly defaultRetryMs: number | undefined
-  /** Whether another source address may get another answer. `with_own_helo`: only where the HELO name changes with the address. */
+  /** Whether another source address may get another answer. `with_own_helo`: only if the HELO name depends on the address. */
   readonly otherSource: 'no' | 'may_help' | 'with_own_helo'
-  /** What it says about the source address at this provider, for the circuit breaker. */
+  /** The event for the circuit breaker of the source address at this provider. */
   readonly sourceHealth: 'good' | 'refused' | 'throttled' | 'none'
-  /** Whether the answer is kept in memory. `when_conclusive`: only when no open catch-all question is left. */
+  /** Whether the answer is cached. `when_conclusive`: only if catch-all is not open any more. */
   readonly cached: 'yes' | 'no' | 'when_conclusive'
-  /** As the answer to a made-up mailbox: it is refused because it does not exist, so the domain is no catch-all. */
+  /** As the reply about a made-up mailbox: it is refused because it does not exist, so the domain is not a catch-all. */
   readonly absent: boolean
-  /** Whether the host counts as down and is not dialled again for a minute. */
+  /** Whether the host counts as down and gets no new connection for a minute. */
   readonly hostDown: boolean
   /**
-   * How a row of a bulk job with this reason is asked again (docs/jobs.md). `as_told`: when the reply says; `steps`: after 5 and 30 minutes and 2 hours;
-   * `backoff`: later each time, since our address was refused; `own_limit`: as soon as our limit allows, however often.
+   * How a row of a bulk job with this reason is repeated (docs/jobs.md). `as_told`: at the time in the reply; `steps`: after 5 and 30 minutes and 2 hours;
+   * `backoff`: later each time, because our address was refused; `own_limit`: as soon as our limit permits, any number of times.
    */
   readonly bulkRetry: 'no' | 'as_told' | 'steps' | 'backoff' | 'own_limit'
-  /** Among faults without a reply the highest rank is the verdict; 0: not such a fault. */
+  /** Of faults without a reply, the one of the highest rank is the verdict; 0: not such a fault. */
   readonly faultRank: number
 }
 
@@ -72,7 +72,7 @@ const client: Rest = { ...FINAL, about: 'client' }
 const refused: Rest = { ...client, otherSource: 'may_help', sourceHealth: 'refused', bulkRetry: 'backoff' }
 const fault = (faultRank: number): Rest => ({ ...server, bulkRetry: 'steps', faultRank })
 
-/** The closed list of reasons with all that is known of each. */
+/** The closed list of reasons with all their facts. */
 const TABLE = {
   mailbox_exists: row('accepted', 'deliverable', 'evidence', { ...recipient, cached: 'when_conclusive' }),
   accept_all: row('catch_all', 'risky', 90, recipient),
@@ -103,7 +103,7 @@ const TABLE = {
     bulkRetry: 'steps',
   }),
   temporary_failure: row('deferred', 'unknown', 0, later),
-  /** A limit of ours toward the host or provider held the question back: nobody refused anything. */
+  /** One of our limits toward the host or provider delayed the question: no server refused anything. */
   own_limit: row('deferred', 'unknown', 0, { ...FINAL, about: 'client', temporary: true, bulkRetry: 'own_limit' }),
   verification_in_progress: row('deferred', 'unknown', 0, { ...later, defaultRetryMs: 15_000, bulkRetry: 'as_told' }),
   source_blocked: row('blocked', 'unknown', 0, refused),
@@ -134,10 +134,10 @@ export type Reason = keyof typeof TABLE
 /** Every reason, in the order of the table. */
 export const REASONS = Object.keys(TABLE) as readonly Reason[]
 
-/** What is known of a reason. */
+/** The facts about a reason. */
 export const reasonRow = (reason: Reason): ReasonRow => TABLE[reason]
 
-/** The result and deliverability of a reason, as the table of docs/verification.md has them. `code` is the SMTP reply code, 0 or absent where nothing answered. */
+/** The result and deliverability of a reason, as in the table of docs/verification.md. `code` is the SMTP reply code, 0 or absent without a reply. */
 export function outcomeOf(reason: Reason, code = 0): VerifyOutcome {
   const { result, permanentResult, deliverability } = reasonRow(reason)
   return { result: code >= 500 ? (permanentResult ?? result) : result, deliverability }

@@ -5,16 +5,17 @@ import { REASONS } from './reasons.ts'
 import type { Cluster } from './source/cluster.ts'
 import type { MailboxAnswer, VerifyInput } from './verification.ts'
 
-/** Time that an answer is kept for nodes that wait for it, ms. */
+/** How long an answer is kept for nodes that wait for it, ms. */
 const KEPT_MS = 60_000
-/** How often a node that waits looks, ms. */
+/** Interval at which a waiting node looks for the answer, ms. */
 const LOOK_EVERY_MS = 100
-/** Size above which an answer is kept without its transcript, octets. */
+/** Size above which an answer is stored without its transcript, octets. */
 const MAX_OCTETS = 64 * 1024
 
 /**
- * Asks a question that no other node asks now. While one does, waits for its answer, which is taken when it came after the wait began; where it gives none (its node
- * died, or its time was short), this node asks. While the database is away every node asks by itself. Rejects with the signal's reason.
+ * Asks a question unless another node is asking it. If one is, waits for its answer, which is accepted if it was given after the wait began. If that node
+ * gives none (it failed, or its time was short), this node asks. While the database is unavailable, every node asks separately. Rejects with the signal's
+ * reason.
  */
 export async function askOnce(
   cluster: Pick<Cluster, 'take' | 'get' | 'put'>,
@@ -44,7 +45,7 @@ export async function askOnce(
   }
 }
 
-/** The answer that came within the last `ms`; answers that are older were given before anybody waited. */
+/** The answer of the last `ms`; older answers were given before anybody waited. */
 async function answerSince(
   cluster: Pick<Cluster, 'get'>,
   name: string,
@@ -61,18 +62,18 @@ function textOf(answer: MailboxAnswer): string {
   return text.length <= MAX_OCTETS ? text : JSON.stringify({ ...answer, transcript: [] })
 }
 
-/** What one of our nodes wrote: its reason tells versions apart that know others. */
+/** An answer that one of our nodes wrote; its reason identifies versions with other reasons. */
 const isAnswer = (value: unknown): value is MailboxAnswer =>
   isJsonRecord(value) &&
   typeof value.email === 'string' &&
   Array.isArray(value.attempts) &&
   REASONS.some((reason) => reason === value.reason)
 
-/** Whether another node may answer: a question from any source, and not one that wants an answer of this moment. */
+/** Whether another node may answer: the question accepts any source, and does not require a new answer. */
 export const sharesAnswers = ({ bindIp, maxAgeMs }: VerifyInput, defaultMs: number): boolean =>
   bindIp === undefined && (maxAgeMs ?? defaultMs) > 0
 
-/** What is known so far, where the wait for another node ended with the time of the question. */
+/** The result known so far, if the wait for another node ended with the time of the question. */
 export const unlessLate =
   (signal: AbortSignal, partial: () => MailboxAnswer) =>
   (error: unknown): MailboxAnswer => {

@@ -27,23 +27,23 @@ import type { MailboxAnswer, Verification, VerifyInput } from './verification.ts
 
 /** The operator's settings. */
 export type VerifySettings = {
-  /** The name to greet with; absent: the PTR name of the source address. */
+  /** The name for EHLO; absent: the PTR name of the source address. */
   readonly helo?: Domain
-  /** The reverse-path; null: `<>`; absent: made of the HELO name. */
+  /** The reverse-path; null: `<>`; absent: derived from the HELO name. */
   readonly mailFrom?: Email | null
   /** Default 25. */
   readonly port?: number
   /** The sources of the pool, read at every use; none: the system's choice. */
   readonly pool?: () => readonly SourceName[]
-  /** Has another node of the pool verify; without it nodes give no answer. */
+  /** Makes another node of the pool verify; without it nodes give no answer. */
   readonly askNode?: AskNode
-  /** Source addresses that one verification may use; default 3. */
+  /** Maximum number of source addresses of one verification; default 3. */
   readonly poolAttempts?: number
-  /** Why a blacklist makes a source address useless toward a provider (a provider's id, or the registrable domain of a mail host). */
+  /** Why a blacklist makes a source address unusable toward a provider (a provider's id, or the registrable domain of a mail host). */
   readonly listed?: (source: SourceName, provider: ProviderKey) => string | undefined
-  /** Domains that are never asked, with their subdomains. */
+  /** Domains that are never contacted, with their subdomains. */
   readonly deny?: readonly Domain[]
-  /** What is shared with the nodes on the same database. */
+  /** The state shared with the nodes on the same database. */
   readonly cluster?: Cluster
   /** No limits toward mail hosts (`--no-courtesy`); for labs. */
   readonly noCourtesy?: boolean
@@ -51,23 +51,23 @@ export type VerifySettings = {
 
 export type Verifier = {
   /**
-   * Verifies one address. Gives an answer within `timeoutMs` and a quarter of a second, from what is known by then; faults of servers and of the DNS are
-   * data. `ctx.signal` is for a caller that goes away and should last longer than `timeoutMs`.
-   * Rejects with AppError `forbidden` for a domain that the operator denies.
+   * Verifies one address. Answers within `timeoutMs` and a quarter of a second, from what is known by then; faults of servers and of the DNS are data.
+   * `ctx.signal` is for a caller that disconnects, and should last longer than `timeoutMs`. Rejects with AppError `forbidden` for a domain that the operator
+   * denies.
    */
   readonly verify: (ctx: Ctx, input: VerifyInput) => Promise<Verification>
-  /** The state of sources toward providers, for those that have others ask beside the pool. */
+  /** The state of sources toward providers, for code that uses nodes in addition to the pool. */
   readonly sources: Pick<Sources, 'health' | 'begin' | 'load'>
   /** The state of the source addresses, for `GET /v1/pool`. */
   readonly pool: () => Promise<readonly PoolRow[]>
   /** Closes all circuit breakers (`POST /v1/pool`). */
   readonly reloadPool: () => Promise<void>
-  /** Drops what is remembered of a mailbox, or of a domain and the mailboxes of it: answers, and whether the domain accepts any mailbox. */
+  /** Removes a mailbox, or a domain and its mailboxes, from the caches: answers, and catch-all results. */
   readonly forget: (what: { readonly email: Email } | { readonly domain: Domain }) => {
     readonly answers: number
     readonly catch_all: number
   }
-  /** Drops the same from what the nodes on one database remember; undefined without one. */
+  /** Removes the same from the state that the nodes on one database share; undefined without a database. */
   readonly forgetShared: (name: 'email' | 'domain', value: string) => Promise<number | undefined>
   /** Closes idle sessions and saves the state of the source addresses, at shutdown. */
   readonly close: () => Promise<void>
@@ -75,9 +75,9 @@ export type Verifier = {
 
 export const DEFAULT_TIMEOUT_MS = 30_000
 export const DEFAULT_MAX_AGE_MS = 600_000
-/** How often a caller that wants to know is told of the progress, ms. */
+/** Interval at which a caller gets progress, ms. */
 const PROGRESS_MS = 250
-/** How much longer than its deadline a caller waits for the work to hand over its result, ms. */
+/** How much longer than its deadline a caller waits for the work to return its result, ms. */
 const GRACE_MS = 150
 
 /** A verifier with the state that its verifications share: one per process. */
@@ -147,7 +147,7 @@ export function createVerifier(
   }
 }
 
-/** A greylisted question keeps its source address for a day: from another one the delay would start anew. */
+/** A greylisted question keeps its source address for a day: from another one the delay would start again. */
 type StickySources = {
   readonly get: (email: string) => SourceName | undefined
   readonly note: (answer: MailboxAnswer) => void
@@ -188,7 +188,7 @@ type Question = {
 /** A verification in progress that several callers may wait for. */
 type RunningQuestion = Work<MailboxAnswer> & {
   readonly begunMs: number
-  /** The answer from what is known so far. */
+  /** The result known so far. */
   readonly partial: () => MailboxAnswer
   /** Whether a mail host has been contacted. */
   readonly hasBegun: () => boolean
@@ -196,7 +196,7 @@ type RunningQuestion = Work<MailboxAnswer> & {
 
 type Found = { readonly answer: MailboxAnswer; readonly remembered: boolean }
 
-/** The answer from memory, else that of a verification shared with equal questions in progress; each caller waits for its own time. */
+/** The answer from the cache, otherwise that of a verification shared with equal questions in progress; each caller waits for its own time. */
 async function answerFor(question: Question): Promise<Found> {
   const { ctx, input, email, settings, cache, share } = question
   const denied = settings.deny?.find((name) => email.domain === name || email.domain.endsWith(`.${name}`))
@@ -217,7 +217,7 @@ async function answerFor(question: Question): Promise<Found> {
     const caller = {
       signal: waiting.signal,
       untilMs: ctx.monotonic() + timeoutMs,
-      // Nothing that was observed longer ago than the caller accepts.
+      // No observation older than the caller accepts.
       accepts: ({ begunMs, hasBegun }: RunningQuestion) => ctx.monotonic() - begunMs < maxAgeMs || !hasBegun(),
     }
     const shared = share(key, (lifetime) => begin(question, key, lifetime), caller)
@@ -235,7 +235,7 @@ async function answerFor(question: Question): Promise<Found> {
   }
 }
 
-/** Begins a verification. It lasts until its answer is there, the time of its last caller is up, or nobody waits any more. */
+/** Starts a verification. It ends when its answer is there, when the time of its last caller is up, or when no caller waits any more. */
 function begin(question: Question, key: string, shared: Lifetime): RunningQuestion {
   const { ctx, input, email, state, settings, cache, greylisted } = question
   const begunMs = ctx.monotonic()
@@ -265,7 +265,7 @@ function begin(question: Question, key: string, shared: Lifetime): RunningQuesti
     : ask()
   const result = asking
     .then((answer) => {
-      // The answer of another node may have been observed before this one began to ask.
+      // The answer of another node may have been observed before this node started.
       const observedMs = work ? begunMs : Math.min(begunMs, fromWall(ctx, answer.observedAtMs))
       if (!shared.signal.aborted) cache.remember(key, answer, observedMs)
       greylisted.note(answer)
@@ -280,7 +280,7 @@ const poolFor = ({ withoutNodes }: VerifyInput, { pool }: VerifySettings): reado
   return withoutNodes === true ? sources.filter((source) => !isNode(source)) : sources
 }
 
-/** The answer for a caller that was gone before anything began. */
+/** The answer for a caller that disconnected before anything started. */
 const notAsked = (email: Email, now: number): MailboxAnswer =>
   answerWithoutServer(
     { ...addressPart(email), mxHosts: [], provider: undefined, observedAtMs: now },

@@ -21,17 +21,17 @@ export type MailboxQuestion = {
   readonly state: VerifierState
   readonly port: number
   readonly bindIp: Ip | undefined
-  /** The pool, where it is to be used; empty: the system's choice. */
+  /** The pool, if it is to be used; empty: the system's choice. */
   readonly pool: readonly SourceName[] | undefined
   readonly poolAttempts: number
-  /** The source that a greylisted question was asked from before. */
+  /** The source from which a greylisted question was asked before. */
   readonly stickTo: SourceName | undefined
-  /** When time is up; later callers of shared work may extend it. */
+  /** The deadline; later callers of shared work may extend it. */
   readonly deadlineMs: () => number
   readonly reuse: boolean
 }
 
-/** Looks the mail hosts up and asks them. `partial` gives the answer from what is known so far, at any time. */
+/** Looks up the mail hosts and asks them. `partial` returns the answer from what is known so far, at any time. */
 export function askMailbox(
   ctx: Ctx,
   question: MailboxQuestion,
@@ -55,7 +55,7 @@ export function askMailbox(
   }
 }
 
-/** What a question tells about itself on the way. */
+/** The progress that a question reports. */
 type Progress = {
   readonly extend: (more: Partial<AnswerBase>) => AnswerBase
   readonly contactsHosts: () => void
@@ -99,7 +99,7 @@ async function run(
 
 type NoAnswer = { readonly reason: Reason; readonly message: string }
 
-/** Why there is no host to ask: NXDOMAIN, no record and a failed lookup are told apart (RFC 5321 §5.1, RFC 7505). */
+/** Why there is no host to ask: NXDOMAIN, no record and a failed lookup are distinguished (RFC 5321 §5.1, RFC 7505). */
 function whyNoDestination(
   hosts: MailHosts,
   destinations: readonly Destination[],
@@ -128,7 +128,7 @@ type ChosenSources =
   | { readonly sources: readonly Source[]; readonly skipped: NonNullable<AnswerBase['skipped']> }
   | (NoAnswer & { readonly untilMs: number })
 
-/** `bind_ip` alone: that one and no other. The pool: `bind_ip` first, then the healthiest; without a configured pool, the system's choice. */
+/** Only `bind_ip`: that source and no other. With the pool: `bind_ip` first, then the healthiest; without a configured pool, the system's choice. */
 function chooseSources(
   { bindIp, pool, poolAttempts, state, stickTo }: MailboxQuestion,
   destinations: readonly Destination[],
@@ -156,7 +156,7 @@ function chooseSources(
   return { reason: 'source_blocked', message: message.slice(0, 512), untilMs: soonest.untilMs }
 }
 
-/** The first `most` sources. When all are of one family and there is one of the other, that one takes the last place (RFC 5321 §5.1: all addresses are tried). */
+/** The first `most` sources. If all have the same family and another source has the other, that one is last (RFC 5321 §5.1: all addresses are tried). */
 export function ofBothFamilies(sources: readonly Source[], most: number): readonly Source[] {
   const first = sources.slice(0, most)
   const families = new Set(first.map(familyOfSource))
@@ -168,7 +168,7 @@ export function ofBothFamilies(sources: readonly Source[], most: number): readon
   return other === undefined || most < 2 ? first : [...first.slice(0, -1), other]
 }
 
-/** When a question that waited in vain for a connection is worth asking again, ms. */
+/** When to repeat a question that waited in vain for a connection, ms. */
 const RETRY_MS = 30_000
 
 function conclude(

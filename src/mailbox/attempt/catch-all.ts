@@ -9,7 +9,7 @@ import type { Cluster, Remembered } from '../source/cluster.ts'
 const CONSONANTS = 'bcdfghjklmnprstvz'
 const VOWELS = 'aeiou'
 
-/** A mailbox that nobody has: a plausible name of 25 characters with about 80 bits of randomness. */
+/** A made-up mailbox: a plausible name of 25 characters with about 80 random bits. */
 export function madeUpMailbox(domain: Domain, random: () => number): Email {
   const pick = (letters: string): string => letters[Math.floor(random() * letters.length)]!
   const word = (syllables: number): string =>
@@ -19,8 +19,8 @@ export function madeUpMailbox(domain: Domain, random: () => number): Email {
 }
 
 /**
- * Whether the reply to a made-up mailbox shows a catch-all: accepted (true), refused because it does not exist (false), or unknown (null): a temporary
- * reply, or a refusal that is about us, about bounces or about too many recipients.
+ * Whether the reply about a made-up mailbox shows a catch-all: accepted (true), refused as nonexistent (false), or unknown (null): a temporary reply, or a
+ * refusal that is about us, about bounces or about too many recipients.
  */
 export function probeResult(reply: Reply, reason: Reason): boolean | null {
   if (isSuccess('rcpt', reply)) return true
@@ -30,16 +30,16 @@ export function probeResult(reply: Reply, reason: Reason): boolean | null {
 
 const KEPT_MS = 6 * 3_600_000
 
-/** What a made-up mailbox gave, with the dialogue. */
+/** The result for a made-up mailbox, with the session. */
 export type ProbeAnswer = { readonly catchAll: boolean | null; readonly transcript: readonly TranscriptLine[] }
 
-/** Whether domains accept any mailbox, by domain and mail host or provider. At most 50,000. */
+/** The known catch-all results, by domain and mail host or provider. At most 50,000. */
 export type CatchAllCache = {
-  /** null: it was asked and is not to be asked again yet, and the answer told nothing. */
+  /** null: the last attempt gave no result, and it is too early for another one. */
   readonly get: (domain: Domain, key: string) => boolean | null | undefined
   /** Kept for `ttlMs`, by default 6 hours. */
   readonly set: (domain: Domain, key: string, catchAll: boolean | null, ttlMs?: number) => void
-  /** Drops what is known of a domain; how many entries there were. */
+  /** Removes the entries of a domain; returns their number. */
   readonly forget: (domain: Domain) => number
 }
 
@@ -53,7 +53,7 @@ export function catchAllCache(now: () => number): CatchAllCache {
   }
 }
 
-/** The same cache, of which all nodes on one database know: what is set here is told, and what is `noted` of a domain is kept here. */
+/** The same cache, shared with all nodes on one database: what is set here is sent to them, and what is `noted` about a domain is cached here. */
 export function sharedCatchAll(
   local: CatchAllCache,
   cluster: Pick<Cluster, 'put'> | undefined,

@@ -10,13 +10,15 @@ import type { ProviderKey, ProviderLimits } from '../source/sources.ts'
 /** One address of one mail host. */
 export type Destination = { readonly host: string; readonly address: Ip; readonly provider: Provider | undefined }
 
-/** Every address of every host in MX order (RFC 5321 §5.1): by preference, equal ones shuffled; IPv4 first, where PTR names are more often in order. */
+/**
+ * Every address of every host in MX order (RFC 5321 §5.1): by preference, equal ones shuffled; IPv4 first, because its PTR records are more often correct.
+ */
 export const destinationsOf = (hosts: MailHosts, random: () => number): readonly Destination[] =>
   orderMailHosts(hosts.hosts, random).flatMap(({ exchange, addresses }) =>
     addresses.map((address) => ({ host: exchange, address, provider: providerOf(exchange) })),
   )
 
-/** The key under which limits and the state of source addresses are kept: the provider's id, else the registrable domain of the host. */
+/** The key of limits and source states: the provider's id, otherwise the registrable domain of the host. */
 export const providerKeyOf = ({ host, provider }: Pick<Destination, 'host' | 'provider'>): ProviderKey =>
   provider?.id ?? registrableDomain(host) ?? host
 
@@ -24,7 +26,7 @@ export const providerKeyOf = ({ host, provider }: Pick<Destination, 'host' | 'pr
 export const familiesOf = (destinations: readonly Destination[]): ReadonlySet<Family> =>
   new Set(destinations.map(({ address }) => familyOf(address)))
 
-/** Where mail for the domain goes first, and the limits toward that provider; undefined where there is no mail host, or it cannot be found out. */
+/** The first mail host for the domain, and the limits toward its provider; undefined if there is no mail host, or it cannot be determined. */
 export async function firstDestination(
   ctx: Pick<Ctx, 'resolve' | 'signal' | 'random'>,
   domain: Domain,

@@ -15,7 +15,7 @@ import type { Identity } from '../source/helo.ts'
 import type { Source } from '../source/sources.ts'
 import { madeUpMailbox, probeResult } from './catch-all.ts'
 
-/** One SMTP dialogue to hold. */
+/** The plan of one SMTP session. */
 export type DialoguePlan = {
   readonly email: Email
   readonly host: string
@@ -23,46 +23,46 @@ export type DialoguePlan = {
   readonly port: number
   readonly source: Source
   readonly provider: Provider | undefined
-  /** Whether the domain accepts made-up mailboxes, where that is known already. */
+  /** Whether the domain accepts made-up mailboxes, if that is already known. */
   readonly catchAll: boolean | undefined
   readonly startTls: boolean
   readonly stageMs: SessionOptions['stageMs']
 }
 
-/** What one dialogue gave. */
+/** The result of one session. */
 export type DialogueResult = {
   readonly plan: DialoguePlan
   readonly stage: Stage
   readonly verdict: Verdict
-  /** The reply that the verdict rests on; absent where none came. */
+  /** The decisive reply; absent if there was none. */
   readonly reply?: Reply
   readonly message: string
-  /** Undefined where no connection was made. */
+  /** Undefined if there was no connection. */
   readonly localAddress?: Ip
-  /** Whether the server said anything at all. */
+  /** Whether the server sent any reply. */
   readonly answered: boolean
   readonly tls?: TlsInfo
-  /** Undefined where this dialogue did not ask; null where the answer tells nothing. */
+  /** Undefined if this session did not ask; null if the reply leaves it unknown. */
   readonly catchAll?: boolean | null
   readonly transcript: readonly TranscriptLine[]
   readonly durationMs: number
-  /** The proxy or node that was to ask could not: nothing was learnt of the mail host. */
+  /** The proxy or node itself failed: nothing is known about the mail host. */
   readonly sourceFailed?: true
-  /** The node that held the dialogue, where it was not this one. */
+  /** The node that made the session, if it was not this one. */
   readonly peer?: string
-  /** Whether it went over TLS, where the certificate was not seen here. */
+  /** Whether the session used TLS, if this node did not see the certificate. */
   readonly startedTls?: boolean
 }
 
 type World = Pick<Ctx, 'dial' | 'monotonic' | 'random' | 'resolve' | 'signal'>
 
-/** The result, and the session where it stays open for the next recipient. */
+/** The result, and the session if it stays open for the next recipient. */
 export type FinishedDialogue = { readonly result: DialogueResult; readonly session?: Session }
 
 /**
- * Asks one address of one mail host about the mailbox: the real RCPT first; a made-up one only after its acceptance, or in the same batch where the
- * provider's row allows. Never DATA. Faults of the server and the network are data. A `session` kept from before is used first; if it has ended, a new one
- * replaces it. With `keepOpen` a usable session is handed back.
+ * Asks one address of one mail host about the mailbox: the real RCPT first, a made-up one only after its acceptance, or in the same batch if the provider's
+ * row allows it. Never sends DATA. Faults of the server and the network are data. An open `session` is used first; if it has ended, a new one replaces it.
+ * With `keepOpen` a usable session is returned.
  */
 export async function runDialogue(
   world: World,
@@ -110,12 +110,12 @@ const sessionOptions = (world: World, identity: Identity, plan: DialoguePlan): S
   stageMs: plan.stageMs,
 })
 
-/** How a connection leaves: from an address of this machine, by a proxy, or as the system chooses. */
+/** How a connection is made: from an address of this machine, through a proxy, or as the system chooses. */
 function routeOf(source: Source): Pick<Target, 'localAddress' | 'proxy'> {
   if (source === undefined) return {}
   if (isProxy(source)) return { proxy: source }
   const address = addressOf(source)
-  if (address === undefined) throw new Error(`this machine cannot connect from ${source}`) // nodes ask by themselves
+  if (address === undefined) throw new Error(`this machine cannot connect from ${source}`) // nodes connect by themselves
   return { localAddress: address }
 }
 
@@ -154,10 +154,10 @@ async function ask(world: World, identity: Identity, plan: DialoguePlan, session
     return { stage: 'mail', verdict: { reason: 'smtputf8_required', by: 'stage' }, message }
   }
   const own = identity.sender(session.heloName)
-  const sender = own && formatEmail(own) === formatEmail(plan.email) ? undefined : own // never the address under test
+  const sender = own && formatEmail(own) === formatEmail(plan.email) ? undefined : own // never the mailbox under test
   const probe = madeUpMailbox(plan.email.domain, world.random)
   const wanted = wantsProbe(plan)
-  // With the null reverse-path many servers refuse a second recipient: each RCPT has its own transaction.
+  // With the null reverse-path many servers refuse a second recipient, so each RCPT has its own transaction.
   const batch = wanted && sender !== undefined && limitsFor(plan.provider).probe === 'batch'
   const recipients = batch ? [plan.email, probe] : [plan.email]
   const { mail, rcpt } = await session.transact({ sender, recipients }, world.signal, plan.stageMs)
@@ -172,7 +172,7 @@ async function ask(world: World, identity: Identity, plan: DialoguePlan, session
   return { ...real, catchAll: judgeProbe(second.rcpt[0], plan) }
 }
 
-/** Whether to ask a made-up mailbox: not where the answer is known, would tell nothing, or does harm. */
+/** Whether to ask about a made-up mailbox: not if the result is known, would prove nothing, or does harm. */
 const wantsProbe = ({ catchAll, provider }: DialoguePlan): boolean =>
   catchAll === undefined && allowsSecondRcpt(provider) && provider?.tells !== 'nothing'
 
@@ -207,7 +207,7 @@ const WHEN: Record<Stage, string> = {
   quit: 'at QUIT',
 }
 
-/** The reason for a stage that got no reply. */
+/** The reason for a stage without a reply. */
 function faultReason({ stage, fault }: StageOutcome & { readonly reply?: undefined }): Reason {
   switch (fault) {
     case 'timeout':

@@ -5,16 +5,16 @@ import type { ProviderLimits } from '../source/sources.ts'
 import { type Destination, providerKeyOf } from './destinations.ts'
 import type { SourcePass } from './state.ts'
 
-/** Why a limit or a breaker of ours kept a source from being used. */
+/** Why one of our limits or a circuit breaker kept a source from being used. */
 export type Held = {
   readonly reason: Reason
   readonly message: string
   readonly retryAfterMs: number
-  /** Resolves when the trial of the source's circuit breaker has ended; absent when there is none. */
+  /** Resolves when the trial of the source's circuit breaker has ended; absent if there is none. */
   readonly trialEnded?: Promise<void>
 }
 
-/** What a full limiter held back. */
+/** The result of a question that a full limiter delayed. */
 export const tooMany = ({ message, retryAfterMs }: LimitError): Held => ({
   reason: 'own_limit',
   message: `the limits of this service toward the mail host: ${message}`,
@@ -27,7 +27,7 @@ export function limitsOf(destination: Destination): ProviderLimits & { readonly 
   return { key: providerKeyOf(destination), perMinute, maxConnections }
 }
 
-/** Waits for the rate of the source toward the provider; `held` when it would come too late, undefined when time ran out. */
+/** Waits for the rate of the source toward the provider; `held` if the turn would come too late, undefined if the time ran out. */
 export async function waitForRate(
   { ctx, state, source, query }: SourcePass,
   limits: ProviderLimits,

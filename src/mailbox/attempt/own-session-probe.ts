@@ -7,14 +7,14 @@ import { limitsOf, waitForRate } from './limits.ts'
 import { planOf, probeKeyOf, type TryOptions } from './plan.ts'
 import type { SourcePass } from './state.ts'
 
-/** How long the answer of a made-up mailbox is kept, or that it gave none, ms. */
+/** How long the result for a made-up mailbox, or the lack of one, is cached, ms. */
 const DAY_MS = 24 * 60 * 60_000
-/** How long it is kept that the made-up mailbox could not be asked for, ms. */
+/** How long it is cached that the made-up mailbox could not be asked about, ms. */
 const NOT_ASKED_MS = 10 * 60_000
 
 /**
- * After an accepted RCPT at a provider that throttles a second one: asks for a made-up mailbox in a session of its own, at most once a domain and day.
- * Equal questions at the same time share it. The result, with what it says of catch-all where that is known in time.
+ * After an accepted RCPT at a provider that throttles a second one: asks about a made-up mailbox in a separate session, at most once per domain and day.
+ * Equal questions at the same time share it. Returns the result, with the catch-all state if it is known in time.
  */
 export async function withOwnSessionProbe(
   pass: SourcePass,
@@ -55,7 +55,7 @@ async function probe(pass: SourcePass, destination: Destination, options: TryOpt
   return { catchAll, transcript: result?.transcript ?? [] }
 }
 
-/** The dialogue about a made-up mailbox; undefined when a limit or the deadline came first. */
+/** The session about a made-up mailbox; undefined if a limit or the deadline came first. */
 async function dialogueWithin(
   pass: SourcePass,
   destination: Destination,
@@ -70,7 +70,7 @@ async function dialogueWithin(
     try {
       if ((await waitForRate(pass, limits)) !== 'now') return undefined
       const email = madeUpMailbox(query.email.domain, ctx.random)
-      // `catchAll` is set so that this dialogue asks for no other mailbox.
+      // `catchAll` is set so that this session asks about no other mailbox.
       const plan = { ...planOf(pass, destination, options), email, catchAll: true }
       return (await runDialogue(ctx, state.identity, plan)).result
     } finally {

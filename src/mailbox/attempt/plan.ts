@@ -5,11 +5,11 @@ import type { SourcePass } from './state.ts'
 
 export type TryOptions = { readonly startTls: boolean; readonly isLast: boolean }
 
-/** Under which key it is kept whether a domain is a catch-all: the mail host, or the provider where all its hosts answer alike. */
+/** The key of the catch-all cache: the mail host, or the provider if all its hosts answer alike. */
 export const probeKeyOf = ({ host, provider }: Pick<Destination, 'host' | 'provider'>): string =>
   provider?.probe === 'own_session' ? providerKeyOf({ host, provider }) : host
 
-/** The plan of the dialogue with a destination. */
+/** The plan of the session with a destination. */
 export const planOf = (
   { ctx, state, query, source }: SourcePass,
   destination: Destination,
@@ -27,7 +27,7 @@ export const planOf = (
   },
 })
 
-/** The plan of a dialogue that this node does not hold by itself: it was not dialled, or another node holds it. */
+/** The plan of a session that this node does not make itself: there was no connection, or another node makes it. */
 export const planElsewhere = ({ query, source }: SourcePass, destination: Destination): DialoguePlan => ({
   ...destination,
   email: query.email,
@@ -43,9 +43,9 @@ const LONGEST_COMMAND_MS = 20_000
 const LONGEST_LAST_CONNECT_MS = 20_000
 
 /**
- * The longest wait for one reply, ms (RFC 5321 §4.5.3.2 recommends minutes; a caller waits for seconds). While there are other addresses to try, a
- * connection gets at most 10 s and 40 % of the time that remains, a banner and a command 20 s and 60 %. The last address gets all that remains, its
- * connection at most 20 s.
+ * The time limit for one reply, ms (RFC 5321 §4.5.3.2 recommends minutes; a caller waits for seconds). While other addresses are left, a connection gets at
+ * most 10 s and 40 % of the remaining time, a banner and a command 20 s and 60 %. The last address gets all of the remaining time, its connection at most 20
+ * s.
  */
 function stageTimeout(stage: Stage, remainingMs: number, isLast: boolean): number {
   if (isLast) return Math.max(1, stage === 'connect' ? Math.min(LONGEST_LAST_CONNECT_MS, remainingMs) : remainingMs)

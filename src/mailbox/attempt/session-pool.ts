@@ -1,6 +1,6 @@
 import type { Session } from '../../net/smtp/session.ts'
 
-/** A session between two recipients, with the connection slot that it occupies at the mail host. */
+/** An idle session between two recipients, with its connection slot at the mail host. */
 export type PooledSession = {
   readonly session: Session
   /** Frees the slot. */
@@ -9,15 +9,15 @@ export type PooledSession = {
   readonly unknown: number
 }
 
-/** Open sessions between recipients, by source and destination. For lists of addresses: a single question closes its own session. */
+/** Open sessions between recipients, by source and destination. Used for lists of addresses: a single question closes its own session. */
 export type SessionPool = {
-  /** An idle session, or a slot for a new one, whichever comes first. Rejects as `acquireSlot` does. */
+  /** An idle session, or a slot for a new one, whichever is available first. Rejects as `acquireSlot` does. */
   readonly acquire: (
     key: string,
     acquireSlot: (signal: AbortSignal) => Promise<() => void>,
     signal: AbortSignal,
   ) => Promise<PooledSession | { readonly session?: undefined; readonly release: () => void }>
-  /** Hands a session to the next waiter, or keeps it for 1.5 s; one that has reached its limits is closed and its slot freed. */
+  /** Passes a session to the next waiter, or keeps it for 1.5 s; a session that has reached its limits is closed and its slot freed. */
   readonly release: (key: string, pooled: PooledSession) => Promise<void>
   /** Closes all idle sessions. */
   readonly close: () => Promise<void>
@@ -69,7 +69,7 @@ export function sessionPool(): SessionPool {
         acquireSlot(AbortSignal.any([signal, stop.signal])).then(
           (release) => {
             if (remove(waiting, key, handed)) resolve({ release })
-            else release() // a session came first
+            else release() // a session was available first
           },
           (error: unknown) => {
             if (remove(waiting, key, handed)) reject(error)
@@ -97,7 +97,7 @@ function add<V>(sets: Map<string, Set<V>>, key: string, value: V): void {
   sets.set(key, set.add(value))
 }
 
-/** Whether it was there. */
+/** Whether the member was in the set. */
 function remove<V>(sets: Map<string, Set<V>>, key: string, value: V): boolean {
   const set = sets.get(key)
   if (!set?.delete(value)) return false

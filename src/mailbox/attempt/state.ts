@@ -13,7 +13,7 @@ import type { Destination } from './destinations.ts'
 import type { DialogueResult } from './dialogue.ts'
 import type { SessionPool } from './session-pool.ts'
 
-/** Has another node verify; the answer is one to what was asked, and its result follows from its reason. A problem says why there is none. */
+/** Makes another node verify. The answer is about the question, and its result matches its reason. A problem says why there is none. */
 export type AskNode = (
   ctx: Ctx,
   question: { readonly node: NodeName; readonly email: string; readonly timeoutMs: number },
@@ -25,28 +25,28 @@ export type VerifierState = {
   readonly sources: Sources
   readonly limits: HostLimits
   readonly catchAll: CatchAllCache
-  /** Made-up mailboxes that are asked for in sessions of their own. */
+  /** Made-up mailboxes that are asked about in separate sessions. */
   readonly probes: ShareWork<ProbeAnswer, Work<ProbeAnswer>>
   readonly port25: Port25Monitor
   readonly sessions: SessionPool
   readonly askNode: AskNode
 }
 
-/** What one verification asks of the mail hosts. */
+/** The parameters of one verification at the mail hosts. */
 export type MailboxQuery = {
   readonly email: Email
   readonly port: number
-  /** Source addresses to ask from, in this order; undefined is the system's choice. */
+  /** Source addresses to use, in this order; undefined is the system's choice. */
   readonly sources: readonly Source[]
-  /** When time is up; later callers of shared work may extend it. */
+  /** The deadline; later callers of shared work may extend it. */
   readonly deadlineMs: () => number
   /** Sources that are used whatever their circuit breaker says: those that the caller named, and the system's choice. */
   readonly forced: readonly Source[]
-  /** Keep sessions open for a moment, for the next address of a list. */
+  /** Keep sessions open for a short time, for the next address of a list. */
   readonly reuse: boolean
 }
 
-/** The attempts of a verification that are made from one source address. */
+/** The attempts of a verification from one source address. */
 export type SourcePass = {
   readonly ctx: Ctx
   readonly state: VerifierState

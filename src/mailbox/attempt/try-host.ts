@@ -17,7 +17,7 @@ export type Tried =
   | { readonly result: DialogueResult; readonly held?: undefined }
   | { readonly held: Held; readonly result?: undefined }
 
-/** One dialogue with one address of a mail host, within the limits; or what held it back. Undefined when time ran out before it could begin. */
+/** One session with one address of a mail host, within the limits, or the limit that prevented it. Undefined if the time ran out before it could start. */
 export async function tryHost(
   pass: SourcePass,
   destination: Destination,
@@ -58,7 +58,7 @@ export async function tryHost(
   }
 }
 
-/** The dialogue once rate and circuit breaker allow it; `held` when they do not, undefined when time ran out. */
+/** The session once rate and circuit breaker permit it; `held` if they do not, undefined if the time ran out. */
 async function talkWithin(
   pass: SourcePass,
   destination: Destination,
@@ -75,18 +75,18 @@ async function talkWithin(
   try {
     const turn = await waitForRate(pass, limits)
     if (turn !== 'now') return turn
-    // The breaker may have opened meanwhile.
+    // The breaker may have opened in the meantime.
     const unavailable = isForced || use.isTrial ? undefined : state.sources.unavailable(source, limits)
     if (unavailable) return { held: heldBy(pass, unavailable) }
     const finished = await talk(pass, destination, options, reuse)
     use.end(eventOf(finished.result, state.identity.heloFollowsSource))
     return { finished }
   } finally {
-    use.end({ kind: 'unanswered' }) // where there was no dialogue
+    use.end({ kind: 'unanswered' }) // if there was no session
   }
 }
 
-/** What a source that may not be used now holds back. */
+/** The result for a source that must not be used now. */
 export function heldBy({ ctx, source }: SourcePass, { why, untilMs, trialEnded }: Unavailable): Held {
   return {
     reason: trialEnded === undefined ? 'source_blocked' : 'own_limit',
@@ -123,10 +123,10 @@ async function talk(
   return finished
 }
 
-/** Keeps what a dialogue tells for those to come. */
+/** Stores what a session shows for later ones. */
 function learn({ limits, catchAll, port25 }: VerifierState, result: DialogueResult, { email }: MailboxQuery): void {
   const { plan, verdict, stage } = result
-  const isOurs = !isProxy(plan.source) // what a proxy reaches says nothing of this machine's port 25
+  const isOurs = !isProxy(plan.source) // a proxy's connections show nothing about this machine's port 25
   if (isOurs && verdict.reason === 'connect_timeout') port25.timedOut(plan.address)
   else if (isOurs && (result.localAddress !== undefined || verdict.reason === 'connect_refused')) port25.reached()
   if (stage === 'connect' && reasonRow(verdict.reason).hostDown)
@@ -136,7 +136,7 @@ function learn({ limits, catchAll, port25 }: VerifierState, result: DialogueResu
     limits.answered(email.domain, providerKeyOf(plan), verdict.reason === 'mailbox_not_found')
 }
 
-/** What a dialogue says of the source that it was held from. */
+/** The event of a session for the circuit breaker of its source. */
 export function eventOf(result: DialogueResult, heloFollowsSource: boolean): SourceEvent {
   const { reason } = result.verdict
   const text = result.message

@@ -13,13 +13,13 @@ import type { MailboxQuery, SourcePass, VerifierState } from './state.ts'
 import { type Tried, tryHost } from './try-host.ts'
 import { tryNode } from './try-node.ts'
 
-/** Maximum number of SMTP dialogues per verification, over all hosts and source addresses. */
+/** Maximum number of SMTP sessions per verification, over all hosts and source addresses. */
 const MAX_DIALOGUES = 20
 
 /**
- * Tries host after host and, where that may help, source address after source address, until one gives the answer or time is up. Each result is appended to
- * `results` as soon as it is there, so that it can be used when the rest is cut short. A source whose circuit breaker is on trial is tried last, when
- * the trial has ended. Gives what of our own held a source back, the soonest to end.
+ * Tries each host in turn and, if it may help, each source address in turn, until one gives the answer or the time is up. Each result is appended to
+ * `results` at once, so that it can be used if the rest is cut short. A source whose circuit breaker is on trial is tried last, when the trial has ended.
+ * Returns the limit of ours that held a source back, the one that ends first.
  */
 export async function tryHosts(
   ctx: Ctx,

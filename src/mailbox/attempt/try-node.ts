@@ -16,15 +16,15 @@ import { planElsewhere } from './plan.ts'
 import type { SourcePass } from './state.ts'
 import { eventOf, heldBy } from './try-host.ts'
 
-/** Maximum number of attempts kept from another node. */
+/** Maximum number of attempts that are taken over from another node. */
 const MAX_ATTEMPTS = 20
-/** A node that is not the last source gets this share of the time that is left, and with less than this time none is asked, ms. */
+/** A node that is not the last source gets this share of the remaining time. With less than this time left, no node is asked, ms. */
 const SHARE = 0.5
 const LEAST_MS = 1_000
 
 /**
- * Has a node of the pool ask the mail hosts, within the same limits, rates and circuit breaker as any other source. Its attempts are appended to `results`; a node that
- * gives no answer is an attempt that failed. Gives what held the node back.
+ * Makes a node of the pool verify, with the same limits, rates and circuit breaker as any other source. Its attempts are appended to `results`; a node
+ * without an answer is a failed attempt. Returns the limit that held the node back.
  */
 export async function tryNode(pass: SourcePass, node: NodeName): Promise<Held | undefined> {
   const { ctx, state, source, destinations } = pass
@@ -86,7 +86,7 @@ async function askAndKeep(
   return undefined
 }
 
-/** A node that asked nobody: its own limits hold it back, or it could not find the hosts. */
+/** A node that contacted no mail host: its own limits prevented it, or it could not find the hosts. */
 function heldAtNode(pass: SourcePass, node: NodeName, first: Destination, said: VerifyAnswer): Held | undefined {
   const message = printable(`the node ${nodeIdOf(node)}: ${said.message}`, 512)
   if (said.reason === 'own_limit' || said.reason === 'source_blocked')
@@ -115,7 +115,7 @@ const failedNode = (
 
 const STAGES: readonly Stage[] = ['connect', 'banner', 'ehlo', 'starttls', 'mail', 'rcpt', 'data', 'rset', 'quit']
 
-/** The attempts of a node as dialogues of ours; what is none of ours is left out. */
+/** The attempts of a node as sessions of this verification; invalid ones are left out. */
 function resultsOf(pass: SourcePass, node: NodeName, said: VerifyAnswer): readonly DialogueResult[] {
   const attempts = said.attempts.slice(-MAX_ATTEMPTS)
   return attempts.flatMap((attempt, i): DialogueResult[] => {
@@ -148,6 +148,6 @@ function resultsOf(pass: SourcePass, node: NodeName, said: VerifyAnswer): readon
   })
 }
 
-/** The reason of the reply itself: what a catch-all makes of it is told again by the answer that is composed. */
+/** The reason of the reply itself; the composed answer applies the catch-all state again. */
 const beforeCatchAll = (reason: Reason): Reason =>
   reason === 'accept_all' || reason === 'unverifiable_provider' ? 'mailbox_exists' : reason

@@ -1,18 +1,18 @@
-/** How a provider's mail hosts want to be asked. */
+/** The limits toward the mail hosts of a provider. */
 export type SmtpLimits = {
-  /** Connections at once to all its hosts together, from one source address. */
+  /** Concurrent connections to all its hosts together, from one source address. */
   readonly maxConnections: number
-  /** Recipients a minute, from one source address. */
+  /** Recipients per minute, from one source address. */
   readonly perMinute: number
-  /** What an accepted RCPT tells: that the mailbox exists, nothing, or it depends on how the customer has set it up. */
+  /** What an accepted RCPT shows: that the mailbox exists, nothing, or it depends on the customer's settings. */
   readonly tells: 'existence' | 'nothing' | 'depends'
   /**
-   * How a made-up mailbox may be asked for, to tell a catch-all. `batch`: in one batch with the real one (RFC 2920). `same_session`: after it.
-   * `own_session`: in a session of its own, once a domain and day, because a second RCPT is throttled; until its answer is known an accepted RCPT tells
-   * nothing. `never`: a second RCPT does harm (throttling, a worse reputation).
+   * How to ask about a made-up mailbox, to detect a catch-all. `batch`: in one batch with the real one (RFC 2920). `same_session`: after it. `own_session`:
+   * in a separate session, once per domain and day, because a second RCPT is throttled; until the result is known, an accepted RCPT proves nothing. `never`:
+   * a second RCPT does harm (throttling, a worse reputation).
    */
   readonly probe: 'batch' | 'same_session' | 'own_session' | 'never'
-  /** Where the row comes from. */
+  /** The source of the row. */
   readonly seen: string
 }
 
@@ -21,7 +21,7 @@ const open: Limits = { maxConnections: 10, perMinute: 120, tells: 'existence', p
 const strict: Limits = { maxConnections: 4, perMinute: 30, tells: 'existence', probe: 'never' }
 const gateway: Limits = { maxConnections: 5, perMinute: 60, tells: 'depends', probe: 'same_session' }
 
-/** The limits of hosts whose provider is not known, and of providers that are not in the table. */
+/** The limits of hosts of an unknown provider, and of providers that are not in the table. */
 export const DEFAULT_LIMITS: SmtpLimits = {
   maxConnections: 20,
   perMinute: 120,
@@ -33,7 +33,7 @@ export const DEFAULT_LIMITS: SmtpLimits = {
 /** By the id of the provider in the shared table (mailhosts/providers). */
 export const SMTP_LIMITS: Readonly<Record<string, SmtpLimits>> = {
   google: { ...open, seen: '550 5.1.1 NoSuchUser at RCPT' },
-  // Its terms forbid asking many names ("namespace mining").
+  // Its terms forbid asking about many names ("namespace mining").
   outlook: { ...strict, maxConnections: 2, perMinute: 10, seen: 'MX of outlook.com, hotmail.com: 550 5.5.0' },
   microsoft365: {
     ...gateway,
@@ -57,7 +57,7 @@ export const SMTP_LIMITS: Readonly<Record<string, SmtpLimits>> = {
   fastmail: { ...open, probe: 'same_session', seen: '550 5.1.1 at RCPT' },
   gmx: { ...strict, seen: 'postmaster.gmx.net' },
   ionos: { ...strict, seen: 'postmaster.1und1.de' },
-  // Only hosts with an imprint are let in: 554 … tosa@rx.t-online.de
+  // Only hosts with an imprint are accepted: 554 … tosa@rx.t-online.de
   't-online': { ...strict, maxConnections: 2, seen: 'postmaster.t-online.de' },
   comcast: { ...strict, seen: 'postmaster.comcast.net' },
   cox: { ...strict, seen: 'postmaster.cox.net error codes (IPBL…)' },

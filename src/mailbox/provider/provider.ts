@@ -1,16 +1,16 @@
 import * as shared from '../../mailhosts/providers/index.ts'
 import { DEFAULT_LIMITS, SMTP_LIMITS, type SmtpLimits } from './limits.ts'
 
-/** A mail provider as recognised by the host that is talked to, and how it wants to be asked. */
+/** A mail provider, recognized by its mail host, with its limits. */
 export type Provider = SmtpLimits & { readonly id: string; readonly name: string }
 
-/** The provider of a mail host, by its name (any case, one trailing dot allowed); undefined when it is not known. */
+/** The provider of a mail host, by its name (any case, one final dot allowed); undefined if it is not known. */
 export const providerOf = (mxHost: string): Provider | undefined => withLimits(shared.providerOfHost(mxHost))
 
 /** The provider with this id. */
 export const providerById = (id: string): Provider | undefined => withLimits(shared.providerById(id))
 
-/** The limits toward a host of the provider, or of one that is not known. */
+/** The limits toward a host of the provider, or of an unknown one. */
 export const limitsFor = (provider: Provider | undefined): SmtpLimits => provider ?? DEFAULT_LIMITS
 
 /** Whether more than one recipient may be asked about in one session. */

@@ -7,27 +7,27 @@ import { retryAfter } from './retry-after.ts'
 import type { ReplyRow } from './row.ts'
 import { REPLIES } from './table.ts'
 
-/** One reply and where it came. `provider` is the one of the host that was talked to. */
+/** One reply and its stage. `provider` is the provider of the host. */
 export type Answered = { readonly stage: Stage; readonly reply: Reply; readonly provider?: Provider | undefined }
 
 export type Verdict = {
   readonly reason: Reason
   /**
-   * What the verdict rests on: the words of the reply, its codes, or the stage. Only `text` is explicit: a `mailbox_not_found` by text holds whatever
-   * a made-up recipient got.
+   * The basis of the verdict: the text of the reply, its codes, or the stage. Only `text` is explicit: a `mailbox_not_found` by text holds whatever reply a
+   * made-up recipient got.
    */
   readonly by: 'text' | 'code' | 'stage'
-  /** How long the server asks us to wait, in ms (at most 24 hours); only for temporary reasons, and where the text says it or there is a default. */
+  /** How long the server asks us to wait, in ms (at most 24 hours); only for temporary reasons, if the text names a delay or there is a default. */
   readonly retryAfterMs?: number
 }
 
-/** Stages whose refusals may be about the recipient. Earlier ones are about us, whatever they say. */
+/** Stages whose refusals may be about the recipient. Refusals at earlier stages are about us, whatever their text says. */
 const RECIPIENT_STAGES: readonly Stage[] = ['rcpt', 'data']
 
 /**
- * The reason of one reply: by its words (the table of replies), else by its codes, else by its stage (docs/verification.md). Pure, total, linear.
- * A temporary reply (4xx), and any reply before RCPT, is never `mailbox_not_found`. An accepted recipient (2xx at RCPT) is `mailbox_exists`, or
- * `unverifiable_provider` where the provider accepts anything. A refusal that nothing explains is `policy`.
+ * The reason of one reply: by its text (the reply table), otherwise by its codes, otherwise by its stage (docs/verification.md). Pure, total, linear. A
+ * temporary reply (4xx), and any reply before RCPT, is never `mailbox_not_found`. An accepted recipient (2xx at RCPT) is `mailbox_exists`, or
+ * `unverifiable_provider` if the provider accepts anything. An unexplained refusal is `policy`.
  */
 export function classify({ stage, reply, provider }: Answered): Verdict {
   if (reply.code < 400) return { reason: accepted(stage, reply.code, provider), by: 'code' }
@@ -41,7 +41,7 @@ export function classify({ stage, reply, provider }: Answered): Verdict {
 
 function accepted(stage: Stage, code: number, provider: Provider | undefined): Reason {
   if (stage !== 'rcpt' || !isSuccess(stage, { code })) return 'protocol_error'
-  const isVerified = code !== 252 && provider?.tells !== 'nothing' // RFC 5321 §3.5.3: 252 is taken, and not verified
+  const isVerified = code !== 252 && provider?.tells !== 'nothing' // RFC 5321 §3.5.3: 252 is accepted without verification
   return isVerified ? 'mailbox_exists' : 'unverifiable_provider'
 }
 

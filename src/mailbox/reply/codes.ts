@@ -4,14 +4,14 @@ import type { Reason } from '../reasons.ts'
 /** An enhanced status code in text, not part of an IP address or a version (RFC 3463 §2). */
 const ENHANCED = /(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d]|\.\d)/
 
-/** The enhanced status code of a reply: as read by the session, else the first in its text (`(#5.1.1)`); undefined where there is none. */
+/** The enhanced status code of a reply: as read by the session, otherwise the first in its text (`(#5.1.1)`); undefined if there is none. */
 export function enhancedOf(reply: Reply): string | undefined {
   return reply.enhanced ?? ENHANCED.exec(reply.lines.join(' ').slice(0, 4_096))?.[0]
 }
 
 type Coded = { readonly stage: Stage; readonly reply: Reply; readonly about: 'recipient' | 'us' }
 
-/** Subject and detail that say what they mean at any stage (RFC 3463 §3, RFC 7372 §3, RFC 7505 §4.2, IANA registry). */
+/** Subject and detail codes that have the same meaning at any stage (RFC 3463 §3, RFC 7372 §3, RFC 7505 §4.2, IANA registry). */
 const ABOUT_US: Readonly<Record<string, Reason>> = {
   '1.7': 'sender_refused',
   '1.8': 'sender_refused',
@@ -30,7 +30,7 @@ const ABOUT_US: Readonly<Record<string, Reason>> = {
   '7.30': 'tls_required',
 }
 
-/** Of the recipient, in a permanent reply. 5.1.0, 5.1.4, 5.1.5 and 5.1.9 do not say whose address is meant. */
+/** Codes about the recipient, in a permanent reply. 5.1.0, 5.1.4, 5.1.5 and 5.1.9 do not specify whose address is meant. */
 const OF_RECIPIENT: Readonly<Record<string, Reason>> = {
   '1.1': 'mailbox_not_found',
   '1.2': 'domain_not_found',
@@ -46,7 +46,7 @@ const OF_RECIPIENT: Readonly<Record<string, Reason>> = {
   '7.18': 'domain_not_found', // RFC 7293 §7.2: domain owner has changed
 }
 
-/** Step 8 and 9: what the codes alone say, or undefined. */
+/** Steps 8 and 9: what follows from the codes alone, or undefined. */
 export function reasonByCode({ reply, about }: Coded): Reason | undefined {
   const [kind, ...rest] = (enhancedOf(reply) ?? '').split('.')
   const detail = rest.join('.')
@@ -54,7 +54,7 @@ export function reasonByCode({ reply, about }: Coded): Reason | undefined {
   if (ours) return ours
   if (about === 'recipient' && detail === '2.2') return 'mailbox_full'
   if (reply.code < 500) return reply.code === 421 || about === 'recipient' ? 'temporary_failure' : undefined
-  if (kind === '4') return 'temporary_failure' // the codes contradict each other: no final word
+  if (kind === '4') return 'temporary_failure' // the codes contradict each other: not final
   if (about === 'recipient') {
     if (reply.code === 556) return 'null_mx' // RFC 7504 §4
     const theirs = OF_RECIPIENT[detail]
@@ -67,7 +67,7 @@ export function reasonByCode({ reply, about }: Coded): Reason | undefined {
   return undefined
 }
 
-/** What a refusal that explains itself neither by words nor by codes most likely is, by where it came. */
+/** The most likely reason of a refusal that neither its text nor its codes explain, by stage. */
 export function reasonByStage(stage: Stage, code: number): Reason {
   if (code < 500) return 'temporary_failure'
   if (stage === 'connect' || stage === 'banner') return 'source_blocked' // RFC 5321 §3.1: 554 at the opening

@@ -1,9 +1,9 @@
-/** Maximum number of characters read of a reply. */
+/** Maximum number of characters of a reply that are read. */
 const MAX_READ = 4_096
 
 /**
- * The text that the table of replies is matched against: at most 4 KiB, lower case, white space as one space, no accents on Latin letters, plain
- * apostrophes, and no mail addresses, so that words in an address are not taken for the server's.
+ * The text for the reply table: at most 4 KiB, lower case, white space as one space, no accents on Latin letters, plain apostrophes, and no mail addresses,
+ * so that words in an address are not read as the server's words.
  */
 export function normalizeReply(text: string): string {
   return withoutAddresses(text.slice(0, MAX_READ))
@@ -16,7 +16,7 @@ export function normalizeReply(text: string): string {
     .trim()
 }
 
-/** `<user@host>` becomes `<>`; a bare `user@host` goes, and what hangs on it (`user@host:blocked`) stays. */
+/** `<user@host>` becomes `<>`; a bare `user@host` is removed, and text attached to it (`user@host:blocked`) stays. */
 const withoutAddresses = (text: string): string =>
   text
     .replace(/<[^<>]*>/g, (path) => (path.includes('@') ? '<>' : path))

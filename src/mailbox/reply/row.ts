@@ -1,24 +1,24 @@
 import type { Reason } from '../reasons.ts'
 
-/** One line of the table of replies: words by which servers tell a reason. */
+/** One row of the reply table: a text by which servers express a reason. */
 export type ReplyRow = {
   /** Matched against normalized text (lower case, no accents on Latin letters, no addresses, at most 4 KiB). No nested quantifiers: every gap is bounded. */
   readonly pattern: RegExp
   readonly reason: Reason
-  /** `recipient`: speaks of the recipient, so it counts from RCPT on only; `any`: may come at any stage. */
+  /** `recipient`: is about the recipient, so it applies from RCPT on only; `any`: may occur at any stage. */
   readonly stage: 'any' | 'recipient'
-  /** The replies for which it counts. `5xx`: a temporary reply leaves the question open. */
+  /** The replies to which it applies. `5xx`: a temporary reply leaves the question open. */
   readonly codes: 'any' | '4xx' | '5xx'
-  /** Who says so. */
+  /** The software or provider that sends it. */
   readonly seen: string
-  /** A reply as it is received: the test of the row. */
+  /** An example reply: the test of the row. */
   readonly reply: string
 }
 
-/** A row in one line: reason, pattern, who says so, a reply. */
+/** A row in one line: reason, pattern, sender, example reply. */
 export type WriteRow = (reason: Reason, pattern: RegExp, seen: string, reply: string) => ReplyRow
 
-/** A writer of rows that share stage and codes. */
+/** Creates rows that share stage and codes. */
 export const rows =
   (stage: ReplyRow['stage'], codes: ReplyRow['codes']): WriteRow =>
   (reason, pattern, seen, reply) => ({ reason, pattern, stage, codes, seen, reply })

@@ -3,7 +3,7 @@ import { type ReplyRow, rows } from './row.ts'
 const us = rows('any', 'any')
 const usForNow = rows('any', '4xx')
 
-/** Step 1: refusals of how we come: TLS, reverse DNS, greylisting, our sender, our HELO. */
+/** Step 1: refusals because of our connection: TLS, reverse DNS, greylisting, our sender, our HELO. */
 export const ABOUT_US: readonly ReplyRow[] = [
   usForNow(
     'temporary_failure',
@@ -101,7 +101,7 @@ export const ABOUT_US: readonly ReplyRow[] = [
   ),
 
   us(
-    // Before HELO: the explanation tells of a HELO or MAIL FROM of theirs toward our server.
+    // Before HELO: the explanation mentions a HELO or MAIL FROM of the server's own callout to us.
     'sender_refused',
     /\bcall(?:back|out) (?:setup |verification |verify )?(?:failed|failure|rejected|refused|timed out)|\bfailed while verifying\b|\bsender verif(?:y|ication) fail|\bsender callout/,
     'Exim',

@@ -4,7 +4,7 @@ const now = rows('recipient', 'any')
 const any = rows('any', 'any')
 const forGood = rows('recipient', '5xx')
 
-/** Read before all others: the codes are unmistakable, and their texts speak of the sender. The mailbox exists and takes no mail from outside. */
+/** Read before all others: the codes are unmistakable, but their texts mention the sender. The mailbox exists and accepts no mail from outside. */
 export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
   forGood(
     'recipient_restricted',
@@ -32,7 +32,7 @@ export const CLOSED_TO_OUTSIDERS: readonly ReplyRow[] = [
   ),
 ]
 
-/** Steps 2 to 4: the mailbox exists (or did) and takes nothing: full, throttled, disabled. */
+/** Steps 2 to 4: the mailbox exists (or did) and accepts nothing: full, throttled, disabled. */
 export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   now(
     'temporary_failure',
@@ -41,7 +41,7 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
     '450 4.7.3 Organization queue quota exceeded. [outlook.com]',
   ),
   any(
-    // A quota in time, or of a sender, is a limit on us.
+    // A quota over time, or of a sender, is a limit on us.
     'rate_limited',
     /\b(?:hourly|daily|weekly|monthly|per.?(?:hour|day|minute)|sending|senders?|outgoing|outbound)(?: \w{1,12}){0,2} quota\b|\bquota\b.{0,40}\b(?:per|an|a|this) (?:hour|day|minute|month)|\bthrottl\w{0,4}\b.{0,60}\bquota|\bquota\b.{0,60}\bthrottl|\bquota\b.{0,40}\b(?:for|of|from|by) (?:the |your |this |that )?(?:\S{1,24} )?(?:sender|sending|host|client|ip|connection|sasl|network|source)\b/,
     'cluebringer (policyd)',
@@ -217,7 +217,7 @@ export const AT_THE_MAILBOX: readonly ReplyRow[] = [
   ),
 
   forGood(
-    // Hedged, and then a list of other causes: what is refused is the recipient.
+    // Hedged, followed by a list of other causes: the recipient is refused.
     'mailbox_not_found',
     /^(?!.{0,4096}\b(?:your (?:ip|server|host|mta|network|mail ?server|e-?mail|address|domain)|sender|client|dnsbl|rbl)\b).{0,4096}\b(?:account|user|mailbox|recipient|address|in-?box|alias|e-?mail)(?:s|es)?(?: or domain)? (?:may|might|could|probably|possibly|does probably) (?:not (?:exist|be (?:valid|found|correct))|no longer (?:exist|be)|be (?:invalid|incorrect|misspelled|mistyped|non-?existent))|^(?!.{0,4096}\b(?:your|sender|client)\b).{0,4096}\b(?:account|user|mailbox|recipient|address|in-?box)(?:s|es)? (?:does not|doesn't|do not|don't) exist,? or\b/,
     'cPanel (Exim)',

@@ -5,7 +5,7 @@ const recipient = rows('recipient', 'any')
 const forGood = rows('recipient', '5xx')
 const forNow = rows('any', '4xx')
 
-/** Step 5: refusals of our address, its reputation, our rate, or what is sent; and faults of the server in words. */
+/** Step 5: refusals of our address, its reputation, our rate, or the content; and texts that report a fault of the server. */
 export const ABOUT_SOURCE: readonly ReplyRow[] = [
   recipient(
     'temporary_failure',
@@ -14,14 +14,14 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
     '450 4.1.1 <user@example.org>: Recipient address rejected: unverified address: connect to mx.example.org[192.0.2.1]:25: No route to host',
   ),
   any(
-    // Postfix puts "Client host rejected" before any text of an access table: behind it stands what is meant.
+    // Postfix puts "Client host rejected" before any text of an access table: the actual reason follows it.
     'temporary_failure',
     /\bclient host rejected: (?:the |this )?(?:(?:service|server|system|host) (?:is )?)?(?:(?:currently|temporarily|too|very) ){0,2}(?:busy|overloaded|shutting down|under maintenance)\b/,
     'Postfix access table',
     '421 4.3.2 <mail.probe.example[192.0.2.1]>: Client host rejected: Service busy',
   ),
   any(
-    // The words are those of a missing mailbox; the address of the explanation says that it is about ours.
+    // The text is that of a missing mailbox; the URL of the explanation shows that it is about us.
     'source_blocked',
     /postmaster\.(?:gmx|web|1und1|ionos)\.\w{2,4}\/\S{0,80}[?&]i=ip\b/,
     'GMX, web.de',
@@ -120,7 +120,7 @@ export const ABOUT_SOURCE: readonly ReplyRow[] = [
     '550 permanent failure for one or more recipients (user@example.com:blocked)',
   ),
   recipient(
-    // "Relay" in a sentence about policy; with words for a missing mailbox, these decide.
+    // "Relay" in a sentence about policy; together with a text about a missing mailbox, that text decides.
     'relay_denied',
     /^(?!.{0,4096}\b(?:no such|unknown|open relay|not exist|not found)\b).{0,4096}(?:\brelay(?:ing|ed|s)?\b.{0,40}\b(?:denied|not (?:permitted|allowed|authori[sz]ed|possible|accepted)|prohibited|disallowed|forbidden|refused|disabled|rejected|restricted|blocked|violat)|\b(?:polic(?:y|ies)|prohibit\w{0,4}|refus\w{0,3}|den(?:y|ies)|reject\w{0,3}|disallow\w{0,3})\b.{0,30}\brelay)/,
     'Domino',

@@ -5,7 +5,7 @@ import { NOT_FOUND } from './table-not-found.ts'
 import { NOT_FOUND_ABROAD } from './table-not-found-languages.ts'
 import { ABOUT_SOURCE } from './table-source.ts'
 
-/** The whole table in the order of docs/verification.md: the first row that matches decides. */
+/** The whole table in the order of docs/verification.md: the first matching row decides. */
 export const REPLIES: readonly ReplyRow[] = [
   ...CLOSED_TO_OUTSIDERS,
   ...ABOUT_US,

@@ -16,7 +16,7 @@ const REAL = new Set([
 /** Disposable domains that are on neither shipped list. */
 const ALSO_DISPOSABLE = new Set(['dbbd8.club', 'tempmail.lol'])
 
-/** Mail hosts of disposable domains that are on no list of domains themselves. */
+/** Mail hosts of disposable domains that are themselves on no list. */
 const DISPOSABLE_HOSTS = new Set([
   'mail.tm',
   'mailinator.com',
@@ -42,8 +42,8 @@ const DISPOSABLE_HOSTS = new Set([
 ])
 
 /**
- * Whether a domain is disposable: it or a parent is on a shipped list (public suffixes such as `za.com` do not count for the names below them), and neither
- * it nor a parent is known as real. `domain` in lower case, as A-labels.
+ * Whether a domain is disposable: it or a parent domain is on a shipped list (public suffixes such as `za.com` do not count for the names below them), and
+ * neither is known as real. `domain` in lower case, as A-labels.
  */
 export function isDisposable(domain: string): boolean {
   const names = upward(domain)
@@ -51,7 +51,7 @@ export function isDisposable(domain: string): boolean {
   return names.some((name) => ALSO_DISPOSABLE.has(name) || disposableLists().some((list) => list.has(name)))
 }
 
-/** Whether mail of a domain goes to a disposable mail host. `mxHosts` in any case. */
+/** Whether the mail of a domain goes to a disposable mail host. `mxHosts` in any case. */
 export const hasDisposableHost = (mxHosts: readonly string[]): boolean =>
   mxHosts.slice(0, 20).some((host) => {
     const names = upward(host.toLowerCase().replace(/\.$/, ''))
@@ -61,7 +61,7 @@ export const hasDisposableHost = (mxHosts: readonly string[]): boolean =>
     )
   })
 
-/** The name and its parents up to its registrable domain: at most 10. */
+/** The name and its parent domains up to the registrable domain: at most 10. */
 function upward(name: string): string[] {
   if (name.length > 253) return []
   const registrable = registrableDomain(name)

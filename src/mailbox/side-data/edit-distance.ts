@@ -1,6 +1,6 @@
 /**
- * The edit distance of two words: insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
- * Gives `limit + 1` as soon as it is over `limit`. Words of more than 64 characters are over any limit.
+ * The edit distance of two words: insertions, deletions, replacements and swaps of neighbours (optimal string alignment). Returns `limit + 1` as soon as it
+ * exceeds `limit`. Words of more than 64 characters exceed any limit.
  */
 export function editDistance(a: string, b: string, limit: number): number {
   if (a === b) return 0

@@ -9,12 +9,12 @@ export const disposableLists: () => readonly ReadonlySet<string>[] = once(() => 
   return [new Set(careful.disposableEmailBlocklist()), large.blacklist()]
 })
 
-/** Every domain of a provider of mailboxes for anyone (email-providers). */
+/** Every domain of a provider that offers mailboxes to anyone (email-providers). */
 export const freeDomains: () => ReadonlySet<string> = once(
   () => new Set(loadPackage('email-providers/all.json') as readonly string[]),
 )
 
-/** The well-known ones of them. */
+/** The well-known providers of these. */
 export const commonDomains: () => ReadonlySet<string> = once(
   () => new Set(loadPackage('email-providers/common.json') as readonly string[]),
 )

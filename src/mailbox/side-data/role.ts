@@ -39,8 +39,8 @@ const ROLES = new Set(
 const LONGEST = 64
 
 /**
- * The role of a local part (`support` for `Customer-Support+ticket7` is `customersupport`), or "" for a person's. Case, separators
- * (`.`, `-`, `_`), sub-addressing (`+tag`, RFC 5233) and a number at the end do not matter.
+ * The role of a local part (`support`; `Customer-Support+ticket7` is `customersupport`), or "" for a person. Case, separators (`.`, `-`, `_`), sub-addressing
+ * (`+tag`, RFC 5233) and a number at the end do not matter.
  */
 export function roleOf(local: string): string {
   if (local.length > LONGEST) return ''

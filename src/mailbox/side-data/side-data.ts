@@ -15,8 +15,8 @@ const SUGGESTION_MS = 3_000
 const NOTHING: SideData = { disposable: false, free: false, isRole: false, role: '', suggestion: '', checked: [] }
 
 /**
- * Starts what needs the network; the returned function gives the rest once the mail hosts are known. Only what was asked for is computed and named in
- * `checked`; an invalid address has none of it.
+ * Starts the lookups that need the network; the returned function gives the rest once the mail hosts are known. Only the requested fields are computed and
+ * named in `checked`; an invalid address has none of them.
  */
 export function sideData(
   ctx: Asker,
@@ -28,7 +28,7 @@ export function sideData(
   const suggestion = flags.suggestion
     ? suggestionFor(ctx, domain, Math.min(SUGGESTION_MS, flags.timeoutMs ?? SUGGESTION_MS))
     : undefined
-  suggestion?.catch(() => {}) // told when it is awaited
+  suggestion?.catch(() => {}) // reported when it is awaited
   return async (mxHosts) => {
     const role = flags.role ? roleOf(local) : ''
     const thrownAway = () => isDisposable(domain) || (!isKnownProvider(domain) && hasDisposableHost(mxHosts))
@@ -43,7 +43,7 @@ export function sideData(
   }
 }
 
-/** The domain that was probably meant, or "": a suggestion must take mail, and that must be known within `ms` (3 s). */
+/** The domain that was probably meant, or "": a suggestion must accept mail, and this must be known within `ms` (3 s). */
 export async function suggestionFor(ctx: Asker, domain: string, ms = SUGGESTION_MS): Promise<string> {
   const suggested = suggestDomain(domain)
   if (suggested === '') return ''

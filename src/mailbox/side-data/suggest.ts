@@ -4,7 +4,7 @@ import { isKnownProvider } from './free.ts'
 import { freeDomains } from './lists.ts'
 import { BRAND_FAMILIES, POPULAR_DOMAINS, SOLE_DOMAINS } from './popular.ts'
 
-/** Suffixes that an unknown one is compared with. */
+/** Suffixes with which an unknown one is compared. */
 const ENDINGS = [
   'com',
   'net',
@@ -28,8 +28,8 @@ const ENDINGS = [
 ]
 
 /**
- * The domain that was probably meant, or "" when there is nothing to suggest: a popular domain within one or two typing errors, or the same name with a
- * suffix that exists. Never for a domain of a known provider. `domain` in lower case; whether the suggestion takes mail is not checked here.
+ * The domain that was probably meant, or "" if there is no suggestion: a popular domain within one or two typing errors, or the same name with an existing
+ * suffix. Never for a domain of a known provider. `domain` in lower case. Whether the suggestion accepts mail is not checked here.
  */
 export function suggestDomain(domain: string): string {
   if (domain.length > 100 || isKnownProvider(domain)) return ''
@@ -38,7 +38,7 @@ export function suggestDomain(domain: string): string {
   if (sole !== undefined) return sole === domain ? '' : sole
   if (ending === '') return BRAND_FAMILIES.includes(name) ? `${name}.com` : ''
   const close = closest(name, ending)
-  // A provider of its own that looks like another is left alone, unless a single slip explains it: the shipped list has squatted names.
+  // A provider that resembles another one is left alone, unless a single typing error explains it: the shipped list contains squatted names.
   if (close && !(close.slips > 1 && freeDomains().has(domain))) return close.domain
   return withEnding(name, ending)
 }
@@ -50,7 +50,7 @@ function closest(name: string, ending: string): Close | undefined {
   for (const domain of POPULAR_DOMAINS) {
     const [theirName = '', theirEnding = ''] = split(domain)
     const inName = nameSlips(name, theirName)
-    // A short name under an ending that exists is a name of its own: web.dk is not web.de.
+    // A short name with an existing suffix is a name of its own: web.dk is not a typing error of web.de.
     const own = ending !== theirEnding && theirName.length < 5 && exists(ending)
     const inEnding = own ? Infinity : endingSlips(ending, theirEnding)
     const slips = inName + inEnding
@@ -59,7 +59,7 @@ function closest(name: string, ending: string): Close | undefined {
   return best
 }
 
-/** Slips within a name: at most one, or two where the first letter is right and the name long enough to be known by the rest. Short names: swaps and doubled letters only. */
+/** Typing errors within a name: at most one, or two if the first letter is right and the name is long enough. Short names: only swaps and doubled letters. */
 function nameSlips(name: string, theirs: string): number {
   if (name === theirs) return 0
   const slips = editDistance(name, theirs, 2)
@@ -71,7 +71,7 @@ function nameSlips(name: string, theirs: string): number {
 const sameLetters = (a: string, b: string): boolean => lettersOf(a) === lettersOf(b)
 const lettersOf = (word: string): string => [...new Set(word)].sort().join('')
 
-/** Slips within an ending: one where it could be a real ending, two where it exists nowhere. */
+/** Typing errors within a suffix: one if it could be a real suffix, two if it does not exist. */
 function endingSlips(ending: string, theirs: string): number {
   if (ending === theirs) return 0
   if (ending === `${theirs}.${theirs}`) return 1
@@ -79,7 +79,7 @@ function endingSlips(ending: string, theirs: string): number {
   return slips <= (exists(ending) ? 1 : 2) ? slips : Infinity
 }
 
-/** `name` under the ending that was meant, where the one given exists nowhere. Names of two labels only: more say too little. */
+/** `name` with the suffix that was meant, if the given one does not exist. Only for names of two labels: longer ones show too little. */
 function withEnding(name: string, ending: string): string {
   if (ending === '' || ending.includes('.') || exists(ending)) return ''
   const meant = ENDINGS.find((one) => editDistance(ending, one, 1) === 1)

@@ -2,21 +2,21 @@
  * The state of one source address toward one provider: a circuit breaker and an adaptive rate, with counts. Pure: (state, event, now) → state.
  */
 export type SourceState = {
-  /** `open`: not used until `restUntilMs`; then one trial is let through. */
+  /** `open`: not used until `restUntilMs`; then one trial is permitted. */
   readonly breaker: 'closed' | 'open' | 'half_open'
   readonly restUntilMs: number
-  /** The last cool-down; each further refusal in a row doubles it. */
+  /** The last cooldown; each further refusal in a row doubles it. */
   readonly coolDownMs: number
-  /** When the trial of a half-open breaker began. */
+  /** The start of the trial of a half-open breaker. */
   readonly trialAtMs: number
-  /** Recipients a minute that are allowed now, and the most that the provider's row allows. */
+  /** Permitted recipients per minute at present, and the maximum of the provider's row. */
   readonly perMinute: number
   readonly maxPerMinute: number
   readonly successes: number
   readonly refusals: number
   readonly lastUsedMs: number
   readonly lastRefusal?: { readonly reason: string; readonly text: string; readonly atMs: number }
-  /** A moving average of the time to an answer; 0: none yet. */
+  /** A moving average of the response time; 0: none yet. */
   readonly latencyMs: number
 }
 
@@ -26,9 +26,9 @@ export type SourceEvent =
   | { readonly kind: 'answered'; readonly latencyMs: number }
   | { readonly kind: 'refused'; readonly reason: string; readonly text: string }
   | { readonly kind: 'throttled'; readonly reason: string; readonly text: string }
-  /** The proxy or node itself could not be used. */
+  /** The proxy or node itself failed. */
   | { readonly kind: 'failed'; readonly reason: string; readonly text: string }
-  /** Nothing was said about this address: a dead host, a timeout. */
+  /** No information about this address: a dead host, a timeout. */
   | { readonly kind: 'unanswered' }
 
 const MINUTE = 60_000
@@ -38,7 +38,7 @@ export const FAILED_REST_MS = MINUTE
 export const LONGEST_REST_MS = 6 * 60 * MINUTE
 const TRIAL_MS = MINUTE
 
-/** The state of an address that was not used toward the provider yet: half of the rate that the provider's row allows. */
+/** The state of an address that was not used toward the provider yet: half of the rate of the provider's row. */
 export function newSourceState(maxPerMinute: number): SourceState {
   const perMinute = Math.max(1, maxPerMinute / 2)
   return {
@@ -81,15 +81,15 @@ export function applyEvent(state: SourceState, event: SourceEvent, now: number):
     case 'failed':
       return opened(state, event, FAILED_REST_MS, now)
     case 'unanswered':
-      // Nothing was learnt: a trial that met a dead host may be made again.
+      // No result: a trial that met a dead host may be repeated.
       return state.breaker === 'half_open' ? { ...state, breaker: 'open', restUntilMs: now } : state
   }
 }
 
-/** Why an address may not be used while it is tried. */
+/** Why an address must not be used while it is on trial. */
 export const ON_TRIAL = 'a trial attempt is in progress'
 
-/** Why an address may not be used now; undefined when it may. `stepMs` is added to times that are shown. */
+/** Why an address must not be used now; undefined if it may. `stepMs` is added to displayed times. */
 export const unavailableReason = (state: SourceState, now: number, stepMs = 0): string | undefined =>
   openReason(state, now, stepMs) ?? (isOnTrial(state, now) ? `${ON_TRIAL}${lastText(state)}` : undefined)
 
@@ -99,7 +99,7 @@ function openReason(state: SourceState, now: number, stepMs = 0): string | undef
   return `is paused until ${until} after ${state.lastRefusal?.reason ?? 'a refusal'}${lastText(state)}`
 }
 
-/** A trial that never ended counts for a minute. */
+/** A trial without an end counts for a minute. */
 const isOnTrial = (state: SourceState, now: number): boolean =>
   state.breaker === 'half_open' && now < state.trialAtMs + TRIAL_MS
 
@@ -108,13 +108,13 @@ const lastText = ({ lastRefusal }: SourceState): string => (lastRefusal ? `: ${l
 export type Candidate<S> = {
   readonly source: S
   readonly state: SourceState
-  /** Why a blacklist keeps it from being used. */
+  /** Why a blacklist prevents its use. */
   readonly listed?: string
 }
 
 /**
- * The candidates that may be used, best first (healthy, then those due for a trial, then those on trial, which must be waited for; among equals the least
- * recently used), and those that may not, with the reason. `stepMs` is added to times that are shown.
+ * The usable candidates, best first (healthy, then those due for a trial, then those on trial, which must be waited for; among equals the least recently
+ * used), and the others with the reason. `stepMs` is added to displayed times.
  */
 export function rankSources<S>(
   candidates: readonly Candidate<S>[],
@@ -136,7 +136,7 @@ export function rankSources<S>(
   }
 }
 
-/** 0: healthy; 1: due for a trial; 2: on trial; 3: rests. */
+/** 0: healthy; 1: due for a trial; 2: on trial; 3: in its cooldown. */
 export const healthOf = (state: SourceState, now: number): number =>
   openReason(state, now) === undefined ? rank(state, now) : 3
 
@@ -145,7 +145,7 @@ function rank(state: SourceState, now: number): number {
   return isOnTrial(state, now) ? 2 : 1
 }
 
-/** Dialogues that were under way when the breaker opened do not make the cool-down longer: only a refused trial does. */
+/** Sessions that were in progress when the breaker opened do not extend the cooldown: only a refused trial does. */
 function opened(
   state: SourceState,
   event: { readonly reason: string; readonly text: string },

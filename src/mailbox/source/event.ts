@@ -1,7 +1,7 @@
 import { anotherSourceMayHelp, type Reason, reasonRow } from '../reasons.ts'
 import type { SourceEvent } from './circuit-breaker.ts'
 
-/** What an answer says of the source that it was asked from. `text`: the words of the reply. */
+/** What an answer shows about its source. `text`: the text of the reply. */
 export function sourceEvent(
   { reason, text, latencyMs }: { readonly reason: Reason; readonly text: string; readonly latencyMs: number },
   heloFollowsSource: boolean,

@@ -8,13 +8,15 @@ import { DnsError } from '../../net/dns/resolver.ts'
 import { addressLiteral } from '../../net/smtp/commands.ts'
 import type { Ctx } from '../../world.ts'
 
-/** The HELO name and the sender that this service uses. */
+/** The HELO name and the sender of this service. */
 export type Identity = {
-  /** The EHLO name for a source address: the configured one, else the PTR name of the address, else its literal (RFC 5321 §4.1.3). Never rejects. */
+  /**
+   * The EHLO name for a source address: the configured name, otherwise the PTR name of the address, otherwise its literal (RFC 5321 §4.1.3). Never rejects.
+   */
   readonly heloName: (source: Ip, ctx: Pick<Ctx, 'resolve' | 'signal'>) => Promise<string>
-  /** The reverse-path for a HELO name; undefined is the null one. */
+  /** The reverse-path for a HELO name; undefined is the null reverse-path. */
   readonly sender: (heloName: string) => Email | undefined
-  /** Whether the HELO name changes with the source address. */
+  /** Whether the HELO name depends on the source address. */
   readonly heloFollowsSource: boolean
 }
 
@@ -25,15 +27,14 @@ const NONE_KEPT_MS = 60_000
 const SENDER_CHANGES_MS = 24 * 3_600_000
 
 /**
- * `helo`: the operator's host name; `mailFrom`: the operator's address, or null for `<>`. By default the sender is
- * `verify-<changing part>@<HELO domain>`; the part changes once a day, so that a greylisted retry has the same sender as before.
- * With an address literal as HELO name the sender is `<>`.
+ * `helo`: the operator's host name; `mailFrom`: the operator's address, or null for `<>`. By default the sender is `verify-<changing part>@<HELO domain>`;
+ * the part changes once a day, so that the retry of a greylisted question has the same sender. If the HELO name is an address literal, the sender is `<>`.
  */
 export function identity(
   { now, monotonic }: Clocks,
   settings: { readonly helo?: Domain; readonly mailFrom?: Email | null },
 ): Identity {
-  let latest = { name: '', domain: parseDomain('') } // most programs use one name
+  let latest = { name: '', domain: parseDomain('') } // most processes use one name
   const names: TtlCache<{ readonly name: string | undefined }> = ttlCache({ maxEntries: 1_000, now: monotonic })
   return {
     heloFollowsSource: settings.helo === undefined,
@@ -59,7 +60,7 @@ export function identity(
   }
 }
 
-/** The usable name where there is one; undefined where the lookup failed. */
+/** The usable name if there is one; undefined if the lookup failed. */
 async function ptrName(
   source: Ip,
   ctx: Pick<Ctx, 'resolve' | 'signal'>,

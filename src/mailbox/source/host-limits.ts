@@ -8,14 +8,14 @@ import type { ProviderKey, Source } from './sources.ts'
 
 /** The limits toward mail hosts, over all callers (docs/verification.md). */
 export const LIMITS = {
-  /** Connections at once to one address of a mail host. */
+  /** Concurrent connections to one address of a mail host. */
   hostConnections: 20,
-  /** A host that failed is not dialled again for this long, ms. */
+  /** How long a failed host gets no new connection, ms. */
   failedMs: 60_000,
-  /** Unknown mailboxes of one domain in an hour. */
+  /** Unknown mailboxes of one domain per hour. */
   unknownPerDomain: 100,
   domainMs: 3_600_000,
-  /** A provider where more than this share of the last recipients were unknown is paused for `pauseMs`. */
+  /** A provider for which more than this share of the last recipients were unknown is paused for `pauseMs`. */
   unknownShare: 0.3,
   recipients: 100,
   pauseMs: 600_000,
@@ -33,8 +33,8 @@ export type HostLimits = {
     signal: AbortSignal,
   ) => Promise<Release>
   /**
-   * Waits for the rate of recipients from the source to the provider. Gives undefined when the turn has come, or at once why it would come later than in
-   * `withinMs`. Rejects with the signal's reason.
+   * Waits for the rate of recipients from the source to the provider. Returns undefined at its turn, or at once the reason why the turn would come later than
+   * in `withinMs`. Rejects with the signal's reason.
    */
   readonly waitForRate: (
     from: { source: Source; provider: ProviderKey; perMinute: number },
@@ -46,22 +46,22 @@ export type HostLimits = {
   readonly failed: (address: Ip, source: Source, failure: Omit<HostFailure, 'atMs'>) => void
   /** Whether the domain and its provider may be asked now. */
   readonly hold: (domain: Domain, provider: ProviderKey) => Hold | undefined | Promise<Hold | undefined>
-  /** Counts a reply about a recipient; for how long the provider is paused, ms, where this reply made it so. */
+  /** Counts a reply about a recipient; returns how long the provider is paused, ms, if this reply caused it. */
   readonly answered: (domain: Domain, provider: ProviderKey, unknown: boolean) => number | undefined
 }
 
-/** That a provider is paused for so long. */
+/** Pauses a provider for this time. */
 export const holdOfProvider = (provider: ProviderKey, leftMs: number): Hold => ({
   message: `this service has paused verification at ${provider}: more than 30 % of the last ${LIMITS.recipients} recipients there were unknown`,
   retryAfterMs: leftMs,
 })
-/** That a domain was asked for too many unknown names, for so long. */
+/** Marks a domain as asked about too many unknown names, for this time. */
 export const holdOfDomain = (domain: Domain, leftMs: number): Hold => ({
   message: `this service reached its limit of ${LIMITS.unknownPerDomain} unknown recipients per hour at ${domain}`,
   retryAfterMs: leftMs,
 })
 
-/** With `lifted` there are no limits at all (`--no-courtesy`). */
+/** With `lifted` there are no limits (`--no-courtesy`). */
 export function hostLimits(now: () => number, lifted: boolean): HostLimits {
   const connections = limiter({ now })
   const rates = limiter({ now })

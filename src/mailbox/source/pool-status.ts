@@ -6,7 +6,7 @@ import type { ProviderKey, Source, SourceRow } from './sources.ts'
 export type PoolRow = {
   /** Undefined: the system's choice. */
   readonly address: Source
-  /** Whether it belongs to the pool that is configured now. */
+  /** Whether it belongs to the configured pool. */
   readonly configured: boolean
   readonly providers: readonly {
     readonly provider: ProviderKey
@@ -23,7 +23,7 @@ export type PoolRow = {
   }[]
 }
 
-/** A row an address: those of the pool first, in their order, then others that were used. At most 100 providers each, the latest used first. */
+/** One row per address: those of the pool first, in their order, then others that were used. At most 100 providers each, the latest used first. */
 export function poolStatus(
   pool: readonly SourceName[],
   rows: readonly SourceRow[],

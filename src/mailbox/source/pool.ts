@@ -6,11 +6,11 @@ import { addressOf, isProxy, type PoolEntry, type SourceName } from '../../names
 import type { Exit, Proxies, ProxyState } from '../../net/socks/proxies.ts'
 import { type OwnListing, refusedBy } from '../provider/blacklists.ts'
 
-/** How old the known listings of our own addresses may be, ms. */
+/** Maximum age of the known listings of our own addresses, ms. */
 const LISTINGS_MAX_AGE_MS = 15 * 60_000
 /** A listing that its blacklist has not confirmed for this long is dropped, ms. */
 const UNCONFIRMED_MAX_AGE_MS = 24 * 60 * 60_000
-/** The longest refresh, ms. */
+/** Time limit of a refresh, ms. */
 const REFRESH_MS = 60_000
 /** Maximum number of addresses and proxies whose listings are watched. */
 const MAX_WATCHED = 64
@@ -18,47 +18,47 @@ const LOOKUPS_AT_ONCE = 4
 
 /** The sources of verification. */
 export type SourcePool = {
-  /** Whether the operator has named them; else they are this machine's own public addresses. */
+  /** Whether the operator named them; otherwise they are this machine's own public addresses. */
   readonly isConfigured: boolean
   /** All of them, in their order. */
   readonly sources: () => readonly SourceName[]
   /** Those that are addresses of this machine. */
   readonly addresses: () => readonly Ip[]
-  /** Where connections leave from: the address itself, or the one of a proxy; undefined: not known, or a node. */
+  /** The exit address: the address itself, or the one of a proxy; undefined: not known, or a node. */
   readonly leavesFrom: (source: SourceName) => Exit | undefined
-  /** Finds out where a proxy leaves from, and what speaks against it. Rejects only with the signal's reason. */
+  /** Determines the exit address of a proxy, and what makes it unusable. Rejects only with the signal's reason. */
   readonly examine: (source: SourceName, signal: AbortSignal) => Promise<ProxyState>
-  /** Reads the files of the pool again. Throws AppError when one cannot be used; the pool then stays as it was. */
+  /** Reads the files of the pool again. Throws AppError if one cannot be used; the pool then stays unchanged. */
   readonly reload: () => void
   /**
-   * Looks the listings of the addresses up when what is known is older than 15 minutes. Returns when that is done or `signal` fires, whichever is first;
-   * a refresh that was cut short counts for nothing, and the next caller begins it again.
+   * Looks up the listings of the addresses if they are older than 15 minutes. Returns when that is done or `signal` fires, whichever is first. A refresh that
+   * was cut short does not count, and the next caller starts it again.
    */
   readonly refresh: (signal: AbortSignal) => Promise<void>
-  /** The listings of the address that connections leave from, by the last answer of each blacklist; undefined: no blacklist has answered yet. */
+  /** The listings of the exit address, by the last answer of each blacklist; undefined: no blacklist has answered yet. */
   readonly listings: (source: SourceName) => readonly OwnListing[] | undefined
   /** Why a source is not used toward a provider. */
   readonly refusedBy: (source: SourceName, provider: string) => string | undefined
 }
 
-/** What one blacklist says of an address; `unknown`: it did not answer. */
+/** The answer of one blacklist about an address; `unknown`: it did not answer. */
 export type ListingAnswer = OwnListing & { readonly status: 'listed' | 'not_listed' | 'unknown' }
 
 export type SourcePoolOptions = {
   readonly now: () => number
-  /** Reads the operator's pool; undefined: none is configured. Throws AppError when a file of it cannot be used. */
+  /** Reads the operator's pool; undefined: none is configured. Throws AppError if a file of it cannot be used. */
   readonly read: (() => readonly PoolEntry[]) | undefined
-  /** This machine's own public addresses: the pool when none is configured. */
+  /** This machine's own public addresses: the pool if none is configured. */
   readonly ownAddresses: () => readonly Ip[]
   readonly proxies: Pick<Proxies, 'use' | 'known' | 'examine'>
-  /** Asks every blacklist about an address. Does not reject for faults of the DNS. */
+  /** Queries every blacklist about an address. Does not reject for faults of the DNS. */
   readonly lookup: (address: Ip, signal: AbortSignal) => Promise<readonly ListingAnswer[]>
 }
 
 /** The listings of one address by blacklist; undefined: the blacklist answered that it does not list it. */
 type Answers = Map<string, { readonly listing: OwnListing | undefined; readonly atMs: number }>
 
-/** The source pool of a process. Throws AppError when the configured pool cannot be read. */
+/** The source pool of a process. Throws AppError if the configured pool cannot be read. */
 export function sourcePool({ now, read, ownAddresses, proxies, lookup }: SourcePoolOptions): SourcePool {
   let configured = readAll()
   const answers = new Map<Ip, Answers>() // at most MAX_WATCHED
@@ -94,7 +94,7 @@ export function sourcePool({ now, read, ownAddresses, proxies, lookup }: SourceP
     if (!signal.aborted) refreshedAtMs = startedAtMs
   }
 
-  /** A blacklist that did not answer keeps what it said before. */
+  /** A blacklist that did not answer keeps its earlier result. */
   function note(address: Ip, said: readonly ListingAnswer[]): void {
     const known: Answers = answers.get(address) ?? new Map()
     for (const { blacklist, meaning, status } of said) {
@@ -138,7 +138,7 @@ export function sourcePool({ now, read, ownAddresses, proxies, lookup }: SourceP
   }
 }
 
-/** Passes over a rejection of work whose signal has fired. */
+/** Ignores a rejection of work whose signal has fired. */
 const unlessAborted =
   (signal: AbortSignal) =>
   (error: unknown): void => {

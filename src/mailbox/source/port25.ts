@@ -1,12 +1,12 @@
 import { networkOf } from '../../names/cidr.ts'
 import { familyOf, type Ip } from '../../names/ip.ts'
 
-/** Tells a machine that cannot reach port 25 from a mail host that does not answer. */
+/** Distinguishes a machine that cannot reach port 25 from a mail host that does not answer. */
 export type Port25Monitor = {
   readonly timedOut: (address: Ip) => void
-  /** A connection was made, or refused: port 25 can be reached. */
+  /** A connection was made, or refused: port 25 is reachable. */
   readonly reached: () => void
-  /** How many unrelated networks timed out within 10 minutes with nothing reached in between; 0 while fewer than 3. */
+  /** The number of unrelated networks that timed out within 10 minutes without any success; 0 while fewer than 3. */
   readonly blockedNetworks: () => number
 }
 
@@ -14,7 +14,7 @@ const WINDOW_MS = 600_000
 const MIN_NETWORKS = 3
 const MAX_NETWORKS = 100
 
-/** Networks are unrelated when their /16 (IPv6: /32) differ. */
+/** Networks are unrelated if their /16 (IPv6: /32) differ. */
 export function port25Monitor(now: () => number): Port25Monitor {
   const networks = new Map<string, number>()
   return {

@@ -4,19 +4,20 @@ import type { Domain } from '../../names/domain.ts'
 import type { Cluster, Remembered } from './cluster.ts'
 import { type Hold, type HostLimits, holdOfDomain, holdOfProvider, LIMITS, rateOf } from './host-limits.ts'
 
-/** How often a place that was taken is tried again, ms: half of it at least, so that nodes do not ask in step. */
+/** Interval at which a slot that was not free is requested again, ms; at least half of it, so that nodes do not ask at the same moments. */
 const TRY_AGAIN_MS = 100
 
 export type SharedLimitsOptions = {
   readonly now: () => number
   readonly random: () => number
-  /** Is told what the nodes remember of a domain. */
+  /** Called with the facts that nodes store about a domain. */
   readonly noted: (domain: Domain, known: readonly Remembered[]) => void
 }
 
 /**
- * The limits of one node, held over all nodes on one database too: connections to a mail host and to a provider, recipients a minute toward a provider, from whatever
- * source; unknown mailboxes of a domain and pauses of a provider. While the database is away a node keeps to its share: the limit by the number of nodes.
+ * The limits of one node, also applied over all nodes on one database: connections to a mail host and to a provider, recipients per minute toward a provider
+ * from any source, unknown mailboxes of a domain and pauses of a provider. While the database is unavailable, a node uses its share: the limit divided by the
+ * number of nodes.
  */
 export function sharedLimits(
   local: HostLimits,
@@ -25,7 +26,7 @@ export function sharedLimits(
 ): HostLimits {
   const shares = limiter({ now })
 
-  /** Places of this node's share: none of them is counted by the others. */
+  /** Slots of this node's share: the other nodes do not count them. */
   async function acquireShare(slots: readonly { key: string; limit: number }[], signal: AbortSignal): Promise<Release> {
     const nodes = await cluster.nodes()
     const held: Release[] = []

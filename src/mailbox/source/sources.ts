@@ -23,10 +23,10 @@ export type ProviderKey = string
 
 export type SourceRow = { readonly source: Source; readonly provider: ProviderKey; readonly state: SourceState }
 
-/** A provider as far as source addresses go: its key, and the recipients a minute that its row allows from one of them. */
+/** A provider as needed for source addresses: its key, and the recipients per minute that its row permits from one of them. */
 export type ProviderLimits = { readonly key: ProviderKey; readonly perMinute: number }
 
-/** A use of a source under way. `end` records its outcome and must be called; calls after the first do nothing. */
+/** A use of a source in progress. `end` records its outcome and must be called; further calls do nothing. */
 export type Use = {
   readonly ok: true
   /** Whether it is the trial of a circuit breaker. */
@@ -38,7 +38,7 @@ export type Unavailable = {
   readonly why: string
   /** By the monotonic clock. */
   readonly untilMs: number
-  /** Resolves when the trial that is under way has ended; absent when there is none. */
+  /** Resolves when the trial in progress has ended; absent if there is none. */
   readonly trialEnded?: Promise<void>
 }
 
@@ -50,18 +50,18 @@ export type Sources = {
     provider: ProviderLimits,
     families: ReadonlySet<Family>,
   ) => ReturnType<typeof rankSources<Source>>
-  /** Recipients a minute that the source may ask the provider about now. */
+  /** Recipients per minute that the source may ask the provider about now. */
   readonly perMinute: (source: Source, provider: ProviderLimits) => number
-  /** Why the source may not be used now; undefined when it may. */
+  /** Why the source must not be used now; undefined if it may. */
   readonly unavailable: (source: Source, provider: ProviderLimits) => Unavailable | undefined
   /**
-   * Begins a use of the source. Check and record are one step: of many verifications that wait for a half-open breaker one is the trial. With `force` a use
-   * is never refused.
+   * Starts a use of the source. The check and the record are one step: of many verifications that wait for a half-open breaker, one is the trial. With
+   * `force` a use is never refused.
    */
   readonly begin: (source: Source, provider: ProviderLimits, force: boolean) => Use | Unavailable
-  /** 0: healthy; 1: due for a trial; 2: on trial; 3: rests. */
+  /** 0: healthy; 1: due for a trial; 2: on trial; 3: in its cooldown. */
   readonly health: (source: Source, provider: ProviderLimits) => number
-  /** With times as they are shown; all other members keep to the monotonic clock. */
+  /** With displayed times; all other members use the monotonic clock. */
   readonly rows: () => readonly SourceRow[]
   /** Closes all breakers; the counts stay. */
   readonly reload: () => void
@@ -71,10 +71,10 @@ export type Sources = {
 
 const MAX_ROWS = 5_000
 const SAVE_EVERY_MS = 2_000
-/** How old what other nodes told of the sources may be, ms. */
+/** Maximum age of what other nodes reported about the sources, ms. */
 const SHARED_AGE_MS = 1_000
 
-/** `listed`: why a blacklist makes an address useless toward a provider. */
+/** `listed`: why a blacklist makes an address unusable toward a provider. */
 export function sources(
   world: Pick<Ctx, 'now' | 'monotonic' | 'store' | 'log'>,
   listed: (source: SourceName, provider: ProviderKey) => string | undefined = () => undefined,
@@ -116,7 +116,7 @@ export function sources(
     }
   }
 
-  /** Rows of the store that are not known yet, the least recently used first. A load that failed is tried again by the next call. */
+  /** Rows of the store that are not loaded yet, the least recently used first. The next call repeats a failed load. */
   async function load(): Promise<void> {
     try {
       const kept = await world.store.sources.list({ limit: MAX_ROWS })
@@ -131,7 +131,7 @@ export function sources(
     }
   }
 
-  /** What other nodes learnt of a source in the meantime, where it is newer than what is known here. */
+  /** What other nodes stored about a source in the meantime, if it is newer than the state here. */
   async function takeUpShared(others: NonNullable<typeof shared>): Promise<void> {
     sharedAtMs = world.monotonic()
     const told = await others.changedSources()
@@ -211,13 +211,13 @@ export function sources(
 
 const keyOf = (source: Source, provider: ProviderKey): string => `${source ?? ''} ${provider}`
 
-/** As it is stored; `standing` is the name in stores of earlier versions. */
+/** The stored form; `standing` is the name in stores of earlier versions. */
 const storedSource = ({ source, provider, state }: SourceRow): { readonly key: string; readonly value: Json } => ({
   key: keyOf(source, provider),
   value: { source, provider, standing: state as unknown as Json },
 })
 
-/** A row of the store; none when it is not in order. With `isLive` the process that wrote it may still run. */
+/** A row of the store; none if it is invalid. With `isLive` the process that wrote it may still be running. */
 function readSource(row: Json, isLive = false): SourceRow[] {
   if (!isJsonRecord(row)) return []
   const { source, provider, standing: state } = row
@@ -230,7 +230,7 @@ function readSource(row: Json, isLive = false): SourceRow[] {
   return [{ source: address?.ok ? address.value : undefined, provider, state: { ...current, breaker } }]
 }
 
-/** A state whose times are led to another clock. */
+/** A state whose times are converted to another clock. */
 const moved = (state: SourceState, to: (ms: number) => number): SourceState => ({
   ...state,
   restUntilMs: to(state.restUntilMs),
