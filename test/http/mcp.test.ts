@@ -51,6 +51,7 @@ async function call(app: FastifyInstance, method: string, params: object, key?: 
 }
 
 const open = () => labApp(labWorld(ZONE))
+const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
 
 describe('POST /mcp', () => {
   it('initializes and tells that text from outside is data', async () => {
@@ -134,6 +135,8 @@ describe('POST /mcp', () => {
     ['a foreign origin', { origin: 'https://evil.example' }, '{}', 403],
     ['a body that is no JSON', {}, 'hello', 400],
     ['a body that is too large', {}, `"${'x'.repeat(2_000_000)}"`, 413],
+    ['a batch, whose calls no rate would count', {}, JSON.stringify([LIST, LIST]), 400],
+    ['a batch of one', {}, JSON.stringify([LIST]), 400],
   ])('refuses %s', async (_, headers, body, status) => {
     const response = await (await open()).inject({
       method: 'POST',
