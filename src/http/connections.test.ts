@@ -111,6 +111,21 @@ it('begins no more requests in one turn of the event loop than it may, health fi
   expect(begun.indexOf('/health')).toBeLessThan(50)
 })
 
+it('hands on no request of a client that is gone, whose address is not known any more', async () => {
+  const addresses: (string | undefined)[] = []
+  const port = await listen((request, response) => {
+    addresses.push(request.socket.remoteAddress)
+    response.end('x')
+  })
+  const gone = client(port, '')
+  await expect.poll(() => gone.socket.connecting).toBe(false)
+  gone.socket.write(REQUEST)
+  gone.socket.resetAndDestroy() // the bytes are there to be read, and the connection is not
+  const { seen } = client(port, REQUEST)
+  await expect.poll(seen.answers).toBe(1)
+  expect(addresses).toEqual(['127.0.0.1'])
+})
+
 it.each<[string, (socket: Socket) => unknown]>([
   ['end', (socket) => socket.end()],
   ['are reset', (socket) => socket.resetAndDestroy()],

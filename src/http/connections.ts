@@ -80,7 +80,10 @@ export function boundedServer(
   }: { readonly now?: () => number; readonly isUrgent?: (request: IncomingMessage) => boolean } = {},
 ): Server {
   const work = inTurns(({ request, response }: Waiting) => {
-    if (!response.destroyed) listener(request, response) // else the client went away while it waited
+    const { socket } = request
+    if (socket.remoteAddress === undefined)
+      socket.destroy() // the client is gone
+    else if (!response.destroyed) listener(request, response)
   }, bounds.maxInTurn)
   const known = new WeakMap<Socket, Connection>()
   const busy = new Set<Connection>()
