@@ -1,6 +1,7 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -39,4 +40,29 @@ it('does not start without a database that it was told to use', async () => {
     name: 'AppError',
     message: /^--geo-db: .*\/nowhere\.mmdb/,
   })
+})
+
+it('connections that come while it is busy wait in the backlog, up to the limit of the system', async () => {
+  const args = ['src/main.ts', 'serve', '--port', '0', '--resolver', '127.0.0.1', '--data-dir', folder()]
+  const service = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'], env: {} })
+  const sockets: Socket[] = []
+  try {
+    let said = ''
+    for await (const chunk of service.stderr) if (/"url":"[^"]+:\d+"/.test((said += chunk))) break
+    const port = Number(/"url":"[^"]+:(\d+)"/.exec(said)![1])
+    service.kill('SIGSTOP')
+    const most = Math.min(1_000, Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8')))
+    let open = 0
+    for (let n = 0; n < most; n++)
+      sockets.push(
+        connect(port, '127.0.0.1')
+          .on('connect', () => open++)
+          .on('error', () => {}),
+      )
+    await expect.poll(() => open, { timeout: 10_000 }).toBe(most)
+  } finally {
+    for (const socket of sockets) socket.destroy()
+    service.kill('SIGKILL')
+    await once(service, 'exit')
+  }
 })

@@ -103,9 +103,10 @@ const NOT_LISTENING: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'the host could not be looked up',
 }
 
-async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
+/** The system keeps as many new connections waiting as may be open, within its own limit (Linux: `net.core.somaxconn`): Node's 511 are few for a burst. */
+async function listen(app: FastifyInstance, { host, port, maxConnections: backlog }: Config): Promise<string> {
   try {
-    return await app.listen({ host, port })
+    return await app.listen({ host, port, backlog })
   } catch (cause) {
     const why = NOT_LISTENING[(cause as NodeJS.ErrnoException).code ?? '']
     if (why === undefined) throw cause
