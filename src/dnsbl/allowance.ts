@@ -1,10 +1,10 @@
 import { LimitError, limiter, type Rate } from '../base/limiter.ts'
 import type { Allowance, List } from './zone-type.ts'
 
-/** Leave to send one question to a list: true at once or after a wait; false when it could not be had within `withinMs`, said without waiting for that to pass. */
+/** Permission to send one query to a list: true at once or after a wait; false, without waiting, if it would not be available within `withinMs`. */
 export type Allow = (list: List, withinMs: number, signal: AbortSignal) => boolean | Promise<boolean>
 
-/** Keeps each list's own allowance over all callers, first come, first served. */
+/** Applies each list's own allowance over all callers, first come, first served. */
 export function allowances(now: () => number): Allow {
   const limits = limiter({ now })
   return (list, withinMs, signal) => {
@@ -27,12 +27,12 @@ export function allowances(now: () => number): Allow {
   }
 }
 
-/** No limits: for labs and one's own lists (`--no-courtesy`). */
+/** No limits: for labs and private lists (`--no-courtesy`). */
 export const unlimited: Allow = () => true
 
 /**
- * A burst and a refill that together stay within what the list grants: a second's worth at once for lists that count seconds;
- * for lists that count days half of the day's at once and half over the day, so that no 24 hours hold more than the whole.
+ * A burst and a refill that together stay within the allowance of the list. For a list that counts seconds, one second's worth at once. For a list that
+ * counts days, half of the day's worth at once and half over the day, so that no 24 hours contain more than the whole.
  */
 export const bucketSize = (allowance: Allowance): Rate =>
   'perSecond' in allowance

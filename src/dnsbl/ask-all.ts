@@ -4,33 +4,33 @@ import type { Ip } from '../names/ip.ts'
 import { type Entry, unansweredEntry } from './entry.ts'
 import type { List } from './zone-type.ts'
 
-/** What the question to each list is given. */
+/** The parameters of the query to each list. */
 export type ListSignals = {
   /** Fires at half of the deadline: time for a retry. */
   readonly first: AbortSignal
   /** Fires at the deadline, or when nobody waits any more. */
   readonly whole: AbortSignal
   readonly leftMs: () => number
-  /** Told of a listing that counts before its text is there: the listing stands even when the text comes too late. */
+  /** Called with a listing that counts before its text is there: the listing holds even if the text arrives too late. */
   readonly heard: (index: number, entry: Entry) => void
 }
 
-/** The questions to all lists about one address. */
+/** The queries to all lists about one address. */
 export type Lookup = Work<readonly Entry[]> & {
-  /** The entries as they stand; a list that has not answered is a `timeout`. */
+  /** The entries so far; a list that has not answered is a `timeout`. */
   readonly sofar: () => readonly Entry[]
-  /** Whether everything that is known so far is younger than `maxAgeMs`. */
+  /** Whether all known entries are younger than `maxAgeMs`. */
   readonly isFresh: (maxAgeMs: number) => boolean
 }
 
 /**
- * Asks each list that has no entry yet, all at once, until `signal` fires or the deadline is over. `result` settles when all lists that are worth
- * waiting for have answered, and never rejects; a list that is not waited for and has said nothing by then is a `timeout`, and its question goes on by itself.
+ * Queries each list that has no entry yet, all at once, until `signal` fires or the deadline is over. `result` settles when all lists that are worth waiting
+ * for have answered, and never rejects. A list that is not waited for and has not answered by then is a `timeout`, and its query continues by itself.
  */
 export function askAll(options: {
   readonly lists: readonly List[]
   readonly address: Ip
-  /** What is known without asking. */
+  /** The cached answers. */
   readonly known: readonly (Entry | undefined)[]
   readonly deadlineMs: number
   readonly signal: AbortSignal
@@ -58,7 +58,7 @@ export function askAll(options: {
       entries[index] = entry
     })
     if (options.isPatient(index)) return [asked]
-    asked.catch(() => {}) // nobody waits; a fault of ours shows in the next question that is waited for
+    asked.catch(() => {}) // nobody waits; a fault of ours appears in the next query that is waited for
     return []
   })
   const sofar = (): readonly Entry[] =>

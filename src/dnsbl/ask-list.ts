@@ -8,23 +8,22 @@ import { readAnswer } from './read.ts'
 import { isBarred, type Seen, type TestState } from './self-test.ts'
 import { type List, zoneFor } from './zone-type.ts'
 
-/** `ttlSeconds` is undefined when the list gave no answer; `keep` is false where the entry says nothing about the list. */
+/** `ttlSeconds` is undefined if the list gave no answer; `keep` is false if the entry is not about the list. */
 export type Asked = { readonly entry: Entry; readonly ttlSeconds: number | undefined; readonly keep: boolean }
 
 /**
- * Asks one list about one address: one wait, and for a listing a second one for its text. A listing counts only when the negative test point was
- * seen to be absent at about the same time: it goes out beside the question of a list that is being tested, else beside the question for the text.
- * Where it is not answered in time, the entry is `error`, `test_unanswered`. `heard` is told of a listing that counts, before its text is there.
- * Never rejects with DnsError.
+ * Queries one list about one address: one round trip, and for a listing a second one for its text. A listing counts only if the negative test point was
+ * absent at about the same time. That point is queried together with a list that is being tested, otherwise together with the text. If it is not answered in
+ * time, the entry is `error`, `test_unanswered`. `heard` is called with a listing that counts, before its text is there. Never rejects with DnsError.
  */
 export async function askList(
   list: List,
   address: Ip,
   asking: Asking & {
     readonly now: () => number
-    /** The state of the list now. */
+    /** The present state of the list. */
     readonly state: () => TestState
-    /** What the negative test point shows now. */
+    /** The present result of the negative test point. */
     readonly negative: () => Promise<Seen>
     readonly heard: (entry: Entry) => void
   },

@@ -5,7 +5,7 @@ import type { Allow } from './allowance.ts'
 import { questionName, withoutKeys } from './query.ts'
 import type { List, ListKeys } from './zone-type.ts'
 
-/** What a question to a list needs. `first` fires when it is time for the retry, `whole` at the deadline. */
+/** The parameters of a query to a list. `first` fires when it is time for the retry, `whole` at the deadline. */
 export type Asking = {
   readonly resolve: Resolve
   readonly allow: Allow
@@ -14,14 +14,17 @@ export type Asking = {
   readonly whole: AbortSignal
   /** Milliseconds until the deadline. */
   readonly leftMs: () => number
-  /** Whether a question that got no answer is asked once more. */
+  /** Whether a query without an answer is repeated once. */
   readonly retry: boolean
 }
 
 /** Maximum number of bytes kept of a list's text. */
 export const MAX_TXT_BYTES = 512
 
-/** Asks for the A records of a name in a list, with one retry inside the deadline. `own_limit`: the list's allowance did not permit the question in time. Never rejects with {@link DnsError}. */
+/**
+ * Queries the A records of a name in a list, with one retry inside the deadline. `own_limit`: the list's allowance did not permit the query in time. Never
+ * rejects with {@link DnsError}.
+ */
 export async function askA(list: List, name: string, asking: Asking): Promise<Answer<'A'> | DnsError | 'own_limit'> {
   const first = await attempt(list, name, asking, asking.retry ? asking.first : asking.whole)
   if (!asking.retry || !(first instanceof DnsError) || !AGAIN.has(first.reason) || asking.whole.aborted) return first
@@ -29,7 +32,7 @@ export async function askA(list: List, name: string, asking: Asking): Promise<An
   return second === 'own_limit' ? first : second
 }
 
-/** What a list says about a listed address, made harmless; null when it says nothing or not in time (best effort). */
+/** The text of a list about a listed address, cleaned; null if there is none, or none in time (best effort). */
 export async function askText(list: List, address: Ip, asking: Asking): Promise<string | null> {
   const allowed = asking.allow(list, asking.leftMs(), asking.whole)
   if (!(typeof allowed === 'boolean' ? allowed : await allowed)) return null
@@ -42,7 +45,7 @@ export async function askText(list: List, address: Ip, asking: Asking): Promise<
   }
 }
 
-/** The records as one line: control characters and our keys removed, cut at {@link MAX_TXT_BYTES} bytes of UTF-8; null when nothing is left. */
+/** The records as one line: control characters and our keys removed, cut at {@link MAX_TXT_BYTES} bytes of UTF-8; null if nothing is left. */
 export function cleanText(records: readonly string[], keys: ListKeys): string | null {
   const joined = records
     .slice(0, 8)
@@ -59,7 +62,7 @@ export function cleanText(records: readonly string[], keys: ListKeys): string | 
   return bytes.toString('utf8', 0, end).trim()
 }
 
-/** Reasons after which the question is asked again. SERVFAIL and REFUSED are answers of the server and are not. */
+/** Reasons after which the query is repeated. SERVFAIL and REFUSED are not among them: they are answers of the server. */
 const AGAIN: ReadonlySet<DnsReason> = new Set(['timeout', 'network', 'malformed'])
 
 async function attempt(

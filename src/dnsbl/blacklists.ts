@@ -16,38 +16,39 @@ import { type TestCtx, tester } from './tester.ts'
 import type { List, ListKeys, ListSet } from './zone-type.ts'
 import { BUILT_IN } from './zones.ts'
 
-/** What 29 lists say about an address: one entry a list, in the order of the set. */
+/** The answers of 29 lists about an address: one entry per list, in the order of the set. */
 export type BlacklistAnswer = { readonly ip: Ip; readonly version: string; readonly entries: readonly Entry[] }
 
 export type ListState = {
   readonly list: List
   readonly ipv4: TestState
-  /** Undefined where the list knows no IPv6. */
+  /** Undefined if the list does not support IPv6. */
   readonly ipv6: TestState | undefined
-  /** Answers by status since the start; remembered ones are not counted. */
+  /** Answers by status since startup; cached ones are not counted. */
   readonly answers: Readonly<Record<ListStatus, number>>
 }
 
 export type LookupOptions = {
-  /** Answers older than this are asked anew; 0 asks every list. Default: as long as they may be kept. */
+  /** Answers older than this are queried again; 0 queries every list. Default: as long as they may be cached. */
   readonly maxAgeMs?: number
 }
 
 export type LookupCtx = Pick<Ctx, 'resolve' | 'store' | 'log' | 'now' | 'monotonic' | 'random' | 'signal'>
 
-/** The lists with their cached answers and self-test states. A program makes one. */
+/** The lists with their cached answers and self-test states. A process creates one. */
 export type Blacklists = {
   readonly set: ListSet
   /**
-   * Asks all lists about an address at once. Takes as long as the slowest list, never longer than the deadline or `ctx.signal`;
-   * an address that no list has costs one wait, a listed one two. An address that is not public is on no list: nothing is asked. Always one entry a list; never rejects because of the DNS.
+   * Queries all lists about an address at once. Takes as long as the slowest list, never longer than the deadline or `ctx.signal`. An address on no list
+   * costs one round trip, a listed one two. An address that is not public is on no list, so no query is sent. Always one entry per list; never rejects
+   * because of the DNS.
    */
   readonly lookup: (ctx: LookupCtx, address: Ip, options?: LookupOptions) => Promise<BlacklistAnswer>
   /** Runs the self-tests that are due, for both families, and waits for them (at most the deadline). */
   readonly test: (ctx: TestCtx) => Promise<void>
-  /** The state of each list; asks nothing. */
+  /** The state of each list; sends no query. */
   readonly states: () => readonly ListState[]
-  /** Settles when self-tests under way are done and the store knows their outcome: for a program that is about to end. */
+  /** Settles when self-tests in progress are done and the store has their results: for a process that is about to end. */
   readonly settled: () => Promise<void>
 }
 
@@ -55,7 +56,7 @@ export const DEFAULT_DEADLINE_MS = 3_000
 /** Maximum number of queries that may wait for a list that does not answer; further ones are not sent. */
 const MAX_SUSPECT_QUESTIONS = 8
 
-/** Makes the one {@link Blacklists} of a program. `deadlineMs` is each list's own; `noCourtesy` lifts the lists' allowances. */
+/** Creates the {@link Blacklists} of a process. `deadlineMs` applies to each list; `noCourtesy` lifts the lists' allowances. */
 export function createBlacklists(options: {
   /** A clock that does not step (`World.monotonic`). */
   readonly now: () => number
@@ -73,7 +74,7 @@ export function createBlacklists(options: {
   const share = sharedWork<readonly Entry[], Lookup>()
   const waiting = lists.map(() => 0)
 
-  /** The entry that needs no question: the list is barred or unsupported, or its cached answer is fresh enough. */
+  /** The entry that needs no query: the list is barred or unsupported, or its cached answer is fresh enough. */
   function known(list: List, index: number, address: Ip, maxAgeMs: number): Entry | undefined {
     const family = familyOf(address)
     const state = tests.state(list, family)
@@ -111,7 +112,7 @@ export function createBlacklists(options: {
     return entry
   }
 
-  /** Waits for the test of a list without proof, if one is under way: it went out beside the question. */
+  /** Waits for the test of a list without proof, if one is in progress: it was sent together with the query. */
   async function tested(list: List, family: Family, signal: AbortSignal): Promise<void> {
     const test = tests.running(list, family)
     if (!test || proofOf(tests.state(list, family)) === 'holds') return
@@ -120,7 +121,7 @@ export function createBlacklists(options: {
 
   function begin(ctx: LookupCtx, address: Ip, entries: readonly (Entry | undefined)[], signal: AbortSignal): Lookup {
     const suspects = lists.filter((_, index) => kept.isSuspect(index)).length
-    const ours = suspects > lists.length / 3 // so many at once: the fault is on our side, and each is worth the wait
+    const ours = suspects > lists.length / 3 // so many at once: the fault is on our side, and each list is worth the wait
     return askAll({
       lists,
       address,
@@ -133,7 +134,9 @@ export function createBlacklists(options: {
     })
   }
 
-  /** Joins the lookup of this address that is under way, unless it knows something older than wanted. When the caller leaves, what is known stands. */
+  /**
+   * Joins the lookup of this address in progress, unless it contains older answers than requested. If the caller disconnects, the known entries are returned.
+   */
   async function asked(
     ctx: LookupCtx,
     address: Ip,
@@ -154,7 +157,7 @@ export function createBlacklists(options: {
     }
   }
 
-  /** A list that may have IPv6 and was never heard to is waited for: else the first answers of a program would lack it. */
+  /** A list that may support IPv6 and has not answered yet is waited for; otherwise the first answers of a process would lack it. */
   async function prove(ctx: LookupCtx, address: Ip): Promise<void> {
     const family = familyOf(address)
     const open = lists.filter(
@@ -163,7 +166,7 @@ export function createBlacklists(options: {
     const due = open.filter((list) => tests.isDue(list, family, ctx.now()))
     tests.start(ctx, due, family, ctx.signal)
     const proven = Promise.all(open.map((list) => tests.running(list, family)?.answered))
-    await raced(ctx.signal, proven).catch(() => {}) // the lookup tells a caller who goes
+    await raced(ctx.signal, proven).catch(() => {}) // the lookup informs a caller that disconnects
   }
 
   const answerOf = (ip: Ip, entries: readonly Entry[]): BlacklistAnswer => ({ ip, version: set.version, entries })
@@ -183,7 +186,7 @@ export function createBlacklists(options: {
       const entries = lists.map((list, index) => known(list, index, address, maxAgeMs))
       const family = familyOf(address)
       const due = lists.filter((list) => supports(list, address) !== 'no' && tests.isDue(list, family, ctx.now()))
-      // the tests after the questions: beside them, not before
+      // the tests follow the queries, so that they do not delay them
       const beside = (): void => tests.start(ctx, due, family, ctx.signal)
       if (ctx.signal.aborted) return answerOf(address, asItStands(address, entries))
       if (entries.some((entry) => entry === undefined))

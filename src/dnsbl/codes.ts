@@ -3,12 +3,12 @@ import { cidr, contains, parseCidr } from '../names/cidr.ts'
 import type { Ip } from '../names/ip.ts'
 import type { CodePattern, CodeRow } from './zone-type.ts'
 
-/** Every answer of a list lies here; what does not is no answer of a list (RFC 5782 §2.1). */
+/** Every answer of a list is in this network; any other address is not an answer of a list (RFC 5782 §2.1). */
 export const ANSWERS = cidr('127.0.0.0/8')
 
 const LAST_OCTETS = /^(127\.\d{1,3}\.\d{1,3})\.(\d{1,3})-(\d{1,3})$/
 
-/** Reads the text of a {@link CodePattern}; refuses what lies outside 127.0.0.0/8. */
+/** Reads the text of a {@link CodePattern}; refuses addresses outside 127.0.0.0/8. */
 export function parseCodePattern(text: string): Parsed<CodePattern> {
   const shown = JSON.stringify(text.slice(0, 40))
   const range = LAST_OCTETS.exec(text)

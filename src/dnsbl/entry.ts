@@ -3,16 +3,16 @@ import type { ListStatus, Reading } from './read.ts'
 import { proofOf, type TestState } from './self-test.ts'
 import { type List, zoneFor } from './zone-type.ts'
 
-/** What one list says about one address. */
+/** The answer of one list about one address. */
 export type Entry = {
   readonly list: List
   /** The zone, without a key. */
   readonly zone: string
   readonly reading: Reading
-  /** The list's own words on a listing: at most 512 bytes, harmless as text. */
+  /** The list's own text about a listing: at most 512 bytes, cleaned. */
   readonly txt: string | null
   readonly durationMs: number
-  /** When the list said so, by the monotonic clock; undefined where the list was not asked. */
+  /** When the list answered, by the monotonic clock; undefined if no query was sent. */
   readonly atMs?: number
 }
 
@@ -31,7 +31,7 @@ export const unansweredEntry = (
   durationMs,
 })
 
-/** The entry as it counts: "not listed" is an answer only of a list whose self-test holds. */
+/** The entry as it counts: "not listed" is an answer only if the list passed its self-test. */
 export function provenEntry(entry: Entry, state: TestState): Entry {
   if (entry.reading.status !== 'not_listed') return entry
   const proof = proofOf(state)
@@ -40,6 +40,6 @@ export function provenEntry(entry: Entry, state: TestState): Entry {
   return { ...entry, reading: { ...entry.reading, status: 'error', reason } }
 }
 
-/** The entry of a list that failed its self-test: its word on users' addresses is not wanted. */
+/** The entry of a list that failed its self-test: its answers about addresses are not used. */
 export const barredEntry = (list: List, address: Ip, state: TestState): Entry =>
   unansweredEntry(list, address, 'error', state.status === 'dead' ? 'dead' : `quarantined_${state.reason}`)

@@ -9,13 +9,13 @@ export const MAX_ADDRESSES = 2_000
 const LISTED_SECONDS = 900
 const NOT_LISTED_SECONDS = 300
 const ERROR_SECONDS = { least: 1, most: 5 } // RFC 9520 §3.2
-/** Questions in a row without an answer after which a list is waited for no longer than the others. */
+/** Number of consecutive unanswered queries after which a list is waited for no longer than the others. */
 const SUSPECT_AFTER = 2
 
 export type Memory = {
-  /** What a list said about an address, while that may be kept; `maxAgeMs` asks for something younger. */
+  /** The cached answer of a list about an address; `maxAgeMs` requests a younger one. */
   readonly recall: (address: Ip, index: number, nowMs: number, maxAgeMs: number) => Entry | undefined
-  /** `counted` is what the answer amounts to, which may be less than the list said. */
+  /** `counted` is the answer that counts, which may differ from what the list answered. */
   readonly remember: (
     address: Ip,
     index: number,
@@ -23,9 +23,9 @@ export type Memory = {
     ttlSeconds: number | undefined,
     counted: ListStatus,
   ) => void
-  /** Whether the list has left the last questions unanswered. */
+  /** Whether the list has left the last queries unanswered. */
   readonly isSuspect: (index: number) => boolean
-  /** Answers by status since the start, per list. */
+  /** Answers by status since startup, per list. */
   readonly counts: readonly Readonly<Record<ListStatus, number>>[]
 }
 
@@ -56,7 +56,7 @@ export function memory(lists: readonly List[], now: () => number): Memory {
   }
 }
 
-/** Seconds that an answer is kept: by its TTL, within the bound of its kind; failures longer the more there were in a row. */
+/** Seconds for which an answer is cached: by its TTL, within the bound of its kind; failures longer the more there were in a row. */
 export function keepSeconds(status: ListStatus, ttlSeconds: number | undefined, failures: number): number {
   if (ttlSeconds === undefined)
     return Math.min(ERROR_SECONDS.most, ERROR_SECONDS.least * 2 ** Math.max(0, failures - 1))

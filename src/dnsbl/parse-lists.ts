@@ -8,8 +8,8 @@ import { LIST_COUNT, type ListSet } from './zone-type.ts'
 const MAX_CHARACTERS = 256 * 1024
 
 /**
- * Reads an operator's own set of lists: JSON of the same shape as the built-in one, `{"version": "…", "lists": [29 rows]}`.
- * Fields of a row that the built-in rows mostly share may be left out. Lists that are dead, that allow or that list domains are refused.
+ * Reads an operator's own set of lists: JSON of the same shape as the built-in one, `{"version": "…", "lists": [29 rows]}`. Fields that most built-in rows
+ * share may be omitted. Refuses lists that are dead, allow lists, and lists of domains.
  */
 export function parseLists(text: string): Parsed<ListSet> {
   if (text.length > MAX_CHARACTERS) return problem(`the file is larger than ${MAX_CHARACTERS / 1024} KiB`)
@@ -26,7 +26,7 @@ export function parseLists(text: string): Parsed<ListSet> {
   return problem(`${issues.join('; ')}${more > 0 ? `; and ${more} more` : ''}`)
 }
 
-/** Zones that are no blacklist of addresses: dead (their answers mislead), listing everybody who is not registered, allow lists, lists of domains. */
+/** Zones that are not blacklists of addresses: dead (their answers mislead), listing everybody who is not registered, allow lists, lists of domains. */
 const NEVER: Readonly<Record<string, string>> = {
   'sorbs.net': 'is dead',
   'manitu.net': 'is dead',
@@ -131,7 +131,7 @@ const SET = z.strictObject({
     }),
 })
 
-/** `row 3 (SpamCop) codes[0].code`, as a reader counts. */
+/** `row 3 (SpamCop) codes[0].code`, counted from 1. */
 function placeOf(path: readonly PropertyKey[], value: unknown): string {
   const [first, index, ...rest] = path
   if (first !== 'lists' || typeof index !== 'number') return path.length === 0 ? 'the file' : path.map(String).join('.')

@@ -6,21 +6,21 @@ import { LIST_COUNT, type Scope, type Tier } from './zone-type.ts'
 
 export type Verdict = 'clean' | 'listed' | 'incomplete'
 
-/** What an answer amounts to. Listings of tier D are policy or information: they are told, and never make an address `listed`. */
+/** The summary of an answer. Listings of tier D are policy or information: they are shown, and never make an address `listed`. */
 export type Summary = {
   readonly total: number
-  /** Lists that say `listed`, whatever their tier. */
+  /** Lists with the status `listed`, of any tier. */
   readonly listed: number
-  /** Lists whose answer one can trust. */
+  /** Lists with a reliable answer. */
   readonly answered: number
   readonly verdict: Verdict
-  /** The gravest tier among the listings, A first; null when there is none. */
+  /** The worst tier among the listings, A first; null if there is none. */
   readonly worstTier: Tier | null
-  /** How many listings of each tier there are. */
+  /** The number of listings of each tier. */
   readonly tiers: Readonly<Record<Tier, number>>
 }
 
-/** `listed` when any listing of tier A to C stands; `incomplete` when lists did not answer and none of those is there. */
+/** `listed` if there is a listing of tier A to C; `incomplete` if there is none and some lists did not answer. */
 export function summarize({ entries }: Pick<BlacklistAnswer, 'entries'>): Summary {
   const tiers = { A: 0, B: 0, C: 0, D: 0 }
   let answered = 0
@@ -39,7 +39,7 @@ export function summarize({ entries }: Pick<BlacklistAnswer, 'entries'>): Summar
   }
 }
 
-/** The object of `GET /v1/blacklist`. `observed_at` is the time of its oldest entry; now stands for entries that were not asked. */
+/** The answer of `GET /v1/blacklist`. `observed_at` is the time of its oldest entry; entries without a query count as of now. */
 export function presentBlacklist(answer: BlacklistAnswer, clocks: Clocks): Answer {
   const { listed, answered, verdict, worstTier } = summarize(answer)
   const oldestMs = Math.min(...answer.entries.map((entry) => entry.atMs ?? clocks.monotonic()))
@@ -56,7 +56,7 @@ export function presentBlacklist(answer: BlacklistAnswer, clocks: Clocks): Answe
   }
 }
 
-/** What a listing is about, in words, so that nobody is sent to delist what is not theirs. */
+/** What a listing is about, as a text, so that nobody requests the removal of somebody else's listing. */
 export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   ip: 'This address itself is listed.',
   range:

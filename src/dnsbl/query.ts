@@ -2,24 +2,24 @@ import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { type Family, familyOf, type Ip, ip, reversed } from '../names/ip.ts'
 import { type List, type ListKeys, zoneFor } from './zone-type.ts'
 
-/** 127.x.y.z as it stands in a question's name; for IPv6 ::ffff:127.x.y.z, which no parsed address can be. */
+/** 127.x.y.z as the name of a query; for IPv6 ::ffff:127.x.y.z, which no parsed address can be. */
 const pointName = (family: Family, [x, y, z]: readonly [x: number, y: number, z: number]): string =>
   family === 4 ? `${z}.${y}.${x}.127` : `${nibbles(z)}.${nibbles(y)}.${nibbles(x)}.f.7.f.f.f.f.${'0.'.repeat(19)}0`
 
 const nibbles = (octet: number): string => `${(octet & 15).toString(16)}.${(octet >> 4).toString(16)}`
 
-/** The test points of RFC 5782 §5, as they stand in a question's name: 127.0.0.2 is listed, 127.0.0.1 is not. */
+/** The test points of RFC 5782 §5, as names of a query: 127.0.0.2 is listed, 127.0.0.1 is not. */
 export const TEST_POINTS = {
   4: { positive: pointName(4, [0, 0, 2]), negative: pointName(4, [0, 0, 1]) },
   6: { positive: pointName(6, [0, 0, 2]), negative: pointName(6, [0, 0, 1]) },
 } as const
 
-/** The address of the positive test point: the only one that is not public and is asked about all the same. */
+/** The address of the positive test point: the only address that is not public and is queried nevertheless. */
 export const POSITIVE_POINT = ip('127.0.0.2')
 
 /**
- * The name of a point that the list must not have: 127.0.0.1, or for a list that has entries there a random address of 127.0.0.0/8 outside of
- * 127.0.0.0/16, where test points lie. `random` gives a number from 0 to 1.
+ * The name of a point that the list must not contain: 127.0.0.1, or for a list that has entries there a random address of 127.0.0.0/8 outside of
+ * 127.0.0.0/16, which contains the test points. `random` returns a number from 0 to 1.
  */
 export const negativePoint = (list: List, family: Family, random: () => number): string => {
   if (list.testPoint.negative) return TEST_POINTS[family].negative
@@ -28,36 +28,36 @@ export const negativePoint = (list: List, family: Family, random: () => number):
 }
 
 /**
- * The name to ask a list about an address: its octets, or for IPv6 its 32 nibbles, in reverse, before the zone (RFC 5782 §2.1, §2.4).
- * With a key the name holds that secret: it is for the resolver alone and never shown.
+ * The name of the query to a list about an address: its octets, or for IPv6 its 32 nibbles, reversed, before the zone (RFC 5782 §2.1, §2.4). With a key the
+ * name contains that secret: it is for the resolver only and never shown.
  */
 export const questionName = (list: List, address: Ip, keys: ListKeys): string =>
   `${reversed(address)}.${askedZone(list, address.includes(':') ? 6 : 4, keys)}`
 
-/** The zone that is asked: with the operator's key where the list takes one and there is one. A secret then. */
+/** The queried zone: with the operator's key if the list accepts one and there is one. It is then a secret. */
 export function askedZone(list: List, family: Family, keys: ListKeys): string {
   const key = list.keyForm && keys[list.keyForm.key]
   return list.keyForm && key ? list.keyForm.zone.replace('{key}', key) : zoneFor(list, family)
 }
 
-/** Reads an operator's key for a list: one label of a DNS name, told by its caller's `name` in the problem and never repeated there. */
+/** Reads an operator's key for a list: one label of a DNS name. A problem names it by the caller's `name` and never repeats it. */
 export function parseListKey(text: string, name: string): Parsed<string> {
   return /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(text)
     ? parsed(text.toLowerCase())
     : problem(`${name} is not a key: letters, digits and hyphens, at most 63`)
 }
 
-/** `text` from outside without any of the keys, in whatever case it repeats them. */
+/** External `text` without any of the keys, in any case. */
 export const withoutKeys = (text: string, keys: ListKeys): string =>
   Object.values(keys).reduce(
     (kept: string, key) => (key ? kept.replaceAll(new RegExp(key.replace(/[^a-z0-9]/gi, '\\$&'), 'gi'), '…') : kept),
     text,
   )
 
-/** Every zone of a set, each once: what a server has to serve so that all lists answer. */
+/** Every zone of a set, each once: the zones that a server must serve so that all lists answer. */
 export const zoneNames = (lists: readonly List[]): readonly string[] => [
   ...new Set(lists.flatMap((list) => [list.zone, ...(list.zoneV6 === undefined ? [] : [list.zoneV6])])),
 ]
 
-/** Whether a list can be asked about addresses of this family, as far as its row tells. */
+/** Whether a list supports addresses of this family, according to its row. */
 export const supports = (list: List, address: Ip): List['ipv6'] => (familyOf(address) === 4 ? 'yes' : list.ipv6)

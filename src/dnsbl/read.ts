@@ -4,19 +4,19 @@ import { type Answer, DnsError, type DnsReason } from '../net/dns/resolver.ts'
 import { ANSWERS, rowOf } from './codes.ts'
 import type { CodeRow, List, Scope, Tier } from './zone-type.ts'
 
-/** `listed` and `not_listed` are answers that one can trust; the others say why there is none. */
+/** `listed` and `not_listed` are reliable answers; the others say why there is none. */
 export type ListStatus = 'listed' | 'not_listed' | 'blocked' | 'timeout' | 'error' | 'unsupported'
 
-/** What one answer of a list says. `meaning` has one text for each of `codes`. */
+/** The content of one answer of a list. `meaning` has one text for each of `codes`. */
 export type Reading = {
   readonly status: ListStatus
   /** The A records of the answer, each once; at most 20. */
   readonly codes: readonly Ip[]
   readonly meaning: readonly string[]
-  /** The worst tier of the codes that are listings; else the list's own. */
+  /** The worst tier of the codes that are listings; otherwise the tier of the list. */
   readonly tier: Tier
   readonly scope: Scope
-  /** A stable word, wherever the status is neither `listed` nor `not_listed`. */
+  /** A stable word, if the status is neither `listed` nor `not_listed`. */
   readonly reason?: string
 }
 
@@ -28,7 +28,7 @@ const REFUSAL_WORDS: Readonly<Record<string, readonly [reason: string, meaning: 
   '127.0.0.1': ['refused', 'the list refuses to answer'],
 }
 
-/** Reads the answer to a question about an address, or the reason why there is none, by the seven rules of docs/blacklists.md. */
+/** Reads the answer to a query about an address, or the reason why there is none, by the seven rules of docs/blacklists.md. */
 export function readAnswer(list: List, answer: Answer<'A'> | DnsError): Reading {
   const nothing = { codes: [], meaning: [], tier: list.tier, scope: list.scope }
   if (answer instanceof DnsError) return { ...nothing, ...FAULTS[answer.reason] }
@@ -69,7 +69,7 @@ function weightOf(list: List, listings: readonly CodeRow[]): { tier: Tier; scope
 
 const fault = (status: ListStatus, reason: string): { status: ListStatus; reason: string } => ({ status, reason })
 
-/** A question without an answer, never the same as "not listed". */
+/** A query without an answer; never the same as "not listed". */
 const FAULTS: Readonly<Record<DnsReason, { readonly status: ListStatus; readonly reason: string }>> = {
   timeout: fault('timeout', 'no_answer'),
   aborted: fault('timeout', 'aborted'),

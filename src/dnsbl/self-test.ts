@@ -5,30 +5,30 @@ import { readAnswer } from './read.ts'
 import type { List } from './zone-type.ts'
 
 /**
- * What is known of a list for one address family. `dead` and `quarantined` lists are never asked about users' addresses.
- * `failing`: the positive test point is missing, not yet for long; `refused`: our resolver is refused, which is no fault of the list;
- * `unanswered`: the last test got no answer, so nothing new is known.
+ * The state of a list for one address family. `dead` and `quarantined` lists are never queried about addresses. `failing`: the positive test point is
+ * missing, but not for long; `refused`: our resolver is refused, which is not a fault of the list; `unanswered`: the last test got no answer, so nothing new
+ * is known.
  */
 export type TestStatus = 'untested' | 'healthy' | 'failing' | 'dead' | 'quarantined' | 'refused' | 'unanswered'
 
 export type TestState = {
   readonly status: TestStatus
-  /** A stable word beside every status but `untested` and `healthy`. */
+  /** A stable word with every status except `untested` and `healthy`. */
   readonly reason: string | null
   readonly testedAtMs: number | null
-  /** Since when the positive test point is missing without a break. */
+  /** Since when the positive test point has been missing without interruption. */
   readonly missingSinceMs: number | null
-  /** When the positive test point was last answered as a listing; null when it was answered otherwise since, or never. */
+  /** When the positive test point was last answered as a listing; null if it was answered otherwise since, or never. */
   readonly heldAtMs: number | null
-  /** Clean tests in a row since the list was quarantined. */
+  /** Number of clean tests in a row since the list was quarantined. */
   readonly cleanTests: number
-  /** What the positive test point answered last. */
+  /** The last answer of the positive test point. */
   readonly codes: readonly string[]
   /** The latest changes, oldest first; at most {@link MAX_HISTORY}. */
   readonly history: readonly { readonly atMs: number; readonly status: TestStatus; readonly reason: string | null }[]
 }
 
-/** What a test point was seen to be. `rewritten`: an answer that no list gives. */
+/** The observed result of a test point. `rewritten`: an answer that no list gives. */
 export type Seen = 'listed' | 'absent' | 'refused' | 'rewritten' | 'unanswered'
 export type TestResult = {
   readonly atMs: number
@@ -40,7 +40,7 @@ export type TestResult = {
 export const TEST_EVERY_MS = 3_600_000
 export const DEAD_AFTER_MS = 3 * 3_600_000
 export const MAX_HISTORY = 24
-/** A list that answered everything once has to pass this many tests before it is believed again. */
+/** Number of tests that a list must pass after it answered every query, before it is trusted again. */
 const CLEAN_TESTS_TO_RETURN = 2
 
 export const UNTESTED: TestState = {
@@ -55,8 +55,8 @@ export const UNTESTED: TestState = {
 }
 
 /**
- * Whether "not listed" of the list is an answer: only while its positive test point is listed. `unanswered`: there is no answer to the test;
- * a list that passed it in the last three hours is believed meanwhile.
+ * Whether "not listed" of the list is an answer: only while its positive test point is listed. `unanswered`: the test got no answer; a list that passed it in
+ * the last three hours is trusted meanwhile.
  */
 export function proofOf({
   status,
@@ -71,14 +71,14 @@ export function proofOf({
   return heldLately ? 'holds' : 'unanswered'
 }
 
-/** Whether users' addresses are kept from the list. */
+/** Whether no queries about addresses are sent to the list. */
 export const isBarred = (state: TestState): boolean => state.status === 'dead' || state.status === 'quarantined'
 
-/** Whether a test is due: never made, or an hour ago. A clock that stepped back makes it due too. */
+/** Whether a test is due: there was none, or the last was an hour ago. A clock that stepped back makes it due too. */
 export const isDue = (state: TestState, nowMs: number): boolean =>
   state.testedAtMs === null || nowMs - state.testedAtMs >= TEST_EVERY_MS || nowMs < state.testedAtMs
 
-/** What the answer to a test point shows. Any code that is no refusal is an entry; at the positive point the row's exceptions are one too. */
+/** The result of the answer to a test point. Any code that is not a refusal is an entry; for the positive point, so are the row's exceptions. */
 export function readTestPoint(
   list: List,
   point: 'positive' | 'negative',

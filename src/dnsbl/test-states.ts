@@ -6,22 +6,22 @@ import type { Ctx } from '../world.ts'
 import { MAX_HISTORY, type TestState, UNTESTED } from './self-test.ts'
 import type { List } from './zone-type.ts'
 
-/** A store that is slower than this does not hold an answer up: what it remembers is used when it comes. */
+/** A store that is slower than this does not delay an answer; its content is used when it arrives. */
 const LOAD_MS = 250
 /** Maximum number of rows read: two address families of 29 lists, and those of replaced lists. */
 const MAX_ROWS = 1_000
 
 export type TestStates = {
   readonly get: (list: List, family: Family) => TestState
-  /** Remembers at once; the store is told soon after, in one piece. */
+  /** Changes the state at once; the store gets it soon after, in one write. */
   readonly set: (ctx: Pick<Ctx, 'store' | 'log'>, list: List, family: Family, state: TestState) => void
-  /** Settles when what the store remembers was read, or after a quarter of a second. Never rejects. */
+  /** Settles when the content of the store was read, or after a quarter of a second. Never rejects. */
   readonly loaded: (ctx: Pick<Ctx, 'store' | 'log'>) => Promise<void> | undefined
   /** Settles when the store has everything. Never rejects. */
   readonly saved: () => Promise<void>
 }
 
-/** The states of all lists by zone and family. What a store gives that is not of this shape is passed over. */
+/** The states of all lists by zone and family. Rows of another shape are ignored. */
 export function testStates(): TestStates {
   const states = { 4: new Map<string, TestState>(), 6: new Map<string, TestState>() }
   let loading: Promise<void> | undefined
@@ -40,7 +40,7 @@ export function testStates(): TestStates {
         if (zone !== undefined && state.success && !known.has(zone)) known.set(zone, state.data)
       }
     } catch (error) {
-      isReadable = false // tried again by the next lookup
+      isReadable = false // the next lookup repeats it
       isLoaded = false
       loading = undefined
       log.warn('dnsbl.states_not_read', { error: String(error) })
@@ -49,7 +49,7 @@ export function testStates(): TestStates {
 
   async function save({ store, log }: Pick<Ctx, 'store' | 'log'>): Promise<void> {
     while (unsaved.size > 0) {
-      await Promise.resolve() // tests that end together are written together
+      await Promise.resolve() // results of tests that end together are written together
       const keys = [...unsaved]
       unsaved.clear()
       try {

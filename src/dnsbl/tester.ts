@@ -9,35 +9,38 @@ import { isDue, nextState, readTestPoint, type Seen, type TestResult, type TestS
 import type { TestStates } from './test-states.ts'
 import type { List, ListKeys } from './zone-type.ts'
 
-/** What a test uses. It outlives its caller. */
+/** The parameters of a test. It continues after its caller. */
 export type TestCtx = Pick<Ctx, 'resolve' | 'store' | 'log' | 'now' | 'monotonic' | 'random'>
 
 export type Tester = {
   readonly state: (list: List, family: Family) => TestState
   readonly isDue: (list: List, family: Family, nowMs: number) => boolean
-  /** Starts the tests of `lists`, or joins those under way. A test goes on until it is done or all its callers have hung up; their deadlines do not end it. */
+  /**
+   * Starts the tests of `lists`, or joins those in progress. A test continues until it is done or all its callers have disconnected; their deadlines do not
+   * end it.
+   */
   readonly start: (ctx: TestCtx, lists: readonly List[], family: Family, signal: AbortSignal) => void
-  /** The test of a list that is under way. */
+  /** The test of a list in progress. */
   readonly running: (list: List, family: Family) => Test | undefined
-  /** What the negative test point shows now: by the test under way, or asked when the last answer is over a minute old. */
+  /** The present result of the negative test point: from the test in progress, or from a new query if the last answer is over a minute old. */
   readonly negative: (ctx: TestCtx, list: List, family: Family, signal: AbortSignal) => Promise<Seen>
-  /** Settles when no test is under way and the store knows. At most the deadline of a test. */
+  /** Settles when no test is in progress and the store has the results. At most the deadline of a test. */
   readonly settled: () => Promise<void>
 }
 
-/** A test under way. None of its promises rejects. */
+/** A test in progress. None of its promises rejects. */
 export type Test = Work<void> & {
   readonly negative: Promise<Seen>
-  /** Settles when both points were answered and the state says so: one wait. `result` has the negative point asked once more. */
+  /** Settles when both points were answered and the state has the result: one round trip. For `result` the negative point is queried once more. */
   readonly answered: Promise<void>
 }
 
 type Round = { readonly ctx: TestCtx; readonly list: List; readonly family: Family; readonly signal: AbortSignal }
 
-/** A negative point that was clean is not asked again for so long, ms. */
+/** How long a clean result of a negative point is used, ms. */
 const CLEAN_MS = 60_000
 
-/** Tests lists by RFC 5782 §5 through the same resolver as every question. */
+/** Tests lists by RFC 5782 §5 through the same resolver as all other queries. */
 export function tester(options: {
   readonly states: TestStates
   readonly keys: ListKeys
@@ -84,7 +87,7 @@ export function tester(options: {
     return { negative, answered, result: answered.then(() => again(round, lifetime.signal)) }
   }
 
-  /** The negative point once more: a zone that answers by whim is caught between two questions that follow each other. */
+  /** The negative point once more: two queries in a row detect a zone that answers inconsistently. */
   async function again(round: Round, gone: AbortSignal): Promise<void> {
     if (gone.aborted || states.get(round.list, round.family).status === 'quarantined') return
     const { seen } = await look(round, 'negative')
@@ -138,7 +141,7 @@ const UNANSWERED = { seen: 'unanswered', codes: [] } as const
 const ANSWERS_EVERYTHING: ReadonlySet<Seen> = new Set(['listed', 'rewritten'])
 const keyOf = (list: List, family: Family): string => `${family} ${list.zone}`
 
-/** Fires when the caller goes away; not when only its time is over. */
+/** Fires when the caller disconnects; not at its deadline. */
 function hungUp(signal: AbortSignal): AbortSignal {
   const control = new AbortController()
   const stop = (): void => {

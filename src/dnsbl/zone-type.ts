@@ -1,14 +1,14 @@
 import type { Family } from '../names/ip.ts'
 
-/** How much a listing weighs: A receivers act on it, B useful, C niche, D policy or information (never evidence of spam). */
+/** The importance of a listing: A receivers act on it, B useful, C niche, D policy or information (never evidence of spam). */
 export type Tier = 'A' | 'B' | 'C' | 'D'
-/** What a listing is about: the address, its neighbourhood, its whole network (AS), or the owner's own policy. */
+/** The subject of a listing: the address, its neighbourhood, its whole network (AS), or the owner's own policy. */
 export type Scope = 'ip' | 'range' | 'asn' | 'policy'
 
 /** An answer of a list: `127.0.0.2`, a range of the last octet `127.0.0.4-7`, or a network `127.0.1.0/24`. All within 127.0.0.0/8 (RFC 5782 §2.1). */
 export type CodePattern = string
 
-/** What one answer of a list means. `tier` and `scope` stand where the code differs from its list (a policy code of Spamhaus). */
+/** The meaning of one answer of a list. `tier` and `scope` are present if they differ from those of the list (a policy code of Spamhaus). */
 export type CodeRow = {
   readonly code: CodePattern
   readonly meaning: string
@@ -16,11 +16,11 @@ export type CodeRow = {
   readonly scope?: Scope
 }
 
-/** How many questions a list lets one user ask. */
+/** The number of queries that a list permits one user. */
 export type Allowance = { readonly perSecond: number } | { readonly perDay: number }
 
 export type KeyName = 'dqs' | 'spamrats'
-/** The keys that an operator has: secrets, of one DNS label each. */
+/** The operator's keys: secrets, each one DNS label. */
 export type ListKeys = { readonly [K in KeyName]?: string }
 
 /** One blacklist: a row of the set. */
@@ -28,39 +28,39 @@ export type List = {
   /** The name in every answer. */
   readonly name: string
   readonly zone: string
-  /** The zone for IPv6 addresses, where it is another one. */
+  /** The zone for IPv6 addresses, if it is another one. */
   readonly zoneV6?: string
   readonly tier: Tier
-  /** Whether IPv6 addresses can be asked about; `unknown` is no until the self-test proves it. */
+  /** Whether IPv6 addresses are supported; `unknown` counts as no until the self-test proves it. */
   readonly ipv6: 'yes' | 'no' | 'unknown'
   readonly scope: Scope
   /** Codes that are listings. */
   readonly codes: readonly CodeRow[]
-  /** Codes that are known and are no listings. */
+  /** Known codes that are not listings. */
   readonly ignored: readonly CodeRow[]
-  /** A code that is in neither table is an error of the list (otherwise a listing). */
+  /** A code in neither table is an error of the list (otherwise a listing). */
   readonly strict: boolean
   readonly allowance: Allowance
-  /** How the list departs from the test points of RFC 5782 §5. */
+  /** How the list differs from the test points of RFC 5782 §5. */
   readonly testPoint: {
-    /** False: the list has entries for 127.0.0.1, so that the negative test asks for a random address of 127.0.0.0/8. */
+    /** False: the list has entries for 127.0.0.1, so the negative test uses a random address of 127.0.0.0/8. */
     readonly negative: boolean
-    /** Codes that its positive test point answers with, beside the listing codes. */
+    /** Codes of its positive test point, in addition to the listing codes. */
     readonly answers: readonly CodePattern[]
   }
-  /** https, where an entry can be looked up or removed. */
+  /** https, where people can look up or remove an entry. */
   readonly delistUrl: string
-  /** The zone asked when the operator has a key: `{key}` stands for it. */
+  /** The queried zone if the operator has a key: `{key}` stands for it. */
   readonly keyForm?: { readonly key: KeyName; readonly zone: string }
-  /** The day on which the row was seen to hold, asked live: `2026-01-31`; empty until someone has. */
+  /** The day on which live queries confirmed the row: `2026-01-31`; empty until then. */
   readonly verified: string
   readonly notes: string
 }
 
-/** A set of lists. Its length is {@link LIST_COUNT}: replace, never drop. */
+/** A set of lists. Its length is {@link LIST_COUNT}: replace rows, never remove one. */
 export type ListSet = { readonly version: string; readonly lists: readonly List[] }
 
 export const LIST_COUNT = 29
 
-/** The zone of a list as it may be shown: without a key. */
+/** The zone of a list for display: without a key. */
 export const zoneFor = (list: List, family: Family): string => (family === 6 ? (list.zoneV6 ?? list.zone) : list.zone)

@@ -6,7 +6,7 @@ export const LIST_VERSION = '2026.11.1'
 const listed = (meaning: string, code = '127.0.0.2'): readonly CodeRow[] => [{ code, meaning }]
 const ANY_FROM_2 = '127.0.0.2-255'
 
-/** What holds for a list unless its row says otherwise. */
+/** The default values of a row. */
 const USUAL = {
   ipv6: 'no',
   scope: 'ip',
@@ -34,7 +34,10 @@ const row = (name: string, zone: string, tier: Tier, delist: string, more: Parti
   ...more,
 })
 
-/** The 29 lists in the order of every answer (docs/blacklists.md). Read from operators' pages and configurations in use; `verified` stays empty until a row was seen live. */
+/**
+ * The 29 lists in the order of every answer (docs/blacklists.md). The rows come from operators' pages and configurations in use; `verified` stays empty until
+ * live queries have confirmed a row.
+ */
 export const BUILT_IN_LISTS: readonly List[] = [
   row('Spamhaus ZEN', 'zen.spamhaus.org', 'A', 'check.spamhaus.org', {
     ipv6: 'yes',
@@ -198,5 +201,5 @@ export const BUILT_IN_LISTS: readonly List[] = [
   }),
 ]
 
-/** The set that is asked unless the operator gives another. */
+/** The set that is used unless the operator sets another. */
 export const BUILT_IN: ListSet = { version: LIST_VERSION, lists: BUILT_IN_LISTS }

@@ -9,7 +9,7 @@ const FORMS: Readonly<Record<string, string>> = {
 const MAX_LENGTH = 1_000
 const MAX_RANGES = 30
 
-/** The form that an Accept field asks for by name with the highest weight (RFC 9110 §12.5.1), the first of equals; undefined where it names none. */
+/** The form that an Accept field requests by name with the highest weight (RFC 9110 §12.5.1), the first of equals; undefined if it names none. */
 export function preferredForm(accept: string | undefined): string | undefined {
   if (accept === undefined || accept.length > MAX_LENGTH) return undefined
   const named = accept.split(',', MAX_RANGES).flatMap((range) => {
@@ -21,9 +21,9 @@ export function preferredForm(accept: string | undefined): string | undefined {
   return named.toSorted((a, b) => b.weight - a.weight)[0]?.form
 }
 
-/** Whether a request asks for HTML before JSON. A client that takes anything is no browser. */
+/** Whether a request prefers HTML to JSON. A client that accepts anything is not a browser. */
 export const wantsHtml = (accept: string | undefined): boolean => preferredForm(accept) === 'html'
 
-/** Whether a request asks for server-sent events by name. */
+/** Whether a request names server-sent events. */
 export const wantsEvents = (accept: string | undefined): boolean =>
   /^\s{0,9}text\/event-stream\s{0,9}(?:[,;]|$)/i.test(accept ?? '')

@@ -11,24 +11,24 @@ import { allows, findKey, presentedKey } from './keys.ts'
 import type { HttpOptions } from './options.ts'
 import type { Sessions } from './sessions.ts'
 
-/** Who asks as the rate sees it (a key, a node, an address), and whether it may. */
+/** The caller as the rate counts it (a key, a node, an address), and its permissions. */
 export type Auth = {
   readonly by: string
   readonly caller?: Caller
   readonly refused?: AppError
-  /** The key that was shown, or that the session began with. */
+  /** The key of the request, or of the session. */
   readonly key?: ApiKey
-  /** The cookie of a session stands for the key: changes need the token of the session, too. */
+  /** The cookie of a session stands for the key: changes also need the token of the session. */
   readonly bySession?: true
 }
 type Asked = Pick<Operation, 'scope' | 'forPeers' | 'open'>
 export type Authorize = (operation: Asked, request: FastifyRequest) => Auth
 
-/** Whether a request brings a node's proof: it is judged once the body is there. */
+/** Whether a request has a node's proof, which is verified once the body is read. */
 export const bringsProof = (request: FastifyRequest): boolean =>
   request.headers.authorization?.startsWith(`${SCHEME} `) === true
 
-/** The rule of docs/operations.md: a node's proof, else a key of the scope, else, while no key is in force, who may call this host. */
+/** The rule of docs/operations.md: a node's proof, otherwise a key of the scope, otherwise, while no key is in force, the callers that may use this host. */
 export function authorizer(options: HttpOptions, sessions: Pick<Sessions, 'keyOf'>): Authorize {
   const seen = nonceMemory(options.world.now)
   const startedMs = options.world.now()
@@ -53,11 +53,11 @@ export function authorizer(options: HttpOptions, sessions: Pick<Sessions, 'keyOf
   }
 }
 
-/** What callers are told of a closed service; the reason is the operator's business, and in the log. */
+/** The message to callers of a closed service; the reason is for the operator, and in the log. */
 export const closedError = (): AppError =>
   new AppError('unauthorized', 'a key is required, but this service has none: its operator must create one')
 
-/** An address as the rate counts it: IPv6 by its /64, of which one caller has all. */
+/** An address as the rate counts it: IPv6 by its /64, because one caller has all of it. */
 export function callerAddress(text: string): string {
   const address = parseIp(text)
   if (!address.ok) return `address ${text}`
@@ -100,7 +100,7 @@ function withoutKeys(
       by,
       refused: new AppError('unauthorized', "this requires proof from a node that knows the cluster's secret"),
     }
-  // Behind a proxy on this machine everybody seems to come from loopback.
+  // Behind a proxy on this machine, every caller seems to come from loopback.
   const isPassedOn = request.headers.forwarded !== undefined || request.headers['x-forwarded-for'] !== undefined
   if (isLoopbackHost(request.ip) && !isPassedOn) return { by, caller }
   return { by, refused: new AppError('forbidden', 'without --peer-secret, only callers on this machine are allowed') }

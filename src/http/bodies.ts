@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../base/errors.ts'
 
-/** Reads bodies as JSON and nothing else, and keeps their text beside: a node's proof is over it. */
+/** Reads only JSON bodies, and keeps their text too, because a node's proof covers it. */
 export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.decorateRequest('rawBody', '')
@@ -14,7 +14,7 @@ export function readJsonBodies(app: FastifyInstance): void {
   })
 }
 
-/** Time in which the body of a request must have come, ms. Uploads have the time of their operation. */
+/** Time limit for receiving the body of a request, ms. Uploads have the time of their operation. */
 const BODY_MS = 30_000
 
 /**
@@ -34,7 +34,7 @@ export function endSlowBodies(app: FastifyInstance, bodyMs = BODY_MS): void {
     }, bodyMs)
     payload.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
     payload.once('error', (error) => body.destroy(error))
-    body.on('error', () => {}) // its reader hears of it; a refused request has none, and the exception would end the process
+    body.on('error', () => {}) // its reader gets the error; a refused request has no reader, and the exception would end the process
     reply.raw.once('close', () => {
       payload.unpipe(body).resume()
       body.destroy()
@@ -43,13 +43,13 @@ export function endSlowBodies(app: FastifyInstance, bodyMs = BODY_MS): void {
   })
 }
 
-/** Leaves bodies of any type unread: the operation reads them as they come. */
+/** Leaves bodies of any type unread: the operation reads them as a stream. */
 export function leaveBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 }
 
-/** Takes bodies of any type, at most the limit of bodies, and makes nothing of them. */
+/** Accepts bodies of any type, up to the limit of bodies, and ignores them. */
 export function dropBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null, {}))

@@ -4,7 +4,7 @@ import { parseIp } from '../names/ip.ts'
 
 const LOOPBACK = cidr('127.0.0.0/8')
 
-/** Whether a host name or address stands for this machine alone. */
+/** Whether a host name or address is loopback. */
 export function isLoopbackHost(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '').toLowerCase()
   if (bare === 'localhost' || bare.endsWith('.localhost') || bare === '::1') return true
@@ -20,8 +20,8 @@ export type CallerRule = {
 }
 
 /**
- * Why a request may not be answered while no key is in force, or undefined when it may: its Host must be loopback, a configured name or the very
- * address it came in on (DNS rebinding), and an Origin must be one of those too (CSRF).
+ * Why a request must be refused while no key is in force, or undefined: its Host must be loopback, a configured name or the address that it arrived at (DNS
+ * rebinding), and an Origin must be one of those too (CSRF).
  */
 export function refusal(
   rule: CallerRule,
@@ -46,7 +46,9 @@ export function refusal(
     : 'the Origin of this request is another site; allow it with --cors-origin, or use an API key'
 }
 
-/** The host of a Host field, without brackets and in lower case; undefined when it is not a host and perhaps a port (RFC 9110 §7.2), as `a@b` is not. */
+/**
+ * The host of a Host field, without brackets and in lower case; undefined if the field is not a host with an optional port (RFC 9110 §7.2), such as `a@b`.
+ */
 export function parseHostField(text: string): string | undefined {
   const { literal, name, port } =
     /^(?:\[(?<literal>[0-9a-f:.]+)\]|(?<name>[a-z0-9._-]{1,255}))(?::(?<port>\d{0,5}))?$/i.exec(text)?.groups ?? {}
@@ -54,7 +56,7 @@ export function parseHostField(text: string): string | undefined {
   return (literal ?? name)?.toLowerCase()
 }
 
-/** The host of an Origin field (RFC 6454 §6.1); undefined for `null` and for what is no origin. */
+/** The host of an Origin field (RFC 6454 §6.1); undefined for `null` and for invalid origins. */
 function hostOfOrigin(text: string): string | undefined {
   const host = /^https?:\/\/(.+)$/i.exec(text)?.[1]
   return host === undefined ? undefined : parseHostField(host)

@@ -6,7 +6,9 @@ import { problemOf } from './problem.ts'
 
 export type ClientError = { readonly error: NodeJS.ErrnoException; readonly socket: Socket }
 
-/** What the HTTP parser refuses before there is a request, as a problem like any other: headers over 16 KiB, a request that does not come in time, bytes that are no HTTP. */
+/**
+ * Problems for what the HTTP parser refuses before there is a request: headers over 16 KiB, a request that is not received in time, bytes that are not HTTP.
+ */
 export function answerClientError({ error, socket }: ClientError): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

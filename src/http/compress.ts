@@ -2,9 +2,9 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** Shorter answers gain nothing. */
+/** Shorter answers gain nothing from compression. */
 const MIN_BYTES = 1_024
-/** Brotli's middle quality: twice as quick as the best, and a few per cent larger. */
+/** Brotli's middle quality: twice as fast as the best, and a few per cent larger. */
 const QUALITY = 4
 
 const CODERS = {
@@ -14,10 +14,10 @@ const CODERS = {
 } as const
 export type Coding = keyof typeof CODERS
 
-/** `body` in a coding, made by a thread of the pool. */
+/** `body` in a content coding, compressed by a thread of the pool. */
 export const encode = (coding: Coding, body: Buffer): Promise<Buffer> => CODERS[coding](body)
 
-/** The coding that a client takes (Accept-Encoding, RFC 9110 §12.5.3), Brotli before gzip; undefined: none of the two. */
+/** The coding that a client accepts (Accept-Encoding, RFC 9110 §12.5.3), Brotli before gzip; undefined: neither of them. */
 export function codingFor(accepted: string | undefined): Coding | undefined {
   const items = (accepted ?? '').slice(0, 500).toLowerCase().split(',')
   const takes = (name: string): boolean | undefined => {
@@ -30,8 +30,8 @@ export function codingFor(accepted: string | undefined): Coding | undefined {
 }
 
 /**
- * Compresses the text of an answer in one piece, so that a client that reads slowly or not at all holds the compressed bytes and no coder with its window.
- * Streams, short answers and those that have a coding already stay as they are.
+ * Compresses the text of an answer as a whole, so that a slow client holds only the compressed bytes and no encoder with its window. Streams, short answers
+ * and encoded ones are unchanged.
  */
 export function compressed(
   request: FastifyRequest,
@@ -55,5 +55,5 @@ export function compressed(
   }, done)
 }
 
-/** What an answer depends on, with the coding (RFC 9110 §12.5.5). */
+/** The request fields on which an answer depends, including the coding (RFC 9110 §12.5.5). */
 export const vary = (others: unknown): string => [...(others ? [String(others)] : []), 'accept-encoding'].join(', ')

@@ -10,21 +10,21 @@ import type { Socket } from 'node:net'
 import { endInTurns } from './ends.ts'
 import { inTurns } from './turns.ts'
 
-/** Bounds on what clients may have open, ask at once and leave unread. */
+/** Bounds on open connections, concurrent requests and unread answers. */
 export type ConnectionBounds = {
-  /** Connections; one more is closed as it comes. */
+  /** Number of connections; a further one is closed at once. */
   readonly maxConnections: number
-  /** Requests that may wait on one connection (pipelining, RFC 9112 §9.3.2); one more and the connection is closed. */
+  /** Requests that may wait on one connection (pipelining, RFC 9112 §9.3.2); a further one closes the connection. */
   readonly maxWaiting: number
   /** Requests that may wait on all connections together; the connection with the most is closed. */
   readonly maxWaitingInAll: number
-  /** Requests of one connection that are worked on before the client has read their answers; the others wait. */
+  /** Requests of one connection that are processed before the client has read their answers; the others wait. */
   readonly maxAtOnce: number
-  /** Requests of all connections that begin in one turn of the event loop; the others wait for the next turns. */
+  /** Requests of all connections that start in one turn of the event loop; the others wait for the next turns. */
   readonly maxInTurn: number
-  /** Bytes of answers that clients have not read, in all; the connections with the most are closed. */
+  /** Bytes of answers that clients have not read, in total; beyond it, the connections with the most are closed. */
   readonly maxUnreadBytes: number
-  /** Time without reading anything after which a client with unread answers is closed, ms. */
+  /** Time without reading anything after which a client with unread answers is disconnected, ms. */
   readonly stalledMs: number
 }
 
@@ -38,20 +38,20 @@ export const CONNECTION_BOUNDS: ConnectionBounds = {
   stalledMs: 30_000,
 }
 
-/** How often it is looked for clients that do not read, in ms. */
+/** Interval of the check for clients that do not read, in ms. */
 const SWEEP_MS = 1_000
-/** Time that a connection over its bound has for the answers of what it asked before, ms. */
+/** Time that a connection over its bound has for the answers to its earlier requests, ms. */
 const LAST_ANSWERS_MS = 1_000
 
 type Waiting = { readonly request: IncomingMessage; readonly response: ServerResponse }
 type Connection = {
   readonly socket: Socket
-  /** Requests that have come and are not answered and read, those that are passed over included. */
+  /** Requests that were received and are not answered and read, including those that are skipped. */
   count: number
   readonly queue: Waiting[]
   readonly active: Set<ServerResponse>
   isOver: boolean
-  /** Bytes that the client, or the system on its way, has taken. */
+  /** Bytes that the client, or the system on the way to it, has accepted. */
   bytesRead: number
   progressAtMs: number
 }
@@ -82,7 +82,7 @@ export function boundedServer(
   const work = inTurns(({ request, response }: Waiting) => {
     const { socket } = request
     if (socket.remoteAddress === undefined)
-      socket.destroy() // the client is gone
+      socket.destroy() // the client has disconnected
     else if (!response.destroyed) listener(request, response)
   }, bounds.maxInTurn)
   const known = new WeakMap<Socket, Connection>()
@@ -110,7 +110,7 @@ export function boundedServer(
   }
 
   function arrived(request: Waiting['request'], response: ServerResponse): void {
-    if (request.socket.destroyed) return // the rest of a piece that was read before
+    if (request.socket.destroyed) return // the rest of a chunk that was read before
     const connection = connectionOf(request.socket)
     connection.count++
     waitingInAll++
@@ -118,11 +118,11 @@ export function boundedServer(
     if (connection.isOver) return
     if (connection.count > bounds.maxWaiting) refuseMore(connection)
     else if (connection.queue.length === 0 && connection.active.size < bounds.maxAtOnce)
-      begin(connection, request, response) // nearly always: a client that waits for each answer
+      begin(connection, request, response) // almost always: a client that waits for each answer
     else connection.queue.push({ request, response })
   }
 
-  /** Those who ask little are not closed for those who ask much. */
+  /** Clients with few requests are not disconnected because of clients with many. */
   function closeLargest(): void {
     let largest: Connection | undefined
     for (const connection of busy) if (connection.count > (largest?.count ?? 0)) largest = connection
@@ -165,16 +165,16 @@ export function boundedServer(
   return server
 }
 
-/** Reads no more from the connection, and closes it when what it asked before is answered, or after a second. */
+/** Reads no more from the connection, and closes it when its earlier requests are answered, or after a second. */
 function refuseMore(connection: Connection): void {
   const { socket } = connection
   connection.isOver = true
   socket.pause()
-  socket.resume = () => socket // the HTTP server would read on after each answer
+  socket.resume = () => socket // the HTTP server would resume reading after each answer
   setTimeout(() => socket.destroy(), LAST_ANSWERS_MS).unref()
 }
 
-/** Closes the clients that have not read for long, and while too much is unread those with the most. */
+/** Disconnects clients that have not read for a long time and, while too much is unread, those with the most. */
 function sweep(busy: Iterable<Connection>, bounds: ConnectionBounds, nowMs: number): void {
   const unread: { readonly connection: Connection; readonly bytes: number }[] = []
   for (const connection of busy) {
@@ -195,7 +195,7 @@ function sweep(busy: Iterable<Connection>, bounds: ConnectionBounds, nowMs: numb
   }
 }
 
-/** What waits to be read: in the socket, and in answers whose turn has not come. */
+/** Unread bytes: in the socket, and in answers that wait for their turn. */
 function unreadBytes({ socket, active }: Connection): number {
   let bytes = socket.writableLength
   for (const response of active) if (!response.socket) bytes += response.writableLength

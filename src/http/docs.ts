@@ -38,7 +38,7 @@ const START = `window.onload = () => {
 }
 `
 
-/** `GET /openapi.json` and the page that shows it at `/docs/api`; `document` is made at the first request. All of it is sent from memory. */
+/** `GET /openapi.json` and the page that shows it at `/docs/api`; `document` is created with the first request. Everything is served from memory. */
 export function serveDocs(app: FastifyInstance, document: () => unknown): void {
   const text = (type: string, make: () => string) =>
     fromMemory(async () => ({ type: `${type}; charset=utf-8`, body: Buffer.from(make()) }))

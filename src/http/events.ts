@@ -4,18 +4,18 @@ import type { FastifyReply } from 'fastify'
 /** One server-sent event. */
 export type SentEvent = { readonly event: string; readonly data: object }
 
-/** Sends server-sent events as they come. */
+/** Sends server-sent events as they occur. */
 export const sendEvents = (reply: FastifyReply, events: AsyncIterable<SentEvent>): FastifyReply =>
   reply
     .type('text/event-stream; charset=utf-8')
     .header('cache-control', 'no-store')
-    .header('x-accel-buffering', 'no') // a proxy before us passes events on as they come
+    .header('x-accel-buffering', 'no') // a proxy must pass events on without buffering
     .send(Readable.from(eventText(events), { objectMode: true, highWaterMark: 1 }))
 
-/** After this time without an event a comment is sent, ms: what stands between would take the connection for dead. */
+/** Time without an event after which a comment is sent, ms: otherwise a proxy may close the idle connection. */
 const QUIET_MS = 15_000
 
-/** Events as the text of a stream (WHATWG HTML §9.2). Leaving it early leaves `events`, too. */
+/** Events as the text of a stream (WHATWG HTML §9.2). Ending it early also ends `events`. */
 export async function* eventText(
   events: AsyncIterable<SentEvent>,
   quietMs = QUIET_MS,

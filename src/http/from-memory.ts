@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Coding, codingFor, encode, vary } from './compress.ts'
 
-/** A body that is the same for everybody. */
+/** A body that is the same for every caller. */
 export type Content = { readonly type: string; readonly body: Buffer }
 
 /**
- * Answers with a body that is made at the first request and kept for the life of the process, compressed once for each coding. A making that failed is
- * tried again by the next request.
+ * Answers with a body that is created with the first request and kept for the life of the process, compressed once for each coding. If creating it fails, the
+ * next request tries again.
  */
 export function fromMemory(make: () => Promise<Content>) {
   const bodies = new Map<Coding | 'plain', Promise<Buffer>>()

@@ -8,30 +8,30 @@ import type { HttpOptions } from './options.ts'
 import type { Sessions } from './sessions.ts'
 import { turns } from './turns.ts'
 
-/** Nodes pass on the questions of many callers: their rate is this much higher. */
+/** Nodes forward the questions of many callers, so their rate is higher by this factor. */
 const NODE_FACTOR = 20
-/** Probes of a load balancer may come every second. */
+/** Probes of a load balancer may arrive every second. */
 const PROBE_FACTOR = 10
 const PROBE = 'probe of'
 
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 export type Gate = {
-  /** The hooks of a route that stands for an operation of this scope. */
+  /** The hooks of a route for an operation of this scope. */
   readonly hooks: (operation: Pick<Operation, 'scope' | 'forPeers' | 'open' | 'path'>) => {
     readonly onRequest: Hook
     readonly preHandler: Hook
   }
-  /** Refuses while the service stops. */
+  /** Refuses requests while the service stops. */
   readonly unlessStopping: Hook
-  /** Counts a request that no key is asked for against its address. */
+  /** Counts a request that needs no key, by its address. */
   readonly stray: Hook
-  /** Counts one of a probe, which comes often and costs little: {@link PROBE_FACTOR} times as many are allowed. */
+  /** Counts a probe, which is frequent and cheap: {@link PROBE_FACTOR} times as many are allowed. */
   readonly probe: Hook
-  /** Requests under way. */
+  /** Number of requests in progress. */
   readonly underWay: () => number
 }
 
-/** What stands before every operation but health: draining, who asks, the rate, the bound on what is under way. */
+/** The checks before every operation except health: shutdown, authentication, the rate, the bound on requests in progress. */
 export function gateOf(
   app: FastifyInstance,
   options: HttpOptions,
@@ -49,7 +49,7 @@ export function gateOf(
   app.decorateRequest('caller', '')
   app.decorateRequest('auth')
   app.decorateRequest('over')
-  // What is made is over, whether the client reads it or not (connections.ts bounds what is unread); a stream is made while it is read.
+  // A completed answer ends the request, whether the client reads it or not (connections.ts bounds unread data); a stream is produced while it is read.
   app.addHook('onSend', (request, _reply, payload, done) => {
     if (!(payload instanceof Readable)) request.over?.()
     done(null, payload)
@@ -63,7 +63,7 @@ export function gateOf(
     const auth = authorize(operation, request)
     request.caller = auth.by
     request.auth = auth.caller
-    await spend(await rate(request), reply) // before the refusal: guessing keys is counted too
+    await spend(await rate(request), reply) // before the refusal, so that guessed keys count too
     if (auth.refused) throw auth.refused
     if (auth.bySession && changes(request)) sessions.refuseForged(request, tokenIn(request))
     if (underWay >= options.maxConcurrency) {
@@ -109,10 +109,10 @@ export function gateOf(
   }
 }
 
-/** A node's proof is over the body too: it is judged when the body was read (at most 64 KiB). */
+/** A node's proof covers the body, so it is verified after the body was read (at most 64 KiB). */
 const isLate = (request: FastifyRequest): boolean => request.method === 'POST' && bringsProof(request)
 
-/** A page looks for the token itself, which may be in its form. */
+/** A page checks the token itself, which may be in its form. */
 const changes = ({ method, routeOptions }: FastifyRequest): boolean =>
   method !== 'GET' && method !== 'HEAD' && routeOptions.config.isPage !== true
 
@@ -128,7 +128,7 @@ function allowance({ ratePerMinute }: HttpOptions, { caller }: FastifyRequest): 
 
 type Spent = Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit']>>>
 
-/** The RateLimit fields of draft-ietf-httpapi-ratelimit-headers §3 and §4 on every answer, and 429 when the allowance is spent. */
+/** The RateLimit fields of draft-ietf-httpapi-ratelimit-headers §3 and §4 on every answer, and 429 when the rate is exceeded. */
 async function spend(limit: Spent, reply: FastifyReply): Promise<void> {
   if (limit.isAllowed) return
   void reply

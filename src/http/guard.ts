@@ -5,24 +5,27 @@ import { parseHostField } from './caller.ts'
 import type { Gate } from './gate.ts'
 import type { HttpOptions } from './options.ts'
 
-/** How the requests of a route are limited: by its own gate, in a larger allowance of their own (`probe`), not at all, or (undefined) like a caller without a key. */
+/**
+ * How the requests of a route are limited: by its own gate, by a larger rate of their own (`probe`), not at all, or (undefined) like those of a caller
+ * without a key.
+ */
 export type RouteLimit = 'gate' | 'probe' | 'none'
 
 type Route = { readonly config?: FastifyContextConfig; readonly url?: string }
 
-/** What requests pass first. All of it throws AppError, or gives it to `done`. */
+/** The first checks of a request. Each throws AppError, or passes it to `done`. */
 export type Guard = {
-  /** For every request: it must be HTTP that has one reading. A preflight (CORS) is judged as a whole, since it ends here. */
+  /** For every request: it must be unambiguous HTTP. A preflight (CORS) is checked completely, because it ends here. */
   readonly everywhere: onRequestHookHandler
   /** For the requests of a route, by its configuration. */
   readonly ofRoute: (route: Route) => onRequestHookHandler
-  /** For a request that no route takes. */
+  /** For a request without a route. */
   readonly elsewhere: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 }
 
 /**
- * No other site's page may have made a request, the service must not be closed for want of keys, and what has no gate of its own is counted against its
- * address. Health passes whatever is the matter.
+ * A request must not come from a page of another site, the service must not be closed because its keys are lost, and a request without a gate of its own is
+ * counted by its address. Health always passes.
  */
 export function guardOf(options: HttpOptions, gate: () => Pick<Gate, 'stray' | 'probe'>): Guard {
   const ambiguity = ambiguityCheck()
@@ -66,13 +69,13 @@ export function guardOf(options: HttpOptions, gate: () => Pick<Gate, 'stray' | '
   }
 }
 
-/** Refuses what proxies and this server might read in two ways (RFC 9112 §3.2, §6.1, §11.2). */
+/** Refuses requests that a proxy and this server might interpret differently (RFC 9112 §3.2, §6.1, §11.2). */
 function ambiguityCheck(): (request: FastifyRequest, reply: FastifyReply) => void {
-  let lastHost: string | undefined // most requests name the same
+  let lastHost: string | undefined // most requests have the same value
   return ({ raw, headers, url }, reply) => {
     const coding = headers['transfer-encoding']
     if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked') {
-      void reply.header('connection', 'close') // where the body ends is not known
+      void reply.header('connection', 'close') // the end of the body is not known
       throw new AppError('invalid_parameter', 'the only accepted Transfer-Encoding is chunked')
     }
     if (hostFields(raw.rawHeaders) > 1)
@@ -95,13 +98,13 @@ function hostFields(rawHeaders: readonly string[]): number {
   return count
 }
 
-/** Whether a target in absolute form (RFC 9112 §3.2.2) is for the host of the Host field. */
+/** Whether a target in absolute form (RFC 9112 §3.2.2) has the host of the Host field. */
 const isFor = (url: string, host: string | undefined): boolean =>
   URL.canParse(url) && new URL(url).host === host?.toLowerCase() && new URL(url).username === ''
 
 /**
- * Refuses a request that a browser says another site has made (Fetch Metadata, `Sec-Fetch-Site`): an image or a script in a page anywhere would else
- * start work here. Following a link to a page of ours asks nothing by itself and is allowed, and so are the origins of `--cors-origin`.
+ * Refuses a request that a browser marks as coming from another site (Fetch Metadata, `Sec-Fetch-Site`); otherwise an image or a script in any page could
+ * start work here. Following a link to one of our pages starts nothing by itself and is allowed, and so are the origins of `--cors-origin`.
  */
 function refuseOtherSites({ corsOrigins }: HttpOptions, request: FastifyRequest, isPage: boolean): void {
   const site = request.headers['sec-fetch-site']
@@ -116,7 +119,7 @@ function refuseOtherSites({ corsOrigins }: HttpOptions, request: FastifyRequest,
 declare module 'fastify' {
   interface FastifyContextConfig {
     limit?: RouteLimit
-    /** A page that people open: a link of another site may lead here. */
+    /** A page for people: a link of another site may lead here. */
     isPage?: boolean
     /** An image that pages of other sites may show. */
     isEmbeddable?: boolean

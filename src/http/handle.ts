@@ -10,7 +10,7 @@ import { sendLines, sendText } from './lines.ts'
 import type { HttpOptions } from './options.ts'
 import { asAppError, problemOf } from './problem.ts'
 
-/** Answers one request: the operation is executed until its deadline or until the caller hangs up, and its answer sent in the form that was asked for. */
+/** Answers one request: executes the operation until its deadline or until the caller disconnects, and sends its answer in the requested form. */
 export async function handle(
   operation: Operation,
   { execute, version, site }: HttpOptions,
@@ -38,11 +38,11 @@ export async function handle(
     .send(document.text)
 }
 
-/** Whether a browser opens the path of an operation, and asks for no form of the answer. */
+/** Whether a browser opens the path of an operation without requesting a form of the answer. */
 export const opensAsPage = ({ method }: Pick<Operation, 'method'>, { query, headers }: FastifyRequest): boolean =>
   method === 'GET' && (query as Raw).format === undefined && wantsHtml(headers.accept)
 
-/** With the form that the Accept field prefers, where the operation is a page and no `format` is given. */
+/** Adds the form that the Accept field prefers, if the operation is a page and no `format` is given. */
 function negotiated(operation: Operation, { headers }: FastifyRequest, reply: FastifyReply, raw: Raw): Raw {
   if (!operation.isPage || !('format' in operation.params)) return raw
   void reply.header('vary', 'Accept')
@@ -51,7 +51,7 @@ function negotiated(operation: Operation, { headers }: FastifyRequest, reply: Fa
   return format === undefined ? raw : { ...raw, format }
 }
 
-/** `part` for each part as it ends, then `answer`, or `error` with a problem. */
+/** `part` when each part ends, then `answer`, or `error` with a problem. */
 async function* eventsOf(told: AsyncIterable<Told>, request: FastifyRequest): AsyncIterable<SentEvent> {
   for await (const one of told) {
     if (one.kind === 'part') yield { event: 'part', data: one.part }
@@ -73,7 +73,7 @@ const callerOf = (operation: Operation, request: FastifyRequest, reply: FastifyR
   ...(operation.idempotent && idempotencyKeyOf(request)),
 })
 
-/** A key as RFC 9651 §3.3.3 writes a string, or bare as many clients send it: 1 to 255 visible ASCII characters. Throws AppError. */
+/** A key as a string of RFC 9651 §3.3.3, or bare as many clients send it: 1 to 255 visible ASCII characters. Throws AppError. */
 function idempotencyKeyOf({ headers }: FastifyRequest): Pick<By, 'idempotencyKey'> {
   const field = headers['idempotency-key']
   if (field === undefined) return {}
@@ -90,7 +90,7 @@ function idempotencyKeyOf({ headers }: FastifyRequest): Pick<By, 'idempotencyKey
   )
 }
 
-/** The body as it comes: nothing has read it. */
+/** The body as a stream, unread so far. */
 const uploadOf = ({ raw, headers }: FastifyRequest): Upload => ({
   octets: raw,
   contentType: headers['content-type'] ?? '',
@@ -121,7 +121,7 @@ function withPath(named: Raw, others: Raw): Raw {
   throw new AppError('invalid_parameter', `${twice} is part of the path; give it only there`, { parameter: twice })
 }
 
-/** Fires when the caller goes away before the answer was sent. */
+/** Fires when the caller disconnects before the answer was sent. */
 export function hangUp(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   const stop = (): void => {

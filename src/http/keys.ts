@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { type ApiKey, hashKey, type Scope } from '../store/key-file.ts'
 
-/** The key a request carries: `Authorization: Bearer …` or `X-API-Key`, at most 512 characters. Keys never travel in a URL. */
+/** The key of a request: `Authorization: Bearer …` or `X-API-Key`, at most 512 characters. A key is never accepted in a URL. */
 export function presentedKey(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): string | undefined {
@@ -11,7 +11,7 @@ export function presentedKey(
   return bearer ?? (typeof header === 'string' && header.length <= 512 ? header.trim() || undefined : undefined)
 }
 
-/** The key in force that `presented` is, if any; compared as hashes in constant time, expired ones never match. */
+/** The key in force that equals `presented`, if any; hashes are compared in constant time, and expired keys never match. */
 export function findKey(keys: readonly ApiKey[], presented: string, nowMs: number): ApiKey | undefined {
   const hash = Buffer.from(hashKey(presented), 'hex')
   let found: ApiKey | undefined
@@ -19,5 +19,5 @@ export function findKey(keys: readonly ApiKey[], presented: string, nowMs: numbe
   return found && (found.expires_at === undefined || Date.parse(found.expires_at) > nowMs) ? found : undefined
 }
 
-/** Whether a key of these scopes may do what needs `scope`: `admin` may do everything. */
+/** Whether a key with these scopes has the permission `scope`; `admin` includes all. */
 export const allows = (key: ApiKey, scope: Scope): boolean => key.scopes.includes(scope) || key.scopes.includes('admin')

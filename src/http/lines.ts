@@ -2,15 +2,15 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { TextStream } from '../operations/given.ts'
 
-/** Sends objects as they come, one line of JSON each. A fault on the way ends the connection, so that what was sent cannot be taken for the whole. */
+/** Sends objects as they become available, one line of JSON each. A fault in between ends the connection, so that a part cannot be mistaken for the whole. */
 export function sendLines(reply: FastifyReply, objects: AsyncIterable<object>): FastifyReply {
   return reply
     .type('application/x-ndjson; charset=utf-8')
-    .header('x-accel-buffering', 'no') // a proxy before us passes lines on as they come
+    .header('x-accel-buffering', 'no') // a proxy must pass lines on without buffering
     .send(Readable.from(lines(objects), { objectMode: true, highWaterMark: 1 }))
 }
 
-/** Sends a text as it is made, piece by piece. */
+/** Sends a text in pieces, as it is produced. */
 export function sendText(reply: FastifyReply, { contentType, text }: TextStream): FastifyReply {
   if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
   return reply

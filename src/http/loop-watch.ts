@@ -1,14 +1,14 @@
-/** How often it is looked, ms. */
+/** Interval of the measurement, ms. */
 const EVERY_MS = 20
 /** Longest time that an operation may block the event loop without a log entry, ms. */
 export const MAX_HELD_MS = 50
-/** Lines that are logged at most: one in this time, ms. */
+/** Minimum interval between two log entries, ms. */
 const LINE_EVERY_MS = 1_000
 /** Maximum number of operations in one log entry. */
 const MAX_NAMES = 10
 
 export type LoopWatch = {
-  /** An operation begins; the result is called when it has ended. */
+  /** Called when an operation starts; call the result when it has ended. */
   readonly begin: (name: string) => () => void
   readonly stop: () => void
 }
@@ -17,13 +17,13 @@ export type LoopWatchOptions = {
   readonly warn: (fields: Readonly<Record<string, unknown>>) => void
   /** A clock that never steps back, ms. */
   readonly now?: () => number
-  /** Processor time of this thread so far, ms. */
+  /** Processor time of this thread, ms. */
   readonly cpuMs?: () => number
 }
 
 /**
- * Watches for steps that hold the event loop for over 50 ms, in which nobody is answered, and names the operations that were under way: where it is one,
- * that one did it. Time in which the thread had no processor (a busy machine, a stopped process) does not count.
+ * Detects steps that block the event loop for over 50 ms, during which no request is answered, and names the operations in progress: if there is only one, it
+ * is the cause. Time in which the thread had no processor (a busy machine, a stopped process) does not count.
  */
 export function loopWatch(options: LoopWatchOptions): LoopWatch & { readonly look: () => void } {
   const { warn, now = () => performance.now(), cpuMs = threadMs } = options
@@ -61,7 +61,7 @@ export function loopWatch(options: LoopWatchOptions): LoopWatch & { readonly loo
   }
 }
 
-/** In Node before 23.9 the processor time of all threads, which is no less. */
+/** In Node before 23.9 the processor time of all threads, which is at least as much. */
 function threadMs(): number {
   const { user, system } = (process.threadCpuUsage ?? process.cpuUsage)()
   return (user + system) / 1_000

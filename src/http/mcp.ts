@@ -8,7 +8,7 @@ import { hangUp } from './handle.ts'
 import type { HttpOptions } from './options.ts'
 
 const PATH = '/mcp'
-/** Bytes of a body: as large as the largest of an operation. */
+/** Maximum size of a body: as large as the largest of an operation. */
 const bodyLimitOf = (operations: readonly Operation[]): number =>
   Math.max(65_536, ...operations.map(({ bodyLimit = 0 }) => bodyLimit))
 /** The protocol has none since 2025-06-18; a batch would be counted as one request, whatever its calls cost. */
@@ -17,8 +17,8 @@ const BATCH = 'the body is a list of messages (a batch); send each message as a 
 const FIELDS = ['content-type', 'allow', 'mcp-protocol-version']
 
 /**
- * `POST /mcp`: the Model Context Protocol over streamable HTTP, without sessions. Each request is served by a server of its own, which has the tools that its key may
- * use. Keys, rates, bounds and the refusal of other sites are those of the API. The SDK is loaded with the first request.
+ * `POST /mcp`: the Model Context Protocol over streamable HTTP, without sessions. Each request has a protocol server of its own, with the tools that its key
+ * may use. Keys, rates, bounds and the refusal of other sites are those of the API. The SDK is loaded with the first request.
  */
 export function serveMcp(
   app: FastifyInstance,

@@ -10,30 +10,30 @@ export type HttpOptions = CallerRule & {
   readonly operations: readonly Operation[]
   readonly world: World
   readonly execute: Execute
-  /** Keys in force at this moment; none: no key is asked for, unless `closed`. */
+  /** The keys in force at present; none: no key is required, unless `closed`. */
   readonly keys: () => readonly ApiKey[]
-  /** Why nobody is answered at this moment (keys were there and are lost), or undefined. Health is answered all the same. */
+  /** Why no request is answered at present (keys existed and are lost), or undefined. Health is answered nevertheless. */
   readonly closed?: () => string | undefined
-  /** The cluster's secret, where there is one. */
+  /** The secret of the cluster, if there is one. */
   readonly peerSecret?: string
-  /** The origin at which other nodes call this one: their proofs must be made for it. */
+  /** The origin at which other nodes call this one: their proofs must name it. */
   readonly origin: string
-  /** Requests a minute for each key or address. */
+  /** Requests per minute for each key or address. */
   readonly ratePerMinute: number
-  /** Requests under way at most. */
+  /** Maximum number of requests in progress. */
   readonly maxConcurrency: number
-  /** Connections that may be open; 10,000 when left out. */
+  /** Maximum number of open connections; default 10,000. */
   readonly maxConnections?: number
   readonly logger: FastifyBaseLogger
-  /** True while the service is stopping: every request but health is answered 503. */
+  /** True while the service stops: every request except health gets 503. */
   readonly draining: () => boolean
-  /** Told of every answer; `path` is that of an operation, or "" for anything else. */
+  /** Called with every answer; `path` is that of an operation, or "" for anything else. */
   readonly onAnswer?: (event: { readonly path: string; readonly status: number; readonly ms: number }) => void
   readonly version: string
-  /** What `/metrics` answers; without it there is no such path. */
+  /** The text of `/metrics`; without it the path does not exist. */
   readonly metrics?: () => Promise<{ readonly contentType: string; readonly text: string }>
-  /** The pages for people; without them there is the API alone. */
+  /** The pages for people; without them there is only the API. */
   readonly site?: Site
-  /** False: new work is taken however late the event loop is. */
+  /** False: new requests are accepted even if the event loop is late. */
   readonly refuseWhenLate?: boolean
 }

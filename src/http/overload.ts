@@ -7,22 +7,21 @@ const MAX_DELAY_MS = 150
 const SAMPLE_MS = 250
 /** How often the delay is measured, ms. */
 const RESOLUTION_MS = 10
-/** With less than this under way it is not the requests that make the loop late (a start, a busy machine): they are taken. */
+/** With fewer requests in progress, the requests are not the cause of a late event loop (startup, a busy machine), and new ones are accepted. */
 const FEW = 32
-/** What tells how the service is must be answered above all when it is not well. */
+/** Paths that report the state of the service are answered especially when it is overloaded. */
 const EXEMPT: readonly string[] = ['/v1/health', '/v1/ready', '/metrics']
 
 /**
- * Refuses new work with 503 `overloaded` while the event loop is late because of what is under way. The delay is the mean of the last 250 ms.
- *
- * No file is opened for it: `@fastify/under-pressure` also measures memory, which throws in its timer, and so ends the process, when no descriptor is left.
+ * Refuses new requests with 503 `overloaded` while the event loop is late because of the requests in progress. The delay is the mean of the last 250 ms. It
+ * opens no file: `@fastify/under-pressure` also measures memory, which throws in its timer, and so ends the process, when no descriptor is left.
  */
 export function refuseWhenLate(app: FastifyInstance, underWay: () => number): void {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   histogram.enable()
   let delayMs = 0
   const timer = setInterval(() => {
-    // Without a sample the loop was held the whole time.
+    // Without a sample the loop was blocked the whole time.
     delayMs = histogram.count === 0 ? Number.POSITIVE_INFINITY : histogram.mean / 1e6 - RESOLUTION_MS
     histogram.reset()
   }, SAMPLE_MS).unref()
@@ -37,5 +36,5 @@ export function refuseWhenLate(app: FastifyInstance, underWay: () => number): vo
   })
 }
 
-/** Whether new work is refused: the event loop is late on average by over 150 ms, with 32 requests under way or more. */
+/** Whether new requests are refused: the mean delay of the event loop is over 150 ms, with 32 or more requests in progress. */
 export const isTooMuch = (delayMs: number, underWay: number): boolean => delayMs > MAX_DELAY_MS && underWay >= FEW

@@ -13,7 +13,7 @@ export type Problem = {
   readonly instance: string
   readonly code: ErrorCode
   readonly parameter?: string
-  /** With `wrong_offset`: the records that are held. */
+  /** With `wrong_offset`: the number of records that are stored. */
   readonly received?: number
 }
 
@@ -43,7 +43,10 @@ const BY_STATUS: Partial<Record<number, ErrorCode>> = {
   503: 'overloaded',
 }
 
-/** The fault as one of our codes: what the HTTP library refused keeps its meaning, everything else is `internal` and tells nothing of itself. `bodyLimit`: bytes that a body may have. */
+/**
+ * The fault as one of our codes: refusals of the HTTP library keep their meaning, and everything else is `internal` without details. `bodyLimit`: maximum
+ * size of the body, bytes.
+ */
 export function asAppError(error: unknown, bodyLimit?: number): AppError {
   if (error instanceof AppError) return error
   const { statusCode, message, code: fault } = error as { statusCode?: number; message?: string; code?: string }

@@ -4,13 +4,16 @@ import { ttlCache } from '../base/ttl-cache.ts'
 const MAX_CALLERS = 10_000
 
 type Told = (error: null, result: { current: number; ttl: number }) => void
-/** What counts the calls of each caller in a window of time that begins with its first call. */
+/** Counts the requests of each caller in a window of time that starts with its first request. */
 export type RateWindows = {
   readonly incr: (key: string, tell: Told, windowMs: number) => void
   readonly child: () => RateWindows
 }
 
-/** The store of `@fastify/rate-limit` by a clock that does not step: its own one goes by the system's, and would refuse a caller for an hour where that steps back. */
+/**
+ * The store of `@fastify/rate-limit` with a clock that does not step. Its own store uses the system clock, and would refuse a caller for an hour if that
+ * clock steps back.
+ */
 export function rateWindows(monotonic: () => number): new () => RateWindows {
   const windows = ttlCache<{ count: number }>({ maxEntries: MAX_CALLERS, now: monotonic })
   return class {

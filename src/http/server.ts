@@ -27,40 +27,40 @@ import { sessionsOf } from './sessions.ts'
 import { type Serving, sendFramed, sendRefusal, serveSite } from './site.ts'
 import { inTurns } from './turns.ts'
 
-/** What machines ask all the time: logged at `debug`. */
+/** Frequent requests of machines, logged at `debug`. */
 const QUIET: readonly string[] = ['/v1/health', '/v1/ready', '/metrics', '/v1/peer/heartbeat', '/v1/peer/peers']
 /** Default maximum size of a request body, bytes. */
 const BODY_LIMIT = 65_536
-/** Time in which the header of a request must have come, ms; bodies have a time of their own. */
+/** Time limit for receiving the header of a request, ms; bodies have a limit of their own. */
 const HEADERS_MS = 30_000
-/** How often it is looked for requests whose header has not come, ms: those of one look expire in one step. */
+/** Interval of the check for requests without a complete header, ms; those of one check expire in one step. */
 const CHECKED_EVERY_MS = 250
 /** Time that a connection may be idle between two requests, ms. */
 const IDLE_MS = 72_000
 /** Time without a byte in either direction after which a connection is closed, ms: longer than any operation may take. */
 const SILENT_MS = 330_000
 
-/** Input is read by zod and output is made by operations: Ajv and fast-json-stringify are not even loaded. */
+/** zod reads the input and operations produce the output: Ajv and fast-json-stringify are not even loaded. */
 const OWN_COMPILERS = {
   compilersFactory: {
-    buildValidator: (() => () => (value: unknown) => ({ value })) as never, // typed as Ajv's own
+    buildValidator: (() => () => (value: unknown) => ({ value })) as never, // typed like Ajv's own
     buildSerializer: () => () => (data: unknown) => JSON.stringify(data),
   },
 }
 
-/** The HTTP adapter, ready to listen. It translates: every decision is an operation's. */
+/** The HTTP adapter, ready to listen. It only translates; operations make every decision. */
 export async function httpServer(options: HttpOptions): Promise<FastifyInstance> {
   const refuse = inTurns(answerClientError, CONNECTION_BOUNDS.maxInTurn)
   const app = fastify({
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
-    childLoggerFactory: (logger) => logger, // each line names its request_id: a logger a request costs more than health itself
+    childLoggerFactory: (logger) => logger, // each log line has its request_id: one logger per request costs more than health itself
     requestIdHeader: false,
     bodyLimit: BODY_LIMIT,
     serverFactory: (listener) => nodeServer(options, listener),
-    exposeHeadRoutes: true, // RFC 9110 §9.1: GET and HEAD are for everyone
-    return503OnClosing: false, // the gate says it in our words
+    exposeHeadRoutes: true, // RFC 9110 §9.1: GET and HEAD are always supported
+    return503OnClosing: false, // the gate answers with our own text
     clientErrorHandler: (error, socket) => refuse({ error, socket }),
     schemaController: OWN_COMPILERS,
     frameworkErrors: (error, request, reply) => void send(error, request, reply, undefined),
@@ -75,7 +75,7 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
     done()
   })
   app.addHook('onSend', (_request, reply, payload, done) => {
-    if (options.draining()) void reply.header('connection', 'close') // else it would be waited for until it is idle for long
+    if (options.draining()) void reply.header('connection', 'close') // otherwise it would be waited for until it is idle for long
     done(null, payload)
   })
   app.addHook('onResponse', (request, reply, done) => {
@@ -150,7 +150,7 @@ export async function httpServer(options: HttpOptions): Promise<FastifyInstance>
   return app
 }
 
-/** Node counts a body by the longer of two times and looks every half minute: a body that trickles would hold its place for 90 s. */
+/** Node limits a body by the longer of two times and checks every half minute: a slow body would hold its place for 90 s. */
 function nodeServer({ maxConnections }: HttpOptions, listener: RequestListener): Server {
   const times = { requestTimeout: 0, headersTimeout: HEADERS_MS, connectionsCheckingInterval: CHECKED_EVERY_MS }
   const bounds = { ...CONNECTION_BOUNDS, ...(maxConnections === undefined ? {} : { maxConnections }) }
@@ -160,7 +160,7 @@ function nodeServer({ maxConnections }: HttpOptions, listener: RequestListener):
   return server
 }
 
-/** Health is answered whatever is the matter; what else needs no key, until the service stops. */
+/** Health is always answered; other paths without a key until the service stops. */
 function hooksOf(gate: Gate, operation: Operation): object {
   if (operation.scope !== undefined)
     return {
@@ -183,7 +183,7 @@ function tell(options: HttpOptions, request: FastifyRequest, reply: FastifyReply
   options.onAnswer?.({ path, status: reply.statusCode, ms })
 }
 
-/** A refusal: a problem, or for people a page that says what works. */
+/** A refusal: a problem, or for people a page that says what they can do. */
 async function send(
   error: unknown,
   request: FastifyRequest,
@@ -214,17 +214,17 @@ function notFound(operations: readonly Operation[], request: FastifyRequest, rep
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks, as the rate sees it: a key, a node or an address. */
+    /** The caller as the rate counts it: a key, a node or an address. */
     caller: string
-    /** Who asks, as operations see it; undefined where nobody is asked who they are. */
+    /** The caller as operations see it; undefined if no authentication is required. */
     auth: Caller | undefined
-    /** Gives the place among the requests under way back; undefined while it has none. */
+    /** Releases the slot among the requests in progress; undefined without one. */
     over: (() => void) | undefined
-    /** The body as it came. */
+    /** The text of the body as received. */
     rawBody: string
   }
   interface FastifyInstance {
-    /** Requests under way. */
+    /** Requests in progress. */
     underWay: () => number
   }
 }

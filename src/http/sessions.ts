@@ -6,36 +6,36 @@ import { type ApiKey, hashKey } from '../store/key-file.ts'
 import { parseHostField } from './caller.ts'
 import { findKey } from './keys.ts'
 
-/** How long a session lasts without being used, ms. */
+/** How long an unused session lasts, ms. */
 const LIFETIME_MS = 12 * 3_600_000
 /** Maximum number of sessions; the least recently used one ends first. */
 export const MAX_SESSIONS = 10_000
 
 const NAME = 'mailsonde_session'
-const SECURE_NAME = `__Host-${NAME}` // a browser takes it only with Secure, Path=/ and no Domain
+const SECURE_NAME = `__Host-${NAME}` // a browser accepts it only with Secure, Path=/ and no Domain
 const ID = /^[\w-]{22}$/
 
 type Request = Pick<FastifyRequest, 'headers' | 'method'>
 type Reply = Pick<FastifyReply, 'header'>
 
-/** Sessions of browsers: a cookie in the place of a key, and the token that state changes carry. They end with the process. */
+/** Sessions of browsers: a cookie in place of a key, and the token for changes. They end with the process. */
 export type Sessions = {
-  /** The key of the session that a request belongs to, as long as that key is in force. */
+  /** The key of the session of a request, as long as that key is in force. */
   readonly keyOf: (request: Request) => ApiKey | undefined
-  /** The token for the forms of this visitor; one without a cookie gets one. */
+  /** The token for the forms of this visitor; a visitor without a cookie gets one. */
   readonly tokenFor: (request: Request, reply: Reply) => string
   /**
-   * Throws AppError `forbidden` unless the token is that of the visitor's cookie and the browser says that this very site has made the request
-   * (`Sec-Fetch-Site`, or where it does not know that field, `Origin`).
+   * Throws AppError `forbidden` unless the token belongs to the visitor's cookie and the browser states that this site has made the request
+   * (`Sec-Fetch-Site`, or `Origin` if it does not support that field).
    */
   readonly refuseForged: (request: Request, token: string | undefined) => void
-  /** Begins a session of a new id with a key that was typed in; false: no such key is in force. */
+  /** Starts a session with a new id and a key that was entered; false: no such key is in force. */
   readonly begin: (request: Request, reply: Reply, key: string) => boolean
   readonly end: (request: Request, reply: Reply) => void
   readonly size: () => number
 }
 
-/** `keys` are those in force. What is kept of a session is the hash of its id, and of its key the id and hash. */
+/** `keys` are those in force. Of a session the hash of its id is stored, of its key the id and the hash. */
 export function sessionsOf(options: {
   readonly keys: () => readonly ApiKey[]
   readonly now: () => number
@@ -80,7 +80,7 @@ export function sessionsOf(options: {
     begin: (request, reply, presented) => {
       const key = findKey(options.keys(), presented, options.now())
       if (!key) return false
-      const id = newId() // never one that was there before the login
+      const id = newId() // never one that existed before the login
       known.set(hashKey(id), { key: key.id, hash: key.hash }, LIFETIME_MS)
       give(request, reply, id)
       return true
@@ -101,7 +101,7 @@ function equal(a: string, b: string): boolean {
   return x.length === y.length && timingSafeEqual(x, y)
 }
 
-/** The id in the cookie of a request; the one that only HTTPS can set counts first. */
+/** The id in the cookie of a request; the cookie that only HTTPS can set comes first. */
 function idOf({ headers }: Request): string | undefined {
   const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim())
   for (const name of [SECURE_NAME, NAME]) {
@@ -111,7 +111,7 @@ function idOf({ headers }: Request): string | undefined {
   return undefined
 }
 
-/** Whether the browser speaks HTTPS with a proxy before us. Who says so wrongly gets a cookie that it cannot use. */
+/** Whether the browser uses HTTPS, with a proxy before us. A false claim leads to a cookie that the client cannot use. */
 const isHttps = ({ headers }: Request): boolean =>
   headers.origin?.startsWith('https://') === true ||
   String(headers['x-forwarded-proto'] ?? '')

@@ -11,7 +11,7 @@ import { allows } from './keys.ts'
 import type { Problem } from './problem.ts'
 import type { Sessions } from './sessions.ts'
 
-/** What serving pages needs of the adapter. */
+/** The parts of the adapter that serving pages needs. */
 export type Serving = {
   readonly gate: Gate
   readonly sessions: Sessions
@@ -23,7 +23,7 @@ export type Serving = {
 /** Maximum number of fields of a form. */
 const MAX_FIELDS = 200
 
-/** Serves the pages of a site, its files from memory, within the same gate and rates as the API. */
+/** Serves the pages of a site, with its files from memory, through the same gate and rates as the API. */
 export async function serveSite(app: FastifyInstance, site: Site, serving: Serving): Promise<void> {
   for (const { path, type, body } of site.files)
     app.get(
@@ -60,7 +60,7 @@ function mount(app: FastifyInstance, page: Page, serving: Serving): void {
     ...hooks,
     handler: async (request, reply) => {
       const form = page.uploads ? {} : formOf(request)
-      // An upload says its token in the query of its target: its body is not read before it is believed.
+      // An upload has its token in the query of its target: its body is not read before the token is verified.
       const given = request.headers['x-csrf-token'] ?? form._csrf ?? queryOf(request)._csrf
       if (method === 'POST') serving.sessions.refuseForged(request, typeof given === 'string' ? given : undefined)
       return answer(reply, await page.visit({ ...visitOf(request, reply, serving), form }))
@@ -68,7 +68,7 @@ function mount(app: FastifyInstance, page: Page, serving: Serving): void {
   })
 }
 
-/** A visit as far as it can be told before its form was read. */
+/** A visit, as far as it is known before its form was read. */
 export function visitOf(request: FastifyRequest, reply: FastifyReply, serving: Serving): Visit {
   const auth: Auth = serving.authorize({ scope: undefined }, request)
   const { key } = auth
@@ -91,7 +91,7 @@ export function visitOf(request: FastifyRequest, reply: FastifyReply, serving: S
   }
 }
 
-/** Sends the page of an operation that people open by its own path, which its gate has let through: `request.auth` is who asks. */
+/** Sends the page of an operation that people open by its own path, after its gate has accepted the request: `request.auth` is the caller. */
 export async function sendFramed(
   show: (visit: Visit) => Promise<PageAnswer>,
   request: FastifyRequest,
@@ -129,10 +129,10 @@ const sendPage = (reply: FastifyReply, status: number, html: string): FastifyRep
     .type('text/html; charset=utf-8')
     .send(html)
 
-/** A path of this site, and nothing that a browser would take for another (`//host`, `/\host`). */
+/** A path of this site that no browser takes for another site (`//host`, `/\host`). */
 export const localPath = (to: string): string => (/^\/(?![/\\])[\x21-\x7e]*$/.test(to) ? to : '/')
 
-/** The query of a page: one value a name (a repeated one is not a page's), and none that is empty. */
+/** The query of a page: one value per name (pages use no repeated ones), without empty values. */
 const queryOf = ({ query }: FastifyRequest): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(query as Record<string, unknown>).filter(
@@ -143,7 +143,7 @@ const queryOf = ({ query }: FastifyRequest): Readonly<Record<string, string>> =>
 const formOf = ({ body }: FastifyRequest): Readonly<Record<string, string>> =>
   body instanceof URLSearchParams ? Object.fromEntries(body) : {}
 
-/** Reads `application/x-www-form-urlencoded` and nothing else. */
+/** Reads only `application/x-www-form-urlencoded`. */
 function readForms(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(

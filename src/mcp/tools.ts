@@ -11,7 +11,7 @@ export type Tool = {
 }
 
 type ToolFacts = Omit<Tool, 'operation'> & {
-  /** Parameters that an assistant is not offered: forms of the answer, and what belongs to the operator. */
+  /** Parameters that an assistant does not get: forms of the answer, and the operator's parameters. */
   readonly without: readonly string[]
 }
 
@@ -63,7 +63,7 @@ export const toolsOf = (operations: readonly Operation[]): readonly Tool[] =>
     return operation ? [{ ...facts, operation }] : []
   })
 
-/** JSON Schema of what a tool takes. */
+/** JSON Schema of a tool's input. */
 export const inputSchemaOf = ({ operation }: Tool): Readonly<Record<string, unknown>> => ({
   ...objectSchema(offered(operation)),
   additionalProperties: false,
@@ -72,7 +72,7 @@ export const inputSchemaOf = ({ operation }: Tool): Readonly<Record<string, unkn
 const offered = ({ name, params }: Operation) =>
   Object.entries(params).filter(([param]) => !TOOLS[name]?.without.includes(param))
 
-/** JSON Schema of what a tool answers: the answer of its operation over HTTP, to which a later version may add fields. */
+/** JSON Schema of a tool's answer: the answer of its operation over HTTP, to which a later version may add fields. */
 export function outputSchemaOf({ operation }: Tool): Readonly<Record<string, unknown>> {
   const schema: Readonly<Record<string, unknown>> = z.toJSONSchema(operation.answer, { io: 'output' })
   return opened(schema)
@@ -91,7 +91,7 @@ function openedValue(value: unknown): unknown {
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The arguments of a call as parameters: assistants write numbers and truth values where parameters are text. Lists and objects stay. */
+/** The arguments of a call as parameters: assistants write numbers and booleans where parameters are text. Lists and objects stay. */
 export const rawOf = (args: Readonly<Record<string, unknown>>): Raw =>
   Object.fromEntries(
     Object.entries(args).map(([name, value]) => [

@@ -10,18 +10,21 @@ import type { Peer } from '../peers/peer.ts'
 import type { Ctx } from '../world.ts'
 import type { Deps } from './deps.ts'
 
-/** A question for another node: one of our operations with its parameters as text. */
+/** A question to another node: one of our operations with its parameters as text. */
 export type PeerQuestion<S extends z.ZodType> = {
   readonly path: string
   readonly query: Readonly<Record<string, string | undefined>>
-  /** The shape that an answer must have to be believed. */
+  /** The shape that a valid answer must have. */
   readonly schema: S
-  /** Whether an answer in order is about what was asked. */
+  /** Whether a valid answer is about the question. */
   readonly fits: (answer: AnswerOf<S>) => boolean
   readonly timeoutMs: number
 }
 
-/** Asks one node. A problem says what went wrong: no answer, an error, a wrong shape, an answer about something else. Callers never pass on a call of another node. */
+/**
+ * Asks one node. A problem says what went wrong: no answer, an error, a wrong shape, an answer about something else. Callers must not forward a call of
+ * another node.
+ */
 export async function askPeer<S extends z.ZodType>(
   ctx: Ctx,
   peers: Deps['peers'],

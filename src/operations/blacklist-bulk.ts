@@ -33,7 +33,7 @@ const ips = {
     }),
 } as const
 
-/** The blacklists of many addresses: one answer of `/v1/blacklist` a line, as they come. */
+/** The blacklists of many addresses: one line with an answer of `/v1/blacklist` for each, in the order in which they finish. */
 export const blacklistBulk = defineOperation({
   name: 'blacklist-bulk',
   method: 'POST',
@@ -63,7 +63,7 @@ export const blacklistBulk = defineOperation({
   },
 })
 
-/** Every address gets its line, also after the deadline: then it says which lists gave no answer. */
+/** Every address gets its line, even after the deadline: the line then says which lists gave no answer. */
 const answers = (
   ctx: Call,
   { blacklists }: Pick<Deps, 'blacklists'>,

@@ -8,7 +8,7 @@ import { vantageParam } from './vantage-param.ts'
 
 const DEADLINE_MS = 15_000
 
-/** Whether an address is on any of the 29 blacklists: all asked at once. */
+/** Whether an address is on any of the 29 blacklists; all are queried at once. */
 export const blacklist = defineOperation({
   name: 'blacklist',
   method: 'GET',

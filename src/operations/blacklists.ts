@@ -3,7 +3,7 @@ import { presentBlacklists } from '../dnsbl/present-states.ts'
 import { blacklistsDocument } from '../documents/blacklists.ts'
 import { defineOperation, ok } from './operation.ts'
 
-/** The 29 lists and the state of each by its self-test. */
+/** The 29 lists and the self-test state of each. */
 export const blacklists = defineOperation({
   name: 'blacklists',
   method: 'GET',

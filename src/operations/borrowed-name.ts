@@ -6,13 +6,13 @@ import type { Ctx } from '../world.ts'
 
 const TYPES: readonly RecordType[] = ['A', 'AAAA', 'MX', 'TXT']
 
-/** Where a name has its records from, when they are not its own: a record written at the name takes all of them away. */
+/** The source of a name's records, if they are not its own: a record published at the name would remove all of them. */
 export type Lender = { readonly kind: 'alias' | 'wildcard'; readonly name: string }
 
 /**
- * The target of `domain` where it is an alias (no other record stands beside a CNAME, RFC 1034 §3.6.2), or the wildcard that its records come from (RFC 4592 §2.2.1); undefined where they are
- * its own. A wildcard is told by a made-up name beside the domain that has the same records; no registrable domain has one above it. At most 8 questions, two where there is no wildcard.
- * Rejects with DnsError when one stays unanswered.
+ * The target of `domain` if it is an alias (no other record may exist beside a CNAME, RFC 1034 §3.6.2), or the wildcard that provides its records (RFC 4592
+ * §2.2.1); undefined if the records are its own. A wildcard is detected by a made-up name beside the domain with the same records; a registrable domain has
+ * none above it. At most 8 queries, two if there is no wildcard. Rejects with DnsError if one has no answer.
  */
 export async function lenderOf(
   { resolve, signal, random }: Pick<Ctx, 'resolve' | 'signal' | 'random'>,
@@ -37,7 +37,7 @@ export async function lenderOf(
 const shown = ({ records }: { readonly records: readonly unknown[] }): string =>
   JSON.stringify(records.map((record) => JSON.stringify(record)).sort())
 
-/** What to do in place of publishing a record at a name whose records are lent. */
+/** What to do in place of publishing a record at a name whose records come from elsewhere. */
 export const repairBeside = ({ kind, name }: Lender, { rtype, value }: DnsRecord): string =>
   kind === 'alias'
     ? `The name is an alias (CNAME) of ${name}, and an alias cannot have other records (RFC 1034 §3.6.2). If ${name} is yours, publish ${rtype} ${value} there. Otherwise replace the alias with the addresses of its target, and publish the record at the same name.`

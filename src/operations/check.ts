@@ -76,7 +76,7 @@ export const check = defineOperation({
     (await import('../documents/check/check-document.ts')).checkDocument(answer, version),
 })
 
-/** Runs all checks on a domain, scores and presents them. Never rejects for what a remote server does. */
+/** Runs all checks on a domain, computes the score and presents the result. Never rejects because of a remote server. */
 export async function checkDomain(
   ctx: Ctx & Pick<Call, 'onPart'>,
   deps: Pick<Deps, 'heloName' | 'smtpPort'>,

@@ -4,15 +4,14 @@ import { budgeted } from '../net/dns/wrap.ts'
 import type { Fetch } from '../net/fetch.ts'
 import type { Ctx } from '../world.ts'
 
-/** Maximum number of different queries that one request remembers; further ones are sent each time. */
+/** Maximum number of different queries whose answers one request caches; further ones are sent each time. */
 const MAX_REMEMBERED = 5_000
 /** Maximum number of different queries of one check; the owner of the domain decides how many it needs. */
 const MAX_CHECK_QUESTIONS = 120
 
 /**
- * The same context with every answer remembered for the length of this request: checks that ask the same question get the same answer,
- * also for records that may not be cached (TTL 0), and a failure is not asked again. A question with a signal of its own is not remembered:
- * it may be given up before the others.
+ * The same context, with every answer cached for the length of this request. Checks that send the same query get the same answer, even for records that must
+ * not be cached (TTL 0), and a failed query is not repeated. A query with a signal of its own is not cached, because it may be given up before the others.
  */
 export function remembering<C extends Pick<Ctx, 'resolve' | 'signal'>>(ctx: C): C {
   const asked = new Map<string, Promise<Answer>>()
@@ -32,18 +31,18 @@ export function remembering<C extends Pick<Ctx, 'resolve' | 'signal'>>(ctx: C): 
   return { ...ctx, resolve }
 }
 
-/** A context in which a check can be made again and sees the same: answers and fetched pages are remembered, and every run draws the same random numbers. */
+/** A context in which a check can run again with the same input: answers and fetched pages are cached, and every run gets the same random numbers. */
 export type Repeatable<C> = C & {
   /** The context for one run. */
   readonly anew: () => C
 }
 
-/** Maximum number of pages that one request remembers. */
+/** Maximum number of pages that one request caches. */
 const MAX_PAGES = 100
 
 /**
- * {@link remembering}, and fetched pages too, in a context that gives each run the same random numbers. All runs together ask 120 different
- * questions of the resolver at most; the others fail with `too_many_questions`.
+ * {@link remembering}, also for fetched pages, in a context that gives each run the same random numbers. All runs together send at most 120 different queries
+ * to the resolver; the others fail with `too_many_questions`.
  */
 export function repeatable<C extends Ctx>(ctx: C): Repeatable<C> {
   const shared = remembering({ ...ctx, resolve: budgeted(ctx.resolve, MAX_CHECK_QUESTIONS) })

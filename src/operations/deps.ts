@@ -11,10 +11,13 @@ import type { Ip } from '../names/ip.ts'
 import type { PeerRegistry } from '../peers/registry.ts'
 import type { IdempotencyKeys } from '../store/postgres/idempotency-keys.ts'
 
-/** Whether a thing that the service needs is there: undefined, or why it is not. Never rejects. */
+/** Whether a dependency of the service is available: undefined, or why it is not. Never rejects. */
 export type Probe = (signal: AbortSignal) => Promise<string | undefined>
 
-/** What operations are given beside the world: the services that keep state, made once for the life of the process. Each operation names those that it uses. */
+/**
+ * What operations get in addition to the world: the services that keep state, created once for the life of the process. Each operation names those that it
+ * uses.
+ */
 export type Deps = {
   readonly blacklists: Blacklists
   readonly geo: LookupGeo
@@ -22,26 +25,26 @@ export type Deps = {
   readonly sourcePool: SourcePool
   readonly jobs: JobService
   readonly idempotencyKeys: IdempotencyKeys
-  /** Answers that stay; loaded at the first need. */
+  /** Stored answers; loaded on demand. */
   readonly stored: () => Promise<Stored>
   readonly monitors: () => Promise<MonitorService>
   readonly webhooks: () => Promise<WebhookService>
-  /** The name to greet mail hosts with from a source address. */
+  /** The name for EHLO from a source address. */
   readonly heloName: Identity['heloName']
   readonly peers: PeerRegistry
-  /** Whether another node may be called at one address of its URL. */
+  /** Whether the node may be called at this address of its URL. */
   readonly mayCall: (url: URL, address: Ip) => boolean
   /** Resolvers in use that are well-known public ones. */
   readonly publicResolvers: readonly string[]
   readonly probes: {
     readonly resolver: Probe
     readonly store: Probe
-    /** The database of bulk jobs; well while nobody needed it. */
+    /** The database of bulk jobs; available as long as it was not needed. */
     readonly queue: Probe
   }
-  /** Whether a socket of this machine can have the address as its own. */
+  /** Whether a socket of this machine can bind to the address. */
   readonly canBind: (address: Ip) => Promise<boolean>
-  /** The port that mail servers are asked at: 25, but for labs. */
+  /** The port of mail servers: 25, except in labs. */
   readonly smtpPort: number
 }
 

@@ -19,7 +19,7 @@ import { parseSelector } from './selector.ts'
 
 const DEADLINE_MS = 20_000
 
-/** One DKIM key: what its record says, and whether mail can be verified with it (RFC 6376 §3.6.1). */
+/** One DKIM key: the content of its record, and whether receivers can verify mail with it (RFC 6376 §3.6.1). */
 export const dkim = defineOperation({
   name: 'dkim',
   method: 'GET',

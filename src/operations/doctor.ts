@@ -7,10 +7,10 @@ import { remembering } from './context.ts'
 import { defineOperation, ok } from './operation.ts'
 import { checkSources } from './self-check.ts'
 
-/** The test point of RFC 5782 §5 that every list has: one that refuses us says so here too. */
+/** The test point of RFC 5782 §5 that every list has: a list that refuses us shows it here too. */
 const TEST_POINT = ip('127.0.0.2')
 
-/** Whether this machine is fit to verify mailboxes and ask lists, and what to publish where it is not. */
+/** Whether this machine is fit to verify mailboxes and query lists, and what to publish if it is not. */
 export const doctor = defineOperation({
   name: 'doctor',
   method: 'GET',
@@ -91,7 +91,7 @@ type Seen = {
   readonly unknown: readonly string[]
 }
 
-/** What the operator should do, the most pressing first. */
+/** What the operator should do, most urgent first. */
 function adviceOf({ down, publicResolvers, refusing, hasSource, isListed, unknown }: Seen): string[] {
   const rows: readonly (readonly [boolean, string])[] = [
     [down !== undefined, `The resolver cannot be used: ${down}. Fix this first: every other check needs the resolver.`],

@@ -1,7 +1,7 @@
 import type { Document } from '../documents/block.ts'
 import { choiceParam } from './params.ts'
 
-/** The formats that a document is written in, by `format` over HTTP and `--format`. */
+/** The formats of a document, by `format` over HTTP and `--format`. */
 export const DOCUMENT_FORMATS = ['markdown', 'html'] as const
 export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number]
 
@@ -13,14 +13,14 @@ export const CONTENT_TYPES: Readonly<Record<DocumentFormat, string>> = {
   markdown: 'text/markdown; charset=utf-8',
 }
 
-/** A document as text. `headers` are header fields that its HTTP answer has beside the usual ones, or in their place. */
+/** A document as text. `headers` are fields of its HTTP answer, in addition to the usual ones or in their place. */
 export type Rendered = {
   readonly contentType: string
   readonly headers?: Readonly<Record<string, string>>
   readonly text: string
 }
 
-/** The renderer of a format, loaded at the first need. */
+/** The renderer of a format, loaded on demand. */
 export const rendererOf = (format: DocumentFormat): Promise<(document: Document) => Rendered> => RENDERERS[format]()
 
 const RENDERERS: Readonly<Record<DocumentFormat, () => Promise<(document: Document) => Rendered>>> = {

@@ -4,13 +4,13 @@ import type { World } from '../world.ts'
 import type { Given } from './given.ts'
 import type { Call, Caller, Operation, Part, Provide, Question, Raw, Upload } from './operation.ts'
 
-/** What operations are run on. */
+/** The dependencies of operations. */
 export type Service = {
   readonly world: World
   readonly provide: Provide
-  /** Told of every execution. */
+  /** Called after every execution. */
   readonly onExecuted?: (event: Executed) => void
-  /** Every answer is held against its schema, strictly: for tests. A mismatch is a fault of ours. */
+  /** Validates every answer strictly against its schema: for tests. A mismatch is a fault of ours. */
   readonly strict?: true
 }
 export type Executed = {
@@ -19,25 +19,25 @@ export type Executed = {
   readonly ms: number
 }
 
-/** Who asks, and what ends it early: the signal of a caller that went away, or of an interrupt. */
+/** The caller, and the signal that ends the execution early: the caller disconnected, or an interrupt. */
 export type By = {
   readonly caller?: Caller
   readonly signal?: AbortSignal
   readonly upload?: Upload
-  /** Names the request, where the operation is `idempotent`: 1 to 255 characters. Elsewhere it says nothing. */
+  /** Identifies the request, if the operation is `idempotent`: 1 to 255 characters. Other operations ignore it. */
   readonly idempotencyKey?: string
-  /** Told of each part of the answer as it ends. */
+  /** Called with each part of the answer when it ends. */
   readonly onPart?: (part: Part) => void
 }
 
-/** The only entry to operations, for every adapter. */
+/** The only entry point to operations, for every adapter. */
 export type Execute = {
   /** Reads the input and runs the operation until its deadline or until the caller's signal. Rejects with {@link AppError}, or with a fault of ours. */
   (operation: Operation, raw: Raw, by: By): Promise<Answered>
-  /** The same for an operation whose answer comes in lines: each as it comes. The input is read before this resolves. */
+  /** The same for an operation whose answer consists of lines: each as it becomes available. The input is read before this resolves. */
   readonly lines: (operation: Operation, raw: Raw, by: By) => Promise<AsyncIterable<object>>
 }
-/** An answer, and the form that the input asked for. */
+/** An answer, and its form according to the input. */
 export type Answered = Given & Pick<Question, 'format'>
 
 export function executor(service: Service): Execute {
@@ -51,7 +51,7 @@ export function executor(service: Service): Execute {
     ...(onPart && { onPart }),
   })
 
-  // An operation for everybody reads no parameter, so that none makes it fail.
+  // An operation without a scope reads no parameter, so none makes it fail.
   const questionOf = (operation: Operation, raw: Raw): Question =>
     operation.ask(operation.scope === undefined ? {} : raw)
 
@@ -68,7 +68,7 @@ export function executor(service: Service): Execute {
     return { ...given, format: question.format }
   }
 
-  /** With an Idempotency-Key the answer is that of the first request with it. */
+  /** With an Idempotency-Key, the answer is that of the first request with it. */
   async function answer(operation: Operation, raw: Raw, question: Question, by: Running): Promise<Given> {
     const { idempotencyKey: key, upload, caller, signal } = by
     if (key === undefined || !operation.idempotent) return question.run(contextOf(signal, by), service.provide)
@@ -97,7 +97,7 @@ export function executor(service: Service): Execute {
 
 type Running = By & { readonly signal: AbortSignal }
 
-/** A stream is made after this resolves: its deadline stays. */
+/** A stream is produced after this resolves: its deadline stays in force. */
 async function untilDeadline(
   ms: number,
   caller: AbortSignal | undefined,
@@ -140,8 +140,8 @@ async function* checked({ name, line }: Operation, lines: AsyncIterable<object>)
 }
 
 /**
- * Contexts for operations that answer everybody, often and at once: a signal and its timer for each request would cost more than the answer. Requests of the same tenth
- * of the deadline share theirs, which so comes up to a tenth early.
+ * Contexts for operations that need no key and are called often: a signal and its timer for each request would cost more than the answer. Requests within the
+ * same tenth of the deadline share theirs, which therefore fires up to a tenth early.
  */
 function contextsForAll(world: World): (operation: Operation) => Call {
   const kept = new Map<Operation, { readonly ctx: Call; readonly untilMs: number }>()

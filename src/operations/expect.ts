@@ -20,7 +20,7 @@ const zone = zoneParam('text of a zone file (RFC 1035 §5.1) with the expected r
   fields: fieldsOf,
 })
 
-/** Whether the records that a file names are published, exactly so. */
+/** Whether the records in a file are published exactly as written. */
 export const expectRecords = defineOperation({
   name: 'expect',
   method: 'POST',
@@ -88,7 +88,7 @@ export const expectRecords = defineOperation({
 
 const rank = (status: string): number => ['differs', 'missing', 'unknown', 'same'].indexOf(status)
 
-/** Throws AppError for names outside of the domain, wildcards, which answer under other names, and too many. */
+/** Throws AppError for names outside of the domain, for wildcards, which answer under other names, and for too many. */
 function refuse(domain: Domain, laid: readonly OverlayRecord[]): void {
   const stray = laid.find(({ name }) => name !== domain && !name.endsWith(`.${domain}`))
   if (stray)
@@ -102,7 +102,7 @@ function refuse(domain: Domain, laid: readonly OverlayRecord[]): void {
     })
 }
 
-/** A file for `--expect`: JSON as what-if takes it (`{"records": [...]}`, or the list alone), else a zone file. */
+/** A file for `--expect`: JSON in the form of what-if (`{"records": [...]}`, or only the list), otherwise a zone file. */
 function fieldsOf(text: string): Parsed<Readonly<Record<string, unknown>>> {
   if (!/^\s*[[{]/.test(text)) return parsed({ zone: text })
   let value: unknown

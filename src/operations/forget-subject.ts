@@ -3,7 +3,7 @@ import type { Domain } from '../names/domain.ts'
 import { type Email, formatEmail, parseEmail } from '../names/email.ts'
 import { domainParam, optional, textParam } from './params.ts'
 
-/** Whom to forget, and how it is named in the places that keep it. */
+/** The subject to forget, and its names in the places that store it. */
 export type ForgetSubject = {
   readonly named: { readonly name: 'email' | 'domain'; readonly value: string }
   readonly subject: { readonly email: Email } | { readonly domain: Domain }
@@ -18,7 +18,7 @@ export const forgetParams = {
   domain: optional(domainParam('domain to forget, including its mailboxes')),
 }
 
-/** The one of the two that was given. Throws AppError where none or both were. */
+/** The one of the two that was given. Throws AppError if none or both were. */
 export function forgetSubject(input: {
   readonly email?: Email | undefined
   readonly domain?: Domain | undefined

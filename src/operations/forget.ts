@@ -15,7 +15,7 @@ type Used = Pick<Deps, (typeof USES)[number]>
 type Subject = ForgetSubject['subject']
 type Named = ForgetSubject['named']
 
-/** Every place that keeps mailboxes or domains. What is made to keep them has a row here; it gives how many entries were removed, by the names that the answer shows. */
+/** Every place that stores mailboxes or domains. A new place needs a row here; it returns the number of removed entries, by their names in the answer. */
 const PLACES: readonly ((used: Used, named: Named, subject: Subject) => Promise<Readonly<Record<string, number>>>)[] = [
   async ({ jobs }, named) => ({ ...(await jobs.forget(named)) }),
   async ({ stored }, { name, value }) => ({ stored_answers: await (await stored()).forget(name, value) }),
@@ -28,11 +28,11 @@ const PLACES: readonly ((used: Used, named: Named, subject: Subject) => Promise<
   },
 ]
 
-/** Time for one node, and nodes that are asked at a time. */
+/** Time limit for one node, and number of nodes that are called at a time. */
 const NODE_MS = 5_000
 const NODES_AT_A_TIME = 8
 
-/** Has every other node clear its own memory; the entries that were removed, and the nodes that did not confirm it. */
+/** Makes every other node clear its own caches; returns the number of removed entries, and the nodes that did not confirm it. */
 async function forgetElsewhere(ctx: Ctx, { peers }: Pick<Deps, 'peers'>, { name, value }: Named) {
   const others = [...(await peers.all()).values()].filter(
     (peer) => peer.id !== peers.self.id && statusOf(peer, ctx.now(), peers.ttlMs) !== 'dead',
@@ -52,7 +52,7 @@ async function forgetElsewhere(ctx: Ctx, { peers }: Pick<Deps, 'peers'>, { name,
   return { removed: confirmed.reduce<number>((sum, one) => sum + (one ?? 0), 0), asked: others.length, missing }
 }
 
-/** Removes a mailbox or a domain from everything that is kept. */
+/** Removes a mailbox or a domain from all stored data. */
 export const forget = defineOperation({
   name: 'forget',
   method: 'POST',

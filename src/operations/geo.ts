@@ -5,7 +5,7 @@ import { defineOperation, ok } from './operation.ts'
 import { ipParam, positional } from './params.ts'
 import { peerExample } from './peer-answer.ts'
 
-/** Where an address stands. */
+/** The location of an address. */
 export const geo = defineOperation({
   name: 'geo',
   method: 'GET',

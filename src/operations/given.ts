@@ -5,60 +5,60 @@ import { readOpen, readStrict } from '../answers/read-answer.ts'
 import type { Document } from '../documents/block.ts'
 import { isDocumentFormat, type Rendered, rendererOf } from './documents.ts'
 
-/** What the command line makes of an answer: good (exit status 0), bad (1) or not to be told (3). */
+/** The verdict of the command line about an answer: good (exit status 0), bad (1) or unknown (3). */
 export type Verdict = 'good' | 'bad' | 'unclear'
 
 /** `version` is the program's. */
 export type About = { readonly version: string }
 
-/** A score that `--min-score` is held against: `least` and `most` are its worst and best reading where something could not be determined. */
+/** A score for the comparison with `--min-score`: `least` and `most` are the worst and the best case if something is unknown. */
 export type ScoreRange = { readonly score: number; readonly least: number; readonly most: number }
 
-/** Work in the background: what to ask about it, a line that says how far it is, and whether it has ended. */
+/** Work in the background: the question about its progress, a line with the progress, and whether it has ended. */
 export type Progress = {
   readonly raw: Readonly<Record<string, unknown>>
   readonly line: string
   readonly hasEnded: boolean
 }
 
-/** Text that is sent as it is made. */
+/** Text that is sent as it is produced. */
 export type TextStream = { readonly contentType: string; readonly text: AsyncIterable<string> }
 
-/** An answer with what can be made of it. */
+/** An answer with its derived forms. */
 export type Given = {
   readonly status: number
-  /** It was given before, to the first request with the same Idempotency-Key. */
+  /** The answer was given before, to the first request with the same Idempotency-Key. */
   readonly isRepeated?: true
-  /** Within 1 MiB of JSON (answers/bound-answer.ts); the verdict and the lines are those of the whole. */
+  /** Within 1 MiB of JSON (answers/bound-answer.ts); the verdict and the lines are those of the complete answer. */
   readonly answer: unknown
-  /** Text to send as it comes, in place of the answer. */
+  /** Text to send as it is produced, in place of the answer. */
   readonly stream?: TextStream
-  /** The answer as lines, where it comes in lines. */
+  /** The answer as lines, if it consists of lines. */
   readonly lines: () => readonly object[] | undefined
-  /** A problem where the answer is not as its schema says (strictly). */
+  /** A problem if the answer does not match its schema (strictly). */
   readonly check: () => string | undefined
   readonly verdict: (minScore?: number) => Verdict
   readonly progress: () => Progress | undefined
-  /** The answer as a document, which the renderers of src/documents write; undefined for a stream. */
+  /** The answer as a document for the renderers of src/documents; undefined for a stream. */
   readonly document: (about: About) => Promise<Document | undefined>
   /** The document as a page or as Markdown; undefined for a stream, or for another format. */
   readonly rendered: (format: string, about: About) => Promise<Rendered | undefined>
 }
 
-/** What an operation says of its answers. */
+/** The properties of an operation's answers. */
 export type Answering<S extends z.ZodType> = {
   /** The wire schema of its answer (src/answers). */
   readonly answer: S
   readonly verdict?: (answer: AnswerOf<S>) => Verdict
-  /** How far work in the background has come. */
+  /** The progress of work in the background. */
   readonly progress?: (answer: AnswerOf<S>) => Progress
   readonly score?: (answer: AnswerOf<S>) => ScoreRange
-  /** The answer as a document: what people read, in every form but JSON; where it is left out, the plain fields. `version` is the program's. */
+  /** The answer as a document: the readable form, in every format except JSON; default: the plain fields. `version` is the program's. */
   readonly document?: (answer: AnswerOf<S>, version: string) => Document | Promise<Document>
   readonly lines?: { readonly of: (answer: AnswerOf<S>) => readonly object[] }
 }
 
-/** An answer within 1 MiB of JSON; what had to be cut is held against the schema. */
+/** An answer within 1 MiB of JSON; an answer that was cut is validated against the schema. */
 export const boundedBy = <S extends z.ZodType>(schema: S, answer: AnswerOf<S>): AnswerOf<S> =>
   boundAnswer(answer, (copy) => readOpen(schema, copy))
 
@@ -95,13 +95,13 @@ export const given = <S extends z.ZodType>(
   }
 }
 
-/** Under the wanted score is bad; where what is unknown decides it, it cannot be told. */
+/** A score below the wanted one is bad; if an unknown part decides, it is unknown. */
 function scoreVerdict({ least, most }: ScoreRange, wanted: number): Verdict {
   if (least >= wanted) return 'good'
   return most < wanted ? 'bad' : 'unclear'
 }
 
-/** An answer that is sent as it is made: nothing can be said of it. */
+/** An answer that is sent as it is produced: it has no verdict. */
 export const streaming = ({ status, stream }: Required<Pick<Given, 'status' | 'stream'>>): Given => ({
   status,
   stream,

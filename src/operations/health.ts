@@ -2,7 +2,7 @@ import { healthAnswer } from '../answers/health.ts'
 import { healthDocument } from '../documents/service.ts'
 import { defineOperation, ok } from './operation.ts'
 
-/** Whether the server answers. Exactly `{"status":"ok"}`, whatever is asked with it. */
+/** Whether the server answers. Always exactly `{"status":"ok"}`, whatever the request contains. */
 export const health = defineOperation({
   name: 'health',
   method: 'GET',

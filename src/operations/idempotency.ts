@@ -6,7 +6,7 @@ import type { Log } from '../world.ts'
 import type { Given } from './given.ts'
 import type { Operation, Raw, Upload } from './operation.ts'
 
-/** A request that its caller may repeat: the operation, its input, and the key that names it. */
+/** A request that its caller may repeat: the operation, its input, and the key that identifies it. */
 export type Repeatable = {
   readonly operation: Operation
   readonly raw: Raw
@@ -15,16 +15,16 @@ export type Repeatable = {
   readonly key: string
 }
 
-/** Runs the operation. What it makes is named by `seed`, which stays the same when a request is run again after a crash. */
+/** Runs the operation. What it creates is named by `seed`, which stays the same if a request is run again after a crash. */
 type Run = (seed: string, upload: Upload | undefined) => Promise<Given>
 
-/** A claim is shown to be held this often, ms; it lapses after 30 s. */
+/** Interval at which a claim is renewed, ms; it expires after 30 s. */
 const HOLD_EVERY_MS = 10_000
 
 /**
- * Answers a request at most once in 24 h (draft-ietf-httpapi-idempotency-key-header): the first call runs it, later ones are given the same answer. An
- * answer that is a problem is not kept: the request can be made again. Rejects with AppError `idempotency_key_reused` for another request with this key,
- * `idempotency_key_in_use` while the first one runs, and `rate_limited` for a caller with too many keys.
+ * Answers a request at most once in 24 h (draft-ietf-httpapi-idempotency-key-header): the first call runs it, later calls get the same answer. A problem is
+ * not stored, so the request can be repeated. Rejects with AppError `idempotency_key_reused` for another request with this key, `idempotency_key_in_use`
+ * while the first one runs, and `rate_limited` for a caller with too many keys.
  */
 export async function answerOnce(keys: IdempotencyKeys, log: Log, asked: Repeatable, run: Run): Promise<Given> {
   const { operation, raw, upload, owner, key } = asked
@@ -36,13 +36,13 @@ export async function answerOnce(keys: IdempotencyKeys, log: Log, asked: Repeata
   try {
     const given = await run(claim.seed, body?.upload)
     const kept = { status: given.status, answer: JSON.stringify(given.answer), body: body?.digest() }
-    // What was made stands, whether its answer could be kept or not: a repetition finds it by its seed.
+    // What was created stays, whether its answer could be stored or not: a repetition finds it by its seed.
     await keys.keep(claim.claim, kept).catch((error: Error) => {
       log.warn('the answer of an Idempotency-Key could not be stored', { reason: error.message })
     })
     return given
   } catch (error) {
-    await keys.release(claim.claim).catch(() => {}) // it lapses by itself
+    await keys.release(claim.claim).catch(() => {}) // it expires by itself
     throw error
   } finally {
     clearInterval(holding)
@@ -69,7 +69,7 @@ function refusal(claim: Exclude<Claim, { readonly is: 'mine' | 'answered' }>): A
 const reused = (): AppError =>
   new AppError('idempotency_key_reused', 'this key was used for another request within 24 hours: use a new one')
 
-/** The kept answer, if the body is the one of the first request; it is read for that, and no further than that one's length. */
+/** The stored answer, if the body equals that of the first request. The body is read for the comparison, at most to that length. */
 async function answerAgain(
   operation: Operation,
   { status, answer, body }: Extract<Claim, { readonly is: 'answered' }>,
@@ -92,7 +92,7 @@ async function isSameBody({ octets }: Upload, first: BodyDigest | undefined): Pr
   return length === (first?.octets ?? 0) && (first === undefined || hash.digest('hex') === first.sha256)
 }
 
-/** The upload, and the digest of what was read of it so far. */
+/** The upload, and the digest of the part that was read so far. */
 function digested(upload: Upload): { readonly upload: Upload; readonly digest: () => BodyDigest } {
   const hash = createHash('sha256')
   let length = 0
@@ -109,7 +109,7 @@ function digested(upload: Upload): { readonly upload: Upload; readonly digest: (
   }
 }
 
-/** The digest of what is asked; the order of the parameters is no part of it. */
+/** The digest of the request; it does not depend on the order of the parameters. */
 const requestDigest = ({ name }: Operation, raw: Raw, upload: Upload | undefined): string =>
   createHash('sha256')
     .update(JSON.stringify([name, sorted(raw), upload?.contentType ?? null]))

@@ -7,10 +7,13 @@ import type { Ctx } from '../world.ts'
 import type { Repeatable } from './context.ts'
 import { withTriedFixes } from './tried-fixes.ts'
 
-/** A domain as all checks together judge it. */
+/** The judgement of all checks about a domain. */
 export type Judged = JudgedChecks & { readonly score: Score }
 
-/** Looks up the facts of all checks (`onPart` is told as each ends), judges them once with the context of all, tries every fix before it is offered, and scores. Never rejects for what a remote server does. */
+/**
+ * Looks up the facts of all checks (`onPart` is called as each ends), judges them once with the context of all, tries every fix before it is offered, and
+ * computes the score. Never rejects because of a remote server.
+ */
 export async function judgeDomain(
   ctx: Repeatable<Ctx>,
   domain: Domain,

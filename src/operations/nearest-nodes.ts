@@ -6,9 +6,9 @@ import { nodeName } from '../names/source.ts'
 import type { Peer } from '../peers/peer.ts'
 import type { Deps } from './deps.ts'
 
-/** Distances that differ by less count as one, so that the load decides, km. */
+/** Distances that differ by less count as equal, so that the load decides, km. */
 const STEP_KM = 500
-/** A distance in steps where only countries or continents are known, and where nothing is. */
+/** The assumed distance if only countries or continents are known, and if nothing is, in steps. */
 const SAME_COUNTRY = 1
 const SAME_CONTINENT = 6
 const ELSEWHERE = 16
@@ -16,8 +16,8 @@ const UNKNOWN = 17
 const AT_A_TIME = 8
 
 /**
- * The nodes that may ask about a mailbox, best first: by their state toward the provider of the mail host, then by the distance between node and mail host, then as they
- * were (by load). Those that rest toward the provider are left out. Without a destination the order stays.
+ * The nodes that may verify a mailbox, best first: by their state toward the provider of the mail host, then by the distance between node and mail host, then
+ * in their order (by load). Nodes in a cooldown toward the provider are left out. Without a destination the order stays.
  */
 export async function nearestNodes(
   { geo, verifier }: Pick<Deps, 'geo' | 'verifier'>,
@@ -44,7 +44,7 @@ async function stepsTo(geo: Deps['geo'], address: Ip | undefined, there: Geo): P
 
 type Place = Pick<Geo, 'country' | 'continent' | 'latitude' | 'longitude'>
 
-/** How far two places are apart, in steps of 500 km; by country or continent where that is all that is known. */
+/** The distance between two places, in steps of 500 km; by country or continent if only that is known. */
 export function distanceSteps(a: Place, b: Place): number {
   const [from, to] = [pointOf(a), pointOf(b)]
   if (from && to) return Math.floor(kmBetween(from, to) / STEP_KM)

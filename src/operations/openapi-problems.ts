@@ -41,7 +41,7 @@ const referred = (...names: readonly string[]): Schema =>
 export const headersOf = ({ scope }: Pick<Operation, 'scope'>): Schema =>
   scope === undefined ? referred('X-Request-Id') : referred('X-Request-Id', 'RateLimit', 'RateLimit-Policy')
 
-/** What a problem may be about: an example of its sentence. */
+/** Causes of a problem: an example of its sentence. */
 const DETAILS: Readonly<Partial<Record<ErrorCode, string>>> = {
   invalid_parameter: 'timeout: "soon" is not a duration; write 30s or 1m30s',
   unauthorized: 'give a key as "Authorization: Bearer …" or "X-API-Key: …"',
@@ -51,7 +51,7 @@ const DETAILS: Readonly<Partial<Record<ErrorCode, string>>> = {
   overloaded: '512 requests are in progress; try again in a moment',
 }
 
-/** Whether it changes a thing that may be in a state that does not allow it. */
+/** Whether it changes an object whose state may not permit it. */
 const hasState = ({ method, path }: Operation): boolean =>
   (method === 'POST' || method === 'PUT') && path.startsWith('/v1/jobs/')
 

@@ -1,4 +1,4 @@
-/** What operations are about, in the order in which they are shown. */
+/** The groups of operations, in the order in which they are shown. */
 export const TAGS = [
   { name: 'domains', description: 'Checks of a domain and its records' },
   { name: 'mailboxes', description: 'Verification of addresses over SMTP, and the source addresses for it' },
@@ -12,7 +12,7 @@ export const TAGS = [
 
 type Tag = (typeof TAGS)[number]['name']
 
-/** Paths that begin like this are about that; the first that fits. */
+/** The first prefix that matches a path decides its group. */
 const PATHS: readonly (readonly [start: string, tag: Tag])[] = [
   ['/v1/check', 'domains'],
   ['/v1/report', 'domains'],

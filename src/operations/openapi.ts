@@ -9,7 +9,7 @@ import { pathNames } from './path.ts'
 
 type Schema = Record<string, unknown>
 
-/** The OpenAPI 3.1 document, made from the very schemas that read the input. */
+/** The OpenAPI 3.1 document, generated from the same schemas that read the input. */
 export function openApiDocument(operations: readonly Operation[], version: string): Schema {
   const paths: Record<string, Record<string, Schema>> = {}
   const shapes: Record<string, Schema> = {}
@@ -52,7 +52,7 @@ const STREAM_TYPES: Readonly<Record<string, string>> = {
   events: 'text/event-stream',
 }
 
-/** One operation; the shapes that have a name go into `shapes`. */
+/** One operation; named shapes are added to `shapes`. */
 function describe(operation: Operation, shapes: Record<string, Schema>): Schema {
   const content = {
     [operation.line ? 'application/x-ndjson' : 'application/json']: {
@@ -89,13 +89,13 @@ function describe(operation: Operation, shapes: Record<string, Schema>): Schema 
   }
 }
 
-/** The answer of the example; where the answer comes in lines, one of them. */
+/** The answer of the example; if the answer consists of lines, one of them. */
 function exampleOf({ line, example: { output } }: Operation): unknown {
   const data: unknown = line ? Reflect.get(output, 'data') : undefined
   return Array.isArray(data) ? data[0] : output
 }
 
-/** Who may ask, how long it takes at most, and how the command line asks the same. */
+/** The scope, the time limit, and the equivalent command. */
 function descriptionOf({
   name,
   scope,
@@ -194,7 +194,7 @@ const parameter = (name: string, param: Param, place: 'path' | 'query', example:
   ...(example === undefined ? {} : { example }),
 })
 
-/** JSON Schema of a parameter: its form by its schema, what is said of it by its data. */
+/** JSON Schema of a parameter: its form from its schema, its description from its data. */
 function paramSchema({ schema, kind, choices, fallback, example }: Param): Schema {
   const { $schema: _version, ...form } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema
   const items = kind === 'list' ? choices && { items: { type: 'string', enum: choices } } : choices && { enum: choices }
@@ -206,7 +206,7 @@ function paramSchema({ schema, kind, choices, fallback, example }: Param): Schem
   }
 }
 
-/** JSON Schema of an answer: open, since a later version may add fields; named shapes stand in the components of the document. */
+/** JSON Schema of an answer: open, because a later version may add fields; named shapes are in the components of the document. */
 function answerSchema(schema: z.ZodType, shapes: Record<string, Schema>): Schema {
   const { $schema: _version, $defs = {}, ...rest } = z.toJSONSchema(schema, { io: 'output' }) as Schema
   const open = (value: unknown): unknown => {

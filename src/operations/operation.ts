@@ -15,37 +15,40 @@ import type { Vantage } from './vantage.ts'
 
 export type { Scope } from '../store/key-file.ts'
 
-/** Who asks, as far as an operation may care. */
+/** The caller, as far as operations need it. */
 export type Caller = {
-  /** The id of the node that proved itself; its call is never passed on again. */
+  /** The id of the node that proved its identity; its call is never forwarded. */
   readonly peer?: string
-  /** The id of the key that it showed; what it makes belongs to that key. */
+  /** The id of its key; what it creates belongs to that key. */
   readonly key?: string
-  /** It may do what the scope `admin` allows; everybody may while no key is in force. */
+  /** It has the permissions of the scope `admin`; everybody has while no key is in force. */
   readonly isAdmin: boolean
   /** False for a key without the scope `verify`. */
   readonly mayVerify?: false
 }
-/** The body of a request that an operation reads as it comes. */
+/** The body of a request that an operation reads as a stream. */
 export type Upload = { readonly octets: AsyncIterable<Uint8Array>; readonly contentType: string }
-/** A part of an answer that is known before the whole: what it is of, and its fields. The answer may judge it otherwise. */
+/** A part of an answer that is known before the whole: its name and its fields. The complete answer may judge it differently. */
 export type Part = { readonly check: string } & Readonly<Record<string, unknown>>
-/** The world for one call. Without a caller it is this machine's command line. `onPart` is told of parts as they end, by operations that have some. */
+/** The world for one call. Without a caller it is this machine's command line. `onPart` is called with parts as they end, by operations that have parts. */
 export type Call = Ctx & {
   readonly caller?: Caller
   readonly upload?: Upload
-  /** With an Idempotency-Key: 22 random characters (base64url) by which the operation names what it makes. A request that is run again after a crash has the same. */
+  /**
+   * With an Idempotency-Key: 22 random characters (base64url) by which the operation names what it creates. A request that is run again after a crash has the
+   * same.
+   */
   readonly seed?: string
   readonly onPart?: (part: Part) => void
 }
 
-/** What `run` gives: the answer and its HTTP status. Problems are thrown as AppError. */
+/** The result of `run`: the answer and its HTTP status. Problems are thrown as AppError. */
 export type Reply<A> = { readonly status: 200 | 201 | 202 | 503; readonly answer: A } | Streamed
 export const ok = <A>(answer: A): Reply<A> => ({ status: 200, answer })
-/** An answer that is sent as it is made, in place of one JSON value: it has no end that memory must hold. */
+/** An answer that is sent as it is produced, in place of one JSON value: memory does not have to hold all of it. */
 export type Streamed = { readonly status: 200; readonly stream: TextStream }
 
-/** What is said of an operation, whatever its input and answer. */
+/** The properties of an operation that do not depend on its input and answer. */
 export type OperationFacts = {
   /** The command's name and the operationId. */
   readonly name: string
@@ -53,42 +56,45 @@ export type OperationFacts = {
   readonly summary: string
   /** The command whose flags lead here; it has no command of its own. */
   readonly partOf?: string
-  /** The scope that a key needs; undefined: no key is ever asked for, and no parameter is read. */
+  /** The scope that a key needs; undefined: no key is ever required, and no parameter is read. */
   readonly scope: Scope | undefined
-  /** No key is needed, and one that is shown is honoured: `run` is told who asks. */
+  /** No key is required, but a given key is used: `run` gets the caller. */
   readonly open?: true
   /** People open it in a browser: a link of another site may lead here, and without `format` the form of the answer follows the Accept field. */
   readonly isPage?: true
   /** Pages of other sites may show it: it is an image. */
   readonly embeddable?: true
-  /** The body is of no interest, and may be of any type. */
+  /** The body is ignored, and may be of any type. */
   readonly ignoresBody?: true
   /** Header fields of every answer over HTTP. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Nodes of the cluster call it: it takes their proof, or a key of its scope; while there are neither secret nor key, loopback alone. */
+  /** Nodes of the cluster call it: it accepts their proof, or a key of its scope; while there are neither secret nor key, only loopback. */
   readonly forPeers?: true
-  /** The body is an upload that `run` reads as it comes (`ctx.upload`); the parameters are in the query. */
+  /** The body is an upload that `run` reads as a stream (`ctx.upload`); the parameters are in the query. */
   readonly uploads?: true
-  /** It takes an `Idempotency-Key`: a request that is repeated within 24 h gets the same answer, and makes nothing twice. Its `run` names what it makes by `ctx.seed`. */
+  /**
+   * It accepts an `Idempotency-Key`: a request that is repeated within 24 h gets the same answer, and creates nothing twice. Its `run` names what it creates
+   * by `ctx.seed`.
+   */
   readonly idempotent?: true
-  /** Over HTTP it can be asked for as server-sent events, which tell its parts as they end. */
+  /** Over HTTP it can be requested as server-sent events, with its parts as they end. */
   readonly live?: true
-  /** The values of `format` with which the answer comes as a stream. */
+  /** The values of `format` with which the answer is a stream. */
   readonly streams?: readonly string[]
-  /** The operation that says how far the work has come that this one began: the command line follows it with `--wait`. */
+  /** The operation that returns the progress of the work that this one starts: the command line follows it with `--wait`. */
   readonly followedBy?: string
-  /** Bytes of a body; 64 KiB where it is left out. */
+  /** Maximum size of the body, bytes; default 64 KiB. */
   readonly bodyLimit?: number
-  /** What HTTP statuses beside 200 stand for. */
+  /** The meaning of HTTP statuses other than 200. */
   readonly statuses?: Readonly<Record<number, string>>
   readonly example: { readonly input: Readonly<Record<string, unknown>>; readonly output: object }
-  /** Milliseconds that the operation may take; a `timeout` in the input takes its place. */
+  /** Maximum duration of the operation, ms; a `timeout` in the input replaces it. */
   readonly deadlineMs: number
-  /** Milliseconds more for an operation that keeps the deadline by itself and hands over what it has. */
+  /** Additional ms for an operation that observes the deadline itself and returns what it has. */
   readonly graceMs?: number
 }
 
-/** An operation as its module writes it. */
+/** An operation as its module defines it. */
 export type Definition<Path extends string, P extends Params, S extends z.ZodType, D extends DepName> = OperationFacts &
   Answering<S> & {
     /** `{name}` in it is a parameter. */
@@ -97,11 +103,11 @@ export type Definition<Path extends string, P extends Params, S extends z.ZodTyp
     /** The parts of {@link Deps} that `run` receives. */
     readonly uses: readonly D[]
     readonly run: (ctx: Call, deps: Pick<Deps, D>, input: InputOf<P>) => Promise<Reply<AnswerOf<S>>>
-    /** Where the answer is many of a kind: each as it comes, one line each over HTTP. `run` gives them all in one. */
+    /** For an answer of many items: each as it becomes available, one line each over HTTP. `run` returns all of them together. */
     readonly lines?: Lines<P, S, D>
-    /** How other nodes are asked the same, where the input has a `vantage`. */
+    /** How other nodes are asked the same question, if the input has a `vantage`. */
     readonly vantage?: Vantage<InputOf<P>, AnswerOf<S>>
-    /** How the answer is stored, where the input has `save`. */
+    /** How the answer is stored, if the input has `save`. */
     readonly saves?: Saves<AnswerOf<S>>
   }
 
@@ -110,46 +116,46 @@ export type Lines<P extends Params, S extends z.ZodType, D extends DepName> = {
   readonly item: z.ZodType
   readonly run: (ctx: Call, deps: Pick<Deps, D>, input: InputOf<P>) => AsyncIterable<object>
   readonly of: (answer: AnswerOf<S>) => readonly object[]
-  /** The answer as `run` gives it, of lines that came from a service. */
+  /** The answer in the form of `run`, from lines of a service. */
   readonly join: (lines: readonly unknown[]) => unknown
 }
 
-/** Gives the named parts of {@link Deps}; one that is not there yet is made. */
+/** Returns the named parts of {@link Deps}; creates those that do not exist yet. */
 export type Provide = <D extends DepName>(names: readonly D[]) => Promise<Pick<Deps, D>>
 
-/** Parameters as an adapter was given them, by name. */
+/** The parameters that an adapter received, by name. */
 export type Raw = Readonly<Record<string, unknown>>
 
-/** An operation whatever its input and answer: what adapters know of it. `execute.ts` runs it. */
+/** An operation as adapters see it, independent of its input and answer. `execute.ts` runs it. */
 export type Operation = OperationFacts & {
   readonly path: string
   readonly params: Params
   readonly answer: z.ZodType
-  /** The schema of one line, where the answer comes in lines. */
+  /** The schema of one line, if the answer consists of lines. */
   readonly line?: z.ZodType
   /** The formats that its document is written in. */
   readonly formats: readonly string[]
   /** The content types of those that the parameter `format` offers. */
   readonly documentTypes: readonly string[]
-  /** It has a score that `--min-score` can be held against. */
+  /** It has a score for the comparison with `--min-score`. */
   readonly hasScore: boolean
-  /** It has findings that `--fail-on` can be held against. */
+  /** It has findings for the comparison with `--fail-on`. */
   readonly hasFindings: boolean
-  /** Its answers are good, bad or not to be told; those of others are plain information. */
+  /** Its answers are good, bad or unknown; those of others are only information. */
   readonly judges: boolean
-  /** The services that it uses: what the options are that concern it follows from them. */
+  /** The services that it uses; they determine which options concern it. */
   readonly uses: readonly DepName[]
   /** Reads the input. Throws AppError. */
   readonly ask: (raw: Raw) => Question
-  /** Reads an answer that a service gave: the open form of the schema. `value` is a list of lines where the answer comes in lines. */
+  /** Reads an answer of a service: the open form of the schema. `value` is a list of lines if the answer consists of lines. */
   readonly receive: (value: unknown) => Parsed<Given>
 }
 
 /** An operation with its input, ready to be run. */
 export type Question = {
-  /** The whole time it may take, ms. */
+  /** The total time limit, ms. */
   readonly deadlineMs: number
-  /** The form that the input asks for: `json` or the name of a document. */
+  /** The form that the input requests: `json` or the name of a document. */
   readonly format: string
   readonly run: (ctx: Call, provide: Provide) => Promise<Given>
   readonly lines: (ctx: Call, provide: Provide) => Promise<AsyncIterable<object>>
@@ -219,7 +225,7 @@ function questionOf<P extends Params, S extends z.ZodType, D extends DepName>(
   }
 }
 
-/** The answer of this node, with those of others where the input asks for them. */
+/** The answer of this node, with those of others if the input requests them. */
 async function answerOf<P extends Params, S extends z.ZodType, D extends DepName>(
   definition: Definition<string, P, S, D>,
   input: InputOf<P>,

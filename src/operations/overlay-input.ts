@@ -25,7 +25,7 @@ export const recordsParam = listParam(
 
 type Overlaid = { readonly laid: readonly OverlayRecord[]; readonly passedOver: Readonly<Record<string, number>> }
 
-/** Reads all that is to be laid over the DNS. Throws AppError that says which record or line cannot be read. */
+/** Reads all records of the overlay. Throws AppError with the record or line that cannot be read. */
 export function readOverlay(domain: Domain, records: readonly RecordText[], zone: string | undefined): Overlaid {
   refuseTooMuch(records, zone)
   const single = records.map((record, i) => orRefuse(parseRecord(record, domain), 'records', `records.${i}: `))
@@ -50,7 +50,7 @@ function refuseTooMuch(records: readonly RecordText[], zone = ''): void {
     throw new AppError('payload_too_large', `the overlay has ${bytes} bytes; at most ${MAX_BYTES} (512 kB) are allowed`)
 }
 
-/** A single record stands in place of those of the zone with its name and type. */
+/** A single record replaces those of the zone with its name and type. */
 function replaced(laid: readonly OverlayRecord[], single: readonly OverlayRecord[]): readonly OverlayRecord[] {
   const key = ({ name, type }: OverlayRecord): string => `${name} ${type}`
   const [own, keys] = [new Set(single), new Set(single.map(key))]
@@ -64,7 +64,7 @@ function orRefuse<T>(read: Parsed<T>, parameter: string, at: string): T {
 
 type FileFlag = Extract<Flag, { kind: 'file' }>
 
-/** A parameter that takes the text of a zone file; `flag` is the flag by which the command line reads it from a file. */
+/** A parameter with the text of a zone file; with `flag`, the command line reads it from a file. */
 export const zoneParam = <const F extends Pick<FileFlag, 'name' | 'description' | 'fields'>>(
   description: string,
   flag: F,

@@ -6,7 +6,7 @@ import { optional, textParam, wholeParam } from './params.ts'
 /** Maximum number of characters of a cursor. */
 const MAX_CURSOR = 512
 
-/** The page that comes after another one: its `next_cursor`. What is in it is read by `schema`; a cursor that was not given here is refused. */
+/** The page after another one: its `next_cursor`. `schema` reads its content; a cursor that was not issued here is refused. */
 export const cursorParam = <S extends z.ZodType>(schema: S) =>
   optional(
     textParam<z.output<S>>('invalid_parameter', (text) => readCursor(schema, text), {
@@ -15,14 +15,14 @@ export const cursorParam = <S extends z.ZodType>(schema: S) =>
     }),
   )
 
-/** How many items a page has at most. */
+/** Maximum number of items of a page. */
 export const limitParam = (bounds: { readonly max: number; readonly fallback: number }) => {
   const param = wholeParam('items per page', { min: 1, max: bounds.max })
   const schema = param.schema.default(bounds.fallback)
   return { ...param, required: false, group: 'answer', fallback: String(bounds.fallback), schema } as const
 }
 
-/** Where a list goes on, as text that callers do not read. */
+/** Where a list continues, as an opaque text. */
 export const formatCursor = (place: Json): string => Buffer.from(JSON.stringify(place)).toString('base64url')
 
 function readCursor<S extends z.ZodType>(schema: S, text: string): Parsed<z.output<S>> {
@@ -36,7 +36,10 @@ function readCursor<S extends z.ZodType>(schema: S, text: string): Parsed<z.outp
   }
 }
 
-/** One page of `rows`, of which one more than `limit` were read where there are more. `placeOf` is where the list goes on after a row, `format` how its cursor is written. */
+/**
+ * One page of `rows`, which has one row more than `limit` if there are more. `placeOf` is where the list continues after a row, `format` how its cursor is
+ * written.
+ */
 export function pageOf<Row, Item>(
   rows: readonly Row[],
   limit: number,

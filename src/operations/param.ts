@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Parsed } from '../base/parsed.ts'
 
-/** What parameters belong together, in the order in which they are shown, with a heading for each. */
+/** The groups of parameters, in the order in which they are shown, with a heading for each. */
 export const GROUPS = {
   question: 'Query',
   notify: 'Messages',
@@ -12,30 +12,30 @@ export const GROUPS = {
 } as const
 export type Group = keyof typeof GROUPS
 
-/** What is said of a parameter: plain data, which the command line, OpenAPI, pages and clients read. */
+/** The description of a parameter: plain data, which the command line, OpenAPI, pages and clients read. */
 export type ParamFacts = {
-  /** How it is written. `list`: an array in a body, by comma on the command line; `object`: an object in a body, JSON on the command line. */
+  /** Its notation. `list`: an array in a body, separated by commas on the command line; `object`: an object in a body, JSON on the command line. */
   readonly kind: 'text' | 'flag' | 'choice' | 'duration' | 'whole' | 'list' | 'object'
   readonly description: string
-  /** What matters only where it is written in a URL. */
+  /** Text that applies only to a URL. */
   readonly inUrl?: string
   readonly group: Group
   readonly required: boolean
   readonly example?: string
-  /** The values that it may have. */
+  /** Its possible values. */
   readonly choices?: readonly string[]
-  /** Least and most, as they are written. */
+  /** Minimum and maximum, as they are written. */
   readonly bounds?: { readonly min?: string; readonly max?: string }
-  /** What is counted by the bounds, where the value is no bare number. */
+  /** What the bounds count, if the value is not a bare number. */
   readonly unit?: 'items' | 'characters' | 'bytes'
-  /** What stands in its place when it is left out, as it is written. */
+  /** The default, as it is written. */
   readonly fallback?: string
-  /** The command line takes it by its place. */
+  /** The command line takes it as a positional argument. */
   readonly positional?: true
   readonly flag?: Flag
 }
 
-/** How the command line takes a parameter that is not written there as in a URL. */
+/** How the command line takes a parameter that is written differently than in a URL. */
 export type Flag = {
   readonly name: string
   readonly argument: string
@@ -45,20 +45,20 @@ export type Flag = {
   | {
       readonly kind: 'file'
       readonly maxBytes: number
-      /** The parameters that the text stands for; left out: it is the value. */
+      /** The parameters that follow from the text; by default the text is the value. */
       readonly fields?: (text: string) => Parsed<Readonly<Record<string, unknown>>>
     }
 )
 
-/** A parameter: what is said of it, and the schema that reads it. */
+/** A parameter: its description, and the schema that reads it. */
 export type Param<S extends z.ZodType = z.ZodType> = ParamFacts & { readonly schema: S }
 export type Params = Readonly<Record<string, Param>>
 
-/** The zod shape of parameters, and what they are read into. */
+/** The zod shape of parameters, and the type of their values. */
 export type ShapeOf<P extends Params> = { -readonly [Name in keyof P]: P[Name]['schema'] }
 export type InputOf<P extends Params> = z.output<z.ZodObject<ShapeOf<P>>>
 
-/** The words about a parameter with its bounds and what stands in its place: `time for everything (1s to 5m; default 30s)`. */
+/** The description of a parameter with its bounds and default: `time for everything (1s to 5m; default 30s)`. */
 export function describeParam({ description, bounds, unit, fallback, choices }: ParamFacts): string {
   const unitText = unit === undefined ? '' : ` ${unit}`
   const range =

@@ -9,7 +9,7 @@ import type { Group, Param, ParamFacts } from './param.ts'
 
 type AboutText = Pick<ParamFacts, 'description'> & Partial<Omit<ParamFacts, 'required'>>
 
-/** A text parameter, white space around it trimmed, that `parse` reads into its type; what it refuses becomes `code`. */
+/** A text parameter, white space around it trimmed, that `parse` reads into its type; refused text gets the error `code`. */
 export const textParam = <T>(code: ErrorCode, parse: (text: string) => Parsed<T>, about: AboutText) =>
   ({
     kind: 'text',
@@ -24,14 +24,14 @@ export const textParam = <T>(code: ErrorCode, parse: (text: string) => Parsed<T>
     }),
   }) as const satisfies Param
 
-/** The same parameter, which may be left out. */
+/** The same parameter, but optional. */
 export const optional = <S extends z.ZodType>(param: Param<S>) =>
   ({ ...param, required: false, schema: param.schema.optional() }) as const satisfies Param
 
-/** The same parameter; the command line takes it by its place. */
+/** The same parameter, as a positional argument on the command line. */
 export const positional = <P extends Param>(param: P): P => ({ ...param, positional: true })
 
-/** The same parameter, with an empty text read where it is left out. */
+/** The same parameter; if it is omitted, an empty text is read. */
 export const orEmpty = <T>(param: Param<z.ZodPipe<z.ZodString, z.ZodTransform<T, string>>>) =>
   ({
     ...param,
@@ -46,7 +46,7 @@ export const domainParam = (description: string) =>
 export const ipParam = (description: string) =>
   textParam<Ip>('invalid_ip', parseIp, { description, example: '192.0.2.1' })
 
-/** A duration such as 30s or 1m30s; outside of `minMs` to `maxMs` it is refused, not clamped. */
+/** A duration such as 30s or 1m30s; a value outside of `minMs` to `maxMs` is refused, not clamped. */
 export const durationParam = (bounds: { readonly minMs: number; readonly maxMs: number }, about: AboutText) => {
   const [min, max] = [formatDuration(bounds.minMs), formatDuration(bounds.maxMs)]
   return textParam<number>(
@@ -63,7 +63,7 @@ export const durationParam = (bounds: { readonly minMs: number; readonly maxMs: 
 /** Bounds of the `timeout` parameter. */
 const TIMEOUT = { minMs: 1_000, maxMs: 300_000 } as const
 
-/** The time that an operation may take; `fallbackMs` is its deadline. */
+/** The time limit of an operation; `fallbackMs` is its default deadline. */
 export const timeoutParam = (description: string, fallbackMs: number) =>
   optional(durationParam(TIMEOUT, { description, group: 'limits', fallback: formatDuration(fallbackMs) }))
 
@@ -92,13 +92,13 @@ export const flagParam = (description: string, group: Group = 'question') =>
       }),
   }) as const satisfies Param
 
-/** {@link flagParam} in a body, where it is true or false in JSON, or their text. */
+/** {@link flagParam} in a body: true or false in JSON, or as text. */
 export const bodyFlagParam = (description: string, group: Group = 'question') => {
   const flag = flagParam(description, group)
   return { ...flag, schema: z.union([z.boolean(), flag.schema]).default(false) } as const satisfies Param
 }
 
-/** {@link bodyFlagParam} that may be left out, which leaves things as they are. */
+/** {@link bodyFlagParam}, but optional; if omitted, the value stays unchanged. */
 export const bodySwitchParam = (description: string, group: Group = 'question') =>
   ({
     kind: 'flag',
@@ -108,7 +108,7 @@ export const bodySwitchParam = (description: string, group: Group = 'question') 
     schema: z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')]).optional(),
   }) as const satisfies Param
 
-/** How old a remembered answer may be, ms: `0` asks anew, else a duration up to a day. */
+/** Maximum age of a cached answer, ms: `0` requires a new one, otherwise a duration up to a day. */
 export const maxAgeParam = optional(
   textParam<number>(
     'invalid_duration',
@@ -131,7 +131,7 @@ export const maxAgeParam = optional(
 /** A `max_age` as text again. */
 export const formatAge = (ms: number): string => (ms === 0 ? '0' : `${ms}ms`)
 
-/** One of a few words. */
+/** One of a fixed set of words. */
 export const choiceParam = <const T extends string>(choices: readonly T[], fallback: T, about: AboutText) =>
   ({
     kind: 'choice',
@@ -166,7 +166,7 @@ export const wholeParam = (description: string, bounds: { readonly min: number; 
     { kind: 'whole', description, bounds: { min: String(bounds.min), max: String(bounds.max) } },
   )
 
-/** A list that may be left out: an array in a body, by comma on the command line. Each item is read by `item`. */
+/** An optional list: an array in a body, separated by commas on the command line. `item` reads each item. */
 export const listParam = <S extends z.ZodType>(item: S, max: number, about: AboutText) =>
   ({
     kind: 'list',

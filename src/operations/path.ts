@@ -5,11 +5,11 @@ export type PathParams<Path extends string> = Path extends `${string}{${infer Na
 
 const NAME = /\{(\w+)\}/g
 
-/** The parameters of a path, in its order. It is asked for every request: the pattern is searched only where there is a brace. */
+/** The parameters of a path, in its order. It is called for every request, so the pattern is searched only if there is a brace. */
 export const pathNames = (path: string): readonly string[] =>
   path.includes('{') ? [...path.matchAll(NAME)].map(([, name]) => name!) : []
 
-/** The path with its parameters put in, escaped, and the others that are left. */
+/** The path with its parameters inserted and escaped, and the remaining parameters. */
 export function fillPath(
   path: string,
   raw: Readonly<Record<string, unknown>>,
@@ -24,7 +24,7 @@ export function fillPath(
 /** The path as a router writes it: `/v1/jobs/:id`. */
 export const routeOf = (path: string): string => path.replace(NAME, ':$1')
 
-/** Whether a path that was asked for is one of `template`. */
+/** Whether a requested path matches `template`. */
 export function matchesPath(template: string, path: string): boolean {
   const [wanted, given] = [template.split('/'), path.split('/')]
   return (

@@ -6,14 +6,14 @@ import { presentPeer } from '../peers/record.ts'
 import type { Ctx } from '../world.ts'
 import type { Deps } from './deps.ts'
 
-/** How much of one node is answered: its addresses, and those of them with their geo data. */
+/** How much of one node is returned: its addresses, and how many of them with geo data. */
 export type Shown = { readonly addresses: number; readonly geo: number }
 
 const ALL: Shown = { addresses: MAX_ADDRESSES, geo: 32 }
-/** What a list of nodes shows of all of them together, so that 1,000 nodes are about half a MiB. */
+/** The totals for a list of nodes, so that 1,000 nodes are about half a MiB. */
 const IN_A_LIST: Shown = { addresses: 5_000, geo: 800 }
 
-/** What a list of `count` nodes shows of each. */
+/** How much of each node a list of `count` nodes contains. */
 export const shownOfEach = (count: number): Shown => ({
   addresses: Math.min(ALL.addresses, Math.floor(IN_A_LIST.addresses / Math.max(1, count))),
   geo: Math.min(ALL.geo, Math.floor(IN_A_LIST.geo / Math.max(1, count))),

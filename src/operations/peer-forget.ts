@@ -2,7 +2,7 @@ import { peerForgetAnswer } from '../answers/peers.ts'
 import { forgetParams, forgetSubject } from './forget-subject.ts'
 import { defineOperation, ok } from './operation.ts'
 
-/** What another node asks of this one when something is to be forgotten: its own memory, and nothing that is stored. */
+/** The call of another node when something is to be forgotten: clears this node's caches, but no stored data. */
 export const peerForget = defineOperation({
   name: 'peer-forget',
   method: 'POST',

@@ -27,7 +27,7 @@ export const loadParam = optional(
   }),
 )
 
-/** The id that a call is about: a node with a valid proof may name only its own. Throws AppError `forbidden`. */
+/** The id of the node in a call: a node with a valid proof may name only its own. Throws AppError `forbidden`. */
 export function ownId<Id extends string | undefined>(caller: Caller | undefined, given: Id): Id | string {
   if (caller?.peer === undefined) return given
   if (given !== undefined && given !== caller.peer)

@@ -6,7 +6,7 @@ import type { Self } from '../peers/registry.ts'
 import { defineOperation, ok } from './operation.ts'
 import { answerPeer, peerExample, shownOfEach } from './peer-answer.ts'
 
-/** All nodes that are known here, and this one. */
+/** All nodes that are known to this one, including itself. */
 export const peers = defineOperation({
   name: 'peers',
   method: 'GET',

@@ -41,7 +41,7 @@ const example = {
   next_cursor: null,
 }
 
-/** The source addresses of verification: their state with each provider, on the lists, and in the DNS. */
+/** The source addresses of verification: their state with each provider, on the blacklists, and in the DNS. */
 export const pool = defineOperation({
   name: 'pool',
   method: 'GET',
@@ -57,7 +57,7 @@ export const pool = defineOperation({
   run: async (ctx, deps) => ok(await poolStatus(ctx, deps)),
 })
 
-/** Reads the pool's files again and lets every address be tried again. */
+/** Reads the pool's files again and closes all circuit breakers. */
 export const poolReload = defineOperation({
   name: 'pool-reload',
   method: 'POST',

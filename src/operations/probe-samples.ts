@@ -4,12 +4,12 @@ import type { ProbeAnswer } from '../answers/probe.ts'
 import type { VerifyAnswer } from '../answers/verify.ts'
 import { isJsonRecord } from '../base/json.ts'
 
-/** One measured value. Names and labels come from closed lists of ours: a target, an address or a reply never becomes one. */
+/** One sample. Names and labels come from closed lists; a target, an address or a reply never becomes one. */
 export type Sample = ProbeAnswer['samples'][number]
-/** What an answer amounts to. */
+/** The outcome of an answer. */
 export type Measured = Pick<ProbeAnswer, 'success' | 'unknown'> & { readonly samples: readonly Sample[] }
 
-/** What each metric says, in the order in which they are written. */
+/** The meaning of each metric, in the order in which they are written. */
 const HELP: Readonly<Record<string, string>> = {
   probe_success: 'Whether the target passed: 0 if it failed or could not be determined.',
   probe_duration_seconds: 'Duration of the probe.',
@@ -31,7 +31,7 @@ const sample = (name: string, value: number, labels: Readonly<Record<string, str
   value,
 })
 
-/** One sample for each of a few words, 1 for the one that holds. */
+/** One sample for each of several words, with the value 1 for the current one. */
 const states = (name: string, label: string, words: readonly string[], holds: string, labels = {}): readonly Sample[] =>
   words.map((word) => sample(name, word === holds ? 1 : 0, { ...labels, [label]: word }))
 
@@ -39,7 +39,7 @@ const STATUSES = ['pass', 'warn', 'fail', 'unknown', 'not_applicable'] as const
 const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const
 const DELIVERABILITY = ['deliverable', 'risky', 'undeliverable', 'unknown'] as const
 
-/** A check: in order unless its status is `fail`; unknown where that is its status. */
+/** A check: successful unless its status is `fail`; unknown if that is its status. */
 export function measureCheck(answer: CheckAnswer): Measured {
   const { score, score_min = score, score_max = score, status, findings, mx_status } = answer
   const checks = Object.entries(answer).flatMap(([name, value]: [string, unknown]): (readonly [string, string])[] => {
@@ -63,7 +63,7 @@ export function measureCheck(answer: CheckAnswer): Measured {
   }
 }
 
-/** The blacklists of an address: in order where no list has it, unknown where too few answered to tell. */
+/** The blacklists of an address: successful if no list contains it, unknown if too few answered. */
 export const measureBlacklist = ({ verdict, answered, results }: BlacklistAnswer): Measured => ({
   success: verdict === 'clean',
   unknown: verdict === 'incomplete',
@@ -75,7 +75,7 @@ export const measureBlacklist = ({ verdict, answered, results }: BlacklistAnswer
   ],
 })
 
-/** A mailbox: in order where it is deliverable. */
+/** A mailbox: successful if it is deliverable. */
 export const measureMailbox = ({ deliverability, confidence }: VerifyAnswer): Measured => ({
   success: deliverability === 'deliverable',
   unknown: deliverability === 'unknown',

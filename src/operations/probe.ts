@@ -19,14 +19,14 @@ import {
 
 /** Half a second under the time that Prometheus waits for a scrape by default. */
 const DEADLINE_MS = 9_500
-/** What a verification hands over at its deadline is waited for this much longer. */
+/** Additional time for a verification to return its result after its deadline. */
 const GRACE_MS = 300
 
 const MODULES = ['domain', 'mailbox', 'ip'] as const
 type Module = (typeof MODULES)[number]
 type Uses = Pick<Deps, 'heloName' | 'smtpPort' | 'verifier' | 'blacklists'>
 
-/** A target probed for Prometheus, as blackbox_exporter does it: the answer is 200 whatever the target is like, and says so in metrics. */
+/** Probes a target for Prometheus, as blackbox_exporter does: the status is always 200, and metrics describe the target. */
 export const probe = defineOperation({
   name: 'probe',
   method: 'GET',
@@ -87,7 +87,7 @@ async function* once(text: string): AsyncGenerator<string> {
 
 type Measure = (ctx: Call, deps: Uses, target: string, timeoutMs: number) => Promise<Measured>
 
-/** Throws AppError for a target that the module cannot take. */
+/** Throws AppError for a target that the module does not accept. */
 const MEASURES: Readonly<Record<Module, Measure>> = {
   domain: async (ctx, deps, target) => {
     const domain = parseDomain(target)

@@ -9,8 +9,8 @@ export const schemaOf = <P extends Params>(params: P): z.ZodObject<ShapeOf<P>> =
 }
 
 /**
- * Reads what an adapter was given into an operation's input. Throws {@link AppError}: a parameter that is missing, unknown, given twice or of no use,
- * the first one in the order in which they were given, missing ones last.
+ * Reads the input of an adapter as the input of an operation. Throws {@link AppError} for a parameter that is missing, unknown, given twice or invalid: the
+ * first one in the order of the input, missing ones last.
  */
 export function readInput<P extends Params>(
   params: P,

@@ -4,10 +4,10 @@ import { readyDocument } from '../documents/service.ts'
 import type { Probe } from './deps.ts'
 import { type Call, defineOperation, type Reply } from './operation.ts'
 
-/** Time that each dependency has, ms. */
+/** Time limit for each dependency, ms. */
 const PROBE_MS = 3_000
 
-/** Whether the service can do its work: one entry for each thing it needs. 503 when one of them is missing. */
+/** Whether the service can do its work: one entry for each dependency. 503 if one of them fails. */
 export const ready = defineOperation({
   name: 'ready',
   method: 'GET',

@@ -12,8 +12,8 @@ type RecordSet = ExpectAnswer['sets'][number]
 type Wanted = { readonly name: string; readonly type: RecordType; readonly expected: readonly string[] }
 
 /**
- * Compares records that should be published with those that are, one answer for each name and type, in the order of the records. The order within a set and the serial of an SOA record mean
- * nothing; a name that is an alias does not have the records of its target. Never rejects for what a server does.
+ * Compares expected records with the published ones, one answer for each name and type, in the order of the records. The order within a set and the serial of
+ * an SOA record are ignored; a name that is an alias does not have the records of its target. Never rejects because of a server.
  */
 export async function compareSets(
   ctx: Pick<Ctx, 'resolve' | 'signal'>,
@@ -53,7 +53,7 @@ async function compare({ resolve, signal }: Pick<Ctx, 'resolve' | 'signal'>, wan
   return { name, type, status, expected: [...expected], published }
 }
 
-/** A record's data in the form in which it is compared and shown: as in a zone file, names with their dot. */
+/** The data of a record in the form in which it is compared and shown: as in a zone file, names with a final dot. */
 function written(type: RecordType, data: RecordData[RecordType]): string {
   if (typeof data === 'string') return NAMES.includes(type) ? dotted(data) : data
   if ('exchange' in data) return `${data.preference} ${dotted(data.exchange)}`

@@ -1,8 +1,8 @@
 import type { Operation } from './operation.ts'
 
 /**
- * Everything the product can do, by name: one line an operation, in the order of the OpenAPI document. HTTP, command line and that document are made from
- * this table. A command loads its own operation alone, since the others are most of what there is to load.
+ * Everything the product can do, by name: one line per operation, in the order of the OpenAPI document. HTTP, command line and that document are generated
+ * from this table. A command loads only its own operation, because the others are most of the code.
  */
 export const OPERATIONS = {
   health: async () => (await import('./health.ts')).health,
@@ -71,15 +71,15 @@ type OperationName = keyof typeof OPERATIONS
 export const allOperations = (): Promise<readonly Operation[]> =>
   Promise.all(Object.values(OPERATIONS).map((load) => load()))
 
-/** Operations without a command of their own, by the command whose flags lead to them (their `partOf`). */
+/** Operations without a command of their own, by the command that has their flags (their `partOf`). */
 export const PARTS: Readonly<Partial<Record<OperationName, readonly OperationName[]>>> = {
   check: ['what-if', 'expect'],
   unsubscribe: ['unsubscribe-page'],
 }
 
 /**
- * What a command line needs: the operation that its first word names and those that its flags lead to, or all operations that begin with the word. Undefined where
- * there is no such command. Where all `options` are parameters of the operation or `known`, the operations of other flags are not loaded.
+ * The operations that a command line needs: the one that its first word names and those of its flags, or all operations that begin with the word. Undefined
+ * if there is no such command. If all `options` are parameters of the operation or `known`, the operations of other flags are not loaded.
  */
 export async function commandNamed(
   name: string,

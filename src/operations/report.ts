@@ -83,7 +83,7 @@ export const report = defineOperation({
     (await import('../documents/check/check-document.ts')).checkDocument(answer, version),
 })
 
-/** Whether any address is listed. An address of which no list gave an answer is not "not listed", nor is one that could not be looked up. */
+/** Whether any address is listed. An address for which no list answered is not "not listed", and neither is one that could not be looked up. */
 function listedOf({
   blacklists: addresses,
   blacklist_summary: { unknown_hosts: unknownHosts = [] },
@@ -119,7 +119,7 @@ async function reportOn(
   )
 }
 
-/** The blacklists of every MX address, each address asked once, in MX order; none when the mail hosts could not be determined (the check says so). */
+/** The blacklists of every MX address, each address queried once, in MX order; none if the mail hosts could not be determined (the check says so). */
 async function lookUpAddresses(ctx: Call, deps: Used, domain: Domain): Promise<Omit<ReportedAddresses, 'pool'>> {
   const { addresses, unknownHosts } = await mxAddresses(ctx, domain)
   const answers = await atMost(AT_A_TIME, addresses.slice(0, MAX_ADDRESSES), async (address) => {
@@ -131,7 +131,7 @@ async function lookUpAddresses(ctx: Call, deps: Used, domain: Domain): Promise<O
   return { answers, leftOut: Math.max(0, addresses.length - MAX_ADDRESSES), unknownHosts }
 }
 
-/** The listings of the pool's own addresses, where the operator has configured a pool. */
+/** The listings of the pool's own addresses, if the operator has configured a pool. */
 async function lookUpPool(ctx: Ctx, { sourcePool, blacklists }: Used): Promise<ReportedAddresses['pool']> {
   if (!sourcePool.isConfigured) return undefined
   const addresses = sourcePool.addresses().slice(0, MAX_ADDRESSES)
@@ -140,7 +140,7 @@ async function lookUpPool(ctx: Ctx, { sourcePool, blacklists }: Used): Promise<R
 
 type MxAddresses = {
   readonly addresses: readonly { readonly ip: Ip; readonly hosts: readonly string[] }[]
-  /** Hosts of which a family of addresses got no answer. */
+  /** Hosts for which the A or AAAA lookup failed. */
   readonly unknownHosts: readonly string[]
 }
 

@@ -21,15 +21,15 @@ export const saveParams = {
 /** The same in a body. */
 export const bodySaveParams = { ...saveParams, save: bodyFlagParam('store the answer and return its link', 'answer') }
 
-/** What an operation says of storing its answers; its `params` have {@link saveParams}. */
+/** How an operation stores its answers; its `params` have {@link saveParams}. */
 export type Saves<A> = {
   readonly kind: StoredKind
-  /** What the answer is about, and its outcome in a word. */
+  /** The subject of the answer, and its outcome in one word. */
   readonly about: (answer: A) => Pick<ToStore, 'subject' | 'names' | 'status' | 'score'>
   readonly add: (answer: A, fields: { readonly saved: Saved }) => A
 }
 
-/** How long the answer to an input shall be stored, ms; undefined: not at all. Throws AppError for an expiry without `save`. */
+/** How long the answer to an input is stored, ms; undefined: not at all. Throws AppError for an expiry without `save`. */
 export function wishOf(input: object): number | undefined {
   const [save, expiresIn]: unknown[] = [Reflect.get(input, 'save'), Reflect.get(input, 'expires_in')]
   if (save === true) return typeof expiresIn === 'number' ? expiresIn : EXPIRES_MS
@@ -39,7 +39,7 @@ export function wishOf(input: object): number | undefined {
 
 type By = { readonly caller?: { readonly key?: string; readonly peer?: string; readonly isAdmin: boolean } }
 
-/** An answer within its bounds, with the place where it was stored: what is stored is what is sent. Nodes store nothing for each other. */
+/** An answer within its bounds, with its stored URL: the stored answer equals the one that is sent. Nodes store nothing for each other. */
 export async function savedAnswer<A>(
   ctx: By,
   stored: () => Promise<Stored>,
@@ -51,12 +51,12 @@ export async function savedAnswer<A>(
   return add(sent, { saved })
 }
 
-/** Throws AppError for a caller who may not store. */
+/** Throws AppError for a caller without permission to store. */
 export function refuseToStore({ caller }: By): void {
   if (caller?.peer !== undefined) throw new AppError('forbidden', 'nodes may not store answers', { parameter: 'save' })
 }
 
-/** An address as the names of a stored answer: the mailbox, and its domain. One that cannot be parsed is kept as it was given. */
+/** An address as the names of a stored answer: the mailbox, and its domain. An address that cannot be parsed is stored as given. */
 export function mailboxNames(text: string): ToStore['names'] {
   const email = parseEmail(text)
   const shown = text.slice(0, 320)

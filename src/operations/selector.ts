@@ -12,7 +12,7 @@ export function parseSelector(text: string): Parsed<string> {
     : problem(`${JSON.stringify(text.slice(0, 80))} is not a selector`)
 }
 
-/** Reads selectors by comma, at most 10, each once. */
+/** Reads selectors separated by commas, at most 10, each once. */
 export function parseSelectors(text: string): Parsed<readonly string[]> {
   const items = text.split(',').map((item) => item.trim())
   if (items.length > MAX_SELECTORS)

@@ -13,20 +13,20 @@ import { statusOf } from '../peers/peer.ts'
 import type { Ctx } from '../world.ts'
 import type { Deps } from './deps.ts'
 
-/** Maximum number of sources that are checked, and at the same time. */
+/** Maximum number of sources that are checked, and that are checked at the same time. */
 const MAX_SOURCES = 64
 const AT_A_TIME = 8
 
-/** What a mail host will see of one of our source addresses, and what to publish where that falls short. Null: could not be determined. */
+/** What a mail host sees of one of our source addresses, and what to publish if that is not sufficient. Null: could not be determined. */
 type SelfCheck = {
   readonly address: Ip
   readonly ptr: readonly string[]
   readonly forwardConfirmed: boolean | null
-  /** The name for EHLO; an address literal where there is none. */
+  /** The name for EHLO; an address literal if there is none. */
   readonly helo: string
-  /** Whether the HELO name leads to the address. */
+  /** Whether the HELO name resolves to the address. */
   readonly heloResolves: boolean | null
-  /** What SPF says of this address for the HELO name, which the reverse-path is made of (RFC 7208 §2.3). */
+  /** The SPF result of this address for the HELO name, from which the reverse-path is derived (RFC 7208 §2.3). */
   readonly spf: string
   readonly problems: readonly string[]
   readonly fixes: readonly DnsRecord[]
@@ -41,8 +41,8 @@ export type CheckedSource = SelfCheckAnswer & {
 type Used = Pick<Deps, 'heloName' | 'sourcePool' | 'peers'>
 
 /**
- * Looks at the sources as a mail host does: PTR, its confirmation, HELO name and SPF belong together, for the address that a proxy leaves from too, which is asked
- * for; of a node, whether it can be asked. Never rejects because of the DNS or a proxy.
+ * Checks the sources as a mail host does: PTR, its confirmation, HELO name and SPF, also for the exit address of a proxy, which is determined first; for a
+ * node, whether it can be called. Never rejects because of the DNS or a proxy.
  */
 export const checkSources = (ctx: Ctx, deps: Used): Promise<CheckedSource[]> =>
   atMost(AT_A_TIME, deps.sourcePool.sources().slice(0, MAX_SOURCES), (source) => checkSource(ctx, deps, source))

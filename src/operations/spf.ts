@@ -58,7 +58,7 @@ export const spf = defineOperation({
 /** Results after which a receiver may refuse the message (RFC 7208 §8.4, §8.5, §8.7). */
 const BAD: ReadonlySet<SpfAnswer['result']> = new Set<SpfAnswer['result']>(['fail', 'softfail', 'permerror'])
 
-/** A reverse-path as it may come: an address, a bare domain, or nothing. What SPF makes of an odd one is SPF's business (RFC 7208 §4.3). */
+/** A reverse-path: an address, a bare domain, or nothing. How SPF evaluates an unusual one is specified there (RFC 7208 §4.3). */
 function parseSender(text: string): Parsed<string> {
   const bare = text.replace(/^<(.*)>$/, '$1')
   if (bare.length > 320) return { ok: false, problem: 'the sender is longer than an address may be (320 characters)' }

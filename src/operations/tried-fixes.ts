@@ -26,9 +26,10 @@ type Setting = {
 }
 
 /**
- * The outcomes with only those fixes that help. Each is laid over the DNS; the facts of its check are looked up again, the answers being there already, and judged with the
- * context that then follows. A fix stays when its finding is gone, no heavier one came instead (nor one of its weight where the check fails), and the check did not become
- * unknown. It must do no harm besides, nor be written at a name that has its records from an alias or a wildcard. At most 10 are tried, the most severe findings first.
+ * The outcomes with only those fixes that help. Each fix is laid over the DNS; the facts of its check are looked up again, with most answers already cached,
+ * and judged with the resulting context. A fix is kept if its finding is gone, no more severe one took its place (nor one of its severity if the check
+ * fails), and the check did not become unknown. It must also do no harm, and not be published at a name whose records come from an alias or a wildcard. At
+ * most 10 are tried, the most severe findings first.
  */
 export async function withTriedFixes(ctx: Repeatable<Ctx>, setting: Setting): Promise<Outcomes> {
   const { facts, outcomes } = setting
@@ -55,7 +56,7 @@ export async function withTriedFixes(ctx: Repeatable<Ctx>, setting: Setting): Pr
   return Object.fromEntries(kept) as Outcomes
 }
 
-/** Where the domain has its records from, when a fix at the name itself would take them away ({@link lenderOf}); asked only where there is such a fix. */
+/** The source of the domain's records, if a fix at the name itself would remove them ({@link lenderOf}); looked up only if there is such a fix. */
 async function lenderAt(
   ctx: Repeatable<Ctx>,
   domain: Domain,
@@ -88,7 +89,7 @@ async function tried(
   if (!before || (after.status === 'unknown' && before.status !== 'unknown')) return false
   // One check may have a finding of one id for several names: there must be one less.
   const count = ({ findings }: Outcome<unknown>) => findings.filter(({ id }) => id === finding.id).length
-  // One thing for another of the same weight is a step only where the check no longer fails.
+  // Replacing one finding by another of the same severity helps only if the check no longer fails.
   const least = weightOf(key, finding) + (after.status === 'fail' ? 0 : 1)
   const worse = after.findings.filter(
     (one) => weightOf(key, one) >= least && !before.findings.some(({ id }) => id === one.id) && !isOfProvider(one),
@@ -96,7 +97,7 @@ async function tried(
   return count(after) < count(before) && worse.length === 0
 }
 
-/** What a known provider publishes is not doubted. */
+/** Records that a known provider publishes are not questioned. */
 const isOfProvider = ({ id, args }: Finding): boolean =>
   id === 'spf.include_without_record' && typeof args?.name === 'string' && isProvidersInclude(args.name)
 

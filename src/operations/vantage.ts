@@ -14,22 +14,22 @@ import type { Deps } from './deps.ts'
 const MAX_NODES = 8
 /** With `all`, the other nodes have twice the time that this node took, and at least this long, ms. */
 const LEAST_WAIT_MS = 3_000
-/** When a quorum agrees, the rest have this much longer, ms. */
+/** When a quorum agrees, the others have this much longer, ms. */
 const AFTER_QUORUM_MS = 1_000
 
-/** How an operation is asked of several nodes. */
+/** How several nodes are asked about an operation. */
 export type Vantage<Input, A> = {
   /** The `vantage` of the input. */
   readonly node: (input: Input) => string | undefined
-  /** What a node must be able to do. */
+  /** The capability that a node needs. */
   readonly needs: readonly Capability[]
-  /** The input for another node, as text, and the time it has. */
+  /** The input for another node, as text, and its time limit. */
   readonly question: (input: Input) => Pick<PeerQuestion<never>, 'query' | 'timeoutMs'>
-  /** What was asked about: it must be the same in every answer. */
+  /** The subject of the question: it must be the same in every answer. */
   readonly subject: (answer: A) => string
-  /** The word that nodes must agree on. */
+  /** The word on which nodes must agree. */
   readonly verdict: (answer: A) => string
-  /** The answer with what `vantage` adds to it. */
+  /** The answer with the fields that `vantage` adds. */
   readonly add: (answer: A, fields: VantageFields) => A
 }
 
@@ -37,8 +37,9 @@ type VantageQuestion<S extends z.ZodType> = Pick<PeerQuestion<S>, 'path' | 'sche
   Pick<Vantage<never, AnswerOf<S>>, 'needs' | 'subject' | 'verdict' | 'add'>
 
 /**
- * This node's answer, with those of other nodes, asked at the same time, and what they agree on: `all` asks up to 8 nodes that are not dead, an id that one, whose answer is
- * then the one given. With `all` the nodes that are missing when a quorum agrees have 1 s more; without a quorum, twice the time that this node took, at least 3 s.
+ * This node's answer, with those of other nodes, asked at the same time, and their agreement. `all` asks up to 8 nodes that are not dead; an id asks that one
+ * and returns its answer. With `all`, the nodes that are missing when a quorum agrees have 1 s more; without a quorum, they have twice the time that this
+ * node took, at least 3 s.
  */
 export async function fromVantages<S extends z.ZodType>(
   ctx: Ctx,
@@ -73,13 +74,13 @@ export async function fromVantages<S extends z.ZodType>(
   return question.add(first, { vantage, agreement })
 }
 
-/** A rejection that somebody else waits for. */
+/** A rejection that another caller awaits. */
 const ignored = (): void => {}
 
 type Patience = {
   /** Fire when the time of the other nodes is over. */
   readonly signals: readonly AbortSignal[]
-  /** Notes what a node said; `isOwn`: this node's own answer. */
+  /** Records the answer of a node; `isOwn`: this node's own answer. */
   readonly heard: (vote: Vote, isOwn?: boolean) => void
   /** Clears the timer. */
   readonly end: () => void
@@ -148,7 +149,7 @@ async function nodesFor(
   return onePerHost(able.sort((a, b) => b.lastSeenAtMs - a.lastSeenAtMs)).slice(0, MAX_NODES)
 }
 
-/** One machine has one voice: of the nodes at one host the first; hosts that are no public address (labs) may have several. */
+/** One machine has one vote: only the first of the nodes at one host; hosts without a public address (labs) may have several. */
 function onePerHost(peers: readonly Peer[]): readonly Peer[] {
   const hosts = new Set<string>()
   return peers.filter(({ url }) => {

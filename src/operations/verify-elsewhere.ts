@@ -18,10 +18,10 @@ import type { Call } from './operation.ts'
 
 /** Maximum number of nodes queried for one verification. */
 const MAX_NODES = 3
-/** With less time left no other node is asked, ms: the least `timeout` of a verification. */
+/** With less time left no other node is asked, ms: the minimum `timeout` of a verification. */
 const LEAST_MS = 1_000
 
-/** What is believed of another node's verification. */
+/** The parts of another node's verification that are used. */
 const believed = verifyAnswer.extend({ attempts: verifyAnswer.shape.attempts.max(100) })
 
 export type Elsewhere = {
@@ -33,9 +33,9 @@ export type Elsewhere = {
 }
 
 /**
- * Verifies here and, where it is asked for, from other nodes. `peer` names one; `auto` is the best of them for the provider of the mail host (nearest-nodes.ts), or this
- * one when none of 3 answers: a node gets at most half of the time that is left. With `pool`, when every source here was refused because of itself, up to 3 nodes are
- * asked in the time that is left. `here` is told how many ms it has. A call that came from a node ends here.
+ * Verifies here and, if requested, from other nodes. `peer` names one; `auto` is the best for the provider of the mail host (nearest-nodes.ts), or this one
+ * if none of 3 answers: a node gets at most half of the remaining time. With `pool`, if every source here was refused because of the source, up to 3 nodes
+ * are asked in the remaining time. `here` gets its time limit in ms. A call from another node is not forwarded.
  */
 export async function verifyElsewhere(
   ctx: Call,
@@ -77,14 +77,14 @@ async function fromNamed(ctx: Call, deps: Used, asked: Elsewhere, id: string): P
 
 type Search = {
   readonly begunMs: number
-  /** Whether a node may use all the time that is left, when `rest` nodes come after it. */
+  /** Whether a node may use all of the remaining time, with `rest` nodes after it. */
   readonly isLast: (rest: number) => boolean
   readonly isEnough: (answer: VerifyAnswer) => boolean
-  /** Nodes that were asked already. */
+  /** Nodes that were already asked. */
   readonly tried: readonly string[]
 }
 
-/** The first answer that is enough, of up to 3 nodes asked one after the other; a node that is not the last gets half of the time that is left. */
+/** The first sufficient answer, of up to 3 nodes asked in turn; a node that is not the last gets half of the remaining time. */
 async function fromNodes(
   ctx: Call,
   deps: Used,
@@ -101,7 +101,7 @@ async function fromNodes(
     const shareMs = isLast(nodes.length - 1 - i) ? leftMs : leftMs / 2
     if (shareMs < LEAST_MS) return undefined
     const use = to && deps.verifier.sources.begin(nodeName(node.id), to.provider, false)
-    if (use?.ok === false) continue // its trial has begun meanwhile
+    if (use?.ok === false) continue // its trial has started in the meantime
     const answer = await verifyAt(ctx, deps.peers, node, asked, shareMs)
     use?.end(eventOf(answer, ctx.signal.aborted))
     if (answer.ok && isEnough(answer.value)) return answer.value
@@ -109,7 +109,7 @@ async function fromNodes(
   return undefined
 }
 
-/** What the answer of a node says of it as a source. */
+/** What the answer of a node shows about it as a source. */
 function eventOf(answer: Parsed<VerifyAnswer>, isAborted: boolean): SourceEvent {
   if (isAborted) return { kind: 'unanswered' }
   if (!answer.ok) return { kind: 'failed', reason: 'network_unreachable', text: answer.problem }
@@ -117,7 +117,7 @@ function eventOf(answer: Parsed<VerifyAnswer>, isAborted: boolean): SourceEvent 
   return isReason(reason) ? sourceEvent({ reason, text, latencyMs }, true) : { kind: 'unanswered' }
 }
 
-/** Has a node of the pool verify, for a verification of this node. */
+/** Makes a node of the pool verify, for a verification of this node. */
 export const askNodeOf =
   (peers: Deps['peers']): AskNode =>
   async (ctx, { node, email, timeoutMs }) => {
@@ -155,7 +155,7 @@ const isReason = (text: string): text is Reason => REASONS.some((reason) => reas
 
 const mayHelpElsewhere = (reason: string): boolean => isReason(reason) && anotherSourceMayHelp(reason, true)
 
-/** Whether result and deliverability follow from the reason; an answer in which they do not is ignored. */
+/** Whether result and deliverability match the reason; an answer in which they do not is ignored. */
 function addsUp({
   reason,
   code,
@@ -167,14 +167,17 @@ function addsUp({
   return outcome.result === result && outcome.deliverability === deliverability
 }
 
-/** Whether two texts are one address: it is answered in its printed form, in which the domain may be written otherwise. What is no address must be equal. */
+/**
+ * Whether two texts are the same address: answers contain the formatted address, in which the domain may be written differently. Invalid addresses must be
+ * equal.
+ */
 function isSameAddress(a: string, b: string): boolean {
   if (a.trim() === b.trim()) return true
   const [one, other] = [parseEmail(a), parseEmail(b)]
   return one.ok && other.ok && formatEmail(one.value) === formatEmail(other.value)
 }
 
-/** The answer of another node, with the attempts made here before it. */
+/** The answer of another node, with the earlier attempts made here. */
 function joined(own: VerifyAnswer, other: VerifyAnswer, durationMs: number): VerifyAnswer {
   const { disposable, free, is_role, role, suggestion, checked } = own
   const attempts = [...own.attempts, ...other.attempts.map((one) => ({ ...one, peer: other.peer }))]

@@ -11,9 +11,9 @@ import { flagParam, formatAge, ipParam, maxAgeParam, optional, textParam, timeou
 import { mailboxNames, saveParams } from './saving.ts'
 import { verifyElsewhere } from './verify-elsewhere.ts'
 
-/** Time that a verification has when none is given, ms. */
+/** Default time limit of a verification, ms. */
 const DEFAULT_TIMEOUT_MS = 30_000
-/** What is found is handed over at the deadline: the answer is waited for this much longer. */
+/** Additional time for a verification to return its result after its deadline. */
 const GRACE_MS = 1_000
 
 const peerParam = textParam<string>(
@@ -26,7 +26,7 @@ const peerParam = textParam<string>(
   },
 )
 
-/** Whether a mailbox exists, asked of its mail servers without sending anything. */
+/** Whether a mailbox exists, determined at its mail servers without sending a message. */
 export const verify = defineOperation({
   name: 'verify',
   method: 'GET',
@@ -130,7 +130,7 @@ export const verify = defineOperation({
     deliverability === 'deliverable' ? 'good' : deliverability === 'unknown' ? 'unclear' : 'bad',
 })
 
-/** Tells the mail hosts once they are known, and each attempt at one of them once. */
+/** Reports the mail hosts once they are known, and each attempt at one of them once. */
 function progressTo(onPart: (part: Part) => void): (soFar: MailboxAnswer) => void {
   let hostsAreTold = false
   let told = 0

@@ -16,7 +16,7 @@ import { domainParam, positional, timeoutParam } from './params.ts'
 import { bodySaveParams } from './saving.ts'
 import { checkScore, checkVerdict } from './score-range.ts'
 
-/** Records of the overlay that the answer repeats. */
+/** Maximum number of records of the overlay that the answer repeats. */
 const SHOWN = 100
 const DEADLINE_MS = 20_000
 
@@ -36,7 +36,7 @@ const zone = zoneParam('text of a zone file (RFC 1035 §5.1) with records to ove
   description: 'judge as if this zone file were published',
 })
 
-/** The check of a domain as if records stood in the DNS: an overlay on the resolver, nothing else is different. */
+/** The check of a domain as if records were published: an overlay on the resolver; nothing else differs. */
 export const whatIf = defineOperation({
   name: 'what-if',
   method: 'POST',

@@ -16,7 +16,7 @@ import { limitParam, pageOf } from '../page.ts'
 import { choiceParam, optional, textParam, wholeParam } from '../params.ts'
 import { idParam, jobExample, lineCursorParam, ownerOf } from './shared.ts'
 
-/** Rows of one page of JSON: some hundred kilobytes. */
+/** Rows of one page of JSON: some hundred kB. */
 const PAGE = 200
 /** Rows that a stream reads at a time. */
 const STREAM_PAGE = 2_000
@@ -24,7 +24,7 @@ const STREAM_PAGE = 2_000
 const ALL_ROWS = 2 ** 31 - 1
 const DOWNLOAD_MS = 6 * 3_600_000
 
-/** The words that a row's result can be; a row that cannot be asked about is invalid. */
+/** The possible results of a row; a row that cannot be queried is invalid. */
 const RESULTS: Readonly<Record<JobRecord['kind'], readonly string[]>> = {
   verify: verifyAnswer.shape.result.options,
   check: [...checkAnswer.shape.status.options, 'invalid'],
@@ -110,7 +110,7 @@ function refuseUnknown({ kind }: JobRecord, result: string | undefined, reason: 
 
 type Form = { readonly job: JobRecord; readonly format: 'ndjson' | 'csv'; readonly style: CsvStyle }
 
-/** All rows behind the cursor; the next are read while some are written. A header stands before the first row of the list, and not where a download goes on. */
+/** All rows after the cursor; the next page is read while one is written. A header precedes the first row of the list, but not a continued download. */
 function download(
   jobs: JobService,
   id: string,
@@ -122,7 +122,7 @@ function download(
   const read = (after: number, left: number): Promise<ResultText> => {
     const limit = Math.min(STREAM_PAGE, left)
     const some = jobs.resultText(job, { ...page, after, limit, ...(csv && { fields: csv.fields }) })
-    some.catch(() => {}) // told when it is waited for
+    some.catch(() => {}) // reported when it is awaited
     return some
   }
   async function* text(): AsyncIterable<string> {
@@ -131,7 +131,7 @@ function download(
     for (let next: Promise<ResultText> | undefined = read(page.after, left); next; ) {
       const some: ResultText = await next
       if (some.rows === 0) {
-        await jobs.results(id, { ...page, limit: 1 }, owner) // a job that was removed meanwhile has not ended here
+        await jobs.results(id, { ...page, limit: 1 }, owner) // a job that was removed in the meantime has no normal end here
         return
       }
       left -= some.rows

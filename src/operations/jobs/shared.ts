@@ -20,7 +20,7 @@ export const idParam = textParam<string>(
 
 export const jobExample = { id: 'job_AAAAAAAAAAAAAAAAAAAAAA' }
 
-/** Where rows go on: behind a line, which callers may name by themselves after a download that broke off. */
+/** Where rows continue: after a line, which callers may name after an interrupted download. */
 export const lineCursorParam = optional({
   ...wholeParam('continue after this line: next_cursor, or the line of the last row received', {
     min: 0,
@@ -29,7 +29,7 @@ export const lineCursorParam = optional({
   group: 'answer' as const,
 })
 
-/** The upload of a call. Throws AppError where there is none. */
+/** The upload of a call. Throws AppError if there is none. */
 export function uploadOf({ upload }: Pick<Call, 'upload'>): NonNullable<Call['upload']> {
   if (upload && upload.contentType !== '') return upload
   throw new AppError(
@@ -40,7 +40,7 @@ export function uploadOf({ upload }: Pick<Call, 'upload'>): NonNullable<Call['up
 
 const ENDED: readonly JobAnswer['state'][] = ['done', 'canceled', 'failed']
 
-/** How far a job is, in one line. */
+/** The progress of a job, in one line. */
 export function progressOf(job: JobAnswer): Progress {
   const { id, state, done, rows, rate, eta_ms, eta_reason } = job
   const percent = rows === 0 ? 0 : Math.floor((done / rows) * 100)

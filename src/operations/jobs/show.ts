@@ -88,7 +88,7 @@ export const jobDelete = defineOperation({
   },
 })
 
-/** Progress may be watched for as long as a job runs. */
+/** Progress can be followed for as long as a job runs. */
 const WATCH_MS = 24 * 3_600_000
 
 export const jobEvents = defineOperation({
@@ -109,7 +109,7 @@ export const jobEvents = defineOperation({
   uses: ['jobs'],
   run: async (ctx, { jobs }, { id, format }) => {
     const owner = ownerOf(ctx)
-    const now = await jobs.show(id, owner) // a job that is not there is a problem, and no stream
+    const now = await jobs.show(id, owner) // a job that does not exist is a problem, and not a stream
     if (format === 'json') return ok(now)
     const text = eventsOf(jobs.watch(id, owner, ctx.signal))
     return { status: 200, stream: { contentType: 'text/event-stream; charset=utf-8', text } }

@@ -28,7 +28,7 @@ const columnParam = optional(
 
 const example202 = example as JobAnswer
 
-/** A list of any size, taken in as it comes and worked on in the background. */
+/** A list of any size, read as a stream and processed in the background. */
 export const jobSubmit = defineOperation({
   name: 'jobs submit',
   method: 'POST',
@@ -109,7 +109,7 @@ export const jobSubmit = defineOperation({
   },
 })
 
-/** The rest of an upload that was cut off. */
+/** The rest of an interrupted upload. */
 export const jobUpload = defineOperation({
   name: 'jobs upload',
   method: 'PUT',

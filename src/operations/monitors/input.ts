@@ -42,7 +42,7 @@ const quietHours = z.strictObject({
   timezone: z.string().refine(isTimezone, 'not a known time zone, such as Europe/Berlin').default('UTC'),
 })
 
-/** What may be said of a monitor when it is made, and later too. */
+/** The settings of a monitor, at its creation and later. */
 export const settingParams = {
   name: optional(lineParam('display name of the monitor', 200)),
   every: optional(
@@ -82,7 +82,7 @@ export const settingParams = {
 type Notify = z.output<typeof notifyItem>
 type Used = Pick<Deps, 'mayCall' | 'monitors'>
 
-/** Reads whom a monitor shall tell. Throws AppError for an address that cannot be told. */
+/** Reads the receivers of a monitor. Throws AppError for an address that cannot get messages. */
 export async function readNotify(ctx: Ctx, deps: Used, items: readonly Notify[]): Promise<readonly NotifyTarget[]> {
   const all: NotifyTarget[] = []
   for (const item of items) {
@@ -107,7 +107,7 @@ const refused = (parameter: string, why: string): AppError =>
   new AppError('invalid_parameter', `${parameter}: ${why}`, { parameter })
 
 const OPERATION_OF = { check, report, verify, blacklist } as const
-/** Parameters of an operation that a monitor decides by itself. */
+/** Parameters of an operation that the monitor sets by itself. */
 const OWN: readonly string[] = [
   'save',
   'expires_in',
@@ -120,7 +120,7 @@ const OWN: readonly string[] = [
   'mx_port',
 ]
 
-/** Reads the target of a kind, and the options that its operation is asked with. Throws AppError. */
+/** Reads the target of a kind, and the options of its operation. Throws AppError. */
 export function readTarget(
   kindText: string,
   text: string,
@@ -140,11 +140,11 @@ export function readOptions(
   const name = NAMES[kind]
   const own = Object.keys(options).find((one) => OWN.includes(one) || one === name)
   if (own !== undefined) throw refused('options', `${own} is set by the monitor`)
-  OPERATION_OF[kind].ask({ ...options, [name]: target }) // refused here as it would be there
+  OPERATION_OF[kind].ask({ ...options, [name]: target }) // refused here in the same way as by the operation
   return options
 }
 
-/** The parameter of each kind that names what is asked about. */
+/** The parameter of each kind that names the target. */
 export const NAMES: Readonly<Record<MonitorKind, string>> = {
   check: 'domain',
   report: 'domain',

@@ -11,7 +11,7 @@ import { DEADLINE_MS, exampleMonitor, monitorExample, monitorIdParam } from './s
 
 const EVERY_MS = 86_400_000
 
-/** Watches a domain, a mailbox or an address on a schedule, and tells when something changes. */
+/** Checks a domain, a mailbox or an address on a schedule, and sends messages when something changes. */
 export const monitorCreate = defineOperation({
   name: 'monitors create',
   method: 'POST',
@@ -106,7 +106,7 @@ export const monitorShow = defineOperation({
   run: async (ctx, { monitors }, { id }) => ok(await (await monitors()).show(id, ownerOf(ctx))),
 })
 
-/** What is left out stays as it is. */
+/** Omitted fields stay unchanged. */
 const { public: _public, ...otherSettings } = settingParams
 export const monitorChange = defineOperation({
   name: 'monitors change',

@@ -16,7 +16,7 @@ const badgeParam = textParam<{ readonly id: string; readonly isImage: boolean }>
   { description: 'id of a public monitor, with .svg or .json', example: `${exampleMonitor.id}.json` },
 )
 
-/** The badge of a monitor that was made public. */
+/** The badge of a public monitor. */
 export const badge = defineOperation({
   name: 'badge',
   method: 'GET',
@@ -45,7 +45,7 @@ export const badge = defineOperation({
   },
 })
 
-/** One-click unsubscription (RFC 8058): the body says `List-Unsubscribe=One-Click`, and is of no further interest. */
+/** One-click unsubscription (RFC 8058): the body is `List-Unsubscribe=One-Click`, and is ignored. */
 export const unsubscribe = defineOperation({
   name: 'unsubscribe',
   method: 'POST',
@@ -65,7 +65,7 @@ export const unsubscribe = defineOperation({
   },
 })
 
-/** The page behind the link in a mail: reading it changes nothing, since programs follow links too. */
+/** The page behind the link in a mail: reading it changes nothing, because programs follow links too. */
 export const unsubscribePage = defineOperation({
   name: 'unsubscribe-page',
   method: 'GET',

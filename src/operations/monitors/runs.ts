@@ -13,7 +13,7 @@ import { cursorParam, limitParam, pageOf } from '../page.ts'
 import { bodyFlagParam } from '../params.ts'
 import { DEADLINE_MS, exampleMonitor, monitorExample, monitorIdParam } from './shared.ts'
 
-/** A run may take as long as the questions of its kind, and may have to wait for others. */
+/** A run may take as long as the question of its kind, and may have to wait for others. */
 const WAIT_MS = 120_000
 const point = monitorExample.last!
 

@@ -36,8 +36,8 @@ const MAX_URL = 2_000
 export const receiverUrl = z.string().max(MAX_URL)
 
 /**
- * Reads the URL of a receiver: HTTPS to public addresses, without a login; where the operator allowed a network, that too, with plain HTTP. It is judged again at every
- * call. Throws AppError `invalid_parameter`.
+ * Reads the URL of a receiver: HTTPS to public addresses, without a login; networks that the operator allowed are accepted too, with plain HTTP. The address
+ * is checked again at every call. Throws AppError `invalid_parameter`.
  */
 export async function readReceiver(
   ctx: Ctx,

@@ -32,7 +32,7 @@ const example: ChangesAnswer = {
   unknown: [],
 }
 
-/** What differs between two stored answers of one kind about one subject, in words. */
+/** The differences between two stored answers of one kind about one subject, as text. */
 export const changes = defineOperation({
   name: 'changes',
   method: 'GET',
@@ -68,7 +68,7 @@ export const changes = defineOperation({
 
 const refused = (why: string): AppError => new AppError('invalid_parameter', `to: ${why}`, { parameter: 'to' })
 
-/** Compares two answers that are read with the schema of their kind. */
+/** Compares two answers after reading them with the schema of their kind. */
 const compareAs =
   <S extends z.ZodType>(schema: S, compare: (before: AnswerOf<S>, after: AnswerOf<S>) => readonly Change[]) =>
   (before: StoredAnswer, after: StoredAnswer): readonly Change[] => {
@@ -85,7 +85,7 @@ const COMPARE: Readonly<Record<StoredKind, (before: StoredAnswer, after: StoredA
   blacklist: compareAs(blacklistAnswer, blacklistChanges),
 }
 
-/** The parts of the answers that one of them does not know. */
+/** The parts of the answers that are unknown in one of them. */
 function unknownIn(kind: StoredKind, ...answers: readonly StoredAnswer[]): string[] {
   const open = (answer: StoredAnswer): string[] => {
     if (kind === 'verify')

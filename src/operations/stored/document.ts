@@ -11,7 +11,7 @@ import { plainDocument } from '../../documents/plain.ts'
 import { inWords } from '../../documents/timeline.ts'
 import { verifyDocument } from '../../documents/verify.ts'
 
-/** A stored answer as a document: that of its kind, with its date. An answer of an earlier version that has not all of today's fields is shown plainly. */
+/** A stored answer as a document: that of its kind, with its date. An answer of an earlier version without all present fields is shown as a plain list. */
 export function storedDocument(answer: StoredAnswer, version: string): Document {
   const document = documentOf(answer, version)
   const [first, ...rest] = document.blocks

@@ -9,7 +9,7 @@ import { textParam } from '../params.ts'
 import { storedDocument } from './document.ts'
 
 const DEADLINE_MS = 10_000
-/** What a page that nobody shall find or follow says of itself. */
+/** The header fields of a page that must not be indexed or followed. */
 const PRIVATE_HEADERS = {
   'x-robots-tag': 'noindex, nofollow',
   'referrer-policy': 'no-referrer',
@@ -45,10 +45,10 @@ const answerExample: StoredAnswer = {
   expires_at: entryExample.expires_at,
 }
 
-/** Whether somebody has shown who he is; on the command line, and while no key is in force, everybody has. */
+/** Whether the caller is authenticated; on the command line, and while no key is in force, every caller is. */
 const isLoggedIn = ({ caller }: Call): boolean => caller === undefined || caller.key !== undefined || caller.isAdmin
 
-/** A stored answer as it was. Its id is the secret: no key is needed. */
+/** A stored answer, unchanged. Its id is the secret: no key is required. */
 export const savedShow = defineOperation({
   name: 'saved show',
   method: 'GET',
