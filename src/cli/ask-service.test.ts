@@ -12,6 +12,7 @@ const ANSWERS: Record<string, (response: ServerResponse) => void> = {
   'a list': (response) => response.end('[]'),
   'another answer': (response) => response.end('{"status":"well"}'),
   'a newer answer': (response) => response.end('{"status":"ok","since":"2026-01-01"}'),
+  'another refusal': (response) => response.writeHead(404).end('404 page not found'),
   'no JSON': (response) => response.end('well'),
   'a page': (response) => response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('hello'),
   'a page without its type': (response) => response.writeHead(404).end('\n<!DOCTYPE html><title>no</title>'),
@@ -60,16 +61,29 @@ it.each([
   ['a code that is none', 'upstream_unavailable', 'x'],
   ['an escape', 'forbidden', 'a [31mb'], // the words come to a terminal
   ['another answer', 'upstream_unavailable', 'does not match the schema of health'],
-  ['a list', 'upstream_unavailable', 'is not JSON'],
+  ['a list', 'upstream_unavailable', 'is not a JSON object'],
+  ['another refusal', 'upstream_unavailable', 'returned status 404 without a problem in JSON'],
   ['no JSON', 'upstream_unavailable', 'is not JSON'],
   ['a page', 'upstream_unavailable', 'returned status 200 with a web page'],
   ['a page without its type', 'upstream_unavailable', 'returned status 404 with a web page'],
   ['nothing', 'upstream_unavailable', 'returned status 204 without content'],
-  ['a redirect', 'upstream_unavailable', 'could not be reached: unexpected redirect'],
+  ['a redirect', 'upstream_unavailable', 'redirects to /login; set --server'],
   ['a cut', 'upstream_unavailable', 'closed the connection'],
   ['no end', 'upstream_unavailable', 'is too long'],
 ])('%s: %s', async (what, code, detail) => {
   await expect(ask(what)).rejects.toMatchObject({ name: 'AppError', code, message: expect.stringContaining(detail) })
+})
+
+it.each([
+  ['https://127.0.0.1', 'upstream_unavailable', 'it does not use TLS; try http://'],
+  ['ftp://127.0.0.1', 'invalid_parameter', 'does not begin with http:// or https://'],
+  ['127.0.0.1', 'invalid_parameter', 'is not a URL'],
+  ['http://joe:pass1234@127.0.0.1', 'invalid_parameter', 'contains a user name or a password'],
+])('%s: %s', async (server_, code, detail) => {
+  const { port } = server.address() as AddressInfo
+  const asked = askService(health, {}, at(`${server_}:${port}`), NEVER)
+  await expect(asked).rejects.toMatchObject({ code, message: expect.stringContaining(detail) })
+  await expect(asked).rejects.not.toMatchObject({ message: expect.stringContaining('pass1234') })
 })
 
 it('asks below the path of a proxy', async () => {

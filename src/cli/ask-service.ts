@@ -35,9 +35,7 @@ export async function askService(
   stopped: AbortSignal,
   upload?: Upload,
 ): Promise<Given> {
-  if (!URL.canParse(to.server))
-    throw new AppError('invalid_parameter', `--server: ${JSON.stringify(to.server)} is not a URL`)
-  const url = new URL(to.server)
+  const url = serviceUrl(to.server)
   const { path, rest } = fillPath(operation.path, raw)
   url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}` // it may stand below a path of a proxy
   const hasBody = operation.method !== 'GET' && operation.method !== 'DELETE' && !operation.uploads
@@ -54,7 +52,7 @@ export async function askService(
     method: operation.method,
     headers: upload ? { ...headers, 'content-type': upload.contentType } : headers,
     ...(upload ? streamedBody(upload) : body === undefined ? {} : { body }),
-    redirect: 'error',
+    redirect: 'manual', // a key is for the service that was named
     signal: within(ms, stopped),
   }
   const response = await send(url, request)
@@ -63,7 +61,12 @@ export async function askService(
   const wrong = notAService(response, text, operation.line !== undefined)
   if (wrong !== undefined) throw new AppError('upstream_unavailable', `${url.origin} ${wrong}`)
   if (isOk) return readAnswer(operation, text, url.origin)
-  const answer = readObject(text, url.origin)
+  const answer = problemIn(text)
+  if (answer === undefined)
+    throw new AppError(
+      'upstream_unavailable',
+      `${url.origin} returned status ${status} without a problem in JSON; is it the URL of a mailsonde service?`,
+    )
   const code = String(answer.code)
   throw new AppError(
     Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'upstream_unavailable',
@@ -71,9 +74,23 @@ export async function askService(
   )
 }
 
-/** Why an answer cannot be one of a service like this: it is a page, or nothing at all. */
+/** The URL of `--server`. Throws AppError for one that cannot be used; a password in it is not repeated. */
+function serviceUrl(text: string): URL {
+  const fault = (what: string): AppError => new AppError('invalid_parameter', `--server: ${what}`)
+  if (!URL.canParse(text)) throw fault(`${JSON.stringify(text)} is not a URL`)
+  const url = new URL(text)
+  if (url.username !== '' || url.password !== '')
+    throw fault('the URL contains a user name or a password; the service takes a key, in MAILSONDE_KEY')
+  if (!/^https?:$/.test(url.protocol)) throw fault(`${JSON.stringify(text)} does not begin with http:// or https://`)
+  return url
+}
+
+/** Why an answer cannot be one of a service like this: it leads elsewhere, is a page, or nothing at all. */
 function notAService({ status, headers }: Response, text: string, inLines: boolean): string | undefined {
   const type = headers.get('content-type')?.split(';')[0] ?? ''
+  const location = headers.get('location')
+  if (status >= 300 && status < 400 && location !== null)
+    return `redirects to ${printable(location, 200)}; set --server to the URL of the service itself`
   if (text.trim() === '' && !inLines)
     return `returned status ${status} without content; is it the URL of a mailsonde service?`
   if (/^text\/html$/i.test(type) || /^\s*<(?:!doctype|html)/i.test(text))
@@ -86,6 +103,8 @@ type Exchanged = { readonly isOk: boolean; readonly status: number; readonly tex
 /** What went wrong: `fetch` says "fetch failed" and hides the rest in the cause. */
 const whyOf = (error: unknown): string => {
   const { message, cause } = error as Error
+  if (cause instanceof Error && Reflect.get(cause, 'code') === 'ERR_SSL_WRONG_VERSION_NUMBER')
+    return 'it does not use TLS; try http:// in place of https://'
   return cause instanceof Error && cause.message !== '' ? cause.message : message
 }
 
@@ -165,14 +184,22 @@ function readAnswer(operation: Operation, text: string, origin: string): Given {
 }
 
 function readObject(text: string, origin: string): JsonRecord {
-  const fault = (cause?: unknown): AppError =>
-    new AppError('upstream_unavailable', `the answer of ${origin} is not JSON`, { cause })
+  const fault = (what: string, cause?: unknown): AppError =>
+    new AppError('upstream_unavailable', `the answer of ${origin} is not ${what}`, { cause })
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw fault(cause)
+    throw fault('JSON', cause)
   }
   if (isJsonRecord(value)) return value
-  throw fault()
+  throw fault('a JSON object')
+}
+
+function problemIn(text: string): JsonRecord | undefined {
+  try {
+    return readObject(text, '')
+  } catch {
+    return undefined
+  }
 }

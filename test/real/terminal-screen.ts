@@ -48,6 +48,8 @@ function styleOf(codes: readonly number[], before: string): string {
     if (code === 0) style = ''
     else if (code === 1) style += 'font-weight:700;'
     else if (code === 2) style += 'opacity:.6;'
+    else if (code === 7) style += 'filter:invert(1);background:Canvas;'
+    else if (code === 27) style = ''
     else if (code >= 30 && code < 38) style += `color:${colourOf(code - 30)};`
     else if (code === 38 && codes[i + 1] === 5) {
       style += `color:${colourOf(codes[i + 2]!)};`

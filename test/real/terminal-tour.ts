@@ -5,25 +5,32 @@ import { type Actions, runCommandLine } from '../../src/cli/program.ts'
 import { describeConfig, loadConfig } from '../../src/config.ts'
 import { OPTIONS } from '../../src/config-options.ts'
 import { configDocument } from '../../src/documents/config.ts'
-import { formatTerminal } from '../../src/documents/terminal/terminal.ts'
+import { formatTerminal, type Look } from '../../src/documents/terminal/terminal.ts'
 import { allOperations } from '../../src/operations/registry.ts'
 import { version } from '../../src/start/version.ts'
 import { labActions } from '../lab/actions.ts'
 import { openBrowser } from './browser.ts'
 import { startDatabase } from './database.ts'
+import { throughLess } from './less.ts'
 import { startProgram } from './program.ts'
 import { makeShown } from './states.ts'
 import { screenOf } from './terminal-screen.ts'
 
 /**
  * `npm run tour:terminal -- FOLDER [WORD]`: what each command (whose line has the word) shows on a terminal, as text and as pictures, on 80 and 200 columns, on white
- * beside black; a few on 20 and 400 columns, with 16 colours, without colours, and without UTF-8.
+ * beside black; through less(1), plain and with -R; a few on 20 and 400 columns, with 16 colours, without colours, and without UTF-8.
  */
 const [folder = 'tour', word = ''] = process.argv.slice(2)
 
 type View = { readonly line: string; readonly widths?: readonly number[]; readonly env?: NodeJS.ProcessEnv }
 const TERMINAL = { TERM: 'xterm-256color', LANG: 'C.UTF-8' }
 const ALL = [20, 80, 200, 400]
+/** `mailsonde … | less`, and `FORCE_COLOR=1 mailsonde … | less -R`, which are told the width by COLUMNS. */
+const LESS: readonly (readonly [options: readonly string[], env: NodeJS.ProcessEnv])[] = [
+  [[], {}],
+  [['-R'], { FORCE_COLOR: '1' }],
+]
+const LESS_WIDTHS = [80, 200]
 const ZONE = '@ 3600 IN TXT "v=spf1 -all"\n_dmarc 3600 IN TXT "v=DMARC1; p=reject"\n'
 
 mkdirSync(folder, { recursive: true })
@@ -96,18 +103,35 @@ for (const [i, view] of VIEWS.entries()) {
   if (!view.line.includes(word)) continue
   for (const width of view.widths ?? [80, 200]) {
     const name = `${String(i).padStart(2, '0')}-${view.line.trim().replaceAll(/\W+/g, '-').slice(0, 40)}-${width}`
-    const output = await outputOf(view, width)
-    writeFileSync(`${folder}/${name}.txt`, output.replaceAll(/\u001b\[[\d;]*m/g, ''))
+    const output = await outputOf(view, lookOf({ isTTY: true, columns: width }, { ...TERMINAL, ...view.env }))
+    writeFileSync(`${folder}/${name}.txt`, textOf(output))
     await takePictures(`$ mailsonde ${view.line}\n${output}`, width, `${folder}/${name}`)
+    if (view.env !== undefined || !LESS_WIDTHS.includes(width)) continue
+    for (const [options, env] of LESS) {
+      const piped = await outputOf(view, lookOf({}, { ...TERMINAL, ...env, COLUMNS: String(width) }))
+      const seen = throughLess(piped, width, options)
+      await takePictures(seen, width, `${folder}/${name}-less${options.join('')}`)
+      if (!sameText(seen, piped)) console.error(`${name}: less ${options.join(' ')} shows something else`)
+    }
   }
 }
 await browser.close()
 await program.stop()
 await database.stop()
 
-/** What a command writes on a terminal of so many columns, its errors too. */
-async function outputOf({ line, env }: View, columns: number): Promise<string> {
-  const look = lookOf({ isTTY: true, columns }, { ...TERMINAL, ...env })
+/** Text without colours. */
+function textOf(output: string): string {
+  return output.replaceAll(/\u001b\[[\d;?]*[A-Za-z]/g, '')
+}
+
+/** Whether less shows the text as it is, whatever it folds; its last line is its own. */
+function sameText(seen: string, text: string): boolean {
+  const letters = (one: string): string => textOf(one).replaceAll(/\s/g, '')
+  return letters(seen).startsWith(letters(text))
+}
+
+/** What a command writes where the output looks so, its errors too. */
+async function outputOf({ line }: View, look: Look): Promise<string> {
   let output = ''
   const print = (text: string): void => void (output += text)
   const actions: Actions = labActions({
@@ -139,7 +163,16 @@ async function outputOf({ line, env }: View, columns: number): Promise<string> {
   }))
   const argv = (line.match(/'[^']*'|\S+/g) ?? []).map((one) => one.replaceAll("'", ''))
   const complain = (text: string): void => print(`${text}\n`)
-  const setup = { operations, configFlags, version, actions, complain, columns, print, readFile: () => ZONE }
+  const setup = {
+    operations,
+    configFlags,
+    version,
+    actions,
+    complain,
+    columns: look.width,
+    print,
+    readFile: () => ZONE,
+  }
   const status = await runCommandLine(argv, setup)
   return `${output}[exit status ${status}]`
 }
