@@ -58,7 +58,7 @@ async function oneAnswer(work: Work): Promise<number> {
   const { operation, targets, upload } = asked
   const target = targets?.texts[0]
   const raw = { ...inputOf(operation, asked.raw, view), ...(targets && { [targets.name]: target }) }
-  const body = upload === undefined ? undefined : setting.openUpload(upload)
+  const body = upload === undefined ? undefined : setting.openUpload(upload, stopped)
   const words = target === undefined ? operation.name : `${operation.name} ${target}`
   const tell = setting.showsSpinner ? setting.tell : undefined
   const first = await withSpinner(words, tell, session.ask(operation, raw, body))

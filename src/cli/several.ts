@@ -48,10 +48,10 @@ const machineWriter = ({ asked, view, setting }: Work, format: Parameters<typeof
   })
 
 /** The targets as typed, with the lines of standard input in place of `-`; one that has no name where the operation takes none. */
-async function* targetsOf({ asked, setting }: Work): AsyncGenerator<string | undefined> {
+async function* targetsOf({ asked, setting, stopped }: Work): AsyncGenerator<string | undefined> {
   if (!asked.targets) yield undefined
   for (const text of asked.targets?.texts ?? []) {
-    if (text === '-') yield* setting.readLines()
+    if (text === '-') yield* setting.readLines(stopped)
     else yield text
   }
 }

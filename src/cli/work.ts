@@ -19,9 +19,9 @@ export type Setting = Sessions & {
   /** A line about what went wrong. */
   readonly complain: (line: string) => void
   /** The lines of standard input, without empty ones and comments. */
-  readonly readLines: () => AsyncIterable<string>
-  /** Opens a file to upload. Throws AppError. */
-  readonly openUpload: (path: string) => Upload
+  readonly readLines: (stopped: AbortSignal) => AsyncIterable<string>
+  /** Opens a file to upload, or standard input, which is given up when `stopped` fires. Throws AppError. */
+  readonly openUpload: (path: string, stopped: AbortSignal) => Upload
   readonly find: (operation: string) => Promise<Operation | undefined>
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { accessSync, constants, createReadStream, readFileSync, statSync } from 'node:fs'
+import { addAbortSignal } from 'node:stream'
 import * as zod from 'zod'
 import { AppError } from '../base/errors.ts'
 import { linesOf } from '../base/lines.ts'
@@ -181,7 +182,9 @@ function tell(line: string): void {
 
 /** Maximum number of characters of a line of standard input; mailboxes and domains are shorter. */
 const MAX_LINE = 4_096
-const readLines = (): AsyncIterable<string> => linesOf(process.stdin, MAX_LINE)
+/** The lines of standard input; rejects when `stopped` fires, since nobody may ever end it. */
+const readLines = (stopped: AbortSignal): AsyncIterable<string> =>
+  linesOf(addAbortSignal(stopped, process.stdin), MAX_LINE)
 
 const write = (text: string): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -198,9 +201,9 @@ const UPLOAD_TYPES: Readonly<Record<string, string>> = {
 }
 
 /** A file to upload, or standard input; its type is told by its name, CSV where that tells nothing. Throws AppError. */
-function openUpload(path: string): Upload {
+function openUpload(path: string, stopped?: AbortSignal): Upload {
   const contentType = UPLOAD_TYPES[/\.(\w+)(?:\.gz)?$/.exec(path.toLowerCase())?.[1] ?? ''] ?? 'text/csv'
-  if (path === '-') return { octets: process.stdin, contentType }
+  if (path === '-') return { octets: stopped ? addAbortSignal(stopped, process.stdin) : process.stdin, contentType }
   try {
     accessSync(path, constants.R_OK)
   } catch (cause) {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { existsSync, readdirSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { labFolder } from '../../test/lab/folder.ts'
 
@@ -49,10 +50,22 @@ it.each<[signal: 'SIGINT' | 'SIGTERM', words: readonly string[], code: number]>(
   ['SIGINT', ['check', 'a.example'], 130],
   ['SIGINT', ['verify', 'joe@a.example', 'bob@b.example'], 130],
   ['SIGINT', ['dmarc', 'a.example', '--watch', '1h'], 130],
+  ['SIGINT', ['check', 'a.example', '-'], 130], // standard input stays open
   ['SIGTERM', ['check', 'a.example'], 143],
 ])('%s ends %j in silence, with nothing left behind', async (signal, words, code) => {
   const ended = await run(words, (child) => child.kill(signal))
   expect(ended).toEqual({ code, signal: null, output: '', errors: '', left: [] })
+})
+
+it('SIGINT ends an upload whose standard input stays open', async () => {
+  const service = createServer(() => heard())
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve))
+  const at = service.address()
+  const url = `http://127.0.0.1:${typeof at === 'object' ? at?.port : ''}`
+  const ended = await run(['jobs', 'submit', '-', '--server', url], (child) => child.kill('SIGINT'))
+  service.closeAllConnections()
+  service.close()
+  expect(ended).toEqual({ code: 130, signal: null, output: '', errors: '', left: [] })
 })
 
 it('ends in silence when nobody reads any more', async () => {
