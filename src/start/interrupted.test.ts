@@ -58,7 +58,7 @@ it.each<[signal: 'SIGINT' | 'SIGTERM', words: readonly string[], code: number]>(
 })
 
 it('SIGINT ends an upload whose standard input stays open', async () => {
-  const service = createServer(() => heard())
+  const service = createServer().on('connection', () => heard())
   await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve))
   const at = service.address()
   const url = `http://127.0.0.1:${typeof at === 'object' ? at?.port : ''}`
