@@ -54,14 +54,14 @@ testBounds([
   ['src/store/postgres/webhooks.ts AT_A_TIME', 4, async (n) => (await claimed(n)) === n],
 ])
 
-// src/jobs/engine/queue.ts CHUNKS_AT_A_TIME
+// src/jobs/engine/workers.ts CHUNKS_AT_A_TIME
 it('a node works on 16 chunks at a time', async () => {
   const queue = await chunkQueue(database, () => {})
   const chunk = (i: number) => ({ job: randomUUID(), number: i, chunk: randomUUID(), provider: `p${i}` })
-  for (const i of Array(20).keys()) await database.db.transaction().execute((tx) => queue.send(tx, chunk(i), 1))
+  for (const i of Array(20).keys()) await database.db.transaction().execute((tx) => queue.send(tx, [chunk(i)], 1))
   let [running, most] = [0, 0]
   const stopped = new AbortController()
-  await queue.work(async () => {
+  queue.work(async () => {
     most = Math.max(most, ++running)
     await sleep(60_000, stopped.signal).catch(() => {})
     running--

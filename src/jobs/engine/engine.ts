@@ -10,6 +10,7 @@ import type { Log } from '../../world.ts'
 import type { Ask, FindProvider, RowProvider } from './ask.ts'
 import { workChunk } from './chunk.ts'
 import { idleJobs } from './idle.ts'
+import { jobWatches } from './job-watches.ts'
 import { cutChunks, findProviders, finishIfDone, type Planning } from './plan.ts'
 import { chunkQueue } from './queue.ts'
 import { rateLeases } from './rate.ts'
@@ -41,8 +42,6 @@ const IDLE_EVERY_MS = 1_000
 /** Most questions end by themselves in this time: a restart then repeats none. */
 const DRAIN_MS = 20_000
 const HOUSEKEEPING_MS = 60_000
-/** How often a running chunk looks whether its job still runs. */
-const STATE_EVERY_MS = 500
 
 /** Works on the jobs of a database, together with the engines of other nodes on the same one. */
 export async function startEngine(database: Database, settings: EngineSettings): Promise<Engine> {
@@ -60,23 +59,24 @@ export async function startEngine(database: Database, settings: EngineSettings):
   const closed = new AbortController() // nothing is written any more
   const work = { rows, writers: resultWriters(rows, closed.signal), ask: settings.ask, turn, now }
   const idle = idleJobs(() => performance.now())
+  const watches = jobWatches(jobs.byId)
   let isWoken = false
   let interrupt = (): void => {}
 
-  await queue.work(async (chunk, lease) => {
+  queue.work(async (chunk, lease) => {
     const job = await jobs.byId(chunk.job)
     if (!job) return
-    const watched = watchJob(() => jobs.byId(chunk.job), AbortSignal.any([lease, ending.signal]))
+    const watched = watches.open(chunk.job)
     try {
       await workChunk(work, job, chunk.chunk, settings.limitsOf(chunk.provider), {
-        signal: watched.signal,
+        signal: AbortSignal.any([lease, ending.signal, watched.signal]),
         stopping: stopping.signal,
       })
     } finally {
-      watched.end()
+      const isLast = watched.close()
+      idle.remove(chunk.number)
+      if (isLast) interrupt() // the job may be done
     }
-    idle.remove(chunk.number)
-    interrupt()
   })
 
   async function planOne(job: JobRecord): Promise<boolean> {
@@ -86,6 +86,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
     if (!running) return false
     const resolved = await findProviders(planning, running, stopping.signal)
     const { cut, hasDue } = await cutChunks(planning, running)
+    if (cut > 0) queue.wake()
     if (resolved || cut > 0) return true
     if (await finishIfDone(planning, running)) return false
     if (hasDue) return true
@@ -160,21 +161,4 @@ function outageLog(log: Log): { readonly away: (error: unknown) => void; readonl
       isAwayNow = false
     },
   }
-}
-
-/** A signal that also fires when the job is paused, canceled or gone. */
-function watchJob(
-  look: () => Promise<JobRecord | undefined>,
-  signal: AbortSignal,
-): { readonly signal: AbortSignal; readonly end: () => void } {
-  const stopped = new AbortController()
-  const timer = setInterval(() => {
-    look().then(
-      (job) => {
-        if (job?.state !== 'running') stopped.abort(new DOMException('the job is no longer running', 'AbortError'))
-      },
-      () => {}, // a database that does not answer is seen by the writer
-    )
-  }, STATE_EVERY_MS)
-  return { signal: AbortSignal.any([signal, stopped.signal]), end: () => clearInterval(timer) }
 }

@@ -26,7 +26,7 @@ const FIRST_DOMAINS = 50
 const DOMAINS = 500
 const LOOKUPS_AT_A_TIME = 50
 const LOOKUP_MS = 10_000
-/** Rows of one chunk at most; a provider with a rate gets chunks of half a minute. */
+/** Rows of one chunk at most. */
 const CHUNK_ROWS = 500
 /** Rows of one provider that may stand in chunks: what is cut cannot be paused before it is claimed. */
 const QUEUED_ROWS = 10_000
@@ -44,38 +44,54 @@ export async function findProviders(planning: Planning, job: JobRecord, signal: 
   return true
 }
 
-/** Cuts chunks of the rows that are due and queues them, each in one transaction; the number of chunks, and whether any row was due. */
+/** Cuts chunks of the rows that are due and queues them, those of a provider in one transaction; the number of chunks, and whether any row was due. */
 export async function cutChunks(
   planning: Planning,
   job: JobRecord,
 ): Promise<{ readonly cut: number; readonly hasDue: boolean }> {
   const [due, queued] = await Promise.all([planning.rows.due(job.number), planning.rows.queued(job.number)])
   let cut = 0
-  for (const [provider, rows] of due) {
-    const limits = planning.limitsOf(provider)
-    const size = Math.min(CHUNK_ROWS, Math.max(1, Math.floor(limits.perMinute / 2)))
-    const free = Math.min(QUEUED_ROWS, limits.perMinute) - (queued.get(provider) ?? 0)
-    for (let left = Math.min(rows, free); left > 0; left -= size) {
-      const made = await cutChunk(planning, job, limits, Math.min(size, left))
-      if (made === 0) break
-      cut++
-    }
+  for (const [id, rows] of due) {
+    const provider = planning.limitsOf(id)
+    const free = Math.min(QUEUED_ROWS, provider.perMinute) - (queued.get(id) ?? 0)
+    const sizes = chunkSizes(rows, free, provider)
+    if (sizes.length > 0) cut += await cutProvider(planning, job, provider, sizes)
   }
   return { cut, hasDue: due.size > 0 }
 }
 
-const cutChunk = (
+/**
+ * The sizes of the next chunks of a provider with `due` rows, of which `free` may be queued. Each is an equal share of the rows that are left for as many chunks as may
+ * run at a time, so that chunks become smaller towards the end and all nodes end at the same time. Bounds: the rows that a chunk asks about at a time, and half a minute.
+ */
+export function chunkSizes(due: number, free: number, provider: RowProvider): readonly number[] {
+  const most = Math.min(CHUNK_ROWS, Math.max(1, Math.floor(provider.perMinute / 2)))
+  const sizes: number[] = []
+  for (let [left, may] = [due, free]; left > 0 && may > 0; ) {
+    const share = Math.ceil(left / chunksAtATime(provider))
+    const size = Math.min(left, may, most, Math.max(ROWS_AT_A_TIME, share))
+    sizes.push(size)
+    left -= size
+    may -= size
+  }
+  return sizes
+}
+
+/** Chunks of a provider that may run at a time over all nodes. */
+const chunksAtATime = ({ concurrent }: RowProvider): number => Math.max(1, Math.floor(concurrent / ROWS_AT_A_TIME))
+
+const cutProvider = (
   { db, rows, queue }: Planning,
   job: JobRecord,
   provider: RowProvider,
-  size: number,
+  sizes: readonly number[],
 ): Promise<number> =>
   db.transaction().execute(async (tx) => {
-    const chunk = randomUUID()
-    const cut = await rows.cutChunk(tx, job.number, provider.id, chunk, size)
-    const concurrent = Math.max(1, Math.floor(provider.concurrent / ROWS_AT_A_TIME))
-    if (cut > 0) await queue.send(tx, { job: job.id, number: job.number, chunk, provider: provider.id }, concurrent)
-    return cut
+    const wanted = sizes.map((size) => ({ chunk: randomUUID(), size }))
+    const cut = await rows.cutChunks(tx, job.number, provider.id, wanted)
+    const chunks = cut.map((chunk) => ({ job: job.id, number: job.number, chunk, provider: provider.id }))
+    if (chunks.length > 0) await queue.send(tx, chunks, chunksAtATime(provider))
+    return chunks.length
   })
 
 /** Ends a job whose rows all have a result. */

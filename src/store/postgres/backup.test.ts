@@ -42,7 +42,8 @@ beforeAll(async () => {
     await rows.appendBad(job.number, [{ line: 99, reason: 'r', text: 'x' }])
     await rows.complete(job.number)
     await rows.setProviders(job.number, new Map(list.map(({ domain }) => [domain, 'p'])))
-    await source.db.transaction().execute((tx) => rows.cutChunk(tx, job.number, 'p', randomUUID(), 3))
+    const wanted = [{ chunk: randomUUID(), size: 3 }]
+    await source.db.transaction().execute((tx) => rows.cutChunks(tx, job.number, 'p', wanted))
   }
   await backUp(source.pool, path, Date.now, AbortSignal.timeout(20_000))
 })

@@ -96,21 +96,27 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
     return new Map(rows.map(({ provider, n }) => [provider, Number(n)]))
   },
 
-  /** Puts up to `size` due rows of a provider into a chunk; the number of rows in it. */
-  cutChunk: async (
+  /** Puts due rows of a provider into chunks of these sizes; the chunks that got any, in their order. */
+  cutChunks: async (
     tx: Transaction<Schema>,
     job: number,
     provider: string,
-    chunk: string,
-    size: number,
-  ): Promise<number> => {
-    const { numAffectedRows } = await sql`
-      UPDATE mailsonde.job_rows r SET state = 'queued', chunk = ${chunk}::uuid
-      FROM (SELECT line FROM mailsonde.job_rows
-            WHERE job = ${job} AND state = 'ready' AND provider = ${provider} AND due <= now()
-            ORDER BY due, line LIMIT ${size} FOR UPDATE SKIP LOCKED) next
-      WHERE r.job = ${job} AND r.line = next.line`.execute(tx)
-    return Number(numAffectedRows ?? 0)
+    wanted: readonly { readonly chunk: string; readonly size: number }[],
+  ): Promise<readonly string[]> => {
+    let total = 0
+    const starts = wanted.map(({ size }) => (total += size) - size + 1) // the place of the first row of each
+    const { rows } = await sql<{ chunk: string }>`
+      WITH next AS (
+        SELECT line FROM mailsonde.job_rows
+        WHERE job = ${job} AND state = 'ready' AND provider = ${provider} AND due <= now()
+        ORDER BY due, line LIMIT ${total} FOR UPDATE SKIP LOCKED),
+      placed AS (SELECT line, width_bucket(row_number() OVER (), ${starts}::bigint[]) AS place FROM next),
+      cut AS (
+        UPDATE mailsonde.job_rows r SET state = 'queued', chunk = (${wanted.map(({ chunk }) => chunk)}::uuid[])[place]
+        FROM placed WHERE r.job = ${job} AND r.line = placed.line RETURNING r.chunk)
+      SELECT DISTINCT chunk FROM cut`.execute(tx)
+    const got = new Set(rows.map(({ chunk }) => chunk))
+    return wanted.map(({ chunk }) => chunk).filter((chunk) => got.has(chunk))
   },
 
   /** Claims the rows of a chunk that have no result: whoever claimed them before can write nothing any more. */

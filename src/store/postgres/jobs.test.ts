@@ -48,7 +48,7 @@ async function chunked(job: JobRecord, provider = 'p'): Promise<string> {
   const domains = await rows.leaseDomains(job.number, 1_000)
   await rows.setProviders(job.number, new Map(domains.map((domain) => [domain, provider])))
   const chunk = randomUUID()
-  await database.db.transaction().execute((tx) => rows.cutChunk(tx, job.number, provider, chunk, 500))
+  await database.db.transaction().execute((tx) => rows.cutChunks(tx, job.number, provider, [{ chunk, size: 500 }]))
   return chunk
 }
 

@@ -1,0 +1,137 @@
+import { raced, sleep, within } from '../../base/deadline.ts'
+
+/** A chunk of rows of one provider, as the queue carries it. */
+export type Chunk = { readonly job: string; readonly number: number; readonly chunk: string; readonly provider: string }
+
+/** A chunk that this node holds; `retryCount` tells this attempt from later ones. */
+export type HeldChunk = { readonly id: string; readonly retryCount: number; readonly data: Chunk }
+
+/** What the workers of a node need of the queue. Each call takes several chunks: a statement costs the database more than the chunks in it. */
+export type ChunkSource = {
+  /** At most `most` chunks, held until they are completed or released, or not renewed in time. */
+  readonly fetch: (most: number) => Promise<readonly HeldChunk[]>
+  readonly complete: (chunks: readonly HeldChunk[]) => Promise<void>
+  /** Gives chunks back, to be handed out again at once. */
+  readonly release: (chunks: readonly HeldChunk[], reason: string) => Promise<void>
+  /** Shows that this node lives; the ids of the chunks that it still holds. */
+  readonly renew: (chunks: readonly HeldChunk[]) => Promise<readonly string[]>
+}
+
+export type ChunkWorkers = {
+  /** Begins. The handler's signal fires when its chunk is no longer this node's, or the stop takes too long. */
+  readonly work: (handler: (chunk: Chunk, signal: AbortSignal) => Promise<void>) => void
+  readonly wake: () => void
+  readonly stop: () => Promise<void>
+}
+
+/** Maximum number of chunks that one node processes at the same time. */
+const CHUNKS_AT_A_TIME = 16
+const POLL_MS = 500
+/** Chunks that end within this time are completed, and followed by others, together, ms. */
+const TOGETHER_MS = 20
+const RENEW_MS = 4_000
+/** Chunks that still run this long after a stop are handed back as they are, ms. */
+const STOP_MS = 25_000
+
+type Handler = Parameters<ChunkWorkers['work']>[0]
+type Running = { readonly chunk: HeldChunk; readonly stopped: AbortController; readonly handled: Promise<void> }
+
+/** Keeps a node at work: as many chunks as it may have, renewed while they run. */
+export function chunkWorkers(source: ChunkSource, onFault: (error: Error) => void, renewMs = RENEW_MS): ChunkWorkers {
+  const running = new Map<string, Running>()
+  const stopping = new AbortController()
+  let completed: HeldChunk[] = []
+  let failed: HeldChunk[] = []
+  let wake = (): void => {}
+  let isWoken = false
+  let loop: Promise<void> | undefined
+
+  function start(chunk: HeldChunk, handler: Handler): void {
+    const stopped = new AbortController()
+    const handled = handler(chunk.data, stopped.signal)
+      .then(
+        () => {
+          completed.push(chunk)
+          wakeUp()
+        },
+        (error: Error) => {
+          // Handed out again at the next poll: a fault that stays must not keep the node busy.
+          failed.push(chunk)
+          if (chunk.retryCount === 0 && !stopped.signal.aborted) onFault(error)
+        },
+      )
+      .finally(() => running.delete(chunk.id))
+    running.set(chunk.id, { chunk, stopped, handled })
+  }
+
+  /** Tells the queue what has ended. What it does not hear is handed out again after the lease, and finds no rows. */
+  async function settle(): Promise<void> {
+    const [done, broken] = [completed, failed]
+    completed = []
+    failed = []
+    if (done.length > 0) await source.complete(done)
+    if (broken.length > 0) await source.release(broken, 'the chunk failed')
+  }
+
+  async function turn(handler: Handler): Promise<void> {
+    await settle()
+    const free = CHUNKS_AT_A_TIME - running.size
+    if (free === 0 || stopping.signal.aborted) return
+    for (const chunk of await source.fetch(free)) start(chunk, handler)
+  }
+
+  async function poll(handler: Handler): Promise<void> {
+    while (!stopping.signal.aborted) {
+      isWoken = false
+      await turn(handler).catch(onFault)
+      if (!isWoken) await nap(POLL_MS)
+      if (isWoken) await sleep(TOGETHER_MS, stopping.signal).catch(() => {})
+    }
+  }
+
+  async function nap(ms: number): Promise<void> {
+    const woken = new AbortController()
+    wake = () => woken.abort()
+    await sleep(ms, AbortSignal.any([woken.signal, stopping.signal])).catch(() => {})
+  }
+
+  function wakeUp(): void {
+    isWoken = true
+    wake()
+  }
+
+  async function renew(): Promise<void> {
+    const held = [...running.values()]
+    if (held.length === 0) return
+    const ids = new Set(await source.renew(held.map(({ chunk }) => chunk)))
+    for (const { chunk, stopped } of held)
+      if (!ids.has(chunk.id)) stopped.abort(new DOMException('the chunk is no longer of this node', 'AbortError'))
+  }
+  let renewing: NodeJS.Timeout | undefined
+
+  return {
+    work: (handler) => {
+      loop = poll(handler)
+      renewing = setInterval(() => void renew().catch(onFault), renewMs)
+    },
+    wake: wakeUp,
+    stop: async () => {
+      stopping.abort(new DOMException('the service is stopping', 'AbortError'))
+      await loop
+      try {
+        const handled = Promise.all([...running.values()].map((one) => one.handled))
+        await raced(within(STOP_MS), handled).catch(() => {})
+        const late = [...running.values()]
+        if (late.length > 0)
+          await source.release(
+            late.map(({ chunk }) => chunk),
+            'the service stopped',
+          )
+        for (const { stopped } of late) stopped.abort(stopping.signal.reason)
+        await settle()
+      } finally {
+        clearInterval(renewing)
+      }
+    },
+  }
+}
