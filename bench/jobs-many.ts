@@ -101,7 +101,7 @@ async function fillJob(client: pg.Client, job: { id: string; state: State; rows:
        FROM (SELECT n, 'user' || n || '@d' || n % 5000 || '.example' AS mail FROM generate_series(${from}, ${to}) AS n) made`,
       [...more],
     )
-  const answered = `'done', 'accepted', 'mailbox_exists', now(), $1::jsonb || jsonb_build_object('email', mail), 1, 1`
+  const answered = `'done', 'accepted', 'mailbox_exists', now(), ($1::jsonb || jsonb_build_object('email', mail))::text::json, 1, 1`
   const columns = 'state, result, reason, answered_at, answer, fence, attempts'
   await insert(1, job.rows - left, columns, answered, [ANSWER])
   if (left > 0)

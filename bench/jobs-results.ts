@@ -35,7 +35,8 @@ try {
     '| format | rows/s | bare COPY, rows/s | ratio | µs of service + database a row | MB/s | MiB more than before |',
   )
   console.log('|---|--:|--:|--:|--:|--:|--:|')
-  for (let round = 0; round < rounds; round++) for (const format of ['ndjson', 'csv']) await measure(client, id, format)
+  for (let round = 0; round < rounds; round++)
+    for (const format of (options.formats ?? 'ndjson,csv').split(',')) await measure(client, id, format)
   await client.end()
 } finally {
   await service.stop()
@@ -50,7 +51,7 @@ async function answerAll(client: pg.Client, id: string): Promise<void> {
   )
   const table = `mailsonde.job_rows_${found[0].number}`
   await client.query(
-    `UPDATE ${table} SET state = 'done', provider = 'p', result = 'accepted', reason = 'mailbox_exists', answered_at = now(), answer = $1::jsonb || jsonb_build_object('email', input)`,
+    `UPDATE ${table} SET state = 'done', provider = 'p', result = 'accepted', reason = 'mailbox_exists', answered_at = now(), answer = ($1::jsonb || jsonb_build_object('email', input))::text::json`,
     [ANSWER],
   )
   await client.query(`VACUUM ANALYZE ${table}`)

@@ -65,7 +65,7 @@ async function oneAnswer(work: Work): Promise<number> {
   stopped.throwIfAborted() // what was found until then is no answer
   const given = view.wait ? await follow(work, first) : first
   if (given.stream) {
-    for await (const piece of given.stream.text) await setting.write(piece)
+    for await (const piece of given.stream.text) await setting.write(piece.toString())
     return EXIT[given.verdict()]
   }
   return await give(work, given, target)

@@ -103,7 +103,13 @@ export function jobService(settings: JobServiceSettings): JobService {
   const tables = onceUnlessFailed(async () => {
     const database = await settings.open()
     engine = await startEngine(database, settings)
-    return { db: database.db, jobs: jobsOf(database.db), rows: jobRowsOf(database.db), takeIn: takeInOf(database.pool) }
+    return {
+      db: database.db,
+      pool: database.pool,
+      jobs: jobsOf(database.db),
+      rows: jobRowsOf(database.db),
+      takeIn: takeInOf(database.pool),
+    }
   })
 
   async function owned(id: string, owner: Owner): Promise<JobRecord> {
@@ -206,9 +212,9 @@ export function jobService(settings: JobServiceSettings): JobService {
       return { job, rows: await (await tables()).rows.results(job.number, page) }
     }),
     resultText: told(async (job, { fields, ...page }) => {
-      const { db } = await tables()
+      const { pool } = await tables()
       const wanted = { ...page, hasDuplicates: job.duplicates > 0 }
-      return fields ? resultCells(db, job.number, wanted, fields) : resultLines(db, job.number, wanted)
+      return fields ? resultCells(pool, job.number, wanted, fields) : resultLines(pool, job.number, wanted)
     }),
     badRows: told(async (id, after, limit, owner) => {
       const job = await owned(id, owner)

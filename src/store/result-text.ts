@@ -1,6 +1,7 @@
-/** Some results as one text, which the database has made: a download handles a string for some thousand rows, and not each row. */
+/** Some results as one text, which the database has made: a download passes on the octets of some thousand rows, and does not handle each row. */
 export type ResultText = {
-  readonly text: string
+  /** UTF-8 */
+  readonly octets: Buffer
   readonly rows: number
   /** The line of the last of them. */
   readonly last: number

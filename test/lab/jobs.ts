@@ -41,7 +41,7 @@ export const labJobs: JobService = {
   change: async () => labJob,
   remove: async () => {},
   results: async () => ({ job: labJobRecord(), rows: [] }),
-  resultText: async () => ({ text: '', rows: 0, last: 0 }),
+  resultText: async () => ({ octets: Buffer.alloc(0), rows: 0, last: 0 }),
   badRows: async () => [],
   watch: async function* () {
     yield labJob

@@ -10,7 +10,7 @@ import type { JobService, Owner, ResultPage } from '../../jobs/service.ts'
 import { REASONS } from '../../mailbox/reasons.ts'
 import type { JobRecord } from '../../store/postgres/jobs.ts'
 import type { ResultText } from '../../store/result-text.ts'
-import type { TextStream } from '../given.ts'
+import type { TextPiece, TextStream } from '../given.ts'
 import { defineOperation, ok } from '../operation.ts'
 import { limitParam, pageOf } from '../page.ts'
 import { choiceParam, optional, textParam, wholeParam } from '../params.ts'
@@ -18,8 +18,8 @@ import { idParam, jobExample, lineCursorParam, ownerOf } from './shared.ts'
 
 /** Rows of one page of JSON: some hundred kB. */
 const PAGE = 200
-/** Rows that a stream reads at a time. */
-const STREAM_PAGE = 2_000
+/** Rows that a stream reads at a time: some 2 MB of answers. */
+const STREAM_PAGE: Readonly<Record<JobRecord['kind'], number>> = { verify: 2_000, blacklist: 400, check: 50 }
 /** The largest `integer` of PostgreSQL: no list has more rows. */
 const ALL_ROWS = 2 ** 31 - 1
 const DOWNLOAD_MS = 6 * 3_600_000
@@ -120,12 +120,12 @@ function download(
 ): TextStream {
   const csv = format === 'csv' ? csvOf(job, style) : undefined
   const read = (after: number, left: number): Promise<ResultText> => {
-    const limit = Math.min(STREAM_PAGE, left)
+    const limit = Math.min(STREAM_PAGE[job.kind], left)
     const some = jobs.resultText(job, { ...page, after, limit, ...(csv && { fields: csv.fields }) })
     some.catch(() => {}) // reported when it is awaited
     return some
   }
-  async function* text(): AsyncIterable<string> {
+  async function* text(): AsyncIterable<TextPiece> {
     if (csv && page.after === 0) yield csv.header()
     let left = page.limit
     for (let next: Promise<ResultText> | undefined = read(page.after, left); next; ) {
@@ -136,7 +136,7 @@ function download(
       }
       left -= some.rows
       next = left > 0 ? read(some.last, left) : undefined
-      yield csv ? csv.rowsOf(some.text) : some.text
+      yield csv ? csv.rowsOf(some.octets.toString()) : some.octets
     }
   }
   const contentType = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson; charset=utf-8'

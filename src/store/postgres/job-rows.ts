@@ -284,7 +284,7 @@ async function answer(
         answered_at = now(), attempts = attempts + 1
       FROM unnest(${answers.map(({ line }) => line)}::bigint[], ${answers.map(({ fence }) => fence)}::bigint[],
                   ${answers.map(({ result }) => result)}::text[], ${answers.map(({ reason }) => reason)}::text[],
-                  ${answers.map((one) => storableJson(one.answer))}::jsonb[]) AS u (line, fence, result, reason, answer)
+                  ${answers.map((one) => storableJson(one.answer))}::json[]) AS u (line, fence, result, reason, answer)
       WHERE r.job = ${job} AND r.line = u.line AND r.fence = u.fence AND r.state = 'queued'
       RETURNING r.result, r.reason, r.copies),
     counted AS (

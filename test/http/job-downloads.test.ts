@@ -1,0 +1,113 @@
+import type { FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type JobAnswer, jobAnswer } from '../../src/answers/jobs.ts'
+import { sleep } from '../../src/base/deadline.ts'
+import type { Ask } from '../../src/jobs/engine/ask.ts'
+import { type JobService, jobService } from '../../src/jobs/service.ts'
+import { labApp, labDeps, labKey } from '../lab/app.ts'
+import { labDatabase } from '../lab/database.ts'
+import { labWorld } from '../lab/world.ts'
+
+/** Downloads that read the database page by page: here each page has two rows. */
+let jobs: JobService
+let app: FastifyInstance
+let url: string
+/** Called before each page after the first. */
+let betweenPages = async (): Promise<unknown> => undefined
+
+/** What mail servers and suggestions may hold, by local part; U+001E and U+001F end rows and cells on the way from the database. */
+const MESSAGES: Readonly<Record<string, string>> = {
+  plain: '2.1.5 Ok',
+  quoted: '5.1.1 "no", he said',
+  ends: 'a\u001fb\u001ec\\u001e',
+  forged: ['x', ...Array(9).fill('')].join('\u001f') + '\u001e9\u001f""\u001fnull\u001faccepted',
+  wide: 'Ünknown 用户 🙂',
+}
+const ask: Ask = async (_kind, input) => ({
+  result: 'rejected',
+  reason: 'mailbox_not_found',
+  answer: { email: input, message: MESSAGES[input.split('@')[0]!] ?? '' },
+})
+const limitsOf = (id: string) => ({ id, concurrent: 20, perMinute: Number.POSITIVE_INFINITY })
+
+beforeAll(async () => {
+  const database = await labDatabase()
+  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+  const findProvider = async () => limitsOf('lab')
+  const open = async () => database
+  const whole = jobService({ open, ask, findProvider, limitsOf, now: Date.now, log, maxUpload: 1e6 })
+  jobs = {
+    ...whole,
+    resultText: async (job, page) => {
+      if (page.after > 0) await betweenPages()
+      return whole.resultText(job, { ...page, limit: Math.min(2, page.limit) })
+    },
+  }
+  const world = labWorld()
+  app = await labApp(world, { deps: labDeps(world, { jobs }), keys: () => [labKey('mine', ['jobs'])] })
+  url = await app.listen({ port: 0, host: '127.0.0.1' })
+})
+afterAll(async () => {
+  await app.close()
+  await jobs.stop()
+})
+
+const headers = { authorization: 'Bearer mine' }
+async function done(list: string, contentType = 'text/csv'): Promise<string> {
+  const sent = { ...headers, 'content-type': contentType }
+  const response = await fetch(`${url}/v1/jobs`, { method: 'POST', headers: sent, body: list })
+  const { id }: JobAnswer = jobAnswer.parse(await response.json())
+  for (const limit = AbortSignal.timeout(15_000); ; await sleep(50, limit)) {
+    const job = jobAnswer.parse(await (await fetch(`${url}/v1/jobs/${id}`, { headers })).json())
+    if (job.state === 'done') return id
+  }
+}
+const download = async (id: string, query: string): Promise<string> =>
+  (await fetch(`${url}/v1/jobs/${id}/results?${query}`, { headers })).text()
+
+const LIST = `note,email\n${Object.keys(MESSAGES)
+  .map((name) => `=${name},${name}@a.example\n`)
+  .join('')}again,quoted@a.example\n`
+
+describe('a download of several pages', () => {
+  it.each([
+    ['ndjson', '', [2, 3, 4, 5, 6, 7]],
+    ['ndjson', '&cursor=4', [5, 6, 7]],
+    ['ndjson', '&limit=3', [2, 3, 4]],
+    ['ndjson', '&result=rejected&cursor=6', [7]],
+    ['ndjson', '&result=accepted', []],
+    ['csv', '', [2, 3, 4, 5, 6, 7]],
+    ['csv', '&cursor=3&limit=2', [4, 5]],
+  ])('as %s%s has the rows %j, as the list of JSON has them', async (format, query, lines) => {
+    betweenPages = async () => undefined
+    const id = await done(LIST)
+    const { data } = JSON.parse(await download(id, 'format=json&limit=200'))
+    const wanted = lines.map((line) => data.find((row: { readonly line: number }) => row.line === line))
+    const text = await download(id, `format=${format}${query}`)
+    if (format === 'ndjson')
+      expect(
+        text
+          .split('\n')
+          .slice(0, -1)
+          .map((line) => JSON.parse(line)),
+      ).toEqual(wanted)
+    else
+      expect(text.split('\r\n').filter((line) => !line.startsWith('note,') && line !== '')).toEqual(
+        wanted.map(({ columns: [note, email], line, answer: { message } }) => {
+          const shown = message.replaceAll(/[\u001e\u001f]/g, ' ')
+          const cell = /[",]/.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown
+          return `${note},${email},${line},rejected,mailbox_not_found,,,,${cell},,,,,,,,,`
+        }),
+      )
+  })
+
+  it.each(['ndjson', 'csv'])('as %s breaks off when the job is removed meanwhile', async (format) => {
+    const id = await done(LIST)
+    let pages = 0
+    betweenPages = async () => {
+      if (++pages === 2) await fetch(`${url}/v1/jobs/${id}`, { method: 'DELETE', headers })
+    }
+    await expect(download(id, `format=${format}`)).rejects.toThrow()
+    expect(pages).toBe(2)
+  })
+})
