@@ -12,7 +12,7 @@ type Facts = {
   readonly tls: StarttlsFacts | undefined
 }
 
-/** Which senders cannot deliver, as far as it is known: MX, addresses, MTA-STS, DANE and STARTTLS as one question. */
+/** Which senders cannot deliver, as far as it is known: MX, addresses, MTA-STS, DANE and STARTTLS are examined together. */
 export function barriersOf({ mail, sts, dane, tls }: Facts): readonly Barrier[] {
   const reachable = mail?.hosts.filter(({ addresses }) => addresses.length > 0) ?? []
   const hosts = reachable.map(({ exchange }) => exchange)

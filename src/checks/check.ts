@@ -6,31 +6,31 @@ import type { DialError } from '../net/smtp/dial.ts'
 import type { Ctx } from '../world.ts'
 import type { DomainContext } from './context.ts'
 
-/** `unknown`: it could not be determined. It is never scored as a failure and never told as "no record". */
+/** `unknown`: it could not be determined. It is never scored as a failure and never reported as "no record". */
 export type Status = 'pass' | 'warn' | 'fail' | 'unknown' | 'not_applicable'
 export type Severity = 'critical' | 'high' | 'medium' | 'low' | 'info'
 
-/** Arguments of a finding's sentence. Text from outside is cut and cleaned where it is shown. */
+/** Arguments of a finding's text. External text is cut and cleaned where it is shown. */
 export type Args = Readonly<Record<string, string | number | boolean | readonly string[]>>
 
 /** A record to publish. `value` is the presentation form of the data (TXT: the text, unquoted). */
 export type DnsRecord = { readonly name: string; readonly rtype: string; readonly value: string }
 
-/** One judgement as data. Severity, sentence and RFC section come from the check's table, at the edge. */
+/** One judgement as data. Severity, text and RFC section come from the check's table, when it is presented. */
 export type Finding = {
   readonly id: string
   readonly args?: Args
-  /** What was seen: the record, name or reply that the finding rests on. */
+  /** The observation: the record, name or reply on which the finding is based. */
   readonly evidence?: string
   readonly fix?: DnsRecord
-  /** What to do, in place of the table's words: the fix cannot be published as it is. */
+  /** What to do, in place of the table's text: the fix cannot be published as it is. */
   readonly repair?: string
 }
 
-/** Why a lookup got no facts: data, which the context sees as "not known". */
+/** Why a lookup returned no facts: data, which the context treats as "not known". */
 export type LookupFailure = DnsError | DialError | FetchError
 
-/** What a check saw and how it judged it. */
+/** The facts of a check and its judgement. */
 export type Outcome<Facts> =
   | {
       readonly status: Exclude<Status, 'unknown'>
@@ -49,60 +49,60 @@ export type Outcome<Facts> =
 export type FindingWords = {
   readonly severity: Severity
   readonly title: string
-  /** One sentence or two for the reader. */
+  /** One or two sentences for the reader. */
   readonly detail: (args: Args) => string
-  /** What to do, in one sentence; absent where there is nothing to do. */
+  /** What to do, in one sentence; absent if there is nothing to do. */
   readonly repair?: string
-  /** What to do where no record to publish is offered, and `repair` speaks of one. */
+  /** What to do if no record is offered, and `repair` mentions one. */
   readonly unoffered?: string
-  /** What to do where the arguments tell more than `repair`, which it then replaces; undefined where they do not. `isOffered`: the finding has a record to publish. */
+  /** A more specific text from the arguments, which replaces `repair`; undefined if there is none. `isOffered`: the finding has a record to publish. */
   readonly advice?: (args: Args, isOffered: boolean) => string | undefined
   /** `RFC 7208 §4.6.4` */
   readonly reference: string
 }
 export type FindingTable = Readonly<Record<string, FindingWords>>
-/** The items of a list argument in one line; any other argument as it is. */
+/** The items of a list argument in one line; any other argument unchanged. */
 export const list = (value: Args[string] | undefined, separator = ', '): string =>
   Array.isArray(value) ? value.join(separator) : String(value)
 
 export const defineFindings = <T extends FindingTable>(table: T): T => table
 
-/** What the caller may tell a check beside the domain. */
+/** The caller's input in addition to the domain. */
 export type CheckInput = {
   /** DKIM selectors to try first, at most 10. */
   readonly selectors?: readonly string[]
-  /** The addresses that SPF names one by one and lets pass, at most 10; handed in by run.ts. Never rejects. */
+  /** The addresses that SPF names one by one and lets pass, at most 10; provided by run.ts. Never rejects. */
   readonly namedSenders?: () => Promise<readonly Ip[]>
-  /** The mail hosts themselves are looked at too (STARTTLS). */
+  /** The mail hosts are contacted too (STARTTLS). */
   readonly starttls?: boolean
-  /** The name to greet mail hosts with, from a source address; its address literal where absent. Must not reject. */
+  /** The name for EHLO from a source address; its address literal if absent. Must not reject. */
   readonly helo?: (source: Ip) => Promise<string>
-  /** The port of mail hosts: 25, but for labs. */
+  /** The port of mail hosts: 25, except in labs. */
   readonly smtpPort?: number
 }
 
-/** The fields of a check's object: a `reason` of its own, and what its schema in src/answers has. */
+/** The fields of a check's object: its own `reason`, and those of its schema in src/answers. */
 export type OwnFields = { readonly reason?: string | undefined }
 
-/** One check: `lookup` asks, `judge` and `present` are pure. */
+/** One check: `lookup` sends queries, `judge` and `present` are pure. */
 export type Check<Facts, Fields extends OwnFields = OwnFields> = {
-  /** Documents it follows, newest first. */
+  /** The standards that it follows, newest first. */
   readonly specs: readonly string[]
   readonly table: FindingTable
-  /** Rejects with a {@link LookupFailure} when the whole could not be asked. */
+  /** Rejects with a {@link LookupFailure} if the whole check has no answer. */
   readonly lookup: (ctx: Ctx, domain: Domain, input: CheckInput) => Promise<Facts>
-  /** Judges the facts with everything that is known of the domain. */
+  /** Judges the facts with everything that is known about the domain. */
   readonly judge: (facts: Facts, context: DomainContext) => Outcome<Facts>
-  /** The object of the answer without `status` and `reason`, which are added for every check alike. */
+  /** The object of the answer without `status` and `reason`, which are added for every check. */
   readonly present: (outcome: Outcome<Facts>) => Fields
-  /** Whether receivers take no less mail of the domain once a fix is published: its facts before and after. Absent where no record of the check has mail refused. */
+  /** Whether a fix leaves the domain's mail unharmed, from the facts before and after. Absent if no record of the check can cause mail to be refused. */
   readonly isHarmless?: (before: Facts, after: Facts, context: DomainContext) => boolean
-  /** Whether the caller wants an optional check; absent: it always runs. */
+  /** Whether the caller requested an optional check; absent: it always runs. */
   readonly when?: (input: CheckInput) => boolean
 }
 export const defineCheck = <Facts, Fields extends OwnFields>(check: Check<Facts, Fields>): Check<Facts, Fields> => check
 
-/** A check that runs only when the caller wants it; otherwise it has no outcome, no object and no findings. */
+/** A check that runs only on request; otherwise it has no outcome, no object and no findings. */
 export type OptionalCheck<Facts, Fields extends OwnFields = OwnFields> = Check<Facts, Fields> & {
   readonly when: (input: CheckInput) => boolean
 }

@@ -12,7 +12,7 @@ import type { PtrFacts } from './ptr/index.ts'
 import { passes, type SpfFacts } from './spf/index.ts'
 import type { StarttlsFacts } from './tls-host.ts'
 
-/** The facts that the context is computed from; what is absent was not looked up. */
+/** The facts from which the context is computed; absent ones were not looked up. */
 export type ContextFacts = {
   readonly spf?: SpfFacts | LookupFailure
   readonly mx?: MxFacts | LookupFailure
@@ -23,7 +23,7 @@ export type ContextFacts = {
   readonly ptr?: PtrFacts | LookupFailure
 }
 
-/** Who the domain is, from the facts of all checks: pure, and the only place that decides whether it sends or takes mail. */
+/** The role of the domain, from the facts of all checks: pure, and the only place that decides whether it sends or accepts mail. */
 export function contextOf(facts: ContextFacts): DomainContext {
   const spf = known(facts.spf)
   const mail = known(facts.mx)?.mail
@@ -67,14 +67,14 @@ type Seen = {
 }
 
 /**
- * Null: there is no record, receivers answer permerror, a part that decides is not known, or nobody passes without being refused (`~all`) at a domain
- * with MX hosts, which may send.
+ * Null: there is no record, receivers return permerror, a decisive part is not known, or nobody passes without being refused (`~all`) at a domain with MX
+ * hosts, which may send.
  */
 function sendsMail(spf: SpfFacts | undefined, mail: MailHosts | undefined): boolean | null {
   const reading = spf?.reading
   if (!reading || reading.permerrors.length > 0) return null
   if (reading.declaredNonSender) return false
-  // `v=spf1 mx -all` without an MX was meant to let hosts send, unless a null MX says otherwise.
+  // `v=spf1 mx -all` without an MX was meant to let hosts send, unless there is a null MX.
   const { passesNobody } = reading
   if (passesNobody && (mail?.kind === 'null' || (mail && mail.kind !== 'explicit' && !passesNobody.names))) return false
   const { ip4, ip6, conditional, tooWide } = reading.extent.passing
@@ -82,7 +82,7 @@ function sendsMail(spf: SpfFacts | undefined, mail: MailHosts | undefined): bool
   return isSomebody && reading.unknown.length === 0 ? true : null
 }
 
-/** An address takes mail for want of an MX (RFC 5321 §5.1); of a domain whose SPF lets nobody send it is that of a web page. */
+/** Without an MX, an address accepts mail (RFC 5321 §5.1); for a domain whose SPF lets nobody send, it is the address of a website. */
 const takesMail = ({ kind }: MailHosts, sends: boolean | null): boolean =>
   kind === 'explicit' || (kind === 'implicit' && sends !== false)
 
@@ -111,7 +111,7 @@ function roleOf({ spf, mail, dmarc, sends }: Seen): { readonly role: Role; reado
   return { role: 'sends_and_takes_mail', because: because(mail, spf, sends) }
 }
 
-/** The roles that the answers which did not come might have led to. */
+/** The roles that are possible because of missing answers. */
 function otherRoles(facts: ContextFacts, role: Role): readonly Role[] {
   const [spf, mail] = [known(facts.spf), known(facts.mx)?.mail]
   if (mail && !mail.exists) return []
@@ -147,20 +147,20 @@ const WITHOUT_MX: Readonly<Record<MailHosts['kind'], string | undefined>> = {
   none: 'there is neither an MX record nor an address',
 }
 
-/** Why mail to the domain goes nowhere. */
+/** Why mail to the domain has no destination. */
 function noMailIn(mail: MailHosts, role: Role): string | undefined {
   if (mail.kind !== 'implicit') return noMailReason(mail)
   if (role === 'parked') return 'has no MX record, and its SPF record authorizes no sender'
   return role === 'web_name_only' ? 'is a name without mail of its own' : undefined
 }
 
-/** The name in the domain above that a name is an alias of: what stands there is that name's (`www` as an alias of the domain itself). */
+/** The name in the domain above of which a name is an alias: its records are those of that name (`www` as an alias of the domain itself). */
 function ownAlias({ cname }: MailHosts, above: string): string | undefined {
   const target = cname.at(-1)
   return target !== undefined && (target === above || target.endsWith(`.${above}`)) ? target : undefined
 }
 
-/** The domain above whose record enforces a policy for this name; undefined where none does. */
+/** The domain above whose record enforces a policy for this name; undefined if there is none. */
 function policyFrom(dmarc: DmarcFacts | undefined): string | undefined {
   if (!dmarc?.applied?.inherited) return undefined
   const published = publishedPolicyOf(dmarc)

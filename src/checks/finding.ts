@@ -8,7 +8,7 @@ const MAX_FIX = 2_048
 export type MakeFinding<Table extends FindingTable> = (id: keyof Table & string, args?: Args, more?: More) => Finding
 type More = { readonly evidence?: string | undefined; readonly fix?: DnsRecord | undefined }
 
-/** A finding; what is undefined is left out, and evidence is cut to 512 printable characters. */
+/** A finding; undefined values are omitted, and evidence is cut to 512 printable characters. */
 export const makeFinding = (id: string, args: Args = {}, { evidence, fix }: More = {}): Finding => ({
   id,
   args,

@@ -6,9 +6,9 @@ import type { Barrier, DomainContext } from './context.ts'
 import { allAddresses, notPublic } from './mx/index.ts'
 import { type CheckKey, type FactSets, isHarmless } from './run.ts'
 
-/** A domain as it is, or as it would be with a fix: the facts of all checks and what follows from them. */
+/** A domain as it is, or with a fix: the facts of all checks and the resulting context. */
 export type Situation = { readonly facts: FactSets; readonly context: DomainContext }
-/** A fix of one check with the situation before it and after it. */
+/** A fix of one check with the situation before and after it. */
 export type Trial = {
   readonly key: CheckKey
   readonly fix: DnsRecord
@@ -16,7 +16,10 @@ export type Trial = {
   readonly after: Situation
 }
 
-/** What a fix would break, in words for a log or a test; undefined: it does no harm. Every fix passes it before it is offered (docs/score.md, "A fix does no harm"). */
+/**
+ * What a fix would break, as text for a log or a test; undefined: it is harmless. Every fix must pass before it is offered (docs/score.md, "A fix does no
+ * harm").
+ */
 export function harmOf(trial: Trial): string | undefined {
   return RULES.find(([breaks]) => breaks(trial))?.[1]
 }
@@ -29,7 +32,7 @@ const RULES: readonly (readonly [(trial: Trial) => boolean, string])[] = [
   [namesOthers, 'only the provider of the address can set its PTR record'],
 ]
 
-/** What the check itself says of its record: who passes SPF, which policy receivers apply, which keys are there. */
+/** The check's own rule about its record: who passes SPF, which policy receivers apply, which keys exist. */
 function isRefused({ key, before, after }: Trial): boolean {
   return !isHarmless(key, before.facts, after.facts, before.context)
 }
@@ -60,7 +63,10 @@ function reportsNowhere({ fix, before, after }: Trial): boolean {
   return [...facts.rua, ...facts.ruf].some(({ uri, host }) => host === facts.domain && isNew(uri))
 }
 
-/** The PTR record of an address in a mail provider's own zone, of one that no mail host has, or of one that takes mail for want of an MX record: mostly a web host's. */
+/**
+ * The PTR record of an address in a mail provider's own zone, of one that no mail host has, or of one that accepts mail only because there is no MX record:
+ * usually a web host's.
+ */
 function namesOthers({ fix, before }: Trial): boolean {
   if (fix.rtype !== 'PTR') return false
   if (before.context.mail?.kind === 'implicit') return true

@@ -1,17 +1,17 @@
 import type { Parsed } from '../base/parsed.ts'
 
-/** The TXT records of one kind at a name, of which receivers use one that stands alone. */
+/** The TXT records of one kind at a name; receivers use such a record only if it is the only one. */
 export type OneRecord<T> = {
   /** At most 10. */
   readonly records: readonly string[]
   readonly count: number
-  /** A text that was meant to be one, when there is none. */
+  /** A text that was meant to be one, if there is none. */
   readonly lookalike?: string
-  /** The one record, read; absent unless there is exactly one. */
+  /** The parsed record; absent unless there is exactly one. */
   readonly parsed?: Parsed<T>
 }
 
-/** Picks the records of one kind out of the texts at their name. */
+/** Selects the records of one kind from the texts at their name. */
 export function oneRecord<T>(
   texts: readonly string[],
   kind: {

@@ -5,10 +5,13 @@ import * as registry from './registry.ts'
 import { CHECK_KEYS, type Outcomes } from './run.ts'
 
 const RANK: Record<Severity, number> = { critical: 0, high: 1, medium: 2, low: 3, info: 4 }
-/** Evidence is text from outside: characters that are shown of it. A tab stands as in a zone file, `\009` (RFC 1035 §5.1): as a space it would be the fault unseen. */
+/**
+ * Evidence is external text; maximum number of characters shown. A tab appears as in a zone file, `\009` (RFC 1035 §5.1), because as a space the fault would
+ * be invisible.
+ */
 const MAX_EVIDENCE = 2_000
 
-/** The words of a finding from its check's table. */
+/** The texts of a finding from its check's table. */
 export function presentFinding(table: FindingTable, finding: Finding): FindingAnswer {
   const words = table[finding.id]
   if (!words) throw new Error(`the finding ${finding.id} is in no table`)
@@ -29,14 +32,14 @@ export function presentFinding(table: FindingTable, finding: Finding): FindingAn
   }
 }
 
-/** The findings of all checks, the most severe first, else in the order of the registry. */
+/** The findings of all checks, the most severe first, otherwise in the order of the registry. */
 export function presentFindings(outcomes: Outcomes): FindingAnswer[] {
   return CHECK_KEYS.flatMap((key) =>
     (outcomes[key]?.findings ?? []).map((finding) => presentFinding(registry[key].table, finding)),
   ).sort((a, b) => RANK[a.severity] - RANK[b.severity])
 }
 
-/** One check's object: its own fields, then `status`, and `reason` when it is unknown or does not apply (or the check gives one itself). */
+/** One check's object: its own fields, then `status`, and `reason` if it is unknown or does not apply (or the check sets one itself). */
 export function presentOutcome<Facts, Fields extends OwnFields>(check: Check<Facts, Fields>, outcome: Outcome<Facts>) {
   const own = check.present(outcome)
   return {

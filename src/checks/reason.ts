@@ -1,6 +1,6 @@
 import type { FindingTable, Outcome } from './check.ts'
 
-/** Why the `valid` of a check is false: why it is unknown or does not apply, else the title of its first finding, which is the one that decides. */
+/** Why the `valid` of a check is false: why it is unknown or does not apply, otherwise the title of its first finding, which is the decisive one. */
 export function reasonOf<Facts>(table: FindingTable, outcome: Outcome<Facts>): string | undefined {
   if (outcome.reason !== undefined) return outcome.reason
   const [first] = outcome.findings

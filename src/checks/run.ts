@@ -15,15 +15,15 @@ type Registry = typeof registry
 export type CheckKey = keyof Registry
 type FactsOf<C> = C extends Check<infer Facts> ? Facts : never
 type FactsBy = { readonly [K in CheckKey]: FactsOf<Registry[K]> }
-/** The checks that run only when they are asked for. */
+/** The checks that run only on request. */
 export type OptionalKey = {
   [K in CheckKey]: Registry[K] extends { readonly when: unknown } ? K : never
 }[CheckKey]
-/** A value for each registered check; an optional one may be left out. */
+/** A value for each registered check; optional ones may be missing. */
 export type ByCheck<Values extends { readonly [K in CheckKey]: unknown }> = {
   readonly [K in Exclude<CheckKey, OptionalKey>]: Values[K]
 } & { readonly [K in OptionalKey]?: Values[K] }
-/** What the lookups found, or why one got no answer. */
+/** The result of the lookups, or why one has no answer. */
 export type FactSets = ByCheck<{ readonly [K in CheckKey]: FactsBy[K] | LookupFailure }>
 /** The outcome of every check that ran. */
 export type Outcomes = ByCheck<{ readonly [K in CheckKey]: Outcome<FactsBy[K]> }>
@@ -39,15 +39,15 @@ export type JudgedChecks = { readonly context: DomainContext; readonly outcomes:
 export const runChecks = async (ctx: Ctx, domain: Domain, input: CheckInput = {}): Promise<Outcomes> =>
   judgeFacts(await lookupFacts(ctx, domain, input)).outcomes
 
-/** What one check found, before the others have: its own fields, and whether it got an answer at all. It is judged when all of them are there. */
+/** The result of one check before the others are done: its own fields, and whether it has an answer at all. It is judged when all results are available. */
 export type CheckPart = {
   readonly check: CheckKey
   readonly answered: boolean
 } & Readonly<Record<string, unknown>>
 
 /**
- * The facts of every check, all lookups at once, the optional ones where they are asked for. Never rejects with a {@link LookupFailure}: that is data. `onPart` is
- * told of each check as its lookup ends.
+ * The facts of every check, all lookups at once, optional ones only on request. Never rejects with a {@link LookupFailure}: that is data. `onPart` is called
+ * with each check as its lookup ends.
  */
 export async function lookupFacts(
   ctx: Ctx,
@@ -89,7 +89,7 @@ export const lookupOne = <K extends CheckKey>(
   input: CheckInput,
 ): Promise<FactsBy[K] | LookupFailure> => orFailure(CHECKS[key].lookup(ctx, domain, input))
 
-/** Judges every fact set once, with the context that follows from all of them. */
+/** Judges every fact set once, with the resulting context. */
 export function judgeFacts(facts: FactSets): JudgedChecks {
   const context = contextOf(facts)
   const keys = CHECK_KEYS.filter((key) => facts[key] !== undefined)
@@ -97,7 +97,7 @@ export function judgeFacts(facts: FactSets): JudgedChecks {
   return { context, outcomes: outcomes as Outcomes } // one entry for each fact set
 }
 
-/** The outcome of one check. A lookup that got no answer is `unknown` with the reason. */
+/** The outcome of one check. A lookup without an answer is `unknown` with the reason. */
 export function judgeOne<K extends CheckKey>(
   key: K,
   facts: { readonly [_ in K]?: FactsBy[K] | LookupFailure },
@@ -105,13 +105,13 @@ export function judgeOne<K extends CheckKey>(
 ): Outcome<FactsBy[K]> {
   const found: FactsBy[K] | LookupFailure | undefined = facts[key]
   if (found === undefined) throw new Error(`the check ${key} was not run`)
-  // Of a name that does not exist one check says so, and the others have nothing to judge.
+  // For a name that does not exist, one check reports it and the others have nothing to judge.
   const isSilent = context.role === 'no_such_domain' && key !== 'mx'
   const check: Judge<FactsBy[K]> = isSilent ? { judge: notApplicable } : CHECKS[key]
   return judged(check, found, context)
 }
 
-/** Whether the facts that a fix of one check leads to leave the domain's mail alone; what could not be looked up before cannot be held against it. */
+/** Whether the facts after a fix of one check leave the domain's mail unharmed; facts that could not be looked up before are not compared. */
 export function isHarmless<K extends CheckKey>(
   key: K,
   before: { readonly [_ in K]?: FactsBy[K] | LookupFailure },
@@ -141,7 +141,7 @@ export async function runInContext<K extends CheckKey>(
   return judged(CHECKS[key], found, contextOf({ spf, mx, dmarc }))
 }
 
-/** Runs one check by itself, with nothing known of the others. */
+/** Runs one check alone, without knowledge of the others. */
 export async function runCheck<Facts>(
   check: Check<Facts>,
   ctx: Ctx,
@@ -153,7 +153,10 @@ export async function runCheck<Facts>(
 }
 
 type Judge<Facts> = Pick<Check<Facts>, 'judge'>
-/** Whether a check applies must be known: where the role is not certain, and the check does not apply in one of those possible, it is `unknown`, with the findings of every role. */
+/**
+ * Whether a check applies must be known: if the role is not certain, and the check does not apply in a possible one, it is `unknown`, with the findings of
+ * every role.
+ */
 function judged<Facts>(check: Judge<Facts>, found: Facts | LookupFailure, context: DomainContext): Outcome<Facts> {
   if (isFailure(found)) return { status: 'unknown', reason: found.message, findings: [] }
   const outcome = check.judge(found, context)
@@ -171,7 +174,7 @@ function judged<Facts>(check: Judge<Facts>, found: Facts | LookupFailure, contex
   }
 }
 
-/** The only place where an unanswered question becomes data. Any other error is a bug and rejects. */
+/** The only place where a query without an answer becomes data. Any other error is a bug and rejects. */
 async function orFailure<Facts>(lookup: Promise<Facts>): Promise<Facts | LookupFailure> {
   try {
     return await lookup

@@ -10,9 +10,9 @@ const TYPES: readonly RecordType[] = ['A', 'AAAA', 'MX', 'TXT']
 export type Lender = { readonly kind: 'alias' | 'wildcard'; readonly name: string }
 
 /**
- * The target of `domain` if it is an alias (no other record may exist beside a CNAME, RFC 1034 §3.6.2), or the wildcard that provides its records (RFC 4592
- * §2.2.1); undefined if the records are its own. A wildcard is detected by a made-up name beside the domain with the same records; a registrable domain has
- * none above it. At most 8 queries, two if there is no wildcard. Rejects with DnsError if one has no answer.
+ * The target of `domain` if it is an alias (no other record may exist beside a CNAME, RFC 1034 §3.6.2), or the wildcard that provides its records
+ * (RFC 4592 §2.2.1); undefined if the records are its own. A wildcard is detected by a made-up name beside the domain with the same records; a registrable
+ * domain has none above it. At most 8 queries, two if there is no wildcard. Rejects with DnsError if one has no answer.
  */
 export async function lenderOf(
   { resolve, signal, random }: Pick<Ctx, 'resolve' | 'signal' | 'random'>,

@@ -11,8 +11,8 @@ type Judged = {
 }
 
 /**
- * `not_applicable`: no record, which is nobody's duty; `fail`: a record that receivers cannot use; `warn`: one that they will not show a logo for;
- * `pass`: a record with addresses that can be used, or one that declines.
+ * `not_applicable`: no record, which no standard requires; `fail`: a record that receivers cannot use; `warn`: a record for which receivers will not show a
+ * logo; `pass`: a record with usable URLs, or one that declines.
  */
 export function judgeBimi(facts: BimiFacts): Outcome<BimiFacts> {
   return { ...judgeRecords(facts), facts }
@@ -56,7 +56,7 @@ function judgeRecord(facts: BimiFacts, record: BimiRecord, evidence: string): Ju
   return { status: weak ? 'warn' : 'pass', findings: [...found, ...inherited] }
 }
 
-/** Bytes of a logo that are advised (draft-svg-tiny-ps-abrotman §3). */
+/** Recommended maximum size of a logo, bytes (draft-svg-tiny-ps-abrotman §3). */
 const ADVISED_BYTES = 32 * 1024
 
 function logoFault({ logo }: BimiFacts, evidence: string): Finding | undefined {

@@ -2,19 +2,19 @@ import { FetchError, isTheirs } from '../../net/fetch.ts'
 import type { Ctx } from '../../world.ts'
 import type { SvgReading } from './svg.ts'
 
-/** The logo as it was fetched, or why it was not. */
+/** The fetched logo, or why it could not be fetched. */
 export type Logo =
   | { readonly kind: 'read'; readonly bytes: number; readonly svg: SvgReading }
-  /** Receivers meet the same: an HTTP status, a certificate, a size, a file that is none. */
+  /** Receivers get the same fault: an HTTP status, a certificate, a size, a file that is not a logo. */
   | { readonly kind: 'unusable'; readonly reason: string }
-  /** Perhaps our own network's fault. */
+  /** Possibly a fault of our own network. */
   | { readonly kind: 'unknown'; readonly reason: string }
 
 /** Maximum size of a logo, bytes, compressed and decompressed; 32 KiB are recommended. */
 const MAX_BYTES = 512 * 1024
 const REDIRECTS = 3
 
-/** Fetches a logo and reads it. Rejects with nothing that the other side does. */
+/** Fetches a logo and parses it. Does not reject because of the other side. */
 export async function fetchLogo(ctx: Pick<Ctx, 'fetch' | 'signal'>, url: string): Promise<Logo> {
   try {
     const { status, body } = await ctx.fetch(url, ctx.signal, {
@@ -37,7 +37,7 @@ export async function fetchLogo(ctx: Pick<Ctx, 'fetch' | 'signal'>, url: string)
   }
 }
 
-/** SVGZ is gzip (RFC 1952); a file that would be larger than the bound unpacked is none. */
+/** SVGZ is gzip (RFC 1952); a file that exceeds the bound when unpacked is not a logo. */
 async function unpack(body: Uint8Array): Promise<Uint8Array | undefined> {
   if (body[0] !== 0x1f || body[1] !== 0x8b) return body
   const { gunzipSync } = await import('node:zlib')

@@ -5,7 +5,7 @@ import { type OneRecord, oneRecord } from '../one-record.ts'
 import { fetchLogo, type Logo } from './logo.ts'
 import { type BimiRecord, isBimi, locationProblem, otherImage, parseBimi, resemblesBimi } from './parse.ts'
 
-/** Whether DMARC lets receivers show a logo (draft-brand-indicators §7.1). */
+/** Whether DMARC permits receivers to show a logo (draft-brand-indicators §7.1). */
 export type Enforcement =
   | { readonly kind: 'enforced' }
   | { readonly kind: 'not_enforced' | 'unknown'; readonly reason: string }
@@ -15,7 +15,7 @@ export type BimiFacts = OneRecord<BimiRecord> & {
   /** The domain whose `default._bimi` name has the record: the domain itself, or its organizational domain. */
   readonly at: string
   readonly dmarc: Enforcement
-  /** The logo; absent unless the record has an address for it that can be used. */
+  /** The logo; absent unless the record has a usable URL for it. */
   readonly logo?: Logo
 }
 
@@ -23,8 +23,8 @@ type Asker = Pick<Ctx, 'resolve' | 'fetch' | 'signal'>
 type Found = Pick<BimiFacts, 'at'> & OneRecord<BimiRecord>
 
 /**
- * Asks for the BIMI record of the default selector at `domain` and, where there is none, at its organizational domain (draft-brand-indicators §7.2),
- * and for DMARC of both and the logo beside it. Rejects with DnsError when a BIMI name gives no answer.
+ * Queries the BIMI record of the default selector at `domain` and, if there is none, at its organizational domain (draft-brand-indicators §7.2), together
+ * with DMARC of both and the logo. Rejects with DnsError if a BIMI name gives no answer.
  */
 export async function lookupBimi(ctx: Asker, domain: Domain): Promise<BimiFacts> {
   const own = recordsAt(ctx, domain).then((at) => withLogo(ctx, at))
@@ -39,7 +39,7 @@ export async function lookupBimi(ctx: Asker, domain: Domain): Promise<BimiFacts>
   return { domain, ...chosen, dmarc: enforcementOf([dmarc, its]) }
 }
 
-/** The logo is fetched while DMARC is still asked for. */
+/** The logo is fetched while the DMARC queries are in progress. */
 async function withLogo(ctx: Asker, found: Found): Promise<Found & Pick<BimiFacts, 'logo'>> {
   const url = found.parsed?.ok ? found.parsed.value.logo : ''
   if (url === '' || locationProblem(url) !== undefined || otherImage(url)) return found
@@ -51,7 +51,7 @@ async function recordsAt(ctx: Pick<Ctx, 'resolve' | 'signal'>, at: string): Prom
   return { at, ...oneRecord(answer.records, { is: isBimi, resembles: resemblesBimi, parse: parseBimi }) }
 }
 
-/** draft-brand-indicators §7.1 steps 7 to 9: of the domain and its organizational domain neither may fall short. */
+/** draft-brand-indicators §7.1 steps 7 to 9: both the domain and its organizational domain must satisfy the conditions. */
 function enforcementOf(both: readonly DmarcFacts[]): Enforcement {
   const each = both.map(enforcementAt)
   const enforced: Enforcement = { kind: 'enforced' }

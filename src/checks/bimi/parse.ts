@@ -2,11 +2,11 @@ import { type Parsed, parsed, problem } from '../../base/parsed.ts'
 
 /** A BIMI assertion record (draft-brand-indicators §4.3). An empty `logo` with an empty `authority` declines to publish one. */
 export type BimiRecord = {
-  /** The `https:` address of an SVG, or "". */
+  /** The `https:` URL of an SVG, or "". */
   readonly logo: string
-  /** The `https:` address of a mark certificate (PEM), or "". */
+  /** The `https:` URL of a mark certificate (PEM), or "". */
   readonly authority: string
-  /** Names of other tags, which are ignored, at most 20; `avp` and `lps` are known and have no part in finding the logo. */
+  /** Names of other tags, which are ignored, at most 20; `avp` and `lps` are known and not needed to find the logo. */
   readonly others: readonly string[]
 }
 
@@ -19,7 +19,7 @@ export const isBimi = (text: string): boolean => /^v[ \t]{0,20}=[ \t]{0,20}BIMI1
 /** Whether a text was probably meant to be a BIMI record. */
 export const resemblesBimi = (text: string): boolean => /^["\s]{0,8}v\s{0,8}=?\s{0,8}bimi/i.test(text.slice(0, 64))
 
-/** Reads a BIMI assertion record: a list of tag=value that begins with the version and has `l` (draft-brand-indicators §4.3, RFC 6376 §3.2). */
+/** Reads a BIMI assertion record: a list of tag=value that begins with the version and contains `l` (draft-brand-indicators §4.3, RFC 6376 §3.2). */
 export function parseBimi(text: string): Parsed<BimiRecord> {
   if (!isBimi(text)) return problem('the record does not begin with "v=BIMI1;"', 0)
   const items = text.split(';')
@@ -44,11 +44,11 @@ export function parseBimi(text: string): Parsed<BimiRecord> {
   return parsed({ logo, authority: tags.get('a') ?? '', others })
 }
 
-/** Prints a record; `parseBimi` of it gives the record again, `others` apart. */
+/** Formats a record; `parseBimi` of the result returns the same record, except `others`. */
 export const formatBimi = (record: Pick<BimiRecord, 'logo' | 'authority'>): string =>
   `v=BIMI1; l=${record.logo}; a=${record.authority}`
 
-/** Why an address cannot be that of a logo or a certificate, in words; undefined when it can (draft-brand-indicators §4.3: HTTPS only). */
+/** Why a URL cannot be that of a logo or a certificate; undefined if it can (draft-brand-indicators §4.3: HTTPS only). */
 export function locationProblem(text: string): string | undefined {
   if (text.length > 2_000) return 'longer than 2000 characters'
   if (text.includes(',')) return 'only one URL is allowed; write a comma in it as %2C'
@@ -59,6 +59,6 @@ export function locationProblem(text: string): string | undefined {
   return url.hostname.includes('.') ? undefined : 'not a full host name'
 }
 
-/** Whether a logo's address ends as that of another image format does, which is a permanent error (draft-brand-indicators §4.3.2). */
+/** Whether the URL of a logo ends like that of another image format, which is a permanent error (draft-brand-indicators §4.3.2). */
 export const otherImage = (text: string): boolean =>
   /\.(?:png|apng|jpe?g|gif|webp|avif|heic|bmp|ico|tiff?|pdf|eps)$/i.test(new URL(text).pathname)

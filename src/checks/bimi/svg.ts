@@ -1,11 +1,11 @@
 import { SaxesParser } from 'saxes'
 import { printable } from '../../base/text.ts'
 
-/** What a logo is, measured against the profile that receivers ask for (draft-svg-tiny-ps-abrotman §2). */
+/** A logo, compared with the profile that receivers require (draft-svg-tiny-ps-abrotman §2). */
 export type SvgReading = {
-  /** What breaks the profile, in words; at most 20. Empty: the profile is kept. */
+  /** Violations of the profile, as text; at most 20. Empty: the logo conforms to the profile. */
   readonly faults: readonly string[]
-  /** Whether the drawing is as wide as it is high; null where the size is not written. */
+  /** Whether the drawing is square; null if its size is not given. */
   readonly square: boolean | null
 }
 
@@ -14,7 +14,7 @@ const MAX_ELEMENTS = 20_000
 const MAX_DEPTH = 100
 const MAX_FAULTS = 20
 
-/** Multimedia, scripts, links, animation, raster images and foreign content have no place in the profile; `style` is not in SVG Tiny 1.2. */
+/** The profile excludes multimedia, scripts, links, animation, raster images and foreign content; `style` is not in SVG Tiny 1.2. */
 const FORBIDDEN = new Set(
   'script image foreignobject audio video animation animate animatecolor animatemotion animatetransform set discard a handler listener prefetch style iframe'.split(
     ' ',
@@ -24,8 +24,8 @@ const FORBIDDEN = new Set(
 class Enough extends Error {}
 
 /**
- * Reads a logo. Entities beyond the five of XML are never resolved, nothing outside is fetched, and a document type is a fault: whatever the text is, this
- * reads it once and gives what it saw. At most 20,000 elements.
+ * Parses a logo. Entities other than the five of XML are never resolved, nothing external is fetched, and a document type is a fault. Any text is read once,
+ * and the observed properties are returned. At most 20,000 elements.
  */
 export function readSvg(written: string): SvgReading {
   const text = written.toWellFormed() // the parser throws at half a character
@@ -70,7 +70,7 @@ export function readSvg(written: string): SvgReading {
   return { faults: [...faults], square }
 }
 
-/** A reference that is not one into the file itself, quoted or not. */
+/** A reference that does not point into the file itself, quoted or not. */
 const OUTSIDE = /url\(\s*(?:'(?!#)|"(?!#)|[^'"#\s])/i
 
 type Attributes = Readonly<Record<string, string>>
@@ -91,7 +91,7 @@ function readAttributes(attributes: Attributes, fault: (words: string) => void):
   }
 }
 
-/** By `viewBox`, else by `width` and `height`. */
+/** By `viewBox`, otherwise by `width` and `height`. */
 function isSquare(attributes: Attributes): boolean | null {
   const box = attributes.viewBox
     ?.trim()

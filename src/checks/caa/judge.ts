@@ -12,12 +12,12 @@ const ISSUERS = new Set(['issue', 'issuewild', 'issuemail', 'issuevmc'])
 const MAX_TOLD = 10
 
 /**
- * `pass`: who may issue certificates is said; `warn`: nothing restricts it, or a record is broken; `not_applicable`: nothing restricts it, and there is no mail host
- * that a false certificate could be for. It never costs points.
+ * `pass`: records say who may issue certificates; `warn`: nothing restricts it, or a record is broken; `not_applicable`: nothing restricts it, and there is
+ * no mail host for which a certificate could be misissued. It never costs points.
  */
 export function judgeCaa(facts: CaaFacts, { noMail }: Pick<DomainContext, 'noMail'>): Outcome<CaaFacts> {
   const { domain, records, foundAt } = facts
-  if (foundAt === undefined && !facts.exists) return { status: 'not_applicable', facts, findings: [] } // the MX check says that
+  if (foundAt === undefined && !facts.exists) return { status: 'not_applicable', facts, findings: [] } // the MX check reports that
   if (foundAt === undefined && noMail !== undefined)
     return {
       status: 'not_applicable',
@@ -36,7 +36,7 @@ export function judgeCaa(facts: CaaFacts, { noMail }: Pick<DomainContext, 'noMai
 
 function brokenFindings({ critical, tag, value }: RecordData['CAA']): Finding[] {
   const evidence = printable(`${critical ? 128 : 0} ${tag} "${value}"`)
-  // RFC 8659 §4.1: an authority must not issue when it meets a critical property that it does not know.
+  // RFC 8659 §4.1: an authority must not issue if it finds a critical property that it does not know.
   if (critical && !KNOWN.has(tag.toLowerCase()))
     return [{ id: 'caa.unknown_critical', args: { tag: printable(tag, 80) }, evidence }]
   if (!ISSUERS.has(tag.toLowerCase())) return []
@@ -46,5 +46,5 @@ function brokenFindings({ critical, tag, value }: RecordData['CAA']): Finding[] 
 
 function isNobody(value: string): boolean {
   const read = parseIssuer(value)
-  return !read.ok || read.value.issuer === '' // RFC 8659 §4.2: what cannot be read permits nobody
+  return !read.ok || read.value.issuer === '' // RFC 8659 §4.2: an unreadable record permits nobody
 }

@@ -10,16 +10,16 @@ const MAX_RECORDS = 100
 
 export type CaaFacts = {
   readonly domain: Domain
-  /** The closest name, from the domain upwards, that has CAA records; absent when none has. */
+  /** The closest name, from the domain upwards, with CAA records; absent if there is none. */
   readonly foundAt?: string
   readonly records: readonly RecordData['CAA'][]
-  /** False when the domain does not exist (NXDOMAIN without a CNAME). */
+  /** False if the domain does not exist (NXDOMAIN without a CNAME). */
   readonly exists: boolean
 }
 
 /**
- * The CAA records that govern `domain`: its own, else those of the closest name above (RFC 8659 §3). At most 8 questions.
- * Rejects with DnsError when a name that would decide stays unanswered.
+ * The CAA records that apply to `domain`: its own, otherwise those of the closest name above (RFC 8659 §3). At most 8 queries. Rejects with DnsError if a
+ * decisive name has no answer.
  */
 export async function lookupCaa(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<CaaFacts> {
   const labels = labelsOf(domain)

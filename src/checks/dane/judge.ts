@@ -5,14 +5,15 @@ import { type HostState, hostStates } from './state.ts'
 import { keyDigest, type Tlsa } from './tlsa.ts'
 
 /**
- * `pass`: every host has records that senders go by; `fail`: a host does not meet its own records, so that senders that use DANE do not deliver; `warn`: records without effect, or on
- * some hosts only; `unknown`: records that a trusted resolver could not vouch for; `not_applicable`: no records, or no mail host. It never costs points.
+ * `pass`: every host has records that senders use; `fail`: a host does not match its own records, so senders that use DANE do not deliver; `warn`: records
+ * without effect, or only for some hosts; `unknown`: records that no trusted resolver validated; `not_applicable`: no records, or no mail host. It never
+ * costs points.
  */
 export function judgeDane(
   found: DaneFacts,
   { tls, noMail }: Pick<DomainContext, 'tls' | 'noMail'>,
 ): Outcome<DaneFacts> {
-  const facts = tls ? { ...found, tls } : found // the certificates that the hosts showed (RFC 7672 §2.2)
+  const facts = tls ? { ...found, tls } : found // the certificates that the hosts presented (RFC 7672 §2.2)
   if (facts.mail === 'null' || facts.mail === 'none' || noMail !== undefined)
     return { status: 'not_applicable', facts, findings: [] }
   const states = hostStates(facts)
@@ -24,7 +25,7 @@ export function judgeDane(
   return { status: findings.every(({ id }) => id === 'dane.rollover') ? 'pass' : 'warn', facts, findings }
 }
 
-/** The hosts that senders which use DANE do not deliver to, as far as their TLS was looked at, with the finding that tells of it (RFC 7672 §2.2). */
+/** The hosts to which senders that use DANE do not deliver, as far as their TLS was checked, with the finding that reports it (RFC 7672 §2.2). */
 export const refusedHosts = (facts: DaneFacts): { readonly host: string; readonly finding: string }[] =>
   hostStates(facts)
     .filter(({ inForce }) => inForce)
@@ -66,7 +67,7 @@ function hostFindings(facts: DaneFacts, state: HostState): Finding[] {
   return inForce ? [...findings, ...forceFindings(state)] : findings
 }
 
-/** What is to say of records that senders go by. */
+/** The findings about records that senders use. */
 function forceFindings(state: HostState): Finding[] {
   const { host, records, seen } = state
   const args = { host: host.host, name: host.name }
@@ -82,7 +83,7 @@ function forceFindings(state: HostState): Finding[] {
 }
 
 function setFindings({ domain, mxSecure }: DaneFacts, states: readonly HostState[]): Finding[] {
-  // A host that could not be asked about is not one without records.
+  // A host that could not be queried is not one without records.
   const without = states.filter(({ host, inForce, secure }) => !inForce && !host.error && secure !== null)
   if (without.length > 0 && states.some(({ inForce }) => inForce))
     return [{ id: 'dane.partial', args: { hosts: without.map(({ host }) => host.host) } }]
@@ -91,7 +92,7 @@ function setFindings({ domain, mxSecure }: DaneFacts, states: readonly HostState
   return [{ id: 'dane.none', args: { domain, secure: mxSecure }, ...(ready ? fixOf(ready) : {}) }]
 }
 
-/** The record for the key that the host shows. */
+/** The record for the key that the host presents. */
 function fixOf({ host, seen }: HostState): { fix?: DnsRecord } {
   const leaf = seen?.tls?.chain[0]
   const digest = leaf && keyDigest(leaf)

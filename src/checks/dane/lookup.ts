@@ -12,12 +12,12 @@ const MAX_RECORDS = 20
 /** The TLSA records of one mail host. */
 export type DaneHost = {
   readonly host: string
-  /** Where they stand: `_25._tcp.` and the host, or the end of its CNAME chain (RFC 7672 §2.2.3). */
+  /** The owner name: `_25._tcp.` and the host, or the end of its CNAME chain (RFC 7672 §2.2.3). */
   readonly name: string
-  /** The addresses were validated, without which TLSA records are not asked for by senders (RFC 7672 §2.2); null: they could not be asked for. */
+  /** The addresses were validated; otherwise senders do not query TLSA records (RFC 7672 §2.2). Null: no answer. */
   readonly hostSecure: boolean | null
   readonly records: readonly Tlsa[]
-  /** The TLSA answer, found or not, was validated. */
+  /** The TLSA answer, positive or negative, was validated. */
   readonly tlsaSecure: boolean
   readonly error?: DnsError
 }
@@ -27,20 +27,20 @@ export type DaneFacts = {
   readonly mail: MailHosts['kind']
   /** The MX answer was validated. */
   readonly mxSecure: boolean
-  /** The resolver validates and its AD bit is believed; absent: that could not be asked. */
+  /** The resolver validates and its AD bit is trusted; absent: no answer. */
   readonly believed?: boolean
   readonly hosts: readonly DaneHost[]
-  /** Hosts beyond the 20. */
+  /** Number of hosts beyond the first 20. */
   readonly leftOut: number
-  /** What STARTTLS showed, where it was looked at too; filled in by the judge. */
+  /** The result of the STARTTLS check, if it ran; filled in by the judge. */
   readonly tls?: StarttlsFacts
 }
 
 type Asker = Pick<Ctx, 'resolve' | 'signal'>
 
 /**
- * The TLSA records of each mail host of `domain` at port 25: MX, then the addresses, then TLSA, at most 20 questions of its own in one wait after the two that the MX check has
- * (one more for a host that is a CNAME). Rejects with DnsError when MX stays unanswered; all else is data.
+ * The TLSA records of each mail host of `domain` at port 25: MX, then the addresses, then TLSA. At most 20 queries of its own, in one round after the two of
+ * the MX check (one more for a host that is a CNAME). Rejects with DnsError if MX has no answer; all other failures are data.
  */
 export async function lookupDane(ctx: Asker, domain: Domain): Promise<DaneFacts> {
   const [mail, believed] = await Promise.all([lookupMailHosts(ctx, domain), believes(ctx)])

@@ -6,17 +6,17 @@ import { problemOf, type Tlsa, tlsaMatches } from './tlsa.ts'
 export type RecordState = {
   readonly record: Tlsa
   readonly problem?: ReturnType<typeof problemOf>
-  /** Whether the certificate that was seen meets it; null: none was seen, or the record cannot be used. */
+  /** Whether the presented certificate matches it; null: none was seen, or the record cannot be used. */
   readonly matches: boolean | null
 }
 
-/** What the facts say of one host. */
+/** The state of one host. */
 export type HostState = {
   readonly host: DaneHost
-  /** MX, addresses and TLSA were all validated; null: that could not be determined. */
+  /** MX, addresses and TLSA were all validated; null: could not be determined. */
   readonly secure: boolean | null
   readonly records: readonly RecordState[]
-  /** Senders that use DANE go by these records: secure, and one of them can be used (RFC 7672 §2.2). */
+  /** Senders that use DANE apply these records: secure, and one of them is usable (RFC 7672 §2.2). */
   readonly inForce: boolean
   readonly seen?: TlsHost
 }
@@ -38,7 +38,7 @@ function stateOf(facts: DaneFacts, host: DaneHost): HostState {
 
 function secureOf({ mxSecure, believed }: DaneFacts, host: DaneHost): boolean | null {
   if (mxSecure && host.hostSecure && host.tlsaSecure) return true
-  // Nothing that a resolver says is secure whose AD bit is not believed.
+  // Nothing is secure if the AD bit of the resolver is not trusted.
   if (believed !== true || host.error !== undefined || host.hostSecure === null) return null
   return false
 }

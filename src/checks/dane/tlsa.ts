@@ -9,7 +9,7 @@ const DIGESTS: Readonly<Record<number, { readonly name: string; readonly octets:
   2: { name: 'sha512', octets: 64 },
 }
 
-/** Why mail servers cannot use a TLSA record; undefined when they can. */
+/** Why mail servers cannot use a TLSA record; undefined if they can. */
 export function problemOf(record: Tlsa): { readonly kind: 'pkix' | 'syntax'; readonly problem: string } | undefined {
   const syntax = syntaxProblem(record)
   if (syntax !== undefined) return { kind: 'syntax', problem: syntax }
@@ -30,9 +30,8 @@ function syntaxProblem({ usage, selector, matchingType, data }: Tlsa): string | 
 }
 
 /**
- * Whether a usable record is met by the chain that a server showed, leaf first. DANE-EE(3): the leaf, whatever its name and dates
- * (RFC 7672 §3.1.1). DANE-TA(2): an issuer in the chain, and the leaf is issued under it, valid now and for the host (§3.1.2, §3.2.2).
- * False for a chain that cannot be read.
+ * Whether the chain that a server presented, leaf first, matches a usable record. DANE-EE(3): the leaf, whatever its name and dates (RFC 7672 §3.1.1).
+ * DANE-TA(2): an issuer in the chain, and the leaf is issued under it, valid now and for the host (§3.1.2, §3.2.2). False for a chain that cannot be parsed.
  */
 export function tlsaMatches(
   record: Tlsa,
@@ -51,7 +50,7 @@ export function tlsaMatches(
   )
 }
 
-/** `3 1 1` data of a certificate: the SHA-256 of its public key, which outlives renewals with the same key (RFC 7671 §5.1). */
+/** `3 1 1` data of a certificate: the SHA-256 of its public key, which stays valid when the certificate is renewed with the same key (RFC 7671 §5.1). */
 export function keyDigest(der: Uint8Array): string | undefined {
   const certificate = certificateOf(der)
   const key = certificate && spkiOf(certificate)
@@ -62,7 +61,7 @@ function certificateOf(der: Uint8Array): X509Certificate | undefined {
   try {
     return new X509Certificate(der)
   } catch {
-    return undefined // bytes from outside that are no certificate
+    return undefined // external bytes that are not a certificate
   }
 }
 
@@ -74,7 +73,7 @@ function associated({ selector, matchingType, data }: Tlsa, certificate: X509Cer
   return (digest ? createHash(digest.name).update(selected).digest('hex') : selected.toString('hex')) === data
 }
 
-/** Undefined for a key of a kind that is not known here. */
+/** Undefined for a key of an unknown kind. */
 function spkiOf(certificate: X509Certificate): Buffer | undefined {
   try {
     return certificate.publicKey.export({ type: 'spki', format: 'der' })
@@ -90,6 +89,6 @@ function issuedBy(certificate: X509Certificate, issuer: X509Certificate): boolea
   try {
     return certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey)
   } catch {
-    return false // a key or signature of a kind that is not known here
+    return false // a key or signature of an unknown kind
   }
 }

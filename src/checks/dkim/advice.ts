@@ -3,7 +3,7 @@ import { dkimStepsOf, type Provider, providerOfAlias } from '../../mailhosts/pro
 /** Maximum number of providers whose steps are shown; those that host mailboxes come first. */
 const MAX_TOLD = 3
 
-/** How DKIM is turned on at the providers of a domain, one instruction each. */
+/** How to enable DKIM at the providers of a domain, one instruction each. */
 export function stepsAt(providers: readonly Provider[], domain: string): string[] {
   const byRank = [...providers].sort((a, b) => Number(a.kind !== 'mailbox') - Number(b.kind !== 'mailbox'))
   const steps = byRank.flatMap((provider) => {
@@ -13,7 +13,7 @@ export function stepsAt(providers: readonly Provider[], domain: string): string[
   return steps.slice(0, MAX_TOLD)
 }
 
-/** The providers that give a selector: that of its alias, else those of the domain that have the selector. */
+/** The provider of a selector: that of its alias, otherwise those of the domain that use the selector. */
 export function providersOf(
   selector: string,
   target: string | undefined,

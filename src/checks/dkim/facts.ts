@@ -4,50 +4,50 @@ import { type Answer, DnsError } from '../../net/dns/resolver.ts'
 import { type KeyState, readKey } from './key.ts'
 import { parseKeyRecord, resemblesKey } from './parse.ts'
 
-/** One selector that has something to say. */
+/** One selector with a result. */
 export type FoundKey = {
   readonly selector: string
-  /** The name that was asked: `<selector>._domainkey.<domain>`. */
+  /** The queried name: `<selector>._domainkey.<domain>`. */
   readonly name: string
-  /** TXT records that are meant to be keys, as published; at most 10. */
+  /** TXT records that are meant as keys, as published; at most 10. */
   readonly records: readonly string[]
-  /** TXT records that are none, for example an SPF record copied here. */
+  /** TXT records that are not keys, for example a copied SPF record. */
   readonly others: number
   readonly key: KeyState
   readonly notes: { readonly services: readonly string[]; readonly hashes: readonly string[] }
-  /** The chain that leads to the record. */
+  /** The CNAME chain to the record. */
   readonly cname: readonly string[]
 }
 
 export type DkimFacts = {
   readonly domain: string
   readonly keys: readonly FoundKey[]
-  /** Selectors that were asked, the random one not counted. */
+  /** The queried selectors, without the made-up one. */
   readonly tried: number
-  /** A made-up selector has a record too, so that nothing can be told from one that is found with the same record. Null: could not be asked. */
+  /** A made-up selector has a record too, so a selector with the same record proves nothing. Null: no answer. */
   readonly wildcard: boolean | null
-  /** The wildcard's record is a key record; another text (an SPF record for every name) says nothing of keys. */
+  /** The wildcard's record is a key record; any other text (an SPF record for every name) is not about keys. */
   readonly wildcardIsKey: boolean
-  /** The wildcard revokes every selector that is not published by itself: its owner says that there are no other keys. */
+  /** The wildcard revokes every selector that is not published separately: its owner declares that there are no other keys. */
   readonly wildcardRevokes: boolean
-  /** Selectors of the caller that answered and have no key. */
+  /** Selectors of the caller with an answer and without a key. */
   readonly keyless: readonly string[]
-  /** Selectors whose CNAME leads to where there is no key. */
+  /** Selectors whose CNAME leads to a name without a key. */
   readonly dangling: readonly { readonly selector: string; readonly target: string }[]
   readonly discovery: 'found' | 'none_found' | 'proven_absent' | 'unknown'
-  /** A key below {@link doubledBase}, where nobody looks for it. */
+  /** A key below {@link doubledBase}, where verifiers do not look for it. */
   readonly doubled?: { readonly selector: string; readonly text: string }
   /** The providers that MX and SPF name. */
   readonly providers: readonly Provider[]
-  /** Questions that stayed unanswered, the first of them. */
+  /** Queries without an answer: the first of them. */
   readonly error?: DnsError
   readonly unanswered: number
 }
 
-/** Where keys end up whose names were written without the dot at their end: the name server adds the domain once more (RFC 1035 §5.1). */
+/** The place of keys whose names were written without the final dot: the name server appends the domain again (RFC 1035 §5.1). */
 export const doubledBase = (domain: string): string => `_domainkey.${domain}.${domain}`
 
-/** A selector and what the DNS said of it. */
+/** A selector and its DNS answer. */
 export type Asked = { readonly selector: string; readonly answer: Answer<'TXT'> | DnsError }
 
 /** The answers of one lookup. */
@@ -96,7 +96,7 @@ function discoveryOf(
     : 'none_found'
 }
 
-/** The keys that stand for themselves: one with the very records of the made-up selector is the wildcard's (RFC 4592 §2.2). */
+/** Keys of their own: one with exactly the records of the made-up selector is the wildcard's (RFC 4592 §2.2). */
 function ownKeys(domain: Domain, made: Asked, asked: readonly Asked[]): FoundKey[] {
   const decoy = made.answer instanceof DnsError || made.answer.kind !== 'found' ? undefined : textOf(made.answer)
   return asked.flatMap(({ selector, answer }) => {
@@ -106,7 +106,7 @@ function ownKeys(domain: Domain, made: Asked, asked: readonly Asked[]): FoundKey
   })
 }
 
-/** The records of an answer in an order of their own: servers rotate them. */
+/** The records of an answer in a fixed order, because servers rotate them. */
 const textOf = ({ records }: Answer<'TXT'>): string => [...records].sort().join('\n')
 
 function wildcardOf({ answer }: Asked): Pick<DkimFacts, 'wildcard' | 'wildcardIsKey' | 'wildcardRevokes'> {
@@ -119,7 +119,7 @@ function wildcardOf({ answer }: Asked): Pick<DkimFacts, 'wildcard' | 'wildcardIs
   }
 }
 
-/** CNAMEs that lead to nothing. Where the made-up selector is an alias too, it is a wildcard's and says nothing. */
+/** CNAMEs without a target record. If the made-up selector is an alias too, it comes from a wildcard and is ignored. */
 function danglingOf(made: Asked, asked: readonly Asked[]): DkimFacts['dangling'] {
   if (made.answer instanceof DnsError || made.answer.cname.length > 0) return []
   return asked.flatMap(({ selector, answer }) => {
@@ -128,7 +128,7 @@ function danglingOf(made: Asked, asked: readonly Asked[]): DkimFacts['dangling']
   })
 }
 
-/** The key records among the texts at a selector; undefined where there are none. */
+/** The key records among the texts at a selector; undefined if there are none. */
 export function foundKey(selector: string, name: string, answer: Answer<'TXT'>): FoundKey | undefined {
   // Servers rotate the records of an answer.
   const records = answer.records.filter(resemblesKey).sort().slice(0, 10)
@@ -151,10 +151,13 @@ export function foundKey(selector: string, name: string, answer: Answer<'TXT'>):
   }
 }
 
-/** The rank of Ed25519 among the bits of RSA keys: above every one that is read. */
+/** The rank of Ed25519 among the bits of RSA keys: above every possible size. */
 const ED25519_RANK = 1_000_000
 
-/** The key that a receiver may take at the worst, where several records stand at a name (RFC 6376 §3.6.2.2): the shortest RSA key that can be used, else one of Ed25519. */
+/**
+ * The worst key that a receiver may choose, if there are several records at a name (RFC 6376 §3.6.2.2): the shortest usable RSA key, otherwise one of
+ * Ed25519.
+ */
 function weakest(states: readonly KeyState[]): KeyState | undefined {
   const strength = (state: KeyState): number => {
     if (state.state !== 'usable') return Number.MAX_SAFE_INTEGER

@@ -1,6 +1,6 @@
 import { type Args, defineFindings, list } from '../check.ts'
 
-/** What to do, with the steps of the providers where they are known. */
+/** What to do, with the steps of the providers if they are known. */
 const withSteps =
   (text: string) =>
   ({ steps }: Args): string | undefined =>

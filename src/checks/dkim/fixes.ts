@@ -3,7 +3,7 @@ import type { DkimFacts, FoundKey } from './facts.ts'
 import { readKey } from './key.ts'
 import { parseKeyRecord } from './parse.ts'
 
-/** The record of a testing key without its `t=y`; none where the name is a CNAME, whose target is somebody else's to change, or has several records. */
+/** The record of a testing key without its `t=y`; none if the name is a CNAME, whose target somebody else controls, or has several records. */
 export function withoutTesting({ name, records, others, cname }: FoundKey): DnsRecord | undefined {
   if (cname.length > 0 || records.length !== 1 || others > 0) return undefined
   const items = records[0]!.split(';').flatMap((item) => {
@@ -15,7 +15,7 @@ export function withoutTesting({ name, records, others, cname }: FoundKey): DnsR
   return { name, rtype: 'TXT', value: items.join(';').trim() }
 }
 
-/** The one usable record of several at a name; none where two could be meant. */
+/** The one usable record of several at a name; none if two could be meant. */
 export function onlyUsable({ name, records, cname }: FoundKey): DnsRecord | undefined {
   if (cname.length > 0) return undefined
   const usable = [...new Set(records)].filter((text) => {
@@ -25,15 +25,21 @@ export function onlyUsable({ name, records, cname }: FoundKey): DnsRecord | unde
   return usable.length === 1 ? { name, rtype: 'TXT', value: usable[0]! } : undefined
 }
 
-/** PEM armour, quotation marks, backslashes, and what is neither printable ASCII nor a tab: none of it belongs into a key record (RFC 6376 §3.6.1, §3.2). */
+/**
+ * PEM armour, quotation marks, backslashes, and anything that is neither printable ASCII nor a tab: none of these belongs in a key record (RFC 6376 §3.6.1,
+ * §3.2).
+ */
 const FOREIGN = /-----(?:BEGIN|END) [A-Z ]{1,30}-----|["'\\]|[^\x20-\x7e\t]/g
 
-/** A key record that came out usable without what does not belong into it, and with its version in front; none where it is somebody else's, or where that does not mend it. */
+/**
+ * A key record that is usable after everything that does not belong in it is removed and its version is first; none if somebody else controls it, or if that
+ * does not correct it.
+ */
 export function mendedKey({ name, records, others, cname, key }: FoundKey): DnsRecord | undefined {
   if (key.state !== 'broken' || cname.length > 0 || records.length !== 1 || others > 0) return undefined
   const items = records[0]!
     .replace(FOREIGN, (char) => (/\s/.test(char) ? ' ' : ''))
-    .split(/;|[ \t]+(?=[vkhstgnp][ \t]*=)/) // a semicolon that was forgotten, too
+    .split(/;|[ \t]+(?=[vkhstgnp][ \t]*=)/) // a missing semicolon, too
     .map((item) => item.trim())
     .filter((item) => item !== '')
   const isVersion = (item: string): boolean => /^v[ \t]*=/i.test(item)
@@ -43,7 +49,7 @@ export function mendedKey({ name, records, others, cname, key }: FoundKey): DnsR
   return reading.ok && readKey(reading.value).state === 'usable' ? { name, rtype: 'TXT', value } : undefined
 }
 
-/** Whether every key that verifies mail before a fix does so after it. */
+/** Whether every key that verifies mail before a fix also does so after it. */
 export const keepsKeys = ({ keys: before }: DkimFacts, { keys: after }: DkimFacts): boolean =>
   before.every(
     ({ selector, key }) =>

@@ -8,15 +8,15 @@ import { providersOf, stepsAt } from './advice.ts'
 import { type DkimFacts, doubledBase, type FoundKey } from './facts.ts'
 import { mendedKey, onlyUsable, withoutTesting } from './fixes.ts'
 
-/** RSA bits that are advised, and more than which receivers need not verify (RFC 8301 §3.2). */
+/** Recommended RSA bits, and the size above which receivers need not verify (RFC 8301 §3.2). */
 const ADVISED_BITS = 2_048
 const MOST_BITS = 4_096
 
-/** Judges what was found. Without a key, and without the proof that there is none, the check is unknown: a selector cannot be guessed. */
+/** Judges the keys. Without a key, and without proof that there is none, the check is unknown, because selectors cannot be guessed. */
 export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<DkimFacts> {
   const about = [...wildcard(facts), ...doubled(facts), ...named(facts)]
   const usable = facts.keys.filter(({ key }) => key.state === 'usable')
-  // A key that is revoked says the same as none (RFC 6376 §3.6.1).
+  // A revoked key is equivalent to no key (RFC 6376 §3.6.1).
   if (usable.length === 0 && !applies('dkim', context)) return notApplicable(facts, context, about)
   const { domain } = facts
   const steps = stepsAt(facts.providers, domain)
@@ -24,7 +24,7 @@ export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<Dki
     return { status: 'fail', facts, findings: [...about, { id: 'dkim.proven_absent', args: { domain, steps } }] }
   if (facts.discovery !== 'found') return unknown(facts, about)
   const each = facts.keys.flatMap((key) => findingsOf(key, domain, facts.providers))
-  // What is said of all keys together is open while a selector got no answer.
+  // Statements about all keys together stay open while a selector has no answer.
   const all = together(usable)
   const isOpen = facts.unanswered > 0 && all.length > 0
   if (usable.length === 0 && facts.unanswered > 0) return unknown(facts, [...about, ...each])
@@ -38,16 +38,16 @@ export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<Dki
   return { status: isWeak(findings) ? 'warn' : 'pass', facts, findings }
 }
 
-/** One selector that was asked, for `GET /v1/dkim`. */
+/** One queried selector, for `GET /v1/dkim`. */
 export type SelectorFacts = { readonly selector: string; readonly answer: Answer<'TXT'>; readonly key?: FoundKey }
 
-/** Judges one selector by itself: a key that cannot be used is a failure here, whatever other selectors have. */
+/** Judges one selector alone: an unusable key is a failure here, even if other selectors have usable ones. */
 export function judgeSelector(facts: SelectorFacts): Outcome<SelectorFacts> {
   const { selector, answer, key } = facts
   const domain = answer.name.slice(answer.name.indexOf('._domainkey.') + '._domainkey.'.length)
   if (!key)
     return { status: 'fail', facts, findings: [keyless({ domain, providers: [] }, selector, answer.cname.at(-1))] }
-  // That there is no RSA key beside it cannot be seen here.
+  // Whether there is also an RSA key cannot be seen here.
   const weak = key.key.state === 'usable' ? together([key]).filter(({ id }) => id !== 'dkim.ed25519_only') : []
   const findings = [...findingsOf(key, domain, []), ...weak]
   if (key.key.state !== 'usable') return { status: 'fail', facts, findings }
@@ -61,7 +61,7 @@ function wildcard({ domain, wildcardIsKey, wildcardRevokes }: DkimFacts): Findin
   return [{ id: wildcardRevokes ? 'dkim.wildcard_revoked' : 'dkim.wildcard', args: { domain } }]
 }
 
-/** A key at a name that has the domain twice, with the record at the right one. */
+/** A key at a name that contains the domain twice, with the record at the right name. */
 function doubled({ domain, doubled: found }: DkimFacts): Finding[] {
   if (!found) return []
   const { selector, text } = found
@@ -70,7 +70,7 @@ function doubled({ domain, doubled: found }: DkimFacts): Finding[] {
   return [{ id: 'dkim.doubled_name', args, evidence: printable(text, 600), fix }]
 }
 
-/** Selectors that ought to have a key: those that the caller named, and those that an alias was made for. */
+/** Selectors that should have a key: those that the caller named, and those with an alias. */
 function named(facts: DkimFacts): Finding[] {
   const aliases = facts.dangling.map(({ selector, target }) =>
     isNext(facts, target) ? nextKey(selector, target) : keyless(facts, selector, target),
@@ -82,7 +82,7 @@ function named(facts: DkimFacts): Finding[] {
 /** Maximum number of findings about selectors without a key. */
 const MAX_KEYLESS = 10
 
-/** Whether an alias waits for the next key of a provider that has one key at a time, and another selector has the present one. */
+/** Whether an alias waits for the next key of a provider that uses one key at a time, while another selector has the present key. */
 function isNext({ keys }: DkimFacts, target: string): boolean {
   const provider = providerOfAlias(target)
   return (
@@ -170,7 +170,7 @@ function findingsOf(found: FoundKey, domain: string, providers: readonly Provide
   return several
 }
 
-/** What the usable keys are only together: one good key is enough. */
+/** Properties of the usable keys together: one good key is enough. */
 function together(usable: readonly FoundKey[]): Finding[] {
   if (usable.length === 0) return []
   const findings: Finding[] = []

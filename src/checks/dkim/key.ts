@@ -1,13 +1,13 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import type { KeyRecord } from './parse.ts'
 
-/** What can be done with a key record. `usable` ones verify mail; of the others `problem` says why they do not. */
+/** The state of a key record. A `usable` one verifies mail; for the others `problem` is the reason why not. */
 export type KeyState =
   | { readonly state: 'usable'; readonly type: 'rsa' | 'ed25519'; readonly bits: number; readonly testing: boolean }
   | { readonly state: 'revoked' }
   | { readonly state: 'broken'; readonly problem: string; readonly type?: 'rsa' | 'ed25519'; readonly bits?: number }
 
-/** Bits under which an RSA key must not be trusted (RFC 8301 §3.2). */
+/** Size in bits below which an RSA key must not be trusted (RFC 8301 §3.2). */
 const LEAST_RSA_BITS = 1_024
 /** Maximum RSA exponent; common verifiers refuse larger ones, because verification would be slow. */
 const MOST_EXPONENT = 2n ** 32n
@@ -15,7 +15,7 @@ const MOST_EXPONENT = 2n ** 32n
 const MOST_EXPONENT_OCTETS = 5
 const MOST_MODULUS_OCTETS = 2_049
 
-/** Reads the key itself: its type and real size, and whether mail can be verified with it. */
+/** Reads the key itself: its type and real size, and whether it can verify mail. */
 export function readKey(record: KeyRecord): KeyState {
   if (record.publicKey === '') return { state: 'revoked' } // RFC 6376 §3.6.1 p
   if (record.hashes.length > 0 && !record.hashes.includes('sha256'))
@@ -33,7 +33,7 @@ const broken = (problem: string): Broken => ({ state: 'broken', problem })
 const brokenRsa = (problem: string): Broken => ({ state: 'broken', type: 'rsa', problem })
 const LARGE_EXPONENT = 'its exponent is larger than 2^32, which verifiers refuse'
 
-/** RFC 8463 §4: the 32 bytes of the key alone. */
+/** RFC 8463 §4: only the 32 bytes of the key. */
 function readEd25519(record: KeyRecord): KeyState {
   const bytes = Buffer.from(record.publicKey, 'base64')
   if (bytes.length === 32) return { state: 'usable', type: 'ed25519', bits: 256, testing: isTesting(record) }
@@ -66,7 +66,10 @@ function readRsa(record: KeyRecord): KeyState {
   return { state: 'usable', type: 'rsa', bits, testing: isTesting(record) }
 }
 
-/** What stands before and after the modulus of nearly every key: a SubjectPublicKeyInfo (RFC 8017 §A.1, DER) whose modulus has all its bits, with the exponent 65537. */
+/**
+ * The octets before and after the modulus of nearly every key: a SubjectPublicKeyInfo (RFC 8017 §A.1, DER) whose modulus has all its bits, with the exponent
+ * 65537.
+ */
 const PLAIN_RSA = [
   { bits: 1_024, head: '30819f300d06092a864886f70d010101050003818d0030818902818100' },
   { bits: 2_048, head: '30820122300d06092a864886f70d01010105000382010f003082010a0282010100' },
@@ -74,7 +77,7 @@ const PLAIN_RSA = [
 ].map(({ bits, head }) => ({ bits, head: Buffer.from(head, 'hex') }))
 const PLAIN_RSA_END = Buffer.from('0203010001', 'hex')
 
-/** The size of a key in that usual form, which needs no library to be read; undefined for any other. */
+/** The size of a key in that usual form, which needs no library; undefined for any other form. */
 function plainRsaBits(der: Buffer): number | undefined {
   return PLAIN_RSA.find(({ bits, head }) => {
     const end = head.length + bits / 8
@@ -83,7 +86,7 @@ function plainRsaBits(der: Buffer): number | undefined {
   })?.bits
 }
 
-/** RFC 6376 §3.6.1 names RSAPublicKey (PKCS #1) and is read as SubjectPublicKeyInfo by everybody: both are in use. */
+/** RFC 6376 §3.6.1 specifies RSAPublicKey (PKCS #1), but everybody reads SubjectPublicKeyInfo: both are in use. */
 function rsaKey(der: Buffer): KeyObject | undefined {
   for (const type of ['spki', 'pkcs1'] as const) {
     try {
@@ -95,7 +98,7 @@ function rsaKey(der: Buffer): KeyObject | undefined {
   return undefined
 }
 
-/** A private key in the place of the public one, which a reader of public keys would take as well. */
+/** A private key in place of the public one, which a reader of public keys would accept as well. */
 function isPrivate(der: Buffer): boolean {
   // SEQUENCE, then INTEGER 0: the version of PKCS #1 and #8 private keys (RFC 8017 §A.1.2, RFC 5958 §2); a public key has none.
   if (der[0] !== 0x30 || der.subarray(0, 8).indexOf(Buffer.from([2, 1, 0])) < 2) return false
@@ -109,7 +112,7 @@ function isPrivate(der: Buffer): boolean {
   return false
 }
 
-/** Why bytes are no RSA public key, as far as it can be seen: cut off (a record of more than 255 characters that lost its end), or of another kind. */
+/** Why bytes are not an RSA public key, as far as visible: truncated (a record of more than 255 characters that lost its end), or of another kind. */
 function notRsa(der: Buffer): string {
   if (der.length === 32) return 'its 32 bytes are not an RSA public key; an Ed25519 key needs k=ed25519'
   const size = derSize(der)
@@ -118,13 +121,15 @@ function notRsa(der: Buffer): string {
   return 'the key is not an RSA public key'
 }
 
-/** The bytes that a DER SEQUENCE says it has in all (X.690 §8.1.3), at most 64 KiB. */
+/** The total length of a DER SEQUENCE according to its header (X.690 §8.1.3), at most 64 KiB. */
 function derSize(der: Buffer): number | undefined {
   const head = headerAt(der, 0)
   return head?.tag === 0x30 ? head.end : undefined
 }
 
-/** The lengths of the two INTEGERs of an RSA public key, bare or wrapped (RFC 8017 §A.1.1, X.509), without looking into them; undefined where it is none. */
+/**
+ * The lengths of the two INTEGERs of an RSA public key, bare or wrapped (RFC 8017 §A.1.1, X.509), without parsing them; undefined if the bytes are not one.
+ */
 function integersOf(der: Buffer): { readonly modulus: number; readonly exponent: number } | undefined {
   const outer = headerAt(der, 0)
   if (outer?.tag !== 0x30) return undefined
@@ -138,7 +143,7 @@ function integersOf(der: Buffer): { readonly modulus: number; readonly exponent:
   return { modulus: first.end - first.start, exponent: second.end - second.start }
 }
 
-/** The tag of a DER value and where its contents begin and end (X.690 §8.1.2, §8.1.3); undefined beyond the end and over 64 KiB. */
+/** The tag of a DER value and the begin and end of its contents (X.690 §8.1.2, §8.1.3); undefined beyond the end and over 64 KiB. */
 function headerAt(
   der: Buffer,
   at: number,

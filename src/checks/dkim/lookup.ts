@@ -15,20 +15,19 @@ import {
   spfTargets,
 } from './selectors.ts'
 
-/** Maximum number of queries below `_domainkey`, including the name itself and the random selector. */
+/** Maximum number of queries below `_domainkey`, including the name itself and the made-up selector. */
 export const MAX_QUESTIONS = 40
-/** Of these, places that the general list leaves to the selectors of providers. */
+/** Number of these queries that the general list reserves for the selectors of providers. */
 const FOR_PROVIDERS = 10
 
 type Asker = Pick<Ctx, 'resolve' | 'signal' | 'now' | 'random'>
-/** Asks for those of the selectors that were not asked for yet, as far as places are left. */
+/** Queries those selectors that were not queried yet, within the remaining number. */
 type AskNew = (selectors: readonly string[]) => Promise<readonly Asked[]>
 
 /**
- * Looks for the keys of `domain` with at most {@link MAX_QUESTIONS} questions. At once: a made-up selector, `_domainkey` itself, what the caller named and the
- * general list. As soon as MX and SPF are known, each by itself: the selectors of the providers that they name.
- * Then, where no key was found, the rest of the general list; where none can exist, names that have the domain twice.
- * Never rejects for a question that stays unanswered: that is data.
+ * Looks for the keys of `domain` with at most {@link MAX_QUESTIONS} queries. At once: a made-up selector, `_domainkey` itself, the caller's selectors and the
+ * general list. As soon as MX and SPF are known, each separately: the selectors of the providers that they name. Then, if no key was found, the rest of the
+ * general list; if none can exist, names that contain the domain twice. Never rejects because of a query without an answer, which is data.
  */
 export async function lookupDkim(ctx: Asker, domain: Domain, wanted: readonly string[] = []): Promise<DkimFacts> {
   const named = [...new Set(wanted)]
@@ -44,7 +43,7 @@ export async function lookupDkim(ctx: Asker, domain: Domain, wanted: readonly st
     askProviders(askNew, providersBySpf(ctx, domain)),
   ])
   const found = [...first, ...byMx.asked, ...bySpf.asked]
-  // The rarer selectors are asked only where nothing else was found, and not where nothing can exist (RFC 8020 §2) or nobody answers.
+  // The rarer selectors are queried only if no other was found, and not if none can exist (RFC 8020 §2) or nothing answers.
   const isHopeless = base.answer instanceof DnsError || base.answer.kind === 'nxdomain'
   const rest = isHopeless || found.some(hasRecord) ? [] : await askNew(general)
   const providers = [...new Set([...byMx.providers, ...bySpf.providers])]
@@ -58,7 +57,10 @@ export async function lookupDkim(ctx: Asker, domain: Domain, wanted: readonly st
 /** Maximum number of selectors that are queried below {@link doubledBase}. */
 const MAX_DOUBLED = 10
 
-/** A usable key at a name that has the domain twice, of the first of `selectors`; they are asked only where something is there. `places`: questions that are left. */
+/**
+ * A usable key at a name that contains the domain twice, of the first of `selectors`; they are queried only if something exists there. `places`: the
+ * remaining number of queries.
+ */
 async function lookupDoubled(
   ctx: Asker,
   domain: Domain,
@@ -87,11 +89,11 @@ const isUsable = (text: string): boolean => {
 const hasRecord = ({ answer }: Asked): boolean =>
   !(answer instanceof DnsError) && answer.records.some((text) => resemblesKey(text))
 
-/** General selectors that are asked at once beside `named` ones. */
+/** Number of general selectors that are queried at once in addition to `named` ones. */
 const firstOf = (named: number): number =>
   Math.max(0, Math.min(FIRST_GENERAL, MAX_QUESTIONS - 2 - named - FOR_PROVIDERS))
 
-/** Gives out the places of one lookup: each selector once, at most {@link MAX_QUESTIONS} less the made-up selector and `_domainkey`. */
+/** Assigns the queries of one lookup: each selector once, at most {@link MAX_QUESTIONS} without the made-up selector and `_domainkey`. */
 function askingOnce(ctx: Asker, domain: Domain): AskNew {
   const taken = new Set<string>()
   return (selectors) => {
@@ -108,13 +110,13 @@ async function askProviders(askNew: AskNew, found: Promise<readonly Provider[]>)
   return { providers, asked: await askNew(selectorsOf(providers)) }
 }
 
-/** The providers of the MX hosts; none where MX stays unanswered. */
+/** The providers of the MX hosts; none if MX has no answer. */
 async function providersByMx(asked: Promise<Answer<'MX'> | DnsError>): Promise<readonly Provider[]> {
   const mx = await asked
   return mx instanceof DnsError ? [] : providersOfHosts(mx.records.map(({ exchange }) => exchange))
 }
 
-/** Whether the domain does not exist at all. */
+/** Whether the domain does not exist. */
 const isGone = (mx: Answer<'MX'> | DnsError): boolean =>
   !(mx instanceof DnsError) && mx.kind === 'nxdomain' && mx.cname.length === 0
 
@@ -122,7 +124,10 @@ const isGone = (mx: Answer<'MX'> | DnsError): boolean =>
 const MAX_OWN_RECORDS = 5
 const MAX_DEPTH = 2
 
-/** The providers that the SPF record names, also by way of records below the same organization (`include:_spf.<domain>`); none where it stays unanswered. The SPF check asks the same questions. */
+/**
+ * The providers that the SPF record names, also through records below the same organization (`include:_spf.<domain>`); none if it has no answer. The SPF
+ * check sends the same queries.
+ */
 async function providersBySpf(ctx: Asker, domain: Domain): Promise<readonly Provider[]> {
   const organization = registrableDomain(domain) ?? domain
   const targets = new Set<string>()
@@ -137,7 +142,7 @@ async function providersBySpf(ctx: Asker, domain: Domain): Promise<readonly Prov
   return providersOfIncludes([...targets])
 }
 
-/** One selector, for `GET /v1/dkim`. Rejects with DnsError when it stays unanswered. */
+/** One selector, for `GET /v1/dkim`. Rejects with DnsError if it has no answer. */
 export async function lookupSelector(
   ctx: Pick<Ctx, 'resolve' | 'signal'>,
   domain: Domain,
@@ -153,7 +158,7 @@ const askTxt = async (ctx: Pick<Ctx, 'resolve' | 'signal'>, selector: string, na
   answer: await settled(ctx.resolve(name, 'TXT', ctx.signal)),
 })
 
-/** A selector that nobody has: 20 letters. */
+/** A made-up selector: 20 letters. */
 function madeUpSelector(random: () => number): string {
   const letters = Array.from({ length: 20 }, () => String.fromCharCode(97 + Math.floor(random() * 26)))
   return letters.join('')

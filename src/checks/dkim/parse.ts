@@ -1,6 +1,6 @@
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
 
-/** A DKIM key record (RFC 6376 §3.6.1): the tags that could be read, with the defaults of those that were not there. */
+/** A DKIM key record (RFC 6376 §3.6.1): the tags that could be read, with the defaults of missing ones. */
 export type KeyRecord = {
   /** `k`: the key type as written, lower case; default `rsa`. */
   readonly keyType: string
@@ -12,7 +12,7 @@ export type KeyRecord = {
   readonly services: readonly string[]
   /** `t`: `y` testing, `s` no sub-domains in `i=`; others are ignored. */
   readonly flags: readonly string[]
-  /** `n`, decoded no further. */
+  /** `n`, not decoded further. */
   readonly notes?: string
 }
 
@@ -23,8 +23,8 @@ const NAME = /^[A-Za-z][A-Za-z0-9_]*$/
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
 
 /**
- * Reads the text of a TXT record as a DKIM key record (RFC 6376 §3.2 and §3.6.1). `at` is where the fault begins. Refused are a text that is no tag list,
- * a `v` that is not first or not `DKIM1`, a tag twice, no `p`, and a `p` that is not base64. White space after the last ";" is accepted.
+ * Reads the text of a TXT record as a DKIM key record (RFC 6376 §3.2 and §3.6.1). `at` is the start of the fault. Refuses a text that is not a tag list, a
+ * `v` that is not first or not `DKIM1`, a repeated tag, a missing `p`, and a `p` that is not base64. White space after the last ";" is accepted.
  */
 export function parseKeyRecord(text: string): Parsed<KeyRecord> {
   if (text.length > MAX_LENGTH) return problem(`the record is longer than ${MAX_LENGTH} characters`)
@@ -49,7 +49,7 @@ export function parseKeyRecord(text: string): Parsed<KeyRecord> {
   })
 }
 
-/** Prints a key record; `parseKeyRecord` of it gives the record again. */
+/** Formats a key record; `parseKeyRecord` of the result returns the same record. */
 export function formatKeyRecord(record: KeyRecord): string {
   const tags: [string, string][] = [
     ['v', 'DKIM1'],
@@ -63,14 +63,17 @@ export function formatKeyRecord(record: KeyRecord): string {
   return tags.map(([name, value]) => `${name}=${value}`).join('; ')
 }
 
-/** Whether a TXT record was meant to be a DKIM key: by its version, or by a `p` tag. A record of another version is none and passed over (RFC 6376 §3.6.1 v): a DMARC record has a `p` too. */
+/**
+ * Whether a TXT record was meant to be a DKIM key: by its version, or by a `p` tag. A record of another version is ignored (RFC 6376 §3.6.1 v): a DMARC
+ * record has a `p` too.
+ */
 export const resemblesKey = (text: string): boolean => {
   const head = text.slice(0, 2_000)
   if (/^\s{0,20}"?v\s{0,20}=\s{0,20}DKIM/i.test(head)) return true
   return !/^\s{0,20}v\s{0,20}=/i.test(head) && /(?:^|;)\s{0,20}p\s{0,20}=/.test(head)
 }
 
-/** Folding white space alone (RFC 6376 §2.8): a no-break space that was pasted along is part of the value, as it is to verifiers. */
+/** Only folding white space (RFC 6376 §2.8): a pasted no-break space is part of the value, as it is for verifiers. */
 const trimmed = (text: string): string => text.replace(/^[ \t\r\n]+/, '').replace(/(?<![ \t\r\n])[ \t\r\n]+$/, '')
 
 const listOf = (value: string | undefined): string[] =>
@@ -79,7 +82,7 @@ const listOf = (value: string | undefined): string[] =>
     .map((item) => item.replace(/\s/g, '').toLowerCase())
     .filter((item) => item !== '')
 
-/** The tag list of RFC 6376 §3.2: `tag=value` between ";", white space around both of no meaning, names with case. */
+/** The tag list of RFC 6376 §3.2: `tag=value` separated by ";"; white space around both is ignored, names are case-sensitive. */
 function parseTags(text: string): Parsed<ReadonlyMap<string, string>> {
   const tags = new Map<string, string>()
   let at = 0
@@ -88,7 +91,7 @@ function parseTags(text: string): Parsed<ReadonlyMap<string, string>> {
   for (const [i, item] of items.entries()) {
     const start = at + (item.length - item.replace(/^[ \t\r\n]+/, '').length)
     at += item.length + 1
-    // Looser than RFC 6376 §3.2: a doubled ";" is common and read over by verifiers.
+    // Looser than RFC 6376 §3.2: a doubled ";" is common, and verifiers ignore it.
     if (trimmed(item) === '' && i > 0) continue
     const equals = item.indexOf('=')
     const name = equals < 0 ? '' : trimmed(item.slice(0, equals))

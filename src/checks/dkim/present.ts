@@ -20,7 +20,7 @@ export function presentDkim({ facts }: Outcome<DkimFacts>): DkimFields {
   }
 }
 
-/** One key as it stands in `keys`, and in the answer of `/v1/dkim`. */
+/** One key as it appears in `keys`, and in the answer of `/v1/dkim`. */
 export function presentKey({ selector, name, key, records, cname, notes }: FoundKey): DkimKey {
   const type = key.state === 'revoked' ? undefined : key.type
   return {
@@ -40,19 +40,19 @@ export function presentKey({ selector, name, key, records, cname, notes }: Found
   }
 }
 
-/** The fields of `GET /v1/dkim`; those of the key are always there. */
+/** The fields of `GET /v1/dkim`; those of the key are always present. */
 export function presentSelector({ facts }: Outcome<SelectorFacts>): KeyAnswer {
   const { selector: _, name: __, usable, ...key } = presentKey(facts?.key ?? NO_KEY)
   return {
     valid: usable === true,
     ...key,
     record: facts?.key ? key.record : undefined,
-    problem: facts ? key.problem : undefined, // what was not answered may well be a key
+    problem: facts ? key.problem : undefined, // a query without an answer may hide a key
     cname: facts?.answer.cname.map((target) => printable(target, 255)) ?? [],
   }
 }
 
-/** The answer without what every check has and what was asked. */
+/** The answer without the fields that every check has and without the query itself. */
 type KeyAnswer = Omit<DkimAnswer, 'domain' | 'selector' | 'name' | 'status' | 'reason' | 'findings'>
 
 const NO_KEY: FoundKey = {

@@ -1,9 +1,9 @@
 import { type Provider, providerOfHost, providerOfInclude } from '../../mailhosts/providers/index.ts'
 
-/** General selectors that are asked at once; the rest of the list is asked while places are left. */
+/** General selectors that are queried at once; the rest of the list is queried while queries are left. */
 export const FIRST_GENERAL = 26
 
-/** Selectors that own servers and many set-up guides use, the most common first; dates come from the clock. */
+/** Selectors that mail servers and many guides use, the most common first; dates come from the clock. */
 const GENERAL = [
   'default',
   'mail',
@@ -28,7 +28,10 @@ const GENERAL = [
 ] as const
 const RARER = ['k2', 'selector', 'main', 'server', 'm1', 'mxvault', 'modoboa', 'beta', 'dkim2', 'key2'] as const
 
-/** The general list with the dates that mail servers and guides make selectors of: the year by itself (mox: `2026a`, `2026b`) or with its first month. No selector stands twice. */
+/**
+ * The general list with the dates that mail servers and guides use as selectors: the year alone (mox: `2026a`, `2026b`) or with its first month. Each
+ * selector once.
+ */
 export function generalSelectors(nowMs: number): readonly string[] {
   const year = new Date(nowMs).getUTCFullYear()
   const first = [`${year}`, `${year}01`, `${year}a`, `${year}b`, `${year - 1}01`, `${year - 1}a`]
@@ -39,7 +42,7 @@ export function generalSelectors(nowMs: number): readonly string[] {
 export const providersOfHosts = (exchanges: readonly string[]): readonly Provider[] =>
   known(exchanges.map((exchange) => providerOfHost(exchange)))
 
-/** The providers that SPF targets stand for, each once. */
+/** The providers of SPF targets, each once. */
 export const providersOfIncludes = (targets: readonly string[]): readonly Provider[] =>
   known(targets.map((target) => providerOfInclude(target)))
 
@@ -47,7 +50,7 @@ const known = (found: readonly (Provider | undefined)[]): readonly Provider[] =>
   ...new Set(found.filter((provider) => provider !== undefined)),
 ]
 
-/** The selectors of several providers, the first of each before the second of any, so that a limit cuts none of them off. */
+/** The selectors of several providers, the first of each before the second of any, so that a limit does not exclude a provider. */
 export function selectorsOf(providers: readonly Provider[]): readonly string[] {
   const longest = Math.max(0, ...providers.map(({ selectors }) => selectors.length))
   const ranks = Array.from({ length: longest }, (_, rank) =>
@@ -60,7 +63,10 @@ export function selectorsOf(providers: readonly Provider[]): readonly string[] {
 const MAX_TERMS = 200
 const MAX_LENGTH = 10_000
 
-/** What the texts at a domain include or redirect to, as far as they were meant to be SPF records: a faulty record names its senders too. Lower case, without the dot at the end. */
+/**
+ * The include and redirect targets in the texts of a domain, as far as they were meant to be SPF records: a faulty record names its senders too. Lower case,
+ * without the final dot.
+ */
 export function spfTargets(texts: readonly string[]): readonly string[] {
   const terms = texts
     .filter((text) => /^[\s"'\ufeff]{0,4}v=spf1/i.test(text))
@@ -70,7 +76,7 @@ export function spfTargets(texts: readonly string[]): readonly string[] {
         .toLowerCase()
         .split(/[\s"]+/, MAX_TERMS),
     )
-  // A redirect hands the whole record over, so it names the sender as an include does (RFC 7208 §6.1).
+  // A redirect delegates the whole record, so it names the sender like an include (RFC 7208 §6.1).
   const targets = terms.flatMap(
     (term) => /^(?:[+?~-]?include:|redirect=)(.{1,253})$/.exec(term)?.[1]?.replace(/\.$/, '') ?? [],
   )

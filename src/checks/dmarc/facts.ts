@@ -6,21 +6,21 @@ import { lowered, type Policies, policiesOf, shareOf, weaker } from './policy.ts
 import type { Destination } from './reports.ts'
 import { judgeWalk, type Walk, type WalkAnswer } from './walk.ts'
 
-/** Whether a name exists: `false` is NXDOMAIN and nothing else (RFC 9989 §3.2.13, RFC 8020); undefined when it could not be asked. */
+/** Whether a name exists: `false` is NXDOMAIN only (RFC 9989 §3.2.13, RFC 8020); undefined if there was no answer. */
 export type Existence = boolean | undefined
 
-/** The record that applies to the domain, and what it comes to. */
+/** The record that applies to the domain, and its effect. */
 export type Applied = {
   /** The domain whose `_dmarc` name has the record. */
   readonly domain: string
   readonly text: string
   readonly reading: DmarcReading
-  /** It stands at a parent and not at the domain itself. */
+  /** It is at a parent and not at the domain itself. */
   readonly inherited: boolean
-  /** Absent where the record cannot be applied (`broken` says why) or where it is not known which policy is meant. */
+  /** Absent if the record cannot be applied (`broken` says why) or if it is not known which policy is meant. */
   readonly policies?: Policies
   readonly broken?: 'duplicate' | 'invalid'
-  /** The tag that gives the policy of this name: `sp` and `np` for inherited records only (RFC 9989 §4.10.1). */
+  /** The tag with the policy of this name: `sp` and `np` only for inherited records (RFC 9989 §4.10.1). */
   readonly tag: 'p' | 'sp' | 'np'
   /** The published policy for this name. */
   readonly policy?: Policy
@@ -28,23 +28,23 @@ export type Applied = {
   readonly effective?: Policy
 }
 
-/** What the answers of the first wave come to, before report addresses are looked at. */
+/** The result of the first round of queries, before report addresses are checked. */
 export type Discovery = {
   readonly domain: Domain
   readonly walk: Walk
   readonly exists: Existence
   readonly applied?: Applied
-  /** Why the policy is not known; absent where it is, and where there is none. */
+  /** Why the policy is not known; absent if it is, and if there is none. */
   readonly unknown?: string
-  /** The RFC 7489 reading, only where it differs. */
+  /** The RFC 7489 reading, if it differs. */
   readonly legacy?: LegacyReading
-  /** A DMARC record at the domain itself, where nobody looks for it. */
+  /** A DMARC record at the domain itself, where receivers do not look for it. */
   readonly misplaced?: string
   /** One at {@link doubledName}. */
   readonly doubled?: string
 }
 
-/** Where a record ends up whose name was written without the dot at its end: the name server adds the domain once more (RFC 1035 §5.1). */
+/** The place of a record whose name was written without the final dot: the name server appends the domain again (RFC 1035 §5.1). */
 export const doubledName = (domain: string): string => `_dmarc.${domain}.${domain}`
 
 export type DmarcFacts = Discovery & {
@@ -52,15 +52,15 @@ export type DmarcFacts = Discovery & {
   readonly ruf: readonly Destination[]
 }
 
-/** What receivers enforce, for the score: `unusable` is several records or a broken one, and nothing else found. */
+/** What receivers enforce, for the score: `unusable` is several records or a broken one, and no other record. */
 export type PublishedPolicy =
   | { readonly kind: 'unknown' | 'none' | 'unusable' }
   | {
       readonly kind: 'policy'
       readonly effective: Policy
-      /** Percentage of the mail that receivers of RFC 7489 apply the policy to (RFC 7489 §6.3 pct); 100 where it is not given. */
+      /** Percentage of the mail to which receivers of RFC 7489 apply the policy (RFC 7489 §6.3 pct); default 100. */
       readonly share: number
-      /** A valid `rua` that will get the reports; null where that could not be asked. */
+      /** A valid `rua` that will get the reports; null if that has no answer. */
       readonly reporting: boolean | null
       /** `sp` and `np` are not weaker than `p`. */
       readonly subdomainsCovered: boolean
@@ -72,7 +72,7 @@ export type Asked = {
   readonly exists: Existence
 }
 
-/** Reads the answers of the first wave. */
+/** Reads the answers of the first round. */
 export function discover(domain: Domain, asked: Asked): Discovery {
   const walk = judgeWalk(domain, asked.walk)
   const texts = asked.txt.kind === 'unknown' ? [] : asked.txt.texts
@@ -101,13 +101,13 @@ function appliedOf(domain: Domain, found: NonNullable<Walk['applied']>, exists: 
   const policies = policiesOf(found.reading)
   const tag = inherited ? (exists === false ? 'np' : 'sp') : 'p'
   if (typeof policies === 'string') return { ...base, tag, broken: policies }
-  // Whether the name exists decides between sp and np; it need not be known where both are the same.
+  // Whether the name exists decides between sp and np; it does not matter if both are the same.
   if (inherited && exists === undefined && policies.sp !== policies.np) return { ...base, tag, policies }
   const policy = policies[tag]
   return { ...base, tag, policies, policy, effective: found.reading.record.testing ? lowered(policy) : policy }
 }
 
-/** Where the two readings come to different things for mail of this domain; without a record in either there is nothing to differ. */
+/** Whether the two readings differ for mail of this domain; without a record in either, they do not. */
 function differs(legacy: LegacyReading, walk: Walk, applied: Applied | undefined): boolean {
   const used = applied?.broken ? undefined : applied
   if (used === undefined && legacy.foundAt === undefined) return false
@@ -119,7 +119,7 @@ function differs(legacy: LegacyReading, walk: Walk, applied: Applied | undefined
   )
 }
 
-/** Steps whose records were thrown away, public suffixes above the domain left out: those are not its owner's. */
+/** Steps whose records were discarded, without public suffixes above the domain: those do not belong to its owner. */
 export const discardedSteps = (facts: Pick<Discovery, 'domain' | 'walk'>): Walk['steps'] =>
   facts.walk.steps.filter(
     (step) =>
@@ -144,7 +144,7 @@ export function publishedPolicyOf(facts: DmarcFacts): PublishedPolicy {
 }
 
 function reportingOf(rua: readonly Destination[]): boolean | null {
-  // Receivers have to support mailto alone (RFC 9989 §4.8), and hardly any sends elsewhere.
+  // Receivers must support only mailto (RFC 9989 §4.8), and hardly any sends reports elsewhere.
   const usable = rua.filter(
     ({ problem, scheme, authorization, takesMail }) =>
       !problem && scheme === 'mailto' && authorization !== 'unauthorized' && takesMail !== false,

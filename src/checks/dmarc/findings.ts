@@ -1,7 +1,7 @@
 import { type Args, defineFindings, list } from '../check.ts'
 import { recordFindings, softened } from './record-words.ts'
 
-/** An alias (CNAME) at the DMARC name that leads to nothing. */
+/** An alias (CNAME) at the DMARC name without a target record. */
 const dangling = (alias: Args[string] | undefined): string =>
   alias ? ` The name is an alias (CNAME) of ${alias}, where there is no record.` : ''
 

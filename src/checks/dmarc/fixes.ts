@@ -10,7 +10,10 @@ import type { Step } from './walk.ts'
 
 const txt = (name: string, value: string): DnsRecord => ({ name, rtype: 'TXT', value })
 
-/** The record to publish at `domain` in place of what is applied today, if that is harmless; where nothing is applied today, the policy that was written one step lower (`t=y`, and `pct=0` for receivers of RFC 7489). */
+/**
+ * The record to publish at `domain` in place of the one that applies today, if that is harmless; if none applies today, the published policy one step lower
+ * (`t=y`, and `pct=0` for receivers of RFC 7489).
+ */
 function harmlessFix(domain: string, before: DmarcReading | undefined, record: DmarcRecord): DnsRecord | undefined {
   const softened = { ...record, testing: true, removed: { pct: '0' } }
   const texts = [record, ...(isUnenforced(before) ? [softened] : [])].map(formatDmarc)
@@ -21,10 +24,13 @@ function harmlessFix(domain: string, before: DmarcReading | undefined, record: D
   return value === undefined ? undefined : txt(`_dmarc.${domain}`, value)
 }
 
-/** Whether the record of a fix asks for one step less than its owner wrote. */
+/** Whether the record of a fix requests one step less than its owner published. */
 export const isSoftened = (fix: DnsRecord | undefined): boolean => /; t=y(?:;|$)/.test(fix?.value ?? '')
 
-/** The start of a domain without a record: monitored, nothing refused (RFC 9989 §5.1.4); a domain that has no mail may refuse all at once. Without `rua` where no report can arrive. */
+/**
+ * The first record of a domain without one: monitoring, nothing is refused (RFC 9989 §5.1.4); a domain without mail may reject everything at once. Without
+ * `rua` if no report can arrive.
+ */
 export function startFix(
   { domain }: Pick<Discovery, 'domain'>,
   mail: { readonly none: boolean; readonly takes: boolean },
@@ -36,14 +42,14 @@ export function startFix(
 /** The mailbox that fixes suggest for reports. */
 const mailbox = (domain: string): string => `mailto:dmarc-reports@${domain}`
 
-/** A record at another name, moved to where it is looked for. */
+/** A record at another name, moved to the right name. */
 export function movedFix(facts: Discovery): DnsRecord | undefined {
   const text = facts.misplaced ?? facts.doubled
   const parsed = text === undefined ? undefined : parseDmarc(text)
   return parsed?.ok ? harmlessFix(facts.domain, undefined, tidied(parsed.value)) : undefined
 }
 
-/** A record as it is to be published: with a policy, addresses mended, without removed tags; a `pct` below 100 stays, since receivers of RFC 7489 apply it. */
+/** A record for publication: with a policy, corrected addresses, without removed tags; a `pct` below 100 stays, because receivers of RFC 7489 apply it. */
 function tidied(reading: DmarcReading): DmarcRecord {
   const { record } = reading
   const uris = (list: DmarcRecord['rua']): DmarcRecord['rua'] => [
@@ -63,7 +69,7 @@ function tidied(reading: DmarcReading): DmarcRecord {
   }
 }
 
-/** What a fix begins with: the applied record as its owner meant it, and what receivers apply today. */
+/** The input of a fix: the applied record as its owner meant it, and what receivers apply today. */
 export type Basis = {
   readonly domain: string
   readonly tag: Applied['tag']
@@ -71,7 +77,7 @@ export type Basis = {
   readonly record: DmarcRecord
 }
 
-/** `deadHost`: the domain itself where it takes no mail; addresses there go, since no report can arrive. */
+/** `deadHost`: the domain itself if it accepts no mail; addresses there are removed, because no report can arrive. */
 export function basisOf(
   { domain, tag, broken, reading }: Applied,
   meant: DmarcRecord | undefined,
@@ -93,14 +99,14 @@ export const changedFix = (
   change: Partial<DmarcRecord> = {},
 ): DnsRecord | undefined => harmlessFix(domain, before, { ...record, ...change })
 
-/** With a mailbox for reports where there is none: without reports nobody can tell when a stricter policy is safe. */
+/** With a mailbox for reports if there is none: without reports nobody can tell when a stricter policy is safe. */
 export const reported = (basis: Basis): Basis => {
   if (basis.record.rua.length > 0) return basis
   const rua = [{ uri: mailbox(basis.domain), scheme: 'mailto' as const }]
   return { ...basis, record: { ...basis.record, rua } }
 }
 
-/** The policy of this name set to `policy`, in whichever tag gives it; `sp` and `np` that would then be weaker go. A policy that is already stronger stays. */
+/** The policy of this name set to `policy`, in the tag that applies; `sp` and `np` that would then be weaker are removed. A stronger policy stays. */
 function withPolicy({ tag, record }: Basis, policy: Policy): DmarcRecord {
   const { sp, np, ...rest } = record
   const raised = (now: Policy): Policy => (weaker(now, policy) ? policy : now)
@@ -114,7 +120,7 @@ function withPolicy({ tag, record }: Basis, policy: Policy): DmarcRecord {
 export const stepFix = (basis: Basis): DnsRecord | undefined =>
   harmlessFix(basis.domain, basis.before, withPolicy(basis, 'quarantine'))
 
-/** A domain without mail may refuse all of it at once. */
+/** A domain without mail may reject everything at once. */
 export const refusingFix = (basis: Basis): DnsRecord =>
   txt(`_dmarc.${basis.domain}`, formatDmarc({ ...withPolicy(basis, 'reject'), testing: false, removed: {} }))
 
@@ -129,7 +135,10 @@ export function subdomainFix(basis: Basis): DnsRecord | undefined {
   })
 }
 
-/** One record in place of several: the weakest of their policies, no weaker than `inForce`, the one of a record above that governs while these are discarded; and all their report addresses. */
+/**
+ * One record in place of several: the weakest of their policies, not weaker than `inForce`, the policy of a record above that applies while these are
+ * discarded; and all their report addresses.
+ */
 export function mergedFix(step: Step, inForce: Policy = 'none'): DnsRecord | undefined {
   const records = step.records.flatMap((text) => {
     const meant = mendDmarc(text)?.record
@@ -146,14 +155,14 @@ export function mergedFix(step: Step, inForce: Policy = 'none'): DnsRecord | und
   return harmlessFix(step.domain, today.ok ? today.value : undefined, record)
 }
 
-/** A text that was meant to be a record, as its owner meant it. */
+/** A text that was meant as a record, as its owner meant it. */
 export function mendedFix(step: Step): DnsRecord | undefined {
   const meant = mendDmarc(step.records[0] ?? '')?.record
   const reading = meant && parseDmarc(formatDmarc(meant))
   return reading?.ok ? harmlessFix(step.domain, undefined, tidied(reading.value)) : undefined
 }
 
-/** What the owner of a destination has to publish (RFC 9990 §4); none where the name would be too long. */
+/** The record that the owner of a destination has to publish (RFC 9990 §4); none if the name would be too long. */
 export function authorizationFix(applied: Applied, destination: Destination): DnsRecord | undefined {
   const name = authorizationName(applied.domain, destination.host!)
   return name.length <= 253 ? txt(name, 'v=DMARC1') : undefined

@@ -3,7 +3,7 @@ import type { DmarcFacts } from './facts.ts'
 import type { DmarcReading, Policy } from './parse.ts'
 import { lowered, type Policies, policiesOf, shareOf, weaker } from './policy.ts'
 
-/** The policies that receivers of both standards apply, and the share of mail that those of RFC 7489 apply theirs to. */
+/** The policies that receivers of both standards apply, and the percentage of mail to which receivers of RFC 7489 apply theirs. */
 type Enforced = { readonly now: Policies; readonly older: Policies; readonly share: number }
 
 const NOTHING: Policies = { p: 'none', sp: 'none', np: 'none' }
@@ -15,35 +15,35 @@ function enforced(reading: DmarcReading | undefined): Enforced {
   const now = reading.record.testing
     ? { p: lowered(policies.p), sp: lowered(policies.sp), np: lowered(policies.np) }
     : policies
-  // RFC 7489 knows neither t nor np; beyond the share it applies the next lower policy (§6.6.4).
+  // RFC 7489 has neither t nor np; to the other mail it applies the next lower policy (§6.6.4).
   const share = shareOf(reading)
   const lower = (policy: Policy): Policy => (share === 0 ? lowered(policy) : policy)
   return { now, older: { p: lower(policies.p), sp: lower(policies.sp), np: lower(policies.sp) }, share }
 }
 
-/** Whether receivers apply nothing to any name on behalf of this record. */
+/** Whether receivers apply no policy to any name because of this record. */
 export const isUnenforced = (reading: DmarcReading | undefined): boolean => {
   const { now, older } = enforced(reading)
   return NAMES.every((name) => now[name] === 'none' && older[name] === 'none')
 }
 
 /**
- * Whether publishing `after` in place of `before` (undefined: no record that is applied) leaves the mail of a domain alone: no policy rises but from none to quarantine,
- * for receivers of either standard, and a `pct` below 100 does not grow.
+ * Whether publishing `after` in place of `before` (undefined: no record that applies) leaves the mail of a domain unharmed: no policy rises except from none
+ * to quarantine, for receivers of either standard, and a `pct` below 100 does not grow.
  */
 export const isHarmlessRecord = (before: DmarcReading | undefined, after: DmarcReading): boolean =>
   isStep(enforced(before), enforced(after))
 
-/** The same of what governs a domain before and after a fix. A domain without mail has none that could be lost. */
+/** The same for the records that apply to a domain before and after a fix. A domain without mail has none that could be lost. */
 export function isHarmless(before: DmarcFacts, after: DmarcFacts, { role }: Pick<DomainContext, 'role'>): boolean {
   if (role === 'parked' || before.unknown !== undefined) return true
   if (after.unknown !== undefined) return false
   const [was, is] = [enforcedAt(before), enforcedAt(after)]
-  // Nor may a record of its own take away the protection that one above gives the domain.
+  // A record of its own must not remove the protection by a record above either.
   return isStep(was, is) && !weaker(is.now.p, was.now.p)
 }
 
-/** What is applied to a domain and the names below it: of a record above its `sp`, or `np` where the domain does not exist. */
+/** The policies for a domain and the names below it: of a record above its `sp`, or `np` if the domain does not exist. */
 function enforcedAt({ applied }: DmarcFacts): Enforced {
   const { now, older, share } = enforced(applied?.broken ? undefined : applied?.reading)
   if (!applied?.inherited) return { now, older, share }

@@ -13,8 +13,8 @@ import { meantBy, slipFindings, slipWords } from './slips.ts'
 import type { Step } from './walk.ts'
 
 /**
- * Judges the DMARC policy of a domain. `unknown` where the policy could not be determined; `fail`: no record that can be applied;
- * `warn`: one that asks for nothing or has faults; `pass`: one that protects.
+ * Judges the DMARC policy of a domain. `unknown` if the policy could not be determined; `fail`: no record that can be applied; `warn`: one that requests
+ * nothing or has faults; `pass`: one that protects.
  */
 export function judgeDmarc(facts: DmarcFacts, context: Mail): Outcome<DmarcFacts> {
   const discarded = discardedSteps(facts).map((step) => discardedFinding(step, facts))
@@ -26,13 +26,16 @@ export function judgeDmarc(facts: DmarcFacts, context: Mail): Outcome<DmarcFacts
       : discarded
   const findings = [...withoutAliased(facts, judged), ...aliases(facts)]
   if (facts.unknown !== undefined) return { status: 'unknown', reason: facts.unknown, facts, findings }
-  // What was thrown away at one name does no harm where another record governs.
+  // Discarded records at one name do no harm if another record applies.
   const counted = applied && !applied.broken ? judged.slice(discarded.length) : judged
   const status = statusOf(counted)
   return { status: status === 'pass' && discarded.length > 0 ? 'warn' : status, facts, findings }
 }
 
-/** Steps whose records stand behind an alias (CNAME): they are changed there, by whoever keeps that name. An alias without a record may be a wildcard's, beside which one can be published. */
+/**
+ * Steps whose records are behind an alias (CNAME): the owner of that name changes them. An alias without a record may come from a wildcard, beside which a
+ * record can be published.
+ */
 const aliased = ({ walk }: DmarcFacts) =>
   walk.steps.filter(({ alias, records }) => alias !== undefined && records.length > 0)
 
@@ -100,7 +103,7 @@ function appliedFindings(facts: DmarcFacts, applied: Applied, context: Mail): Fi
     : []
   const slips = slipFindings(applied, basis, meant)
   if (applied.broken) {
-    // Two records in one text have each tag twice: the slip says more than the duplicate.
+    // Two records in one text contain each tag twice: the finding about the two records is more useful than the duplicates.
     const isTold = slips.some(({ id }) => id === 'dmarc.two_records')
     return [...slips, ...(isTold ? [] : [brokenFinding(applied, basis)]), ...inherited]
   }

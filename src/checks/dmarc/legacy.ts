@@ -7,14 +7,14 @@ import { type WalkAnswer, walkDomains } from './walk.ts'
 /** How a receiver of RFC 7489 reads the same records: by the public suffix list, with `pct`, without `np`, `psd` and `t`. */
 export type LegacyReading = {
   readonly organizationalDomain: string
-  /** Where the record was found; absent where no DMARC is done. */
+  /** Where the record was found; absent if DMARC is not applied. */
   readonly foundAt?: string
   readonly policy?: Policy
-  /** Percentage of messages that the policy is for, when it is not 100 (RFC 7489 §6.3). */
+  /** Percentage of messages to which the policy applies, if it is not 100 (RFC 7489 §6.3). */
   readonly pct?: number
 }
 
-/** Policy discovery of RFC 7489 §6.6.3 over the answers of the walk; undefined where they do not tell. */
+/** Policy discovery of RFC 7489 §6.6.3 from the answers of the walk; undefined if they are not sufficient. */
 export function legacyReading(domain: Domain, answers: readonly WalkAnswer[]): LegacyReading | undefined {
   const domains = walkDomains(domain)
   const organizationalDomain = registrableDomain(domain) ?? domain
@@ -37,7 +37,7 @@ function readingOf(
   const [reading] = records
   if (records.length !== 1 || !reading) return { organizationalDomain }
   const { record } = reading
-  // §6.6.3 step 6: without a valid "p", or with a bad "sp", only a valid "rua" keeps the record, as p=none. `np` is unknown to RFC 7489.
+  // §6.6.3 step 6: without a valid "p", or with an invalid "sp", only a valid "rua" keeps the record, as p=none. RFC 7489 does not know `np`.
   const known = { ...reading, faults: reading.faults.filter((fault) => fault.tag !== 'np') }
   const policies = policiesOf(known)
   const reports = record.rua.some((uri) => uri.problem === undefined)

@@ -12,16 +12,17 @@ import { type WalkAnswer, walkDomains } from './walk.ts'
 type Asking = Pick<Ctx, 'resolve' | 'signal'>
 
 /**
- * Finds the DMARC record that governs `domain` by the tree walk (RFC 9989 §4.10), whether the domain exists, and who gets the reports (RFC 9990 §4).
- * One wave of at most 10 questions: the walk is asked at once and judged in order; one more for a domain without record. Then the hosts of report addresses, at most 10: their agreement, and whether they take mail.
- * Never rejects with DnsError: a question without an answer is kept as such in the facts.
+ * Finds the DMARC record that applies to `domain` by the tree walk (RFC 9989 §4.10), whether the domain exists, and who gets the reports (RFC 9990 §4). One
+ * round of at most 10 queries: all names of the walk are queried at once and judged in order; one more query for a domain without a record. Then the hosts of
+ * report addresses, at most 10: their authorization, and whether they accept mail. Never rejects with DnsError: a query without an answer is recorded in the
+ * facts.
  */
 export async function lookupDmarc(ctx: Asking, domain: Domain): Promise<DmarcFacts> {
   const { discovery, mx } = await lookupRecord(ctx, domain)
   return { ...discovery, ...(await lookupDestinations(ctx, discovery, mx)) }
 }
 
-/** The first wave alone: the record and its policy, without the report addresses. */
+/** Only the first round: the record and its policy, without the report addresses. */
 export async function lookupPolicy(ctx: Asking, domain: Domain): Promise<DmarcFacts> {
   const { discovery } = await lookupRecord(ctx, domain)
   return { ...discovery, rua: [], ruf: [] }
@@ -41,7 +42,7 @@ async function lookupRecord(ctx: Asking, domain: Domain) {
   return { discovery: { ...discovery, ...(await lookupDoubled(ctx, discovery)) }, mx }
 }
 
-/** Asked only where the domain is without any record. What stays unanswered is left out: it changes no policy. */
+/** Queried only if the domain has no record. A query without an answer is ignored: it changes no policy. */
 async function lookupDoubled(
   ctx: Asking,
   { domain, walk, applied, unknown, exists }: Discovery,
@@ -63,7 +64,7 @@ const walkAnswer = (answer: Answer<'TXT'> | DnsError): WalkAnswer =>
     ? { kind: 'unknown', reason: answer.message }
     : { kind: answer.kind, texts: answer.records, ...(answer.cname.length > 0 ? { alias: answer.cname.at(-1)! } : {}) }
 
-/** RFC 8020: NXDOMAIN for a name is about it and all below; an NXDOMAIN at the end of a CNAME chain is about the chain's target. */
+/** RFC 8020: NXDOMAIN for a name is about it and all names below; an NXDOMAIN at the end of a CNAME chain is about the chain's target. */
 function existence(answers: readonly (Answer | DnsError)[]): Existence {
   const known = answers.filter((answer) => !(answer instanceof DnsError)) as Answer[]
   if (known.some((answer) => answer.kind !== 'nxdomain' || answer.cname.length > 0)) return true
@@ -97,7 +98,7 @@ async function lookupDestinations(
   return { rua: rua.map(destination), ruf: ruf.map(destination) }
 }
 
-/** Whether one host gets reports: it has agreed, and where they go by mail, it takes mail. Both are asked at once. */
+/** Whether one host gets reports: it has authorized them and, for reports by mail, it accepts mail. Both are queried at once. */
 async function lookupHost(
   ctx: Asking,
   discovery: Discovery,
@@ -107,7 +108,7 @@ async function lookupHost(
   const [agreed, mx] = await Promise.all([lookupAuthorization(ctx, discovery, host), asking])
   if (!mx) return agreed
   const mail = agreed.authorization === 'internal' ? await ownMail(ctx, host, mx) : mailOf(mx)
-  // Nobody can agree for a name that does not exist.
+  // A name that does not exist cannot authorize anything.
   const isGone = !(mx instanceof DnsError) && mx.kind === 'nxdomain' && mx.cname.length === 0
   if (isGone && agreed.authorization === 'unauthorized')
     return { ...agreed, takesMail: false, reason: 'the name does not exist' }
@@ -116,14 +117,16 @@ async function lookupHost(
 
 type Mail = Pick<Asked, 'takesMail' | 'reason'>
 
-/** Whether a host takes mail by its MX records; that another organization has agreed counts for more than their absence. */
+/** Whether a host accepts mail by its MX records; the authorization of another organization counts more than their absence. */
 function mailOf(mx: MxAnswer): Mail {
   if (mx instanceof DnsError) return { takesMail: null, reason: mx.message }
   const isNull = mx.kind === 'found' && mx.records.every(({ exchange }) => exchange === '')
   return isNull ? { takesMail: false, reason: 'it has a null MX' } : { takesMail: true } // RFC 7505 §3
 }
 
-/** The same of a host of the domain's own organization: an address will do for want of an MX (RFC 5321 §5.1). The mail hosts themselves are not asked for. */
+/**
+ * The same for a host of the domain's own organization: without an MX, an address is sufficient (RFC 5321 §5.1). The mail hosts themselves are not queried.
+ */
 async function ownMail(ctx: Asking, host: Domain, mx: MxAnswer): Promise<Mail> {
   if (mx instanceof DnsError || mx.kind === 'found') return mailOf(mx)
   if (mx.kind === 'nxdomain') return { takesMail: false, reason: 'the name does not exist' }
@@ -134,14 +137,14 @@ async function ownMail(ctx: Asking, host: Domain, mx: MxAnswer): Promise<Mail> {
   return { takesMail: false, reason: 'it has neither an MX record nor an address' }
 }
 
-/** RFC 9990 §4: asked only where the organizational domains differ. */
+/** RFC 9990 §4: queried only if the organizational domains differ. */
 async function lookupAuthorization(
   ctx: Asking,
   discovery: Discovery,
   host: Domain,
 ): Promise<Pick<Destination, 'authorization' | 'reason'>> {
   const policyDomain = discovery.applied!.domain
-  // Where the walk has a gap, the registrable domain stands in for the organizational domain (RFC 7489 §3.2).
+  // If the walk has a gap, the registrable domain replaces the organizational domain (RFC 7489 §3.2).
   const organizational = discovery.walk.organizationalDomain ?? registrableDomain(policyDomain) ?? policyDomain
   const relation = relationOf(host, policyDomain, organizational)
   if (relation.kind === 'internal') return { authorization: 'internal' }
@@ -153,7 +156,7 @@ async function lookupAuthorization(
   }
   const answer = await ask(ctx, authorizationName(policyDomain, host), 'TXT')
   if (!(answer instanceof DnsError)) return judgeAuthorization(answer.records, host)
-  // RFC 9990 §4 step 4: a name longer than the DNS allows can never be confirmed.
+  // RFC 9990 §4 step 4: a name longer than the DNS permits can never be confirmed.
   const authorization = answer.reason === 'invalid_name' ? 'unauthorized' : 'unknown'
   return { authorization, reason: answer.message }
 }

@@ -2,7 +2,7 @@ import { type DmarcRecord, type Policy, parseDmarc } from './parse.ts'
 import { weakest } from './policy.ts'
 import { mendedUris, parseReportUris } from './uri.ts'
 
-/** What somebody who published a record did to it without meaning to. */
+/** A typing error in a published record. */
 export type Slip =
   | 'leading_space'
   | 'hidden_character'
@@ -24,9 +24,9 @@ export type Mended = {
 const MAX_TEXT = 4_096
 const TAGS = 'sp|np|p|rua|ruf|adkim|aspf|fo|psd|pct|rf|ri|t'
 const TAG = new RegExp(`^(${TAGS})[ \\t]*[=:][ \\t]*(.*)$`, 'is')
-/** A further tag behind white space or a comma, where a ";" was forgotten. */
+/** Another tag after white space or a comma, where a ";" is missing. */
 const FORGOTTEN = new RegExp(`(?<![ \\t,])[ \\t,]+(?=(?:${TAGS}|v)[ \\t]*=)`, 'gi')
-/** A further tag right behind a value that is complete: the strings of a TXT record are joined without a space (RFC 9989 §4.5, RFC 7208 §3.3). */
+/** Another tag directly after a complete value: the strings of a TXT record are joined without a space (RFC 9989 §4.5, RFC 7208 §3.3). */
 const JOINED_VALUE = new RegExp(
   `^((?:[sn]?p)[ \\t]*=[ \\t]*(?:none|quarantine|reject)|(?:adkim|aspf)[ \\t]*=[ \\t]*[rs]|pct[ \\t]*=[ \\t]*\\d{1,3}|t[ \\t]*=[ \\t]*[yn])(?=(?:${TAGS}|v)[ \\t]*=)`,
   'i',
@@ -36,9 +36,9 @@ const JOINED_URI =
 const VERSION = /^v[ \t]*[=:]?[ \t]*dmarc[ \t_-]?1?/i
 
 /**
- * What the owner of a faulty record plainly meant: without hidden characters, quotes and backslashes, with the separators that were forgotten or lost where strings were
- * joined, addresses with their `mailto:`, and two records in one text made one with the weaker policies and all addresses. A policy that cannot be read is `none`.
- * Undefined where the text has no version.
+ * What the owner of a faulty record evidently meant: without hidden characters, quotes and backslashes; with the separators that are missing or were lost
+ * where strings were joined; with `mailto:` before addresses; and with two records in one text combined into one with the weaker policies and all addresses.
+ * An unreadable policy is `none`. Undefined if the text has no version.
  */
 export function mendDmarc(text: string): Mended | undefined {
   const cut = text.slice(0, MAX_TEXT)
@@ -64,9 +64,12 @@ const ORDER: readonly Slip[] = [
   'two_records',
 ]
 
-/** What stands for characters that are not printable ASCII: spaces and dashes have their like, what cannot be seen goes, and of any other nobody knows what was meant. */
+/**
+ * The replacement for characters that are not printable ASCII: spaces and dashes have an equivalent, invisible characters are removed, and for any other the
+ * meaning is not known.
+ */
 const FOREIGN: readonly (readonly [RegExp, string])[] = [
-  [/\u00c2?(?!\t)\s/g, ' '], // a no-break space of UTF-8 that was read one octet a character begins with U+00C2
+  [/\u00c2?(?!\t)\s/g, ' '], // a UTF-8 no-break space that was read one octet per character begins with U+00C2
   [/[\u2010-\u2015\u2212]/g, '-'],
   [/[\u2018\u2019]/g, "'"],
   [/[\u201c-\u201f\u00ab\u00bb]/g, '"'],
@@ -74,7 +77,7 @@ const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [/[^\x20-\x7e\t]/g, '!'],
 ]
 
-/** The text in printable ASCII, without quotes and backslashes, and what that took away. */
+/** The text in printable ASCII, without quotes and backslashes, and which typing errors that removed. */
 function clean(text: string) {
   const slips = new Set<Slip>()
   const at = text.search(/[^\x20-\x7e\t]/)
@@ -91,7 +94,7 @@ function clean(text: string) {
 
 const codeOf = (point: number): string => `U+${point.toString(16).toUpperCase().padStart(4, '0')}`
 
-/** The items of each record in a text whose first version was taken out, and whether a separator had to be put between some. */
+/** The items of each record in a text without its first version, and whether a separator had to be inserted. */
 function recordsOf(text: string): { readonly records: readonly (readonly string[])[]; readonly separated: boolean } {
   const records: string[][] = [[]]
   const written = text
@@ -112,7 +115,7 @@ function recordsOf(text: string): { readonly records: readonly (readonly string[
   }
 }
 
-/** An item parted where one tag runs into the next. */
+/** An item split where one tag runs into the next. */
 function unjoined(item: string): readonly string[] {
   const out: string[] = []
   let rest = item.trim()
@@ -133,7 +136,7 @@ function readTags(items: readonly string[]): DmarcRecord {
     const tag = name?.toLowerCase()
     const before = tags.get(tag ?? last ?? '')
     const isList = tag === 'rua' || tag === 'ruf'
-    // A list of addresses that was parted with ";" in place of ",".
+    // A list of addresses separated by ";" instead of ",".
     if (tag === undefined && (last === 'rua' || last === 'ruf') && item.includes('@'))
       tags.set(last, `${before},${item}`)
     else if (tag !== undefined && before === undefined) tags.set(tag, value)
@@ -153,7 +156,7 @@ function readTags(items: readonly string[]): DmarcRecord {
   return reading.value.record
 }
 
-/** The policy that a word means: its first letters tell, as in "rejct" and "quarantined". What cannot be read is `none`. */
+/** The policy that a word means, by its first letters, as in "rejct" and "quarantined". An unreadable word is `none`. */
 function policyIn(value = ''): Policy {
   const word = value.toLowerCase().replace(/[^a-z]/g, '')
   if (word.startsWith('rej')) return 'reject'
@@ -173,7 +176,7 @@ function merged(records: readonly DmarcRecord[]): DmarcRecord {
   return others.reduce(mergeTwo, first)
 }
 
-/** Two records as one: of each policy the weaker, what the first has of the other tags, all addresses, each once. */
+/** Two records as one: the weaker of each policy, the other tags of the first, and all addresses, each once. */
 export function mergeTwo(a: DmarcRecord, b: DmarcRecord): DmarcRecord {
   const uris = (tag: 'rua' | 'ruf') =>
     [...new Map([...a[tag], ...b[tag]].map((uri) => [uri.uri, uri])).values()].slice(0, 10)

@@ -1,10 +1,10 @@
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
 import { formatReportUri, MAX_URIS, parseReportUris, type ReportUri } from './uri.ts'
 
-/** What a domain owner asks receivers to do with mail that fails DMARC (RFC 9989 §4.7 p). */
+/** The action that a domain owner requests for mail that fails DMARC (RFC 9989 §4.7 p). */
 export type Policy = 'none' | 'quarantine' | 'reject'
 
-/** A DMARC policy record (RFC 9989 §4.7): the tags that could be read, with the defaults of those that were not there. */
+/** A DMARC policy record (RFC 9989 §4.7): the tags that could be read, with the defaults of missing ones. */
 export type DmarcRecord = {
   readonly p?: Policy
   readonly sp?: Policy
@@ -17,14 +17,14 @@ export type DmarcRecord = {
   readonly testing: boolean
   readonly rua: readonly ReportUri[]
   readonly ruf: readonly ReportUri[]
-  /** Tags that RFC 9989 removed (Appendix C.5.2), as written; older receivers still read them. */
+  /** Tags that RFC 9989 removed (Appendix C.5.2), as written; older receivers still use them. */
   readonly removed: Readonly<Partial<Record<RemovedTag, string>>>
 }
 export type RemovedTag = 'pct' | 'rf' | 'ri'
 
-/** What is wrong in a record that is one all the same. `at` is the zero-based index in the text. */
+/** A fault in a record that is nevertheless a DMARC record. `at` is the zero-based index in the text. */
 export type Fault = {
-  /** `item`: no `tag=value`; `value`: a value that the tag cannot have; `duplicate`: a tag twice; `limit`: more than is read. */
+  /** `item`: not `tag=value`; `value`: an invalid value; `duplicate`: a repeated tag; `limit`: more than is read. */
   readonly kind: 'item' | 'value' | 'duplicate' | 'limit'
   readonly tag: string
   readonly value: string
@@ -34,11 +34,11 @@ export type Fault = {
 export type DmarcReading = {
   readonly record: DmarcRecord
   readonly faults: readonly Fault[]
-  /** Names of tags that no registry knows, in order (RFC 9989 §4.7: ignored). */
+  /** Names of unregistered tags, in order (RFC 9989 §4.7: ignored). */
   readonly unknown: readonly string[]
-  /** Names of tags that are not written in small letters, as written. */
+  /** Names of tags that are not in lower case, as written. */
   readonly capitals: readonly string[]
-  /** `p` stands right after `v`, as RFC 7489 §6.3 wanted it. */
+  /** `p` directly follows `v`, as RFC 7489 §6.3 required. */
   readonly policySecond: boolean
 }
 
@@ -50,13 +50,13 @@ const MISPLACED_VERSION = /(?:^|[; \t])v=DMARC1\b/
 const LOOKALIKE = /^[^\x21-\x7e]*["'\\]*[^\x21-\x7e]*v[^\x21-\x7e]*[=:]?[^\x21-\x7e]*dmarc/i
 
 /**
- * Reads a TXT record as a DMARC policy record (RFC 9989 §4.7, §4.8). Not `ok` where the text does not begin with the tag `v=DMARC1`:
- * such a record must be ignored as a whole. Everything else that is wrong is a fault, and the tag has its default.
+ * Reads a TXT record as a DMARC policy record (RFC 9989 §4.7, §4.8). Not `ok` if the text does not begin with the tag `v=DMARC1`: such a record must be
+ * ignored as a whole. Everything else that is wrong is a fault, and the tag has its default.
  */
 export function parseDmarc(text: string): Parsed<DmarcReading> {
   const items = itemsOf(text)
   const first = trimmedEnd(items[0]!.text)
-  // RFC 9989 §4.7 v: the value matches precisely, and the tag is the first. The tag's own name is an ABNF string, which has no case.
+  // RFC 9989 §4.7 v: the value matches exactly, and the tag is the first. The name of the tag is an ABNF string, which is case-insensitive.
   if (!VERSION.test(first)) return problem('the record does not begin with the tag "v=DMARC1"', 0)
   const faults: Fault[] = []
   const { tags, capitals } = tagsOf(items, faults)
@@ -73,7 +73,10 @@ export function parseDmarc(text: string): Parsed<DmarcReading> {
 
 type Item = { readonly text: string; readonly at: number }
 
-/** The tags behind the version, the first of each name; what is none, and repeats, are added to `faults`. Names are read in any case, as deployed receivers do. */
+/**
+ * The tags after the version, the first of each name; invalid items and repeated tags are added to `faults`. Names are accepted in any case, as deployed
+ * receivers do.
+ */
 function tagsOf(items: readonly Item[], faults: Fault[]): { readonly tags: Tags; readonly capitals: string[] } {
   const tags = new Map<string, { value: string; at: number }>()
   const capitals: string[] = []
@@ -92,7 +95,7 @@ function tagsOf(items: readonly Item[], faults: Fault[]): { readonly tags: Tags;
   return { tags, capitals }
 }
 
-/** Without white space at its ends: space and tab (RFC 5234 WSP). A no-break space and any other octet is part of the text. */
+/** Without white space at its ends: space and tab (RFC 5234 WSP). A no-break space or any other octet is part of the text. */
 const trimmed = (text: string): string => trimmedEnd(text).replace(/^[ \t]+/, '')
 const trimmedEnd = (text: string): string => text.replace(/(?<![ \t])[ \t]+$/, '')
 
@@ -100,7 +103,7 @@ const trimmedEnd = (text: string): string => text.replace(/(?<![ \t])[ \t]+$/, '
 export const resemblesDmarc = (text: string): boolean =>
   LOOKALIKE.test(text.slice(0, 64)) || MISPLACED_VERSION.test(text.slice(0, 512))
 
-/** Prints a record in the order of RFC 7489 §6.3, defaults left out; `parseDmarc` of it gives the record again. */
+/** Formats a record in the order of RFC 7489 §6.3, without defaults; `parseDmarc` of the result returns the same record. */
 export function formatDmarc(record: DmarcRecord): string {
   const tags: [string, string | undefined][] = [
     ['p', record.p],
@@ -124,7 +127,7 @@ const POLICY = ['none', 'quarantine', 'reject'] as const
 type Tags = ReadonlyMap<string, { readonly value: string; readonly at: number }>
 
 function recordOf(tags: Tags, faults: Fault[]): DmarcRecord {
-  /** The value of a tag when it is one of `values`, without regard to case (RFC 5234 §2.3); else a fault. */
+  /** The value of a tag if it is one of `values`, in any case (RFC 5234 §2.3); otherwise a fault. */
   function oneOf<T extends string>(tag: string, values: readonly T[]): T | undefined {
     const found = tags.get(tag)
     if (found === undefined) return undefined

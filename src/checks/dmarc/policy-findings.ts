@@ -24,7 +24,7 @@ export function brokenFinding(applied: Applied, basis: Basis): Finding {
   return finding('dmarc.unusable_policy', args, { evidence, fix })
 }
 
-/** What is to say of the policy, of subdomains, and of a record without report addresses. */
+/** The findings about the policy, about subdomains, and about a record without report addresses. */
 export function policyFindings(applied: Applied, basis: Basis, context: Mail): Finding[] {
   const { policies, text: evidence, reading } = applied
   const tags = invalidPolicyTags(reading)
@@ -39,17 +39,17 @@ export function policyFindings(applied: Applied, basis: Basis, context: Mail): F
     out.push(finding('dmarc.subdomains_weaker', { ...policies }, { evidence, fix: subdomainFix(basis) }))
   if (reading.record.rua.length === 0 && !hasNoMail(context)) {
     const fix = canReport(applied, context) ? changedFix(reported(basis)) : undefined
-    // One that stands there, and that receivers do not get.
+    // One that is published, but not recognized by receivers.
     const unread = basis.record.rua.length > 0
     out.push(finding('dmarc.no_rua', { unread, softened: isSoftened(fix) }, { evidence, fix }))
   }
   return out
 }
 
-/** Reports are proposed to the domain itself only, where it takes mail: of a domain above nobody asked. */
+/** Reports are proposed only for the domain itself, if it accepts mail: nobody asked about a domain above. */
 const canReport = (applied: Applied, { takes }: Mail): boolean => takes !== false && !applied.inherited
 
-/** A policy that asks for little. */
+/** A policy that requests little. */
 function strengthFindings(applied: Applied, basis: Basis, context: Mail): Finding[] {
   const { effective, policy, text: evidence } = applied
   if (applied.reading.record.testing && policy !== undefined && policy !== 'none') {

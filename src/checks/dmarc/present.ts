@@ -31,7 +31,7 @@ export function presentDmarc(outcome: Outcome<DmarcFacts>): DmarcFields {
 
 type Lookup = Omit<DmarcAnswer, 'domain' | 'status' | 'reason' | 'findings'> & { readonly domain?: string | undefined }
 
-/** The answer of `/v1/dmarc` without `status`, `reason` and `findings`: the steps of the walk and the older reading beside the `dmarc` object. */
+/** The answer of `/v1/dmarc` without `status`, `reason` and `findings`: the `dmarc` object with the steps of the walk and the older reading. */
 export function presentDmarcLookup(outcome: Outcome<DmarcFacts>): Lookup {
   const { domain: foundAt, ...fields } = presentDmarc(outcome)
   const { facts } = outcome
@@ -59,7 +59,7 @@ export function presentDmarcLookup(outcome: Outcome<DmarcFacts>): Lookup {
   }
 }
 
-/** A record that is wrong is shown all the same: the first of those that were thrown away at the domain itself. */
+/** A faulty record is shown nevertheless: the first of those that were discarded at the domain itself. */
 function discardedRecord(facts: DmarcFacts | undefined): string | undefined {
   const text = facts?.walk.steps[0]?.records[0]
   return text === undefined ? undefined : printable(text, MAX_TEXT)
@@ -68,7 +68,7 @@ function discardedRecord(facts: DmarcFacts | undefined): string | undefined {
 const pctOf = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,3}$/.test(text) ? Number(text) : undefined
 
-/** `authorized` is null where it is not for another organization to say, or could not be asked; false for what is no usable address. */
+/** `authorized` is null if no other organization has to authorize it, or if there was no answer; false for an unusable address. */
 function presentDestination(uri: Destination): ShownDestination {
   const authorized = { internal: null, unknown: null, authorized: true, unauthorized: false, invalid: false } as const
   return { uri: printable(uri.uri, 512), authorized: authorized[uri.authorization], reason: uri.reason }

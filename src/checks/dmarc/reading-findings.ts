@@ -4,7 +4,7 @@ import type { Applied, DmarcFacts } from './facts.ts'
 import { finding } from './finding.ts'
 import { type Basis, changedFix } from './fixes.ts'
 
-/** What is to say of the walk and of other readers of the same records. */
+/** The findings about the walk and about other readings of the same records. */
 export function readingFindings(facts: DmarcFacts, applied: Applied, basis: Basis): Finding[] {
   const out: Finding[] = []
   const psd = applied.reading.record.psd

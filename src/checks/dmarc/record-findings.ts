@@ -5,12 +5,12 @@ import { finding } from './finding.ts'
 import { type Basis, changedFix } from './fixes.ts'
 import { shareOf } from './policy.ts'
 
-/** Octets of a record over which its answer, with the name and other records, may not fit a UDP answer of 1232 octets. */
+/** Size of a record, octets, above which its answer, with the name and other records, may not fit a UDP answer of 1232 octets. */
 export const LONG_RECORD = 1_000
 /** Maximum number of faults that are reported individually; the others are counted. */
 const MAX_TOLD = 10
 
-/** What is to say of the text of the applied record: none of it changes the policy. */
+/** The findings about the text of the applied record; none of them changes the policy. */
 export function recordFindings(applied: Applied, basis: Basis): Finding[] {
   const { text, reading } = applied
   const { record, faults } = reading
@@ -45,11 +45,11 @@ function removedFindings(applied: Applied, basis: Basis): Finding[] {
   const tags = Object.keys(record.removed)
   if (tags.length === 0) return []
   const share = shareOf(applied.reading)
-  // Receivers of RFC 7489 apply the policy to a share, and those of RFC 9989 to all mail; with pct=0 and t=y both apply it one step lower.
+  // Receivers of RFC 7489 apply the policy to a part of the mail, and those of RFC 9989 to all of it; with pct=0 and t=y both apply it one step lower.
   const isAgreed = share === 100 || (share === 0 && record.testing) || applied.policy === 'none'
   if (!isAgreed)
     return [finding('dmarc.pct_partial', { pct: share, policy: applied.policy ?? '' }, { evidence: applied.text })]
-  // A pct below 100 stays, so that a policy which is raised later begins with that share.
+  // A pct below 100 stays, so that a policy that is raised later starts with that percentage.
   const others = tags.filter((tag) => tag !== 'pct' || share === 100)
   const fix = others.length > 0 ? changedFix(basis) : undefined
   return [finding('dmarc.removed_tags', { tags: fix ? others : tags }, { evidence: applied.text, fix })]

@@ -1,6 +1,6 @@
 import { type Args, defineFindings, list } from '../check.ts'
 
-/** What to do where the record shown asks for one step less than its owner wrote, since nobody applies what was written until now. */
+/** What to do if the shown record requests one step less than its owner published, because no receiver has applied it so far. */
 export const softened = (args: Args, isOffered: boolean): string | undefined =>
   args.softened === true && isOffered
     ? 'Publish the record shown. It applies the intended policy one step lower (t=y, and pct=0 for older receivers), because no receiver applies that policy today. Remove both tags when the reports show that all of your own mail passes.'

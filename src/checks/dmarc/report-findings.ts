@@ -9,7 +9,7 @@ import { type Destination, MAX_DESTINATIONS } from './reports.ts'
 /** Maximum number of report destinations that are reported individually. */
 const MAX_TOLD = 10
 
-/** What is to say of where reports go (RFC 9989 §4.7 rua and ruf, RFC 9990 §4). */
+/** The findings about report destinations (RFC 9989 §4.7 rua and ruf, RFC 9990 §4). */
 export function reportFindings(facts: DmarcFacts, applied: Applied, basis: Basis, context: Mail): Finding[] {
   const all = [...facts.rua, ...facts.ruf]
   const hosts = [...new Map(all.flatMap((uri) => (uri.host ? [[uri.host, uri] as const] : []))).values()]
@@ -17,7 +17,7 @@ export function reportFindings(facts: DmarcFacts, applied: Applied, basis: Basis
     hosts.filter((uri) => uri.authorization === authorization).slice(0, MAX_TOLD)
   const invalid = all.filter((uri) => uri.problem !== undefined).slice(0, MAX_TOLD)
   const schemes = all.filter((uri) => uri.problem === undefined && uri.scheme !== 'mailto').slice(0, MAX_TOLD)
-  // Of a host that has not agreed nothing more is told; a domain that takes no mail cannot take its own reports.
+  // About a host without authorization there is no further finding; a domain that accepts no mail cannot receive its own reports.
   const takesNone = hosts.filter(
     (uri) =>
       uri.authorization !== 'unauthorized' &&

@@ -3,22 +3,22 @@ import { parseDmarc } from './parse.ts'
 import type { ReportUri } from './uri.ts'
 
 /**
- * Whether a destination will be sent reports (RFC 9990 §4): `internal` is of the same organizational domain and needs no authorisation;
- * `unauthorized` has not said that it takes them; `unknown` could not be asked; `invalid` is no usable URI.
+ * Whether a destination gets reports (RFC 9990 §4): `internal` has the same organizational domain and needs no authorization; `unauthorized` has not declared
+ * that it accepts them; `unknown` has no answer; `invalid` is not a usable URI.
  */
 export type Authorization = 'internal' | 'authorized' | 'unauthorized' | 'unknown' | 'invalid'
 export type Destination = ReportUri & {
   readonly authorization: Authorization
-  /** Why it is unauthorized, unknown or unreachable, in words. */
+  /** Why it is unauthorized, unknown or unreachable, as text. */
   readonly reason?: string
-  /** Whether the host of a `mailto:` takes mail; null: could not be asked; absent: not asked. */
+  /** Whether the host of a `mailto:` accepts mail; null: no answer; absent: not queried. */
   readonly takesMail?: boolean | null
 }
 
 /** Maximum number of report destinations that are queried; the others are `unknown`. */
 export const MAX_DESTINATIONS = 10
 
-/** The name at which a destination authorises reports about `policyDomain`, the domain where the record was found (RFC 9990 §4 steps 1 to 3). */
+/** The name at which a destination authorizes reports about `policyDomain`, the domain where the record was found (RFC 9990 §4 steps 1 to 3). */
 export const authorizationName = (policyDomain: string, host: string): string =>
   `${policyDomain}._report._dmarc.${host}`
 
@@ -47,12 +47,12 @@ export function judgeAuthorization(
 
 export type Relation =
   | { readonly kind: 'internal' | 'external' }
-  /** The host lies below the organizational domain: it is internal unless one of these domains has a record with a psd tag. */
+  /** The host is below the organizational domain: it is internal unless one of these domains has a record with a psd tag. */
   | { readonly kind: 'below'; readonly domains: readonly string[] }
 
 /**
- * How a host relates to the organizational domain of a policy without walking its tree again: both walks meet in the organizational domain, so that
- * only a boundary (psd) between the two can part them (RFC 9989 §4.10.2).
+ * The relation of a host to the organizational domain of a policy, without another tree walk: both walks meet in the organizational domain, so only a
+ * boundary (psd) between the two can separate them (RFC 9989 §4.10.2).
  */
 export function relationOf(host: string, policyDomain: string, organizationalDomain: string): Relation {
   if (host === organizationalDomain || host === policyDomain) return { kind: 'internal' }
@@ -60,6 +60,6 @@ export function relationOf(host: string, policyDomain: string, organizationalDom
   const above = labelsOf(organizationalDomain).length
   const labels = labelsOf(host)
   const domains = labels.slice(0, labels.length - above).map((_, i) => labels.slice(i).join('.'))
-  // RFC 9989 §4.10 step 4: a long name is asked itself, then its last 7 labels.
+  // RFC 9989 §4.10 step 4: a long name is queried itself, then its last 7 labels.
   return { kind: 'below', domains: domains.filter((_, i) => i === 0 || labels.length - i <= 7).slice(0, 8) }
 }

@@ -5,7 +5,7 @@ import { type Basis, changedFix, isSoftened } from './fixes.ts'
 import { type Mended, mendDmarc, type Slip } from './mend.ts'
 import { type DmarcRecord, formatDmarc } from './parse.ts'
 
-/** What the owner of the applied record meant, where something in it cannot be read as it stands; undefined where all can. */
+/** What the owner of the applied record meant, if something in it cannot be read as published; undefined if everything can. */
 export function meantBy({ text, reading }: Applied): Mended | undefined {
   const { record, faults, unknown } = reading
   const isClean =
@@ -13,10 +13,10 @@ export function meantBy({ text, reading }: Applied): Mended | undefined {
   return isClean ? undefined : mendDmarc(text)
 }
 
-/** Slips that keep something from being read; none where the record says the same with and without them. */
+/** Typing errors that make something unreadable; none if the record means the same with and without them. */
 export function slipFindings({ text, reading, broken }: Applied, basis: Basis, meant: Mended | undefined): Finding[] {
   if (!meant) return []
-  // Of a record that cannot be applied nothing is read.
+  // If a record cannot be applied, nothing of it is used.
   const lost = lostTags(broken ? undefined : reading.record, meant.record)
   if (lost.length === 0) return []
   const fix = changedFix(basis)
@@ -35,7 +35,7 @@ const IDS: Readonly<
   two_records: 'dmarc.two_records',
 }
 
-/** The tags whose values receivers do not get as their owner meant them. */
+/** The tags whose values receivers do not read as their owner meant them. */
 function lostTags(read: DmarcRecord | undefined, meant: DmarcRecord): string[] {
   const tagsOf = (record: DmarcRecord): Map<string, string> =>
     new Map(
@@ -47,7 +47,7 @@ function lostTags(read: DmarcRecord | undefined, meant: DmarcRecord): string[] {
   return [...tagsOf(meant)].flatMap(([tag, item]) => (before.get(tag) === item ? [] : [tag]))
 }
 
-/** Why receivers ignore a record as a whole, in words. */
+/** Why receivers ignore a record as a whole, as text. */
 export function slipWords(meant: Mended | undefined): string[] {
   const words: Readonly<Record<Slip, string>> = {
     leading_space: 'a space precedes it',

@@ -4,9 +4,9 @@ import { canonicalName, type Domain, parseDomain } from '../../names/domain.ts'
 export type ReportUri = {
   /** The URI as written, without a size suffix. */
   readonly uri: string
-  /** Lower case; "" where there is none. */
+  /** Lower case; "" if there is none. */
   readonly scheme: string
-  /** The host that receives the reports: of the mailbox for `mailto:`, else of the authority. */
+  /** The host that receives the reports: of the mailbox for `mailto:`, otherwise of the authority. */
   readonly host?: Domain
   /** The `!10m` of RFC 7489 §6.2, which RFC 9989 removed and reporters ignore (RFC 9989 Appendix C.4). */
   readonly size?: string
@@ -16,7 +16,10 @@ export type ReportUri = {
 /** Maximum number of URIs read from one list. */
 export const MAX_URIS = 50
 
-/** Reads a comma-separated list of report URIs (RFC 9989 §4.8 dmarc-urilist). Gives at most {@link MAX_URIS}, how many were written, and how many commas stand beside nothing, which receivers read over. */
+/**
+ * Reads a comma-separated list of report URIs (RFC 9989 §4.8 dmarc-urilist). Returns at most {@link MAX_URIS}, the number that were written, and the number
+ * of commas beside an empty item, which receivers ignore.
+ */
 export function parseReportUris(value: string): {
   readonly uris: readonly ReportUri[]
   readonly written: number
@@ -28,10 +31,12 @@ export function parseReportUris(value: string): {
   return { uris, written: Math.max(1, filled.length), empty: filled.length === 0 ? 0 : items.length - filled.length }
 }
 
-/** An address that can be made out in a text that is no URI. */
+/** A recognizable address in a text that is not a URI. */
 const ADDRESS = /(?<![^\s,;<(])[A-Za-z0-9._%+=&~-]{1,64}@[A-Za-z0-9.-]{1,253}[A-Za-z0-9]/g
 
-/** The addresses that the owner of a wrong URI plainly meant, as `mailto:` URIs (`r@a.example`, `mailto://r@a.example`); empty where none can be made out. */
+/**
+ * The addresses that the owner of an invalid URI evidently meant, as `mailto:` URIs (`r@a.example`, `mailto://r@a.example`); empty if none can be recognized.
+ */
 export function mendedUris({ uri, scheme }: ReportUri): readonly ReportUri[] {
   if (scheme !== '' && scheme !== 'mailto') return []
   const addresses =
@@ -54,7 +59,7 @@ const BROKEN_ESCAPE = /%(?![0-9a-f]{2})/i
 
 function parseReportUri(text: string): ReportUri {
   const mark = text.lastIndexOf('!')
-  // RFC 9989 §4.8: "!" must be encoded, so one that is not can only begin the size of RFC 7489 §6.2.
+  // RFC 9989 §4.8: "!" must be encoded, so an unencoded one can only begin the size of RFC 7489 §6.2.
   const sized = mark >= 0 && SIZE.test(text.slice(mark + 1))
   const uri = trimmed(sized ? text.slice(0, mark) : text)
   const scheme = SCHEME.exec(uri)?.[0].slice(0, -1).toLowerCase() ?? ''

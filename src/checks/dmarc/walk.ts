@@ -2,28 +2,28 @@ import { canonicalName, type Domain, labelsOf } from '../../names/domain.ts'
 import type { DmarcReading } from './parse.ts'
 import { parseDmarc, resemblesDmarc } from './parse.ts'
 
-/** What the DNS said at one name of the walk; `unknown` where there was no answer, with the reason in words. */
+/** The DNS answer at one name of the walk; `unknown` without an answer, with the reason as text. */
 export type WalkAnswer =
   | {
       readonly kind: 'found' | 'nodata' | 'nxdomain'
       readonly texts: readonly string[]
-      /** The name that the texts stand at, where the one that was asked is an alias (CNAME). */
+      /** The name of the texts, if the queried name is an alias (CNAME). */
       readonly alias?: string
     }
   | { readonly kind: 'unknown'; readonly reason: string }
 
-/** What a step of the walk came to. */
+/** The result of a step of the walk. */
 export type Decision =
   | 'no_record'
   | 'record'
   | 'discarded_several' // RFC 9989 §4.10 steps 2 and 6
-  | 'discarded_malformed' // texts that were meant to be DMARC records and are none
-  | 'boundary_psd_n' // a record that says: this is the organizational domain; the walk stops
+  | 'discarded_malformed' // texts that were meant to be DMARC records but are not
+  | 'boundary_psd_n' // a record that declares: this is the organizational domain; the walk stops
   | 'boundary_psd_y' // a record of a public suffix; the walk stops
   | 'unanswered'
 
 export type Step = {
-  /** The name asked: `_dmarc.` and `domain`. */
+  /** The queried name: `_dmarc.` and `domain`. */
   readonly name: string
   readonly domain: string
   readonly answer: WalkAnswer['kind']
@@ -31,40 +31,43 @@ export type Step = {
   readonly reason?: string
   /** The texts that are DMARC records, or were meant to be; at most {@link MAX_RECORDS}. */
   readonly records: readonly string[]
-  /** How many such texts there were. */
+  /** The number of such texts. */
   readonly count: number
-  /** How many TXT records at the name have nothing to do with DMARC. */
+  /** The number of TXT records at the name that are unrelated to DMARC. */
   readonly others: number
   readonly decision: Decision
-  /** The name that the records stand at, where {@link Step.name} is an alias (CNAME). */
+  /** The name of the records, if {@link Step.name} is an alias (CNAME). */
   readonly alias?: string
 }
 
-/** A record that the walk kept, and where. */
+/** A record that the walk kept, and its domain. */
 export type Found = { readonly domain: string; readonly text: string; readonly reading: DmarcReading }
 
 export type Walk = {
-  /** In the order of the walk, up to the one that stopped it. At most 8. */
+  /** In the order of the walk, up to the step that stopped it. At most 8. */
   readonly steps: readonly Step[]
-  /** The record that applies (RFC 9989 §4.10.1), absent where there is none or where that could not be determined. */
+  /** The record that applies (RFC 9989 §4.10.1), absent if there is none or if that could not be determined. */
   readonly applied?: Found
-  /** The organizational domain (§4.10.2), absent where it could not be determined. */
+  /** The organizational domain (§4.10.2), absent if it could not be determined. */
   readonly organizationalDomain?: string
-  /** The first name that gave no answer although the policy depends on it. */
+  /** The first name without an answer on which the policy depends. */
   readonly unknown?: Step
 }
 
 /** Maximum number of TXT records kept per name. */
 export const MAX_RECORDS = 10
 
-/** The domains of the walk: the name itself, then its parents down to the top-level domain; for 8 labels and more its last 7 labels come next, so at most 8 (RFC 9989 §4.10). */
+/**
+ * The domains of the walk: the name itself, then its parents down to the top-level domain; for 8 labels and more, its last 7 labels come next, so there are
+ * at most 8 (RFC 9989 §4.10).
+ */
 export function walkDomains(domain: string): readonly string[] {
   const labels = labelsOf(canonicalName(domain))
   const parents = labels.length >= 8 ? labels.slice(-7) : labels.slice(1)
   return [labels.join('.'), ...parents.map((_, i) => parents.slice(i).join('.'))]
 }
 
-/** Judges the answers at {@link walkDomains}, in that order: which records stay, where the walk stops, which record applies (RFC 9989 §4.10). */
+/** Judges the answers at {@link walkDomains}, in that order: which records are kept, where the walk stops, which record applies (RFC 9989 §4.10). */
 export function judgeWalk(domain: Domain, answers: readonly WalkAnswer[]): Walk {
   const steps: Step[] = []
   const found: Found[] = []
@@ -76,7 +79,7 @@ export function judgeWalk(domain: Domain, answers: readonly WalkAnswer[]): Walk 
   }
   const unanswered = steps.find((step) => step.decision === 'unanswered')
   const organizational = organizationalDomain(domain, found)
-  // Any name that did not answer may hold the record with the fewest labels, or a psd tag that ends the walk earlier.
+  // Any name without an answer may have the record with the fewest labels, or a psd tag that ends the walk earlier.
   const known = unanswered === undefined ? { organizationalDomain: organizational } : {}
   const own = found.find((record) => record.domain === domain)
   if (own) return { steps, applied: own, ...known } // §4.10.1: the author domain's own record needs no walk
@@ -97,7 +100,7 @@ export function organizationalDomain(start: string, found: readonly Found[]): st
 const publicSuffixRecord = (found: readonly Found[]): Found | undefined =>
   found.find((record) => record.reading.record.psd === 'y')
 
-/** The ancestor of `start`, or `start` itself, that lies one label below `domain`. */
+/** The ancestor of `start`, or `start` itself, that is one label below `domain`. */
 function oneBelow(domain: string, start: string): string {
   const labels = labelsOf(start)
   return labels.slice(-(labelsOf(domain).length + 1)).join('.')

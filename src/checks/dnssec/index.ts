@@ -8,7 +8,7 @@ import { type DnssecFacts, lookupDnssec } from './lookup.ts'
 export type { DnssecFacts } from './lookup.ts'
 export { believes } from './lookup.ts'
 
-/** DNSSEC: whether the zone is signed, and whether a resolver that is trusted vouches for it. */
+/** DNSSEC: whether the zone is signed, and whether a trusted resolver validates it. */
 export const dnssec = defineCheck<DnssecFacts, DnssecFields>({
   specs: ['RFC 9364', 'RFC 8914', 'RFC 4035'],
   table: findings,

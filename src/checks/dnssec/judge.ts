@@ -5,27 +5,27 @@ import type { DnssecFacts } from './lookup.ts'
 import { dsMatches } from './match.ts'
 import { signatureFindings } from './signatures.ts'
 
-/** Extended errors that name a fault of validation (RFC 8914 §4.7 to §4.13), and those that say that the signatures ran out. */
+/** Extended errors that name a fault of validation (RFC 8914 §4.7 to §4.13), and those that report expired signatures. */
 const VALIDATION = { first: 6, last: 12 } as const
 const EXPIRED = 7
 const NOT_YET_VALID = 8
-/** RFC 9905: signing and validating with SHA-1 is over; RFC 9904 §3: MD5, DSA and the old GOST likewise. */
+/** RFC 9905: SHA-1 must not be used for signing or validating; RFC 9904 §3: neither MD5, DSA and the old GOST. */
 const WEAK_ALGORITHMS = new Set([1, 3, 5, 6, 7, 12])
 const SHA1 = 1
 
-/** What the facts say in one word each; null: it could not be determined. */
+/** The facts, one word each; null: could not be determined. */
 export type DnssecState = {
   readonly signed: boolean | null
   readonly validated: boolean | null
   readonly bogus: boolean | null
 }
 
-/** `signed`: there is a DS or a DNSKEY record; `validated`: a trusted resolver says AD; `bogus`: there is an answer only when nothing is checked. */
+/** `signed`: there is a DS or a DNSKEY record; `validated`: a trusted resolver sets AD; `bogus`: there is an answer only with checking disabled. */
 export function dnssecState(facts: DnssecFacts): DnssecState {
   const { validation, believed } = facts
   const signed = signedOf(facts)
   if ('failed' in validation) {
-    // Only SERVFAIL is a validator's no (RFC 4035 §5.5); silence or a refusal says nothing of signatures.
+    // Only SERVFAIL is a validator's refusal (RFC 4035 §5.5); a timeout or another refusal shows nothing about signatures.
     const bogus = validation.failed.reason === 'servfail' && facts.unchecked === true
     return { signed, validated: bogus ? false : null, bogus: bogus ? true : null }
   }
@@ -37,8 +37,8 @@ export function dnssecState(facts: DnssecFacts): DnssecState {
 }
 
 /**
- * `pass`: signed and validated; `warn`: not signed, or signed without effect; `fail`: bogus, or a DS record that fits no key, so that validating receivers do not see the domain;
- * `unknown`: no answer either way, or a resolver whose word on it is not believed; `not_applicable`: there is no such zone. It never costs points.
+ * `pass`: signed and validated; `warn`: not signed, or signed without effect; `fail`: bogus, or a DS record that matches no key, so that validating receivers
+ * do not see the domain; `unknown`: no answer either way, or a resolver that is not trusted; `not_applicable`: there is no such zone. It never costs points.
  */
 export function judgeDnssec(facts: DnssecFacts): Outcome<DnssecFacts> {
   const state = dnssecState(facts)
@@ -50,7 +50,7 @@ export function judgeDnssec(facts: DnssecFacts): Outcome<DnssecFacts> {
   return { status: findings.length > 0 ? 'warn' : 'pass', facts, findings }
 }
 
-/** Of a zone that is bogus the rest does not matter yet. */
+/** While a zone is bogus, the other findings do not matter. */
 const aboutSignatures = (facts: DnssecFacts, { bogus }: DnssecState): Finding[] =>
   bogus ? [] : signatureFindings(facts)
 
@@ -87,7 +87,7 @@ function brokenFindings(facts: DnssecFacts, { bogus }: DnssecState): Finding[] {
   return findings
 }
 
-/** There are DS records, and none of them is about a key of the zone (RFC 4035 §5.2). */
+/** There are DS records, and none of them matches a key of the zone (RFC 4035 §5.2). */
 const mismatch = (facts: DnssecFacts): boolean =>
   facts.zone !== undefined && !(facts.keys instanceof DnsError) && recordsOf(facts.ds).length > 0 && !fits(facts)
 

@@ -17,32 +17,32 @@ const MAX_RECORDS = 50
 
 export type DnssecFacts = {
   readonly domain: Domain
-  /** Where the zone of the domain begins; absent when it was not found. */
+  /** The apex of the domain's zone; absent if it was not found. */
   readonly zone?: string
   /** Why it could not be determined. */
   readonly zoneError?: DnsError
-  /** What the resolver makes of the domain when it validates: `secure` is its AD bit; `failed`: it gives no answer, and why. */
+  /** The result of a validating resolver for the domain: `secure` is its AD bit; `failed`: it gives no answer, with the reason. */
   readonly validation: { readonly secure: boolean } | { readonly failed: DnsError }
-  /** The same question with checking disabled, asked only where validation failed: whether there is an answer then. */
+  /** The same query with checking disabled, sent only if validation failed: whether there is an answer then. */
   readonly unchecked?: boolean
   readonly ds: readonly RecordData['DS'][] | DnsError
   readonly keys: readonly RecordData['DNSKEY'][] | DnsError
-  /** The resolver validates and its AD bit is believed: the root, which is signed, is secure. Absent: could not be asked. */
+  /** The resolver validates and its AD bit is trusted: the root, which is signed, is secure. Absent: no answer. */
   readonly believed?: boolean
   readonly ede: readonly ExtendedError[]
-  /** The signatures at the zone's own name, and its NSEC3 parameters; asked for where it has keys. Empty: none, or no answer. At most 50 each. */
+  /** The signatures at the apex of the zone, and its NSEC3 parameters; queried if it has keys. Empty: none, or no answer. At most 50 each. */
   readonly signatures: readonly RecordData['RRSIG'][]
   readonly nsec3: readonly RecordData['NSEC3PARAM'][]
-  /** When they were asked for, ms since the epoch. */
+  /** When they were queried, ms since the epoch. */
   readonly nowMs: number
 }
 
 type Asker = Pick<Ctx, 'resolve' | 'signal' | 'now'>
 
 /**
- * Whether the zone of `domain` is signed and what the resolver makes of it: SOA at the names where the zone can begin, then DS and DNSKEY there;
- * where an answer fails, the same again with checking disabled (RFC 4035 §3.2.2). At most 7 questions in two waits, 12 in three where one fails; two more in one more wait where the zone has keys.
- * What could not be asked is data; never rejects with DnsError.
+ * Whether the zone of `domain` is signed and how the resolver validates it: SOA at the names where the zone can begin, then DS and DNSKEY there; if an answer
+ * fails, the same again with checking disabled (RFC 4035 §3.2.2). At most 7 queries in two rounds, 12 in three if one fails; two more in another round if the
+ * zone has keys. Missing answers are data; never rejects with DnsError.
  */
 export async function lookupDnssec(ctx: Asker, domain: Domain): Promise<DnssecFacts> {
   const candidates = zoneCandidates(domain, MAX_CANDIDATES)
@@ -76,7 +76,10 @@ export async function lookupDnssec(ctx: Asker, domain: Domain): Promise<DnssecFa
   }
 }
 
-/** Whether the resolver's word on DNSSEC counts: the root zone is signed, so what it says of the root is secure or never anything (RFC 4035 §4.9.3). Undefined: no answer. */
+/**
+ * Whether the resolver's AD bit counts: the root zone is signed, so its AD bit for the root shows whether it ever sets one (RFC 4035 §4.9.3). Undefined: no
+ * answer.
+ */
 export async function believes(ctx: Pick<Asker, 'resolve' | 'signal'>): Promise<boolean | undefined> {
   const root = await settled(ctx.resolve('.', 'SOA', ctx.signal))
   return root instanceof DnsError ? undefined : root.secure
@@ -95,7 +98,7 @@ const askSoa = (ctx: Asker, names: readonly string[], checkingDisabled = false):
     ),
   )
 
-/** A SOA record that is no other zone's behind a CNAME; or no answer, so that what stands above does not tell. */
+/** A SOA record that does not belong to another zone behind a CNAME; or no answer, in which case the names above do not decide. */
 const decides = (answer: Asked<'SOA'>): boolean =>
   answer instanceof DnsError || (answer.kind === 'found' && answer.cname.length === 0)
 
@@ -112,7 +115,7 @@ async function askKeys(ctx: Asker, zone: string): Promise<[DnssecFacts['ds'], Dn
   ]
 }
 
-/** Many resolvers pass a question for signatures on; one that does not leaves them unknown. */
+/** Many resolvers forward a query for signatures; with one that does not, they stay unknown. */
 async function askSignatures(ctx: Asker, zone: string): Promise<Pick<DnssecFacts, 'signatures' | 'nsec3'>> {
   const options = { checkingDisabled: true }
   const [signatures, nsec3] = await Promise.all([
@@ -125,7 +128,10 @@ async function askSignatures(ctx: Asker, zone: string): Promise<Pick<DnssecFacts
   }
 }
 
-/** Why the keys themselves are not accepted: a resolver that has met the fault before tells less at the other names. Keys that are accepted say that the failure before was no validator's no. */
+/**
+ * Why the keys themselves are not accepted: a resolver that has met the fault before gives fewer details at other names. If the keys are accepted, the
+ * earlier failure was not a validator's.
+ */
 async function askReasons(
   ctx: Asker,
   zone: string,
@@ -134,5 +140,5 @@ async function askReasons(
   return { ede: answer.ede, isAnswered: !(answer instanceof DnsError) }
 }
 
-/** RFC 8914 §4.7 to §4.13: the validator's own words. */
+/** RFC 8914 §4.7 to §4.13: the validator's own message. */
 const isOfDnssec = ({ code }: ExtendedError): boolean => code >= 6 && code <= 12

@@ -8,7 +8,7 @@ type Dnskey = RecordData['DNSKEY']
 /** DS digest types that we can compute, by number (RFC 4509, RFC 6605). */
 const DIGESTS: Readonly<Record<number, string>> = { 1: 'sha1', 2: 'sha256', 4: 'sha384' }
 
-/** Whether a DS record is about a key: the digest of the key where we can compute it, else its key tag and algorithm (RFC 4034 §5.1). */
+/** Whether a DS record matches a key: by the digest of the key if we can compute it, otherwise by its key tag and algorithm (RFC 4034 §5.1). */
 export function dsMatches(ds: Ds, zone: string, key: Dnskey): boolean {
   if (ds.keyTag !== keyTagOf(key) || ds.algorithm !== key.algorithm) return false
   const hash = DIGESTS[ds.digestType]
@@ -31,7 +31,7 @@ function rdataOf(key: Dnskey): Buffer {
   return Buffer.concat([fixed, Buffer.from(key.publicKey, 'base64')])
 }
 
-/** The owner name in wire form. The names that are checked are host names: no label of theirs has an escape. */
+/** The owner name in wire format. The checked names are host names: their labels contain no escapes. */
 const ownerOf = (zone: string): Buffer =>
   Buffer.concat([
     ...labelsOf(zone).flatMap((label) => [Buffer.from([label.length]), Buffer.from(label, 'ascii')]),

@@ -4,12 +4,12 @@ import type { DnssecFacts } from './lookup.ts'
 
 type Signature = RecordData['RRSIG']
 const DAY_SECONDS = 86_400
-/** Signatures that end within this time are told about. */
+/** Remaining lifetime of signatures below which they are reported. */
 const SOON_SECONDS = 7 * DAY_SECONDS
-/** Servers that sign each answer as they give it use short times on purpose; they renew them all the time. */
+/** Servers that sign each answer on the fly use short lifetimes on purpose. */
 const ONLINE_SECONDS = 10 * DAY_SECONDS
 
-/** Signatures that end soon, and NSEC3 parameters that cost much and protect nothing. */
+/** Signatures that expire soon, and NSEC3 parameters that are expensive and protect nothing. */
 export function signatureFindings(facts: DnssecFacts): Finding[] {
   const { zone = facts.domain, nsec3 } = facts
   const findings: Finding[] = []
@@ -29,7 +29,7 @@ export function signatureFindings(facts: DnssecFacts): Finding[] {
   return findings
 }
 
-/** Seconds until the first type at the zone's name has no signature left; of several for one type, as in a rollover, the last one counts. */
+/** Seconds until the first type at the apex of the zone has no valid signature; of several for one type, as in a rollover, the last one counts. */
 function leastLeft({ signatures, nowMs }: DnssecFacts): number | undefined {
   const now = Math.floor(nowMs / 1_000)
   const kept = new Map<number, number>()

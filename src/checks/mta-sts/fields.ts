@@ -1,6 +1,6 @@
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
 
-/** One `name=value` of a record; `at` is where it begins in the text. */
+/** One `name=value` of a record; `at` is its start in the text. */
 export type Field = { readonly name: string; readonly value: string; readonly at: number }
 
 const MAX_FIELDS = 100
@@ -12,8 +12,8 @@ export const hasVersion = (text: string, version: string): boolean =>
   text.startsWith(version) && /^[ \t]*(?:;|$)/.test(text.slice(version.length, version.length + 200))
 
 /**
- * Reads the fields after the version by the grammar that RFC 8461 §3.1 and RFC 8460 §3 share. The grammar is strict: no empty field, no white space
- * around "=", and one ";" at most at the end. `free` names the field whose value has a grammar of its own.
+ * Reads the fields after the version by the grammar that RFC 8461 §3.1 and RFC 8460 §3 share. The grammar is strict: no empty field, no white space around
+ * "=", and at most one ";" at the end. `free` names the field whose value has its own grammar.
  */
 export function parseFields(text: string, version: string, free: string): Parsed<readonly Field[]> {
   if (!hasVersion(text, version)) return problem(`the record does not begin with "${version};"`, 0)

@@ -10,7 +10,7 @@ export { type Field, hasVersion, parseFields } from './fields.ts'
 export type { StsFacts } from './lookup.ts'
 export { type Refusal, refusalsOf } from './refusals.ts'
 
-/** MTA-STS: whether senders are asked to insist on TLS, and whether they can. */
+/** MTA-STS: whether the domain tells senders to require TLS, and whether they can. */
 export const mtaSts = defineCheck<StsFacts, MtaStsFields>({
   specs: ['RFC 8461'],
   table: findings,

@@ -9,14 +9,14 @@ import { formatStsRecord, parseStsRecord } from './parse.ts'
 import { formatStsPolicy, MAX_AGE_SECONDS, matchesMx, type StsPolicy } from './policy.ts'
 import { type Refusal, refusalsOf } from './refusals.ts'
 
-/** A policy that lasts less than this protects little: an attacker waits until it has run out (RFC 8461 §3.2 speaks of weeks). */
+/** A policy with a shorter lifetime protects little: an attacker waits until it has expired (RFC 8461 §3.2 recommends weeks). */
 export const SHORT_AGE_SECONDS = 86_400
 
 type Judged = { readonly status: 'pass' | 'warn' | 'fail' | 'not_applicable'; readonly findings: readonly Finding[] }
 
 /**
- * `pass`: senders will insist on TLS to every mail host; `warn`: they do not insist (no record, testing, none) or something is weak;
- * `fail`: a policy is announced that senders cannot use, or that shuts mail hosts out; `unknown`: the policy could not be asked for.
+ * `pass`: senders will require TLS for every mail host; `warn`: they do not require it (no record, testing, none) or something is weak; `fail`: an announced
+ * policy that senders cannot use, or that excludes mail hosts; `unknown`: the policy could not be fetched.
  */
 type Mail = Pick<DomainContext, 'noMail' | 'mail' | 'mailError' | 'tls'>
 
@@ -30,7 +30,7 @@ export function judgeMtaSts(found: StsFacts, mail: Mail): Outcome<StsFacts> {
   const judged = policy ? judgePolicy(facts, policy, mail) : judgeRecord(facts, mail)
   const isOpen = policy?.kind === 'read' && policy.policy.mode === 'enforce' && !mail.mail
   if (!isOpen) return { ...judged, facts }
-  // Whether the policy shuts mail hosts out is what it is judged by.
+  // Whether the policy excludes mail hosts decides the status.
   return { ...judged, facts, status: 'unknown', reason: mail.mailError ?? 'the mail hosts are not known' }
 }
 
@@ -101,7 +101,7 @@ function judgeRead(policy: StsPolicy, { mail, mailError, tls }: Mail): Judged {
   return { status: mode === 'enforce' && shut.length > 0 ? 'fail' : weak ? 'warn' : 'pass', findings: found }
 }
 
-/** The hosts that the policy shuts out, or would once it is enforced. */
+/** The hosts that the policy excludes, or would exclude once it is enforced. */
 function refusalFindings(mode: StsPolicy['mode'], refusals: readonly Refusal[], count: number): Finding[] {
   const unnamed = refusals.filter(({ fault }) => fault === 'not_named').map(({ host }) => host)
   const without = refusals.flatMap(({ host, fault }) =>

@@ -5,7 +5,7 @@ import { type OneRecord, oneRecord } from '../one-record.ts'
 import { isStsRecord, parseStsRecord, resemblesStsRecord, type StsRecord } from './parse.ts'
 import { isPlainText, MAX_POLICY_BYTES, parseStsPolicy, type StsPolicy } from './policy.ts'
 
-/** What became of the policy. `refused` is a fault that every sender meets; `unknown` may be one of ours, or pass. */
+/** The result of fetching the policy. `refused` is a fault that every sender gets; `unknown` may be our own, or temporary. */
 export type PolicyAnswer =
   | { readonly kind: 'read'; readonly policy: StsPolicy }
   | { readonly kind: 'invalid'; readonly problem: string }
@@ -14,26 +14,26 @@ export type PolicyAnswer =
   | { readonly kind: 'refused'; readonly reason: FetchReason; readonly message: string }
   | { readonly kind: 'unknown'; readonly reason: FetchReason; readonly message: string }
 
-/** The MTA-STS records at `_mta-sts`, and what stands behind them. */
+/** The MTA-STS records at `_mta-sts`, and the policy. */
 export type StsFacts = OneRecord<StsRecord> & {
   readonly domain: Domain
-  /** Asked for only when the one record can be read. */
+  /** Fetched only if there is exactly one readable record. */
   readonly policy?: PolicyAnswer
-  /** Mail hosts that the policy does not name; filled in by the judge, where both are known. */
+  /** Mail hosts that the policy does not name; filled in by the judge if both are known. */
   readonly uncovered?: readonly string[]
 }
 
 export const policyUrl = (domain: string): string => `https://mta-sts.${domain}/.well-known/mta-sts.txt`
 
 /**
- * Asks for the MTA-STS record of `domain` and, when there is one, for the policy (RFC 8461 §3): one GET, 64 KiB, no redirect, certificate checked.
- * Rejects with DnsError when the record's name gives no answer; everything else is in the facts.
+ * Queries the MTA-STS record of `domain` and, if there is one, fetches the policy (RFC 8461 §3): one GET, 64 KiB, no redirect, with a verified certificate.
+ * Rejects with DnsError if the record's name gives no answer; everything else is in the facts.
  */
 export async function lookupMtaSts(ctx: Pick<Ctx, 'resolve' | 'fetch' | 'signal'>, domain: Domain): Promise<StsFacts> {
   const answer = await ctx.resolve(`_mta-sts.${domain}`, 'TXT', ctx.signal)
   const kind = { is: isStsRecord, resembles: resemblesStsRecord, parse: parseStsRecord }
   const found = { domain, ...oneRecord(answer.records, kind) }
-  // RFC 8461 §3.1: without exactly one record that can be read there is no policy.
+  // RFC 8461 §3.1: without exactly one readable record there is no policy.
   return found.parsed?.ok ? { ...found, policy: await fetchPolicy(ctx, domain) } : found
 }
 

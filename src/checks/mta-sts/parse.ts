@@ -12,7 +12,7 @@ export const isStsRecord = (text: string): boolean => hasVersion(text, VERSION)
 /** Whether a text was probably meant to be an MTA-STS record. */
 export const resemblesStsRecord = (text: string): boolean => /^["\s]{0,8}v\s{0,8}=?\s{0,8}sts/i.test(text.slice(0, 64))
 
-/** Reads an MTA-STS record (RFC 8461 §3.1); one that breaks the grammar counts as no policy. */
+/** Reads an MTA-STS record (RFC 8461 §3.1); a record that violates the grammar counts as no policy. */
 export function parseStsRecord(text: string): Parsed<StsRecord> {
   const fields = parseFields(text, VERSION, 'id')
   if (!fields.ok) return fields

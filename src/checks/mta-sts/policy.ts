@@ -6,7 +6,7 @@ export type Mode = 'enforce' | 'testing' | 'none'
 /** An MTA-STS policy (RFC 8461 §3.2). */
 export type StsPolicy = {
   readonly mode: Mode
-  /** Seconds that senders keep the policy. */
+  /** How long senders cache the policy, seconds. */
   readonly maxAgeSeconds: number
   /** Names, or `*.` and a name, in lower case. At most 100; empty for `none` only. */
   readonly mx: readonly string[]
@@ -22,7 +22,7 @@ const MAX_MX = 100
 const KEY = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$/
 const MODES: readonly Mode[] = ['enforce', 'testing', 'none']
 
-/** Reads the text of a policy (RFC 8461 §3.2). Of a key given twice, `mx` apart, the first counts. A policy that breaks the grammar is none. */
+/** Reads the text of a policy (RFC 8461 §3.2). If a key other than `mx` occurs twice, the first counts. A text that violates the grammar is not a policy. */
 export function parseStsPolicy(text: string): Parsed<StsPolicy> {
   const lines = text.split('\n', MAX_LINES + 2)
   if (lines.length > MAX_LINES + 1) return problem(`the policy has more than ${MAX_LINES} lines`)
@@ -44,7 +44,7 @@ export function parseStsPolicy(text: string): Parsed<StsPolicy> {
   return policyOf(values, mx)
 }
 
-/** Prints a policy as it is to be served. */
+/** Formats a policy for publication. */
 export const formatStsPolicy = (policy: StsPolicy): string =>
   [
     'version: STSv1',
@@ -54,7 +54,7 @@ export const formatStsPolicy = (policy: StsPolicy): string =>
     '',
   ].join('\n')
 
-/** Whether a mail host is one of the policy's: `*.` stands for exactly one label (RFC 8461 §4.1). */
+/** Whether a mail host matches the policy: `*.` stands for exactly one label (RFC 8461 §4.1). */
 export function matchesMx(pattern: string, host: string): boolean {
   const name = canonicalName(host)
   if (!pattern.startsWith('*.')) return canonicalName(pattern) === name
@@ -62,7 +62,7 @@ export function matchesMx(pattern: string, host: string): boolean {
   return dot > 0 && name.slice(dot + 1) === canonicalName(pattern.slice(2))
 }
 
-/** RFC 8461 §3.3: the media type must be text/plain; parameters are of no matter. */
+/** RFC 8461 §3.3: the media type must be text/plain; parameters are ignored. */
 export const isPlainText = (contentType: string): boolean =>
   contentType.split(';', 1)[0]!.trim().toLowerCase() === 'text/plain'
 

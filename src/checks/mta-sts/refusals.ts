@@ -2,12 +2,12 @@ import { type TlsFault, tlsFault } from '../starttls/index.ts'
 import type { StarttlsFacts } from '../tls-host.ts'
 import { matchesMx, type StsPolicy } from './policy.ts'
 
-/** A mail host that senders which apply the policy do not deliver to, and why. */
+/** A mail host to which senders that apply the policy do not deliver, and why. */
 export type Refusal = { readonly host: string; readonly fault: 'not_named' | TlsFault }
 
 /**
- * The mail hosts that an enforced policy shuts out: those that it does not name (RFC 8461 §4.1), and those without STARTTLS or without a valid certificate
- * (§4.2), as far as their TLS was looked at. None for the mode `none`.
+ * The mail hosts that an enforced policy excludes: those that it does not name (RFC 8461 §4.1), and those without STARTTLS or without a valid certificate
+ * (§4.2), as far as their TLS was checked. None for the mode `none`.
  */
 export function refusalsOf(policy: StsPolicy, hosts: readonly string[], tls: StarttlsFacts | undefined): Refusal[] {
   if (policy.mode === 'none') return []

@@ -42,7 +42,7 @@ function withoutAddress(facts: MxFacts, host: MailHost, evidence: string): Findi
   return { id: 'mx.unresolvable', args: { host: exchange, exists, ...(free === undefined ? {} : { free }) }, evidence }
 }
 
-/** The host that was meant where the name server added the zone's name to it: a name in the zone, or a known provider's host, with the domain behind. */
+/** The host that was meant if the name server appended the zone's name: a name in the zone, or a known provider's host, followed by the domain. */
 function withoutDomain(domain: string, exchange: string): string | undefined {
   if (!exchange.endsWith(`.${domain}`)) return undefined
   const meant = exchange.slice(0, -domain.length - 1)
@@ -55,7 +55,7 @@ function alias(facts: MxFacts, host: MailHost): Finding {
   return { id: 'mx.cname', args: { host: host.exchange, target }, evidence, ...alone(facts, host, target) }
 }
 
-/** A record in place of the host's; only where it can replace the whole set. */
+/** A record in place of the host's; only if it can replace the whole set. */
 const alone = (facts: MxFacts, { preference }: MailHost, target: string): Pick<Finding, 'fix'> =>
   facts.mail.records.length > 1 ? {} : { fix: { name: facts.domain, rtype: 'MX', value: `${preference} ${target}.` } }
 

@@ -9,8 +9,8 @@ import { allAddresses, notPublic, resolvable, unanswered } from './hosts.ts'
 import type { MxFacts } from './lookup.ts'
 
 /**
- * Judges where a domain's mail goes. `pass`: mail arrives; `warn`: it arrives in spite of faults, or mail that the domain sends cannot be answered; `fail`: no host can be reached;
- * `not_applicable`: the domain needs no mail host (null MX, parked, a name for the web).
+ * Judges where a domain's mail goes. `pass`: mail arrives; `warn`: it arrives in spite of faults, or mail that the domain sends cannot be answered; `fail`:
+ * no host can be reached; `not_applicable`: the domain needs no mail host (null MX, parked, a web name).
  */
 export function judgeMx(facts: MxFacts, context: DomainContext): Outcome<MxFacts> {
   const { mail, domain } = facts
@@ -47,7 +47,7 @@ export function judgeMx(facts: MxFacts, context: DomainContext): Outcome<MxFacts
   }
 }
 
-/** A domain that sends mail and takes none: whoever answers it gets the answer back (RFC 7505 §4.2). */
+/** A domain that sends mail and accepts none: replies to its mail bounce (RFC 7505 §4.2). */
 function withoutReplies(facts: MxFacts): Outcome<MxFacts> {
   const { domain, mail } = facts
   const declared = mail.kind === 'null'
@@ -55,7 +55,7 @@ function withoutReplies(facts: MxFacts): Outcome<MxFacts> {
   return { status: 'warn', facts, findings: [{ id: 'mx.no_replies', args: { domain, declared }, ...evidence }] }
 }
 
-/** A domain that neither sends nor takes mail, and does not declare the latter. */
+/** A domain that neither sends nor accepts mail, and does not declare that it accepts none. */
 const withoutNullMx = (domain: string): Finding => ({
   id: 'mx.null_missing',
   args: { domain },
@@ -65,7 +65,7 @@ const withoutNullMx = (domain: string): Finding => ({
 /** RFC 7505 §3 */
 const nullMx = (domain: string): DnsRecord => ({ name: domain, rtype: 'MX', value: '0 .' })
 
-/** Faults that leave the mail arriving as long as one host is reachable. */
+/** Faults with which mail still arrives as long as one host is reachable. */
 const HARMLESS = new Set(['mx.single_address', 'mx.single_host', 'mx.duplicate', 'mx.family_unknown', 'mx.no_ipv6'])
 
 function concluded(facts: MxFacts, findings: readonly Finding[]): Outcome<MxFacts> {
@@ -73,21 +73,21 @@ function concluded(facts: MxFacts, findings: readonly Finding[]): Outcome<MxFact
   const reachable = hosts.some((host) => host.addresses.length > notPublic(host).length)
   const open = hosts.find((host) => resolvable(host) === 'unknown')
   const weighty = findings.filter(({ id }) => !HARMLESS.has(id))
-  // A host without an answer is no fault of the domain: beside no other it leaves open whether all is well.
+  // A host without an answer is not a fault of the domain: without other faults it leaves the status open.
   if (open && (!reachable || (weighty.length > 0 && weighty.every(({ id }) => id === 'mx.host_unknown'))))
     return { status: 'unknown', reason: unanswered(open) ?? 'a mail host could not be looked up', facts, findings }
   if (!reachable) return { status: 'fail', facts, findings }
   return { status: weighty.length === 0 ? 'pass' : 'warn', facts, findings }
 }
 
-/** The zone's own name has SOA and NS records, beside which no CNAME may stand (RFC 1034 §3.6.2). Below it an alias is usual. */
+/** The apex of the zone has SOA and NS records, beside which no CNAME may exist (RFC 1034 §3.6.2). An alias below it is common. */
 function aliasFindings({ domain, mail }: MxFacts): Finding[] {
   const target = mail.cname.at(-1)
   if (target === undefined || registrableDomain(domain) !== domain) return []
   return [{ id: 'mx.domain_alias', args: { domain, target }, evidence: `${domain} CNAME ${target}` }]
 }
 
-/** What is to say of the records together. */
+/** The findings about all records together. */
 function setFindings(facts: MxFacts): Finding[] {
   const { mail } = facts
   const findings: Finding[] = []
@@ -100,7 +100,7 @@ function setFindings(facts: MxFacts): Finding[] {
   return [...findings, ...redundancy(mail.hosts), ...withoutIpv6(mail.hosts)]
 }
 
-/** IPv6 is no duty; that there is none is told where all hosts were asked. What a provider has is the provider's business. */
+/** IPv6 is not required; its absence is reported if all hosts were queried. The hosts of a provider are not judged. */
 function withoutIpv6(hosts: readonly MailHost[]): Finding[] {
   const named = hosts.filter(({ addresses }) => addresses.length > 0)
   const isKnown = named.every(({ answers }) => answers.AAAA === 'nodata' || answers.AAAA === 'nxdomain')
@@ -112,7 +112,7 @@ function redundancy(hosts: readonly MailHost[]): Finding[] {
   const addresses = allAddresses(hosts)
   const host = hosts[0]!.exchange
   if (hosts.some((other) => resolvable(other) === 'unknown') || addresses.length === 0) return []
-  // What stands behind a provider's address is the provider's business.
+  // The redundancy behind a provider's address is not judged.
   if (hosts.every(({ exchange }) => providerOfHost(exchange))) return []
   if (addresses.length === 1) return [{ id: 'mx.single_address', args: { address: addresses[0]! } }]
   return hosts.length === 1 ? [{ id: 'mx.single_host', args: { host, addresses } }] : []

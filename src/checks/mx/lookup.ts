@@ -18,8 +18,8 @@ export type MxFacts = {
 type Asker = Pick<Ctx, 'resolve' | 'signal'>
 
 /**
- * The mail hosts of `domain` with their addresses: at most 41 questions in two waits, and 5 more in a third where hosts do not exist.
- * Rejects with DnsError when MX stays unanswered.
+ * The mail hosts of `domain` with their addresses: at most 41 queries in two rounds, and 5 more in a third if hosts do not exist. Rejects with DnsError if MX
+ * has no answer.
  */
 export async function lookupMx(ctx: Asker, domain: Domain): Promise<MxFacts> {
   const mail = await lookupMailHosts(ctx, domain)
@@ -31,13 +31,13 @@ export async function lookupMx(ctx: Asker, domain: Domain): Promise<MxFacts> {
   return { domain, mail, unregistered: asked.filter((_, i) => unregistered[i]) }
 }
 
-/** Below a top-level domain that exists: nobody can register a name such as `mail.local`. */
+/** Below an existing top-level domain: nobody can register a name such as `mail.local`. */
 const canBeRegistered = (name: string): boolean => isTopLevelDomain(labelsOf(name).at(-1) ?? '')
 
 const isMissing = ({ answers, literal }: MailHost): boolean =>
   literal === undefined && answers.A === 'nxdomain' && answers.AAAA === 'nxdomain'
 
-/** NXDOMAIN for a registrable domain: nobody has it. A question without an answer says nothing. */
+/** NXDOMAIN for a registrable domain: nobody owns it. A query without an answer shows nothing. */
 async function isUnregistered(ctx: Asker, name: string): Promise<boolean> {
   const answer = await settled(ctx.resolve(name, 'SOA', ctx.signal))
   return !(answer instanceof DnsError) && !mayExist(answer)

@@ -8,7 +8,7 @@ import type { MxFacts } from './lookup.ts'
 /** One entry of an MX host's `addresses`; the PTR check fills it (its `ptrOf`). */
 export type PresentAddress = (address: Ip) => MxAddress
 
-/** What the check presents of itself: the answer of `/v1/check` has these fields beside the other checks. */
+/** The check's own part of the answer of `/v1/check`. */
 export type MxFields = {
   readonly mx: readonly MxHost[]
   readonly mx_kind?: MailHosts['kind'] | undefined
@@ -17,7 +17,9 @@ export type MxFields = {
 
 const WITHOUT_PTR: PresentAddress = (address) => ({ address, ptr: [], forward_confirmed: null })
 
-/** The entries of the answer's `mx` in order of preference (null MX: none; implicit: the domain with priority 0), and `mx_kind`, left out when it could not be asked. */
+/**
+ * The entries of the answer's `mx` in order of preference (null MX: none; implicit: the domain with priority 0), and `mx_kind`, omitted without an answer.
+ */
 export function presentMx(
   outcome: Outcome<MxFacts>,
   presentAddress: PresentAddress = WITHOUT_PTR,

@@ -7,9 +7,9 @@ import type { Ctx } from '../../world.ts'
 export type Copy = 'mx' | 'spf' | 'dmarc'
 export const COPIES: readonly Copy[] = ['mx', 'spf', 'dmarc']
 
-/** Time for one address, all questions. */
+/** Time limit for one address, for all queries. */
 const ADDRESS_MS = 3_000
-/** Time for one question over TCP, so that there is some for a second. */
+/** Time limit for one query over TCP, so that there is time for a second. */
 const TCP_MS = 1_400
 /** Maximum number of queries of one check to addresses that the domain owner chose: two for each of 13 servers. */
 const MAX_QUESTIONS = 26
@@ -17,12 +17,12 @@ const QUESTIONS_AN_ADDRESS = 2
 
 type Said<A extends Answer> = A | DnsError
 
-/** What one address said when asked itself: two of these four. */
+/** The answers of one address to direct queries: two of these four. */
 export type Heard = {
   readonly address: Ip
-  /** Of these, what was asked over TCP. */
+  /** The record type that was queried over TCP. */
   readonly overTcp?: Copy
-  /** Asked twice over TCP, it gave no answer within the time of either, and answered over UDP. */
+  /** It gave no answer to two queries over TCP, and answered over UDP. */
   readonly silentOverTcp?: true
   readonly soa?: Said<ServerAnswer<'SOA'>>
   readonly copies: { readonly [C in Copy]?: Said<ServerAnswer<'MX' | 'TXT'>> }
@@ -31,13 +31,14 @@ export type Heard = {
 type Asker = Pick<Ctx, 'askServer' | 'signal'>
 type Zone = { readonly domain: string; readonly zone: string; readonly servers: number }
 
-/** Asks the addresses of a server; `turn` is the server's place among the servers. */
+/** Queries the addresses of a server; `turn` is the server's index among the servers. */
 export type AskHost = (addresses: readonly Ip[], turn: number) => Promise<readonly Heard[]>
 
 /**
- * Asks name servers themselves, at public addresses that the owner of the zone chose, and that may be a stranger's: two questions an address and no more,
- * also where several servers share one, 26 in all, at most 3 s each. The first address of a server is asked for the SOA record and one of MX, SPF and DMARC,
- * which take turns, the latter over TCP (RFC 7766 §5), and once more where it answered over UDP alone: a lost packet proves nothing; a second address, where there are few servers, for the other two. What is not answered is data.
+ * Queries name servers directly, at public addresses that the owner of the zone chose and that may belong to others: at most two queries per address, even if
+ * several servers share it, 26 in total, at most 3 s each. The first address of a server gets a query for the SOA record and one for MX, SPF or DMARC in
+ * turn. The latter uses TCP (RFC 7766 §5), and is repeated if the address answered only over UDP, because a lost packet proves nothing. If there are few
+ * servers, a second address gets the other two queries. A missing answer is data.
  */
 export function hostAsker(ctx: Asker, zone: Zone): AskHost {
   const asked = new Map<Ip, Promise<Heard>>()
@@ -57,7 +58,7 @@ export function hostAsker(ctx: Asker, zone: Zone): AskHost {
   }
 }
 
-/** The first address, and the first of the other family, else the second: two ways to the same server. */
+/** The first address, and the first of the other family, otherwise the second: two paths to the same server. */
 function chosen(addresses: readonly Ip[], most: number): readonly Ip[] {
   const [first, ...rest] = addresses
   if (first === undefined) return []
@@ -65,7 +66,7 @@ function chosen(addresses: readonly Ip[], most: number): readonly Ip[] {
   return second === undefined || most < 2 ? [first] : [first, second]
 }
 
-/** `first`: the first address of its server, asked over both transports. */
+/** `first`: the first address of its server, queried over both transports. */
 type Share = { readonly address: Ip; readonly first: boolean; readonly copies: readonly Copy[] }
 
 async function askAddress(ctx: Asker, { domain, zone }: Zone, { address, first, copies }: Share): Promise<Heard> {
@@ -87,14 +88,14 @@ async function askAddress(ctx: Asker, { domain, zone }: Zone, { address, first, 
   return {
     address,
     ...(first ? { overTcp: copies[0]! } : {}),
-    // A time-out of the whole check is none of the server's.
+    // The timeout of the whole check is not a fault of the server.
     ...(isUp && isSilence(said[0]) && !ctx.signal.aborted ? { silentOverTcp: true } : {}),
     ...(serial ? { soa: serial } : {}),
     copies: Object.fromEntries(copies.map((copy, i) => [copy, said[i]!])),
   }
 }
 
-/** No answer over TCP, and no refusal of the connection, which says enough by itself. */
+/** No answer over TCP, and no refused connection, which is conclusive by itself. */
 const isSilence = (said: Said<Answer> | undefined): said is DnsError =>
   said instanceof DnsError && (said.reason === 'timeout' || said.reason === 'network') && !isRefusal(said)
 

@@ -3,29 +3,29 @@ import { type Copy, type Heard, isRefusal } from './ask.ts'
 import { compareCopies } from './copies.ts'
 import type { NameServer, NsFacts } from './lookup.ts'
 
-/** What one server comes to. `lame`: it answers, but not for the zone; null: it did not answer or could not be asked. */
+/** The state of one server. `lame`: it answers, but not for the zone; null: no answer. */
 export type ServerState = {
   readonly server: NameServer
   readonly lame: boolean | null
   readonly serial: number | null
-  /** In what it is the odd one: the serial, a mail record. */
+  /** How it differs from the other servers: the serial, a mail record. */
   readonly differs: readonly ('serial' | Copy)[]
   /** Why it did not answer. */
   readonly reason?: string
-  /** Whether it answers over TCP: false where it answered over UDP alone; null: not known. */
+  /** Whether it answers over TCP: false if it answered only over UDP; null: not known. */
   readonly tcp: boolean | null
-  /** Why it did not answer over TCP, and whether its machine refused the connection. */
+  /** Why it did not answer over TCP, and whether the connection was refused. */
   readonly tcpReason?: string
   readonly isRefused?: boolean
 }
 
-/** All servers, and the mail records in which they differ from the resolver without one of them being odd. */
+/** All servers, and the mail records in which all of them differ from the resolver. */
 export type Comparison = { readonly states: readonly ServerState[]; readonly open: readonly Copy[] }
 
-/** Answers that a server gives when it does not know the zone (RFC 1912 §2.8); silence proves nothing. */
+/** Answers of a server that does not know the zone (RFC 1912 §2.8); a missing answer proves nothing. */
 const LAME_REASONS = new Set(['refused', 'servfail', 'notimp', 'formerr', 'rcode'])
 
-/** Puts what the servers said side by side: who is lame, and who has another serial or other mail records than most. */
+/** Compares the answers of the servers: which are lame, and which differ from most in the serial or in mail records. */
 export function compareServers(facts: NsFacts): Comparison {
   const serials = facts.servers.map(({ heard }) => serialOf(heard))
   const usual = mostCommon(serials.filter((serial) => serial !== null))
@@ -45,7 +45,7 @@ export function compareServers(facts: NsFacts): Comparison {
   return { states, open }
 }
 
-/** What the first address showed of TCP, where it answered over UDP (RFC 7766 §5). Silence counts when it was asked twice. */
+/** The result of the first address over TCP, if it answered over UDP (RFC 7766 §5). A missing answer counts if the query was sent twice. */
 function tcpOf(heard: readonly Heard[]): Pick<ServerState, 'tcp' | 'tcpReason' | 'isRefused'> {
   const first = heard.find(({ overTcp }) => overTcp !== undefined)
   const said = first?.overTcp && first.copies[first.overTcp]
@@ -57,7 +57,7 @@ function tcpOf(heard: readonly Heard[]): Pick<ServerState, 'tcp' | 'tcpReason' |
   return { tcp: isUp && ANSWERED.has(said.reason) ? true : null }
 }
 
-/** Errors that came as an answer. */
+/** Errors that arrived as an answer. */
 const ANSWERED: ReadonlySet<string> = new Set(['refused', 'servfail', 'formerr', 'notimp', 'rcode', 'malformed'])
 
 const soaOf = (heard: readonly Heard[]): ServerAnswer<'SOA'> | DnsError | undefined =>
@@ -68,7 +68,7 @@ function lameOf(heard: readonly Heard[]): boolean | null {
   if (soa && !(soa instanceof DnsError)) return !soa.authoritative || soa.kind !== 'found'
   if (soa && LAME_REASONS.has(soa.reason)) return true
   const others = heard.flatMap(({ copies }) => Object.values(copies))
-  // The answer that got lost may have been the one about the SOA record.
+  // The lost answer may have been the one about the SOA record.
   return others.some((answer) => !(answer instanceof DnsError) && answer.authoritative) ? false : null
 }
 
@@ -77,7 +77,7 @@ function serialOf(heard: readonly Heard[]): number | null {
   return soa && !(soa instanceof DnsError) && soa.authoritative ? (soa.records[0]?.serial ?? null) : null
 }
 
-/** The most common number; among equally common ones the one that is later by RFC 1982. */
+/** The most common number; among equally common ones the one that is later according to RFC 1982. */
 function mostCommon(numbers: readonly number[]): number | undefined {
   const counts = new Map<number, number>()
   for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1)

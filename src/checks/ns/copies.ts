@@ -2,13 +2,13 @@ import { DnsError } from '../../net/dns/resolver.ts'
 import { COPIES, type Copy } from './ask.ts'
 import { type NsFacts, textOf } from './lookup.ts'
 
-/** In what each server differs, in the order of the servers, and what the servers say otherwise than the resolver without one of them being odd. */
+/** How each server differs, in the order of the servers, and the records in which the servers agree with each other but differ from the resolver. */
 export type Comparison = { readonly odd: readonly (readonly Copy[])[]; readonly open: readonly Copy[] }
 
 /**
- * Compares the mail records server by server. What most servers say is usual; where as many say one thing as another, what a server with the usual serial
- * says, then what the resolver says. Where only one version was heard and the resolver has another, a server with another serial is the odd one; with equal
- * serials that proves nothing: the resolver may remember what stood there before, and the record is `open`. `outdated`: the servers with another serial.
+ * Compares the mail records server by server. The answer of most servers is the usual one; in a tie, that of a server with the usual serial, then that of the
+ * resolver. If the servers gave only one version and the resolver has another, a server with another serial is the different one; with equal serials that
+ * proves nothing, because the resolver may have an older version in its cache, and the record is `open`. `outdated`: the servers with another serial.
  */
 export function compareCopies(facts: NsFacts, outdated: readonly boolean[]): Comparison {
   const each = COPIES.map((copy) => ({ copy, ...compareCopy(facts, copy, outdated) }))
@@ -30,13 +30,13 @@ function compareCopy(facts: NsFacts, copy: Copy, outdated: readonly boolean[]) {
   }
   if (resolved === undefined || heard.length === 0 || heard[0]!.text === resolved) return NOTHING
   const current = heard.some(({ server }) => !outdated[server])
-  // The resolver's version is not that of the servers that are up to date: it came from one that is not.
+  // The resolver's version differs from that of the current servers: it came from an outdated one.
   const suspects = outdated.flatMap((late, server) => (late && !textsOf(facts, server, copy).length ? [server] : []))
   if (!current) return { odd: new Set(heard.map(({ server }) => server)), open: false }
   return suspects.length === 1 ? { odd: new Set(suspects), open: false } : { odd: new Set<number>(), open: true }
 }
 
-/** What a server said of a record, with authority; a name that is an alias is not compared. */
+/** The authoritative answer of a server for a record; a name that is an alias is not compared. */
 function textsOf(facts: NsFacts, server: number, copy: Copy): Text[] {
   return facts.servers[server]!.heard.flatMap(({ copies }) => {
     const answer = copies[copy]

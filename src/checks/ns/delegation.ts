@@ -5,15 +5,15 @@ import { DnsError, type Referral, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
 import type { Finding } from '../check.ts'
 
-/** The delegation of a zone, and the server of the zone above that told it. */
+/** The delegation of a zone, and the server of the parent zone that returned it. */
 export type Delegation = Referral & { readonly from: string }
 
-/** Time for the one question. */
+/** Time limit for the single query. */
 const ANSWER_MS = 3_000
 
 /**
- * Asks one server of the zone above (`hosts`, the first by name) for the delegation of `zone`: its address, then one question (RFC 1034 §4.2.1). Undefined
- * where there is no answer, and where that server knows the zone itself, so that it refers to nobody.
+ * Queries one server of the parent zone (`hosts`, the first by name) for the delegation of `zone`: its address, then one query (RFC 1034 §4.2.1). Undefined
+ * without an answer, and if that server is authoritative for the zone itself, so that it returns no referral.
  */
 export async function lookupDelegation(
   ctx: Pick<Ctx, 'resolve' | 'askServer' | 'signal'>,
@@ -35,11 +35,13 @@ type Compared = {
   readonly delegation: Delegation
   /** Every server that the zone names. */
   readonly named: readonly string[]
-  /** The addresses of the servers that were looked at, where both families are known. */
+  /** The addresses of the checked servers, if both families are known. */
   readonly addresses: ReadonlyMap<string, readonly Ip[]>
 }
 
-/** What the parent says otherwise than the zone: other servers, other addresses, or none for a server whose name is in the zone (RFC 1034 §4.2.2, RFC 9471 §2.1). */
+/**
+ * The differences between parent and zone: other servers, other addresses, or none for a server whose name is in the zone (RFC 1034 §4.2.2, RFC 9471 §2.1).
+ */
 export function delegationFindings({ zone, delegation, named, addresses }: Compared): Finding[] {
   const { from, servers, glue } = delegation
   const onlyAbove = servers.filter((host) => !named.includes(host))

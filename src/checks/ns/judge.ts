@@ -7,10 +7,13 @@ import { compareServers, type ServerState } from './compare.ts'
 import { delegationFindings } from './delegation.ts'
 import { MAX_SERVERS, type NsFacts } from './lookup.ts'
 
-/** `not_applicable`: no such domain; `fail`: no zone, or no server that answers for it; `unknown`: none answered us; `warn`: a finding; `pass`: none. It never costs points. */
+/**
+ * `not_applicable`: no such domain; `fail`: no zone, or no server that is authoritative for it; `unknown`: none answered us; `warn`: a finding; `pass`: none.
+ * It never costs points.
+ */
 export function judgeNs(facts: NsFacts): Outcome<NsFacts> {
   const { zone, domain } = facts
-  if (zone === undefined && !facts.exists) return { status: 'not_applicable', facts, findings: [] } // the MX check says that
+  if (zone === undefined && !facts.exists) return { status: 'not_applicable', facts, findings: [] } // the MX check reports that
   if (zone === undefined) return { status: 'fail', facts, findings: [{ id: 'ns.none', args: { domain } }] }
   const { states, open } = compareServers(facts)
   const findings = [
@@ -29,12 +32,12 @@ export function judgeNs(facts: NsFacts): Outcome<NsFacts> {
   return { status: 'unknown', reason, facts, findings }
 }
 
-/** Silence may be our own network's, and what the resolver remembers passes: that is told and not judged. */
+/** A missing answer may be due to our own network, and a resolver's cache expires: both are reported and not judged. */
 const HARMLESS = new Set(['ns.silent', 'ns.too_many', 'ns.resolver', 'ns.no_ipv6'])
 
 const inCapitals = (copies: readonly Copy[]): string[] => copies.map((copy) => copy.toUpperCase())
 
-/** IPv6 is no duty; that there is none is told where all servers' addresses are known. */
+/** IPv6 is not required; its absence is reported if the addresses of all servers are known. */
 function withoutIpv6({ servers }: NsFacts, zone: string): Finding[] {
   const addresses = servers.flatMap((server) => server.addresses)
   const isKnown = servers.every((server) => server.error === undefined)
@@ -60,7 +63,7 @@ function delegated({ delegation, named, servers }: NsFacts, zone: string): Findi
   return delegationFindings({ zone, delegation, named, addresses: new Map(known) })
 }
 
-/** Servers that answer over UDP and not over TCP. Silence over TCP tells of a server only where another one answered: our own network may let none through. */
+/** Servers that answer over UDP and not over TCP. A missing TCP answer counts only if another server answered over TCP: our own network may block it. */
 function withoutTcp(states: readonly ServerState[]): Finding[] {
   const isHeard = states.some(({ tcp }) => tcp === true)
   return states.flatMap(({ server: { host }, tcp, tcpReason, isRefused }) =>

@@ -19,10 +19,10 @@ const MAX_CANDIDATES = 4
 export type NameServer = {
   readonly host: string
   readonly addresses: readonly Ip[]
-  /** A family of its addresses could not be asked for: why. */
+  /** Why the lookup of an address family has no answer. */
   readonly error?: DnsError
   readonly cname: readonly string[]
-  /** What it said itself, by address; empty when it has no public address to ask. */
+  /** Its own answers, by address; empty if it has no public address. */
   readonly heard: readonly Heard[]
 }
 
@@ -30,24 +30,25 @@ export type NsFacts = {
   readonly domain: Domain
   /** False when the domain does not exist (NXDOMAIN without a CNAME). */
   readonly exists: boolean
-  /** Where the zone of the domain begins; absent when no NS was found up to the registrable domain. */
+  /** The apex of the domain's zone; absent if no NS was found up to the registrable domain. */
   readonly zone?: string
   readonly servers: readonly NameServer[]
-  /** Servers beyond the 13. */
+  /** Number of servers beyond the first 13. */
   readonly leftOut: number
-  /** Every server that the zone names, also those beyond the 13. */
+  /** Every server that the zone names, including those beyond the first 13. */
   readonly named: readonly string[]
-  /** What a server of the zone above says of the delegation; absent where that could not be asked, and where it knows the zone itself. */
+  /** The delegation according to a server of the parent zone; absent without an answer, and if that server is authoritative for the zone itself. */
   readonly delegation?: Delegation
-  /** What the recursive resolver says of the records that are compared; a kind that could not be asked is absent. */
+  /** The recursive resolver's answers for the compared records; a type without an answer is absent. */
   readonly resolved: Partial<Record<Copy, string>>
 }
 
 type Asker = Pick<Ctx, 'resolve' | 'askServer' | 'signal'>
 
 /**
- * The name servers of the zone that holds `domain`, and what each of them says when asked itself: at most 13 servers, at their public addresses,
- * 2 questions an address ({@link hostAsker}); and what one server of the zone above says of the delegation. Three waits. Rejects with DnsError when the NS records that would decide stay unanswered; all else is data.
+ * The name servers of the zone of `domain`, and the answer of each to direct queries: at most 13 servers, at their public addresses, 2 queries per address
+ * ({@link hostAsker}); and the delegation according to one server of the parent zone. Three rounds. Rejects with DnsError if the decisive NS records have no
+ * answer; all else is data.
  */
 export async function lookupNs(ctx: Asker, domain: Domain): Promise<NsFacts> {
   const found = await findZone(ctx, domain)
@@ -68,7 +69,7 @@ type Found = {
   readonly exists: boolean
   readonly zone?: string
   readonly hosts: readonly string[]
-  /** The name servers of the zone above, where they are known. */
+  /** The name servers of the parent zone, if they are known. */
   readonly above: readonly string[]
 }
 
@@ -103,7 +104,7 @@ async function lookupResolved(ctx: Asker, domain: Domain): Promise<Partial<Recor
   return Object.fromEntries(Object.entries(copies).filter(([, text]) => text !== undefined))
 }
 
-/** An alias leads elsewhere, which a server asked without recursion need not know: such a record is not compared. */
+/** An alias leads elsewhere, which a server without recursion need not know: such a record is not compared. */
 const copyOf = (answer: Answer<'MX' | 'TXT'> | DnsError, copy: Copy): string | undefined =>
   answer instanceof DnsError || answer.cname.length > 0 ? undefined : textOf(answer, copy)
 
@@ -113,7 +114,7 @@ const IS_OF: Readonly<Record<Copy, (text: string) => boolean>> = {
   dmarc: (text) => /^v\s*=\s*DMARC1/.test(text),
 }
 
-/** The records of one kind as one text to compare: sorted, since their order means nothing. Of TXT only the records of that kind. */
+/** The records of one type as a text for comparison: sorted, because their order means nothing. Of TXT only the records of that kind. */
 export function textOf(answer: Answer<'MX' | 'TXT'>, copy: Copy): string {
   const texts = answer.records.map((record) =>
     typeof record === 'string' ? record : `${record.preference} ${record.exchange}`,
@@ -126,7 +127,7 @@ async function lookupServer(
   host: string,
   ask: (addresses: readonly Ip[]) => ReturnType<AskHost>,
 ): Promise<NameServer> {
-  // An NS that is the text of an address is no name (RFC 1035 §3.3.11) and is not asked about.
+  // An NS whose host is an IP address is not a name (RFC 1035 §3.3.11) and is not queried.
   if (parseIp(host).ok) return { host, addresses: [], cname: [], heard: [] }
   const [a, aaaa] = await Promise.all([
     settled(ctx.resolve(host, 'A', ctx.signal)),

@@ -3,21 +3,21 @@ import type { Ip } from '../../names/ip.ts'
 import { looksGeneric } from './generic.ts'
 import type { AddressPtr, PtrFacts } from './lookup.ts'
 
-/** What is known of one address. `confirmed`: a PTR name resolves back to it; null when that could not be determined. */
+/** The state of one address. `confirmed`: a PTR name resolves back to it; null if that could not be determined. */
 export type AddressState = {
   readonly address: Ip
-  /** Null: it could not be asked. */
+  /** Null: no answer. */
   readonly hasPtr: boolean | null
   readonly confirmed: boolean | null
-  /** Every name that counts looks made from the address: of those that lead back, or of all when none does. */
+  /** Every name that counts appears to be generated from the address: of those that resolve back, or of all if none does. */
   readonly generic: boolean
   readonly names: number
 }
 
-/** The states that were read, as long as their facts live. */
+/** The computed states, as long as their facts exist. */
 const STATES = new WeakMap<AddressPtr, AddressState>()
 
-/** Reads one address, each once. One name that resolves back is enough, whatever the other names do (RFC 8601 §2.7.3). */
+/** Determines the state of an address, once each. One name that resolves back is enough, whatever the other names do (RFC 8601 §2.7.3). */
 export function addressState(ptr: AddressPtr): AddressState {
   const known = STATES.get(ptr)
   if (known) return known
@@ -41,7 +41,7 @@ function stateOf(ptr: AddressPtr): AddressState {
   }
 }
 
-/** The states of the addresses that were judged; of a provider's own address nothing is held against the domain. */
+/** The states of the judged addresses; a provider's own address never counts against the domain. */
 export const judgedStates = (facts: PtrFacts): AddressState[] =>
   (facts.judged ?? []).map(({ ptr, isProviders }) =>
     isProviders ? { ...addressState(ptr), hasPtr: true, confirmed: true, generic: false, names: 1 } : addressState(ptr),
@@ -51,7 +51,7 @@ export const judgedStates = (facts: PtrFacts): AddressState[] =>
 export const bestStates = (facts: PtrFacts): AddressState[] =>
   facts.addresses.filter((ptr) => facts.best.includes(ptr.address)).map(addressState)
 
-/** The wire's entry for one address of an MX host; of an address that was not asked about only the address is known. */
+/** The entry in the answer for one address of an MX host; of an address without a query, only the address is known. */
 export function ptrOf(facts: PtrFacts | undefined, address: Ip): MxAddress {
   const ptr = facts?.addresses.find((other) => other.address === address)
   if (!ptr) return { address, ptr: [], forward_confirmed: null }

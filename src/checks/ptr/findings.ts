@@ -1,7 +1,7 @@
 import { type Args, defineFindings, list } from '../check.ts'
 
 const REPAIR = 'Ask the provider of the address to set the PTR record shown here.'
-/** Where no MX host has the address, its name is for its owner to choose. */
+/** If no MX host has the address, its owner chooses the name. */
 const advice = (_: Args, isOffered: boolean): string | undefined =>
   isOffered
     ? undefined

@@ -2,16 +2,16 @@ import { labelsOf } from '../../names/domain.ts'
 import { bytesOf, familyOf, type Ip } from '../../names/ip.ts'
 import { registrableDomain } from '../../names/suffix.ts'
 
-/** Words that providers put into the names of addresses that change hands; alone they are enough. */
+/** Words that providers use in the names of dynamic addresses; one alone is enough. */
 const DYNAMIC = /^(?:dyn|dynamic|dynamicip|dhcp|dialup|dialin|pppoe|adsl|vdsl|xdsl|dsl|cablemodem|broadband)$/
-/** Words that say so only beside a part of the address. */
+/** Words that count only together with a part of the address. */
 const CUSTOMER =
   /^(?:ip|ppp|cable|pool|client|clients|cust|customer|customers|host|static|res|ftth|fiber|fibre|rev|reverse)$/
 
 /**
- * Whether a PTR name looks made from its address (`1-5-53-45.dsl.isp.example`) and not given to a mail host: it carries the whole
- * address in decimal or hexadecimal, or a word of dynamic pools, or such a word with half of the address.
- * Only what stands before the registrable domain counts, save for the address itself. Names longer than 255 characters are not read.
+ * Whether a PTR name appears to be generated from its address (`1-5-53-45.dsl.isp.example`) rather than assigned to a mail host: it contains the whole
+ * address in decimal or hexadecimal, or a word of dynamic pools, or a weaker word with half of the address. Only the labels before the registrable domain
+ * count, except for the address itself. Names longer than 255 characters are not examined.
  */
 export function looksGeneric(name: string, address: Ip): boolean {
   if (name.length > 255) return false
@@ -31,7 +31,7 @@ function ownPart(name: string): string {
 
 const hasWord = (text: string, words: RegExp): boolean => text.split(/[^a-z]+/).some((word) => words.test(word))
 
-/** All four octets as numbers of their own, in any order, zero-padded in one run, or in hexadecimal. */
+/** All four octets as separate numbers, in any order, zero-padded in one run, or in hexadecimal. */
 function carriesIpv4(name: string, octets: readonly number[]): boolean {
   if (octetsIn(name, octets) === 4) return true
   const runs = [octets, octets.toReversed()]
@@ -41,7 +41,7 @@ function carriesIpv4(name: string, octets: readonly number[]): boolean {
   return padded.some((run) => bare.includes(run)) || name.split(/[^0-9a-f]+/).some((word) => hex.includes(word))
 }
 
-/** How many of the octets stand in the text as numbers, each number used once. */
+/** How many of the octets occur in the text as numbers, each number used once. */
 function octetsIn(text: string, octets: readonly number[]): number {
   const numbers = (text.match(/\d+/g) ?? []).map(Number)
   return octets.filter((octet) => {
@@ -51,7 +51,7 @@ function octetsIn(text: string, octets: readonly number[]): number {
   }).length
 }
 
-/** All 32 nibbles in a row, or four and more groups of the address with every one that is not zero, in order. */
+/** All 32 nibbles in a row, or four or more groups of the address with every nonzero one, in order. */
 function carriesIpv6(name: string, address: Ip): boolean {
   const nibbles = [...bytesOf(address)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
   const bare = name.replace(/[-.]/g, '')

@@ -10,8 +10,9 @@ import { type AddressPtr, type JudgedAddress, MAX_BEST, MAX_NAMES, type PtrFacts
 import { openHost } from './open.ts'
 
 /**
- * Judges the names of the addresses that send as the domain. `fail`: one has no PTR record, or there is none to judge; `unknown`: one could not be asked, or the
- * addresses of a mail host are not all known, and none is missing; `warn`: a weighty finding beside; `not_applicable`: a null MX, or a role that needs none.
+ * Judges the names of the addresses that send as the domain. `fail`: one has no PTR record, or there is none to judge; `unknown`: an address has no answer,
+ * or the addresses of a mail host are not all known, and none is missing; `warn`: an additional finding of severity low or more; `not_applicable`: a null MX,
+ * or a role that needs none.
  */
 export function judgePtr(found: PtrFacts, context: DomainContext): Outcome<PtrFacts> {
   if (found.mail.kind === 'null' && context.role !== 'sends_only') return notApplicable(found, context)
@@ -35,8 +36,8 @@ export function judgePtr(found: PtrFacts, context: DomainContext): Outcome<PtrFa
 const isKnown = ({ mail }: PtrFacts): boolean => mail.hosts.every(({ errors }) => !errors.A && !errors.AAAA)
 
 /**
- * The addresses that send as the domain: those of the mail hosts that SPF passes, and those that it names one by one; without a usable SPF record those of the best MX.
- * A private address has no PTR record to set; that an MX record names an address is a fault of its own.
+ * The addresses that send as the domain: those of the mail hosts that SPF passes, and those that it names one by one; without a usable SPF record those of
+ * the best MX. A private address has no PTR record to set, and an MX record with an IP address is a fault of its own.
  */
 function judgedAddresses(facts: PtrFacts, { sends, sendingHosts }: DomainContext): readonly JudgedAddress[] {
   const senders = sends ? sendingHosts : facts.best
@@ -60,7 +61,7 @@ const tooMany = ({ addresses, leftOut }: PtrFacts): Finding => ({
   args: { seen: addresses.length, count: addresses.length + leftOut },
 })
 
-/** Why the names of an address stay open, where they do. */
+/** Why the names of an address are unknown, if they are. */
 export const unanswered = (ptr: AddressPtr): string | undefined =>
   (ptr.error ?? ptr.forward.find((forward) => forward.error)?.error)?.message
 
@@ -98,7 +99,7 @@ function addressFindings(facts: PtrFacts, ptr: AddressPtr): Finding[] {
   return findings
 }
 
-/** The PTR record that names the mail host itself, which resolves back by its own address record; none for an address that no mail host has. */
+/** The PTR record with the name of the mail host itself, which resolves back by its own address record; none for an address that no mail host has. */
 function fixOf(facts: PtrFacts, address: Ip): DnsRecord | undefined {
   const host = facts.mail.hosts.find((other) => other.addresses.includes(address))
   if (!host) return undefined

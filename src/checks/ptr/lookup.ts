@@ -14,7 +14,7 @@ export const MAX_BEST = 10
 /** Maximum number of PTR names per address whose addresses are queried. */
 export const MAX_NAMES = 10
 
-/** Whether a PTR name resolves back: `other`: to other addresses only; `missing`: to none; `unknown`: it could not be asked. */
+/** Whether a PTR name resolves back: `other`: only to other addresses; `missing`: to none; `unknown`: no answer. */
 export type Forward = {
   readonly name: string
   readonly leads: 'back' | 'other' | 'missing' | 'unknown'
@@ -23,9 +23,9 @@ export type Forward = {
 
 export type AddressPtr = {
   readonly address: Ip
-  /** The PTR names, without repeats, at most 100. Empty where there is none and where it could not be asked. */
+  /** The PTR names, without duplicates, at most 100. Empty if there is none, and without an answer. */
   readonly names: readonly string[]
-  /** Why the PTR record could not be asked for. */
+  /** Why the PTR query has no answer. */
   readonly error?: DnsError
   /** The first 10 names. */
   readonly forward: readonly Forward[]
@@ -38,7 +38,7 @@ export type PtrFacts = {
   readonly addresses: readonly AddressPtr[]
   /** The addresses of the best MX: the hosts of the best preference that has an address. At most 10. */
   readonly best: readonly Ip[]
-  /** Addresses beyond the 30. */
+  /** Number of addresses beyond the first 30. */
   readonly leftOut: number
   /** Other addresses that SPF names one by one, at most 10. */
   readonly named: readonly AddressPtr[]
@@ -48,23 +48,23 @@ export type PtrFacts = {
   readonly open?: OpenHost
 }
 
-/** A mail host of which a family of addresses got no answer. */
+/** A mail host for which the lookup of an address family has no answer. */
 export type OpenHost = {
   readonly reason: string
-  /** Judged addresses that come before those that are not known: they count, whatever these are. 0 to 9. */
+  /** Number of judged addresses before the unknown ones: they count in any case. 0 to 9. */
   readonly certain: number
   /** It may be the best MX in place of the one whose addresses are known. */
   readonly isOther: boolean
 }
 
-/** An address that sends as the domain. The names of a mail provider's addresses are the provider's business. */
+/** An address that sends as the domain. The names of a mail provider's addresses are not judged. */
 export type JudgedAddress = { readonly ptr: AddressPtr; readonly isProviders: boolean }
 
 type Asker = Pick<Ctx, 'resolve' | 'signal'>
 
 /**
- * The PTR names of every address of the mail hosts and of those that SPF names, and whether they resolve back: at most 40 addresses with 11 questions each, in two waits after
- * these are known. What could not be asked is data. Rejects with DnsError when the mail hosts could not be determined.
+ * The PTR names of every address of the mail hosts and of those that SPF names, and whether they resolve back: at most 40 addresses with 11 queries each, in
+ * two rounds after these are known. Missing answers are data. Rejects with DnsError if the mail hosts could not be determined.
  */
 export async function lookupPtr(ctx: Asker, domain: Domain, input: CheckInput = {}): Promise<PtrFacts> {
   const mail = await lookupMailHosts(ctx, domain)
@@ -82,7 +82,10 @@ async function lookupNamed(ctx: Asker, { namedSenders }: CheckInput, known: read
   return atMost(MAX_BEST, others, (address) => lookupAddress(ctx, address))
 }
 
-/** The PTR names of one address, and whether they resolve back (FCrDNS, RFC 8601 §2.7.3): at most 11 questions in two waits. Never rejects with DnsError: that is data. */
+/**
+ * The PTR names of one address, and whether they resolve back (FCrDNS, RFC 8601 §2.7.3): at most 11 queries in two rounds. Never rejects with DnsError: that
+ * is data.
+ */
 export async function lookupAddress(ctx: Asker, address: Ip): Promise<AddressPtr> {
   try {
     const { records } = await ctx.resolve(reverseName(address), 'PTR', ctx.signal)

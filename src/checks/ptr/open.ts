@@ -3,12 +3,12 @@ import { familyOf } from '../../names/ip.ts'
 import type { DomainContext } from '../context.ts'
 import { type JudgedAddress, MAX_BEST, type OpenHost, type PtrFacts } from './lookup.ts'
 
-/** Why a family of a host's addresses is not known, where one is not. */
+/** Why an address family of a host is not known, if so. */
 const reasonOf = ({ errors }: MailHost): string | undefined => (errors.A ?? errors.AAAA)?.message
 
 /**
- * The first mail host that may have more addresses to judge than are known: of all hosts where SPF names senders, else of those up to the best MX. Undefined where
- * there is none, and where ten addresses come before it.
+ * The first mail host that may have more addresses to judge than are known: of all hosts if SPF names senders, otherwise of those up to the best MX.
+ * Undefined if there is none, and if ten addresses precede it.
  */
 export function openHost(
   { mail }: PtrFacts,
@@ -22,18 +22,18 @@ export function openHost(
   const ipv4 = host.errors.A ? [] : host.addresses.filter((address) => familyOf(address) === 4)
   const before = new Set([...hosts.slice(0, hosts.indexOf(host)).flatMap(({ addresses }) => addresses), ...ipv4])
   const certain = judged.filter(({ ptr }) => before.has(ptr.address)).length
-  // A host of a better preference: with an address it is the best MX, and none of the others is judged.
+  // A host of a better preference: if it has an address, it is the best MX, and none of the others is judged.
   const isOther = !sends && host.preference !== hosts.at(-1)?.preference
   return certain >= MAX_BEST ? undefined : { reason, certain, isOther }
 }
 
-/** Why the addresses of the best MX are not all known, where they are not. */
+/** Why the addresses of the best MX are not all known, if so. */
 export const bestUnanswered = ({ mail }: Pick<PtrFacts, 'mail'>): string | undefined =>
   upToBest(mail.hosts)
     .map(reasonOf)
     .find((reason) => reason !== undefined)
 
-/** The hosts of the best preference that has an address, and those of better ones; all where none has an address. */
+/** The hosts of the best preference with an address, and those of better ones; all if none has an address. */
 function upToBest(hosts: readonly MailHost[]): readonly MailHost[] {
   const best = hosts.find(({ addresses }) => addresses.length > 0)
   return best ? hosts.filter(({ preference }) => preference <= best.preference) : hosts

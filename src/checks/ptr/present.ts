@@ -4,7 +4,10 @@ import { addressState, bestStates } from './address.ts'
 import type { PtrFacts } from './lookup.ts'
 import { bestUnanswered } from './open.ts'
 
-/** The answer's `ptr`: `valid` when every address of the best MX is known and has a PTR record, `reason` whenever it is false; `forward_confirmed` when all of them resolve back. */
+/**
+ * The answer's `ptr`: `valid` if every address of the best MX is known and has a PTR record, `reason` whenever it is false; `forward_confirmed` if all of
+ * them resolve back.
+ */
 export function presentPtr(outcome: Outcome<PtrFacts>): PtrFields {
   const { facts } = outcome
   if (!facts) return { valid: false, reason: reasonOf(outcome), forward_confirmed: null, addresses: [] }

@@ -9,14 +9,14 @@ const MAX_CANDIDATES = 4
 
 export type SoaFacts = {
   readonly domain: Domain
-  /** False when the domain does not exist (NXDOMAIN without a CNAME). */
+  /** False if the domain does not exist (NXDOMAIN without a CNAME). */
   readonly exists: boolean
-  /** Where the zone of the domain begins; absent when no SOA was found up to the registrable domain. */
+  /** The apex of the domain's zone; absent if no SOA was found up to the registrable domain. */
   readonly zone?: string
   readonly soa?: RecordData['SOA']
 }
 
-/** The SOA record of the zone that holds `domain`: at most 4 questions in one wait. Rejects with DnsError when a name that would decide stays unanswered. */
+/** The SOA record of the zone of `domain`: at most 4 queries in one round. Rejects with DnsError if a decisive name has no answer. */
 export async function lookupSoa(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<SoaFacts> {
   const candidates = zoneCandidates(domain, MAX_CANDIDATES)
   const answers = await Promise.all(candidates.map((name) => settled(ctx.resolve(name, 'SOA', ctx.signal))))

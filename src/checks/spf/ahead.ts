@@ -9,8 +9,8 @@ import type { Directive, MacroString, SpfRecord } from './terms.ts'
 const MAX_AHEAD = 20
 
 /**
- * Begins the questions that evaluating `record` may need, and those of the records it includes, so that the evaluation, which keeps
- * the order and the counts of RFC 7208, finds the answers under way. Gives nothing and never fails.
+ * Starts the queries that evaluating `record` may need, and those of the records it includes, so that the evaluation, which keeps the order and the counts of
+ * RFC 7208, finds them in progress. Returns nothing and never fails.
  */
 export function lookAhead(run: Run, record: SpfRecord, domain: string): void {
   const terms = undecided(run, record)
@@ -23,7 +23,7 @@ export function lookAhead(run: Run, record: SpfRecord, domain: string): void {
   if (terms.length === record.directives.length && record.redirect) follow(run, record.redirect, domain)
 }
 
-/** The directives before the first one that is known to match without asking. */
+/** The directives before the first one that is known to match without a query. */
 function undecided(run: Run, record: SpfRecord): readonly Directive[] {
   const end = record.directives.findIndex(
     ({ mechanism }) => mechanism.kind === 'all' || ('network' in mechanism && contains(mechanism.network, run.ip)),
@@ -57,6 +57,6 @@ function begin(
   const name = target ? expandName(target, { ...run.values, domain }) : domain
   if (name === undefined) return
   run.state.ahead++
-  // A failure is met again, and told, when the evaluation comes to the term.
+  // A failure occurs again, and is reported, when the evaluation reaches the term.
   ask(name).catch(() => {})
 }

@@ -7,11 +7,11 @@ import type { Run, SpfResult, TraceStep } from './run.ts'
 
 export type CheckHostInput = {
   readonly ip: Ip
-  /** The MAIL FROM address, or empty for a bounce: then the HELO name stands for it (RFC 7208 §2.4). */
+  /** The MAIL FROM address, or empty for a bounce: the HELO name is then used (RFC 7208 §2.4). */
   readonly sender: string
   /** The HELO or EHLO argument as given; may be empty. */
   readonly helo: string
-  /** The domain to begin with, when it is not the sender's. */
+  /** The first domain, if it is not the sender's. */
   readonly domain?: string
   /** The receiving host, for `%{r}`. */
   readonly receiver?: string
@@ -19,11 +19,14 @@ export type CheckHostInput = {
 
 export type CheckHostAnswer = {
   readonly result: SpfResult
-  /** The directive that decided, as published at the top of the tree; `default` when none matched; absent when the record was not evaluated. */
+  /** The decisive directive, as published at the top of the tree; `default` if none matched; absent if no record was evaluated. */
   readonly mechanism?: string
-  /** The domain owner's own words for a `fail` (RFC 7208 §6.2): text from outside, at most 2,000 characters of visible ASCII and spaces unless the sender's address is not. */
+  /**
+   * The domain owner's explanation of a `fail` (RFC 7208 §6.2): external text, at most 2,000 characters of visible ASCII and spaces, unless the sender's
+   * address contains others.
+   */
   readonly explanation?: string
-  /** Terms that asked the DNS (at most 10 before `permerror`), and those among them that found nothing (at most 2), RFC 7208 §4.6.4. */
+  /** Terms that needed a lookup (at most 10 before `permerror`), and those that found nothing (at most 2), RFC 7208 §4.6.4. */
   readonly lookups: number
   readonly voidLookups: number
   /** At most 100 steps. */
@@ -33,8 +36,8 @@ export type CheckHostAnswer = {
 }
 
 /**
- * Whether `ip` may send for the sender's domain: `check_host` of RFC 7208 §4. A question without an answer is `temperror`, also at
- * the deadline of `ctx.signal`; it rejects with no DnsError. At most 140 questions.
+ * Whether `ip` may send for the sender's domain: `check_host` of RFC 7208 §4. A query without an answer is `temperror`, also at the deadline of `ctx.signal`;
+ * it never rejects with DnsError. At most 140 queries.
  */
 export async function checkHost(
   ctx: Pick<Ctx, 'resolve' | 'signal' | 'now'>,
@@ -71,5 +74,5 @@ export async function checkHost(
   }
 }
 
-/** Macros hold A-labels (RFC 8616 §4); what is no domain name stays as it is. */
+/** Macros contain A-labels (RFC 8616 §4); an invalid domain name stays unchanged. */
 const withALabels = (name: string): string => (/[^\x00-\x7f]/.test(name) ? (checkedName(name) ?? name) : name)

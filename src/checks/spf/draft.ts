@@ -13,12 +13,12 @@ import {
 } from './terms.ts'
 import type { NodeState, SpfNode, SpfTerm } from './tree.ts'
 
-/** A node while the tree is being read: its terms are filled in as answers come. */
+/** A node while the tree is being read: its terms are filled in as answers arrive. */
 export type Draft = Omit<SpfNode, 'terms'> & {
   readonly terms: readonly TermDraft[]
   /** The names above it. */
   readonly path: readonly string[]
-  /** The lookups that a client has made when it comes here, at least (RFC 7208 §4.6.4). */
+  /** The minimum number of lookups of a client that gets here (RFC 7208 §4.6.4). */
   readonly before: number
 }
 export type TermDraft = {
@@ -38,10 +38,10 @@ export type TermDraft = {
 /** Maximum number of terms kept per record of those that cost a lookup; the limit of the standard is ten. */
 const MAX_TERMS = 64
 
-/** Where a node stands in its tree. */
+/** The position of a node in its tree. */
 export type Place = Pick<Draft, 'path' | 'before'>
 
-/** The node of a name whose TXT records were read, its terms not yet asked. */
+/** The node of a name whose TXT records were read; its terms are not queried yet. */
 export function draftNode(domain: string, records: readonly string[], place: Place): Draft {
   const node = { domain, records, terms: [], ...place }
   if (records.length === 0) return { ...node, state: 'none' }
@@ -79,9 +79,7 @@ function termsOf(record: SpfRecord, domain: string, root: string): { terms: Term
   return { terms, leftOut: Math.max(0, asking.length - MAX_TERMS) }
 }
 
-/**
- * The name that a term asks. `%{d}` is the record's domain and `%{o}` the one the reading began with; the other macros come with the message.
- */
+/** The name that a term queries. `%{d}` is the record's domain and `%{o}` the first domain of the reading; the other macros depend on the message. */
 function named(
   target: MacroString | undefined,
   leads: boolean,

@@ -30,7 +30,7 @@ const RESULTS = { '+': 'pass', '-': 'fail', '~': 'softfail', '?': 'neutral' } as
   SpfResult
 >
 
-/** Evaluates the record of one domain (RFC 7208 §4.3 to §4.7); includes and redirects come back here. Recursion ends with the ten lookups. */
+/** Evaluates the record of one domain (RFC 7208 §4.3 to §4.7); includes and redirects call it again. Recursion ends with the ten lookups. */
 export async function evaluate(run: Run, text: string): Promise<Verdict> {
   const domain = checkedName(text)
   if (domain === undefined) return end(run, text, 'none', 'not a valid domain name') // §4.3
@@ -54,7 +54,7 @@ export async function evaluate(run: Run, text: string): Promise<Verdict> {
   return { ...end(run, domain, 'neutral', 'no term matched'), mechanism: 'default' } // §4.7
 }
 
-/** Selects the one SPF record of a domain (RFC 7208 §4.4, §4.5). */
+/** Selects the single SPF record of a domain (RFC 7208 §4.4, §4.5). */
 async function select(run: Run, domain: string): Promise<{ readonly record: SpfRecord } | Verdict> {
   let texts: readonly string[]
   try {
@@ -76,13 +76,13 @@ async function evaluateDirective(run: Run, { mechanism }: Directive, domain: str
   if (asksDns(mechanism) && ++run.state.lookups > MAX_LOOKUPS) return tooManyLookups()
   if (mechanism.kind === 'include') return included(run, mechanism.domain, domain)
   const match = await matchMechanism(run, mechanism, domain)
-  // RFC 7208 §4.6.4 counts terms: one that found nothing is one void lookup, however many questions it took.
+  // RFC 7208 §4.6.4 counts terms: a term that found nothing is one void lookup, however many queries it needed.
   if (match.void && ++run.state.voidLookups > MAX_VOID_LOOKUPS)
     return { kind: 'error', result: 'permerror', note: `more than ${MAX_VOID_LOOKUPS} lookups found nothing` }
   return match
 }
 
-/** RFC 7208 §5.2: the table of what the included domain's result means. */
+/** RFC 7208 §5.2: the table of the included domain's results. */
 async function included(run: Run, target: MacroString, domain: string): Promise<Match> {
   const name = await targetName(run, target, domain)
   const { result } = await evaluate(run, name)

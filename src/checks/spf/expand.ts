@@ -1,10 +1,10 @@
 import { bytesOf, familyOf, type Ip } from '../../names/ip.ts'
 import type { MacroPart, MacroString } from './terms.ts'
 
-/** What the macro letters stand for (RFC 7208 §7.2). A value that is undefined is not known: what uses it cannot be expanded. */
+/** The values of the macro letters (RFC 7208 §7.2). Undefined values are not known, and terms that use them cannot be expanded. */
 export type MacroValues = {
   readonly ip?: Ip
-  /** Local part and domain of the sender; `postmaster` when there was none (§4.3). */
+  /** Local part and domain of the sender; `postmaster` if there was no local part (§4.3). */
   readonly local?: string
   readonly senderDomain?: string
   readonly domain: string
@@ -25,8 +25,8 @@ export const usesLetter = (text: MacroString, letters: string): boolean =>
   text.some((part) => part.kind === 'macro' && letters.includes(part.letter))
 
 /**
- * Expands a domain-spec to a name without its trailing dot (RFC 7208 §7.3); undefined when a value is not known or cannot stand in
- * a name. A result over 253 characters loses labels from the left.
+ * Expands a domain-spec to a name without its final dot (RFC 7208 §7.3); undefined if a value is not known or cannot occur in a name. A result over 253
+ * characters loses labels from the left.
  */
 export function expandName(text: MacroString, values: MacroValues): string | undefined {
   let name = ''
@@ -41,7 +41,7 @@ export function expandName(text: MacroString, values: MacroValues): string | und
   return shortened(name)
 }
 
-/** Expands an explanation string (RFC 7208 §6.2), cut at 2,000 characters. A value that is not known becomes `unknown`. */
+/** Expands an explanation string (RFC 7208 §6.2), cut at 2,000 characters. An unknown value becomes `unknown`. */
 export function expandText(text: MacroString, values: MacroValues): string {
   let result = ''
   for (const part of text) {
@@ -101,7 +101,7 @@ function letterValue(letter: string, values: MacroValues): string | undefined {
   }
 }
 
-/** Dot-separated nibbles (RFC 7208 §7.3), in upper case as the published suite has them; to the DNS both are one. */
+/** Dot-separated nibbles (RFC 7208 §7.3), in upper case as in the published suite; the DNS does not distinguish them. */
 const nibbles = (ip: Ip): string => [...Buffer.from(bytesOf(ip)).toString('hex').toUpperCase()].join('.')
 
 function transform(value: string, part: Extract<MacroPart, { kind: 'macro' }>): string {
@@ -116,7 +116,7 @@ function transform(value: string, part: Extract<MacroPart, { kind: 'macro' }>): 
   return (part.digits === undefined ? pieces : pieces.slice(-part.digits)).join('.')
 }
 
-/** Everything but the unreserved set, octet by octet in UTF-8 (RFC 7208 §7.3, RFC 3986 §2.3). */
+/** Escapes everything except the unreserved set, octet by octet in UTF-8 (RFC 7208 §7.3, RFC 3986 §2.3). */
 const urlEscaped = (value: string): string =>
   [...Buffer.from(value, 'utf8')]
     .map((byte) => {

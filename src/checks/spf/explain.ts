@@ -6,8 +6,8 @@ import { validatedName } from './pointer.ts'
 import type { Run, Verdict } from './run.ts'
 
 /**
- * The domain owner's explanation of a `fail` (RFC 7208 §6.2); undefined when there is none or anything at all is wrong with it: no answer,
- * no record or several, a character outside ASCII, a syntax fault. It counts toward no limit.
+ * The domain owner's explanation of a `fail` (RFC 7208 §6.2); undefined if there is none or anything is wrong with it: no answer, no record or several, a
+ * character outside ASCII, a syntax fault. It does not count toward a limit.
  */
 export async function explain(run: Run, { exp, domain }: Verdict): Promise<string | undefined> {
   if (!exp) return undefined

@@ -10,12 +10,12 @@ import {
   type SpfRecord,
 } from './terms.ts'
 
-/** From strict to soft: merging takes the softest, so that nothing is refused that one of the records let through. */
+/** From strict to soft: merging uses the softest, so that no mail is refused that one of the records accepted. */
 const STRICTNESS: readonly Qualifier[] = ['-', '~', '?']
 
 /**
- * The record that is offered in place of texts of which receivers use none: each as its owner meant it, several of them merged (RFC 7208 §3.2),
- * and `-all` as `~all`, so that what receivers take today is not refused at once. Undefined when a fault remains that only the owner can mend.
+ * The record that is offered in place of texts that receivers do not use: each as its owner meant it, several of them merged (RFC 7208 §3.2), and `-all` as
+ * `~all`, so that mail that receivers accept today is not refused at once. Undefined if a fault remains that only the owner can correct.
  */
 export function mended(texts: readonly string[]): string | undefined {
   const record = meantBy(texts)
@@ -33,16 +33,16 @@ export function meantBy(texts: readonly string[]): SpfRecord | undefined {
   return records.length === 1 ? records[0]! : merged(records)
 }
 
-/** The record with `~all` for `-all`; one that names nobody stays as it is. */
+/** The record with `~all` for `-all`; a record that names nobody stays unchanged. */
 export const softened = (record: SpfRecord): SpfRecord =>
   namesSomebody(record) && allOf(record)?.qualifier === '-' ? ending(record, '~') : record
 
-/** Whether the record itself names a sender, or leaves that to another record. */
+/** Whether the record itself names a sender, or delegates that to another record. */
 export const namesSomebody = (record: SpfRecord): boolean =>
   (record.redirect !== undefined && !allOf(record)) ||
   reachable(record).some(({ qualifier, mechanism }) => qualifier === '+' && mechanism.kind !== 'all')
 
-/** One record that does what several were meant to do together, with the softest of their `all`s. */
+/** One record with the combined meaning of several, with the softest of their `all`s. */
 function merged(records: readonly SpfRecord[]): SpfRecord {
   const redirects = distinct(
     records.flatMap((record) => (record.redirect && !allOf(record) ? [record.redirect] : [])),
@@ -53,7 +53,7 @@ function merged(records: readonly SpfRecord[]): SpfRecord {
   const directives = distinct(
     [
       ...records.flatMap((record) => reachable(record).filter(({ mechanism }) => mechanism.kind !== 'all')),
-      // Beside another record's all a redirect would do nothing: it becomes an include.
+      // With another record's all, a redirect would have no effect, so it becomes an include.
       ...(alone
         ? []
         : redirects.map((domain): Directive => ({ qualifier: '+', mechanism: { kind: 'include', domain } }))),
@@ -69,11 +69,11 @@ function merged(records: readonly SpfRecord[]): SpfRecord {
   }
 }
 
-/** `+all` is never offered: `~` stands in for it. */
+/** `+all` is never offered; `~all` replaces it. */
 const softest = (alls: readonly Qualifier[]): Qualifier =>
   STRICTNESS[Math.max(...alls.map((qualifier) => STRICTNESS.indexOf(qualifier === '+' ? '~' : qualifier)))] ?? '~'
 
-/** The record with another `all`, or with one at the end where there was none. */
+/** The record with another `all`, or with one at the end if there was none. */
 export const withAll = (record: SpfRecord, qualifier: Qualifier): string => formatSpf(ending(record, qualifier))
 
 function ending(record: SpfRecord, qualifier: Qualifier): SpfRecord {
@@ -87,7 +87,7 @@ export const without = (record: SpfRecord, drop: (directive: Directive) => boole
   directives: record.directives.filter((directive) => !drop(directive)),
 })
 
-/** The record without what is never looked at: terms after `all`, a redirect beside it, and terms that stand twice. */
+/** The record without unused terms: terms after `all`, a redirect beside it, and duplicates. */
 export function tidied(record: SpfRecord): SpfRecord {
   const rest = allOf(record) ? withoutRedirect(record) : record
   return { ...rest, directives: distinct(reachable(record), withoutQualifier) }

@@ -10,8 +10,8 @@ import { formatDirective } from './terms.ts'
 import { termsOf as allTermsOf, type SpfNode, type SpfTerm } from './tree.ts'
 
 /**
- * Whether a domain's mail is served no worse by `after` than by `before`: whoever passes still passes, and receivers refuse nobody whom they take
- * today. The exception is a record by which everybody passes: it may name the known senders, and end in `~all`.
+ * Whether `after` is no worse for a domain's mail than `before`: every sender that passes still passes, and receivers refuse no mail that they accept today.
+ * The exception is a record that lets everybody pass: it may name the known senders, and end in `~all`.
  */
 export function isHarmless(before: SpfFacts, after: SpfFacts): boolean {
   if (!after.reading || !after.tree) return false
@@ -28,7 +28,7 @@ function keepsSenders({ reading, tree, free = [] }: SpfFacts, after: SpfReading,
   if (!reading || !tree || reading.extent.everybody) return true
   const [now, then] = [reading.extent.passing, after.extent.passing]
   const kept = new Set(then.conditional)
-  // Nobody passes by a name that does not exist.
+  // Nobody passes because of a name that does not exist.
   const isEmpty = (text: string): boolean => free.some(({ term }) => term === text)
   return (
     isWithin(now.ip4, then.ip4) &&
@@ -40,7 +40,7 @@ function keepsSenders({ reading, tree, free = [] }: SpfFacts, after: SpfReading,
 
 const isKnown = ({ open, tooWide }: Passing): boolean => !open && !tooWide
 
-/** Where it is not known who passes, every term of the record has to stay. */
+/** If it is not known who passes, every term of the record must stay. */
 function keepsTerms(before: SpfNode, after: SpfNode, isEmpty: (term: string) => boolean): boolean {
   const kept = new Set(termsOf(after))
   return termsOf(before).every((text) => kept.has(text) || isEmpty(text))
@@ -51,7 +51,7 @@ const termsOf = ({ record, terms }: SpfNode): readonly string[] => [
   ...terms.filter(({ directive }) => !directive).map(({ text }) => text),
 ]
 
-/** `-all` is offered only where it takes effect today, and where the owner names nobody. */
+/** `-all` is offered only if it takes effect today, and if the owner names nobody. */
 function refusesNoMore(before: SpfFacts, after: SpfReading): boolean {
   if (after.all !== '-') return true
   const isInForce = before.reading?.permerrors.length === 0 && !(before.tree && failsForFamily(before.tree))
@@ -59,7 +59,7 @@ function refusesNoMore(before: SpfFacts, after: SpfReading): boolean {
   return after.declaredNonSender && [...before.records, ...before.similar].every(namesNobody)
 }
 
-/** Whether clients of IPv4 or of IPv6 find more void lookups than are allowed: to them an `a` is one where the name has addresses of the other family alone. */
+/** Whether clients of IPv4 or of IPv6 get more void lookups than permitted: for them an `a` is void if the name has only addresses of the other family. */
 const failsForFamily = (root: SpfNode): boolean =>
   FAMILIES.some((family) => {
     const isVoid = ({ state, directive, found }: SpfTerm): boolean =>

@@ -7,7 +7,7 @@ import { mend } from './mend/mend.ts'
 import { slipsIn } from './mend/words.ts'
 import { firstRecord } from './proposal.ts'
 
-/** Judges a domain without a record: what it has in place of one, and what to publish. */
+/** Judges a domain without a record: what it has instead, and what to publish. */
 export function judgeAbsent(facts: SpfFacts, { role, mail }: Pick<DomainContext, 'role' | 'mail'>): Outcome<SpfFacts> {
   const { domain, exists, similar } = facts
   const fail = (findings: readonly Finding[]): Outcome<SpfFacts> => ({ status: 'fail', facts, findings })
@@ -16,7 +16,7 @@ export function judgeAbsent(facts: SpfFacts, { role, mail }: Pick<DomainContext,
     const web: Finding = { id: 'spf.no_record_web', args: { domain }, ...fixOf(domain, 'v=spf1 -all') }
     return { status: 'warn', facts, findings: [web] }
   }
-  // What was meant as a record is mended, not replaced.
+  // A text that was meant as a record is corrected, not replaced.
   const none: Finding = {
     id: 'spf.no_record',
     args: { domain, similar: similar.length > 0 },

@@ -8,7 +8,7 @@ import { shorter } from './shorter.ts'
 import { formatMacroString, formatSpf, isMechanism, type SpfRecord } from './terms.ts'
 import type { SpfNode } from './tree.ts'
 
-/** What every judgement of a record is said with. */
+/** The parameters of every judgement of a record. */
 export type Said = { readonly domain: string; readonly evidence: string; readonly mail: MailHosts | undefined }
 
 /** The TXT record to publish, where there is one. */
@@ -18,22 +18,22 @@ export const fixOf = (name: string, value: string | undefined): Pick<Finding, 'f
 /** RFC 7208 §3.4 */
 const LONG_RECORD = 450
 const VERY_LONG_RECORD = 512
-/** Modifiers that ask for failure reports (RFC 6652 §3): receivers that send none pass them over. */
+/** Modifiers that request failure reports (RFC 6652 §3): receivers that send none ignore them. */
 const REPORTING: ReadonlySet<string> = new Set(['ra', 'rp', 'rr'])
 /** Maximum number of unknown modifiers that are reported individually. */
 const MAX_MODIFIERS = 5
 
-/** Judges how a record is written that can be read. */
+/** Judges the form of a readable record. */
 export function judgeForm(said: Said, root: SpfNode, reading: SpfReading): Finding[] {
   const { record: own } = root
   if (!own) return []
   const slips = judgeSlips(said, reading)
-  // What was pasted in behind the first record is no term too many.
+  // A second record that was pasted behind the first one does not count as further terms.
   const terms = slips.length > 0 ? [] : judgeTerms(said, root, reading)
   return [...judgeLength(said, root, reading), ...slips, ...terms]
 }
 
-/** Slips after which a record can still be read, but not as it was meant. */
+/** Typing errors after which a record is still readable, but not as it was meant. */
 const READABLE: Readonly<Partial<Record<Slip, string>>> = {
   two_records: 'spf.two_in_one',
   joined: 'spf.joined_terms',
@@ -85,7 +85,7 @@ function judgeTerms({ domain, evidence }: Said, root: SpfNode, reading: SpfReadi
   return findings
 }
 
-/** A record that is broken today must not refuse at once what receivers take until now. */
+/** A record that is broken today must not immediately refuse mail that receivers accept so far. */
 function offered(record: SpfRecord | undefined, { permerrors }: SpfReading): string | undefined {
   if (!record) return undefined
   return formatSpf(permerrors.length > 0 ? softened(record) : record)

@@ -7,8 +7,8 @@ import { formatMacroString, formatSpf, type MacroString, type SpfRecord } from '
 import type { SpfNode, SpfTerm } from './tree.ts'
 
 /**
- * Names that hold nothing and have the domain once too often at their end: an editor that adds the domain to names without a dot at the end made
- * them so (RFC 1035 §5.1). One finding, whose fix mends all of them.
+ * Names without records that contain the domain once too often at their end: an editor that appends the domain to names without a final dot created them
+ * (RFC 1035 §5.1). One finding, whose fix corrects all of them.
  */
 export function judgeNames({ domain, evidence }: Said, root: SpfNode, reading: SpfReading): Finding[] {
   const { record } = root
@@ -31,7 +31,7 @@ export function judgeNames({ domain, evidence }: Said, root: SpfNode, reading: S
   ]
 }
 
-/** The name without the domain at its end, where it holds nothing and what is left is plain: the domain again, or a name of a known provider. */
+/** The name without the domain at its end, if it has no records and the rest is unambiguous: the domain again, or a name of a known provider. */
 function meantBy(term: SpfTerm, domain: string): string | undefined {
   const isVoid = term.node ? term.node.state === 'none' : term.state === 'void'
   const name = term.name?.toLowerCase().replace(/\.$/, '') ?? ''

@@ -6,9 +6,9 @@ import { type Extent, isWide } from './passing/wide.ts'
 import { firstRecord } from './proposal.ts'
 import type { SpfNode } from './tree.ts'
 
-/** More IPv4 addresses than this, includes left out, are more than a domain's own mail hosts. */
+/** More IPv4 addresses than this, without includes, exceed a domain's own mail hosts. */
 const MANY_ADDRESSES = 2 ** 17
-/** So many in all are more than several large providers have. */
+/** A total that exceeds that of several large providers. */
 const VERY_MANY_ADDRESSES = 2 ** 24
 
 /** Judges how many may pass. */
@@ -22,7 +22,7 @@ export function judgeExtent(said: Said, root: SpfNode, extent: Extent): Finding[
   return []
 }
 
-/** Everybody passes, and not by `+all`. A wide term of the own record can go; one in an include is for its owner to mend. */
+/** Everybody passes, but not by `+all`. A wide term of the domain's own record can be removed; the owner of an include must correct one there. */
 function judgeEverybody(said: Said, root: SpfNode, { wide, passing }: Extent): Finding {
   const { domain, evidence } = said
   const named = wide.map(({ text, domain: name }) => (name === domain ? text : `${text} in the record of ${name}`))
@@ -36,11 +36,11 @@ function judgeEverybody(said: Said, root: SpfNode, { wide, passing }: Extent): F
   return { id: 'spf.everybody', args, evidence, ...fixOf(domain, isOwn ? knownSenders(said, root) : undefined) }
 }
 
-/** The record without what lets everybody pass, ending in `~all`; where that names nobody, the senders that the mail hosts tell. */
+/** The record without the terms that let everybody pass, ending in `~all`; if it then names nobody, the senders that follow from the mail hosts. */
 export function knownSenders({ mail }: Said, { record, terms }: SpfNode): string | undefined {
   if (!record) return undefined
   const rest = without(record, (directive) => isWide(directive, terms))
   const first = namesSomebody(rest) ? undefined : firstRecord(mail)
-  // Everybody passed until now: nobody is refused at once.
+  // Everybody passed until now, so nobody is refused at once.
   return first?.endsWith(' ~all') ? first : withAll(rest, '~')
 }

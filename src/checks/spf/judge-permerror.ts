@@ -18,7 +18,7 @@ const MAX_TOLD = 20
 /** Maximum number of names shown in one sentence. */
 const MAX_NAMES = 15
 
-/** The findings of what makes receivers answer permerror, with the record that mends it where one can be computed. */
+/** The findings about the causes of permerror, with the corrected record if one can be computed. */
 export const judgePermerror = (found: SpfLookup, reading: SpfReading, mail: MailHosts | undefined): Finding[] =>
   reading.permerrors.slice(0, MAX_TOLD).map((permerror) => findingOf(permerror, found, reading, mail))
 
@@ -76,7 +76,7 @@ function findingOf(permerror: Permerror, found: SpfLookup, reading: SpfReading, 
   }
 }
 
-/** Names that anybody could register, and with them say who passes. */
+/** Names that anybody could register, and thereby decide who passes. */
 export const judgeTakeover = (
   { domain, records, tree, free = [] }: SpfLookup,
   { permerrors }: SpfReading,
@@ -99,8 +99,8 @@ function brokenArgs({ domain, state, records, reason }: SpfNode): { name: string
 }
 
 /**
- * What is left of a record that is broken today, as it is offered: `-all` becomes `~all`, for until now nobody was refused. Where it names nobody
- * any more, the first record of a domain with these mail hosts takes its place.
+ * The rest of a record that is broken today, as offered: `-all` becomes `~all`, because no mail was refused until now. If it names nobody any more, the first
+ * record of a domain with these mail hosts replaces it.
  */
 function offered(record: SpfRecord | undefined, mail: MailHosts | undefined): string | undefined {
   if (!record) return undefined
@@ -109,7 +109,7 @@ function offered(record: SpfRecord | undefined, mail: MailHosts | undefined): st
   return first?.endsWith(' ~all') ? first : undefined
 }
 
-/** The own record without a term that only leads to permerror; undefined when the term stands in another's record. */
+/** The domain's own record without a term that only causes permerror; undefined if the term is in another record. */
 function withoutTerm(root: SpfNode, term: string): SpfRecord | undefined {
   const { record } = root
   if (!record?.directives.some((directive) => formatDirective(directive) === term)) return undefined

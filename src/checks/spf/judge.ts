@@ -13,8 +13,8 @@ import { MAX_LOOKUPS } from './run.ts'
 import { chainOf, type SpfNode } from './tree.ts'
 
 /**
- * Judges what is published. `fail`: there is no record, receivers answer permerror, or everybody passes; `unknown`: a part could not be
- * asked; `warn`: a finding of weight; else `pass`, also for `~all`.
+ * Judges the published record. `fail`: there is no record, receivers return permerror, or everybody passes; `unknown`: a part has no answer; `warn`: a
+ * finding of severity low or more; otherwise `pass`, also for `~all`.
  */
 export function judgeSpf(facts: SpfFacts, context: Pick<DomainContext, 'role' | 'mail'>): Outcome<SpfFacts> {
   const { tree, reading } = facts
@@ -30,10 +30,10 @@ export function judgeSpf(facts: SpfFacts, context: Pick<DomainContext, 'role' | 
   return { status: failed ? 'fail' : findings.some(isWeighty) ? 'warn' : 'pass', facts, findings }
 }
 
-/** Findings whose fix mends a term. */
+/** Findings whose fix corrects a term. */
 const MENDING = ['spf.two_in_one', 'spf.joined_terms', 'spf.odd_name', 'spf.doubled_name']
 
-/** A term that can be mended is not dropped, and nothing is put behind it. */
+/** A term that can be corrected is not removed, and nothing is put behind it. */
 function mendingFirst(findings: readonly Finding[]): readonly Finding[] {
   const fix = findings.find((finding) => MENDING.includes(finding.id) && finding.fix)?.fix
   if (!fix) return findings
@@ -41,13 +41,13 @@ function mendingFirst(findings: readonly Finding[]): readonly Finding[] {
   return findings.map((finding) => (isMendedToo(finding, words) ? { ...finding, fix } : finding))
 }
 
-/** Whether the mended record takes another finding away. */
+/** Whether the corrected record also removes another finding. */
 function isMendedToo({ id, args = {} }: Finding, words: readonly string[]): boolean {
   if (id === 'spf.include_without_record' || id === 'spf.include_takeover') return !words.includes(String(args.term))
   return id === 'spf.too_many_void_lookups' || (id === 'spf.no_all' && words.some((word) => /^[+\-~?]?all$/.test(word)))
 }
 
-/** Whether exactly one record stands that evaluates without permerror; quality is another matter. False while it is not known. */
+/** Whether there is exactly one record and it evaluates without permerror, apart from its quality. False while it is not known. */
 export const isValid = ({ reading }: SpfFacts): boolean =>
   reading !== undefined && reading.permerrors.length === 0 && reading.unknown.length === 0
 
@@ -71,7 +71,7 @@ function judgeRecord({ domain, records, limit }: SpfFacts, root: SpfNode, readin
 
 type Mail = DomainContext['mail']
 
-/** The weight of `all`: what a client that nothing else names gets (RFC 7208 §5.1, §4.7). */
+/** The result of `all`: for a client that no other term names (RFC 7208 §5.1, §4.7). */
 function judgeAll(said: Said, root: SpfNode, reading: SpfReading): Finding[] {
   const { domain, evidence } = said
   const own = root.record
@@ -93,12 +93,12 @@ function judgeAll(said: Said, root: SpfNode, reading: SpfReading): Finding[] {
   return open ? found('spf.no_all', { record: last.domain }, closed) : []
 }
 
-/** What the record lets pass, and at what cost. */
+/** Which senders the record lets pass, and its cost. */
 function judgeUse(said: Said, root: SpfNode, reading: SpfReading): Finding[] {
   const { lookups, ptr, permerrors, reserved } = reading
   const { evidence } = said
   const findings: Finding[] = []
-  // No fix: whom "ptr" lets pass is known to nobody, and without it they would be refused.
+  // No fix: it is not known whom "ptr" lets pass, and without it they would be refused.
   if (ptr) findings.push({ id: 'spf.ptr', evidence })
   if (reading.all !== '+') findings.push(...judgeExtent(said, root, reading.extent))
   if (reserved.length > 0) findings.push({ id: 'spf.not_public', args: { terms: reserved }, evidence })

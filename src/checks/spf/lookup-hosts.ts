@@ -4,13 +4,12 @@ import type { TermDraft } from './draft.ts'
 import { MAX_MX_NAMES } from './run.ts'
 import type { Found, SpfTerm } from './tree.ts'
 
-/** Names of `mx` hosts whose addresses are still asked. Shared by the terms of a tree. */
+/** Number of `mx` hosts whose addresses may still be queried. Shared by the terms of a tree. */
 export type HostBudget = { exchanges: number }
 
 /**
- * Asks what an `a`, `mx` or `exists` term finds. `reached`: a client can come to it within ten lookups, so that its addresses of both
- * families matter; of another term only whether its lookup is void. For an `a` a name with an address of either family is found, for a
- * client may come from either.
+ * Queries what an `a`, `mx` or `exists` term finds. `reached`: a client can get to it within ten lookups, so its addresses of both families matter; of
+ * another term only whether its lookup is void. An `a` finds something if its name has an address of either family, because a client may use either.
  */
 export async function lookupHosts(ask: Ask, term: TermDraft, reached: boolean, budget: HostBudget): Promise<void> {
   switch (term.directive!.mechanism.kind) {
@@ -33,7 +32,7 @@ async function lookupBoth(ask: Ask, term: TermDraft): Promise<void> {
   else if (!failedAs(term, aaaa)) term.state = 'void'
 }
 
-/** AAAA is asked only where there is no A. */
+/** AAAA is queried only if there is no A. */
 async function lookupEither(ask: Ask, term: TermDraft): Promise<void> {
   const a = await asked(ask(term.name!, 'A'))
   if (failedAs(term, a)) return
@@ -43,7 +42,7 @@ async function lookupEither(ask: Ask, term: TermDraft): Promise<void> {
   if (!failedAs(term, aaaa) && aaaa.kind === 'found') term.state = 'found'
 }
 
-/** RFC 7208 §5.7: A, whatever the family of the client. */
+/** RFC 7208 §5.7: A, for clients of either family. */
 async function lookupExists(ask: Ask, term: TermDraft): Promise<void> {
   const a = await asked(ask(term.name!, 'A'))
   if (failedAs(term, a)) return
@@ -70,7 +69,7 @@ async function lookupExchanges(ask: Ask, term: TermDraft, reached: boolean, budg
   term.found = { ip4: together(term.state, ip4!, all), ip6: together(term.state, ip6!, all) }
 }
 
-/** What the hosts of an `mx` have, up to the first one without an answer: there `check_host` stops (RFC 7208 §5). */
+/** The addresses of the hosts of an `mx`, up to the first host without an answer: `check_host` stops there (RFC 7208 §5). */
 function together(kind: Found['kind'], answers: readonly (Answer<'A' | 'AAAA'> | DnsError)[], all: boolean): Found {
   const failed = answers.findIndex((answer) => answer instanceof DnsError)
   const before = failed < 0 ? answers : answers.slice(0, failed)
@@ -92,12 +91,12 @@ async function asked<T>(answer: Promise<T>): Promise<T | DnsError> {
   }
 }
 
-/** Keeps the name that does not exist, where it is so. */
+/** Records the name that does not exist, if so. */
 export function noteGone(term: TermDraft, { kind, cname }: Answer): void {
   if (kind === 'nxdomain') term.gone = cname.at(-1) ?? term.name!
 }
 
-/** Whether there was no answer; then the term says so. */
+/** Whether there was no answer, which the term then records. */
 function failedAs<T extends object>(term: TermDraft, answer: T | DnsError): answer is DnsError {
   if (!(answer instanceof DnsError)) return false
   term.state = (answer.reason === 'invalid_name' ? 'malformed' : 'unknown') satisfies SpfTerm['state']

@@ -11,7 +11,7 @@ import { MAX_LOOKUPS } from './run.ts'
 import { type FreeTerm, lookupFree } from './takeover.ts'
 import type { SpfNode } from './tree.ts'
 
-/** Maximum number of records read per include tree: more than three times the lookup limit decide any tree. */
+/** Maximum number of records read per include tree: more than three times the lookup limit, enough for any tree. */
 const MAX_RECORDS = 40
 /** Maximum number of queries for `a`, `mx` and `exists` terms per tree, without those for the addresses of MX hosts; an `a` whose addresses matter takes two. */
 const MAX_HOST_QUESTIONS = 30
@@ -21,16 +21,16 @@ const AT_ONCE = 20
 /** Maximum number of TXT records shown that look like SPF but are not. */
 const MAX_SIMILAR = 5
 
-/** What the DNS holds for a domain's SPF. */
+/** The DNS records of a domain's SPF. */
 export type SpfLookup = {
   readonly domain: Domain
   /** False: NXDOMAIN. */
   readonly exists: boolean
-  /** The TXT records that are SPF records, sorted: the DNS gives them in any order. */
+  /** The TXT records that are SPF records, sorted, because the DNS returns them in any order. */
   readonly records: readonly string[]
-  /** TXT records that seem to be meant as SPF and are not (RFC 7208 §4.5). */
+  /** TXT records that seem to be meant as SPF but are not (RFC 7208 §4.5). */
   readonly similar: readonly string[]
-  /** The include tree, when there is a record. */
+  /** The include tree, if there is a record. */
   readonly tree?: SpfNode
   /** The terms whose names anybody could register; absent without a tree. */
   readonly free?: readonly FreeTerm[]
@@ -38,13 +38,13 @@ export type SpfLookup = {
   readonly limit?: 'records' | 'hosts'
 }
 
-/** What the DNS holds, and what follows from it. `reading` is there when `tree` is. */
+/** The DNS records, and their evaluation. `reading` is present if `tree` is. */
 export type SpfFacts = SpfLookup & { readonly reading?: SpfReading }
 
 /**
- * Reads a domain's SPF record and all that it includes, level by level: one wait a level and at most two more. At most 40 records, 30 questions
- * about hosts, 24 about those of MX records and 5 about registrable domains. Rejects with DnsError only when the domain's own TXT records cannot be asked; a question
- * below that stays unanswered is kept in the tree as `unknown`.
+ * Reads a domain's SPF record and everything that it includes, level by level: one round of queries per level and at most two more. At most 40 records, 30
+ * queries about hosts, 24 about those of MX records and 5 about registrable domains. Rejects with DnsError only if the domain's own TXT records have no
+ * answer; a query below without an answer is `unknown` in the tree.
  */
 export async function lookupSpf(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Domain): Promise<SpfFacts> {
   const ask = askOnce(ctx)
@@ -58,7 +58,7 @@ export async function lookupSpf(ctx: Pick<Ctx, 'resolve' | 'signal'>, domain: Do
   return { ...found, tree: root, ...(limit === undefined ? {} : { limit }), free, reading: readTree(root) }
 }
 
-/** White space, quotes and invisible characters may stand before. */
+/** White space, quotes and invisible characters may precede it. */
 const isSimilar = (text: string): boolean =>
   /^["'\\\s\u200b-\u200f\u2018-\u201f]{0,10}(?:v\s?=\s?spf|spf2\.0|spf1)/i.test(text)
 
@@ -86,7 +86,7 @@ async function lookupTree(ask: Ask, root: Draft): Promise<{ root: Draft; limit?:
   return { root, ...(budget.limit === undefined ? {} : { limit: budget.limit }) }
 }
 
-/** Whether a term is asked: it has a name, and the budget of its kind is not spent. */
+/** Whether a term is queried: it has a name, and the budget of its kind is not used up. */
 function isAsked(term: TermDraft, lookups: number, budget: Budget): boolean {
   if (term.state !== 'not_asked' || term.name === undefined || term.directive?.mechanism.kind === 'ptr') return false
   const kind = term.leads ? 'records' : 'hosts'

@@ -1,7 +1,7 @@
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
 import type { MacroPart, MacroString } from './terms.ts'
 
-/** Where a macro string stands: `c`, `r` and `t` are allowed in an explanation only (RFC 7208 §7.2). */
+/** The context of a macro string: `c`, `r` and `t` are allowed only in an explanation (RFC 7208 §7.2). */
 export type MacroUse = 'domain' | 'explanation'
 
 const MACRO = /%\{([a-z])(\d*)(r?)([.\-+,/_=]*)\}/iy
@@ -9,8 +9,8 @@ const LITERAL = /[!-$&-~]+/y
 const EXPLANATION_LITERAL = /[ -$&-~]+/y
 
 /**
- * Reads a macro string (RFC 7208 §7.1) in linear time. `at` in a problem is the index in `text`.
- * In an explanation spaces may stand too (`explain-string`, §6.2).
+ * Reads a macro string (RFC 7208 §7.1) in linear time. `at` in a problem is the index in `text`. In an explanation, spaces are allowed too (`explain-string`,
+ * §6.2).
  */
 export function parseMacroString(text: string, use: MacroUse): Parsed<MacroString> {
   const parts: MacroPart[] = []
@@ -50,7 +50,7 @@ function readMacro(text: string, at: number, use: MacroUse): Parsed<Read> {
     kind: 'macro',
     letter,
     urlEscape: written !== letter,
-    // More parts than any name has are all parts; 128 is the bound that a reader must support (§7.3).
+    // A number larger than the number of parts means all parts; 128 is the bound that a reader must support (§7.3).
     ...(digits === '' ? {} : { digits: Math.min(Number(digits), 128) }),
     reverse: reverse !== '',
     delimiters,

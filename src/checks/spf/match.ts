@@ -7,13 +7,13 @@ import { validatedName, validatedUnder } from './pointer.ts'
 import { addressesOf, MAX_MX_NAMES, type Match, type Run } from './run.ts'
 import type { DualCidr, MacroString, Mechanism } from './terms.ts'
 
-/** Matches one mechanism other than `include` against the client (RFC 7208 §5). A question without an answer is temperror (§5). */
+/** Matches one mechanism other than `include` against the client (RFC 7208 §5). A query without an answer is temperror (§5). */
 export async function matchMechanism(run: Run, mechanism: Mechanism, domain: string): Promise<Match> {
   try {
     return await matched(run, mechanism, domain)
   } catch (error) {
     if (!(error instanceof DnsError)) throw error
-    // Not settled by RFC 7208 §4.8: a name that cannot be asked is read as one that does not exist.
+    // RFC 7208 §4.8 leaves this open: a name that cannot be queried is treated as nonexistent.
     if (error.reason === 'invalid_name') return { kind: 'no_match', note: error.message }
     return { kind: 'error', result: 'temperror', note: error.message }
   }
@@ -44,7 +44,7 @@ async function asked(
 ): Promise<Match> {
   switch (mechanism.kind) {
     case 'exists': {
-      const answer = await run.ask(name, 'A') // §5.7: A, whatever the family of the client
+      const answer = await run.ask(name, 'A') // §5.7: A, for clients of either family
       return answer.kind === 'found' ? { kind: 'match' } : { kind: 'no_match', void: true }
     }
     case 'a': {
@@ -63,7 +63,7 @@ async function asked(
   }
 }
 
-/** RFC 7208 §5.4. No MX record means no match: there is no falling back to the name itself. */
+/** RFC 7208 §5.4. No MX record means no match: there is no fallback to the name itself. */
 async function exchanges(run: Run, name: string, cidr: DualCidr): Promise<Match> {
   const answer = await run.ask(name, 'MX')
   if (answer.kind !== 'found') return { kind: 'no_match', void: true }

@@ -5,7 +5,7 @@ import type { DualCidr, Mechanism } from './terms.ts'
 
 const NAMES: ReadonlySet<string> = new Set(['all', 'include', 'a', 'mx', 'ptr', 'ip4', 'ip6', 'exists'])
 
-/** What people write for a mechanism, and what they mean. */
+/** Common misspellings of mechanisms, and what is meant. */
 const MEANT: Readonly<Record<string, string>> = {
   ip: 'ip4',
   ipv4: 'ip4',
@@ -16,10 +16,10 @@ const MEANT: Readonly<Record<string, string>> = {
   exp: 'exp=',
 }
 
-/** Two prefix lengths at the end of a term (RFC 7208 §5.3). Anchored and short: at most 9 digits are looked at. */
+/** Two prefix lengths at the end of a term (RFC 7208 §5.3). Anchored and short: at most 9 digits are read. */
 const DUAL_CIDR = /(?:\/(\d{1,4}))?(?:\/\/(\d{1,4}))?$/
 
-/** Reads a mechanism from its name and what follows it (RFC 7208 §5). `at` counts from the end of the name. */
+/** Reads a mechanism from its name and the text after it (RFC 7208 §5). `at` counts from the end of the name. */
 export function parseMechanism(written: string, rest: string): Parsed<Mechanism> {
   const kind = written.toLowerCase()
   if (!NAMES.has(kind)) return unknownName(written, kind)
@@ -109,7 +109,7 @@ function network(kind: 'ip4' | 'ip6', argument: string | undefined): Parsed<Mech
 function address(text: string, family: 4 | 6): Ip | undefined {
   const result = parseIp(text)
   if (!result.ok || text.includes(':') !== (family === 6)) return undefined
-  // An IPv4-mapped network stays IPv6 here: it must not match the IPv4 clients it looks like (RFC 7208 §5).
+  // An IPv4-mapped network stays IPv6 here: it must not match the IPv4 clients that it resembles (RFC 7208 §5).
   return familyOf(result.value) === family ? result.value : (`::ffff:${result.value}` as Ip)
 }
 

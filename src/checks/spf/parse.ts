@@ -8,8 +8,8 @@ const VERSION = /^v=spf1(?= |$)/i
 const NAME = /[A-Za-z][A-Za-z0-9._-]*/y
 
 /**
- * Octets of a record that is evaluated. A longer one gives permerror: it fits no message that RFC 7208 §3.4 has in mind, and the work for
- * one record has to end (§11.1).
+ * Maximum size of a record that is evaluated, octets. A longer one gives permerror: it exceeds any message that RFC 7208 §3.4 considers, and the work for one
+ * record must be bounded (§11.1).
  */
 export const MAX_RECORD = 8_192
 
@@ -17,12 +17,11 @@ export const MAX_RECORD = 8_192
 export const tooLong = (text: string): string =>
   `the record has ${text.length} characters; more than ${MAX_RECORD} are not evaluated`
 
-/** Whether a TXT record is an SPF record: the version, then a space or the end (RFC 7208 §4.5). Case means nothing. */
+/** Whether a TXT record is an SPF record: the version, then a space or the end (RFC 7208 §4.5). Case is ignored. */
 export const isSpf = (text: string): boolean => VERSION.test(text)
 
 /**
- * Reads an SPF record (RFC 7208 §4.6.1, grammar §12) in linear time. Any fault makes the whole record unusable; `at` is the index of the
- * first one in `text`.
+ * Reads an SPF record (RFC 7208 §4.6.1, grammar §12) in linear time. Any fault makes the whole record unusable; `at` is the index of the first one in `text`.
  */
 export function parseSpf(text: string): Parsed<SpfRecord> {
   if (!isSpf(text)) return problem('the record does not begin with "v=spf1" and a space', 0)

@@ -16,8 +16,8 @@ export async function validatedUnder(run: Run, target: string): Promise<Match> {
 }
 
 /**
- * The value of `%{p}`: a validated name of the client, best the domain itself, else one below it, else any; `unknown` when there is none
- * (RFC 7208 §7.3). Its question is not counted: §4.6.4 limits terms, and a macro is none.
+ * The value of `%{p}`: a validated name of the client, preferably the domain itself, otherwise one below it, otherwise any; `unknown` if there is none
+ * (RFC 7208 §7.3). Its query is not counted: §4.6.4 limits terms, and a macro is not a term.
  */
 export async function validatedName(run: Run, domain: string): Promise<string> {
   const names = await pointerNames(run)
@@ -34,7 +34,7 @@ export async function validatedName(run: Run, domain: string): Promise<string> {
 
 const isUnder = (name: string, domain: string): boolean => name === domain || name.endsWith(`.${domain}`)
 
-/** A failure while asking for the PTR records is no match, not an error (RFC 7208 §5.5). */
+/** A failed PTR query is no match, not an error (RFC 7208 §5.5). */
 async function pointerNames(run: Run): Promise<readonly string[]> {
   try {
     const answer = await run.ask(reverseName(run.ip), 'PTR')
@@ -45,7 +45,7 @@ async function pointerNames(run: Run): Promise<readonly string[]> {
   }
 }
 
-/** A name whose addresses cannot be asked is passed over (RFC 7208 §5.5). */
+/** A name whose address query fails is ignored (RFC 7208 §5.5). */
 async function isValidated(run: Run, name: string): Promise<boolean> {
   try {
     return (await addressesOf(run, name)).records.includes(run.ip)

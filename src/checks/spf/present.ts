@@ -20,7 +20,7 @@ const MAX_INCLUDES = 20
 /** Maximum number of directives shown with the addresses that they let pass. */
 const MAX_BY = 20
 
-/** The `spf` object of `/v1/check`. Counts stand only where there is a record. */
+/** The `spf` object of `/v1/check`. Counts are present only if there is a record. */
 export function presentSpf({ facts }: Outcome<SpfFacts>): SpfFields {
   const { records = [], tree, reading } = facts ?? {}
   return {
@@ -37,7 +37,7 @@ export function presentSpf({ facts }: Outcome<SpfFacts>): SpfFields {
   }
 }
 
-/** Who passes: addresses of IPv4, networks of 64 bits of IPv6, private and reserved ones left out, in all and by directive. */
+/** Who passes: addresses of IPv4, networks of 64 bits of IPv6, without private and reserved ones, in total and by directive. */
 function presentPassing({ passing, ipv4, ipv6Prefixes }: Extent): NonNullable<SpfFields['passing']> {
   const { terms, conditional, open, tooWide } = passing
   const sized = terms.map(({ text, ip4, ip6 }) => ({
@@ -93,7 +93,7 @@ const includesOf = ({ terms }: SpfNode): readonly SpfTerm[] =>
 const leftOut = (node: SpfNode): number | undefined =>
   includesOf(node).length > MAX_INCLUDES ? includesOf(node).length - MAX_INCLUDES : undefined
 
-/** `lookups` of a node are what it costs in all: its own term and everything below (RFC 7208 §4.6.4). */
+/** `lookups` of a node are its total cost: its own term and everything below (RFC 7208 §4.6.4). */
 function presentTerm(term: SpfTerm): SpfInclude {
   const { node } = term
   const all = node?.record && allOf(node.record)

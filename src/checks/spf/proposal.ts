@@ -2,9 +2,9 @@ import type { MailHosts } from '../../mailhosts/mailhosts.ts'
 import { providerOfHost, providerOfInclude, spfIncludeOf } from '../../mailhosts/providers/index.ts'
 
 /**
- * The first record of a domain that has none it can use, by its mail hosts. At a known provider its include, for hosts that take mail in are not
- * those that send it out; `mx` for other hosts. It ends in `~all`, since nobody knows yet what else sends; `-all` only for a domain that
- * takes no mail and has no address. Undefined where the mail hosts are not known, and where the provider gives each customer another include.
+ * The first record of a domain without a usable one, derived from its mail hosts. For a known provider its include, because the hosts that receive mail are
+ * not those that send it; `mx` for other hosts. It ends in `~all`, because other senders are not known yet; `-all` only for a domain that accepts no mail and
+ * has no address. Undefined if the mail hosts are not known, and if the provider gives each customer another include.
  */
 export function firstRecord(mail: MailHosts | undefined): string | undefined {
   if (!mail) return undefined
@@ -19,8 +19,8 @@ export function firstRecord(mail: MailHosts | undefined): string | undefined {
 }
 
 /**
- * Whether a name is one that a known provider tells its customers to include. What the provider publishes is known from the table; a DNS that has no record
- * there (a filter, a closed network) is no reason to advise against it.
+ * Whether a known provider tells its customers to include this name. The table shows what the provider publishes; a DNS without that record (a filter, a
+ * closed network) is no reason to advise against it.
  */
 export const isProvidersInclude = (name: string): boolean => {
   const provider = providerOfInclude(name)

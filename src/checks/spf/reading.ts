@@ -4,7 +4,7 @@ import { MAX_LOOKUPS, MAX_MX_NAMES, MAX_VOID_LOOKUPS } from './run.ts'
 import { allOf, formatDirective, isMechanism, type Qualifier, reachable, type SpfRecord } from './terms.ts'
 import { chainOf, lookupsOf, nodesOf, type SpfNode, type SpfTerm, termsOf, voidTermsOf } from './tree.ts'
 
-/** Why a receiver answers permerror (RFC 7208 §2.6.7). */
+/** Why a receiver returns permerror (RFC 7208 §2.6.7). */
 export type Permerror =
   | { readonly kind: 'several' | 'syntax' | 'too_long' }
   | { readonly kind: 'lookups' | 'void_lookups' }
@@ -12,21 +12,21 @@ export type Permerror =
   | { readonly kind: 'loop' | 'no_record' | 'broken'; readonly node: SpfNode; readonly via: string }
   | { readonly kind: 'mx_names'; readonly term: SpfTerm }
 
-/** What the include tree says about a domain, with all that the score needs. */
+/** The evaluation of the include tree of a domain, with everything that the score needs. */
 export type SpfReading = {
-  /** Terms that ask the DNS and those that find nothing, over the whole tree (RFC 7208 §4.6.4). */
+  /** Terms that need a lookup and those that find nothing, over the whole tree (RFC 7208 §4.6.4). */
   readonly lookups: number
   readonly voidLookups: number
-  /** A part of the tree could not be read: the counts are the least they can be. */
+  /** A part of the tree could not be read: the counts are minimums. */
   readonly atLeast: boolean
   readonly permerrors: readonly Permerror[]
-  /** The parts that could not be asked: name and reason. */
+  /** The parts without an answer: name and reason. */
   readonly unknown: readonly { readonly name: string; readonly reason: string }[]
-  /** The qualifier of the `all` that takes effect, through redirects; absent when there is none. */
+  /** The qualifier of the `all` that takes effect, through redirects; absent if there is none. */
   readonly all?: Qualifier
   /** Who passes, over the whole tree. */
   readonly extent: Extent
-  /** Terms of the own record that name private or reserved networks alone: no sender has such an address. */
+  /** Terms of the domain's own record that name only private or reserved networks: no sender has such an address. */
   readonly reserved: readonly string[]
   /** A redirect takes effect, whether or not it could be read. */
   readonly redirects: boolean
@@ -34,17 +34,20 @@ export type SpfReading = {
   readonly ptr: boolean
   /** Octets of the record. */
   readonly bytes: number
-  /** Terms of the own record that are never looked at because they stand after `all`, a redirect beside `all` among them. */
+  /** Terms of the domain's own record that are never evaluated because they follow `all`, including a redirect beside `all`. */
   readonly afterAll: readonly string[]
-  /** Names that the own record includes and that the tree includes once more. */
+  /** Names that the domain's own record includes and that the tree includes again. */
   readonly duplicateIncludes: readonly string[]
   /** `v=spf1 -all`: the domain declares that it sends no mail. */
   readonly declaredNonSender: boolean
-  /** Nobody passes, whatever the record ends in: it `names` nobody, or only what has no address. Absent where somebody may pass, a part is not known, or the record is broken. */
+  /**
+   * Nobody passes, whatever the record ends in: it `names` nobody, or only names without an address. Absent if somebody may pass, a part is not known, or the
+   * record is broken.
+   */
   readonly passesNobody?: { readonly names: boolean }
 }
 
-/** Reads the judgement's facts off the tree. */
+/** Derives the facts for the judgement from the tree. */
 export function readTree(root: SpfNode): SpfReading {
   const chain = chainOf(root)
   const all = chain.map(({ record }) => (record ? allOf(record) : undefined)).find((directive) => directive)
@@ -75,7 +78,7 @@ export function readTree(root: SpfNode): SpfReading {
 const isEmpty = ({ ip4, ip6, conditional, tooWide }: Extent['passing']): boolean =>
   ip4.length + ip6.length + conditional.length === 0 && !tooWide
 
-/** Whether a record was meant to name senders that receivers do not see: `include=…`, terms after `all`, a redirect beside it. */
+/** Whether a record was meant to name senders that receivers do not recognize: `include=…`, terms after `all`, a redirect beside it. */
 const namesSenders = (chain: readonly SpfNode[]): boolean =>
   chain.some(({ record }) => {
     if (!record) return false
@@ -94,7 +97,7 @@ function permerrorsOf(root: SpfNode): readonly Permerror[] {
     return (term.exchanges ?? 0) > MAX_MX_NAMES ? [{ kind: 'mx_names', term }] : []
   })
   const counts: Permerror[] = []
-  // A loop is its own reason: what it would count to means nothing.
+  // A loop is a reason of its own: its count means nothing.
   if (lookupsOf(root) > MAX_LOOKUPS) counts.push({ kind: 'lookups' })
   if (voidTermsOf(root).filter((term) => !leads(term)).length > MAX_VOID_LOOKUPS) counts.push({ kind: 'void_lookups' })
   return [...below, ...counts]
@@ -168,7 +171,7 @@ const isNonSender = (chain: readonly SpfNode[]): boolean =>
   chain.at(-1)?.record !== undefined &&
   allOf(chain.at(-1)!.record!)?.qualifier === '-'
 
-/** Every name of the tree that holds a record. */
+/** Every name of the tree that has a record. */
 export const namesOf = (root: SpfNode): readonly string[] =>
   nodesOf(root)
     .filter(({ state }) => state === 'record')

@@ -10,13 +10,13 @@ export type SpfResult = 'none' | 'neutral' | 'pass' | 'fail' | 'softfail' | 'tem
 /** One step of an evaluation, in order. `note` says why. */
 export type TraceStep = {
   readonly domain: string
-  /** The term that was looked at; absent for the record as a whole. */
+  /** The term; absent for the record as a whole. */
   readonly term?: string
   readonly outcome: SpfResult | 'match' | 'no_match' | 'followed'
   readonly note?: string
 }
 
-/** One call of `check_host`: what it asks with, and the counts that all its records share (RFC 7208 §4.6.4). */
+/** One call of `check_host`: its parameters, and the counts that all its records share (RFC 7208 §4.6.4). */
 export type Run = {
   readonly ask: Ask
   readonly ip: Ip
@@ -24,7 +24,7 @@ export type Run = {
   readonly state: { lookups: number; voidLookups: number; ahead: number; readonly trace: TraceStep[] }
 }
 
-/** The verdict on one domain. `exp` and `domain` are of the record that decided (RFC 7208 §6.2). */
+/** The result for one domain. `exp` and `domain` are of the record that decided (RFC 7208 §6.2). */
 export type Verdict = {
   readonly result: SpfResult
   readonly domain: string

@@ -9,9 +9,9 @@ import { lookupsOf, type SpfNode, type SpfTerm, voidTermsOf } from './tree.ts'
 const MAX_COMPARED = 200
 
 /**
- * The shortest record found that lets the same clients pass as the domain's own does today: without terms that are never reached or
- * stand twice, without names that hold nothing, and without what another term covers. Includes are never written out as addresses,
- * for those change. Undefined when nothing can go.
+ * The shortest record found that lets the same clients pass as the domain's own does today: without terms that are never reached or occur twice, without
+ * names that have no records, and without terms that another term covers. Includes are never replaced by addresses, because those change. Undefined if
+ * nothing can be removed.
  */
 export function shorter(root: SpfNode): SpfRecord | undefined {
   const record = root.record
@@ -20,7 +20,7 @@ export function shorter(root: SpfNode): SpfRecord | undefined {
   return formatSpf(rest).length < formatSpf(record).length ? rest : undefined
 }
 
-/** {@link shorter}, when that keeps within the limits of RFC 7208 §4.6.4. */
+/** {@link shorter}, if it stays within the limits of RFC 7208 §4.6.4. */
 export function shorterWithinLimits(root: SpfNode): SpfRecord | undefined {
   const kept = new Set(keptOf(root).map(formatDirective))
   const terms = root.terms.filter(({ directive }) => !directive || kept.delete(formatDirective(directive)))
@@ -29,14 +29,14 @@ export function shorterWithinLimits(root: SpfNode): SpfRecord | undefined {
   return shorter(root)
 }
 
-/** The record's terms by their text: what their lookup found. */
+/** The record's terms by their text, with the results of their lookups. */
 type Terms = ReadonlyMap<string, SpfTerm>
 
 function keptOf(root: SpfNode): readonly Directive[] {
   const terms: Terms = new Map(root.terms.map((term) => [term.text, term]))
   const directives = tidied(root.record!).directives
   const kept = directives.filter((directive) => isInclude(directive) || termOf(terms, directive)?.state !== 'void')
-  // A term may go for another's sake only where no order is to be kept: when all but `all` pass.
+  // A term may be removed in favour of another only if their order does not matter: all terms except `all` pass.
   const ordered = directives.some(({ qualifier, mechanism }) => qualifier !== '+' && mechanism.kind !== 'all')
   if (ordered || kept.length > MAX_COMPARED) return kept
   return kept.filter((_, index) => !isCovered(terms, kept, index))
@@ -48,7 +48,7 @@ function isCovered(terms: Terms, kept: readonly Directive[], index: number): boo
   if (isInclude(directive)) return isIncludedBelow(terms, directive, kept)
   const networks = 'network' in directive.mechanism ? [directive.mechanism.network] : hostNetworks(terms, directive)
   if (!networks || networks.length === 0) return false
-  // Two equal networks must not both go for each other's sake: the first of them stays.
+  // Of two equal networks the first stays.
   const covers = kept.flatMap((other, i) =>
     'network' in other.mechanism && i !== index && (i < index || !sameNetwork(other, directive))
       ? other.mechanism.network
@@ -71,7 +71,7 @@ function hostNetworks(terms: Terms, directive: Directive): readonly Cidr[] | und
   return term && networksOf(term)
 }
 
-/** Whether another include of the record leads to the same name by includes before which nothing can stop the evaluation. */
+/** Whether another include of the record leads to the same name through includes before which nothing can stop the evaluation. */
 function isIncludedBelow(terms: Terms, directive: Directive, kept: readonly Directive[]): boolean {
   const name = termOf(terms, directive)?.name?.toLowerCase()
   if (name === undefined) return false

@@ -7,12 +7,12 @@ import { type SpfNode, type SpfTerm, termsOf } from './tree.ts'
 /** Maximum number of registrable domains that are queried per tree. */
 const MAX_ASKED = 5
 
-/** A term that lets pass whoever owns a name, below a domain that nobody has registered. */
+/** A term that lets the owner of a name pass, below a domain that nobody has registered. */
 export type FreeTerm = { readonly term: string; readonly name: string; readonly free: string }
 
 /**
- * The terms of a tree whose names anybody could register: the name does not exist (NXDOMAIN) or depends on the message, and its registrable domain by the public suffix
- * list does not exist. At most 5 domains are asked, in one wait; one without an answer is left out.
+ * The terms of a tree whose names anybody could register: the name does not exist (NXDOMAIN) or depends on the message, and its registrable domain by the
+ * public suffix list does not exist. At most 5 domains are queried, in one round; one without an answer is left out.
  */
 export async function lookupFree(ask: Ask, root: SpfNode): Promise<readonly FreeTerm[]> {
   const found = termsOf(root).flatMap((term): FreeTerm[] => {
@@ -27,16 +27,16 @@ export async function lookupFree(ask: Ask, root: SpfNode): Promise<readonly Free
 
 const letsPass = ({ directive }: SpfTerm): boolean => directive === undefined || directive.qualifier === '+'
 
-/** The labels behind the last macro of a name that depends on the message (RFC 7208 §7): whoever owns these answers for every such name. */
+/** The labels after the last macro of a name that depends on the message (RFC 7208 §7): their owner answers for every such name. */
 function constantEnd({ state, text }: SpfTerm): string | undefined {
   const end = state === 'macro' ? /\}[^.%}]*\.([^%}/]+)(?:\/[\d/]*)?$/.exec(text)?.[1]?.replace(/\.$/, '') : undefined
   return end === undefined || providerOfInclude(end) ? undefined : end
 }
 
-/** What can be registered: no URL, no list of names. */
+/** A name that can be registered: not a URL or a list of names. */
 const HOST_NAME = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/
 
-/** A name below a suffix that nobody runs cannot be registered either. */
+/** A name below an unknown suffix cannot be registered either. */
 function registrable(name: string): string | undefined {
   const lower = name.toLowerCase()
   const free = registrableDomain(lower)

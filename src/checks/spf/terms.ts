@@ -1,6 +1,6 @@
 import type { Cidr } from '../../names/cidr.ts'
 
-/** The result that a directive gives when its mechanism matches (RFC 7208 §4.6.2). */
+/** The result of a directive if its mechanism matches (RFC 7208 §4.6.2). */
 export type Qualifier = '+' | '-' | '~' | '?'
 
 /** One piece of a macro string (RFC 7208 §7.1). `%%`, `%_` and `%-` are kept as written. */
@@ -34,14 +34,14 @@ export type Mechanism =
 
 export type Directive = { readonly qualifier: Qualifier; readonly mechanism: Mechanism }
 
-/** A modifier that this program does not know; it changes nothing (RFC 7208 §6). */
+/** An unknown modifier; it has no effect (RFC 7208 §6). */
 export type UnknownModifier = { readonly name: string; readonly value: MacroString }
 
 /** Whether a modifier has the name of a mechanism, so that a colon was meant. */
 export const isMechanism = ({ name }: UnknownModifier): boolean =>
   ['include', 'exists', 'ip4', 'ip6', 'a', 'mx', 'ptr'].includes(name.toLowerCase())
 
-/** An SPF record as parsed (RFC 7208 §4.6.1): directives in their order, modifiers apart, for their place means nothing. */
+/** A parsed SPF record (RFC 7208 §4.6.1): directives in their order, modifiers separately, because their position means nothing. */
 export type SpfRecord = {
   readonly directives: readonly Directive[]
   readonly redirect?: MacroString
@@ -62,7 +62,7 @@ export function reachable(record: SpfRecord): readonly Directive[] {
 export const allOf = (record: SpfRecord): Directive | undefined =>
   record.directives.find(({ mechanism }) => mechanism.kind === 'all')
 
-/** Prints a record so that parsing it gives an equal value: one space between terms, modifiers last, `+` left out. */
+/** Formats a record so that parsing it returns an equal value: one space between terms, modifiers last, without `+`. */
 export function formatSpf(record: SpfRecord): string {
   const terms = [
     'v=spf1',
@@ -74,7 +74,7 @@ export function formatSpf(record: SpfRecord): string {
   return terms.join(' ')
 }
 
-/** `-all`, `include:example.org`; a `+` is left out. */
+/** `-all`, `include:example.org`; a `+` is omitted. */
 export const formatDirective = ({ qualifier, mechanism }: Directive): string =>
   `${qualifier === '+' ? '' : qualifier}${formatMechanism(mechanism)}`
 

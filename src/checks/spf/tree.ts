@@ -2,12 +2,12 @@ import type { Ip } from '../../names/ip.ts'
 import { allOf, type Directive, type SpfRecord } from './terms.ts'
 
 /**
- * What stands at one name of the tree: one readable `record`; `none`; `several` records, bad `syntax`, or more octets than are read
- * (`too_long`): permerror; a `loop` back to a name above; `malformed`: no name that can be asked; `unknown`: there was no answer.
+ * The result at one name of the tree: one readable `record`; `none`; `several` records, bad `syntax`, or more octets than are read (`too_long`): permerror; a
+ * `loop` back to a name above; `malformed`: a name that cannot be queried; `unknown`: there was no answer.
  */
 export type NodeState = 'record' | 'none' | 'several' | 'syntax' | 'too_long' | 'loop' | 'malformed' | 'unknown'
 
-/** One name of the include tree with what was found there. */
+/** One name of the include tree with its result. */
 export type SpfNode = {
   readonly domain: string
   readonly state: NodeState
@@ -17,44 +17,44 @@ export type SpfNode = {
   readonly at?: number
   readonly records: readonly string[]
   readonly record?: SpfRecord
-  /** The terms that cost a lookup, in order: those before `all`, and `redirect` where there is no `all` (RFC 7208 §5.1, §6.1). */
+  /** The terms that cost a lookup, in order: those before `all`, and `redirect` if there is no `all` (RFC 7208 §5.1, §6.1). */
   readonly terms: readonly SpfTerm[]
-  /** How many more such terms the record has: beyond the 64 that are kept, each counts one lookup. */
+  /** The number of further such terms of the record: beyond the 64 that are kept, each counts as one lookup. */
   readonly termsLeftOut?: number
 }
 
-/** What a term's question found for clients of one family. */
+/** The result of a term's query for clients of one family. */
 export type Found = {
   readonly kind: 'found' | 'void' | 'unknown'
   /** Of an `a` or `mx`, in the order of the answers. */
   readonly addresses: readonly Ip[]
-  /** Hosts of an `mx` that were not asked or gave no answer: there may be more addresses. */
+  /** Hosts of an `mx` without a query or an answer: there may be more addresses. */
   readonly partial?: boolean
 }
 
-/** A term that costs a lookup (RFC 7208 §4.6.4) and what its lookup found. */
+/** A term that costs a lookup (RFC 7208 §4.6.4) and the result of its lookup. */
 export type SpfTerm = {
   readonly text: string
   /** Absent for a redirect. */
   readonly directive?: Directive
-  /** The name that is asked, where it does not depend on the message. */
+  /** The queried name, if it does not depend on the message. */
   readonly name?: string
   readonly state: 'found' | 'void' | 'macro' | 'malformed' | 'not_asked' | 'unknown'
   readonly reason?: string
   /** The name that does not exist (NXDOMAIN): its own, or the last one of its aliases. */
   readonly gone?: string
-  /** The record that an include or redirect leads to. */
+  /** The record to which an include or redirect leads. */
   readonly node?: SpfNode
-  /** Of an `mx`: how many hosts are named. */
+  /** For an `mx`: the number of its hosts. */
   readonly exchanges?: number
-  /** Of an `a`, `mx` or `exists` that a client can come to within ten lookups. */
+  /** For an `a`, `mx` or `exists` that a client can reach within ten lookups. */
   readonly found?: { readonly ip4: Found; readonly ip6: Found }
 }
 
-/** The lookups of a term: its own and those of what it leads to. */
+/** The lookups of a term: its own and those below it. */
 export const costOf = (term: SpfTerm): number => 1 + (term.node ? lookupsOf(term.node) : 0)
 
-/** The terms that ask the DNS in a node and all below it: what a client costs that nothing before `all` matches (RFC 7208 §4.6.4). */
+/** The terms with lookups in a node and all below it: the cost for a client that nothing before `all` matches (RFC 7208 §4.6.4). */
 export const lookupsOf = (node: SpfNode): number =>
   node.terms.reduce((sum, term) => sum + costOf(term), node.termsLeftOut ?? 0)
 
@@ -62,7 +62,7 @@ export const lookupsOf = (node: SpfNode): number =>
 export const voidTermsOf = (node: SpfNode): readonly SpfTerm[] =>
   node.terms.flatMap((term) => [...(term.state === 'void' ? [term] : []), ...(term.node ? voidTermsOf(term.node) : [])])
 
-/** All nodes, a node before those below it. */
+/** All nodes, each before those below it. */
 export const nodesOf = (node: SpfNode): readonly SpfNode[] => [
   node,
   ...node.terms.flatMap((term) => (term.node ? nodesOf(term.node) : [])),
@@ -70,7 +70,7 @@ export const nodesOf = (node: SpfNode): readonly SpfNode[] => [
 
 export const termsOf = (node: SpfNode): readonly SpfTerm[] => nodesOf(node).flatMap(({ terms }) => terms)
 
-/** The records that speak for the domain itself: its own, then the one it redirects to, and so on (RFC 7208 §6.1). */
+/** The domain's own records: its record, then the one it redirects to, and so on (RFC 7208 §6.1). */
 export function chainOf(node: SpfNode): readonly SpfNode[] {
   const redirect = node.terms.find(({ directive }) => !directive)
   const own = node.record && !allOf(node.record) ? redirect?.node : undefined

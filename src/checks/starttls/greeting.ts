@@ -3,7 +3,7 @@ import type { TranscriptLine } from '../../net/smtp/transcript.ts'
 import type { Finding } from '../check.ts'
 import type { TlsHost } from '../tls-host.ts'
 
-/** The names by which a server greets: in its banner and in its reply to EHLO (RFC 5321 §4.2, §4.1.1.1). Absent where it says none. */
+/** The names in a server's banner and in its reply to EHLO (RFC 5321 §4.2, §4.1.1.1). Absent if there is none. */
 export type GreetingNames = { readonly bannerName?: string; readonly ehloName?: string }
 
 /** Reads the names from a transcript: the first word after 220, and after the first 250. */
@@ -19,7 +19,10 @@ const firstWord = (lines: readonly string[], pattern: RegExp): string | undefine
 
 const FULL_NAME = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.){1,126}[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
-/** A greeting without a full host name (RFC 5321 §4.3.1), or with one that the reverse DNS of the address does not know. `names`: the PTR names of the address; undefined: not known. */
+/**
+ * A greeting without a full host name (RFC 5321 §4.3.1), or with a name that is not among the PTR names of the address. `names`: these PTR names; undefined:
+ * not known.
+ */
 export function greetingFindings(seen: TlsHost, names: readonly string[] | undefined): Finding[] {
   const { host, address = '', bannerName, ehloName } = seen
   const said = bannerName ?? ehloName

@@ -10,12 +10,12 @@ import { nameMatches } from './names.ts'
 export { FAULT_WORDS, type TlsFault, tlsFault } from './faults.ts'
 export { nameMatches } from './names.ts'
 
-/** STARTTLS: what each mail host itself shows of TLS. Only where it is asked for: it connects to hosts that the domain names. */
+/** STARTTLS: the TLS of each mail host. Only on request, because it connects to hosts that the domain names. */
 export const starttls = defineOptionalCheck<StarttlsFacts, StarttlsFields>({
   specs: ['RFC 8996', 'RFC 7435', 'RFC 3207'],
   table: findings,
   when: ({ starttls }) => starttls === true,
-  // Seldom asked for, and it is all that a check needs of SMTP.
+  // Rarely requested, and the only part of SMTP that a check needs.
   lookup: async (...asked) => (await import('./lookup.ts')).lookupStarttls(...asked),
   judge: judgeStarttls,
   present: ({ facts }) => ({ hosts: (facts?.hosts ?? []).map(presentHost) }),

@@ -7,14 +7,14 @@ import { isShort, keyOf } from './key.ts'
 import { nameMatches } from './names.ts'
 
 const DAY_MS = 86_400_000
-/** A certificate with less time than this is told about. */
+/** A certificate with less remaining time is reported. */
 const SOON_DAYS = 14
 /** RFC 8996 §4, §5 */
 const OLD_PROTOCOLS = new Set(['SSLv2', 'SSLv3', 'TLSv1', 'TLSv1.1'])
 
 /**
- * `pass`: every host that was heard offers TLS without a finding of weight; `fail`: one offers none, or none that works; `warn`: a certificate or protocol to see to;
- * `unknown`: no host was heard; `not_applicable`: there is no mail host.
+ * `pass`: every host that answered offers TLS without a finding of severity low or more; `fail`: one offers none, or none that works; `warn`: a certificate
+ * or protocol needs attention; `unknown`: no host answered; `not_applicable`: there is no mail host.
  */
 export function judgeStarttls(
   facts: StarttlsFacts,
@@ -37,7 +37,7 @@ export function judgeStarttls(
 }
 
 const BROKEN = new Set(['starttls.not_offered', 'starttls.broken'])
-/** What says nothing against the hosts: an untrusted certificate is no fault where TLS is opportunistic (RFC 7435 §3). */
+/** Observations that do not count against the hosts: an untrusted certificate is not a fault if TLS is opportunistic (RFC 7435 §3). */
 const HARMLESS = new Set([
   'starttls.not_heard',
   'starttls.left_out',
@@ -78,12 +78,12 @@ function hostFindings(seen: TlsHost, nowMs: number): Finding[] {
   if (OLD_PROTOCOLS.has(tls.protocol))
     findings.push({ id: 'starttls.old_protocol', args: { ...args, protocol: tls.protocol }, evidence: tls.cipher })
   else if (outdated !== undefined && !providerOfHost(host))
-    // a provider's hosts are the provider's business
+    // a provider's hosts are not judged
     findings.push({ id: 'starttls.old_accepted', args: { ...args, protocol: shown(outdated) } })
   return findings
 }
 
-/** `TLSv1.1` as readers know it. */
+/** The display form of `TLSv1.1`. */
 const shown = (protocol: string): string => protocol.replace(/^TLSv1$/, 'TLS 1.0').replace('TLSv', 'TLS ')
 
 const setFindings = ({ hosts, leftOut }: StarttlsFacts): Finding[] =>

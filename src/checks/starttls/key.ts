@@ -6,7 +6,7 @@ export type CertificateKey = { readonly type: 'rsa' | 'ec' | 'other'; readonly b
 
 const CURVE_BITS: Readonly<Record<string, number>> = { prime256v1: 256, secp384r1: 384, secp521r1: 521, secp224r1: 224 }
 
-/** The key of the certificate that a host showed; undefined where it showed none that can be read. */
+/** The key of the certificate that a host presented; undefined if there is none that can be parsed. */
 export function keyOf({ tls }: TlsHost): CertificateKey | undefined {
   const leaf = tls?.chain[0]
   if (!leaf) return undefined
@@ -16,7 +16,7 @@ export function keyOf({ tls }: TlsHost): CertificateKey | undefined {
     if (type === 'ec') return { type: 'ec', bits: CURVE_BITS[details?.namedCurve ?? ''] ?? null }
     return { type: 'other', bits: null }
   } catch {
-    return undefined // bytes from outside that are no certificate
+    return undefined // external bytes that are not a certificate
   }
 }
 

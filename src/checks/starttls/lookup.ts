@@ -15,7 +15,7 @@ import { greetingNames } from './greeting.ts'
 export const MAX_HOSTS = 10
 /** Maximum number of hosts that are contacted at the same time. */
 const AT_A_TIME = 5
-/** Time for one host, and for one reply of it, ms. */
+/** Time limit for one host, and for one reply of it, ms. */
 const HOST_MS = 9_000
 const STAGE_MS = 6_000
 const SMTP = 25
@@ -23,9 +23,9 @@ const SMTP = 25
 type Asker = Pick<Ctx, 'resolve' | 'dial' | 'now' | 'monotonic' | 'signal'>
 
 /**
- * Connects to each mail host of `domain` and looks at its STARTTLS: banner, EHLO, STARTTLS, EHLO, QUIT; no mail transaction is begun (RFC 3207).
- * A second connection beside it offers TLS 1.0 and 1.1 alone (RFC 8996). At most 10 hosts, one address each, 5 at a time, 9 s a host; one that breaks STARTTLS off is asked twice.
- * What a host or the network does is data. Rejects with DnsError when MX stays unanswered.
+ * Connects to each mail host of `domain` and examines its STARTTLS: banner, EHLO, STARTTLS, EHLO, QUIT; no mail transaction is started (RFC 3207). A second
+ * connection offers only TLS 1.0 and 1.1 (RFC 8996). At most 10 hosts, one address each, 5 at a time, 9 s per host; one that breaks STARTTLS off is tried
+ * twice. Faults of a host or the network are data. Rejects with DnsError if MX has no answer.
  */
 export async function lookupStarttls(ctx: Asker, domain: Domain, input: CheckInput): Promise<StarttlsFacts> {
   const { kind, hosts } = await lookupMailHosts(ctx, domain)
@@ -54,13 +54,13 @@ async function lookupHost(ctx: Asker, host: MailHost, input: CheckInput): Promis
   }
   const signal = within(HOST_MS, ctx.signal)
   const [first, version] = await Promise.all([openSession(ctx, options, signal), outdatedVersion(ctx, options, signal)])
-  // One lost connection may be the network's; the host that cuts every handshake does it again.
+  // One lost connection may be due to the network; a host that breaks off every handshake does it again.
   const opened = !first.ok && isLost(first) ? await openSession(ctx, options, signal) : first
   const outdated = version === undefined ? {} : { outdated: version }
   if (!opened.ok) return { ...named, address, ...greetingNames(opened.transcript), ...ended(opened), ...outdated }
   const { tls, capabilities, quit, transcript } = opened.session
   const seen = { ...named, address, ...greetingNames(transcript()), ...outdated }
-  void quit() // RFC 5321 §4.1.1.10: said, not waited for; it ends by itself after a second and never rejects for what the network does
+  void quit() // RFC 5321 §4.1.1.10: sent, but not waited for; it ends by itself after a second and never rejects because of the network
   if (tls) return { ...seen, offered: true, tls }
   if (!capabilities.has('STARTTLS')) return { ...seen, offered: false }
   return { ...seen, offered: true, reason: 'the server refused STARTTLS after it had announced it' }
@@ -69,7 +69,7 @@ async function lookupHost(ctx: Asker, host: MailHost, input: CheckInput): Promis
 const isLost = ({ outcome, tls }: Exclude<Opened, { readonly ok: true }>): boolean =>
   !tls && outcome.stage === 'starttls' && (outcome.fault === 'connection_lost' || outcome.fault === 'tls_failure')
 
-/** The TLS version that a host agrees to when it is offered TLS 1.0 and 1.1 alone; undefined where there is no TLS then, for whatever reason. */
+/** The TLS version that a host accepts if only TLS 1.0 and 1.1 are offered; undefined if there is no TLS then, for whatever reason. */
 async function outdatedVersion(ctx: Asker, options: SessionOptions, signal: AbortSignal): Promise<string | undefined> {
   const opened = await openSession(ctx, { ...options, tlsOffer: 'outdated' }, signal)
   if (!opened.ok) return opened.tls?.protocol
@@ -77,7 +77,7 @@ async function outdatedVersion(ctx: Asker, options: SessionOptions, signal: Abor
   return opened.session.tls?.protocol
 }
 
-/** A session that ended early: TLS that broke off is the host's; what came before says nothing of its TLS. */
+/** A session that ended early: a TLS handshake that was broken off is attributed to the host; an earlier end shows nothing about its TLS. */
 function ended({
   outcome,
   tls,

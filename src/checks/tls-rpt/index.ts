@@ -6,7 +6,7 @@ import { findings } from './findings.ts'
 import { judgeTlsRpt } from './judge.ts'
 import { lookupTlsRpt, type TlsRptFacts } from './lookup.ts'
 
-/** TLS-RPT: who is told when mail to the domain cannot be encrypted. */
+/** TLS-RPT: who gets reports if mail to the domain cannot be encrypted. */
 export const tlsRpt = defineCheck<TlsRptFacts, TlsRptFields>({
   specs: ['RFC 8460'],
   table: findings,

@@ -4,7 +4,7 @@ import type { DomainContext } from '../context.ts'
 import type { TlsRptFacts } from './lookup.ts'
 import { formatTlsRpt, parseTlsRpt } from './parse.ts'
 
-/** `warn`: no reports are asked for; `fail`: they are, in a way that senders need not understand; `not_applicable`: the domain takes no mail. */
+/** `warn`: no reports are requested; `fail`: they are requested in a form that senders need not support; `not_applicable`: the domain accepts no mail. */
 export function judgeTlsRpt(facts: TlsRptFacts, { noMail }: Pick<DomainContext, 'noMail'>): Outcome<TlsRptFacts> {
   const { domain, parsed, count } = facts
   const start = record(facts, `v=TLSRPTv1; rua=mailto:tls-reports@${domain}`)
@@ -40,7 +40,7 @@ const record = (facts: TlsRptFacts, value: string): DnsRecord => ({
   value,
 })
 
-/** One record with the addresses of all that can be read. */
+/** One record with all readable addresses. */
 function merged(facts: TlsRptFacts): { fix?: DnsRecord } {
   const rua = facts.records.flatMap((text) => {
     const parsed = parseTlsRpt(text)

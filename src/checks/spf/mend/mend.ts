@@ -3,7 +3,7 @@ import { MAX_RECORD, parseSpf } from '../parse.ts'
 import type { SpfRecord } from '../terms.ts'
 import { isTerm, joinedTerms, misread, respelt } from './terms.ts'
 
-/** What a published text has in place of what was meant. */
+/** The kinds of typing errors in a published text. */
 export type Slip =
   | 'leading_space'
   | 'white_space'
@@ -20,10 +20,10 @@ export type Slip =
   | 'odd_name'
   | 'separators'
 
-/** A text as its owner meant it: one record, or several that were pasted into one. */
+/** A text as its owner meant it: one record, or several that were pasted together. */
 export type Mended = { readonly records: readonly SpfRecord[]; readonly slips: readonly Slip[] }
 
-/** Slips of single characters: what stands there, and what was meant. In this order, since quotes hide a space. */
+/** Typing errors of single characters: the character, and what was meant. In this order, because quotes hide a space. */
 const CHARACTERS: readonly (readonly [Slip, RegExp, string])[] = [
   ['invisible', /[\u00ad\u200b-\u200f\u2060\ufeff]/g, ''],
   ['quotes', /\\?["“”„‟«»]|^\s*['‘’]|['‘’]\s*$/g, ' '],
@@ -34,21 +34,21 @@ const CHARACTERS: readonly (readonly [Slip, RegExp, string])[] = [
   ['leading_space', /^ +/, ''],
 ]
 
-/** How the version is miswritten: spaces in it, without its 1, a separator behind it, or nothing between it and the next term. */
+/** Misspellings of the version: spaces in it, without its 1, a separator after it, or no space before the next term. */
 const VERSION =
   /^(?:v ?= ?spf(?= [+\-~?]?(?:a|mx|all|include:|ip4:|ip6:))|(?:v ?= ?)?spf ?1)(?:[;,:.]+(?= |$)|[;,:.]*(?=[a-z+\-~?])(?![a-z]*=)|(?= |$))/i
 const NEXT_VERSION = /(?<=.)v=spf1(?![0-9.])/gi
 
 /**
- * Reads a text that receivers do not take for a record, or not whole, as its owner meant it. A text without a fault gives no slips. Fails
- * where a fault remains that only its owner can mend. Linear time; at most 8,192 characters.
+ * Reads a text that receivers do not recognize as a record, or not completely, as its owner meant it. A text without a fault has no typing errors. Fails if a
+ * fault remains that only its owner can correct. Linear time; at most 8,192 characters.
  */
 export function mend(text: string): Parsed<Mended> {
   if (text.length > MAX_RECORD) return problem('the text is too long')
   const slips = new Set<Slip>()
   const plain = CHARACTERS.reduce((rest, [slip, shape, meant]) => {
     const next = rest.replace(shape, meant)
-    // White space at the end, and within quotes at the beginning, is no fault of its own.
+    // White space at the end, and within quotes at the beginning, is not a separate fault.
     if (next.trimEnd() !== rest.trimEnd() && !(slip === 'leading_space' && slips.has('quotes'))) slips.add(slip)
     return next
   }, text)
@@ -67,7 +67,7 @@ export function mend(text: string): Parsed<Mended> {
   return parsed({ records, slips: [...slips] })
 }
 
-/** The terms of a record's text, each one that can be read; undefined when one cannot. */
+/** The terms of a record's text, if each is readable; otherwise undefined. */
 function termsIn(text: string, slips: Set<Slip>): readonly string[] | undefined {
   const terms: string[] = []
   for (const word of rejoined(text.split(' '), slips)) {
@@ -96,7 +96,7 @@ function termsOf(word: string, slips: Set<Slip>): readonly string[] | undefined 
   return joinedTerms(meant) ?? [meant]
 }
 
-/** The words, where a space stands behind a colon or a qualifier put together again: `include: x`, `- all`. */
+/** The words, with a space after a colon or a qualifier removed: `include: x`, `- all`. */
 function rejoined(words: readonly string[], slips: Set<Slip>): readonly string[] {
   const whole: string[] = []
   let open = ''

@@ -3,10 +3,10 @@ import { parseSpf } from '../parse.ts'
 /** Maximum number of characters of a term that is repaired. */
 const MAX_TERM = 300
 
-/** Where a term begins that cannot be a part of the one before it. `all` stands at the end of a term only. */
+/** The start of a term that cannot be a part of the one before it. `all` occurs only at the end of a term. */
 const JOINT = /(?<=[^+\-~?])(?=[+\-~?]?(?:include:|ip[46]:|exists:|redirect=)|[+\-~?]all$)/i
 
-/** The terms that a text without spaces was meant as, when the space between two of them is missing; undefined when it is one term. */
+/** The terms that a text without spaces means, if the space between two of them is missing; undefined if it is one term. */
 export function joinedTerms(text: string): readonly string[] | undefined {
   if (text.length > MAX_TERM || /^[+\-~?]?(?:a|mx|ptr):/i.test(text)) return splitHost(text)
   const cut = text.split(JOINT)
@@ -14,17 +14,17 @@ export function joinedTerms(text: string): readonly string[] | undefined {
   return parts.length > 1 && parts.every(isTerm) ? parts : undefined
 }
 
-/** After a name only `all` is told apart for certain. */
+/** After a name only `all` can be recognized with certainty. */
 function splitHost(text: string): readonly string[] | undefined {
   const parts = /^(.{1,250}\.[a-z]{2,20})([+\-~?]all)$/i.exec(text)?.slice(1) ?? []
   return parts.length === 2 && parts.every(isTerm) ? parts : undefined
 }
 
-/** Whether a text alone is a term that can be read. */
+/** Whether a text alone is a readable term. */
 export const isTerm = (text: string): boolean => !/[^!-~]/.test(text) && text !== '' && parseSpf(`v=spf1 ${text}`).ok
 
 const IPV4 = '\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}(?:/\\d{1,2})?'
-/** Usual misspellings, and what is meant. */
+/** Common misspellings, and what is meant. */
 const MISSPELT: readonly (readonly [RegExp, string])[] = [
   [/^(.*[^;,])[;,]+$/, '$1'],
   [/^([+\-?~]?)all[.:]$/i, '$1all'],
@@ -37,11 +37,11 @@ const MISSPELT: readonly (readonly [RegExp, string])[] = [
   [/^\+?exp:/i, 'exp='],
 ]
 
-/** A term that cannot be read, as it was meant; undefined when only its owner can tell. */
+/** An unreadable term as it was meant; undefined if only its owner can tell. */
 export function respelt(term: string): string | undefined {
   if (term.length > MAX_TERM) return undefined
   let text = term
-  // A comma behind a misspelt name is two faults.
+  // A comma after a misspelt name is two faults.
   for (let i = 0; i < 3 && !isTerm(text); i++) {
     const found = MISSPELT.find(([shape]) => shape.test(text))
     if (!found) return undefined
@@ -58,7 +58,7 @@ const URL_OR_ADDRESS = /^([+\-~?]?(?:include:|exists:|a:|mx:|redirect=))(?:https
 const LIST = /^([+\-~?]?(?:include|a|mx|ip4|ip6):)([^,;]+(?:[,;][^,;]+)+)$/i
 const OWN_PREFIX = /^[+\-~?]?(?:(?:include|exists|ip4|ip6|a|mx):|redirect=|(?:all|a|mx)$)/i
 
-/** A word that can be read as a term but is none that works: the terms that were meant. */
+/** A word that parses as a term but does not work: the terms that were meant. */
 export function misread(
   word: string,
 ): { readonly slip: 'equals' | 'odd_name' | 'separators'; readonly terms: readonly string[] } | undefined {
@@ -67,7 +67,7 @@ export function misread(
   const name = colon.replace(URL_OR_ADDRESS, '$1$2')
   const [, prefix = '', list = ''] = LIST.exec(name) ?? []
   const [first = '', ...others] = list === '' ? [] : list.split(/[,;]/)
-  // What has a mechanism of its own is not put behind that of the first.
+  // An item with a mechanism of its own does not get that of the first.
   const terms =
     list === ''
       ? [name]

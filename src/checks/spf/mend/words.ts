@@ -17,5 +17,5 @@ const WORDS: Readonly<Record<Slip, string>> = {
   separators: 'semicolons or commas in place of spaces',
 }
 
-/** The slips of a text in words, to stand in a sentence. */
+/** The typing errors of a text as a part of a sentence. */
 export const slipsIn = ({ slips }: Mended): readonly string[] => slips.map((slip) => WORDS[slip])

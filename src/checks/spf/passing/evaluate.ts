@@ -5,27 +5,27 @@ import { asksDns, type Directive, reachable } from '../terms.ts'
 import type { Found, SpfNode, SpfTerm } from '../tree.ts'
 import { firstMatches, type Interval, type Intervals, intervalOf, type Segment, setOf, split } from './intervals.ts'
 
-/** Clients that have made the same lookups (RFC 7208 §4.6.4): at most 11 times 3 groups, since more are permerror. */
+/** Clients with the same numbers of lookups (RFC 7208 §4.6.4): at most 11 times 3 groups, because more are permerror. */
 export type Group = { readonly lookups: number; readonly voids: number; readonly set: Intervals }
-/** Clients that pass, and the directive that lets them. */
+/** Clients that pass, and the directive that matches them. */
 export type Passed = Group & { readonly directive: Directive }
 export type Evaluated = {
   readonly passed: readonly Passed[]
-  /** Those for whom the record gives fail, softfail or neutral. Who is in neither got an error. */
+  /** Clients for which the record gives fail, softfail or neutral. Clients in neither set got an error. */
   readonly others: readonly Group[]
 }
 /** One evaluation, for clients of one family. */
 export type Run = {
   readonly family: Family
-  /** Intervals that may still be made; below 0 the result is not complete. */
+  /** Number of intervals that may still be created; below 0 the result is incomplete. */
   budget: number
-  /** Some clients came to a part that is not known: what they get is not in the result. */
+  /** Some clients reached an unknown part: their result is not included. */
   open: boolean
 }
 
 /**
- * What `check_host` (RFC 7208 §4) gives all clients of `groups` at once, as far as the tree knows it. A term that depends on the message matches nobody here.
- * Work: proportional to the intervals that it makes, which the budget bounds.
+ * The result of `check_host` (RFC 7208 §4) for all clients of `groups` at once, as far as the tree is known. A term that depends on the message matches
+ * nobody here. The work is proportional to the number of intervals, which the budget bounds.
  */
 export function evaluate(run: Run, node: SpfNode, groups: readonly Group[]): Evaluated {
   if (node.state !== 'record') {
@@ -49,7 +49,7 @@ export function evaluate(run: Run, node: SpfNode, groups: readonly Group[]): Eva
 
 const NOBODY: Evaluated = { passed: [], others: [] }
 
-/** Directives that are matched at once: those between two that ask the DNS. */
+/** Directives that are matched at once: those between two that need a lookup. */
 type Step =
   | { readonly kind: 'networks'; readonly directives: readonly Directive[] }
   | { readonly kind: 'term'; readonly directive: Directive; readonly term: SpfTerm | undefined }
@@ -84,16 +84,16 @@ function matchStep(run: Run, step: Step, groups: readonly Group[]): Matched {
   return matchHosts(run, directive, term, counted)
 }
 
-/** The record that an include or redirect leads to. */
+/** The record to which an include or redirect leads. */
 function follow(run: Run, term: SpfTerm, groups: readonly Group[]): Evaluated {
   if (groups.length === 0) return NOBODY
   if (term.node) return evaluate(run, term.node, groups)
-  // A name that cannot be one gives permerror; one that depends on the message, or was not read, anything.
+  // An invalid name gives permerror; one that depends on the message, or was not read, can give any result.
   if (term.state !== 'malformed') run.open = true
   return NOBODY
 }
 
-/** Each counts one lookup more; over the limit is permerror (RFC 7208 §4.6.4). */
+/** Each costs one more lookup; over the limit is permerror (RFC 7208 §4.6.4). */
 const asking = (groups: readonly Group[]): readonly Group[] =>
   groups.flatMap((group) => (group.lookups < MAX_LOOKUPS ? [{ ...group, lookups: group.lookups + 1 }] : []))
 
@@ -139,7 +139,7 @@ function matchHosts(run: Run, directive: Directive, term: SpfTerm, groups: reado
   return { ...result, rest: [] }
 }
 
-/** Cuts the groups along segments whose index is that of a directive. */
+/** Splits the groups along segments whose index is that of a directive. */
 function cut(
   run: Run,
   segments: readonly Segment[],

@@ -1,19 +1,19 @@
 import type { Cidr } from '../../../names/cidr.ts'
 import { bytesOf, type Family, familyOf, type Ip } from '../../../names/ip.ts'
 
-/** An address as a number: IPv4 a number below 2^32, IPv6 a bigint below 2^128. A set holds one family only, so that its points compare. */
+/** An address as a number: IPv4 a number below 2^32, IPv6 a bigint below 2^128. A set contains only one family, so its points are comparable. */
 export type Point = number | bigint
 /** All points from `first` to before `end`. */
 export type Interval = readonly [first: Point, end: Point]
 /** A set of addresses of one family: intervals in ascending order that neither overlap nor touch. */
 export type Intervals = readonly Interval[]
-/** An interval that belongs to the `index`-th of a list of terms. */
+/** An interval that belongs to the term with this `index`. */
 export type Segment = { readonly first: Point; readonly end: Point; readonly index: number }
 
 /** All addresses of a family. */
 export const everyone = (family: Family): Intervals => (family === 4 ? [[0, 2 ** 32]] : [[0n, 1n << 128n]])
 
-/** An address as a point, read from its text: many times faster than by way of its bytes. */
+/** An address as a point, parsed from its text: many times faster than through its bytes. */
 export function pointOf(address: Ip): Point {
   if (familyOf(address) === 4) return ipv4Point(address)
   if (address.includes('.')) return BigInt(`0x${Buffer.from(bytesOf(address)).toString('hex')}`)
@@ -23,7 +23,7 @@ export function pointOf(address: Ip): Point {
   return BigInt(`0x${groups.map((group) => group.padStart(4, '0')).join('')}`)
 }
 
-/** Of the one canonical form: four decimal numbers. */
+/** Only for the canonical form: four decimal numbers. */
 function ipv4Point(address: string): number {
   let sum = 0
   let byte = 0
@@ -53,7 +53,7 @@ export function intervalOf({ base, prefix }: Pick<Cidr, 'base' | 'prefix'>): Int
   return [first, first + (1n << bits)]
 }
 
-/** The set of intervals in any order that may overlap. */
+/** The set of intervals that may be in any order and overlap. */
 export function setOf(intervals: readonly Interval[]): Intervals {
   const sorted = isOrdered(intervals) ? intervals : [...intervals].sort((a, b) => compare(a[0], b[0]))
   const set: [Point, Point][] = []
@@ -80,14 +80,14 @@ export function contains(set: Intervals, point: Point): boolean {
   return found !== undefined && found[0] <= point
 }
 
-/** What lies in `set` and not in `other`. */
+/** The part of `set` that is not in `other`. */
 export const without = (set: Intervals, other: Intervals): Intervals =>
   split(
     set,
     other.map(([first, end]) => ({ first, end, index: 0 })),
   ).outside
 
-/** Whether all of `set` lies in `other`. */
+/** Whether `set` is a subset of `other`. */
 export const isWithin = (set: Intervals, other: Intervals): boolean => without(set, other).length === 0
 
 /** The parts of `set` within the segments, and those outside of all of them; segments are in ascending order and do not overlap. Linear time. */
@@ -116,8 +116,8 @@ export function split(
 }
 
 /**
- * Who is named first: each address of `networks` with the lowest index of those that hold it. Networks lie within each other or apart, so a
- * stack of the open ones is enough: n log n.
+ * The first term for each address of `networks`: the lowest index of the networks that contain it. Networks are either nested or disjoint, so a stack of the
+ * open ones is enough: n log n.
  */
 export function firstMatches(networks: readonly Segment[]): readonly Segment[] {
   const sorted = [...networks].sort((a, b) => compare(a.first, b.first) || compare(b.end, a.end))

@@ -13,26 +13,26 @@ const MAX_CONDITIONAL = 20
 /** The addresses that pass by one directive of the domain's own record, or of the one it redirects to. */
 export type PassingTerm = {
   readonly text: string
-  /** An include: its addresses are named by somebody else. */
+  /** An include: somebody else names its addresses. */
   readonly include: boolean
   readonly ip4: Intervals
   readonly ip6: Intervals
 }
 
 /**
- * Who passes (RFC 7208 §2.6.3): the addresses for which `check_host` says pass. A term that depends on the message or on the client's name
- * counts as one that does not match.
+ * Who passes (RFC 7208 §2.6.3): the addresses for which `check_host` returns pass. A term that depends on the message or on the client's name counts as one
+ * that does not match.
  */
 export type Passing = {
   readonly ip4: Intervals
   readonly ip6: Intervals
-  /** By directive, in the order of the record; none without an address. */
+  /** By directive, in the order of the record; directives without an address are omitted. */
   readonly terms: readonly PassingTerm[]
-  /** Such terms with `+`, anywhere in the tree: whom they let pass is not in the sets. At most 20. */
+  /** Such terms with `+`, anywhere in the tree: the senders that they let pass are not in the sets. At most 20. */
   readonly conditional: readonly string[]
   /** A part of the tree is not known: more addresses may pass. */
   readonly open: boolean
-  /** More than 20,000 intervals: the sets are not complete. */
+  /** More than 20,000 intervals: the sets are incomplete. */
   readonly tooWide: boolean
 }
 
@@ -62,7 +62,7 @@ export function passingOf(root: SpfNode, mostIntervals = MAX_INTERVALS): Passing
   }
 }
 
-/** Whether an address passes; null where that depends on the message or on a part that is not known. */
+/** Whether an address passes; null if that depends on the message or on an unknown part. */
 export function passes(passing: Passing, address: Ip): boolean | null {
   const { ip4, ip6, open, tooWide, conditional } = passing
   if (contains(familyOf(address) === 4 ? ip4 : ip6, pointOf(address))) return true

@@ -4,17 +4,17 @@ import type { Family } from '../../../names/ip.ts'
 import { type IpRange, SPECIAL_NETWORKS } from '../../../names/ip-range.ts'
 import { firstMatches, type Interval, type Intervals, intervalOf, without } from './intervals.ts'
 
-/** How many addresses a set holds: of IPv6 to the precision of a double. */
+/** The number of addresses in a set; for IPv6 with the precision of a double. */
 export const sizeOf = (set: Intervals): number =>
   set.reduce(
     (sum, [first, end]) => sum + (typeof first === 'number' ? Number(end) - first : Number(BigInt(end) - first)),
     0,
   )
 
-/** How many IPv4 addresses of a set can send over the internet: private and reserved ones count for nothing. */
+/** The number of IPv4 addresses of a set that can send over the internet: private and reserved ones are not counted. */
 export const publicIpv4 = (set: Intervals): number => sizeOf(without(set, reserved(4)))
 
-/** How many networks of 64 bits, the size of one link (RFC 4291 §2.5.1), the public part of an IPv6 set touches. */
+/** The number of networks of 64 bits, the size of one link (RFC 4291 §2.5.1), that overlap the public part of an IPv6 set. */
 export function publicPrefixes(set: Intervals): number {
   let count = 0
   let counted: bigint | undefined
@@ -33,14 +33,14 @@ export const isReservedNetwork = (network: Cidr): boolean =>
 
 /** Half of IPv4. */
 const EVERYBODY_4 = 2 ** 31
-/** An IPv6 /3, the size of the public part (RFC 4291 §2.4), less a sixteenth: holes in it change nothing. */
+/** An IPv6 /3, the size of the public part (RFC 4291 §2.4), minus a sixteenth: gaps in it change nothing. */
 const EVERYBODY_6 = 2 ** 125 - 2 ** 121
 
-/** Whether a set is so wide that it comes to the same as everybody. */
+/** Whether a set is so wide that it is equivalent to everybody. */
 export const isEverybody = (ip4: Intervals, ip6: Intervals): boolean =>
   sizeOf(ip4) >= EVERYBODY_4 || sizeOf(ip6) >= EVERYBODY_6
 
-/** Documentation networks count as any other: who tries a record out writes them. */
+/** Documentation networks count like any other, because people use them when they try a record out. */
 const COUNTED: readonly IpRange[] = ['public', 'documentation']
 
 const reservedOf = (family: Family): (() => Intervals) =>

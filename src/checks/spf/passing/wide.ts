@@ -4,24 +4,24 @@ import { setOf } from './intervals.ts'
 import { type Passing, passingOf } from './passing.ts'
 import { isEverybody, publicIpv4, publicPrefixes } from './size.ts'
 
-/** A directive that lets everybody pass, or much of the internet, and the name whose record it stands in. */
+/** A directive that lets everybody pass, or much of the internet, and the name of its record. */
 export type WideTerm = { readonly text: string; readonly domain: string }
 
 /** Who passes, counted. */
 export type Extent = {
   readonly passing: Passing
-  /** Public IPv4 addresses that pass (0 to 2^32), and how many of them by other terms than includes. */
+  /** Public IPv4 addresses that pass (0 to 2^32), and how many of them by terms other than includes. */
   readonly ipv4: number
   readonly ownIpv4: number
   /** Networks of 64 bits of public IPv6 addresses that pass. */
   readonly ipv6Prefixes: number
-  /** Half of IPv4, an IPv6 /3, or more: the same as `+all`. */
+  /** Half of IPv4, an IPv6 /3, or more: equivalent to `+all`. */
   readonly everybody: boolean
-  /** The terms that do most of it; empty unless `everybody`. */
+  /** The terms that contribute most; empty unless `everybody`. */
   readonly wide: readonly WideTerm[]
 }
 
-/** Prefix lengths that one term alone makes wide. */
+/** Prefix lengths that make a single term wide. */
 const WIDE = { ip4: 8, ip6: 16 } as const
 
 /** Counts who passes. */
@@ -39,7 +39,7 @@ export function extentOf(root: SpfNode): Extent {
   }
 }
 
-/** The wide terms of a node, of what it redirects to and of what it includes. */
+/** The wide terms of a node, of its redirect and of its includes. */
 function wideTermsOf(node: SpfNode): readonly WideTerm[] {
   return chainOf(node).flatMap(({ domain, record, terms }) => {
     const own = (record ? reachable(record) : [])
@@ -52,7 +52,7 @@ function wideTermsOf(node: SpfNode): readonly WideTerm[] {
   })
 }
 
-/** Whether a directive by itself lets so many pass; an `all` before which everybody was named is not looked for. */
+/** Whether a directive alone lets so many pass; an `all` after everybody was named is not searched. */
 export function isWide(directive: Directive, terms: readonly SpfTerm[]): boolean {
   const { qualifier, mechanism } = directive
   if (qualifier !== '+') return false
