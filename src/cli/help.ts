@@ -6,12 +6,20 @@ import { LIST_GROUP } from './list-options.ts'
 import { OPTION_GROUPS } from './option-places.ts'
 
 /** Columns below which help is not folded any further: words would stand alone on their lines. */
-const LEAST_WIDTH = 40
+const LEAST_WIDTH = 20
+/** Columns for a description beside its option; where there are fewer it stands below. */
+const LEAST_BESIDE = 30
 
 /** How help is shown: `--help` itself is not listed, and the usage line names what matters. */
 export const HELP: HelpConfiguration = {
   minWidthToWrap: LEAST_WIDTH,
   showGlobalOptions: false,
+  formatItem(term, termWidth, description, helper) {
+    const columns = this.helpWidth ?? 80
+    if (description === '' || columns - termWidth - 4 >= LEAST_BESIDE)
+      return Help.prototype.formatItem.call(this, term, termWidth, description, helper)
+    return `  ${term}\n${fold(description.split(' '), columns, '      ', ' ')}`
+  },
   // Groups of options stand below each other without a line between them: a command's options then fit on one screen.
   formatItemList(heading, items, helper) {
     return items.length === 0 ? [] : [helper.styleTitle(heading), ...items, ...(isOfOptions(heading) ? [] : [''])]
@@ -67,7 +75,10 @@ function fold(pieces: readonly string[], columns: number, indent: string, betwee
   const lines: string[] = []
   for (const piece of pieces) {
     const last = lines.at(-1)
-    if (last !== undefined && last.length + between.length + piece.length <= Math.max(columns - 1, LEAST_WIDTH))
+    if (
+      last !== undefined &&
+      last.length + between.length + piece.length <= Math.max(columns - between.trimEnd().length, LEAST_WIDTH)
+    )
       lines[lines.length - 1] = `${last}${between}${piece}`
     else {
       if (last !== undefined) lines[lines.length - 1] = `${last}${between.trimEnd()}`

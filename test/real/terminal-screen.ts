@@ -16,7 +16,7 @@ const escaped = (text: string): string => text.replace(/[&<>]/g, (one) => `&#${o
 /** A page that shows what was written to a terminal of so many columns: on white, and on black beside or below it. */
 export function screenOf(output: string, width: number): string {
   const text = linesOf(output).map(htmlOf).join('\n')
-  const screen = (colours: string): string => `<pre style="${colours};width:${width}ch">${text}\n</pre>`
+  const screen = (colours: string): string => `<pre style="${colours};width:${width}.5ch">${text}\n</pre>`
   const side = width <= 100 ? 'display:flex' : ''
   return `<!doctype html><style>body{margin:0;width:max-content;${side}} pre{margin:0;padding:8px;font:13px/1.25 "DejaVu Sans Mono",monospace;
     white-space:pre-wrap;word-break:break-all} b{font-weight:700} i{font-style:normal;opacity:.6}</style>
@@ -48,7 +48,7 @@ function styleOf(codes: readonly number[], before: string): string {
     if (code === 0) style = ''
     else if (code === 1) style += 'font-weight:700;'
     else if (code === 2) style += 'opacity:.6;'
-    else if (code === 7) style += 'filter:invert(1);background:Canvas;'
+    else if (code === 7) style += 'background:#888;color:#000;'
     else if (code === 27) style = ''
     else if (code >= 30 && code < 38) style += `color:${colourOf(code - 30)};`
     else if (code === 38 && codes[i + 1] === 5) {
