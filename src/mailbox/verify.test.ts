@@ -652,6 +652,17 @@ describe('memory', () => {
     expect([(await second).result, one.net.dialled.length]).toEqual(['accepted', 1])
     await first
   })
+  it('tells a caller that goes away what is known so far, while others wait', async () => {
+    const one = lab(ONE, { [MX1]: { banner: '!silence' } })
+    const gone = new AbortController()
+    const first = one.verifier.verify({ ...one.ctx, signal: gone.signal }, { email: 'a@x.example' })
+    const second = ask(one)
+    await expect.poll(() => one.net.dialled.length).toBe(1)
+    gone.abort()
+    const { mxHosts } = await first
+    expect(mxHosts).toEqual(['mx1.x.example'])
+    await second
+  })
   it('ends the work when nobody waits any more', async () => {
     const one = lab(ONE, { [MX1]: { banner: '!silence' } })
     const gone = new AbortController()

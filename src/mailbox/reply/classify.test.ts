@@ -83,6 +83,8 @@ it.each<[string, Reason]>([
   ['550 Rejected', 'policy'],
   ['550 4.1.1 gone', 'temporary_failure'], // the codes contradict each other
   ['503 5.5.1 Error: need MAIL command', 'protocol_error'],
+  ['550 5.5.4 xyzzy', 'protocol_error'], // by the enhanced code alone
+  ['501 xyzzy', 'protocol_error'], // by the code alone
   ['556 5.1.10 Recipient address has null MX', 'null_mx'], // RFC 7505 §4.2
   ['553 5.6.7 Address requires SMTPUTF8', 'smtputf8_required'],
   ['452 4.5.3 Too many recipients', 'too_many_recipients'],

@@ -42,6 +42,8 @@ it.each([
   ['yahoo.co.uk', true],
   ['hotmail.gr', true], // a country domain of a brand
   ['proton.me', true],
+  ['0815.ru', true], // in the shipped list alone
+  ['posteo.de', true], // among the popular ones alone
   ['mail.yahoo.com', false], // a host, no mail domain
   ['yahoo.shop', false],
   ['example.org', false],
