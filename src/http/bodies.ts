@@ -43,10 +43,20 @@ export function endSlowBodies(app: FastifyInstance, bodyMs = BODY_MS): void {
   })
 }
 
-/** Leaves bodies of any type unread: the operation reads them as a stream. */
-export function leaveBodies(app: FastifyInstance): void {
+/**
+ * Leaves bodies of any type unread: the operation reads them as a stream. If the rest of a body (of a refused request, most often) has not arrived within `bodyMs` after
+ * the answer, the connection is closed.
+ */
+export function leaveBodies(app: FastifyInstance, bodyMs = BODY_MS): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  app.addHook('onResponse', ({ raw }, _reply, done) => {
+    if (!raw.complete && !raw.destroyed) {
+      const timer = setTimeout(() => raw.destroy(), bodyMs)
+      raw.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
+    }
+    done()
+  })
 }
 
 /** Accepts bodies of any type, up to the limit of bodies, and ignores them. */

@@ -1,14 +1,22 @@
 import { connect } from 'node:net'
 import fastify from 'fastify'
 import { expect, it } from 'vitest'
-import { endSlowBodies } from '../../src/http/bodies.ts'
+import { endSlowBodies, leaveBodies } from '../../src/http/bodies.ts'
 
-/** A server with the bodies' own time, 50 ms, whose bodies may have 100 bytes. */
+/** A server with the bodies' own time, 50 ms, whose bodies may have 100 bytes; at `/upload` they are left to the handler, which refuses them unread. */
 async function serve() {
   const app = fastify({ bodyLimit: 100 })
-  endSlowBodies(app, 50)
-  app.post('/', async () => ({}))
-  app.get('/', async () => ({}))
+  await app.register((uploads, _, done) => {
+    leaveBodies(uploads, 50)
+    uploads.post('/upload', async (_request, reply) => reply.code(401).send({}))
+    done()
+  })
+  await app.register((others, _, done) => {
+    endSlowBodies(others, 50)
+    others.post('/', async () => ({}))
+    others.get('/', async () => ({}))
+    done()
+  })
   await app.listen({ host: '127.0.0.1', port: 0 })
   return { app, port: (app.server.address() as { readonly port: number }).port }
 }
@@ -32,6 +40,7 @@ it.each<[string, string, readonly string[]]>([
   ['an unknown type', post('text/markdown', 'Content-Length: 9', 'a'), ['415']],
   ['an unknown type in chunks', post('text/markdown', 'Transfer-Encoding: chunked', '2\r\nab\r\n'), ['415']],
   ['too many bytes', post('application/json', 'Content-Length: 999', 'a'), ['413']],
+  ['an upload without a key', post('text/csv', 'Content-Length: 9', 'a').replace('/', '/upload'), ['401']],
   ['a type that is known', post('application/json', 'Content-Length: 9', '{'), ['400']],
 ])('a body that does not come to its end, refused before: %s', async (_, bytes, answers) => {
   const { app, port } = await serve()
