@@ -10,7 +10,7 @@ import { startSink } from './smtp-sink.ts'
 
 /**
  * Three nodes beside one when mail hosts are the limit: the host answers after 40 ms and holds ten sessions of an address at a time, so that a further address is what a node
- * adds. `node bench/jobs-nodes.ts [--rows 3000] [--delay 40] [--sessions 10] [--rounds 2]`, in the mini internet: nodes in network namespaces, Debian's PostgreSQL, one
+ * adds. `node bench/jobs-nodes.ts [--rows 3000] [--delay 40] [--sessions 10] [--rounds 2]`, in the test network: nodes in network namespaces, Debian's PostgreSQL, one
  * smtp-sink for each address, all of which share the machine. `--rows`: of the job of one node; three nodes get three times as many.
  */
 const options = flags(process.argv.slice(2))

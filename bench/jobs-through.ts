@@ -11,7 +11,7 @@ import type { Figures } from './smtp-worker.ts'
 
 /**
  * A job against smtp-sink beside the engine by itself, in turns, and the time from the submission of a list to its first result.
- * `node bench/jobs-through.ts [--rows 10000] [--rounds 3] [--cpu-prof FOLDER]`, in the mini internet. Both hold 160 conversations at a time, over a connection each; the domain is known to take any name.
+ * `node bench/jobs-through.ts [--rows 10000] [--rounds 3] [--cpu-prof FOLDER]`, in the test network. Both hold 160 conversations at a time, over a connection each; the domain is known to take any name.
  */
 const options = flags(process.argv.slice(2))
 const rows = Number(options.rows ?? 10_000)

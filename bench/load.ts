@@ -11,7 +11,7 @@ import { DOMAINS } from '../test/real/world.ts'
 import { machine, median } from './figures.ts'
 
 /**
- * 2,000 requests of mixed kinds at once, on the mini internet: `npm run lab -- node bench/load.ts [requests] [idle connections]`. One caller asks about mail hosts that
+ * 2,000 requests of mixed kinds at once, on the test network: `npm run lab -- node bench/load.ts [requests] [idle connections]`. One caller asks about mail hosts that
  * hold a session for as long as they can, and so many connections are open that say nothing (10,000 with `2000 10000`; `ulimit -n` must allow them). Prints how the
  * requests were answered (nothing but results, 429 and 503 may come), how long they took, how long health took meanwhile (asked every 10 ms by a process of its own), how
  * soon a check took no longer than before, and memory.

@@ -9,7 +9,7 @@ import { ensureMachine } from '../test/real/packages.ts'
 type Bench = {
   readonly name: string
   readonly shows: string
-  readonly needs?: 'knotd' | 'mini internet'
+  readonly needs?: 'knotd' | 'test network'
   readonly args?: readonly string[]
 }
 
@@ -23,11 +23,11 @@ const BENCHES: readonly Bench[] = [
     needs: 'knotd',
     args: ['--seconds', '3'],
   },
-  { name: 'waits', shows: 'round trips of each question', needs: 'mini internet' },
+  { name: 'waits', shows: 'round trips of each question', needs: 'test network' },
   {
     name: 'blacklist',
     shows: '29 lists beside check_rbl and rblcheck',
-    needs: 'mini internet',
+    needs: 'test network',
     args: ['--rounds', '3'],
   },
   { name: 'jobs-intake', shows: 'rows a second that a list is taken in, and the memory meanwhile' },
@@ -38,23 +38,23 @@ const BENCHES: readonly Bench[] = [
     shows: 'listing jobs and showing progress beside many rows',
     args: ['--rows', '1000000', '--jobs', '100'],
   },
-  { name: 'jobs-nodes', shows: 'three nodes beside one where mail hosts are the limit', needs: 'mini internet' },
+  { name: 'jobs-nodes', shows: 'three nodes beside one where mail hosts are the limit', needs: 'test network' },
   {
     name: 'jobs-through',
     shows: 'a bulk job beside the engine by itself, and its first result',
-    needs: 'mini internet',
+    needs: 'test network',
   },
-  { name: 'smtp', shows: 'verifications a second', needs: 'mini internet' },
-  { name: 'load', shows: 'the service under load', needs: 'mini internet' },
-  { name: 'memory', shows: 'resident memory after 10,000 checks', needs: 'mini internet' },
-  { name: 'pages', shows: 'first paint and bytes of each page', needs: 'mini internet', args: ['--rounds', '3'] },
+  { name: 'smtp', shows: 'verifications a second', needs: 'test network' },
+  { name: 'load', shows: 'the service under load', needs: 'test network' },
+  { name: 'memory', shows: 'resident memory after 10,000 checks', needs: 'test network' },
+  { name: 'pages', shows: 'first paint and bytes of each page', needs: 'test network', args: ['--rounds', '3'] },
   {
     name: 'monitors',
     shows: '10,000 monitors at rest and due at once, and the history of one',
     args: ['--points', '30'],
   },
   { name: 'rows', shows: 'a list of a million rows looked through in a browser', args: ['--pages', '20'] },
-  { name: 'soak', shows: 'memory and sockets over verifications', needs: 'mini internet', args: ['--seconds', '120'] },
+  { name: 'soak', shows: 'memory and sockets over verifications', needs: 'test network', args: ['--seconds', '120'] },
 ]
 
 const wanted = process.argv.slice(2)
@@ -81,14 +81,14 @@ function missing({ needs }: Bench): string | undefined {
     })
     return error ? 'knotd is not installed (Debian package knot)' : undefined
   }
-  if (needs !== 'mini internet') return undefined
+  if (needs !== 'test network') return undefined
   const able = ensureMachine()
   return able === 'ready' ? undefined : able.wanting
 }
 
 function run({ name, needs, args = [] }: Bench): Promise<number> {
   const file = join(import.meta.dirname, `${name}.ts`)
-  const lab = needs === 'mini internet' ? [join(import.meta.dirname, '../test/real/lab.ts'), process.execPath] : []
+  const lab = needs === 'test network' ? [join(import.meta.dirname, '../test/real/lab.ts'), process.execPath] : []
   const child = spawn(process.execPath, [...lab, file, ...args], { stdio: 'inherit' })
   return new Promise((resolve, reject) => {
     child.once('error', reject).once('exit', (code) => resolve(code ?? 1))

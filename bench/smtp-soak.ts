@@ -5,7 +5,7 @@ import { flags, machine, residentMiB, sleep } from './figures.ts'
 import { insideLab } from './inside-lab.ts'
 
 /**
- * Verifications without end against every mail host of the mini internet, a few hostile ones among them: memory and open files must not grow.
+ * Verifications without end against every mail host of the test network, a few hostile ones among them: memory and open files must not grow.
  * `node bench/smtp-soak.ts [--count 200000] [--minutes 8] [--width 60]`. The slope is that of a straight line through the samples of the second half.
  */
 const options = flags(process.argv.slice(2))

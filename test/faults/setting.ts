@@ -21,7 +21,7 @@ const POOL = [ip('45.53.1.9'), ip('45.53.1.10')]
 export const LISTED = ip('45.53.9.9')
 export const CLEAN = ip('45.53.5.1')
 
-/** The domains of the mini internet; lists that answer; one address on two of them. */
+/** The domains of the test network; lists that answer; one address on two of them. */
 const DNS: LabZone = {
   ...ZONE,
   ...LIVE_LISTS,

@@ -11,7 +11,7 @@ import { mxShown, ptrShown } from '../real/dns/shown-mx.ts'
 import { spfShown } from '../real/dns/shown-spf.ts'
 import { countedWorld } from './worlds.ts'
 
-/** The domains of the mini internet that show a finding of a scored check, on fake DNS: they show it, and its fix takes it away. */
+/** The domains of the test network that show a finding of a scored check, on fake DNS: they show it, and its fix takes it away. */
 async function findingsOf(at: string, records: readonly Parameters<typeof parseRecord>[0][] = []) {
   const [name = '', query = ''] = at.split('?')
   const world = countedWorld()

@@ -1,5 +1,5 @@
 /**
- * Where things stand in the mini internet. All of 45.53.0.0/16 and 2a02:53::/32 is the lab's; the addresses look public, so that
+ * Where things stand in the test network. All of 45.53.0.0/16 and 2a02:53::/32 is the lab's; the addresses look public, so that
  * the product's guard against private targets stays on.
  */
 export const ROOT_SERVER = '198.41.0.4'

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync } from 'node:fs'
 import { startEmbedded } from '../../src/store/postgres/embedded.ts'
 import { STATE } from './addresses.ts'
 
-/** A database server for programs of the mini internet. */
+/** A database server for programs of the test network. */
 export type Database = { readonly url: string; readonly stop: () => Promise<void> }
 
 /** Starts a private database server as `nobody`, in a folder of its own; at most 60 s. */

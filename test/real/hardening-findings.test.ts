@@ -99,7 +99,7 @@ const SHOWN: Readonly<Record<Key, readonly Row[]>> = {
     ['caabroken', 'warn', ['caa.syntax', 'caa.nobody']],
   ],
   ns: [
-    ['healthy', 'pass', ['ns.no_ipv6']], // no name server of the mini internet has an IPv6 address
+    ['healthy', 'pass', ['ns.no_ipv6']], // no name server of the test network has an IPv6 address
     ['nic', 'fail', ['ns.none']], // a name in the zone above, and no zone
     ['missing', 'not_applicable', []],
     ['nssingle', 'warn', ['ns.delegation', 'ns.single', 'ns.no_ipv6']],

@@ -28,7 +28,7 @@ await Promise.all([
   startScripted(),
   startHttps(),
 ])
-console.log(`the mini internet is up (${((performance.now() - began) / 1_000).toFixed(1)} s)`)
+console.log(`the test network is up (${((performance.now() - began) / 1_000).toFixed(1)} s)`)
 
 if (program === undefined) {
   process.on('SIGINT', () => process.exit(0))

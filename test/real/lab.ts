@@ -2,7 +2,7 @@ import { enterLab, untilEnded } from './namespace.ts'
 import { ensureMachine } from './packages.ts'
 import { DOMAINS } from './world.ts'
 
-/** `npm run lab`: the mini internet, until Ctrl-C; with a command behind it, that command in the mini internet. */
+/** `npm run lab`: the test network, until Ctrl-C; with a command behind it, that command in the test network. */
 const command = process.argv.slice(2)
 const machine = ensureMachine()
 if (machine !== 'ready') {

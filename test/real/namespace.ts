@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 
 /**
- * Starts the mini internet in namespaces of its own, runs `command` there, and passes its exit status on; without a command it stays.
+ * Starts the test network in namespaces of its own, runs `command` there, and passes its exit status on; without a command it stays.
  * All of it ends with this process, however this process ends: setpriv asks the kernel for it, and `--kill-child` passes it on.
  */
 export function enterLab(command: readonly string[]): ChildProcess {

@@ -7,7 +7,7 @@ import { logFile, untilReady } from './processes.ts'
 export const SECRET = 'the secret of the mini internet'
 const PORT = 8080
 
-/** A machine of its own in the mini internet: a network namespace with addresses that stand nowhere else. */
+/** A machine of its own in the test network: a network namespace with addresses that stand nowhere else. */
 export type Machine = { readonly name: string; readonly addresses: readonly string[] }
 
 export type Node = {
@@ -21,7 +21,7 @@ export type Node = {
   readonly freeze: (signal: 'SIGSTOP' | 'SIGCONT') => void
 }
 
-/** Puts a machine on the mini internet: its own namespace, joined by a cable; it reaches everything, and everything reaches its addresses. */
+/** Puts a machine on the test network: its own namespace, joined by a cable; it reaches everything, and everything reaches its addresses. */
 export function plugIn({ name, addresses }: Machine): void {
   sh(`
 ip netns add ${name}

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Debian packages of the mini internet. */
+/** Debian packages of the test network. */
 export const PACKAGES = [
   'knot',
   'unbound',
@@ -54,14 +54,14 @@ export function unpacked(path: string): Unpacked {
 
 /** Whether the lab can run here: `ready`, or the words that say what is wanting. Installs missing packages when root (apt). */
 export function ensureMachine(): 'ready' | { readonly wanting: string } {
-  if (process.platform !== 'linux') return { wanting: 'the mini internet needs Linux (network namespaces)' }
+  if (process.platform !== 'linux') return { wanting: 'the test network needs Linux (network namespaces)' }
   const missing = missingPackages()
   const list = missing === undefined ? PACKAGES.join(' ') : missing.join(' ')
   if (process.getuid?.() !== 0) {
     const install = list === '' ? '' : ` and these Debian packages: ${list}`
-    return { wanting: `the mini internet needs root (namespaces, port 25)${install}` }
+    return { wanting: `the test network needs root (namespaces, port 25)${install}` }
   }
-  if (missing === undefined) return { wanting: `the mini internet needs Debian or a relative of it, with: ${list}` }
+  if (missing === undefined) return { wanting: `the test network needs Debian or a relative of it, with: ${list}` }
   if (missing.length > 0) install(missing)
   const still = missingPackages() ?? []
   if (still.length > 0) return { wanting: `apt-get could not install: ${still.join(' ')}` }

@@ -5,7 +5,7 @@ import { focusOn, keyboardFinds } from './keyboard.ts'
 import { type Program, startProgram } from './program.ts'
 import { makeShown, PAGES, pathOf, type Shown } from './states.ts'
 
-/** The pages as people see them: Debian's Chromium and the program, in the mini internet. */
+/** The pages as people see them: Debian's Chromium and the program, in the test network. */
 let program: Program
 let locked: Program
 let browser: Awaited<ReturnType<typeof openBrowser>>

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { STATE } from './addresses.ts'
 import { runTool, startServer, untilReady } from './processes.ts'
 
-/** Debian's PostgreSQL on an address of the mini internet. */
+/** Debian's PostgreSQL on an address of the test network. */
 export type DebianPostgres = {
   readonly url: string
   /** Ends it as a crash does, or begins it again on the same files. */
@@ -11,7 +11,7 @@ export type DebianPostgres = {
   readonly start: () => Promise<void>
 }
 
-/** Makes a cluster and starts it at `address`; it ends with the lab. It takes connections of the mini internet without a password. */
+/** Makes a cluster and starts it at `address`; it ends with the lab. It takes connections of the test network without a password. */
 export async function debianPostgres(address: string): Promise<DebianPostgres> {
   const bin = globSync('/usr/lib/postgresql/*/bin').toSorted().at(-1)
   if (bin === undefined) throw new Error('Debian’s PostgreSQL is not installed')

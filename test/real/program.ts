@@ -13,7 +13,7 @@ export type Got = { readonly status: number; readonly body: unknown; readonly he
 /** What a command printed, and its exit status. */
 export type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string; readonly body: unknown }
 
-/** The program at work inside the mini internet. */
+/** The program at work inside the test network. */
 export type Program = {
   readonly url: string
   readonly pid: number

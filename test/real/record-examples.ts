@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { startProgram } from './program.ts'
 
-/** Records the answers that the API's documents show, from the mini internet: `npm run examples`. */
+/** Records the answers that the API's documents show, from the test network: `npm run examples`. */
 const EXAMPLES = {
   check: '/v1/check?domain=neglected.test',
   verify: '/v1/verify?email=user@accept.test&free=true&role=true&suggestion=true',

@@ -2,7 +2,7 @@ import { mkdirSync, statSync } from 'node:fs'
 import { openBrowser, visitor } from './browser.ts'
 import { startProgram } from './program.ts'
 
-/** `npm run screenshots`: the pictures of README, taken in the mini internet. */
+/** `npm run screenshots`: the pictures of README, taken in the test network. */
 const SHOTS = [
   { name: 'domain', path: '/domain/neglected.test', width: 1280, scheme: 'light', height: 800 },
   { name: 'address', path: '/address/user@accept.test', width: 1280, scheme: 'dark', height: 620 },

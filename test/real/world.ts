@@ -52,7 +52,7 @@ export type Mailbox = {
   readonly reason: string
 }
 
-/** One domain of the mini internet: what it shows, its zone, and what must be seen. */
+/** One domain of the test network: what it shows, its zone, and what must be seen. */
 export type LabDomain = {
   readonly name: string
   readonly shows: string

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { STATE } from '../addresses.ts'
 import { logFile, untilReady } from '../processes.ts'
 
-/** Where Debian's PostgreSQL listens in the mini internet. */
+/** Where Debian's PostgreSQL listens in the test network. */
 const ADDRESS = '45.53.3.19'
 const URL = `postgres://postgres@${ADDRESS}/postgres`
 const HOME = `${STATE}/postgres-debian`

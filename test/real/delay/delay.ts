@@ -9,7 +9,7 @@ let queues = process.pid % 30_000
 
 /**
  * Runs `fn` while everything to and from `networks` (CIDR, IPv4 or IPv6) takes `roundTripMs` there and back: UDP, TCP and its SYN.
- * Done with NFQUEUE, which works where netem is not in the kernel. Only inside the mini internet.
+ * Done with NFQUEUE, which works where netem is not in the kernel. Only inside the test network.
  */
 export async function withDelay<T>(roundTripMs: number, networks: readonly string[], fn: () => Promise<T>): Promise<T> {
   await compile()

@@ -3,7 +3,7 @@ import { FAULTY_SERVER, LEAF_SERVERS, STALE_SERVER } from '../addresses.ts'
 import { dig } from '../ask.ts'
 import { DOMAINS, POINTERS } from '../world.ts'
 
-describe('the resolver of the mini internet', () => {
+describe('the resolver of the test network', () => {
   it.each([
     ['signed.test', 'NOERROR', true], // the chain from the root holds
     ['insecure.test', 'NOERROR', false], // proven to have no DS

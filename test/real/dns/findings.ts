@@ -10,7 +10,7 @@ export const SHOWN: readonly Shown[] = [...spfShown, ...dkimShown, ...dmarcShown
 
 /** Findings that no domain here shows, and why. They are shown on fake DNS beside their check. */
 export const NOT_SHOWN: Readonly<Record<string, string>> = {
-  'dkim.next_key': 'an alias of a provider that is not in the mini internet',
+  'dkim.next_key': 'an alias of a provider that is not in the test network',
   'mx.domain_alias': 'name servers load no zone with a CNAME at its own name',
   'mx.no_ipv6': 'a note that a domain which is cared for may have, too',
   'mx.family_unknown': 'one type of a name fails while another answers: real resolvers fail for the whole name',
