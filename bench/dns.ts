@@ -105,7 +105,7 @@ function median(values: readonly number[]): number {
 
 function given(text: string): Server {
   const parsed = parseServer(text)
-  if (!parsed.ok) throw new TypeError(parsed.problem)
+  if (!parsed.ok) throw new TypeError(parsed.problem.text)
   return parsed.value
 }
 

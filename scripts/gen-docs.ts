@@ -15,6 +15,7 @@ import { labActions } from '../test/lab/actions.ts'
 import { boundsTable } from './bounds.ts'
 import { clientModule } from './client-module.ts'
 import { rfcIndex } from './rfc-index.ts'
+import { errorLists } from './sentences.ts'
 
 const operations = await allOperations()
 
@@ -31,7 +32,7 @@ const tables = Object.entries(checks).map(([key, check]) => [key, check.table as
 
 const documents = new Map<string, string>([
   ['docs/openapi.json', `${JSON.stringify(openApiDocument(operations, version), null, 2)}\n`],
-  ['docs/errors.md', errorsPage()],
+  ['docs/errors.md', await errorsPage()],
   ['docs/config.md', configPage()],
   ['docs/findings.md', findingsPage()],
   ['docs/mailsonde.1', manual()],
@@ -75,9 +76,9 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }
 
-function errorsPage(): string {
+async function errorsPage(): Promise<string> {
   const rows = Object.entries(ERRORS).map(([code, { status, title }]) => [`\`${code}\``, String(status), title])
-  return `# Errors\n\n${HEADER}Problem details (RFC 9457); \`code\` is stable.\n\n${table(['code', 'status', 'meaning'], rows)}\n`
+  return `# Errors\n\n${HEADER}Problem details (RFC 9457); \`code\` is stable.\n\n${table(['code', 'status', 'meaning'], rows)}\n\n## Sentences\n\nWhat \`detail\` says, by code; ‹…› stands for a value. Programs should use \`code\`: the sentences may change.\n\n${await errorLists(ROOT)}`
 }
 
 function configPage(): string {

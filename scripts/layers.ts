@@ -22,6 +22,7 @@ export const ROWS: readonly (readonly string[])[] = [
   ['net', 'store'],
   ['answers', 'config.ts'],
   ['config-options.ts'],
+  ['config-problems.ts'],
   ['names'],
   ['base'],
   ['client'],

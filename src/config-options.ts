@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs'
 import { formatDuration, parseDuration } from './base/duration.ts'
 import { type Parsed, parsed, problem } from './base/parsed.ts'
 import { printable } from './base/text.ts'
+import { valueProblem } from './base/value-problems.ts'
+import { optionProblem } from './config-problems.ts'
 import { parseCidr } from './names/cidr.ts'
 import { parseDomain } from './names/domain.ts'
 import { NODE_ID } from './names/node-id.ts'
+import { sourceProblem } from './names/problems.ts'
 import { distinctEntries, type PoolEntry, parsePoolEntry } from './names/source.ts'
 
 /** A node's lease where none is configured: a heartbeat is due within it, ms. */
@@ -61,32 +64,28 @@ const flag = (name: string, meaning: string): Option<boolean> => ({
   meaning,
   repeatable: false,
   parse: (text) =>
-    text === 'true' || text === 'false'
-      ? parsed(text === 'true')
-      : problem(`${JSON.stringify(text)} is neither true nor false`),
+    text === 'true' || text === 'false' ? parsed(text === 'true') : problem(valueProblem('boolean', { text })),
 })
 
-const text = (value: string): Parsed<string> => (value === '' ? problem('is empty') : parsed(value))
+const text = (value: string): Parsed<string> => (value === '' ? problem(valueProblem('empty')) : parsed(value))
 const whole =
   (min: number, max: number) =>
   (value: string): Parsed<number> =>
     /^\d{1,13}$/.test(value) && Number(value) >= min && Number(value) <= max
       ? parsed(Number(value))
-      : problem(`${JSON.stringify(value)} is not a whole number from ${min} to ${max}`)
+      : problem(valueProblem('whole', { text: value, min, max }))
 const choice =
   <T extends string>(...choices: readonly T[]) =>
   (value: string): Parsed<T> =>
     (choices as readonly string[]).includes(value)
       ? parsed(value as T)
-      : problem(`${JSON.stringify(value)} is not one of ${choices.join(', ')}`)
+      : problem(valueProblem('choice', { text: value, known: choices }))
 /** A URL in the text of a value, with its user and password masked. */
 export const withoutLogin = (text: string): string => text.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1********@')
 
 const url = (value: string): Parsed<string> => {
   const good = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
-  return good
-    ? parsed(value.replace(/\/+$/, ''))
-    : problem(`${JSON.stringify(withoutLogin(value))} is not an http or https URL`)
+  return good ? parsed(value.replace(/\/+$/, '')) : problem(valueProblem('url', { text: withoutLogin(value) }))
 }
 
 /** The value is not repeated: it may hold a password. */
@@ -94,23 +93,21 @@ const databaseUrl = (value: string): Parsed<string> =>
   // A socket is named by ?host=, with no host before the path.
   /^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value.replace('@/', '@localhost/'))
     ? parsed(value)
-    : problem('is not a postgres:// URL')
+    : problem(optionProblem('database_url'))
 /** The value is not repeated: it may hold a password. */
 const submissionUrl = (value: string): Parsed<string> =>
-  /^smtps?:\/\/[^/]/.test(value) && URL.canParse(value) ? parsed(value) : problem('is not smtp://… or smtps://…')
+  /^smtps?:\/\/[^/]/.test(value) && URL.canParse(value) ? parsed(value) : problem(optionProblem('submission_url'))
 const secret = (value: string): Parsed<string> =>
-  value.length < 16 ? problem('is shorter than 16 characters') : parsed(value)
+  value.length < 16 ? problem(optionProblem('short_secret', { min: 16 })) : parsed(value)
 const nodeId = (value: string): Parsed<string> =>
-  NODE_ID.test(value)
-    ? parsed(value)
-    : problem(`${JSON.stringify(value)} is not 1 to 64 letters, digits, dots, underscores and hyphens`)
+  NODE_ID.test(value) ? parsed(value) : problem(valueProblem('node_id', { text: value }))
 const line = (value: string): Parsed<string> =>
-  value.length <= 100 && value === printable(value)
-    ? parsed(value)
-    : problem('is longer than 100 characters or contains control characters')
+  value.length <= 100 && value === printable(value) ? parsed(value) : problem(valueProblem('line', { max: 100 }))
 const ttl = (value: string): Parsed<number> => {
   const ms = parseDuration(value)
-  return !ms.ok || (ms.value >= 1_000 && ms.value <= 3_600_000) ? ms : problem(`${value} is not between 1s and 1h`)
+  return !ms.ok || (ms.value >= 1_000 && ms.value <= 3_600_000)
+    ? ms
+    : problem(valueProblem('outside', { text: value, min: '1s', max: '1h' }))
 }
 
 /** Maximum number of sources in the pool. */
@@ -134,7 +131,7 @@ export function readPool(items: readonly string[]): Parsed<readonly PoolEntry[]>
   const distinct = distinctEntries(entries)
   return distinct.length <= MAX_POOL
     ? parsed(distinct)
-    : problem(`${distinct.length} sources given; at most ${MAX_POOL} are allowed`)
+    : problem(sourceProblem('too_many', { count: distinct.length, max: MAX_POOL }))
 }
 
 function linesOf(path: string): Parsed<readonly string[]> {
@@ -142,7 +139,7 @@ function linesOf(path: string): Parsed<readonly string[]> {
     const lines = readFileSync(path, 'utf8').split('\n')
     return parsed(lines.map((line) => line.replace(/#.*/, '').trim()).filter((line) => line !== ''))
   } catch (error) {
-    return problem(`the file ${path} could not be read: ${(error as Error).message}`)
+    return problem(sourceProblem('file', { path, reason: (error as Error).message }))
   }
 }
 
@@ -160,7 +157,7 @@ export const OPTIONS = {
     'host-name',
     'NAME',
     'host names that requests may use while no API key is in force, besides loopback',
-    (value) => (value === '' ? problem('is empty') : parsed(value.toLowerCase())),
+    (value) => (value === '' ? problem(valueProblem('empty')) : parsed(value.toLowerCase())),
   ),
   corsOrigins: many('cors-origin', 'ORIGIN', 'web origins allowed to read answers (CORS)', url),
   resolvers: many('resolver', 'IP[:PORT]', 'recursive resolvers to use; default those of /etc/resolv.conf', text),

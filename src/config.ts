@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { AppError } from './base/errors.ts'
 import { isJsonRecord } from './base/json.ts'
-import { didYouMean } from './base/nearest.ts'
+import { nearest } from './base/nearest.ts'
 import { OPTIONS, type OptionKey, type OptionValues, withoutLogin } from './config-options.ts'
+import { configError, optionProblem } from './config-problems.ts'
 
 /** What is in force, frozen. Each value comes from a flag, else the environment, else the configuration file, else the default. */
 export type Config = Readonly<OptionValues>
@@ -79,13 +80,10 @@ type AnyOption = (typeof OPTIONS)[OptionKey]
 function readOption(option: AnyOption, raw: unknown, where: string): unknown {
   const texts = textsOf(raw, option.repeatable)
   if (texts === undefined)
-    throw new AppError(
-      'invalid_parameter',
-      `${where} must be ${option.repeatable ? 'a text or a list of texts' : 'a text, a number or true/false'}`,
-    )
+    throw new AppError('invalid_parameter', optionProblem(option.repeatable ? 'kinds' : 'kind'), { at: where })
   const results = texts.map((text) => {
     const result = option.parse(text)
-    if (!result.ok) throw new AppError('invalid_parameter', `${where}: ${result.problem}`)
+    if (!result.ok) throw new AppError('invalid_parameter', result.problem, { at: where })
     return result.value as unknown
   })
   return option.repeatable ? results.flat() : results[0]
@@ -111,11 +109,7 @@ function refuseUnknownVariables(env: NodeJS.ProcessEnv): void {
     'MAILSONDE_KEY',
   ])
   const unknown = Object.keys(env).find((name) => name.startsWith('MAILSONDE_') && !known.has(name))
-  if (unknown)
-    throw new AppError(
-      'invalid_parameter',
-      `unknown environment variable ${unknown}${didYouMean(unknown, [...known])}; \`mailsonde config\` lists the known ones`,
-    )
+  if (unknown) throw configError('variable', { name: unknown, meant: nearest(unknown, [...known]) })
 }
 
 function readFile(given: string | undefined): { path: string; values: Record<string, unknown> } {
@@ -125,21 +119,11 @@ function readFile(given: string | undefined): { path: string; values: Record<str
   try {
     values = JSON.parse(readFileSync(path, 'utf8'))
   } catch (cause) {
-    throw new AppError(
-      'invalid_parameter',
-      `the configuration file ${path} could not be read: ${(cause as Error).message}`,
-      { cause },
-    )
+    throw configError('unreadable', { path, reason: (cause as Error).message }, { cause })
   }
-  if (!isJsonRecord(values)) {
-    throw new AppError('invalid_parameter', `the configuration file ${path} must contain one JSON object`)
-  }
+  if (!isJsonRecord(values)) throw configError('no_object', { path })
   const flags = new Set<string>(Object.values(OPTIONS).map((option) => option.flag))
   const unknown = Object.keys(values).find((key) => !flags.has(key))
-  if (unknown !== undefined)
-    throw new AppError(
-      'invalid_parameter',
-      `the configuration file ${path} has an unknown key ${JSON.stringify(unknown)}${didYouMean(unknown, [...flags])}`,
-    )
+  if (unknown !== undefined) throw configError('key', { path, name: unknown, meant: nearest(unknown, [...flags]) })
   return { path, values }
 }

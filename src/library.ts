@@ -5,6 +5,7 @@ import { executor } from './operations/execute.ts'
 import type { Operation, Raw } from './operations/operation.ts'
 import { OPERATIONS } from './operations/registry.ts'
 import { createDeps } from './start/deps.ts'
+import { optionError } from './start/problems.ts'
 import { version } from './start/version.ts'
 import { openOutside } from './start/world.ts'
 import { memoryStore } from './store/files/memory-store.ts'
@@ -167,5 +168,5 @@ async function askIn(
 ): Promise<unknown> {
   const inIt = asking.get(world)
   if (inIt) return inIt(operation, raw, signal)
-  throw new AppError('invalid_parameter', 'this world is closed; open another one')
+  throw optionError('closed_world')
 }

@@ -12,6 +12,7 @@ import { cursorParam, limitParam, pageOf } from '../src/operations/page.ts'
 import { flagParam, wholeParam } from '../src/operations/params.ts'
 import { labActions } from './lab/actions.ts'
 import { labApp, labDeps, labExecutor } from './lab/app.ts'
+import { labProblem } from './lab/problem.ts'
 import { labSetting } from './lab/setting.ts'
 import { labWorld } from './lab/world.ts'
 
@@ -31,7 +32,7 @@ const thing = defineOperation({
   answer: thingAnswer,
   example: { input: { id: '7' }, output: { id: 7 } },
   run: async (_ctx, _deps, input) => {
-    if (input.id > MOST) throw new AppError('not_found', `there is no thing ${input.id}`)
+    if (input.id > MOST) throw new AppError('not_found', labProblem(`there is no thing ${input.id}`))
     return ok({ id: input.id, ...(input.even && { even: input.id % 2 === 0 }) })
   },
 })

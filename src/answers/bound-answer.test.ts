@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { labProblem } from '../../test/lab/problem.ts'
 import { boundAnswer, MAX_ANSWER, MAX_TEXT } from './bound-answer.ts'
 import { readStrict } from './read-answer.ts'
 
@@ -90,5 +91,7 @@ it('keeps to the strict schema, which need not name what tells of the rest', () 
 
 it('a cut that the schema does not take is a fault of ours', () => {
   const answer = { findings: list(20_000, 'a'.repeat(100)) }
-  expect(() => boundAnswer(answer, () => ({ ok: false, problem: 'findings: too few' }))).toThrow('findings: too few')
+  expect(() => boundAnswer(answer, () => ({ ok: false, problem: labProblem('findings: too few') }))).toThrow(
+    'findings: too few',
+  )
 })

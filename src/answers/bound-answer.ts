@@ -27,7 +27,7 @@ export function boundAnswer<T>(answer: T, read: (copy: unknown) => Parsed<T>): T
     if (budget.bytes < 0) continue
     const cut = read(copy)
     if (cut.ok) return cut.value
-    throw new Error(`a shortened answer does not match its schema: ${cut.problem}`)
+    throw new Error(`a shortened answer does not match its schema: ${cut.problem.text}`)
   }
   throw new Error('the answer is too large even after shortening')
 }

@@ -1,8 +1,9 @@
 import type { core, z } from 'zod'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
-import { printable } from '../base/text.ts'
+import type { Problem } from '../base/problem.ts'
 import type { AnswerOf } from './answer.ts'
 import { LEFT_OUT } from './bound-answer.ts'
+import { answerProblem } from './problems.ts'
 
 /** Faults that are told of one answer. */
 const SHOWN = 3
@@ -14,7 +15,7 @@ const SHOWN = 3
 export function readStrict<S extends z.ZodType>(schema: S, value: unknown): Parsed<AnswerOf<S>> {
   const read = schema.safeParse(value)
   const faults = read.success ? [] : read.error.issues.filter((issue) => !isAboutCuts(issue))
-  return faults.length === 0 ? parsed(value as AnswerOf<S>) : problem(inWords(faults))
+  return faults.length === 0 ? parsed(value as AnswerOf<S>) : problem(problemOf(faults))
 }
 
 const isAboutCuts = (issue: core.$ZodIssue): boolean =>
@@ -27,7 +28,7 @@ const isAboutCuts = (issue: core.$ZodIssue): boolean =>
 export function readOpen<S extends z.ZodType>(schema: S, value: unknown): Parsed<AnswerOf<S>> {
   const read = schema.safeParse(value)
   const faults = read.success ? [] : read.error.issues.filter(({ code }) => code !== 'unrecognized_keys')
-  return faults.length === 0 ? parsed(value as AnswerOf<S>) : problem(inWords(faults))
+  return faults.length === 0 ? parsed(value as AnswerOf<S>) : problem(problemOf(faults))
 }
 
 /** {@link readOpen} with every undeclared field left out: for answers of a service that is not trusted with more than the schema names. */
@@ -35,7 +36,7 @@ export function readKnown<S extends z.ZodType>(schema: S, value: unknown): Parse
   const read = schema.safeParse(value)
   if (read.success) return parsed(value as AnswerOf<S>)
   const faults = read.error.issues.filter(({ code }) => code !== 'unrecognized_keys')
-  if (faults.length > 0) return problem(inWords(faults))
+  if (faults.length > 0) return problem(problemOf(faults))
   const known: unknown = structuredClone(value)
   for (const issue of read.error.issues) if (issue.code === 'unrecognized_keys') leaveOut(known, issue)
   return parsed(known as AnswerOf<S>)
@@ -46,8 +47,7 @@ function leaveOut(value: unknown, { path, keys }: core.$ZodIssueUnrecognizedKeys
   for (const key of keys) Reflect.deleteProperty(holder as object, key)
 }
 
-function inWords(issues: readonly core.$ZodIssue[]): string {
-  const shown = issues.slice(0, SHOWN).map(({ path, message }) => `${path.map(String).join('.') || 'it'}: ${message}`)
-  const more = issues.length > SHOWN ? ` and ${issues.length - SHOWN} more` : ''
-  return printable(`${shown.join('; ')}${more}`, 500)
+function problemOf(issues: readonly core.$ZodIssue[]): Problem {
+  const faults = issues.slice(0, SHOWN).map(({ path, message }) => `${path.map(String).join('.') || 'it'}: ${message}`)
+  return answerProblem('faults', { faults, more: issues.length - faults.length })
 }

@@ -1,4 +1,5 @@
 import { type Parsed, parsed, problem } from './parsed.ts'
+import { valueProblem } from './value-problems.ts'
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const PART = /(\d+(?:\.\d+)?|\.\d+)(ms|s|m|h|d)/y
@@ -8,17 +9,17 @@ const PART = /(\d+(?:\.\d+)?|\.\d+)(ms|s|m|h|d)/y
  * A sign, an exponent, a bare number and zero are refused.
  */
 export function parseDuration(text: string): Parsed<number> {
-  const shape = `${JSON.stringify(text.slice(0, 40))} is not a duration: write a number and a unit (ms, s, m, h, d), such as 30s or 1m30s`
-  if (text.length === 0 || text.length > 32) return problem(shape)
+  const refused = problem(valueProblem('duration', { text: text.slice(0, 100) }))
+  if (text.length === 0 || text.length > 32) return refused
   let total = 0
   PART.lastIndex = 0
   while (PART.lastIndex < text.length) {
     const match = PART.exec(text)
-    if (!match) return problem(shape)
+    if (!match) return refused
     total += Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS]
   }
   const ms = Math.round(total)
-  return ms > 0 && Number.isSafeInteger(ms) ? parsed(ms) : problem(shape)
+  return ms > 0 && Number.isSafeInteger(ms) ? parsed(ms) : refused
 }
 
 /** Prints milliseconds in the shortest exact form that {@link parseDuration} reads back: `1m30s`, `1500ms`. */

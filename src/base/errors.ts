@@ -1,5 +1,4 @@
-/** The detail of `overloaded` while the service shuts down. */
-export const STOPPING = 'the service is stopping; try again in a moment'
+import { type Given, type Problem, problemWith, type Sentence } from './problem.ts'
 
 /** Every code that an answer of ours may carry, with its HTTP status and title (RFC 9457). The list is the contract: docs/errors.md is made from it. */
 export const ERRORS = {
@@ -33,25 +32,64 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** An expected fault that is told to the caller: a stable code and a sentence that says what was wrong, with which value, and what to do. */
+/** What an error says beside its sentence. */
+export type ErrorOptions = {
+  /** The parameter that was wrong. */
+  readonly parameter?: string
+  /** Where in the input: the path of a parameter (`records.0`) or a flag (`--json`). The message begins with it. */
+  readonly at?: string
+  readonly cause?: unknown
+  /** When the same may be asked again (`Retry-After`, RFC 9110 §10.2.3), where that is known. */
+  readonly retryAfterSeconds?: number
+  /** Records of an upload that are held, where that is what was wrong. */
+  readonly received?: number
+}
+
+/**
+ * An expected fault that is told to the caller: a stable code and a problem that says what was wrong, with which value, and what to do. `message` is the
+ * English sentence, after the place in the input where there is one.
+ */
 export class AppError extends Error {
   readonly code: ErrorCode
+  readonly problem: Problem
+  readonly at: string | undefined
   readonly parameter: string | undefined
-  /** When the same may be asked again (`Retry-After`, RFC 9110 §10.2.3), where that is known. */
   readonly retryAfterSeconds: number | undefined
-  /** Records of an upload that are held, where that is what was wrong. */
   readonly received: number | undefined
 
-  constructor(
-    code: ErrorCode,
-    detail: string,
-    options: { parameter?: string; cause?: unknown; retryAfterSeconds?: number; received?: number } = {},
-  ) {
-    super(detail, options.cause === undefined ? undefined : { cause: options.cause })
+  constructor(code: ErrorCode, problem: Problem, options: ErrorOptions = {}) {
+    super(
+      options.at === undefined ? problem.text : `${options.at}: ${problem.text}`,
+      options.cause === undefined ? undefined : { cause: options.cause },
+    )
     this.name = 'AppError'
     this.code = code
+    this.problem = problem
+    this.at = options.at
     this.parameter = options.parameter
     this.retryAfterSeconds = options.retryAfterSeconds
     this.received = options.received
   }
 }
+
+/** A sentence and the code of the errors that it tells of. */
+type ErrorEntry<V> = { readonly code: ErrorCode; readonly detail: Sentence<V> }
+
+/**
+ * A table of errors, one for each id of a subject. The function that it gives makes an error of an id, the values of its sentence and what else there is to say:
+ * `listError('no_column', { wanted }, { parameter: 'column' })`.
+ */
+export const errorsOf = <V>(subject: string, table: { readonly [Id in keyof V]: ErrorEntry<V[Id]> }) =>
+  Object.assign(
+    <Id extends keyof V & string>(id: Id, ...[values, options]: Given<V[Id], ErrorOptions>): AppError =>
+      new AppError(table[id].code, problemWith(`${subject}.${id}`, table[id].detail, values), options),
+    { subject, table },
+  )
+
+/** The error of a parameter whose text a parser refused. */
+export const invalidAt = (code: ErrorCode, parameter: string, why: Problem): AppError =>
+  new AppError(code, why, { parameter, at: parameter })
+
+/** The error of a flag of the command line whose value a parser refused. */
+export const invalidFlag = (flag: string, why: Problem, code: ErrorCode = 'invalid_parameter'): AppError =>
+  new AppError(code, why, { at: `--${flag}` })

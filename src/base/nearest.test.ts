@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { didYouMean, nearest } from './nearest.ts'
+import { nearest } from './nearest.ts'
+import { didYouMean } from './value-problems.ts'
 
 const WORDS = ['check', 'verify', 'blacklist', 'blacklists', 'report', '--format', '--selector', 'spf', 'dkim']
 it.each<[typed: string, word: string | undefined]>([
@@ -17,6 +18,6 @@ it.each<[typed: string, word: string | undefined]>([
 ])('%s: %s', (typed, word) => expect(nearest(typed, WORDS)).toBe(word))
 
 it('says it in words, or says nothing', () => {
-  expect(didYouMean('jsno', ['json', 'table'])).toBe(' (did you mean json?)')
-  expect(didYouMean('q', ['json', 'table'])).toBe('')
+  expect(didYouMean(nearest('jsno', ['json', 'table']))).toBe(' (did you mean json?)')
+  expect(didYouMean(nearest('q', ['json', 'table']))).toBe('')
 })

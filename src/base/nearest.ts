@@ -17,12 +17,6 @@ export function nearest(typed: string, words: readonly string[]): string | undef
   return best
 }
 
-/** ` (did you mean check?)`, or nothing. */
-export const didYouMean = (typed: string, words: readonly string[]): string => {
-  const word = nearest(typed, words)
-  return word === undefined ? '' : ` (did you mean ${word}?)`
-}
-
 /** The optimal string alignment distance; one more than {@link MAX_EDITS} stands for all beyond. */
 function editsBetween(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > MAX_EDITS) return MAX_EDITS + 1

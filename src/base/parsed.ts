@@ -1,10 +1,15 @@
+import type { Problem } from './problem.ts'
+
 /** What a parser gives: the value, or what was wrong with the text. Parsers never throw. */
-export type Parsed<T> =
+export type Parsed<T, Why = Problem> =
   | { readonly ok: true; readonly value: T }
-  /** `problem` is a sentence for the reader; `at` the zero-based index of the fault in the text, where one is known. */
-  | { readonly ok: false; readonly problem: string; readonly at?: number }
+  /** `problem` says what was wrong; `at` is the zero-based index of the fault in the text, where one is known. */
+  | { readonly ok: false; readonly problem: Why; readonly at?: number }
 
-export const parsed = <T>(value: T): Parsed<T> => ({ ok: true, value })
+export const parsed = <T>(value: T): { readonly ok: true; readonly value: T } => ({ ok: true, value })
 
-export const problem = <T = never>(text: string, at?: number): Parsed<T> =>
-  at === undefined ? { ok: false, problem: text } : { ok: false, problem: text, at }
+export const problem = <Why>(
+  why: Why,
+  at?: number,
+): { readonly ok: false; readonly problem: Why; readonly at?: number } =>
+  at === undefined ? { ok: false, problem: why } : { ok: false, problem: why, at }

@@ -1,11 +1,11 @@
 import { timedOut, within } from '../base/deadline.ts'
 import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
 import { isJsonRecord, type JsonRecord } from '../base/json.ts'
-import { printable } from '../base/text.ts'
 import { type Given, streaming, type TextStream } from '../operations/given.ts'
 import type { Operation, Upload } from '../operations/operation.ts'
 import { fillPath } from '../operations/path.ts'
 import { proofHeaders } from '../peers/registry.ts'
+import { serviceError, toldProblem } from './problems.ts'
 
 /** Maximum size of an answer, bytes. */
 const MAX_ANSWER = 16 * 1024 * 1024
@@ -58,43 +58,43 @@ export async function askService(
   const response = await send(url, request)
   if (isLong && !upload && response.ok && response.body) return streaming({ status: 200, stream: textOf(response) })
   const { isOk, status, text } = await read(url, response, request)
-  const wrong = notAService(response, text, operation.line !== undefined)
-  if (wrong !== undefined) throw new AppError('upstream_unavailable', `${url.origin} ${wrong}`)
+  const wrong = notAService(response, url, text, operation.line !== undefined)
+  if (wrong) throw wrong
   if (isOk) return readAnswer(operation, text, url.origin)
   const answer = problemIn(text)
-  if (answer === undefined)
-    throw new AppError(
-      'upstream_unavailable',
-      `${url.origin} returned status ${status} without a problem in JSON; is it the URL of a mailsonde service?`,
-    )
+  if (answer === undefined) throw serviceError('no_problem', { origin: url.origin, status })
   const code = String(answer.code)
   throw new AppError(
     Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'upstream_unavailable',
-    printable(String(answer.detail ?? `${url.origin} returned status ${status}`), 1_000),
+    typeof answer.detail === 'string'
+      ? toldProblem('detail', { detail: answer.detail })
+      : toldProblem('status', { origin: url.origin, status }),
   )
 }
 
 /** The URL of `--server`. Throws AppError for one that cannot be used; a password in it is not repeated. */
 function serviceUrl(text: string): URL {
-  const fault = (what: string): AppError => new AppError('invalid_parameter', `--server: ${what}`)
-  if (!URL.canParse(text)) throw fault(`${JSON.stringify(text)} is not a URL`)
+  const at = { at: '--server' }
+  if (!URL.canParse(text)) throw serviceError('url', { text }, at)
   const url = new URL(text)
-  if (url.username !== '' || url.password !== '')
-    throw fault('the URL contains a user name or a password; the service takes a key, in MAILSONDE_KEY')
-  if (!/^https?:$/.test(url.protocol)) throw fault(`${JSON.stringify(text)} does not begin with http:// or https://`)
+  if (url.username !== '' || url.password !== '') throw serviceError('login', undefined, at)
+  if (!/^https?:$/.test(url.protocol)) throw serviceError('scheme', { text }, at)
   return url
 }
 
 /** Why an answer cannot be one of a service like this: it leads elsewhere, is a page, or nothing at all. */
-function notAService({ status, headers }: Response, text: string, inLines: boolean): string | undefined {
+function notAService(
+  { status, headers }: Response,
+  { origin }: URL,
+  text: string,
+  inLines: boolean,
+): AppError | undefined {
   const type = headers.get('content-type')?.split(';')[0] ?? ''
   const location = headers.get('location')
-  if (status >= 300 && status < 400 && location !== null)
-    return `redirects to ${printable(location, 200)}; set --server to the URL of the service itself`
-  if (text.trim() === '' && !inLines)
-    return `returned status ${status} without content; is it the URL of a mailsonde service?`
+  if (status >= 300 && status < 400 && location !== null) return serviceError('redirect', { origin, location })
+  if (text.trim() === '' && !inLines) return serviceError('empty', { origin, status })
   if (/^text\/html$/i.test(type) || /^\s*<(?:!doctype|html)/i.test(text))
-    return `returned status ${status} with a web page; is it the URL of a mailsonde service?`
+    return serviceError('web_page', { origin, status })
   return undefined
 }
 
@@ -103,26 +103,26 @@ type Exchanged = { readonly isOk: boolean; readonly status: number; readonly tex
 /** What went wrong: `fetch` says "fetch failed" and hides the rest in the cause. */
 const whyOf = (error: unknown): string => {
   const { message, cause } = error as Error
-  if (cause instanceof Error && Reflect.get(cause, 'code') === 'ERR_SSL_WRONG_VERSION_NUMBER')
-    return 'it does not use TLS; try http:// in place of https://'
   return cause instanceof Error && cause.message !== '' ? cause.message : message
 }
 
-const unavailable = (url: URL, what: string, cause: unknown): AppError =>
-  new AppError('upstream_unavailable', `${url.origin} ${what}: ${whyOf(cause)}`, { cause })
+function unavailable({ origin }: URL, what: 'unreachable' | 'broken_off', error: unknown): AppError {
+  const { cause } = error as Error
+  if (cause instanceof Error && Reflect.get(cause, 'code') === 'ERR_SSL_WRONG_VERSION_NUMBER')
+    return serviceError('no_tls', { origin }, { cause: error })
+  return serviceError(what, { origin, reason: whyOf(error) }, { cause: error })
+}
 
 async function send(url: URL, request: RequestInit): Promise<Response> {
   return fetch(url, request).catch((cause: unknown) => {
-    throw timedOutOr(request, unavailable(url, 'could not be reached', cause))
+    throw timedOutOr(request, url, unavailable(url, 'unreachable', cause))
   })
 }
 
 /** The caller's own stop is passed on as it is, and a deadline is told as one. */
-function timedOutOr({ signal }: RequestInit, error: AppError): unknown {
+function timedOutOr({ signal }: RequestInit, { origin }: URL, error: AppError): unknown {
   if (!signal?.aborted) return error
-  return timedOut(signal)
-    ? new AppError('timeout', `${error.message.split(' ')[0]} did not respond in time`)
-    : signal.reason
+  return timedOut(signal) ? serviceError('late', { origin }) : signal.reason
 }
 
 /** A body that is sent as it is read. */
@@ -148,9 +148,9 @@ async function read(url: URL, response: Response, request: RequestInit): Promise
       chunks.push(chunk)
     }
   } catch (cause) {
-    throw timedOutOr(request, unavailable(url, 'closed the connection before the end of its answer', cause))
+    throw timedOutOr(request, url, unavailable(url, 'broken_off', cause))
   }
-  if (size > MAX_ANSWER) throw new AppError('upstream_unavailable', `${url.origin} sent an answer that is too long`)
+  if (size > MAX_ANSWER) throw serviceError('too_long', { origin: url.origin })
   return { isOk: response.ok, status: response.status, text: Buffer.concat(chunks).toString() }
 }
 
@@ -177,23 +177,19 @@ function readAnswer(operation: Operation, text: string, origin: string): Given {
     : readObject(text, origin)
   const given = operation.receive(value)
   if (given.ok) return given.value
-  throw new AppError(
-    'upstream_unavailable',
-    `the answer of ${origin} does not match the schema of ${operation.name}; it may run another version: ${given.problem}`,
-  )
+  throw serviceError('schema', { origin, name: operation.name, why: given.problem })
 }
 
 function readObject(text: string, origin: string): JsonRecord {
-  const fault = (what: string, cause?: unknown): AppError =>
-    new AppError('upstream_unavailable', `the answer of ${origin} is not ${what}`, { cause })
+  const fault = (what: 'not_json' | 'no_object', cause?: unknown): AppError => serviceError(what, { origin }, { cause })
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw fault('JSON', cause)
+    throw fault('not_json', cause)
   }
   if (isJsonRecord(value)) return value
-  throw fault('a JSON object')
+  throw fault('no_object')
 }
 
 function problemIn(text: string): JsonRecord | undefined {

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { AppError } from '../base/errors.ts'
+import { nearest } from '../base/nearest.ts'
 import { type CommandFacts, flat, type OptionFacts, treeOf } from './command-tree.ts'
-import { unknownShell } from './usage-hint.ts'
+import { flagProblem } from './problems.ts'
 
 const SHELLS: Readonly<Record<string, (tree: CommandFacts) => string>> = { bash, zsh, fish }
 
@@ -9,7 +10,8 @@ const SHELLS: Readonly<Record<string, (tree: CommandFacts) => string>> = { bash,
 export function completionScript(shell: string, program: Command): string {
   const write = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined
   if (write) return write(treeOf(program))
-  throw new AppError('invalid_parameter', unknownShell(shell, Object.keys(SHELLS)))
+  const known = Object.keys(SHELLS)
+  throw new AppError('invalid_parameter', flagProblem('choice', { text: shell, known, meant: nearest(shell, known) }))
 }
 
 const FILES = /FILE|DIR/

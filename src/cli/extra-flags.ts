@@ -1,7 +1,9 @@
-import { AppError } from '../base/errors.ts'
+import { invalidFlag } from '../base/errors.ts'
+import type { Problem } from '../base/problem.ts'
 import type { Operation, Raw } from '../operations/operation.ts'
 import type { Flag, Group } from '../operations/param.ts'
 import { camel, type FlagValues } from './flags.ts'
+import { commandError } from './problems.ts'
 
 /** Reads a local file that a flag names, at most so many bytes. Throws AppError. */
 export type ReadFile = (path: string, maxBytes: number) => string
@@ -31,8 +33,7 @@ export function choose(
   const { part } = first
   const other = given.find((one) => one.part !== part)?.flag.name
   const stray = other ?? Object.keys(raw).find((name) => !(name in part.params))
-  if (stray !== undefined)
-    throw new AppError('invalid_parameter', `--${stray} cannot be used with --${first.flag.name}`)
+  if (stray !== undefined) throw commandError('exclusive', { flag: stray, other: first.flag.name })
   const values = given.map(({ name, flag }) => readValue(name, flag, flags[camel(flag.name)], readFile))
   const file = given.find(({ flag }) => flag.kind === 'file')
   return {
@@ -53,8 +54,8 @@ function readValue(name: string, flag: Flag, typed: FlagValues[string], readFile
 
 function orRefuse<T>(
   flag: string,
-  read: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: string },
+  read: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem },
 ): T {
   if (read.ok) return read.value
-  throw new AppError('invalid_parameter', `--${flag}: ${read.problem}`)
+  throw invalidFlag(flag, read.problem)
 }

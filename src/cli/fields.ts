@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { AppError } from '../base/errors.ts'
+import { invalidFlag } from '../base/errors.ts'
 import { isJsonRecord, type Json, type JsonRecord } from '../base/json.ts'
-import { didYouMean } from '../base/nearest.ts'
+import { nearest } from '../base/nearest.ts'
+import { flagProblem } from './problems.ts'
 
 /** Names of fields as a tree: `spf.record` is `record` below `spf`; a name without names below it is taken whole. */
 type Names = { readonly [name: string]: Names }
@@ -20,7 +21,7 @@ type Schema = { readonly [key: string]: unknown }
  */
 export function readFields(text: string, schema: z.ZodType): Select {
   const paths = text.split(',').map((path) => path.trim())
-  if (paths.length > MAX_FIELDS) throw new AppError('invalid_parameter', `--json: more than ${MAX_FIELDS} fields`)
+  if (paths.length > MAX_FIELDS) throw invalidFlag('json', flagProblem('too_many_fields', { max: MAX_FIELDS }))
   const whole = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as Schema
   let names: Names = {}
   for (const path of paths) names = withPath(names, checked(path, whole))
@@ -46,13 +47,10 @@ function checked(path: string, whole: Schema): readonly string[] {
     const known = at.flatMap((one) => fieldsOf(one, whole))
     const next = known.filter(([name]) => name === word || name === '*').map(([, below]) => below)
     if (next.length === 0 || words.length > MAX_DEPTH) {
-      const where = i === 0 ? 'the answer' : words.slice(0, i).join('.')
       const others = [...new Set(known.map(([name]) => name))]
-      const list = others.length === 0 ? 'it has no fields' : `its fields are ${others.join(', ')}`
-      throw new AppError(
-        'invalid_parameter',
-        `--json: ${JSON.stringify(word.slice(0, 60))} is not a field of ${where}${didYouMean(word, others)}; ${list}`,
-      )
+      const where = words.slice(0, i).join('.')
+      const why = flagProblem('field', { text: word, known: others, meant: nearest(word, others), where })
+      throw invalidFlag('json', why)
     }
     at = next
   }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { labActions } from '../../test/lab/actions.ts'
+import { labProblem } from '../../test/lab/problem.ts'
 import { AppError } from '../base/errors.ts'
 import { OPTIONS } from '../config-options.ts'
 import { allOperations } from '../operations/registry.ts'
@@ -103,7 +104,7 @@ it.each<[words: string, code: 'invalid_domain' | 'invalid_ip', hint: string]>([
   ['check -- a..b', 'invalid_domain', 'refused'],
 ])('%s: names the command for it', async (words, code, hint) => {
   const seen: string[] = []
-  const operate = (): Promise<number> => Promise.reject(new AppError(code, 'refused'))
+  const operate = (): Promise<number> => Promise.reject(new AppError(code, labProblem('refused')))
   const setup = { operations, configFlags, version: '0', readFile: () => '', actions: labActions({ operate }) }
   await runCommandLine(words.split(' '), { ...setup, complain: (text) => seen.push(text) })
   expect(seen.at(-1)).toContain(hint)

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
-import { AppError } from '../base/errors.ts'
 import type { FlagValues } from './flags.ts'
 import { addListOptions, LIST_KINDS } from './list-options.ts'
+import { commandError } from './problems.ts'
 
 /** Time after which rows that are deferred or unreachable are not asked again. */
 const GIVE_UP_AFTER = '24h'
@@ -31,7 +31,7 @@ export function listCommand(
     .command(kind)
     .description(`${kind} each row of a list in this process; an interrupted run resumes where it stopped`)
   withOptions(addListOptions(command)).action(async (flags) => {
-    if (flags.out === undefined) throw new AppError('missing_parameter', '--file needs --out, a file for the results')
+    if (flags.out === undefined) throw commandError('out')
     await run(
       {
         kind,

@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander'
-import { AppError } from '../base/errors.ts'
 import { camel, type FlagValues } from './flags.ts'
+import { commandError } from './problems.ts'
 
 /** The heading of the options of a list. */
 export const LIST_GROUP = 'List file'
@@ -30,7 +30,7 @@ const grouped = (option: Option): Option => option.helpGroup(`${LIST_GROUP}:`)
 /** Throws AppError for an option of a list where there is no `--file`. */
 export function refuseListOptions(flags: Readonly<Record<string, FlagValues[string]>>): void {
   const stray = Object.values(OPTIONS).find(([words]) => flags[camel(nameOf(words))] !== undefined)
-  if (stray) throw new AppError('invalid_parameter', `--${nameOf(stray[0])} needs --file`)
+  if (stray) throw commandError('requires', { flag: nameOf(stray[0]), other: 'file' })
 }
 
 const nameOf = (flags: string): string => flags.split(' ')[0]!.slice(2)

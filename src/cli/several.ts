@@ -5,6 +5,7 @@ import { printable } from '../base/text.ts'
 import type { Writer } from './machine/names.ts'
 import { failed, type Outcome, outcomeOf } from './machine/outcome.ts'
 import { FAIL_ON, writerOf } from './machine/writer.ts'
+import { commandError } from './problems.ts'
 import { recordOf, show } from './show.ts'
 import { EXIT, statusOf, USAGE, verdictOf, worstStatus } from './status.ts'
 import { inputOf, type Work } from './work.ts'
@@ -28,8 +29,7 @@ export async function severalTargets(work: Work): Promise<number> {
     status = worstStatus(status, result.status)
     if (writer) {
       kept.push(result.outcome)
-      if (kept.length > MAX_KEPT)
-        throw new AppError('payload_too_large', `more than ${MAX_KEPT} targets for one document`)
+      if (kept.length > MAX_KEPT) throw commandError('targets', { max: MAX_KEPT })
     }
     const text = writer ? writer.each(result.outcome) : result.text
     if (text !== '') await setting.write(text)

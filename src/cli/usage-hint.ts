@@ -1,4 +1,3 @@
-import { didYouMean } from '../base/nearest.ts'
 import { printable } from '../base/text.ts'
 import { parseDomain } from '../names/domain.ts'
 import { parseEmail } from '../names/email.ts'
@@ -35,7 +34,3 @@ export function hintForOther(code: string, [command = '', ...words]: readonly st
 }
 const OF_TARGETS: readonly string[] = ['invalid_domain', 'invalid_ip']
 const TAKES_TARGET: readonly string[] = ['check', 'report', 'dkim', 'dmarc', 'blacklist', 'blacklist-bulk', 'geo']
-
-/** Words about a shell that is none of those that are known. */
-export const unknownShell = (typed: string, shells: readonly string[]): string =>
-  `${JSON.stringify(printable(typed, 60))} is not one of ${shells.join(', ')}${didYouMean(typed, shells)}`

@@ -1,9 +1,11 @@
 import { formatDuration, parseDuration } from '../base/duration.ts'
-import { AppError } from '../base/errors.ts'
-import { didYouMean } from '../base/nearest.ts'
+import { invalidFlag } from '../base/errors.ts'
+import { nearest } from '../base/nearest.ts'
+import { valueProblem } from '../base/value-problems.ts'
 import type { Operation } from '../operations/operation.ts'
 import { readFields, type Select } from './fields.ts'
 import { isMachineFormat, MACHINE_FORMATS, type MachineFormat } from './machine/names.ts'
+import { commandError, flagProblem } from './problems.ts'
 import { SEVERITIES, type Severity } from './severity.ts'
 import type { Wanted } from './status.ts'
 
@@ -65,8 +67,7 @@ export function readView(
   { onTerminal, several }: { readonly onTerminal: boolean; readonly several: boolean },
 ): View {
   const everyMs = readWatch(flags.watch)
-  if (everyMs !== undefined && flags.wait === true)
-    throw new AppError('invalid_parameter', '--watch cannot be used with --wait')
+  if (everyMs !== undefined && flags.wait === true) throw commandError('exclusive', { flag: 'watch', other: 'wait' })
   return {
     form: readForm(operation, flags, onTerminal && !several),
     wanted: { minScore: readMinScore(flags.minScore), failOn: readSeverity(flags.failOn) },
@@ -83,29 +84,24 @@ export const formatsOf = ({ formats, streams = [], judges }: Omit<About, 'answer
 function readForm(operation: About, { format, json, quiet }: ViewFlags, asTable: boolean): Form {
   if (json !== undefined) {
     if (quiet || (format !== undefined && format !== 'json'))
-      throw new AppError('invalid_parameter', `--json cannot be used with ${quiet ? '--quiet' : '--format'}`)
+      throw commandError('exclusive', { flag: 'json', other: quiet ? 'quiet' : 'format' })
     return { kind: 'fields', select: readFields(json, operation.answer) }
   }
   if (quiet) {
     if (format === undefined) return { kind: 'verdict' }
-    throw new AppError('invalid_parameter', '--quiet cannot be used with --format')
+    throw commandError('exclusive', { flag: 'quiet', other: 'format' })
   }
   const wanted = format ?? (asTable ? 'table' : 'json')
   const known = formatsOf(operation)
-  if (!known.includes(wanted)) throw notOneOf('--format', wanted, known, ' here')
+  if (!known.includes(wanted))
+    throw invalidFlag('format', flagProblem('format', { text: wanted, known, meant: nearest(wanted, known) }))
   return isMachineFormat(wanted) ? { kind: 'machine', format: wanted } : { kind: 'answer', format: wanted }
 }
-
-const notOneOf = (flag: string, typed: string, known: readonly string[], where = ''): AppError =>
-  new AppError(
-    'invalid_parameter',
-    `${flag}: ${JSON.stringify(typed.slice(0, 60))} is not one of ${known.join(', ')}${where}${didYouMean(typed, known)}`,
-  )
 
 function readMinScore(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (!/^\d{1,3}$/.test(text) || Number(text) > 100)
-    throw new AppError('invalid_parameter', `--min-score: ${JSON.stringify(text)} is not a whole number from 0 to 100`)
+    throw invalidFlag('min-score', valueProblem('whole', { text, min: 0, max: 100 }))
   return Number(text)
 }
 
@@ -113,14 +109,14 @@ function readSeverity(text: string | undefined): Severity | undefined {
   if (text === undefined) return undefined
   const severity = SEVERITIES.find((one) => one === text)
   if (severity) return severity
-  throw notOneOf('--fail-on', text, SEVERITIES)
+  throw invalidFlag('fail-on', flagProblem('choice', { text, known: SEVERITIES, meant: nearest(text, SEVERITIES) }))
 }
 
 function readWatch(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const ms = parseDuration(text)
-  if (!ms.ok) throw new AppError('invalid_duration', `--watch: ${ms.problem}`)
+  if (!ms.ok) throw invalidFlag('watch', ms.problem, 'invalid_duration')
   if (ms.value >= WATCH.minMs && ms.value <= WATCH.maxMs) return ms.value
   const [min, max] = [formatDuration(WATCH.minMs), formatDuration(WATCH.maxMs)]
-  throw new AppError('invalid_duration', `--watch: ${text} is not between ${min} and ${max}`)
+  throw invalidFlag('watch', valueProblem('outside', { text, min, max }), 'invalid_duration')
 }

@@ -1,6 +1,7 @@
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { cidr, contains, parseCidr } from '../names/cidr.ts'
 import type { Ip } from '../names/ip.ts'
+import { listFileProblem } from './problems.ts'
 import type { CodePattern, CodeRow } from './zone-type.ts'
 
 /** Every answer of a list is in this network; any other address is not an answer of a list (RFC 5782 §2.1). */
@@ -10,13 +11,12 @@ const LAST_OCTETS = /^(127\.\d{1,3}\.\d{1,3})\.(\d{1,3})-(\d{1,3})$/
 
 /** Reads the text of a {@link CodePattern}; refuses addresses outside 127.0.0.0/8. */
 export function parseCodePattern(text: string): Parsed<CodePattern> {
-  const shown = JSON.stringify(text.slice(0, 40))
   const range = LAST_OCTETS.exec(text)
   const [first, last] = range ? [Number(range[2]), Number(range[3])] : [0, 0]
-  if (range && (first > last || last > 255)) return problem(`${shown} is not a range of codes (such as 127.0.0.4-7)`)
+  if (range && (first > last || last > 255)) return problem(listFileProblem('code_range', { text }))
   const network = parseCidr(range ? `${range[1]}.${range[2]}` : text)
   if (!network.ok || network.value.prefix < 8 || !contains(ANSWERS, network.value.base))
-    return problem(`${shown} is not a code: write 127.0.0.2, 127.0.0.4-7 or 127.0.1.0/24`)
+    return problem(listFileProblem('code', { text }))
   return parsed(text)
 }
 

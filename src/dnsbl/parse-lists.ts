@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { parseDomain } from '../names/domain.ts'
 import { parseCodePattern } from './codes.ts'
+import { listFileProblem, type NeverReason } from './problems.ts'
 import { LIST_COUNT, type ListSet } from './zone-type.ts'
 
 /** Maximum number of characters of an operator's file. */
@@ -12,61 +13,62 @@ const MAX_CHARACTERS = 256 * 1024
  * share may be omitted. Refuses lists that are dead, allow lists, and lists of domains.
  */
 export function parseLists(text: string): Parsed<ListSet> {
-  if (text.length > MAX_CHARACTERS) return problem(`the file is larger than ${MAX_CHARACTERS / 1024} KiB`)
+  if (text.length > MAX_CHARACTERS) return problem(listFileProblem('too_large', { max: MAX_CHARACTERS / 1024 }))
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
-    return problem(`the file is not JSON: ${(error as Error).message.slice(0, 200)}`)
+    return problem(listFileProblem('not_json', { reason: (error as Error).message }))
   }
   const checked = SET.safeParse(value)
   if (checked.success) return parsed(checked.data as ListSet)
   const issues = checked.error.issues.slice(0, 5).map((issue) => `${placeOf(issue.path, value)}: ${issue.message}`)
   const more = checked.error.issues.length - issues.length
-  return problem(`${issues.join('; ')}${more > 0 ? `; and ${more} more` : ''}`)
+  return problem(listFileProblem('faults', { faults: issues, more }))
 }
 
 /** Zones that are not blacklists of addresses: dead (their answers mislead), listing everybody who is not registered, allow lists, lists of domains. */
-const NEVER: Readonly<Record<string, string>> = {
-  'sorbs.net': 'is dead',
-  'manitu.net': 'is dead',
-  'wpbl.info': 'is dead',
-  'lashback.com': 'is dead',
-  'inps.de': 'is dead',
-  'lugh.ch': 'is dead',
-  'madavi.de': 'is dead',
-  'spamdown.org': 'is dead',
-  'anonmails.de': 'is dead',
-  'cyberlogic.net': 'is dead',
-  'spamcannibal.org': 'is dead',
-  'senderscore.com': 'lists every address that is not registered',
-  'dnswl.org': 'is an allow list',
-  'swl.spamhaus.org': 'is an allow list',
-  'dwl.spamhaus.org': 'is an allow list',
-  'surbl.org': 'lists domains, not addresses',
-  'uribl.com': 'lists domains, not addresses',
-  'dbl.spamhaus.org': 'lists domains, not addresses',
+const NEVER: Readonly<Record<string, NeverReason>> = {
+  'sorbs.net': 'dead',
+  'manitu.net': 'dead',
+  'wpbl.info': 'dead',
+  'lashback.com': 'dead',
+  'inps.de': 'dead',
+  'lugh.ch': 'dead',
+  'madavi.de': 'dead',
+  'spamdown.org': 'dead',
+  'anonmails.de': 'dead',
+  'cyberlogic.net': 'dead',
+  'spamcannibal.org': 'dead',
+  'senderscore.com': 'everybody',
+  'dnswl.org': 'allow',
+  'swl.spamhaus.org': 'allow',
+  'dwl.spamhaus.org': 'allow',
+  'surbl.org': 'domains',
+  'uribl.com': 'domains',
+  'dbl.spamhaus.org': 'domains',
 }
 
-const neverReason = (zone: string): string | undefined =>
+const neverReason = (zone: string): NeverReason | undefined =>
   Object.entries(NEVER).find(([never]) => zone === never || zone.endsWith(`.${never}`))?.[1]
 
 const line = (max: number) =>
   z
     .string()
     .max(max)
-    .regex(/^[^\p{C}]*$/u, 'has control characters')
+    .regex(/^[^\p{C}]*$/u, listFileProblem('control').text)
 
 const zone = z.string().transform((text, ctx) => {
   const domain = parseDomain(text)
-  const why = domain.ok ? neverReason(domain.value) : domain.problem
-  if (why !== undefined) ctx.addIssue({ code: 'custom', message: domain.ok ? `${domain.value} ${why}` : why })
+  const never = domain.ok ? neverReason(domain.value) : undefined
+  const wrong = domain.ok ? never && listFileProblem('never', { zone: domain.value, why: never }) : domain.problem
+  if (wrong) ctx.addIssue({ code: 'custom', message: wrong.text })
   return domain.ok ? domain.value : ''
 })
 
 const code = z.string().superRefine((text, ctx) => {
   const pattern = parseCodePattern(text)
-  if (!pattern.ok) ctx.addIssue({ code: 'custom', message: pattern.problem })
+  if (!pattern.ok) ctx.addIssue({ code: 'custom', message: pattern.problem.text })
 })
 
 const tier = z.enum(['A', 'B', 'C', 'D'])
@@ -95,22 +97,22 @@ const row = z.strictObject({
         z.strictObject({ perSecond: z.number().positive().max(100_000) }),
         z.strictObject({ perDay: z.number().min(2).max(1e9) }),
       ],
-      'give {"perSecond": n} or {"perDay": n}',
+      listFileProblem('allowance').text,
     )
     .default({ perSecond: 50 }),
   testPoint: z
     .strictObject({ negative: z.boolean().default(true), answers: z.array(code).max(16).default([]) })
     .default({ negative: true, answers: [] }),
-  delistUrl: line(300).regex(/^https:\/\/[a-z0-9.-]+(?:[/?#]\S*)?$/i, 'is not an https address'),
+  delistUrl: line(300).regex(/^https:\/\/[a-z0-9.-]+(?:[/?#]\S*)?$/i, listFileProblem('https').text),
   keyForm: z
     .strictObject({
       key: z.enum(['dqs', 'spamrats']),
-      zone: z.string().regex(/^\{key\}(?:\.[a-z0-9-]{1,63}){2,}$/, 'write the zone with {key} as its first label'),
+      zone: z.string().regex(/^\{key\}(?:\.[a-z0-9-]{1,63}){2,}$/, listFileProblem('key_zone').text),
     })
     .optional(),
   verified: z
     .string()
-    .regex(/^(?:\d{4}-\d{2}-\d{2})?$/, 'is not a day such as 2026-01-31')
+    .regex(/^(?:\d{4}-\d{2}-\d{2})?$/, listFileProblem('day').text)
     .default(''),
   notes: line(500).default(''),
 })
@@ -119,12 +121,17 @@ const SET = z.strictObject({
   version: line(64).min(1),
   lists: z
     .array(row)
-    .length(LIST_COUNT, `the file must have ${LIST_COUNT} lists: replace lists, do not remove any`)
+    .length(LIST_COUNT, listFileProblem('count', { count: LIST_COUNT }).text)
     .superRefine((rows, ctx) => {
       for (const field of ['name', 'zone'] as const) {
         const seen = new Set<string>()
         for (const [index, { [field]: value }] of rows.entries()) {
-          if (seen.has(value)) ctx.addIssue({ code: 'custom', path: [index, field], message: `${value} occurs twice` })
+          if (seen.has(value))
+            ctx.addIssue({
+              code: 'custom',
+              path: [index, field],
+              message: listFileProblem('twice', { text: value }).text,
+            })
           seen.add(value)
         }
       }

@@ -1,5 +1,6 @@
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { type Family, familyOf, type Ip, ip, reversed } from '../names/ip.ts'
+import { listFileProblem } from './problems.ts'
 import { type List, type ListKeys, zoneFor } from './zone-type.ts'
 
 /** 127.x.y.z as the name of a query; for IPv6 ::ffff:127.x.y.z, which no parsed address can be. */
@@ -44,7 +45,7 @@ export function askedZone(list: List, family: Family, keys: ListKeys): string {
 export function parseListKey(text: string, name: string): Parsed<string> {
   return /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(text)
     ? parsed(text.toLowerCase())
-    : problem(`${name} is not a key: letters, digits and hyphens, at most 63`)
+    : problem(listFileProblem('key', { name }))
 }
 
 /** External `text` without any of the keys, in any case. */

@@ -41,7 +41,7 @@ it.each([
   [['3232235777'], /not an IP address/],
 ])('%.40s is refused', (texts, problem) => {
   const targets = expandTargets(texts)
-  expect(targets.ok ? 'taken' : targets.problem).toMatch(problem)
+  expect(targets.ok ? 'taken' : targets.problem.text).toMatch(problem)
 })
 
 it('never throws, and never gives more than it may', () => {

@@ -1,6 +1,7 @@
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { type Cidr, networkOf, parseCidr } from '../names/cidr.ts'
 import { bytesOf, type Ip, ipFromBytes, parseIp } from '../names/ip.ts'
+import { targetsProblem } from './problems.ts'
 
 /** Maximum number of addresses per call. */
 export const MAX_TARGETS = 256
@@ -10,15 +11,15 @@ export const MAX_TARGETS = 256
  * anything else are refused, with the item.
  */
 export function expandTargets(texts: readonly string[]): Parsed<readonly Ip[]> {
-  if (texts.length === 0) return problem('no address given')
-  const tooMany = `more than ${MAX_TARGETS} addresses: give at most ${MAX_TARGETS} addresses, or one /24, per request`
-  if (texts.length > MAX_TARGETS) return problem(tooMany)
+  if (texts.length === 0) return problem(targetsProblem('none'))
+  const tooMany = problem(targetsProblem('too_many', { max: MAX_TARGETS }))
+  if (texts.length > MAX_TARGETS) return tooMany
   const found = new Set<Ip>()
   for (const [index, text] of texts.entries()) {
     const addresses = expand(text.trim())
-    if (!addresses.ok) return problem(`address ${index + 1}: ${addresses.problem}`)
+    if (!addresses.ok) return problem(targetsProblem('at', { index: index + 1, why: addresses.problem }))
     for (const address of addresses.value) found.add(address)
-    if (found.size > MAX_TARGETS) return problem(tooMany)
+    if (found.size > MAX_TARGETS) return tooMany
   }
   return parsed([...found])
 }
@@ -30,8 +31,8 @@ function expand(text: string): Parsed<readonly Ip[]> {
   }
   const network = parseCidr(text)
   if (!network.ok) return network
-  if (network.value.family === 6) return problem(`${text} is an IPv6 network: give single IPv6 addresses`)
-  if (network.value.prefix < 24) return problem(`${text} is too large: give a network of at most a /24`)
+  if (network.value.family === 6) return problem(targetsProblem('ipv6_network', { text }))
+  if (network.value.prefix < 24) return problem(targetsProblem('large_network', { text }))
   return parsed(addressesOf(network.value))
 }
 

@@ -52,8 +52,8 @@ it.each([
   [asFile(BUILT_IN_LISTS, { version: '' }), /version/],
   [withRow(2, { zone: 'x' }), /row 3 \(SpamCop\) zone/],
   [withRow(2, { zone: '192.0.2.1' }), /row 3 \(SpamCop\) zone.*IP address/],
-  [withRow(2, { zone: 'psbl.surriel.com' }), /psbl\.surriel\.com occurs twice/],
-  [withRow(2, { name: 'PSBL' }), /PSBL occurs twice/],
+  [withRow(2, { zone: 'psbl.surriel.com' }), /"psbl\.surriel\.com" occurs twice/],
+  [withRow(2, { name: 'PSBL' }), /"PSBL" occurs twice/],
   [withRow(2, { zone: 'dnsbl.sorbs.net' }), /dnsbl\.sorbs\.net is dead/],
   [withRow(2, { zone: 'list.dnswl.org' }), /allow list/],
   [withRow(2, { zone: 'multi.surbl.org' }), /domains/],
@@ -78,5 +78,5 @@ it.each([
   [' '.repeat(300 * 1024), /larger than 256 KiB/],
 ])('refuses %.60s, saying where', (text, problem) => {
   const read = parseLists(text)
-  expect(read.ok ? 'read' : read.problem).toMatch(problem)
+  expect(read.ok ? 'read' : read.problem.text).toMatch(problem)
 })

@@ -71,7 +71,7 @@ function hostileAnswer(text: string): Answer {
     )
   }
   const read = readOpen(checkAnswer, fill(exampleOf(check), ''))
-  if (!read.ok) throw new Error(read.problem)
+  if (!read.ok) throw new Error(read.problem.text)
   return read.value
 }
 

@@ -1,14 +1,17 @@
 import type { FastifyRequest } from 'fastify'
-import { AppError } from '../base/errors.ts'
+import type { AppError } from '../base/errors.ts'
+import type { Problem } from '../base/problem.ts'
 import { networkOf } from '../names/cidr.ts'
 import { familyOf, parseIp } from '../names/ip.ts'
 import type { Caller, Operation } from '../operations/operation.ts'
 import { nonceMemory } from '../peers/nonces.ts'
+import { proofProblem } from '../peers/problems.ts'
 import { parseProof, refuteProof, SCHEME } from '../peers/proof.ts'
 import type { ApiKey } from '../store/key-file.ts'
 import { isLoopbackHost, refusal } from './caller.ts'
 import { allows, findKey, presentedKey } from './keys.ts'
 import type { HttpOptions } from './options.ts'
+import { callerError } from './problems.ts'
 import type { Sessions } from './sessions.ts'
 
 /** The caller as the rate counts it (a key, a node, an address), and its permissions. */
@@ -41,21 +44,19 @@ export function authorizer(options: HttpOptions, sessions: Pick<Sessions, 'keyOf
     const presented = presentedKey(request.headers)
     const ofSession = presented === undefined ? sessions.keyOf(request) : undefined
     if (presented === undefined && !ofSession && operation.open) return { by, caller: { isAdmin: false } }
-    if (presented === undefined && !ofSession)
-      return { by, refused: new AppError('unauthorized', 'give a key as "Authorization: Bearer …" or "X-API-Key: …"') }
+    if (presented === undefined && !ofSession) return { by, refused: callerError('no_key') }
     const key = ofSession ?? findKey(keys, presented ?? '', options.world.now())
-    if (!key) return { by, refused: new AppError('unauthorized', 'this key is unknown or has expired') }
+    if (!key) return { by, refused: callerError('unknown_key') }
     const mayNot = allows(key, 'verify') ? {} : ({ mayVerify: false } as const)
     const caller = { key: key.id, isAdmin: allows(key, 'admin'), ...mayNot }
     const known = { by: `key ${key.id}`, caller, key, ...(ofSession && { bySession: true as const }) }
     if (operation.open || operation.scope === undefined || allows(key, operation.scope)) return known
-    return { ...known, refused: new AppError('forbidden', `this key does not have the scope ${operation.scope}`) }
+    return { ...known, refused: callerError('scope', { scope: operation.scope }) }
   }
 }
 
 /** The message to callers of a closed service; the reason is for the operator, and in the log. */
-export const closedError = (): AppError =>
-  new AppError('unauthorized', 'a key is required, but this service has none: its operator must create one')
+export const closedError = (): AppError => callerError('closed')
 
 /** An address as the rate counts it: IPv6 by its /64, because one caller has all of it. */
 export function callerAddress(text: string): string {
@@ -72,16 +73,16 @@ function byProof(
   request: FastifyRequest,
   { by, seen, startedMs }: Memory,
 ): Auth {
-  const refuse = (why: string): Auth => ({ by, refused: new AppError('unauthorized', `the proof of a node: ${why}`) })
-  if (secret === undefined) return refuse('this node has no --peer-secret')
+  const refuse = (why: Problem): Auth => ({ by, refused: callerError('proof', { why }) })
+  if (secret === undefined) return refuse(proofProblem('no_secret'))
   const proof = parseProof(request.headers.authorization ?? '')
-  if (!proof) return refuse('it is malformed')
+  if (!proof) return refuse(proofProblem('malformed'))
   const call = { method: request.method, origin, path: request.url, body: request.rawBody }
   const why = refuteProof(proof, call, { secret, nowMs: world.now(), notBeforeMs: startedMs, seen })
   if (why !== undefined) return refuse(why)
   const auth = { by: `node ${proof.id}`, caller: { peer: proof.id, isAdmin: false } }
   if (operation.forPeers || operation.scope === 'read' || operation.scope === 'verify') return auth
-  return { ...auth, refused: new AppError('forbidden', 'nodes may not call this operation') }
+  return { ...auth, refused: callerError('not_for_nodes') }
 }
 
 function withoutKeys(
@@ -92,16 +93,12 @@ function withoutKeys(
 ): Auth {
   const { host, origin } = request.headers
   const why = refusal(options, { host, origin, localAddress: request.socket.localAddress })
-  if (why) return { by, refused: new AppError('forbidden', why) }
+  if (why) return { by, refused: callerError(why) }
   const caller = { isAdmin: true }
   if (!operation.forPeers) return { by, caller }
-  if (options.peerSecret !== undefined)
-    return {
-      by,
-      refused: new AppError('unauthorized', "this requires proof from a node that knows the cluster's secret"),
-    }
+  if (options.peerSecret !== undefined) return { by, refused: callerError('no_proof') }
   // Behind a proxy on this machine, every caller seems to come from loopback.
   const isPassedOn = request.headers.forwarded !== undefined || request.headers['x-forwarded-for'] !== undefined
   if (isLoopbackHost(request.ip) && !isPassedOn) return { by, caller }
-  return { by, refused: new AppError('forbidden', 'without --peer-secret, only callers on this machine are allowed') }
+  return { by, refused: callerError('not_local') }
 }

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { AppError } from '../base/errors.ts'
+import { requestError } from './problems.ts'
 
 /** Reads only JSON bodies, and keeps their text too, because a node's proof covers it. */
 export function readJsonBodies(app: FastifyInstance): void {
@@ -30,7 +30,7 @@ export function endSlowBodies(app: FastifyInstance, bodyMs = BODY_MS): void {
     const timer = setTimeout(() => {
       if (body.destroyed) return void raw.destroy() // answered before its body has come
       void reply.header('connection', 'close')
-      body.destroy(new AppError('timeout', `the body was not received within ${bodyMs / 1_000} s`))
+      body.destroy(requestError('late_body', { seconds: bodyMs / 1_000 }))
     }, bodyMs)
     payload.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
     payload.once('error', (error) => body.destroy(error))

@@ -30,20 +30,16 @@ export function refusal(
     readonly origin: string | undefined
     readonly localAddress: string | undefined
   },
-): string | undefined {
+): 'foreign_host' | 'foreign_origin' | undefined {
   const own = (host: string): boolean =>
     isLoopbackHost(host) ||
     rule.hostNames.includes(host.toLowerCase()) ||
     (isIP(host) !== 0 && sameAddress(host, request.localAddress))
   const host = parseHostField(request.host ?? '')
-  if (host === undefined || !own(host)) {
-    return 'the Host of this request is neither loopback nor set with --host-name; set it with --host-name, or use an API key'
-  }
+  if (host === undefined || !own(host)) return 'foreign_host'
   if (request.origin === undefined || rule.corsOrigins.includes(request.origin)) return undefined
   const origin = hostOfOrigin(request.origin)
-  return origin !== undefined && own(origin)
-    ? undefined
-    : 'the Origin of this request is another site; allow it with --cors-origin, or use an API key'
+  return origin !== undefined && own(origin) ? undefined : 'foreign_origin'
 }
 
 /**

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { AppError } from '../base/errors.ts'
+import type { AppError } from '../base/errors.ts'
 import { problemOf } from './problem.ts'
+import { requestError } from './problems.ts'
 
 export type ClientError = { readonly error: NodeJS.ErrnoException; readonly socket: Socket }
 
@@ -27,8 +28,7 @@ export function answerClientError({ error, socket }: ClientError): void {
 }
 
 function asAppError({ code }: NodeJS.ErrnoException): AppError {
-  if (code === 'HPE_HEADER_OVERFLOW') return new AppError('payload_too_large', 'the headers are larger than 16 KiB')
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return new AppError('invalid_parameter', 'the request was not received in time')
-  return new AppError('invalid_parameter', 'the request is not valid HTTP')
+  if (code === 'HPE_HEADER_OVERFLOW') return requestError('header_too_large')
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return requestError('late')
+  return requestError('no_http')
 }

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, STOPPING } from '../base/errors.ts'
 import type { Operation } from '../operations/operation.ts'
 import { type Authorize, bringsProof, callerAddress } from './authorize.ts'
 import { loopWatch } from './loop-watch.ts'
 import type { HttpOptions } from './options.ts'
+import { callerError } from './problems.ts'
 import type { Sessions } from './sessions.ts'
 import { turns } from './turns.ts'
 
@@ -68,7 +68,7 @@ export function gateOf(
     if (auth.bySession && changes(request)) sessions.refuseForged(request, tokenIn(request))
     if (underWay >= options.maxConcurrency) {
       void reply.header('retry-after', '1')
-      throw new AppError('overloaded', `${options.maxConcurrency} requests are in progress; try again in a moment`)
+      throw callerError('busy', { count: options.maxConcurrency })
     }
     underWay++
     const ended = watch.begin(operation.path)
@@ -83,7 +83,7 @@ export function gateOf(
   }
 
   async function unlessStopping(): Promise<void> {
-    if (options.draining()) throw new AppError('overloaded', STOPPING)
+    if (options.draining()) throw callerError('stopping')
   }
 
   return {
@@ -136,5 +136,5 @@ async function spend(limit: Spent, reply: FastifyReply): Promise<void> {
     .header('ratelimit', `"default";r=${limit.remaining};t=${limit.ttlInSeconds}`)
   if (!limit.isExceeded) return
   void reply.header('retry-after', String(limit.ttlInSeconds))
-  throw new AppError('rate_limited', `${limit.max} requests a minute are allowed; try again in ${limit.ttlInSeconds} s`)
+  throw callerError('rate', { max: limit.max, seconds: limit.ttlInSeconds })
 }

@@ -1,9 +1,9 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
-import { AppError } from '../base/errors.ts'
 import { closedError } from './authorize.ts'
 import { parseHostField } from './caller.ts'
 import type { Gate } from './gate.ts'
 import type { HttpOptions } from './options.ts'
+import { callerError, requestError } from './problems.ts'
 
 /**
  * How the requests of a route are limited: by its own gate, by a larger rate of their own (`probe`), not at all, or (undefined) like those of a caller
@@ -76,16 +76,13 @@ function ambiguityCheck(): (request: FastifyRequest, reply: FastifyReply) => voi
     const coding = headers['transfer-encoding']
     if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked') {
       void reply.header('connection', 'close') // the end of the body is not known
-      throw new AppError('invalid_parameter', 'the only accepted Transfer-Encoding is chunked')
+      throw requestError('transfer_encoding')
     }
-    if (hostFields(raw.rawHeaders) > 1)
-      throw new AppError('invalid_parameter', 'the request has more than one Host field')
+    if (hostFields(raw.rawHeaders) > 1) throw requestError('hosts')
     const { host } = headers
-    if (host !== undefined && host !== lastHost && !parseHostField(host))
-      throw new AppError('invalid_parameter', 'the Host of the request is not a host and a port')
+    if (host !== undefined && host !== lastHost && !parseHostField(host)) throw requestError('host')
     lastHost = host
-    if (!url.startsWith('/') && url !== '*' && !isFor(url, host))
-      throw new AppError('invalid_parameter', 'the request target and the Host field name different hosts')
+    if (!url.startsWith('/') && url !== '*' && !isFor(url, host)) throw requestError('target')
   }
 }
 
@@ -113,7 +110,7 @@ function refuseOtherSites({ corsOrigins }: HttpOptions, request: FastifyRequest,
   if (origin !== undefined && corsOrigins.includes(origin)) return
   const isLink = request.headers['sec-fetch-mode'] === 'navigate' && /^(?:GET|HEAD)$/.test(request.method)
   if (isLink && request.headers['sec-fetch-dest'] === 'document' && isPage) return
-  throw new AppError('forbidden', 'a page of another site made this request; allow its origin with --cors-origin')
+  throw callerError('other_site')
 }
 
 declare module 'fastify' {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../base/errors.ts'
+import type { AppError } from '../base/errors.ts'
 import type { By } from '../operations/execute.ts'
 import { inParts, type Told } from '../operations/in-parts.ts'
 import type { Operation, Raw, Upload } from '../operations/operation.ts'
@@ -9,6 +9,7 @@ import { type SentEvent, sendEvents } from './events.ts'
 import { sendLines, sendText } from './lines.ts'
 import type { HttpOptions } from './options.ts'
 import { asAppError, problemOf } from './problem.ts'
+import { requestError } from './problems.ts'
 
 /** Answers one request: executes the operation until its deadline or until the caller disconnects, and sends its answer in the requested form. */
 export async function handle(
@@ -81,13 +82,7 @@ function idempotencyKeyOf({ headers }: FastifyRequest): Pick<By, 'idempotencyKey
     /^(?:"(?<quoted>[!#-[\]-~]{1,255})"|(?<bare>[!#-~][!-~]{0,254}))$/.exec(String(field))?.groups ?? {}
   const idempotencyKey = quoted ?? bare
   if (idempotencyKey !== undefined) return { idempotencyKey }
-  throw new AppError(
-    'invalid_parameter',
-    'Idempotency-Key must be given once, with 1 to 255 visible ASCII characters',
-    {
-      parameter: 'Idempotency-Key',
-    },
-  )
+  throw requestError('idempotency_key', undefined, { parameter: 'Idempotency-Key' })
 }
 
 /** The body as a stream, unread so far. */
@@ -103,22 +98,16 @@ function rawInput(operation: Operation, { query, body, params }: FastifyRequest)
   const inQuery = operation.method === 'GET' || operation.method === 'DELETE' || operation.uploads
   if (inQuery) return withPath(named, { ...(query as Raw) })
   const stray = Object.keys(query as Raw)[0]
-  if (stray !== undefined)
-    throw new AppError(
-      'unknown_parameter',
-      `${JSON.stringify(stray.slice(0, 60))}: this operation takes its input in the body`,
-      { parameter: stray.slice(0, 60) },
-    )
+  if (stray !== undefined) throw requestError('query', { name: stray }, { parameter: stray.slice(0, 60) })
   if (body === undefined || body === null || operation.ignoresBody) return named
-  if (typeof body !== 'object' || Array.isArray(body))
-    throw new AppError('invalid_parameter', 'the body must be one JSON object')
+  if (typeof body !== 'object' || Array.isArray(body)) throw requestError('no_object')
   return withPath(named, { ...body })
 }
 
 function withPath(named: Raw, others: Raw): Raw {
   const twice = Object.keys(named).find((name) => Object.hasOwn(others, name))
   if (twice === undefined) return { ...others, ...named }
-  throw new AppError('invalid_parameter', `${twice} is part of the path; give it only there`, { parameter: twice })
+  throw requestError('in_path', { name: twice }, { parameter: twice })
 }
 
 /** Fires when the caller disconnects before the answer was sent. */

@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../base/errors.ts'
 import type { Operation } from '../operations/operation.ts'
 import type { Authorize } from './authorize.ts'
 import type { Gate } from './gate.ts'
 import { hangUp } from './handle.ts'
 import type { HttpOptions } from './options.ts'
+import { requestError } from './problems.ts'
 
 const PATH = '/mcp'
 /** Maximum size of a body: as large as the largest of an operation. */
 const bodyLimitOf = (operations: readonly Operation[]): number =>
   Math.max(65_536, ...operations.map(({ bodyLimit = 0 }) => bodyLimit))
-/** The protocol has none since 2025-06-18; a batch would be counted as one request, whatever its calls cost. */
-const BATCH = 'the body is a list of messages (a batch); send each message as a request of its own'
 /** Header fields of an answer that are passed on. */
 const FIELDS = ['content-type', 'allow', 'mcp-protocol-version']
 
@@ -42,7 +40,8 @@ async function answer(
   { operations, execute, version, origin }: HttpOptions,
   authorize: Authorize,
 ): Promise<FastifyReply> {
-  if (Array.isArray(request.body)) throw new AppError('invalid_parameter', BATCH)
+  // The protocol has no batches since 2025-06-18; one would be counted as one request, whatever its calls cost.
+  if (Array.isArray(request.body)) throw requestError('batch')
   const { mcpHandler } = await import('../mcp/http.ts')
   const handler = mcpHandler({
     operations,

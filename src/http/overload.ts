@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
-import { AppError } from '../base/errors.ts'
+import { callerError } from './problems.ts'
 
 /** Maximum average delay of the event loop, ms; above it new requests are refused. */
 const MAX_DELAY_MS = 150
@@ -28,7 +28,7 @@ export function refuseWhenLate(app: FastifyInstance, underWay: () => number): vo
   app.addHook('onRequest', async (request, reply) => {
     if (!isTooMuch(delayMs, underWay()) || EXEMPT.includes(request.routeOptions.url ?? '')) return
     void reply.header('retry-after', '1')
-    throw new AppError('overloaded', 'too many requests at once; try again in a moment')
+    throw callerError('late')
   })
   app.addHook('onClose', async () => {
     clearInterval(timer)

@@ -1,5 +1,6 @@
 import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
+import { httpProblem } from './problems.ts'
 
 /** Where the codes are explained; the fragment is the code. */
 export const PROBLEM_BASE = 'https://mailsonde.example/problems'
@@ -51,9 +52,24 @@ export function asAppError(error: unknown, bodyLimit?: number): AppError {
   if (error instanceof AppError) return error
   const { statusCode, message, code: fault } = error as { statusCode?: number; message?: string; code?: string }
   if (fault === 'FST_ERR_CTP_BODY_TOO_LARGE' && bodyLimit !== undefined)
-    return new AppError('payload_too_large', `the body is larger than ${bodyLimit} bytes`, { cause: error })
+    return new AppError('payload_too_large', httpProblem('body_too_large', { max: bodyLimit }), { cause: error })
   const code = statusCode === undefined ? undefined : BY_STATUS[statusCode]
   return code
-    ? new AppError(code, message ?? ERRORS[code].title, { cause: error })
-    : new AppError('internal', 'unexpected error; the log has it under this instance', { cause: error })
+    ? new AppError(code, libraryProblem(fault, message ?? ERRORS[code].title), { cause: error })
+    : new AppError('internal', httpProblem('unexpected'), { cause: error })
+}
+
+function libraryProblem(fault: string | undefined, reason: string): ReturnType<typeof httpProblem> {
+  switch (fault) {
+    case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return httpProblem('invalid_json')
+    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+      return httpProblem('empty_json')
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return httpProblem('media_type')
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return httpProblem('content_length')
+    default:
+      return httpProblem('other', { reason })
+  }
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import cors from '@fastify/cors'
 import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
-import { AppError } from '../base/errors.ts'
+import type { AppError } from '../base/errors.ts'
 import type { Caller, Operation } from '../operations/operation.ts'
 import { matchesPath, routeOf } from '../operations/path.ts'
 import type { Site } from '../pages/page.ts'
@@ -21,6 +21,7 @@ import { documentApi } from './openapi.ts'
 import type { HttpOptions } from './options.ts'
 import { refuseWhenLate } from './overload.ts'
 import { asAppError, problemOf } from './problem.ts'
+import { requestError } from './problems.ts'
 import { rateWindows } from './rate-windows.ts'
 import { securityHeaders } from './security-headers.ts'
 import { sessionsOf } from './sessions.ts'
@@ -197,7 +198,7 @@ async function send(
   if (known.retryAfterSeconds !== undefined) void reply.header('retry-after', String(known.retryAfterSeconds))
   void reply.header('x-request-id', request.id)
   if (pages && wantsHtml(request.headers.accept))
-    return sendRefusal(pages.site, problem, { request, reply, serving: pages.serving })
+    return sendRefusal(pages.site, known, { request, reply, serving: pages.serving })
   return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(problem))
 }
 
@@ -206,10 +207,9 @@ function notFound(operations: readonly Operation[], request: FastifyRequest, rep
   const methods = operations
     .filter((operation) => matchesPath(operation.path, path))
     .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-  if (methods.length === 0)
-    return new AppError('not_found', `nothing is at ${path.slice(0, 200)}; /docs/api lists the paths`)
+  if (methods.length === 0) return requestError('nowhere', { path })
   void reply.header('allow', methods.join(', '))
-  return new AppError('method_not_allowed', `${path} accepts ${methods.join(', ')}, not ${request.method}`)
+  return requestError('method', { path, known: methods, method: request.method })
 }
 
 declare module 'fastify' {

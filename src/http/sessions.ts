@@ -1,10 +1,10 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../base/errors.ts'
 import { ttlCache } from '../base/ttl-cache.ts'
 import { type ApiKey, hashKey } from '../store/key-file.ts'
 import { parseHostField } from './caller.ts'
 import { findKey } from './keys.ts'
+import { callerError } from './problems.ts'
 
 /** How long an unused session lasts, ms. */
 const LIFETIME_MS = 12 * 3_600_000
@@ -73,9 +73,8 @@ export function sessionsOf(options: {
     },
     refuseForged: (request, token) => {
       const id = idOf(request)
-      const why = 'this form is not from the current session: open the page again and repeat the change'
       if (id === undefined || token === undefined || !equal(token, tokenOf(id)) || !isOwnSite(request))
-        throw new AppError('forbidden', why)
+        throw callerError('forged')
     },
     begin: (request, reply, presented) => {
       const key = findKey(options.keys(), presented, options.now())

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../base/errors.ts'
+import { type AppError, ERRORS } from '../base/errors.ts'
 import { PAGE_POLICY, type Page, type PageAnswer, type Site, type Visit } from '../pages/page.ts'
 import type { Auth, Authorize } from './authorize.ts'
 import { endSlowBodies, leaveBodies } from './bodies.ts'
@@ -8,7 +8,7 @@ import { fromMemory } from './from-memory.ts'
 import type { Gate } from './gate.ts'
 import { hangUp } from './handle.ts'
 import { allows } from './keys.ts'
-import type { Problem } from './problem.ts'
+import { requestError } from './problems.ts'
 import type { Sessions } from './sessions.ts'
 
 /** The parts of the adapter that serving pages needs. */
@@ -106,14 +106,18 @@ export async function sendFramed(
 /** A refusal as a page. */
 export function sendRefusal(
   site: Site,
-  problem: Problem,
+  error: AppError,
   {
     request,
     reply,
     serving,
   }: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly serving: Serving },
 ): FastifyReply {
-  return sendPage(reply, problem.status, site.refusal(problem, visitOf(request, reply, serving)))
+  return sendPage(
+    reply,
+    ERRORS[error.code].status,
+    site.refusal({ error, instance: request.id }, visitOf(request, reply, serving)),
+  )
 }
 
 function answer(reply: FastifyReply, given: PageAnswer): FastifyReply {
@@ -151,7 +155,7 @@ function readForms(app: FastifyInstance): void {
     { parseAs: 'string' },
     (_request, body: string, done) => {
       const form = new URLSearchParams(body)
-      if (form.size > MAX_FIELDS) done(new AppError('payload_too_large', `a form has at most ${MAX_FIELDS} fields`))
+      if (form.size > MAX_FIELDS) done(requestError('form_fields', { max: MAX_FIELDS }))
       else done(null, form)
     },
   )

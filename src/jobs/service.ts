@@ -16,6 +16,7 @@ import { resultCells, resultLines } from '../store/postgres/result-texts.ts'
 import type { JobKind, JobState } from '../store/postgres/schema.ts'
 import type { ResultText } from '../store/result-text.ts'
 import { type Engine, type EngineSettings, startEngine } from './engine/engine.ts'
+import { jobError } from './problems.ts'
 import { PACE_MINUTES, presentJob } from './progress.ts'
 import { takeUpload, type Upload } from './submit.ts'
 
@@ -115,7 +116,7 @@ export function jobService(settings: JobServiceSettings): JobService {
   async function owned(id: string, owner: Owner): Promise<JobRecord> {
     const job = await (await tables()).jobs.byId(id)
     if (job && (owner.isAdmin || job.owner === owner.id)) return job
-    throw new AppError('not_found', `there is no job ${JSON.stringify(id.slice(0, 80))}`)
+    throw jobError('unknown', { id })
   }
   async function present(found: readonly JobRecord[]): Promise<readonly JobAnswer[]> {
     const { db, rows } = await tables()
@@ -169,13 +170,8 @@ export function jobService(settings: JobServiceSettings): JobService {
     }),
     resumeUpload: told(async (id, from, upload, owner) => {
       const job = await owned(id, owner)
-      if (job.state !== 'receiving') throw new AppError('wrong_state', `the job is ${job.state}: its list is complete`)
-      if (from !== job.received)
-        throw new AppError(
-          'wrong_offset',
-          `${job.received} records were received: send those after them, with from=${job.received}`,
-          { received: job.received },
-        )
+      if (job.state !== 'receiving') throw jobError('complete', { state: job.state })
+      if (from !== job.received) throw jobError('wrong_offset', { received: job.received }, { received: job.received })
       await receive(job, upload)
       return fresh(id, owner)
     }),
@@ -199,7 +195,7 @@ export function jobService(settings: JobServiceSettings): JobService {
       const isThere = job.state === to || (action === 'resume' && job.state === 'waiting')
       const also = to === 'canceled' ? { finished_at: new Date(now()) } : {}
       const moved = isThere ? job : await (await tables()).jobs.move(id, from, to, also)
-      if (!moved) throw new AppError('wrong_state', `the job is ${job.state}: it cannot be ${PARTICIPLE[action]}`)
+      if (!moved) throw jobError('wrong_state', { state: job.state, action })
       engine?.wake(job.number)
       return fresh(id, owner)
     }),
@@ -226,8 +222,6 @@ export function jobService(settings: JobServiceSettings): JobService {
     stop: async () => engine?.stop(),
   }
 }
-
-const PARTICIPLE: Readonly<Record<JobAction, string>> = { pause: 'paused', resume: 'resumed', cancel: 'canceled' }
 
 async function* watch(look: () => Promise<JobAnswer>, signal: AbortSignal): AsyncIterable<JobAnswer> {
   let last = ''

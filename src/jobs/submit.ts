@@ -9,6 +9,7 @@ import type { JobRecord } from '../store/postgres/jobs.ts'
 import type { JobKind } from '../store/postgres/schema.ts'
 import { type Layout, readParts } from './intake/intake.ts'
 import type { Octets, SizeBounds } from './intake/octets.ts'
+import { listError } from './intake/problems.ts'
 import type { IntakeRow } from './intake/row.ts'
 
 /** Rows that are written at a time, and octets of them: whichever is reached first. */
@@ -100,7 +101,7 @@ export async function takeUpload(
   }
   await flush()
   await writing
-  if (received === 0) throw new AppError('empty_list', 'the list has no rows: it is empty or has only a header')
+  if (received === 0) throw listError('empty')
   await rows.complete(job.number)
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { labSource } from '../../test/lab/app.ts'
 import { LAB_EXIT, type LabServer, labDial } from '../../test/lab/dial.ts'
+import { labProblem } from '../../test/lab/problem.ts'
 import { labCtx, labStore } from '../../test/lab/world.ts'
 import type { VerifyAnswer } from '../answers/verify.ts'
 import { parsed, problem } from '../base/parsed.ts'
@@ -46,7 +47,7 @@ function lab(pool: readonly string[], server: LabServer, node: NodeSays = ACCEPT
   const asked: { node: string; email: string }[] = []
   const askNode: AskNode = async (_, { node: name, email }) => {
     asked.push({ node: name, email })
-    return typeof node === 'string' ? problem(node) : parsed(answerOf(node))
+    return typeof node === 'string' ? problem(labProblem(node)) : parsed(answerOf(node))
   }
   const sources = pool.map((text) => labSource(text).name)
   const verifier = createVerifier(ctx, { pool: () => sources, askNode })

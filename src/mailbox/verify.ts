@@ -1,5 +1,4 @@
 import { fromWall } from '../base/clock.ts'
-import { AppError } from '../base/errors.ts'
 import { problem } from '../base/parsed.ts'
 import { type Lifetime, type ShareWork, sharedWork, type Work } from '../base/share-work.ts'
 import { printable } from '../base/text.ts'
@@ -14,6 +13,7 @@ import { catchAllCache, type ProbeAnswer, sharedCatchAll } from './attempt/catch
 import { sessionPool } from './attempt/session-pool.ts'
 import type { AskNode, VerifierState } from './attempt/state.ts'
 import { addressPart, answerWithoutServer } from './compose-answer.ts'
+import { nodeProblem, verifyError } from './problems.ts'
 import { askOnce, sharesAnswers, unlessLate } from './shared-question.ts'
 import { sideData } from './side-data/side-data.ts'
 import type { Cluster } from './source/cluster.ts'
@@ -99,7 +99,7 @@ export function createVerifier(
     probes: sharedWork<ProbeAnswer>(),
     port25: port25Monitor(world.monotonic),
     sessions: sessionPool(),
-    askNode: settings.askNode ?? (async () => problem('this node does not use other nodes')),
+    askNode: settings.askNode ?? (async () => problem(nodeProblem('not_used'))),
   }
   const cache = answerCache(world.monotonic)
   const share = sharedWork<MailboxAnswer, RunningQuestion>()
@@ -113,7 +113,7 @@ export function createVerifier(
       const side = sideData(ctx, input, email.ok ? email.value : undefined)
       const had = email.ok
         ? await found(ctx, input, email.value)
-        : { answer: badSyntax(input.email, email.problem, ctx.now()), remembered: false }
+        : { answer: badSyntax(input.email, email.problem.text, ctx.now()), remembered: false }
       return {
         ...had.answer,
         side: await side(had.answer.mxHosts),
@@ -200,10 +200,7 @@ type Found = { readonly answer: MailboxAnswer; readonly remembered: boolean }
 async function answerFor(question: Question): Promise<Found> {
   const { ctx, input, email, settings, cache, share } = question
   const denied = settings.deny?.find((name) => email.domain === name || email.domain.endsWith(`.${name}`))
-  if (denied !== undefined)
-    throw new AppError('forbidden', `the operator of this service does not allow verification at ${denied}`, {
-      parameter: 'email',
-    })
+  if (denied !== undefined) throw verifyError('denied', { domain: denied }, { parameter: 'email' })
   const way = [input.bindIp ?? '', input.pool === true, input.port ?? '', input.withoutNodes === true]
   const key = [formatEmail(email), ...way].join(' ')
   const { timeoutMs = DEFAULT_TIMEOUT_MS, maxAgeMs = DEFAULT_MAX_AGE_MS } = input

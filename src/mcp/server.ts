@@ -3,6 +3,7 @@ import { AppError } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
 import type { Execute } from '../operations/execute.ts'
 import type { Caller, Operation } from '../operations/operation.ts'
+import { toolError } from './problems.ts'
 import { inputSchemaOf, isObject, notOffered, outputSchemaOf, rawOf, type Tool, toolsOf } from './tools.ts'
 
 export type McpSetup = {
@@ -59,8 +60,7 @@ function addTool(server: McpServer, tool: Tool, setup: McpSetup): void {
 async function call(tool: Tool, args: unknown, signal: AbortSignal, setup: McpSetup) {
   const given = isObject(args) ? args : {}
   const stray = notOffered(tool, given)
-  if (stray !== undefined)
-    throw new AppError('unknown_parameter', `${JSON.stringify(stray.slice(0, 60))} is not a parameter of ${tool.name}`)
+  if (stray !== undefined) throw toolError('unknown_parameter', { name: stray, tool: tool.name })
   const by = { signal, ...(setup.caller && { caller: setup.caller }) }
   const answered = await setup.execute(tool.operation, rawOf(given), by)
   const document = await answered.rendered('markdown', { version: setup.version })

@@ -50,7 +50,7 @@ const kindOf =
   <S extends z.ZodType>(schema: S, of: Kind<AnswerOf<S>>) =>
   (knownText: string | null, value: unknown): Reading => {
     const read = readOpen(schema, value)
-    if (!read.ok) throw new Error(read.problem)
+    if (!read.ok) throw new Error(read.problem.text)
     const answer = read.value
     const before = knownText === null ? undefined : readOpen(schema, JSON.parse(knownText))
     const open = of.open(answer)

@@ -10,7 +10,7 @@ import type {
 } from '../answers/monitors.ts'
 import { atMost } from '../base/at-most.ts'
 import { sleep } from '../base/deadline.ts'
-import { AppError } from '../base/errors.ts'
+import type { AppError } from '../base/errors.ts'
 import { type Owner, owns } from '../names/owner.ts'
 import type { MonitorEdit, MonitorRow } from '../store/postgres/monitors.ts'
 import { badgeOf } from './badge.ts'
@@ -19,6 +19,7 @@ import { testEvent } from './notify/event.ts'
 import { channel, sendOnce } from './notify/send.ts'
 import type { OpenedMonitors } from './opened.ts'
 import { type KeptTarget, maskedUrl, presentChange, presentMonitor, presentPoint, unsubscribedOf } from './present.ts'
+import { monitorError } from './problems.ts'
 import { aboutOf, channelOf, makeMessageId, toldTargets } from './run.ts'
 import type { WebhookService } from './webhooks/service.ts'
 
@@ -100,7 +101,7 @@ export function monitorService(
     if (row && owns(owner, row.owner)) return row
     throw missing()
   }
-  const missing = (): AppError => new AppError('not_found', 'no monitor of your key has this id')
+  const missing = (): AppError => monitorError('unknown')
 
   /** Targets as they are kept, with the webhooks that they name; and the secrets of those that were made for it. */
   async function kept(targets: readonly NotifyTarget[], owner: Owner) {
@@ -147,7 +148,7 @@ export function monitorService(
         },
         MAX_MONITORS,
       )
-      if (!row) throw new AppError('limit_reached', `the limit of ${MAX_MONITORS} monitors for one key is reached`)
+      if (!row) throw monitorError('too_many', { max: MAX_MONITORS })
       engine.wake()
       return presentMonitor(row, secrets)
     },
@@ -186,10 +187,10 @@ export function monitorService(
       const row = await owned(id, owner)
       const sinceMs = row.ran_at === null ? Number.POSITIVE_INFINITY : now() - row.ran_at.getTime()
       if (sinceMs >= 0 && sinceMs < RUN_EVERY_MS)
-        throw new AppError('rate_limited', 'a monitor runs at most once a minute', {
+        throw monitorError('too_soon', undefined, {
           retryAfterSeconds: Math.ceil((RUN_EVERY_MS - sinceMs) / 1_000),
         })
-      if (!row.enabled) throw new AppError('wrong_state', 'the monitor is not enabled')
+      if (!row.enabled) throw monitorError('off')
       const { monitors, engine } = await opened()
       await monitors.edit(row.number, { next_run: new Date(now()) })
       engine.wake()
@@ -230,15 +231,14 @@ export function monitorService(
     },
     badge: async (id) => {
       const row = await (await opened()).monitors.byId(id)
-      if (!row?.is_public) throw new AppError('not_found', 'no public monitor has this id')
+      if (!row?.is_public) throw monitorError('no_badge')
       return badgeOf(presentMonitor(row))
     },
     unsubscribe: async (message) => {
       const { monitors, tables } = await opened()
       const delivery = await tables.deliveries.byId(message)
       const by = delivery && channel.parse(delivery.channel)
-      if (!delivery || by?.type !== 'mail' || delivery.monitor === null)
-        throw new AppError('not_found', 'this link is not valid or too old')
+      if (!delivery || by?.type !== 'mail' || delivery.monitor === null) throw monitorError('old_link')
       const row = await monitors.byNumber(delivery.monitor)
       if (!row) return
       const all = new Set([...unsubscribedOf(row), by.to.toLowerCase()])

@@ -1,5 +1,6 @@
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { bytesOf, type Family, familyOf, type Ip, ip, parseIp } from './ip.ts'
+import { ipProblem } from './problems.ts'
 
 /** A network: the address bits beyond `prefix` are of no meaning. */
 export type Cidr = { readonly base: Ip; readonly prefix: number; readonly family: Family }
@@ -8,20 +9,18 @@ export type Cidr = { readonly base: Ip; readonly prefix: number; readonly family
 export function parseCidr(text: string): Parsed<Cidr> {
   const [address = '', length, ...rest] = text.split('/')
   const base = parseIp(address)
-  if (!base.ok || rest.length > 0)
-    return problem(`${JSON.stringify(text.slice(0, 80))} is not a network (such as 192.0.2.0/24)`)
+  if (!base.ok || rest.length > 0) return problem(ipProblem('no_network', { text }))
   const family = familyOf(base.value)
   const bits = family === 4 ? 32 : 128
   if (length === undefined) return parsed({ base: base.value, prefix: bits, family })
-  if (!/^\d{1,3}$/.test(length) || Number(length) > bits)
-    return problem(`/${length.slice(0, 10)} is not a prefix length (0 to ${bits})`)
+  if (!/^\d{1,3}$/.test(length) || Number(length) > bits) return problem(ipProblem('prefix', { length, bits }))
   return parsed({ base: base.value, prefix: Number(length), family })
 }
 
 /** A parsed network, for literals that are known to be good. Throws on text that is not one. */
 export function cidr(text: string): Cidr {
   const result = parseCidr(text)
-  if (!result.ok) throw new TypeError(result.problem)
+  if (!result.ok) throw new TypeError(result.problem.text)
   return result.value
 }
 

@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { once } from '../base/once.ts'
 import { loadPackage } from '../base/packages.ts'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { domainProblem } from './problems.ts'
 
 /** A host name of two labels or more as asked for by a caller: lower-case A-labels, no trailing dot, at most 253 octets. Made by {@link parseDomain} only. */
 export type Domain = string & { readonly __brand: 'Domain' }
@@ -22,28 +23,25 @@ export function parseDomain(text: string): Parsed<Domain> {
   const bare = text.endsWith('.') ? text.slice(0, -1) : text
   const lower = bare.toLowerCase()
   if (isPlain(lower)) return parsed(lower as Domain)
-  const shown = JSON.stringify(text.slice(0, 80))
-  if (bare === '') return problem('the domain is empty')
-  if (text.length > 1_000) return problem(`${shown}… is longer than 253 octets, the limit for a domain name`)
-  if (isIP(bare.replace(/^\[|\]$/g, '')) !== 0) return problem(`${shown} is an IP address, not a domain name`)
+  if (bare === '') return problem(domainProblem('empty'))
+  if (text.length > 1_000) return problem(domainProblem('too_long', { text }))
+  if (isIP(bare.replace(/^\[|\]$/g, '')) !== 0) return problem(domainProblem('address', { text }))
   const ascii = uts46().toASCII(bare, IDNA)
-  if (ascii === null || ascii === '') return problem(`${shown} is not a domain name`)
-  if (ascii.length > 253) return problem(`${shown}… is longer than 253 octets, the limit for a domain name`)
+  if (ascii === null || ascii === '') return problem(domainProblem('invalid', { text }))
+  if (ascii.length > 253) return problem(domainProblem('too_long', { text }))
   const labels = ascii.split('.')
   const wrong = labels.find((label) => !LABEL.test(label))
-  if (wrong === '') return problem(`${shown} has an empty label`)
-  if (wrong !== undefined)
-    return problem(`${shown} is not a domain name: the label ${JSON.stringify(wrong.slice(0, 70))} is not valid`)
-  if (labels.length < 2) return problem(`${shown} is a single label: give a full domain name such as example.org`)
-  if (/^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1)!))
-    return problem(`${shown} ends in a number, which no domain name does`)
+  if (wrong === '') return problem(domainProblem('empty_label', { text }))
+  if (wrong !== undefined) return problem(domainProblem('label', { text, label: wrong }))
+  if (labels.length < 2) return problem(domainProblem('single_label', { text }))
+  if (/^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1)!)) return problem(domainProblem('number', { text }))
   return parsed(ascii as Domain)
 }
 
 /** A parsed domain, for literals that are known to be good. Throws on text that is not one. */
 export function domain(text: string): Domain {
   const result = parseDomain(text)
-  if (!result.ok) throw new TypeError(result.problem)
+  if (!result.ok) throw new TypeError(result.problem.text)
   return result.value
 }
 

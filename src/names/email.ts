@@ -1,5 +1,7 @@
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import type { Problem } from '../base/problem.ts'
 import { type Domain, parseDomain } from './domain.ts'
+import { emailProblem } from './problems.ts'
 
 /**
  * A mailbox address as parsed (RFC 5321 §4.1.2, RFC 6531 §3.3). `local` is the decoded local part (unquoted); print with {@link formatEmail} only:
@@ -28,8 +30,8 @@ const LONGEST = 254 // RFC 5321 §4.5.3.1.3: a path of 256 octets with its brack
 export function parseEmail(text: string): Parsed<Email> {
   const plain = plainEmail(text)
   if (plain) return parsed(plain)
-  if (text === '') return problem('the address is empty')
-  if (text.length > 1_000) return problem(`the address is longer than ${LONGEST} octets`)
+  if (text === '') return problem(emailProblem('empty'))
+  if (text.length > 1_000) return problem(emailProblem('too_long', { max: LONGEST }))
   const halves = text.startsWith('"') ? quotedHalf(text) : plainHalf(text)
   if (!halves.ok) return halves
   const { rest, quoted } = halves.value
@@ -37,12 +39,12 @@ export function parseEmail(text: string): Parsed<Email> {
   // Judged as written too: NFC makes one character of ">" and a combining mark.
   const fault = localFault(halves.value.local, quoted) ?? localFault(local, quoted)
   if (fault !== undefined) return problem(fault)
-  if (rest.startsWith('[')) return problem('the domain is an address literal: give an address at a domain name')
-  if (rest.endsWith('.')) return problem('the domain of an address must not end in a dot') // RFC 5321 §4.1.2
+  if (rest.startsWith('[')) return problem(emailProblem('literal'))
+  if (rest.endsWith('.')) return problem(emailProblem('final_dot')) // RFC 5321 §4.1.2
   const name = parseDomain(rest)
   if (!name.ok) return name
   const email = { local, domain: name.value, smtputf8: /[^\u0000-\u007f]/.test(local) }
-  if (octets(formatEmail(email)) > LONGEST) return problem(`the address is longer than ${LONGEST} octets`)
+  if (octets(formatEmail(email)) > LONGEST) return problem(emailProblem('too_long', { max: LONGEST }))
   return parsed(email)
 }
 
@@ -59,7 +61,7 @@ function plainEmail(text: string): Email | undefined {
 /** A parsed address, for literals that are known to be good. Throws on text that is not one. */
 export function email(text: string): Email {
   const result = parseEmail(text)
-  if (!result.ok) throw new TypeError(result.problem)
+  if (!result.ok) throw new TypeError(result.problem.text)
   return result.value
 }
 
@@ -78,8 +80,8 @@ type Half = { readonly local: string; readonly rest: string; readonly quoted: bo
 
 function plainHalf(text: string): Parsed<Half> {
   const at = text.indexOf('@')
-  if (at < 0) return problem('the address has no @')
-  if (at === 0) return problem('nothing precedes the @', 0)
+  if (at < 0) return problem(emailProblem('no_at'))
+  if (at === 0) return problem(emailProblem('no_local'), 0)
   return parsed({ local: text.slice(0, at), rest: text.slice(at + 1), quoted: false })
 }
 
@@ -89,29 +91,28 @@ function quotedHalf(text: string): Parsed<Half> {
   for (let i = 1; i < text.length; i++) {
     const c = text[i]!
     if (c === '"') {
-      if (text[i + 1] !== '@') return problem('the quoted local part is not followed by @', i + 1)
+      if (text[i + 1] !== '@') return problem(emailProblem('after_quote'), i + 1)
       return parsed({ local, rest: text.slice(i + 2), quoted: true })
     }
     if (c === '\\') {
       const escaped = text[++i] ?? ''
-      if (!/^[ -~]$/.test(escaped)) return problem('a backslash precedes a character that cannot be quoted', i)
+      if (!/^[ -~]$/.test(escaped)) return problem(emailProblem('escape'), i)
       local += escaped
     } else local += c
   }
-  return problem('the quoted local part has no closing quote')
+  return problem(emailProblem('open_quote'))
 }
 
-function localFault(local: string, quoted: boolean): string | undefined {
-  if (HIDDEN.test(local)) return 'the local part contains control, invisible or unassigned characters'
-  if (WIDE_SPACE.test(local)) return 'the local part contains white space other than a plain space'
-  if (local.includes('>')) return 'the local part contains ">", which cannot be sent safely'
-  if (octets(localOf(local)) > LONGEST_LOCAL) return `the local part is longer than ${LONGEST_LOCAL} octets`
-  if (/^\p{M}/u.test(local)) return 'the local part begins with a combining mark' // RFC 5198 §3: nothing to combine with
+function localFault(local: string, quoted: boolean): Problem | undefined {
+  if (HIDDEN.test(local)) return emailProblem('hidden')
+  if (WIDE_SPACE.test(local)) return emailProblem('white_space')
+  if (local.includes('>')) return emailProblem('bracket')
+  if (octets(localOf(local)) > LONGEST_LOCAL) return emailProblem('local_too_long', { max: LONGEST_LOCAL })
+  if (/^\p{M}/u.test(local)) return emailProblem('combining_mark') // RFC 5198 §3: nothing to combine with
   if (quoted) return undefined
   const atoms = local.split('.')
-  if (atoms.includes('')) return 'the local part begins or ends with a dot, or has two consecutive dots'
-  if (!atoms.every((atom) => ATEXT.test(atom)))
-    return 'the local part contains characters that must be quoted, or a comment, white space or a display name'
+  if (atoms.includes('')) return emailProblem('dots')
+  if (!atoms.every((atom) => ATEXT.test(atom))) return emailProblem('characters')
   return undefined
 }
 

@@ -50,8 +50,8 @@ it.each([
   ['9'.repeat(10_000), /not an IP address/],
 ])('%.40j is refused', (text, problem) => {
   const result = parseIp(text)
-  expect(result.ok ? 'taken' : result.problem).toMatch(problem)
-  expect(result.ok ? 0 : result.problem.length).toBeLessThan(700)
+  expect(result.ok ? 'taken' : result.problem.text).toMatch(problem)
+  expect(result.ok ? 0 : result.problem.text.length).toBeLessThan(700)
 })
 
 it.each([

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { ipProblem } from './problems.ts'
 
 /** An IP address in its one canonical text form: dotted IPv4, RFC 5952 IPv6; IPv4-mapped IPv6 is IPv4. Made by {@link parseIp} only. */
 export type Ip = string & { readonly __brand: 'Ip' }
@@ -8,11 +9,9 @@ export type Family = 4 | 6
 
 /** Reads an IPv4 or IPv6 address. Octal, hexadecimal and short forms, zone ids, prefixes, brackets and ports are refused. */
 export function parseIp(text: string): Parsed<Ip> {
-  const shown = JSON.stringify(text.slice(0, 80))
-  if (text.includes('%')) return problem(`${shown} has a zone id: give only the address`)
-  if (text.includes('/')) return problem(`${shown} is a network: give one address`)
-  if (!looksLikeIp(text) || isIP(text) === 0)
-    return problem(`${shown} is not an IP address (such as 192.0.2.1 or 2001:db8::1)`)
+  if (text.includes('%')) return problem(ipProblem('zone_id', { text }))
+  if (text.includes('/')) return problem(ipProblem('network', { text }))
+  if (!looksLikeIp(text) || isIP(text) === 0) return problem(ipProblem('invalid', { text }))
   return parsed(canonical(ipaddr.parse(text)))
 }
 
@@ -27,7 +26,7 @@ const looksLikeIp = (text: string): boolean => text.indexOf(':') !== text.lastIn
 /** A parsed address, for literals that are known to be good. Throws on text that is not one. */
 export function ip(text: string): Ip {
   const result = parseIp(text)
-  if (!result.ok) throw new TypeError(result.problem)
+  if (!result.ok) throw new TypeError(result.problem.text)
   return result.value
 }
 

@@ -36,7 +36,7 @@ it.each([
   ['45.53.1', 'is not an IP address'],
 ])('%j is none, and the problem does not repeat a login', (text, words) => {
   const entry = parsePoolEntry(text)
-  expect(entry.ok ? entry.value : entry.problem).toContain(words)
+  expect(entry.ok ? entry.value : entry.problem.text).toContain(words)
   expect(JSON.stringify(entry)).not.toContain('hunter2')
 })
 

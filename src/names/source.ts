@@ -2,6 +2,7 @@ import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { parseDomain } from './domain.ts'
 import { type Family, familyOf, type Ip, parseIp } from './ip.ts'
 import { NODE_ID } from './node-id.ts'
+import { sourceProblem } from './problems.ts'
 
 /** A SOCKS5 proxy as it is shown and kept: `socks5://host:port`, never with its login; `#2` tells a second login at the same port apart. */
 export type ProxyName = string & { readonly __brand: 'ProxyName' }
@@ -60,23 +61,19 @@ export function parsePoolEntry(text: string): Parsed<PoolEntry> {
 }
 
 const nodeEntry = (id: string): Parsed<PoolEntry> =>
-  NODE_ID.test(id)
-    ? parsed({ kind: 'node', name: nodeName(id) })
-    : problem('the id of a node is 1 to 64 letters, digits, dots, underscores and hyphens')
-
-const FORM = 'a proxy is written socks5://user:password@host:port'
+  NODE_ID.test(id) ? parsed({ kind: 'node', name: nodeName(id) }) : problem(sourceProblem('node_id'))
 
 function proxyEntry(text: string): Parsed<PoolEntry> {
-  if (/^socks5h:/i.test(text))
-    return problem('names are never resolved by a proxy: write socks5:// instead of socks5h://')
+  if (/^socks5h:/i.test(text)) return problem(sourceProblem('socks5h'))
   const url = /^socks5:\/\//i.test(text) ? URL.parse(text) : null
-  if (!url || !/^\/?$/.test(url.pathname) || url.search !== '' || url.hash !== '') return problem(FORM)
+  if (!url || !/^\/?$/.test(url.pathname) || url.search !== '' || url.hash !== '')
+    return problem(sourceProblem('proxy'))
   const host = hostOf(url.hostname)
-  if (host === undefined) return problem(`${FORM}; its host is neither an address nor a domain`)
-  if (url.port === '0') return problem(`${FORM}; its port is 1 to 65535`)
+  if (host === undefined) return problem(sourceProblem('host'))
+  if (url.port === '0') return problem(sourceProblem('port'))
   const port = Number(url.port || 1080)
   const login = loginOf(url)
-  if (login === 'invalid') return problem(`${FORM}; user and password have 1 to 255 octets each, percent-encoded`)
+  if (login === 'invalid') return problem(sourceProblem('login'))
   const name = `${PROXY}${host.includes(':') ? `[${host}]` : host}:${port}` as ProxyName
   return parsed({ kind: 'proxy', name, proxy: { name, host, port, ...(login && { login }) } })
 }

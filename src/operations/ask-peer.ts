@@ -4,7 +4,7 @@ import { readKnown } from '../answers/read-answer.ts'
 import { within } from '../base/deadline.ts'
 import { isJsonRecord, type Json } from '../base/json.ts'
 import { type Parsed, problem } from '../base/parsed.ts'
-import { printable } from '../base/text.ts'
+import { nodeProblem } from '../mailbox/problems.ts'
 import { FetchError } from '../net/fetch.ts'
 import type { Peer } from '../peers/peer.ts'
 import type { Ctx } from '../world.ts'
@@ -32,7 +32,7 @@ export async function askPeer<S extends z.ZodType>(
   question: PeerQuestion<S>,
 ): Promise<Parsed<AnswerOf<S>>> {
   const answer = await answerOf(ctx, peers, peer, question)
-  if (!answer.ok) ctx.log.warn('a node could not be asked', { node: peer.id, reason: answer.problem })
+  if (!answer.ok) ctx.log.warn('a node could not be asked', { node: peer.id, reason: answer.problem.text })
   return answer
 }
 
@@ -47,12 +47,12 @@ async function answerOf<S extends z.ZodType>(
   try {
     const signal = within(question.timeoutMs, ctx.signal)
     const { status, body } = await peers.ask(peer, `${question.path}?${query}`, signal)
-    if (status !== 200) return problem(printable(`it replied with status ${status}: ${detailOf(body)}`, 200))
+    if (status !== 200) return problem(nodeProblem('status', { status, detail: detailOf(body) }))
     const known = readKnown(question.schema, body)
-    if (!known.ok) return problem(`its answer is not valid: ${known.problem}`)
-    return question.fits(known.value) ? known : problem('the answer does not match the question')
+    if (!known.ok) return problem(nodeProblem('invalid_answer', { why: known.problem }))
+    return question.fits(known.value) ? known : problem(nodeProblem('other_question'))
   } catch (error) {
-    if (error instanceof FetchError) return problem(printable(error.message, 200))
+    if (error instanceof FetchError) return problem(nodeProblem('unreachable', { reason: error.message }))
     throw error
   }
 }

@@ -9,7 +9,7 @@ import type { Ip } from '../names/ip.ts'
 import type { Deps } from './deps.ts'
 import example from './examples/blacklist.json' with { type: 'json' }
 import { type Call, defineOperation, ok } from './operation.ts'
-import { listParam } from './params.ts'
+import { issueOf, listParam } from './params.ts'
 
 /** Maximum number of addresses looked up at the same time: 29 queries each. */
 const AT_A_TIME = 8
@@ -28,7 +28,7 @@ const ips = {
     .transform((texts, ctx): readonly Ip[] => {
       const targets = expandTargets(texts)
       if (targets.ok) return targets.value
-      ctx.issues.push({ code: 'custom', message: targets.problem, input: texts, params: { code: 'invalid_ip' } })
+      ctx.issues.push({ ...issueOf(targets.problem, 'invalid_ip'), input: texts })
       return z.NEVER
     }),
 } as const

@@ -1,5 +1,4 @@
 import { type ExpectAnswer, expectAnswer } from '../answers/expect.ts'
-import { AppError } from '../base/errors.ts'
 import { isJsonRecord } from '../base/json.ts'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { expectDocument } from '../documents/expect.ts'
@@ -8,6 +7,7 @@ import type { OverlayRecord } from '../net/dns/overlay.ts'
 import { defineOperation, ok } from './operation.ts'
 import { BODY_LIMIT, readOverlay, recordsParam, zoneParam } from './overlay-input.ts'
 import { domainParam, positional, timeoutParam } from './params.ts'
+import { paramProblem, questionError } from './problems.ts'
 import { compareSets } from './record-sets.ts'
 
 const DEADLINE_MS = 20_000
@@ -91,15 +91,9 @@ const rank = (status: string): number => ['differs', 'missing', 'unknown', 'same
 /** Throws AppError for names outside of the domain, for wildcards, which answer under other names, and for too many. */
 function refuse(domain: Domain, laid: readonly OverlayRecord[]): void {
   const stray = laid.find(({ name }) => name !== domain && !name.endsWith(`.${domain}`))
-  if (stray)
-    throw new AppError('invalid_parameter', `${stray.name} is not below ${domain}; compare it with its own domain`, {
-      parameter: 'records',
-    })
+  if (stray) throw questionError('outside_domain', { name: stray.name, domain }, { parameter: 'records' })
   const sets = new Set(laid.map(({ name, type }) => `${name} ${type}`)).size
-  if (sets > MAX_SETS)
-    throw new AppError('payload_too_large', `${sets} record sets given; at most ${MAX_SETS} are allowed`, {
-      parameter: 'records',
-    })
+  if (sets > MAX_SETS) throw questionError('record_sets', { count: sets, max: MAX_SETS }, { parameter: 'records' })
 }
 
 /** A file for `--expect`: JSON in the form of what-if (`{"records": [...]}`, or only the list), otherwise a zone file. */
@@ -109,8 +103,8 @@ function fieldsOf(text: string): Parsed<Readonly<Record<string, unknown>>> {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    return problem(`the file begins like JSON, but is not valid JSON: ${(error as Error).message}`)
+    return problem(paramProblem('json', { reason: (error as Error).message }))
   }
   const records = Array.isArray(value) ? value : isJsonRecord(value) ? value.records : undefined
-  return Array.isArray(records) ? parsed({ records }) : problem('the JSON has no list "records"')
+  return Array.isArray(records) ? parsed({ records }) : problem(paramProblem('no_records'))
 }

@@ -1,7 +1,7 @@
-import { AppError } from '../base/errors.ts'
 import type { Domain } from '../names/domain.ts'
 import { type Email, formatEmail, parseEmail } from '../names/email.ts'
 import { domainParam, optional, textParam } from './params.ts'
+import { inputError } from './problems.ts'
 
 /** The subject to forget, and its names in the places that store it. */
 export type ForgetSubject = {
@@ -28,6 +28,6 @@ export function forgetSubject(input: {
     return { named: { name: 'email', value: formatEmail(email) }, subject: { email } }
   if (domain !== undefined && email === undefined)
     return { named: { name: 'domain', value: domain }, subject: { domain } }
-  const code = email === undefined ? 'missing_parameter' : 'invalid_parameter'
-  throw new AppError(code, 'give either email or domain', { parameter: email === undefined ? 'email' : 'domain' })
+  if (email === undefined) throw inputError('subject_missing', undefined, { parameter: 'email' })
+  throw inputError('subjects', undefined, { parameter: 'domain' })
 }

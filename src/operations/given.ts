@@ -86,7 +86,7 @@ export const given = <S extends z.ZodType>(
     lines: () => lines?.of(answer),
     check: () => {
       const read = readStrict(schema, JSON.parse(JSON.stringify(bound)))
-      return read.ok ? undefined : read.problem
+      return read.ok ? undefined : read.problem.text
     },
     verdict: (minScore) =>
       minScore !== undefined && score ? scoreVerdict(score(answer), minScore) : (verdict?.(answer) ?? 'good'),

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import { AppError } from '../base/errors.ts'
+import type { AppError } from '../base/errors.ts'
 import { isJsonRecord } from '../base/json.ts'
 import { type BodyDigest, type Claim, type IdempotencyKeys, MAX_KEYS } from '../store/postgres/idempotency-keys.ts'
 import type { Log } from '../world.ts'
 import type { Given } from './given.ts'
 import type { Operation, Raw, Upload } from './operation.ts'
+import { idempotencyError } from './problems.ts'
 
 /** A request that its caller may repeat: the operation, its input, and the key that identifies it. */
 export type Repeatable = {
@@ -51,23 +52,11 @@ export async function answerOnce(keys: IdempotencyKeys, log: Log, asked: Repeata
 
 function refusal(claim: Exclude<Claim, { readonly is: 'mine' | 'answered' }>): AppError {
   if (claim.is === 'other_request') return reused()
-  if (claim.is === 'full')
-    return new AppError(
-      'rate_limited',
-      `the limit of ${MAX_KEYS} idempotency keys in 24 hours for one caller is reached`,
-      { retryAfterSeconds: 3_600 },
-    )
-  return new AppError(
-    'idempotency_key_in_use',
-    'the first request with this key is still running: try again in a moment',
-    {
-      retryAfterSeconds: claim.retryAfterSeconds,
-    },
-  )
+  if (claim.is === 'full') return idempotencyError('too_many', { max: MAX_KEYS }, { retryAfterSeconds: 3_600 })
+  return idempotencyError('in_use', undefined, { retryAfterSeconds: claim.retryAfterSeconds })
 }
 
-const reused = (): AppError =>
-  new AppError('idempotency_key_reused', 'this key was used for another request within 24 hours: use a new one')
+const reused = (): AppError => idempotencyError('reused')
 
 /** The stored answer, if the body equals that of the first request. The body is read for the comparison, at most to that length. */
 async function answerAgain(
@@ -77,7 +66,7 @@ async function answerAgain(
 ): Promise<Given> {
   if (upload && !(await isSameBody(upload, body))) throw reused()
   const given = operation.receive(JSON.parse(answer))
-  if (!given.ok) throw new Error(`a stored answer of ${operation.name} cannot be read: ${given.problem}`)
+  if (!given.ok) throw new Error(`a stored answer of ${operation.name} cannot be read: ${given.problem.text}`)
   return { ...given.value, status, isRepeated: true }
 }
 

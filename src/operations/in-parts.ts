@@ -1,6 +1,6 @@
-import { AppError } from '../base/errors.ts'
 import type { Answered, By, Execute } from './execute.ts'
 import type { Operation, Part, Raw } from './operation.ts'
+import { questionError } from './problems.ts'
 
 /** The events of a running operation: its parts as they end, and finally its answer, or why there is none (any fault, as it was thrown). */
 export type Told =
@@ -41,6 +41,6 @@ async function* told(execute: Execute, operation: Operation, raw: Raw, by: By): 
       if (waiting.length === 0) await new Promise<void>((resolve) => (wake = resolve))
     }
   } finally {
-    left.abort(new AppError('timeout', 'all callers of this answer have disconnected'))
+    left.abort(questionError('disconnected'))
   }
 }

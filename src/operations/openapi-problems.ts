@@ -43,11 +43,12 @@ export const headersOf = ({ scope }: Pick<Operation, 'scope'>): Schema =>
 
 /** Causes of a problem: an example of its sentence. */
 const DETAILS: Readonly<Partial<Record<ErrorCode, string>>> = {
-  invalid_parameter: 'timeout: "soon" is not a duration; write 30s or 1m30s',
+  invalid_parameter:
+    'timeout: "soon" is not a duration: write a number and a unit (ms, s, m, h, d), such as 30s or 1m30s',
   unauthorized: 'give a key as "Authorization: Bearer …" or "X-API-Key: …"',
-  forbidden: 'this key lacks the scope read',
-  not_found: 'no object has this id',
-  rate_limited: 'more than 60 requests a minute; try again in 12 s',
+  forbidden: 'this key does not have the scope read',
+  not_found: 'there is no job "job_AAAAAAAAAAAAAAAAAAAAAA"',
+  rate_limited: '60 requests a minute are allowed; try again in 12 s',
   overloaded: '512 requests are in progress; try again in a moment',
 }
 

@@ -9,6 +9,7 @@ import { CONTENT_TYPES, DOCUMENT_FORMATS, isDocumentFormat } from './documents.t
 import { type Answering, boundedBy, type Given, given, streaming, type TextStream } from './given.ts'
 import type { InputOf, Param, Params } from './param.ts'
 import type { PathParams } from './path.ts'
+import { paramProblem } from './problems.ts'
 import { readInput, schemaOf } from './read-input.ts'
 import { refuseToStore, type Saves, savedAnswer, wishOf } from './saving.ts'
 import type { Vantage } from './vantage.ts'
@@ -191,7 +192,7 @@ export function defineOperation<
     read,
     ask: (raw) => questionOf<P, S, D>(definition, read(raw)),
     receive: (value) => {
-      if (lines && !Array.isArray(value)) return problem('it is not a list of lines')
+      if (lines && !Array.isArray(value)) return problem(paramProblem('lines'))
       const answer = readOpen(schema, lines && Array.isArray(value) ? lines.join(value) : value)
       return answer.ok ? parsed(given<S>(definition, 200, answer.value)) : answer
     },

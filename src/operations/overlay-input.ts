@@ -7,6 +7,7 @@ import { parseRecord, type RecordText } from '../net/dns/record-text.ts'
 import { parseZone } from '../net/dns/zone-text.ts'
 import type { Flag, Param } from './param.ts'
 import { listParam } from './params.ts'
+import { questionError } from './problems.ts'
 
 /** Maximum number of records of an overlay, and of bytes of their text. */
 const MAX_RECORDS = 5_000
@@ -28,26 +29,18 @@ type Overlaid = { readonly laid: readonly OverlayRecord[]; readonly passedOver: 
 /** Reads all records of the overlay. Throws AppError with the record or line that cannot be read. */
 export function readOverlay(domain: Domain, records: readonly RecordText[], zone: string | undefined): Overlaid {
   refuseTooMuch(records, zone)
-  const single = records.map((record, i) => orRefuse(parseRecord(record, domain), 'records', `records.${i}: `))
-  const whole = zone === undefined ? undefined : orRefuse(parseZone(zone, domain), 'zone', 'zone: ')
+  const single = records.map((record, i) => orRefuse(parseRecord(record, domain), 'records', `records.${i}`))
+  const whole = zone === undefined ? undefined : orRefuse(parseZone(zone, domain), 'zone', 'zone')
   const laid = [...(whole?.records ?? []), ...single]
-  if (laid.length === 0)
-    throw new AppError('missing_parameter', 'give `records` or `zone`: there is nothing to overlay on the DNS', {
-      parameter: 'records',
-    })
-  if (laid.length > MAX_RECORDS)
-    throw new AppError(
-      'payload_too_large',
-      `the overlay has ${laid.length} records; at most ${MAX_RECORDS} are allowed`,
-    )
+  if (laid.length === 0) throw questionError('no_overlay', undefined, { parameter: 'records' })
+  if (laid.length > MAX_RECORDS) throw questionError('overlay_records', { count: laid.length, max: MAX_RECORDS })
   return { laid: replaced(laid, single), passedOver: Object.fromEntries(whole?.passedOver ?? []) }
 }
 
 function refuseTooMuch(records: readonly RecordText[], zone = ''): void {
   const texts = [zone, ...records.flatMap(({ name, type, value }) => [name, type, value])]
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-  if (bytes > MAX_BYTES)
-    throw new AppError('payload_too_large', `the overlay has ${bytes} bytes; at most ${MAX_BYTES} (512 kB) are allowed`)
+  if (bytes > MAX_BYTES) throw questionError('overlay_bytes', { count: bytes, max: MAX_BYTES })
 }
 
 /** A single record replaces those of the zone with its name and type. */
@@ -59,7 +52,7 @@ function replaced(laid: readonly OverlayRecord[], single: readonly OverlayRecord
 
 function orRefuse<T>(read: Parsed<T>, parameter: string, at: string): T {
   if (read.ok) return read.value
-  throw new AppError('invalid_parameter', `${at}${read.problem}`, { parameter })
+  throw new AppError('invalid_parameter', read.problem, { parameter, at })
 }
 
 type FileFlag = Extract<Flag, { kind: 'file' }>

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Json } from '../base/json.ts'
 import { type Parsed, problem } from '../base/parsed.ts'
 import { optional, textParam, wholeParam } from './params.ts'
+import { paramProblem } from './problems.ts'
 
 /** Maximum number of characters of a cursor. */
 const MAX_CURSOR = 512
@@ -26,7 +27,7 @@ export const limitParam = (bounds: { readonly max: number; readonly fallback: nu
 export const formatCursor = (place: Json): string => Buffer.from(JSON.stringify(place)).toString('base64url')
 
 function readCursor<S extends z.ZodType>(schema: S, text: string): Parsed<z.output<S>> {
-  const refused = problem('not a cursor from this service')
+  const refused = problem(paramProblem('cursor'))
   if (text.length > MAX_CURSOR) return refused
   try {
     const read = schema.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString()))

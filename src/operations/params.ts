@@ -1,13 +1,20 @@
 import { z } from 'zod'
 import { formatDuration, parseDuration } from '../base/duration.ts'
 import type { ErrorCode } from '../base/errors.ts'
-import type { Parsed } from '../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import type { Problem } from '../base/problem.ts'
 import { printable } from '../base/text.ts'
+import { valueProblem } from '../base/value-problems.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
 import { type Ip, parseIp } from '../names/ip.ts'
 import type { Group, Param, ParamFacts } from './param.ts'
+import { paramProblem } from './problems.ts'
 
 type AboutText = Pick<ParamFacts, 'description'> & Partial<Omit<ParamFacts, 'required'>>
+
+/** The issue of a schema that `why` is; `code` is that of the error. */
+export const issueOf = (why: Problem, code: ErrorCode = 'invalid_parameter') =>
+  ({ code: 'custom', message: why.text, params: { code, problem: why } }) as const
 
 /** A text parameter, white space around it trimmed, that `parse` reads into its type; refused text gets the error `code`. */
 export const textParam = <T>(code: ErrorCode, parse: (text: string) => Parsed<T>, about: AboutText) =>
@@ -19,7 +26,7 @@ export const textParam = <T>(code: ErrorCode, parse: (text: string) => Parsed<T>
     schema: z.string().transform((raw, ctx): T => {
       const result = parse(raw.trim())
       if (result.ok) return result.value
-      ctx.issues.push({ code: 'custom', message: result.problem, input: raw, params: { code } })
+      ctx.issues.push({ ...issueOf(result.problem, code), input: raw })
       return z.NEVER
     }),
   }) as const satisfies Param
@@ -54,7 +61,7 @@ export const durationParam = (bounds: { readonly minMs: number; readonly maxMs: 
     (text) => {
       const result = parseDuration(text)
       if (!result.ok || (result.value >= bounds.minMs && result.value <= bounds.maxMs)) return result
-      return { ok: false, problem: `${text} is not between ${min} and ${max}` }
+      return problem(valueProblem('outside', { text, min, max }))
     },
     { kind: 'duration', example: '30s', bounds: { min, max }, ...about },
   )
@@ -82,12 +89,7 @@ export const flagParam = (description: string, group: Group = 'question') =>
       .transform((raw, ctx): boolean => {
         const text = raw.trim()
         if (text === 'true' || text === 'false') return text === 'true'
-        ctx.issues.push({
-          code: 'custom',
-          message: `${JSON.stringify(text.slice(0, 40))} is neither true nor false`,
-          input: raw,
-          params: { code: 'invalid_parameter' },
-        })
+        ctx.issues.push({ ...issueOf(valueProblem('boolean', { text })), input: raw })
         return z.NEVER
       }),
   }) as const satisfies Param
@@ -113,10 +115,10 @@ export const maxAgeParam = optional(
   textParam<number>(
     'invalid_duration',
     (text) => {
-      if (text === '0') return { ok: true, value: 0 }
+      if (text === '0') return parsed(0)
       const result = parseDuration(text)
       if (!result.ok || result.value <= 86_400_000) return result
-      return { ok: false, problem: `${text} is more than 24h` }
+      return problem(valueProblem('above', { text, max: '24h' }))
     },
     {
       kind: 'duration',
@@ -147,8 +149,7 @@ export const choiceParam = <const T extends string>(choices: readonly T[], fallb
         const text = raw.trim()
         const choice = choices.find((one) => one === text)
         if (choice !== undefined) return choice
-        const message = `${JSON.stringify(text.slice(0, 40))} is not one of ${choices.join(', ')}`
-        ctx.issues.push({ code: 'custom', message, input: raw, params: { code: 'invalid_parameter' } })
+        ctx.issues.push({ ...issueOf(valueProblem('choice', { text, known: choices })), input: raw })
         return z.NEVER
       }),
   }) as const satisfies Param
@@ -158,11 +159,8 @@ export const wholeParam = (description: string, bounds: { readonly min: number; 
     'invalid_parameter',
     (text) =>
       /^\d{1,10}$/.test(text) && Number(text) >= bounds.min && Number(text) <= bounds.max
-        ? { ok: true, value: Number(text) }
-        : {
-            ok: false,
-            problem: `${JSON.stringify(text.slice(0, 40))} is not a whole number from ${bounds.min} to ${bounds.max}`,
-          },
+        ? parsed(Number(text))
+        : problem(valueProblem('whole', { text, ...bounds })),
     { kind: 'whole', description, bounds: { min: String(bounds.min), max: String(bounds.max) } },
   )
 
@@ -175,7 +173,7 @@ export const listParam = <S extends z.ZodType>(item: S, max: number, about: Abou
     bounds: { max: String(max) },
     unit: 'items',
     ...about,
-    schema: z.array(item).max(max, `at most ${max} are accepted`).optional(),
+    schema: z.array(item).max(max, paramProblem('items', { max }).text).optional(),
   }) as const satisfies Param
 
 /** An object in a body. */
@@ -187,8 +185,6 @@ export const lineParam = (description: string, max: number) =>
   textParam<string>(
     'invalid_parameter',
     (text) =>
-      text.length <= max && text === printable(text, max)
-        ? { ok: true, value: text }
-        : { ok: false, problem: `the text is longer than ${max} characters or contains control characters` },
+      text.length <= max && text === printable(text, max) ? parsed(text) : problem(valueProblem('line', { max })),
     { description, bounds: { max: String(max) }, unit: 'characters' },
   )

@@ -1,9 +1,9 @@
 import { heartbeatAnswer } from '../answers/peers.ts'
-import { AppError } from '../base/errors.ts'
 import { heartbeatDocument } from '../documents/peers.ts'
 import { statusOf } from '../peers/peer.ts'
 import { defineOperation, ok } from './operation.ts'
 import { addressesParam, idParam, loadParam, ownId } from './peer-input.ts'
+import { nodeError } from './problems.ts'
 
 /** Renews the lease of a node. */
 export const peerHeartbeat = defineOperation({
@@ -34,7 +34,7 @@ export const peerHeartbeat = defineOperation({
       ...(load ? { load } : {}),
       ...(addresses ? { addresses: [...new Set(addresses)] } : {}),
     })
-    if (!('peer' in change)) throw new AppError('not_found', `the node ${id} is not registered; register it first`)
+    if (!('peer' in change)) throw nodeError('unknown', { id })
     const status = statusOf(change.peer, ctx.now(), peers.ttlMs)
     return ok({ id, status, ttl_ms: peers.ttlMs, peers: change.peers.size })
   },

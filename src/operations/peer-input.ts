@@ -1,18 +1,18 @@
 import { z } from 'zod'
-import { AppError } from '../base/errors.ts'
 import { parsed, problem } from '../base/parsed.ts'
+import { valueProblem } from '../base/value-problems.ts'
 import { NODE_ID } from '../names/node-id.ts'
 import { MAX_ADDRESSES } from '../peers/peer.ts'
 import type { Caller } from './operation.ts'
 import { ipParam, listParam, objectParam, optional, textParam } from './params.ts'
+import { nodeError } from './problems.ts'
 
 /** The fields that register and heartbeat share. */
 
 export const idParam = (description: string) =>
   textParam<string>(
     'invalid_parameter',
-    (text) =>
-      NODE_ID.test(text) ? parsed(text) : problem('an id is 1 to 64 letters, digits, dots, underscores and hyphens'),
+    (text) => (NODE_ID.test(text) ? parsed(text) : problem(valueProblem('node_id', { text }))),
     { description, example: 'node-1' },
   )
 
@@ -31,6 +31,6 @@ export const loadParam = optional(
 export function ownId<Id extends string | undefined>(caller: Caller | undefined, given: Id): Id | string {
   if (caller?.peer === undefined) return given
   if (given !== undefined && given !== caller.peer)
-    throw new AppError('forbidden', `the node ${caller.peer} may not act for ${given}`, { parameter: 'id' })
+    throw nodeError('acts_for', { id: caller.peer, other: given }, { parameter: 'id' })
   return caller.peer
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { peerAnswer } from '../answers/peers.ts'
-import { AppError } from '../base/errors.ts'
 import { peerDocument } from '../documents/peers.ts'
 import { parseOrigin } from '../peers/origin.ts'
 import { CAPABILITIES, MAX_PEERS, MAX_PER_HOST } from '../peers/peer.ts'
@@ -10,6 +9,7 @@ import { lineParam, listParam, optional, textParam } from './params.ts'
 import { answerPeer, peerExample } from './peer-answer.ts'
 import { addressesParam, idParam, ownId } from './peer-input.ts'
 import { refusePrivateUrl } from './peer-url.ts'
+import { nodeError } from './problems.ts'
 
 /** Registers a node, or renews its registration. */
 export const peerRegister = defineOperation({
@@ -46,25 +46,18 @@ export const peerRegister = defineOperation({
   uses: ['peers', 'geo', 'mayCall'],
   run: async (ctx, deps, input) => {
     const id = ownId(ctx.caller, input.id) ?? randomUUID()
-    if (id === deps.peers.self.id)
-      throw new AppError('forbidden', `${id} is the id of this node; each node needs its own`, {
-        parameter: 'id',
-      })
-    if (input.url === deps.peers.self.url)
-      throw new AppError('forbidden', `${input.url} is the URL of this node`, { parameter: 'url' })
+    if (id === deps.peers.self.id) throw nodeError('own_id', { id }, { parameter: 'id' })
+    if (input.url === deps.peers.self.url) throw nodeError('own_url', { url: input.url }, { parameter: 'url' })
     await refusePrivateUrl(ctx, deps, input.url)
     const { url, name = id, region = '', version = '', addresses = [], capabilities = CAPABILITIES } = input
     const change = await deps.peers.apply({
       kind: 'register',
       peer: { id, url, name, region, version, addresses: [...new Set(addresses)], capabilities },
     })
-    if (change.outcome === 'taken')
-      throw new AppError('forbidden', `the id ${id} belongs to a live node at another URL`, { parameter: 'id' })
-    if (change.outcome === 'url_taken')
-      throw new AppError('forbidden', `${url} belongs to a live node with another id`, { parameter: 'url' })
-    if (change.outcome === 'crowded')
-      throw new AppError('overloaded', `the limit of ${MAX_PER_HOST} nodes at ${new URL(url).hostname} is reached`)
-    if (!('peer' in change)) throw new AppError('overloaded', `the limit of ${MAX_PEERS} nodes is reached`)
+    if (change.outcome === 'taken') throw nodeError('id_taken', { id }, { parameter: 'id' })
+    if (change.outcome === 'url_taken') throw nodeError('url_taken', { url }, { parameter: 'url' })
+    if (change.outcome === 'crowded') throw nodeError('crowded', { max: MAX_PER_HOST, host: new URL(url).hostname })
+    if (!('peer' in change)) throw nodeError('full', { max: MAX_PEERS })
     const answer = await answerPeer(ctx, deps, change.peer)
     return { status: change.outcome === 'created' ? 201 : 200, answer }
   },

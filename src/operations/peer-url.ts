@@ -1,8 +1,8 @@
-import { AppError } from '../base/errors.ts'
 import { type Ip, parseIp } from '../names/ip.ts'
 import { DnsError } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 import type { Deps } from './deps.ts'
+import { nodeError } from './problems.ts'
 
 /**
  * Refuses the URL of a node that could not be called: private and reserved addresses, and plain HTTP, except in networks that the operator allowed. A name that cannot
@@ -15,23 +15,14 @@ export async function refusePrivateUrl(
   parameter = 'url',
 ): Promise<void> {
   const url = new URL(origin)
-  const refuse = (why: string): never => {
-    throw new AppError(
-      'invalid_parameter',
-      `${parameter}: ${why}; the operator of this node can allow it with --allow-network`,
-      { parameter },
-    )
-  }
+  const at = { parameter, at: parameter }
+  const { hostname: host } = url
   const addresses = await addressesOf(ctx, url.hostname.replace(/^\[|\]$/g, ''))
   if (addresses.some((address) => deps.mayCall(url, address))) return
-  if (addresses.length > 0)
-    refuse(
-      addresses.some((address) => deps.mayCall(new URL(`https://${url.host}`), address))
-        ? `${origin} is not HTTPS`
-        : `${url.hostname} has private or reserved addresses`,
-    )
-  if (url.protocol !== 'https:') refuse(`${origin} is not HTTPS`)
-  if (isLoopbackName(url.hostname)) refuse(`${url.hostname} is this machine`)
+  const isAllowedByHttps = addresses.some((address) => deps.mayCall(new URL(`https://${url.host}`), address))
+  if (addresses.length > 0 && !isAllowedByHttps) throw nodeError('private_url', { host }, at)
+  if (addresses.length > 0 || url.protocol !== 'https:') throw nodeError('not_https', { url: origin }, at)
+  if (isLoopbackName(host)) throw nodeError('this_machine', { host }, at)
 }
 
 async function addressesOf(ctx: Ctx, host: string): Promise<readonly Ip[]> {

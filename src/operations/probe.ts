@@ -1,5 +1,5 @@
 import { type ProbeAnswer, probeAnswer } from '../answers/probe.ts'
-import { AppError } from '../base/errors.ts'
+import { invalidAt } from '../base/errors.ts'
 import { presentBlacklist } from '../dnsbl/present.ts'
 import { presentVerification } from '../mailbox/present.ts'
 import { parseDomain } from '../names/domain.ts'
@@ -16,6 +16,7 @@ import {
   measureMailbox,
   PROMETHEUS,
 } from './probe-samples.ts'
+import { accessError } from './problems.ts'
 
 /** Half a second under the time that Prometheus waits for a scrape by default. */
 const DEADLINE_MS = 9_500
@@ -64,7 +65,7 @@ export const probe = defineOperation({
   uses: ['heloName', 'smtpPort', 'verifier', 'blacklists'],
   run: async (ctx, deps, { target, module, format, timeout = DEADLINE_MS }) => {
     if (module === 'mailbox' && ctx.caller?.mayVerify === false)
-      throw new AppError('forbidden', 'module=mailbox requires a key with the scope verify', { parameter: 'module' })
+      throw accessError('probe_mailbox', undefined, { parameter: 'module' })
     const beganMs = ctx.monotonic()
     const { samples, ...measured } = await MEASURES[module](ctx, deps, target, timeout)
     const answer: ProbeAnswer = {
@@ -91,12 +92,12 @@ type Measure = (ctx: Call, deps: Uses, target: string, timeoutMs: number) => Pro
 const MEASURES: Readonly<Record<Module, Measure>> = {
   domain: async (ctx, deps, target) => {
     const domain = parseDomain(target)
-    if (!domain.ok) throw new AppError('invalid_domain', `target: ${domain.problem}`, { parameter: 'target' })
+    if (!domain.ok) throw invalidAt('invalid_domain', 'target', domain.problem)
     return measureCheck(await checkDomain(ctx, deps, domain.value, { selectors: [], starttls: false }))
   },
   ip: async (ctx, { blacklists }, target) => {
     const ip = parseIp(target)
-    if (!ip.ok) throw new AppError('invalid_ip', `target: ${ip.problem}`, { parameter: 'target' })
+    if (!ip.ok) throw invalidAt('invalid_ip', 'target', ip.problem)
     return measureBlacklist(presentBlacklist(await blacklists.lookup(ctx, ip.value), ctx))
   },
   mailbox: async (ctx, { verifier }, email, timeoutMs) => {

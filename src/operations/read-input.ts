@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
+import type { Problem } from '../base/problem.ts'
 import type { InputOf, Params, ShapeOf } from './param.ts'
+import { inputError, paramProblem } from './problems.ts'
 
 /** The schema of the whole input. */
 export const schemaOf = <P extends Params>(params: P): z.ZodObject<ShapeOf<P>> => {
@@ -20,21 +22,14 @@ export function readInput<P extends Params>(
   const known = Object.keys(params)
   for (const [name, value] of Object.entries(raw)) {
     if (!Object.hasOwn(params, name)) {
-      throw new AppError(
-        'unknown_parameter',
-        `${JSON.stringify(name.slice(0, 60))} is not a parameter of this operation; known are ${known.join(', ') || 'none'}`,
-        { parameter: name.slice(0, 60) },
-      )
+      throw inputError('unknown', { name, known }, { parameter: name.slice(0, 60) })
     }
     if (Array.isArray(value) && params[name]?.kind !== 'list')
-      throw new AppError('invalid_parameter', `${name} was given ${value.length} times; give it once`, {
-        parameter: name,
-      })
+      throw inputError('twice', { name, count: value.length }, { parameter: name })
   }
   for (const [name, { required }] of Object.entries(params)) {
     const empty = raw[name] === undefined || (typeof raw[name] === 'string' && raw[name].trim() === '')
-    if (empty && required)
-      throw new AppError('missing_parameter', `the parameter ${name} is required`, { parameter: name })
+    if (empty && required) throw inputError('missing', { name }, { parameter: name })
   }
   const result = schema.safeParse(raw)
   if (result.success) return result.data
@@ -43,11 +38,11 @@ export function readInput<P extends Params>(
 
 function asAppError(issue: z.core.$ZodIssue): AppError {
   const parameter = String(issue.path[0] ?? '')
-  if (issue.code === 'unrecognized_keys')
-    return new AppError('unknown_parameter', `${issue.path.join('.')}: ${issue.message}`, { parameter })
-  const code: unknown = issue.code === 'custom' ? issue.params?.code : undefined
-  const at = issue.path.length > 1 ? issue.path.join('.') : parameter
-  return new AppError(isErrorCode(code) ? code : 'invalid_parameter', `${at}: ${issue.message}`, { parameter })
+  const at = issue.path.map(String).join('.')
+  const { code, problem }: { code?: unknown; problem?: Problem } = (issue.code === 'custom' && issue.params) || {}
+  const why = problem ?? paramProblem('schema', { reason: issue.message })
+  if (issue.code === 'unrecognized_keys') return new AppError('unknown_parameter', why, { parameter, at })
+  return new AppError(isErrorCode(code) ? code : 'invalid_parameter', why, { parameter, at })
 }
 
 const isErrorCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(ERRORS, code)

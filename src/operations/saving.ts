@@ -1,9 +1,9 @@
 import type { Saved, StoredKind } from '../answers/stored.ts'
-import { AppError } from '../base/errors.ts'
 import type { Stored, ToStore } from '../monitors/stored/stored.ts'
 import { parseEmail } from '../names/email.ts'
 import { ownerOf } from './owner.ts'
 import { bodyFlagParam, durationParam, flagParam, optional } from './params.ts'
+import { accessError, inputError } from './problems.ts'
 
 const DAY_MS = 86_400_000
 const EXPIRES_MS = 90 * DAY_MS
@@ -34,7 +34,7 @@ export function wishOf(input: object): number | undefined {
   const [save, expiresIn]: unknown[] = [Reflect.get(input, 'save'), Reflect.get(input, 'expires_in')]
   if (save === true) return typeof expiresIn === 'number' ? expiresIn : EXPIRES_MS
   if (expiresIn === undefined) return undefined
-  throw new AppError('invalid_parameter', 'expires_in requires save=true', { parameter: 'expires_in' })
+  throw inputError('expires_unsaved', undefined, { parameter: 'expires_in' })
 }
 
 type By = { readonly caller?: { readonly key?: string; readonly peer?: string; readonly isAdmin: boolean } }
@@ -53,7 +53,7 @@ export async function savedAnswer<A>(
 
 /** Throws AppError for a caller without permission to store. */
 export function refuseToStore({ caller }: By): void {
-  if (caller?.peer !== undefined) throw new AppError('forbidden', 'nodes may not store answers', { parameter: 'save' })
+  if (caller?.peer !== undefined) throw accessError('node_stores', undefined, { parameter: 'save' })
 }
 
 /** An address as the names of a stored answer: the mailbox, and its domain. An address that cannot be parsed is stored as given. */

@@ -1,4 +1,5 @@
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { paramProblem } from './problems.ts'
 
 /** Maximum number of selectors that a caller may give. */
 export const MAX_SELECTORS = 10
@@ -9,14 +10,14 @@ export function parseSelector(text: string): Parsed<string> {
   const selector = text.toLowerCase()
   return selector.length <= 120 && SELECTOR.test(selector)
     ? parsed(selector)
-    : problem(`${JSON.stringify(text.slice(0, 80))} is not a selector`)
+    : problem(paramProblem('selector', { text }))
 }
 
 /** Reads selectors separated by commas, at most 10, each once. */
 export function parseSelectors(text: string): Parsed<readonly string[]> {
   const items = text.split(',').map((item) => item.trim())
   if (items.length > MAX_SELECTORS)
-    return problem(`${items.length} selectors given; at most ${MAX_SELECTORS} are allowed`)
+    return problem(paramProblem('selectors', { count: items.length, max: MAX_SELECTORS }))
   const read = items.map(parseSelector)
   const wrong = read.find((one) => !one.ok)
   if (wrong && !wrong.ok) return wrong

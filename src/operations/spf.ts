@@ -1,11 +1,11 @@
 import { type SpfAnswer, spfAnswer } from '../answers/questions.ts'
-import { AppError } from '../base/errors.ts'
-import type { Parsed } from '../base/parsed.ts'
+import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { checkHost, presentCheckHost } from '../checks/spf/index.ts'
 import { spfDocument } from '../documents/spf.ts'
 import { remembering } from './context.ts'
 import { defineOperation, ok } from './operation.ts'
 import { ipParam, orEmpty, textParam, timeoutParam } from './params.ts'
+import { inputError, paramProblem } from './problems.ts'
 
 const DEADLINE_MS = 20_000
 
@@ -48,8 +48,7 @@ export const spf = defineOperation({
   uses: [],
   deadlineMs: DEADLINE_MS,
   run: async (ctx, _deps, { ip, sender, helo }) => {
-    if (sender === '' && helo === '')
-      throw new AppError('missing_parameter', 'give sender; or helo, for a bounce', { parameter: 'sender' })
+    if (sender === '' && helo === '') throw inputError('sender_missing', undefined, { parameter: 'sender' })
     return ok(presentCheckHost(await checkHost(remembering(ctx), { ip, sender, helo })))
   },
   verdict: ({ result }) => (BAD.has(result) ? 'bad' : result === 'temperror' ? 'unclear' : 'good'),
@@ -61,15 +60,11 @@ const BAD: ReadonlySet<SpfAnswer['result']> = new Set<SpfAnswer['result']>(['fai
 /** A reverse-path: an address, a bare domain, or nothing. How SPF evaluates an unusual one is specified there (RFC 7208 §4.3). */
 function parseSender(text: string): Parsed<string> {
   const bare = text.replace(/^<(.*)>$/, '$1')
-  if (bare.length > 320) return { ok: false, problem: 'the sender is longer than an address may be (320 characters)' }
-  return /[\u0000-\u0020\u007f<>]/.test(bare)
-    ? { ok: false, problem: 'the sender contains white space, control characters or angle brackets' }
-    : { ok: true, value: bare }
+  if (bare.length > 320) return problem(paramProblem('sender_too_long', { max: 320 }))
+  return /[\u0000-\u0020\u007f<>]/.test(bare) ? problem(paramProblem('sender')) : parsed(bare)
 }
 
 function parseHelo(text: string): Parsed<string> {
-  if (text.length > 255) return { ok: false, problem: 'the HELO name is longer than 255 characters' }
-  return /[\u0000-\u0020\u007f]/.test(text)
-    ? { ok: false, problem: 'the HELO name contains white space or control characters' }
-    : { ok: true, value: text }
+  if (text.length > 255) return problem(paramProblem('helo_too_long', { max: 255 }))
+  return /[\u0000-\u0020\u007f]/.test(text) ? problem(paramProblem('helo')) : parsed(text)
 }

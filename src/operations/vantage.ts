@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import type { AnswerOf } from '../answers/answer.ts'
 import type { VantageFields } from '../answers/vantage.ts'
-import { AppError } from '../base/errors.ts'
 import { parseIp } from '../names/ip.ts'
 import { isPublic } from '../names/ip-range.ts'
 import { agreementOf, hasQuorum, type Vote } from '../peers/agreement.ts'
@@ -9,6 +8,7 @@ import { type Capability, type Peer, statusOf } from '../peers/peer.ts'
 import type { Ctx } from '../world.ts'
 import { askPeer, type PeerQuestion } from './ask-peer.ts'
 import type { Deps } from './deps.ts'
+import { nodeError } from './problems.ts'
 
 /** Maximum number of nodes queried for one request. */
 const MAX_NODES = 8
@@ -70,7 +70,7 @@ export async function fromVantages<S extends z.ZodType>(
   const agreement = { verdict, value, agree, dissent: dissent.map((one) => ({ ...one })) }
   const [first] = others
   if (vantage === 'all' || nodes.length === 0) return question.add(answer, { agreement })
-  if (!first) throw new AppError('upstream_unavailable', `the node ${vantage} did not answer; the log has the reason`)
+  if (!first) throw nodeError('no_answer', { id: vantage })
   return question.add(first, { vantage, agreement })
 }
 
@@ -138,7 +138,7 @@ async function nodesFor(
   if (vantage !== 'all') {
     const named = all.get(vantage)
     if (named) return [named]
-    throw new AppError('invalid_parameter', `vantage: the node ${vantage} is not registered`, { parameter: 'vantage' })
+    throw nodeError('not_registered', { id: vantage }, { parameter: 'vantage', at: 'vantage' })
   }
   const able = [...all.values()].filter(
     (peer) =>

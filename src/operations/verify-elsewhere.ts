@@ -1,9 +1,9 @@
 import { type VerifyAnswer, verifyAnswer } from '../answers/verify.ts'
-import { AppError } from '../base/errors.ts'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { printable } from '../base/text.ts'
 import { firstDestination } from '../mailbox/attempt/destinations.ts'
 import type { AskNode } from '../mailbox/attempt/state.ts'
+import { nodeProblem } from '../mailbox/problems.ts'
 import { anotherSourceMayHelp, outcomeOf, REASONS, type Reason } from '../mailbox/reasons.ts'
 import type { SourceEvent } from '../mailbox/source/circuit-breaker.ts'
 import { sourceEvent } from '../mailbox/source/event.ts'
@@ -15,6 +15,7 @@ import { askPeer } from './ask-peer.ts'
 import type { Deps } from './deps.ts'
 import { nearestNodes } from './nearest-nodes.ts'
 import type { Call } from './operation.ts'
+import { nodeError } from './problems.ts'
 
 /** Maximum number of nodes queried for one verification. */
 const MAX_NODES = 3
@@ -66,12 +67,9 @@ type Used = Pick<Deps, 'peers' | 'geo' | 'verifier'>
 
 async function fromNamed(ctx: Call, deps: Used, asked: Elsewhere, id: string): Promise<VerifyAnswer> {
   const peer = (await deps.peers.all()).get(id)
-  if (!peer) throw new AppError('invalid_parameter', `peer: the node ${id} is not registered`, { parameter: 'peer' })
+  if (!peer) throw nodeError('not_registered', { id }, { parameter: 'peer', at: 'peer' })
   const answer = await verifyAt(ctx, deps.peers, peer, asked, asked.timeoutMs)
-  if (!answer.ok)
-    throw new AppError('upstream_unavailable', `the node ${id} did not verify: ${answer.problem}`, {
-      parameter: 'peer',
-    })
+  if (!answer.ok) throw nodeError('not_verified', { id, why: answer.problem }, { parameter: 'peer' })
   return answer.value
 }
 
@@ -112,7 +110,7 @@ async function fromNodes(
 /** What the answer of a node shows about it as a source. */
 function eventOf(answer: Parsed<VerifyAnswer>, isAborted: boolean): SourceEvent {
   if (isAborted) return { kind: 'unanswered' }
-  if (!answer.ok) return { kind: 'failed', reason: 'network_unreachable', text: answer.problem }
+  if (!answer.ok) return { kind: 'failed', reason: 'network_unreachable', text: answer.problem.text }
   const { reason, message: text, duration_ms: latencyMs } = answer.value
   return isReason(reason) ? sourceEvent({ reason, text, latencyMs }, true) : { kind: 'unanswered' }
 }
@@ -122,11 +120,11 @@ export const askNodeOf =
   (peers: Deps['peers']): AskNode =>
   async (ctx, { node, email, timeoutMs }) => {
     const id = nodeIdOf(node)
-    if (id === peers.self.id) return problem('it is this node')
+    if (id === peers.self.id) return problem(nodeProblem('this_node'))
     const peer = (await peers.all()).get(id)
-    if (!peer) return problem('it is not registered')
-    if (statusOf(peer, ctx.now(), peers.ttlMs) === 'dead') return problem('it is dead')
-    if (!peer.capabilities.includes('verify')) return problem('it does not verify')
+    if (!peer) return problem(nodeProblem('not_registered'))
+    if (statusOf(peer, ctx.now(), peers.ttlMs) === 'dead') return problem(nodeProblem('dead'))
+    if (!peer.capabilities.includes('verify')) return problem(nodeProblem('no_capability'))
     return verifyAt(ctx, peers, peer, { query: { email, max_age: '0' } }, timeoutMs)
   }
 
@@ -147,7 +145,7 @@ async function verifyAt(
   })
   if (!answer.ok) return answer
   const said = answer.value
-  if (!addsUp(said)) return problem('its result does not follow from its reason')
+  if (!addsUp(said)) return problem(nodeProblem('contradiction'))
   return parsed({ ...said, message: printable(said.message), peer: peer.id })
 }
 

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { type VerifyAnswer, verifyAnswer } from '../answers/verify.ts'
-import { AppError } from '../base/errors.ts'
 import { parsed, problem } from '../base/parsed.ts'
+import { valueProblem } from '../base/value-problems.ts'
 import { presentAttempt, presentVerification } from '../mailbox/present.ts'
 import type { MailboxAnswer } from '../mailbox/verification.ts'
 import { NODE_ID } from '../names/node-id.ts'
 import { verifyExample } from './examples.ts'
 import { defineOperation, ok, type Part } from './operation.ts'
 import { flagParam, formatAge, ipParam, maxAgeParam, optional, textParam, timeoutParam, wholeParam } from './params.ts'
+import { accessError, questionError } from './problems.ts'
 import { mailboxNames, saveParams } from './saving.ts'
 import { verifyElsewhere } from './verify-elsewhere.ts'
 
@@ -18,7 +19,7 @@ const GRACE_MS = 1_000
 
 const peerParam = textParam<string>(
   'invalid_parameter',
-  (text) => (NODE_ID.test(text) ? parsed(text) : problem('neither auto nor the id of a node')),
+  (text) => (NODE_ID.test(text) ? parsed(text) : problem(valueProblem('node_or_word', { text, word: 'auto' }))),
   {
     description: 'node to verify from: its id, or auto for the best',
     example: 'auto',
@@ -80,20 +81,13 @@ export const verify = defineOperation({
       expires_in: _expires,
       ...flags
     } = input
-    if (trace && ctx.caller && !ctx.caller.isAdmin)
-      throw new AppError('forbidden', 'trace=true requires a key with the scope admin', { parameter: 'trace' })
+    if (trace && ctx.caller && !ctx.caller.isAdmin) throw accessError('trace', undefined, { parameter: 'trace' })
     if (peer !== undefined && bind_ip !== undefined)
-      throw new AppError('invalid_parameter', 'bind_ip is an address of this node: give bind_ip or peer, not both', {
-        parameter: 'bind_ip',
-      })
+      throw questionError('bind_ip_and_peer', undefined, { parameter: 'bind_ip' })
     if (mx_port !== undefined && mx_port !== deps.smtpPort)
-      throw new AppError('forbidden', 'mx_port is allowed only if the operator set --smtp-port to the same port', {
-        parameter: 'mx_port',
-      })
+      throw accessError('mx_port', undefined, { parameter: 'mx_port' })
     if (bind_ip !== undefined && !(await deps.canBind(bind_ip))) {
-      throw new AppError('bind_ip_not_local', `${bind_ip} is not an address that this machine can bind`, {
-        parameter: 'bind_ip',
-      })
+      throw questionError('bind_ip', { ip: bind_ip }, { parameter: 'bind_ip' })
     }
     const timeoutMs = timeout ?? DEFAULT_TIMEOUT_MS
     const here = async (leftMs: number): Promise<VerifyAnswer> => {

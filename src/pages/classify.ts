@@ -44,7 +44,7 @@ function classifyLine(line: string): Classified {
   const address = addressIn(isField ? bare.replace(/\?.*$/, '') : bare)
   if (address !== undefined) {
     const email = parseEmail(address)
-    if (!email.ok) return { kind: 'unknown', problem: email.problem }
+    if (!email.ok) return { kind: 'unknown', problem: email.problem.text }
     const value = formatEmail(email.value)
     return { kind: 'address', value, words: value === line ? 'a mail address' : `the mail address ${value}` }
   }
@@ -69,7 +69,7 @@ function classifyHost(text: string, typed: string): Classified {
   if (ip.ok)
     return { kind: 'ip', value: ip.value, words: host === typed ? 'an IP address' : `the IP address ${ip.value}` }
   const domain = parseDomain(host)
-  if (!domain.ok) return { kind: 'unknown', problem: domain.problem }
+  if (!domain.ok) return { kind: 'unknown', problem: domain.problem.text }
   return { kind: 'domain', value: domain.value, words: host === typed ? 'a domain' : `the domain ${domain.value}` }
 }
 

@@ -1,5 +1,4 @@
 import { Marked, type Token } from 'marked'
-import { AppError } from '../base/errors.ts'
 import { once } from '../base/once.ts'
 import { escapeHtml } from '../base/text.ts'
 import { CARD_COLUMNS } from '../documents/html/html.ts'
@@ -7,6 +6,7 @@ import { type Html, html, rendered } from './html.ts'
 import { layout } from './layout.ts'
 import type { Page } from './page.ts'
 import type { Parts } from './parts.ts'
+import { pageError } from './problems.ts'
 
 /** The documents by name (`operations`, `checks/spf`), as Markdown. */
 export type Texts = Readonly<Record<string, string>>
@@ -16,7 +16,7 @@ export function docsPages(parts: Parts, texts: Texts): readonly Page[] {
   const bodies = new Map(Object.keys(texts).map((name) => [name, once(() => documentOf(name, texts))] as const))
   const show = (name: string): Html => {
     const body = bodies.get(name)
-    if (!body) throw new AppError('not_found', `no document has the name ${JSON.stringify(name.slice(0, 60))}`)
+    if (!body) throw pageError('no_document', { name })
     return body()
   }
   const page = (path: string, nameOf: (params: Readonly<Record<string, string>>) => string): Page => ({

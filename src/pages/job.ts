@@ -47,7 +47,7 @@ type Shown = { readonly job: JobAnswer; readonly html: Html }
 async function jobOf(parts: Parts, { params, by }: Visit): Promise<Shown> {
   const given = await parts.execute(parts.operation('jobs show'), { id: params.id }, by)
   const job = readOpen(jobAnswer, given.answer)
-  if (!job.ok) throw new Error(job.problem)
+  if (!job.ok) throw new Error(job.problem.text)
   const { blocks } = await documentOf(parts, given, job.value.name === '' ? 'Job' : job.value.name)
   return { job: job.value, html: rendered(htmlBlocks(blocks)) }
 }
@@ -64,7 +64,7 @@ async function show(parts: Parts, visit: Visit): Promise<PageAnswer> {
     visit.by,
   )
   const results = readOpen(jobResultsAnswer, rows.answer)
-  if (!results.ok) throw new Error(results.problem)
+  if (!results.ok) throw new Error(results.problem.text)
   const isLive = !ENDED.includes(job.state)
   return {
     status: 200,

@@ -1,6 +1,5 @@
 import { type JobAnswer, jobListAnswer } from '../answers/jobs.ts'
 import { readOpen } from '../answers/read-answer.ts'
-import { AppError } from '../base/errors.ts'
 import { STATES, KINDS as WORDS } from '../documents/jobs.ts'
 import { inWords } from '../documents/timeline.ts'
 import { type Html, html, verbatim } from './html.ts'
@@ -12,6 +11,7 @@ import { readUpload } from './multipart.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import type { Parts } from './parts.ts'
 import { jobPath, pathWith } from './paths.ts'
+import { pageError } from './problems.ts'
 
 /** Maximum size of the form: every octet may be escaped as three. */
 const BODY_LIMIT = 3 * MAX_PASTED + 65_536
@@ -40,7 +40,7 @@ async function list(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const { cursor } = visit.query
   const given = await parts.execute(parts.operation('jobs list'), { limit: '20', ...(cursor && { cursor }) }, visit.by)
   const jobs = readOpen(jobListAnswer, given.answer)
-  if (!jobs.ok) throw new Error(jobs.problem)
+  if (!jobs.ok) throw new Error(jobs.problem.text)
   const { data, next_cursor: next } = jobs.value
   return {
     status: 200,
@@ -99,7 +99,7 @@ const rowsTable = (
 
 async function submit(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const { text = '', kind: asked = 'auto', column = '', name = '' } = visit.form
-  if (text.trim() === '') throw new AppError('empty_list', 'the list has no rows')
+  if (text.trim() === '') throw pageError('empty_list')
   const { format, kind } = await previewOf(text, asked, column === '' ? undefined : column)
   const octets = Buffer.from(text)
   const raw = { kind, ...(name.trim() && { name }), ...(column && format === 'csv' && { column }) }

@@ -1,6 +1,6 @@
-import { AppError } from '../base/errors.ts'
 import { type Layout, readList } from '../jobs/intake/intake.ts'
 import { parseIp } from '../names/ip.ts'
+import { pageError } from './problems.ts'
 
 export const KINDS = ['verify', 'check', 'blacklist'] as const
 export type Kind = (typeof KINDS)[number]
@@ -26,7 +26,7 @@ const READ = 200
 /** Reads the beginning of a list by the very code that takes lists in; the kind `auto` is what its beginning looks like. Throws AppError as it does: `bad_list`, `empty_list` … */
 export async function previewOf(text: string, kindText: string, column: string | undefined): Promise<ListPreview> {
   const kind = kindText === 'auto' ? kindOf(text) : KINDS.find((one) => one === kindText)
-  if (!kind) throw new AppError('invalid_parameter', `kind must be one of ${KINDS.join(', ')}`, { parameter: 'kind' })
+  if (!kind) throw pageError('list_kind', { known: KINDS }, { parameter: 'kind' })
   const format = formatOf(text)
   let layout: Layout | undefined
   const rows: (readonly string[])[] = []
@@ -46,7 +46,7 @@ export async function previewOf(text: string, kindText: string, column: string |
     if (!row.ok && bad.length < SHOWN) bad.push({ line: row.line, reason: row.reason })
     if (count === READ) break
   }
-  if (count === 0) throw new AppError('empty_list', 'the list has no rows: it is empty or has only a header')
+  if (count === 0) throw pageError('empty_list')
   const header = layout && 'header' in layout ? layout.header : null
   const width = Math.min(MAX_COLUMNS, Math.max(1, ...rows.map((row) => row.length), header?.length ?? 0))
   const columns = Array.from({ length: width }, (_, i) => header?.[i] ?? `Column ${i + 1}`)

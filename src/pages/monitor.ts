@@ -57,7 +57,7 @@ async function turn(parts: Parts, visit: Visit, enabled: boolean): Promise<PageA
 /** Changes a monitor; what is refused is said above what was typed. */
 async function change(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const now = readOpen(monitorAnswer, (await execute(parts, 'monitors show', visit)).answer)
-  if (!now.ok) throw new Error(now.problem)
+  if (!now.ok) throw new Error(now.problem.text)
   try {
     await execute(parts, 'monitors change', visit, changeInput(visit.form, now.value))
     return { to: pathWith(monitorPath(visit.params.id), { asked: 'change' }) }
@@ -86,7 +86,7 @@ const PAGE = 20
 async function show(parts: Parts, visit: Visit, problem?: string): Promise<PageAnswer> {
   const given = await execute(parts, 'monitors show', visit)
   const read = readOpen(monitorAnswer, given.answer)
-  if (!read.ok) throw new Error(read.problem)
+  if (!read.ok) throw new Error(read.problem.text)
   const monitor = read.value
   const { cursor, asked } = visit.query
   const [points, shown] = await Promise.all([
@@ -94,7 +94,7 @@ async function show(parts: Parts, visit: Visit, problem?: string): Promise<PageA
     execute(parts, 'monitors changes', visit, { limit: String(PAGE), ...(cursor && { cursor }) }),
   ])
   const changes = readOpen(monitorChangesAnswer, shown.answer)
-  if (!changes.ok) throw new Error(changes.problem)
+  if (!changes.ok) throw new Error(changes.problem.text)
   const { data, next_cursor: next } = changes.value
   const path = monitorPath(monitor.id)
   const jsonPath = `/v1${path}`
@@ -135,7 +135,7 @@ async function pointsOf(parts: Parts, visit: Visit, { every, last }: MonitorAnsw
     const raw = { limit: String(POINTS), cursor: formatCursor(after) }
     const given = await execute(parts, 'monitors history', visit, raw)
     const history = readOpen(monitorHistoryAnswer, given.answer)
-    if (!history.ok) throw new Error(history.problem)
+    if (!history.ok) throw new Error(history.problem.text)
     // Runs are at least a minute apart, so that three days always fit.
     if (!history.value.has_more || stretchMs < 3 * 86_400_000)
       return { blocks: historyBlocks(history.value.data.slice(-RUNS)) }

@@ -25,7 +25,7 @@ async function list(parts: Parts, visit: Visit, problem?: string): Promise<PageA
   const raw = { limit: '50', ...(cursor && { cursor }) }
   const given = await parts.execute(parts.operation('monitors list'), raw, visit.by)
   const monitors = readOpen(monitorListAnswer, given.answer)
-  if (!monitors.ok) throw new Error(monitors.problem)
+  if (!monitors.ok) throw new Error(monitors.problem.text)
   const { data, next_cursor: next } = monitors.value
   return {
     status: problem === undefined ? 200 : 400,
@@ -56,7 +56,7 @@ async function create(parts: Parts, visit: Visit): Promise<PageAnswer> {
   try {
     const given = await parts.execute(parts.operation('monitors create'), createInput(visit.form), visit.by)
     const monitor = readOpen(monitorAnswer, given.answer)
-    if (!monitor.ok) throw new Error(monitor.problem)
+    if (!monitor.ok) throw new Error(monitor.problem.text)
     const { id, notify } = monitor.value
     const hasSecret = notify.some((one) => one.type === 'webhook' && one.secret !== undefined)
     if (!hasSecret) return { to: monitorPath(id) }

@@ -1,5 +1,5 @@
-import { AppError } from '../base/errors.ts'
 import type { Visit } from './page.ts'
+import { pageError } from './problems.ts'
 
 /**
  * The fields of a form that brings a file (`multipart/form-data`), the file as the field `text`. At most `maxBytes` are read, and a little for the
@@ -14,8 +14,7 @@ export async function readUpload(
   for await (const piece of upload ?? []) {
     by.signal?.throwIfAborted()
     bytes += piece.length
-    if (bytes > maxBytes + 16_384)
-      throw new AppError('payload_too_large', `without JavaScript, a file may have at most ${maxBytes} bytes`)
+    if (bytes > maxBytes + 16_384) throw pageError('file_too_large', { max: maxBytes })
     pieces.push(piece)
   }
   const fields: Record<string, string> = {}
@@ -28,6 +27,6 @@ async function formIn(body: Uint8Array<ArrayBuffer>, contentType: string): Promi
   try {
     return await new Response(body, { headers: { 'content-type': contentType } }).formData()
   } catch (cause) {
-    throw new AppError('invalid_parameter', 'the body is not a form with a file', { cause })
+    throw pageError('no_form', undefined, { cause })
   }
 }

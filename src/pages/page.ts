@@ -1,3 +1,4 @@
+import type { AppError } from '../base/errors.ts'
 import type { By } from '../operations/execute.ts'
 import type { Scope } from '../store/key-file.ts'
 import type { Html } from './html.ts'
@@ -62,11 +63,9 @@ export type StaticFile = { readonly path: string; readonly type: string; readonl
 
 /** A request that was refused, for people. */
 export type Refused = {
-  readonly status: number
-  readonly title: string
-  readonly detail: string
+  readonly error: AppError
+  /** The id of the request, as in the log. */
   readonly instance: string
-  readonly code: string
 }
 
 /** All pages, for the adapter that serves them. */

@@ -1,9 +1,9 @@
-import { STOPPING } from '../base/errors.ts'
+import { ERRORS } from '../base/errors.ts'
 import { type Html, html } from './html.ts'
 import { type Assets, layout, type Visitor } from './layout.ts'
 import { loginForm } from './login.ts'
 import type { Refused } from './page.ts'
-import { problemIn } from './problem.ts'
+import { sentenceOf } from './problem.ts'
 
 /** A refusal as a page: what was wrong, what to do, and what works meanwhile. */
 export const refusalPage = (assets: Assets, refused: Refused, visitor: Visitor): string =>
@@ -14,7 +14,7 @@ export const refusalPage = (assets: Assets, refused: Refused, visitor: Visitor):
 <h1>${headline(refused, visitor)}</h1>
 ${!isStopping(refused) && html`<p class="lead">${lead(refused, visitor)}</p>`}
 ${advice(refused, visitor)}
-<p class="quiet">Status ${refused.status} · <code>${refused.code}</code> · request <code>${refused.instance}</code></p>
+<p class="quiet">Status ${statusOf(refused)} · <code>${refused.error.code}</code> · request <code>${refused.instance}</code></p>
 </main>`,
   })
 
@@ -29,10 +29,10 @@ function typedIn(url: string): string {
 }
 
 function headline(refused: Refused, { login }: Visitor): string {
-  const { code, status, title } = refused
-  if (status === 401 && login === 'out') return 'Log in to continue'
+  const { code } = refused.error
+  if (statusOf(refused) === 401 && login === 'out') return 'Log in to continue'
   if (isStopping(refused)) return 'The service is stopping'
-  return wordsFor(HEADLINES, code) ?? title
+  return wordsFor(HEADLINES, code) ?? ERRORS[code].title
 }
 
 const HEADLINES: Readonly<Record<string, string>> = {
@@ -48,16 +48,15 @@ const HEADLINES: Readonly<Record<string, string>> = {
   invalid_ip: 'Not an IP address',
 }
 
-/** The detail as a sentence for people: it names no parameter and no way that programs take. */
-function lead({ status, detail }: Refused, { login }: Visitor): string {
-  if (status === 401 && login === 'out') return 'This page needs an API key.'
-  const words = problemIn({ message: detail }).replace(/; the paths are listed at .*$/, '')
-  return `${words.replace(/^./, (first) => first.toUpperCase())}${/[.!?]$/.test(words) ? '' : '.'}`
+/** The detail as a sentence for people. */
+function lead(refused: Refused, { login }: Visitor): string {
+  if (statusOf(refused) === 401 && login === 'out') return 'This page needs an API key.'
+  return sentenceOf(refused.error).replace(/^./, (first) => first.toUpperCase())
 }
 
 function advice(refused: Refused, visitor: Visitor): Html {
-  const { status, code } = refused
-  if (status === 401) return html`${loginForm(visitor, visitor.url)}`
+  const { code } = refused.error
+  if (statusOf(refused) === 401) return html`${loginForm(visitor, visitor.url)}`
   if (code === 'forbidden')
     return visitor.login === 'in'
       ? html`<p>Log out and log in with another key, or ask the operator of this service for one.</p>`
@@ -76,7 +75,8 @@ function advice(refused: Refused, visitor: Visitor): Html {
   return html`<p>Correct the input and try again, or go to the <a href="/">start page</a>.</p>`
 }
 
-const isStopping = ({ code, detail }: Refused): boolean => code === 'overloaded' && detail === STOPPING
+const statusOf = ({ error }: Refused): number => ERRORS[error.code].status
+const isStopping = ({ error }: Refused): boolean => error.problem.id === 'caller.stopping'
 
 const again = ({ url }: Visitor): Html => html`<p><a class="button" href="${url}">Try again</a></p>`
 

@@ -1,6 +1,6 @@
-import { AppError } from '../base/errors.ts'
 import { ttlCache } from '../base/ttl-cache.ts'
 import type { Told } from '../operations/in-parts.ts'
+import { pageError } from './problems.ts'
 
 /** Time that an answer is shown again without a new run, ms. */
 const KEPT_MS = 60_000
@@ -44,8 +44,7 @@ export function runsOf(options: {
   const running = new Map<string, Run & { readonly control: AbortController }>()
 
   function start(key: string, begin: (signal: AbortSignal) => AsyncIterable<Told>): Run {
-    if (running.size >= maxRuns)
-      throw new AppError('overloaded', `${maxRuns} requests of pages are in progress; try again in a moment`)
+    if (running.size >= maxRuns) throw pageError('busy', { count: maxRuns })
     const control = new AbortController()
     const events = begin(control.signal) // may refuse the input: then there is no run
     const run = { told: [], hasEnded: false, waiting: new Set<() => void>(), followers: 0, control }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { AppError, ERRORS } from '../base/errors.ts'
-import { printable } from '../base/text.ts'
 import { lookupAddress } from '../checks/ptr/index.ts'
 import { STYLE } from '../documents/html/style.ts'
 import type { Execute } from '../operations/execute.ts'
@@ -22,6 +21,7 @@ import { nodesPages } from './nodes.ts'
 import type { Site, StaticFile } from './page.ts'
 import type { Parts } from './parts.ts'
 import { pathFor } from './paths.ts'
+import { problemIn } from './problem.ts'
 import { refusalPage } from './refusal.ts'
 import { runsOf } from './runs.ts'
 import { showStored, storedPages } from './stored.ts'
@@ -65,7 +65,7 @@ export function createSite(options: SiteOptions): Site {
       const known = error instanceof AppError
       if (!known) options.log.error('unexpected error on a page', { err: error })
       const { title } = ERRORS[known ? error.code : 'internal']
-      return html`<strong>${title}.</strong> ${known ? printable(error.message, 1_000) : 'See the log.'}`
+      return html`<strong>${title}.</strong> ${known ? problemIn(error) : 'See the log.'}`
     },
   }
   return {

@@ -26,7 +26,7 @@ export async function showStored(parts: Parts, visit: Visit): Promise<PageAnswer
   const { params, query, by } = visit
   const given = await parts.execute(parts.operation('saved show'), { ...query, id: params.id }, by)
   const stored = readOpen(storedAnswer, given.answer)
-  if (!stored.ok) throw new Error(stored.problem)
+  if (!stored.ok) throw new Error(stored.problem.text)
   const { id } = stored.value
   const subject = subjectOf(stored.value)
   const { title, blocks, footer } = await documentOf(parts, given, 'Stored answer')

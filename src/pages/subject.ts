@@ -1,5 +1,4 @@
 import type { MonitorKind } from '../answers/monitors.ts'
-import { AppError } from '../base/errors.ts'
 import { isJsonRecord } from '../base/json.ts'
 import type { Block } from '../documents/block.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
@@ -12,6 +11,7 @@ import { csrfField, layout } from './layout.ts'
 import type { Page, PageAnswer, PageEvent, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { pathWith } from './paths.ts'
+import { pageError } from './problems.ts'
 
 /** What a page is about: the question that it asks, and the words around the answer. */
 export type Subject = {
@@ -163,7 +163,7 @@ async function answerTo(parts: Parts, visit: Visit, subject: Subject): Promise<A
     if (one.kind === 'answer') return one.given
     if (one.kind === 'error') throw one.error
   }
-  throw new AppError('timeout', 'the request ended without an answer; try again')
+  throw pageError('no_answer')
 }
 
 /** `part` with the words for its place, `answer` with the whole, `failed` with what went wrong. */

@@ -1,4 +1,5 @@
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { originProblem } from './problems.ts'
 
 /** Maximum number of characters of a node's URL. */
 const MAX_URL = 256
@@ -8,10 +9,9 @@ const MAX_URL = 256
  * and sent to what stands here.
  */
 export function parseOrigin(text: string): Parsed<string> {
-  const shown = JSON.stringify(text.slice(0, 100))
   const url = text.length <= MAX_URL ? URL.parse(text) : null
-  if (!url || !/^https?:$/.test(url.protocol)) return problem(`${shown} is not an http or https URL`)
-  if (url.username || url.password) return problem(`${shown} contains a user name or password`)
-  if (url.pathname !== '/' || url.search || url.hash) return problem(`${shown} has more than a scheme, host and port`)
+  if (!url || !/^https?:$/.test(url.protocol)) return problem(originProblem('invalid', { text }))
+  if (url.username || url.password) return problem(originProblem('login', { text }))
+  if (url.pathname !== '/' || url.search || url.hash) return problem(originProblem('path', { text }))
   return parsed(url.origin)
 }

@@ -34,7 +34,7 @@ it.each<[string, Call, Parameters<typeof refuteProof>[2], string | undefined]>([
 ])('%s', (_, call, against, why) => {
   const refuted = refuteProof(proof, call, against)
   if (why === undefined) expect(refuted).toBeUndefined()
-  else expect(refuted).toContain(why)
+  else expect(refuted?.text).toContain(why)
 })
 
 it('does not remember the nonce of a forged call', () => {

@@ -1,4 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { Problem } from '../base/problem.ts'
+import { proofProblem } from './problems.ts'
 
 /** A call between nodes proves that it knows the cluster's secret: `Mailsonde-Peer id=…, ts=…, nonce=…, sig=…`, an HMAC-SHA-256 over what is asked. */
 export const SCHEME = 'Mailsonde-Peer'
@@ -50,15 +52,14 @@ export type ProofCheck = {
 }
 
 /** Why a proof does not hold, or undefined when it does: signature (in constant time), then age, then whether its nonce was seen. */
-export function refuteProof(proof: Proof, call: Call, check: ProofCheck): string | undefined {
+export function refuteProof(proof: Proof, call: Call, check: ProofCheck): Problem | undefined {
   const expected = Buffer.from(signature(call, proof, check.secret), 'hex')
   if (!timingSafeEqual(expected, Buffer.from(proof.sig, 'hex')))
-    return `the signature is not valid: the secrets differ, or the call was signed for a node other than ${call.origin}`
-  if (Math.abs(check.nowMs - proof.ts * 1_000) > WINDOW_MS)
-    return 'the call is too old, or the clocks of the two nodes differ by more than 60 s'
+    return proofProblem('signature', { origin: call.origin })
+  if (Math.abs(check.nowMs - proof.ts * 1_000) > WINDOW_MS) return proofProblem('clock')
   if (check.notBeforeMs !== undefined && proof.ts * 1_000 + 1_000 <= check.notBeforeMs)
-    return 'the call was signed before this node started; repeat it'
-  return check.seen(`${proof.id} ${proof.nonce}`) ? 'the call was already received (replay)' : undefined
+    return proofProblem('before_start')
+  return check.seen(`${proof.id} ${proof.nonce}`) ? proofProblem('replay') : undefined
 }
 
 function signature(

@@ -12,13 +12,13 @@ import type { Moment, Peers } from './peers.ts'
 const address = z.string().transform((text, ctx): Ip => {
   const read = parseIp(text)
   if (read.ok) return read.value
-  ctx.issues.push({ code: 'custom', message: read.problem, input: text })
+  ctx.issues.push({ code: 'custom', message: read.problem.text, input: text })
   return z.NEVER
 })
 const origin = z.string().transform((text, ctx): string => {
   const read = parseOrigin(text)
   if (read.ok) return read.value
-  ctx.issues.push({ code: 'custom', message: read.problem, input: text })
+  ctx.issues.push({ code: 'custom', message: read.problem.text, input: text })
   return z.NEVER
 })
 const text = (max: number) => z.string().transform((value) => printable(value, max))

@@ -19,6 +19,7 @@ import type { Operation, Upload } from '../operations/operation.ts'
 import { allOperations, commandNamed } from '../operations/registry.ts'
 import type { Log } from '../world.ts'
 import { logAtNeed } from './log-at-need.ts'
+import { fileError, optionError } from './problems.ts'
 import { version } from './version.ts'
 
 /** Runs what the arguments ask for and gives the exit status; 70 (EX_SOFTWARE) for a fault of ours. */
@@ -135,8 +136,7 @@ const actions: Actions = {
     const server = asked.view.server ?? process.env.MAILSONDE_SERVER
     const key = asked.view.key ?? process.env.MAILSONDE_KEY
     const service = server ? serviceAt(server, key, config) : undefined
-    if (asked.view.key !== undefined && !service)
-      throw new AppError('invalid_parameter', '--key is the API key of a service: set --server too')
+    if (asked.view.key !== undefined && !service) throw optionError('key')
     const { operate } = await import('../cli/operate.ts')
     return operate(asked, {
       version,
@@ -207,7 +207,7 @@ function openUpload(path: string, stopped?: AbortSignal): Upload {
   try {
     accessSync(path, constants.R_OK)
   } catch (cause) {
-    throw new AppError('invalid_parameter', `${path} cannot be read: ${(cause as Error).message}`, { cause })
+    throw fileError('unreadable', { path, reason: (cause as Error).message }, { cause })
   }
   return { octets: createReadStream(path), contentType }
 }
@@ -226,9 +226,9 @@ function readTextFile(path: string, maxBytes: number): string {
   try {
     if (statSync(path).size <= maxBytes) return readFileSync(path, 'utf8')
   } catch (cause) {
-    throw new AppError('invalid_parameter', `${path} cannot be read: ${(cause as Error).message}`, { cause })
+    throw fileError('unreadable', { path, reason: (cause as Error).message }, { cause })
   }
-  throw new AppError('payload_too_large', `${path} is larger than ${maxBytes} bytes`)
+  throw fileError('too_large', { path, max: maxBytes })
 }
 
 const configFlags: readonly ConfigFlag[] = Object.entries(OPTIONS).map(([key, option]) => ({

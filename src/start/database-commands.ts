@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { AppError } from '../base/errors.ts'
 import type { DbAction } from '../cli/db-commands.ts'
 import type { Config } from '../config.ts'
 import { copyRepositories } from '../store/copy-repositories.ts'
@@ -14,6 +13,7 @@ import { migrate, schemaStatus } from '../store/postgres/migrate.ts'
 import { poolOf } from '../store/postgres/pool.ts'
 import { postgresStore } from '../store/postgres/postgres-store.ts'
 import { restore } from '../store/postgres/restore.ts'
+import { fileError, serviceStartError } from './problems.ts'
 
 type Print = (text: string) => void
 type Opened = { readonly pool: pg.Pool; readonly where: string; readonly close: () => Promise<void> }
@@ -26,9 +26,7 @@ export async function manageDatabase(action: DbAction, config: Config, print: Pr
     return 0
   } catch (cause) {
     if (!isAway(cause)) throw cause
-    throw new AppError('upstream_unavailable', `${opened.where} does not answer: ${(cause as Error).message}`, {
-      cause,
-    })
+    throw serviceStartError('no_answer', { place: opened.where, reason: (cause as Error).message }, { cause })
   } finally {
     await opened.close()
   }
@@ -48,7 +46,7 @@ const ACTIONS: Readonly<
   backup: async ({ pool }, _config, action) => {
     await migrate(pool)
     const path = fileOf(action)
-    if (existsSync(path)) throw new AppError('invalid_parameter', `${path} already exists: choose another file`)
+    if (existsSync(path)) throw fileError('exists', { path })
     const { tables, bytes } = await backUp(pool, path, Date.now, AbortSignal.timeout(HOURS_MS))
     return `${path}: ${tables} tables, ${bytes} bytes before compression`
   },
@@ -60,8 +58,7 @@ const ACTIONS: Readonly<
     await migrate(pool)
     const files = filesStore(config.dataDir, () => {})
     const node = config.nodeId ?? (await files.node.get('id'))?.value
-    if (typeof node !== 'string')
-      throw new AppError('invalid_parameter', `${config.dataDir} has no node id: no service has used this folder`)
+    if (typeof node !== 'string') throw serviceStartError('no_node', { path: config.dataDir })
     const db = kyselyOn(pool)
     return copyRepositories(
       files,
@@ -101,8 +98,7 @@ async function openAsIs({ databaseUrl, dataDir, dbUser }: Config): Promise<Opene
     const pool = poolOf({ connectionString: databaseUrl }, { maxConnections: 4, warn })
     return { pool, where: maskedUrl(databaseUrl), close: () => pool.end() }
   }
-  if (!existsSync(join(dataDir, 'postgres.password')))
-    throw new AppError('invalid_parameter', `${dataDir} has no private database yet: the first job creates it`)
+  if (!existsSync(join(dataDir, 'postgres.password'))) throw serviceStartError('no_database', { path: dataDir })
   const where = `the private database of ${dataDir}`
   const running = await embeddedConnection(dataDir, dbUser)
   if (await answers(running)) {

@@ -1,5 +1,5 @@
 import { accessSync, constants } from 'node:fs'
-import { AppError } from '../base/errors.ts'
+import { AppError, invalidFlag } from '../base/errors.ts'
 import { once } from '../base/once.ts'
 import type { Config } from '../config.ts'
 import type { JobService } from '../jobs/service.ts'
@@ -14,6 +14,7 @@ import type { Provide } from '../operations/operation.ts'
 import type { LazyDatabase } from '../store/postgres/connect.ts'
 import type { OpenedCluster } from './cluster.ts'
 import { lazyIdempotencyKeys, lazyJobs } from './lazy-jobs.ts'
+import { startProblem } from './problems.ts'
 import { sharedProbe } from './shared-probe.ts'
 import type { Outside } from './world.ts'
 
@@ -191,7 +192,10 @@ function mustBeReadable(path: string): void {
   try {
     accessSync(path, constants.R_OK)
   } catch (cause) {
-    throw new AppError('invalid_parameter', `--geo-db: ${(cause as Error).message}`, { cause })
+    throw new AppError('invalid_parameter', startProblem('not_opened', { reason: (cause as Error).message }), {
+      at: '--geo-db',
+      cause,
+    })
   }
 }
 
@@ -216,6 +220,6 @@ function mailFrom(text: string | undefined): Pick<VerifySettings, 'mailFrom'> {
   if (text === undefined) return {}
   if (text === '<>') return { mailFrom: null }
   const email = parseEmail(text.replace(/^<(.*)>$/, '$1'))
-  if (!email.ok) throw new AppError('invalid_parameter', `--mail-from: ${email.problem}`)
+  if (!email.ok) throw invalidFlag('mail-from', email.problem)
   return { mailFrom: email.value }
 }

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { parseDuration } from '../base/duration.ts'
-import { AppError } from '../base/errors.ts'
+import { invalidFlag } from '../base/errors.ts'
 import { printable } from '../base/text.ts'
+import { valueProblem } from '../base/value-problems.ts'
 import type { KeysAction } from '../cli/program.ts'
 import type { Config } from '../config.ts'
 import type { Look } from '../documents/terminal/terminal.ts'
@@ -9,6 +10,7 @@ import { StoreError } from '../store/contract.ts'
 import { filesStore } from '../store/files/files-store.ts'
 import { type ApiKey, type KeyFile, makeKey, openKeyFile, SCOPES, type Scope } from '../store/key-file.ts'
 import { keysRequired, openWithoutKeys } from './keys-required.ts'
+import { keyError } from './problems.ts'
 
 type Print = (text: string) => void
 /** The program's version, and what the output shows. */
@@ -24,7 +26,7 @@ export async function manageKeys(action: KeysAction, config: Config, print: Prin
     else await reset(action.open, config, file, print)
   } catch (cause) {
     if (!(cause instanceof StoreError)) throw cause
-    throw new AppError('invalid_parameter', cause.message, { cause })
+    throw keyError('unusable', { reason: cause.message }, { cause })
   }
   return 0
 }
@@ -49,7 +51,7 @@ async function create(
   print: Print,
 ): Promise<void> {
   const lifetime = action.expires === undefined ? undefined : parseDuration(action.expires)
-  if (lifetime && !lifetime.ok) throw new AppError('invalid_duration', `--expires: ${lifetime.problem}`)
+  if (lifetime && !lifetime.ok) throw invalidFlag('expires', lifetime.problem, 'invalid_duration')
   const { key, kept } = makeKey({
     name: printable(action.name, 100),
     scopes: readScopes(action.scopes),
@@ -65,11 +67,7 @@ async function create(
 }
 
 async function revoke(id: string, file: KeyFile, print: Print): Promise<void> {
-  if (!(await file.remove(id)))
-    throw new AppError(
-      'invalid_parameter',
-      `no key has the id ${JSON.stringify(id)}; \`mailsonde keys list\` shows all ids`,
-    )
+  if (!(await file.remove(id))) throw keyError('unknown', { id })
   print(`revoked ${id}`)
   if (keysOf(file).length === 0)
     print(
@@ -78,11 +76,7 @@ async function revoke(id: string, file: KeyFile, print: Print): Promise<void> {
 }
 
 async function reset(open: boolean, config: Config, file: KeyFile, print: Print): Promise<void> {
-  if (!open)
-    throw new AppError(
-      'invalid_parameter',
-      '`keys reset` removes all keys; callers on this machine then need none. Confirm with --open',
-    )
+  if (!open) throw keyError('reset')
   const keptAs = await file.discard()
   await openWithoutKeys({ store: filesStore(config.dataDir, warnAloud), now })
   print(
@@ -92,15 +86,14 @@ async function reset(open: boolean, config: Config, file: KeyFile, print: Print)
 
 function keysOf(file: KeyFile): readonly ApiKey[] {
   const content = file.read()
-  if (content.kind === 'unusable') throw new AppError('invalid_parameter', content.why)
+  if (content.kind === 'unusable') throw keyError('unusable', { reason: content.why })
   return content.kind === 'keys' ? content.keys : []
 }
 
 function readScopes(text: string): Scope[] {
   const scopes = text.split(',').map((scope) => scope.trim())
   const wrong = scopes.find((scope) => !(SCOPES as readonly string[]).includes(scope))
-  if (wrong !== undefined)
-    throw new AppError('invalid_parameter', `--scopes: ${JSON.stringify(wrong)} is not one of ${SCOPES.join(', ')}`)
+  if (wrong !== undefined) throw invalidFlag('scopes', valueProblem('choice', { text: wrong, known: SCOPES }))
   return scopes as Scope[]
 }
 

@@ -3,7 +3,7 @@ import { rename, rm, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { parseDuration } from '../base/duration.ts'
-import { AppError } from '../base/errors.ts'
+import { invalidFlag } from '../base/errors.ts'
 import type { ListAsked } from '../cli/list-command.ts'
 import { interruption } from '../cli/session.ts'
 import type { Config } from '../config.ts'
@@ -12,6 +12,7 @@ import type { Execute } from '../operations/execute.ts'
 import type { Upload } from '../operations/operation.ts'
 import { openJournal } from '../store/files/journal.ts'
 import { askBy } from './jobs.ts'
+import { fileError, optionError } from './problems.ts'
 
 export type ListSetting = {
   readonly open: () => Promise<{ readonly execute: Execute; readonly close: () => Promise<void> }>
@@ -26,23 +27,18 @@ export type ListSetting = {
  */
 export async function workOnList(asked: ListAsked, config: Config, setting: ListSetting): Promise<number> {
   const { kind, file, out, column } = asked
-  if (file === '-') throw new AppError('invalid_parameter', '--file cannot be standard input, because it is read twice')
+  if (file === '-') throw optionError('standard_input')
   const giveUp = parseDuration(asked.giveUpAfter)
-  if (!giveUp.ok) throw new AppError('invalid_duration', `--give-up-after: ${giveUp.problem}`)
+  if (!giveUp.ok) throw invalidFlag('give-up-after', giveUp.problem, 'invalid_duration')
   const { contentType } = setting.openUpload(file)
   const part = `${out}.part`
   const { size, mtimeMs } = await stat(file)
-  if (await stat(out).catch(() => undefined))
-    throw new AppError('invalid_parameter', `${out} already exists: remove it, or choose another file`)
+  if (await stat(out).catch(() => undefined)) throw fileError('results_exist', { path: out })
   const answers = await openJournal(
     part,
     JSON.stringify({ mailsonde: 1, kind, size, modified: Math.round(mtimeMs), column }),
   )
-  if (!answers)
-    throw new AppError(
-      'invalid_parameter',
-      `${part} belongs to another list, or the list has changed: remove it to start over`,
-    )
+  if (!answers) throw fileError('other_list', { path: part })
   const list: ListFile = {
     kind,
     contentType,

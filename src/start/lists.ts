@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { AppError } from '../base/errors.ts'
+import { AppError, invalidFlag } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { type Blacklists, createBlacklists } from '../dnsbl/blacklists.ts'
 import { parseListKey } from '../dnsbl/query.ts'
 import type { ListKeys, ListSet } from '../dnsbl/zone-type.ts'
 import { BUILT_IN } from '../dnsbl/zones.ts'
 import type { Resolve } from '../net/dns/resolver.ts'
+import { startProblem } from './problems.ts'
 import type { Outside } from './world.ts'
 
 /** The blacklists, as the options want them. Throws AppError on an option or file that cannot be used. */
@@ -43,14 +44,14 @@ async function listSet(config: Config): Promise<ListSet> {
   try {
     text = readFileSync(config.dnsblLists, 'utf8')
   } catch (cause) {
-    throw new AppError(
-      'invalid_parameter',
-      `--dnsbl-lists: ${config.dnsblLists} could not be read: ${(cause as Error).message}`,
-      { cause },
+    throw invalidFlag(
+      'dnsbl-lists',
+      startProblem('unreadable', { path: config.dnsblLists, reason: (cause as Error).message }),
     )
   }
   const { parseLists } = await import('../dnsbl/parse-lists.ts')
   const lists = parseLists(text)
-  if (!lists.ok) throw new AppError('invalid_parameter', `--dnsbl-lists: ${config.dnsblLists}: ${lists.problem}`)
+  if (!lists.ok)
+    throw invalidFlag('dnsbl-lists', startProblem('invalid_file', { path: config.dnsblLists, why: lists.problem }))
   return lists.value
 }

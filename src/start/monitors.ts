@@ -1,5 +1,5 @@
 import { getCACertificates } from 'node:tls'
-import { AppError } from '../base/errors.ts'
+import { AppError, invalidFlag } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import type { JobService } from '../jobs/service.ts'
 import { type MonitorServices, monitorServices } from '../monitors/open.ts'
@@ -14,6 +14,7 @@ import type { Execute } from '../operations/execute.ts'
 import { NAMES } from '../operations/monitors/input.ts'
 import { OPERATIONS } from '../operations/registry.ts'
 import type { LazyDatabase } from '../store/postgres/connect.ts'
+import { optionError } from './problems.ts'
 import type { Outside } from './world.ts'
 
 export type MonitorDeps = {
@@ -58,11 +59,11 @@ export function openMonitors(config: Config, { world, version }: Outside, deps: 
 
 function notifyFrom({ notifyFrom: text, smtpUrl }: Config): string | undefined {
   if (text === undefined) {
-    if (smtpUrl !== undefined) throw new AppError('invalid_parameter', '--smtp-url needs --notify-from')
+    if (smtpUrl !== undefined) throw optionError('smtp_url')
     return undefined
   }
   const email = parseEmail(text)
-  if (!email.ok) throw new AppError('invalid_parameter', `--notify-from: ${email.problem}`)
+  if (!email.ok) throw invalidFlag('notify-from', email.problem)
   return text
 }
 

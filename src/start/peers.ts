@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { getCACertificates } from 'node:tls'
-import { AppError } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { contains } from '../names/cidr.ts'
 import type { Ip } from '../names/ip.ts'
@@ -14,6 +13,7 @@ import { type Load, MAX_ADDRESSES } from '../peers/peer.ts'
 import { type PeerRegistry, peerRegistry, type Self } from '../peers/registry.ts'
 import type { Repository } from '../store/contract.ts'
 import type { World } from '../world.ts'
+import { optionError } from './problems.ts'
 import type { Outside } from './world.ts'
 
 /** The registry of the other nodes, and the rule about which of them may be called. */
@@ -55,8 +55,7 @@ export function startJoining(
   const { random, log, now, monotonic } = world
   if (peers.isShared) void keepAnnounced({ peers, load, random, log }, signal)
   if (config.join.length === 0) return
-  if (peers.self.url === undefined)
-    throw new AppError('invalid_parameter', '--join requires --node-url: the other nodes need the URL of this node')
+  if (peers.self.url === undefined) throw optionError('join')
   const allowed = (address: Ip): boolean => config.allowNetworks.some((network) => contains(network, address))
   const isLoopback = (address: Ip): boolean => rangeOf(address) === 'loopback'
   const call = peerCaller({

@@ -1,4 +1,4 @@
-import { AppError } from '../base/errors.ts'
+import { invalidFlag } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { readPool } from '../config-options.ts'
 import type { Blacklists } from '../dnsbl/blacklists.ts'
@@ -54,6 +54,6 @@ export const listingLookup =
 
 function read(texts: readonly string[]): readonly PoolEntry[] {
   const pool = readPool(texts)
-  if (!pool.ok) throw new AppError('invalid_parameter', `--pool: ${pool.problem}`)
+  if (!pool.ok) throw invalidFlag('pool', pool.problem)
   return pool.value
 }

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import { sleep, within } from '../base/deadline.ts'
-import { AppError } from '../base/errors.ts'
 import type { Config } from '../config.ts'
 import { httpServer } from '../http/server.ts'
 import { type Logger, logOf } from '../log.ts'
@@ -19,6 +18,7 @@ import { keyPath } from './keys.ts'
 import { createMetrics } from './metrics.ts'
 import { openSite } from './pages.ts'
 import { startJoining } from './peers.ts'
+import { isNotListening, keyError, serviceStartError } from './problems.ts'
 import { type Outside, openOutside } from './world.ts'
 
 /** Time that running requests have after SIGTERM, ms. */
@@ -90,17 +90,8 @@ async function accessTo(config: Config, { world }: Outside): Promise<Access> {
     return await openAccess(config, world, openKeyFile(keyPath(config), world.monotonic), showKey(config))
   } catch (cause) {
     if (!(cause instanceof StoreError)) throw cause
-    throw new AppError('invalid_parameter', `the keys could not be stored: ${cause.message}`, { cause })
+    throw keyError('not_stored', { reason: cause.message }, { cause })
   }
-}
-
-/** Error codes of `listen` and `getaddrinfo`, in words. */
-const NOT_LISTENING: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program uses this port; stop it, or set another --port',
-  EACCES: 'permission denied; ports below 1024 require a privilege',
-  EADDRNOTAVAIL: 'this machine does not have that address',
-  ENOTFOUND: 'unknown host',
-  EAI_AGAIN: 'the host could not be looked up',
 }
 
 /** The system keeps as many new connections waiting as may be open, within its own limit (Linux: `net.core.somaxconn`): Node's 511 are few for a burst. */
@@ -108,9 +99,9 @@ async function listen(app: FastifyInstance, { host, port, maxConnections: backlo
   try {
     return await app.listen({ host, port, backlog })
   } catch (cause) {
-    const why = NOT_LISTENING[(cause as NodeJS.ErrnoException).code ?? '']
-    if (why === undefined) throw cause
-    throw new AppError('invalid_parameter', `could not listen on ${hostAndPort({ host, port })}: ${why}`, { cause })
+    const { code = '' } = cause as NodeJS.ErrnoException
+    if (!isNotListening(code)) throw cause
+    throw serviceStartError('listen', { place: hostAndPort({ host, port }), code }, { cause })
   }
 }
 

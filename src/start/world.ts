@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { access, constants, mkdir } from 'node:fs/promises'
-import { AppError } from '../base/errors.ts'
+import { invalidFlag } from '../base/errors.ts'
 import { once } from '../base/once.ts'
 import type { Config } from '../config.ts'
 import { rangeOf } from '../names/ip-range.ts'
@@ -141,7 +141,7 @@ async function resolversOf(config: Config): Promise<{ servers: readonly Server[]
   }
   const servers = config.resolvers.map((text) => {
     const server = parseServer(text)
-    if (!server.ok) throw new AppError('invalid_parameter', `--resolver: ${server.problem}`)
+    if (!server.ok) throw invalidFlag('resolver', server.problem)
     return server.value
   })
   return { servers, trustAd: config.trustAd || onLoopback(servers) }

@@ -73,7 +73,7 @@ const resultsOf = (issues: number): number =>
   JSON.parse(sarifWriter({ version: '1', failOn: 'high' }).end([outcome(issues)])).runs[0].results.length
 
 const given = health.receive({ status: 'ok' })
-if (!given.ok) throw new Error(given.problem)
+if (!given.ok) throw new Error(given.problem.text)
 /** Targets that each ask once, in a format that is written at its end. */
 const work = (targets: number, ask: () => Promise<void>): Work => ({
   asked: {

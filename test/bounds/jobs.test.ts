@@ -9,6 +9,7 @@ import { badRow } from '../../src/jobs/intake/row.ts'
 import { type Measures, presentJob } from '../../src/jobs/progress.ts'
 import type { ClaimedRow } from '../../src/store/postgres/job-rows.ts'
 import { labJobRecord } from '../lab/jobs.ts'
+import { labProblem } from '../lab/problem.ts'
 import { isTaken, meter, testBounds, text, times } from './table.ts'
 
 /** Bounds of bulk jobs without a database: what is read of a list, and what runs at the same time. */
@@ -103,6 +104,6 @@ testBounds([
   ],
   ['src/jobs/intake/lines.ts MAX_LINE', 1024 * 1024, (n) => rowsOf(`${item(n)}\n`, 'application/x-ndjson')],
   ['src/jobs/intake/octets.ts MAX_RATIO', 100, (n) => isRead(packed(n), 'text/plain')],
-  ['src/jobs/intake/row.ts KEPT_TEXT', 1_024, (n) => badRow(1, '', text(n)).text.length === n],
+  ['src/jobs/intake/row.ts KEPT_TEXT', 1_024, (n) => badRow(1, labProblem(''), text(n)).text.length === n],
   ['src/jobs/progress.ts MAX_PROVIDERS', 100, (n) => providersShown(n) === n],
 ])

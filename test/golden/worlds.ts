@@ -67,6 +67,6 @@ function recordsOf({ name, zone }: LabDomain) {
   // Names that are delegated within the domain are another server's.
   const own = zone.filter((line) => !/^\S+ NS /.test(line))
   const read = parseZone([soa, ...apex, ...own].join('\n'), name)
-  if (!read.ok) throw new Error(`${name}: ${read.problem}`)
+  if (!read.ok) throw new Error(`${name}: ${read.problem.text}`)
   return read.value.records
 }

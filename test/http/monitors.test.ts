@@ -19,6 +19,7 @@ import type { Mail } from '../../src/net/submit-mail.ts'
 import blacklistExample from '../../src/operations/examples/blacklist.json' with { type: 'json' }
 import { labApp, labDeps, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
+import { labProblem } from '../lab/problem.ts'
 import { labWorld } from '../lab/world.ts'
 
 const MINUTE = 60_000
@@ -177,7 +178,7 @@ describe('a monitor', () => {
 
   it('keeps the last known state when it cannot find out, says so, and tells after three in a row', async () => {
     const monitor = await watch({ notify: [{ type: 'webhook', url: HOOK }], every: '1d' })
-    fault = new AppError('timeout', 'no answer in time')
+    fault = new AppError('timeout', labProblem('no answer in time'))
     await later(monitor, 60)
     expect(await show(monitor)).toMatchObject({
       state: 'ok',

@@ -12,6 +12,7 @@ import { type ApiKey, SCOPES, type Scope } from '../../src/store/key-file.ts'
 import type { World } from '../../src/world.ts'
 import { labApp, labDeps, labExecutor, labKey } from '../lab/app.ts'
 import { labMonitors } from '../lab/monitors.ts'
+import { labProblem } from '../lab/problem.ts'
 import { labStored } from '../lab/stored.ts'
 import { labWorld } from '../lab/world.ts'
 
@@ -554,7 +555,7 @@ describe('monitors', () => {
   })
 
   it('run twice in a minute is said in words', async () => {
-    const run = () => Promise.reject(new AppError('rate_limited', 'a monitor runs at most once a minute'))
+    const run = () => Promise.reject(new AppError('rate_limited', labProblem('a monitor runs at most once a minute')))
     const { post, get } = await open({ run })
     const to = String((await post(`${PATH}/run`)).headers.location)
     expect((await get(to)).body).toContain('at most once a minute')
@@ -615,7 +616,7 @@ describe('a stored answer', () => {
     ...labStored,
     read: async (id, reader) => {
       read.push(reader)
-      if (id !== ID) throw new AppError('gone', 'the answer has expired')
+      if (id !== ID) throw new AppError('gone', labProblem('the answer has expired'))
       return { ...(await labStored.read(id, reader)), domain_unicode: '<img src=x onerror=alert(1)>' }
     },
     // It belongs to the key `read`.

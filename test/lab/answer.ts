@@ -16,7 +16,7 @@ export async function answerTo<P extends Params, S extends z.ZodType, D extends 
   if (!('answer' in reply)) throw new Error(`${operation.name} answers with a stream`)
   const { answer } = reply
   const read = readStrict(operation.answer, JSON.parse(JSON.stringify(answer)))
-  if (!read.ok) throw new Error(`the answer of ${operation.name} does not match its schema: ${read.problem}`)
+  if (!read.ok) throw new Error(`the answer of ${operation.name} does not match its schema: ${read.problem.text}`)
   return answer
 }
 
@@ -25,6 +25,6 @@ export function exampleOf<P extends Params, S extends z.ZodType, D extends DepNa
   operation: Defined<P, S, D>,
 ): AnswerOf<S> {
   const read = readStrict(operation.answer, operation.example.output)
-  if (!read.ok) throw new Error(read.problem)
+  if (!read.ok) throw new Error(read.problem.text)
   return read.value
 }

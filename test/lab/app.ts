@@ -79,7 +79,7 @@ export const labPool = (
 /** An entry of the pool, written as an operator does. */
 export function labSource(text: string): PoolEntry {
   const entry = parsePoolEntry(text)
-  if (!entry.ok) throw new Error(entry.problem)
+  if (!entry.ok) throw new Error(entry.problem.text)
   return entry.value
 }
 

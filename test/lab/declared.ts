@@ -25,5 +25,5 @@ function mustBe(operation: Operation, body: unknown): void {
   const read = meant.map(({ answer }) => readStrict(answer, body))
   const [first] = read
   if (first && !first.ok && !read.some(({ ok }) => ok))
-    throw new Error(`the answer of ${operation.name} does not match its schema: ${first.problem}`)
+    throw new Error(`the answer of ${operation.name} does not match its schema: ${first.problem.text}`)
 }

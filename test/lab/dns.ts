@@ -105,7 +105,7 @@ function written(type: RecordType, record: unknown): unknown {
     return { preference: record[0], exchange: record[1] === '.' ? '' : canonicalName(record[1]) }
   if ((type === 'A' || type === 'AAAA') && typeof record === 'string') {
     const address = parseIp(record)
-    if (!address.ok) throw new TypeError(address.problem)
+    if (!address.ok) throw new TypeError(address.problem.text)
     return address.value
   }
   if (type === 'CNAME' || type === 'NS' || type === 'PTR') return canonicalName(record as string)

@@ -34,7 +34,7 @@ const execute: Execute = Object.assign(
   async (operation: Operation) => {
     const known = answers.get(operation) ?? operation.receive(poisoned(operation))
     answers.set(operation, known)
-    if (!known.ok) throw new Error(known.problem)
+    if (!known.ok) throw new Error(known.problem.text)
     return { ...known.value, format: 'json' }
   },
   {

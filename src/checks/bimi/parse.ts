@@ -20,7 +20,7 @@ export const isBimi = (text: string): boolean => /^v[ \t]{0,20}=[ \t]{0,20}BIMI1
 export const resemblesBimi = (text: string): boolean => /^["\s]{0,8}v\s{0,8}=?\s{0,8}bimi/i.test(text.slice(0, 64))
 
 /** Reads a BIMI assertion record: a list of tag=value that begins with the version and contains `l` (draft-brand-indicators §4.3, RFC 6376 §3.2). */
-export function parseBimi(text: string): Parsed<BimiRecord> {
+export function parseBimi(text: string): Parsed<BimiRecord, string> {
   if (!isBimi(text)) return problem('the record does not begin with "v=BIMI1;"', 0)
   const items = text.split(';')
   if (items.length > MAX_TAGS) return problem(`the record has more than ${MAX_TAGS} tags`)

@@ -7,7 +7,7 @@ const DOMAIN = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-
 const TAG = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i
 
 /** Reads `ca.example; account=1`. At most 4,096 characters and 50 parameters. */
-export function parseIssuer(text: string): Parsed<Issuer> {
+export function parseIssuer(text: string): Parsed<Issuer, string> {
   if (text.length > 4_096) return problem('the value is longer than 4,096 characters')
   const [issuer = '', ...rest] = text.split(';').map((part) => part.replace(/^[ \t]+/, '').replace(/[ \t]+$/, ''))
   if (issuer !== '' && !(issuer.length <= 255 && DOMAIN.test(issuer)))

@@ -26,7 +26,7 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
  * Reads the text of a TXT record as a DKIM key record (RFC 6376 §3.2 and §3.6.1). `at` is the start of the fault. Refuses a text that is not a tag list, a
  * `v` that is not first or not `DKIM1`, a repeated tag, a missing `p`, and a `p` that is not base64. White space after the last ";" is accepted.
  */
-export function parseKeyRecord(text: string): Parsed<KeyRecord> {
+export function parseKeyRecord(text: string): Parsed<KeyRecord, string> {
   if (text.length > MAX_LENGTH) return problem(`the record is longer than ${MAX_LENGTH} characters`)
   const tags = parseTags(text)
   if (!tags.ok) return tags
@@ -83,7 +83,7 @@ const listOf = (value: string | undefined): string[] =>
     .filter((item) => item !== '')
 
 /** The tag list of RFC 6376 §3.2: `tag=value` separated by ";"; white space around both is ignored, names are case-sensitive. */
-function parseTags(text: string): Parsed<ReadonlyMap<string, string>> {
+function parseTags(text: string): Parsed<ReadonlyMap<string, string>, string> {
   const tags = new Map<string, string>()
   let at = 0
   const items = text.split(';', MAX_TAGS + 1)

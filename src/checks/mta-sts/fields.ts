@@ -15,7 +15,7 @@ export const hasVersion = (text: string, version: string): boolean =>
  * Reads the fields after the version by the grammar that RFC 8461 §3.1 and RFC 8460 §3 share. The grammar is strict: no empty field, no white space around
  * "=", and at most one ";" at the end. `free` names the field whose value has its own grammar.
  */
-export function parseFields(text: string, version: string, free: string): Parsed<readonly Field[]> {
+export function parseFields(text: string, version: string, free: string): Parsed<readonly Field[], string> {
   if (!hasVersion(text, version)) return problem(`the record does not begin with "${version};"`, 0)
   const items = text.split(';')
   if (items.length > MAX_FIELDS) return problem(`the record has more than ${MAX_FIELDS} fields`)

@@ -13,7 +13,7 @@ export const isStsRecord = (text: string): boolean => hasVersion(text, VERSION)
 export const resemblesStsRecord = (text: string): boolean => /^["\s]{0,8}v\s{0,8}=?\s{0,8}sts/i.test(text.slice(0, 64))
 
 /** Reads an MTA-STS record (RFC 8461 §3.1); a record that violates the grammar counts as no policy. */
-export function parseStsRecord(text: string): Parsed<StsRecord> {
+export function parseStsRecord(text: string): Parsed<StsRecord, string> {
   const fields = parseFields(text, VERSION, 'id')
   if (!fields.ok) return fields
   const ids = fields.value.filter((field) => field.name === 'id')

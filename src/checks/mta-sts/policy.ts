@@ -23,7 +23,7 @@ const KEY = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$/
 const MODES: readonly Mode[] = ['enforce', 'testing', 'none']
 
 /** Reads the text of a policy (RFC 8461 §3.2). If a key other than `mx` occurs twice, the first counts. A text that violates the grammar is not a policy. */
-export function parseStsPolicy(text: string): Parsed<StsPolicy> {
+export function parseStsPolicy(text: string): Parsed<StsPolicy, string> {
   const lines = text.split('\n', MAX_LINES + 2)
   if (lines.length > MAX_LINES + 1) return problem(`the policy has more than ${MAX_LINES} lines`)
   if (lines.at(-1) === '') lines.pop()
@@ -66,7 +66,7 @@ export function matchesMx(pattern: string, host: string): boolean {
 export const isPlainText = (contentType: string): boolean =>
   contentType.split(';', 1)[0]!.trim().toLowerCase() === 'text/plain'
 
-function policyOf(values: ReadonlyMap<string, string>, mx: readonly string[]): Parsed<StsPolicy> {
+function policyOf(values: ReadonlyMap<string, string>, mx: readonly string[]): Parsed<StsPolicy, string> {
   if (values.get('version') !== 'STSv1') return problem('"version: STSv1" is missing')
   const mode = MODES.find((candidate) => candidate === values.get('mode'))
   if (!mode) return problem('mode is not enforce, testing or none')

@@ -7,7 +7,7 @@ import type { MacroString } from './terms.ts'
 const TOPLABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/
 
 /** Reads a domain-spec (RFC 7208 §7.1): a macro string that ends in a macro or in a dot and a top label. The expansion of a macro is not checked here. */
-export function parseDomainSpec(text: string): Parsed<MacroString> {
+export function parseDomainSpec(text: string): Parsed<MacroString, string> {
   if (text === '') return problem('the domain is empty', 0)
   const result = parseMacroString(text, 'domain')
   if (!result.ok) return result

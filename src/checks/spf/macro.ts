@@ -12,7 +12,7 @@ const EXPLANATION_LITERAL = /[ -$&-~]+/y
  * Reads a macro string (RFC 7208 §7.1) in linear time. `at` in a problem is the index in `text`. In an explanation, spaces are allowed too (`explain-string`,
  * §6.2).
  */
-export function parseMacroString(text: string, use: MacroUse): Parsed<MacroString> {
+export function parseMacroString(text: string, use: MacroUse): Parsed<MacroString, string> {
   const parts: MacroPart[] = []
   let at = 0
   while (at < text.length) {
@@ -26,7 +26,7 @@ export function parseMacroString(text: string, use: MacroUse): Parsed<MacroStrin
 
 type Read = { readonly part: MacroPart; readonly end: number }
 
-function readLiteral(text: string, at: number, use: MacroUse): Parsed<Read> {
+function readLiteral(text: string, at: number, use: MacroUse): Parsed<Read, string> {
   const shape = use === 'explanation' ? EXPLANATION_LITERAL : LITERAL
   shape.lastIndex = at
   const match = shape.exec(text)
@@ -34,7 +34,7 @@ function readLiteral(text: string, at: number, use: MacroUse): Parsed<Read> {
   return parsed({ part: { kind: 'literal', text: match[0] }, end: at + match[0].length })
 }
 
-function readMacro(text: string, at: number, use: MacroUse): Parsed<Read> {
+function readMacro(text: string, at: number, use: MacroUse): Parsed<Read, string> {
   const next = text[at + 1]
   if (next === '%' || next === '_' || next === '-') return parsed({ part: { kind: 'escape', char: next }, end: at + 2 })
   MACRO.lastIndex = at

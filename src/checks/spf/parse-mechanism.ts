@@ -20,7 +20,7 @@ const MEANT: Readonly<Record<string, string>> = {
 const DUAL_CIDR = /(?:\/(\d{1,4}))?(?:\/\/(\d{1,4}))?$/
 
 /** Reads a mechanism from its name and the text after it (RFC 7208 §5). `at` counts from the end of the name. */
-export function parseMechanism(written: string, rest: string): Parsed<Mechanism> {
+export function parseMechanism(written: string, rest: string): Parsed<Mechanism, string> {
   const kind = written.toLowerCase()
   if (!NAMES.has(kind)) return unknownName(written, kind)
   const argument = rest.startsWith(':') ? rest.slice(1) : undefined
@@ -46,26 +46,26 @@ export function parseMechanism(written: string, rest: string): Parsed<Mechanism>
   }
 }
 
-function unknownName(written: string, kind: string): Parsed<Mechanism> {
+function unknownName(written: string, kind: string): Parsed<Mechanism, string> {
   const meant = Object.hasOwn(MEANT, kind) ? MEANT[kind] : undefined
   const hint = meant === undefined ? '' : `; write ${meant.endsWith('=') ? meant : `${meant}:`}`
   return problem(`${shown(written)} is not a mechanism${hint}`, -written.length)
 }
 
-function withDomain(kind: 'include' | 'exists', argument: string | undefined): Parsed<Mechanism> {
+function withDomain(kind: 'include' | 'exists', argument: string | undefined): Parsed<Mechanism, string> {
   if (argument === undefined) return problem(`"${kind}" needs a colon and a domain`, 0)
   const domain = parseDomainSpec(argument)
   return domain.ok ? parsed({ kind, domain: domain.value }) : problem(domain.problem, 1 + (domain.at ?? 0))
 }
 
-function pointer(rest: string, argument: string | undefined): Parsed<Mechanism> {
+function pointer(rest: string, argument: string | undefined): Parsed<Mechanism, string> {
   if (rest === '') return parsed({ kind: 'ptr' })
   if (argument === undefined) return problem(`"ptr" takes only a domain: ${shown(rest)} cannot follow it`, 0)
   const domain = parseDomainSpec(argument)
   return domain.ok ? parsed({ kind: 'ptr', domain: domain.value }) : problem(domain.problem, 1 + (domain.at ?? 0))
 }
 
-function hosts(kind: 'a' | 'mx', rest: string, argument: string | undefined): Parsed<Mechanism> {
+function hosts(kind: 'a' | 'mx', rest: string, argument: string | undefined): Parsed<Mechanism, string> {
   const match = DUAL_CIDR.exec(rest.slice(-12))
   const tail = match?.[0] ?? ''
   const cidr = dualCidr(match?.[1], match?.[2])
@@ -79,7 +79,7 @@ function hosts(kind: 'a' | 'mx', rest: string, argument: string | undefined): Pa
   return parsed({ kind, domain: domain.value, cidr: cidr.value })
 }
 
-function dualCidr(ip4: string | undefined, ip6: string | undefined): Parsed<DualCidr> {
+function dualCidr(ip4: string | undefined, ip6: string | undefined): Parsed<DualCidr, string> {
   if (ip4 !== undefined && !isPrefix(ip4, 32)) return problem(`/${ip4} is not an IPv4 prefix length (0 to 32)`)
   if (ip6 !== undefined && !isPrefix(ip6, 128)) return problem(`//${ip6} is not an IPv6 prefix length (0 to 128)`)
   return parsed({
@@ -91,7 +91,7 @@ function dualCidr(ip4: string | undefined, ip6: string | undefined): Parsed<Dual
 /** No leading zeros, as in addresses (RFC 7208 §12: `ip4-cidr-length`). */
 const isPrefix = (text: string, most: number): boolean => /^(?:0|[1-9]\d{0,2})$/.test(text) && Number(text) <= most
 
-function network(kind: 'ip4' | 'ip6', argument: string | undefined): Parsed<Mechanism> {
+function network(kind: 'ip4' | 'ip6', argument: string | undefined): Parsed<Mechanism, string> {
   const family = kind === 'ip4' ? 4 : 6
   const bits = family === 4 ? 32 : 128
   if (argument === undefined || argument === '') return problem(`"${kind}" needs a colon and an address`, 0)

@@ -23,7 +23,7 @@ export const isSpf = (text: string): boolean => VERSION.test(text)
 /**
  * Reads an SPF record (RFC 7208 §4.6.1, grammar §12) in linear time. Any fault makes the whole record unusable; `at` is the index of the first one in `text`.
  */
-export function parseSpf(text: string): Parsed<SpfRecord> {
+export function parseSpf(text: string): Parsed<SpfRecord, string> {
   if (!isSpf(text)) return problem('the record does not begin with "v=spf1" and a space', 0)
   const draft: Draft = { directives: [], unknown: [] }
   let at = 'v=spf1'.length

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
-import { AppError } from '../../base/errors.ts'
 import { parseDomain } from '../../names/domain.ts'
 import { parseEmail } from '../../names/email.ts'
+import { listError } from './problems.ts'
 
 export type Kind = 'verify' | 'check' | 'blacklist'
 
@@ -68,15 +68,9 @@ function chosen(wanted: string, first: readonly string[], header: readonly strin
   const normalized = header?.findIndex((name) => normalize(name) === normalize(wanted)) ?? -1
   if (normalized >= 0) return normalized
   if (/^[1-9]\d{0,3}$/.test(wanted) && Number(wanted) <= first.length) return Number(wanted) - 1
-  const shown = header
-    ? `its columns are ${header
-        .slice(0, 20)
-        .map((name) => JSON.stringify(name))
-        .join(', ')}`
-    : `it has ${first.length} columns and no header`
-  throw new AppError('bad_list', `the list has no column ${JSON.stringify(wanted.slice(0, 60))}: ${shown}`, {
-    parameter: 'column',
-  })
+  const options = { parameter: 'column' } as const
+  if (header) throw listError('unknown_column', { text: wanted, known: header.slice(0, 20) }, options)
+  throw listError('column_number', { text: wanted, count: first.length }, options)
 }
 
 function ownChoice(kind: Kind, rows: readonly (readonly string[])[], named: number): number {
@@ -85,12 +79,8 @@ function ownChoice(kind: Kind, rows: readonly (readonly string[])[], named: numb
   if (named >= 0 && ((hits[named] ?? 0) > 0 || Math.max(0, ...hits) === 0)) return named
   const best = hits.indexOf(Math.max(0, ...hits))
   if (best >= 0 && (hits[best] ?? 0) > 0) return best
-  throw new AppError('bad_list', `no column of the list contains ${WHAT[kind]}; choose one with the parameter column`, {
-    parameter: 'column',
-  })
+  throw listError('no_column', { kind }, { parameter: 'column' })
 }
-
-const WHAT: Readonly<Record<Kind, string>> = { verify: 'mail addresses', check: 'domains', blacklist: 'IP addresses' }
 
 const nameIndex = (kind: Kind, cells: readonly string[]): number => {
   const normalized = cells.map(normalize)

@@ -1,7 +1,9 @@
 import { CsvError, Parser } from 'csv-parse'
 import { AppError } from '../../base/errors.ts'
+import type { Problem } from '../../base/problem.ts'
 import { type Columns, findColumns, type Kind } from './column.ts'
 import { headOf } from './octets.ts'
+import { listError, rowProblem } from './problems.ts'
 import { badRow, type IntakeRow, isUndecodable, MAX_FIELD } from './row.ts'
 
 /** Maximum number of columns. */
@@ -72,14 +74,14 @@ async function beginOf(
 
 function rowOf({ line, cells }: Parsed, layout: CsvLayout): IntakeRow {
   const width = layout.header?.length
-  const bad = (reason: string): IntakeRow =>
+  const bad = (reason: Problem): IntakeRow =>
     badRow(line, reason, cells.map((cell) => cell.slice(0, 200)).join(layout.delimiter))
-  if (cells.some((cell) => cell.length > MAX_FIELD)) return bad(`a field is longer than ${MAX_FIELD} octets`)
+  if (cells.some((cell) => cell.length > MAX_FIELD)) return bad(rowProblem('field_too_long', { max: MAX_FIELD }))
   if (width !== undefined && cells.length !== width)
-    return bad(`${cells.length} column${cells.length === 1 ? '' : 's'}, but the header has ${width}`)
+    return bad(rowProblem('columns', { count: cells.length, header: width }))
   const input = (cells[layout.index] ?? '').trim()
-  if (input === '') return bad('no address in its column')
-  if (cells.some(isUndecodable)) return bad('not valid text in the encoding of the list')
+  if (input === '') return bad(rowProblem('no_input'))
+  if (cells.some(isUndecodable)) return bad(rowProblem('encoding'))
   return { ok: true, line, input, columns: cells }
 }
 
@@ -115,7 +117,7 @@ function csvRecords(
         const end = Math.max(body.lastIndexOf('\n'), body.lastIndexOf('\r')) + 1
         const lines = end > 0 ? tail + body.slice(0, end) : ''
         tail = end > 0 ? body.slice(end) : tail + body
-        if (tail.length > MAX_RECORD) throw new AppError('bad_list', `a line is longer than ${MAX_RECORD} characters`)
+        if (tail.length > MAX_RECORD) throw listError('record_too_long', { max: MAX_RECORD })
         const some = end > 0 ? await parser.take(lines) : []
         if (some.length > 0) yield some
       }
@@ -124,9 +126,7 @@ function csvRecords(
     } catch (error) {
       if (!(error instanceof CsvError)) throw error
       if (fault) throw fault.error // the quote is open because the upload broke off
-      throw new AppError('bad_list', `the quote opened in the record at line ${parser.line()} is never closed`, {
-        cause: error,
-      })
+      throw listError('open_quote', { line: parser.line() }, { cause: error })
     } finally {
       await pieces.return?.()
     }
@@ -154,10 +154,7 @@ function recordParser(delimiter: string, before: number): RecordParser {
       const begun = ended
       ended = before + this.info.lines
       if (cells.length > MAX_COLUMNS)
-        wide ??= new AppError(
-          'bad_list',
-          `line ${begun + 1} has ${cells.length} columns; at most ${MAX_COLUMNS} are allowed`,
-        )
+        wide ??= listError('columns', { line: begun + 1, count: cells.length, max: MAX_COLUMNS })
       // A record of one line has no line end in its cells.
       const inside = ended - begun === 1 ? 0 : cells.reduce((sum, cell) => sum + lineEnds(cell), 0)
       found.push({ line: ended - inside, cells })

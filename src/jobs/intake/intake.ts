@@ -1,9 +1,9 @@
-import { AppError } from '../../base/errors.ts'
 import type { Kind } from './column.ts'
 import { type CsvLayout, csvRows } from './csv.ts'
 import { jsonRows } from './json-items.ts'
 import { ndjsonRows, textRows } from './lines.ts'
 import { listOctets, type Octets, type SizeBounds } from './octets.ts'
+import { listError } from './problems.ts'
 import type { IntakeRow } from './row.ts'
 import { listText } from './text.ts'
 
@@ -69,8 +69,5 @@ export function formatOf(contentType: string): Layout['format'] {
   const type = contentType.split(';')[0]!.trim().toLowerCase()
   const format = Object.hasOwn(FORMATS, type) ? FORMATS[type] : undefined
   if (format) return format
-  throw new AppError(
-    'unsupported_media_type',
-    `${JSON.stringify(contentType.slice(0, 80))} is not a list format: send ${Object.keys(FORMATS).join(', ')}`,
-  )
+  throw listError('content_type', { text: contentType, known: Object.keys(FORMATS) })
 }

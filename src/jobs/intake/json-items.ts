@@ -1,6 +1,6 @@
-import { AppError } from '../../base/errors.ts'
 import type { Kind } from './column.ts'
 import { rowOfJson } from './lines.ts'
+import { listError } from './problems.ts'
 import type { IntakeRow } from './row.ts'
 
 /** Maximum number of characters of an item. */
@@ -48,14 +48,14 @@ function itemCutter(firstLine: number): { readonly take: (piece: string) => Item
     else if ((c === '}' || c === ']') && depth > 0) depth--
     else if (depth === 0 && (c === ',' || c === ']')) return true
     item += c
-    if (item.length > MAX_ITEM) throw broken(`the item at line ${itemLine} is longer than ${MAX_ITEM} characters`)
+    if (item.length > MAX_ITEM) throw listError('item_too_long', { line: itemLine, max: MAX_ITEM })
     return false
   }
   function before(c: string): void {
     head += c
-    if (head.length > 1_024) throw broken('the body must begin with {"items": [')
+    if (head.length > 1_024) throw listError('no_items')
     if (c === '[') {
-      if (!/^\s*\{\s*"items"\s*:\s*\[$/.test(head)) throw broken('the body must begin with {"items": [')
+      if (!/^\s*\{\s*"items"\s*:\s*\[$/.test(head)) throw listError('no_items')
       state = 'between'
     }
   }
@@ -82,15 +82,13 @@ function itemCutter(firstLine: number): { readonly take: (piece: string) => Item
       }
       if (c === '\n') line++
     }
-    if (state === 'after' && head.length > 1_024) throw broken(`only "}" may follow the items, on line ${line}`)
+    if (state === 'after' && head.length > 1_024) throw listError('after_items', { line })
     return items
   }
   function end(): void {
     if (state === 'before' && head.trim() === '') return
-    if (state !== 'after') throw broken(`the list of items ends unexpectedly on line ${line}`)
-    if (!/^\s*\}\s*$/.test(head)) throw broken(`only "}" may follow the items, on line ${line}`)
+    if (state !== 'after') throw listError('items_end', { line })
+    if (!/^\s*\}\s*$/.test(head)) throw listError('after_items', { line })
   }
   return { take, end }
 }
-
-const broken = (why: string): AppError => new AppError('bad_list', why)

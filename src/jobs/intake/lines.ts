@@ -1,6 +1,6 @@
-import { AppError } from '../../base/errors.ts'
 import { isJsonRecord, type Json } from '../../base/json.ts'
 import type { Kind } from './column.ts'
+import { listError, rowProblem } from './problems.ts'
 import { badRow, type IntakeRow, isUndecodable, MAX_FIELD } from './row.ts'
 
 /** Maximum number of characters of a line of NDJSON; each field has its own limit. */
@@ -16,8 +16,8 @@ export async function* textRows(text: AsyncIterable<string>, firstLine: number):
 
 function textRow({ line, text }: Line): IntakeRow {
   const input = text.trim()
-  if (input.length > MAX_FIELD) return badRow(line, `a line is longer than ${MAX_FIELD} octets`, input)
-  if (isUndecodable(input)) return badRow(line, 'not valid text in the encoding of the list', input)
+  if (input.length > MAX_FIELD) return badRow(line, rowProblem('line_too_long', { max: MAX_FIELD }), input)
+  if (isUndecodable(input)) return badRow(line, rowProblem('encoding'), input)
   return { ok: true, line, input, columns: [] }
 }
 
@@ -33,23 +33,23 @@ export async function* ndjsonRows(
 
 /** The row that one JSON text stands for. */
 export function rowOfJson(kind: Kind, line: number, text: string): IntakeRow {
-  if (text.length > MAX_LINE) return badRow(line, `an item is longer than ${MAX_LINE} characters`, text)
+  if (text.length > MAX_LINE) return badRow(line, rowProblem('item_too_long', { max: MAX_LINE }), text)
   let item: Json
   try {
     item = JSON.parse(text) as Json
   } catch (error) {
-    return badRow(line, `not JSON: ${(error as Error).message}`, text)
+    return badRow(line, rowProblem('not_json', { reason: (error as Error).message }), text)
   }
   const field = FIELD[kind]
   const { [field]: asked, ...columns } = isJsonRecord(item) ? item : { [field]: item }
-  if (typeof asked !== 'string') return badRow(line, `neither a string nor an object with a string in ${field}`, text)
-  if (asked.trim() === '') return badRow(line, `no address in ${field}`, text)
+  if (typeof asked !== 'string') return badRow(line, rowProblem('no_text', { field }), text)
+  if (asked.trim() === '') return badRow(line, rowProblem('no_address', { field }), text)
   if (
     Object.values(item ?? {}).some((value) => typeof value === 'string' && value.length > MAX_FIELD) ||
     asked.length > MAX_FIELD
   )
-    return badRow(line, `a field is longer than ${MAX_FIELD} octets`, text)
-  if (isUndecodable(asked)) return badRow(line, 'not valid text in the encoding of the list', text)
+    return badRow(line, rowProblem('field_too_long', { max: MAX_FIELD }), text)
+  if (isUndecodable(asked)) return badRow(line, rowProblem('encoding'), text)
   return { ok: true, line, input: asked.trim(), columns: columns as { readonly [name: string]: Json } }
 }
 
@@ -71,8 +71,7 @@ async function* physicalLines(text: AsyncIterable<string>, firstLine: number): A
       const some = numbered(lines)
       if (some.length > 0) yield some
     } else rest += piece
-    if (rest.length > 16 * MAX_LINE)
-      throw new AppError('bad_list', `line ${line} is longer than ${16 * MAX_LINE} characters`)
+    if (rest.length > 16 * MAX_LINE) throw listError('line_too_long', { line, max: 16 * MAX_LINE })
   }
   const last = numbered(rest.split('\r').filter((one) => one !== ''))
   if (last.length > 0) yield last

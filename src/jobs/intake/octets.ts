@@ -1,5 +1,5 @@
 import { createGunzip } from 'node:zlib'
-import { AppError } from '../../base/errors.ts'
+import { listError, type OtherFile } from './problems.ts'
 
 /** The octets of an upload as they come. */
 export type Octets = AsyncIterable<Uint8Array>
@@ -13,15 +13,15 @@ export type SizeBounds = {
   readonly maxUpload: number
 }
 
-/** The first octets of files that people upload by mistake, and what to tell them. */
-const OTHER_FILES: readonly { readonly magic: readonly number[]; readonly name: string }[] = [
-  { magic: [0x50, 0x4b, 0x03, 0x04], name: 'a ZIP archive or an Office file (xlsx, ods): save the sheet as CSV' },
-  { magic: [0x50, 0x4b, 0x05, 0x06], name: 'an empty ZIP archive: save the list as CSV' },
-  { magic: [0xd0, 0xcf, 0x11, 0xe0], name: 'an old Office file (xls): save the sheet as CSV' },
-  { magic: [0x25, 0x50, 0x44, 0x46], name: 'a PDF: save the list as CSV' },
-  { magic: [0x42, 0x5a, 0x68], name: 'a bzip2 archive: use gzip, or send the list unpacked' },
-  { magic: [0x28, 0xb5, 0x2f, 0xfd], name: 'a zstd archive: use gzip, or send the list unpacked' },
-  { magic: [0xfd, 0x37, 0x7a, 0x58, 0x5a], name: 'an xz archive: use gzip, or send the list unpacked' },
+/** The first octets of files that people upload by mistake. */
+const OTHER_FILES: readonly { readonly magic: readonly number[]; readonly file: OtherFile }[] = [
+  { magic: [0x50, 0x4b, 0x03, 0x04], file: 'zip' },
+  { magic: [0x50, 0x4b, 0x05, 0x06], file: 'empty_zip' },
+  { magic: [0xd0, 0xcf, 0x11, 0xe0], file: 'xls' },
+  { magic: [0x25, 0x50, 0x44, 0x46], file: 'pdf' },
+  { magic: [0x42, 0x5a, 0x68], file: 'bzip2' },
+  { magic: [0x28, 0xb5, 0x2f, 0xfd], file: 'zstd' },
+  { magic: [0xfd, 0x37, 0x7a, 0x58, 0x5a], file: 'xz' },
 ]
 const GZIP = [0x1f, 0x8b]
 
@@ -30,14 +30,14 @@ const GZIP = [0x1f, 0x8b]
  * kind, `payload_too_large` over the bounds, `bad_list` for damaged gzip.
  */
 export async function* listOctets(upload: Octets, bounds: SizeBounds): Octets {
-  const { first, rest } = await peek(bounded(upload, bounds.maxUpload, 'the upload'), 8)
+  const { first, rest } = await peek(bounded(upload, bounds.maxUpload, 'upload_too_large'), 8)
   const other = OTHER_FILES.find(({ magic }) => begins(first, magic))
-  if (other) throw new AppError('unsupported_media_type', `the list is ${other.name}`)
+  if (other) throw listError('other_file', { file: other.file })
   if (!begins(first, GZIP)) {
     yield* rest
     return
   }
-  yield* bounded(unpacked(rest), bounds.maxUpload, 'the unpacked list')
+  yield* bounded(unpacked(rest), bounds.maxUpload, 'unpacked_too_large')
 }
 
 /** At least `least` octets of the beginning (fewer when there are no more), and the whole again. */
@@ -89,12 +89,11 @@ export async function headOf<T extends { readonly length: number }>(
 const begins = (octets: Uint8Array, magic: readonly number[]): boolean =>
   octets.length >= magic.length && magic.every((octet, i) => octets[i] === octet)
 
-async function* bounded(octets: Octets, most: number, what: string): Octets {
+async function* bounded(octets: Octets, max: number, refused: 'upload_too_large' | 'unpacked_too_large'): Octets {
   let size = 0
   for await (const chunk of octets) {
     size += chunk.length
-    if (size > most)
-      throw new AppError('payload_too_large', `${what} is larger than ${most} octets (--max-upload): split the list`)
+    if (size > max) throw listError(refused, { max })
     yield chunk
   }
 }
@@ -111,13 +110,12 @@ async function* unpacked(packed: Octets): Octets {
   try {
     for await (const chunk of gunzip) {
       given += chunk.length
-      if (given > FREE_OCTETS && given > taken * MAX_RATIO)
-        throw new AppError('payload_too_large', `the gzip body unpacks to more than ${MAX_RATIO} times its size`)
+      if (given > FREE_OCTETS && given > taken * MAX_RATIO) throw listError('gzip_ratio', { max: MAX_RATIO })
       yield chunk
     }
     await feeding
   } catch (error) {
-    throw isZlibError(error) ? new AppError('bad_list', `the gzip body is damaged or cut off: ${error.message}`) : error
+    throw isZlibError(error) ? listError('gzip_damaged', { reason: error.message }) : error
   } finally {
     gunzip.destroy()
   }

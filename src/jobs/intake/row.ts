@@ -1,4 +1,5 @@
 import type { Json } from '../../base/json.ts'
+import type { Problem } from '../../base/problem.ts'
 
 /** One record of a list: what is asked, and the row's own columns (by place in CSV, by name in NDJSON and JSON). */
 export type GoodRow = {
@@ -17,10 +18,10 @@ export const MAX_FIELD = 64 * 1024
 /** Maximum number of characters kept of a bad row. */
 const KEPT_TEXT = 1_024
 
-export const badRow = (line: number, reason: string, text: string): BadRow => ({
+export const badRow = (line: number, reason: Problem, text: string): BadRow => ({
   ok: false,
   line,
-  reason,
+  reason: reason.text,
   text: text.slice(0, KEPT_TEXT),
 })
 

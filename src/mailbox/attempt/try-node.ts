@@ -6,6 +6,7 @@ import { formatEmail } from '../../names/email.ts'
 import { parseIp } from '../../names/ip.ts'
 import { type NodeName, nodeIdOf } from '../../names/source.ts'
 import type { Stage } from '../../net/smtp/reply.ts'
+import { nodeProblem } from '../problems.ts'
 import { providerOf } from '../provider/provider.ts'
 import { REASONS, type Reason } from '../reasons.ts'
 import type { SourceEvent } from '../source/circuit-breaker.ts'
@@ -69,10 +70,10 @@ async function askAndKeep(
   const begunMs = ctx.monotonic()
   const answer =
     timeoutMs < LEAST_MS
-      ? problem('no time was left to ask it')
+      ? problem(nodeProblem('no_time'))
       : await state.askNode(ctx, { node, email: formatEmail(query.email), timeoutMs })
   if (!answer.ok) {
-    const text = `the node ${nodeIdOf(node)} did not verify: ${answer.problem}`
+    const text = `the node ${nodeIdOf(node)} did not verify: ${answer.problem.text}`
     results.push(failedNode(pass, node, first, text, ctx.monotonic() - begunMs))
     if (!ctx.signal.aborted) end({ kind: 'failed', reason: 'network_unreachable', text })
     return undefined

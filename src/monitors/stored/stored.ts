@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { Saved, StoredAnswer, StoredEntry, StoredKind } from '../../answers/stored.ts'
 import { storedKind } from '../../answers/stored.ts'
-import { AppError } from '../../base/errors.ts'
 import { isJsonRecord, type JsonRecord } from '../../base/json.ts'
 import { onceUnlessFailed } from '../../base/once.ts'
 import { type Owner, owns } from '../../names/owner.ts'
 import type { Database } from '../../store/postgres/connect.ts'
 import { type StoredName, type StoredRow, storedAnswersOf } from '../../store/postgres/stored-answers.ts'
 import type { Log } from '../../world.ts'
+import { storedError } from '../problems.ts'
 import { withoutMailboxes } from './mask.ts'
 
 /** An answer to be stored, with what it is about. */
@@ -64,9 +64,9 @@ export function storedService(settings: {
   }
   async function found(id: string): Promise<StoredRow & { readonly answer: string }> {
     const row = await (await table()).byId(id)
-    if (!row) throw new AppError('not_found', 'no stored answer has this id')
+    if (!row) throw storedError('unknown')
     if (row.answer === null || row.expires_at.getTime() <= now())
-      throw new AppError('gone', `the answer has expired at ${row.expires_at.toISOString()}`)
+      throw storedError('expired', { time: row.expires_at.toISOString() })
     return { ...row, answer: row.answer }
   }
   return {
@@ -80,11 +80,7 @@ export function storedService(settings: {
         { ...about, saved_at: savedAt, expires_at: expiresAt, answer: text },
         maxStored,
       )
-      if (!added)
-        throw new AppError(
-          'limit_reached',
-          `the limit of ${maxStored} stored answers is reached; delete some, or let them expire sooner`,
-        )
+      if (!added) throw storedError('too_many', { max: maxStored })
       if (now() - sweptAtMs >= SWEEP_EVERY_MS || now() < sweptAtMs)
         sweep().catch((error: Error) => log.warn('expired answers could not be removed', { reason: error.message }))
       return { id, url: urlOf(id), expires_at: expiresAt.toISOString() }
@@ -112,7 +108,7 @@ export function storedService(settings: {
     },
     remove: async (id, owner) => {
       const row = await (await table()).byId(id)
-      if (!row || !owns(owner, row.owner)) throw new AppError('not_found', 'no stored answer of your key has this id')
+      if (!row || !owns(owner, row.owner)) throw storedError('not_owned')
       await (await table()).remove(id)
       return entryOf(row)
     },

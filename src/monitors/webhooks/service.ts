@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { type DeliveryAnswer, eventType, type WebhookAnswer } from '../../answers/webhooks.ts'
-import { AppError } from '../../base/errors.ts'
 import { type Owner, owns } from '../../names/owner.ts'
 import type { Deliveries, DeliveryRow, WebhookRow, Webhooks } from '../../store/postgres/webhooks.ts'
+import { webhookError } from '../problems.ts'
 import { makeSecret } from './signature.ts'
 
 type Page = { readonly before?: number; readonly limit: number }
@@ -51,14 +51,14 @@ export function webhookService(parts: () => Promise<WebhookParts>, now: () => nu
   async function owned(id: string, owner: Owner): Promise<WebhookRow> {
     const row = await (await parts()).webhooks.byId(id)
     if (row && owns(owner, row.owner)) return row
-    throw new AppError('not_found', 'no webhook of your key has this id')
+    throw webhookError('unknown')
   }
   const ensure: WebhookService['ensure'] = async (url, owner, seed) => {
     const secret = makeSecret()
     const id = `wh_${seed ?? randomBytes(16).toString('base64url')}`
     const { webhooks } = await parts()
     const made = await webhooks.ensure({ id, owner: owner.id, url, secret, created_at: new Date(now()) }, MAX_WEBHOOKS)
-    if (!made) throw new AppError('limit_reached', `the limit of ${MAX_WEBHOOKS} webhooks for one key is reached`)
+    if (!made) throw webhookError('too_many', { max: MAX_WEBHOOKS })
     return { webhook: made.webhook, secret: made.isNew || made.webhook.id === id ? made.webhook.secret : undefined }
   }
   return {
@@ -99,9 +99,8 @@ export function webhookService(parts: () => Promise<WebhookParts>, now: () => nu
       const webhook = await owned(id, owner)
       const { deliveries, wake } = await parts()
       const row = await deliveries.byId(delivery)
-      if (!row || row.webhook !== webhook.number)
-        throw new AppError('not_found', 'the webhook has no delivery with this id')
-      if (webhook.state === 'off') throw new AppError('wrong_state', 'the webhook is off: turn it on first')
+      if (!row || row.webhook !== webhook.number) throw webhookError('no_delivery')
+      if (webhook.state === 'off') throw webhookError('off')
       const replayed = await deliveries.replay(row.number, new Date(now()))
       wake()
       return presentDelivery(replayed)

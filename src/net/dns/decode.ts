@@ -57,7 +57,7 @@ const NO_ERRORS: readonly ExtendedError[] = []
  * Reads a DNS message of at most 65,535 octets (RFC 1035 §4.1). Returns a problem, and never throws, for octets that are not a message or whose names cost
  * more than {@link nameBudget}. Octets after the last record are ignored. With `compared` the question is not read again.
  */
-export function decodeMessage(bytes: Buffer, compared?: Compared): Parsed<Message> {
+export function decodeMessage(bytes: Buffer, compared?: Compared): Parsed<Message, string> {
   if (bytes.length < 12) return problem('shorter than a DNS header', bytes.length)
   const budget = nameBudget()
   const cursor: Cursor = { bytes, at: 12, budget }

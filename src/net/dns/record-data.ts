@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
 import { parseIp } from '../../names/ip.ts'
+import { recordProblem } from './problems.ts'
 import type { RecordData, RecordType } from './resolver.ts'
 
 /** One field of a record's data in presentation format (RFC 1035 §5.1): its text with escapes as written, and whether it was quoted. */
@@ -36,7 +37,7 @@ export function readFields<T extends TextType>(
   readName: ReadName,
 ): Parsed<RecordData[T]> {
   const [least, most] = COUNTS[type]
-  if (fields.length < least || fields.length > most) return problem(`${type} data is ${SHAPES[type]}`)
+  if (fields.length < least || fields.length > most) return problem(recordProblem('shape', { type }))
   const read = READERS[type] as (fields: readonly Field[], readName: ReadName) => Parsed<RecordData[T]>
   return read(fields, readName)
 }
@@ -54,20 +55,6 @@ const COUNTS: Readonly<Record<TextType, readonly [least: number, most: number]>>
   TLSA: [4, 100],
   DS: [4, 100],
   DNSKEY: [4, 100],
-}
-const SHAPES: Readonly<Record<TextType, string>> = {
-  A: 'one IPv4 address',
-  AAAA: 'one IPv6 address',
-  CNAME: 'one name',
-  NS: 'one name',
-  PTR: 'one name',
-  MX: 'a preference and a host: 10 mail.example.org.',
-  TXT: 'one or more strings in quotes',
-  SOA: 'two names and five numbers',
-  CAA: 'flags, a tag and a value: 0 issue "ca.example.net"',
-  TLSA: 'three numbers and hexadecimal digits',
-  DS: 'three numbers and hexadecimal digits',
-  DNSKEY: 'three numbers and a key in base64',
 }
 
 type Reader<T extends TextType> = (fields: readonly Field[], readName: ReadName) => Parsed<RecordData[T]>
@@ -92,7 +79,7 @@ const READERS: { readonly [T in TextType]: Reader<T> } = {
     if (!octets.ok) return octets
     const flag = number(flags!, 255)
     if (!flag.ok) return flag
-    if (!/^[A-Za-z0-9]{1,255}$/.test(tag!.text)) return problem(`${shown(tag!.text)} is not a CAA tag`)
+    if (!/^[A-Za-z0-9]{1,255}$/.test(tag!.text)) return problem(recordProblem('caa_tag', { text: tag!.text }))
     // RFC 8659 §4.1: the first bit of the flags.
     return parsed({ critical: (flag.value & 0x80) !== 0, tag: tag!.text.toLowerCase(), value: textOf(octets.value) })
   },
@@ -117,7 +104,7 @@ const READERS: { readonly [T in TextType]: Reader<T> } = {
       .slice(3)
       .map(({ text }) => text)
       .join('')
-    if (!/^[A-Za-z0-9+/]+={0,2}$/.test(publicKey)) return problem('the key is not base64')
+    if (!/^[A-Za-z0-9+/]+={0,2}$/.test(publicKey)) return problem(recordProblem('base64'))
     const [flags, protocol, algorithm] = numbers.value
     return parsed({ flags: flags!, protocol: protocol!, algorithm: algorithm!, publicKey })
   },
@@ -130,7 +117,7 @@ function soa([mname, rname, ...rest]: readonly Field[], readName: ReadName): Par
   if (!contact.ok) return contact
   const seconds = rest.map(({ text }) => readSeconds(text))
   const wrong = seconds.indexOf(undefined)
-  if (wrong >= 0) return problem(`${shown(rest[wrong]!.text)} is not a number of the SOA record`)
+  if (wrong >= 0) return problem(recordProblem('soa_number', { text: rest[wrong]!.text }))
   const [serial, refresh, retry, expire, minimum] = seconds as number[]
   return parsed({
     mname: primary.value,
@@ -158,8 +145,8 @@ export function octetsOf(text: string): Parsed<Buffer> {
   if (!text.includes('\\')) return parsed(Buffer.from(text))
   const parts: Buffer[] = []
   for (const [piece, digits, character] of text.matchAll(/\\(\d{3})|\\([\s\S]?)|[^\\]+/gu)) {
-    if (digits !== undefined && Number(digits) > 255) return problem(`\\${digits} is not an octet`)
-    if (character === '') return problem('the text ends with a backslash')
+    if (digits !== undefined && Number(digits) > 255) return problem(recordProblem('octet', { text: piece }))
+    if (character === '') return problem(recordProblem('backslash'))
     parts.push(digits !== undefined ? Buffer.from([Number(digits)]) : Buffer.from(character ?? piece))
   }
   return parsed(Buffer.concat(parts))
@@ -174,14 +161,11 @@ function joined(fields: readonly Field[]): Parsed<Buffer> {
   for (const { text } of fields) {
     const octets = octetsOf(text)
     if (!octets.ok) return octets
-    if (octets.value.length > 255)
-      return problem(
-        `a text of ${octets.value.length} octets: a string has at most 255; write several strings in quotes`,
-      )
+    if (octets.value.length > 255) return problem(recordProblem('long_string', { count: octets.value.length }))
     parts.push(octets.value)
   }
   const all = Buffer.concat(parts)
-  return all.length + parts.length <= MAX_DATA ? parsed(all) : problem(`the data is longer than ${MAX_DATA} octets`)
+  return all.length + parts.length <= MAX_DATA ? parsed(all) : problem(recordProblem('long_data', { max: MAX_DATA }))
 }
 
 function address<A extends RecordData['A']>(text: string, isSix: boolean): Parsed<A> {
@@ -189,13 +173,13 @@ function address<A extends RecordData['A']>(text: string, isSix: boolean): Parse
   if (!read.ok) return read
   return text.includes(':') === isSix
     ? parsed(read.value as A)
-    : problem(`${shown(text)} is not an ${isSix ? 'IPv6' : 'IPv4'} address`)
+    : problem(recordProblem('family', { text, version: isSix ? 6 : 4 }))
 }
 
 function number({ text }: Field, most: number): Parsed<number> {
   return /^\d{1,5}$/.test(text) && Number(text) <= most
     ? parsed(Number(text))
-    : problem(`${shown(text)} is not a number from 0 to ${most}`)
+    : problem(recordProblem('number', { text, max: most }))
 }
 
 function numbersOf(fields: readonly Field[], most: readonly number[]): Parsed<readonly number[]> {
@@ -216,12 +200,12 @@ function numbersAndHex<D>(
     .map(({ text }) => text)
     .join('')
     .toLowerCase()
-  return /^(?:[0-9a-f]{2})+$/.test(hex) ? parsed(made(numbers.value, hex)) : problem(`${shown(hex)} is not hexadecimal`)
+  return /^(?:[0-9a-f]{2})+$/.test(hex)
+    ? parsed(made(numbers.value, hex))
+    : problem(recordProblem('hexadecimal', { text: hex }))
 }
 
 function both<A, B, C>(a: Parsed<A>, b: Parsed<B>, made: (a: A, b: B) => C): Parsed<C> {
   if (!a.ok) return a
   return b.ok ? parsed(made(a.value, b.value)) : b
 }
-
-export const shown = (text: string): string => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)

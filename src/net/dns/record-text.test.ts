@@ -5,7 +5,7 @@ import { parseRecord, parseRecordLine } from './record-text.ts'
 
 const at = (name: string, type: string, value: string) => {
   const read = parseRecord({ name, type, value }, 'a.example')
-  return read.ok ? [read.value.name, read.value.type, read.value.data] : read.problem
+  return read.ok ? [read.value.name, read.value.type, read.value.data] : read.problem.text
 }
 const mx = (preference: number, exchange: string) => ({ preference, exchange })
 
@@ -68,7 +68,7 @@ describe('parseRecord', () => {
       'the type "SPF" is not one of A, AAAA, CNAME, NS, PTR, MX, TXT, SOA, CAA, TLSA, DS, DNSKEY',
     ],
     ['@', 'TXT', '"open', 'a quote that is not closed on the same line'],
-    ['@', 'TXT', '"\\999"', '\\999 is not an octet'],
+    ['@', 'TXT', '"\\999"', '\\999 is not an octet: write \\000 to \\255'],
     ['@', 'TXT', '', 'the value is empty'],
     ['ü', 'A', '192.0.2.1', '"ü" is not a name; write non-ASCII labels as xn--…'],
     [

@@ -1,6 +1,7 @@
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
 import { canonicalName, labelsOf } from '../../names/domain.ts'
 import type { OverlayRecord } from './overlay.ts'
+import { recordProblem } from './problems.ts'
 import {
   type Field,
   MAX_DATA,
@@ -8,7 +9,6 @@ import {
   RECORD_TYPES,
   readFields,
   readSeconds,
-  shown,
   type TextType,
   textOf,
 } from './record-data.ts'
@@ -28,9 +28,9 @@ export function parseRecord({ name, type, value }: RecordText, domain: string): 
   if (!known.ok) return known
   const owner = ownerOf(name.trim(), domain)
   if (!owner.ok) return owner
-  if (value.length > MAX_DATA) return problem(`the value is longer than ${MAX_DATA} characters`)
+  if (value.length > MAX_DATA) return problem(recordProblem('too_long', { max: MAX_DATA }))
   if (known.value === 'TXT' && !value.trimStart().startsWith('"'))
-    return value === '' ? problem('the value is empty') : made(owner.value, 'TXT', parsed(value))
+    return value === '' ? problem(recordProblem('empty')) : made(owner.value, 'TXT', parsed(value))
   const fields = fieldsOf(value)
   if (!fields.ok) return fields
   if (known.value === 'TXT') return made(owner.value, 'TXT', textOfAll(fields.value))
@@ -44,8 +44,7 @@ export function parseRecord({ name, type, value }: RecordText, domain: string): 
 /** Reads a line such as `_dmarc TXT "v=DMARC1; p=none"` into its parts; a TTL and the class IN may precede the type. */
 export function parseRecordLine(line: string): Parsed<RecordText> {
   const match = /^\s{0,100}(\S+)\s+(.*)$/su.exec(line.slice(0, MAX_DATA))
-  if (!match)
-    return problem(`${shown(line)} is not a record: write name, type and value, such as _dmarc TXT "v=DMARC1; p=none"`)
+  if (!match) return problem(recordProblem('line', { text: line }))
   let rest = match[2]!
   for (let i = 0; i < 2; i++) {
     const word = /^(\S+)\s+/u.exec(rest)
@@ -53,7 +52,7 @@ export function parseRecordLine(line: string): Parsed<RecordText> {
       rest = rest.slice(word[0].length)
   }
   const typed = /^(\S+)(?:\s+(.*))?$/su.exec(rest)
-  if (!typed || typed[2] === undefined) return problem(`${shown(line)} has no type and value`)
+  if (!typed || typed[2] === undefined) return problem(recordProblem('no_value', { text: line }))
   return parsed({ name: match[1]!, type: typed[1]!, value: typed[2].trim() })
 }
 
@@ -61,7 +60,7 @@ export function parseRecordLine(line: string): Parsed<RecordText> {
 export function typeOf(text: string): Parsed<TextType> {
   const type = text.trim().toUpperCase()
   const known = RECORD_TYPES.find((one) => one === type)
-  return known ? parsed(known) : problem(`the type ${shown(text)} is not one of ${RECORD_TYPES.join(', ')}`)
+  return known ? parsed(known) : problem(recordProblem('type', { text, known: RECORD_TYPES }))
 }
 
 /** A name as in zone files: `@` is the origin, and a name without a final dot is relative to it (RFC 1035 §5.1). */
@@ -71,12 +70,9 @@ export function absoluteName(text: string, origin: string): Parsed<string> {
   const name = full === '.' ? '' : canonicalName(full)
   if (name === '') return parsed('')
   const labels = labelsOf(name)
-  if (/[^\u0021-\u007e]|["();]/.test(name))
-    return problem(`${shown(text)} is not a name; write non-ASCII labels as xn--…`)
+  if (/[^\u0021-\u007e]|["();]/.test(name)) return problem(recordProblem('name', { text }))
   if (labels.some((label) => label === '' || label.length > 63) || name.length > 253)
-    return problem(
-      `${shown(text)} is not a name: a label is empty or longer than 63 octets, or the name is longer than 253`,
-    )
+    return problem(recordProblem('name_length', { text }))
   return parsed(name)
 }
 
@@ -97,7 +93,7 @@ function fieldsOf(value: string): Parsed<readonly Field[]> {
   const entries = [...zoneEntries(`( ${value.replaceAll(/[\r\n]/g, ' ')} )`)]
   const [entry] = entries
   if (entry && 'problem' in entry) return problem(entry.problem)
-  return entry ? parsed(entry.fields) : problem('the value is empty')
+  return entry ? parsed(entry.fields) : problem(recordProblem('empty'))
 }
 
 /** A long text in one pair of quotes is split into strings, as the forms of providers do. */

@@ -4,6 +4,7 @@ import { type Parsed, parsed, problem } from '../../base/parsed.ts'
 import { cidr, contains } from '../../names/cidr.ts'
 import { type Ip, parseIp } from '../../names/ip.ts'
 import { isPublic, rangeOf } from '../../names/ip-range.ts'
+import { serverProblem } from './problems.ts'
 
 /** The address and port of a DNS server. */
 export type Server = { readonly ip: Ip; readonly port: number }
@@ -18,10 +19,8 @@ export function parseServer(text: string): Parsed<Server> {
   const [, host = trimmed, digits = '53'] = bracketed ?? dotted ?? []
   const address = parseIp(host)
   const port = Number(digits)
-  const shown = JSON.stringify(trimmed.slice(0, 80))
-  if (!address.ok)
-    return problem(`${shown} is not a DNS server: write 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:5353`)
-  if (port < 1 || port > 65_535) return problem(`the port of ${shown} is not between 1 and 65535`)
+  if (!address.ok) return problem(serverProblem('invalid', { text: trimmed }))
+  if (port < 1 || port > 65_535) return problem(serverProblem('port', { text: trimmed }))
   return parsed({ ip: address.value, port })
 }
 

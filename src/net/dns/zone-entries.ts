@@ -1,9 +1,11 @@
+import type { Problem } from '../../base/problem.ts'
+import { zoneProblem } from './problems.ts'
 import type { Field } from './record-data.ts'
 
 /** One entry of a zone file: the line on which it begins (from 1), whether its first field is omitted (white space at the beginning), and its fields. */
 export type ZoneEntry =
   | { readonly line: number; readonly isIndented: boolean; readonly fields: readonly Field[] }
-  | { readonly line: number; readonly problem: string }
+  | { readonly line: number; readonly problem: Problem }
 
 /** Maximum number of fields of an entry. */
 const MAX_FIELDS = 1_010
@@ -41,21 +43,20 @@ export function* zoneEntries(text: string): Generator<ZoneEntry> {
     if (space !== undefined || comment !== undefined) continue
     if (parenthesis !== undefined) {
       depth += parenthesis === '(' ? 1 : -1
-      if (depth < 0) return yield { line, problem: 'a ")" without a "("' }
-      if (depth > 1) return yield { line, problem: 'nested parentheses' }
+      if (depth < 0) return yield { line, problem: zoneProblem('close') }
+      if (depth > 1) return yield { line, problem: zoneProblem('nested') }
       continue
     }
-    if (fields.length >= MAX_FIELDS)
-      return yield { line: start, problem: `more than ${MAX_FIELDS} fields in one entry` }
+    if (fields.length >= MAX_FIELDS) return yield { line: start, problem: zoneProblem('fields', { max: MAX_FIELDS }) }
     fields.push({ text: quoted ?? word!, quoted: quoted !== undefined })
   }
-  if (depth > 0) return yield { line: start, problem: 'a "(" that is never closed' }
+  if (depth > 0) return yield { line: start, problem: zoneProblem('open') }
   if (fields.length > 0) yield { line: start, isIndented, fields }
 }
 
-const strayed = (character: string): string =>
-  character === '"'
-    ? 'a quote that is not closed on the same line'
-    : character === '\\'
-      ? 'a backslash at the end of a line'
-      : `the character U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')} has no meaning here`
+function strayed(character: string): Problem {
+  if (character === '"') return zoneProblem('quote')
+  if (character === '\\') return zoneProblem('line_backslash')
+  const code = character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
+  return zoneProblem('character', { code: `U+${code}` })
+}

@@ -6,7 +6,7 @@ const read = (text: string) => {
   const zone = parseZone(text, 'a.example')
   return zone.ok
     ? zone.value.records.map(({ name, type, data }) => `${name} ${type} ${JSON.stringify(data)}`)
-    : zone.problem
+    : zone.problem.text
 }
 
 describe('parseZone', () => {
@@ -72,7 +72,7 @@ describe('parseZone', () => {
       '@ A 192.0.2.1\n$INCLUDE other.zone',
       'line 2: "$INCLUDE" is not supported; only $ORIGIN and $TTL are',
     ],
-    ['another class', '@ CH TXT "x"', 'line 1: the class CH is not IN'],
+    ['another class', '@ CH TXT "x"', 'line 1: the class "CH" is not IN'],
     ['wrong data', '\n\n@ MX mail', 'line 3: MX data is a preference and a host: 10 mail.example.org.'],
   ])('%s', (_, text, expected) => expect(read(text)).toEqual(expected))
 

@@ -1,6 +1,8 @@
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import type { Problem } from '../../base/problem.ts'
 import type { OverlayRecord } from './overlay.ts'
-import { type Field, readFields, readSeconds, shown } from './record-data.ts'
+import { zoneProblem } from './problems.ts'
+import { type Field, readFields, readSeconds } from './record-data.ts'
 import { absoluteName, made, typeOf } from './record-text.ts'
 import { type ZoneEntry, zoneEntries } from './zone-entries.ts'
 
@@ -22,19 +24,20 @@ type State = { readonly origin: string; readonly owner: string | undefined }
  * are ignored and counted; `$INCLUDE` and `$GENERATE` are refused. At most 1 MiB and 10,000 records.
  */
 export function parseZone(text: string, domain: string): Parsed<ZoneText> {
-  if (text.length > MAX_LENGTH) return problem(`the zone is longer than ${MAX_LENGTH} characters`)
+  if (text.length > MAX_LENGTH) return problem(zoneProblem('too_long', { max: MAX_LENGTH }))
   const records: OverlayRecord[] = []
   const passedOver = new Map<string, number>()
   let state: State = { origin: domain, owner: undefined }
   for (const entry of zoneEntries(text.replace(/^\ufeff/, ''))) {
-    if ('problem' in entry) return problem(`line ${entry.line}: ${entry.problem}`)
+    const at = (why: Problem) => problem(zoneProblem('at', { line: entry.line, why }))
+    if ('problem' in entry) return at(entry.problem)
     const read = readEntry(entry, state)
-    if (!read.ok) return problem(`line ${entry.line}: ${read.problem}`)
+    if (!read.ok) return at(read.problem)
     state = read.value.state
     const { record, type } = read.value
     if (record) records.push(record)
     else if (type !== undefined) passedOver.set(type, (passedOver.get(type) ?? 0) + 1)
-    if (records.length > MAX_RECORDS) return problem(`line ${entry.line}: more than ${MAX_RECORDS} records`)
+    if (records.length > MAX_RECORDS) return at(zoneProblem('too_many', { max: MAX_RECORDS }))
   }
   return parsed({ records, passedOver })
 }
@@ -44,7 +47,7 @@ type Read = { readonly state: State; readonly record?: OverlayRecord; readonly t
 function readEntry(entry: Extract<ZoneEntry, { fields: unknown }>, state: State): Parsed<Read> {
   const [first, ...others] = entry.fields
   if (!entry.isIndented && first!.text.startsWith('$') && !first!.quoted) return directive(first!.text, others, state)
-  if (entry.isIndented && state.owner === undefined) return problem('a record without a name, with no record before it')
+  if (entry.isIndented && state.owner === undefined) return problem(zoneProblem('no_owner'))
   const owner = entry.isIndented ? parsed(state.owner!) : absoluteName(first!.text, state.origin)
   if (!owner.ok) return owner
   const next: State = { ...state, owner: owner.value }
@@ -62,11 +65,9 @@ function directive(word: string, fields: readonly Field[], state: State): Parsed
   const name = word.toUpperCase()
   const value = fields[0]?.text
   if (name === '$TTL')
-    return value !== undefined && readSeconds(value) !== undefined
-      ? parsed({ state })
-      : problem(`$TTL needs a time, such as 3600 or 1h`)
-  if (name !== '$ORIGIN') return problem(`${shown(word)} is not supported; only $ORIGIN and $TTL are`)
-  const origin = value === undefined ? problem<string>('$ORIGIN needs a name') : absoluteName(value, state.origin)
+    return value !== undefined && readSeconds(value) !== undefined ? parsed({ state }) : problem(zoneProblem('ttl'))
+  if (name !== '$ORIGIN') return problem(zoneProblem('directive', { text: word }))
+  const origin = value === undefined ? problem(zoneProblem('origin')) : absoluteName(value, state.origin)
   return origin.ok ? parsed({ state: { ...state, origin: origin.value } }) : origin
 }
 
@@ -77,13 +78,13 @@ function afterTtlAndClass(
   let at = 0
   while (at < 2 && fields[at] && (isClass(fields[at]!.text) || readSeconds(fields[at]!.text) !== undefined)) {
     if (isClass(fields[at]!.text) && fields[at]!.text.toUpperCase() !== 'IN')
-      return problem(`the class ${fields[at]!.text} is not IN`)
+      return problem(zoneProblem('class', { text: fields[at]!.text }))
     at++
   }
   const type = fields[at]
   return type && !type.quoted
     ? parsed({ type: type.text, fields: fields.slice(at + 1) })
-    : problem('the type is missing')
+    : problem(zoneProblem('no_type'))
 }
 
 const isClass = (text: string): boolean => /^(?:IN|CH|HS|CS)$/i.test(text)

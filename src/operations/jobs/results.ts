@@ -2,8 +2,9 @@ import { blacklistVerdict } from '../../answers/blacklist.ts'
 import { checkAnswer } from '../../answers/check.ts'
 import { type JobRow, jobBadRowsAnswer, jobResultsAnswer } from '../../answers/jobs.ts'
 import { verifyAnswer } from '../../answers/verify.ts'
-import { AppError } from '../../base/errors.ts'
+import { invalidAt } from '../../base/errors.ts'
 import { parsed, problem } from '../../base/parsed.ts'
+import { valueProblem } from '../../base/value-problems.ts'
 import { jobBadRowsDocument, jobResultsDocument } from '../../documents/jobs.ts'
 import { type CsvStyle, csvOf, presentRow } from '../../jobs/results.ts'
 import type { JobService, Owner, ResultPage } from '../../jobs/service.ts'
@@ -14,6 +15,7 @@ import type { TextPiece, TextStream } from '../given.ts'
 import { defineOperation, ok } from '../operation.ts'
 import { limitParam, pageOf } from '../page.ts'
 import { choiceParam, optional, textParam, wholeParam } from '../params.ts'
+import { jobParamProblem } from './problems.ts'
 import { idParam, jobExample, lineCursorParam, ownerOf } from './shared.ts'
 
 /** Rows of one page of JSON: some hundred kB. */
@@ -35,10 +37,7 @@ const wordParam = (description: string, example: string) =>
   optional(
     textParam<string>(
       'invalid_parameter',
-      (text) =>
-        /^[a-z_0-9]{1,40}$/.test(text)
-          ? parsed(text)
-          : problem(`${JSON.stringify(text.slice(0, 40))} is not a valid result or reason`),
+      (text) => (/^[a-z_0-9]{1,40}$/.test(text) ? parsed(text) : problem(jobParamProblem('word', { text }))),
       { description, group: 'answer', example },
     ),
   )
@@ -99,9 +98,7 @@ export const jobResults = defineOperation({
 /** A word that no row of the job can have is a mistake of the caller. */
 function refuseUnknown({ kind }: JobRecord, result: string | undefined, reason: string | undefined): void {
   const refuse = (name: string, value: string, words: readonly string[]): never => {
-    throw new AppError('invalid_parameter', `${name}: ${JSON.stringify(value)} is not one of ${words.join(', ')}`, {
-      parameter: name,
-    })
+    throw invalidAt('invalid_parameter', name, valueProblem('choice', { text: value, known: words }))
   }
   if (result !== undefined && !RESULTS[kind].includes(result)) refuse('result', result, RESULTS[kind])
   if (reason !== undefined && kind === 'verify' && !REASONS.some((one) => one === reason))

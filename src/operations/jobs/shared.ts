@@ -1,20 +1,18 @@
 import type { JobAnswer } from '../../answers/jobs.ts'
 import { formatDuration } from '../../base/duration.ts'
-import { AppError } from '../../base/errors.ts'
 import { parsed, problem } from '../../base/parsed.ts'
+import { valueProblem } from '../../base/value-problems.ts'
 import type { Progress } from '../given.ts'
 import type { Call } from '../operation.ts'
 import { optional, textParam, wholeParam } from '../params.ts'
+import { jobInputError } from './problems.ts'
 
 export { ownerOf } from '../owner.ts'
 
 /** The id of a job, in the path. */
 export const idParam = textParam<string>(
   'invalid_parameter',
-  (text) =>
-    /^job_[\w-]{22}$/.test(text)
-      ? parsed(text)
-      : problem(`${JSON.stringify(text.slice(0, 60))} is not the id of a job`),
+  (text) => (/^job_[\w-]{22}$/.test(text) ? parsed(text) : problem(valueProblem('id', { text, kind: 'job' }))),
   { description: 'id of the job', example: 'job_AAAAAAAAAAAAAAAAAAAAAA' },
 )
 
@@ -32,10 +30,7 @@ export const lineCursorParam = optional({
 /** The upload of a call. Throws AppError if there is none. */
 export function uploadOf({ upload }: Pick<Call, 'upload'>): NonNullable<Call['upload']> {
   if (upload && upload.contentType !== '') return upload
-  throw new AppError(
-    'unsupported_media_type',
-    'send the list as the body, with its Content-Type: text/csv, text/plain, application/x-ndjson or application/json',
-  )
+  throw jobInputError('no_list')
 }
 
 const ENDED: readonly JobAnswer['state'][] = ['done', 'canceled', 'failed']

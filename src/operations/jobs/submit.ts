@@ -1,12 +1,13 @@
 import { type JobAnswer, jobAnswer } from '../../answers/jobs.ts'
-import { AppError } from '../../base/errors.ts'
 import { parsed, problem } from '../../base/parsed.ts'
+import { valueProblem } from '../../base/value-problems.ts'
 import { jobDocument } from '../../documents/jobs.ts'
 import { selectorParam } from '../check.ts'
 import example from '../examples/job.json' with { type: 'json' }
 import { readReceiver } from '../monitors/shared.ts'
 import { defineOperation } from '../operation.ts'
 import { choiceParam, durationParam, flagParam, lineParam, maxAgeParam, optional, textParam } from '../params.ts'
+import { jobInputError, jobParamProblem } from './problems.ts'
 import { idParam, jobExample, ownerOf, progressOf, uploadOf } from './shared.ts'
 
 const DAY_MS = 86_400_000
@@ -18,10 +19,7 @@ const UPLOAD_MS = 6 * HOUR_MS
 const columnParam = optional(
   textParam<string>(
     'invalid_parameter',
-    (text) =>
-      text.length <= 200 && text !== ''
-        ? parsed(text)
-        : problem('a column is a name of 1 to 200 characters, or a number'),
+    (text) => (text.length <= 200 && text !== '' ? parsed(text) : problem(jobParamProblem('column'))),
     { description: 'name or number of the column to read; default the one that fits the kind', example: 'email' },
   ),
 )
@@ -67,7 +65,7 @@ export const jobSubmit = defineOperation({
     callback: optional(
       textParam<string>(
         'invalid_parameter',
-        (text) => (text.length <= 2_000 ? parsed(text) : problem('the URL is longer than 2000 characters')),
+        (text) => (text.length <= 2_000 ? parsed(text) : problem(valueProblem('too_long', { max: 2_000 }))),
         {
           description: 'webhook URL to notify when the job ends (job.finished)',
           group: 'notify',
@@ -89,10 +87,7 @@ export const jobSubmit = defineOperation({
     const url = input.callback === undefined ? undefined : await readReceiver(ctx, deps, input.callback, 'callback')
     const { octets, contentType } = uploadOf(ctx)
     const { kind, name = '', column, pool, max_age, selector, give_up_after, expires_in } = input
-    if (selector && kind !== 'check')
-      throw new AppError('invalid_parameter', `selector is for jobs of kind check, not ${kind}`, {
-        parameter: 'selector',
-      })
+    if (selector && kind !== 'check') throw jobInputError('selector', { kind }, { parameter: 'selector' })
     const options = {
       ...(pool && { pool }),
       ...(max_age !== undefined && { max_age_ms: max_age }),
@@ -121,10 +116,7 @@ export const jobUpload = defineOperation({
     id: idParam,
     from: textParam<number>(
       'invalid_parameter',
-      (text) =>
-        /^\d{1,12}$/.test(text)
-          ? parsed(Number(text))
-          : problem(`${JSON.stringify(text.slice(0, 40))} is not a whole number of records`),
+      (text) => (/^\d{1,12}$/.test(text) ? parsed(Number(text)) : problem(jobParamProblem('records', { text }))),
       { kind: 'whole', description: 'number of records already received: `received` of the job', example: '1000' },
     ),
   },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type MonitorKind, monitorKind } from '../../answers/monitors.ts'
-import { AppError } from '../../base/errors.ts'
+import { invalidAt } from '../../base/errors.ts'
 import { isTimezone } from '../../monitors/notify/quiet.ts'
 import type { MonitorInput, NotifyTarget } from '../../monitors/service.ts'
 import { parseDomain } from '../../names/domain.ts'
@@ -13,6 +13,7 @@ import type { Deps } from '../deps.ts'
 import { bodyFlagParam, durationParam, lineParam, listParam, objectParam, optional } from '../params.ts'
 import { report } from '../report.ts'
 import { verify } from '../verify.ts'
+import { monitorInputError, monitorProblem } from './problems.ts'
 import { readReceiver, receiverUrl } from './shared.ts'
 
 const DAY_MS = 86_400_000
@@ -35,11 +36,11 @@ const notifyItem = z.discriminatedUnion('type', [
   }),
 ])
 const CONDITION = /^(?:changed|worse|listed|score_below:(?:100|[1-9]?\d))$/
-const clock = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'not not a time of day such as 22:00')
+const clock = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, monitorProblem('clock').text)
 const quietHours = z.strictObject({
   from: clock,
   to: clock,
-  timezone: z.string().refine(isTimezone, 'not a known time zone, such as Europe/Berlin').default('UTC'),
+  timezone: z.string().refine(isTimezone, monitorProblem('timezone').text).default('UTC'),
 })
 
 /** The settings of a monitor, at its creation and later. */
@@ -63,7 +64,7 @@ export const settingParams = {
       'recipients of notifications: {"type": "webhook", "url"}, {"type": "mail", "to"}, {"type": "slack", "url"} or {"type": "ntfy", "url", "token"?}',
     group: 'notify',
   }),
-  when: listParam(z.string().regex(CONDITION, 'not not one of changed, worse, listed, score_below:N'), 4, {
+  when: listParam(z.string().regex(CONDITION, monitorProblem('condition').text), 4, {
     description: 'when to notify: changed, worse, listed, score_below:N',
     group: 'notify',
     example: 'changed',
@@ -91,20 +92,18 @@ export async function readNotify(ctx: Ctx, deps: Used, items: readonly Notify[])
   }
   for (const one of all)
     if (one.type === 'ntfy' && new URL(one.url).pathname.replaceAll('/', '') === '')
-      throw refused('notify', 'the URL of an ntfy topic has the form https://server/topic')
+      throw monitorInputError('ntfy', undefined, NOTIFY)
   return all
 }
 
 async function readMailbox({ monitors }: Used, text: string): Promise<string> {
   const email = parseEmail(text.trim())
-  if (!email.ok) throw refused('notify', email.problem)
-  if (!(await (await monitors()).canMail()))
-    throw refused('notify', 'this service cannot send mail: its operator must set --smtp-url and --notify-from')
+  if (!email.ok) throw invalidAt('invalid_parameter', 'notify', email.problem)
+  if (!(await (await monitors()).canMail())) throw monitorInputError('no_mail', undefined, NOTIFY)
   return formatEmail(email.value)
 }
 
-const refused = (parameter: string, why: string): AppError =>
-  new AppError('invalid_parameter', `${parameter}: ${why}`, { parameter })
+const NOTIFY = { parameter: 'notify', at: 'notify' } as const
 
 const OPERATION_OF = { check, report, verify, blacklist } as const
 /** Parameters of an operation that the monitor sets by itself. */
@@ -139,7 +138,7 @@ export function readOptions(
   const options = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, String(value)]))
   const name = NAMES[kind]
   const own = Object.keys(options).find((one) => OWN.includes(one) || one === name)
-  if (own !== undefined) throw refused('options', `${own} is set by the monitor`)
+  if (own !== undefined) throw monitorInputError('own_option', { name: own }, { parameter: 'options', at: 'options' })
   OPERATION_OF[kind].ask({ ...options, [name]: target }) // refused here in the same way as by the operation
   return options
 }
@@ -155,7 +154,7 @@ export const NAMES: Readonly<Record<MonitorKind, string>> = {
 type Target = { readonly target: string; readonly domain: string }
 const domainTarget = (text: string): Target => {
   const domain = parseDomain(text)
-  if (!domain.ok) throw new AppError('invalid_domain', `target: ${domain.problem}`, { parameter: 'target' })
+  if (!domain.ok) throw invalidAt('invalid_domain', 'target', domain.problem)
   return { target: domain.value, domain: domain.value }
 }
 const TARGETS: Readonly<Record<MonitorKind, (text: string) => Target>> = {
@@ -163,12 +162,12 @@ const TARGETS: Readonly<Record<MonitorKind, (text: string) => Target>> = {
   report: domainTarget,
   verify: (text) => {
     const email = parseEmail(text)
-    if (!email.ok) throw refused('target', email.problem)
+    if (!email.ok) throw invalidAt('invalid_parameter', 'target', email.problem)
     return { target: formatEmail(email.value), domain: email.value.domain }
   },
   blacklist: (text) => {
     const ip = parseIp(text)
-    if (!ip.ok) throw new AppError('invalid_ip', `target: ${ip.problem}`, { parameter: 'target' })
+    if (!ip.ok) throw invalidAt('invalid_ip', 'target', ip.problem)
     return { target: ip.value, domain: '' }
   },
 }

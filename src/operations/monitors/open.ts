@@ -1,5 +1,6 @@
 import { badgeAnswer, unsubscribeAnswer, unsubscribeQuestion } from '../../answers/monitors.ts'
 import { parsed, problem } from '../../base/parsed.ts'
+import { valueProblem } from '../../base/value-problems.ts'
 import { badgeSvg } from '../../monitors/badge.ts'
 import { defineOperation, ok } from '../operation.ts'
 import { choiceParam, textParam } from '../params.ts'
@@ -10,7 +11,7 @@ const badgeParam = textParam<{ readonly id: string; readonly isImage: boolean }>
   (text) => {
     const [, id, form] = /^(mon_[\w-]{22})\.(svg|json)$/.exec(text) ?? []
     return id === undefined
-      ? problem(`${JSON.stringify(text.slice(0, 60))} is not the id of a monitor with .svg or .json`)
+      ? problem(valueProblem('id', { text, kind: 'badge' }))
       : parsed({ id, isImage: form === 'svg' })
   },
   { description: 'id of a public monitor, with .svg or .json', example: `${exampleMonitor.id}.json` },

@@ -1,20 +1,19 @@
 import { z } from 'zod'
 import type { MonitorAnswer } from '../../answers/monitors.ts'
-import { AppError } from '../../base/errors.ts'
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { valueProblem } from '../../base/value-problems.ts'
 import type { Ctx } from '../../world.ts'
 import type { Deps } from '../deps.ts'
 import { textParam } from '../params.ts'
 import { refusePrivateUrl } from '../peer-url.ts'
+import { monitorInputError } from './problems.ts'
 
 export const DEADLINE_MS = 20_000
 
 const idOf =
-  (prefix: string, what: string) =>
+  (prefix: string, kind: 'monitor' | 'webhook' | 'delivery') =>
   (text: string): Parsed<string> =>
-    new RegExp(`^${prefix}_[\\w-]{22}$`).test(text)
-      ? parsed(text)
-      : problem(`${JSON.stringify(text.slice(0, 60))} is not the id of a ${what}`)
+    new RegExp(`^${prefix}_[\\w-]{22}$`).test(text) ? parsed(text) : problem(valueProblem('id', { text, kind }))
 
 export const exampleMonitor = { id: 'mon_AAAAAAAAAAAAAAAAAAAAAA' }
 export const monitorIdParam = textParam<string>('invalid_parameter', idOf('mon', 'monitor'), {
@@ -46,9 +45,9 @@ export async function readReceiver(
   parameter: string,
 ): Promise<string> {
   const url = URL.parse(text.trim())
-  const refuse = (why: string): AppError => new AppError('invalid_parameter', `${parameter}: ${why}`, { parameter })
-  if (!url || !/^https?:$/.test(url.protocol)) throw refuse('the URL of a recipient must begin with https://')
-  if (url.username !== '' || url.password !== '') throw refuse('a URL with a user name or a password is not accepted')
+  const at = { parameter, at: parameter }
+  if (!url || !/^https?:$/.test(url.protocol)) throw monitorInputError('url', undefined, at)
+  if (url.username !== '' || url.password !== '') throw monitorInputError('login', undefined, at)
   url.hash = ''
   await refusePrivateUrl(ctx, deps, url.origin, parameter)
   return url.href

@@ -7,7 +7,6 @@ import { readOpen } from '../../answers/read-answer.ts'
 import { reportAnswer } from '../../answers/report.ts'
 import type { StoredAnswer, StoredKind } from '../../answers/stored.ts'
 import { verifyAnswer } from '../../answers/verify.ts'
-import { AppError } from '../../base/errors.ts'
 import { changesDocument } from '../../documents/stored.ts'
 import { CHECK_NAMES } from '../../documents/words.ts'
 import {
@@ -19,6 +18,7 @@ import {
 } from '../../monitors/changes/changes.ts'
 import { defineOperation, ok } from '../operation.ts'
 import { ownerOf } from '../owner.ts'
+import { storedInputError } from './problems.ts'
 import { storedEntryExample, storedIdParam } from './show.ts'
 
 const example: ChangesAnswer = {
@@ -52,8 +52,8 @@ export const changes = defineOperation({
     const stored = await deps.stored()
     const owner = ownerOf(ctx)
     const [from, to] = await Promise.all([stored.entry(input.from), stored.entry(input.to)])
-    if (from.kind !== to.kind) throw refused(`answers of the kinds ${from.kind} and ${to.kind} cannot be compared`)
-    if (from.subject !== to.subject) throw refused(`the answers are about ${from.subject} and ${to.subject}`)
+    if (from.kind !== to.kind) throw storedInputError('kinds', { from: from.kind, to: to.kind }, TO)
+    if (from.subject !== to.subject) throw storedInputError('subjects', { from: from.subject, to: to.subject }, TO)
     const [before, after] = await Promise.all([stored.read(input.from, owner), stored.read(input.to, owner)])
     const found = COMPARE[from.kind](before, after)
     return ok({
@@ -66,7 +66,7 @@ export const changes = defineOperation({
   },
 })
 
-const refused = (why: string): AppError => new AppError('invalid_parameter', `to: ${why}`, { parameter: 'to' })
+const TO = { parameter: 'to', at: 'to' } as const
 
 /** Compares two answers after reading them with the schema of their kind. */
 const compareAs =
@@ -74,7 +74,7 @@ const compareAs =
   (before: StoredAnswer, after: StoredAnswer): readonly Change[] => {
     const [one, two] = [readOpen(schema, before), readOpen(schema, after)]
     if (one.ok && two.ok) return compare(one.value, two.value)
-    throw refused('one of the answers was stored by a version that cannot be compared')
+    throw storedInputError('version', undefined, TO)
   }
 
 const COMPARE: Readonly<Record<StoredKind, (before: StoredAnswer, after: StoredAnswer) => readonly Change[]>> = {

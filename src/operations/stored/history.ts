@@ -1,20 +1,20 @@
 import { z } from 'zod'
 import { historyAnswer } from '../../answers/stored.ts'
-import { AppError } from '../../base/errors.ts'
-import { parsed, problem } from '../../base/parsed.ts'
+import { parsed } from '../../base/parsed.ts'
 import { historyDocument } from '../../documents/stored.ts'
 import { parseEmail } from '../../names/email.ts'
 import { ownerOf } from '../jobs/shared.ts'
 import { defineOperation, ok } from '../operation.ts'
 import { cursorParam, limitParam, pageOf } from '../page.ts'
 import { domainParam, ipParam, optional, textParam } from '../params.ts'
+import { storedInputError } from './problems.ts'
 import { storedEntryExample } from './show.ts'
 
 const emailParam = textParam<string>(
   'invalid_parameter',
   (text) => {
     const email = parseEmail(text)
-    return email.ok ? parsed(text.toLowerCase()) : problem(email.problem)
+    return email.ok ? parsed(text.toLowerCase()) : email
   },
   { description: 'answers about this mailbox', example: 'joe@example.org' },
 )
@@ -43,8 +43,7 @@ export const history = defineOperation({
   uses: ['stored'],
   run: async (ctx, { stored }, { limit, cursor, domain, email, ip }) => {
     const named = Object.entries({ domain, email, ip }).filter(([, value]) => value !== undefined)
-    if (named.length > 1)
-      throw new AppError('invalid_parameter', 'give only one of domain, email and ip', { parameter: named[1]![0] })
+    if (named.length > 1) throw storedInputError('one_name', undefined, { parameter: named[1]![0] })
     const page = { limit: limit + 1, ...(cursor !== undefined && { before: cursor }) }
     const [name, value] =
       domain !== undefined
@@ -52,8 +51,7 @@ export const history = defineOperation({
         : email !== undefined
           ? (['email', email] as const)
           : (['ip', ip] as const)
-    if (value === undefined)
-      throw new AppError('missing_parameter', 'give domain, email or ip', { parameter: 'domain' })
+    if (value === undefined) throw storedInputError('no_name', undefined, { parameter: 'domain' })
     const rows = await (await stored()).history(name, value, page, ownerOf(ctx))
     return ok(
       pageOf(

@@ -1,12 +1,13 @@
 import { type StoredAnswer, type StoredEntry, storedAnswer, storedEntry } from '../../answers/stored.ts'
-import { AppError } from '../../base/errors.ts'
 import { parsed, problem } from '../../base/parsed.ts'
+import { valueProblem } from '../../base/value-problems.ts'
 import { formatParam } from '../documents.ts'
 import checkExample from '../examples/check.json' with { type: 'json' }
 import { ownerOf } from '../jobs/shared.ts'
 import { type Call, defineOperation, ok } from '../operation.ts'
 import { textParam } from '../params.ts'
 import { storedDocument } from './document.ts'
+import { storedInputError } from './problems.ts'
 
 const DEADLINE_MS = 10_000
 /** The header fields of a page that must not be indexed or followed. */
@@ -18,10 +19,7 @@ const PRIVATE_HEADERS = {
 
 export const storedIdParam = textParam<string>(
   'invalid_parameter',
-  (text) =>
-    /^[\w-]{22}$/.test(text)
-      ? parsed(text)
-      : problem(`${JSON.stringify(text.slice(0, 60))} is not the id of a stored answer`),
+  (text) => (/^[\w-]{22}$/.test(text) ? parsed(text) : problem(valueProblem('id', { text, kind: 'stored' }))),
   { description: 'id of the stored answer', example: 'AAAAAAAAAAAAAAAAAAAAAA' },
 )
 
@@ -82,8 +80,7 @@ export const savedDelete = defineOperation({
   deadlineMs: DEADLINE_MS,
   uses: ['stored'],
   run: async (ctx, { stored }, { id }) => {
-    if (!isLoggedIn(ctx))
-      throw new AppError('unauthorized', 'use the key that stored the answer, or a key with the scope admin')
+    if (!isLoggedIn(ctx)) throw storedInputError('key')
     return ok(await (await stored()).remove(id, ownerOf(ctx)))
   },
 })

@@ -8,6 +8,7 @@ import {
   webhookListAnswer,
 } from '../../answers/webhooks.ts'
 import { parsed, problem } from '../../base/parsed.ts'
+import { valueProblem } from '../../base/value-problems.ts'
 import {
   deliveryDocument,
   deliveryListDocument,
@@ -42,7 +43,7 @@ export const webhookExamples = { webhook: example, delivery }
 
 const urlParam = textParam<string>(
   'invalid_parameter',
-  (text) => (text.length <= 2_000 ? parsed(text) : problem('the URL is longer than 2000 characters')),
+  (text) => (text.length <= 2_000 ? parsed(text) : problem(valueProblem('too_long', { max: 2_000 }))),
   { description: 'URL that messages are posted to: https://…', example: example.url },
 )
 

@@ -1,5 +1,6 @@
 import { sleep } from '../../base/deadline.ts'
-import { AppError } from '../../base/errors.ts'
+import type { AppError } from '../../base/errors.ts'
+import { databaseError } from './problems.ts'
 
 /** Codes of Node.js for a server that is not reached. */
 const UNREACHED: readonly string[] = [
@@ -32,7 +33,7 @@ export function isAway(error: unknown): boolean {
 
 /** The fault as callers are told it: nothing of the server's address or words. The cause is for the log. */
 export const awayError = (cause: unknown): AppError =>
-  new AppError('upstream_unavailable', 'the database does not answer; try again in a moment', {
+  databaseError('away', undefined, {
     cause,
     retryAfterSeconds: 5,
   })

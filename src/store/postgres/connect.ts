@@ -6,6 +6,7 @@ import { once, onceUnlessFailed } from '../../base/once.ts'
 import { startEmbedded } from './embedded.ts'
 import { migrate } from './migrate.ts'
 import { poolOf } from './pool.ts'
+import { databaseError } from './problems.ts'
 import type { Schema } from './schema.ts'
 
 export type Database = {
@@ -94,7 +95,7 @@ export const kyselyOn = (pool: pg.Pool): Kysely<Schema> => new Kysely({ dialect:
 function notConnected({ url, log }: Pick<DatabaseSettings, 'url' | 'log'>, cause: unknown): AppError {
   const where = url === undefined ? 'the private database' : maskedUrl(url)
   log.warn('the database could not be opened', { database: where, reason: (cause as Error).message })
-  return new AppError('upstream_unavailable', 'the database could not be opened; the log has the reason', { cause })
+  return databaseError('not_opened', undefined, { cause })
 }
 
 /** A database URL with its password replaced; a text that is none is not repeated at all. */

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { sleep } from '../../base/deadline.ts'
-import { AppError } from '../../base/errors.ts'
 import type { Account, Place } from './embedded-place.ts'
+import { privateDatabaseError } from './problems.ts'
 
 /** How to connect to a PostgreSQL server: the fields of `pg` that are used. */
 export type Connection = {
@@ -57,7 +57,7 @@ async function connectOnce(connection: Connection): Promise<Reached> {
     const { code } = error as { readonly code?: string }
     if (code === STARTING) return { isStarting: true }
     if (code === 'ENOENT' || code === 'ECONNREFUSED') return { isStarting: false } // no socket, or nobody listens
-    throw notStarted((error as Error).message, error)
+    throw privateDatabaseError('not_started', { reason: (error as Error).message }, { cause: error })
   }
 }
 
@@ -80,13 +80,13 @@ export async function connectOrLaunch(
     const { client, isStarting } = await connectOnce(connection)
     if (client) return { client, isTakenOver: launched === undefined }
     if (!isStarting && (launched === undefined || launched.aborted)) {
-      if (launches++ >= MAX_LAUNCHES) throw notStarted(`it stopped immediately; end of its log: ${await logEnd(place)}`)
+      if (launches++ >= MAX_LAUNCHES) throw privateDatabaseError('stopped', { log: await logEnd(place) })
       launched = launch(place, account)
     }
     try {
       await sleep(waitMs, by)
     } catch (cause) {
-      throw notStarted(`no connection in time; end of its log: ${await logEnd(place)}`, cause)
+      throw privateDatabaseError('late', { log: await logEnd(place) }, { cause })
     }
   }
 }
@@ -96,11 +96,3 @@ const MAX_LAUNCHES = 15
 
 const logEnd = async (place: Place): Promise<string> =>
   (await readFile(place.logPath, 'utf8').catch(() => '')).slice(-1_000).trim()
-
-/** The server did not start, in words. */
-export const notStarted = (why: string, cause?: unknown): AppError =>
-  new AppError(
-    'upstream_unavailable',
-    `the private database server did not start (${why}); fix this, or set a PostgreSQL server with --database-url`,
-    { cause },
-  )

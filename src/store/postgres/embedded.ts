@@ -4,10 +4,10 @@ import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/prom
 import { join } from 'node:path'
 import type pg from 'pg'
 import { sleep, within } from '../../base/deadline.ts'
-import { AppError } from '../../base/errors.ts'
-import { type Connection, connectOrLaunch, ENVIRONMENT, notStarted } from './embedded-launch.ts'
+import { type Connection, connectOrLaunch, ENVIRONMENT } from './embedded-launch.ts'
 import { keepOwned, type OwnerLog } from './embedded-owner.ts'
 import { type Account, accountOf, binaries, type Place, placeFor } from './embedded-place.ts'
+import { privateDatabaseError } from './problems.ts'
 
 /** What the private server needs to know. */
 export type EmbeddedSettings = {
@@ -127,7 +127,7 @@ async function run(file: string, args: readonly string[], account: Account, sign
     child.once('error', reject)
     child.once('close', resolve)
   })
-  if (code !== 0) throw notStarted(`initdb ended with status ${code}: ${said.trim()}`)
+  if (code !== 0) throw privateDatabaseError('initdb', { status: code ?? -1, log: said.trim() })
 }
 
 /** Time for the server to notice that the connection of a killed owner is gone, ms. */
@@ -140,10 +140,7 @@ async function takeOwnership(owner: pg.Client, dataDir: string): Promise<void> {
     if (rows[0]?.taken) return
   }
   await owner.end()
-  throw new AppError(
-    'upstream_unavailable',
-    `another mailsonde process uses the private database in ${dataDir}: use that process with --server, or set another --data-dir`,
-  )
+  throw privateDatabaseError('in_use', { path: dataDir })
 }
 
 async function stopServer(owner: pg.Client | undefined, place: Place): Promise<void> {

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { finished } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { AppError } from '../../base/errors.ts'
 import type { Json } from '../../base/json.ts'
 import type { StoredBadRow, StoredRow } from './job-rows.ts'
+import { uploadError } from './problems.ts'
 import { storable, storableJson } from './storable.ts'
 
 /** A part of an upload: records `from` to `received`, and the line on which the next part begins. */
@@ -54,11 +54,7 @@ async function advance(client: pg.PoolClient, job: number, part: IntakePart): Pr
   ])
   const held = rows[0] === undefined ? undefined : Number(rows[0].received)
   if (held === part.received) return false
-  throw new AppError(
-    'wrong_offset',
-    held === undefined ? 'the job was removed' : `another upload continued this one: ${held} records were received`,
-    held === undefined ? {} : { received: held },
-  )
+  throw held === undefined ? uploadError('removed') : uploadError('continued', { received: held }, { received: held })
 }
 
 async function copy(client: pg.PoolClient, into: string, pieces: readonly Buffer[]): Promise<void> {

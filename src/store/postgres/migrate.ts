@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { AppError } from '../../base/errors.ts'
 import { MIGRATIONS } from './migrations.ts'
+import { databaseError } from './problems.ts'
 
 /** Key of the advisory lock under which one process at a time migrates: "mailsonm" as octets. */
 const MIGRATION_LOCK = '7882826921180361325'
@@ -68,14 +68,6 @@ async function applyMissing(client: pg.PoolClient): Promise<number> {
 }
 
 function refuseUnusable({ version, isStandby }: SchemaStatus): void {
-  if (isStandby)
-    throw new AppError(
-      'upstream_unavailable',
-      'the database server is a read-only standby: set the primary with --database-url',
-    )
-  if (version > SCHEMA_VERSION)
-    throw new AppError(
-      'upstream_unavailable',
-      `the database has schema version ${version} of a newer mailsonde; this one supports up to ${SCHEMA_VERSION}: upgrade it`,
-    )
+  if (isStandby) throw databaseError('standby')
+  if (version > SCHEMA_VERSION) throw databaseError('newer', { version, supported: SCHEMA_VERSION })
 }

@@ -8,6 +8,7 @@ import { AppError } from '../../base/errors.ts'
 import { type BackupHeader, END_OF_ROWS, isName, MAGIC, quoted, type TableHeader } from './backup-format.ts'
 import { migrate, SCHEMA_VERSION } from './migrate.ts'
 import { MIGRATIONS } from './migrations.ts'
+import { backupError } from './problems.ts'
 
 /** Maximum size of a line of a backup: a row has a few fields of 64 KiB and an answer of 1 MiB. */
 const MAX_LINE = 256 * 1024 * 1024
@@ -62,25 +63,20 @@ async function checkBackup(path: string): Promise<BackupHeader> {
   for await (const line of linesOf(path)) {
     number++
     if (last) hash.update(last).update('\n')
-    if (number === 1 && line.toString() !== MAGIC)
-      throw bad(path, 'is not a mailsonde backup, or is from another version')
+    if (number === 1 && line.toString() !== MAGIC) throw backupError('other', { path })
     if (number === 2) header = readHeader(path, line)
     last = line
   }
   const trailer = last && parsedLine(last)
-  if (!header || trailer?.sha256 !== hash.digest('hex'))
-    throw bad(path, 'is damaged or truncated: its checksum does not match')
+  if (!header || trailer?.sha256 !== hash.digest('hex')) throw backupError('damaged', { path })
   return header
 }
 
 function readHeader(path: string, line: Buffer): BackupHeader {
   const header = parsedLine(line)
-  if (typeof header?.schema !== 'number' || typeof header.sequences !== 'object') throw bad(path, 'has no header')
+  if (typeof header?.schema !== 'number' || typeof header.sequences !== 'object') throw backupError('header', { path })
   if (header.schema > SCHEMA_VERSION)
-    throw bad(
-      path,
-      `has schema version ${header.schema} of a newer mailsonde; this one supports up to ${SCHEMA_VERSION}`,
-    )
+    throw backupError('newer', { path, version: header.schema, supported: SCHEMA_VERSION })
   return header as BackupHeader
 }
 
@@ -92,19 +88,13 @@ const parsedLine = (line: Buffer): Partial<Record<string, unknown>> | undefined 
   }
 }
 
-const bad = (path: string, why: string): AppError => new AppError('invalid_parameter', `${path} ${why}`)
-
 async function refuseWhileInUse(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query<{ n: number }>(
     `SELECT count(*)::int AS n FROM pg_stat_activity
      WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'mailsonde'`,
   )
   const others = (rows[0]?.n ?? 0) - (pool.totalCount - 1)
-  if (others > 0)
-    throw new AppError(
-      'invalid_parameter',
-      `${others} connections of running services are open: stop the services first`,
-    )
+  if (others > 0) throw backupError('in_use', { count: others })
 }
 
 async function restoreTables(client: pg.PoolClient, path: string): Promise<number> {
@@ -130,10 +120,9 @@ async function restoreTables(client: pg.PoolClient, path: string): Promise<numbe
 /** The table, made where it is a job's partition. Names come from the file: only plain ones become SQL. */
 async function tableFor(client: pg.PoolClient, header: Partial<Record<string, unknown>>): Promise<TableHeader> {
   const { table, columns, partition } = header
-  if (!isName(table) || !Array.isArray(columns) || !columns.every(isName))
-    throw new AppError('invalid_parameter', 'the backup contains an unknown table')
+  if (!isName(table) || !Array.isArray(columns) || !columns.every(isName)) throw backupError('table')
   if (partition === undefined) return { table, columns }
-  if (!Number.isSafeInteger(partition)) throw new AppError('invalid_parameter', 'the backup contains an invalid job id')
+  if (!Number.isSafeInteger(partition)) throw backupError('job')
   await client.query(`
     CREATE TABLE mailsonde.${quoted(table)} PARTITION OF mailsonde.job_rows FOR VALUES IN (${partition});
     CREATE INDEX ON mailsonde.${quoted(table)} (domain) WHERE state = 'new'`)
@@ -189,13 +178,11 @@ async function* linesOf(path: string): AsyncIterable<Buffer> {
       }
       if (from < chunk.length) rest.push(chunk.subarray(from))
       size += chunk.length - from
-      if (size > MAX_LINE) throw bad(path, 'has a line that is too long')
+      if (size > MAX_LINE) throw backupError('line', { path })
     }
   } catch (cause) {
     if (cause instanceof AppError) throw cause
-    throw new AppError('invalid_parameter', `${path} cannot be read as a backup: ${(cause as Error).message}`, {
-      cause,
-    })
+    throw backupError('unreadable', { path, reason: (cause as Error).message }, { cause })
   }
   if (rest.length > 0) yield Buffer.concat(rest)
 }

@@ -43,7 +43,7 @@ const NEXT_VERSION = /(?<=.)v=spf1(?![0-9.])/gi
  * Reads a text that receivers do not recognize as a record, or not completely, as its owner meant it. A text without a fault has no typing errors. Fails if a
  * fault remains that only its owner can correct. Linear time; at most 8,192 characters.
  */
-export function mend(text: string): Parsed<Mended> {
+export function mend(text: string): Parsed<Mended, string> {
   if (text.length > MAX_RECORD) return problem('the text is too long')
   const slips = new Set<Slip>()
   const plain = CHARACTERS.reduce((rest, [slip, shape, meant]) => {

@@ -1,0 +1,114 @@
+import { globSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { ERRORS, type ErrorCode } from '../src/base/errors.ts'
+import { type Problem, problemWith } from '../src/base/problem.ts'
+
+/** One sentence of the tables of src. `code` is that of the errors that it tells of; a sentence about a value has none of its own. */
+export type AnySentence = {
+  readonly file: string
+  /** The name of the function that makes the problem or the error. */
+  readonly maker: string
+  readonly subject: string
+  readonly id: string
+  readonly code: ErrorCode | undefined
+  readonly tell: (values: object) => string
+}
+
+/** Every sentence that a caller may be told as an error, in the order of the files and tables. */
+export async function allSentences(root: string): Promise<readonly AnySentence[]> {
+  const files = globSync('src/**/*problems.ts', { cwd: root }).sort()
+  const found: AnySentence[] = []
+  for (const file of files) {
+    const module: Readonly<Record<string, unknown>> = await import(resolve(root, file))
+    for (const [maker, made] of Object.entries(module))
+      if (isTable(made))
+        found.push(...Object.entries(made.table).map(([id, entry]) => sentenceOf(file, maker, made.subject, id, entry)))
+  }
+  return found
+}
+
+type Tell = (values: object, say: (problem: Problem) => string) => string
+type Entry = Tell | { readonly code: ErrorCode; readonly detail: Tell }
+type Table = { readonly subject: string; readonly table: Readonly<Record<string, Entry>> }
+
+const isTable = (value: unknown): value is Table =>
+  typeof value === 'function' && 'table' in value && 'subject' in value
+
+function sentenceOf(file: string, maker: string, subject: string, id: string, entry: Entry): AnySentence {
+  const tell = typeof entry === 'function' ? entry : entry.detail
+  const code = typeof entry === 'function' ? undefined : entry.code
+  return { file, maker, subject, id, code, tell: (values) => tell(values, ({ text }) => text) }
+}
+
+/** What stands for each kind of value. */
+export type Samples = {
+  readonly text: (name: string) => string
+  readonly number: (name: string) => unknown
+  readonly list: (name: string) => readonly string[]
+}
+
+/** Values that are numbers, lists and problems, by their names; all others are texts. */
+const NUMBERS = [
+  'max',
+  'min',
+  'count',
+  'status',
+  'line',
+  'index',
+  'bits',
+  'more',
+  'seconds',
+  'received',
+  'uid',
+  'version',
+  'supported',
+  'header',
+]
+const LISTS = ['known', 'faults']
+/** Values that are one of a few words. */
+const WORDS: Readonly<Record<string, string>> = {
+  'value.kind': 'job',
+  'list.kind': 'verify',
+  'list.file': 'zip',
+  'list_file.why': 'dead',
+  'job.action': 'pause',
+  'record.type': 'MX',
+  'service_start.code': 'EADDRINUSE',
+}
+
+/** Values for any sentence of a subject, made as they are asked for. */
+export const sampleValues = (subject: string, id: string, samples: Samples): object =>
+  new Proxy(
+    {},
+    {
+      get: (_, name) => {
+        const word = WORDS[`${subject}.${String(name)}`]
+        if (word !== undefined) return word
+        return sampleOf(`${subject}.${id}`, String(name), samples)
+      },
+    },
+  )
+
+function sampleOf(sentence: string, name: string, samples: Samples): unknown {
+  const isDuration = /^value\.(?:outside|above)$/.test(sentence)
+  if (name === 'why') return problemWith('sample', () => samples.text(name).slice(0, 300), undefined)
+  if (LISTS.includes(name)) return samples.list(name)
+  return NUMBERS.includes(name) && !isDuration ? samples.number(name) : samples.text(name)
+}
+
+/** The page of the error codes, with the sentences of each. */
+export async function errorLists(root: string): Promise<string> {
+  const samples: Samples = { text: (name) => `‹${name}›`, number: (name) => `‹${name}›`, list: (name) => [`‹${name}›`] }
+  const all = (await allSentences(root)).map((one) => ({
+    ...one,
+    text: one.tell(sampleValues(one.subject, one.id, samples)),
+  }))
+  const isSentence = ({ text }: { text: string }): boolean => !/^‹\w+›$/.test(text) // not one that only passes on what another program says
+  const listOf = (code: ErrorCode | undefined): string =>
+    [...new Set(all.filter((one) => one.code === code && isSentence(one)).map(({ text }) => `- ${text}`))].join('\n')
+  const codes = Object.keys(ERRORS) as ErrorCode[] // the keys of a constant
+  const parts = codes
+    .filter((code) => all.some((one) => one.code === code))
+    .map((code) => `### ${code}\n\n${listOf(code)}\n`)
+  return `${parts.join('\n')}\n### Any code\n\nWhat is wrong with a value. The name of the parameter or of the flag stands before it.\n\n${listOf(undefined)}\n`
+}

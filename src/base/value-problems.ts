@@ -1,0 +1,38 @@
+import { problemsOf, quoted, shown } from './problem.ts'
+
+/** What is wrong with the value of a parameter or an option. */
+export const valueProblem = problemsOf('value', {
+  empty: () => 'the value is empty',
+  duration: ({ text }: { text: string }) =>
+    `${quoted(text, 40)} is not a duration: write a number and a unit (ms, s, m, h, d), such as 30s or 1m30s`,
+  /** `min` and `max` are durations as text. */
+  outside: ({ text, min, max }: { text: string; min: string; max: string }) =>
+    `${shown(text, 40)} is not between ${min} and ${max}`,
+  above: ({ text, max }: { text: string; max: string }) => `${shown(text, 40)} is more than ${max}`,
+  boolean: ({ text }: { text: string }) => `${quoted(text, 40)} is neither true nor false`,
+  whole: ({ text, min, max }: { text: string; min: number; max: number }) =>
+    `${quoted(text, 40)} is not a whole number from ${min} to ${max}`,
+  choice: ({ text, known }: { text: string; known: readonly string[] }) =>
+    `${quoted(text, 40)} is not one of ${known.join(', ')}`,
+  line: ({ max }: { max: number }) => `the text is longer than ${max} characters or contains control characters`,
+  too_long: ({ max }: { max: number }) => `the value is longer than ${max} characters`,
+  url: ({ text }: { text: string }) => `${quoted(text, 100)} is not an http or https URL`,
+  id: ({ text, kind }: { text: string; kind: keyof typeof KINDS }) => `${quoted(text)} is not the id of ${KINDS[kind]}`,
+  node_id: ({ text }: { text: string }) =>
+    `${quoted(text)} is not the id of a node: 1 to 64 letters, digits, dots, underscores and hyphens`,
+  node_or_word: ({ text, word }: { text: string; word: string }) =>
+    `${quoted(text)} is neither "${word}" nor the id of a node`,
+})
+
+const KINDS = {
+  job: 'a job',
+  monitor: 'a monitor',
+  webhook: 'a webhook',
+  delivery: 'a delivery',
+  stored: 'a stored answer',
+  badge: 'a monitor with .svg or .json at its end',
+} as const
+
+/** ` (did you mean check?)` behind a word that is not known; nothing where no other is near. */
+export const didYouMean = (meant: string | undefined): string =>
+  meant === undefined ? '' : ` (did you mean ${meant}?)`

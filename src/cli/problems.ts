@@ -1,0 +1,104 @@
+import { errorsOf } from '../base/errors.ts'
+import { type Problem, problemsOf, quoted, shown } from '../base/problem.ts'
+import { didYouMean } from '../base/value-problems.ts'
+
+type Flags = { flag: string; other: string }
+type Origin = { origin: string }
+/** A word that is not known, those that are, and the one that was probably meant. */
+type Word = { text: string; known: readonly string[]; meant: string | undefined }
+
+/** What is wrong with the value of a flag. */
+export const flagProblem = problemsOf('flag', {
+  choice: ({ text, known, meant }: Word) => `${quoted(text)} is not one of ${known.join(', ')}${didYouMean(meant)}`,
+  format: ({ text, known, meant }: Word) =>
+    `${quoted(text)} is not one of ${known.join(', ')} here${didYouMean(meant)}`,
+  too_many_fields: ({ max }: { max: number }) => `more than ${max} fields`,
+  field: ({ text, known, meant, where }: Word & { where: string }) =>
+    `${quoted(text)} is not a field of ${where === '' ? 'the answer' : shown(where, 100)}${didYouMean(meant)}; ${known.length === 0 ? 'it has no fields' : `its fields are ${known.join(', ')}`}`,
+})
+
+/** Errors of the command line. */
+export const commandError = errorsOf('command', {
+  exclusive: {
+    code: 'invalid_parameter',
+    detail: ({ flag, other }: Flags) => `--${flag} cannot be used with --${other}`,
+  },
+  requires: { code: 'invalid_parameter', detail: ({ flag, other }: Flags) => `--${flag} needs --${other}` },
+  out: { code: 'missing_parameter', detail: () => '--file needs --out, a file for the results' },
+  targets: {
+    code: 'payload_too_large',
+    detail: ({ max }: { max: number }) => `more than ${max} targets for one document`,
+  },
+})
+
+/** Errors of a service that the command line asks. */
+export const serviceError = errorsOf('service', {
+  url: { code: 'invalid_parameter', detail: ({ text }: { text: string }) => `${quoted(text)} is not a URL` },
+  login: {
+    code: 'invalid_parameter',
+    detail: () => 'the URL contains a user name or a password; the service takes a key, in MAILSONDE_KEY',
+  },
+  scheme: {
+    code: 'invalid_parameter',
+    detail: ({ text }: { text: string }) => `${quoted(text)} does not begin with http:// or https://`,
+  },
+  redirect: {
+    code: 'upstream_unavailable',
+    detail: ({ origin, location }: Origin & { location: string }) =>
+      `${shown(origin)} redirects to ${shown(location)}; set --server to the URL of the service itself`,
+  },
+  no_problem: {
+    code: 'upstream_unavailable',
+    detail: ({ origin, status }: Origin & { status: number }) =>
+      `${shown(origin)} returned status ${status} without a problem in JSON; is it the URL of a mailsonde service?`,
+  },
+  unreachable: {
+    code: 'upstream_unavailable',
+    detail: ({ origin, reason }: Origin & { reason: string }) =>
+      `${shown(origin)} could not be reached: ${shown(reason)}`,
+  },
+  broken_off: {
+    code: 'upstream_unavailable',
+    detail: ({ origin, reason }: Origin & { reason: string }) =>
+      `${shown(origin)} closed the connection before the end of its answer: ${shown(reason)}`,
+  },
+  late: { code: 'timeout', detail: ({ origin }: Origin) => `${shown(origin)} did not respond in time` },
+  empty: {
+    code: 'upstream_unavailable',
+    detail: ({ origin, status }: Origin & { status: number }) =>
+      `${shown(origin)} returned status ${status} without content; is it the URL of a mailsonde service?`,
+  },
+  web_page: {
+    code: 'upstream_unavailable',
+    detail: ({ origin, status }: Origin & { status: number }) =>
+      `${shown(origin)} returned status ${status} with a web page; is it the URL of a mailsonde service?`,
+  },
+  too_long: {
+    code: 'upstream_unavailable',
+    detail: ({ origin }: Origin) => `${shown(origin)} sent an answer that is too long`,
+  },
+  schema: {
+    code: 'upstream_unavailable',
+    detail: ({ origin, name, why }: Origin & { name: string; why: Problem }, say) =>
+      `the answer of ${shown(origin)} does not match the schema of ${name}; it may run another version: ${say(why)}`,
+  },
+  not_json: {
+    code: 'upstream_unavailable',
+    detail: ({ origin }: Origin) => `the answer of ${shown(origin)} is not JSON`,
+  },
+  no_object: {
+    code: 'upstream_unavailable',
+    detail: ({ origin }: Origin) => `the answer of ${shown(origin)} is not a JSON object`,
+  },
+  no_tls: {
+    code: 'upstream_unavailable',
+    detail: ({ origin }: Origin) =>
+      `${shown(origin)} could not be reached: it does not use TLS; try http:// in place of https://`,
+  },
+})
+
+/** What a service said was wrong, in its words. */
+export const toldProblem = problemsOf('told', {
+  detail: ({ detail }: { detail: string }) => shown(detail, 1_000),
+  status: ({ origin, status }: Origin & { status: number }) => `${shown(origin)} returned status ${status}`,
+})

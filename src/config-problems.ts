@@ -1,0 +1,39 @@
+import { errorsOf } from './base/errors.ts'
+import { problemsOf, quoted, shown } from './base/problem.ts'
+import { didYouMean } from './base/value-problems.ts'
+
+/** What is wrong with the value of an option. A value that may hold a password is not repeated. */
+export const optionProblem = problemsOf('option', {
+  database_url: () => 'the value is not a postgres:// URL',
+  submission_url: () => 'the value is not a URL such as smtp://… or smtps://…',
+  kind: () => 'the value must be a text, a number or true/false',
+  kinds: () => 'the value must be a text or a list of texts',
+  short_secret: ({ min }: { min: number }) => `the value is shorter than ${min} characters`,
+})
+
+/** The name that was probably meant. */
+type Meant = { meant: string | undefined }
+type Path = { path: string }
+
+/** Errors of the environment and of the configuration file. */
+export const configError = errorsOf('config', {
+  variable: {
+    code: 'invalid_parameter',
+    detail: ({ name, meant }: { name: string } & Meant) =>
+      `unknown environment variable ${shown(name, 60)}${didYouMean(meant)}; \`mailsonde config\` lists the known ones`,
+  },
+  unreadable: {
+    code: 'invalid_parameter',
+    detail: ({ path, reason }: Path & { reason: string }) =>
+      `the configuration file ${shown(path)} could not be read: ${shown(reason)}`,
+  },
+  no_object: {
+    code: 'invalid_parameter',
+    detail: ({ path }: Path) => `the configuration file ${shown(path)} must contain one JSON object`,
+  },
+  key: {
+    code: 'invalid_parameter',
+    detail: ({ path, name, meant }: Path & { name: string } & Meant) =>
+      `the configuration file ${shown(path)} has an unknown key ${quoted(name)}${didYouMean(meant)}`,
+  },
+})

@@ -1,0 +1,119 @@
+import { errorsOf } from '../base/errors.ts'
+import { type Problem, problemsOf, quoted, shown } from '../base/problem.ts'
+
+/** What the HTTP library found wrong with a request. */
+export const httpProblem = problemsOf('http', {
+  body_too_large: ({ max }: { max: number }) => `the body is larger than ${max} bytes`,
+  invalid_json: () => 'the body is not valid JSON',
+  empty_json: () => 'the body is empty: send one JSON object, or no Content-Type',
+  media_type: () => 'the Content-Type is not accepted here: send application/json',
+  content_length: () => 'the body does not have the length that Content-Length says',
+  /** Any other fault; `reason` is in the words of the library. */
+  other: ({ reason }: { reason: string }) => shown(reason, 300),
+  unexpected: () => 'unexpected error; the log has it under this instance',
+})
+
+/** Errors of requests that no operation has read. */
+export const requestError = errorsOf('request', {
+  header_too_large: { code: 'payload_too_large', detail: () => 'the headers are larger than 16 KiB' },
+  late: { code: 'invalid_parameter', detail: () => 'the request was not received in time' },
+  no_http: { code: 'invalid_parameter', detail: () => 'the request is not valid HTTP' },
+  transfer_encoding: {
+    code: 'invalid_parameter',
+    detail: () => 'the only accepted Transfer-Encoding is chunked',
+  },
+  hosts: { code: 'invalid_parameter', detail: () => 'the request has more than one Host field' },
+  host: { code: 'invalid_parameter', detail: () => 'the Host of the request is not a host and a port' },
+  target: {
+    code: 'invalid_parameter',
+    detail: () => 'the request target and the Host field name different hosts',
+  },
+  form_fields: { code: 'payload_too_large', detail: ({ max }: { max: number }) => `a form has at most ${max} fields` },
+  late_body: {
+    code: 'timeout',
+    detail: ({ seconds }: { seconds: number }) => `the body was not received within ${seconds} s`,
+  },
+  nowhere: {
+    code: 'not_found',
+    detail: ({ path }: { path: string }) => `nothing is at ${shown(path)}; /docs/api lists the paths`,
+  },
+  method: {
+    code: 'method_not_allowed',
+    detail: ({ path, known, method }: { path: string; known: readonly string[]; method: string }) =>
+      `${shown(path)} accepts ${known.join(', ')}, not ${shown(method, 20)}`,
+  },
+  idempotency_key: {
+    code: 'invalid_parameter',
+    detail: () => 'Idempotency-Key must be given once, with 1 to 255 visible ASCII characters',
+  },
+  query: {
+    code: 'unknown_parameter',
+    detail: ({ name }: { name: string }) => `${quoted(name)}: this operation takes its input in the body`,
+  },
+  no_object: { code: 'invalid_parameter', detail: () => 'the body must be one JSON object' },
+  batch: {
+    code: 'invalid_parameter',
+    detail: () => 'the body is a list of messages (a batch); send each message as a request of its own',
+  },
+  in_path: {
+    code: 'invalid_parameter',
+    detail: ({ name }: { name: string }) => `${shown(name)} is part of the path; give it only there`,
+  },
+})
+
+/** Errors of who asks, and how often. */
+export const callerError = errorsOf('caller', {
+  no_key: { code: 'unauthorized', detail: () => 'give a key as "Authorization: Bearer …" or "X-API-Key: …"' },
+  unknown_key: { code: 'unauthorized', detail: () => 'this key is unknown or has expired' },
+  /** The reason is the operator's business, and in the log. */
+  closed: {
+    code: 'unauthorized',
+    detail: () => 'a key is required, but this service has none: its operator must create one',
+  },
+  scope: {
+    code: 'forbidden',
+    detail: ({ scope }: { scope: string }) => `this key does not have the scope ${scope}`,
+  },
+  proof: {
+    code: 'unauthorized',
+    detail: ({ why }: { why: Problem }, say) => `the proof of a node: ${say(why)}`,
+  },
+  not_for_nodes: { code: 'forbidden', detail: () => 'nodes may not call this operation' },
+  no_proof: {
+    code: 'unauthorized',
+    detail: () => "this requires proof from a node that knows the cluster's secret",
+  },
+  not_local: {
+    code: 'forbidden',
+    detail: () => 'without --peer-secret, only callers on this machine are allowed',
+  },
+  forged: {
+    code: 'forbidden',
+    detail: () => 'this form is not from the current session: open the page again and repeat the change',
+  },
+  other_site: {
+    code: 'forbidden',
+    detail: () => 'a page of another site made this request; allow its origin with --cors-origin',
+  },
+  foreign_host: {
+    code: 'forbidden',
+    detail: () =>
+      'the Host of this request is neither loopback nor set with --host-name; set it with --host-name, or use an API key',
+  },
+  foreign_origin: {
+    code: 'forbidden',
+    detail: () => 'the Origin of this request is another site; allow it with --cors-origin, or use an API key',
+  },
+  rate: {
+    code: 'rate_limited',
+    detail: ({ max, seconds }: { max: number; seconds: number }) =>
+      `${max === 1 ? '1 request' : `${max} requests`} a minute ${max === 1 ? 'is' : 'are'} allowed; try again in ${seconds} s`,
+  },
+  busy: {
+    code: 'overloaded',
+    detail: ({ count }: { count: number }) =>
+      `${count === 1 ? '1 request is' : `${count} requests are`} in progress; try again in a moment`,
+  },
+  late: { code: 'overloaded', detail: () => 'too many requests at once; try again in a moment' },
+  stopping: { code: 'overloaded', detail: () => 'the service is stopping; try again in a moment' },
+})

@@ -1,0 +1,22 @@
+import { errorsOf } from '../base/errors.ts'
+import { quoted } from '../base/problem.ts'
+
+const PARTICIPLES = { pause: 'paused', resume: 'resumed', cancel: 'canceled' } as const
+
+type State = { state: string }
+
+/** Errors of bulk jobs. */
+export const jobError = errorsOf('job', {
+  unknown: { code: 'not_found', detail: ({ id }: { id: string }) => `there is no job ${quoted(id, 80)}` },
+  complete: { code: 'wrong_state', detail: ({ state }: State) => `the job is ${state}: its list is complete` },
+  wrong_offset: {
+    code: 'wrong_offset',
+    detail: ({ received }: { received: number }) =>
+      `${received === 1 ? '1 record was' : `${received} records were`} received: send those after ${received === 1 ? 'it' : 'them'}, with from=${received}`,
+  },
+  wrong_state: {
+    code: 'wrong_state',
+    detail: ({ state, action }: State & { action: keyof typeof PARTICIPLES }) =>
+      `the job is ${state}: it cannot be ${PARTICIPLES[action]}`,
+  },
+})

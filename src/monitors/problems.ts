@@ -1,0 +1,31 @@
+import { errorsOf } from '../base/errors.ts'
+
+type Max = { max: number }
+
+/** Errors of monitors, webhooks and stored answers. */
+export const monitorError = errorsOf('monitor', {
+  unknown: { code: 'not_found', detail: () => 'no monitor of your key has this id' },
+  too_many: { code: 'limit_reached', detail: ({ max }: Max) => `the limit of ${max} monitors for one key is reached` },
+  too_soon: { code: 'rate_limited', detail: () => 'a monitor runs at most once a minute' },
+  off: { code: 'wrong_state', detail: () => 'the monitor is not enabled' },
+  no_badge: { code: 'not_found', detail: () => 'no public monitor has this id' },
+  old_link: { code: 'not_found', detail: () => 'this link is not valid or too old' },
+})
+
+export const webhookError = errorsOf('webhook', {
+  unknown: { code: 'not_found', detail: () => 'no webhook of your key has this id' },
+  too_many: { code: 'limit_reached', detail: ({ max }: Max) => `the limit of ${max} webhooks for one key is reached` },
+  no_delivery: { code: 'not_found', detail: () => 'the webhook has no delivery with this id' },
+  off: { code: 'wrong_state', detail: () => 'the webhook is off: turn it on first' },
+})
+
+export const storedError = errorsOf('stored', {
+  unknown: { code: 'not_found', detail: () => 'no stored answer has this id' },
+  not_owned: { code: 'not_found', detail: () => 'no stored answer of your key has this id' },
+  /** `time` in UTC. */
+  expired: { code: 'gone', detail: ({ time }: { time: string }) => `the answer expired at ${time}` },
+  too_many: {
+    code: 'limit_reached',
+    detail: ({ max }: Max) => `the limit of ${max} stored answers is reached; delete some, or let them expire sooner`,
+  },
+})

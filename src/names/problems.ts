@@ -1,0 +1,65 @@
+import { problemsOf, quoted, shown } from '../base/problem.ts'
+
+type Text = { text: string }
+
+/** What is wrong with a domain. */
+export const domainProblem = problemsOf('domain', {
+  empty: () => 'the domain is empty',
+  too_long: ({ text }: Text) => `${quoted(text, 80)} is longer than 253 octets, the limit for a domain name`,
+  address: ({ text }: Text) => `${quoted(text, 80)} is an IP address, not a domain name`,
+  invalid: ({ text }: Text) => `${quoted(text, 80)} is not a domain name`,
+  empty_label: ({ text }: Text) => `${quoted(text, 80)} has an empty label`,
+  label: ({ text, label }: Text & { label: string }) =>
+    `${quoted(text, 80)} is not a domain name: the label ${quoted(label, 70)} is not valid`,
+  single_label: ({ text }: Text) =>
+    `${quoted(text, 80)} is a single label: give a full domain name such as example.org`,
+  number: ({ text }: Text) => `${quoted(text, 80)} ends in a number, which no domain name does`,
+})
+
+/** What is wrong with an IP address or a network. */
+export const ipProblem = problemsOf('ip', {
+  zone_id: ({ text }: Text) => `${quoted(text, 80)} has a zone id: give only the address`,
+  network: ({ text }: Text) => `${quoted(text, 80)} is a network: give one address`,
+  invalid: ({ text }: Text) => `${quoted(text, 80)} is not an IP address (such as 192.0.2.1 or 2001:db8::1)`,
+  no_network: ({ text }: Text) => `${quoted(text, 80)} is not a network (such as 192.0.2.0/24)`,
+  prefix: ({ length, bits }: { length: string; bits: number }) =>
+    `/${shown(length, 10)} is not a prefix length (0 to ${bits})`,
+})
+
+type Max = { max: number }
+
+/** What is wrong with an e-mail address. */
+export const emailProblem = problemsOf('email', {
+  empty: () => 'the address is empty',
+  too_long: ({ max }: Max) => `the address is longer than ${max} octets`,
+  no_at: () => 'the address has no @',
+  no_local: () => 'nothing precedes the @',
+  literal: () => 'the domain is an address literal: give an address at a domain name',
+  final_dot: () => 'the domain of an address must not end in a dot',
+  after_quote: () => 'the quoted local part is not followed by @',
+  escape: () => 'a backslash precedes a character that cannot be quoted',
+  open_quote: () => 'the quoted local part has no closing quote',
+  hidden: () => 'the local part contains control, invisible or unassigned characters',
+  white_space: () => 'the local part contains white space other than a plain space',
+  bracket: () => 'the local part contains ">", which cannot be sent safely',
+  local_too_long: ({ max }: Max) => `the local part is longer than ${max} octets`,
+  combining_mark: () => 'the local part begins with a combining mark',
+  dots: () => 'the local part begins or ends with a dot, or has two consecutive dots',
+  characters: () =>
+    'the local part contains characters that must be quoted, or a comment, white space or a display name',
+})
+
+const PROXY = 'a proxy is written socks5://user:password@host:port'
+
+/** What is wrong with a source of verifications. The text may hold a password and is not repeated. */
+export const sourceProblem = problemsOf('source', {
+  node_id: () => 'the id of a node is 1 to 64 letters, digits, dots, underscores and hyphens',
+  socks5h: () => 'names are never resolved by a proxy: write socks5:// instead of socks5h://',
+  proxy: () => PROXY,
+  host: () => `${PROXY}; its host is neither an address nor a domain`,
+  port: () => `${PROXY}; its port is 1 to 65535`,
+  login: () => `${PROXY}; user and password have 1 to 255 octets each, percent-encoded`,
+  too_many: ({ count, max }: Max & { count: number }) => `${count} sources given; at most ${max} are allowed`,
+  file: ({ path, reason }: { path: string; reason: string }) =>
+    `the file ${shown(path)} could not be read: ${shown(reason)}`,
+})

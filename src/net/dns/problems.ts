@@ -1,0 +1,74 @@
+import { type Problem, problemsOf, quoted, shown } from '../../base/problem.ts'
+
+type Text = { text: string }
+type Max = { max: number }
+type Type = { type: keyof typeof SHAPES }
+
+const SHAPES = {
+  A: 'one IPv4 address',
+  AAAA: 'one IPv6 address',
+  CNAME: 'one name',
+  NS: 'one name',
+  PTR: 'one name',
+  MX: 'a preference and a host: 10 mail.example.org.',
+  TXT: 'one or more strings in quotes',
+  SOA: 'two names and five numbers',
+  CAA: 'flags, a tag and a value: 0 issue "ca.example.net"',
+  TLSA: 'three numbers and hexadecimal digits',
+  DS: 'three numbers and hexadecimal digits',
+  DNSKEY: 'three numbers and a key in base64',
+} as const
+
+/** What is wrong with a record that a person wrote, or with its data. */
+export const recordProblem = problemsOf('record', {
+  too_long: ({ max }: Max) => `the value is longer than ${max} characters`,
+  empty: () => 'the value is empty',
+  line: ({ text }: Text) =>
+    `${quoted(text, 40)} is not a record: write name, type and value, such as _dmarc TXT "v=DMARC1; p=none"`,
+  no_value: ({ text }: Text) => `${quoted(text, 40)} has no type and value`,
+  type: ({ text, known }: Text & { known: readonly string[] }) =>
+    `the type ${quoted(text, 40)} is not one of ${known.join(', ')}`,
+  name: ({ text }: Text) => `${quoted(text, 40)} is not a name; write non-ASCII labels as xn--…`,
+  name_length: ({ text }: Text) =>
+    `${quoted(text, 40)} is not a name: a label is empty or longer than 63 octets, or the name is longer than 253`,
+  shape: ({ type }: Type) => `${type} data is ${SHAPES[type]}`,
+  caa_tag: ({ text }: Text) => `${quoted(text, 40)} is not a CAA tag`,
+  base64: () => 'the key is not base64',
+  soa_number: ({ text }: Text) => `${quoted(text, 40)} is not a number of the SOA record`,
+  octet: ({ text }: Text) => `${shown(text, 10)} is not an octet: write \\000 to \\255`,
+  backslash: () => 'the text ends with a backslash',
+  long_string: ({ count }: { count: number }) =>
+    `a text of ${count} octets: a string has at most 255; write several strings in quotes`,
+  long_data: ({ max }: Max) => `the data is longer than ${max} octets`,
+  family: ({ text, version }: Text & { version: 4 | 6 }) => `${quoted(text, 40)} is not an IPv${version} address`,
+  number: ({ text, max }: Text & Max) => `${quoted(text, 40)} is not a number from 0 to ${max}`,
+  hexadecimal: ({ text }: Text) => `${quoted(text, 40)} is not hexadecimal`,
+})
+
+/** What is wrong with a zone file. */
+export const zoneProblem = problemsOf('zone', {
+  too_long: ({ max }: Max) => `the zone is longer than ${max} characters`,
+  at: ({ line, why }: { line: number; why: Problem }, say) => `line ${line}: ${say(why)}`,
+  too_many: ({ max }: Max) => `more than ${max} records`,
+  no_owner: () => 'a record without a name, with no record before it',
+  ttl: () => '$TTL needs a time, such as 3600 or 1h',
+  directive: ({ text }: Text) => `${quoted(text, 40)} is not supported; only $ORIGIN and $TTL are`,
+  origin: () => '$ORIGIN needs a name',
+  class: ({ text }: Text) => `the class ${quoted(text, 40)} is not IN`,
+  no_type: () => 'the type is missing',
+  close: () => 'a ")" without a "("',
+  nested: () => 'nested parentheses',
+  fields: ({ max }: Max) => `more than ${max} fields in one entry`,
+  open: () => 'a "(" that is never closed',
+  quote: () => 'a quote that is not closed on the same line',
+  line_backslash: () => 'a backslash at the end of a line',
+  /** `code` as U+0007. */
+  character: ({ code }: { code: string }) => `the character ${code} has no meaning here`,
+})
+
+/** What is wrong with the address of a DNS server. */
+export const serverProblem = problemsOf('dns_server', {
+  invalid: ({ text }: Text) =>
+    `${quoted(text, 80)} is not a DNS server: write 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:5353`,
+  port: ({ text }: Text) => `the port of ${quoted(text, 80)} is not between 1 and 65535`,
+})

@@ -1,0 +1,21 @@
+import { errorsOf } from '../../base/errors.ts'
+import { problemsOf } from '../../base/problem.ts'
+
+/** What is wrong with a field of a monitor. */
+export const monitorProblem = problemsOf('monitor_field', {
+  clock: () => 'the time of day is not of the form 22:00',
+  timezone: () => 'the time zone is unknown: give one such as Europe/Berlin',
+  condition: () => 'the condition is not one of changed, worse, listed, score_below:N',
+})
+
+/** Errors of the input of monitors and webhooks. */
+export const monitorInputError = errorsOf('monitor_input', {
+  ntfy: { code: 'invalid_parameter', detail: () => 'the URL of an ntfy topic has the form https://server/topic' },
+  no_mail: {
+    code: 'invalid_parameter',
+    detail: () => 'this service cannot send mail: its operator must set --smtp-url and --notify-from',
+  },
+  own_option: { code: 'invalid_parameter', detail: ({ name }: { name: string }) => `${name} is set by the monitor` },
+  url: { code: 'invalid_parameter', detail: () => 'the URL of a recipient must begin with https://' },
+  login: { code: 'invalid_parameter', detail: () => 'a URL with a user name or a password is not accepted' },
+})

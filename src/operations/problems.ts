@@ -1,0 +1,147 @@
+import { errorsOf } from '../base/errors.ts'
+import { type Problem, problemsOf, quoted, shown } from '../base/problem.ts'
+
+type Text = { text: string }
+type Max = { max: number }
+type Count = { count: number }
+type Name = { name: string }
+
+/** What is wrong with the text of a parameter. */
+export const paramProblem = problemsOf('param', {
+  /** `reason` is that of the schema. */
+  schema: ({ reason }: { reason: string }) => shown(reason, 300),
+  items: ({ max }: Max) => `more than ${max} items; at most ${max} are allowed`,
+  cursor: () => 'the cursor is not one of this service',
+  selector: ({ text }: Text) => `${quoted(text, 80)} is not a selector`,
+  selectors: ({ count, max }: Count & Max) => `${count} selectors given; at most ${max} are allowed`,
+  sender_too_long: ({ max }: Max) => `the sender is longer than ${max} characters`,
+  sender: () => 'the sender contains white space, control characters or angle brackets',
+  helo_too_long: ({ max }: Max) => `the HELO name is longer than ${max} characters`,
+  helo: () => 'the HELO name contains white space or control characters',
+  lines: () => 'the answer is not a list of lines',
+  json: ({ reason }: { reason: string }) => `the file begins like JSON, but is not valid JSON: ${shown(reason)}`,
+  no_records: () => 'the JSON has no list "records"',
+})
+
+/** Errors of the parameters of any operation. */
+export const inputError = errorsOf('input', {
+  unknown: {
+    code: 'unknown_parameter',
+    detail: ({ name, known }: Name & { known: readonly string[] }) =>
+      `${quoted(name)} is not a parameter of this operation; known are ${known.join(', ') || 'none'}`,
+  },
+  twice: {
+    code: 'invalid_parameter',
+    detail: ({ name, count }: Name & Count) => `${shown(name)} was given ${count} times; give it once`,
+  },
+  missing: { code: 'missing_parameter', detail: ({ name }: Name) => `the parameter ${name} is required` },
+  expires_unsaved: { code: 'invalid_parameter', detail: () => 'expires_in requires save=true' },
+  sender_missing: { code: 'missing_parameter', detail: () => 'give sender; or helo, for a bounce' },
+  subject_missing: { code: 'missing_parameter', detail: () => 'give either email or domain' },
+  subjects: { code: 'invalid_parameter', detail: () => 'give either email or domain, not both' },
+})
+
+/** Errors of who may do what. */
+export const accessError = errorsOf('access', {
+  node_stores: { code: 'forbidden', detail: () => 'nodes may not store answers' },
+  trace: { code: 'forbidden', detail: () => 'trace=true requires a key with the scope admin' },
+  mx_port: {
+    code: 'forbidden',
+    detail: () => 'mx_port is allowed only if the operator set --smtp-port to the same port',
+  },
+  probe_mailbox: { code: 'forbidden', detail: () => 'module=mailbox requires a key with the scope verify' },
+})
+
+type Id = { id: string }
+type Url = { url: string }
+
+/** Errors of nodes, and of questions to them. */
+export const nodeError = errorsOf('nodes', {
+  acts_for: {
+    code: 'forbidden',
+    detail: ({ id, other }: Id & { other: string }) => `the node ${shown(id)} may not act for ${shown(other)}`,
+  },
+  not_registered: { code: 'invalid_parameter', detail: ({ id }: Id) => `the node ${shown(id)} is not registered` },
+  unknown: { code: 'not_found', detail: ({ id }: Id) => `the node ${shown(id)} is not registered; register it first` },
+  no_answer: {
+    code: 'upstream_unavailable',
+    detail: ({ id }: Id) => `the node ${shown(id)} did not answer; the log has the reason`,
+  },
+  not_verified: {
+    code: 'upstream_unavailable',
+    detail: ({ id, why }: Id & { why: Problem }, say) => `the node ${shown(id)} did not verify: ${say(why)}`,
+  },
+  own_id: { code: 'forbidden', detail: ({ id }: Id) => `${shown(id)} is the id of this node; each node needs its own` },
+  own_url: { code: 'forbidden', detail: ({ url }: Url) => `${shown(url)} is the URL of this node` },
+  id_taken: { code: 'forbidden', detail: ({ id }: Id) => `the id ${shown(id)} belongs to a live node at another URL` },
+  url_taken: { code: 'forbidden', detail: ({ url }: Url) => `${shown(url)} belongs to a live node with another id` },
+  crowded: {
+    code: 'overloaded',
+    detail: ({ max, host }: Max & { host: string }) => `the limit of ${max} nodes at ${shown(host)} is reached`,
+  },
+  full: { code: 'overloaded', detail: ({ max }: Max) => `the limit of ${max} nodes is reached` },
+  not_https: {
+    code: 'invalid_parameter',
+    detail: ({ url }: Url) => `${shown(url)} is not HTTPS; the operator of this node can allow it with --allow-network`,
+  },
+  private_url: {
+    code: 'invalid_parameter',
+    detail: ({ host }: { host: string }) =>
+      `${shown(host)} has private or reserved addresses; the operator of this node can allow it with --allow-network`,
+  },
+  this_machine: {
+    code: 'invalid_parameter',
+    detail: ({ host }: { host: string }) =>
+      `${shown(host)} is this machine; the operator of this node can allow it with --allow-network`,
+  },
+})
+
+/** Errors of a verification and of records to compare or to overlay. */
+export const questionError = errorsOf('question', {
+  bind_ip_and_peer: {
+    code: 'invalid_parameter',
+    detail: () => 'bind_ip is an address of this node: give bind_ip or peer, not both',
+  },
+  bind_ip: {
+    code: 'bind_ip_not_local',
+    detail: ({ ip }: { ip: string }) => `${ip} is not an address that this machine can bind`,
+  },
+  no_overlay: {
+    code: 'missing_parameter',
+    detail: () => 'give `records` or `zone`: there is nothing to overlay on the DNS',
+  },
+  overlay_records: {
+    code: 'payload_too_large',
+    detail: ({ count, max }: Count & Max) => `the overlay has ${count} records; at most ${max} are allowed`,
+  },
+  overlay_bytes: {
+    code: 'payload_too_large',
+    detail: ({ count, max }: Count & Max) => `the overlay has ${count} bytes; at most ${max} are allowed`,
+  },
+  outside_domain: {
+    code: 'invalid_parameter',
+    detail: ({ name, domain }: Name & { domain: string }) =>
+      `${shown(name)} is not below ${domain}; compare it with its own domain`,
+  },
+  record_sets: {
+    code: 'payload_too_large',
+    detail: ({ count, max }: Count & Max) => `${count} record sets given; at most ${max} are allowed`,
+  },
+  disconnected: { code: 'timeout', detail: () => 'all callers of this answer have disconnected' },
+})
+
+/** Errors of an Idempotency-Key. */
+export const idempotencyError = errorsOf('idempotency', {
+  too_many: {
+    code: 'rate_limited',
+    detail: ({ max }: Max) => `the limit of ${max} idempotency keys in 24 hours for one caller is reached`,
+  },
+  in_use: {
+    code: 'idempotency_key_in_use',
+    detail: () => 'the first request with this key is still running: try again in a moment',
+  },
+  reused: {
+    code: 'idempotency_key_reused',
+    detail: () => 'this key was used for another request within 24 hours: use a new one',
+  },
+})

@@ -1,0 +1,27 @@
+import { errorsOf } from '../base/errors.ts'
+import { quoted } from '../base/problem.ts'
+
+type Max = { max: number }
+
+/** Errors of pages. */
+export const pageError = errorsOf('page', {
+  no_answer: { code: 'timeout', detail: () => 'the request ended without an answer; try again' },
+  list_kind: {
+    code: 'invalid_parameter',
+    detail: ({ known }: { known: readonly string[] }) => `kind must be one of ${known.join(', ')}`,
+  },
+  empty_list: { code: 'empty_list', detail: () => 'the list has no rows: it is empty or has only a header' },
+  file_too_large: {
+    code: 'payload_too_large',
+    detail: ({ max }: Max) => `without JavaScript, a file may have at most ${max} bytes`,
+  },
+  no_form: { code: 'invalid_parameter', detail: () => 'the body is not a form with a file' },
+  busy: {
+    code: 'overloaded',
+    detail: ({ count }: { count: number }) => `${count} requests of pages are in progress; try again in a moment`,
+  },
+  no_document: {
+    code: 'not_found',
+    detail: ({ name }: { name: string }) => `no document has the name ${quoted(name)}`,
+  },
+})

@@ -1,0 +1,102 @@
+import { errorsOf } from '../base/errors.ts'
+import { type Problem, problemsOf, quoted, shown } from '../base/problem.ts'
+
+type Path = { path: string }
+type Reason = { reason: string }
+
+/** What is wrong with the value of an option, seen when the program starts. */
+export const startProblem = problemsOf('start', {
+  unreadable: ({ path, reason }: Path & Reason) => `${shown(path)} could not be read: ${shown(reason)}`,
+  invalid_file: ({ path, why }: Path & { why: Problem }, say) => `${shown(path)}: ${say(why)}`,
+  not_opened: ({ reason }: Reason) => shown(reason),
+})
+
+/** Errors of options that do not fit together. */
+export const optionError = errorsOf('options', {
+  key: { code: 'invalid_parameter', detail: () => '--key is the API key of a service: set --server too' },
+  join: {
+    code: 'invalid_parameter',
+    detail: () => '--join requires --node-url: the other nodes need the URL of this node',
+  },
+  smtp_url: { code: 'invalid_parameter', detail: () => '--smtp-url needs --notify-from' },
+  closed_world: { code: 'invalid_parameter', detail: () => 'this world is closed; open another one' },
+  standard_input: {
+    code: 'invalid_parameter',
+    detail: () => '--file cannot be standard input, because it is read twice',
+  },
+})
+
+/** Errors of files that commands read and write. */
+export const fileError = errorsOf('file', {
+  unreadable: {
+    code: 'invalid_parameter',
+    detail: ({ path, reason }: Path & Reason) => `${shown(path)} cannot be read: ${shown(reason)}`,
+  },
+  too_large: {
+    code: 'payload_too_large',
+    detail: ({ path, max }: Path & { max: number }) => `${shown(path)} is larger than ${max} bytes`,
+  },
+  exists: {
+    code: 'invalid_parameter',
+    detail: ({ path }: Path) => `${shown(path)} already exists: choose another file`,
+  },
+  results_exist: {
+    code: 'invalid_parameter',
+    detail: ({ path }: Path) => `${shown(path)} already exists: remove it, or choose another file`,
+  },
+  other_list: {
+    code: 'invalid_parameter',
+    detail: ({ path }: Path) =>
+      `${shown(path)} belongs to another list, or the list has changed: remove it to start over`,
+  },
+})
+
+/** Errors of keys. */
+export const keyError = errorsOf('key', {
+  unusable: { code: 'invalid_parameter', detail: ({ reason }: Reason) => shown(reason, 500) },
+  not_stored: {
+    code: 'invalid_parameter',
+    detail: ({ reason }: Reason) => `the keys could not be stored: ${shown(reason, 500)}`,
+  },
+  unknown: {
+    code: 'invalid_parameter',
+    detail: ({ id }: { id: string }) => `no key has the id ${quoted(id)}; \`mailsonde keys list\` shows all ids`,
+  },
+  reset: {
+    code: 'invalid_parameter',
+    detail: () => '`keys reset` removes all keys; callers on this machine then need none. Confirm with --open',
+  },
+})
+
+const NOT_LISTENING = {
+  EADDRINUSE: 'another program uses this port; stop it, or set another --port',
+  EACCES: 'permission denied; ports below 1024 require a privilege',
+  EADDRNOTAVAIL: 'this machine does not have that address',
+  ENOTFOUND: 'unknown host',
+  EAI_AGAIN: 'the host could not be looked up',
+} as const
+
+/** An error code of `listen` or `getaddrinfo` that has a sentence. */
+export type NotListening = keyof typeof NOT_LISTENING
+export const isNotListening = (code: string): code is NotListening => Object.hasOwn(NOT_LISTENING, code)
+
+/** Errors of starting the service, and of the database commands. */
+export const serviceStartError = errorsOf('service_start', {
+  listen: {
+    code: 'invalid_parameter',
+    detail: ({ place, code }: { place: string; code: NotListening }) =>
+      `could not listen on ${shown(place)}: ${NOT_LISTENING[code]}`,
+  },
+  no_answer: {
+    code: 'upstream_unavailable',
+    detail: ({ place, reason }: { place: string } & Reason) => `${shown(place)} does not answer: ${shown(reason)}`,
+  },
+  no_node: {
+    code: 'invalid_parameter',
+    detail: ({ path }: Path) => `${shown(path)} has no node id: no service has used this folder`,
+  },
+  no_database: {
+    code: 'invalid_parameter',
+    detail: ({ path }: Path) => `${shown(path)} has no private database yet: the first job creates it`,
+  },
+})

@@ -1,0 +1,108 @@
+import { errorsOf } from '../../base/errors.ts'
+import { quoted, shown } from '../../base/problem.ts'
+
+type Path = { path: string }
+type Reason = { reason: string }
+
+const LAUNCH = 'fix this, or set a PostgreSQL server with --database-url'
+
+/** Errors of the database. */
+export const databaseError = errorsOf('database', {
+  away: { code: 'upstream_unavailable', detail: () => 'the database does not answer; try again in a moment' },
+  not_opened: {
+    code: 'upstream_unavailable',
+    detail: () => 'the database could not be opened; the log has the reason',
+  },
+  standby: {
+    code: 'upstream_unavailable',
+    detail: () => 'the database server is a read-only standby: set the primary with --database-url',
+  },
+  newer: {
+    code: 'upstream_unavailable',
+    detail: ({ version, supported }: { version: number; supported: number }) =>
+      `the database has schema version ${version} of a newer mailsonde; this one supports up to ${supported}: upgrade it`,
+  },
+})
+
+/** Errors of the private database server. */
+export const privateDatabaseError = errorsOf('private_database', {
+  not_started: {
+    code: 'upstream_unavailable',
+    detail: ({ reason }: Reason) => `the private database server did not start (${shown(reason)}); ${LAUNCH}`,
+  },
+  stopped: {
+    code: 'upstream_unavailable',
+    detail: ({ log }: { log: string }) =>
+      `the private database server stopped immediately; ${LAUNCH}. End of its log: ${shown(log, 600)}`,
+  },
+  initdb: {
+    code: 'upstream_unavailable',
+    detail: ({ status, log }: { status: number; log: string }) =>
+      `the private database could not be created: initdb ended with status ${status}; ${LAUNCH}. Its output: ${shown(log, 600)}`,
+  },
+  late: {
+    code: 'upstream_unavailable',
+    detail: ({ log }: { log: string }) =>
+      `the private database server did not accept a connection in time; ${LAUNCH}. End of its log: ${shown(log, 600)}`,
+  },
+  no_binaries: {
+    code: 'upstream_unavailable',
+    detail: ({ platform }: { platform: string }) =>
+      `there is no built-in PostgreSQL for ${platform}: set a PostgreSQL server with --database-url`,
+  },
+  user: {
+    code: 'invalid_parameter',
+    detail: ({ user }: { user: string }) =>
+      `${quoted(user)} is not an unprivileged user of this machine: use an existing one`,
+  },
+  folder: {
+    code: 'upstream_unavailable',
+    detail: ({ path, uid }: Path & { uid: number }) =>
+      `${shown(path)} belongs to another user (${uid}): remove it, or set another --data-dir`,
+  },
+  in_use: {
+    code: 'upstream_unavailable',
+    detail: ({ path }: Path) =>
+      `another mailsonde process uses the private database in ${shown(path)}: use that process with --server, or set another --data-dir`,
+  },
+})
+
+/** Errors of an upload that goes on. */
+export const uploadError = errorsOf('upload', {
+  removed: { code: 'wrong_offset', detail: () => 'the job was removed' },
+  continued: {
+    code: 'wrong_offset',
+    detail: ({ received }: { received: number }) =>
+      `another upload continued this one: ${received === 1 ? '1 record was' : `${received} records were`} received`,
+  },
+})
+
+/** Errors of a backup that is to be restored. */
+export const backupError = errorsOf('backup', {
+  other: {
+    code: 'invalid_parameter',
+    detail: ({ path }: Path) => `${shown(path)} is not a mailsonde backup, or is from another version`,
+  },
+  damaged: {
+    code: 'invalid_parameter',
+    detail: ({ path }: Path) => `${shown(path)} is damaged or truncated: its checksum does not match`,
+  },
+  header: { code: 'invalid_parameter', detail: ({ path }: Path) => `${shown(path)} has no header` },
+  newer: {
+    code: 'invalid_parameter',
+    detail: ({ path, version, supported }: Path & { version: number; supported: number }) =>
+      `${shown(path)} has schema version ${version} of a newer mailsonde; this one supports up to ${supported}`,
+  },
+  line: { code: 'invalid_parameter', detail: ({ path }: Path) => `${shown(path)} has a line that is too long` },
+  unreadable: {
+    code: 'invalid_parameter',
+    detail: ({ path, reason }: Path & Reason) => `${shown(path)} cannot be read as a backup: ${shown(reason)}`,
+  },
+  table: { code: 'invalid_parameter', detail: () => 'the backup contains an unknown table' },
+  job: { code: 'invalid_parameter', detail: () => 'the backup contains an invalid job id' },
+  in_use: {
+    code: 'invalid_parameter',
+    detail: ({ count }: { count: number }) =>
+      `${count === 1 ? '1 connection of a running service is' : `${count} connections of running services are`} open: stop the services first`,
+  },
+})
