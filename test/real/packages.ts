@@ -28,6 +28,7 @@ export const PACKAGES = [
   'dante-server',
   'systemd',
   'dns-root-data',
+  'libxml2-utils',
   'curl',
   'postgresql',
 ] as const
