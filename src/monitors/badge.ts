@@ -3,7 +3,7 @@ import { escapeHtml, printable } from '../base/text.ts'
 
 const COLORS = { ok: 'brightgreen', bad: 'red', unknown: 'lightgrey' } as const
 
-/** The badge of a monitor: what it watches, and how that is. The target of a verification is not told. */
+/** The badge of a monitor: its target and its state. The target of a verification is not shown. */
 export function badgeOf({
   kind,
   target,
@@ -26,7 +26,7 @@ const HEX: Readonly<Record<string, string>> = { brightgreen: '#2c7d1e', red: '#c
 /** Width of a character of the font, in px: an estimate, which `textLength` makes fit. */
 const CHARACTER = 6.6
 
-/** The badge as an image that loads nothing. */
+/** The badge as an image without external resources. */
 export function badgeSvg({ label, message, color }: BadgeAnswer): string {
   const width = (text: string): number => Math.round([...text].length * CHARACTER) + 12
   const [left, right] = [width(label), width(message)]

@@ -9,7 +9,7 @@ export type Delivering = {
   readonly now: () => number
 }
 
-/** Makes one attempt at a message that was claimed, and writes what came of it. A receiver that answers 410 is turned off. */
+/** Makes one attempt at a claimed message, and stores the result. A receiver that answers 410 is turned off. */
 export async function deliver(parts: Delivering, row: DeliveryRow, signal: AbortSignal): Promise<void> {
   const { deliveries, webhooks, senders, now } = parts
   const webhook = row.webhook === null ? undefined : await webhooks.byNumber(row.webhook)

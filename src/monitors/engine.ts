@@ -7,35 +7,35 @@ import { type Delivering, deliver } from './deliver.ts'
 import { makeMessageId, type Running, workOn } from './run.ts'
 
 export type MonitorEngine = {
-  /** Looks at once instead of at the next turn. */
+  /** Starts a cycle at once. */
   readonly wake: () => void
-  /** Takes nothing new, ends what runs and hands it back. */
+  /** Claims nothing new, ends what runs and releases it. */
   readonly stop: () => Promise<void>
 }
 
-/** The body of `job.finished`; undefined for a job that is gone. */
+/** The body of `job.finished`; undefined for a job that was removed. */
 export type JobEvent = (id: string) => Promise<object | undefined>
 
 export type EngineParts = Running &
   Delivering & { readonly jobEvent: JobEvent; readonly sweep: () => Promise<void>; readonly log: Log }
 
-/** How often is looked for what is due, ms. */
+/** Interval of the search for due work, ms. */
 const LOOK_EVERY_MS = 2_000
 /** Maximum number of runs and of messages that one node processes at the same time. */
 const RUNS_AT_A_TIME = 8
 const MESSAGES_AT_A_TIME = 16
 const JOBS_AT_A_TIME = 20
-/** A claim lapses after this time; a run and a message end before, ms. */
+/** Lifetime of a claim; a run and a message end earlier, ms. */
 const RUN_LEASE_MS = 180_000
 const RUN_MS = 150_000
 const MESSAGE_LEASE_MS = 60_000
 const MESSAGE_MS = 45_000
 const HOUSEKEEPING_MS = 3_600_000
-/** How long history and messages are kept, ms. */
+/** How long history and messages are stored, ms. */
 const HISTORY_MS = 400 * 86_400_000
 const MESSAGES_MS = 90 * 86_400_000
 
-/** Works on the monitors and messages of a database, together with the engines of other nodes on the same one. */
+/** Processes the monitors and messages of a database, together with the engines of other nodes on the same one. */
 export function startMonitors(parts: EngineParts): MonitorEngine {
   const { monitors, deliveries, now, log } = parts
   const stopping = new AbortController()
@@ -63,7 +63,7 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
     try {
       await workOn(parts, row, AbortSignal.any([stopping.signal, AbortSignal.timeout(RUN_MS)]))
     } catch (error) {
-      await monitors.release(row).catch(() => {}) // its lease lapses
+      await monitors.release(row).catch(() => {}) // its lease expires
       throw error
     }
   }

@@ -14,7 +14,7 @@ import { list } from './changes/row.ts'
 import { isFirm } from './changes/verify.ts'
 import type { Facts } from './notify/state.ts'
 
-/** An answer of a monitor's kind beside the last known one: what changed, what is known now, and what could not be determined. */
+/** An answer compared with the last known one: the changes, what is known now, and what could not be determined. */
 export type Reading = {
   readonly status: string
   readonly facts: Facts
@@ -26,10 +26,13 @@ export type Reading = {
   readonly known: string | undefined
 }
 
-/** Reads an answer beside the last known one, which is JSON text. An answer that this version cannot read is no baseline. Throws for an answer that is none of the kind. */
+/**
+ * Compares an answer with the last known one, which is JSON text. An answer that this version cannot read is not used as a baseline. Throws for an answer of
+ * another kind.
+ */
 export const readRun = (kind: MonitorKind, known: string | null, answer: unknown): Reading => KINDS[kind](known, answer)
 
-/** DKIM selectors that are asked for again: the keys of the last known state. */
+/** DKIM selectors for the next check: those of the last known keys. */
 export function knownSelectors(kind: MonitorKind, known: string | null): string | undefined {
   if (known === null || (kind !== 'check' && kind !== 'report')) return undefined
   const read = readOpen(checkAnswer, JSON.parse(known))
@@ -69,7 +72,7 @@ const kindOf =
 
 const RANKS: Readonly<Record<string, number>> = { fail: 0, warn: 1, unknown: 2, pass: 2, not_applicable: 2 }
 
-/** What people watch a domain for: a check without these has not found out how it is. */
+/** What people monitor a domain for: a check without these has no result. */
 function openParts({ spf, dmarc, mx_status, mx_reason }: CheckAnswer): readonly string[] {
   const parts = [
     { name: 'SPF', ...spf },
@@ -83,7 +86,7 @@ function openParts({ spf, dmarc, mx_status, mx_reason }: CheckAnswer): readonly 
 
 const UNLISTED = { listed: null, listedAs: '' } as const
 
-/** The lists that an address is on. */
+/** The lists that contain an address. */
 const listedOn = ({ results }: Pick<BlacklistAnswer, 'results'>): readonly string[] =>
   results.filter(({ status }) => status === 'listed').map(listingName)
 

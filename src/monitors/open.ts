@@ -15,7 +15,7 @@ export type MonitorSettings = {
   readonly runOnce: RunOnce
   readonly senders: Senders
   readonly jobEvent: JobEvent
-  /** Takes away what has expired elsewhere in the database; called once an hour. */
+  /** Removes expired data elsewhere in the database; called once an hour. */
   readonly sweep: () => Promise<void>
   readonly now: () => number
   readonly random: () => number
@@ -28,7 +28,7 @@ export type MonitorServices = {
   readonly stop: () => Promise<void>
 }
 
-/** Monitors and webhooks. The database is opened, and the engine started, at the first need. */
+/** Monitors and webhooks. The database is opened, and the engine started, when they are first needed. */
 export function monitorServices(settings: MonitorSettings): MonitorServices {
   const { now, senders } = settings
   let engine: MonitorEngine | undefined

@@ -3,7 +3,7 @@ import type { Deliveries, Webhooks } from '../store/postgres/webhooks.ts'
 import type { MonitorEngine } from './engine.ts'
 import type { Senders } from './notify/send.ts'
 
-/** The tables of monitors, and the engine that works on them. */
+/** The tables of monitors, and the engine that processes them. */
 export type OpenedMonitors = {
   readonly monitors: Monitors
   readonly tables: { readonly webhooks: Webhooks; readonly deliveries: Deliveries }

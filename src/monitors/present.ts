@@ -13,7 +13,7 @@ import type { MonitorRow, PointRow } from '../store/postgres/monitors.ts'
 import { changeLines } from './changes/changes.ts'
 import type { Wanted } from './notify/machine.ts'
 
-/** Whom a monitor tells, as it is kept: a webhook by its number. */
+/** A receiver of a monitor, as stored: a webhook by its number. */
 export const keptTarget = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('webhook'), url: z.string(), id: z.string(), number: z.int() }),
   z.strictObject({ type: z.literal('mail'), to: z.string() }),
@@ -44,7 +44,7 @@ export function wantedOf({ conditions }: MonitorRow): Wanted {
   }
 }
 
-/** A monitor as it is answered. `secrets`: of webhooks that this call has made, by their id. */
+/** A monitor as an answer. `secrets`: of webhooks that this call has created, by their id. */
 export function presentMonitor(row: MonitorRow, secrets: ReadonlyMap<string, string> = new Map()): MonitorAnswer {
   const stopped = unsubscribedOf(row)
   return {
@@ -73,7 +73,7 @@ export function presentMonitor(row: MonitorRow, secrets: ReadonlyMap<string, str
   }
 }
 
-/** Who knows the URL of a Slack webhook may post there: its path is not told. */
+/** Whoever knows the URL of a Slack webhook may post there, so its path is not shown. */
 export const maskedUrl = (url: string): string => `${new URL(url).origin}/***`
 
 export const presentPoint = ({ at, status, score, listed, reason }: Omit<PointRow, 'changes'>): MonitorPoint => ({

@@ -21,7 +21,7 @@ import {
 } from './present.ts'
 import { nextRun } from './schedule.ts'
 
-/** Asks the question of a monitor once. Rejects with AppError for what it could not be asked, and with the signal's reason. */
+/** Asks the question of a monitor once. Rejects with AppError if it cannot be asked, and with the signal's reason. */
 export type RunOnce = (
   kind: string,
   target: string,
@@ -38,7 +38,7 @@ export type Running = {
   readonly random: () => number
 }
 
-/** Works on a monitor that was claimed: runs it where that is due, and sends what was held where its time has come. */
+/** Processes a claimed monitor: runs it if that is due, and sends held messages that are due. */
 export async function workOn(parts: Running, row: MonitorRow, signal: AbortSignal): Promise<void> {
   if (row.next_run.getTime() <= parts.now()) await run(parts, row, signal)
   else await sendHeld(parts, row)
@@ -111,7 +111,7 @@ async function look({ runOnce }: Running, row: MonitorRow, signal: AbortSignal):
   }
 }
 
-/** Bad where a condition holds or the answer is bad in itself; unknown before anything is known, and after three runs that could not find out. */
+/** Bad if a condition holds or the answer itself is bad; unknown before anything is known, and after three runs without a result. */
 function monitorStateOf(row: MonitorRow, state: NotifyState, reading: Reading | undefined): About['state'] {
   if (state.failures >= FAILING_AFTER || state.topics.failing?.isBad) return 'unknown'
   if (reading?.known === undefined) return aboutOf(row).state
@@ -130,13 +130,13 @@ async function sendHeld({ now, database, monitors, deliveries }: Running, row: M
 
 const dateOf = ({ dueMs }: Step): Date | null => (dueMs === undefined ? null : new Date(dueMs))
 
-/** What the notifier remembers; what an earlier version has left is begun anew. */
+/** The notifier's state; the state of an earlier version is discarded. */
 function stateOf({ notifier }: MonitorRow): NotifyState {
   const read = notifyState.safeParse(notifier)
   return read.success ? read.data : NEW_STATE
 }
 
-/** What messages say of a monitor. */
+/** The text of messages about a monitor. */
 export const aboutOf = (row: MonitorRow): About => ({
   id: row.id,
   name: row.name,
@@ -145,7 +145,7 @@ export const aboutOf = (row: MonitorRow): About => ({
   state: row.state === 'ok' || row.state === 'bad' ? row.state : 'unknown',
 })
 
-/** The targets of a monitor that are told: those who unsubscribed are not. */
+/** The receivers of a monitor, without those that unsubscribed. */
 export function toldTargets(row: MonitorRow): readonly KeptTarget[] {
   const stopped = unsubscribedOf(row)
   return targetsOf(row).filter((one) => one.type !== 'mail' || !stopped.includes(one.to.toLowerCase()))

@@ -1,6 +1,6 @@
-/** The least time between two runs of a monitor, ms. */
+/** The minimum interval between two runs of a monitor, ms. */
 export const MIN_EVERY_MS = 15 * 60_000
-/** Runs that could not find out are made again after this time, until that is told, ms. */
+/** Delay before a run without a result is repeated, until that is reported, ms. */
 const RETRY_MS = 15 * 60_000
 
 export type Scheduled = {
@@ -8,14 +8,14 @@ export type Scheduled = {
   /** When this run was due. */
   readonly dueMs: number
   readonly isFirst: boolean
-  /** Runs in a row that could not find out, this one included. */
+  /** Number of consecutive runs without a result, including this one. */
   readonly failures: number
   readonly tellFailuresAfter: number
 }
 
 /**
- * When a monitor runs next. The first run gives it a place of its own within its interval, which it keeps: monitors that are made, or become due, at once are spread. Runs
- * that were missed are not made up for.
+ * When a monitor runs next. The first run gives it a fixed time within its interval, so that monitors that are created, or become due, at once are spread.
+ * Missed runs are not made up for.
  */
 export function nextRun(
   { everyMs, dueMs, isFirst, failures, tellFailuresAfter }: Scheduled,

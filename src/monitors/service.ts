@@ -23,7 +23,7 @@ import { monitorError } from './problems.ts'
 import { aboutOf, channelOf, makeMessageId, toldTargets } from './run.ts'
 import type { WebhookService } from './webhooks/service.ts'
 
-/** Whom a monitor shall tell, as it was asked for and judged. */
+/** The receivers of a monitor, as requested and checked. */
 export type NotifyTarget =
   | { readonly type: 'webhook'; readonly url: string }
   | { readonly type: 'mail'; readonly to: string }
@@ -46,9 +46,9 @@ export type MonitorPatch = Partial<Omit<MonitorInput, 'kind' | 'target' | 'domai
 
 type Page = { readonly before?: number; readonly limit: number }
 
-/** Monitors. Every function opens the database at the first need, and rejects with AppError `not_found` for a monitor that is not the owner's. */
+/** Monitors. Every function opens the database when it is first needed, and rejects with AppError `not_found` for a monitor that is not the owner's. */
 export type MonitorService = {
-  /** Makes a monitor, which runs at once. `seed` names it where the request may be repeated. Rejects with `limit_reached`. */
+  /** Creates a monitor, which runs at once. `seed` names it if the request may be repeated. Rejects with `limit_reached`. */
   readonly create: (input: MonitorInput, owner: Owner, seed?: string) => Promise<MonitorAnswer>
   /** Newest first. */
   readonly list: (page: Page, owner: Owner) => Promise<readonly (MonitorAnswer & { readonly number: number })[]>
@@ -57,9 +57,9 @@ export type MonitorService = {
   readonly remove: (id: string, owner: Owner) => Promise<MonitorAnswer>
   /** Runs a monitor now, at most once a minute; with `wait` until it has run. */
   readonly run: (id: string, wait: boolean, owner: Owner, signal: AbortSignal) => Promise<MonitorRunAnswer>
-  /** Sends everybody whom the monitor tells a message that says that it is a test. */
+  /** Sends a test message to every receiver of the monitor. */
   readonly test: (id: string, owner: Owner, signal: AbortSignal) => Promise<MonitorTestAnswer>
-  /** Points in the order of time, those after `after`. */
+  /** Points in the order of time, starting after `after`. */
   readonly history: (
     id: string,
     page: { readonly after?: Date; readonly limit: number },
@@ -71,11 +71,11 @@ export type MonitorService = {
     page: { readonly before?: Date; readonly limit: number },
     owner: Owner,
   ) => Promise<readonly MonitorChange[]>
-  /** The badge of a monitor that is public. */
+  /** The badge of a public monitor. */
   readonly badge: (id: string) => Promise<BadgeAnswer>
-  /** Ends the mail of a monitor to the address that a message went to. */
+  /** Ends the mail of a monitor to the address of a message. */
   readonly unsubscribe: (message: string) => Promise<void>
-  /** Removes the monitors of a mailbox, or of a domain and the mailboxes of it, and such mailboxes from those who are told; how many there were. */
+  /** Removes the monitors of a mailbox, or of a domain and its mailboxes, and such mailboxes from the receivers; returns their number. */
   readonly forget: (
     name: 'email' | 'domain',
     value: string,
@@ -103,7 +103,7 @@ export function monitorService(
   }
   const missing = (): AppError => monitorError('unknown')
 
-  /** Targets as they are kept, with the webhooks that they name; and the secrets of those that were made for it. */
+  /** Receivers in stored form, with their webhooks; and the secrets of those that were created. */
   async function kept(targets: readonly NotifyTarget[], owner: Owner) {
     const secrets = new Map<string, string>()
     const all: KeptTarget[] = []

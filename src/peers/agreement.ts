@@ -1,26 +1,26 @@
-/** What one node said; undefined: it failed or was not heard in time. */
+/** The answer of one node; undefined: it failed or was not received in time. */
 export type Vote = { readonly node: string; readonly verdict: string | undefined }
 
 export type Agreement = {
-  /** `insufficient`: too few nodes answered for a quorum; `split`: enough answered, and too few of them agree. */
+  /** `insufficient`: too few nodes answered for a quorum; `split`: enough answered, but too few of them agree. */
   readonly verdict: 'consistent' | 'split' | 'insufficient'
-  /** What a quorum said; undefined where there is none. */
+  /** The answer of a quorum; undefined if there is none. */
   readonly value: string | undefined
-  /** `3/4`: nodes that said the most frequent word, of all that were asked. */
+  /** `3/4`: nodes that gave the most frequent answer, of all queried nodes. */
   readonly agree: string
-  /** The others, with what they said instead (null: nothing). */
+  /** The other nodes, with their answers (null: none). */
   readonly dissent: readonly { readonly node: string; readonly verdict: string | null }[]
 }
 
-/** How many of so many nodes may dissent or fail: one of up to 5, two from 6 on. */
+/** How many of this number of nodes may dissent or fail: one of up to 5, two from 6 on. */
 const allowedOf = (nodes: number): number => (nodes >= 6 ? 2 : 1)
 
-/** How many nodes must say the same: all but those that may dissent or fail, and two at least, since one voice agrees with nobody. */
+/** How many nodes must agree: all except those that may dissent or fail, and at least two. */
 const quorumOf = (nodes: number): number => Math.max(2, nodes - allowedOf(nodes))
 
 /**
- * What several nodes say together. Of up to 5 nodes one may dissent or fail, from 6 on two: a lying or dead node never makes the value. Two nodes that differ
- * leave none: either could be the liar.
+ * The combined answer of several nodes. Of up to 5 nodes one may dissent or fail, from 6 on two: a lying or dead node never determines the value. Two nodes
+ * that differ give none, because either could be wrong.
  */
 export function agreementOf(votes: readonly Vote[]): Agreement {
   const { word, count, answered } = tallied(votes)
@@ -36,10 +36,10 @@ export function agreementOf(votes: readonly Vote[]): Agreement {
   }
 }
 
-/** Whether `heard`, of `nodes` that were asked, agree already, whatever the others will say. */
+/** Whether `heard`, of `nodes` queried nodes, already agree, whatever the others answer. */
 export const hasQuorum = (heard: readonly Vote[], nodes: number): boolean => tallied(heard).count >= quorumOf(nodes)
 
-/** The most frequent word (of equals the one heard first), how many said it, and how many said anything. */
+/** The most frequent answer (of equals the first one), how many gave it, and how many answered at all. */
 function tallied(votes: readonly Vote[]): {
   readonly word: string | undefined
   readonly count: number

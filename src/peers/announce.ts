@@ -6,8 +6,8 @@ import type { PeerRegistry } from './registry.ts'
 export type Announcing = Pick<World, 'random' | 'log'> & { readonly peers: PeerRegistry; readonly load: () => Load }
 
 /**
- * Registers this node in the shared list and renews its lease every third of it, ± 20 %, until `signal` fires: nodes on one database need no --join. A node without a
- * URL cannot be called and is not listed. Never rejects.
+ * Registers this node in the shared list and renews its lease every third of it, ± 20 %, until `signal` fires: nodes on one database need no --join. A node
+ * without a URL cannot be called and is not listed. Never rejects.
  */
 export async function keepAnnounced({ peers, load, random, log }: Announcing, signal: AbortSignal): Promise<void> {
   const { id, url, name, region, version, addresses } = peers.self
@@ -20,7 +20,7 @@ export async function keepAnnounced({ peers, load, random, log }: Announcing, si
     await sleep((peers.ttlMs / 3) * (0.8 + 0.4 * random()), signal).catch(() => {})
   }
 
-  /** Why it could not be done; empty when it was. */
+  /** Why it failed; empty if it succeeded. */
   async function announce(): Promise<string> {
     const peer = { id, url: url!, name, region, version, addresses: addresses(), capabilities: CAPABILITIES }
     const { outcome } = await peers.apply({ kind: 'register', peer })

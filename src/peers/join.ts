@@ -8,14 +8,14 @@ import { readPeers } from './record.ts'
 import type { PeerRegistry } from './registry.ts'
 import { proofHeaders } from './registry.ts'
 
-/** Time that one call may take, ms. */
+/** Time limit of one call, ms. */
 const CALL_MS = 10_000
-/** The first wait after a failure and the longest, ms. */
+/** The first delay after a failure and the longest, ms. */
 const RETRY_MS = { first: 1_000, most: 60_000 }
 const MAX_ANSWER = 2 * 1024 * 1024
 
 export type Joining = Pick<World, 'now' | 'monotonic' | 'random' | 'log'> & {
-  /** Origin of the node to register at. */
+  /** Origin of the node at which to register. */
   readonly url: string
   readonly peers: PeerRegistry
   readonly secret: string | undefined
@@ -24,8 +24,8 @@ export type Joining = Pick<World, 'now' | 'monotonic' | 'random' | 'log'> & {
 }
 
 /**
- * Registers at a node and sends heartbeats until `signal` fires: one every third of the node's lease, ± 20 %. Registers again at a node that does not know this one
- * (any more); retries one that does not answer after 1 s, 2 s, 4 s … up to a lease, at most 60 s. Learns of the nodes that it knows. Never rejects.
+ * Registers at a node and sends heartbeats until `signal` fires: one every third of the node's lease, ± 20 %. Registers again at a node that does not know
+ * this one (any more); retries one that does not answer after 1 s, 2 s, 4 s … up to a lease, at most 60 s. Takes over the nodes that it knows. Never rejects.
  */
 export async function keepJoined(joining: Joining, signal: AbortSignal): Promise<void> {
   const { log, url } = joining
@@ -47,7 +47,7 @@ export async function keepJoined(joining: Joining, signal: AbortSignal): Promise
     const pauseMs = turn.problem === undefined ? turn.ttlMs / 3 : waitMs
     waitMs = turn.problem === undefined ? RETRY_MS.first : Math.min(waitMs * 2, mostMs)
     const restMs = isRegistered || turn.problem !== undefined ? jittered(pauseMs, joining.random()) : 0
-    await sleep(restMs, signal).catch(() => {}) // it rejects when the signal fires, and nothing else
+    await sleep(restMs, signal).catch(() => {}) // it rejects only when the signal fires
   }
 }
 
@@ -55,7 +55,7 @@ const jittered = (ms: number, chance: number): number => ms * (0.8 + 0.4 * chanc
 
 type Turn = { readonly isRegistered: boolean; readonly ttlMs: number; readonly problem?: string }
 
-/** Registers or sends one heartbeat, then learns of the nodes that the other one knows. */
+/** Registers or sends one heartbeat, then takes over the nodes that the other one knows. */
 async function oneTurn(joining: Joining, isRegistered: boolean, signal: AbortSignal): Promise<Turn> {
   try {
     const reply = isRegistered ? await heartbeat(joining, signal) : await register(joining, signal)
@@ -70,7 +70,7 @@ async function oneTurn(joining: Joining, isRegistered: boolean, signal: AbortSig
     await learn(joining, signal)
     return { isRegistered: true, ttlMs: Math.min(Math.max(ttl_ms, 1_000), 3_600_000) }
   } catch (error) {
-    // Joining runs beside the service for its whole life: a fault of ours is logged as one and tried again like one of theirs.
+    // Joining runs for the whole life of the service: a fault of ours is logged and retried like one of the other node.
     if (!(error instanceof FetchError)) joining.log.error('joining a node failed', { url: joining.url, err: error })
     return { isRegistered, ttlMs: 0, problem: error instanceof Error ? error.message : String(error) }
   }
@@ -106,7 +106,10 @@ async function learn(joining: Joining, signal: AbortSignal): Promise<void> {
   await joining.peers.learn(told.map((one) => ({ ...one, peer: byOurClock(one.peer, aheadMs, askedMs) })))
 }
 
-/** A peer whose times were told by a clock that is `aheadMs` ahead of our monotonic one. The moment of asking stands for now, so that what travels for long grows no younger. */
+/**
+ * A peer whose times come from a clock that is `aheadMs` ahead of our monotonic one. The time of the request counts as now, so a slow response makes nothing
+ * younger.
+ */
 const byOurClock = (peer: Peer, aheadMs: number, askedMs: number): Peer => ({
   ...peer,
   lastSeenAtMs: Math.min(peer.lastSeenAtMs - aheadMs, askedMs),

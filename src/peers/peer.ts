@@ -4,17 +4,17 @@ export const CAPABILITIES = ['verify', 'check', 'blacklist'] as const
 export type Capability = (typeof CAPABILITIES)[number]
 export type Load = { readonly active: number; readonly capacity: number }
 
-/** `alive`: heard of within its lease; `suspect`: silent for up to three leases; `dead`: silent for longer. */
+/** `alive`: a heartbeat within its lease; `suspect`: none for up to three leases; `dead`: none for longer. */
 export type PeerStatus = 'alive' | 'suspect' | 'dead'
 
-/** A node of the cluster as this one knows it. */
+/** A node of the cluster as known to this one. */
 export type Peer = {
   readonly id: string
-  /** Origin that it is reached at, without a trailing slash. */
+  /** The origin of its URL, without a final slash. */
   readonly url: string
   readonly name: string
   readonly region: string
-  /** Source addresses that it verifies from; at most {@link MAX_ADDRESSES}. */
+  /** Its source addresses for verification; at most {@link MAX_ADDRESSES}. */
   readonly addresses: readonly Ip[]
   readonly version: string
   readonly capabilities: readonly Capability[]
@@ -23,16 +23,16 @@ export type Peer = {
   readonly lastSeenAtMs: number
 }
 
-/** Leases of silence after which a peer is dead. */
+/** Number of leases without a heartbeat after which a peer is dead. */
 export const DEAD_AFTER_LEASES = 3
-/** Silence after which a dead peer is forgotten, ms. */
+/** Time without a heartbeat after which a dead peer is removed, ms. */
 export const FORGET_AFTER_MS = 24 * 3_600_000
 export const MAX_PEERS = 1_000
 /** Maximum number of nodes with the same host name or address, so that one machine cannot fill the registry. */
 export const MAX_PER_HOST = 16
 export const MAX_ADDRESSES = 256
 
-/** The status of a peer by the time since it was last heard of; a lease is `ttlMs`. */
+/** The status of a peer by the time since its last heartbeat; a lease is `ttlMs`. */
 export function statusOf(peer: Pick<Peer, 'lastSeenAtMs'>, nowMs: number, ttlMs: number): PeerStatus {
   const silentMs = nowMs - peer.lastSeenAtMs
   if (silentMs <= ttlMs) return 'alive'

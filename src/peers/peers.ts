@@ -1,7 +1,7 @@
 import type { Ip } from '../names/ip.ts'
 import { FORGET_AFTER_MS, type Load, MAX_PEERS, MAX_PER_HOST, type Peer, statusOf } from './peer.ts'
 
-/** What a node says of itself when it registers. */
+/** The data that a node registers. */
 export type NewPeer = Omit<Peer, 'registeredAtMs' | 'lastSeenAtMs' | 'load'>
 
 /** The peers that a node knows, by id. */
@@ -11,12 +11,12 @@ export type PeerEvent =
   | { readonly kind: 'register'; readonly peer: NewPeer }
   | { readonly kind: 'heartbeat'; readonly id: string; readonly load?: Load; readonly addresses?: readonly Ip[] }
 
-/** When it happened, and the lease in force, both in ms. */
+/** The time of the event, and the present lease, both in ms. */
 export type Moment = { readonly nowMs: number; readonly ttlMs: number }
 
 /**
- * What became of an event. `taken`: another URL holds that id and is not dead; `url_taken`: another id holds that URL and is not dead; `crowded`: 16 living
- * peers are known at that host; `full`: 1,000 living ones are known.
+ * The result of an event. `taken`: another URL has that id and is not dead; `url_taken`: another id has that URL and is not dead; `crowded`: 16 alive peers
+ * are known at that host; `full`: 1,000 alive peers are known.
  */
 export type PeerChange =
   | { readonly peers: Peers; readonly outcome: 'created' | 'renewed'; readonly peer: Peer }
@@ -24,8 +24,9 @@ export type PeerChange =
 type Refusal = 'taken' | 'url_taken' | 'crowded' | 'full'
 
 /**
- * The peers after an event. A node that registers again under its id and URL renews. Under an id that another living URL holds, or at a URL that another living id
- * holds, it is refused, so that nobody takes a node's place; those of a dead node are free. Peers that were silent for a day are forgotten, dead ones earlier where there is no room.
+ * The peers after an event. A node that registers again under its id and URL renews its lease. Under an id of another alive URL, or at a URL of another alive
+ * id, it is refused, so that nobody takes a node's place; those of a dead node are free. Peers without a heartbeat for a day are removed, dead ones earlier
+ * if there is no room.
  */
 export function applyEvent(peers: Peers, event: PeerEvent, at: Moment): PeerChange {
   const index = indexed(peers, at)
@@ -38,8 +39,9 @@ export function applyEvent(peers: Peers, event: PeerEvent, at: Moment): PeerChan
 }
 
 /**
- * The peers after another node told of those that it knows; `lastSeenAtMs` is when that node heard of each, by our clock. Hearsay never makes a peer younger than it
- * is: what is older than what is known here is passed over, and so are the dead, so that two nodes that tell each other of a third do not keep it alive.
+ * The peers after another node reported those that it knows; `lastSeenAtMs` is the time of each node's last heartbeat there, by our clock. A report never
+ * makes a peer younger than it is: times older than the known ones and dead peers are ignored, so that two nodes that report a third to each other do not
+ * keep it alive.
  */
 export function applyTold(peers: Peers, told: readonly Peer[], at: Moment): Peers {
   const index = indexed(peers, at)
@@ -54,7 +56,7 @@ export function applyTold(peers: Peers, told: readonly Peer[], at: Moment): Peer
   return index.byId
 }
 
-/** The peers by id, by URL and counted by host, without those that were silent for a day. */
+/** The peers by id, by URL and counted by host, without those that had no heartbeat for a day. */
 type Index = {
   readonly byId: Map<string, Peer>
   readonly idAt: Map<string, string>
@@ -67,7 +69,7 @@ function indexed(peers: Peers, { nowMs }: Moment): Index {
   return index
 }
 
-/** Puts a peer in place of the one with its id, and of the one at its URL: a URL is one node. */
+/** Replaces the peer with this id, and the one at this URL: a URL is one node. */
 function put(index: Index, peer: Peer): void {
   const replaced = [index.byId.get(peer.id), index.byId.get(index.idAt.get(peer.url) ?? '')]
   for (const other of new Set(replaced)) if (other) remove(index, other, peer.id)
@@ -77,7 +79,7 @@ function put(index: Index, peer: Peer): void {
 }
 
 function remove(index: Index, peer: Peer, keptId: string): void {
-  if (peer.id !== keptId) index.byId.delete(peer.id) // the one with this id keeps its place in the order
+  if (peer.id !== keptId) index.byId.delete(peer.id) // the one with this id keeps its position in the order
   index.idAt.delete(peer.url)
   count(index, peer, -1)
 }
@@ -118,14 +120,14 @@ function refusalOf(index: Index, { id, url }: NewPeer, { nowMs, ttlMs }: Moment)
   return !known && index.byId.size >= MAX_PEERS && living().length >= MAX_PEERS ? 'full' : undefined
 }
 
-/** Makes room for one more by forgetting the peer that is silent the longest: it is dead, or {@link refusalOf} had refused. */
+/** Makes room by removing the peer with the oldest heartbeat: it is dead, or {@link refusalOf} had refused. */
 function makeRoom(index: Index): void {
   if (index.byId.size <= MAX_PEERS) return
   const oldest = [...index.byId.values()].reduce((a, b) => (b.lastSeenAtMs < a.lastSeenAtMs ? b : a))
   remove(index, oldest, '')
 }
 
-/** The peers that may be asked now, the least loaded first; those of an equal load in a random order. `random` gives 0 (included) to 1 (excluded). */
+/** The peers that may be called now, the least loaded first; those of equal load in a random order. `random` returns 0 (included) to 1 (excluded). */
 export function choosePeers(
   peers: Peers,
   capability: Peer['capabilities'][number],

@@ -2,16 +2,16 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Problem } from '../base/problem.ts'
 import { proofProblem } from './problems.ts'
 
-/** A call between nodes proves that it knows the cluster's secret: `Mailsonde-Peer id=…, ts=…, nonce=…, sig=…`, an HMAC-SHA-256 over what is asked. */
+/** A call between nodes proves that it knows the cluster's secret: `Mailsonde-Peer id=…, ts=…, nonce=…, sig=…`, an HMAC-SHA-256 over the request. */
 export const SCHEME = 'Mailsonde-Peer'
-/** How far the clocks of two nodes may be apart, ms. */
+/** Maximum difference between the clocks of two nodes, ms. */
 export const WINDOW_MS = 60_000
-/** How long a nonce is remembered, ms: a call of a clock that is ahead stays good for two windows. */
+/** How long a nonce is stored, ms: a call from a clock that is ahead stays valid for two windows. */
 export const NONCE_MS = 2 * WINDOW_MS + 1_000
 /** Maximum number of nonces kept; beyond it the oldest are dropped. */
 export const MAX_NONCES = 100_000
 
-/** What is proven. `origin` is that of the node that is called, so that no other node takes the call; `path` is with the query. */
+/** The signed parts of a call. `origin` is that of the called node, so that no other node accepts the call; `path` includes the query. */
 export type Call = {
   readonly method: string
   readonly origin: string
@@ -20,7 +20,7 @@ export type Call = {
 }
 export type Proof = { readonly id: string; readonly ts: number; readonly nonce: string; readonly sig: string }
 
-/** The header value of a call. `nonce` is 16 to 64 characters of base64url that were never used before; `nowMs` goes out in whole seconds. */
+/** The header value of a call. `nonce` is 16 to 64 characters of base64url that were never used before; `nowMs` is sent in whole seconds. */
 export function formatProof(
   call: Call,
   by: { readonly id: string; readonly nonce: string; readonly nowMs: number },
@@ -30,7 +30,7 @@ export function formatProof(
   return `${SCHEME} id=${by.id}, ts=${ts}, nonce=${by.nonce}, sig=${signature(call, { id: by.id, ts, nonce: by.nonce }, secret)}`
 }
 
-/** Reads the header value; undefined when it is not one of ours. Nothing is checked yet. */
+/** Reads the header value; undefined if it has another form. Nothing is verified yet. */
 export function parseProof(header: string): Proof | undefined {
   if (header.length > 512) return undefined
   const match =
@@ -45,9 +45,9 @@ export function parseProof(header: string): Proof | undefined {
 export type ProofCheck = {
   readonly secret: string
   readonly nowMs: number
-  /** Calls made before are refused: what was seen before a restart is not remembered. */
+  /** Earlier calls are refused: nonces that were seen before a restart are not known. */
   readonly notBeforeMs?: number
-  /** Tells whether a nonce was seen, and remembers it. */
+  /** Returns whether a nonce was seen, and stores it. */
   readonly seen: (nonce: string) => boolean
 }
 

@@ -29,7 +29,7 @@ const time = z.string().transform((value, ctx): number => {
   return z.NEVER
 })
 
-/** The record of a peer as it is sent to others and stored. */
+/** The record of a peer as it is sent and stored. */
 const record = z.object({
   id: z.string().regex(NODE_ID),
   url: origin,
@@ -44,7 +44,7 @@ const record = z.object({
   load: z.object({ active: z.number(), capacity: z.number() }).nullable(),
 })
 
-/** A peer as it is told to others, with where its addresses stand; without that where it is kept in the store. */
+/** A peer as sent to others, with the locations of its addresses; without them for the store. */
 export function presentPeer<Geo extends readonly GeoAnswer[] | undefined>(
   peer: Peer,
   { nowMs, ttlMs }: Moment,

@@ -33,37 +33,40 @@ export type PeerRegistryOptions = Pick<World, 'now' | 'monotonic' | 'random' | '
   /** A lease, ms. */
   readonly ttlMs: number
   readonly call: PeerCall
-  /** Other nodes write to the same store: it is read again, and this node is in it too. */
+  /** Other nodes write to the same store: it is read again, and contains this node too. */
   readonly isShared?: boolean
 }
 
-/** How old what a shared store held may be, ms. */
+/** Maximum age of the content of a shared store, ms. */
 const SHARED_AGE_MS = 1_000
-/** Time that a shared store has, ms. */
+/** Time limit of a shared store, ms. */
 const SHARED_WAIT_MS = 1_000
 
-/** The nodes that this one knows, kept across restarts, and the way to ask them. */
+/** The nodes that this one knows, kept across restarts, and the calls to them. */
 export type PeerRegistry = {
   readonly self: Self
   readonly ttlMs: number
-  /** Whether the nodes keep one list in a database. */
+  /** Whether the nodes share one list in a database. */
   readonly isShared: boolean
   readonly all: () => Promise<Peers>
   readonly apply: (event: PeerEvent) => Promise<PeerChange>
-  /** Takes up the living nodes that another node knows, with the times by our monotonic clock; this node is left out, and so is one that would take another's id or URL. */
+  /**
+   * Takes over the alive nodes that another node knows, with the times by our monotonic clock; this node is left out, and so is one that would take another's
+   * id or URL.
+   */
   readonly learn: (told: readonly ReadPeer[]) => Promise<void>
   /** Nodes that are alive and have the capability, the least loaded first. */
   readonly choose: (capability: Capability) => Promise<readonly Peer[]>
-  /** GET of a path with its query, proven by the secret. Rejects with FetchError. */
+  /** GET of a path with its query, signed with the secret. Rejects with FetchError. */
   readonly ask: (peer: Pick<Peer, 'url'>, path: string, signal: AbortSignal) => Promise<PeerReply>
-  /** POST of JSON to a path, proven by the secret. Rejects with FetchError. */
+  /** POST of JSON to a path, signed with the secret. Rejects with FetchError. */
   readonly tell: (peer: Pick<Peer, 'url'>, path: string, body: JsonRecord, signal: AbortSignal) => Promise<PeerReply>
 }
 
 /** Maximum size of a node's answer, bytes. */
 const MAX_ANSWER = 2 * 1024 * 1024
 
-/** The registry of one node. What it knows is read from the store at the first use. */
+/** The list of nodes of one node. Its content is read from the store with the first use. */
 export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
   const { now, monotonic, random, store, log, self, ttlMs, secret, isShared = false } = options
   let loading: Promise<void> | undefined
@@ -73,16 +76,16 @@ export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
   let stored: Peers = peers
   const clocks = { now, monotonic }
   const moment = () => ({ nowMs: monotonic(), ttlMs })
-  /** The peer as it is told and stored: what is kept here has times of the monotonic clock, so that a step of the system's clock ends no lease. */
+  /** The peer as it is sent and stored: the times kept here are of the monotonic clock, so a step of the system clock ends no lease. */
   const asTold = (peer: Peer): Peer => (stepMs(clocks) === 0 ? peer : moved(peer, (ms) => toWall(clocks, ms)))
 
-  /** A shared store may be away: it is waited for shortly, since what is known is enough. */
+  /** A shared store may be unavailable: it is waited for only briefly, because the known nodes are enough. */
   const listed = () => {
     const rows = store.peers.list({ limit: MAX_PEERS })
     return isShared ? raced(within(SHARED_WAIT_MS), rows) : rows
   }
 
-  /** Takes up the stored peers once. While they cannot be read, what is known is enough; the next call tries again. */
+  /** Loads the stored peers once. While they cannot be read, the known nodes are enough; the next call tries again. */
   function load(maxAgeMs = SHARED_AGE_MS): Promise<void> {
     if (isShared && monotonic() - loadedAtMs >= maxAgeMs) loading = undefined
     if (loading === undefined) loadedAtMs = monotonic()
@@ -104,7 +107,7 @@ export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
     return loading
   }
 
-  /** Stores what has changed since the last time. What could not be stored is tried again with the next change. */
+  /** Stores what has changed since the last time. A failed write is repeated with the next change. */
   async function keep(): Promise<void> {
     const [before, current] = [stored, peers]
     stored = current
@@ -179,14 +182,14 @@ export function peerRegistry(options: PeerRegistryOptions): PeerRegistry {
   }
 }
 
-/** A peer whose times are led to another clock. */
+/** A peer whose times are converted to another clock. */
 const moved = (peer: Peer, to: (ms: number) => number): Peer => ({
   ...peer,
   registeredAtMs: to(peer.registeredAtMs),
   lastSeenAtMs: to(peer.lastSeenAtMs),
 })
 
-/** The header that proves a call; none without a secret. */
+/** The header that signs a call; undefined without a secret. */
 export function proofHeaders(
   call: Call,
   by: { readonly id: string; readonly secret: string | undefined; readonly nowMs: number },

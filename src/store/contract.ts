@@ -1,43 +1,43 @@
 import type { Json } from '../base/json.ts'
 
-/** One row. `version` changes whenever the value does; it means nothing else. */
+/** One row. `version` changes whenever the value does and has no other meaning. */
 export type Row = { readonly key: string; readonly value: Json; readonly version: string }
 
 /**
- * Rows of one kind by key. Every call settles within {@link MAX_WAIT_MS} and rejects with {@link StoreError} when it could not be done; nothing of it was
- * then stored. Rows are written one by one or in one piece (`putAll`), so that processes that write different rows never undo each other's.
- * A key is 1 to {@link MAX_KEY} printable ASCII characters, a value at most {@link MAX_VALUE} bytes of JSON.
+ * Rows of one kind by key. Every call settles within {@link MAX_WAIT_MS} and rejects with {@link StoreError} if it failed; nothing was then stored. Rows are
+ * written one by one or all together (`putAll`), so processes that write different rows never undo each other's changes. A key is 1 to {@link MAX_KEY}
+ * printable ASCII characters, a value at most {@link MAX_VALUE} bytes of JSON.
  */
 export type Repository = {
   readonly get: (key: string) => Promise<Row | undefined>
-  /** Rows in the order of their keys (by character code), those after the key `after`; at most `limit`. */
+  /** Rows in the order of their keys (by character code), starting after the key `after`; at most `limit`. */
   readonly list: (page: { readonly limit: number; readonly after?: string }) => Promise<readonly Row[]>
   readonly put: (key: string, value: Json) => Promise<void>
   /** All of them or none. */
   readonly putAll: (rows: readonly Pick<Row, 'key' | 'value'>[]) => Promise<void>
-  /** Stores the value if the row still has the version `expected` (undefined: if there is no such row); tells whether it did. */
+  /** Stores the value if the row still has the version `expected` (undefined: if there is no such row); returns whether it did. */
   readonly replace: (key: string, value: Json, expected: string | undefined) => Promise<boolean>
-  /** Tells whether there was such a row. */
+  /** Returns whether there was such a row. */
   readonly delete: (key: string) => Promise<boolean>
 }
 
-/** What a repository holds, and what happens when it is full: the rows longest unchanged go, or a new row is refused. */
+/** The content of a repository, and what happens when it is full: the rows longest unchanged are removed, or a new row is refused. */
 export type RepositoryBounds = { readonly maxRows: number; readonly whenFull: 'drop_oldest' | 'refuse' }
 
 /** The repositories of the program and their bounds. */
 export const REPOSITORIES = {
-  /** What this node knows of itself: its id, whether keys are required. */
+  /** Facts about this node: its id, whether keys are required. */
   node: { maxRows: 100, whenFull: 'refuse' },
   /** The nodes of the cluster, by id. */
   peers: { maxRows: 1_000, whenFull: 'drop_oldest' },
-  /** How each source address fares with each provider. */
+  /** The state of each source address with each provider. */
   sources: { maxRows: 5_000, whenFull: 'drop_oldest' },
   /** The self-tests of the blacklists, by family and zone. */
   selfTests: { maxRows: 1_000, whenFull: 'drop_oldest' },
 } as const satisfies Readonly<Record<string, RepositoryBounds>>
 
 export type RepositoryName = keyof typeof REPOSITORIES
-/** What survives a restart. */
+/** The state that survives a restart. */
 export type Store = Readonly<Record<RepositoryName, Repository>>
 
 /** Time limit of one call, ms. */
@@ -46,8 +46,8 @@ export const MAX_KEY = 512
 export const MAX_VALUE = 64 * 1024
 
 /**
- * Why the store could not do it: `unavailable` (cannot be read, written or locked: worth another try), `damaged` (what is stored cannot be understood),
- * `newer` (a later version of the program wrote it), `full`, `too_large`.
+ * Why the store failed: `unavailable` (cannot be read, written or locked: worth another attempt), `damaged` (the stored data is invalid), `newer` (a later
+ * version of the program wrote it), `full`, `too_large`.
  */
 export class StoreError extends Error {
   readonly code: 'unavailable' | 'damaged' | 'newer' | 'full' | 'too_large'
@@ -59,7 +59,7 @@ export class StoreError extends Error {
   }
 }
 
-/** Throws TypeError on a key that is none, and StoreError `too_large` on a value over the bound. */
+/** Throws TypeError for an invalid key, and StoreError `too_large` for a value over the bound. */
 export function checkRow(key: string, value?: Json): void {
   if (!/^[ -~]{1,512}$/.test(key)) throw new TypeError(`not a key of a row: ${JSON.stringify(key.slice(0, 100))}`)
   if (value === undefined) return

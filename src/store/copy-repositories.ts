@@ -1,9 +1,9 @@
 import { REPOSITORIES, type RepositoryName, type Store } from './contract.ts'
 
-/** Rows that are read at a time. */
+/** Number of rows that are read at a time. */
 const PAGE = 500
 
-/** Copies each row that is not there yet from one store to another: doing so again changes nothing. */
+/** Copies each row that does not exist yet from one store to another: repeating it changes nothing. */
 export async function copyRepositories(from: Store, to: Store): Promise<string> {
   const lines: string[] = []
   for (const name of Object.keys(REPOSITORIES) as RepositoryName[]) {

@@ -6,15 +6,15 @@ import type { Json } from '../base/json.ts'
 import { StoreError } from './contract.ts'
 import { type Codec, type RowsFile, rowsFile } from './files/rows-file.ts'
 
-/** What a key may do; `admin` may do everything. */
+/** The permissions of a key; `admin` includes all. */
 export const SCOPES = ['read', 'verify', 'jobs', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** A key that callers may use; the key itself is never kept. */
+/** A key that callers may use; the key itself is never stored. */
 const apiKey = z.strictObject({
   id: z.string().min(1).max(40),
   name: z.string().max(100),
-  /** SHA-256 of the key, hex. Keys are 256 random bits, so that a fast hash is enough. */
+  /** SHA-256 of the key, hex. Keys are 256 random bits, so a fast hash is sufficient. */
   hash: z.string().regex(/^[0-9a-f]{64}$/),
   scopes: z.array(z.enum(SCOPES)).min(1),
   created_at: z.iso.datetime(),
@@ -25,12 +25,12 @@ export type ApiKey = z.output<typeof apiKey>
 /** Maximum number of keys in a file. */
 export const MAX_KEYS = 10_000
 const keyList = z.array(apiKey).max(MAX_KEYS)
-/** How often a running service looks at the file, at most, in ms. */
+/** Minimum interval at which a running service checks the file, ms. */
 const LOOK_EVERY_MS = 1_000
 
 export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex')
 
-/** A new key and what is kept of it. The key is 43 characters after its prefix, 256 random bits. */
+/** A new key and its stored form. The key is 43 characters after its prefix, 256 random bits. */
 export function makeKey(about: {
   readonly name: string
   readonly scopes: readonly Scope[]
@@ -51,7 +51,7 @@ export function makeKey(about: {
   return { key, kept }
 }
 
-/** What a key file has: keys (perhaps none), nothing at all, or a fault in words. */
+/** The content of a key file: keys (perhaps none), nothing, or a fault as text. */
 export type KeyFileContent =
   | { readonly kind: 'keys'; readonly keys: readonly ApiKey[] }
   | { readonly kind: 'missing' }
@@ -60,13 +60,13 @@ export type KeyFileContent =
 /** A JSON list of keys in a file of mode 0600. */
 export type KeyFile = {
   readonly path: string
-  /** As the file is now: it is looked at when it has changed, at most once a second. */
+  /** The present content of the file: read if it has changed, at most once a second. */
   readonly read: () => KeyFileContent
   /** Adds a key. Rejects with StoreError: unusable file, cannot be written, 10,000 keys already. */
   readonly add: (key: ApiKey) => Promise<void>
-  /** Takes a key out of force; false: there is none of this id. Rejects with StoreError. */
+  /** Revokes a key; false: there is none with this id. Rejects with StoreError. */
   readonly remove: (id: string) => Promise<boolean>
-  /** Takes the file away: one with keys is removed, one that cannot be read is kept under another name, which is given back. Rejects with StoreError. */
+  /** Removes the file. A file that cannot be read is renamed, and its new name returned. Rejects with StoreError. */
   readonly discard: () => Promise<string | undefined>
 }
 
@@ -82,7 +82,7 @@ export function openKeyFile(path: string, now: () => number): KeyFile {
     const stat = statOf(path)
     const stamp = stampOf(stat)
     if (seen?.stamp !== stamp) seen = { content: contentOf(path, stat), stamp }
-    // A file that cannot be used is looked at every time, so that mending it is noticed at once.
+    // An unusable file is read every time, so that its repair is noticed at once.
     lookedAtMs = seen.content.kind === 'unusable' ? Number.NEGATIVE_INFINITY : now()
     return seen.content
   }
@@ -142,10 +142,10 @@ function contentOf(path: string, stat: Stats | undefined): KeyFileContent {
   }
 }
 
-/** As ssh does it: a key file of this user that others may read or write is not used. */
+/** Like ssh: a key file that other users may read or write is not used. */
 function refuseOpenMode(path: string, stat: Stats | undefined): void {
   const user = process.getuid?.()
-  if (!stat || user === undefined) return // no such modes on Windows
+  if (!stat || user === undefined) return // Windows has no such modes
   const forbidden = stat.uid === user ? 0o077 : 0o007
   if ((stat.mode & forbidden) === 0) return
   const mode = (stat.mode & 0o777).toString(8).padStart(4, '0')

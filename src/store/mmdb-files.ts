@@ -3,19 +3,19 @@ import { packageFile } from '../base/packages.ts'
 
 /** Maximum size of a data file, bytes. */
 const MAX_BYTES = 1024 * 1024 * 1024
-/** How often a file is looked at again, at most, in ms. */
+/** Minimum interval at which a file is checked again, ms. */
 const LOOK_EVERY_MS = 60_000
 
-/** A file that is read at the first need and again when it has changed. */
+/** A file that is read when it is first needed and again when it has changed. */
 export type WatchedFile = {
   readonly path: string
-  /** The content: the same buffer as long as the file is the same; undefined while there is none that can be read. Never rejects. */
+  /** The content: the same buffer as long as the file is unchanged; undefined while there is no readable file. Never rejects. */
   readonly read: () => Promise<Buffer | undefined>
 }
 
 /**
- * Watches a file by looking at it when it is needed, at most once a minute: no timers, nothing read before the first need.
- * A file that cannot be read (any more) keeps its last content and is said once through `warn`.
+ * Checks a file when it is needed, at most once a minute: no timers, and nothing is read before the first need. If a file cannot be read (any more), its last
+ * content is kept, and `warn` is called once.
  */
 export function watchedFile(
   path: string,
@@ -61,7 +61,7 @@ export function watchedFile(
   }
 }
 
-/** Where the shipped country data of each family lies (CC0, a file of its own for each so that only what is asked for is loaded). */
+/** The path of the shipped country data of each family (CC0, one file each, so that only the needed one is loaded). */
 export function shippedCountryFiles(): { readonly 4: string; readonly 6: string } {
   const file = (family: 4 | 6): string =>
     packageFile(`@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country-ipv${family}.mmdb`)

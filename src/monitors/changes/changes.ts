@@ -15,7 +15,7 @@ import { TRANSPORT_ROWS } from './transport.ts'
 import { VERIFY_ROWS } from './verify.ts'
 import { DNSSEC_ROWS, ZONE_ROWS } from './zone.ts'
 
-/** Every kind of change between two checks of a domain, in the order in which they are told. */
+/** Every kind of change between two checks of a domain, in the order in which they are reported. */
 export const CHECK_ROWS: readonly Row<CheckAnswer>[] = [
   ...SPF_ROWS,
   ...DKIM_ROWS,
@@ -40,7 +40,7 @@ const rowsOf = <A>(rows: readonly Row<A>[], before: A, after: A): readonly Chang
 
 const isGone = ({ domain_role }: CheckAnswer): boolean => domain_role.name === 'no_such_domain'
 
-/** The domain itself came or went: nothing else is worth saying then. */
+/** The domain itself was created or removed: no other change is reported then. */
 function existence(before: CheckAnswer, after: CheckAnswer): readonly Change[] | undefined {
   if (isGone(before) === isGone(after)) return isGone(after) ? [] : undefined
   return isGone(after)
@@ -48,24 +48,24 @@ function existence(before: CheckAnswer, after: CheckAnswer): readonly Change[] |
     : [{ id: 'domain.exists', area: 'Domain', effect: 'better', text: `${after.domain} exists` }]
 }
 
-/** What differs between two checks of one domain. What one of them does not know is never a change. */
+/** The differences between two checks of one domain. A value that is unknown in one of them is never a change. */
 export const checkChanges = (before: CheckAnswer, after: CheckAnswer): readonly Change[] =>
   existence(before, after) ?? rowsOf(CHECK_ROWS, before, after)
 
-/** The same of two reports, with the listings of the mail hosts. */
+/** The differences between two reports, including the listings of the mail hosts. */
 export const reportChanges = (before: ReportAnswer, after: ReportAnswer): readonly Change[] =>
   existence(before, after) ??
   [...rowsOf(REPORT_ROWS, before, after), ...rowsOf(CHECK_ROWS, before, after)].slice(0, MAX_CHANGES)
 
-/** What differs between two blacklist answers about one address. */
+/** The differences between two blacklist answers about one address. */
 export const blacklistChanges = (before: BlacklistAnswer, after: BlacklistAnswer): readonly Change[] =>
   rowsOf(BLACKLIST_ROWS, before, after)
 
-/** What differs between two verifications of one mailbox. */
+/** The differences between two verifications of one mailbox. */
 export const verifyChanges = (before: VerifyAnswer, after: VerifyAnswer): readonly Change[] =>
   rowsOf(VERIFY_ROWS, before, after)
 
-/** The changes for people: one line an area, in their order: `SPF: include of X gone; 7 lookups instead of 12`. */
+/** The changes as text: one line per area, in their order: `SPF: include of X gone; 7 lookups instead of 12`. */
 export function changeLines(changes: readonly Change[]): readonly string[] {
   const areas = new Map<string, string[]>()
   for (const { area, text } of changes) areas.set(area, [...(areas.get(area) ?? []), text])

@@ -9,7 +9,7 @@ const row = (id: string, compare: (before: CheckAnswer, after: CheckAnswer) => r
   compare,
 })
 
-/** Whether every selector was asked: a key that is not among the found ones is not there. */
+/** Whether every selector has an answer: a key that was not found then does not exist. */
 const isWhole = ({ findings, dkim }: CheckAnswer): boolean =>
   dkim.tried > 0 && !findings.some(({ id }) => id === 'dkim.not_asked')
 

@@ -2,10 +2,10 @@ import type { CheckAnswer } from '../../answers/check.ts'
 import type { FindingAnswer } from '../../answers/finding.ts'
 import { better, type Row, worse } from './row.ts'
 
-/** Findings for information are no change that anybody has to hear of. */
+/** Findings of severity info are not reported as changes. */
 const TOLD: readonly FindingAnswer['severity'][] = ['critical', 'high', 'medium', 'low']
 
-/** Whether the check that a finding belongs to gave a result. */
+/** Whether the check of a finding has a result. */
 function isKnown(answer: CheckAnswer, id: string): boolean {
   const key = id.split('.')[0]!
   if (key === 'mx') return answer.mx_status !== 'unknown'
@@ -16,14 +16,14 @@ function isKnown(answer: CheckAnswer, id: string): boolean {
 const told = ({ findings }: CheckAnswer): ReadonlyMap<string, FindingAnswer> =>
   new Map(findings.filter(({ severity }) => TOLD.includes(severity)).map((one) => [one.id, one]))
 
-/** The findings of one answer that the other has not, where both know. */
+/** The findings of one answer that the other does not have, if both are known. */
 const only = (one: CheckAnswer, other: CheckAnswer): readonly FindingAnswer[] => {
   const all = new Set(other.findings.map(({ id }) => id))
   return [...told(one).values()].filter(({ id }) => !all.has(id) && isKnown(one, id) && isKnown(other, id))
 }
 const isCut = (answer: CheckAnswer): boolean => Object.hasOwn(answer, 'findings_left_out')
 
-/** Whether the score is the same however what could not be determined turns out: lists without an answer leave a report incomplete, and its score as it is. */
+/** Whether the score is the same whatever the unknown parts are: lists without an answer make a report incomplete, but do not change its score. */
 export const isScoreKnown = ({
   complete,
   score_min,

@@ -4,11 +4,11 @@ import { better, type Row, type Said, worse } from './row.ts'
 
 type Lists = Pick<BlacklistAnswer, 'ip' | 'results'>
 
-/** `SpamCop (Spam source)`: a list with the first meaning of its listing, where it says more than that. */
+/** `SpamCop (Spam source)`: a list with the first meaning of its listing, if that adds information. */
 export const listingName = ({ blacklist, meaning }: Lists['results'][number]): string =>
   meaning[0] === undefined || meaning[0] === 'listed' ? blacklist : `${blacklist} (${meaning[0]})`
 
-/** Listings that came and went between two answers about one address; a list that gave no answer says nothing. */
+/** New and removed listings between two answers about one address; a list without an answer is not compared. */
 function listings(before: Lists, after: Lists, wanted: 'new' | 'gone'): readonly Said[] {
   const was = new Map(before.results.map((entry) => [entry.zone, entry.status]))
   return after.results.flatMap((entry): readonly Said[] => {
@@ -44,7 +44,7 @@ export const REPORT_ROWS: readonly Row<ReportAnswer>[] = [
     area: 'Blacklists',
     compare: (before, after) => {
       const was = new Set(before.blacklists.map(({ ip }) => ip))
-      // Of such a host it is not known whether the address is new.
+      // For such a host it is not known whether the address is new.
       const open = new Set(before.blacklist_summary.unknown_hosts)
       return after.blacklists
         .filter(({ ip, listed, mx_hosts }) => !was.has(ip) && listed > 0 && !mx_hosts.some((host) => open.has(host)))

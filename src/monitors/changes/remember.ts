@@ -7,8 +7,8 @@ import { isScoreKnown } from './findings.ts'
 import { isFirm } from './verify.ts'
 
 /**
- * The last known state after another answer: whatever that one could not find out stays as it was known before, so that the next answer is compared with what was
- * known last, and a gap is no change in either direction.
+ * The last known state after another answer: unknown parts keep their last known value, so that the next answer is compared with it, and a gap is not a
+ * change in either direction.
  */
 export function rememberCheck<A extends CheckAnswer>(before: A, after: A): A {
   const mx = after.mx_status === 'unknown' ? before : after
@@ -47,7 +47,7 @@ export function rememberCheck<A extends CheckAnswer>(before: A, after: A): A {
   }
 }
 
-/** What is worse is known, whatever else could not be determined; what is better is not. */
+/** A worse value is known, whatever else could not be determined; a better one is not. */
 const RANKS: Readonly<Record<Status, number>> = { fail: 0, warn: 1, pass: 2, not_applicable: 2, unknown: 3 }
 
 const scoreOf = ({ score, grade, complete, score_breakdown, score_min, score_max }: CheckAnswer) => ({
@@ -63,7 +63,7 @@ const known = <T extends { readonly status: Status }>(before: T, after: T): T =>
 const isDkimOpen = ({ dkim, findings }: CheckAnswer): boolean =>
   dkim.tried === 0 || findings.some(({ id }) => id === 'dkim.not_asked')
 
-/** A host whose addresses or names could not be asked for is remembered as it was. */
+/** A host without an answer for addresses or names keeps its last known state. */
 function knownHost(before: CheckAnswer, host: CheckAnswer['mx'][number]): CheckAnswer['mx'][number] {
   const old = before.mx.find((one) => one.host === host.host)
   if (!old) return host
@@ -102,7 +102,7 @@ const knownLists =
     return old ? rememberLists(old, one) : one
   }
 
-/** Whether a list that an address was on gave no answer: the score of the report is then too good. */
+/** Whether a list that contained an address gave no answer: the score of the report is then too high. */
 const hidesListing = (before: ReportAnswer, after: ReportAnswer): boolean =>
   after.blacklists.some(({ ip, results }) => {
     const old = before.blacklists.find((one) => one.ip === ip)

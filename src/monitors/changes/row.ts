@@ -1,14 +1,14 @@
 import type { Change } from '../../answers/changes.ts'
 import { printable } from '../../base/text.ts'
 
-/** What a row says of two answers: a sentence without its subject, and whether things are better. */
+/** The result of a row for two answers: a sentence without its subject, and whether the state is better. */
 export type Said = Pick<Change, 'effect' | 'text'>
 
 export const better = (text: string): Said => ({ effect: 'better', text })
 export const worse = (text: string): Said => ({ effect: 'worse', text })
 export const neutral = (text: string): Said => ({ effect: 'neutral', text })
 
-/** A kind of change between two answers; it says nothing where one of them does not know. */
+/** A kind of change between two answers; undefined if one of them is unknown. */
 export type Row<A> = {
   readonly id: string
   readonly area: string
@@ -35,7 +35,7 @@ export function list(items: readonly string[], most = 5): string {
   return all.length < 2 ? (all[0] ?? '') : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`
 }
 
-/** `now X, was Y` where a value is another one and both are known. */
+/** `now X, was Y` if the value differs and both are known. */
 export const turned = <T>(
   before: T | null | undefined,
   after: T | null | undefined,

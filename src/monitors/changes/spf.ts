@@ -94,5 +94,5 @@ export const SPF_ROWS: readonly Row<CheckAnswer>[] = [
 const flat = (includes: readonly SpfInclude[]): readonly SpfInclude[] =>
   includes.flatMap((one) => [one, ...flat(one.includes)])
 
-/** States that say that something was not found out. */
+/** States that mean that something could not be determined. */
 const isOpen = (state: string): boolean => ['unknown', 'not_read', 'not_asked'].includes(state)

@@ -42,7 +42,7 @@ function pairs<T>(before: readonly T[], after: readonly T[], key: (one: T) => st
   })
 }
 
-/** A fact of a mail host's TLS that turned. */
+/** A property of a mail host's TLS that changed. */
 const tlsRow = (
   fact: 'offered' | 'trusted' | 'name_matches',
   words: readonly [yes: string, no: string],
@@ -118,7 +118,7 @@ export const TRANSPORT_ROWS: readonly Row<CheckAnswer>[] = [
 type Tlsa = Known<'dane'>['hosts'][number]['records'][number]
 const tlsa = ({ usage, selector, matching_type, data }: Tlsa): string => `${usage} ${selector} ${matching_type} ${data}`
 
-/** Whether any record fits the certificate; null where that is not known, or where there is none. */
+/** Whether any record matches the certificate; null if that is not known, or if there is none. */
 function matches(records: readonly Tlsa[]): boolean | null {
   if (records.some((one) => one.matches === true)) return true
   return records.length === 0 || records.some((one) => one.matches === null) ? null : false

@@ -1,7 +1,7 @@
 import type { VerifyAnswer } from '../../answers/verify.ts'
 import { better, neutral, type Row, type Said, worse } from './row.ts'
 
-/** Results that say something of the mailbox; the others say that it was not found out. */
+/** Results that are about the mailbox; the others mean that nothing could be determined. */
 const FIRM: Readonly<Partial<Record<VerifyAnswer['result'], string>>> = {
   accepted: 'accepted',
   catch_all: 'accepted, like every address of the domain',

@@ -62,7 +62,7 @@ export const ZONE_ROWS: readonly Row<CheckAnswer>[] = [
   ),
 ]
 
-/** DNSSEC that is not there is a fact too: `not_applicable` is compared. */
+/** The absence of DNSSEC is a fact too: `not_applicable` is compared. */
 const dnssecRow = (fact: 'signed' | 'bogus', say: (now: boolean) => Said): Row<CheckAnswer> => ({
   id: `dnssec.${fact}`,
   area: 'DNSSEC',

@@ -5,7 +5,7 @@ export type About = MonitorEvent['data']['monitor']
 
 const KIND_WORDS = { check: 'mail setup', report: 'mail setup', verify: 'mailbox', blacklist: 'listings' } as const
 
-/** A message as the event that tells it. */
+/** A message as an event. */
 export function eventOf(
   about: About,
   message: Message,
@@ -23,7 +23,7 @@ export function eventOf(
 }
 
 const MAX_TITLE = 90
-/** The first line where it is the only one or a condition, else what it is about. */
+/** The first line if it is the only one or a condition, otherwise the subject. */
 function titleOf({ kind }: About, { type, lines, changes, isCondition }: Message): string {
   if (type === 'monitor.failing') return `the ${KIND_WORDS[kind]} could not be checked 3 times in a row`
   const domain = changes.find(({ area }) => area === 'Domain')
@@ -37,7 +37,7 @@ function titleOf({ kind }: About, { type, lines, changes, isCondition }: Message
   return areas.length > 0 && areas.length <= 3 ? `${areas.join(', ')} changed` : `the ${KIND_WORDS[kind]} changed`
 }
 
-/** The message of a test, which says that it is one. */
+/** The message of a test, which identifies itself as one. */
 export const testEvent = (about: About, nowMs: number): MonitorEvent => ({
   type: 'monitor.changed',
   timestamp: new Date(nowMs).toISOString(),

@@ -2,7 +2,7 @@ import type { Change } from '../../answers/changes.ts'
 import { changeLines } from '../changes/changes.ts'
 import { beside, type Facts, type Level, levelOf, levelWords, type NotifyState } from './state.ts'
 
-/** When a monitor tells: `score_below:N` has its number beside it. */
+/** When a monitor sends messages: `score_below:N` has its number beside it. */
 export type Wanted = {
   readonly changed: boolean
   readonly worse: boolean
@@ -10,34 +10,34 @@ export type Wanted = {
   readonly scoreBelow: number | undefined
 }
 
-/** The result of a run. `facts` are of the last known state; `open` says what could not be determined, empty when everything could. */
+/** The result of a run. `facts` are of the last known state; `open` lists what could not be determined, empty if everything could. */
 export type Observation = {
   readonly facts: Facts | undefined
   readonly changes: readonly Change[]
   readonly open: readonly string[]
-  /** No state was known before: nothing has changed, and nothing is worse. */
+  /** No earlier state is known: nothing has changed, and nothing is worse. */
   readonly isBaseline: boolean
 }
 export type MessageType = 'monitor.changed' | 'monitor.recovered' | 'monitor.failing'
-/** A message to send. `count`: how many times things changed since the last message. */
+/** A message to send. `count`: the number of changes since the last message. */
 export type Message = {
   readonly type: MessageType
   readonly lines: readonly string[]
   readonly changes: readonly Change[]
   readonly count: number
-  /** The first line is of a condition that began or ended. */
+  /** The first line is about a condition that began or ended. */
   readonly isCondition: boolean
 }
 
-/** Runs in a row that could not find out, after which that is told. */
+/** Number of consecutive runs without a result after which that is reported. */
 export const FAILING_AFTER = 3
-/** The same topic is told at most once in this time, but for its first recovery, ms. */
+/** Minimum interval between messages about the same topic, except for its first recovery, ms. */
 export const HOUR_MS = 3_600_000
 /** Maximum number of changes held back. */
 const MAX_HELD = 50
 const MAX_TEXTS = 60
 
-/** One thing that a run gives reason to tell. */
+/** One topic that a run gives reason to report. */
 type Reason = { readonly topic: string; readonly isRecovery: boolean }
 export type Step = {
   readonly state: NotifyState
@@ -46,9 +46,9 @@ export type Step = {
 }
 
 /**
- * What is told after a run, and what is remembered; pure. Each topic (a condition, an area of changes, runs that fail) is told when it begins and when it ends. Within an
- * hour of its last message, but for its first recovery, and in the quiet hours it is held, and told once with the count. `quietUntilMs`: the end of the quiet
- * hours, inside of them.
+ * The messages after a run, and the new state; pure. Each topic (a condition, an area of changes, failing runs) is reported when it begins and when it ends.
+ * Within an hour of its last message, except for its first recovery, and in the quiet hours it is held, and reported once with the count. `quietUntilMs`: the
+ * end of the quiet hours, if they are in progress.
  */
 export function afterRun(
   before: NotifyState,
@@ -62,7 +62,7 @@ export function afterRun(
   return settle(state, reasons, seen.isBaseline ? [] : toldChanges(seen.changes, reasons, wanted), nowMs, quietUntilMs)
 }
 
-/** The changes that a message tells: all where they are wanted, else those that explain a condition which begins or ends. */
+/** The changes in a message: all if they are wanted, otherwise those that explain a condition that begins or ends. */
 function toldChanges(changes: readonly Change[], reasons: readonly Reason[], wanted: Wanted): readonly Change[] {
   if (wanted.changed) return changes
   const effects = reasons.flatMap(({ topic, isRecovery }) =>
@@ -72,11 +72,11 @@ function toldChanges(changes: readonly Change[], reasons: readonly Reason[], wan
   return changes.filter(({ area, effect }) => areas.includes(area) || effects.includes(effect))
 }
 
-/** What is told when the time of held messages has come, without a run. */
+/** The messages when held ones are due, without a run. */
 export const afterWait = (before: NotifyState, nowMs: number, quietUntilMs: number | undefined): Step =>
   settle(withoutOld(before, nowMs), [], [], nowMs, quietUntilMs)
 
-/** Times that lie ahead are of a clock that stepped back: they are forgotten, so that nothing is held for longer than an hour. */
+/** Times in the future come from a clock that stepped back: they are ignored, so that nothing is held for longer than an hour. */
 function withoutOld(state: NotifyState, nowMs: number): NotifyState {
   const entries = Object.entries(state.toldAt).filter(([, at]) => nowMs - at < HOUR_MS && at <= nowMs)
   const toldAt = Object.fromEntries(entries)
@@ -86,7 +86,7 @@ function withoutOld(state: NotifyState, nowMs: number): NotifyState {
 }
 const DAY_MS = 86_400_000
 
-/** The state after the facts of a run; what could not be determined leaves the conditions as they were. */
+/** The state after the facts of a run; unknown parts leave the conditions unchanged. */
 function observed(state: NotifyState, { facts, open, isBaseline }: Observation, wanted: Wanted): NotifyState {
   const failures = open.length > 0 ? state.failures + 1 : 0
   const failing = failures >= FAILING_AFTER || (failures > 0 && state.topics.failing?.isBad === true)
@@ -134,7 +134,7 @@ function observed(state: NotifyState, { facts, open, isBaseline }: Observation, 
 const isBelow = (facts: Level, level: Level): boolean =>
   facts.rank < level.rank || (facts.score !== null && level.score !== null && facts.score < level.score)
 
-/** Worse lasts until things are as well as they were before. */
+/** Worse lasts until the state is as good as it was before. */
 function worsened({ better, last }: NotifyState, facts: Facts): Pick<NotifyState, 'better' | 'last'> {
   const now = levelOf(facts)
   if (better) return { better: isBelow(now, better) ? better : null, last: now }
@@ -158,7 +158,7 @@ function settle(
 ): Step {
   const isNew = ({ topic, isRecovery }: Reason): boolean => {
     const wasTold = state.topics[topic]?.told ?? false
-    if (isRecovery && !wasTold) return false // nobody was told of what is over
+    if (isRecovery && !wasTold) return false // nobody was told about it, and it is over
     return !(topic in state.toldAt) || (isRecovery && !state.recovered.includes(topic))
   }
   const isHeldDue = state.held !== null && nowMs >= state.held.dueMs
@@ -171,20 +171,20 @@ function settle(
   return { state: { ...state, held: { ...held, dueMs } }, message: undefined, dueMs }
 }
 
-/** What is held with another run; null where all of it is over and nobody was told of its beginning. */
+/** The held messages combined with another run; null if all of it is over and its beginning was not reported. */
 function withHeld(state: NotifyState, reasons: readonly Reason[], changes: readonly Change[]): NotifyState['held'] {
   const { held } = state
   const named = reasons.map(({ topic }) => topic)
   const flapping = [...new Set([...(held?.flapping ?? []), ...named.filter((name) => name in state.toldAt)])]
   const topics = [...new Set([...(held?.topics ?? []), ...named])].filter((name) => {
     const topic = state.topics[name]
-    // A condition that came and went in quiet hours is nobody's business; one that was told within the hour flaps.
+    // A condition that began and ended in quiet hours is not reported; one that was reported within the hour flaps.
     return topic === undefined || topic.isBad || topic.told || flapping.includes(name)
   })
   if (topics.length === 0) return null
   const count = (held?.count ?? 0) + (reasons.length > 0 ? 1 : 0)
   const texts = [...(held?.texts ?? []), ...changes.map(textOf)].slice(-MAX_TEXTS)
-  // An area whose change comes back is flapping: only its latest change is told.
+  // An area whose change is reverted is flapping: only its latest change is reported.
   const seen = new Set([...state.toldTexts, ...(held?.texts ?? [])])
   const back = new Set(changes.filter((one) => seen.has(textOf(one))).map(({ area }) => area))
   const earlier = (held?.changes ?? []).filter(({ area }) => !back.has(area))
@@ -230,19 +230,19 @@ function told(state: NotifyState, reasons: readonly Reason[], changes: readonly 
   }
 }
 
-/** The conditions, in the order in which they are told. */
+/** The conditions, in the order in which they are reported. */
 const CONDITIONS = ['failing', 'listed', 'worse', 'score'] as const
 const LISTINGS: readonly string[] = ['blacklist.listed', 'blacklist.new_address']
 const MAX_LINE = 600
 
-/** Whether the line of a condition that is told says this change already: the listings, the score. */
+/** Whether the line of a reported condition already contains this change: the listings, the score. */
 const isSaid =
   (begun: readonly string[], ended: readonly string[]) =>
   ({ id }: Change): boolean =>
     (begun.includes('listed') && LISTINGS.includes(id)) ||
     (id === 'score' && [...begun, ...ended].some((name) => name === 'score' || name === 'worse'))
 
-/** Of changes of the same kind about the same thing the last: what flapped is said as it is now. */
+/** Of changes of the same kind about the same subject the last one: a flapping change is reported in its present state. */
 function lastOfEach(changes: readonly Change[]): readonly Change[] {
   if (changes.length < 2) return changes
   const last = new Map<string, Change>()

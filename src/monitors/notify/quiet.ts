@@ -1,10 +1,13 @@
-/** Hours of the day in which nothing is told, by the clock of a time zone: `22:00` to `07:00` lies over midnight. */
+/** Hours of the day without messages, by the clock of a time zone: `22:00` to `07:00` includes midnight. */
 export type QuietHours = { readonly from: string; readonly to: string; readonly timezone: string }
 
 const MINUTE_MS = 60_000
 const DAY_MINUTES = 1_440
 
-/** The end of the quiet hours at `nowMs`, or undefined outside of them. Where the clocks are put on or back in between, it is an hour off and asked again then. */
+/**
+ * The end of the quiet hours at `nowMs`, or undefined outside of them. If the clock changes (daylight saving time) in between, it is an hour off and computed
+ * again then.
+ */
 export function quietUntil(nowMs: number, quiet: QuietHours | undefined): number | undefined {
   if (!quiet) return undefined
   const [from, to, now] = [minutes(quiet.from), minutes(quiet.to), minutes(clockOf(nowMs, quiet.timezone))]
@@ -25,11 +28,11 @@ const clockOf = (ms: number, timezone: string): string =>
     ms,
   )
 
-/** Whether the name is one of the time zones that this machine knows (IANA). */
+/** Whether this machine knows the time zone (IANA). */
 export function isTimezone(name: string): boolean {
   try {
     return name.length <= 64 && new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined
   } catch {
-    return false // RangeError: there is none of this name
+    return false // RangeError: the name is unknown
   }
 }

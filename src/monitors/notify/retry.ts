@@ -1,6 +1,6 @@
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 
-/** Waits before the second attempt and those after it, ms: 75 h 35 min in all, the schedule that Standard Webhooks gives as its example. */
+/** Delays before the second and later attempts, ms: 75 h 35 min in total, the example schedule of Standard Webhooks. */
 export const RETRY_MS = [
   5 * SECOND,
   5 * MINUTE,
@@ -13,7 +13,7 @@ export const RETRY_MS = [
   24 * HOUR,
 ] as const
 
-/** When a message is tried again after so many attempts, or undefined: no more. */
+/** When a message is sent again after this number of attempts, or undefined: not any more. */
 export const nextAttempt = (tries: number, nowMs: number): number | undefined => {
   const wait = RETRY_MS[tries - 1]
   return wait === undefined ? undefined : nowMs + wait

@@ -7,7 +7,7 @@ import { MailError, type SubmitMail } from '../../net/submit-mail.ts'
 import { signedHeaders } from '../webhooks/signature.ts'
 import { mailOf, ntfyOf, slackOf } from './templates.ts'
 
-/** How a message travels, as it is kept beside it. A webhook is looked up when it is sent. */
+/** The stored route of a message. A webhook is looked up when the message is sent. */
 export const channel = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('webhook') }),
   z.strictObject({ type: z.literal('mail'), to: z.string() }),
@@ -18,14 +18,14 @@ export type Channel = z.output<typeof channel>
 
 export type Senders = {
   readonly post: Post
-  /** Undefined: the operator has named no submission server. */
+  /** Undefined: the operator has configured no submission server. */
   readonly mail: SubmitMail | undefined
   readonly publicUrl: string | undefined
-  /** The address that mail comes from, and that takes the wish for no more. */
+  /** The sender address of mail, which also receives unsubscription requests. */
   readonly from: string | undefined
 }
 
-/** A message with what signs it. */
+/** A message with its signature data. */
 export type ToSend = {
   readonly id: string
   readonly body: string
@@ -33,7 +33,7 @@ export type ToSend = {
   readonly webhook?: { readonly url: string; readonly secrets: readonly string[] }
 }
 
-/** What came of an attempt. `gone`: the receiver says that it wants no more (410); `isFinal`: trying again would change nothing. */
+/** The result of an attempt. `gone`: the receiver wants no more messages (410); `isFinal`: another attempt would change nothing. */
 export type Sent = {
   readonly ok: boolean
   readonly status: number | null
@@ -42,11 +42,11 @@ export type Sent = {
   readonly isFinal: boolean
 }
 
-/** Time for one attempt, ms. */
+/** Time limit of one attempt, ms. */
 const ATTEMPT_MS = 15_000
 const MAIL_MS = 30_000
 
-/** Sends a message once. Never rejects for what a receiver or its network does. */
+/** Sends a message once. Never rejects because of a receiver or its network. */
 export async function sendOnce(senders: Senders, message: ToSend, nowMs: number, signal: AbortSignal): Promise<Sent> {
   try {
     if (message.channel.type === 'mail')

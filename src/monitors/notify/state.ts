@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { change } from '../../answers/changes.ts'
 
-/** `rank`: how good the status is, more is better. `listedAs`: the listings in words. */
+/** `rank`: how good the status is, higher is better. `listedAs`: the listings as text. */
 export type Facts = {
   readonly status: string
   readonly rank: number
@@ -11,38 +11,38 @@ export type Facts = {
 }
 
 const topic = z.strictObject({
-  /** A condition that holds now, and as it was told last. */
+  /** A condition that holds now, in its last reported form. */
   isBad: z.boolean(),
   told: z.boolean(),
-  /** What a message says of it. */
+  /** Its line in a message. */
   line: z.string().default(''),
 })
-/** How things were: a status as words, its rank, the score. */
+/** The earlier state: the status as text, its rank, the score. */
 const level = z.strictObject({ status: z.string().default(''), rank: z.number(), score: z.number().nullable() })
-/** What the notifier of one monitor remembers. Times are ms since the epoch. */
+/** The state of a monitor's notifier. Times are ms since the epoch. */
 export const notifyState = z.strictObject({
   failures: z.int(),
   topics: z.record(z.string(), topic),
-  /** When each topic was told last; older than an hour is left out. */
+  /** When each topic was last reported; times older than an hour are removed. */
   toldAt: z.record(z.string(), z.number()),
-  /** Topics whose first recovery within the hour was told. */
+  /** Topics whose first recovery within the hour was reported. */
   recovered: z.array(z.string()),
-  /** What the messages of the last hour said of changes. */
+  /** The changes in the messages of the last hour. */
   toldTexts: z.array(z.string()).default([]),
-  /** What waits for the hour, or for the end of the quiet hours. */
+  /** What is held until the hour, or the quiet hours, are over. */
   held: z
     .strictObject({
       count: z.int(),
       topics: z.array(z.string()),
-      /** Topics of these that had been told within the hour when they came. */
+      /** Topics of these that had been reported within the hour when they occurred. */
       flapping: z.array(z.string()),
       changes: z.array(change),
-      /** What was said since the last message, by which a change that comes back is known. */
+      /** The changes since the last message, to recognize a reverted change. */
       texts: z.array(z.string()).default([]),
       dueMs: z.number(),
     })
     .nullable(),
-  /** What was before things got worse. */
+  /** The state before it became worse. */
   better: level.nullable(),
   last: level.nullable(),
 })

@@ -3,13 +3,13 @@ import { printable } from '../../base/text.ts'
 import type { PostRequest } from '../../net/post.ts'
 import type { Mail } from '../../net/submit-mail.ts'
 
-/** Where the links of a message lead, where the service has a public URL. */
+/** The targets of the links in a message, if the service has a public URL. */
 export type Links = {
-  /** `https://…`, without a slash at its end. */
+  /** `https://…`, without a final slash. */
   readonly publicUrl: string | undefined
   /** One click, and this address gets no more mail of this monitor (RFC 8058). */
   readonly unsubscribe?: string
-  /** The address of the operator that takes such wishes by mail. */
+  /** The operator's address for unsubscription requests by mail. */
   readonly unsubscribeTo?: string
 }
 
@@ -19,11 +19,11 @@ const MAX_LINES = 40
 const linesOf = ({ data }: MonitorEvent): readonly string[] =>
   data.lines.slice(0, MAX_LINES).map((line) => printable(line, MAX_LINE))
 
-/** The lines without the one that the title says. */
+/** The lines without the one that is the title. */
 const linesBesideTitle = (event: MonitorEvent): readonly string[] =>
   linesOf(event).filter((line) => `${event.data.monitor.target}: ${line}` !== event.data.title)
 
-/** How things stand, in a line. */
+/** The present state, in one line. */
 function standing({ data: { last, monitor } }: MonitorEvent): string {
   if (!last) return ''
   const score = last.score === null ? '' : `, score ${last.score}`
@@ -81,7 +81,7 @@ export function slackOf(event: MonitorEvent, url: string): PostRequest {
   }
 }
 
-/** Slack's own characters, and its formatting, are made plain. */
+/** Slack's special characters, and its formatting, become plain text. */
 const slackText = (text: string): string =>
   text
     .replaceAll('&', '&amp;')

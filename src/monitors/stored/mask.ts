@@ -3,8 +3,8 @@ import { isJsonRecord, type Json, type JsonRecord } from '../../base/json.ts'
 import { maskAddresses } from '../../base/mask.ts'
 
 /**
- * A stored answer for a reader who is not logged in. Of a verification every mailbox is masked, wherever it stands (replies of mail servers repeat it). The other
- * kinds ask about domains: the addresses in them are published in the DNS, and a record that was changed would be no record.
+ * A stored answer for a reader who is not logged in. In a verification every mailbox is masked, wherever it occurs (replies of mail servers repeat it). The
+ * other kinds are about domains: the addresses in them are published in the DNS, and a masked record would not be the record.
  */
 export function withoutMailboxes(kind: StoredKind, answer: JsonRecord): JsonRecord {
   if (kind !== 'verify') return answer
@@ -13,10 +13,10 @@ export function withoutMailboxes(kind: StoredKind, answer: JsonRecord): JsonReco
   return isJsonRecord(masked) ? masked : {}
 }
 
-/** Shorter local parts are masked in an address only: as words they would be found everywhere. */
+/** Shorter local parts are masked only in an address: as words they would occur everywhere. */
 const SHORTEST_WORD = 3
 
-/** Masks addresses, and the very address that was asked about, whose local part may be quoted or stand alone (`550 joe: no such user`). */
+/** Masks addresses, including the requested one, whose local part may be quoted or occur alone (`550 joe: no such user`). */
 function maskOf(email: string): (text: string) => string {
   const at = email.lastIndexOf('@')
   const local = at < 0 ? email : email.slice(0, at)
@@ -31,7 +31,7 @@ function maskOf(email: string): (text: string) => string {
 
 const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
-/** Words of ours in an answer of `/v1/verify`, which name no mailbox. */
+/** Words of an answer of `/v1/verify` that name no mailbox. */
 const OWN_WORDS = ['result', 'reason', 'deliverability', 'role', 'stage', 'checked', 'from', 'provider', 'observed_at']
 
 function maskedIn(value: Json, mask: (text: string) => string): Json {

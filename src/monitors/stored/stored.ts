@@ -10,7 +10,7 @@ import type { Log } from '../../world.ts'
 import { storedError } from '../problems.ts'
 import { withoutMailboxes } from './mask.ts'
 
-/** An answer to be stored, with what it is about. */
+/** An answer to be stored, with its subject. */
 export type ToStore = {
   readonly kind: StoredKind
   readonly answer: unknown
@@ -21,26 +21,29 @@ export type ToStore = {
   readonly expiresInMs: number
 }
 
-/** Answers that stay. Every function opens the database at the first need. */
+/** Stored answers. Every function opens the database when it is first needed. */
 export type Stored = {
-  /** Rejects with AppError `limit_reached` where the owner has 20,000. */
+  /** Rejects with AppError `limit_reached` if the owner has 20,000. */
   readonly save: (toStore: ToStore, owner: Owner) => Promise<Saved>
-  /** The answer as it was; mailboxes are masked for a reader who is not logged in (`reader` undefined). Rejects with `not_found`, and `gone` when it has expired. */
+  /**
+   * The unchanged answer; mailboxes are masked for a reader who is not logged in (`reader` undefined). Rejects with `not_found`, and with `gone` if it has
+   * expired.
+   */
   readonly read: (id: string, reader: Owner | undefined) => Promise<StoredAnswer>
-  /** What is known of a stored answer, without it. Rejects like `read`. */
+  /** The metadata of a stored answer. Rejects like `read`. */
   readonly entry: (id: string) => Promise<StoredEntry>
-  /** Newest first; those of the owner, of everybody for an admin. */
+  /** Newest first; those of the owner, for an admin those of all. */
   readonly history: (
     name: StoredName,
     value: string,
     page: { readonly before?: number; readonly limit: number },
     owner: Owner,
   ) => Promise<readonly (StoredEntry & { readonly number: number })[]>
-  /** Removes an answer for good. Rejects with `not_found` for one that is not the owner's. */
+  /** Removes an answer permanently. Rejects with `not_found` if it is not the owner's. */
   readonly remove: (id: string, owner: Owner) => Promise<StoredEntry>
-  /** Removes every answer about a mailbox, or about a domain and the mailboxes of it; how many there were. */
+  /** Removes every answer about a mailbox, or about a domain and its mailboxes; returns their number. */
   readonly forget: (name: 'email' | 'domain', value: string) => Promise<number>
-  /** Takes away what has expired. */
+  /** Removes expired answers. */
   readonly sweep: () => Promise<void>
 }
 

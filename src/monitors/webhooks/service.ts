@@ -8,9 +8,9 @@ import { makeSecret } from './signature.ts'
 
 type Page = { readonly before?: number; readonly limit: number }
 
-/** Webhooks. Every function opens the database at the first need, and rejects with AppError `not_found` for a webhook that is not the owner's. */
+/** Webhooks. Every function opens the database when it is first needed, and rejects with AppError `not_found` for a webhook that is not the owner's. */
 export type WebhookService = {
-  /** The webhook of an owner for a URL; where there was none it is made, and its secret is told. Rejects with `limit_reached`. */
+  /** The webhook of an owner for a URL; if there is none it is created, and its secret returned. Rejects with `limit_reached`. */
   readonly ensure: (
     url: string,
     owner: Owner,
@@ -20,10 +20,10 @@ export type WebhookService = {
   /** Newest first. */
   readonly list: (page: Page, owner: Owner) => Promise<readonly (WebhookAnswer & { readonly number: number })[]>
   readonly show: (id: string, owner: Owner) => Promise<WebhookAnswer>
-  /** Turns a webhook on or off. What waits for one that is turned off is sent no more. */
+  /** Turns a webhook on or off. Pending messages to one that is turned off are not sent any more. */
   readonly turn: (id: string, state: 'on' | 'off', owner: Owner) => Promise<WebhookAnswer>
   readonly remove: (id: string, owner: Owner) => Promise<WebhookAnswer>
-  /** A new secret, which is told; the one before it is valid for 24 h more. */
+  /** Returns a new secret; the previous one is valid for 24 h more. */
   readonly rotate: (id: string, owner: Owner) => Promise<WebhookAnswer>
   /** Newest first. */
   readonly deliveries: (
@@ -31,9 +31,9 @@ export type WebhookService = {
     page: Page,
     owner: Owner,
   ) => Promise<readonly (DeliveryAnswer & { readonly number: number })[]>
-  /** Sends a message once more, under the same id. */
+  /** Sends a message again, under the same id. */
   readonly replay: (id: string, delivery: string, owner: Owner) => Promise<DeliveryAnswer>
-  /** Has a webhook told when a job has ended; made where there is none for the URL. */
+  /** Sets the webhook that is called when a job has ended; created if there is none for the URL. */
   readonly callback: (
     job: string,
     url: string,

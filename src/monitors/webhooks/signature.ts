@@ -4,12 +4,12 @@ const PREFIX = 'whsec_'
 /** Octets of a secret (Standard Webhooks: 24 to 64). */
 const SECRET_OCTETS = 32
 
-/** A new secret, as it is handed out. */
+/** A new secret, in the form in which it is returned. */
 export const makeSecret = (): string => `${PREFIX}${randomBytes(SECRET_OCTETS).toString('base64')}`
 
 /**
- * The header fields of a message (Standard Webhooks 1.0): `webhook-signature` has one `v1` signature for each secret that is valid, over id, timestamp and body.
- * `atMs`: when it is sent.
+ * The header fields of a message (Standard Webhooks 1.0): `webhook-signature` has one `v1` signature for each valid secret, over id, timestamp and body.
+ * `atMs`: the time of sending.
  */
 export function signedHeaders(
   message: { readonly id: string; readonly body: string },

@@ -3,17 +3,17 @@ import type { Json } from '../../base/json.ts'
 import { checkRow, type Repository, type RepositoryBounds, type Row, StoreError } from '../contract.ts'
 import type { RowsFile, Values } from './rows-file.ts'
 
-/** A change that waits for its turn. `make` changes the rows in place and gives what the caller is told; it may be called again on newer rows. */
+/** A change that waits for its turn. `make` changes the rows in place and returns the result for the caller; it may be called again on newer rows. */
 type Waiting = {
   readonly make: (rows: Values) => { readonly isChanged: boolean; readonly result: boolean }
   readonly resolve: (result: boolean) => void
   readonly reject: (error: unknown) => void
 }
 
-/** `settled` waits for the changes under way; it never rejects. */
+/** `settled` waits for the changes in progress; it never rejects. */
 export type FileRepository = Repository & { readonly settled: () => Promise<void> }
 
-/** A {@link Repository} in one file. Changes that are asked for while one is being written are written together. `before` is awaited first. */
+/** A {@link Repository} in one file. Changes that are requested while one is being written are written together. `before` is awaited first. */
 export function fileRepository(
   file: RowsFile,
   bounds: RepositoryBounds,
@@ -25,7 +25,7 @@ export function fileRepository(
 
   async function writeAll(): Promise<void> {
     isWriting = true
-    await Promise.resolve() // what is asked for in the same turn is written together
+    await Promise.resolve() // changes of the same turn are written together
     while (waiting.length > 0) {
       const changes = waiting
       waiting = []
@@ -94,7 +94,7 @@ export function fileRepository(
   }
 }
 
-/** Each is told what became of its change once all of them are written; when they cannot be written, each is told why. */
+/** Each caller gets the result of its change once all of them are written, or the reason if they cannot be written. */
 async function writeTogether(file: RowsFile, changes: readonly Waiting[]): Promise<void> {
   let tell: (() => void)[] = []
   try {
@@ -137,6 +137,6 @@ function store(values: Values, rows: readonly Pick<Row, 'key' | 'value'>[], boun
 
 const rowOf = (key: string, value: Json): Row => ({ key, value, version: versionOf(value) })
 
-/** A version is made of the value, so that nothing more has to be stored. */
+/** A version is a hash of the value, so that it need not be stored. */
 const versionOf = (value: Json): string =>
   createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22)

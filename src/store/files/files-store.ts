@@ -17,8 +17,8 @@ const FILES: Readonly<Record<RepositoryName, string>> = {
 }
 
 /**
- * A {@link Store} of one file a repository in `folder` (made at the first write, mode 0700). Several processes may use it at the same time. A damaged file is
- * moved aside, said through `warn`, and never overwritten. The `state.json` of earlier versions is moved over at the first need.
+ * A {@link Store} with one file per repository in `folder` (created with the first write, mode 0700). Several processes may use it at the same time. A
+ * damaged file is renamed, reported through `warn`, and never overwritten. The `state.json` of earlier versions is imported when it is first needed.
  */
 export function filesStore(folder: string, warn: Warn): Store & { readonly settled: () => Promise<void> } {
   const open = (name: RepositoryName, before?: () => Promise<void>) => {

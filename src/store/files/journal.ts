@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { isJsonRecord, type Json } from '../../base/json.ts'
 
-/** Answers by number, in a file that only grows: what was appended survives the end of the process, however it ends. */
+/** Answers by number, in an append-only file: appended answers survive the end of the process, however it ends. */
 export type Journal = {
   readonly has: (n: number) => boolean
   readonly at: (n: number) => Promise<Json>
@@ -10,12 +10,12 @@ export type Journal = {
   readonly close: () => Promise<void>
 }
 
-/** Octets that are read at a time. */
+/** Number of octets that are read at a time. */
 const CHUNK = 256 * 1024
 
 /**
- * Opens a journal, or makes one (mode 0600). `about` says what it is of; it is its first line. Gives undefined where the file is of something else. A last line that
- * was cut off is dropped. Memory: 16 octets an answer.
+ * Opens a journal, or creates one (mode 0600). `about` describes its subject and is its first line. Undefined if the file has another subject. A truncated
+ * last line is dropped. Memory: 16 octets per answer.
  */
 export async function openJournal(path: string, about: string): Promise<Journal | undefined> {
   const file = await open(path, 'a+', 0o600)
@@ -63,7 +63,7 @@ function journalOf(file: FileHandle, places: Map<number, Place>, end: number): J
   }
 }
 
-/** The first line, the places of the others by their number, and where the last whole line ends. */
+/** The first line, the positions of the others by their number, and the end of the last complete line. */
 async function readAll(
   file: FileHandle,
 ): Promise<{ readonly first: string | undefined; readonly places: Map<number, Place>; readonly end: number }> {

@@ -4,19 +4,19 @@ import { link, open, readFile, rename, unlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { MAX_WAIT_MS, StoreError } from '../contract.ts'
 
-/** How long a waiter leaves a lock that does not change before it takes it over, ms. Its holder is stopped, or on another machine and dead. */
+/** How long a lock may stay unchanged before a waiter takes it over, ms. Its holder is stopped, or on another machine and dead. */
 const ABANDONED_MS = 5_000
 const POLL_MS = 4
 
 /** A lock that is held. */
 export type Lock = {
-  /** Whether it is still held: somebody may have taken it over from a process that was stopped for long. */
+  /** Whether it is still held: another process may have taken it over from a process that was stopped for long. */
   readonly isHeld: () => Promise<boolean>
 }
 
 /**
- * Runs `work` while this process, and no other, holds the lock file `path`. A lock whose process has died is taken over at once, one that has not changed
- * for 5 s too. Rejects with StoreError `unavailable` when the lock could not be had within 10 s or the file cannot be made.
+ * Runs `work` while this process, and no other, holds the lock file `path`. A lock whose process has died is taken over at once, and so is one that has not
+ * changed for 5 s. Rejects with StoreError `unavailable` if the lock was not available within 10 s or the file cannot be created.
  */
 export async function withLock<T>(
   path: string,
@@ -38,7 +38,7 @@ async function acquire(path: string, mine: string, abandonedMs: number): Promise
   while (!(await created(path, mine))) {
     const nowMs = performance.now()
     const content = await contentOf(path)
-    if (content === undefined) continue // released meanwhile
+    if (content === undefined) continue // released in the meantime
     if (content !== seen?.content) seen = { content, sinceMs: nowMs }
     if (isDead(content) || nowMs - seen.sinceMs >= abandonedMs) await takeAway(path, content)
     else if (nowMs - begunMs >= MAX_WAIT_MS)
@@ -50,7 +50,7 @@ async function acquire(path: string, mine: string, abandonedMs: number): Promise
   }
 }
 
-/** True when the file was made with this content. `wx` follows no link (open(2): O_EXCL). */
+/** True if the file was created with this content. `wx` follows no link (open(2): O_EXCL). */
 async function created(path: string, content: string): Promise<boolean> {
   let file: Awaited<ReturnType<typeof open>>
   try {
@@ -62,7 +62,7 @@ async function created(path: string, content: string): Promise<boolean> {
   try {
     await file.writeFile(content)
   } catch (cause) {
-    await unlink(path).catch(() => {}) // an empty lock would hold everybody up
+    await unlink(path).catch(() => {}) // an empty lock would block every process
     throw new StoreError('unavailable', `${path} could not be written: ${(cause as Error).message}`, { cause })
   } finally {
     await file.close()
@@ -79,13 +79,13 @@ async function contentOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** Removes a lock that has this content. One that came in its place meanwhile is put back. */
+/** Removes a lock with this content. A newer lock in its place is restored. */
 async function takeAway(path: string, content: string): Promise<void> {
   const aside = `${path}.${randomBytes(8).toString('hex')}`
   try {
     await rename(path, aside)
   } catch {
-    return // somebody else was quicker
+    return // another process was faster
   }
   if ((await contentOf(aside)) !== content) await link(aside, path).catch(() => {})
   await unlink(aside).catch(() => {})

@@ -2,7 +2,7 @@ import { REPOSITORIES, type Store } from '../contract.ts'
 import { fileRepository } from './file-repository.ts'
 import type { Values } from './rows-file.ts'
 
-/** A store that remembers as long as the process lives, with the bounds of the others. */
+/** A store in memory for the life of the process, with the bounds of the others. */
 export function memoryStore(): Store {
   const repositories = Object.entries(REPOSITORIES).map(([name, bounds]) => {
     const rows: Values = new Map()

@@ -8,14 +8,14 @@ type Warn = (event: string, fields: Record<string, unknown>) => void
 type NewRow = Pick<Row, 'key' | 'value'>
 
 /**
- * Moves what `state.json` of version 0.1 holds into the repositories, once: rows that are there already stay as they are, and the file becomes
- * `state.json.old`. A damaged one becomes `state.json.damaged`, said through `warn`. Rejects with StoreError; the file then stays for another try.
+ * Imports the content of `state.json` of version 0.1 into the repositories, once: existing rows stay unchanged, and the file becomes `state.json.old`. A
+ * damaged file becomes `state.json.damaged`, reported through `warn`. Rejects with StoreError; the file then stays for another attempt.
  */
 export async function moveOldState(folder: string, store: Store, warn: Warn): Promise<void> {
   const path = join(folder, 'state.json')
   if ((await textOf(path)) === undefined) return
   await withLock(`${path}.lock`, async () => {
-    const text = await textOf(path) // another process may have moved it meanwhile
+    const text = await textOf(path) // another process may have moved it in the meantime
     if (text === undefined) return
     const state = parsedObject(text)
     if (state === undefined) {
@@ -42,7 +42,7 @@ function isRow(key: string, value: Json): boolean {
   }
 }
 
-/** The rows of each repository; what is not of the shape that version 0.1 wrote is left out. */
+/** The rows of each repository; rows with another shape than in version 0.1 are ignored. */
 function rowsOf(state: Readonly<Record<string, Json | undefined>>): Partial<Record<RepositoryName, readonly NewRow[]>> {
   const list = (
     value: Json | undefined,

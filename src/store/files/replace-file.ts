@@ -3,9 +3,9 @@ import { open, readdir, rename, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 /**
- * Puts `text` in the place of the file, whole or not at all: it is written to a new file of mode 0600 that then takes the name. The new file has a random
- * name and is opened with O_EXCL, so that no link is followed. `durable`: it is on the disk before it takes the name. `mayReplace` is asked last.
- * Rejects with the error of the file system; false when it may not.
+ * Replaces the file by `text`, completely or not at all: the text is written to a new file of mode 0600, which then gets the name. The new file has a random
+ * name and is opened with O_EXCL, so that no link is followed. `durable`: it is on the disk before it gets the name. `mayReplace` is called last. Rejects
+ * with the error of the file system; false if it may not.
  */
 export async function replaceFile(
   path: string,
@@ -29,7 +29,7 @@ export async function replaceFile(
   return may
 }
 
-/** Removes what killed processes left behind of {@link replaceFile}. The caller holds the lock of `path`. */
+/** Removes temporary files of {@link replaceFile} that killed processes left behind. The caller holds the lock of `path`. */
 export async function sweep(path: string): Promise<void> {
   const [folder, name] = [dirname(path), basename(path)]
   for (const file of await readdir(folder).catch(() => []))

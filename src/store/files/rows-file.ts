@@ -13,26 +13,29 @@ const MAX_TRIES = 3
 
 /** Values by key, the one longest unchanged first. */
 export type Values = Map<string, Json>
-/** How rows are written in a file. `read` throws StoreError `damaged` or `newer`. */
+/** The format of rows in a file. `read` throws StoreError `damaged` or `newer`. */
 export type Codec = { readonly read: (text: string) => Values; readonly write: (rows: Values) => string }
 
 export type RowsFileOptions = {
   readonly path: string
   readonly codec: Codec
-  /** The file is on the disk when a change has settled, also after a power cut. */
+  /** The file is on the disk when a change has settled, even after a power failure. */
   readonly durable?: boolean
-  /** Told of a damaged file that was moved aside: the rows then begin empty. Without it every call rejects with `damaged` until the file is mended. */
+  /** Called with a damaged file that was renamed: the rows are then empty. Without it every call rejects with `damaged` until the file is repaired. */
   readonly onDamaged?: (error: StoreError, movedTo: string) => void
 }
 
 export type RowsFile = {
-  /** The rows as the file has them now; read again only when it has changed. Rejects with StoreError. */
+  /** The present rows of the file; read again only if it has changed. Rejects with StoreError. */
   readonly read: () => Promise<Values>
-  /** Makes a change on what the file has at that moment, while no other process may change it. `make` tells whether it changed the rows. Rejects with StoreError. */
+  /**
+   * Makes a change on the present content of the file, while no other process may change it. `make` returns whether it changed the rows. Rejects with
+   * StoreError.
+   */
   readonly change: (make: (rows: Values) => boolean) => Promise<void>
 }
 
-/** Rows in one file that several processes change in turn: nobody's change is lost. A file that is not there holds none. */
+/** Rows in one file that several processes change in turn: no change is lost. A missing file has none. */
 export function rowsFile(options: RowsFileOptions): RowsFile {
   const { path, codec } = options
   let kept: { readonly stamp: string; readonly rows: Values } | undefined
@@ -59,7 +62,7 @@ export function rowsFile(options: RowsFileOptions): RowsFile {
     throw new StoreError('unavailable', `${path} could not be written: other processes took over its lock repeatedly`)
   }
 
-  /** False when the lock was lost before the change was written. */
+  /** False if the lock was lost before the change was written. */
   async function changeLocked(make: (rows: Values) => boolean, { isHeld }: Lock): Promise<boolean> {
     if (!isSwept) await sweep(path)
     isSwept = true
@@ -76,7 +79,7 @@ export function rowsFile(options: RowsFileOptions): RowsFile {
   return { read, change }
 }
 
-/** What the file has, past anything kept. A damaged file is moved aside where that is wanted. */
+/** The content of the file, read without the cache. A damaged file is renamed if that is wanted. */
 async function readNow({ path, codec, onDamaged }: RowsFileOptions): Promise<Values> {
   if ((await stampOf(path)) === '') return new Map()
   try {
@@ -94,7 +97,7 @@ async function readNow({ path, codec, onDamaged }: RowsFileOptions): Promise<Val
 
 const isDamage = (error: unknown): error is StoreError => error instanceof StoreError && error.code === 'damaged'
 
-/** What tells one content of a file from another; empty when there is no file. */
+/** Identifies the content of a file; empty if there is no file. */
 async function stampOf(path: string): Promise<string> {
   try {
     const { mtimeNs, size, ino } = await stat(path, { bigint: true })

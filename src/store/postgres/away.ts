@@ -2,7 +2,7 @@ import { sleep } from '../../base/deadline.ts'
 import type { AppError } from '../../base/errors.ts'
 import { databaseError } from './problems.ts'
 
-/** Codes of Node.js for a server that is not reached. */
+/** Error codes of Node.js for an unreachable server. */
 const UNREACHED: readonly string[] = [
   'ECONNREFUSED',
   'ECONNRESET',
@@ -15,15 +15,18 @@ const UNREACHED: readonly string[] = [
   'EAI_AGAIN',
 ]
 /**
- * SQLSTATEs that pass by themselves or when the operator mends the server: connection exceptions (08), insufficient resources such as a full disk (53), system
- * errors (58), a shutdown or start (57P01 to 57P03), a server that takes no writes since it became a standby (25006).
+ * SQLSTATEs that are temporary or that the operator can correct: connection exceptions (08), insufficient resources such as a full disk (53), system errors
+ * (58), a shutdown or start (57P01 to 57P03), a server that is read-only because it became a standby (25006).
  */
 const AWAY_STATES = /^(?:08...|53...|58...|57P0[123]|25006)$/
-/** What `pg` says without a code. */
+/** Messages of `pg` without a code. */
 const AWAY_WORDS =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client (?:has encountered|was closed))/
 
-/** Whether the database is away: the same statement may succeed later, on another connection. The queue's faults are told as records of an error's fields. */
+/**
+ * Whether the database is unavailable: the same statement may succeed later, on another connection. The queue reports its faults as records of an error's
+ * fields.
+ */
 export function isAway(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
@@ -31,17 +34,20 @@ export function isAway(error: unknown): boolean {
   return typeof message === 'string' && AWAY_WORDS.test(message)
 }
 
-/** The fault as callers are told it: nothing of the server's address or words. The cause is for the log. */
+/** The fault in the form for callers: without the server's address or messages. The cause is for the log. */
 export const awayError = (cause: unknown): AppError =>
   databaseError('away', undefined, {
     cause,
     retryAfterSeconds: 5,
   })
 
-/** Time between two attempts while the database is away, ms. */
+/** Interval between two attempts while the database is unavailable, ms. */
 const AGAIN_MS = 500
 
-/** Does the step again for as long as the database is away, or for `patienceMs`; rejects with its other faults, with what the database said last, or with the signal's reason. */
+/**
+ * Repeats the step while the database is unavailable, for at most `patienceMs`; rejects with its other faults, with the last error of the database, or with
+ * the signal's reason.
+ */
 export async function throughOutage<T>(
   step: () => Promise<T>,
   signal: AbortSignal,
@@ -58,7 +64,7 @@ export async function throughOutage<T>(
   }
 }
 
-/** The same function; that the database is away is told to callers in words ({@link awayError}). */
+/** The same function; callers get a readable error if the database is unavailable ({@link awayError}). */
 export const told =
   <A extends readonly unknown[], T>(step: (...asked: A) => Promise<T>) =>
   async (...asked: A): Promise<T> => {

@@ -1,7 +1,7 @@
-/** The first line of a backup; the number is that of the format. */
+/** The first line of a backup; the number is the version of the format. */
 export const MAGIC = 'mailsonde backup 1'
 
-/** The second line: what the backup is of. */
+/** The second line: the subject of the backup. */
 export type BackupHeader = {
   readonly schema: number
   readonly created_at: string
@@ -9,21 +9,21 @@ export type BackupHeader = {
   readonly sequences: Readonly<Record<string, string>>
 }
 
-/** Stands before the rows of a table, which are in the text format of COPY and end with a line `\.`. */
+/** Precedes the rows of a table, which are in the text format of COPY and end with a line `\.`. */
 export type TableHeader = {
   readonly table: string
   readonly columns: readonly string[]
-  /** The job whose partition it is. */
+  /** The job to which the partition belongs. */
   readonly partition?: number
 }
 
-/** The last line: how many tables there are, and the SHA-256 of all octets before it. */
+/** The last line: the number of tables, and the SHA-256 of all octets before it. */
 export type BackupTrailer = { readonly tables: number; readonly sha256: string }
 
-/** Ends the rows of a table: no row is written like this, since a backslash in it is doubled. */
+/** Ends the rows of a table: no row looks like this, because a backslash in a row is doubled. */
 export const END_OF_ROWS = '\\.'
 
-/** A name as an identifier of SQL: from the catalogue, and from a backup, which is checked by {@link isName}. */
+/** A name as an SQL identifier: from the catalogue, and from a backup, where {@link isName} checks it. */
 export const quoted = (name: string): string => `"${name}"`
 export const isName = (text: unknown): text is string =>
   typeof text === 'string' && /^[a-z_][a-z0-9_]{0,62}$/.test(text)

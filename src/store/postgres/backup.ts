@@ -20,8 +20,8 @@ import { schemaStatus } from './migrate.ts'
 export type BackedUp = { readonly tables: number; readonly bytes: number }
 
 /**
- * Writes all tables into a file as one snapshot, while the service goes on: gzip, mode 0600, made beside its place and moved there when it is whole. Memory is
- * flat: rows are passed on as they come. The queue's own tables are left out: a restore plans the open rows anew.
+ * Writes all tables into a file as one snapshot, while the service runs: gzip, mode 0600, created beside its final name and renamed when it is complete.
+ * Memory use is constant: rows are passed on as they are read. The queue's own tables are left out: a restore plans the open rows again.
  */
 export async function backUp(pool: pg.Pool, path: string, now: () => number, signal: AbortSignal): Promise<BackedUp> {
   const client = await pool.connect()
@@ -83,7 +83,7 @@ async function sequencesOf(client: pg.PoolClient): Promise<Record<string, string
   return Object.fromEntries(rows.flatMap(({ name, value }) => (value === null ? [] : [[name, value]])))
 }
 
-/** The tables with their columns, those that others refer to first; partitions last. */
+/** The tables with their columns, referenced tables first and partitions last. */
 async function tablesOf(client: pg.PoolClient): Promise<readonly TableHeader[]> {
   const { rows } = await client.query<{
     oid: number

@@ -12,7 +12,7 @@ import type { Schema } from './schema.ts'
 export type Database = {
   readonly db: Kysely<Schema>
   readonly pool: pg.Pool
-  /** Closes the connections, and stops the private server where there is one. */
+  /** Closes the connections, and stops the private server if there is one. */
   readonly close: () => Promise<void>
 }
 
@@ -21,24 +21,24 @@ export type DatabaseSettings = {
   readonly url: string | undefined
   readonly dataDir: string
   readonly dbUser: string
-  /** Connections of this process at most; default 12. */
+  /** Maximum number of connections of this process; default 12. */
   readonly maxConnections?: number
   readonly log: Parameters<typeof startEmbedded>[0]['log']
 }
 
 export type LazyDatabase = {
-  /** The database, opened at the first call within 90 s; a failed attempt is made again by the next call. */
+  /** The database, opened with the first call within 90 s; the next call repeats a failed attempt. */
   readonly open: () => Promise<Database>
-  /** Why it does not answer, within the signal's time; undefined when it does, and while nobody needed it. Never rejects. */
+  /** Why it does not answer, within the signal's time; undefined if it does, and while it has not been needed. Never rejects. */
   readonly probe: (signal: AbortSignal) => Promise<string | undefined>
-  /** Closes it if it was ever opened. */
+  /** Closes it if it was opened. */
   readonly close: () => Promise<void>
 }
 
-/** Time for a private server to start, recovery after a crash included, ms. */
+/** Time limit for the start of a private server, including recovery after a crash, ms. */
 const OPEN_MS = 90_000
 
-/** A database that is opened at the first need. */
+/** A database that is opened when it is first needed. */
 export function lazyDatabase(settings: DatabaseSettings): LazyDatabase {
   let last: Promise<Database> | undefined
   return {
@@ -67,8 +67,8 @@ async function probeOf({ pool }: Database): Promise<string | undefined> {
 }
 
 /**
- * Connects, and brings the schema up to date. Rejects with AppError `upstream_unavailable` that says what is wrong: no server, a wrong password, a standby, a
- * schema that a newer program made.
+ * Connects, and upgrades the schema. Rejects with AppError `upstream_unavailable` and the reason: no server, a wrong password, a standby, a schema of a newer
+ * program.
  */
 export async function openDatabase(settings: DatabaseSettings, signal: AbortSignal): Promise<Database> {
   const server =
@@ -91,16 +91,16 @@ export async function openDatabase(settings: DatabaseSettings, signal: AbortSign
 /** Our tables over the connections of a pool. */
 export const kyselyOn = (pool: pg.Pool): Kysely<Schema> => new Kysely({ dialect: new PostgresDialect({ pool }) })
 
-/** Callers are told that there is no database, and nothing about it; the log has the URL, without its password, and the reason. */
+/** Callers only get the information that there is no database; the log has the URL, without its password, and the reason. */
 function notConnected({ url, log }: Pick<DatabaseSettings, 'url' | 'log'>, cause: unknown): AppError {
   const where = url === undefined ? 'the private database' : maskedUrl(url)
   log.warn('the database could not be opened', { database: where, reason: (cause as Error).message })
   return databaseError('not_opened', undefined, { cause })
 }
 
-/** A database URL with its password replaced; a text that is none is not repeated at all. */
+/** A database URL with its password replaced; a text that is not a URL is not repeated. */
 export function maskedUrl(text: string): string {
-  const full = text.replace('@/', '@localhost/') // a socket is named by ?host=
+  const full = text.replace('@/', '@localhost/') // ?host= names a socket
   if (!/^postgres(?:ql)?:\/\//.test(full) || !URL.canParse(full)) return 'the database URL'
   const url = new URL(full)
   if (url.password !== '') url.password = '***'

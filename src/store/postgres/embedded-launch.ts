@@ -5,7 +5,7 @@ import { sleep } from '../../base/deadline.ts'
 import type { Account, Place } from './embedded-place.ts'
 import { privateDatabaseError } from './problems.ts'
 
-/** How to connect to a PostgreSQL server: the fields of `pg` that are used. */
+/** How to connect to a PostgreSQL server: the used fields of `pg`. */
 export type Connection = {
   readonly host: string
   readonly user: string
@@ -13,7 +13,7 @@ export type Connection = {
   readonly database: string
 }
 
-/** Settings for a small server beside the program: docs/operations.md has the memory they take. */
+/** Settings for a small server beside the program: docs/operations.md has its memory use. */
 const SERVER_SETTINGS = {
   listen_addresses: '',
   unix_socket_permissions: '0700',
@@ -27,7 +27,10 @@ const SERVER_SETTINGS = {
   log_min_messages: 'warning',
 } as const
 
-/** Starts the server apart from our process group: a Ctrl-C in the terminal must not stop it before our own work has ended. Gives a signal that fires when it ends. */
+/**
+ * Starts the server outside of our process group: Ctrl-C in the terminal must not stop it before our own work has ended. Returns a signal that fires when it
+ * ends.
+ */
 function launch(place: Place, account: Account): AbortSignal {
   const settings = { ...SERVER_SETTINGS, unix_socket_directories: place.socketDir }
   const child = spawn(
@@ -41,14 +44,14 @@ function launch(place: Place, account: Account): AbortSignal {
   return ended.signal
 }
 
-/** Nothing of our environment is the server's business: it may hold secrets. */
+/** The server does not get our environment, which may contain secrets. */
 export const ENVIRONMENT = { LC_ALL: 'C', PATH: '/usr/bin:/bin' }
 
 type Reached = { readonly client?: pg.Client; readonly isStarting: boolean }
 
 async function connectOnce(connection: Connection): Promise<Reached> {
   const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5_000, application_name: 'mailsonde owner' })
-  client.on('error', () => {}) // the pool's next query tells
+  client.on('error', () => {}) // the pool's next query reports it
   try {
     await client.connect()
     return { client, isStarting: false }
@@ -61,12 +64,12 @@ async function connectOnce(connection: Connection): Promise<Reached> {
   }
 }
 
-/** SQLSTATE of a server that starts up or shuts down. */
+/** SQLSTATE of a server that is starting up or shutting down. */
 const STARTING = '57P03'
 
 /**
- * The first connection to the server of a place, which is started where none runs; `isTakenOver` when one did. Children of a killed server keep the next one from starting
- * for a moment: it is tried some times. Rejects with AppError when it does not start before `by` fires.
+ * The first connection to the server of a place, which is started if none runs; `isTakenOver` if one did. Children of a killed server may block the next
+ * start for a moment, so it is tried several times. Rejects with AppError if it does not start before `by` fires.
  */
 export async function connectOrLaunch(
   connection: Connection,

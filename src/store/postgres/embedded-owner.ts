@@ -4,13 +4,13 @@ import { sleep } from '../../base/deadline.ts'
 type Say = (event: string, fields?: Record<string, unknown>) => void
 export type OwnerLog = { readonly info: Say; readonly warn: Say }
 
-/** Waits between attempts to start a server that went away, ms. */
+/** Delays between attempts to restart a server, ms. */
 const FIRST_WAIT_MS = 100
 const LONGEST_WAIT_MS = 5_000
 
 /**
  * Keeps the private server running: when the owner's connection ends, because the server crashed or was killed, `again` starts it and takes it over, until
- * that succeeds. `release` ends this and gives the connection, where there is one.
+ * that succeeds. `release` ends this and returns the connection, if there is one.
  */
 export function keepOwned(
   first: pg.Client,

@@ -7,28 +7,28 @@ import { privateDatabaseError } from './problems.ts'
 /** The programs of the embedded PostgreSQL. */
 export type Binaries = { readonly initdb: string; readonly postgres: string }
 
-/** Who runs the server: the user and group that the program drops to, nothing when it does not run as root. */
+/** The user and group that run the server; undefined if the program does not run as root. */
 export type Account = { readonly uid?: number; readonly gid?: number }
 
-/** Where the private server of one data folder keeps its files. */
+/** The location of the files of a data folder's private server. */
 export type Place = {
   readonly folder: string
   readonly cluster: string
   readonly socketDir: string
   readonly logPath: string
-  /** A descriptor of the log, to which the server writes. */
+  /** A file descriptor of the server's log. */
   readonly logFile: number
   readonly binaries: Binaries
 }
 
 /** Maximum length of the socket's folder: the path of a Unix socket has at most 107 octets (sun_path in unix(7)), of which `/.s.PGSQL.5432` takes 14. */
 const MAX_SOCKET_DIR = 92
-/** Where the server's files go when its user cannot enter the data folder. */
+/** The location of the server's files if its user cannot enter the data folder. */
 const SYSTEM_FOLDER = '/var/lib/mailsonde'
-/** Size above which the log is started anew. */
+/** Size above which the log is started again. */
 const MAX_LOG = 4 * 1024 * 1024
 
-/** The binaries of this platform. Throws AppError where the optional package is not installed, as on musl and other platforms without one. */
+/** The binaries for this platform. Throws AppError if the optional package is not installed, as on musl and other platforms without one. */
 export async function binaries(): Promise<Binaries> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   try {
@@ -38,7 +38,7 @@ export async function binaries(): Promise<Binaries> {
   }
 }
 
-/** The user to drop to; PostgreSQL refuses to run as root. Throws AppError when root names a user that does not exist or is root itself. */
+/** The user that runs the server; PostgreSQL refuses to run as root. Throws AppError if root names a user that does not exist or is root itself. */
 export async function accountOf(user: string): Promise<Account> {
   if (process.getuid?.() !== 0) return {}
   const line = (await readFile('/etc/passwd', 'utf8')).split('\n').find((one) => one.startsWith(`${user}:`))
@@ -49,8 +49,8 @@ export async function accountOf(user: string): Promise<Account> {
 }
 
 /**
- * The folders of the server, made where they are missing and owned by its user. They are in the data folder; where the server's user cannot enter that,
- * below `/var/lib/mailsonde`, with a copy of the binaries when it cannot read those either.
+ * The folders of the server, created if they are missing and owned by its user. They are in the data folder; if the server's user cannot enter that, they are
+ * below `/var/lib/mailsonde`, with a copy of the binaries if it cannot read those either.
  */
 export async function placeFor(dataDir: string, account: Account, programs: Binaries): Promise<Place> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
@@ -74,13 +74,13 @@ async function folderFor(dataDir: string, account: Account): Promise<string> {
   return join(SYSTEM_FOLDER, `postgres-${shortHash(dataDir)}`)
 }
 
-/** The data folder itself is ours: its server may pass through it, and see no names. */
+/** The data folder itself belongs to the program: the server may pass through it, but not list it. */
 async function allowTraversal(dataDir: string, account: Account): Promise<boolean> {
   if (!(await mayEnter(dataDir, account))) await chmod(dataDir, 0o711)
   return mayEnter(dataDir, account)
 }
 
-/** Whether a user may enter a folder and all above it. */
+/** Whether a user may enter a folder and all its parents. */
 async function mayEnter(path: string, account: Account): Promise<boolean> {
   const { mode, uid, gid } = await stat(path)
   const bit = uid === account.uid ? 0o100 : gid === account.gid ? 0o010 : 0o001
@@ -88,7 +88,7 @@ async function mayEnter(path: string, account: Account): Promise<boolean> {
   return dirname(path) === path || mayEnter(dirname(path), account)
 }
 
-/** The binaries, or a copy of them where the server's user cannot reach the installed ones. */
+/** The binaries, or a copy of them if the server's user cannot read the installed ones. */
 async function runnableBy(programs: Binaries, account: Account): Promise<Binaries> {
   const bin = dirname(programs.postgres)
   if (account.uid === undefined || (await mayEnter(bin, account))) return programs
@@ -110,7 +110,7 @@ const shortSocketDir = (folder: string): string => join('/tmp', `mailsonde-${sho
 
 const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12)
 
-/** A folder that the server's user alone may enter. One that belongs to somebody else is refused: it was laid there by a stranger. */
+/** A folder that only the server's user may enter. A folder that belongs to another user is refused, because that user may have planted it. */
 async function ownFolder(path: string, account: Account): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 })
   const wanted = account.uid ?? process.getuid?.()

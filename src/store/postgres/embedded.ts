@@ -9,11 +9,11 @@ import { keepOwned, type OwnerLog } from './embedded-owner.ts'
 import { type Account, accountOf, binaries, type Place, placeFor } from './embedded-place.ts'
 import { privateDatabaseError } from './problems.ts'
 
-/** What the private server needs to know. */
+/** The parameters of the private server. */
 export type EmbeddedSettings = {
   /** The data folder of the program; the server's files are in `postgres/` below it. */
   readonly dataDir: string
-  /** The existing, unprivileged user that runs the server when the program runs as root (`--db-user`). */
+  /** The existing, unprivileged user that runs the server if the program runs as root (`--db-user`). */
   readonly user: string
   readonly log: OwnerLog
 }
@@ -24,16 +24,16 @@ export type EmbeddedServer = {
   readonly stop: () => Promise<void>
 }
 
-/** Time for the server to take connections: recovery after a crash is included. */
+/** Time limit until the server accepts connections, including recovery after a crash. */
 const START_MS = 60_000
 const STOP_MS = 10_000
-/** Key of the advisory lock that the one owner of a private server holds for as long as it runs: "mailsond" as octets. */
+/** Key of the advisory lock that the single owner of a private server holds while it runs: "mailsond" as octets. */
 const OWNER_LOCK = '7882826921180361316'
 
 /**
- * The private PostgreSQL server of a data folder: made at the first start, then started; one that an earlier process left running is taken over.
- * It listens on a Unix socket in a folder of mode 700 and on no TCP port. Rejects with AppError where the platform has no binary, where another process
- * uses the same data folder, and where the server does not start within 60 s or the signal fires.
+ * The private PostgreSQL server of a data folder: created with the first start, then started; a server that an earlier process left running is taken over. It
+ * listens on a Unix socket in a folder of mode 700 and on no TCP port. Rejects with AppError if the platform has no binary, if another process uses the same
+ * data folder, and if the server does not start within 60 s or the signal fires.
  */
 export async function startEmbedded(settings: EmbeddedSettings, signal: AbortSignal): Promise<EmbeddedServer> {
   const until = within(START_MS, signal)
@@ -52,7 +52,7 @@ export async function startEmbedded(settings: EmbeddedSettings, signal: AbortSig
   return { connection, stop: async () => stopServer(await keeper.release(), place) }
 }
 
-/** How the private server of a data folder is reached, whoever owns it. */
+/** How to connect to the private server of a data folder, whoever owns it. */
 export async function embeddedConnection(dataDir: string, user: string): Promise<Connection> {
   return connectionTo(await placeFor(dataDir, await accountOf(user), await binaries()), await passwordOf(dataDir))
 }
@@ -65,7 +65,7 @@ const connectionTo = (place: Place, password: string): Connection => ({
   database: 'postgres',
 })
 
-/** The password of the private server, made once: the socket's folder may belong to a user who runs other programs too. */
+/** The password of the private server, created once: the socket's folder may belong to a user who also runs other programs. */
 async function passwordOf(dataDir: string): Promise<string> {
   const path = join(dataDir, 'postgres.password')
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
@@ -78,7 +78,8 @@ async function passwordOf(dataDir: string): Promise<string> {
 }
 
 /**
- * Makes the cluster beside its place and moves it there: a killed initdb leaves no half of one, and of two processes that begin at once the first wins.
+ * Creates the cluster beside its final place and moves it there: a killed initdb leaves no incomplete cluster, and of two processes that start at once the
+ * first wins.
  */
 async function initialize(place: Place, account: Account, password: string, signal: AbortSignal): Promise<void> {
   const made = `${place.cluster}.${process.pid}`
@@ -130,10 +131,10 @@ async function run(file: string, args: readonly string[], account: Account, sign
   if (code !== 0) throw privateDatabaseError('initdb', { status: code ?? -1, log: said.trim() })
 }
 
-/** Time for the server to notice that the connection of a killed owner is gone, ms. */
+/** Time within which the server notices that the connection of a killed owner is closed, ms. */
 const OWNER_GONE_MS = 1_500
 
-/** One process owns a private server. The lock goes with the connection, so a killed owner never keeps it for long. */
+/** One process owns a private server. The lock ends with the connection, so a killed owner never keeps it for long. */
 async function takeOwnership(owner: pg.Client, dataDir: string): Promise<void> {
   for (const patience = within(OWNER_GONE_MS); !patience.aborted; await sleep(100, patience).catch(() => {})) {
     const { rows } = await owner.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [OWNER_LOCK])

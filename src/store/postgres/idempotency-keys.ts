@@ -3,27 +3,27 @@ import { type Kysely, sql } from 'kysely'
 import { told } from './away.ts'
 import type { Schema } from './schema.ts'
 
-/** A key as a caller gave it. Each caller has keys of its own. */
+/** A caller's key. Each caller has its own keys. */
 export type KeyOfCaller = { readonly owner: string; readonly key: string }
 
-/** An answer as it is given again, and the request that it answers. */
+/** A stored answer, and the request that it answers. */
 export type KeptAnswer = {
   readonly status: number
   readonly answer: string
-  /** SHA-256 of the body that was read as it came, and its octets; undefined where the request had none. */
+  /** SHA-256 of the streamed body, and its size in octets; undefined if the request had none. */
   readonly body: BodyDigest | undefined
 }
 export type BodyDigest = { readonly sha256: string; readonly octets: number }
 
 /**
- * What a key says of a request: `mine` (to be run by this caller now), `running` (another call works on it), `answered`, `other_request` (the key belongs to
- * another one), `full` (the caller has as many keys as it may).
+ * The state of a key for a request: `mine` (this caller runs it now), `running` (another call processes it), `answered`, `other_request` (the key belongs to
+ * another one), `full` (the caller has the maximum number of keys).
  */
 export type Claim =
   | {
       readonly is: 'mine'
       readonly claim: string
-      /** 22 random characters that stay the same when the request is run again after a crash: what it makes can be named by them. */
+      /** 22 random characters that stay the same if the request is run again after a crash: they can name what it creates. */
       readonly seed: string
     }
   | { readonly is: 'running'; readonly retryAfterSeconds: number }
@@ -34,19 +34,19 @@ export type Claim =
 export type IdempotencyKeys = {
   /** Claims a key for a request (`request` is its digest), for {@link LEASE_SECONDS} s at a time. */
   readonly claim: (of: KeyOfCaller, request: string) => Promise<Claim>
-  /** Goes on holding a claim. */
+  /** Renews a claim. */
   readonly hold: (claim: string) => Promise<void>
-  /** Keeps the answer for 24 h, if the claim was not lost meanwhile. */
+  /** Stores the answer for 24 h, if the claim was not lost in the meantime. */
   readonly keep: (claim: string, answer: KeptAnswer) => Promise<void>
-  /** Gives a key back: its request failed and may be made again. */
+  /** Releases a key: its request failed and may be repeated. */
   readonly release: (claim: string) => Promise<void>
 }
 
-/** A running request is taken to be dead when its claim was not held for this long. */
+/** A running request is considered dead if its claim was not renewed for this long. */
 const LEASE_SECONDS = 30
 /** Maximum number of keys of one caller within 24 hours. */
 export const MAX_KEYS = 10_000
-/** Expired keys that go with each new one. */
+/** Number of expired keys that are removed with each new one. */
 const SWEPT = 100
 
 /** The idempotency keys of a database. */
@@ -76,7 +76,7 @@ async function claim(db: Kysely<Schema>, { owner, key }: KeyOfCaller, request: s
       SELECT owner, key FROM mailsonde.idempotency_keys WHERE expires_at <= now() LIMIT ${SWEPT} FOR UPDATE SKIP LOCKED)`.execute(
     db,
   )
-  // A key that was released between the two questions is free: it is claimed at the second attempt.
+  // A key that was released between the two queries is free: the second attempt claims it.
   for (let attempt = 0; attempt < 3; attempt++) {
     const seed = randomBytes(16).toString('base64url')
     const { rows } = await sql<{ claim: string; seed: string }>`
@@ -110,5 +110,5 @@ async function stateOf(db: Kysely<Schema>, owner: string, key: string, request: 
   return { is: 'answered', status: row.status, answer: row.answer, body }
 }
 
-/** When a caller may ask again whose first request still runs: long enough for most, and no longer than a dead one is held. */
+/** When a caller whose first request is still running may try again: late enough for most, and not later than a dead claim expires. */
 const RETRY_SECONDS = 5

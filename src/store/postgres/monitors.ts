@@ -1,7 +1,7 @@
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
 import type { MonitorsTable, Schema } from './schema.ts'
 
-/** A monitor as it is kept; the JSON columns are read by whoever wrote them. */
+/** A stored monitor; the JSON columns are read by the code that wrote them. */
 export type MonitorRow = Omit<Selectable<MonitorsTable>, 'number' | 'every_ms'> & {
   readonly number: number
   readonly every_ms: number
@@ -44,7 +44,7 @@ export type PointRow = {
   readonly changes: unknown
 }
 
-/** What a run leaves. */
+/** The stored result of a run. */
 export type RunWrite = {
   readonly point: Omit<PointRow, 'changes'> & { readonly changes: string | null }
   readonly nextRun: Date
@@ -66,7 +66,7 @@ const rowOf = (row: Selectable<MonitorsTable>): MonitorRow => ({
 })
 
 export const monitorsOf = (db: Kysely<Schema>) => ({
-  /** Adds a monitor unless its owner has `most` already; undefined then. One of the same id is given back as it is. */
+  /** Adds a monitor unless its owner has `most` already; undefined then. An existing one with the same id is returned unchanged. */
   add: async (row: NewMonitor, most: number): Promise<MonitorRow | undefined> => {
     const { count } = await db
       .selectFrom('mailsonde.monitors')
@@ -125,8 +125,8 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
   },
 
   /**
-   * Leases up to `limit` monitors of which a run or a message is due, those that wait longest first. A next run further ahead than its interval is of a clock
-   * that stepped back: it is due at once.
+   * Leases up to `limit` monitors of which a run or a message is due, those that wait longest first. A next run further ahead than its interval comes from a
+   * clock that stepped back: it is due at once.
    */
   claim: async (now: Date, leaseMs: number, limit: number): Promise<readonly MonitorRow[]> => {
     const { rows } = await sql<Selectable<MonitorsTable>>`
@@ -139,7 +139,7 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
     return rows.map(rowOf)
   },
 
-  /** Brings runs back that a clock which stepped back would keep waiting; how many. */
+  /** Reschedules runs that a clock which stepped back would delay; returns their number. */
   mendTimes: async (now: Date): Promise<number> => {
     const mended = await db
       .updateTable('mailsonde.monitors')
@@ -150,7 +150,7 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
     return Number(mended.numUpdatedRows)
   },
 
-  /** Writes a run in a transaction under its claim; false where another claim has come since. */
+  /** Stores a run in a transaction under its claim; false if another claim has followed. */
   write: async (
     tx: Transaction<Schema>,
     { number, fence }: Pick<MonitorRow, 'number' | 'fence'>,
@@ -171,7 +171,7 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
     return true
   },
 
-  /** Writes what the notifier remembers, where no run was due. */
+  /** Stores the notifier's state, if no run was due. */
   writeNotifier: async (
     tx: Transaction<Schema>,
     { number, fence }: Pick<MonitorRow, 'number' | 'fence'>,
@@ -184,14 +184,14 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
     return rows.length > 0
   },
 
-  /** Gives a claim back, as it was. */
+  /** Releases a claim, without changes. */
   release: async ({ number, fence }: Pick<MonitorRow, 'number' | 'fence'>): Promise<void> => {
     await sql`UPDATE mailsonde.monitors SET leased_until = '-infinity' WHERE number = ${number} AND fence = ${fence}`.execute(
       db,
     )
   },
 
-  /** The points after `after`, in the order of time; with `changed` those alone in which something changed. */
+  /** The points after `after`, in the order of time; with `changed` only those in which something changed. */
   points: async (
     number: number,
     page: { readonly after?: Date; readonly before?: Date; readonly limit: number; readonly changed?: true },
@@ -210,7 +210,7 @@ export const monitorsOf = (db: Kysely<Schema>) => ({
     await sql`DELETE FROM mailsonde.monitor_points WHERE at < ${before}`.execute(db)
   },
 
-  /** Removes the monitors of a mailbox, or of a domain and the mailboxes of it, and such mailboxes from those who are told; how many there were of each. */
+  /** Removes the monitors of a mailbox, or of a domain and its mailboxes, and such mailboxes from the receivers; returns the number of each. */
   forget: async (
     name: 'email' | 'domain',
     value: string,

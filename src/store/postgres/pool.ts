@@ -4,14 +4,14 @@ import pg from 'pg'
 /** Maximum number of connections of one process: statements are short, and the private server allows 60. */
 const MAX_CONNECTIONS = 12
 const CONNECT_MS = 5_000
-/** A statement that runs longer is canceled: nothing of ours should, but for migrations, the end of an intake and a removal, which lift it. */
+/** A statement that runs longer is canceled. Only migrations, the end of an intake and a removal may need more, and lift this limit. */
 const STATEMENT_MS = 60_000
-/** A connection that says nothing for this long, while it owes an answer, is asked after. */
+/** A connection without data for this long, while an answer is due, is checked. */
 const SILENT_MS = 10_000
 
 /**
- * What the server does about a node that is cut off: it gives up the connection after some 25 s, and an open transaction with its locks after 15 s. On a Unix
- * socket the first two lines say nothing.
+ * The server's settings for a node that is cut off: the connection ends after some 25 s, and an open transaction with its locks after 15 s. On a Unix socket
+ * the first two lines have no effect.
  */
 const SESSION = `
   SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
@@ -26,7 +26,7 @@ export type PoolSettings = {
   readonly warn: Warn
 }
 
-/** Connections to a server. One that breaks, or whose other end is gone without a word (half open), is closed within some 15 s, and its statement rejects. */
+/** Connections to a server. A broken connection, or a half-open one, is closed within some 15 s, and its statement rejects. */
 export function poolOf(where: pg.ClientConfig, { maxConnections = MAX_CONNECTIONS, warn }: PoolSettings): pg.Pool {
   const pool = new pg.Pool({
     ...where,
@@ -38,44 +38,44 @@ export function poolOf(where: pg.ClientConfig, { maxConnections = MAX_CONNECTION
     application_name: 'mailsonde',
     onConnect: async (client) => void (await client.query(SESSION)),
   })
-  // An idle connection that breaks is replaced at the next need.
+  // A broken idle connection is replaced when the next one is needed.
   pool.on('error', (error) => warn('a database connection was lost', { reason: error.message }))
   pool.on('connect', (client) => {
-    // The pool listens to idle clients alone: one that breaks in the middle of a transaction would end the process. Its statement, or its next one, rejects.
+    // The pool listens only to idle clients: a break in the middle of a transaction would end the process. Its statement, or its next one, rejects.
     client.on('error', () => {})
     watchSilence(client, where, warn)
   })
   return pool
 }
 
-/** The parts of a client that `pg` does not declare. */
+/** The members of a client that `pg` does not declare. */
 type Inner = {
   readonly connection: { readonly stream: Socket }
   readonly processID: number
-  /** Whether the last statement was answered in whole. */
+  /** Whether the last statement was answered completely. */
   readonly readyForQuery: boolean
 }
 
-/** Closes a connection that is silent and on which the server works on nothing: the answer was lost on the way. */
+/** Closes a silent connection on which the server has no work: the answer was lost. */
 function watchSilence(client: pg.ClientBase, where: pg.ClientConfig, warn: Warn): void {
   const inner = client as unknown as Inner
   const { stream } = inner.connection
   const watch = (): void => void stream.setTimeout(SILENT_MS)
   stream.on('timeout', () => {
-    if (inner.readyForQuery) return watch() // it owes nothing
+    if (inner.readyForQuery) return watch() // no answer is due
     isWorkedOn(where, inner.processID).then(
       (is) => {
         if (is) return watch()
         warn('a silent database connection was closed', {})
         stream.destroy(Object.assign(new Error('the database connection is half open'), { code: 'ETIMEDOUT' }))
       },
-      (error: Error) => stream.destroy(Object.assign(error, { code: 'ETIMEDOUT' })), // the server is away altogether
+      (error: Error) => stream.destroy(Object.assign(error, { code: 'ETIMEDOUT' })), // the server is unavailable
     )
   })
   watch()
 }
 
-/** Whether the server works on a statement of this connection, asked on another one. */
+/** Whether the server is executing a statement of this connection, queried on another one. */
 async function isWorkedOn(where: pg.ClientConfig, processId: number): Promise<boolean> {
   const asking = new pg.Client({ ...where, connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS })
   asking.on('error', () => {})

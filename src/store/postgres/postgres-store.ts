@@ -11,10 +11,10 @@ import {
 } from '../contract.ts'
 import type { Schema } from './schema.ts'
 
-/** Whose rows are meant: those of the whole cluster, and those of one node. */
+/** The owner of the rows: the whole cluster, or one node. */
 export type Scopes = { readonly cluster: string; readonly node: string }
 
-/** What a node knows by itself stays its own; the cluster shares the list of nodes and how each source fares. */
+/** Facts about a node itself are stored per node; the cluster shares the list of nodes and the states of sources. */
 const SCOPE: Readonly<Record<RepositoryName, keyof Scopes>> = {
   node: 'node',
   peers: 'cluster',
@@ -22,7 +22,7 @@ const SCOPE: Readonly<Record<RepositoryName, keyof Scopes>> = {
   selfTests: 'node',
 }
 
-/** A {@link Store} in PostgreSQL. The database is opened at the first call, and again after a failure. */
+/** A {@link Store} in PostgreSQL. The database is opened with the first call, and again after a failure. */
 export const postgresStore = (open: () => Promise<Kysely<Schema>>, scopes: Scopes): Store => ({
   node: repository(open, 'node', scopes),
   peers: repository(open, 'peers', scopes),
@@ -33,7 +33,7 @@ export const postgresStore = (open: () => Promise<Kysely<Schema>>, scopes: Scope
 function repository(open: () => Promise<Kysely<Schema>>, name: RepositoryName, scopes: Scopes): Repository {
   const place = { scope: scopes[SCOPE[name]], repository: name }
   const read = <T>(work: (db: Kysely<Schema>) => Promise<T>): Promise<T> => told(async () => work(await open()))
-  /** Writers of one repository come one after another, so that its bound holds. */
+  /** Writers of one repository take turns, so that its bound holds. */
   const write = <T>(work: (tx: Transaction<Schema>) => Promise<T>): Promise<T> =>
     told(async () =>
       (await open()).transaction().execute(async (tx) => {
@@ -118,7 +118,7 @@ const rowOf = ({
   version,
 })
 
-/** The rows longest unchanged go, or the write is refused, which undoes it. */
+/** The rows longest unchanged are removed, or the write is refused and rolled back. */
 async function keepBound(tx: Transaction<Schema>, name: RepositoryName, scope: string): Promise<void> {
   const { maxRows, whenFull } = REPOSITORIES[name]
   const { rows } = await sql<{ n: string }>`
@@ -133,7 +133,7 @@ async function keepBound(tx: Transaction<Schema>, name: RepositoryName, scope: s
   )
 }
 
-/** What the database refuses or does not answer is `unavailable`: worth another try. */
+/** Refused or unanswered statements are `unavailable`: worth another attempt. */
 async function told<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

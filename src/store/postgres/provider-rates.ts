@@ -1,14 +1,14 @@
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from './schema.ts'
 
-/** Takes up to `want` tokens of a provider's bucket, which all nodes share; how many were had, and how long until the next, ms. */
+/** Takes up to `want` tokens of a provider's bucket, which all nodes share; returns the number of tokens, and the time until the next, ms. */
 export type TakeTokens = (
   provider: string,
   rate: { readonly perSecond: number; readonly capacity: number },
   want: number,
 ) => Promise<{ readonly granted: number; readonly waitMs: number }>
 
-/** A token bucket a provider, by the clock of the database. */
+/** One token bucket per provider, by the clock of the database. */
 export const takeTokensOf =
   (db: Kysely<Schema>): TakeTokens =>
   async (provider, { perSecond, capacity }, want) => {

@@ -16,9 +16,9 @@ const MAX_LINE = 256 * 1024 * 1024
 const PIECE = 256 * 1024
 
 /**
- * Checks a backup in whole, then puts it in the place of everything that is in the database, in one transaction: a fault leaves the database as it was. A backup of an
- * earlier schema is brought up to date. Rejects with AppError `invalid_parameter` for a file that is no backup, is damaged or cut off, or that a newer
- * program made, and while services are connected.
+ * Checks a complete backup, then replaces the whole content of the database in one transaction: a fault leaves the database unchanged. A backup of an earlier
+ * schema is upgraded. Rejects with AppError `invalid_parameter` for a file that is not a backup, is damaged or truncated, or comes from a newer program, and
+ * while services are connected.
  */
 export async function restore(
   pool: pg.Pool,
@@ -39,7 +39,7 @@ export async function restore(
     tables = await restoreTables(client, path)
     for (const [name, value] of Object.entries(header.sequences))
       if (isName(name)) await client.query('SELECT setval($1::regclass, $2::bigint)', [`mailsonde.${name}`, value])
-    // What stood in chunks is planned anew: the queue is not part of a backup.
+    // Rows that were in chunks are planned again: the queue is not part of a backup.
     await client.query(
       `UPDATE mailsonde.job_rows SET state = 'ready', chunk = NULL, due = now() WHERE state = 'queued'`,
     )
@@ -54,7 +54,7 @@ export async function restore(
   return { tables, schema: header.schema }
 }
 
-/** Reads the whole file: every line, its end and its checksum. Gives the header. */
+/** Reads the whole file: every line, its end and its checksum. Returns the header. */
 async function checkBackup(path: string): Promise<BackupHeader> {
   const hash = createHash('sha256')
   let header: BackupHeader | undefined
@@ -117,7 +117,7 @@ async function restoreTables(client: pg.PoolClient, path: string): Promise<numbe
   return tables
 }
 
-/** The table, made where it is a job's partition. Names come from the file: only plain ones become SQL. */
+/** The table, created if it is a job's partition. Names come from the file: only plain ones become SQL. */
 async function tableFor(client: pg.PoolClient, header: Partial<Record<string, unknown>>): Promise<TableHeader> {
   const { table, columns, partition } = header
   if (!isName(table) || !Array.isArray(columns) || !columns.every(isName)) throw backupError('table')
@@ -134,7 +134,7 @@ function intoTable(client: pg.PoolClient, { table, columns }: TableHeader) {
     copyFrom(`COPY mailsonde.${quoted(table)} (${columns.map(quoted).join(', ')}) FROM STDIN`),
   )
   const ended = finished(stream)
-  ended.catch(() => {}) // told by the next write or the end
+  ended.catch(() => {}) // reported by the next write or the end
   let piece: Buffer[] = []
   let size = 0
   const flush = async (): Promise<void> => {
@@ -160,7 +160,7 @@ function intoTable(client: pg.PoolClient, { table, columns }: TableHeader) {
 
 const NEWLINE = Buffer.from('\n')
 
-/** The lines of a gzip file. Rejects with AppError where it cannot be read. */
+/** The lines of a gzip file. Rejects with AppError if it cannot be read. */
 async function* linesOf(path: string): AsyncIterable<Buffer> {
   let rest: Buffer[] = []
   let size = 0

@@ -1,27 +1,27 @@
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from './schema.ts'
 
-/** What is remembered: `catch_all` of a domain by mail host, `unknown` mailboxes of a domain, `pause` of a provider, `answer` to a question. */
+/** The kinds of facts: `catch_all` of a domain by mail host, `unknown` mailboxes of a domain, `pause` of a provider, `answer` to a question. */
 export type MemoryKind = 'catch_all' | 'unknown' | 'pause' | 'answer'
 export type Memory = {
   readonly kind: MemoryKind
   readonly key: string
   readonly value: string
-  /** How long it holds still, ms. */
+  /** How long it stays valid, ms. */
   readonly leftMs: number
 }
 
-/** What all nodes on one database remember, by the clock of the database. */
+/** The facts that all nodes on one database share, by the clock of the database. */
 export type SharedMemory = {
-  /** What holds of a domain and of the provider of its mail hosts; at most 100. */
+  /** The valid facts about a domain and the provider of its mail hosts; at most 100. */
   readonly about: (domain: string, provider: string) => Promise<readonly Memory[]>
   readonly get: (kind: MemoryKind, name: string) => Promise<Memory | undefined>
   readonly put: (kind: MemoryKind, name: string, key: string, value: string, ttlMs: number) => Promise<void>
-  /** Counts one more; the count begins anew when its time is over. */
+  /** Increments the count; it starts again when its time is over. */
   readonly count: (kind: MemoryKind, name: string, ttlMs: number) => Promise<void>
-  /** Removes what names a mailbox, or a domain and its mailboxes; the number of entries. */
+  /** Removes the facts about a mailbox, or about a domain and its mailboxes; returns their number. */
   readonly forget: (name: 'email' | 'domain', value: string) => Promise<number>
-  /** Removes what is over; at most 10,000 at a time. */
+  /** Removes expired facts; at most 10,000 at a time. */
   readonly purge: () => Promise<void>
 }
 

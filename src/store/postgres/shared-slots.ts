@@ -2,28 +2,31 @@ import type pg from 'pg'
 import { onceUnlessFailed } from '../../base/once.ts'
 import { isAway } from './away.ts'
 
-/** A place at a key, of so many over all nodes. */
+/** A slot at a key, of a limited number over all nodes. */
 export type Slot = { readonly key: string; readonly limit: number }
 
-/** Places that all nodes on one database share. */
+/** Slots that all nodes on one database share. */
 export type SharedSlots = {
   /**
-   * Takes a place at each key, all or none: gives the function that frees them, `full` where a key has none free, and `away` while the database does not answer within
-   * a second.
+   * Takes a slot at each key, all or none: returns the function that frees them, `full` if a key has no free slot, and `away` if the database does not answer
+   * within a second.
    */
   readonly take: (slots: readonly Slot[]) => Promise<(() => void) | 'full' | 'away'>
-  /** Ends the session, which frees all places. */
+  /** Ends the session, which frees all slots. */
   readonly close: () => Promise<void>
 }
 
-/** Time that a statement has by default; then the database counts as away, ms. */
+/** Default time limit of a statement; after that the database counts as unavailable, ms. */
 const ANSWER_MS = 1_000
-/** A session with places is shown to live this often: a silent one is taken for half open (pool.ts). One without is given back, ms. */
+/**
+ * Interval at which a session with slots sends a query: a silent one is treated as half open (pool.ts). A session without slots is returned after this time,
+ * ms.
+ */
 const PING_MS = 3_000
-/** A database that was away is not asked again for this long, ms. */
+/** How long an unavailable database is not queried again, ms. */
 const AWAY_MS = 1_000
 
-/** Locks the first free place of a key that this session does not hold yet: a session gets a lock of its own again. */
+/** Locks the first free slot of a key that this session does not hold yet: a session would get its own lock again. */
 const TAKE = `
   WITH free AS MATERIALIZED (
     SELECT place FROM generate_series(0, $2::int - 1) AS place WHERE place <> ALL ($3::int[]) ORDER BY place
@@ -35,15 +38,15 @@ type Held = {
   readonly client: pg.PoolClient
   readonly onLoss: () => void
   readonly places: Map<string, Set<number>>
-  /** Settles with the statement that was asked last. */
+  /** Settles with the last statement. */
   last: Promise<unknown>
   usedAtMs: number
   timer: NodeJS.Timeout | undefined
 }
 
 /**
- * Places as advisory locks of one session for each node: the server frees those of a node that died as soon as its connection ends, so that no place is lost and none is
- * given twice. `now`: milliseconds that never step back; `answerMs`: the time that a statement has.
+ * Slots as advisory locks of one session per node: the server frees those of a node that died as soon as its connection ends, so no slot is lost and none is
+ * assigned twice. `now`: milliseconds that never step back; `answerMs`: the time limit of a statement.
  */
 export function sharedSlots(
   open: () => Promise<{ readonly pool: pg.Pool }>,
@@ -72,7 +75,7 @@ export function sharedSlots(
         usedAtMs: now(),
         timer: undefined,
       }
-      // A connection that breaks may tell so more than once: each time somebody must listen.
+      // A broken connection may emit several errors, and each needs a listener.
       client.on('error', made.onLoss)
       client.on('end', made.onLoss)
       held = made
@@ -81,7 +84,7 @@ export function sharedSlots(
       return made
     })
   }
-  /** The session is over, and with it all its places. */
+  /** The session is over, and with it all its slots. */
   function lose(lost: Held, isBroken = true): void {
     if (held !== lost) return
     held = undefined
@@ -103,14 +106,14 @@ export function sharedSlots(
     return 'away'
   }
 
-  /** One statement of a session at a time: the next is sent when the one before it has ended. */
+  /** One statement of a session at a time: the next is sent when the one before has ended. */
   function statement<R extends pg.QueryResultRow>(own: Held, text: string, values: unknown[] = []) {
     const turn = own.last.then(() => own.client.query<R>(text, values))
     own.last = turn.catch(() => {})
     return turn
   }
 
-  /** The place is noted before the next may be asked for. */
+  /** The slot is recorded before the next may be requested. */
   async function takeOne(own: Held, { key, limit }: Slot): Promise<number | undefined> {
     own.usedAtMs = now()
     const places = own.places.get(key) ?? new Set<number>()
@@ -124,7 +127,7 @@ export function sharedSlots(
   function free(own: Held, key: string, place: number): void {
     const places = own.places.get(key)
     if (held !== own || !places?.has(place)) return
-    // It is this session's until the server has let go of it.
+    // It belongs to this session until the server has released it.
     statement(own, FREE, [key, place]).then(
       () => {
         places.delete(place)
@@ -153,7 +156,7 @@ export function sharedSlots(
   return {
     take: async (slots) => {
       if (isClosed || now() < awayUntilMs) return 'away'
-      // One after another: two that look for a place at the same time would both see the same ones as their own.
+      // One after another: two concurrent searches would both see the same slots as their own.
       const turn = last.then(() => takeAll(slots))
       last = turn.catch(() => {})
       try {
@@ -165,7 +168,7 @@ export function sharedSlots(
         turn.then(
           (late) => late !== 'full' && late(),
           () => {},
-        ) // what comes too late is given back
+        ) // a late result is released
         return isGone(error)
       }
     },

@@ -1,6 +1,6 @@
 import type { Json } from '../../base/json.ts'
 
-/** A text as PostgreSQL keeps it: without NUL and without halves of surrogate pairs. */
+/** A text in the form that PostgreSQL can store: without NUL and without lone surrogates. */
 export const storable = (text: string): string => {
   const formed = text.isWellFormed() ? text : text.toWellFormed()
   return formed.includes('\0') ? formed.replaceAll('\0', '\uFFFD') : formed

@@ -6,19 +6,19 @@ export type StoredRow = Omit<Selectable<StoredAnswersTable>, 'answer' | 'number'
 
 export type NewStored = Omit<StoredRow, 'number' | 'saved_at'> & { readonly saved_at: Date; readonly answer: string }
 
-/** The names by which stored answers are found. */
+/** The names under which stored answers are found. */
 export type StoredName = 'domain' | 'email' | 'ip'
 
 /** The stored answers of a database. */
 export type StoredAnswers = ReturnType<typeof storedAnswersOf>
 
-/** An expired answer is remembered as such for this long, without its content, ms. */
+/** How long an expired answer is kept, without its content, ms. */
 const TOMBSTONE_MS = 90 * 86_400_000
-/** Rows of one sweep. */
+/** Number of rows per sweep. */
 const SWEEP = 1_000
 
 export const storedAnswersOf = (db: Kysely<Schema>) => ({
-  /** Stores an answer unless its owner has `most` already; false then. */
+  /** Stores an answer unless its owner has `most` already; then false. */
   add: async (row: NewStored, most: number): Promise<boolean> => {
     const { rows } = await sql`
       INSERT INTO mailsonde.stored_answers (id, kind, owner, subject, domain, email, ip, status, score, saved_at, expires_at, answer)
@@ -35,7 +35,7 @@ export const storedAnswersOf = (db: Kysely<Schema>) => ({
     return row && { ...row, number: Number(row.number) }
   },
 
-  /** The answers about a name that have not expired, newest first. */
+  /** The unexpired answers about a name, newest first. */
   list: async (
     name: StoredName,
     value: string,
@@ -60,7 +60,7 @@ export const storedAnswersOf = (db: Kysely<Schema>) => ({
     await db.deleteFrom('mailsonde.stored_answers').where('id', '=', id).execute()
   },
 
-  /** Takes the content of expired answers away, and what is left of them after 90 days. */
+  /** Removes the content of expired answers, and the rest of them after 90 days. */
   sweep: async (now: Date): Promise<void> => {
     await sql`
       UPDATE mailsonde.stored_answers SET answer = NULL, subject = '', domain = NULL, email = NULL, ip = NULL
@@ -75,7 +75,7 @@ export const storedAnswersOf = (db: Kysely<Schema>) => ({
     )
   },
 
-  /** Removes every answer about a mailbox, or about a domain and the mailboxes of it; how many there were. */
+  /** Removes every answer about a mailbox, or about a domain and its mailboxes; returns their number. */
   forget: async (name: 'email' | 'domain', value: string): Promise<number> => {
     const gone = await db.deleteFrom('mailsonde.stored_answers').where(name, '=', value).executeTakeFirst()
     return Number(gone.numDeletedRows)

@@ -28,13 +28,13 @@ const deliveryRow = (row: Selectable<DeliveriesTable>): DeliveryRow => ({
 /** Maximum number of messages sent to one recipient at the same time, and of messages read to select them. */
 const AT_A_TIME = 4
 const LOOKED_AT = 5_000
-/** Rows of one sweep. */
+/** Number of rows per sweep. */
 const SWEEP = 5_000
 
 /** The webhooks of a database. */
 export type Webhooks = ReturnType<typeof webhooksOf>
 export const webhooksOf = (db: Kysely<Schema>) => ({
-  /** The webhook of an owner for a URL; made with `secret` where there is none, unless the owner has `most`: undefined then. */
+  /** The webhook of an owner for a URL; created with `secret` if there is none, unless the owner has `most`: then undefined. */
   ensure: async (
     row: Pick<WebhookRow, 'id' | 'owner' | 'url' | 'secret' | 'created_at'>,
     most: number,
@@ -79,7 +79,7 @@ export const webhooksOf = (db: Kysely<Schema>) => ({
     return (await query.execute()).map(webhookRow)
   },
 
-  /** Takes a new secret; the old one signs until `until`. */
+  /** Sets a new secret; the old one signs until `until`. */
   rotate: async (number: number, secret: string, until: Date): Promise<WebhookRow> => {
     const row = await db
       .updateTable('mailsonde.webhooks')
@@ -105,10 +105,10 @@ export const webhooksOf = (db: Kysely<Schema>) => ({
   },
 })
 
-/** The messages of a database that are to be sent, or were. */
+/** The pending and sent messages of a database. */
 export type Deliveries = ReturnType<typeof deliveriesOf>
 export const deliveriesOf = (db: Kysely<Schema>) => ({
-  /** Adds messages with the transaction that gives reason to them. */
+  /** Adds messages in the transaction that causes them. */
   add: async (tx: Transaction<Schema> | Kysely<Schema>, rows: readonly NewDelivery[]): Promise<void> => {
     if (rows.length === 0) return
     await tx
@@ -125,7 +125,7 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
       .execute()
   },
 
-  /** Leases messages that are due, oldest first; of one receiver at most {@link AT_A_TIME} are under way over all nodes. */
+  /** Leases due messages, oldest first; at most {@link AT_A_TIME} per receiver are in progress over all nodes. */
   claim: async (now: Date, leaseMs: number, limit: number): Promise<readonly DeliveryRow[]> => {
     const free = sql`(leased_until <= ${now} OR leased_until > ${new Date(now.getTime() + 2 * leaseMs)})`
     const { rows } = await sql<Selectable<DeliveriesTable>>`
@@ -139,7 +139,7 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
     return rows.map(deliveryRow)
   },
 
-  /** Writes an attempt: delivered, failed for good (`next` null), or to be tried again at `next`. */
+  /** Stores an attempt: delivered, failed permanently (`next` null), or to be repeated at `next`. */
   attempted: async (
     number: number,
     attempt: object,
@@ -171,7 +171,7 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
     return (await query.execute()).map(deliveryRow)
   },
 
-  /** Sends a message once more, with the schedule from its beginning. */
+  /** Sends a message again, with the schedule from its beginning. */
   replay: async (number: number, now: Date): Promise<DeliveryRow> => {
     const row = await db
       .updateTable('mailsonde.deliveries')
@@ -182,7 +182,7 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
     return deliveryRow(row)
   },
 
-  /** What waits for a webhook that was turned off is sent no more. */
+  /** Pending messages to a webhook that was turned off are not sent any more. */
   failAll: async (webhook: number): Promise<void> => {
     await db
       .updateTable('mailsonde.deliveries')
@@ -199,7 +199,7 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
         SELECT number FROM mailsonde.deliveries WHERE created_at < ${before} LIMIT ${SWEEP})`.execute(db)
   },
 
-  /** Jobs that have ended and whose webhook was not told, leased by taking their callback away within `tx`. */
+  /** Jobs that have ended and whose webhook was not called, leased by removing their callback within `tx`. */
   endedJobs: async (
     tx: Transaction<Schema>,
     limit: number,
@@ -214,7 +214,7 @@ export const deliveriesOf = (db: Kysely<Schema>) => ({
     return rows.map(({ id, callback }) => ({ id, callback: Number(callback) }))
   },
 
-  /** Names the webhook that is told when a job has ended. */
+  /** Sets the webhook that is called when a job has ended. */
   setCallback: async (job: string, webhook: number): Promise<void> => {
     await sql`UPDATE mailsonde.jobs SET callback = ${webhook} WHERE id = ${job}`.execute(db)
   },
