@@ -51,7 +51,7 @@ export type ProofCheck = {
   readonly seen: (nonce: string) => boolean
 }
 
-/** Why a proof does not hold, or undefined when it does: signature (in constant time), then age, then whether its nonce was seen. */
+/** Why a proof is invalid, or undefined if it is valid: signature (in constant time), then age, then whether its nonce was seen. */
 export function refuteProof(proof: Proof, call: Call, check: ProofCheck): Problem | undefined {
   const expected = Buffer.from(signature(call, proof, check.secret), 'hex')
   if (!timingSafeEqual(expected, Buffer.from(proof.sig, 'hex')))

@@ -59,7 +59,7 @@ async function connectOnce(connection: Connection): Promise<Reached> {
     await client.end().catch(() => {})
     const { code } = error as { readonly code?: string }
     if (code === STARTING) return { isStarting: true }
-    if (code === 'ENOENT' || code === 'ECONNREFUSED') return { isStarting: false } // no socket, or nobody listens
+    if (code === 'ENOENT' || code === 'ECONNREFUSED') return { isStarting: false } // no socket, or no listener
     throw privateDatabaseError('not_started', { reason: (error as Error).message }, { cause: error })
   }
 }
