@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ERRORS, type ErrorCode } from '../src/base/errors.ts'
-import { type Problem, problemWith } from '../src/base/problem.ts'
+import { type Problem, problemWith, shown } from '../src/base/problem.ts'
 
 /** One sentence of the tables of src. `code` is that of the errors that it tells of; a sentence about a value has none of its own. */
 export type AnySentence = {
@@ -91,7 +91,7 @@ export const sampleValues = (subject: string, id: string, samples: Samples): obj
 
 function sampleOf(sentence: string, name: string, samples: Samples): unknown {
   const isDuration = /^value\.(?:outside|above)$/.test(sentence)
-  if (name === 'why') return problemWith('sample', () => samples.text(name).slice(0, 300), undefined)
+  if (name === 'why') return problemWith('sample', () => shown(samples.text(name), 300), undefined)
   if (LISTS.includes(name)) return samples.list(name)
   return NUMBERS.includes(name) && !isDuration ? samples.number(name) : samples.text(name)
 }

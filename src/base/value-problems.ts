@@ -7,8 +7,8 @@ export const valueProblem = problemsOf('value', {
     `${quoted(text, 40)} is not a duration: write a number and a unit (ms, s, m, h, d), such as 30s or 1m30s`,
   /** `min` and `max` are durations as text. */
   outside: ({ text, min, max }: { text: string; min: string; max: string }) =>
-    `${shown(text, 40)} is not between ${min} and ${max}`,
-  above: ({ text, max }: { text: string; max: string }) => `${shown(text, 40)} is more than ${max}`,
+    `${shown(text, 40)} is not between ${shown(min)} and ${shown(max)}`,
+  above: ({ text, max }: { text: string; max: string }) => `${shown(text, 40)} is more than ${shown(max)}`,
   boolean: ({ text }: { text: string }) => `${quoted(text, 40)} is neither true nor false`,
   whole: ({ text, min, max }: { text: string; min: number; max: number }) =>
     `${quoted(text, 40)} is not a whole number from ${min} to ${max}`,
@@ -21,7 +21,7 @@ export const valueProblem = problemsOf('value', {
   node_id: ({ text }: { text: string }) =>
     `${quoted(text)} is not the id of a node: 1 to 64 letters, digits, dots, underscores and hyphens`,
   node_or_word: ({ text, word }: { text: string; word: string }) =>
-    `${quoted(text)} is neither "${word}" nor the id of a node`,
+    `${quoted(text)} is neither ${quoted(word)} nor the id of a node`,
 })
 
 const KINDS = {
@@ -35,4 +35,4 @@ const KINDS = {
 
 /** ` (did you mean check?)` behind a word that is not known; nothing where no other is near. */
 export const didYouMean = (meant: string | undefined): string =>
-  meant === undefined ? '' : ` (did you mean ${meant}?)`
+  meant === undefined ? '' : ` (did you mean ${shown(meant, 60)}?)`

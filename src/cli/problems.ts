@@ -21,9 +21,12 @@ export const flagProblem = problemsOf('flag', {
 export const commandError = errorsOf('command', {
   exclusive: {
     code: 'invalid_parameter',
-    detail: ({ flag, other }: Flags) => `--${flag} cannot be used with --${other}`,
+    detail: ({ flag, other }: Flags) => `--${shown(flag, 60)} cannot be used with --${shown(other, 60)}`,
   },
-  requires: { code: 'invalid_parameter', detail: ({ flag, other }: Flags) => `--${flag} needs --${other}` },
+  requires: {
+    code: 'invalid_parameter',
+    detail: ({ flag, other }: Flags) => `--${shown(flag, 60)} needs --${shown(other, 60)}`,
+  },
   out: { code: 'missing_parameter', detail: () => '--file needs --out, a file for the results' },
   targets: {
     code: 'payload_too_large',
@@ -80,7 +83,7 @@ export const serviceError = errorsOf('service', {
   schema: {
     code: 'upstream_unavailable',
     detail: ({ origin, name, why }: Origin & { name: string; why: Problem }, say) =>
-      `the answer of ${shown(origin)} does not match the schema of ${name}; it may run another version: ${say(why)}`,
+      `the answer of ${shown(origin)} does not match the schema of ${shown(name, 60)}; it may run another version: ${say(why)}`,
   },
   not_json: {
     code: 'upstream_unavailable',

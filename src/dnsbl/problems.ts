@@ -5,7 +5,7 @@ type Text = { text: string }
 
 /** What is wrong with the addresses of a bulk question. */
 export const targetsProblem = problemsOf('targets', {
-  none: () => 'no address given',
+  none: () => 'no address was given',
   too_many: ({ max }: Max) => `more than ${max} addresses: give at most ${max} addresses, or one /24, per request`,
   /** `index` counts from 1. */
   at: ({ index, why }: { index: number; why: Problem }, say) => `address ${index}: ${say(why)}`,
@@ -31,14 +31,14 @@ export const listFileProblem = problemsOf('list_file', {
   faults: ({ faults, more }: { faults: readonly string[]; more: number }) =>
     shown(`${faults.join('; ')}${more > 0 ? `; and ${more} more` : ''}`, 900),
   never: ({ zone, why }: { zone: string; why: NeverReason }) => `${shown(zone)} ${NEVER[why]}`,
-  control: () => 'has control characters',
+  control: () => 'the text has control characters',
   allowance: () => 'give {"perSecond": n} or {"perDay": n}',
-  https: () => 'is not an https address',
+  https: () => 'the URL is not an https address',
   key_zone: () => 'write the zone with {key} as its first label',
-  day: () => 'is not a day such as 2026-01-31',
+  day: () => 'the date is not a day such as 2026-01-31',
   count: ({ count }: { count: number }) => `the file must have ${count} lists: replace lists, do not remove any`,
   twice: ({ text }: Text) => `${quoted(text)} occurs twice`,
   code_range: ({ text }: Text) => `${quoted(text, 40)} is not a range of codes (such as 127.0.0.4-7)`,
   code: ({ text }: Text) => `${quoted(text, 40)} is not a code: write 127.0.0.2, 127.0.0.4-7 or 127.0.1.0/24`,
-  key: ({ name }: { name: string }) => `${name} is not a key: letters, digits and hyphens, at most 63`,
+  key: ({ name }: { name: string }) => `${shown(name, 60)} is not a key: letters, digits and hyphens, at most 63`,
 })

@@ -72,7 +72,7 @@ export const callerError = errorsOf('caller', {
   },
   scope: {
     code: 'forbidden',
-    detail: ({ scope }: { scope: string }) => `this key does not have the scope ${scope}`,
+    detail: ({ scope }: { scope: string }) => `this key does not have the scope ${shown(scope, 60)}`,
   },
   proof: {
     code: 'unauthorized',

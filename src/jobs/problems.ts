@@ -1,5 +1,5 @@
 import { errorsOf } from '../base/errors.ts'
-import { quoted } from '../base/problem.ts'
+import { quoted, shown } from '../base/problem.ts'
 
 const PARTICIPLES = { pause: 'paused', resume: 'resumed', cancel: 'canceled' } as const
 
@@ -8,7 +8,10 @@ type State = { state: string }
 /** Errors of bulk jobs. */
 export const jobError = errorsOf('job', {
   unknown: { code: 'not_found', detail: ({ id }: { id: string }) => `there is no job ${quoted(id, 80)}` },
-  complete: { code: 'wrong_state', detail: ({ state }: State) => `the job is ${state}: its list is complete` },
+  complete: {
+    code: 'wrong_state',
+    detail: ({ state }: State) => `the job is ${shown(state, 60)}: its list is complete`,
+  },
   wrong_offset: {
     code: 'wrong_offset',
     detail: ({ received }: { received: number }) =>
@@ -17,6 +20,6 @@ export const jobError = errorsOf('job', {
   wrong_state: {
     code: 'wrong_state',
     detail: ({ state, action }: State & { action: keyof typeof PARTICIPLES }) =>
-      `the job is ${state}: it cannot be ${PARTICIPLES[action]}`,
+      `the job is ${shown(state, 60)}: it cannot be ${PARTICIPLES[action]}`,
   },
 })

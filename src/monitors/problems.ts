@@ -1,4 +1,5 @@
 import { errorsOf } from '../base/errors.ts'
+import { shown } from '../base/problem.ts'
 
 type Max = { max: number }
 
@@ -23,7 +24,7 @@ export const storedError = errorsOf('stored', {
   unknown: { code: 'not_found', detail: () => 'no stored answer has this id' },
   not_owned: { code: 'not_found', detail: () => 'no stored answer of your key has this id' },
   /** `time` in UTC. */
-  expired: { code: 'gone', detail: ({ time }: { time: string }) => `the answer expired at ${time}` },
+  expired: { code: 'gone', detail: ({ time }: { time: string }) => `the answer expired at ${shown(time, 60)}` },
   too_many: {
     code: 'limit_reached',
     detail: ({ max }: Max) => `the limit of ${max} stored answers is reached; delete some, or let them expire sooner`,

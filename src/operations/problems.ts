@@ -34,7 +34,7 @@ export const inputError = errorsOf('input', {
     code: 'invalid_parameter',
     detail: ({ name, count }: Name & Count) => `${shown(name)} was given ${count} times; give it once`,
   },
-  missing: { code: 'missing_parameter', detail: ({ name }: Name) => `the parameter ${name} is required` },
+  missing: { code: 'missing_parameter', detail: ({ name }: Name) => `the parameter ${shown(name, 60)} is required` },
   expires_unsaved: { code: 'invalid_parameter', detail: () => 'expires_in requires save=true' },
   sender_missing: { code: 'missing_parameter', detail: () => 'give sender; or helo, for a bounce' },
   subject_missing: { code: 'missing_parameter', detail: () => 'give either email or domain' },
@@ -104,7 +104,7 @@ export const questionError = errorsOf('question', {
   },
   bind_ip: {
     code: 'bind_ip_not_local',
-    detail: ({ ip }: { ip: string }) => `${ip} is not an address that this machine can bind`,
+    detail: ({ ip }: { ip: string }) => `${shown(ip, 60)} is not an address that this machine can bind`,
   },
   no_overlay: {
     code: 'missing_parameter',
@@ -121,7 +121,7 @@ export const questionError = errorsOf('question', {
   outside_domain: {
     code: 'invalid_parameter',
     detail: ({ name, domain }: Name & { domain: string }) =>
-      `${shown(name)} is not below ${domain}; compare it with its own domain`,
+      `${shown(name)} is not below ${shown(domain, 260)}; compare it with its own domain`,
   },
   record_sets: {
     code: 'payload_too_large',

@@ -18,7 +18,8 @@ export const pageError = errorsOf('page', {
   no_form: { code: 'invalid_parameter', detail: () => 'the body is not a form with a file' },
   busy: {
     code: 'overloaded',
-    detail: ({ count }: { count: number }) => `${count} requests of pages are in progress; try again in a moment`,
+    detail: ({ count }: { count: number }) =>
+      `${count === 1 ? '1 request of a page is' : `${count} requests of pages are`} in progress; try again in a moment`,
   },
   no_document: {
     code: 'not_found',

@@ -1,4 +1,4 @@
-import { problemsOf, quoted } from '../base/problem.ts'
+import { problemsOf, quoted, shown } from '../base/problem.ts'
 
 type Text = { text: string }
 
@@ -14,7 +14,7 @@ export const proofProblem = problemsOf('proof', {
   no_secret: () => 'this node has no --peer-secret',
   malformed: () => 'it is malformed',
   signature: ({ origin }: { origin: string }) =>
-    `the signature is not valid: the secrets differ, or the call was signed for a node other than ${origin}`,
+    `the signature is not valid: the secrets differ, or the call was signed for a node other than ${shown(origin)}`,
   clock: () => 'the call is too old, or the clocks of the two nodes differ by more than 60 s',
   before_start: () => 'the call was signed before this node started; repeat it',
   replay: () => 'the call was already received (replay)',

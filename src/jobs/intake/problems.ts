@@ -100,6 +100,6 @@ export const rowProblem = problemsOf('row', {
   columns: ({ count, header }: { count: number; header: number }) =>
     `${count === 1 ? '1 column' : `${count} columns`}, but the header has ${header}`,
   no_input: () => 'no address in its column',
-  no_text: ({ field }: Field) => `neither a string nor an object with a string in ${field}`,
-  no_address: ({ field }: Field) => `no address in ${field}`,
+  no_text: ({ field }: Field) => `neither a string nor an object with a string in ${shown(field, 60)}`,
+  no_address: ({ field }: Field) => `no address in ${shown(field, 60)}`,
 })

@@ -10,10 +10,10 @@ const SHAPES = {
   CNAME: 'one name',
   NS: 'one name',
   PTR: 'one name',
-  MX: 'a preference and a host: 10 mail.example.org.',
+  MX: 'a preference and a host (10 mail.example.org.)',
   TXT: 'one or more strings in quotes',
   SOA: 'two names and five numbers',
-  CAA: 'flags, a tag and a value: 0 issue "ca.example.net"',
+  CAA: 'flags, a tag and a value (0 issue "ca.example.net")',
   TLSA: 'three numbers and hexadecimal digits',
   DS: 'three numbers and hexadecimal digits',
   DNSKEY: 'three numbers and a key in base64',
@@ -63,7 +63,7 @@ export const zoneProblem = problemsOf('zone', {
   quote: () => 'a quote that is not closed on the same line',
   line_backslash: () => 'a backslash at the end of a line',
   /** `code` as U+0007. */
-  character: ({ code }: { code: string }) => `the character ${code} has no meaning here`,
+  character: ({ code }: { code: string }) => `the character ${shown(code, 10)} has no meaning here`,
 })
 
 /** What is wrong with the address of a DNS server. */

@@ -59,7 +59,7 @@ describe('parseRecord', () => {
     ],
     ['@', 'A', '192.0.2', '"192.0.2" is not an IP address (such as 192.0.2.1 or 2001:db8::1)'],
     ['@', 'A', '2001:db8::1', '"2001:db8::1" is not an IPv4 address'],
-    ['@', 'MX', 'mx.b.example', 'MX data is a preference and a host: 10 mail.example.org.'],
+    ['@', 'MX', 'mx.b.example', 'MX data is a preference and a host (10 mail.example.org.)'],
     ['@', 'MX', '70000 mx', '"70000" is not a number from 0 to 65535'],
     [
       '@',

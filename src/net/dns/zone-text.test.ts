@@ -73,7 +73,7 @@ describe('parseZone', () => {
       'line 2: "$INCLUDE" is not supported; only $ORIGIN and $TTL are',
     ],
     ['another class', '@ CH TXT "x"', 'line 1: the class "CH" is not IN'],
-    ['wrong data', '\n\n@ MX mail', 'line 3: MX data is a preference and a host: 10 mail.example.org.'],
+    ['wrong data', '\n\n@ MX mail', 'line 3: MX data is a preference and a host (10 mail.example.org.)'],
   ])('%s', (_, text, expected) => expect(read(text)).toEqual(expected))
 
   it('never throws', () => {

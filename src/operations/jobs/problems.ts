@@ -1,5 +1,5 @@
 import { errorsOf } from '../../base/errors.ts'
-import { problemsOf, quoted } from '../../base/problem.ts'
+import { problemsOf, quoted, shown } from '../../base/problem.ts'
 
 type Text = { text: string }
 
@@ -14,7 +14,7 @@ export const jobParamProblem = problemsOf('job_param', {
 export const jobInputError = errorsOf('job_input', {
   selector: {
     code: 'invalid_parameter',
-    detail: ({ kind }: { kind: string }) => `selector is for jobs of kind check, not ${kind}`,
+    detail: ({ kind }: { kind: string }) => `selector is for jobs of kind check, not ${shown(kind, 60)}`,
   },
   no_list: {
     code: 'unsupported_media_type',

@@ -1,5 +1,5 @@
 import { errorsOf } from '../../base/errors.ts'
-import { problemsOf } from '../../base/problem.ts'
+import { problemsOf, shown } from '../../base/problem.ts'
 
 /** What is wrong with a field of a monitor. */
 export const monitorProblem = problemsOf('monitor_field', {
@@ -15,7 +15,10 @@ export const monitorInputError = errorsOf('monitor_input', {
     code: 'invalid_parameter',
     detail: () => 'this service cannot send mail: its operator must set --smtp-url and --notify-from',
   },
-  own_option: { code: 'invalid_parameter', detail: ({ name }: { name: string }) => `${name} is set by the monitor` },
+  own_option: {
+    code: 'invalid_parameter',
+    detail: ({ name }: { name: string }) => `${shown(name, 60)} is set by the monitor`,
+  },
   url: { code: 'invalid_parameter', detail: () => 'the URL of a recipient must begin with https://' },
   login: { code: 'invalid_parameter', detail: () => 'a URL with a user name or a password is not accepted' },
 })

@@ -10,7 +10,8 @@ export const storedInputError = errorsOf('stored_input', {
   key: { code: 'unauthorized', detail: () => 'use the key that stored the answer, or a key with the scope admin' },
   kinds: {
     code: 'invalid_parameter',
-    detail: ({ from, to }: Two<string>) => `answers of the kinds ${from} and ${to} cannot be compared`,
+    detail: ({ from, to }: Two<string>) =>
+      `answers of the kinds ${shown(from, 60)} and ${shown(to, 60)} cannot be compared`,
   },
   version: {
     code: 'invalid_parameter',

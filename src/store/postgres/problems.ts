@@ -48,7 +48,7 @@ export const privateDatabaseError = errorsOf('private_database', {
   no_binaries: {
     code: 'upstream_unavailable',
     detail: ({ platform }: { platform: string }) =>
-      `there is no built-in PostgreSQL for ${platform}: set a PostgreSQL server with --database-url`,
+      `there is no built-in PostgreSQL for ${shown(platform, 60)}: set a PostgreSQL server with --database-url`,
   },
   user: {
     code: 'invalid_parameter',

@@ -1,0 +1,68 @@
+import { resolve } from 'node:path'
+import { expect, it } from 'vitest'
+import { readSources } from '../scripts/layers.ts'
+import { type AnySentence, allSentences, type Samples, sampleValues } from '../scripts/sentences.ts'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const sentences = await allSentences(ROOT)
+const sources = [...readSources(resolve(ROOT, 'src'))].map(([file, text]) => ({ file: `src/${file}`, text }))
+const isTable = (file: string): boolean => file.endsWith('problems.ts')
+const code = sources.filter(({ file }) => !isTable(file))
+const nameOf = ({ subject, id }: AnySentence): string => `${subject}.${id}`
+
+/** Controls, bidirectional overrides, a tag of HTML, a line end and a quote, far longer than any bound. */
+const HOSTILE = '\u001b[31m\u202e<b>"\r\n\u0000\u{e0041}'.repeat(1_000)
+const hostile = (count: number): Samples => ({
+  text: () => HOSTILE,
+  number: () => count,
+  list: (name) => (name === 'faults' ? [HOSTILE, HOSTILE] : ['one', 'two']),
+})
+/** Each count is one. */
+const plain: Samples = {
+  text: (name) => name,
+  number: (name) => (/^(?:count|received)$/.test(name) ? 1 : 5),
+  list: () => ['one'],
+}
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\u{e0000}-\u{e0fff}]/u
+/** What programs and pages show of a sentence (http/problem.ts). */
+const MOST_CHARACTERS = 1_000
+
+it.each(sentences.map((one) => [nameOf(one), one] as const))('%s', (_, one) => {
+  const tell = (samples: Samples): string => one.tell(sampleValues(one.subject, one.id, samples))
+  for (const count of [1, Number.MAX_SAFE_INTEGER]) {
+    const text = tell(hostile(count))
+    expect(text.length).toBeLessThanOrEqual(MOST_CHARACTERS)
+    expect(text).not.toMatch(UNSAFE)
+    expect(text).not.toMatch(/undefined|NaN|\[object/)
+  }
+  // It can follow a colon: it begins in lower case, or with a word that has capitals, and has no full stop.
+  const text = tell(plain)
+  expect(text).not.toMatch(/^[A-Z][a-z]+ |^$| {2}|\.$/)
+  expect(text).not.toMatch(/\b1 [a-z]+s (?:are|were|of)\b/)
+})
+
+it('has each id once', () => {
+  expect(sentences.map(nameOf)).toEqual([...new Set(sentences.map(nameOf))])
+  expect(sentences.length).toBeGreaterThan(250)
+})
+
+it('uses every sentence', () => {
+  const folderOf = (file: string): string => file.slice(0, file.lastIndexOf('/'))
+  const isUsed = ({ file, maker, id }: AnySentence): boolean =>
+    code.some(
+      (one) =>
+        new RegExp(`\\b${maker}\\(\\s*'${id}'`).test(one.text) ||
+        (folderOf(one.file) === folderOf(file) && one.text.includes(`'${id}'`)),
+    )
+  expect(sentences.filter((one) => !isUsed(one)).map(nameOf)).toEqual([])
+})
+
+it('has the sentences of errors in tables only', () => {
+  // An error that is made in place has a problem that a parser or a table gave.
+  const inPlace = /new AppError\([^,()]*,\s*(?:['"`{]|problemWith)/
+  const found = code
+    .filter(({ file }) => !file.startsWith('src/base/'))
+    .filter(({ text }) => inPlace.test(text) || /\bproblemWith\(/.test(text))
+  expect(found.map(({ file }) => file)).toEqual([])
+  expect(inPlace.test("throw new AppError('bad_list', `line ${line}`)")).toBe(true)
+})
