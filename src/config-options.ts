@@ -252,7 +252,7 @@ export const OPTIONS = {
     'smtp-url',
     'URL',
     undefined,
-    'submission server for mail from monitors: smtps://user:password@host, or smtp://…',
+    'submission server for mail from monitors: smtps://user:password@host or smtp://host',
     submissionUrl,
     true,
   ),

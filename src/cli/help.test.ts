@@ -95,6 +95,11 @@ it.each<[words: string, fields: string]>([
   expect(await help(words.split(' '))).toContain(`as JSON: ${fields}\n`),
 )
 
+it('is ASCII: a terminal of any locale shows it', async () => {
+  const all = await Promise.all([[], ['serve'], ['config'], ['keys'], ['db'], ...commands].map((words) => help(words)))
+  expect(all.join('\n').match(/.*[^\n\x20-\x7e].*/g)).toBeNull()
+})
+
 it('a mailbox is typed as it is', async () => expect(await help(['verify'])).not.toContain('%2B'))
 
 it.each<[words: string, code: 'invalid_domain' | 'invalid_ip', hint: string]>([

@@ -44,7 +44,7 @@ export const webhookExamples = { webhook: example, delivery }
 const urlParam = textParam<string>(
   'invalid_parameter',
   (text) => (text.length <= 2_000 ? parsed(text) : problem(valueProblem('too_long', { max: 2_000 }))),
-  { description: 'URL that messages are posted to: https://…', example: example.url },
+  { description: 'https URL that messages are posted to', example: example.url },
 )
 
 export const webhookCreate = defineOperation({
