@@ -40,6 +40,21 @@ it('no input becomes part of the script', () => {
   expect(used.toSorted()).toEqual(declared.toSorted())
 })
 
+it.each([
+  ['20.20.2', ''],
+  ['22.18.0', ''],
+  ['22.19.0', 'suits=true\n'],
+  ['24.0.0', 'suits=true\n'],
+])('Node.js %s is kept where the package runs on it', (version, output) => {
+  const { engines } = JSON.parse(readFileSync(resolve(import.meta.dirname, '../package.json'), 'utf8'))
+  expect(engines.node).toBe('>=22.19')
+  const [, program = ''] = /run: node -e '([^']*)'/.exec(action) ?? []
+  const { stdout } = spawnSync(process.execPath, ['-e', program.replace('process.versions.node', `'${version}'`)], {
+    encoding: 'utf8',
+  })
+  expect(stdout).toBe(output)
+})
+
 it.each<
   [why: string, env: Readonly<Record<string, string>>, statuses: string, status: number, asked: readonly string[]]
 >([
