@@ -14,37 +14,37 @@ type Bench = {
 }
 
 const BENCHES: readonly Bench[] = [
-  { name: 'server', shows: 'start and fastest answer beside bare fastify' },
-  { name: 'check', shows: 'checks a second, the DNS being no cost' },
-  { name: 'documents', shows: 'what a report costs as HTML, Markdown and on a terminal' },
+  { name: 'server', shows: 'startup and fastest request, compared with bare fastify' },
+  { name: 'check', shows: 'checks per second, with all DNS answers in memory' },
+  { name: 'documents', shows: 'rendering a report as HTML, Markdown and on a terminal' },
   {
     name: 'dns',
-    shows: 'the DNS client beside dns-packet, c-ares and dnsperf',
+    shows: 'the DNS client compared with dns-packet, c-ares and dnsperf',
     needs: 'knotd',
     args: ['--seconds', '3'],
   },
   { name: 'waits', shows: 'round trips of each question', needs: 'test network' },
   {
     name: 'blacklist',
-    shows: '29 lists beside check_rbl and rblcheck',
+    shows: '29 lists, compared with check_rbl and rblcheck',
     needs: 'test network',
     args: ['--rounds', '3'],
   },
-  { name: 'jobs-intake', shows: 'rows a second that a list is taken in, and the memory meanwhile' },
-  { name: 'jobs-results', shows: 'rows a second of results' },
+  { name: 'jobs-intake', shows: 'rows per second of an intake, and its memory' },
+  { name: 'jobs-results', shows: 'rows per second of results' },
   { name: 'jobs-rest', shows: 'starts of the private database, and its memory with the service at rest' },
   {
     name: 'jobs-many',
-    shows: 'listing jobs and showing progress beside many rows',
+    shows: 'listing jobs and showing progress with many rows',
     args: ['--rows', '1000000', '--jobs', '100'],
   },
-  { name: 'jobs-nodes', shows: 'three nodes beside one where mail hosts are the limit', needs: 'test network' },
+  { name: 'jobs-nodes', shows: 'three nodes compared with one, limited by mail hosts', needs: 'test network' },
   {
     name: 'jobs-through',
-    shows: 'a bulk job beside the engine by itself, and its first result',
+    shows: 'a bulk job compared with the engine alone, and its first result',
     needs: 'test network',
   },
-  { name: 'smtp', shows: 'verifications a second', needs: 'test network' },
+  { name: 'smtp', shows: 'verifications per second', needs: 'test network' },
   { name: 'load', shows: 'the service under load', needs: 'test network' },
   { name: 'memory', shows: 'resident memory after 10,000 checks', needs: 'test network' },
   { name: 'pages', shows: 'first paint and bytes of each page', needs: 'test network', args: ['--rounds', '3'] },
@@ -53,7 +53,7 @@ const BENCHES: readonly Bench[] = [
     shows: '10,000 monitors at rest and due at once, and the history of one',
     args: ['--points', '30'],
   },
-  { name: 'rows', shows: 'a list of a million rows looked through in a browser', args: ['--pages', '20'] },
+  { name: 'rows', shows: 'scrolling through a million rows in a browser', args: ['--pages', '20'] },
   { name: 'soak', shows: 'memory and sockets over verifications', needs: 'test network', args: ['--seconds', '120'] },
 ]
 

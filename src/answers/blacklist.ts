@@ -9,7 +9,7 @@ export const tier = z.enum(['A', 'B', 'C', 'D'])
 export const scope = z.enum(['ip', 'range', 'asn', 'policy'])
 export const blacklistVerdict = z.enum(['clean', 'listed', 'incomplete'])
 
-/** What one list says of an address. */
+/** The answer of one list about an address. */
 export const listEntry = z
   .strictObject({
     blacklist: z.string(),
@@ -45,6 +45,6 @@ export const blacklistAnswer = z.strictObject({
 })
 export type BlacklistAnswer = AnswerOf<typeof blacklistAnswer>
 
-/** The answers about many addresses in one. */
+/** The answers about many addresses together. */
 export const blacklistBulkAnswer = listOf(blacklistAnswer)
 export type BlacklistBulkAnswer = AnswerOf<typeof blacklistBulkAnswer>

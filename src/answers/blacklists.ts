@@ -16,7 +16,7 @@ const test = {
 }
 export type TestAnswer = AnswerOf<z.ZodObject<typeof test>>
 
-/** One list, and its state by its self-test. */
+/** One list, and its self-test state. */
 const listState = z.strictObject({
   blacklist: z.string(),
   zone: z.string(),

@@ -5,20 +5,20 @@ import type { Parsed } from '../base/parsed.ts'
 export const MAX_ANSWER = 1024 * 1024
 /** Maximum size of one text in an answer, bytes of UTF-8. */
 export const MAX_TEXT = 4_096
-/** The end of the name that tells how many items of a list were left out: `findings_left_out` beside `findings`. */
+/** The suffix of the field with the number of omitted items: `findings_left_out` beside `findings`. */
 export const LEFT_OUT = '_left_out'
 
-/** Lengths that lists are cut to, one after the other until the answer fits. The lists of a blacklist answer have 29 items. */
+/** Lengths to which lists are cut, one after the other until the answer fits. The lists of a blacklist answer have 29 items. */
 const LENGTHS = [1_000, 300, 100, 50, 30, 10, 3, 1, 0] as const
 /** Maximum nesting of objects and lists; deeper values are omitted when an answer is shortened. */
 const MAX_DEPTH = 40
 
 /**
- * The answer within {@link MAX_ANSWER} and {@link MAX_TEXT}: the very same value where it fits already, else a copy in which long texts end in "…" and long
- * lists are cut, the longest first, with the number of items that were left out beside them. `read` holds the copy against the schema of the answer.
+ * The answer within {@link MAX_ANSWER} and {@link MAX_TEXT}: the same value if it fits, otherwise a copy in which long texts end in "…" and long lists are
+ * cut, the longest first, with the number of omitted items beside them. `read` validates the copy against the schema of the answer.
  */
 export function boundAnswer<T>(answer: T, read: (copy: unknown) => Parsed<T>): T {
-  const measured = { units: MAX_ANSWER / 6, isLong: false } // six bytes a unit of text at most, as an escape
+  const measured = { units: MAX_ANSWER / 6, isLong: false } // at most six bytes per unit of text, as an escape
   measure(answer, measured, 0)
   if (measured.units > 0 && !measured.isLong) return answer
   for (const maxLength of [Number.POSITIVE_INFINITY, ...LENGTHS]) {
@@ -32,7 +32,7 @@ export function boundAnswer<T>(answer: T, read: (copy: unknown) => Parsed<T>): T
   throw new Error('the answer is too large even after shortening')
 }
 
-/** Takes from `left.units` what JSON needs at least a sixth of; ends early when nothing is left. */
+/** Subtracts from `left.units` a lower bound (a sixth) of the JSON size; ends early when nothing is left. */
 function measure(value: unknown, left: { units: number; isLong: boolean }, depth: number): void {
   if (left.units <= 0 || left.isLong) return
   left.units -= 4
@@ -51,7 +51,7 @@ function measure(value: unknown, left: { units: number; isLong: boolean }, depth
 
 type Budget = { bytes: number }
 
-/** A copy that takes its exact size in JSON from the budget, and ends early once that is used up. */
+/** A copy that subtracts its exact JSON size from the budget, and ends early once that is used up. */
 function bounded(value: unknown, maxLength: number, budget: Budget, depth: number): unknown {
   if (budget.bytes < 0 || depth > MAX_DEPTH) return null
   if (typeof value === 'string') return boundedText(value, budget)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 import { storedEntry } from './stored.ts'
 
-/** One thing that differs, in words. */
+/** One difference, as text. */
 export const change = z
   .strictObject({
     id: z.string().meta({ description: 'kind of the change; stable' }),
@@ -13,7 +13,7 @@ export const change = z
   .meta({ id: 'Change' })
 export type Change = AnswerOf<typeof change>
 
-/** What differs between two stored answers. */
+/** The differences between two stored answers. */
 export const changesAnswer = z.strictObject({
   from: storedEntry,
   to: storedEntry,

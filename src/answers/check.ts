@@ -16,7 +16,7 @@ const scoreRow = z.strictObject({
   points: z.number(),
 })
 
-/** The role that the domain is judged in. */
+/** The role in which the domain is judged. */
 export const domainRole = z
   .strictObject({
     name: z.enum([

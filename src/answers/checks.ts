@@ -3,7 +3,7 @@ import type { AnswerOf } from './answer.ts'
 import { reason, status } from './finding.ts'
 import { spf } from './spf.ts'
 
-/** The object of each check in the answers of `/v1/check` and `/v1/report`: its own fields, then `status`, and `reason` where it is unknown. */
+/** The object of each check in the answers of `/v1/check` and `/v1/report`: its own fields, then `status`, and `reason` if it is unknown. */
 
 const strings = z.array(z.string())
 const doubtful = { status, reason }
@@ -11,7 +11,7 @@ const policy = z.enum(['none', 'quarantine', 'reject', ''])
 
 export { spf }
 
-/** One DKIM key, without the domain that it was asked of. */
+/** One DKIM key, without its domain. */
 export const dkimKey = z.strictObject({
   selector: z.string(),
   name: z.string(),
@@ -236,7 +236,7 @@ export const tlsRpt = z
   })
   .meta({ id: 'TlsRpt' })
 
-/** What a check presents of itself: its object without `status` and `reason`, which are added alike for every check; a `reason` of its own stands. */
+/** The check's own part of its object: without `status` and `reason`, which are added for every check; its own `reason` is kept. */
 type Own<S extends z.ZodType> = Omit<AnswerOf<S>, 'status' | 'reason'> & { readonly reason?: string | undefined }
 
 export type SpfFields = Own<typeof spf>

@@ -3,7 +3,7 @@ import { change } from './changes.ts'
 import { jobAnswer } from './jobs.ts'
 import { monitorKind, monitorPoint, monitorState } from './monitors.ts'
 
-/** What a message about a monitor says: the body of a webhook, and what the other templates are made of. */
+/** The content of a message about a monitor: the body of a webhook, and the input of the other templates. */
 export const monitorEvent = z.strictObject({
   type: z.enum(['monitor.changed', 'monitor.recovered', 'monitor.failing']),
   timestamp: z.iso.datetime(),
@@ -25,7 +25,7 @@ export const monitorEvent = z.strictObject({
 })
 export type MonitorEvent = z.output<typeof monitorEvent>
 
-/** The body of a webhook that tells of the end of a job. */
+/** The body of a webhook about the end of a job. */
 export const jobFinishedEvent = z.strictObject({
   type: z.literal('job.finished'),
   timestamp: z.iso.datetime(),

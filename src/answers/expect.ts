@@ -3,7 +3,7 @@ import type { AnswerOf } from './answer.ts'
 
 const strings = z.array(z.string())
 
-/** One name and type: what should be published, and what is. */
+/** One name and type: the expected records, and the published ones. */
 const recordSet = z.strictObject({
   name: z.string(),
   type: z.string(),

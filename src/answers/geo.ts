@@ -4,7 +4,7 @@ import type { AnswerOf } from './answer.ts'
 const text = z.string().nullable()
 const number = z.number().nullable()
 
-/** The answer of `/v1/peer/geo`; what is not known is null. */
+/** The answer of `/v1/peer/geo`; unknown values are null. */
 export const geoAnswer = z
   .strictObject({
     ip: z.string(),

@@ -58,7 +58,7 @@ export type JobAnswer = AnswerOf<typeof jobAnswer>
 export const jobListAnswer = listOf(jobAnswer)
 export type JobListAnswer = AnswerOf<typeof jobListAnswer>
 
-/** A row with its result: its line, its own columns, then what its kind of job answers. */
+/** A row with its result: its line, its own columns, then the fields of its kind of job. */
 export const jobRow = z
   .strictObject({
     line: z.int().min(1),

@@ -9,7 +9,7 @@ export const monitorKind = z.enum(['check', 'report', 'verify', 'blacklist'])
 export type MonitorKind = z.output<typeof monitorKind>
 export const monitorState = z.enum(['ok', 'bad', 'unknown'])
 
-/** Whom a monitor tells. What is secret in an address is masked. */
+/** The receivers of a monitor. Secret parts of an address are masked. */
 const notifyTarget = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('webhook'),
@@ -63,14 +63,14 @@ export const monitorListAnswer = listOf(monitorAnswer)
 
 export const monitorHistoryAnswer = listOf(monitorPoint)
 
-/** What a run has changed. */
+/** The changes of a run. */
 export const monitorChange = z
   .strictObject({ time, lines: z.array(z.string()), changes: z.array(change) })
   .meta({ id: 'MonitorChange' })
 export type MonitorChange = AnswerOf<typeof monitorChange>
 export const monitorChangesAnswer = listOf(monitorChange)
 
-/** A run that was asked for: at once, or when it has ended. */
+/** A requested run: at once, or when it has ended. */
 export const monitorRunAnswer = z.strictObject({
   run: z.strictObject({
     monitor: z.string(),
@@ -81,7 +81,7 @@ export const monitorRunAnswer = z.strictObject({
 })
 export type MonitorRunAnswer = AnswerOf<typeof monitorRunAnswer>
 
-/** How the messages of a test fared. */
+/** The results of test messages. */
 export const monitorTestAnswer = z.strictObject({
   sent: z.array(
     z.strictObject({

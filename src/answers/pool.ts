@@ -15,7 +15,7 @@ export const selfCheckFields = {
   problems: strings,
   fixes: z.array(fix),
 }
-/** Where connections by a source leave from, and who says so. */
+/** The exit address of a source, and who reported it. */
 export const leavesFrom = z.strictObject({
   address: z.string(),
   by: z.enum(['machine', 'mail_host', 'proxy', 'assumed']).meta({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 
-/** What a probe measured: `GET /probe`. */
+/** The measurements of a probe: `GET /probe`. */
 export const probeAnswer = z.strictObject({
   target: z.string(),
   module: z.enum(['domain', 'mailbox', 'ip']),

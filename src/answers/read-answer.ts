@@ -5,12 +5,12 @@ import type { AnswerOf } from './answer.ts'
 import { LEFT_OUT } from './bound-answer.ts'
 import { answerProblem } from './problems.ts'
 
-/** Faults that are told of one answer. */
+/** Maximum number of reported faults of one answer. */
 const SHOWN = 3
 
 /**
- * The strict form: a value that was made here. Every declared field must be there and no other may be, but for those that tell how many items of a list were
- * left out; used by tests and where a mismatch is a fault of ours.
+ * The strict form: a value that was created here. Every declared field must be present and no other, except those with the number of omitted items of a list.
+ * Used by tests and where a mismatch is a fault of ours.
  */
 export function readStrict<S extends z.ZodType>(schema: S, value: unknown): Parsed<AnswerOf<S>> {
   const read = schema.safeParse(value)
@@ -22,8 +22,8 @@ const isAboutCuts = (issue: core.$ZodIssue): boolean =>
   issue.code === 'unrecognized_keys' && issue.keys.every((key) => key.endsWith(LEFT_OUT))
 
 /**
- * The open form: a value that came from another service, which may be newer. Declared fields must be as the schema says, others pass through untouched. The
- * problem names the first faults in words of ours, cleaned of control characters.
+ * The open form: a value from another service, which may be newer. Declared fields must match the schema, others are passed on unchanged. The problem names
+ * the first faults as text, without control characters.
  */
 export function readOpen<S extends z.ZodType>(schema: S, value: unknown): Parsed<AnswerOf<S>> {
   const read = schema.safeParse(value)
@@ -31,7 +31,7 @@ export function readOpen<S extends z.ZodType>(schema: S, value: unknown): Parsed
   return faults.length === 0 ? parsed(value as AnswerOf<S>) : problem(problemOf(faults))
 }
 
-/** {@link readOpen} with every undeclared field left out: for answers of a service that is not trusted with more than the schema names. */
+/** {@link readOpen} without undeclared fields: for answers of a service from which only the declared fields are accepted. */
 export function readKnown<S extends z.ZodType>(schema: S, value: unknown): Parsed<AnswerOf<S>> {
   const read = schema.safeParse(value)
   if (read.success) return parsed(value as AnswerOf<S>)

@@ -6,7 +6,7 @@ import { geoAnswer } from './geo.ts'
 
 const strings = z.array(z.string())
 
-/** The blacklists of one MX address; they were asked here, so `vantage` adds nothing. */
+/** The blacklists of one MX address; they were queried by this node, so `vantage` adds nothing. */
 const addressLists = blacklistAnswer
   .omit({ vantage: true, agreement: true, saved: true })
   .extend({ mx_hosts: strings, geo: geoAnswer })
@@ -25,7 +25,7 @@ const summary = z.strictObject({
     .meta({ description: 'mail hosts whose addresses are not all known; `mx` has the reason' }),
 })
 
-/** How a source address of this service stands. */
+/** The state of a source address of this service. */
 const poolAddress = z.strictObject({
   address: z.string(),
   listed: z.boolean(),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 import { reason, status } from './finding.ts'
 
-/** One include of an SPF record with what it costs; `includes` are its own. */
+/** One include of an SPF record with its cost; `includes` are its own. */
 export const spfInclude = z
   .strictObject({
     term: z.string(),
@@ -20,7 +20,7 @@ export const spfInclude = z
   })
   .meta({ id: 'SpfInclude' })
 
-/** Who passes: public addresses of IPv4 and networks of 64 bits of IPv6, in all and by each term of the domain's own record. */
+/** Who passes: public addresses of IPv4 and networks of 64 bits of IPv6, in total and by each term of the domain's own record. */
 export const spfPassing = z
   .strictObject({
     ipv4: z.number(),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 import { listOf } from './list.ts'
 
-/** What can be stored: the answers of these operations. */
+/** The kinds of stored answers: the answers of these operations. */
 export const storedKind = z.enum(['check', 'report', 'verify', 'blacklist', 'what-if'])
 export type StoredKind = z.output<typeof storedKind>
 
@@ -16,8 +16,8 @@ export type Saved = AnswerOf<typeof saved>
 export const savedField = { saved: saved.optional() }
 
 /**
- * A stored answer: the answer of its kind as it was, with what is known of its storing beside its own fields. The program that reads it may be newer than the one that
- * answered, so that the fields of the answer are left as they are.
+ * A stored answer: the unchanged answer of its kind, with the metadata of its storage. The program that reads it may be newer than the one that answered, so
+ * the fields of the answer are not validated.
  */
 export const storedAnswer = z.looseObject({
   kind: storedKind,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { AnswerOf } from './answer.ts'
 
-/** What several nodes say together. */
+/** The combined answer of several nodes. */
 export const agreement = z.strictObject({
   verdict: z.enum(['consistent', 'split', 'insufficient']).meta({
     description:
@@ -20,5 +20,5 @@ export const vantageFields = {
   agreement: agreement.optional().meta({ description: 'agreement of the nodes, if several were queried' }),
 }
 
-/** What is added where several nodes were asked. */
+/** The additional fields if several nodes were asked. */
 export type VantageFields = { readonly vantage?: string; readonly agreement: AnswerOf<typeof agreement> }

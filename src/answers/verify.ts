@@ -4,7 +4,7 @@ import { savedField } from './stored.ts'
 
 const strings = z.array(z.string())
 
-/** One try at one address of one mail host. */
+/** One attempt at one address of one mail host. */
 const attempt = z.strictObject({
   ip_used: z.string(),
   mx_server: z.string(),

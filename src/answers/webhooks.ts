@@ -8,7 +8,7 @@ const time = z.iso.datetime()
 export const eventType = z.enum(['job.finished', 'monitor.changed', 'monitor.recovered', 'monitor.failing'])
 export type EventType = z.output<typeof eventType>
 
-/** A webhook. Its secret is in the answer that made it, or that rotated it, and never again. */
+/** A webhook. Its secret is only in the answer that created or rotated it. */
 export const webhookAnswer = z
   .strictObject({
     id: z.string(),

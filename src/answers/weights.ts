@@ -1,11 +1,11 @@
-/** Raised whenever a weight or a rule of the score changes; it stands beside every score. */
+/** Increased whenever a weight or a rule of the score changes; it is in every answer with a score. */
 export const SCORE_VERSION = 2
 
-/** What each component is worth; together 100. */
+/** The points of each component; together 100. */
 export const COMPONENTS = { spf: 25, dkim: 20, dmarc: 30, mx: 15, ptr: 10 } as const
 export type Component = keyof typeof COMPONENTS
 
-/** What is left of a component (`left`), or taken off it (`off`), by what was seen. docs/score.md is the table in words. */
+/** The remaining points of a component (`left`), or the deduction (`off`), by observation. docs/score.md has the table as text. */
 export const WEIGHTS = {
   version: SCORE_VERSION,
   components: COMPONENTS,
@@ -46,6 +46,6 @@ export const WEIGHTS = {
   grades: { 'A+': 100, A: 90, B: 80, C: 65, D: 50, F: 0 },
 } as const
 
-/** Trust in a blacklist: A weighs most, D nothing. */
+/** The weight of a blacklist's tier: A most, D nothing. */
 export type Tier = 'A' | 'B' | 'C' | 'D'
 export type Grade = keyof typeof WEIGHTS.grades

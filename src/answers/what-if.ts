@@ -4,7 +4,7 @@ import { checkAnswer, domainRole, grade, points } from './check.ts'
 import { status } from './finding.ts'
 import { spfPassing } from './spf.ts'
 
-/** How a domain comes out, in short. */
+/** The result for a domain, in short. */
 const summary = z.strictObject({
   score: points,
   grade,

@@ -1,6 +1,6 @@
 /**
- * Gives the results of `work` over `items` as they come, with at most `limit` under way; nothing new is begun before the reader asks for more, or after
- * it has stopped reading. Rejects with the first rejection.
+ * Yields the results of `work` over `items` as they become available, with at most `limit` in progress; nothing new is started before the reader requests
+ * more, or after it has stopped reading. Rejects with the first rejection.
  */
 export async function* asTheyCome<T, R>(
   limit: number,
@@ -13,7 +13,7 @@ export async function* asTheyCome<T, R>(
     while (underWay.size < limit && next < items.length) {
       const index = next++
       const result = work(items[index]!).then((value) => [index, value] as const)
-      result.catch(() => undefined) // told by the race below, or to nobody once the reader has left
+      result.catch(() => undefined) // reported by the race below, or ignored once the reader has stopped
       underWay.set(index, result)
     }
     const [index, result] = await Promise.race(underWay.values())

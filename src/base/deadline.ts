@@ -1,4 +1,4 @@
-/** A signal that fires after `ms`, or with `parent` when that comes first. Its reason is a `TimeoutError` when time ran out. */
+/** A signal that fires after `ms`, or with `parent` if that comes first. Its reason is a `TimeoutError` if the time ran out. */
 export const within = (ms: number, parent?: AbortSignal): AbortSignal => {
   const timer = AbortSignal.timeout(Math.max(0, Math.ceil(ms)))
   return parent ? AbortSignal.any([parent, timer]) : timer
@@ -7,11 +7,11 @@ export const within = (ms: number, parent?: AbortSignal): AbortSignal => {
 /** A deadline that can be cleared, which costs a third of {@link within} and leaves no timer behind. */
 export type Deadline = {
   readonly signal: AbortSignal
-  /** The work has ended: the signal fires no more, whatever `parent` does. */
+  /** The work has ended: the signal does not fire any more, whatever `parent` does. */
   readonly clear: () => void
 }
 
-/** The same as {@link within} for work that says when it has ended. */
+/** The same as {@link within} for work that reports its end. */
 export function deadlineOf(ms: number, parent?: AbortSignal): Deadline {
   const controller = new AbortController()
   const { signal } = controller
@@ -40,7 +40,7 @@ export function deadlineOf(ms: number, parent?: AbortSignal): Deadline {
   }
 }
 
-/** Whether a signal fired because time ran out (and not because the client disconnected). */
+/** Whether a signal fired because the time ran out (and not because the client disconnected). */
 export const timedOut = (signal: AbortSignal): boolean =>
   signal.aborted && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
 
@@ -57,7 +57,7 @@ export function raced<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   })
 }
 
-/** Waits `ms`, or rejects with the signal's reason when that fires first. */
+/** Waits `ms`, or rejects with the signal's reason if that fires first. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.reject(signal.reason)
   return new Promise((resolve, reject) => {

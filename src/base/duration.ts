@@ -22,7 +22,7 @@ export function parseDuration(text: string): Parsed<number> {
   return ms > 0 && Number.isSafeInteger(ms) ? parsed(ms) : refused
 }
 
-/** Prints milliseconds in the shortest exact form that {@link parseDuration} reads back: `1m30s`, `1500ms`. */
+/** Formats milliseconds in the shortest exact form that {@link parseDuration} accepts: `1m30s`, `1500ms`. */
 export function formatDuration(ms: number): string {
   if (ms % 1_000 !== 0) return `${ms}ms`
   if (ms >= 2 * UNIT_MS.d && ms % UNIT_MS.d === 0) return `${ms / UNIT_MS.d}d`

@@ -1,6 +1,6 @@
 import { type Given, type Problem, problemWith, type Sentence } from './problem.ts'
 
-/** Every code that an answer of ours may carry, with its HTTP status and title (RFC 9457). The list is the contract: docs/errors.md is made from it. */
+/** Every error code of an answer, with its HTTP status and title (RFC 9457). The list is the contract: docs/errors.md is generated from it. */
 export const ERRORS = {
   missing_parameter: { status: 400, title: 'Missing parameter' },
   invalid_parameter: { status: 400, title: 'Invalid parameter' },
@@ -39,9 +39,9 @@ export type ErrorOptions = {
   /** Where in the input: the path of a parameter (`records.0`) or a flag (`--json`). The message begins with it. */
   readonly at?: string
   readonly cause?: unknown
-  /** When the same may be asked again (`Retry-After`, RFC 9110 §10.2.3), where that is known. */
+  /** When the request may be repeated (`Retry-After`, RFC 9110 §10.2.3), if that is known. */
   readonly retryAfterSeconds?: number
-  /** Records of an upload that are held, where that is what was wrong. */
+  /** With a wrong upload offset: the number of records that are stored. */
   readonly received?: number
 }
 

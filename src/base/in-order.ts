@@ -1,6 +1,6 @@
 /**
- * Gives the results of `work` over `items` in the order of the items, with at most `limit` under way; items are read as they are needed. Rejects with the first
- * rejection in that order. Nothing new is begun after the reader has stopped.
+ * Yields the results of `work` over `items` in the order of the items, with at most `limit` in progress; items are read as they are needed. Rejects with the
+ * first rejection in that order. Nothing new is started after the reader has stopped.
  */
 export async function* inOrder<T, R>(
   limit: number,
@@ -10,7 +10,7 @@ export async function* inOrder<T, R>(
   const underWay: Promise<R>[] = []
   for await (const item of items) {
     const result = work(item)
-    result.catch(() => undefined) // told when its turn comes, or to nobody once the reader has left
+    result.catch(() => undefined) // reported when its turn comes, or ignored once the reader has stopped
     underWay.push(result)
     if (underWay.length >= limit) yield await underWay.shift()!
   }

@@ -1,21 +1,21 @@
-/** So many tokens at once at most, and so many that come back in a second. */
+/** The maximum number of tokens, and how many are added per second. */
 export type Rate = { readonly capacity: number; readonly perSecond: number }
 
-/** How much one key may use. A missing part is unlimited. */
+/** The limits of one key. A missing part is unlimited. */
 export type Limit = {
-  /** Holders at the same time. */
+  /** Maximum number of concurrent holders. */
   readonly concurrent?: number
   /** A token bucket: one token for each entry. */
   readonly rate?: Rate
 }
 
-/** Gives the place back; calls after the first do nothing. */
+/** Releases the slot; further calls do nothing. */
 export type Release = () => void
 
-/** The limiter refused without waiting: the queue is full (`queue_full`), or the rate cannot let the caller in before its time (`too_late`). */
+/** The limiter refused without waiting: the queue is full (`queue_full`), or the rate cannot admit the caller in time (`too_late`). */
 export class LimitError extends Error {
   readonly reason: 'queue_full' | 'too_late'
-  /** Milliseconds until the rate alone would let the caller in. */
+  /** Milliseconds until the rate alone would admit the caller. */
   readonly retryAfterMs: number
 
   constructor(reason: LimitError['reason'], message: string, retryAfterMs: number) {
@@ -28,14 +28,14 @@ export class LimitError extends Error {
 
 /** Concurrency and rate per key. Callers of a key enter first come, first served; keys do not affect each other. */
 export type Limiter = {
-  /** Enters without waiting, or gives undefined: the key is at its limit, or somebody is waiting already. */
+  /** Enters without waiting, or returns undefined: the key is at its limit, or other callers are waiting. */
   readonly tryEnter: (key: string, limit: Limit) => Release | undefined
   /**
-   * Enters, after a wait where the limit asks for one. Rejects with the signal's reason when that fires first, and with {@link LimitError}
-   * at once when too many wait, or when the rate needs more than `withinMs`.
+   * Enters, after a wait if the limit requires one. Rejects with the signal's reason if that fires first, and with {@link LimitError} at once if too many
+   * wait, or if the rate needs more than `withinMs`.
    */
   readonly enter: (key: string, limit: Limit, signal: AbortSignal, withinMs?: number) => Promise<Release>
-  /** Milliseconds that the rate would make a new caller wait, behind those who wait now; 0: not at all. Takes nothing. */
+  /** Milliseconds that the rate would make a new caller wait, behind those who wait now; 0: none. Takes nothing. */
   readonly retryAfterMs: (key: string, limit: Limit) => number
   /** Keys that are in use or have an unfilled bucket. */
   readonly size: () => number
@@ -52,8 +52,9 @@ type KeyState = {
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**
- * `now`: milliseconds by a clock that does not step, for rates; that of the process by default. `maxWaiting`: callers that may wait for one key, default 20,000. `maxIdleKeys`: keys without callers whose bucket is remembered, default 10,000;
- * the longest idle is forgotten first, and starts with a full bucket when it comes back. A key without a rate is forgotten when nobody uses it.
+ * `now`: milliseconds by a clock that does not step, for rates; that of the process by default. `maxWaiting`: callers that may wait for one key, default
+ * 20,000. `maxIdleKeys`: keys without callers whose bucket is kept, default 10,000; the longest idle one is dropped first, and starts with a full bucket when
+ * it returns. A key without a rate is dropped when it is not used.
  */
 export function limiter(options: {
   readonly now?: () => number
@@ -73,7 +74,7 @@ export function limiter(options: {
     return made
   }
 
-  /** Takes a place and a token: 0 when it has them, else how long the rate makes the caller wait, Infinity for a place. */
+  /** Takes a slot and a token: 0 on success, otherwise how long the rate makes the caller wait, or Infinity if there is no free slot. */
   function admit(state: KeyState, { concurrent = Number.POSITIVE_INFINITY, rate }: Limit): number {
     if (state.used >= concurrent) return Number.POSITIVE_INFINITY
     if (rate) {
@@ -101,7 +102,7 @@ export function limiter(options: {
     if (state.used === 0) rest(key, state)
   }
 
-  /** Nobody uses the key: its state is kept only for its bucket. */
+  /** The key is not in use: its state is kept only for its bucket. */
   function rest(key: string, state: KeyState): void {
     if (state.bucket === undefined) {
       states.delete(key)
@@ -182,12 +183,12 @@ export function limiter(options: {
   }
 }
 
-/** A token bucket as data: `tokens` were there at `atMs`. */
+/** A token bucket as data: it had `tokens` at `atMs`. */
 type Bucket = { readonly tokens: number; readonly atMs: number }
 
 export const fullBucket = (rate: Rate, nowMs: number): Bucket => ({ tokens: rate.capacity, atMs: nowMs })
 
-/** Takes one token: the bucket that remains, and how long to wait in ms (0: the token was taken). A clock that steps back refills nothing. */
+/** Takes one token: the resulting bucket, and the waiting time in ms (0: the token was taken). A clock that steps back refills nothing. */
 export function takeToken(bucket: Bucket, rate: Rate, nowMs: number): { bucket: Bucket; waitMs: number } {
   const elapsedMs = Math.max(0, nowMs - bucket.atMs)
   const tokens = Math.min(rate.capacity, bucket.tokens + (elapsedMs * rate.perSecond) / 1_000)

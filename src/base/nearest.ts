@@ -2,8 +2,8 @@
 const MAX_EDITS = 3
 
 /**
- * The word of `words` that `typed` most likely stands for: at most 3 edits away (insert, delete, replace, swap two neighbours), and alike in more than two fifths of its letters.
- * Undefined where none is.
+ * The word of `words` that `typed` most likely means: at most 3 edits away (insert, delete, replace, swap two neighbours), and with more than two fifths of
+ * its letters in common. Undefined if there is none.
  */
 export function nearest(typed: string, words: readonly string[]): string | undefined {
   const lower = typed.toLowerCase().slice(0, 100)
@@ -17,7 +17,7 @@ export function nearest(typed: string, words: readonly string[]): string | undef
   return best
 }
 
-/** The optimal string alignment distance; one more than {@link MAX_EDITS} stands for all beyond. */
+/** The optimal string alignment distance; one more than {@link MAX_EDITS} stands for any larger value. */
 function editsBetween(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > MAX_EDITS) return MAX_EDITS + 1
   let before: number[] = []

@@ -1,6 +1,6 @@
 import type { Problem } from './problem.ts'
 
-/** What a parser gives: the value, or what was wrong with the text. Parsers never throw. */
+/** The result of a parser: the value, or what was wrong with the text. Parsers never throw. */
 export type Parsed<T, Why = Problem> =
   | { readonly ok: true; readonly value: T }
   /** `problem` says what was wrong; `at` is the zero-based index of the fault in the text, where one is known. */

@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that follow from a seed of 32 bits (mulberry32). */
+/** Numbers from 0 to 1, generated from a seed of 32 bits (mulberry32). */
 export function sequence(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,27 +1,27 @@
-/** Somebody who waits for shared work. */
+/** A caller that waits for shared work. */
 export type Caller<W> = {
-  /** Ends this caller's wait, and nobody else's. */
+  /** Ends the wait of this caller only. */
   readonly signal: AbortSignal
-  /** When this caller stops waiting, in ms of the clock that the work uses; unknown when left out. */
+  /** When this caller stops waiting, in ms of the work's clock; undefined: not known. */
   readonly untilMs?: number
-  /** Whether the running work is fresh enough for this caller. Otherwise new work begins, and later callers are offered that. */
+  /** Whether the running work is fresh enough for this caller. If not, new work starts, and later callers are offered that. */
   readonly accepts?: (work: W) => boolean
 }
 
-/** How long shared work has to go on: while at least one caller waits for it. */
+/** How long shared work has to continue: while at least one caller waits for it. */
 export type Lifetime = {
-  /** Fires when nobody waits any more. */
+  /** Fires when no caller waits any more. */
   readonly signal: AbortSignal
-  /** The latest `untilMs` of the callers that wait now; Infinity where one of them gave none. */
+  /** The latest `untilMs` of the present callers; Infinity if one of them set none. */
   readonly untilMs: () => number
 }
 
-/** Work with a result. It may have more that callers look at, for example what is known so far. */
+/** Work with a result. It may have more that callers can read, for example what is known so far. */
 export type Work<T> = { readonly result: Promise<T> }
 
 /**
- * Joins the work that runs under `key`, or begins it. `result` is that of the work, or rejects with the signal's reason as soon as the caller's
- * signal fires; the work goes on for the others. Throws the signal's reason when it has fired already: then nothing begins.
+ * Joins the work that runs under `key`, or starts it. `result` is that of the work, or rejects with the signal's reason as soon as the caller's signal fires;
+ * the work continues for the others. Throws the signal's reason if it has already fired; nothing is started then.
  */
 export type ShareWork<T, W extends Work<T>> = (
   key: string,
@@ -30,8 +30,8 @@ export type ShareWork<T, W extends Work<T>> = (
 ) => { readonly work: W; readonly result: Promise<T> }
 
 /**
- * Makes a {@link ShareWork}: work with equal keys runs once at a time. It remembers nothing: when work has ended, or nobody waits for it, its key is free.
- * `running` gives the work under a key. `longestMs` bounds all work, whatever its callers say: then its signal fires with a `TimeoutError`.
+ * Creates a {@link ShareWork}: work with equal keys runs once at a time. It caches nothing: when work has ended, or nobody waits for it, its key is free.
+ * `running` returns the work under a key. `longestMs` bounds all work, whatever its callers set: its signal then fires with a `TimeoutError`.
  */
 export function sharedWork<T, W extends Work<T> = Work<T>>(
   options: { readonly longestMs?: number } = {},
@@ -59,7 +59,7 @@ export function sharedWork<T, W extends Work<T> = Work<T>>(
       own.ended = true
       forget(key, own)
     }
-    work.result.then(end, end) // also keeps a rejection that nobody waits for from being unhandled
+    work.result.then(end, end) // also handles a rejection that nobody waits for
     return own
   }
 
@@ -76,7 +76,7 @@ export function sharedWork<T, W extends Work<T> = Work<T>>(
 
   function share(key: string, start: (lifetime: Lifetime) => W, given: Caller<W>) {
     given.signal.throwIfAborted()
-    const caller = { ...given } // one object may call several times
+    const caller = { ...given } // one caller object may be used several times
     const known = running.get(key)
     const own = known && (caller.accepts?.(known.work) ?? true) ? known : begin(key, start, caller)
     own.callers.add(caller)
@@ -90,7 +90,7 @@ export function sharedWork<T, W extends Work<T> = Work<T>>(
         leave(key, own, caller)
       }
       caller.signal.addEventListener('abort', stop, { once: true })
-      // Not `finally`, which makes three more promises for each question of the DNS.
+      // Not `finally`, which creates three more promises for each DNS query.
       own.work.result.then(
         (value) => {
           settled()

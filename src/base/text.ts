@@ -1,10 +1,12 @@
 /**
- * Characters that no output of ours carries as they are: controls (C0, DEL, C1), format characters (bidirectional marks and overrides, U+061C, zero-width
- * characters, U+FEFF), line and paragraph separators, lone surrogates, Hangul fillers, and plane 14 (tag characters and variation selectors that hide text).
+ * Characters that no output contains unchanged: controls (C0, DEL, C1), format characters (bidirectional marks and overrides, U+061C, zero-width characters,
+ * U+FEFF), line and paragraph separators, lone surrogates, Hangul fillers, and plane 14 (tag characters and variation selectors that hide text).
  */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\u115f\u1160\u3164\uffa0\u{e0000}-\u{e0fff}]/gu
 
-/** `text` with a space in place of every character that steers a terminal, reorders what is shown or hides in it, cut at `maxLength` characters. For text from outside. */
+/**
+ * `text` with a space in place of every character that controls a terminal, reorders text or is invisible, cut at `maxLength` characters. For external text.
+ */
 export function printable(text: string, maxLength = 512): string {
   const cut = text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
   return cut.replace(UNSAFE, ' ')

@@ -1,24 +1,27 @@
 import { LRUCache } from 'lru-cache'
 
 export type TtlCache<V> = {
-  /** The value with the time it was kept, or undefined once its time has passed. */
+  /** The value with the time it was stored, or undefined once it has expired. */
   readonly get: (
     key: string,
   ) => { readonly value: V; readonly keptAtMs: number; readonly expiresAtMs: number } | undefined
-  /** Keeps `value` for `ttlMs`; a time of 0 or less keeps nothing. */
+  /** Stores `value` for `ttlMs`; a time of 0 or less stores nothing. */
   readonly set: (key: string, value: V, ttlMs: number) => void
   readonly delete: (key: string) => void
-  /** Deletes what is kept under keys that `test` is true of; how many there were. */
+  /** Deletes the entries whose key satisfies `test`; returns their number. */
   readonly deleteWhere: (test: (key: string) => boolean) => number
   readonly size: () => number
 }
 
-/** How often a search for expired entries begins, ms: nobody asks for most of them again. */
+/** Interval between searches for expired entries, ms: most of them are never requested again. */
 const SWEEP_EVERY_MS = 60_000
-/** Entries that one `set` looks at during a search. */
+/** Number of entries that one `set` examines during a search. */
 const SWEEP_STEP = 64
 
-/** A cache with a bound on entries and, where `bytesOf` is given, on bytes (an entry counts for its share of them at least); the least recently used goes first. Expired entries are dropped within minutes while new ones come. The clock is the caller's, and one that does not step. */
+/**
+ * A cache with a bound on entries and, if `bytesOf` is given, on bytes (each entry counts at least its share); the least recently used entry is removed
+ * first. Expired entries are removed within minutes while new ones arrive. The caller provides the clock, which must not step.
+ */
 export function ttlCache<V extends object>(options: {
   readonly maxEntries: number
   readonly now: () => number
@@ -28,7 +31,7 @@ export function ttlCache<V extends object>(options: {
   type Entry = { value: V; keptAtMs: number; expiresAtMs: number }
   const { maxEntries, bytesOf, now } = options
   const maxBytes = bytesOf && options.maxBytes
-  // With `max` the library lays out room for all entries ahead, megabytes that may never be used: the bound on entries is one on size instead.
+  // With `max` the library allocates room for all entries in advance, megabytes that may never be used, so the bound on entries is one on size.
   const maxSize = maxBytes ?? maxEntries
   const share = Math.ceil(maxSize / maxEntries)
   const kept = new LRUCache<string, Entry>({
@@ -38,7 +41,7 @@ export function ttlCache<V extends object>(options: {
   let sweptAtMs = now()
   let search: Generator<[string, Entry]> | undefined
   let expired: string | undefined
-  /** One step of the search. An expired entry is deleted only when the search has left it, because the search goes on from where it stands. */
+  /** One step of the search. An expired entry is deleted only when the search has moved on, because the search continues from its position. */
   function sweep(nowMs: number): void {
     if (nowMs - sweptAtMs >= SWEEP_EVERY_MS) {
       sweptAtMs = nowMs

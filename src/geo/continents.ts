@@ -4,12 +4,12 @@ export function countryName(code: string): string | null {
   return names.of(code) ?? null
 }
 
-let names: Intl.DisplayNames | undefined // made at the first need: it loads the names of all regions
+let names: Intl.DisplayNames | undefined // created on demand: it loads the names of all regions
 
-/** The continent of a country, in words, or null. */
+/** The name of a country's continent, or null. */
 export const continentOf = (country: string): string | null => CONTINENT_OF.get(country) ?? null
 
-/** The words for a continent's two letters, or null. */
+/** The name for a continent's two letters, or null. */
 export const continentName = (code: string): string | null =>
   (Object.hasOwn(CONTINENTS, code) ? CONTINENTS[code] : undefined) ?? null
 

@@ -3,21 +3,21 @@ import { type Family, familyOf, type Ip } from '../names/ip.ts'
 import { bogonOf, type Geo, mergeGeo } from './merge.ts'
 import { type GeoRecord, readGeoRecord } from './record.ts'
 
-/** A database: its bytes, read when they are needed. The same buffer means the same content. */
+/** A database: its bytes, read on demand. The same buffer means the same content. */
 export type GeoSource = {
   /** Shown in warnings. */
   readonly path: string
   readonly read: () => Promise<Buffer | undefined>
-  /** The only family it is asked about; both when absent. */
+  /** The only supported family; both if absent. */
   readonly family?: Family
 }
 
-/** Where an address stands, by all sources. Never rejects because of a source. */
+/** The location of an address, from all sources. Never rejects because of a source. */
 export type LookupGeo = (address: Ip) => Promise<Geo>
 
 /**
- * Looks addresses up in MMDB databases, those first in `sources` believed first. A database is opened at the first address that needs it; one that
- * is damaged after a change stays as it was before. Special addresses are named and asked of no database.
+ * Looks addresses up in MMDB databases; the first in `sources` take precedence. A database is opened with the first address that needs it; if it is damaged
+ * after a change, its earlier content stays in use. Special-purpose addresses are recognized without a database.
  */
 export function createGeo(options: {
   readonly sources: readonly GeoSource[]
@@ -40,7 +40,7 @@ function database(
   let reader: Reader<Response> | undefined
   let faulty: Buffer | undefined
   const fault = (event: string, error: unknown): void => {
-    if (faulty === opened) return // once for one content
+    if (faulty === opened) return // once per content
     faulty = opened
     warn(event, { path: source.path, reason: (error as Error).message.slice(0, 200) })
   }
@@ -55,7 +55,7 @@ function database(
         fault('a geo database could not be opened', error)
       }
     }
-    // A database of IPv4 alone would take the first 32 bits of an IPv6 address for an IPv4 address.
+    // A database with only IPv4 would read the first 32 bits of an IPv6 address as an IPv4 address.
     if (!reader || (reader.metadata.ipVersion === 4 && familyOf(address) === 6)) return {}
     try {
       return readGeoRecord(reader.get(address))

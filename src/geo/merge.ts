@@ -3,7 +3,7 @@ import { type IpRange, rangeOf } from '../names/ip-range.ts'
 import { continentOf, countryName } from './continents.ts'
 import type { GeoRecord } from './record.ts'
 
-/** Where an address stands; null is unknown. */
+/** The location of an address; null is unknown. */
 export type Geo = {
   readonly ip: Ip
   /** Whether any database knows the address. */
@@ -19,19 +19,19 @@ export type Geo = {
   readonly timezone: string | null
   readonly asn: number | null
   readonly asOrg: string | null
-  /** What kind of special address it is (`private`, `loopback` …); null for an address of the internet. */
+  /** The kind of a special-purpose address (`private`, `loopback` …); null for an address of the internet. */
   readonly bogon: Exclude<IpRange, 'public'> | null
 }
 
-/** Whether an address is none of the internet, and of which kind. */
+/** Whether an address is a special-purpose one, and of which kind. */
 export function bogonOf(address: Ip): Exclude<IpRange, 'public'> | null {
   const range = rangeOf(address)
   return range === 'public' ? null : range
 }
 
 /**
- * Puts together what databases say, the first of them first. The place comes from databases that agree on the country, so that no city of one
- * country is told with the coordinates of another; the network (AS) from the first that knows it.
+ * Combines the records of several databases, the first of them first. The place comes from databases that agree on the country, so that a city is never
+ * combined with the coordinates of another country; the network (AS) comes from the first that knows it.
  */
 export function mergeGeo(address: Ip, records: readonly GeoRecord[]): Geo {
   const country = records.find((record) => record.country !== undefined)?.country ?? null

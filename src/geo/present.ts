@@ -1,7 +1,7 @@
 import type { GeoAnswer } from '../answers/geo.ts'
 import type { Geo } from './merge.ts'
 
-/** The object of `GET /v1/peer/geo`: unknown fields are null; `bogon` names kind of a special-purpose address. */
+/** The answer of `GET /v1/peer/geo`: unknown fields are null; `bogon` names the kind of a special-purpose address. */
 export const presentGeo = (geo: Geo): GeoAnswer => ({
   ip: geo.ip,
   found: geo.found,

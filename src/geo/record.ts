@@ -1,7 +1,7 @@
 import { printable } from '../base/text.ts'
 import { continentName } from './continents.ts'
 
-/** What a database says of a network; absent where it says nothing that can be used. */
+/** The record of a database about a network; unusable fields are absent. */
 export type GeoRecord = {
   /** ISO 3166-1, two letters, upper case. */
   readonly country?: string
@@ -18,8 +18,8 @@ export type GeoRecord = {
 }
 
 /**
- * Reads a record of an MMDB file: the shapes of MaxMind (and DB-IP), ip-location-db and IPinfo. Total: what has another type or lies
- * out of range is left out; text is cut at 128 characters and cleaned.
+ * Reads a record of an MMDB file: the shapes of MaxMind (and DB-IP), ip-location-db and IPinfo. Total: values of another type or out of range are omitted;
+ * text is cut at 128 characters and cleaned.
  */
 export function readGeoRecord(value: unknown): GeoRecord {
   const at = (path: string): unknown => path.split('.').reduce<unknown>(step, value)

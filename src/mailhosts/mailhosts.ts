@@ -8,20 +8,20 @@ export const MAX_HOSTS = 20
 /** Maximum number of addresses kept per host, both address families together. */
 export const MAX_ADDRESSES = 20
 
-/** What one family of one host answered; `unknown`: it could not be asked, and `errors` says why; `not_asked`: an IP literal. */
+/** The answer for one address family of one host; `unknown`: no answer, and `errors` has the reason; `not_asked`: an IP literal. */
 export type FamilyAnswer = 'found' | 'nodata' | 'nxdomain' | 'unknown' | 'not_asked'
 
 export type MailHost = {
-  /** Lower case, no trailing dot. */
+  /** Lower case, no final dot. */
   readonly exchange: string
   readonly preference: number
-  /** The exchange is the text of an IP address, which no MX may be (RFC 5321 §5.1, RFC 1035 §3.3.9). It is not asked about. */
+  /** The exchange is an IP address, which an MX record must not contain (RFC 5321 §5.1, RFC 1035 §3.3.9). It is not queried. */
   readonly literal?: Ip
-  /** The chain behind the exchange, which should be none (RFC 2181 §10.3). */
+  /** The CNAME chain of the exchange, which should not exist (RFC 2181 §10.3). */
   readonly cname: readonly string[]
-  /** IPv4 first, then IPv6, as the server ordered them, without repeats. At most 20. */
+  /** IPv4 first, then IPv6, in the order of the server, without duplicates. At most 20. */
   readonly addresses: readonly Ip[]
-  /** Addresses beyond the 20. */
+  /** Number of addresses beyond the first 20. */
   readonly addressesLeftOut: number
   readonly answers: { readonly A: FamilyAnswer; readonly AAAA: FamilyAnswer }
   readonly errors: { readonly A?: DnsError; readonly AAAA?: DnsError }
@@ -29,23 +29,23 @@ export type MailHost = {
   readonly secure: boolean
 }
 
-/** Where the mail of a domain goes. */
+/** The mail hosts of a domain. */
 export type MailHosts = {
-  /** `explicit`: MX records; `implicit`: none, the domain's own addresses (RFC 5321 §5.1); `null`: the domain takes no mail (RFC 7505); `none`: neither. */
+  /** `explicit`: MX records; `implicit`: none, the domain's own addresses (RFC 5321 §5.1); `null`: the domain accepts no mail (RFC 7505); `none`: neither. */
   readonly kind: 'explicit' | 'implicit' | 'null' | 'none'
-  /** False when the domain does not exist (NXDOMAIN without a CNAME). */
+  /** False if the domain does not exist (NXDOMAIN without a CNAME). */
   readonly exists: boolean
-  /** In order of preference, without repeats and without the null exchange. Implicit: the domain itself with preference 0. At most 20. */
+  /** In order of preference, without duplicates and without the null exchange. Implicit: the domain itself with preference 0. At most 20. */
   readonly hosts: readonly MailHost[]
   /** The MX records as published, in order of preference. At most 100. */
   readonly records: readonly RecordData['MX'][]
-  /** A null MX stands beside other records, where it means nothing (RFC 7505 §3). */
+  /** A null MX with other records, where it has no meaning (RFC 7505 §3). */
   readonly nullBesideOthers: boolean
   /** Exchanges that are named more than once. */
   readonly duplicates: readonly string[]
-  /** Hosts beyond the 20. */
+  /** Number of hosts beyond the first 20. */
   readonly truncated: number
-  /** The chain behind the domain itself. */
+  /** The CNAME chain of the domain itself. */
   readonly cname: readonly string[]
   /** The MX answer was validated. */
   readonly secure: boolean
@@ -54,9 +54,8 @@ export type MailHosts = {
 type Asker = Pick<Ctx, 'resolve' | 'signal'>
 
 /**
- * Finds the mail hosts of `domain` with their addresses: one question, then A and AAAA of every host at once (at most 40 more).
- * A host that could not be asked is data. Rejects with DnsError when MX stays unanswered, and when there is no MX and
- * it cannot be found out whether the domain has addresses.
+ * Finds the mail hosts of `domain` with their addresses: one query, then A and AAAA of every host at once (at most 40 more). A host without an answer is
+ * data. Rejects with DnsError if MX has no answer, and if there is no MX and it cannot be determined whether the domain has addresses.
  */
 export async function lookupMailHosts(ctx: Asker, domain: string): Promise<MailHosts> {
   const answer = await ctx.resolve(domain, 'MX', ctx.signal)
@@ -68,7 +67,7 @@ export async function lookupMailHosts(ctx: Asker, domain: string): Promise<MailH
     lookupHost(ctx, record.exchange, record.preference),
   )
   return {
-    kind: named.length === 0 ? 'null' : 'explicit', // RFC 7505 §3: beside others the null MX is ignored
+    kind: named.length === 0 ? 'null' : 'explicit', // RFC 7505 §3: with other records the null MX is ignored
     exists: true,
     hosts,
     records: records.slice(0, 100),
@@ -80,7 +79,7 @@ export async function lookupMailHosts(ctx: Asker, domain: string): Promise<MailH
   }
 }
 
-/** The hosts in an order to try them in: by preference, equal ones shuffled (RFC 5321 §5.1). `random` gives 0 (included) to 1 (excluded). */
+/** The hosts in the order of attempts: by preference, equal ones shuffled (RFC 5321 §5.1). `random` returns 0 (included) to 1 (excluded). */
 export function orderMailHosts<T extends { readonly preference: number }>(
   hosts: readonly T[],
   random: () => number,
@@ -95,7 +94,7 @@ export function orderMailHosts<T extends { readonly preference: number }>(
   return shuffled.sort((a, b) => a.preference - b.preference) // stable: equal ones stay shuffled
 }
 
-/** RFC 5321 §5.1: only where the answer says that there is no MX, the domain's own addresses stand in. */
+/** RFC 5321 §5.1: the domain's own addresses are used only if the answer says that there is no MX. */
 async function withoutMx(ctx: Asker, domain: string, answer: Answer<'MX'>): Promise<MailHosts> {
   const base = { records: [], nullBesideOthers: false, duplicates: [], truncated: 0 }
   const nothing = { ...base, kind: 'none', hosts: [], cname: answer.cname, secure: answer.secure } as const

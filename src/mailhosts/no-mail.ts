@@ -1,6 +1,6 @@
 import type { MailHosts } from './mailhosts.ts'
 
-/** Why no mail can be brought to a domain, to stand behind its name; undefined when mail has somewhere to go. */
+/** Why a domain receives no mail, as text after its name; undefined if it has a mail host. */
 export function noMailReason({ kind, exists }: Pick<MailHosts, 'kind' | 'exists'>): string | undefined {
   if (kind === 'null') return 'accepts no mail (null MX)' // RFC 7505 §3
   if (kind === 'none') return exists ? 'has no mail host' : 'does not exist' // RFC 5321 §5.1

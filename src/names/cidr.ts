@@ -2,7 +2,7 @@ import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { bytesOf, type Family, familyOf, type Ip, ip, parseIp } from './ip.ts'
 import { ipProblem } from './problems.ts'
 
-/** A network: the address bits beyond `prefix` are of no meaning. */
+/** A network; the address bits beyond `prefix` are ignored. */
 export type Cidr = { readonly base: Ip; readonly prefix: number; readonly family: Family }
 
 /** Reads `192.0.2.0/24`, `2001:db8::/32`, or one address (a network of one). */
@@ -17,14 +17,14 @@ export function parseCidr(text: string): Parsed<Cidr> {
   return parsed({ base: base.value, prefix: Number(length), family })
 }
 
-/** A parsed network, for literals that are known to be good. Throws on text that is not one. */
+/** A parsed network, for literals that are known to be valid. Throws for invalid text. */
 export function cidr(text: string): Cidr {
   const result = parseCidr(text)
   if (!result.ok) throw new TypeError(result.problem.text)
   return result.value
 }
 
-/** Whether `address` lies in `network`; addresses of the other family never do. */
+/** Whether `address` is in `network`; addresses of the other family never are. */
 export const contains = (network: Cidr, address: Ip): boolean =>
   familyOf(address) === network.family && beginsWith(bytesOf(address), bytesOf(network.base), network.prefix)
 
@@ -36,7 +36,7 @@ export function beginsWith(address: Uint8Array, base: Uint8Array, bits: number):
   return rest === 0 || (address[whole]! ^ base[whole]!) >> (8 - rest) === 0
 }
 
-/** The network of `prefix` bits that an address stands in, in canonical form: `192.0.2.0/24`. */
+/** The network of `prefix` bits that contains an address, in canonical form: `192.0.2.0/24`. */
 export function networkOf(address: Ip, prefix: number): string {
   const bytes = bytesOf(address).map((byte, i) => byte & (0xff << Math.min(8, Math.max(0, 8 - (prefix - i * 8)))))
   return `${ip(familyOf(address) === 4 ? bytes.join('.') : [...Array(8)].map((_, i) => ((bytes[i * 2]! << 8) | bytes[i * 2 + 1]!).toString(16)).join(':'))}/${prefix}`

@@ -4,20 +4,20 @@ import { loadPackage } from '../base/packages.ts'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { domainProblem } from './problems.ts'
 
-/** A host name of two labels or more as asked for by a caller: lower-case A-labels, no trailing dot, at most 253 octets. Made by {@link parseDomain} only. */
+/** A host name of two labels or more as requested by a caller: lower-case A-labels, no final dot, at most 253 octets. Only {@link parseDomain} creates it. */
 export type Domain = string & { readonly __brand: 'Domain' }
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
-/** Its tables are large: they are read with the first domain, and a question about an address has none. */
+/** Its tables are large: they are loaded with the first domain, and not for a question about an address. */
 const uts46 = once(() => loadPackage('tr46') as typeof import('tr46'))
-/** A name that UTS 46 leaves as it is but for its case: letters, digits and hyphens, and a letter at the start of the last label. */
+/** A name that UTS 46 changes only in case: letters, digits and hyphens, and a letter at the start of the last label. */
 const PLAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const isPlain = (name: string): boolean => name.length <= 253 && PLAIN.test(name) && !name.includes('xn--')
 const IDNA = { useSTD3ASCIIRules: true, checkBidi: true, checkJoiners: true, checkHyphens: false } as const
 
 /**
- * Reads a domain written in Unicode or A-labels, in any case, with at most one trailing dot (RFC 5890, UTS 46 strict, RFC 1123 §2.1).
- * IP addresses, ports, URLs, single labels and names with an all-numeric last label are refused.
+ * Reads a domain written in Unicode or A-labels, in any case, with at most one final dot (RFC 5890, UTS 46 strict, RFC 1123 §2.1). IP addresses, ports, URLs,
+ * single labels and names with an all-numeric last label are refused.
  */
 export function parseDomain(text: string): Parsed<Domain> {
   const bare = text.endsWith('.') ? text.slice(0, -1) : text
@@ -38,24 +38,24 @@ export function parseDomain(text: string): Parsed<Domain> {
   return parsed(ascii as Domain)
 }
 
-/** A parsed domain, for literals that are known to be good. Throws on text that is not one. */
+/** A parsed domain, for literals that are known to be valid. Throws for invalid text. */
 export function domain(text: string): Domain {
   const result = parseDomain(text)
   if (!result.ok) throw new TypeError(result.problem.text)
   return result.value
 }
 
-/** The Unicode form of a domain (UTS 46), or the domain itself where there is none. */
+/** The Unicode form of a domain (UTS 46), or the domain itself if there is none. */
 export const unicodeOf = (name: string): string => {
   if (isPlain(name)) return name
   const result = uts46().toUnicode(name, IDNA)
   return result.error ? name : result.domain
 }
 
-/** A name from the DNS in the form names are compared in: lower case, no trailing dot (RFC 4343). */
+/** A name from the DNS in the form for comparison: lower case, no final dot (RFC 4343). */
 export const canonicalName = (name: string): string =>
   (name.endsWith('.') && name !== '.' ? name.slice(0, -1) : name).toLowerCase()
 
-/** The labels of a name in presentation form, left to right; a dot escaped by a backslash does not separate (RFC 4343 §2.1). */
+/** The labels of a name in presentation format, left to right; a dot escaped by a backslash does not separate (RFC 4343 §2.1). */
 export const labelsOf = (name: string): string[] =>
   name === '' || name === '.' ? [] : name.replace(/\.$/, '').split(/(?<!\\)\./)

@@ -4,8 +4,8 @@ import { type Domain, parseDomain } from './domain.ts'
 import { emailProblem } from './problems.ts'
 
 /**
- * A mailbox address as parsed (RFC 5321 §4.1.2, RFC 6531 §3.3). `local` is the decoded local part (unquoted); print with {@link formatEmail} only:
- * what was read never reaches the wire as it came.
+ * A parsed mailbox address (RFC 5321 §4.1.2, RFC 6531 §3.3). `local` is the decoded local part (unquoted). Format it only with {@link formatEmail}: the
+ * original text never reaches the wire.
  */
 export type Email = {
   readonly local: string
@@ -15,7 +15,7 @@ export type Email = {
 }
 
 const ATEXT = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\u{10ffff}-]+$/u // RFC 5321 §4.1.2 Atom, RFC 6531 §3.3
-/** A dot-string of ASCII characters: what nearly all local parts are. */
+/** A dot-string of ASCII characters, the form of nearly all local parts. */
 const PLAIN = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/u
 const WIDE_SPACE = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/
@@ -23,9 +23,9 @@ const LONGEST_LOCAL = 64 // RFC 5321 §4.5.3.1.1, octets
 const LONGEST = 254 // RFC 5321 §4.5.3.1.3: a path of 256 octets with its brackets
 
 /**
- * Reads `local@domain` (RFC 5321 §4.1.2 Mailbox, RFC 6531 §3.3). The local part is a dot-string or one quoted string, at most 64 octets; the whole at most
- * 254 octets; the domain is read by {@link parseDomain}. Non-ASCII local parts come out in NFC (RFC 6532 §3.1). Comments, folding white space,
- * address literals, display names, and the obsolete forms of RFC 5322 §4.4 are refused; so is `>`, even quoted, which some servers take for the end of the path.
+ * Reads `local@domain` (RFC 5321 §4.1.2 Mailbox, RFC 6531 §3.3). The local part is a dot-string or one quoted string, at most 64 octets; the whole address at
+ * most 254 octets; {@link parseDomain} reads the domain. Non-ASCII local parts are converted to NFC (RFC 6532 §3.1). Comments, folding white space, address
+ * literals, display names, and the obsolete forms of RFC 5322 §4.4 are refused; so is `>`, even quoted, which some servers treat as the end of the path.
  */
 export function parseEmail(text: string): Parsed<Email> {
   const plain = plainEmail(text)
@@ -36,7 +36,7 @@ export function parseEmail(text: string): Parsed<Email> {
   if (!halves.ok) return halves
   const { rest, quoted } = halves.value
   const local = halves.value.local.normalize('NFC')
-  // Judged as written too: NFC makes one character of ">" and a combining mark.
+  // The original text is checked too: NFC combines ">" and a combining mark into one character.
   const fault = localFault(halves.value.local, quoted) ?? localFault(local, quoted)
   if (fault !== undefined) return problem(fault)
   if (rest.startsWith('[')) return problem(emailProblem('literal'))
@@ -48,7 +48,7 @@ export function parseEmail(text: string): Parsed<Email> {
   return parsed(email)
 }
 
-/** The common case, read in one pass: an ASCII dot-string at a domain name. Undefined: {@link parseEmail} looks at the rest. */
+/** The common case, read in one pass: an ASCII dot-string at a domain name. Undefined: {@link parseEmail} reads it. */
 function plainEmail(text: string): Email | undefined {
   const at = text.indexOf('@')
   if (at < 1 || at > LONGEST_LOCAL || text.length > LONGEST || text.endsWith('.')) return undefined
@@ -58,17 +58,22 @@ function plainEmail(text: string): Email | undefined {
   return name.ok && at + 1 + name.value.length <= LONGEST ? { local, domain: name.value, smtputf8: false } : undefined
 }
 
-/** A parsed address, for literals that are known to be good. Throws on text that is not one. */
+/** A parsed address, for literals that are known to be valid. Throws for invalid text. */
 export function email(text: string): Email {
   const result = parseEmail(text)
   if (!result.ok) throw new TypeError(result.problem.text)
   return result.value
 }
 
-/** The address as it is written on the wire and for people: the local part as a dot-string where it can be one, else quoted (RFC 5321 §4.1.2). One line, without control characters and `>`. */
+/**
+ * The address for the wire and for people: the local part as a dot-string if possible, otherwise quoted (RFC 5321 §4.1.2). One line, without control
+ * characters and `>`.
+ */
 export const formatEmail = (email: Pick<Email, 'local' | 'domain'>): string => `${localOf(email.local)}@${email.domain}`
 
-/** Text with the local part hidden but for its first character, for logs: `j***@example.org`. Takes any text; what has no `@` is hidden whole. */
+/**
+ * Text with the local part masked except for its first character, for logs: `j***@example.org`. Accepts any text; text without an `@` is masked completely.
+ */
 export function maskEmail(text: string): string {
   const at = text.lastIndexOf('@')
   if (at < 0) return '***'
@@ -108,7 +113,7 @@ function localFault(local: string, quoted: boolean): Problem | undefined {
   if (WIDE_SPACE.test(local)) return emailProblem('white_space')
   if (local.includes('>')) return emailProblem('bracket')
   if (octets(localOf(local)) > LONGEST_LOCAL) return emailProblem('local_too_long', { max: LONGEST_LOCAL })
-  if (/^\p{M}/u.test(local)) return emailProblem('combining_mark') // RFC 5198 §3: nothing to combine with
+  if (/^\p{M}/u.test(local)) return emailProblem('combining_mark') // RFC 5198 §3: no preceding character to combine with
   if (quoted) return undefined
   const atoms = local.split('.')
   if (atoms.includes('')) return emailProblem('dots')

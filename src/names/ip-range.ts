@@ -2,7 +2,7 @@ import { once } from '../base/once.ts'
 import { beginsWith, cidr } from './cidr.ts'
 import { bytesOf, type Family, type Ip } from './ip.ts'
 
-/** What an address may be used for. Only `public` addresses can be mail hosts of the world. */
+/** The permitted use of an address. Only `public` addresses can be mail hosts on the internet. */
 export type IpRange =
   | 'public'
   | 'unspecified'
@@ -52,12 +52,12 @@ const RANGES = [
   ['::/0', 'reserved'],
 ] as const
 
-/** The networks of the special-purpose registries (RFC 6890) with their use, those within others before them. */
+/** The networks of the special-purpose registries (RFC 6890) with their use, nested ones first. */
 export const SPECIAL_NETWORKS: readonly { readonly network: string; readonly range: IpRange }[] = RANGES.map(
   ([network, range]) => ({ network, range }),
 )
 
-/** The ranges of a family, read with the first address of it that is judged. */
+/** The ranges of a family, parsed with the first address of it. */
 const ranges = (family: Family): (() => readonly Range[]) =>
   once(() =>
     RANGES.filter(([network]) => network.includes(':') === (family === 6)).map(([network, range]) => {
@@ -70,7 +70,7 @@ const ranges6 = ranges(6)
 
 const NAT64 = Uint8Array.of(0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
-/** Where an address stands; IPv4 inside IPv6 (mapped, and NAT64 64:ff9b::/96 of RFC 6052) is judged as the IPv4 address it reaches. */
+/** The use of an address; IPv4 inside IPv6 (mapped, and NAT64 64:ff9b::/96 of RFC 6052) is treated as the IPv4 address that it reaches. */
 export function rangeOf(address: Ip): IpRange {
   const bytes = bytesOf(address)
   if (bytes.length === 4) return rangeIn(ranges4(), bytes)
@@ -80,5 +80,5 @@ export function rangeOf(address: Ip): IpRange {
 const rangeIn = (known: readonly Range[], bytes: Uint8Array): IpRange =>
   known.find(({ base, prefix }) => beginsWith(bytes, base, prefix))?.range ?? 'public'
 
-/** Whether the whole internet can reach this address. */
+/** Whether the address is reachable from the whole internet. */
 export const isPublic = (address: Ip): boolean => rangeOf(address) === 'public'

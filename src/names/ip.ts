@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import { ipProblem } from './problems.ts'
 
-/** An IP address in its one canonical text form: dotted IPv4, RFC 5952 IPv6; IPv4-mapped IPv6 is IPv4. Made by {@link parseIp} only. */
+/** An IP address in its canonical text form: dotted IPv4, RFC 5952 IPv6; IPv4-mapped IPv6 is IPv4. Only {@link parseIp} creates it. */
 export type Ip = string & { readonly __brand: 'Ip' }
 export type Family = 4 | 6
 
@@ -20,10 +20,10 @@ function canonical(address: ipaddr.IPv4 | ipaddr.IPv6): Ip {
   return (address.isIPv4MappedAddress() ? address.toIPv4Address().toString() : address.toRFC5952String()) as Ip
 }
 
-/** Whether it is worth asking `isIP`, which compiles a large pattern at the first text that is no IPv4 address: such as a name, or `192.0.2.1:53`. */
+/** Whether to call `isIP`, which compiles a large pattern with the first text that is not an IPv4 address, such as a name, or `192.0.2.1:53`. */
 const looksLikeIp = (text: string): boolean => text.indexOf(':') !== text.lastIndexOf(':') || /^[\d.]+$/.test(text)
 
-/** A parsed address, for literals that are known to be good. Throws on text that is not one. */
+/** A parsed address, for literals that are known to be valid. Throws for invalid text. */
 export function ip(text: string): Ip {
   const result = parseIp(text)
   if (!result.ok) throw new TypeError(result.problem.text)
@@ -39,7 +39,7 @@ export function ipFromBytes(bytes: Uint8Array): Ip {
 export const bytesOf = (address: Ip): Uint8Array =>
   familyOf(address) === 4 ? ipv4Bytes(address) : Uint8Array.from(ipaddr.parse(address).toByteArray())
 
-/** Of the one canonical form: four decimal numbers. Every address is read so for each range that it may be in. */
+/** Only for the canonical form: four decimal numbers. It is called for each range with which an address is compared. */
 function ipv4Bytes(address: Ip): Uint8Array {
   const bytes = new Uint8Array(4)
   const numbers = address.split('.')
@@ -49,7 +49,7 @@ function ipv4Bytes(address: Ip): Uint8Array {
 
 export const familyOf = (address: Ip): Family => (address.includes(':') ? 6 : 4)
 
-/** The labels of an address in reverse, without a zone: `1.2.0.192`, or 32 nibbles (RFC 1035 §3.5, RFC 3596 §2.5, RFC 5782 §2). */
+/** The labels of an address reversed, without a zone: `1.2.0.192`, or 32 nibbles (RFC 1035 §3.5, RFC 3596 §2.5, RFC 5782 §2). */
 export function reversed(address: Ip): string {
   if (familyOf(address) === 4) return address.split('.').reverse().join('.')
   return [...bytesOf(address)]
@@ -58,6 +58,6 @@ export function reversed(address: Ip): string {
     .join('.')
 }
 
-/** The name that holds an address's PTR record (RFC 1035 §3.5, RFC 3596 §2.5). */
+/** The name of an address's PTR record (RFC 1035 §3.5, RFC 3596 §2.5). */
 export const reverseName = (address: Ip): string =>
   `${reversed(address)}.${familyOf(address) === 4 ? 'in-addr' : 'ip6'}.arpa`

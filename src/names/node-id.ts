@@ -1,2 +1,2 @@
-/** What can be the id of a node of the cluster. */
+/** The permitted form of a node id. */
 export const NODE_ID = /^[A-Za-z0-9._-]{1,64}$/

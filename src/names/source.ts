@@ -4,14 +4,14 @@ import { type Family, familyOf, type Ip, parseIp } from './ip.ts'
 import { NODE_ID } from './node-id.ts'
 import { sourceProblem } from './problems.ts'
 
-/** A SOCKS5 proxy as it is shown and kept: `socks5://host:port`, never with its login; `#2` tells a second login at the same port apart. */
+/** A SOCKS5 proxy as it is shown and stored: `socks5://host:port`, never with its login; `#2` distinguishes a second login at the same port. */
 export type ProxyName = string & { readonly __brand: 'ProxyName' }
 /** Another node of the cluster as a source: `peer:<id>`. */
 export type NodeName = string & { readonly __brand: 'NodeName' }
-/** Where a verification may leave from. */
+/** The source of a verification. */
 export type SourceName = Ip | ProxyName | NodeName
 
-/** How a proxy is reached. `user` and `password` are shown nowhere. */
+/** How to connect to a proxy. `user` and `password` are never shown. */
 export type SocksProxy = {
   readonly name: ProxyName
   /** An address or a domain. */
@@ -31,11 +31,11 @@ const NODE = 'peer:'
 
 export const isProxy = (source: SourceName | undefined): source is ProxyName => source?.startsWith(PROXY) === true
 export const isNode = (source: SourceName | undefined): source is NodeName => source?.startsWith(NODE) === true
-/** The address that a source is; undefined for proxies, nodes and the system's choice. */
+/** The address of a source; undefined for proxies, nodes and the system's choice. */
 export const addressOf = (source: SourceName | undefined): Ip | undefined =>
   source === undefined || isProxy(source) || isNode(source) ? undefined : source
 
-/** The family of an address; undefined where it is not known before a connection is made. */
+/** The family of an address; undefined if it is not known before a connection is made. */
 export const familyOfSource = (source: SourceName | undefined): Family | undefined => {
   const address = addressOf(source)
   return address === undefined ? undefined : familyOf(address)
@@ -44,7 +44,7 @@ export const familyOfSource = (source: SourceName | undefined): Family | undefin
 export const nodeName = (id: string): NodeName => `${NODE}${id}` as NodeName
 export const nodeIdOf = (node: NodeName): string => node.slice(NODE.length)
 
-/** Reads a source as it is kept: what {@link parsePoolEntry} names, without a login. */
+/** Reads a stored source: the form of {@link parsePoolEntry} without a login. */
 export function parseSourceName(text: string): Parsed<SourceName> {
   const entry = parsePoolEntry(text.replace(/#\d{1,4}$/, ''))
   if (!entry.ok) return entry
@@ -52,7 +52,7 @@ export function parseSourceName(text: string): Parsed<SourceName> {
   return parsed(entry.value.name)
 }
 
-/** Reads an entry of the pool: an address, `socks5://user:password@host:port` or `peer:<id>`. A text that may hold a password is not repeated. */
+/** Reads an entry of the pool: an address, `socks5://user:password@host:port` or `peer:<id>`. A text that may contain a password is not repeated. */
 export function parsePoolEntry(text: string): Parsed<PoolEntry> {
   if (text.startsWith(NODE)) return nodeEntry(text.slice(NODE.length))
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text) || text.includes('@')) return proxyEntry(text)
@@ -98,7 +98,7 @@ function loginOf({ username, password }: URL): SocksProxy['login'] | 'invalid' {
   }
 }
 
-/** The entries without repetitions; proxies at one host and port with different logins get different names. */
+/** The entries without duplicates; proxies at one host and port with different logins get different names. */
 export function distinctEntries(entries: readonly PoolEntry[]): readonly PoolEntry[] {
   const kept = new Map<string, PoolEntry>()
   for (const entry of entries) {

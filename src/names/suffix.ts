@@ -14,7 +14,7 @@ export const isTopLevelDomain = (label: string): boolean => {
   return isIcann === true && suffix === label
 }
 
-/** Whether the suffix of a name stands in the list, so that names below it can be registered. */
+/** Whether the suffix of a name is in the list, so that names below it can be registered. */
 export function hasKnownSuffix(name: string): boolean {
   const { isIcann, isPrivate } = parse(name, {
     allowPrivateDomains: true,

@@ -8,7 +8,7 @@ import type { CheckKey, JudgedChecks } from '../checks/run.ts'
 import { type Domain, unicodeOf } from '../names/domain.ts'
 import type { Score } from './score.ts'
 
-/** The checks that the score is made of; the others are hardening: findings, no points. */
+/** The scored checks; the others are hardening: findings, no points. */
 const SCORED = ['spf', 'dkim', 'dmarc', 'mx', 'ptr'] as const satisfies readonly CheckKey[]
 
 /** The answer of `/v1/check`: the original fields in their published order, then later ones. */
@@ -47,14 +47,14 @@ export function composeCheck(domain: Domain, { context, outcomes }: JudgedChecks
   }
 }
 
-/** The status of the whole: the worst of the scored checks; `fail` where senders refuse to deliver to a mail host. */
+/** The overall status: the worst of the scored checks; `fail` if senders refuse to deliver to a mail host. */
 const overall = ({ context, outcomes }: JudgedChecks): Status =>
   worst([
     ...SCORED.map((key) => outcomes[key].status),
     ...context.barriers.flatMap(({ kind }): Status[] => (kind === 'ipv6_only' ? [] : ['fail'])),
   ])
 
-/** The first of these that any check has: what is broken comes before what is weak, and both before what is open. */
+/** The first of these statuses that any check has: fail before warn, and both before unknown. */
 const ORDER: readonly Status[] = ['fail', 'warn', 'unknown', 'pass', 'not_applicable']
 
 const worst = (statuses: readonly Status[]): Status =>

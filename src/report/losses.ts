@@ -10,14 +10,14 @@ import type {
   SpfScoreInput,
 } from './score-types.ts'
 
-/** Units in a point: twice the least number that every count of addresses from 1 to 10 divides. */
+/** Units per point: twice the least common multiple of the numbers 1 to 10. */
 export const UNIT = 5_040
 
 /** Whether DMARC acts on failures, so that a soft `~all` does no harm; null: not known. */
 const enforces = (dmarc: DmarcScoreInput): boolean | null =>
   dmarc.state === 'unknown' ? null : dmarc.state === 'record' && dmarc.effective !== 'none'
 
-/** What SPF costs. A soft `all` costs less where DMARC acts on failures; where that is not known, the better reading counts and both enter the range. */
+/** The deductions for SPF. A soft `all` costs less if DMARC acts on failures; if that is not known, the better case counts and both are in the range. */
 export function spfLosses(spf: SpfScoreInput, dmarc: DmarcScoreInput, role: Role): Loss[] {
   const { left, off } = WEIGHTS.spf
   if (spf.state === 'unknown') return [half('spf')]
@@ -44,7 +44,7 @@ function allLosses(all: 'neutral_all' | 'soft_all', finding: FindingId | null, i
   return [lost(enforced, finding), perhaps(otherwise - enforced, finding)]
 }
 
-/** What DKIM costs. */
+/** The deductions for DKIM. */
 export function dkimLosses(dkim: DkimScoreInput): Loss[] {
   const { left, off } = WEIGHTS.dkim
   if (dkim.state === 'unknown') return [half('dkim', dkim.finding)]
@@ -59,7 +59,7 @@ export function dkimLosses(dkim: DkimScoreInput): Loss[] {
   return losses
 }
 
-/** What DMARC costs, by the policy in force. */
+/** The deductions for DMARC, by the policy in force. */
 export function dmarcLosses(dmarc: DmarcScoreInput): Loss[] {
   const { left, policy, off, rua, subdomains } = WEIGHTS.dmarc
   if (dmarc.state === 'unknown') return [half('dmarc')]
@@ -72,7 +72,7 @@ export function dmarcLosses(dmarc: DmarcScoreInput): Loss[] {
   return losses
 }
 
-/** What the mail hosts cost. */
+/** The deductions for the mail hosts. */
 export function mxLosses(mx: MxScoreInput): Loss[] {
   const { left, off } = WEIGHTS.mx
   const notPublic = lost(off.not_public, 'mx.not_public')
@@ -99,7 +99,7 @@ export function mxLosses(mx: MxScoreInput): Loss[] {
   return [...losses, ...barrierLosses(mx)]
 }
 
-/** What it costs that some senders cannot deliver; where that could not be determined of MTA-STS, what it would cost at worst. */
+/** The deduction if some senders cannot deliver; if that could not be determined for MTA-STS, the deduction in the worst case. */
 const barrierLosses = ({
   barriers,
   isStsOpen,
@@ -111,13 +111,16 @@ const barrierLosses = ({
   ...(isStsOpen ? [perhaps(WEIGHTS.mx.off.refused_at_all, 'mta_sts.policy_unknown')] : []),
 ]
 
-/** What it costs that some senders cannot deliver. */
+/** The deduction if some senders cannot deliver. */
 function barrierLoss({ kind, finding, all }: Barrier): Loss {
   const { off } = WEIGHTS.mx
   return lost(kind === 'ipv6_only' ? off.ipv6_only : all ? off.refused_at_all : off.refused_at_some, finding)
 }
 
-/** What the PTR names cost: each address its share. Where a mail host may have more addresses, the known ones count, and the range has whatever the others may be. */
+/**
+ * The deductions for PTR names: each address its share. If a mail host may have more addresses, the known ones count, and the range covers whatever the
+ * others may be.
+ */
 export function ptrLosses(ptr: PtrScoreInput): Loss[] {
   if (ptr.state === 'unknown') return [half('ptr')]
   if (ptr.state === 'not_applicable') return []
@@ -132,11 +135,11 @@ export function ptrLosses(ptr: PtrScoreInput): Loss[] {
   return together(certain === undefined ? losses : [...losses, perhaps(unknownShare(certain), null)])
 }
 
-/** What the addresses that are not known cost at worst: they fill all places but the first `certain`, and none has a PTR record. */
+/** The deduction for unknown addresses in the worst case: they fill all places except the first `certain`, and none has a PTR record. */
 const unknownShare = (certain: number): number =>
   (COMPONENTS.ptr * (WEIGHTS.ptr.addresses - certain)) / WEIGHTS.ptr.addresses
 
-/** What an address costs where as many others as can be are judged; nothing where these may take its place. */
+/** The deduction for an address if as many others as possible are judged; nothing if these may take its place. */
 const leastShareOf = (loss: Loss, isCertain: boolean): Loss =>
   isCertain ? shareOf(loss, WEIGHTS.ptr.addresses) : { ...loss, units: 0, leastUnits: 0, mostUnits: 0 }
 
@@ -163,7 +166,7 @@ function lost(points: number, finding: FindingId | null | undefined): Loss {
   return { finding: finding ?? null, kind: 'deduction', units, leastUnits: units, mostUnits: units }
 }
 
-/** A deduction that could not be decided: not taken, but both readings enter the range. */
+/** A deduction that could not be decided: not taken, but both cases are in the range. */
 const perhaps = (points: number, finding: FindingId | null | undefined): Loss => ({
   finding: finding ?? null,
   kind: 'unknown',
@@ -185,7 +188,7 @@ const shareOf = (loss: Loss, count: number): Loss => ({
   mostUnits: loss.mostUnits / count,
 })
 
-/** One loss for each finding, so that ten addresses with the same fault are one row. */
+/** One loss per finding, so that ten addresses with the same fault are one row. */
 function together(losses: readonly Loss[]): Loss[] {
   const sums = new Map<string, Loss>()
   for (const loss of losses) {

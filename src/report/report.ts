@@ -9,7 +9,7 @@ import { presentGeo } from '../geo/present.ts'
 import type { Ip } from '../names/ip.ts'
 import { gradeOf, reportScore } from './score.ts'
 
-/** One MX address with what is known of it. */
+/** One MX address with its known data. */
 export type ReportedAddress = {
   readonly ip: Ip
   /** The MX hosts that have it. */
@@ -18,7 +18,10 @@ export type ReportedAddress = {
   readonly geo: Geo
 }
 
-/** The addresses of a report: those of the mail hosts, how many were left out, the hosts whose addresses are not all known, and those of the configured pool. */
+/**
+ * The addresses of a report: those of the mail hosts, the number of omitted ones, the hosts whose addresses are not all known, and those of the configured
+ * pool.
+ */
 export type ReportedAddresses = {
   readonly answers: readonly ReportedAddress[]
   readonly leftOut: number
@@ -27,8 +30,9 @@ export type ReportedAddresses = {
 }
 
 /**
- * The answer of `/v1/report`: the check's fields, then the blacklists of each MX address and their sum, then role and suggestion. `score` stays the check's;
- * `report_score` is less the listings. Lists that gave no answer, and addresses that could not be looked up, cost nothing but make the report incomplete.
+ * The answer of `/v1/report`: the check's fields, then the blacklists of each MX address and their summary, then role and suggestion. `score` stays the
+ * check's; `report_score` is reduced by the listings. Lists without an answer, and addresses that could not be looked up, cost nothing but make the report
+ * incomplete.
  */
 export function composeReport(
   checked: CheckAnswer,
@@ -76,7 +80,7 @@ export function composeReport(
 
 const TIERS = ['A', 'B', 'C', 'D'] as const
 
-/** The listings of an address that this service sends from; nothing of it counts for the domain. */
+/** The listings of an address from which this service sends; they do not count for the domain. */
 function presentPoolAddress(answer: BlacklistAnswer): PoolAddress {
   const { verdict, answered, total } = summarize(answer)
   const listings = answer.entries.filter(({ reading }) => reading.status === 'listed')

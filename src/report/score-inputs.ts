@@ -18,7 +18,7 @@ export function fromSpf(outcome: Outcome<SpfFacts>): SpfScoreInput {
   const has = (id: FindingId): boolean => firstOf(outcome, [id]) !== undefined
   return {
     state: 'record',
-    // Whoever lets everybody pass, by whatever road, is a `+all` by another name.
+    // A record that lets everybody pass, by any terms, is equivalent to `+all`.
     all: everybody ? '+' : (reading.all ?? (has('spf.no_all') ? 'none' : 'unread')),
     ...told('allFinding', firstOf(outcome, ALL)),
     ...told('ptr', firstOf(outcome, ['spf.ptr'])),
@@ -36,7 +36,7 @@ export function fromMx(
 ): MxScoreInput {
   const has = (id: FindingId): boolean => outcome.findings.some((finding) => finding.id === id)
   const mail = outcome.facts?.mail
-  // Where some hosts are known, the others cost what each of them may cost.
+  // If some hosts are known, the others cost what each of them may cost.
   const isPartly = mail?.hosts.some((host) => resolvable(host) === 'yes') === true && !has('mx.not_public')
   if (!mail || (outcome.status === 'unknown' && !isPartly)) return { state: 'unknown' }
   if (mail.kind === 'none') return { state: 'none' }
@@ -59,14 +59,14 @@ export function fromMx(
   }
 }
 
-/** What the score needs of the PTR check: each address that sends as the domain, also where one of them leaves the whole unknown. */
+/** The score's input from the PTR check: each address that sends as the domain, even if one of them leaves the whole unknown. */
 export function fromPtr(outcome: Outcome<PtrFacts>): PtrScoreInput {
   if (outcome.status === 'not_applicable') return { state: 'not_applicable' }
   const addresses = outcome.facts ? judgedStates(outcome.facts) : []
   const open = outcome.facts?.open
   if (addresses.length > 0) return { state: 'addresses', addresses, ...(open && { certain: open.certain }) }
   if (outcome.status === 'unknown') return { state: 'unknown' }
-  // Nothing but what others answer for sends as the domain.
+  // Only addresses for which others are responsible send as the domain.
   return outcome.status === 'pass' ? { state: 'not_applicable' } : { state: 'none' }
 }
 
@@ -85,7 +85,7 @@ export function fromDmarc(outcome: Outcome<DmarcFacts>): DmarcScoreInput {
     rua: published.reporting,
     subdomainsWeaker: !published.subdomainsCovered,
     ...told('policyFinding', firstOf(outcome, WEAK_POLICY)),
-    // A pct below 100 is no tag any more, but receivers of RFC 7489 apply it (§6.3).
+    // RFC 9989 removed pct, but receivers of RFC 7489 apply a value below 100 (§6.3).
     ...(published.share < 100 && published.effective !== 'none' ? { pct: published.share } : {}),
     ...told('pctFinding', firstOf(outcome, ['dmarc.pct_partial'])),
     ...told('ruaFinding', firstOf(outcome, WITHOUT_REPORTS)),
@@ -128,6 +128,6 @@ const WITHOUT_REPORTS = [
 const firstOf = (outcome: Outcome<unknown>, ids: readonly FindingId[]): FindingId | undefined =>
   ids.find((id) => outcome.findings.some((finding) => finding.id === id))
 
-/** A field that is left out when there is nothing to put in. */
+/** A field that is omitted if it has no value. */
 const told = <K extends string>(key: K, id: FindingId | undefined): { readonly [_ in K]?: FindingId } =>
   id === undefined ? {} : ({ [key]: id } as { readonly [_ in K]: FindingId })

@@ -1,19 +1,19 @@
 import type { Component } from '../answers/weights.ts'
 import type { Barrier, Role } from '../checks/context.ts'
 
-/** The id of the finding that a deduction rests on. */
+/** The id of the finding on which a deduction is based. */
 export type FindingId = string
 
-/** What the score needs to know of SPF. A field that holds a finding's id stands for a fault that was seen. */
+/** The score's input from SPF. A field with a finding's id stands for an observed fault. */
 export type SpfScoreInput =
   | { readonly state: 'unknown' }
   | { readonly state: 'none'; readonly finding: FindingId }
   | { readonly state: 'permerror'; readonly finding: FindingId }
   | {
       readonly state: 'record'
-      /** The qualifier of `all` that decides in the end, after `redirect`; `none`: there is neither; `unread`: a redirect that depends on the message. */
+      /** The qualifier of the `all` that decides, after `redirect`; `none`: there is neither; `unread`: a redirect that depends on the message. */
       readonly all: '+' | '-' | '~' | '?' | 'none' | 'unread'
-      /** The finding that tells of `all`, where it is not `-`. */
+      /** The finding about `all`, if it is not `-`. */
       readonly allFinding?: FindingId
       readonly ptr?: FindingId
       /** 2^24 IPv4 addresses or more. */
@@ -28,7 +28,7 @@ export type SpfScoreInput =
 
 /** What the score needs to know of DKIM. */
 export type DkimScoreInput =
-  /** Not found, and not proven absent; or it could not be asked. */
+  /** Not found, and not proven absent; or no answer. */
   | { readonly state: 'unknown'; readonly finding?: FindingId }
   | { readonly state: 'absent'; readonly finding: FindingId }
   /** Only revoked or broken keys; RSA under 1024 bits is broken (RFC 8301 §3.2). */
@@ -41,7 +41,7 @@ export type DkimScoreInput =
         readonly bits: number
         readonly testing: boolean
       }[]
-      /** A selector that may have a better key got no answer. */
+      /** A selector that may have a better key has no answer. */
       readonly isOpen?: boolean
       readonly shortRsaFinding?: FindingId
       readonly testingFinding?: FindingId
@@ -52,7 +52,7 @@ export type DkimScoreInput =
 export type DmarcScoreInput =
   | { readonly state: 'unknown' }
   | { readonly state: 'none'; readonly finding: FindingId }
-  /** Several records or a broken one, and nothing else found. */
+  /** Several records or a broken one, and no other record. */
   | { readonly state: 'unusable'; readonly finding: FindingId }
   | {
       readonly state: 'record'
@@ -62,7 +62,7 @@ export type DmarcScoreInput =
       /** The `pct` under 100 of an effective policy other than none, which receivers of RFC 7489 apply. */
       readonly pct?: number
       readonly pctFinding?: FindingId
-      /** A valid `rua` that is authorised; null: could not be asked. */
+      /** A valid `rua` that is authorized; null: no answer. */
       readonly rua: boolean | null
       readonly ruaFinding?: FindingId
       /** `sp` or `np` is weaker than `p`. */
@@ -86,17 +86,17 @@ export type MxScoreInput =
       readonly noneResolvable: boolean
       readonly nullBesideOthers: boolean
       readonly ipLiteral: boolean
-      /** Hosts without an address, literals apart, and the finding that tells of the first. */
+      /** Hosts without an address, except literals, and the finding about the first. */
       readonly unresolvable: number
       readonly unresolvableFinding?: FindingId
-      /** Hosts that could not be asked about. */
+      /** Hosts without an answer. */
       readonly unknown: number
       readonly cname: boolean
       readonly notPublic: boolean
       readonly singleAddress: boolean
       /** Senders that cannot deliver. */
       readonly barriers: readonly Barrier[]
-      /** Whether MTA-STS shuts hosts out could not be determined. */
+      /** It could not be determined whether MTA-STS excludes hosts. */
       readonly isStsOpen?: boolean
     }
 
@@ -109,13 +109,13 @@ export type PtrScoreInput =
       readonly state: 'addresses'
       /** One to ten. */
       readonly addresses: readonly {
-        /** Null: could not be asked. */
+        /** Null: no answer. */
         readonly hasPtr: boolean | null
         readonly confirmed: boolean | null
         readonly generic: boolean
         readonly names: number
       }[]
-      /** A mail host may have more addresses, which could not be looked up: so many of the addresses come before these and count for certain. 0 to 9. */
+      /** A mail host may have more addresses, which could not be looked up: this number of the addresses precedes them and counts for certain. 0 to 9. */
       readonly certain?: number
     }
 
@@ -129,7 +129,7 @@ export type ScoreInputs = {
   readonly ptr: PtrScoreInput
 }
 
-/** Points that one cause takes off a component: counted in the score, and at best and at worst where it is not known. */
+/** The points that one cause deducts from a component: counted in the score, and in the best and the worst case if it is unknown. */
 export type Loss = {
   readonly finding: FindingId | null
   readonly kind: 'deduction' | 'unknown'
@@ -139,7 +139,7 @@ export type Loss = {
   readonly mostUnits: number
 }
 
-/** One row of the breakdown. `points` are lost (rounding may give some back), in eighths: they add up without dust in binary arithmetic. */
+/** One row of the breakdown. `points` are lost (rounding may return some), in eighths: their sum is exact in binary arithmetic. */
 export type ScoreRow = {
   readonly component: Component | 'total'
   readonly finding: FindingId | null

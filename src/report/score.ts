@@ -10,7 +10,7 @@ export type Score = {
   readonly score: number
   readonly grade: Grade
   readonly scoreVersion: typeof SCORE_VERSION
-  /** False when something that counts could not be determined; then `scoreMin` and `scoreMax` hold the worst and the best reading. */
+  /** False if something that counts could not be determined; `scoreMin` and `scoreMax` are then the worst and the best case. */
   readonly complete: boolean
   readonly scoreMin?: number
   readonly scoreMax?: number
@@ -36,7 +36,7 @@ export function score(inputs: ScoreInputs): Score {
   }
 }
 
-/** {@link score} of a domain that may have another role: the worst and the best reading are those of all its possible roles. */
+/** {@link score} of a domain that may have another role: the worst and the best case cover all its possible roles. */
 export function scoreInRoles(inputs: ScoreInputs, otherRoles: readonly Role[]): Score {
   const own = score(inputs)
   const others = otherRoles.map((role) => score({ ...inputs, role }))
@@ -50,7 +50,7 @@ export function scoreInRoles(inputs: ScoreInputs, otherRoles: readonly Role[]): 
 export const gradeOf = (value: number): Grade =>
   (Object.keys(WEIGHTS.grades) as Grade[]).find((grade) => value >= WEIGHTS.grades[grade]) ?? 'F'
 
-/** The score of a report: less the listings of the mail hosts' addresses by the tier of the list, at most 40 points, not below 0. */
+/** The score of a report: reduced by the listings of the mail hosts' addresses by the tier of the list, by at most 40 points, not below 0. */
 export function reportScore(value: number, listings: readonly Tier[]): number {
   const lost = listings.reduce((sum, tier) => sum + WEIGHTS.listing[tier], 0)
   return Math.max(0, value - Math.min(WEIGHTS.listing.at_most, lost))
@@ -58,10 +58,10 @@ export function reportScore(value: number, listings: readonly Tier[]): number {
 
 type Part = { readonly component: Component; readonly losses: readonly Loss[] }
 type Reading = Pick<Loss, 'units' | 'leastUnits' | 'mostUnits'>
-/** What the components that apply are worth together. */
+/** The points of all components that apply. */
 type Scale = { readonly of: number }
 
-/** The components that the domain's role needs. A domain that does not exist has none of its own: all points are lost. */
+/** The components that the domain's role needs. A domain that does not exist loses all points. */
 const componentsOf = ({ role }: ScoreInputs): Component[] =>
   ALL_COMPONENTS.filter((component) => role === 'no_such_domain' || applies(component, { role }))
 
@@ -88,7 +88,7 @@ const noDomain = (): Part[] =>
     return { component, losses: [{ finding, kind: 'deduction', units, leastUnits: units, mostUnits: units }] }
   })
 
-/** Cuts the losses, each reading for itself, so that no component goes below 0. */
+/** Limits the losses, each case separately, so that no component goes below 0. */
 function notBelowZero(losses: readonly Loss[], worth: number): Loss[] {
   const left = { units: worth * UNIT, leastUnits: worth * UNIT, mostUnits: worth * UNIT }
   return losses.map((loss) => {
@@ -113,10 +113,7 @@ function rounded(lostUnits: number, scale: Scale): number {
 
 const capped = (value: number, cap: number): number => Math.min(value, cap)
 
-/**
- * The rows in eighths of a point, cut so that the sum up to any row is the nearest eighth of what was lost up to there; the rounding
- * row takes the rest.
- */
+/** The rows in eighths of a point, cut so that the sum up to any row is the nearest eighth of the loss up to there; the rounding row has the rest. */
 function rowsOf(parts: readonly Part[], scale: Scale, cap: number, value: number, spf: SpfScoreInput): ScoreRow[] {
   const rows: ScoreRow[] = []
   let lostUnits = 0

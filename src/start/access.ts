@@ -4,18 +4,18 @@ import { type ApiKey, hashKey, type KeyFile, type KeyFileContent, makeKey } from
 import type { World } from '../world.ts'
 import { type KeysRequired, keysRequired } from './keys-required.ts'
 
-/** Who is answered: callers with one of the keys; with none in force everybody who may reach the service, or nobody (`closed` says why). */
+/** Who gets answers: callers with one of the keys; with none in force everybody who can reach the service, or nobody (`closed` says why). */
 export type Access = { readonly keys: () => readonly ApiKey[]; readonly closed: () => string | undefined }
 
 const CLOSED =
   'no request is served, because the keys are lost: create one (`keys create`), or allow access without keys (`keys reset --open`)'
-/** How often a closed service looks whether the operator has opened it, in ms. */
+/** Interval at which a closed service checks whether the operator has opened it, ms. */
 const LOOK_EVERY_MS = 1_000
 
 /**
- * The keys in force: those of options (all scopes), and those of the file. Fails closed: where keys once were and the file is missing, empty or unusable,
- * nobody is answered until there are keys again or the operator has run `keys reset --open`. On a host that is not loopback there must be a key:
- * the first start makes it and gives it to `tell`, unless `--insecure-no-auth`. Rejects with AppError or StoreError when that key cannot be stored.
+ * The keys in force: those of options (all scopes), and those of the file. Fails closed: if keys once existed and the file is missing, empty or unusable,
+ * nobody gets answers until keys exist again or the operator has run `keys reset --open`. A host that is not loopback requires a key: the first start creates
+ * it and passes it to `tell`, unless `--insecure-no-auth`. Rejects with AppError or StoreError if that key cannot be stored.
  */
 export async function openAccess(
   config: Config,
@@ -59,7 +59,7 @@ function accessOf(parts: {
   let lookedAtMs = now()
   let told: string | undefined
 
-  /** Why the file gives no key to ask for; undefined when it does, or when none is needed. */
+  /** Why the file has no usable key; undefined if it has one, or if none is required. */
   function faultOf(content: KeyFileContent): string | undefined {
     if (content.kind === 'unusable') return content.why
     if (content.kind === 'keys') return content.keys.length > 0 ? undefined : `${file.path} holds no key`

@@ -11,12 +11,12 @@ import { changedRows, sharedMemory } from '../store/postgres/shared-memory.ts'
 import { sharedSlots } from '../store/postgres/shared-slots.ts'
 import type { World } from '../world.ts'
 
-/** Time that a question to the database has by default; then it counts as away, and for how long it is not asked then, ms. */
+/** Default time limit of a database query; after that the database counts as unavailable, and is not queried for the same time, ms. */
 const ANSWER_MS = 1_000
 const AWAY_MS = 1_000
 /** Interval between removals of expired rows, ms. */
 const PURGE_EVERY_MS = 60_000
-/** Tokens that are taken ahead: two seconds of the rate. */
+/** Number of tokens taken in advance: two seconds of the rate. */
 const AHEAD_SECONDS = 2
 
 /** Maximum number of providers whose tokens are kept. */
@@ -24,14 +24,14 @@ const MAX_PROVIDERS = 2_000
 
 export type OpenedCluster = { readonly cluster: Cluster; readonly close: () => Promise<void> }
 
-/** What verification shares over `--database-url`. `sources`: the repository of source states of the whole cluster. */
+/** The state of verification that is shared through `--database-url`. `sources`: the repository of source states of the whole cluster. */
 export function openCluster(
   { open }: Pick<LazyDatabase, 'open'>,
   parts: {
     readonly world: Pick<World, 'now' | 'log'>
     readonly peers: () => Promise<Pick<PeerRegistry, 'all' | 'ttlMs' | 'self'>>
     readonly sources: Repository
-    /** Time that a question to the database has, ms; by default a second. */
+    /** Time limit of a database query, ms; by default a second. */
     readonly answerMs?: number
   },
 ): OpenedCluster {
@@ -44,7 +44,7 @@ export function openCluster(
   let awayUntilMs = Number.NEGATIVE_INFINITY
   let seen = '0'
 
-  /** What the database says, or `away`; a fault of it is one line of the log. */
+  /** The result of the database, or `away`; a fault is one line of the log. */
   async function asked<T>(work: () => Promise<T>): Promise<T | 'away'> {
     if (steady() < awayUntilMs) return 'away'
     try {
@@ -57,7 +57,7 @@ export function openCluster(
   }
   const purging = setInterval(() => void asked(memory.purge), PURGE_EVERY_MS).unref()
 
-  let nodes = 1 // the number that was last known is what a share is a part of
+  let nodes = 1 // a share is computed from the last known number
   async function countNodes(): Promise<number> {
     const { all, ttlMs, self } = await peers()
     const others = [...(await all()).values()].filter(

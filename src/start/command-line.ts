@@ -22,9 +22,9 @@ import { logAtNeed } from './log-at-need.ts'
 import { fileError, optionError } from './problems.ts'
 import { version } from './version.ts'
 
-/** Runs what the arguments ask for and gives the exit status; 70 (EX_SOFTWARE) for a fault of ours. */
+/** Runs the command of the arguments and returns the exit status; 70 (EX_SOFTWARE) for a fault of ours. */
 export async function commandLine(argv: readonly string[]): Promise<number> {
-  // Nobody reads any more (`| head`): what writes is told by its own rejection.
+  // The reader has closed the pipe (`| head`): the rejection of the write reports it.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
   try {
@@ -43,10 +43,10 @@ export async function commandLine(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** A problem in words, on standard error. */
+/** A problem as text, on standard error. */
 const complain = (text: string): void => void process.stderr.write(`${printableLines(text)}\n`)
 
-/** Arguments may carry what steers a terminal: each line is cleaned; at most 8,000 characters a line. */
+/** Arguments may contain control sequences, so each line is cleaned; at most 8,000 characters per line. */
 const printableLines = (text: string): string =>
   text
     .split('\n')
@@ -57,7 +57,7 @@ const look = (): Look => lookOf(process.stdout, process.env)
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
-/** What commands there are: for the list of them their names alone, so that it comes at once. */
+/** The available commands: for the list only their names, so that it appears at once. */
 async function commandsFor(argv: readonly string[]): Promise<Pick<ProgramSetup, 'operations' | 'named'>> {
   const [word, ...others] = argv
   const isList = word === undefined || (others.length === 0 && LISTS.includes(word))
@@ -67,15 +67,15 @@ async function commandsFor(argv: readonly string[]): Promise<Pick<ProgramSetup, 
 }
 const LISTS: readonly string[] = ['--help', '-h', 'help', '--version', '-V']
 
-/** A command needs its own operation, and those that its flags lead to; help and words that are no command are told of all. */
+/** A command needs its own operation, and those of its flags; help and unknown words need all. */
 async function operationsFor(word: string | undefined, others: readonly string[]): Promise<readonly Operation[]> {
   if (word !== undefined && ['serve', 'config', 'keys', 'db', 'mcp'].includes(word)) return []
-  zod.config({ jitless: true }) // a shape is read once: compiling it first costs more than it saves
+  zod.config({ jitless: true }) // each schema is used once: compiling it costs more than it saves
   const options = others.filter((other) => other.startsWith('-')).map((other) => other.replace(/^--|=.*$/gs, ''))
   return (word === undefined ? undefined : await commandNamed(word, options, isCommon)) ?? allOperations()
 }
 const CONFIG_FLAGS: ReadonlySet<string> = new Set(['config', ...Object.values(OPTIONS).map(({ flag }) => flag)])
-/** Options that lead to no operation of their own: those of the configuration, and how an answer is shown. */
+/** Options without an operation of their own: those of the configuration, and the form of the output. */
 const isCommon = (option: string): boolean => CONFIG_FLAGS.has(option) || VIEW_FLAGS.has(option)
 
 const logOptions = (config: Config, level: string = config.logLevel): LogOptions => ({
@@ -131,7 +131,7 @@ const actions: Actions = {
   },
   operate: async ({ flags, ...asked }) => {
     const { config, sources } = loadConfig(byKey(configFlags, flags))
-    // A command's log would stand between its lines: only what the operator asked for is shown.
+    // A command's log would mix with its output: only a requested log is shown.
     const log = logAtNeed(logOptions(config, sources.logLevel === 'default' ? 'error' : config.logLevel))
     const server = asked.view.server ?? process.env.MAILSONDE_SERVER
     const key = asked.view.key ?? process.env.MAILSONDE_KEY
@@ -174,7 +174,7 @@ async function open(
   return { execute: executor({ world: outside.world, provide }), close }
 }
 
-/** Progress stands on standard error: in one line on a terminal, which the empty text takes away, else only when there is nothing to overwrite. */
+/** Writes progress to standard error: in one line on a terminal, which an empty text clears, otherwise only if nothing has to be overwritten. */
 function tell(line: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${printable(line, 200)}`)
   else if (line !== '') process.stderr.write(`${printable(line, 200)}\n`)
@@ -182,7 +182,7 @@ function tell(line: string): void {
 
 /** Maximum number of characters of a line of standard input; mailboxes and domains are shorter. */
 const MAX_LINE = 4_096
-/** The lines of standard input; rejects when `stopped` fires, since nobody may ever end it. */
+/** The lines of standard input; rejects when `stopped` fires, because the input may never end. */
 const readLines = (stopped: AbortSignal): AsyncIterable<string> =>
   linesOf(addAbortSignal(stopped, process.stdin), MAX_LINE)
 
@@ -200,7 +200,7 @@ const UPLOAD_TYPES: Readonly<Record<string, string>> = {
   json: 'application/json',
 }
 
-/** A file to upload, or standard input; its type is told by its name, CSV where that tells nothing. Throws AppError. */
+/** A file to upload, or standard input; its type follows from its name, with CSV as the default. Throws AppError. */
 function openUpload(path: string, stopped?: AbortSignal): Upload {
   const contentType = UPLOAD_TYPES[/\.(\w+)(?:\.gz)?$/.exec(path.toLowerCase())?.[1] ?? ''] ?? 'text/csv'
   if (path === '-') return { octets: stopped ? addAbortSignal(stopped, process.stdin) : process.stdin, contentType }
@@ -212,7 +212,7 @@ function openUpload(path: string, stopped?: AbortSignal): Upload {
   return { octets: createReadStream(path), contentType }
 }
 
-/** With --peer-secret the call is proven as a node's own, by --node-id. */
+/** With --peer-secret the call is signed as a node's own, with --node-id. */
 const serviceAt = (server: string, key: string | undefined, { apiKeys, peerSecret, nodeId }: Config): AskedService => ({
   server,
   key: key ?? apiKeys[0],

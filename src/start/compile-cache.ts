@@ -6,8 +6,8 @@ import { join } from 'node:path'
 const WRITE_AFTER_MS = 2_000
 
 /**
- * Enables Node's compile cache in the data folder, which halves the time of every later start: `serve` creates it, commands use it where it exists.
- * The system's temporary folder is not used, because another user could put code there. Only the flag and the environment are read: there is no cache for a data folder
+ * Enables Node's compile cache in the data folder, which halves the time of every later start: `serve` creates it, commands use it if it exists. The system's
+ * temporary folder is not used, because another user could put code there. Only the flag and the environment are read: there is no cache for a data folder
  * that is named in the configuration file, is not writable, belongs to another user, or is writable by others.
  */
 export function keepCompiled(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): void {
@@ -16,7 +16,7 @@ export function keepCompiled(argv: readonly string[], env: NodeJS.ProcessEnv = p
   if (serves) make(folder)
   if (!isOurs(folder)) return
   enableCompileCache(folder)
-  if (serves) setTimeout(flushCompileCache, WRITE_AFTER_MS).unref() // a process that is killed would write nothing
+  if (serves) setTimeout(flushCompileCache, WRITE_AFTER_MS).unref() // a killed process would write nothing
 }
 
 /** Creates the folder, accessible by its owner only. If that fails there is no cache. */
@@ -28,14 +28,14 @@ function make(folder: string): void {
   }
 }
 
-/** Whether the folder exists, belongs to the user who runs this, and is writable by nobody else. */
+/** Whether the folder exists, belongs to the user of this process, and is not writable by others. */
 export function isOurs(folder: string): boolean {
   const stat = statSync(folder, { throwIfNoEntry: false })
   if (!stat?.isDirectory()) return false
   return stat.uid === process.getuid?.() && (stat.mode & 0o022) === 0
 }
 
-/** The data folder, read before the configuration is loaded: `--data-dir DIR`, `--data-dir=DIR`, `MAILSONDE_DATA_DIR`, else `./data`. */
+/** The data folder, read before the configuration is loaded: `--data-dir DIR`, `--data-dir=DIR`, `MAILSONDE_DATA_DIR`, otherwise `./data`. */
 export function dataDirOf(argv: readonly string[], env: NodeJS.ProcessEnv): string {
   const at = argv.findLastIndex((word) => word === '--data-dir' || word.startsWith('--data-dir='))
   const flag = at < 0 ? undefined : argv[at]!.split('=').slice(1).join('=') || argv[at + 1]

@@ -18,7 +18,7 @@ import { fileError, serviceStartError } from './problems.ts'
 type Print = (text: string) => void
 type Opened = { readonly pool: pg.Pool; readonly where: string; readonly close: () => Promise<void> }
 
-/** `mailsonde db status|migrate|backup|restore|import`. Gives the exit status; throws AppError. */
+/** `mailsonde db status|migrate|backup|restore|import`. Returns the exit status; throws AppError. */
 export async function manageDatabase(action: DbAction, config: Config, print: Print): Promise<number> {
   const opened = await openAsIs(config)
   try {
@@ -91,7 +91,7 @@ async function statusText(pool: pg.Pool, where: string): Promise<string> {
 type JobsLine = { readonly state: string; readonly jobs: string; readonly rows: string; readonly done: string }
 const JOBS = `SELECT state, count(*) AS jobs, sum(rows) AS rows, sum(done) AS done FROM mailsonde.jobs GROUP BY state ORDER BY state`
 
-/** The database as it is, without migrating it: the named one, or the private one beside a service that runs, or started for this command. */
+/** The database as it is, without migrating it: the named one, or the private one, of a running service or started for this command. */
 async function openAsIs({ databaseUrl, dataDir, dbUser }: Config): Promise<Opened> {
   const warn = (): void => {}
   if (databaseUrl !== undefined) {

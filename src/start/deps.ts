@@ -18,12 +18,12 @@ import { startProblem } from './problems.ts'
 import { sharedProbe } from './shared-probe.ts'
 import type { Outside } from './world.ts'
 
-/** The services that operations use, each made at the first need, and a hook that saves their state before shutdown. */
+/** The services that operations use, each created when it is first needed, and a hook that saves their state before shutdown. */
 export type Made = {
-  /** Throws AppError on an option whose file cannot be used. */
+  /** Throws AppError for an option whose file cannot be used. */
   readonly provide: Provide
   readonly all: () => Promise<Deps>
-  /** Ends what runs in the background beside bulk jobs, and hands it back. */
+  /** Ends background work other than bulk jobs, and releases it. */
   readonly handBack: () => Promise<void>
   readonly shutDown: () => Promise<void>
 }
@@ -32,9 +32,9 @@ export type Made = {
 const SELF_TESTS_MS = 300
 
 type Makers = { readonly [Name in DepName]: () => Deps[Name] | Promise<Deps[Name]> }
-/** The same verifier, counted: single questions and the rows of jobs alike. */
+/** The same verifier, with metrics: for single questions and the rows of jobs. */
 export type Metered = (verifier: Deps['verifier']) => Deps['verifier']
-/** What has something to write down, once it is made. */
+/** Members with state to save, once they are created. */
 type Opened = {
   blacklists?: Deps['blacklists']
   verifier?: Deps['verifier']
@@ -44,11 +44,11 @@ type Opened = {
   cluster?: OpenedCluster
 }
 
-/** The services that keep state, each made once for the life of the process; the code of one that nobody needs is not loaded. */
+/** The services that keep state, each created once for the life of the process; the code of unused ones is not loaded. */
 export function createDeps(config: Config, outside: Outside, metered: Metered = (verifier) => verifier): Made {
   const opened: Opened = {}
   const makers: Makers = makersOf(config, outside, { opened, metered, provide: (names) => provide(names) })
-  // An operation names its services by one list: they are put together for its first question alone.
+  // An operation lists its services once: they are collected only for its first question.
   const provided = new WeakMap<readonly DepName[], object>()
   const provide: Provide = async (names) => {
     type Services = Pick<Deps, (typeof names)[number]>
@@ -69,7 +69,7 @@ export function createDeps(config: Config, outside: Outside, metered: Metered = 
       if (opened.blacklists) await shortly(opened.blacklists.settled())
       await opened.monitors?.stop()
       await opened.jobs?.stop()
-      // A database that is away keeps nobody from stopping.
+      // An unavailable database does not delay shutdown.
       await opened.verifier?.close().catch(unsaved)
       await opened.cluster?.close()
       await opened.database?.close()
@@ -81,7 +81,7 @@ type Making = { readonly opened: Opened; readonly metered: Metered; readonly pro
 
 function makersOf(config: Config, outside: Outside, { opened, metered, provide }: Making): Makers {
   const { world, version, probes, servers } = outside
-  /** `--database-url`, or the private server of the data folder, for whatever keeps its state there. */
+  /** `--database-url`, or the private server of the data folder, for services with state in a database. */
   const database = once(async () => {
     const { lazyDatabase } = await import('../store/postgres/connect.ts')
     const { dataDir, databaseUrl: url, dbUser } = config
@@ -89,7 +89,7 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     opened.database = lazyDatabase({ url, dataDir, dbUser, log: { info, warn } })
     return opened.database
   })
-  /** What the nodes on one `--database-url` keep together; undefined without one. */
+  /** The state that the nodes on one `--database-url` share; undefined without one. */
   const sharedStore = once(async () => {
     if (config.databaseUrl === undefined) return undefined
     const { postgresStore } = await import('../store/postgres/postgres-store.ts')
@@ -187,7 +187,7 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
   }
 }
 
-/** Checks the file of an option that is read later: a wrong name would otherwise go unnoticed. */
+/** Checks the file of an option that is read later: otherwise a wrong name would go unnoticed. */
 function mustBeReadable(path: string): void {
   try {
     accessSync(path, constants.R_OK)
@@ -215,7 +215,7 @@ function verifySettings(config: Config, pool: SourcePool): VerifySettings {
   }
 }
 
-/** The reverse-path of the operator: an address, `<>` for none, or nothing to have one made. */
+/** The operator's reverse-path: an address, `<>` for none, or undefined to derive one. */
 function mailFrom(text: string | undefined): Pick<VerifySettings, 'mailFrom'> {
   if (text === undefined) return {}
   if (text === '<>') return { mailFrom: null }

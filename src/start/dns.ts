@@ -10,17 +10,17 @@ import type { World } from '../world.ts'
 
 /** Maximum number of queries in progress at the resolvers; further ones wait. */
 const MAX_QUESTIONS = 5_000
-/** The DNS cache: entries, and bytes in all. */
+/** The DNS cache: entries, and bytes in total. */
 const CACHE = { maxEntries: 100_000, maxBytes: 32 * 1024 * 1024 }
 
 export type DnsOptions = {
   readonly servers: readonly Server[]
   readonly trustAd: boolean
-  /** The addresses of name servers that may be asked themselves. */
+  /** The addresses of name servers that may be queried directly. */
   readonly allowed: Guard
   readonly random: () => number
   readonly now: () => number
-  /** Called for every question to a resolver. */
+  /** Called for every query to a resolver. */
   readonly onEvent?: (event: DnsEvent) => void
 }
 
@@ -28,12 +28,12 @@ export type Dns = {
   readonly resolve: Resolve
   /** Without the cache of answers. */
   readonly uncached: Resolve
-  /** Without anything between: each question goes to a resolver, and NXDOMAIN is believed. */
+  /** Without any wrapper: each query goes to a resolver, and NXDOMAIN is not verified. */
   readonly direct: Resolve
   readonly askServer: World['askServer']
 }
 
-/** The resolvers and the name servers, asked over the network. */
+/** The resolvers and the name servers, over the network. */
 export function openDns(options: DnsOptions): Dns & { readonly close: () => void } {
   const { servers, trustAd, allowed, random, now, onEvent } = options
   const client = dnsClient({ servers, trustAd, random, ...(onEvent && { onEvent }) })

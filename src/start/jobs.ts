@@ -11,7 +11,7 @@ import { OPERATIONS } from '../operations/registry.ts'
 import type { LazyDatabase } from '../store/postgres/connect.ts'
 import type { World } from '../world.ts'
 
-/** Bulk jobs over a database that is opened at the first need. */
+/** Bulk jobs over a database that is opened when it is first needed. */
 export function openJobs(config: Config, world: World, { open }: LazyDatabase, execute: Execute): JobService {
   const limitsOf = limitsFor(config.noCourtesy)
   return jobService({
@@ -25,10 +25,10 @@ export function openJobs(config: Config, world: World, { open }: LazyDatabase, e
   })
 }
 
-/** Time for one verification of a row, as text. */
+/** Time limit for the verification of one row, as text. */
 const ROW_TIMEOUT = '60s'
 
-/** Asks about a row by the operation of its kind. */
+/** Processes a row with the operation of its kind. */
 export const askBy =
   (execute: Execute): Ask =>
   async (kind, input, options, signal) => {
@@ -48,14 +48,14 @@ type AskKind = (
   signal: AbortSignal,
 ) => Promise<Asked>
 
-/** The answer of an operation. It was made here: tests hold it against its schema, rows do not. */
+/** The answer of an operation. It was created here: tests validate it against its schema, rows do not. */
 async function answerOf(operation: Operation, execute: Execute, raw: Raw, signal: AbortSignal): Promise<JsonRecord> {
   const { answer } = await execute(operation, raw, { signal })
   if (isJsonRecord(answer)) return answer
   throw new Error(`the answer of ${operation.name} is no object`)
 }
 
-/** A field of an answer that jobs count by. */
+/** A field of an answer by which jobs count. */
 function wordOf(answer: JsonRecord, field: string): string {
   const word = answer[field]
   if (typeof word === 'string') return word

@@ -1,21 +1,21 @@
 import { isJsonRecord } from '../base/json.ts'
 import type { World } from '../world.ts'
 
-/** The row that tells that keys were there. It lies apart from them, so that a key file that vanishes opens nothing. */
+/** The row that records that keys existed. It is stored apart from them, so that a missing key file opens nothing. */
 const KEY = 'keys'
 
-/** Whether callers must bring a key although none may be in force. */
+/** Whether callers need a key although none may be in force. */
 export type KeysRequired = {
   readonly is: () => boolean
-  /** When the operator said that none is needed; undefined: never, or keys came after that. */
+  /** When the operator declared that none is needed; undefined: never, or keys were created later. */
   readonly openedAt: () => string | undefined
-  /** Keys are there now: from here on they are required, also after a restart. Never rejects. */
+  /** Keys exist now: from here on they are required, also after a restart. Never rejects. */
   readonly note: () => Promise<void>
-  /** Looks again: the operator may have opened the service meanwhile. Never rejects. */
+  /** Reads the state again: the operator may have opened the service. Never rejects. */
   readonly look: () => Promise<void>
 }
 
-/** Reads whether keys were ever there. Where that cannot be read, they are required. */
+/** Reads whether keys ever existed. If that cannot be read, they are required. */
 export async function keysRequired({ store, log, now }: Pick<World, 'store' | 'log' | 'now'>): Promise<KeysRequired> {
   let state: { readonly isRequired: boolean; readonly openedAt?: string } = { isRequired: true }
 
@@ -49,6 +49,6 @@ export async function keysRequired({ store, log, now }: Pick<World, 'store' | 'l
   }
 }
 
-/** The operator says that no key is needed any more, until one is made. Rejects with StoreError. */
+/** The operator declares that no key is needed, until one is created. Rejects with StoreError. */
 export const openWithoutKeys = ({ store, now }: Pick<World, 'store' | 'now'>): Promise<void> =>
   store.node.put(KEY, { required: false, at: new Date(now()).toISOString() })

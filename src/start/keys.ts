@@ -13,10 +13,10 @@ import { keysRequired, openWithoutKeys } from './keys-required.ts'
 import { keyError } from './problems.ts'
 
 type Print = (text: string) => void
-/** The program's version, and what the output shows. */
+/** The program's version for the output. */
 type Shown = { readonly version: string; readonly look: Look }
 
-/** `mailsonde keys create|list|revoke|reset` on the key file. A running service sees the change within a second. Throws AppError. */
+/** `mailsonde keys create|list|revoke|reset` on the key file. A running service applies the change within a second. Throws AppError. */
 export async function manageKeys(action: KeysAction, config: Config, print: Print, shown: Shown): Promise<number> {
   const file = openKeyFile(keyPath(config), now)
   try {

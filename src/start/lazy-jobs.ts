@@ -2,7 +2,7 @@ import { once } from '../base/once.ts'
 import type { JobService } from '../jobs/service.ts'
 import type { IdempotencyKeys } from '../store/postgres/idempotency-keys.ts'
 
-/** The same as the service that `load` gives, which is called at the first need: with it come the 300 modules of the database's clients. */
+/** The same as the service that `load` returns, which is called when it is first needed: it loads the 300 modules of the database clients. */
 export function lazyJobs(load: () => Promise<JobService>): JobService {
   let isLoaded = false
   const jobs = once(() => {
@@ -30,7 +30,7 @@ export function lazyJobs(load: () => Promise<JobService>): JobService {
   }
 }
 
-/** Idempotency keys whose code is loaded with the first one. */
+/** Idempotency keys, whose code is loaded with the first one. */
 export function lazyIdempotencyKeys(load: () => Promise<IdempotencyKeys>): IdempotencyKeys {
   const keys = once(load)
   return {

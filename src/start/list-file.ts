@@ -22,8 +22,8 @@ export type ListSetting = {
 }
 
 /**
- * Works on a list file in this process and writes its results; no service and no database is needed. Answers are kept in `RESULTS.part` beside the results as
- * they come: after Ctrl-C or a crash the same command goes on with the rows that are left. Gives the exit status; throws AppError.
+ * Processes a list file in this process and writes its results, without a service or a database. Answers are appended to `RESULTS.part` beside the results:
+ * after Ctrl-C or a crash the same command continues with the remaining rows. Returns the exit status; throws AppError.
  */
 export async function workOnList(asked: ListAsked, config: Config, setting: ListSetting): Promise<number> {
   const { kind, file, out, column } = asked

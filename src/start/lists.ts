@@ -9,7 +9,7 @@ import type { Resolve } from '../net/dns/resolver.ts'
 import { startProblem } from './problems.ts'
 import type { Outside } from './world.ts'
 
-/** The blacklists, as the options want them. Throws AppError on an option or file that cannot be used. */
+/** The blacklists, as configured. Throws AppError for an option or file that cannot be used. */
 export async function openLists(config: Config, { world, uncached }: Outside): Promise<Blacklists> {
   const blacklists = createBlacklists({
     now: world.monotonic,
@@ -20,7 +20,7 @@ export async function openLists(config: Config, { world, uncached }: Outside): P
   return askingWith(uncached, blacklists)
 }
 
-/** Lists are remembered by rules of their own (docs/blacklists.md), so that no other cache may stand between. */
+/** Answers of lists are cached by their own rules (docs/blacklists.md), so no other cache may be in between. */
 const askingWith = (resolve: Resolve, blacklists: Blacklists): Blacklists => ({
   ...blacklists,
   lookup: (ctx, address, options) => blacklists.lookup({ ...ctx, resolve }, address, options),

@@ -5,7 +5,7 @@ import type { Deps } from '../operations/deps.ts'
 import type { Executed } from '../operations/execute.ts'
 import { statusOf } from '../peers/peer.ts'
 
-/** The metrics of the service. Labels come from closed lists of ours: no address, domain or other outside text becomes one. */
+/** The metrics of the service. Labels come from closed lists: no address, domain or other external text becomes one. */
 export type Metrics = {
   readonly answered: (event: { readonly path: string; readonly status: number; readonly ms: number }) => void
   readonly executed: (event: Executed) => void
@@ -92,7 +92,7 @@ export function createMetrics(): Metrics {
   }
 }
 
-/** Time that a scrape waits for the database, ms. */
+/** Time limit for the database during a scrape, ms. */
 const PROBE_MS = 1_000
 
 function watch(

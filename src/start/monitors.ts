@@ -24,7 +24,7 @@ export type MonitorDeps = {
   readonly stored: () => Promise<Stored>
 }
 
-/** Monitors and webhooks over a database that is opened at the first need. Throws AppError where the options of mail cannot be used. */
+/** Monitors and webhooks over a database that is opened when it is first needed. Throws AppError if the mail options cannot be used. */
 export function openMonitors(config: Config, { world, version }: Outside, deps: MonitorDeps): MonitorServices {
   const { now, random, log, resolve } = world
   const ca = getCACertificates('extra')
@@ -67,7 +67,7 @@ function notifyFrom({ notifyFrom: text, smtpUrl }: Config): string | undefined {
   return text
 }
 
-/** Time for one run, as text. */
+/** Time limit for one run, as text. */
 const RUN_TIMEOUT = '60s'
 
 const runBy =

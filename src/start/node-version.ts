@@ -1,7 +1,7 @@
 /** The oldest version that the program runs on (`engines` of package.json). */
 const OLDEST = { major: 22, minor: 19 } as const
 
-/** What is told in place of a start on a version of Node.js that is too old; undefined where it is not. */
+/** The message on a version of Node.js that is too old; undefined otherwise. */
 export function tooOld(version: string): string | undefined {
   const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number)
   if (major > OLDEST.major || (major === OLDEST.major && minor >= OLDEST.minor)) return undefined

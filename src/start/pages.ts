@@ -8,7 +8,7 @@ import type { Site } from '../pages/page.ts'
 import { createSite } from '../pages/site.ts'
 import type { World } from '../world.ts'
 
-/** The pages, with the islands and documents that stand beside the program. */
+/** The pages, with the islands and documents that are installed with the program. */
 export function openSite(options: {
   readonly operations: readonly Operation[]
   readonly execute: Execute
@@ -35,7 +35,7 @@ const DOCS = [join(HERE, '../../docs'), join(HERE, '../docs')]
 
 const firstOf = (folders: readonly string[]): string | undefined => folders.find((folder) => existsSync(folder))
 
-/** The islands as browsers run them: types are taken out, comments and indentation of the sources too. */
+/** The islands as JavaScript for browsers, without types, comments and indentation. */
 export function readIslands(): Readonly<Record<string, string>> {
   const folder = firstOf(ISLANDS)
   if (folder === undefined) return {}
@@ -66,7 +66,7 @@ function readDocs(): Readonly<Record<string, string>> {
   )
 }
 
-/** Node 22 and 24 warn that the function is experimental, which tells an operator nothing. */
+/** Node 22 and 24 warn that the function is experimental, which does not help an operator. */
 function withoutWarning<T>(work: () => T): T {
   const { emitWarning } = process
   process.emitWarning = () => {}

@@ -16,7 +16,7 @@ import type { World } from '../world.ts'
 import { optionError } from './problems.ts'
 import type { Outside } from './world.ts'
 
-/** The registry of the other nodes, and the rule about which of them may be called. */
+/** The list of the other nodes, and the rule about which of them may be called. */
 export async function createPeers(
   config: Config,
   { world, version, shared }: { readonly world: World; readonly version: string; readonly shared?: Repository },
@@ -45,7 +45,10 @@ export async function createPeers(
   return { peers, mayCall: (url, address) => mayDial(rules, url, address) }
 }
 
-/** Starts joining the nodes of --join. The operator named them, so loopback addresses are allowed too, with plain HTTP. Ends when `signal` fires. Throws AppError without --node-url. */
+/**
+ * Starts joining the nodes of --join. The operator named them, so loopback addresses are allowed too, with plain HTTP. Ends when `signal` fires. Throws
+ * AppError without --node-url.
+ */
 export function startJoining(
   config: Config,
   { world, version }: Outside,
@@ -88,11 +91,11 @@ async function selfOf(
   }
 }
 
-/** The id that was generated at the first start, so that a restarted node keeps its id. */
+/** The id that was generated with the first start, so that a restarted node keeps its id. */
 async function keptId({ node }: World['store']): Promise<string> {
   const kept = (await node.get('id'))?.value
   if (typeof kept === 'string') return kept
   const made = randomUUID()
   if (await node.replace('id', made, undefined)) return made
-  return String((await node.get('id'))?.value ?? made) // another process was quicker
+  return String((await node.get('id'))?.value ?? made) // another process was faster
 }

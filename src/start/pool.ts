@@ -13,7 +13,7 @@ import type { Outside } from './world.ts'
 /** Mail hosts that name the client's address in their reply to EHLO. */
 const ECHO_HOSTS = ['gmail-smtp-in.l.google.com', 'outlook-com.olc.protection.outlook.com']
 
-/** The sources: those of `--pool`, else this machine's public addresses. Throws AppError when `--pool` cannot be used. */
+/** The sources: those of `--pool`, otherwise this machine's public addresses. Throws AppError if `--pool` cannot be used. */
 export function createSourcePool(
   config: Config,
   { world, dialByProxies }: Pick<Outside, 'world' | 'dialByProxies'>,
@@ -40,7 +40,7 @@ const noTls = (): never => {
   throw new Error('an echo host is greeted without TLS')
 }
 
-/** What every blacklist says of an address of ours. */
+/** The answers of every blacklist about one of our addresses. */
 export const listingLookup =
   (world: World, blacklists: Blacklists): SourcePoolOptions['lookup'] =>
   async (address, signal) => {

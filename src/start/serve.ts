@@ -94,7 +94,10 @@ async function accessTo(config: Config, { world }: Outside): Promise<Access> {
   }
 }
 
-/** The system keeps as many new connections waiting as may be open, within its own limit (Linux: `net.core.somaxconn`): Node's 511 are few for a burst. */
+/**
+ * The system queues as many new connections as may be open, within its own limit (Linux: `net.core.somaxconn`): Node's default of 511 is too small for a
+ * burst.
+ */
 async function listen(app: FastifyInstance, { host, port, maxConnections: backlog }: Config): Promise<string> {
   try {
     return await app.listen({ host, port, backlog })
@@ -108,20 +111,23 @@ async function listen(app: FastifyInstance, { host, port, maxConnections: backlo
 const hostAndPort = ({ host, port }: Pick<Config, 'host' | 'port'>): string =>
   `${host.includes(':') ? `[${host}]` : host}:${port}`
 
-/** Where a browser of this machine finds a service that listens on all addresses. */
+/** The URL at which a browser of this machine finds a service that listens on all addresses. */
 const urlToOpen = (url: string): string => url.replace(/\/\/(?:0\.0\.0\.0|\[::\])/, '//127.0.0.1')
 
-/** Where a node without --node-url is called: where it listens. */
+/** The URL of a node without --node-url: its listening address. */
 const originOf = (config: Pick<Config, 'host' | 'port'>): string => new URL(`http://${hostAndPort(config)}`).origin
 
-/** Whether jobs of an earlier run may wait: the database is shared, or the private one was made. */
+/** Whether jobs of an earlier run may wait: the database is shared, or the private one exists. */
 const mayHaveJobs = ({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): boolean =>
   databaseUrl !== undefined || existsSync(join(dataDir, 'postgres.password'))
 
-/** Waits between attempts to reach the database at start, ms. */
+/** Delays between attempts to reach the database at startup, ms. */
 const DATABASE_AGAIN_MS = { first: 1_000, longest: 30_000 }
 
-/** Takes up the jobs and monitors that an earlier run left, in the background and until it succeeds: a database that is away does not keep the service from starting. */
+/**
+ * Takes over the jobs and monitors of an earlier run, in the background and until it succeeds: an unavailable database does not delay the start of the
+ * service.
+ */
 async function goOnWithJobs({ jobs, monitors }: Deps, logger: Logger, leaving: AbortSignal): Promise<void> {
   for (let waitMs = DATABASE_AGAIN_MS.first; !leaving.aborted; waitMs *= 2) {
     try {
@@ -134,11 +140,11 @@ async function goOnWithJobs({ jobs, monitors }: Deps, logger: Logger, leaving: A
   }
 }
 
-/** How often the blacklists are asked about the pool's addresses, and how long that may take, ms. */
+/** Interval between lookups of the pool's addresses on the blacklists, and their time limit, ms. */
 const POOL_EVERY_MS = 15 * 60_000
 const POOL_LOOK_MS = 60_000
 
-/** Looks after the pool in the background: addresses that a provider's list has are then skipped toward it. Ends when `signal` fires. */
+/** Refreshes the pool in the background: addresses listed by a provider's blacklist are then not used for that provider. Ends when `signal` fires. */
 function keepPoolFresh({ sourcePool }: Deps, logger: Logger, signal: AbortSignal): void {
   const look = (): void => {
     sourcePool
@@ -159,7 +165,7 @@ async function drained(app: FastifyInstance): Promise<void> {
   clearInterval(sweep)
 }
 
-/** The one time that a key is shown which the first start has made. */
+/** Shows the key that the first start has created, once. */
 const showKey =
   ({ host }: Config) =>
   (key: string): void =>

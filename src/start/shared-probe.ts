@@ -1,12 +1,15 @@
 import { raced, within } from '../base/deadline.ts'
 import type { Probe } from '../operations/deps.ts'
 
-/** How long the result of a probe is good for everybody who asks, ms. */
+/** How long the result of a probe is valid for every caller, ms. */
 export const PROBE_GOOD_MS = 1_000
-/** Time that a probe has, whoever waits for it, ms. */
+/** Time limit of a probe, whoever waits for it, ms. */
 const PROBE_MS = 3_000
 
-/** A probe that runs at most once a second however often it is asked: whoever asks while it runs waits for it, and its result holds for a second. `now`: a clock that never steps back, ms. */
+/**
+ * A probe that runs at most once a second however often it is called: callers during a run wait for it, and its result is valid for a second. `now`: a clock
+ * that never steps back, ms.
+ */
 export function sharedProbe(probe: Probe, now: () => number = () => performance.now()): Probe {
   let running: Promise<string | undefined> | undefined
   let endedAtMs = Number.NEGATIVE_INFINITY

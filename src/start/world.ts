@@ -25,14 +25,14 @@ export type Outside = {
   readonly uncached: Resolve
   readonly servers: readonly Server[]
   readonly version: string
-  /** Whether each dependency of the service is available, asked anew. */
+  /** Whether each dependency of the service is available, tested again at each call. */
   readonly probes: Omit<Deps['probes'], 'queue'>
-  /** Has targets with a proxy dialled by `connect` from now on. */
+  /** From now on, targets with a proxy are dialled by `connect`. */
   readonly dialByProxies: (connect: Proxies['connect']) => void
   readonly close: () => Promise<void>
 }
 
-/** Opens the world as configured. `onDns` is called for every question to a resolver. */
+/** Opens the world as configured. `onDns` is called for every query to a resolver. */
 export async function openOutside(
   config: Config,
   log: Log,
@@ -86,7 +86,7 @@ export async function openOutside(
   return { world, uncached: dns.uncached, servers, version, probes, dialByProxies, close }
 }
 
-/** Dialling and fetching: TLS is loaded at the first need, which most commands never have. */
+/** Connections and fetches: TLS is loaded when it is first needed; most commands never need it. */
 function secured(options: {
   readonly resolve: Resolve
   readonly reachable: Guard
@@ -111,7 +111,7 @@ function secured(options: {
   }
 }
 
-/** A top-level domain that exists, past the cache: a resolver that denies it denies everything. */
+/** A top-level domain that exists, queried without the cache: a resolver that denies it denies everything. */
 const resolverProbe =
   (resolve: Resolve): Probe =>
   async (signal) => {
@@ -133,7 +133,7 @@ const storeProbe =
     }
   }
 
-/** The resolvers to ask. Their AD bit is believed when the operator says so, or when all of them stand on this machine (RFC 4035 §4.9.3). */
+/** The configured resolvers. Their AD bit is trusted if the operator says so, or if all of them are on this machine (RFC 4035 §4.9.3). */
 async function resolversOf(config: Config): Promise<{ servers: readonly Server[]; trustAd: boolean }> {
   if (config.resolvers.length === 0) {
     const system = await systemResolvers()

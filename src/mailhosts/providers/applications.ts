@@ -1,6 +1,6 @@
 import { rows } from './provider.ts'
 
-/** Services that send the mail of applications, shops and help desks for domains whose mailboxes are elsewhere. */
+/** Services that send the mail of applications, shops and help desks for domains with mailboxes elsewhere. */
 export const APPLICATIONS = rows('sender', [
   {
     id: 'sendgrid',

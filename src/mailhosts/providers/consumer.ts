@@ -1,6 +1,6 @@
 import { rows } from './provider.ts'
 
-/** Mailbox providers for people and the customers of one access provider: few domains of others have their mail there. */
+/** Mailbox providers for consumers and the customers of one access provider; they host few other domains. */
 export const CONSUMER = rows('mailbox', [
   {
     id: 'outlook',

@@ -1,6 +1,6 @@
 import { rows } from './provider.ts'
 
-/** Filters in front of mailboxes hosted elsewhere; most of them also send the mail out. */
+/** Filters for mailboxes hosted elsewhere; most of them also send outgoing mail. */
 export const GATEWAYS = rows('gateway', [
   {
     id: 'mimecast',
@@ -103,7 +103,7 @@ export const GATEWAYS = rows('gateway', [
   },
 ])
 
-/** Services that pass mail on to mailboxes elsewhere, and sign what they pass on. */
+/** Services that forward mail to mailboxes elsewhere, and sign it. */
 export const FORWARDERS = rows('forwarder', [
   {
     id: 'cloudflare',

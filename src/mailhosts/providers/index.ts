@@ -9,7 +9,7 @@ import { WEB_HOSTS_EUROPE } from './web-hosts-europe.ts'
 
 export type { Provider, ProviderKind } from './provider.ts'
 
-/** Every provider that is known, those that host mailboxes first. */
+/** Every known provider, those that host mailboxes first. */
 export const PROVIDERS: readonly Provider[] = [
   ...MAILBOXES,
   ...WEB_HOSTS,
@@ -31,17 +31,17 @@ const MAX_NAME = 254
 /** The provider with this id. */
 export const providerById = (id: string): Provider | undefined => BY_ID.get(id)
 
-/** The provider of a mail host, by its name (any case, one dot at the end allowed); undefined for a host of nobody we know. */
+/** The provider of a mail host, by its name (any case, one final dot allowed); undefined for a host of an unknown provider. */
 export const providerOfHost = (mxHost: string): Provider | undefined => find(BY_MX, mxHost)
 
-/** The provider that the target of an SPF `include:` or `redirect=` stands for. A target with macros is matched by what stands after the last of them. */
+/** The provider of an SPF `include:` or `redirect=` target. A target with macros is matched by the text after the last of them. */
 export const providerOfInclude = (target: string): Provider | undefined =>
   find(BY_INCLUDE, target.slice(target.lastIndexOf('}') + 1).replace(/^\./, ''))
 
-/** The provider that the alias (CNAME) of a DKIM selector leads to. */
+/** The provider to which the alias (CNAME) of a DKIM selector leads. */
 export const providerOfAlias = (target: string): Provider | undefined => find(BY_CNAME, target)
 
-/** The SPF include that a provider tells a customer with these MX hosts to publish; undefined where it needs none or gives each customer another. */
+/** The SPF include that a provider tells a customer with these MX hosts to publish; undefined if it needs none or gives each customer another. */
 export function spfIncludeOf(provider: Provider, exchanges: readonly string[]): string | undefined {
   const special = Object.entries(provider.spfByMx ?? {}).find(([pattern]) =>
     exchanges.some((exchange) => matches(pattern, normal(exchange))),
@@ -49,7 +49,7 @@ export function spfIncludeOf(provider: Provider, exchanges: readonly string[]): 
   return special?.[1] ?? provider.spf
 }
 
-/** How a customer of the provider turns DKIM on for `domain`, as an instruction; undefined where the table does not know. */
+/** How a customer of the provider enables DKIM for `domain`, as an instruction; undefined if the table has none. */
 export const dkimStepsOf = ({ dkim }: Provider, domain: string): string | undefined =>
   dkim?.replaceAll('{domain}', domain).replaceAll('{dashed}', domain.replaceAll('.', '-'))
 
@@ -57,7 +57,7 @@ function patternsOf(pick: (provider: Provider) => readonly string[]): ReadonlyMa
   return new Map(PROVIDERS.flatMap((provider) => pick(provider).map((pattern) => [pattern, provider] as const)))
 }
 
-/** Looks a name up by itself, then by each of its parents, so that the longest pattern wins. */
+/** Looks a name up, then each of its parents, so that the longest pattern wins. */
 function find(patterns: ReadonlyMap<string, Provider>, name: string): Provider | undefined {
   if (name.length > MAX_NAME) return undefined
   const host = normal(name)

@@ -1,6 +1,6 @@
 import { rows } from './provider.ts'
 
-/** Services that send newsletters for domains whose mailboxes are elsewhere. */
+/** Services that send newsletters for domains with mailboxes elsewhere. */
 export const NEWSLETTERS = rows('sender', [
   {
     id: 'mailchimp',

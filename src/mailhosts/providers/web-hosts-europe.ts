@@ -1,6 +1,6 @@
 import { rows } from './provider.ts'
 
-/** Web hosts of one country or a few that host the mailboxes of their customers' domains too. */
+/** Web hosts in one or a few countries that also host the mailboxes of their customers' domains. */
 export const WEB_HOSTS_EUROPE = rows('mailbox', [
   {
     id: 'all-inkl',

@@ -1,6 +1,6 @@
 import { rows } from './provider.ts'
 
-/** Web hosts and resellers that host the mailboxes of their customers' domains too. */
+/** Web hosts and resellers that also host the mailboxes of their customers' domains. */
 export const WEB_HOSTS = rows('mailbox', [
   {
     id: 'ovh',
