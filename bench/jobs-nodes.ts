@@ -71,14 +71,13 @@ async function measure(postgres: DebianPostgres): Promise<void> {
 async function through({ id: name, url, get }: Node, n: number, prefix: string): Promise<number> {
   const body = Array.from({ length: n }, (_, i) => `${prefix}${i}@refusedhost.test`).join('\n')
   const headers = { authorization: `Bearer key-of-${name}`, 'content-type': 'text/plain' }
-  const begun = performance.now()
   const response = await fetch(`${url}/v1/jobs`, { method: 'POST', body, headers })
   const { id } = (await response.json()) as JobAnswer
   let job: JobAnswer
   do {
-    await sleep(50)
+    await sleep(500)
     job = (await get(`/v1/jobs/${id}`)).body as JobAnswer
   } while (job.state !== 'done')
   if (job.counts.catch_all !== n) console.log(`not all were answered alike: ${JSON.stringify(job.reasons)}`)
-  return (n * 1_000) / (performance.now() - begun)
+  return (n * 1_000) / (Date.parse(job.finished_at ?? '') - Date.parse(job.created_at))
 }

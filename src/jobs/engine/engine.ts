@@ -75,7 +75,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
     } finally {
       const isLast = watched.close()
       idle.remove(chunk.number)
-      if (isLast) interrupt() // the job may be done
+      if (isLast) wake() // the job may be done
     }
   })
 
@@ -126,12 +126,15 @@ export async function startEngine(database: Database, settings: EngineSettings):
     interrupt = () => woken.abort()
     await sleep(ms, AbortSignal.any([woken.signal, stopping.signal])).catch(() => {})
   }
+  function wake(): void {
+    isWoken = true
+    interrupt()
+  }
   const planningLoop = loop()
   return {
     wake: (job) => {
       idle.remove(job)
-      isWoken = true
-      interrupt()
+      wake()
     },
     stop: once(async () => {
       stopping.abort(new DOMException('the service is stopping', 'AbortError'))

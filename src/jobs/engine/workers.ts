@@ -28,7 +28,7 @@ export type ChunkWorkers = {
 const CHUNKS_AT_A_TIME = 16
 const POLL_MS = 500
 /** Chunks that end within this time are completed, and followed by others, together, ms. */
-const TOGETHER_MS = 20
+const TOGETHER_MS = 50
 const RENEW_MS = 4_000
 /** Chunks that still run this long after a stop are handed back as they are, ms. */
 const STOP_MS = 25_000
