@@ -71,6 +71,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'list.kind': 'verify',
   'list.file': 'zip',
   'list_file.why': 'dead',
+  'store.why': 'row',
   'job.action': 'pause',
   'record.type': 'MX',
   'service_start.code': 'EADDRINUSE',

@@ -1,6 +1,8 @@
+import type { Problem } from '../base/problem.ts'
 import type { Config } from '../config.ts'
 import { isLoopbackHost } from '../http/caller.ts'
 import { type ApiKey, hashKey, type KeyFile, type KeyFileContent, makeKey } from '../store/key-file.ts'
+import { keyFileProblem } from '../store/problems.ts'
 import type { World } from '../world.ts'
 import { type KeysRequired, keysRequired } from './keys-required.ts'
 
@@ -60,16 +62,17 @@ function accessOf(parts: {
   let told: string | undefined
 
   /** Why the file has no usable key; undefined if it has one, or if none is required. */
-  function faultOf(content: KeyFileContent): string | undefined {
+  function faultOf(content: KeyFileContent): Problem | undefined {
     if (content.kind === 'unusable') return content.why
-    if (content.kind === 'keys') return content.keys.length > 0 ? undefined : `${file.path} holds no key`
-    if (required.is()) return `${file.path} is missing, and keys were made before`
-    return isLocal ? undefined : `${file.path} is missing, and this host needs keys`
+    if (content.kind === 'keys')
+      return content.keys.length > 0 ? undefined : keyFileProblem('empty', { path: file.path })
+    if (required.is()) return keyFileProblem('gone', { path: file.path })
+    return isLocal ? undefined : keyFileProblem('missing', { path: file.path })
   }
 
   function closed(): string | undefined {
     const content = file.read()
-    const why = faultOf(content)
+    const why = faultOf(content)?.text
     if (why !== told && why !== undefined && (given.length === 0 || content.kind === 'unusable'))
       log.error(given.length === 0 ? CLOSED : 'the key file cannot be used; keys of options can', { reason: why })
     told = why

@@ -26,7 +26,7 @@ export async function manageKeys(action: KeysAction, config: Config, print: Prin
     else await reset(action.open, config, file, print)
   } catch (cause) {
     if (!(cause instanceof StoreError)) throw cause
-    throw keyError('unusable', { reason: cause.message }, { cause })
+    throw keyError('unusable', { why: cause.problem }, { cause })
   }
   return 0
 }
@@ -86,7 +86,7 @@ async function reset(open: boolean, config: Config, file: KeyFile, print: Print)
 
 function keysOf(file: KeyFile): readonly ApiKey[] {
   const content = file.read()
-  if (content.kind === 'unusable') throw keyError('unusable', { reason: content.why })
+  if (content.kind === 'unusable') throw keyError('unusable', { why: content.why })
   return content.kind === 'keys' ? content.keys : []
 }
 

@@ -53,10 +53,10 @@ export const fileError = errorsOf('file', {
 
 /** Errors of keys. */
 export const keyError = errorsOf('key', {
-  unusable: { code: 'invalid_parameter', detail: ({ reason }: Reason) => shown(reason, 500) },
+  unusable: { code: 'invalid_parameter', detail: ({ why }: { why: Problem }, say) => say(why) },
   not_stored: {
     code: 'invalid_parameter',
-    detail: ({ reason }: Reason) => `the keys could not be stored: ${shown(reason, 500)}`,
+    detail: ({ why }: { why: Problem }, say) => `the keys could not be stored: ${say(why)}`,
   },
   unknown: {
     code: 'invalid_parameter',

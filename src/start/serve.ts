@@ -90,7 +90,7 @@ async function accessTo(config: Config, { world }: Outside): Promise<Access> {
     return await openAccess(config, world, openKeyFile(keyPath(config), world.monotonic), showKey(config))
   } catch (cause) {
     if (!(cause instanceof StoreError)) throw cause
-    throw keyError('not_stored', { reason: cause.message }, { cause })
+    throw keyError('not_stored', { why: cause.problem }, { cause })
   }
 }
 

@@ -1,4 +1,6 @@
 import type { Json } from '../base/json.ts'
+import type { Problem } from '../base/problem.ts'
+import { storeProblem } from './problems.ts'
 
 /** One row. `version` changes whenever the value does and has no other meaning. */
 export type Row = { readonly key: string; readonly value: Json; readonly version: string }
@@ -51,11 +53,13 @@ export const MAX_VALUE = 64 * 1024
  */
 export class StoreError extends Error {
   readonly code: 'unavailable' | 'damaged' | 'newer' | 'full' | 'too_large'
+  readonly problem: Problem
 
-  constructor(code: StoreError['code'], message: string, options: { cause?: unknown } = {}) {
-    super(message, options)
+  constructor(code: StoreError['code'], problem: Problem, options: { cause?: unknown } = {}) {
+    super(problem.text, options)
     this.name = 'StoreError'
     this.code = code
+    this.problem = problem
   }
 }
 
@@ -64,5 +68,6 @@ export function checkRow(key: string, value?: Json): void {
   if (!/^[ -~]{1,512}$/.test(key)) throw new TypeError(`not a key of a row: ${JSON.stringify(key.slice(0, 100))}`)
   if (value === undefined) return
   const bytes = Buffer.byteLength(JSON.stringify(value))
-  if (bytes > MAX_VALUE) throw new StoreError('too_large', `the row ${key} has ${bytes} bytes, more than ${MAX_VALUE}`)
+  if (bytes > MAX_VALUE)
+    throw new StoreError('too_large', storeProblem('value_too_large', { key, count: bytes, max: MAX_VALUE }))
 }

@@ -30,7 +30,7 @@ it.each([
   const path = join(labFolder(), 'keys.json')
   put(path, text)
   const file = openKeyFile(path, () => NOW)
-  expect(file.read()).toMatchObject({ kind: 'unusable', why: expect.stringContaining(why) })
+  expect(file.read()).toMatchObject({ kind: 'unusable', why: { text: expect.stringContaining(why) } })
   await expect(file.add(newKey())).rejects.toMatchObject({ name: 'StoreError', code: 'damaged' })
   expect(readFileSync(path, 'utf8')).toBe(text)
 })
@@ -49,7 +49,7 @@ it.each([
   chmodSync(path, mode)
   const content = file.read()
   expect(content.kind).toBe(kind)
-  if (content.kind === 'unusable') expect(content.why).toMatch(/gives other users access to the keys: chmod 600 /)
+  if (content.kind === 'unusable') expect(content.why.text).toMatch(/gives other users access to the keys: chmod 600 /)
   if (kind === 'unusable') await expect(file.add(newKey('b'))).rejects.toThrow('chmod 600')
 })
 

@@ -3,8 +3,10 @@ import { readFileSync, type Stats, statSync } from 'node:fs'
 import { rename, unlink } from 'node:fs/promises'
 import { z } from 'zod'
 import type { Json } from '../base/json.ts'
+import type { Problem } from '../base/problem.ts'
 import { StoreError } from './contract.ts'
 import { type Codec, type RowsFile, rowsFile } from './files/rows-file.ts'
+import { keyFileProblem, storeProblem } from './problems.ts'
 
 /** The permissions of a key; `admin` includes all. */
 export const SCOPES = ['read', 'verify', 'jobs', 'admin'] as const
@@ -55,7 +57,7 @@ export function makeKey(about: {
 export type KeyFileContent =
   | { readonly kind: 'keys'; readonly keys: readonly ApiKey[] }
   | { readonly kind: 'missing' }
-  | { readonly kind: 'unusable'; readonly why: string }
+  | { readonly kind: 'unusable'; readonly why: Problem }
 
 /** A JSON list of keys in a file of mode 0600. */
 export type KeyFile = {
@@ -100,7 +102,7 @@ export function openKeyFile(path: string, now: () => number): KeyFile {
     add: (key) =>
       change(
         (rows) => {
-          if (rows.size >= MAX_KEYS) throw new StoreError('full', `the limit of ${MAX_KEYS} keys in ${path} is reached`)
+          if (rows.size >= MAX_KEYS) throw new StoreError('full', keyFileProblem('full', { path, max: MAX_KEYS }))
           rows.set(key.id, key as unknown as Json)
           return true
         },
@@ -121,7 +123,9 @@ export function openKeyFile(path: string, now: () => number): KeyFile {
       try {
         await (content.kind === 'keys' ? unlink(path) : rename(path, aside))
       } catch (cause) {
-        throw new StoreError('unavailable', `${path} could not be removed: ${(cause as Error).message}`, { cause })
+        throw new StoreError('unavailable', storeProblem('not_removed', { path, reason: (cause as Error).message }), {
+          cause,
+        })
       }
       return content.kind === 'keys' ? undefined : aside
     },
@@ -138,7 +142,9 @@ function contentOf(path: string, stat: Stats | undefined): KeyFileContent {
     refuseOpenMode(path, stat)
     return { kind: 'keys', keys: parseKeys(path, readFileSync(path, 'utf8')) }
   } catch (error) {
-    return { kind: 'unusable', why: (error as Error).message }
+    const why =
+      error instanceof StoreError ? error.problem : storeProblem('not_read', { path, reason: (error as Error).message })
+    return { kind: 'unusable', why }
   }
 }
 
@@ -149,7 +155,7 @@ function refuseOpenMode(path: string, stat: Stats | undefined): void {
   const forbidden = stat.uid === user ? 0o077 : 0o007
   if ((stat.mode & forbidden) === 0) return
   const mode = (stat.mode & 0o777).toString(8).padStart(4, '0')
-  throw new StoreError('damaged', `the mode ${mode} of ${path} gives other users access to the keys: chmod 600 ${path}`)
+  throw new StoreError('damaged', keyFileProblem('mode', { path, mode }))
 }
 
 function parseKeys(path: string, text: string): readonly ApiKey[] {
@@ -157,12 +163,15 @@ function parseKeys(path: string, text: string): readonly ApiKey[] {
   try {
     json = JSON.parse(text)
   } catch (cause) {
-    throw new StoreError('damaged', `the keys of ${path} could not be read: ${(cause as Error).message}`, { cause })
+    throw new StoreError('damaged', keyFileProblem('not_read', { path, reason: (cause as Error).message }), { cause })
   }
   const result = keyList.safeParse(json)
   if (result.success) return result.data
   const { path: place, message } = result.error.issues[0]!
-  throw new StoreError('damaged', `the keys of ${path} are not valid: ${place.join('.')}: ${message}`)
+  throw new StoreError(
+    'damaged',
+    keyFileProblem('invalid', { path, place: place.map(String).join('.'), reason: message }),
+  )
 }
 
 const codecOf = (path: string): Codec => ({

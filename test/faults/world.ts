@@ -5,6 +5,7 @@ import { FetchError, type FetchReason } from '../../src/net/fetch.ts'
 import { type Connection, DialError, type DialReason } from '../../src/net/smtp/dial.ts'
 import { type Repository, type Store, StoreError } from '../../src/store/contract.ts'
 import type { World } from '../../src/world.ts'
+import { labProblem } from '../lab/problem.ts'
 
 /** A kind of call to the outside: each is counted by itself. */
 export type Step = 'resolve' | 'askServer' | 'dial' | 'read' | 'write' | 'startTls' | 'fetch' | 'store'
@@ -16,7 +17,7 @@ const dns = (reason: DnsReason, cause?: Error) => (name: string, type: string) =
 const dial = (reason: DialReason, cause?: Error) => () => new DialError(reason, `lab: ${reason}`, { cause })
 const fetched = (reason: FetchReason, cause?: Error) => () => new FetchError(reason, `lab: ${reason}`, { cause })
 const stored = (code: StoreError['code'], cause: string) => () =>
-  new StoreError(code, `lab: ${cause}`, { cause: errno(cause) })
+  new StoreError(code, labProblem(`lab: ${cause}`), { cause: errno(cause) })
 
 type MakeFault = (name: string, type: string) => Error
 const DNS: Readonly<Record<string, MakeFault>> = {

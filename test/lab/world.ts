@@ -2,6 +2,7 @@ import { REPOSITORIES, type Store, StoreError } from '../../src/store/contract.t
 import { memoryStore } from '../../src/store/files/memory-store.ts'
 import type { Ctx, Log, World } from '../../src/world.ts'
 import { type LabZone, labDns } from './dns.ts'
+import { labProblem } from './problem.ts'
 
 const unfaked = (part: string) => (): never => {
   throw new Error(`the lab has no ${part}: fake it in this test`)
@@ -14,7 +15,7 @@ export const labStore = memoryStore
 /** A store whose disk is broken. */
 export function failingStore(): Store {
   const fail = async (): Promise<never> =>
-    Promise.reject(new StoreError('unavailable', 'the disk of the lab is broken'))
+    Promise.reject(new StoreError('unavailable', labProblem('the disk of the lab is broken')))
   const broken = { get: fail, list: fail, put: fail, putAll: fail, replace: fail, delete: fail }
   return Object.fromEntries(Object.keys(REPOSITORIES).map((name) => [name, broken])) as unknown as Store
 }

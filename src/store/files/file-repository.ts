@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Json } from '../../base/json.ts'
 import { checkRow, type Repository, type RepositoryBounds, type Row, StoreError } from '../contract.ts'
+import { storeProblem } from '../problems.ts'
 import type { RowsFile, Values } from './rows-file.ts'
 
 /** A change that waits for its turn. `make` changes the rows in place and returns the result for the caller; it may be called again on newer rows. */
@@ -123,7 +124,7 @@ function store(values: Values, rows: readonly Pick<Row, 'key' | 'value'>[], boun
   const { maxRows, whenFull } = bounds
   const added = new Set(rows.map(({ key }) => key).filter((key) => !values.has(key))).size
   if (whenFull === 'refuse' && values.size + added > maxRows)
-    throw new StoreError('full', `the limit of ${maxRows} rows is reached`)
+    throw new StoreError('full', storeProblem('full', { max: maxRows }))
   for (const { key, value } of rows) {
     values.delete(key)
     values.set(key, value)

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { isJsonRecord, type Json } from '../../base/json.ts'
 import { onceUnlessFailed } from '../../base/once.ts'
 import { REPOSITORIES, type RepositoryName, type Store, StoreError } from '../contract.ts'
+import { storeProblem } from '../problems.ts'
 import { fileRepository } from './file-repository.ts'
 import { moveOldState } from './old-state.ts'
 import { type Codec, rowsFile, type Values } from './rows-file.ts'
@@ -43,19 +44,19 @@ const FORMAT = 1
 
 /** `{"format": 1, "rows": [[key, value], …]}`. */
 function rowsCodec(path: string): Codec {
-  const damaged = (why: string): never => {
-    throw new StoreError('damaged', `${path} is damaged: ${why}`)
+  const damaged = (why: 'no_object' | 'no_rows' | 'row'): never => {
+    throw new StoreError('damaged', storeProblem('damaged', { path, why }))
   }
   return {
     read: (text) => {
       const json = parsedJson(text)
-      if (!isJsonRecord(json)) return damaged('it is not a JSON object')
+      if (!isJsonRecord(json)) return damaged('no_object')
       if (typeof json.format === 'number' && json.format > FORMAT)
-        throw new StoreError('newer', `${path} was written by a later version of the program (format ${json.format})`)
-      if (json.format !== FORMAT || !Array.isArray(json.rows)) return damaged('it has no rows')
+        throw new StoreError('newer', storeProblem('newer', { path, version: json.format }))
+      if (json.format !== FORMAT || !Array.isArray(json.rows)) return damaged('no_rows')
       const rows: Values = new Map()
       for (const row of json.rows as readonly Json[]) {
-        if (!Array.isArray(row) || row.length !== 2 || typeof row[0] !== 'string') return damaged('a row is not valid')
+        if (!Array.isArray(row) || row.length !== 2 || typeof row[0] !== 'string') return damaged('row')
         rows.set(row[0], row[1] as Json)
       }
       return rows

@@ -3,6 +3,7 @@ import { readlinkSync } from 'node:fs'
 import { link, open, readFile, rename, unlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { MAX_WAIT_MS, StoreError } from '../contract.ts'
+import { storeProblem } from '../problems.ts'
 
 /** How long a lock may stay unchanged before a waiter takes it over, ms. Its holder is stopped, or on another machine and dead. */
 const ABANDONED_MS = 5_000
@@ -42,10 +43,7 @@ async function acquire(path: string, mine: string, abandonedMs: number): Promise
     if (content !== seen?.content) seen = { content, sinceMs: nowMs }
     if (isDead(content) || nowMs - seen.sinceMs >= abandonedMs) await takeAway(path, content)
     else if (nowMs - begunMs >= MAX_WAIT_MS)
-      throw new StoreError(
-        'unavailable',
-        `${path} is held by another process (${content.split(' ')[0]}); no lock after 10 s`,
-      )
+      throw new StoreError('unavailable', storeProblem('locked', { path, holder: content.split(' ')[0] ?? '' }))
     else await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }
@@ -57,13 +55,17 @@ async function created(path: string, content: string): Promise<boolean> {
     file = await open(path, 'wx', 0o600)
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw new StoreError('unavailable', `${path} could not be created: ${(cause as Error).message}`, { cause })
+    throw new StoreError('unavailable', storeProblem('not_created', { path, reason: (cause as Error).message }), {
+      cause,
+    })
   }
   try {
     await file.writeFile(content)
   } catch (cause) {
     await unlink(path).catch(() => {}) // an empty lock would block every process
-    throw new StoreError('unavailable', `${path} could not be written: ${(cause as Error).message}`, { cause })
+    throw new StoreError('unavailable', storeProblem('not_written', { path, reason: (cause as Error).message }), {
+      cause,
+    })
   } finally {
     await file.close()
   }
@@ -75,7 +77,7 @@ async function contentOf(path: string): Promise<string | undefined> {
     return await readFile(path, 'utf8')
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new StoreError('unavailable', `${path} could not be read: ${(cause as Error).message}`, { cause })
+    throw new StoreError('unavailable', storeProblem('not_read', { path, reason: (cause as Error).message }), { cause })
   }
 }
 

@@ -2,6 +2,7 @@ import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isJsonRecord, type Json } from '../../base/json.ts'
 import { checkRow, type RepositoryName, type Row, type Store, StoreError } from '../contract.ts'
+import { storeProblem } from '../problems.ts'
 import { withLock } from './lock.ts'
 
 type Warn = (event: string, fields: Record<string, unknown>) => void
@@ -70,7 +71,7 @@ async function textOf(path: string): Promise<string | undefined> {
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
-    throw new StoreError('unavailable', `${path} could not be read: ${message}`, { cause })
+    throw new StoreError('unavailable', storeProblem('not_read', { path, reason: message }), { cause })
   }
 }
 

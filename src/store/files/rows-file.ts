@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Json } from '../../base/json.ts'
 import { StoreError } from '../contract.ts'
+import { storeProblem } from '../problems.ts'
 import { type Lock, withLock } from './lock.ts'
 import { replaceFile, sweep } from './replace-file.ts'
 
@@ -59,7 +60,7 @@ export function rowsFile(options: RowsFileOptions): RowsFile {
     await ensureFolder(path)
     for (let tries = 0; tries < MAX_TRIES; tries++)
       if (await withLock(`${path}.lock`, (lock) => changeLocked(make, lock))) return
-    throw new StoreError('unavailable', `${path} could not be written: other processes took over its lock repeatedly`)
+    throw new StoreError('unavailable', storeProblem('lock_lost', { path }))
   }
 
   /** False if the lock was lost before the change was written. */
@@ -71,7 +72,7 @@ export function rowsFile(options: RowsFileOptions): RowsFile {
     try {
       return await replaceFile(path, codec.write(rows), { durable: options.durable === true, mayReplace: isHeld })
     } catch (cause) {
-      throw unavailable(`${path} could not be written`, cause)
+      throw unavailable('not_written', path, cause)
     } finally {
       kept = undefined
     }
@@ -88,7 +89,7 @@ async function readNow({ path, codec, onDamaged }: RowsFileOptions): Promise<Val
     if (!onDamaged || !isDamage(error)) throw error
     const aside = `${path}.damaged-${randomBytes(4).toString('hex')}`
     await rename(path, aside).catch((cause: unknown) => {
-      throw unavailable(`${path} is damaged and could not be renamed`, cause)
+      throw unavailable('not_renamed', path, cause)
     })
     onDamaged(error, aside)
     return new Map()
@@ -101,11 +102,12 @@ const isDamage = (error: unknown): error is StoreError => error instanceof Store
 async function stampOf(path: string): Promise<string> {
   try {
     const { mtimeNs, size, ino } = await stat(path, { bigint: true })
-    if (size > MAX_BYTES) throw new StoreError('too_large', `${path} has ${size} bytes, more than ${MAX_BYTES}`)
+    if (size > MAX_BYTES)
+      throw new StoreError('too_large', storeProblem('too_large', { path, count: Number(size), max: MAX_BYTES }))
     return `${mtimeNs} ${size} ${ino}`
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return ''
-    throw cause instanceof StoreError ? cause : unavailable(`${path} could not be read`, cause)
+    throw cause instanceof StoreError ? cause : unavailable('not_read', path, cause)
   }
 }
 
@@ -113,7 +115,7 @@ async function textOf(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (cause) {
-    throw unavailable(`${path} could not be read`, cause)
+    throw unavailable('not_read', path, cause)
   }
 }
 
@@ -121,9 +123,13 @@ async function ensureFolder(path: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   } catch (cause) {
-    throw unavailable(`the folder of ${path} could not be created`, cause)
+    throw unavailable('folder', path, cause)
   }
 }
 
-const unavailable = (what: string, cause: unknown): StoreError =>
-  new StoreError('unavailable', `${what}: ${(cause as Error).message}`, { cause })
+const unavailable = (
+  what: 'not_written' | 'not_renamed' | 'not_read' | 'folder',
+  path: string,
+  cause: unknown,
+): StoreError =>
+  new StoreError('unavailable', storeProblem(what, { path, reason: (cause as Error).message }), { cause })

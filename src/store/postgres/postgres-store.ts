@@ -9,6 +9,7 @@ import {
   type Store,
   StoreError,
 } from '../contract.ts'
+import { storeProblem } from '../problems.ts'
 import type { Schema } from './schema.ts'
 
 /** The owner of the rows: the whole cluster, or one node. */
@@ -125,7 +126,7 @@ async function keepBound(tx: Transaction<Schema>, name: RepositoryName, scope: s
     SELECT count(*) AS n FROM mailsonde.rows WHERE scope = ${scope} AND repository = ${name}`.execute(tx)
   const over = Number(rows[0]?.n ?? 0) - maxRows
   if (over <= 0) return
-  if (whenFull === 'refuse') throw new StoreError('full', `the limit of ${maxRows} rows in ${name} is reached`)
+  if (whenFull === 'refuse') throw new StoreError('full', storeProblem('full', { max: maxRows }))
   await sql`
     DELETE FROM mailsonde.rows WHERE scope = ${scope} AND repository = ${name} AND key IN (
       SELECT key FROM mailsonde.rows WHERE scope = ${scope} AND repository = ${name} ORDER BY version LIMIT ${over})`.execute(
@@ -139,6 +140,6 @@ async function told<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (cause) {
     if (cause instanceof StoreError) throw cause
-    throw new StoreError('unavailable', `the database returned an error: ${(cause as Error).message}`, { cause })
+    throw new StoreError('unavailable', storeProblem('database', { reason: (cause as Error).message }), { cause })
   }
 }
