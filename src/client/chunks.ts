@@ -1,7 +1,7 @@
 /** Maximum number of characters of a complete answer, and of one line of a stream. */
 const MAX_TEXT = 16 * 1024 * 1024
 
-/** The text of a body as it comes. Leaving the loop cancels the rest. */
+/** The text of a body as a stream. Leaving the loop cancels the rest. */
 async function* textChunks({ body }: Response): AsyncGenerator<string> {
   if (!body) return
   const reader = body.getReader()
@@ -13,7 +13,7 @@ async function* textChunks({ body }: Response): AsyncGenerator<string> {
       if (done) return
     }
   } finally {
-    await reader.cancel().catch(() => {}) // it has ended, or broken off
+    await reader.cancel().catch(() => {}) // it has ended, or was interrupted
   }
 }
 
@@ -27,7 +27,7 @@ export async function textOf(response: Response): Promise<string> {
   return text
 }
 
-/** The lines of a body as they come, without their ends; an open last line is one too. At most 16 Mi characters each. */
+/** The lines of a body as a stream, without their ends; an incomplete last line is included. At most 16 Mi characters each. */
 export async function* linesOf(response: Response): AsyncGenerator<string> {
   let open = ''
   for await (const chunk of textChunks(response)) {

@@ -6,26 +6,26 @@ import { answeredWith, MailsondeError } from './problem.ts'
 export type * from './operations.ts'
 export { MailsondeError } from './problem.ts'
 
-/** Which service is asked, and how. */
+/** The service and how to call it. */
 export type ClientOptions = {
-  /** Where the service is; it may stand below a path. */
+  /** The URL of the service; it may have a path. */
   readonly url: string
-  /** An API key; without one only a service that has no keys answers. */
+  /** An API key; without one, only a service without keys answers. */
   readonly key?: string
-  /** In place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
 }
 
 export type CallOptions = {
   readonly signal?: AbortSignal
-  /** Names the request, so that it can be repeated: jobs, monitors and webhooks. */
+  /** Identifies the request, so that it can be repeated: jobs, monitors and webhooks. */
   readonly idempotencyKey?: string
 }
 
 /** A list to upload: its text, octets, or a stream of them. */
 export type UploadBody = string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>
 export type UploadOptions = CallOptions & {
-  /** `text/csv` when it is left out; text/plain, application/x-ndjson, application/json, each also as gzip by `contentEncoding`. */
+  /** Default `text/csv`; also text/plain, application/x-ndjson, application/json, each also as gzip with `contentEncoding`. */
   readonly contentType?: string
   readonly contentEncoding?: 'gzip'
 }
@@ -34,7 +34,7 @@ type Name = keyof Operations
 type Input<N extends Name> = Operations[N]['input']
 type Output<N extends Name> = Operations[N]['output']
 type NameOf<Kind> = { [N in Name]: Operations[N]['kind'] extends Kind ? N : never }[Name]
-/** An input that may be left out where nothing in it is required. */
+/** An input that is optional if it has no required field. */
 type Args<I, O> = object extends I ? [input?: I, options?: O] : [input: I, options?: O]
 
 type Method<N extends Name> =
@@ -44,7 +44,7 @@ type Method<N extends Name> =
       ? (input: Input<N>, list: UploadBody, options?: UploadOptions) => Promise<Output<N>>
       : (...args: Args<Input<N>, CallOptions>) => Promise<Output<N>>
 
-/** A part of an answer as it is known, then the whole. */
+/** A part of an answer when it is known, then the whole. */
 export type LiveEvent<N extends Name> =
   | { readonly event: 'part'; readonly data: Readonly<Record<string, unknown>> }
   | { readonly event: 'answer'; readonly data: Output<N> }
@@ -57,12 +57,12 @@ export type Client = { readonly [N in Name]: Method<N> } & {
     input: Input<N>,
     options?: CallOptions,
   ) => AsyncIterable<LiveEvent<N>>
-  /** How a job gets on: its state at once, then each change, until it has ended. */
+  /** The progress of a job: its state at once, then each change, until it has ended. */
   readonly progress: (
     id: string,
     options?: CallOptions,
   ) => AsyncIterable<{ readonly event: string; readonly data: Output<'jobsShow'> }>
-  /** All results of a job in the order of its list. A download that breaks off goes on behind the last row, at most 5 times. */
+  /** All results of a job in the order of its list. An interrupted download continues after the last row, at most 5 times. */
   readonly rows: (
     id: string,
     filter?: { readonly result?: string; readonly reason?: string },
@@ -74,8 +74,8 @@ export type Client = { readonly [N in Name]: Method<N> } & {
 const MAX_RESUMED = 5
 
 /**
- * A client of a running service. It needs `fetch` and web streams alone: Node.js, Deno, Bun, browsers. Methods reject with {@link MailsondeError} where the service refuses,
- * and with what `fetch` rejects with where it cannot be reached.
+ * A client of a running service. It needs only `fetch` and web streams: Node.js, Deno, Bun, browsers. Methods reject with {@link MailsondeError} if the
+ * service refuses, and with the error of `fetch` if it cannot be reached.
  */
 export function createClient(options: ClientOptions): Client {
   const methods = Object.fromEntries(Object.entries(ROUTES).map(([name, route]) => [name, methodOf(options, route)]))
@@ -135,7 +135,7 @@ async function* rowsOf(options: ClientOptions, id: string, filter: object, call:
       }
       return
     } catch (error) {
-      // Nothing came yet, it was refused, or the caller has stopped: going on would not help.
+      // Nothing was received, it was refused, or the caller has stopped: retrying would not help.
       const isOver = cursor === undefined || error instanceof MailsondeError || call.signal?.aborted === true
       if (isOver || resumed >= MAX_RESUMED) throw error
     }

@@ -5,7 +5,7 @@ import { combinedGrid, listingBlocks } from './listings.ts'
 import { counted } from './signs.ts'
 import { vantageBlocks } from './vantage.ts'
 
-/** What 29 lists say of one address: the verdict, each listing with what it means and where to ask for removal, and every list at a glance. */
+/** The answers of 29 lists about one address: the verdict, each listing with its meaning and where to request removal, and an overview of all lists. */
 export const blacklistDocument = (answer: BlacklistAnswer, version: string): Document => ({
   title: `Blacklists: ${answer.ip}`,
   blocks: [
@@ -21,7 +21,7 @@ export const blacklistDocument = (answer: BlacklistAnswer, version: string): Doc
 
 type Verdict = Pick<Conclusion, 'mark' | 'badge' | 'words'>
 
-/** The verdict on an address. A listing of tier D alone is policy or information, and no evidence of spam. */
+/** The verdict on an address. A listing of tier D alone is policy or information, not evidence of spam. */
 function verdictOf({ listed, answered, total, verdict, results }: BlacklistAnswer): Verdict {
   if (verdict === 'listed')
     return {
@@ -66,7 +66,7 @@ const conclusionOf = (answer: BlacklistAnswer): Conclusion => ({
 const MAX_TOLD = 20
 const RANK: Readonly<Record<Mark, number>> = { bad: 0, warn: 1, open: 2, none: 3, good: 4 }
 
-/** What the lists say of many addresses: how many are listed, each address in one line, then the listings of those that have any. */
+/** The answers of the lists about many addresses: how many are listed, each address in one line, then the listings. */
 export function blacklistBulkDocument({ data }: BlacklistBulkAnswer, version: string): Document {
   const rows = data.map((answer) => ({ answer, ...verdictOf(answer) })).toSorted((a, b) => RANK[a.mark] - RANK[b.mark])
   const listed = rows.filter(({ mark }) => mark === 'bad')

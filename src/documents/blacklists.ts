@@ -14,7 +14,7 @@ const STATES: Readonly<Record<ListStateAnswer['state'], readonly [Mark, string]>
   unanswered: ['open', 'no answer'],
 }
 
-/** The lists and the state of each by its self-test: what works, and why the others do not. */
+/** The lists and the self-test state of each: which work, and why the others do not. */
 export function blacklistsDocument({ data, total, list_version }: BlacklistsAnswer, version: string): Document {
   const working = data.filter(({ state }) => state === 'healthy').length
   const others = data.filter(({ state }) => state !== 'healthy')
@@ -84,5 +84,5 @@ const cellOf = ({ blacklist, state }: ListStateAnswer): GridCell => ({
   text: STATES[state][1],
 })
 
-/** The host of a page; a text that is no URL as it is. */
+/** The host of a page; a text that is not a URL stays unchanged. */
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : url)

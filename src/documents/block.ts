@@ -1,19 +1,19 @@
 import type { Severity, Status } from '../answers/finding.ts'
 
-/** A document as data: what is said, apart from how the renderers write it. Every text in it is plain; the renderers escape it. */
+/** A document as data: its content, independent of the renderers. Every text in it is plain; the renderers escape it. */
 
-/** Words in a line. `code` is text from outside or to be typed; a link that is neither http nor https, nor `#part`, is written as plain text. */
+/** Text in a line. `code` is external text or text to type; a link that is neither http nor https, nor `#part`, is written as plain text. */
 export type Inline =
   | string
   | { readonly code: string }
   | { readonly strong: string }
-  /** `named`: the text says where it leads (an RFC section), so that the address is not written out where it cannot be followed. */
+  /** `named`: the text names the target (an RFC section), so the URL is not written out where it cannot be followed. */
   | { readonly link: string; readonly text: string; readonly named?: true }
   | { readonly status: Status }
   | { readonly severity: Severity }
   | Marked
 
-/** What is said at a glance; its text says the same in words. */
+/** The state at a glance; its text says the same in words. */
 export type Marked = { readonly mark: Mark; readonly text: string }
 export type Mark = 'good' | 'warn' | 'bad' | 'open' | 'none'
 
@@ -28,26 +28,26 @@ export type Verdict = {
   /** The domain in its own script, where it has another form. */
   readonly unicode?: string
   readonly score: number
-  /** Worst and best reading, where they differ. */
+  /** The worst and the best case, if they differ. */
   readonly range?: readonly [least: number, most: number]
   /** Undefined: too little is known for one. */
   readonly grade?: string
-  /** Something needs repair whatever the grade: shown as a warning, never as good. */
+  /** Something needs repair whatever the grade is: shown as a warning, never as good. */
   readonly isBroken?: true
-  /** What the grade means. */
+  /** The meaning of the grade. */
   readonly words: string
-  /** What the score rests on: complete, or the range and why. */
+  /** The basis of the score: complete, or the range and why. */
   readonly notes: readonly Line[]
 }
 
-/** Any other answer, in a sentence. */
+/** Any other answer, as a sentence. */
 export type Conclusion = {
-  /** What was asked about: an address, a domain, a job. */
+  /** The subject: an address, a domain, a job. */
   readonly subject: string
   readonly mark: Mark
-  /** One or two words for the mark; empty where there is nothing to judge. */
+  /** One or two words for the mark; empty if there is no judgement. */
   readonly badge: string
-  /** The answer in a sentence; empty where there is none. */
+  /** The answer as a sentence; empty if there is none. */
   readonly words: string
   readonly notes: readonly Line[]
 }
@@ -65,28 +65,28 @@ export type Bar = {
 export type TreeNode = {
   readonly line: Line
   readonly cost?: number
-  /** Text as it was seen at this node. */
+  /** Text as received at this node. */
   readonly seen?: string
   readonly children?: readonly TreeNode[]
-  /** Children that are not shown. */
+  /** Number of children that are not shown. */
   readonly leftOut?: number
 }
 
 export type Tree = {
   readonly label: string
   readonly root: TreeNode
-  /** What the costs count, and how much is allowed. */
+  /** What the costs count, and the permitted maximum. */
   readonly cost?: { readonly one: string; readonly many: string; readonly limit: number }
 }
 
-/** Many things of a kind at a glance. */
+/** An overview of many items of one kind. */
 export type Grid = {
   readonly label: string
   readonly cells: readonly GridCell[]
 }
 export type GridCell = { readonly name: string; readonly mark: Mark; readonly text: string }
 
-/** Where mail goes: the domain, its hosts, their addresses, the names of these and whether they lead back, and what the blacklists say. */
+/** The way of the mail: the domain, its hosts, their addresses, the PTR names of these and whether they resolve back, and the blacklists. */
 export type MailMap = { readonly label: string; readonly domain: string; readonly hosts: readonly MapHost[] }
 export type MapHost = {
   /** Undefined: there is no MX record. */
@@ -99,13 +99,13 @@ export type MapHost = {
 export type MapAddress = {
   readonly address: string
   readonly names: readonly string[]
-  /** Whether the names lead back to the address. */
+  /** Whether the names resolve back to the address. */
   readonly back: Marked
   readonly place?: Line
   readonly lists?: Marked
 }
 
-/** A number over time; null: it could not be determined then. */
+/** A number over time; null: unknown at that time. */
 export type Timeline = {
   readonly label: string
   readonly least: number
@@ -125,7 +125,7 @@ export type Progress = {
   readonly label: string
   readonly done: number
   readonly total: number
-  /** What is done, by outcome. */
+  /** Completed work, by outcome. */
   readonly parts: readonly { readonly label: string; readonly count: number; readonly mark: Mark }[]
 }
 
@@ -138,15 +138,15 @@ export type Conversation = {
   }[]
 }
 
-/** Tries in their order; the last one decided. */
+/** Attempts in their order; the last one decided. */
 export type Attempts = { readonly label: string; readonly attempts: readonly Attempt[] }
 export type Attempt = {
-  /** Who asked: a source address. */
+  /** The source address. */
   readonly from: string
-  /** Who was asked. */
+  /** The mail host. */
   readonly to: Line
   readonly outcome: Marked
-  /** The answer as it was received. */
+  /** The reply as received. */
   readonly reply?: string
   readonly notes: readonly Line[]
 }
@@ -165,7 +165,7 @@ export type Block =
   | { readonly kind: 'list'; readonly items: readonly Line[] }
   | { readonly kind: 'facts'; readonly rows: readonly (readonly [label: string, line: Line])[] }
   | { readonly kind: 'table'; readonly table: Table }
-  /** Text as it was seen, a block of its own; several texts are a line each. */
+  /** Text as received, as a block of its own; several texts are one line each. */
   | { readonly kind: 'seen'; readonly label: string; readonly text: string | readonly string[] }
   | { readonly kind: 'publish'; readonly record: RecordToPublish }
   | { readonly kind: 'tree'; readonly tree: Tree }
@@ -177,7 +177,7 @@ export type Block =
   | { readonly kind: 'attempts'; readonly attempts: Attempts }
   | Group
 
-/** Blocks that belong together. The first is a heading; its id names the part. */
+/** Blocks that belong together. The first is a heading, whose id names the part. */
 export type Group = {
   readonly kind: 'group'
   readonly look: 'thing' | 'finding' | 'check'
@@ -188,7 +188,7 @@ export type Table = {
   readonly caption: string
   readonly head: readonly string[]
   readonly rows: readonly (readonly Line[])[]
-  /** The last row, as the sum. */
+  /** The last row is the total. */
   readonly sum?: readonly Line[]
   /** Columns of numbers. */
   readonly numeric?: readonly number[]
@@ -209,11 +209,13 @@ export const heading = (level: 2 | 3 | 4, text: string, id?: string): Block => (
 export const text = (...line: Inline[]): Block => ({ kind: 'text', line })
 export const quiet = (...line: Inline[]): Block => ({ kind: 'text', line, quiet: true })
 export const code = (value: string): Inline => ({ code: value })
-/** Texts with commas between them, each as code. */
+/** Texts separated by commas, each as code. */
 export const codes = (values: readonly string[]): Line =>
   values.flatMap((value, i) => (i === 0 ? [code(value)] : [', ', code(value)]))
 
-/** The part of a document that has this id: the group that the heading opens, or the heading and what follows it to the next of its level. Empty where there is none. */
+/**
+ * The part of a document with this id: the group that the heading opens, or the heading and the blocks up to the next of its level. Empty if there is none.
+ */
 export function partOf({ blocks }: Document, id: string): readonly Block[] {
   const isPart = (one: Block | undefined): boolean => one?.kind === 'heading' && one.id === id
   const group = blocks.find((one) => one.kind === 'group' && isPart(one.blocks[0]))
@@ -231,7 +233,7 @@ export type Picture = Extract<
   { kind: 'tree' | 'grid' | 'map' | 'timeline' | 'progress' | 'conversation' | 'attempts' }
 >
 
-/** What a renderer makes of each kind of picture. */
+/** The output of a renderer for each kind of picture. */
 export type PictureForms<R> = {
   readonly tree: (tree: Tree) => R
   readonly grid: (grid: Grid) => R

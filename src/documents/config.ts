@@ -1,7 +1,7 @@
 import { code, type Document, type Line } from './block.ts'
 import { footerOf } from './footer.ts'
 
-/** An option in force; secrets are masked already. */
+/** An option in force, with secrets masked. */
 export type OptionInForce = {
   readonly option: string
   readonly value: string
@@ -9,7 +9,7 @@ export type OptionInForce = {
   readonly meaning: string
 }
 
-/** The options in force, those that were set first, each with where its value comes from. */
+/** The options in force, those that were set first, each with the source of its value. */
 export function configDocument(options: readonly OptionInForce[], version: string): Document {
   const set = options.filter(({ source }) => source !== 'default')
   const rest = options.filter(({ source }) => source === 'default')

@@ -5,7 +5,7 @@ import { footerOf } from './footer.ts'
 import { STATUS_MARKS } from './signs.ts'
 import { STATUS_WORDS } from './words.ts'
 
-/** One DKIM key: whether it verifies mail, what was found and what to do, and its record. */
+/** One DKIM key: whether it verifies mail, the findings and repairs, and its record. */
 export function dkimDocument(answer: DkimAnswer, version: string): Document {
   const { domain, selector, name, status, records, findings } = answer
   return {

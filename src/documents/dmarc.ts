@@ -6,7 +6,7 @@ import { footerOf } from './footer.ts'
 import { STATUS_MARKS } from './signs.ts'
 import { STATUS_WORDS, wordsFor } from './words.ts'
 
-/** The DMARC policy of a domain: what receivers do, what was found and what to do, and the names that were asked. */
+/** The DMARC policy of a domain: what receivers do, the findings and repairs, and the queried names. */
 export function dmarcDocument(answer: DmarcAnswer, version: string): Document {
   const { domain, status, findings, found_at } = answer
   return {
@@ -67,7 +67,7 @@ const said = (decision: string): Line => {
   return words === '' ? [] : [` · ${words}`]
 }
 
-/** The names that were asked, each below the one before it (DNS tree walk, RFC 9989 §4.10). */
+/** The queried names, each below the one before it (DNS tree walk, RFC 9989 §4.10). */
 function walkTree({ steps, found_at, domain }: DmarcAnswer): Block {
   const nodes = steps.map(
     ({ name, answer, reason, records, record_count, decision }): TreeNode => ({

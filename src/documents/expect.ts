@@ -2,7 +2,7 @@ import type { ExpectAnswer } from '../answers/expect.ts'
 import { type Block, type Conclusion, code, type Document, heading, text } from './block.ts'
 import { footerOf } from './footer.ts'
 
-/** What differs between a file and the DNS, as a diff of each name and type: `-` is expected and not published, `+` is published and not expected. */
+/** The differences between a file and the DNS, as a diff of each name and type: `-` is expected and not published, `+` is published and not expected. */
 export function expectDocument(answer: ExpectAnswer, version: string): Document {
   const { domain, total, differs, unknown, sets, observed_at } = answer
   return {

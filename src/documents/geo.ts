@@ -2,7 +2,7 @@ import type { GeoAnswer } from '../answers/geo.ts'
 import type { Document, Line } from './block.ts'
 import { footerOf } from './footer.ts'
 
-/** Where an address stands, of what is known. */
+/** The known location of an address. */
 export function geoDocument(answer: GeoAnswer, version: string): Document {
   const { ip, found, bogon, city, region, country_name, country } = answer
   const place = [city, region, country_name ?? country].filter((part) => part !== null)

@@ -17,7 +17,7 @@ import { listConclusion, moreBlocks } from './list.ts'
 import { duration, inWords } from './timeline.ts'
 import { whyOf } from './verify.ts'
 
-/** The states of a job, and what each means for whoever waits for it. */
+/** The states of a job, and their meaning for its owner. */
 export const STATES: Readonly<Record<JobAnswer['state'], readonly [Mark, badge: string, words: string]>> = {
   receiving: ['open', 'Receiving', 'The list is being received.'],
   waiting: ['open', 'Waiting', 'The list is complete; processing starts soon.'],
@@ -28,7 +28,7 @@ export const STATES: Readonly<Record<JobAnswer['state'], readonly [Mark, badge: 
   failed: ['bad', 'Failed', 'The job has failed.'],
 }
 
-/** What a job asks about each row. */
+/** The question of a job about each row. */
 export const KINDS: Readonly<Record<JobAnswer['kind'], string>> = {
   verify: 'Verify mail addresses',
   check: 'Check domains',
@@ -51,7 +51,7 @@ const RESULTS: Readonly<Record<string, Mark>> = {
 export const markOf = (result: string): Mark => (Object.hasOwn(RESULTS, result) ? RESULTS[result]! : 'open')
 const wordsOf = (word: string): string => word.replaceAll('_', ' ')
 
-/** One job: how far it is, by result, reason and provider. */
+/** One job: its progress, by result, reason and provider. */
 export const jobDocument = (job: JobAnswer, version: string): Document => ({
   title: `Job: ${job.name === '' ? job.id : job.name}`,
   blocks: [
@@ -163,7 +163,7 @@ function providerBlocks({ providers, providers_left_out = 0 }: JobAnswer): Block
   ]
 }
 
-/** A text with its times as people write them. */
+/** A text with readable times. */
 const timesInWords = (words: string): string =>
   words.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]{8,12}Z/g, (time) => inWords(time))
 

@@ -3,7 +3,7 @@ import { footerOf } from './footer.ts'
 import { counted } from './signs.ts'
 import { inWords } from './timeline.ts'
 
-/** What is kept of an API key; the key itself is not. */
+/** The stored data of an API key, without the key itself. */
 export type KeptKey = {
   readonly id: string
   readonly name: string

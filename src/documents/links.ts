@@ -1,4 +1,4 @@
-/** The address of a link that may be followed: http or https without a user name, at most 2,048 characters; anything else is undefined. */
+/** The URL of a link that may be followed: http or https without a user name, at most 2,048 characters; otherwise undefined. */
 export function safeLink(href: string): string | undefined {
   const url = href.length > 2_048 ? null : URL.parse(href)
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.username !== '' || url.password !== '')

@@ -8,7 +8,7 @@ export type List<Item> = {
   readonly next_cursor: string | null
 }
 
-/** What a page of a list is, in a sentence. */
+/** The description of a page of a list, as a sentence. */
 export const listConclusion = (
   subject: string,
   count: number,
@@ -26,6 +26,6 @@ export const listConclusion = (
   },
 })
 
-/** How the next page is asked for; nothing on the last one. */
+/** How to request the next page; nothing on the last one. */
 export const moreBlocks = (cursor: string | null): Block[] =>
   cursor === null ? [] : [quiet('Next page: cursor ', code(cursor))]

@@ -2,11 +2,11 @@ import type { ListEntry } from '../answers/blacklist.ts'
 import { type Block, code, codes, type GridCell, type Line, quiet, text } from './block.ts'
 import { LIST_STATUS, REASON_WORDS, TIER_WORDS, wordsFor } from './words.ts'
 
-/** What the blacklists say of one address; of several together only {@link combinedGrid}. */
+/** The answers of the blacklists about one address; for several together use only {@link combinedGrid}. */
 
 type Asked = { readonly results: readonly ListEntry[]; readonly total: number; readonly answered: number }
 
-/** Each listing, the gravest first, then the lists that gave no answer and why. */
+/** Each listing, the most severe first, then the lists that gave no answer with the reasons. */
 export const listingBlocks = (lists: Asked, level: 3 | 4 = 4): Block[] => [
   ...lists.results
     .filter(({ listed }) => listed)
@@ -29,7 +29,7 @@ const listingBlock = (entry: ListEntry, level: 3 | 4): Block => ({
   ],
 })
 
-/** Whether the holder of the address can ask for removal: a listed range or network is its operator's. */
+/** Whether the holder of the address can request removal: a listed range or network belongs to its operator. */
 const isOwn = ({ scope }: ListEntry): boolean => scope !== 'range' && scope !== 'asn'
 
 function meaningOf({ meaning }: ListEntry): string {
@@ -53,7 +53,7 @@ export const isSilent = ({ status }: ListEntry): boolean => status !== 'listed' 
 export const whySilent = ({ status, reason = status }: ListEntry): string =>
   wordsFor(REASON_WORDS, reason) ?? reason.replaceAll('_', ' ')
 
-/** Every list with what it says of all these addresses, in the order of the lists. */
+/** Every list with its answers about all these addresses, in the order of the lists. */
 export function combinedGrid(label: string, addresses: readonly { readonly results: readonly ListEntry[] }[]): Block {
   const names = [...new Set(addresses.flatMap(({ results }) => results.map(({ blacklist }) => blacklist)))]
   const cells = names.map((name) => {

@@ -21,7 +21,7 @@ const MARKS: Readonly<Record<string, Mark>> = {
 export const markOfStatus = (status: string): Mark => (Object.hasOwn(MARKS, status) ? MARKS[status]! : 'open')
 const wordsOf = (word: string): string => word.replaceAll('_', ' ')
 
-/** One point in words: the status, or why it is not known. */
+/** One point as text: the status, or why it is unknown. */
 const statusInWords = ({ status, reason }: MonitorPoint): string =>
   reason === undefined ? wordsOf(status) : `could not be determined: ${reason}`
 
@@ -34,7 +34,7 @@ export const lastInWords = (point: MonitorPoint): string =>
   ].join(', ')
 const listedInWords = (count: number): string => (count === 0 ? 'on no blacklist' : counted(count, 'listing'))
 
-/** The runs of a monitor over time: score and listings as time lines; where there is no number, the changes of the status. */
+/** The runs of a monitor over time: score and listings as timelines; without numbers, the changes of the status. */
 export function historyBlocks(points: readonly MonitorPoint[]): Block[] {
   if (points.length === 0) return [text('The monitor has not run yet.')]
   const hasScore = points.some(({ score }) => score !== null)
@@ -82,7 +82,7 @@ export const monitorHistoryDocument = (list: List<MonitorPoint>, version: string
   footer: footerOf(version),
 })
 
-/** What changed and when, in words, newest first. */
+/** The changes and their times as text, newest first. */
 export const changeBlocks = (changes: readonly MonitorChange[]): Block[] =>
   changes.flatMap(({ time, lines }): Block[] => [
     { kind: 'heading', level: 3, line: [inWords(time)] },

@@ -6,7 +6,7 @@ import { lastInWords, markOfStatus } from './monitor-history.ts'
 import { counted } from './signs.ts'
 import { inWords } from './timeline.ts'
 
-/** What a kind of monitor asks, and what its states mean. */
+/** The question of each kind of monitor, and the meaning of its states. */
 const KINDS: Readonly<Record<MonitorKind, { readonly asks: string; readonly ok: string; readonly bad: string }>> = {
   check: { asks: 'Domain check, without blacklists', ok: 'No check fails.', bad: 'A check fails.' },
   report: {
@@ -27,7 +27,7 @@ const KINDS: Readonly<Record<MonitorKind, { readonly asks: string; readonly ok: 
 }
 export const kindInWords = (kind: MonitorKind): string => KINDS[kind].asks
 
-/** What is watched, in one line: its name, else its target. */
+/** The target in one line: the monitor's name, otherwise the target itself. */
 export const monitorTitle = ({ name, target }: Pick<MonitorAnswer, 'name' | 'target'>): string =>
   name === '' ? target : name
 
@@ -38,7 +38,7 @@ export function monitorState({ enabled, state, last }: MonitorAnswer): { readonl
   return state === 'ok' ? { mark: 'good', text: 'OK' } : { mark: 'bad', text: 'Bad' }
 }
 
-/** A condition in words: `score_below:80` as `the score is below 80`. */
+/** A condition as text: `score_below:80` as `the score is below 80`. */
 export function conditionInWords(condition: string): string {
   const limit = /^score_below:(\d+)$/.exec(condition)?.[1]
   if (limit !== undefined) return `the score falls below ${limit}`
@@ -47,7 +47,7 @@ export function conditionInWords(condition: string): string {
   return condition === 'listed' ? 'an address is on a blacklist' : condition
 }
 
-/** A monitor: its state, what is watched and how often, and whom it tells of what. */
+/** A monitor: its state, target and interval, its conditions and receivers. */
 export const monitorDocument = (monitor: MonitorAnswer, version: string): Document => ({
   title: `Monitor: ${monitorTitle(monitor)}`,
   blocks: [
@@ -145,7 +145,7 @@ export const monitorListDocument = (list: List<MonitorAnswer>, version: string):
   footer: footerOf(version),
 })
 
-/** A run that was asked for: that it waits for its turn, or what it found. */
+/** A requested run: whether it waits for its turn, or its result. */
 export function monitorRunDocument({ run }: MonitorRunAnswer, version: string): Document {
   const { point } = run
   const isDone = run.state === 'done' && point !== null
@@ -164,7 +164,7 @@ export function monitorRunDocument({ run }: MonitorRunAnswer, version: string): 
   }
 }
 
-/** How the test messages fared. */
+/** The results of the test messages. */
 export function monitorTestDocument({ sent }: MonitorTestAnswer, version: string): Document {
   const failed = sent.filter(({ ok }) => !ok).length
   const words =

@@ -56,7 +56,7 @@ export function peersDocument({ peers, total, node }: PeersAnswer, version: stri
   }
 }
 
-/** One node, as registering answers it. */
+/** One node, as registering returns it. */
 export const peerDocument = (peer: PeerAnswer, version: string): Document => ({
   title: `Node: ${peer.id}`,
   blocks: [

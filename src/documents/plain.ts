@@ -5,7 +5,7 @@ import { footerOf } from './footer.ts'
 /** Maximum number of rows shown of a list; the JSON has all. */
 const MAX_ROWS = 50
 
-/** An answer that has no document of its own: its fields, then its lists as tables. */
+/** An answer without a document of its own: its fields, then its lists as tables. */
 export const plainDocument = (title: string, answer: unknown, version: string): Document => ({
   title,
   blocks: [
@@ -15,7 +15,7 @@ export const plainDocument = (title: string, answer: unknown, version: string): 
   footer: footerOf(version),
 })
 
-/** Fields and those of objects as facts, then lists of objects as tables. Empty fields are left out. */
+/** Fields and those of objects as facts, then lists of objects as tables. Empty fields are omitted. */
 export function fieldBlocks(fields: JsonRecord, isShown: (name: string) => boolean, label = labelOf): Block[] {
   const rest = Object.entries(fields).filter(([name, value]) => isShown(name) && !isEmpty(value))
   const simple = rest.filter(([, value]) => !isTable(value) && !isJsonRecord(value))

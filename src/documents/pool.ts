@@ -5,7 +5,7 @@ import { selfCheckBlocks } from './self-check.ts'
 import { counted } from './signs.ts'
 import { inWords } from './timeline.ts'
 
-/** The source addresses of verification: which can be used, then each with its names, listings and state at the providers. */
+/** The source addresses of verification: which are usable, then each with its PTR names, listings and state with the providers. */
 export function poolDocument({ data }: PoolAnswer, version: string): Document {
   const troubled = data.filter((row) => troubleOf(row).length > 0)
   const mark: Mark =
@@ -34,7 +34,7 @@ export function poolDocument({ data }: PoolAnswer, version: string): Document {
   }
 }
 
-/** What keeps an address from being used at its best. */
+/** What limits the use of an address. */
 const troubleOf = ({ problems = [], listings, providers }: PoolRowAnswer): readonly string[] => [
   ...problems,
   ...(listings ?? []).map(({ blacklist }) => blacklist),

@@ -6,7 +6,7 @@ type Own = { readonly [K in keyof SelfCheckAnswer]?: SelfCheckAnswer[K] | undefi
   readonly listings?: readonly { readonly blacklist: string; readonly meaning: string }[] | null | undefined
 }
 
-/** What a mail host sees of one of our addresses: what is wrong and how to mend it, then names and listings. */
+/** What a mail host sees of one of our addresses: faults and repairs, then names and listings. */
 export function selfCheckBlocks({
   ptr = [],
   forward_confirmed,

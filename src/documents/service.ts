@@ -4,7 +4,7 @@ import type { Document, Line } from './block.ts'
 import { footerOf } from './footer.ts'
 import { duration } from './timeline.ts'
 
-/** Whether the service lives. */
+/** Whether the service answers. */
 export const healthDocument = (_answer: HealthAnswer, version: string): Document => ({
   title: 'Health',
   blocks: [
@@ -16,7 +16,7 @@ export const healthDocument = (_answer: HealthAnswer, version: string): Document
   footer: footerOf(version),
 })
 
-/** Whether the service can work, and what it depends on. */
+/** Whether the service is ready, and the state of its dependencies. */
 export function readyDocument({ status, dependencies }: ReadyAnswer, version: string): Document {
   const failed = dependencies.filter((one) => one.status === 'failed').map(({ name }) => name)
   return {

@@ -1,7 +1,7 @@
 import type { Severity, Status } from '../answers/finding.ts'
 import type { Mark } from './block.ts'
 
-/** The sign of a mark, which stands beside its words. */
+/** The sign of a mark, shown with its words. */
 export const SIGNS: Readonly<Record<Mark, string>> = { good: '✓', warn: '!', bad: '✕', open: '?', none: '–' }
 
 export const STATUS_MARKS: Readonly<Record<Status, Mark>> = {
@@ -20,7 +20,7 @@ export const SEVERITY_MARKS: Readonly<Record<Severity, Mark>> = {
   info: 'none',
 }
 
-/** What a score looks like: the words beside it say the same. */
+/** The look of a score: the words beside it say the same. */
 export const markOfScore = (score: number, isBroken = false): Mark =>
   score >= 80 && !isBroken ? 'good' : score >= 65 ? 'warn' : 'bad'
 

@@ -35,7 +35,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   followed: 'followed',
 }
 
-/** The result of `check_host`, and how it was reached. */
+/** The result of `check_host`, and the steps that led to it. */
 export function spfDocument(answer: SpfAnswer, version: string): Document {
   const { result, mechanism, explanation, lookups, void_lookups, trace, domain } = answer
   return {

@@ -43,7 +43,7 @@ export const historyDocument = ({ data, has_more, next_cursor }: HistoryAnswer, 
 
 const EFFECTS: Readonly<Record<Change['effect'], Mark>> = { better: 'good', worse: 'bad', neutral: 'none' }
 
-/** What differs between two stored answers, and what could not be compared. */
+/** The differences between two stored answers, and what could not be compared. */
 export function changesDocument({ from, to, changes, unknown }: ChangesAnswer, version: string): Document {
   const worse = changes.filter(({ effect }) => effect === 'worse').length
   const better = changes.filter(({ effect }) => effect === 'better').length

@@ -3,7 +3,7 @@ import { type Block, code, type Inline, text } from './block.ts'
 
 type Vantage = Pick<CheckAnswer, 'vantage' | 'agreement'>
 
-/** What several nodes agree on, where several were asked. */
+/** The agreement of several nodes, if several were asked. */
 export function vantageBlocks({ vantage, agreement }: Vantage): Block[] {
   const node = vantage === undefined ? [] : [text('Answer of the node ', code(vantage), '.')]
   if (agreement === undefined) return node

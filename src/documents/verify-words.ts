@@ -3,7 +3,7 @@ import type { Reason } from '../mailbox/reasons.ts'
 import type { Stage } from '../net/smtp/reply.ts'
 import type { Mark } from './block.ts'
 
-/** Why a verification ended as it did, in a sentence; and what can be done about it, where something can. */
+/** Why a verification ended as it did, as a sentence; and what to do about it, if anything. */
 type Words = { readonly why: string; readonly advice?: string }
 
 const LATER = 'Try again later.'
@@ -102,7 +102,7 @@ export const DELIVERABILITY: Readonly<Record<VerifyAnswer['deliverability'], rea
   unknown: ['open', 'Unknown'],
 }
 
-/** How far a dialogue came (RFC 5321 §4.1.1). */
+/** The stage that a session reached (RFC 5321 §4.1.1). */
 export const STAGES: Readonly<Record<Stage, string>> = {
   connect: 'the connection',
   banner: 'the greeting',

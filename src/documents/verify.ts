@@ -16,7 +16,7 @@ import { duration } from './timeline.ts'
 import { DELIVERABILITY, REASONS, STAGES } from './verify-words.ts'
 import { wordsFor } from './words.ts'
 
-/** A verification: the verdict in a sentence, what to do, what each source address was told, and what else is known of the address. */
+/** A verification: the verdict as a sentence, what to do, the reply to each source address, and further facts about the address. */
 export function verifyDocument(answer: VerifyAnswer, version: string): Document {
   const { email, deliverability, transcript = [] } = answer
   const [mark, badge] = DELIVERABILITY[deliverability]
@@ -48,7 +48,7 @@ export function verifyDocument(answer: VerifyAnswer, version: string): Document 
   }
 }
 
-/** The sentence for a reason; one of a newer service is told by its name. */
+/** The sentence for a reason; an unknown reason of a newer service is shown by its name. */
 export const whyOf = (reason: string): string =>
   wordsFor(REASONS, reason)?.why ?? `The verification ended with "${reason.replaceAll('_', ' ')}".`
 
@@ -73,7 +73,7 @@ const replyBlocks = ({ message, code: reply, mx_server }: VerifyAnswer): Block[]
     ? []
     : [{ kind: 'seen', label: mx_server === '' ? 'Detail' : `Reply of ${mx_server}`, text: replyOf(reply, message) }]
 
-/** A reply as it was on the wire; 0 stands for none. */
+/** A reply as received; 0 stands for none. */
 const replyOf = (reply: number, message: string): string => (reply === 0 ? message : `${reply} ${message}`)
 
 function attemptBlocks({ attempts, message, skipped_sources = [] }: VerifyAnswer): Block[] {
@@ -103,7 +103,7 @@ function attemptBlocks({ attempts, message, skipped_sources = [] }: VerifyAnswer
   ]
 }
 
-/** One attempt. A reply that stands above it is `shown` and not repeated. */
+/** One attempt. A reply that is already `shown` above is not repeated. */
 function attemptOf(one: VerifyAnswer['attempts'][number], shown: string): Attempt {
   const { ip_used, mx_server, address, stage, code: reply, message, reason, duration_ms, peer } = one
   return {
@@ -160,6 +160,6 @@ function factsOf(answer: VerifyAnswer): (readonly [string, Line])[] {
   ]
 }
 
-/** Yes, no, or not known. */
+/** Yes, no, or unknown. */
 export const knownOr = (value: boolean | null, yes: string, no: string): Inline =>
   value === null ? 'not known' : value ? yes : no

@@ -10,7 +10,7 @@ const STATES: Readonly<Record<WebhookAnswer['state'], { readonly mark: Mark; rea
   off: { mark: 'bad', text: 'Off' },
 }
 
-/** A webhook: where it posts to, whether it is on, and its secret where the answer has it. */
+/** A webhook: its URL, whether it is on, and its secret if the answer has it. */
 export function webhookDocument(webhook: WebhookAnswer, version: string): Document {
   const { id, url, state, reason, created_at: created, secret, old_secret_until: until } = webhook
   const conclusion: Conclusion = {
@@ -65,7 +65,7 @@ const DELIVERY: Readonly<Record<DeliveryAnswer['state'], { readonly mark: Mark; 
   failed: { mark: 'bad', text: 'Failed' },
 }
 
-/** A delivery: its state, each attempt with what the receiver said, and its body. */
+/** A delivery: its state, each attempt with the receiver's answer, and its body. */
 export function deliveryDocument(delivery: DeliveryAnswer, version: string): Document {
   const { id, type, state, created_at: created, next_attempt_at: next, attempts, body } = delivery
   const { mark, text: badge } = DELIVERY[state]

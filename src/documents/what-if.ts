@@ -6,9 +6,9 @@ import { grouped } from './check/spf.ts'
 import { formatData } from './record-data.ts'
 import { counted } from './signs.ts'
 
-/** The check as if records were published: what changes first, then the check itself. */
+/** The check as if records were published: the changes first, then the check itself. */
 export function whatIfDocument(answer: WhatIfAnswer, version: string): Document {
-  // What was before and what would be after stands in its own table; it is no check.
+  // The comparison of before and after has its own table; it is not a check.
   const { before: _before, after: _after, ...check } = answer
   const { blocks, footer } = checkDocument(check, version)
   const first = blocks.findIndex(({ kind }) => kind !== 'verdict' && kind !== 'bars')
@@ -19,7 +19,7 @@ export function whatIfDocument(answer: WhatIfAnswer, version: string): Document 
   }
 }
 
-/** Titles of all findings, by id: of those that would be fixed the answer has the ids alone. */
+/** Titles of all findings, by id: the answer has only the ids of those that would be fixed. */
 const TITLES: ReadonlyMap<string, string> = new Map(
   Object.values(checks).flatMap(({ table }) => Object.entries(table).map(([id, { title }]) => [id, title] as const)),
 )
@@ -81,7 +81,7 @@ const rowsOf = (before: CheckSummary, after: CheckSummary): Line[][] => [
   [['Findings'], [String(before.findings.length)], [String(after.findings.length)]],
 ]
 
-/** Who passes SPF now and then, term by term: an answer has at most 20 of each. */
+/** Who passes SPF before and after, term by term: an answer has at most 20 of each. */
 function passingBlocks(before: CheckSummary, after: CheckSummary): Block[] {
   const terms = [...new Set([...(before.passing?.by ?? []), ...(after.passing?.by ?? [])].map(({ term }) => term))]
   if (terms.length === 0) return []

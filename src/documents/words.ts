@@ -2,7 +2,7 @@ import type { Severity, Status } from '../answers/finding.ts'
 import type { Tier } from '../answers/weights.ts'
 import type { CheckName } from './check/answer.ts'
 
-/** The words for a key that came with an answer: of the table's own keys only. */
+/** The words for a key of an answer: only the table's own keys. */
 export const wordsFor = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined
 
@@ -31,13 +31,13 @@ export const GRADE_WORDS: Readonly<Record<string, string>> = {
   F: 'Needs repair: mail is not reliable.',
 }
 
-/** The words for a good grade where something needs repair all the same: mail that does not arrive, a name that somebody else can take. */
+/** The words for a good grade although something needs repair: mail that does not arrive, a name that somebody else can register. */
 export const BUT_BROKEN = 'Mostly good, but the first finding below needs repair.'
 
-/** A check's name, and what it is for in one sentence. */
+/** A check's name, and its purpose in one sentence. */
 type About = { readonly name: string; readonly purpose: string }
 
-/** The sections of a document in their order: those that the score counts come first. */
+/** The sections of a document in their order: scored checks first. */
 export const CHECK_NAMES = [
   'spf',
   'dkim',
@@ -75,7 +75,7 @@ export const CHECKS: Readonly<Record<CheckName, About>> = {
   bimi: { name: 'BIMI', purpose: 'Shows a logo next to mail of the domain.' },
 }
 
-/** What a row of the breakdown is, where no finding says it. */
+/** The name of a breakdown row without a finding. */
 export const ROW_WORDS: Readonly<Record<string, string>> = {
   deduction: 'Deductions',
   unknown: 'Could not be determined: half of the points',
@@ -84,10 +84,10 @@ export const ROW_WORDS: Readonly<Record<string, string>> = {
   rounding: 'Rounding to a whole number',
 }
 
-/** What was taken off where no finding says it. */
+/** The name of a deduction without a finding. */
 export const LOSS_WORDS: Readonly<Record<string, string>> = { dmarc: 'No aggregate reports (rua)' }
 
-/** Why a list gave no answer that counts. */
+/** Why the answer of a list does not count. */
 export const REASON_WORDS: Readonly<Record<string, string>> = {
   no_answer: 'no answer in time',
   not_answering: 'has not answered for a while',

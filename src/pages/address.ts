@@ -6,12 +6,12 @@ import type { Parts } from './parts.ts'
 import { addressPath, domainPath } from './paths.ts'
 import { type Subject, subjectPages } from './subject.ts'
 
-/** `/address/{email}`: whether the mailbox exists, and why that is thought. */
+/** `/address/{email}`: whether the mailbox exists, and the evidence. */
 export const addressPages = (parts: Parts): readonly Page[] =>
   subjectPages(parts, '/address/:email', 'verify', (visit) => subjectOf(parts, visit))
 
 const CHOICES = ['pool', 'timeout', 'trace', 'bind_ip', 'peer', 'max_age'] as const
-/** What costs nothing beside the question is always looked at. */
+/** Data that needs no additional queries is always included. */
 const SIDE = { disposable: 'true', free: 'true', role: 'true', suggestion: 'true' }
 
 function subjectOf(parts: Parts, { params, query, may }: Visit): Subject {

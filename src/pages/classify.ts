@@ -3,7 +3,7 @@ import { parseDomain } from '../names/domain.ts'
 import { formatEmail, parseEmail } from '../names/email.ts'
 import { parseIp } from '../names/ip.ts'
 
-/** What a text in the box is taken for, and the value that its page is about. `words` say so. */
+/** How a text in the search field is interpreted, and the value for its page. `words` describes it. */
 export type Classified =
   | { readonly kind: 'domain'; readonly value: string; readonly words: string }
   | { readonly kind: 'address'; readonly value: string; readonly words: string }
@@ -16,8 +16,8 @@ export type Classified =
 const MAX = 4_096
 
 /**
- * What somebody typed or pasted: a domain, a mail address (also in a `From:` line or with a display name), an IP address (also with a port or in brackets), a
- * URL (its host), or several lines (a list). Never throws.
+ * A typed or pasted text: a domain, a mail address (also in a `From:` line or with a display name), an IP address (also with a port or in brackets), a URL
+ * (its host), or several lines (a list). Never throws.
  */
 export function classify(text: string): Classified {
   const lines = text
@@ -51,7 +51,7 @@ function classifyLine(line: string): Classified {
   return classifyHost(bare, line)
 }
 
-/** The address in `"Joe" <joe@example.org>`, `joe@example.org (Joe)` or a plain one; undefined where there is none. */
+/** The address in `"Joe" <joe@example.org>`, `joe@example.org (Joe)` or a plain one; undefined if there is none. */
 function addressIn(text: string): string | undefined {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return undefined
   const bracketed = /<([^<>]*@[^<>]*)>/.exec(text)?.[1]
@@ -73,7 +73,7 @@ function classifyHost(text: string, typed: string): Classified {
   return { kind: 'domain', value: domain.value, words: host === typed ? 'a domain' : `the domain ${domain.value}` }
 }
 
-/** The host of a URL, of `host:port`, `[2001:db8::1]:25` or `//host/path`; else the text without dots and commas behind it. */
+/** The host of a URL, of `host:port`, `[2001:db8::1]:25` or `//host/path`; otherwise the text without final dots and commas. */
 function hostIn(text: string): string {
   const url = /^(?:[a-z][a-z0-9+.-]*:)?\/\/([^/?#\s]*)/i.exec(text)?.[1]
   const authority = (url ?? text.split(/[/?#]/)[0] ?? '').replace(/^[^@]*@/, '').replace(/[,;]+$/, '')

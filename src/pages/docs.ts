@@ -11,7 +11,7 @@ import { pageError } from './problems.ts'
 /** The documents by name (`operations`, `checks/spf`), as Markdown. */
 export type Texts = Readonly<Record<string, string>>
 
-/** `/docs`: the documents of the project, each a page. What is shown is made at its first request. */
+/** `/docs`: the documents of the project, one page each. A page is rendered with its first request. */
 export function docsPages(parts: Parts, texts: Texts): readonly Page[] {
   const bodies = new Map(Object.keys(texts).map((name) => [name, once(() => documentOf(name, texts))] as const))
   const show = (name: string): Html => {
@@ -45,7 +45,7 @@ export function docsPages(parts: Parts, texts: Texts): readonly Page[] {
   ]
 }
 
-/** The documents under their headings, in the order in which people read them; what is named nowhere is under the last one. */
+/** The documents under their headings, in reading order; documents that are not listed are under the last one. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Running the service': ['quickstart', 'operations', 'config', 'security', 'faq', 'comparison'],
   'Reading the answers': ['glossary', 'report', 'score', 'findings', 'verification', 'blacklists', 'errors'],
@@ -75,7 +75,7 @@ ${groups}
 
 const titleOf = (text: string, name: string): string => /^# (.+)$/m.exec(text)?.[1]?.replaceAll('`', '') ?? name
 
-/** A document as HTML. The files are our own; raw HTML in them is shown as text all the same. */
+/** A document as HTML. The files are our own; raw HTML in them is nevertheless shown as text. */
 function documentOf(name: string, texts: Texts): Html {
   const folder = name.includes('/') ? `${name.split('/')[0]}/` : ''
   const marked = new Marked({ gfm: true, async: false })
@@ -119,7 +119,7 @@ function documentOf(name: string, texts: Texts): Html {
   )
 }
 
-/** The parts of a document, each from one heading of the second level to the next: a browser draws only those that are in sight. */
+/** The sections of a document, each up to the next heading of the second level: a browser renders only visible ones. */
 function sectionsOf(tokens: readonly Token[]): Token[][] {
   const sections: Token[][] = [[]]
   for (const token of tokens) {
@@ -129,7 +129,7 @@ function sectionsOf(tokens: readonly Token[]): Token[][] {
   return sections
 }
 
-/** What a link says: where it names only the file of a document (`score.md`), the title of that document. */
+/** The text of a link: if it is only the file name of a document (`score.md`), the title of that document. */
 function titleAt(to: string | undefined, texts: Texts, words: string): string {
   const name = /^\/docs\/([^#]+)/.exec(to ?? '')?.[1]
   const text = name === undefined || !/^[\w/-]+\.md$/.test(words) ? undefined : texts[name]
@@ -143,7 +143,7 @@ const idOf = (words: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, '-')
     .replace(/^-|-$/g, '')
 
-/** Where a link of a document leads on the site; undefined for what is not served (sources). */
+/** The target of a document's link on the site; undefined for files that are not served (sources). */
 function targetOf(href: string, folder: string): string | undefined {
   if (/^https?:\/\//.test(href) || href.startsWith('#')) return href
   const url = new URL(href, `http://docs/docs/${folder}`)

@@ -8,7 +8,7 @@ import { domainPath } from './paths.ts'
 import { recordForms } from './record-forms.ts'
 import { type Subject, subjectPages } from './subject.ts'
 
-/** `/domain/{name}`: a report on it, or the DNS alone (`only=check`). */
+/** `/domain/{name}`: a report about it, or only the DNS checks (`only=check`). */
 export const domainPages = (parts: Parts): readonly Page[] =>
   subjectPages(parts, '/domain/:name', 'read', (visit) => subjectOf(parts, visit))
 
@@ -49,7 +49,7 @@ function controls(domain: string, query: Visit['query']): Html {
 </form>`
 }
 
-/** Characters of a record that a place shows. */
+/** Maximum number of characters of a record shown in a place. */
 const SHOWN = 120
 
 function tell(part: Part): Html {
@@ -61,7 +61,7 @@ function tell(part: Part): Html {
   return html`<code>${record.length > SHOWN ? `${record.slice(0, SHOWN)} …` : record}</code>`
 }
 
-/** Lists of parts whose length says something. */
+/** Lists of parts whose length is shown. */
 const LISTS: Readonly<Record<string, readonly [field: string, one: string]>> = {
   dkim: ['keys', 'key'],
   ns: ['servers', 'name server'],

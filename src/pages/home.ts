@@ -6,7 +6,7 @@ import type { Page, PageAnswer, Visit } from './page.ts'
 import type { Parts } from './parts.ts'
 import { addressPath, domainPath, ipPath } from './paths.ts'
 
-/** `/`: the box and what the service can do; `/go`: where the box leads. */
+/** `/`: the search field and an overview of the service; `/go`: the target of the search field. */
 export const homePages = (parts: Parts): readonly Page[] => [
   { method: 'GET', path: '/', scope: undefined, visit: async (visit) => home(parts, visit) },
   { method: 'GET', path: '/go', scope: undefined, visit: async (visit) => go(parts, visit) },
@@ -24,7 +24,7 @@ function home(parts: Parts, visit: Visit): PageAnswer {
   }
 }
 
-/** A redirect to the page of what was typed; the box again where it is not understood. */
+/** A redirect to the page of the typed text, or the start page again if it is not recognized. */
 function go(parts: Parts, visit: Visit): PageAnswer {
   const typed = visit.query.q ?? ''
   const one = classify(typed)

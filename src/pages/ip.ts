@@ -35,10 +35,10 @@ function subjectOf(parts: Parts, { params, query }: Visit): Subject {
   }
 }
 
-/** How long the names of an address are waited for, ms. */
+/** Time limit for the names of an address, ms. */
 const POINTERS_MS = 5_000
 
-/** The PTR names, location and network of the address. What cannot be looked up is reported as such and does not hold back the rest. */
+/** The PTR names, location and network of the address. Failed lookups are reported as such and do not delay the rest. */
 async function whereabouts(parts: Parts, text: string, { by }: Asker): Promise<Html> {
   const ip = parseIp(text)
   if (!ip.ok) return html``

@@ -10,17 +10,17 @@ import type { Page, PageAnswer, PageEvent, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { jobPath, pathWith } from './paths.ts'
 
-/** What may be done with a job, and the operations that do it. */
+/** The possible actions on a job, and their operations. */
 const ACTIONS = { pause: 'jobs pause', resume: 'jobs resume', cancel: 'jobs cancel', delete: 'jobs delete' } as const
 type Action = keyof typeof ACTIONS
 
 /** Rows on one page. */
 const PAGE = 50
-/** How often a page is told of its job, and for how long one stream does so, ms: a browser asks for the next by itself. */
+/** Interval of progress events, and duration of one stream, ms: a browser requests the next by itself. */
 const EVERY_MS = 1_000
 const LONGEST_MS = 10 * 60_000
 
-/** `/jobs/{id}`: how far a job is, its rows by page and filter, and what may be done with it. */
+/** `/jobs/{id}`: the progress of a job, its rows by page and filter, and the possible actions. */
 export const jobPages = (parts: Parts): readonly Page[] => [
   { method: 'GET', path: '/jobs/:id', scope: 'jobs', visit: (visit) => show(parts, visit) },
   {
@@ -87,7 +87,7 @@ ${pager(job, results.value, filter, cursor)}</div>
   }
 }
 
-/** What the state of a job allows. */
+/** The actions that the state of a job permits. */
 function actions({ id, state }: JobAnswer, visit: Pick<Visit, 'token'>): Html {
   const allowed: readonly (readonly [Action, string, string])[] = [
     ...(state === 'waiting' || state === 'running' ? [['pause', 'Pause', 'second'] as const] : []),
@@ -130,7 +130,7 @@ const MAX_COLUMNS = 6
 function rowsTable(job: JobAnswer, { data }: JobResultsAnswer): Html {
   if (data.length === 0)
     return html`<p>${ENDED.includes(job.state) ? 'No row matches the filter.' : 'No row has a result yet.'}</p>`
-  // The column that is asked about stands first already.
+  // The queried column is already first.
   const columns = (job.columns ?? [])
     .flatMap((name, at) => (name === job.column ? [] : [{ name, at }]))
     .slice(0, MAX_COLUMNS)
@@ -153,7 +153,7 @@ function pager(
   return html`<p class="actions">${cursor !== undefined && html`<a href="${to(undefined)}">First rows</a>`} ${next !== null && next !== undefined && html`<a href="${to(next)}">Next rows</a>`}</p>`
 }
 
-/** `progress` with what the page shows, whenever it has changed; `ended` when the job has. */
+/** `progress` with the displayed content, whenever it has changed; `ended` when the job has. */
 async function* events(parts: Parts, visit: Visit, first: Shown): AsyncIterable<PageEvent> {
   let shown = first
   let last = ''

@@ -16,7 +16,7 @@ import { pageError } from './problems.ts'
 /** Maximum size of the form: every octet may be escaped as three. */
 const BODY_LIMIT = 3 * MAX_PASTED + 65_536
 
-/** `/jobs`: the jobs there are, and a list that is looked at before anything is asked. */
+/** `/jobs`: the existing jobs, and the preview of a list before it is processed. */
 export const jobsPages = (parts: Parts): readonly Page[] => [
   { method: 'GET', path: '/jobs', scope: 'jobs', visit: (visit) => list(parts, visit) },
   {
@@ -105,7 +105,7 @@ async function submit(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const raw = { kind, ...(name.trim() && { name }), ...(column && format === 'csv' && { column }) }
   const upload = { octets: piecesOf(octets), contentType: format === 'csv' ? 'text/csv' : TYPES[format] }
   const given = await parts.execute(parts.operation('jobs submit'), raw, { ...visit.by, upload })
-  const { id } = given.answer as Pick<JobAnswer, 'id'> // the operation answers a job
+  const { id } = given.answer as Pick<JobAnswer, 'id'> // the operation returns a job
   return { to: jobPath(id) }
 }
 
@@ -124,7 +124,7 @@ function table(jobs: readonly JobAnswer[]): Html {
   )}</tbody></table></div>`
 }
 
-/** The state as the page of the job has it. */
+/** The state as shown on the page of the job. */
 function stateOf({ state }: JobAnswer): Html {
   const [mark, badge] = STATES[state]
   return marked(mark, badge)

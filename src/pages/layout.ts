@@ -4,23 +4,23 @@ import type { Visit } from './page.ts'
 /** Paths of the static files: the style sheet, and each island by its name. */
 export type Assets = { readonly style: string; readonly islands: Readonly<Record<string, string>> }
 
-/** What the frame of a page shows of its visitor. */
+/** What the frame of a page shows about its visitor. */
 export type Visitor = Pick<Visit, 'login' | 'may' | 'token' | 'url'>
 
 export type Content = {
   readonly title: string
   readonly main: Html
-  /** The islands that the page runs, by name. */
+  /** The scripts of the page, by name. */
   readonly islands?: readonly string[]
-  /** Text in the box of the header. */
+  /** Text in the search field of the header. */
   readonly typed?: string
-  /** Where browsers without script go by themselves, for the whole answer. */
+  /** The target for browsers without scripts, for the complete answer. */
   readonly withoutScript?: string
-  /** The box stands in the page itself. */
+  /** The search field is in the page itself. */
   readonly hasOwnBox?: true
 }
 
-/** A whole page: its frame with box, ways and login, and its content. Nothing in it is script or style; both come from files of this site. */
+/** A complete page: the frame with search field, navigation and login, and the content. It contains no script or style; both come from files of this site. */
 export function layout(assets: Assets, visitor: Visitor, content: Content): string {
   const { title, main, islands = [], typed = '', withoutScript, hasOwnBox } = content
   const scripts = [...new Set(['common', ...islands])].flatMap((name) => assets.islands[name] ?? [])
@@ -73,6 +73,6 @@ function ways({ login, may, token, url }: Visitor): readonly Html[] {
   ]
 }
 
-/** The field that carries the token of a session in a form. */
+/** The field with the token of a session in a form. */
 export const csrfField = ({ token }: Pick<Visit, 'token'>): Html =>
   html`<input type="hidden" name="_csrf" value="${token}">`

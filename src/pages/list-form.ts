@@ -4,14 +4,14 @@ import { csrfField } from './layout.ts'
 import { KINDS } from './list-preview.ts'
 import type { Visit } from './page.ts'
 
-/** Maximum size of a list that is pasted or sent without script, bytes; a file sent by script may have any size. */
+/** Maximum size of a list that is pasted or sent without scripts, bytes; a file sent by a script may have any size. */
 export const MAX_PASTED = 1_048_576
 
-/** What is asked about each row of a list; `auto` leaves it to what the list holds. */
+/** The question about each row of a list; `auto` chooses by the content of the list. */
 export const kindSelect = (chosen: string, withAuto = false): Html =>
   html`<select name="kind">${withAuto && html`<option value="auto">Detect from the list</option>`}${KINDS.map((kind) => html`<option value="${kind}"${kind === chosen && html` selected`}>${WORDS[kind]}</option>`)}</select>`
 
-/** A list as a file, dropped or chosen, or pasted. With script the file is sent as it is, of any size; without, a file or a text of up to 1 MiB. */
+/** A list as a file, dropped or chosen, or pasted. With scripts the file is sent unchanged, of any size; without, a file or a text of up to 1 MiB. */
 export const listForm = (
   visit: Pick<Visit, 'token'>,
 ): Html => html`<section class="drop" id="drop" data-token="${visit.token}">

@@ -12,18 +12,21 @@ export type ListPreview = {
   readonly words: string
   /** Names of its columns; numbers where it has no header. */
   readonly columns: readonly string[]
-  /** The column that is asked about, from 0. */
+  /** The queried column, from 0. */
   readonly index: number
   readonly rows: readonly (readonly string[])[]
   readonly bad: readonly { readonly line: number; readonly reason: string }[]
 }
 
-/** Rows that are shown, columns of them, and rows that are read. */
+/** Maximum number of rows shown, of their columns, and of rows read. */
 const SHOWN = 5
 const MAX_COLUMNS = 20
 const READ = 200
 
-/** Reads the beginning of a list by the very code that takes lists in; the kind `auto` is what its beginning looks like. Throws AppError as it does: `bad_list`, `empty_list` … */
+/**
+ * Reads the beginning of a list with the same code as the intake of jobs; the kind `auto` follows from its content. Throws the same AppError: `bad_list`,
+ * `empty_list` …
+ */
 export async function previewOf(text: string, kindText: string, column: string | undefined): Promise<ListPreview> {
   const kind = kindText === 'auto' ? kindOf(text) : KINDS.find((one) => one === kindText)
   if (!kind) throw pageError('list_kind', { known: KINDS }, { parameter: 'kind' })
@@ -54,7 +57,7 @@ export async function previewOf(text: string, kindText: string, column: string |
   return { kind, format, columns, index, rows, bad, words: wordsOf(format, header !== null && header !== undefined) }
 }
 
-/** What the rows of a list look like: mail addresses, else IP addresses, else domains. */
+/** The content of the rows of a list: mail addresses, otherwise IP addresses, otherwise domains. */
 function kindOf(text: string): Kind {
   const start = text.slice(0, 4_096)
   if (start.includes('@')) return 'verify'
@@ -73,7 +76,7 @@ const wordsOf = (format: ListPreview['format'], hasHeader: boolean): string => {
   return { lines: 'Text with one row per line.', ndjson: 'NDJSON: one value per line.', json: 'JSON items.' }[format]
 }
 
-/** The format of a text by its beginning. A text of one column without a header is one row a line. */
+/** The format of a text, by its beginning. A text of one column without a header has one row per line. */
 function formatOf(text: string): ListPreview['format'] {
   const start = text.trimStart().slice(0, 4_096)
   const [first = ''] = start.split(/[\r\n]/, 1)

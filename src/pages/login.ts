@@ -3,7 +3,7 @@ import { csrfField, layout } from './layout.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import type { Parts } from './parts.ts'
 
-/** `/login` and `/logout`: a key is given once, and a session stands for it. */
+/** `/login` and `/logout`: a key is entered once, and the session then represents it. */
 export const loginPages = (parts: Parts): readonly Page[] => [
   { method: 'GET', path: '/login', scope: undefined, visit: async (visit) => form(parts, visit, 200) },
   {
@@ -37,7 +37,7 @@ function form(parts: Parts, visit: Visit, status: number, problem?: string): Pag
   }
 }
 
-/** The form that takes a key; `to` is where it leads. */
+/** The form for a key; `to` is the page after the login. */
 export const loginForm = (
   visit: Pick<Visit, 'token'>,
   to: string,

@@ -10,7 +10,7 @@ type Fields = Visit['form']
 const KINDS: readonly MonitorKind[] = ['report', 'check', 'verify', 'blacklist']
 const EVERY = { '15m': '15 minutes', '1h': 'hour', '6h': '6 hours', '12h': '12 hours', '24h': 'day', '7d': 'week' }
 const WHEN = ['changed', 'worse', 'listed'] as const
-/** Whom the form can name, each by its field. */
+/** The possible receivers, each with its field. */
 const RECEIVERS = [
   { type: 'mail', field: 'to', label: 'Mail to', hint: 'postmaster@example.org' },
   { type: 'webhook', field: 'url', label: 'Webhook (URL)', hint: 'https://hooks.example.org/mail' },
@@ -64,7 +64,7 @@ const options = (names: Readonly<Record<string, string>>, chosen: string | undef
     ([name, words]) => html`<option value="${name}"${name === chosen && html` selected`}>${words}</option>`,
   )
 
-/** The fields of a form for a new monitor before anything was typed, with what a link has filled in. */
+/** The fields of a form for a new monitor, with the values of a link. */
 export const newFields = ({ kind, target }: Visit['query']): Fields => ({
   changed: 'true',
   every: '24h',
@@ -72,7 +72,7 @@ export const newFields = ({ kind, target }: Visit['query']): Fields => ({
   ...(target && { target }),
 })
 
-/** The fields that show a monitor as it is. */
+/** The fields with the present values of a monitor. */
 export const fieldsOf = (monitor: MonitorAnswer): Fields => ({
   every: monitor.every,
   name: monitor.name,
@@ -84,7 +84,7 @@ export const fieldsOf = (monitor: MonitorAnswer): Fields => ({
 
 type Input = Readonly<Record<string, unknown>>
 
-/** The fields of the form as the operation that makes a monitor takes them; empty ones are left out. */
+/** The fields of the form as the input of the operation that creates a monitor; empty ones are omitted. */
 export function createInput(form: Fields): Input {
   const fields = trimmed(form)
   const { selector } = fields
@@ -100,7 +100,7 @@ export function createInput(form: Fields): Input {
   }
 }
 
-/** The fields as the operation that changes a monitor takes them. Options that the form does not show stay. */
+/** The fields as the input of the operation that changes a monitor. Options that the form does not show stay unchanged. */
 export function changeInput(form: Fields, { options: known, every: before }: MonitorAnswer): Input {
   const fields = trimmed(form)
   const { name = '', selector = '', every = '' } = fields

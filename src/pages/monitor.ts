@@ -14,7 +14,7 @@ import { documentOf, type Parts } from './parts.ts'
 import { monitorPath, pathWith } from './paths.ts'
 import { sentenceOf } from './problem.ts'
 
-/** `/monitors/{id}`: what is watched, what changed and when, the runs over time, who is told, and what may be done. */
+/** `/monitors/{id}`: the target, the changes and their times, the runs over time, the receivers, and the possible actions. */
 export const monitorPages = (parts: Parts): readonly Page[] => [
   { method: 'GET', path: '/monitors/:id', scope: 'jobs', visit: (visit) => show(parts, visit) },
   action('run', (visit) => run(parts, visit)),
@@ -54,7 +54,7 @@ async function turn(parts: Parts, visit: Visit, enabled: boolean): Promise<PageA
   return { to: monitorPath(visit.params.id) }
 }
 
-/** Changes a monitor; what is refused is said above what was typed. */
+/** Changes a monitor; an error is shown above the entered values. */
 async function change(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const now = readOpen(monitorAnswer, (await execute(parts, 'monitors show', visit)).answer)
   if (!now.ok) throw new Error(now.problem.text)
@@ -119,13 +119,13 @@ ${rendered(htmlBlocks(points.blocks))}
   }
 }
 
-/** Runs that the page shows, and the longest time that the history is kept for, ms. */
+/** Maximum number of runs on the page, and how long the history is stored, ms. */
 const RUNS = 1_000
 const HISTORY_MS = 400 * 86_400_000
-/** What the operation gives at once. */
+/** The maximum number of points that the operation returns at once. */
 const POINTS = 5_000
 
-/** The last runs of a monitor. The history is read from a time on: a shorter stretch where runs were closer together than they are now. */
+/** The last runs of a monitor. The history is read from a certain time on, which is later if the runs used to be closer together. */
 async function pointsOf(parts: Parts, visit: Visit, { every, last }: MonitorAnswer) {
   if (last === null) return { blocks: historyBlocks([]) }
   const everyMs = parseDuration(every)
@@ -136,19 +136,19 @@ async function pointsOf(parts: Parts, visit: Visit, { every, last }: MonitorAnsw
     const given = await execute(parts, 'monitors history', visit, raw)
     const history = readOpen(monitorHistoryAnswer, given.answer)
     if (!history.ok) throw new Error(history.problem.text)
-    // Runs are at least a minute apart, so that three days always fit.
+    // Runs are at least a minute apart, so three days always fit.
     if (!history.value.has_more || stretchMs < 3 * 86_400_000)
       return { blocks: historyBlocks(history.value.data.slice(-RUNS)) }
   }
 }
 
-/** The form that changes a monitor, folded until it is wanted. */
+/** The form that changes a monitor, folded at first. */
 const edit = (monitor: MonitorAnswer, visit: Visit, problem: string | undefined): Html =>
   html`<details class="try" id="change"${problem !== undefined && html` open`}><summary>Change this monitor</summary>
 ${problem !== undefined && html`<p class="problem" role="alert">${problem}</p>`}
 ${changeForm(visit, `${monitorPath(monitor.id)}/change#change`, problem === undefined ? fieldsOf(monitor) : visit.form, monitor.kind === 'check' || monitor.kind === 'report')}</details>`
 
-/** What may be done with a monitor. */
+/** The possible actions on a monitor. */
 function actions({ id, enabled, notify }: MonitorAnswer, visit: Pick<Visit, 'token'>): Html {
   const allowed: readonly (readonly [string, string, string])[] = [
     ...(enabled ? [['run', 'Run now', ''] as const] : []),

@@ -14,7 +14,7 @@ import { documentOf, type Parts } from './parts.ts'
 import { monitorPath, pathWith } from './paths.ts'
 import { sentenceOf } from './problem.ts'
 
-/** `/monitors`: what is watched, and a form for one more. */
+/** `/monitors`: the monitors, and a form for a new one. */
 export const monitorsPages = (parts: Parts): readonly Page[] => [
   { method: 'GET', path: '/monitors', scope: 'jobs', visit: (visit) => list(parts, visit) },
   { method: 'POST', path: '/monitors', scope: 'jobs', visit: (visit) => create(parts, visit) },

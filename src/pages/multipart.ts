@@ -2,8 +2,8 @@ import type { Visit } from './page.ts'
 import { pageError } from './problems.ts'
 
 /**
- * The fields of a form that brings a file (`multipart/form-data`), the file as the field `text`. At most `maxBytes` are read, and a little for the
- * other fields. Throws AppError `payload_too_large`, or `invalid_parameter` for what is no such form.
+ * The fields of a form with a file (`multipart/form-data`), with the file as the field `text`. At most `maxBytes` are read, and a little more for the other
+ * fields. Throws AppError `payload_too_large`, or `invalid_parameter` if it is not such a form.
  */
 export async function readUpload(
   { upload, contentType, by }: Visit,

@@ -4,14 +4,14 @@ import { layout } from './layout.ts'
 import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 
-/** What the page shows of this node and the others, by the operation that answers it. */
+/** The content of the page about this node and the others, by operation. */
 const SECTIONS = [
   ['peers', 'The nodes', '/v1/peer/peers'],
   ['pool', 'Source addresses of this node', '/v1/pool'],
   ['blacklists', 'Blacklists as this node sees them', '/v1/blacklists'],
 ] as const
 
-/** `/nodes`: this node and its peers, where they are, what they carry; the source addresses with their limits. */
+/** `/nodes`: this node and the others, with locations and load; the source addresses with their limits. */
 export const nodesPages = (parts: Parts): readonly Page[] => [
   { method: 'GET', path: '/nodes', scope: 'admin', visit: (visit) => show(parts, visit) },
 ]

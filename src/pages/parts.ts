@@ -8,22 +8,22 @@ import type { Html } from './html.ts'
 import type { Assets } from './layout.ts'
 import type { Runs } from './runs.ts'
 
-/** What all pages are made with. */
+/** The dependencies of all pages. */
 export type Parts = {
   readonly assets: Assets
   readonly execute: Execute
-  /** The operation of a name. Throws where there is none: pages name operations of the registry alone. */
+  /** The operation of a name. Throws if there is none: pages only name operations of the registry. */
   readonly operation: (name: string) => Operation
   readonly has: (name: string) => boolean
   readonly runs: Runs
   readonly version: string
-  /** The PTR names of an address, and whether they lead back. */
+  /** The PTR names of an address, and whether they resolve back. */
   readonly pointers: (ip: Ip, signal: AbortSignal) => Promise<AddressPtr>
-  /** Any fault as words for a visitor; one of ours is logged and tells nothing of itself. */
+  /** Any fault as a message for a visitor; our own faults are logged, and shown without details. */
   readonly faultInWords: (error: unknown) => Html
 }
 
-/** The document of an answer; where its operation has none, its plain fields. */
+/** The document of an answer; if its operation has none, its plain fields. */
 export async function documentOf(
   { version }: Pick<Parts, 'version'>,
   given: Answered,

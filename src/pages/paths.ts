@@ -1,6 +1,6 @@
 type Query = Readonly<Record<string, unknown>>
 
-/** A path with its query; values that are undefined are left out. */
+/** A path with its query, without undefined values. */
 export function pathWith(path: string, query: Query): string {
   const entries = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)] as [string, string]],
@@ -18,7 +18,7 @@ export const ipPath = (ip: unknown, query: Query = {}): string =>
 export const jobPath = (id: unknown): string => `/jobs/${part(id)}`
 export const monitorPath = (id: unknown): string => `/monitors/${part(id)}`
 
-/** The page that shows what an operation answers: for a browser that opens a path of the API. Undefined where there is none. */
+/** The page that shows the answer of an operation: for a browser that opens a path of the API. Undefined if there is none. */
 export function pathFor(operation: string, raw: Query): string | undefined {
   const { domain, email, ip, id, ...rest } = raw
   if (operation === 'check') return domain === undefined ? '/' : domainPath(domain, { ...rest, only: 'check' })

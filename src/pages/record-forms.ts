@@ -4,7 +4,7 @@ import { csrfField } from './layout.ts'
 import type { Visit } from './page.ts'
 import { domainPath } from './paths.ts'
 
-/** A record to edit: where it stands, and its text as published or as proposed. */
+/** An editable record: its name, and its text as published or as proposed. */
 export type EditableRecord = {
   readonly label: string
   readonly name: string
@@ -16,7 +16,7 @@ export type EditableRecord = {
 const MAX_RECORDS = 24
 export const RECORD_TYPES = ['TXT', 'MX', 'A', 'AAAA', 'CNAME', 'NS', 'CAA', 'TLSA', 'PTR'] as const
 
-/** Forms to try records of a domain: those that are published, those that are proposed, and an empty one. */
+/** Forms to try records of a domain: the published ones, the proposed ones, and an empty one. */
 export function recordForms(domain: string, answer: unknown, visit: Pick<Visit, 'token'>): Html {
   const records = isJsonRecord(answer) ? [...proposed(answer), ...published(domain, answer)].slice(0, MAX_RECORDS) : []
   return html`<h2 id="try">Try a record</h2>
@@ -52,7 +52,7 @@ function proposed(answer: JsonRecord): readonly EditableRecord[] {
   })
 }
 
-/** Where the records of the checks stand, relative to the domain. */
+/** The names of the checks' records, relative to the domain. */
 const PLACES: Readonly<Record<string, readonly [label: string, prefix: string]>> = {
   spf: ['SPF', ''],
   dmarc: ['DMARC', '_dmarc.'],

@@ -5,7 +5,7 @@ import { loginForm } from './login.ts'
 import type { Refused } from './page.ts'
 import { sentenceOf } from './problem.ts'
 
-/** A refusal as a page: what was wrong, what to do, and what works meanwhile. */
+/** A refusal as a page: what was wrong, what to do, and what is available. */
 export const refusalPage = (assets: Assets, refused: Refused, visitor: Visitor): string =>
   layout(assets, visitor, {
     title: headline(refused, visitor),
@@ -18,7 +18,7 @@ ${advice(refused, visitor)}
 </main>`,
   })
 
-/** What was looked for, so that it can be corrected in the box. */
+/** The requested subject, so that it can be corrected in the search field. */
 function typedIn(url: string): string {
   const typed = /^\/(?:domain|address|ip)\/([^/?]*)/.exec(url)?.[1] ?? ''
   try {

@@ -2,13 +2,13 @@ import { ttlCache } from '../base/ttl-cache.ts'
 import type { Told } from '../operations/in-parts.ts'
 import { pageError } from './problems.ts'
 
-/** Time that an answer is shown again without a new run, ms. */
+/** How long an answer is shown again without a new run, ms. */
 const KEPT_MS = 60_000
 /** Maximum number of answers kept, each at most 1 MiB. */
 const MAX_KEPT = 32
-/** Maximum number of runs at the same time, including those without a reader. */
+/** Maximum number of concurrent runs, including those without a reader. */
 const MAX_RUNS = 256
-/** How long a run goes on when nobody follows it, ms: a lost connection comes back within it. */
+/** How long a run continues without a reader, ms: a lost connection is back within this time. */
 const ALONE_MS = 15_000
 
 type Answer = Extract<Told, { readonly kind: 'answer' }>
@@ -20,15 +20,15 @@ type Run = {
   timer?: NodeJS.Timeout
 }
 
-/** Questions of pages that are being answered, each asked once however often its page is loaded, and answers of the last minute. */
+/** Questions of pages in progress, each asked once however often its page is loaded, and answers of the last minute. */
 export type Runs = {
   /** The answer to an equal question of the last minute. */
   readonly known: (key: string) => Answer | undefined
-  /** All that is told of a question, from its beginning, also when it began before. Throws AppError `overloaded` beyond the bound. */
+  /** All events of a question, from its beginning, even if it started earlier. Throws AppError `overloaded` beyond the bound. */
   readonly follow: (
     key: string,
     begin: (signal: AbortSignal) => AsyncIterable<Told>,
-    /** Of the follower: it ends what is told to it, and not the run. */
+    /** Of the reader: it ends the reading, and not the run. */
     signal: AbortSignal,
   ) => AsyncIterable<Told>
   readonly size: () => number
@@ -107,7 +107,7 @@ function tell(run: Run, one: Told): void {
   for (const wake of run.waiting) wake()
 }
 
-/** Resolves when something was told, the run has ended or the signal fires. */
+/** Resolves when there is a new event, the run has ended or the signal fires. */
 const change = (run: Run, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const wake = (): void => {

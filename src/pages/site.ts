@@ -93,7 +93,7 @@ export function createSite(options: SiteOptions): Site {
 
 const TYPES = { css: 'text/css; charset=utf-8', js: 'text/javascript; charset=utf-8' } as const
 
-/** A file whose path carries the hash of its text: browsers may keep it for good. */
+/** A file whose path contains the hash of its text: browsers may cache it forever. */
 function fileOf(name: string, type: keyof typeof TYPES, text: string): StaticFile {
   const hash = createHash('sha256').update(text).digest('base64url').slice(0, 12)
   return { path: `/static/${name}.${hash}.${type}`, type: TYPES[type], body: Buffer.from(text) }

@@ -8,7 +8,7 @@ import type { Page, PageAnswer, Visit } from './page.ts'
 import { documentOf, type Parts } from './parts.ts'
 import { addressPath, domainPath, ipPath } from './paths.ts'
 
-/** What `/r/{id}` leads to beside its own page, which {@link showStored} makes. */
+/** The targets of `/r/{id}` in addition to its own page, which {@link showStored} creates. */
 export const storedPages = (parts: Parts): readonly Page[] => [
   {
     method: 'POST',
@@ -21,7 +21,7 @@ export const storedPages = (parts: Parts): readonly Page[] => [
   },
 ]
 
-/** `/r/{id}`: a stored answer as it was, with its date. Readers without a key see it too, mailboxes masked. */
+/** `/r/{id}`: a stored answer, unchanged, with its date. Readers without a key see it too, with masked mailboxes. */
 export async function showStored(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const { params, query, by } = visit
   const given = await parts.execute(parts.operation('saved show'), { ...query, id: params.id }, by)
@@ -43,7 +43,7 @@ export async function showStored(parts: Parts, visit: Visit): Promise<PageAnswer
   }
 }
 
-/** What an answer is about: the parameter of the history that finds it, and the page that asks again. */
+/** The subject of an answer: the parameter of the history that finds it, and the page that repeats the question. */
 type Subject = { readonly raw: Readonly<Record<string, string>>; readonly page: (visit: Pick<Visit, 'login'>) => Html }
 
 function subjectOf(answer: StoredAnswer): Subject | undefined {
@@ -62,7 +62,7 @@ function subjectOf(answer: StoredAnswer): Subject | undefined {
 /** Maximum number of recent answers about one subject among which the visitor's own are searched. */
 const MAX_OWN = 200
 
-/** Whether the visitor may remove the answer: who stored it, or an admin. */
+/** Whether the visitor may remove the answer: the one who stored it, or an admin. */
 async function isOwn(
   { execute, operation }: Parts,
   { login, may, by }: Visit,
@@ -77,7 +77,7 @@ async function isOwn(
     const own = readOpen(historyAnswer, given.answer)
     return own.ok && own.value.data.some((entry) => entry.id === id)
   } catch (error) {
-    if (error instanceof AppError) return false // a subject that the history does not take
+    if (error instanceof AppError) return false // a subject that the history does not support
     throw error
   }
 }

@@ -1,4 +1,6 @@
-/** What pages have beside documents (documents/html/style.ts, whose colours it uses): the frame, the box, forms, places that are filled. */
+/**
+ * The style of pages in addition to that of documents (documents/html/style.ts, whose colours it uses): the frame, the search field, forms, places for parts.
+ */
 export const PAGE_STYLE = `
 [hidden] { display: none !important }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }

@@ -13,14 +13,14 @@ import { documentOf, type Parts } from './parts.ts'
 import { pathWith } from './paths.ts'
 import { pageError } from './problems.ts'
 
-/** What a page is about: the question that it asks, and the words around the answer. */
+/** The subject of a page: its question, and the texts around the answer. */
 export type Subject = {
   readonly operation: Operation
   readonly raw: Raw
-  /** What is asked, in one line: a domain, an address. */
+  /** The subject in one line: a domain, an address. */
   readonly name: string
   readonly title: string
-  /** What is being done, in a sentence. */
+  /** The work in progress, as a sentence. */
   readonly doing: string
   /** Places that are filled one by one, by the name of the part. */
   readonly places: readonly { readonly key: string; readonly name: string }[]
@@ -30,15 +30,15 @@ export type Subject = {
   readonly events: string
   /** Small controls above the answer. */
   readonly controls: Html
-  /** What stands below an answer. */
+  /** The content below an answer. */
   readonly below: (given: Answered, visit: Asker) => Html | Promise<Html>
-  /** What a monitor of it asks, and about what. */
+  /** The kind and target of a monitor for it. */
   readonly watch: { readonly kind: MonitorKind; readonly target: string }
-  /** What a part says in its place. */
+  /** The text of a part in its place. */
   readonly tell: (part: Part) => Html
 }
 
-/** What the words around an answer need of the visitor. */
+/** The data about the visitor for the texts around an answer. */
 export type Asker = Pick<Visit, 'token' | 'may' | 'by'>
 
 export type SubjectOf = (visit: Visit) => Subject
@@ -58,7 +58,7 @@ export const subjectPages = (parts: Parts, path: string, scope: 'read' | 'verify
 async function show(parts: Parts, visit: Visit, of: SubjectOf): Promise<PageAnswer> {
   const subject = of(visit)
   if (visit.isFromElsewhere) return { status: 200, html: layout(parts.assets, visit, offered(subject)) }
-  subject.operation.ask(subject.raw) // what cannot be asked is said at once
+  subject.operation.ask(subject.raw) // invalid input is reported at once
   const known = parts.runs.known(keyOf(visit, subject))
   if (known) return page(parts, visit, subject, known.given)
   if (visit.query.wait === 'true') return page(parts, visit, subject, await answerTo(parts, visit, subject))
@@ -75,7 +75,7 @@ const page = async (parts: Parts, visit: Visit, subject: Subject, given: Answere
   }),
 })
 
-/** A page that was opened by a link of another site: it asks when its visitor says so. */
+/** A page that was opened by a link of another site: it starts the question when the visitor confirms. */
 const offered = ({ name, title, path }: Subject) => ({
   title,
   typed: name,
@@ -104,10 +104,10 @@ ${controls}
   }
 }
 
-/** What says the answer at a glance: it comes before the controls. */
+/** The summary of the answer, which precedes the controls. */
 const LEADING: readonly string[] = ['verdict', 'conclusion', 'bars'] satisfies Block['kind'][]
 
-/** The answer as it stands in the page: the verdict, controls, the rest of the document, what is below. */
+/** The answer in the page: the verdict, controls, the rest of the document, further links. */
 export async function answered(parts: Parts, subject: Subject, given: Answered, visit: Asker): Promise<Html> {
   const document = await documentOf(parts, given, subject.title)
   const first = document.blocks.findIndex(({ kind }) => !LEADING.includes(kind))
@@ -121,15 +121,15 @@ ${keep(subject, visit)}
 <p class="quiet"><a href="${jsonPath(subject)}">The same as JSON</a> · <a href="${pathWith(subject.operation.path, { ...subject.raw, format: 'markdown' })}">as Markdown</a></p></footer>`
 }
 
-/** How long a stored answer may be kept. */
+/** The possible lifetimes of a stored answer. */
 const KEPT = { '7d': 'a week', '90d': '90 days', '365d': 'a year', '730d': 'two years' }
 
-/** What may be done with an answer: storing it, and watching what it is about. */
+/** The possible actions on an answer: storing it, and monitoring its subject. */
 const keep = ({ path, watch }: Subject, visit: Asker): Html => html`<div class="actions keep">
 <form class="controls" method="post" action="${path.replace(/(\?|$)/, '/save$1')}">${csrfField(visit)}<button>Save this answer</button> <label>for <select name="expires_in">${Object.entries(KEPT).map(([value, words]) => html`<option value="${value}"${value === '90d' && html` selected`}>${words}</option>`)}</select></label></form>
 ${visit.may('jobs') && html`<a class="button second" href="${pathWith('/monitors', watch)}#add">Monitor it</a>`}</div>`
 
-/** Answers once more and stores that; what was just asked is remembered. Leads to what was stored. */
+/** Answers the question again and stores the answer; a recent answer comes from the cache. Redirects to the stored answer. */
 async function save(parts: Parts, visit: Visit, { operation, raw }: Subject): Promise<PageAnswer> {
   const { expires_in } = visit.form
   const given = await parts.execute(operation, { ...raw, save: 'true', ...(expires_in && { expires_in }) }, visit.by)
@@ -146,7 +146,7 @@ const queryOf = (path: string): Record<string, string> =>
 const keyOf = ({ who }: Visit, { operation, raw }: Subject): string =>
   JSON.stringify([who, operation.name, Object.entries(raw).toSorted()])
 
-/** What is told of the question; shared with the page's other visits. */
+/** The events of the question; shared with the page's other visits. */
 function follow(parts: Parts, visit: Visit, subject: Subject): AsyncIterable<Told> {
   const { operation, raw } = subject
   const { caller, signal } = visit.by
@@ -166,7 +166,7 @@ async function answerTo(parts: Parts, visit: Visit, subject: Subject): Promise<A
   throw pageError('no_answer')
 }
 
-/** `part` with the words for its place, `answer` with the whole, `failed` with what went wrong. */
+/** `part` with the text for its place, `answer` with the complete answer, `failed` with the error. */
 async function* events(parts: Parts, visit: Visit, subject: Subject): AsyncIterable<PageEvent> {
   for await (const one of follow(parts, visit, subject)) {
     if (one.kind === 'part') yield { event: 'part', data: { check: one.part.check, html: subject.tell(one.part).safe } }

@@ -13,7 +13,7 @@ import { recordForm } from './record-forms.ts'
 /** Maximum size of the form, bytes: a record of 20,000 characters, all escaped. */
 const BODY_LIMIT = 131_072
 
-/** `POST /domain/{name}/try`: the domain as if a record were published, beside how it stands now. */
+/** `POST /domain/{name}/try`: the domain as if a record were published, compared with its present state. */
 export const tryPages = (parts: Parts): readonly Page[] => [
   {
     method: 'POST',
@@ -36,7 +36,7 @@ async function tried(parts: Parts, visit: Visit): Promise<PageAnswer> {
   try {
     const given = await parts.execute(
       parts.operation('what-if'),
-      // A name of the domain in full is one; the operation takes what ends in a dot for that.
+      // A full name of the domain is absolute; the operation expects a final dot for that.
       { domain, records: [{ name: fullName(name, domain), type, value: oneLine(value) }] },
       visit.by,
     )
@@ -47,7 +47,7 @@ async function tried(parts: Parts, visit: Visit): Promise<PageAnswer> {
   }
 }
 
-/** The record as it was tried, and what would follow; or why it could not be tried. */
+/** The record that was tried, and the consequences; or why it could not be tried. */
 function page(parts: Parts, visit: Visit, domain: string, found: Document | AppError): PageAnswer {
   const { name = '', type = '', value = '' } = visit.form
   const shown = unicodeOf(domain)

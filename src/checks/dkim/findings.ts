@@ -136,7 +136,7 @@ export const findings = defineFindings({
     severity: 'medium',
     title: 'Only Ed25519 DKIM keys',
     detail: () => 'Many receivers cannot verify Ed25519 yet: to them, mail signed with it alone is unsigned.',
-    repair: 'Sign with an RSA key of 2048 bits beside it.',
+    repair: 'Also sign with an RSA key of 2048 bits.',
     reference: 'RFC 8463 §3',
   },
   'dkim.several_records': {

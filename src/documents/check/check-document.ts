@@ -35,6 +35,6 @@ function footer(answer: Answer, version: string): Line[] {
   ]
 }
 
-/** `2026-01-02T03:04:05.000Z` as `2026-01-02 03:04 UTC`; anything else as it is. */
+/** `2026-01-02T03:04:05.000Z` as `2026-01-02 03:04 UTC`; anything else unchanged. */
 const inWords = (time: string): string =>
   time.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d{1,9})?Z$/, '$1 $2 UTC')

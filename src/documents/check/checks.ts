@@ -10,14 +10,14 @@ import { keyBlocks } from './keys.ts'
 import { spfBlocks } from './spf.ts'
 import { type Section, sectionsOf } from './status.ts'
 
-/** One section for each check: status, what is published, what was found. */
+/** One section per check: status, published records, findings. */
 export const checkBlocks = (answer: Answer): readonly Block[] =>
   sectionsOf(answer).map((section) => sectionBlock(answer, section))
 
 function sectionBlock(answer: Answer, { key, name, purpose, status, reason, fields }: Section): Block {
   const findings = answer.findings.filter(({ id }) => id.startsWith(`${key}.`))
   const isAbsent = answer.domain_role?.name === 'no_such_domain'
-  // The title of a finding says it already.
+  // The title of a finding already says it.
   const isTold = findings.some(({ title }) => title === reason)
   return {
     kind: 'group',
@@ -32,7 +32,7 @@ function sectionBlock(answer: Answer, { key, name, purpose, status, reason, fiel
   }
 }
 
-/** Of a check that does not apply: what is published, where something is, and no judgement of it. */
+/** For a check that does not apply: the published records, if any, without a judgement. */
 function reduced(answer: Answer, key: string): readonly Block[] {
   if (answer.domain_role?.name === 'no_such_domain') return []
   if (key === 'mx') return hostBlocks({ ...answer, mx: [] })
@@ -46,7 +46,7 @@ function evidence(answer: Answer, key: string, fields: JsonRecord = {}): readonl
   return key === 'dkim' ? keyBlocks(answer.dkim) : factBlocks(fields)
 }
 
-/** Fields that are told elsewhere: as the heading, the record or the reason. */
+/** Fields that are shown elsewhere: as the heading, the record or the reason. */
 const TOLD = new Set(['status', 'reason', 'record', 'records', 'valid'])
 
 function factBlocks(fields: JsonRecord): Block[] {

@@ -3,7 +3,7 @@ import { type Block, code, type Inline, type Line } from '../block.ts'
 
 type Dmarc = Omit<DmarcFields, 'status' | 'reason'>
 
-/** The DMARC record and what it says: the policies, and where reports go. */
+/** The DMARC record and its meaning: the policies, and the destinations of reports. */
 export function dmarcBlocks(fields: Dmarc & { readonly domain?: string | undefined }): Block[] {
   const { record, valid } = fields
   return [

@@ -1,7 +1,7 @@
 import type { FindingAnswer } from '../../answers/finding.ts'
 import { type Block, code, type Line, quiet, text } from '../block.ts'
 
-/** One finding with its evidence, what to do and the record to publish. `level`: that of its heading. */
+/** One finding with its evidence, its repair and the record to publish. `level`: that of its heading. */
 export const findingBlock = (finding: FindingAnswer, level: 3 | 4 = 4): Block => ({
   kind: 'group',
   look: 'finding',

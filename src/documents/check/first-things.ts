@@ -5,7 +5,7 @@ import { type Tier, WEIGHTS } from '../../answers/weights.ts'
 /** One thing to do, with everything needed to do it. */
 export type Thing = {
   readonly severity: Severity
-  /** Points of the score that it costs. */
+  /** The points of the score that it costs. */
   readonly points: number
   readonly title: string
   readonly detail: string
@@ -13,13 +13,13 @@ export type Thing = {
   readonly repair?: string | undefined
   readonly fix?: FindingAnswer['fix']
   readonly reference?: string
-  /** Where to ask for removal. */
+  /** Where to request removal. */
   readonly links: readonly { readonly text: string; readonly url: string }[]
-  /** Other faults that the same work is about: of the same record, or the same fault elsewhere. */
+  /** Other faults that the same work repairs: of the same record, or the same fault elsewhere. */
   readonly also: readonly string[]
 }
 
-/** What stands on a list, as far as a choice needs it. */
+/** The facts about a listing that the choice needs. */
 export type Listing = {
   readonly address: string
   readonly list: string
@@ -27,16 +27,16 @@ export type Listing = {
   readonly delistUrl: string
 }
 
-/** How many are told first: more is a list that nobody begins. */
+/** How many are shown first: people do not start on a longer list. */
 export const FIRST = 3
 const RANK: Record<Severity, number> = { critical: 0, high: 1, medium: 2, low: 3, info: 4 }
-/** How grave a listing is; D is policy or information, which nobody needs to act on. */
+/** The severity of a listing; D is policy or information and needs no action. */
 const GRAVITY: Readonly<Record<Exclude<Tier, 'D'>, Severity>> = { A: 'high', B: 'medium', C: 'low' }
 
 /**
- * The things to do first, at most {@link FIRST}: the gravest first; of the same gravity what costs more points; then what comes with a record to
- * publish; then the order of the answer. Information is never among them. Findings about one and the same record are one thing, told by the first of
- * them, so that no two records for one name are proposed; the listings of one address are one thing too.
+ * The things to do first, at most {@link FIRST}: the most severe first; of equal severity the one that costs more points; then one with a record to publish;
+ * then the order of the answer. Findings of severity info are excluded. Findings about the same record are one item, represented by the first of them, so
+ * that only one record per name is proposed; the listings of one address are one item too.
  */
 export function firstThings(
   findings: readonly FindingAnswer[],
@@ -47,11 +47,11 @@ export function firstThings(
   const faults = findings
     .filter(({ severity }) => severity !== 'info')
     .map((finding) => ({ key: keyOf(finding), thing: thingOf(finding, costs.get(finding.id) ?? 0) }))
-  const ranked = [...faults, ...listed(listings)].sort((a, b) => byWeight(a.thing, b.thing)) // stable: else the order of the answer
+  const ranked = [...faults, ...listed(listings)].sort((a, b) => byWeight(a.thing, b.thing)) // stable: otherwise the order of the answer
   return together(ranked).slice(0, FIRST)
 }
 
-/** Points by finding. A cap is counted with the finding that sets it; what is unknown costs points too, but a fix is no answer to it. */
+/** Points by finding. A cap counts for the finding that sets it; unknown parts cost points too, but no fix regains them. */
 function costsOf(breakdown: readonly ScoreRow[]): ReadonlyMap<string, number> {
   const costs = new Map<string, number>()
   for (const { finding, kind, points } of breakdown)
@@ -60,7 +60,7 @@ function costsOf(breakdown: readonly ScoreRow[]): ReadonlyMap<string, number> {
   return costs
 }
 
-/** What a finding is about: the record to publish, else the fault itself wherever it was seen. */
+/** The subject of a finding: the record to publish, otherwise the fault itself wherever it occurs. */
 const keyOf = ({ id, fix }: FindingAnswer): string => (fix ? `${fix.name.toLowerCase()} ${fix.rtype}` : id)
 
 const thingOf = ({ id: _id, ...finding }: FindingAnswer, points: number): Thing => ({

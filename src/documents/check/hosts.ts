@@ -13,12 +13,12 @@ const KINDS: Readonly<Record<string, string>> = {
 /** Maximum number of PTR names shown per address. */
 const MAX_NAMES = 5
 
-/** Where mail goes: the parts of a check's answer, and of a report's the blacklists. */
+/** The mail hosts: the fields of a check's answer, and the blacklists of a report's. */
 export type Hosts = Pick<CheckAnswer, 'domain' | 'mx' | 'mx_kind'> & {
   readonly blacklists?: readonly AddressLists[] | undefined
 }
 
-/** Where mail goes: each host with its addresses, their names, their place and network, and what the lists say. */
+/** The mail hosts: each with its addresses, their PTR names, location and network, and the blacklists. */
 export function hostBlocks({ domain, mx, mx_kind, blacklists }: Hosts): readonly Block[] {
   const words = wordsFor(KINDS, mx_kind ?? '')
   const isImplicit = mx_kind === 'implicit'
@@ -68,7 +68,7 @@ function addressOf({ address, ptr, forward_confirmed }: MxAddress, blacklists: H
   }
 }
 
-/** Whether the PTR names of an address lead back to it. */
+/** Whether the PTR names of an address resolve back to it. */
 export const backOf = (names: readonly string[], confirmed: boolean | null | undefined): Marked =>
   confirmed === true
     ? { mark: 'good', text: 'resolves back' }
@@ -76,7 +76,7 @@ export const backOf = (names: readonly string[], confirmed: boolean | null | und
       ? { mark: 'bad', text: names.length === 0 ? 'no PTR name' : 'does not resolve back' }
       : { mark: 'open', text: 'could not be checked' }
 
-/** Place and network of an address, of what is known. */
+/** The known location and network of an address. */
 export function placeLine(geo: GeoAnswer | undefined): Line {
   if (!geo) return ['–']
   if (geo.bogon !== null) return [`not a public internet address (${geo.bogon})`]
@@ -88,7 +88,7 @@ export function placeLine(geo: GeoAnswer | undefined): Line {
 
 type Counts = Pick<AddressLists, 'listed' | 'answered' | 'total' | 'verdict'>
 
-/** What the lists say of an address, in a few words. */
+/** A short summary of the lists' answers about an address. */
 export const listedOn = ({ listed, answered, total, verdict }: Counts): Marked =>
   listed > 0
     ? { mark: verdict === 'listed' ? 'bad' : 'warn', text: `on ${listed} of ${answered} blacklists that answered` }

@@ -10,7 +10,7 @@ const DISCOVERY: Readonly<Record<DkimFields['discovery'], string>> = {
   unknown: 'It could not be determined whether there are keys.',
 }
 
-/** The DKIM keys: what each is good for, and its record. */
+/** The DKIM keys: the state of each, and its record. */
 export function keyBlocks({ keys, tried, wildcard, discovery }: DkimFields): readonly Block[] {
   const words = DISCOVERY[discovery]
   return [

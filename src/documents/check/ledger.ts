@@ -4,7 +4,7 @@ import { CHECKS, LOSS_WORDS, ROW_WORDS, wordsFor } from '../words.ts'
 import type { Answer } from './answer.ts'
 import { isOpen, plain } from './verdict.ts'
 
-/** Every point: what was lost and why, down to the score; then what the listings take off it. */
+/** Every point: the deductions with their reasons, the score, then the points lost to listings. */
 export function ledgerBlocks(answer: Answer): readonly Block[] {
   const rows = answer.score_breakdown.map(({ component, finding, kind, points }): Line[] => [
     [component === 'total' ? 'Whole' : CHECKS[component].name],
@@ -84,5 +84,5 @@ function listingBlocks(answer: Answer): Block[] {
   ]
 }
 
-/** With the sign of subtraction, as in print. */
+/** With a minus sign, as in print. */
 const signed = (points: number): string => (points < 0 ? `−${plain(-points)}` : points > 0 ? `+${plain(points)}` : '0')

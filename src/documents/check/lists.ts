@@ -4,7 +4,7 @@ import { combinedGrid, listingBlocks } from '../listings.ts'
 import type { Answer } from './answer.ts'
 import { listedOn, placeLine } from './hosts.ts'
 
-/** The blacklists: each address with its listings, then every list with what it says of all addresses. */
+/** The blacklists: each address with its listings, then every list with its answers about all addresses. */
 export function listBlocks(answer: Answer): readonly Block[] {
   const addresses = answer.blacklists
   if (addresses === undefined) return []
@@ -27,7 +27,7 @@ export function listBlocks(answer: Answer): readonly Block[] {
   ]
 }
 
-/** The addresses that this service sends from, in one table. */
+/** The source addresses of this service, in one table. */
 export const poolBlocks = ({ pool = [] }: Answer): readonly Block[] =>
   pool.length === 0
     ? []

@@ -6,7 +6,7 @@ import { wordsFor } from '../words.ts'
 
 type Spf = CheckAnswer['spf']
 
-/** DNS lookups that a record may cost (RFC 7208 §4.6.4). */
+/** Maximum number of DNS lookups of a record (RFC 7208 §4.6.4). */
 export const LOOKUPS = { one: 'lookup', many: 'lookups', limit: 10 } as const
 
 const ALL: Readonly<Record<string, string>> = {
@@ -15,7 +15,7 @@ const ALL: Readonly<Record<string, string>> = {
   '?': 'is neutral (?all)',
   '+': 'passes too (+all)',
 }
-/** Why there is no record to follow at a name. */
+/** Why there is no usable record at a name. */
 const STATES: Readonly<Record<string, string>> = {
   none: 'no SPF record',
   several: 'several SPF records',
@@ -30,7 +30,7 @@ const STATES: Readonly<Record<string, string>> = {
   unknown: 'could not be checked',
 }
 
-/** The SPF record: what it says of everybody else, what it costs, and who may pass. */
+/** The SPF record: its result for all other senders, its cost, and who may pass. */
 export function spfBlocks(
   { record, records, records_left_out = 0, all, void_lookups, includes, ...spf }: Spf,
   domain: string,
@@ -107,7 +107,7 @@ function includeNode(
   }
 }
 
-/** Who may pass, in all and by each term. */
+/** Who may pass, in total and by each term. */
 function passingBlocks(passing: Spf['passing']): Block[] {
   if (passing === undefined) return []
   const { ipv4, ipv6_prefixes, by, by_left_out = 0, complete } = passing
@@ -146,5 +146,5 @@ const sizeOf = (ipv4: number, ipv6: number): string =>
     ...(ipv6 === 0 ? [] : [`${grouped(ipv6)} IPv6 ${ipv6 === 1 ? 'network' : 'networks'} of /64`]),
   ].join(' and ')
 
-/** A whole number with its thousands apart. */
+/** A whole number with thousands separators. */
 export const grouped = (value: number): string => value.toLocaleString('en-US')

@@ -3,21 +3,21 @@ import { isJsonRecord, type JsonRecord } from '../../base/json.ts'
 import { CHECK_NAMES, CHECKS, STATUS_WORDS } from '../words.ts'
 import type { Answer, CheckName } from './answer.ts'
 
-/** One check as it is shown. */
+/** One check in its displayed form. */
 export type Section = {
   readonly key: string
   readonly name: string
   readonly purpose: string
   readonly status: Status
   readonly reason?: string | undefined
-  /** Its fields; those of `mx` stand elsewhere in the answer. */
+  /** Its fields; those of `mx` are elsewhere in the answer. */
   readonly fields?: JsonRecord
 }
 
 export const statusOf = (answer: Answer, key: CheckName): Status =>
   key === 'mx' ? answer.mx_status : (answer[key]?.status ?? 'unknown')
 
-/** The sections in the order of {@link CHECK_NAMES}, then the checks of a newer service that are not known here. */
+/** The sections in the order of {@link CHECK_NAMES}, then checks of a newer service that are unknown here. */
 export const sectionsOf = (answer: Answer): readonly Section[] => [
   ...CHECK_NAMES.flatMap((key) => known(answer, key)),
   ...others(answer),

@@ -27,7 +27,7 @@ const hosts = (answer: Answer): Line[] =>
       .map(({ address }): Line => ['Whether the name of ', { code: address }, ' resolves back to it.']),
   ])
 
-/** Lists that are silent for one reason about the same addresses are one line. */
+/** Lists without an answer for the same reason and addresses are one line. */
 function silentLists(answer: Answer): Line[] {
   const asked = answer.blacklists ?? []
   const names = [...new Set(asked.flatMap(({ results }) => results.filter(isSilent).map(({ blacklist }) => blacklist)))]
@@ -41,7 +41,7 @@ function silentLists(answer: Answer): Line[] {
   return [...lines].map(([why, lists]): Line => [{ strong: lists.join(', ') }, `: ${why}`])
 }
 
-/** Why a list is silent, and about which addresses. */
+/** Why a list gave no answer, and about which addresses. */
 function silence(asked: readonly AddressLists[], name: string): ReadonlyMap<string, readonly string[]> {
   const reasons = new Map<string, string[]>()
   for (const { ip, results } of asked) {

@@ -8,7 +8,7 @@ import { findingReference } from './findings.ts'
 import { firstThings, type Listing, type Thing } from './first-things.ts'
 import { statusOf } from './status.ts'
 
-/** What comes first: the verdict on the domain, and at most three things to do about it. */
+/** The beginning: the verdict on the domain, and at most three things to do about it. */
 export const verdictBlocks = (answer: Answer): readonly Block[] => [
   {
     kind: 'verdict',
@@ -33,11 +33,11 @@ const SCORED = ['spf', 'dkim', 'dmarc', 'mx', 'ptr'] as const satisfies readonly
 const ALL_OPEN =
   'The DNS did not answer for this domain, so almost nothing is known about it. The score is not meaningful.'
 
-/** Nothing that the score rests on could be asked. */
+/** None of the scored checks has an answer. */
 export const isOpen = (answer: Answer): boolean =>
   SCORED.every((component) => statusOf(answer, component) === 'unknown')
 
-/** Whether a finding is told that is high or critical. */
+/** Whether there is a finding of severity high or critical. */
 const isBroken = ({ findings }: Answer): boolean =>
   findings.some(({ severity }) => severity === 'critical' || severity === 'high')
 
@@ -47,7 +47,7 @@ function wordsOf(answer: Answer): string {
   return isBroken(answer) && /^[AB]/.test(grade) ? BUT_BROKEN : (wordsFor(GRADE_WORDS, grade) ?? '')
 }
 
-/** The range of the check's score, less what the listings take. */
+/** The range of the check's score, minus the deductions for listings. */
 function rangeOf({ score, score_min: least = score, score_max: most = score, report_score: reported = score }: Answer) {
   const less = (value: number): number => Math.max(0, value - (score - reported))
   return least === most ? {} : { range: [less(least), less(most)] as const }
@@ -57,7 +57,7 @@ function notesOf(answer: Answer): Line[] {
   return [...roleNote(answer), ...scoreNotes(answer)]
 }
 
-/** What the domain was judged as, where the answer says it. */
+/** The role in which the domain was judged, if the answer has it. */
 function roleNote({ domain_role: role }: Answer): Line[] {
   const words = role && wordsFor<string>(ROLE_WORDS, role.name)
   return words === undefined ? [] : [[`Judged as ${words}: ${role?.because}.`]]
@@ -96,7 +96,10 @@ const barOf = (answer: Answer, component: Component) => {
   return { label: CHECKS[component].name, href: `#${component}`, ...kept, worth, status }
 }
 
-/** The status of the component's check; what the role leaves out does not apply, and one that lost a third of its points to another check (mail that does not arrive) is not good. */
+/**
+ * The status of the component's check; what the role leaves out does not apply, and a component that lost a third of its points because of another check
+ * (mail that does not arrive) is not good.
+ */
 function barStatus(answer: Answer, component: Component, lostShare: number): Status {
   const role = answer.domain_role && ROLES.find((one) => one === answer.domain_role?.name)
   const status = statusOf(answer, component)
@@ -144,7 +147,7 @@ function thingParts(thing: Thing, number: number): Block[] {
 
 const joined = (texts: readonly string[]): Inline[] => texts.flatMap((one, i) => (i === 0 ? [one] : ['; ', one]))
 
-/** Points as they are read: at most three decimals, which eighths have. */
+/** Points for display: at most three decimals, as eighths have. */
 export const plain = (points: number): string => String(Number(points.toFixed(3)))
 
 const listingsOf = (answer: Answer): Listing[] =>

@@ -2,7 +2,7 @@ import type { Attempt, Attempts, Conversation, Progress } from '../block.ts'
 import { badge, inlines, safe } from './inline.ts'
 import { round } from './pictures.ts'
 
-/** How far work is: a bar with a stretch for each outcome, and the figures in words. */
+/** The progress of work: a bar with a segment for each outcome, and the figures as text. */
 export function progress({ label, done, total, parts }: Progress): string {
   const share = total === 0 ? 100 : Math.floor((done / total) * 100)
   let at = 0
@@ -17,7 +17,7 @@ export function progress({ label, done, total, parts }: Progress): string {
 
 const SIDES = { client: 'Client', server: 'Server', note: '' } as const
 
-/** Both sides of a conversation: ours and theirs. */
+/** Both sides of an SMTP session. */
 export const conversation = ({ label, lines }: Conversation): string =>
   `<div class="conversation"><p class="label">${safe(label)}</p><ol>${lines
     .map(

@@ -19,7 +19,7 @@ import { attempts, conversation, progress } from './exchange.ts'
 import { badge, inlines, safe } from './inline.ts'
 import { grid, mailMap, round, timeline, tree } from './pictures.ts'
 import { CONTENT_SECURITY_POLICY, STYLE } from './style.ts'
-/** A document as one HTML page that needs nothing else: no script, no image, nothing loaded. Every text is escaped here and nowhere else. */
+/** A document as one HTML page without scripts, images or external resources. Every text is escaped here and nowhere else. */
 export const formatHtml = (document: Document): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -37,7 +37,7 @@ ${htmlBody(document)}
 </html>
 `
 
-/** What stands between `<body>` and `</body>`: for a page that has a head and the style sheet ({@link STYLE}) of its own. */
+/** The content of `<body>`: for a page with a head and the style sheet ({@link STYLE}) of its own. */
 export const htmlBody = ({ blocks, footer }: Document): string => `<main>
 ${htmlBlocks(blocks)}
 </main>
@@ -45,7 +45,7 @@ ${htmlBlocks(blocks)}
 ${footer.map((line) => `<p class="quiet">${inlines(line)}</p>`).join('\n')}
 </footer>`
 
-/** Blocks alone, as a part of a page. `fold`: the evidence of a check is folded, but of one that needs repair. */
+/** Only blocks, as a part of a page. `fold`: the evidence of a check is folded, unless the check needs repair. */
 export const htmlBlocks = (blocks: readonly Block[], { fold = false }: { readonly fold?: boolean } = {}): string =>
   blocks.map((one) => (fold && one.kind === 'group' && one.look === 'check' ? folded(one) : block(one))).join('\n')
 
@@ -117,7 +117,7 @@ function bar({ label, href, kept, worth, status }: Bar): string {
 ${badge('status', mark, STATUS_WORDS[status])}</li>`
 }
 
-/** Columns from which a table shows each row as a card on a phone, each cell with its head beside it. */
+/** Number of columns from which a table shows each row as a card on a phone, with the column head beside each cell. */
 export const CARD_COLUMNS = 4
 
 function table({ caption, head, rows, sum, numeric = [] }: Table): string {

@@ -4,7 +4,7 @@ import { isPart, safeLink } from '../links.ts'
 import { SEVERITY_MARKS, SIGNS, STATUS_MARKS } from '../signs.ts'
 import { SEVERITY_WORDS, STATUS_WORDS, wordsFor } from '../words.ts'
 
-/** Maximum number of characters written of one text; texts from outside may be long. */
+/** Maximum number of characters written of one text; external text may be long. */
 const MAX_TEXT = 8_192
 
 /** Text as HTML content or as a quoted attribute value. */
@@ -25,7 +25,7 @@ function inline(one: Inline): string {
 
 export const codeText = (text: string): string => `<code${text.length > 60 ? ' class="long"' : ''}>${safe(text)}</code>`
 
-/** A mark with its sign, which a reader of the screen passes over, and its words. */
+/** A mark with its sign, which screen readers skip, and its words. */
 export const badge = (look: 'status' | 'mark', mark: Mark, words: string): string =>
   `<span class="${look} ${mark}"><span aria-hidden="true">${SIGNS[mark]}</span> ${safe(words)}</span>`
 

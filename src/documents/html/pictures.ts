@@ -3,7 +3,7 @@ import { counted, markOfCost } from '../signs.ts'
 import { MAX_CHANGES, pointLine, withChange } from '../timeline.ts'
 import { badge, codeText, inlines, safe } from './inline.ts'
 
-/** A tree as nested lists, each node with its cost; the whole cost also as a bar up to the limit. */
+/** A tree as nested lists, each node with its cost; the total also as a bar up to the limit. */
 export const tree = ({ label, root, cost }: Tree): string =>
   `<div class="tree"><p class="label">${safe(label)}</p>${meter(root, cost)}<ul>${node(root, cost)}</ul></div>`
 
@@ -17,7 +17,7 @@ function node({ line, cost, seen, children = [], leftOut = 0 }: TreeNode, unit: 
   return `<li>${inlines(line)}${price}${seen === undefined ? '' : `<pre>${safe(seen)}</pre>`}${below + more === '' ? '' : `<ul>${below}${more}</ul>`}</li>`
 }
 
-/** Steps up to the limit, filled as far as the cost goes; the figures stand beside it. */
+/** Steps up to the limit, filled according to the cost; the figures are beside it. */
 function meter({ cost }: TreeNode, unit: Tree['cost']): string {
   if (!unit || cost === undefined) return ''
   const mark = markOfCost(cost, unit.limit)
@@ -35,7 +35,7 @@ export const grid = ({ label, cells }: Grid): string =>
     )
     .join('')}</ul></div>`
 
-/** Where mail goes, each hop in a column of its own on a wide screen. */
+/** The way of the mail, with one column per hop on a wide screen. */
 export const mailMap = ({ label, domain, hosts }: MailMap): string =>
   `<div class="map"><p class="label">${safe(label)}</p><div class="hops"><p class="hop from">${codeText(domain)}</p><ol>${hosts.map(host).join('')}</ol></div></div>`
 
@@ -48,7 +48,7 @@ const address = ({ address: ip, names, back, place, lists }: MapAddress): string
 /** Size of the drawing, in its own units. */
 const [WIDTH, HEIGHT] = [600, 120]
 
-/** A line over time with a dot at each change, which a reader of the screen gets as the list below it. */
+/** A line over time with a dot at each change; screen readers get the list below it. */
 export function timeline({ label, least, most, points }: Timeline): string {
   const changes = withChange(points)
   const x = (i: number): number => (points.length < 2 ? WIDTH / 2 : (i / (points.length - 1)) * WIDTH)

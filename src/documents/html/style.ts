@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** The style of a document: dark and light, phone and desktop, A4. Nothing is loaded; colours stand beside words, never alone. */
+/** The style of a document: dark and light, phone and desktop, A4. Nothing is loaded; colours only supplement words. */
 export const STYLE = `
 :root { color-scheme: light dark; --page: #fff; --ink: #1b2330; --quiet: #566072; --line: #d8dde6; --soft: #f4f6f9; --link: #1a56b8;
   --good: #17693a; --good-bg: #e3f4e9; --warn: #7d4d00; --warn-bg: #fdf0d5; --bad: #a61b1b; --bad-bg: #fde6e4; --open: #4a4f98; --open-bg: #ebecfa }
@@ -105,5 +105,5 @@ footer { margin-top: 3rem; padding-top: .75rem; border-top: 1px solid var(--line
   .scroll { overflow: visible } table { font-size: .88rem } td code { overflow-wrap: break-word } td code.long { overflow-wrap: anywhere; min-width: 0 } td { min-width: 0 } a { color: inherit } li .away::after { content: " (" attr(href) ")"; font-size: .8em; color: var(--quiet) } h2 { margin-top: 1.6rem } }
 `
 
-/** The policy of a document, in it and as a header of its answer: nothing is loaded or run, and this style alone applies. */
+/** The policy of a document, in the page and as a header of its answer: nothing is loaded or executed, and only this style applies. */
 export const CONTENT_SECURITY_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'`

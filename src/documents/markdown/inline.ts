@@ -18,7 +18,7 @@ function inline(one: Inline): string {
   return marked(one)
 }
 
-/** Parts of the document have no address in Markdown: their name is enough. */
+/** Parts of the document have no link target in Markdown: their name is enough. */
 function link(href: string, text: string): string {
   const url = isPart(href) ? undefined : safeLink(href)
   if (url === undefined) return escapeMarkdown(text)

@@ -3,7 +3,7 @@ import { printable } from '../../base/text.ts'
 /** Maximum number of characters written of one text. */
 const MAX_TEXT = 8_192
 
-/** Text that stays text in Markdown: no emphasis, link, HTML, entity, table cell, list, heading or link made from a bare address. */
+/** Text that stays plain in Markdown: no emphasis, link, HTML, entity, table cell, list, heading or link from a bare URL. */
 export const escapeMarkdown = (text: string): string =>
   printable(text, MAX_TEXT)
     .replace(/[\\`*_{}[\]<>#|~&$@]/g, '\\$&')
@@ -12,7 +12,7 @@ export const escapeMarkdown = (text: string): string =>
     .replace(/^(\s{0,8}\d{1,9})([.)])/, '$1\\$2')
     .replace(/^(\s{0,8})([-+=])/, '$1\\$2')
 
-/** Text as code within a line. Without a pipe, which would end a table's cell also within code. */
+/** Text as code within a line. Without a pipe, which would end a table cell even within code. */
 export function inlineCode(text: string): string {
   const clean = printable(text, MAX_TEXT)
   if (clean.trim() === '') return '(empty)'
@@ -21,7 +21,7 @@ export function inlineCode(text: string): string {
   return `${ticks}${pad}${clean}${pad}${ticks}`
 }
 
-/** Lines as a block of code, fenced by more backticks than they have. */
+/** Lines as a block of code, fenced by more backticks than they contain. */
 export function fence(...lines: readonly string[]): string {
   const clean = lines.map((line) => printable(line, MAX_TEXT)).join('\n')
   const ticks = '`'.repeat(Math.max(3, longestRun(clean) + 1))

@@ -18,7 +18,7 @@ import { attempts, conclusion, conversation, grid, mailMap, progress, timeline, 
 export const formatMarkdown = (document: Document): string =>
   `${[...document.blocks.flatMap(block), '---', ...document.footer.map(inlines)].join('\n\n')}\n`
 
-/** Each part stands apart by an empty line. */
+/** Parts are separated by an empty line. */
 function block(one: Block): string[] {
   switch (one.kind) {
     case 'verdict':

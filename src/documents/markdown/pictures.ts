@@ -16,7 +16,7 @@ import { MAX_CHANGES, pointLine, withChange } from '../timeline.ts'
 import { inlines, marked } from './inline.ts'
 import { escapeMarkdown, fence, inlineCode } from './markdown-text.ts'
 
-/** The forms of pictures in Markdown: lists, and code. Each gives parts that stand apart by an empty line. */
+/** The forms of pictures in Markdown: lists, and code. Each returns parts that are separated by an empty line. */
 
 const caption = (label: string): string => `**${escapeMarkdown(label)}**`
 const SIDES = { client: 'C', server: 'S', note: '#' } as const

@@ -6,7 +6,7 @@ import { barRow } from './pictures.ts'
 import { behind, type Look, padded, plain, type Row, rightAligned, rowWidth, wrap } from './span.ts'
 import { columns } from './width.ts'
 
-/** How far work is, as a bar with its figures, then each outcome. */
+/** The progress of work, as a bar with its figures, then each outcome. */
 export function progressRows({ label, done, total, parts }: Progress, width: number, look: Look): Row[] {
   const share = total === 0 ? 1 : done / total
   const words = `${done} of ${total} (${Math.floor(share * 100)}%)`
@@ -25,10 +25,10 @@ export function progressRows({ label, done, total, parts }: Progress, width: num
   ]
 }
 
-/** The sides as RFC 5321 writes them. */
+/** The sides in the notation of RFC 5321. */
 const SIDES = { client: 'C:', server: 'S:', note: ' #' } as const
 
-/** Both sides of a conversation, each line with its side. */
+/** Both sides of an SMTP session, each line with its side. */
 export function conversationRows({ label, lines }: Conversation, width: number, look: Look): Row[] {
   return [
     ...wrap([span(label, look, 'bold')], width),
@@ -40,7 +40,7 @@ export function conversationRows({ label, lines }: Conversation, width: number, 
   ]
 }
 
-/** Tries in their order. */
+/** Attempts in their order. */
 export function attemptRows({ label, attempts }: Attempts, width: number, look: Look): Row[] {
   return [
     ...wrap([span(label, look, 'bold')], width),

@@ -8,7 +8,7 @@ import { type Look, plain, type Row, type Span, type Style } from './span.ts'
 /** Maximum number of characters written of one text. */
 const MAX_TEXT = 8_192
 
-/** What stands for a character where the terminal has ASCII alone. */
+/** The replacement for a character on an ASCII terminal. */
 const ASCII: Readonly<Record<string, string>> = {
   '✓': '+',
   '✕': 'x',
@@ -37,7 +37,7 @@ const ASCII: Readonly<Record<string, string>> = {
 }
 const hex = (character: string): string => `\\u{${character.codePointAt(0)!.toString(16)}}`
 
-/** Text from anywhere as it may stand on a terminal: no control or bidirectional characters, and ASCII alone where there is no more. */
+/** External text for a terminal: no control or bidirectional characters, and only ASCII if the terminal supports no more. */
 export const shown = (text: string, { unicode }: Look): string => {
   const clean = printable(text, MAX_TEXT)
   return unicode ? clean : clean.replace(/[^\x20-\x7e]/gu, (one) => ASCII[one] ?? hex(one))
@@ -68,7 +68,7 @@ function spanOf(one: Inline, look: Look, style: Style): Row {
   return [markSpan(one, look)]
 }
 
-/** A terminal follows no link: its address is written out, but where the text says enough. */
+/** A terminal cannot follow links, so the URL is written out unless the text is sufficient. */
 function linkSpans(href: string, text: string, named: boolean, look: Look, style: Style): Row {
   const url = named || isPart(href) ? undefined : safeLink(href)
   if (url === undefined) return [span(text, look, style)]

@@ -45,14 +45,14 @@ function nodeRows(node: TreeNode, width: number, look: Look, cost: Tree['cost'],
   ]
 }
 
-/** What stands below the first row of a node keeps clear of its branch. */
+/** Rows after the first row of a node are indented past its branch. */
 const behindBranch = (rows: readonly Row[], look: Look): Row[] =>
   rows.map((row, i) => (i === 0 ? row : [span('│ ', look, 'quiet'), ...row]))
 
 const branch = (rows: readonly Row[], isLast: boolean, look: Look): Row[] =>
   behind(rows, span(isLast ? '└─ ' : '├─ ', look, 'quiet'), span(isLast ? '   ' : '│  ', look, 'quiet'))
 
-/** Cells in as many columns as find room. */
+/** Cells in as many columns as fit. */
 export function gridRows({ label, cells }: Grid, width: number, look: Look): Row[] {
   const names = Math.max(0, ...cells.map(({ name }) => columns(span(name, look).text)))
   const shown = cells.map(
@@ -72,7 +72,7 @@ export function gridRows({ label, cells }: Grid, width: number, look: Look): Row
   return [...wrap([span(label, look, 'bold')], width), ...rows]
 }
 
-/** Where mail goes, as branches: host, then address and name, and whether the name leads back. */
+/** The way of the mail, as branches: host, then address and PTR name, and whether the name resolves back. */
 export function mapRows({ label, domain, hosts }: MailMap, width: number, look: Look): Row[] {
   const root: TreeNode = { line: [{ code: domain }], children: hosts.map(hostNode) }
   return treeRows({ label, root }, width, look)
@@ -99,7 +99,7 @@ const addressNode = ({ address, names, back, place, lists }: MapAddress): TreeNo
 const MAX_CHANGES = 12
 const STEPS = '▁▂▃▄▅▆▇█'
 
-/** A line of bars, one a point as far as there is room for them, then what changed. */
+/** A line of bars, one per point as far as they fit, then the changes. */
 export function timelineRows(timeline: Timeline, width: number, look: Look): Row[] {
   const { label, points } = timeline
   const last = points.slice(-Math.max(1, width))
@@ -128,7 +128,7 @@ function stepOf({ value }: TimePoint, { least, most }: Timeline, { unicode }: Lo
   return unicode ? STEPS[Math.round(share * (STEPS.length - 1))]! : String(Math.round(share * 9))
 }
 
-/** A bar of so many columns, filled to a share. */
+/** A bar of this many columns, filled to a share. */
 export const barRow = (share: number, width: number, style: Row[number]['style'], look: Look): Row => {
   const filled = Math.round(Math.max(0, Math.min(1, share)) * width)
   return [span('█'.repeat(filled), look, style), span('░'.repeat(width - filled), look, 'quiet')]

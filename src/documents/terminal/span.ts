@@ -1,12 +1,12 @@
 import type { Mark } from '../block.ts'
 import { columns, splitAt } from './width.ts'
 
-/** What a terminal can show. */
+/** The capabilities of a terminal. */
 export type Look = {
   /** Columns, at least {@link LEAST_WIDTH}. */
   readonly width: number
   readonly colour: boolean
-  /** Whether it has the 256 colours of xterm beside the 16 of its scheme. */
+  /** Whether it has the 256 colours of xterm in addition to the 16 of its scheme. */
   readonly has256?: boolean
   /** Whether it shows characters beyond ASCII. */
   readonly unicode: boolean
@@ -16,7 +16,7 @@ export const LEAST_WIDTH = 20
 export const MAX_PROSE = 100
 
 export type Style = Mark | 'plain' | 'bold' | 'quiet' | 'code' | 'record'
-/** Text of one style: clean of control characters. */
+/** Text of one style, without control characters. */
 export type Span = { readonly text: string; readonly style: Style }
 /** One line on the terminal. */
 export type Row = readonly Span[]
@@ -25,25 +25,25 @@ export const plain = (text: string, style: Style = 'plain'): Span => ({ text, st
 
 export const rowWidth = (row: Row): number => row.reduce((sum, { text }) => sum + columns(text), 0)
 
-/** The row with spaces behind it up to so many columns. */
+/** The row padded on the right to this many columns. */
 export const padded = (row: Row, width: number): Row => {
   const missing = width - rowWidth(row)
   return missing > 0 ? [...row, plain(' '.repeat(missing))] : row
 }
 
-/** The row with spaces before it up to so many columns. */
+/** The row padded on the left to this many columns. */
 export const rightAligned = (row: Row, width: number): Row => {
   const missing = width - rowWidth(row)
   return missing > 0 ? [plain(' '.repeat(missing)), ...row] : row
 }
 
-/** Rows with something before each: `first` before the first one, `rest` before the others. */
+/** Rows with a prefix: `first` before the first one, `rest` before the others. */
 export const behind = (rows: readonly Row[], first: Span, rest: Span = plain(' '.repeat(columns(first.text)))): Row[] =>
   rows.map((row, i) => [i === 0 ? first : rest, ...row])
 
 type Piece = Span & { readonly width: number }
 
-/** Breaks a row at spaces into rows of at most `width` columns; a word that is longer is broken where the row ends. */
+/** Breaks a row at spaces into rows of at most `width` columns; a longer word is broken at the end of the row. */
 export function wrap(row: Row, width: number): Row[] {
   const rows: Span[][] = [[]]
   let used = 0
@@ -88,7 +88,7 @@ export function wrap(row: Row, width: number): Row[] {
   return rows.map(joined)
 }
 
-/** A word that is longer than its line is broken behind a dot, an @ or a hyphen where there is one in the second half. */
+/** A word that is longer than its line is broken after a dot, an @ or a hyphen if there is one in the second half. */
 function splitWord(text: string, room: number): readonly [string, string] {
   const [taken, rest] = splitAt(text, room)
   const end = Math.max(...['.', '@', '-'].map((mark) => taken.lastIndexOf(mark))) + 1
@@ -115,7 +115,7 @@ function wordsOf(row: Row): readonly Word[] {
   return words
 }
 
-/** Neighbours of one style as one span. */
+/** Adjacent spans of one style as one span. */
 function joined(row: Row): Row {
   const spans: Span[] = []
   for (const span of row) {
@@ -126,7 +126,7 @@ function joined(row: Row): Row {
   return spans
 }
 
-/** SGR parameters (ECMA-48 §8.3.117). Of the 16 colours, which are the terminal's own, yellow and bright ones cannot be read on white in most schemes. */
+/** SGR parameters (ECMA-48 §8.3.117). Of the 16 colours, which the terminal defines, yellow and bright ones are unreadable on white in most schemes. */
 const SGR: Readonly<Record<Style, string>> = {
   plain: '',
   bold: '1',
@@ -139,7 +139,7 @@ const SGR: Readonly<Record<Style, string>> = {
   open: '36',
   none: '2',
 }
-/** Of the 256, whose shades are the same everywhere, those that can be read on white and on black. */
+/** Of the 256, whose shades are the same everywhere, those that are readable on white and on black. */
 export const SHADES = { good: 28, warn: 130, bad: 196, open: 30 } as const
 
 const sgrOf = (style: Style, { colour, has256 }: Look): string => {

@@ -6,8 +6,8 @@ import { columns } from './width.ts'
 /** Columns between two cells. */
 const GAP = 2
 /**
- * How the cells of a wide table are made to fit, the first way that does: a word of so many columns stays whole, with a gap of so many. Identifiers have up to 26
- * columns and names of hosts about as many.
+ * How the cells of a wide table are made to fit, in the order in which they are tried: words up to this many columns stay whole, with a gap of this many.
+ * Identifiers have up to 26 columns, and host names about as many.
  */
 const WAYS = [
   [32, GAP],
@@ -17,7 +17,7 @@ const WAYS = [
   [9, GAP],
 ] as const
 
-/** A table in at most `width` columns: side by side where its columns find room, else one cell a line. */
+/** A table in at most `width` columns: side by side if its columns fit, otherwise one cell per line. */
 export function tableRows({ caption, head, rows, sum, numeric = [] }: Table, width: number, look: Look): Row[] {
   const all = [...rows, ...(sum ? [sum] : [])]
   const title = wrap([span(caption, look, 'bold')], width)
@@ -44,8 +44,8 @@ type Fit = { readonly widths: readonly number[]; readonly gap: number }
 type Room = { readonly width: number; readonly whole: number; readonly gap: number }
 
 /**
- * Widths of the columns within `width`: each has room for its longest word, or for `whole` columns of it. What is left makes columns whole, those that want the least
- * first; those that cannot be whole share it. Undefined where that is too much.
+ * Widths of the columns within `width`: each has room for its longest word, or for `whole` columns of it. The rest makes columns whole, those that need the
+ * least first; those that cannot be whole share it. Undefined if it does not fit.
  */
 function widthsOf(wanted: readonly number[], words: readonly number[], { width, whole, gap }: Room): Fit | undefined {
   const room = width - gap * (wanted.length - 1)
@@ -70,7 +70,7 @@ function widthsOf(wanted: readonly number[], words: readonly number[], { width, 
 
 const total = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0)
 
-/** Columns of the longest word; a sign belongs to the word behind it. */
+/** Columns of the longest word; a sign belongs to the word after it. */
 const longestWord = (row: Row): number => {
   const words =
     row
@@ -80,7 +80,7 @@ const longestWord = (row: Row): number => {
   return Math.max(0, ...words.map((word) => columns(word.trim())))
 }
 
-/** Cells beside each other, each wrapped within its column. */
+/** Cells side by side, each wrapped within its column. */
 function side(row: readonly Row[], { widths, gap }: Fit, numeric: readonly number[]): Row[] {
   const cells = row.map((cell, i) => wrap(cell, widths[i]!))
   const height = Math.max(...cells.map((cell) => cell.length))
@@ -92,7 +92,7 @@ function side(row: readonly Row[], { widths, gap }: Fit, numeric: readonly numbe
   )
 }
 
-/** Each row as its cells below each other, by name. */
+/** Each row as a list of its cells, by name. */
 function stacked(head: readonly string[], rows: readonly (readonly Line[])[], width: number, look: Look): Row[] {
   return rows.flatMap((row, y) => [
     ...(y === 0 ? [] : [[]]),
@@ -102,7 +102,7 @@ function stacked(head: readonly string[], rows: readonly (readonly Line[])[], wi
   ])
 }
 
-/** Names and what is said of each, the names in a column of their own where there is room. */
+/** Names and their values, with the names in a column of their own if there is room. */
 export function factRows(rows: readonly (readonly [label: string, line: Line])[], width: number, look: Look): Row[] {
   const labels = rows.map(([label]) => span(label, look, 'quiet'))
   const beside = Math.max(0, ...labels.map(({ text }) => columns(text))) + GAP

@@ -30,8 +30,8 @@ import { factRows, tableRows } from './table.ts'
 export type { Look } from './span.ts'
 
 /**
- * A document as a terminal shows it, without a line break at its end. No line is wider than `look.width` but the values of records to publish: each stands alone
- * on one line, so that the terminal breaks it and it can be copied whole. Every text is cleaned here: none of it steers the terminal.
+ * A document for a terminal, without a final line break. No line is wider than `look.width`, except the values of records to publish: each is alone on one
+ * line, so that the terminal breaks it and it can be copied whole. Every text is cleaned here: none of it can control the terminal.
  */
 export function formatTerminal(document: Document, look: Look): string {
   const bounded = { ...look, width: Math.max(LEAST_WIDTH, look.width) }
@@ -42,7 +42,7 @@ export function formatTerminal(document: Document, look: Look): string {
     .join('\n')
 }
 
-/** The verdict of a document in one line, which is not wrapped. Undefined where it has none. */
+/** The verdict of a document in one line, not wrapped. Undefined if it has none. */
 export function verdictLine({ blocks }: Document, look: Look): string | undefined {
   for (const block of blocks) {
     if (block.kind === 'verdict')
@@ -73,7 +73,7 @@ function spaced(rows: readonly Row[]): readonly Row[] {
 const blocksRows = (blocks: readonly Block[], width: number, look: Look): Row[] =>
   blocks.flatMap((block) => blockRows(block, width, look))
 
-/** Blocks that stand apart from what is around them. */
+/** Blocks that are separated from their neighbours. */
 const apart = (rows: readonly Row[]): Row[] => (rows.length === 0 ? [] : [[], ...rows, []])
 
 function blockRows(block: Block, width: number, look: Look): Row[] {
@@ -149,7 +149,7 @@ function headingRows(level: 2 | 3 | 4, line: Line, width: number, look: Look): R
   return [[], ...rows, [span('─'.repeat(longest), look, 'quiet')]]
 }
 
-/** Text as it was seen: behind a bar, so that its end can be seen too. */
+/** Text as received: after a bar, so that its end is visible too. */
 const seenRows = (label: string, text: string | readonly string[], width: number, look: Look): Row[] => {
   const bar = span('│ ', look, 'quiet')
   const rows = [text].flat().flatMap((line) => wrap([span(line, look)], width - 2))
@@ -171,6 +171,6 @@ function groupRows({ blocks }: Group, width: number, look: Look): Row[] {
   return [...blockRows(first, width, look), ...indented(inside), []]
 }
 
-/** Records to publish stay at the first column. */
+/** Records to publish start at the first column. */
 const indented = (rows: readonly Row[]): Row[] =>
   rows.map((row) => (rowWidth(row) === 0 || row[0]?.style === 'record' ? row : [plain('  '), ...row]))

@@ -1,6 +1,6 @@
-/** Columns that a terminal gives to characters: none for combining ones, two for wide ones (UAX #11), else one. */
+/** The columns that a terminal uses for characters: none for combining ones, two for wide ones (UAX #11), otherwise one. */
 
-/** Text whose characters take one column each: ASCII, Latin, and the signs that documents have. */
+/** Text whose characters take one column each: ASCII, Latin, and the signs of documents. */
 const NARROW = /^[\x20-\x7e\u00a1-\u02ff\u2013-\u2026\u2190-\u2193\u2212\u2500-\u259f\u2713\u2715]*$/
 /** Wide and fullwidth blocks of East Asian scripts, and pictographs. */
 const WIDE =
@@ -9,7 +9,7 @@ const NONE = /^[\p{M}\p{Cf}\u1160-\u11ff]+$/u
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/** The characters as a reader sees them: a letter with its combining marks is one. */
+/** The characters as readers see them: a letter with its combining marks is one. */
 export const graphemes = (text: string): readonly string[] =>
   NARROW.test(text) ? [...text] : [...segmenter.segment(text)].map(({ segment }) => segment)
 
@@ -20,7 +20,7 @@ const columnsOf = (grapheme: string): number => (NONE.test(grapheme) ? 0 : WIDE.
 export const columns = (text: string): number =>
   NARROW.test(text) ? text.length : graphemes(text).reduce((sum, one) => sum + columnsOf(one), 0)
 
-/** The longest beginning of `text` within so many columns, and the rest; at least one grapheme is taken. */
+/** The longest beginning of `text` within this many columns, and the rest; at least one grapheme is taken. */
 export function splitAt(text: string, width: number): readonly [string, string] {
   if (NARROW.test(text)) return [text.slice(0, Math.max(1, width)), text.slice(Math.max(1, width))]
   let taken = ''

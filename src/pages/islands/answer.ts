@@ -1,4 +1,4 @@
-/** A page with an answer: keeps in this browser what was looked at, for the start page. */
+/** A page with an answer: stores the visited subject in this browser, for the start page. */
 
 const KEY = 'mailsonde.last'
 const MOST = 10
@@ -12,7 +12,7 @@ function remember(): void {
     const others = Array.isArray(before) ? before.filter((one) => one?.path !== path) : []
     localStorage.setItem(KEY, JSON.stringify([{ path, title, at: Date.now() }, ...others].slice(0, MOST)))
   } catch {
-    // A browser that keeps nothing.
+    // A browser without storage.
   }
 }
 

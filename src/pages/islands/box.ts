@@ -1,4 +1,4 @@
-/** The start page: says what the box takes a text for, and lists what this browser looked at last. */
+/** The start page: shows how the text in the search field is interpreted, and lists the subjects visited in this browser. */
 
 const input = document.querySelector<HTMLInputElement>('#q')
 const hint = document.getElementById('hint')

@@ -1,4 +1,4 @@
-/** On every page: a button beside each record and each text as it was seen, which copies it. */
+/** On every page: a button beside each record and each received text, which copies it. */
 
 function addCopyButtons(root: ParentNode): void {
   for (const place of root.querySelectorAll<HTMLElement>('.publish dd:last-child code, main pre:not(.tree pre)')) {
@@ -18,14 +18,14 @@ async function copy(place: HTMLElement, button: HTMLButtonElement): Promise<void
     await navigator.clipboard.writeText(place.textContent ?? '')
     button.textContent = 'Copied'
   } catch {
-    // Not allowed, or no HTTPS: the text is selected, so that a key copies it.
+    // Not permitted, or no HTTPS: the text is selected, so that it can be copied by keyboard.
     getSelection()?.selectAllChildren(place)
     button.textContent = 'Selected'
   }
   setTimeout(() => (button.textContent = 'Copy'), 2_000)
 }
 
-/** Evidence is folded: what a link names is unfolded, in browsers that do not do so by themselves too. */
+/** Evidence is folded: the target of a link is unfolded, even in browsers that do not do so by themselves. */
 function unfoldNamed(): void {
   const named = location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null
   for (let at = named?.closest('details'); at; at = at.parentElement?.closest('details')) at.open = true

@@ -1,4 +1,4 @@
-/** The page of a job: its progress as it comes; the page is loaded again when the state changes. Its rows are turned over in place. */
+/** The page of a job: shows its progress live; reloads the page when the state changes. Pages through its rows in place. */
 
 const progress = document.querySelector<HTMLElement>('#progress[data-events]')
 const state = document.getElementById('state')
@@ -8,7 +8,7 @@ function say(text: string): void {
   if (state) state.textContent = text
 }
 
-/** Shows how far the job is; whoever reads a table by keyboard stays in it. */
+/** Shows the progress of the job and keeps the keyboard focus in a table. */
 function show(place: HTMLElement, html: string): void {
   const at = place.contains(document.activeElement) ? document.activeElement?.getAttribute('aria-label') : null
   place.innerHTML = html // the server has escaped every text in it
@@ -41,7 +41,7 @@ if (progress?.dataset.events) follow(progress.dataset.events)
 const pathOf = ({ pathname, search }: Location | HTMLAnchorElement): string => pathname + search
 let shown = pathOf(location)
 
-/** Puts the rows at a path in the place of those that are shown: a browser keeps every page that it loads for a while, and there are thousands of pages. */
+/** Replaces the shown rows by those of a path: a browser keeps every page that it loads for a while, and there are thousands of pages. */
 async function turn(path: string): Promise<void> {
   shown = path
   const answer = await fetch(path, { headers: { accept: 'text/html' } })

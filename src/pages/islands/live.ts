@@ -1,7 +1,7 @@
-/** A page whose answer comes piece by piece: fills its places from an event stream, says when the connection is lost, and goes on. */
+/** A page whose answer arrives in parts: fills its places from an event stream, shows when the connection is lost, and reconnects. */
 
 const main = document.querySelector<HTMLElement>('main[data-live]')
-/** Times that a refused connection is tried again, and the time between, ms. */
+/** Number of retries of a refused connection, and the interval, ms. */
 const TRIES = 20
 const PAUSE_MS = 3_000
 
@@ -61,7 +61,7 @@ function listen(url: string): void {
       return
     }
     say('The connection was lost. Trying again …')
-    // A browser goes on by itself unless it was refused.
+    // A browser reconnects by itself unless it was refused.
     if (source.readyState !== EventSource.CLOSED) return
     setTimeout(() => listen(url), PAUSE_MS)
   })

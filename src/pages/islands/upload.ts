@@ -1,4 +1,7 @@
-/** Where a list can be given (jobs, the start page): a file is chosen or dropped, its first rows are shown as the service reads them, and the whole is sent, of any size. */
+/**
+ * Upload of a list (jobs, the start page): a file is chosen or dropped, its first rows are shown as the service reads them, and the whole file is sent, of
+ * any size.
+ */
 
 const drop = document.getElementById('drop')
 const form = document.querySelector<HTMLFormElement>('#upload')
@@ -8,7 +11,7 @@ const input = form?.querySelector<HTMLInputElement>('input[type=file]')
 const kind = form?.querySelector<HTMLSelectElement>('select')
 const pasted = drop?.querySelector('textarea')
 const token = drop?.dataset.token ?? ''
-/** Octets from which a list is shown. */
+/** Number of octets of the preview. */
 const HEAD = 65_536
 const TYPES: Record<string, string> = {
   json: 'application/json',
@@ -59,7 +62,7 @@ async function look(chosen: File): Promise<void> {
   submit?.querySelector('button')?.focus()
 }
 
-/** Sends the file as it is, with its progress; an upload over fetch tells none. */
+/** Sends the file unchanged, with its progress, which an upload with fetch cannot report. */
 function send(chosen: File, fields: FormData): void {
   const query = new URLSearchParams({
     kind: String(fields.get('kind') ?? kind?.value ?? '').replace(/^(?:auto)?$/, 'verify'),
@@ -84,7 +87,7 @@ function send(chosen: File, fields: FormData): void {
   request.send(chosen)
 }
 
-/** Opens what the element is folded in. */
+/** Unfolds the parents of the element. */
 function unfold(element: Element | null | undefined): void {
   for (let at = element?.closest('details'); at; at = at.parentElement?.closest('details')) at.open = true
 }
@@ -117,7 +120,7 @@ if (drop) {
   })
 }
 
-// Several lines that are pasted into the box of the start page are a list, but for a header field that is folded.
+// Several lines that are pasted into the search field are a list, unless they are a folded header field.
 document.querySelector('#box input')?.addEventListener('paste', (event) => {
   const text = (event as ClipboardEvent).clipboardData?.getData('text') ?? ''
   if (!pasted || !/\S[\r\n]+\s*\S/.test(text) || /^[a-z-]+:/i.test(text)) return
