@@ -22,3 +22,18 @@ it('a job that was changed, or is open no more, is not idle', () => {
   idle.keep([{ number: 1 }, { number: 2 }])
   expect([1, 2, 3].map(idle.has)).toEqual([false, true, false])
 })
+
+it('jobs that were planned together are planned apart, also every tenth one', () => {
+  let nowMs = 0
+  const idle = idleJobs(() => nowMs)
+  const jobs = Array.from({ length: 100 }, (_, i) => i * 10 + 1)
+  idle.keep(jobs.map((number) => ({ number })))
+  for (const job of jobs) idle.add(job, 60_000)
+  const planned: number[] = []
+  for (let idleBefore = jobs.length; nowMs < 6_000; nowMs += 1_000) {
+    const isIdle = jobs.filter(idle.has).length
+    planned.push(idleBefore - isIdle)
+    idleBefore = isIdle
+  }
+  expect(Math.max(...planned)).toBeLessThan(60)
+})

@@ -19,7 +19,8 @@ export function idleJobs(now: () => number): IdleJobs {
   return {
     has: (job) => (until.get(job) ?? 0) > now(),
     add: (job, waitMs) => {
-      const idleMs = Math.max(IDLE_MS, openJobs * IDLE_MS_A_JOB) * (1 + (job % 10) / 20) // not all at the same time
+      // Each job has another period: those that were planned together drift apart, whichever numbers they have.
+      const idleMs = Math.max(IDLE_MS, openJobs * IDLE_MS_A_JOB) * (0.75 + ((job * 37) % 101) / 200)
       until.set(job, now() + Math.min(waitMs, idleMs))
     },
     remove: (job) => void until.delete(job),
