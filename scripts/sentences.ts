@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ERRORS, type ErrorCode } from '../src/base/errors.ts'
-import { type Problem, problemWith, shown } from '../src/base/problem.ts'
+import { problemWith, type Say, shown } from '../src/base/problem.ts'
 
 /** One sentence of the tables of src. `code` is that of the errors that it tells of; a sentence about a value has none of its own. */
 export type AnySentence = {
@@ -11,7 +11,8 @@ export type AnySentence = {
   readonly subject: string
   readonly id: string
   readonly code: ErrorCode | undefined
-  readonly tell: (values: object) => string
+  /** The sentence; `say` is that of a problem within it, English where it is left out. */
+  readonly tell: (values: object, say?: Say) => string
 }
 
 /** Every sentence that a caller may be told as an error, in the order of the files and tables. */
@@ -27,7 +28,7 @@ export async function allSentences(root: string): Promise<readonly AnySentence[]
   return found
 }
 
-type Tell = (values: object, say: (problem: Problem) => string) => string
+type Tell = (values: object, say: Say) => string
 type Entry = Tell | { readonly code: ErrorCode; readonly detail: Tell }
 type Table = { readonly subject: string; readonly table: Readonly<Record<string, Entry>> }
 
@@ -37,7 +38,7 @@ const isTable = (value: unknown): value is Table =>
 function sentenceOf(file: string, maker: string, subject: string, id: string, entry: Entry): AnySentence {
   const tell = typeof entry === 'function' ? entry : entry.detail
   const code = typeof entry === 'function' ? undefined : entry.code
-  return { file, maker, subject, id, code, tell: (values) => tell(values, ({ text }) => text) }
+  return { file, maker, subject, id, code, tell: (values, say = ({ text }) => text) => tell(values, say) }
 }
 
 /** What stands for each kind of value. */
@@ -63,6 +64,9 @@ const NUMBERS = [
   'version',
   'supported',
   'header',
+  'bad',
+  'rows',
+  'waiting',
 ]
 const LISTS = ['known', 'faults']
 /** Values that are one of a few words. */
@@ -97,6 +101,9 @@ function sampleOf(sentence: string, name: string, samples: Samples): unknown {
   return NUMBERS.includes(name) && !isDuration ? samples.number(name) : samples.text(name)
 }
 
+/** Subjects of notices on standard error. */
+const NOTICES = ['hint', 'list_notice']
+
 /** The page of the error codes, with the sentences of each. */
 export async function errorLists(root: string): Promise<string> {
   const samples: Samples = { text: (name) => `‹${name}›`, number: (name) => `‹${name}›`, list: (name) => [`‹${name}›`] }
@@ -104,7 +111,9 @@ export async function errorLists(root: string): Promise<string> {
     ...one,
     text: one.tell(sampleValues(one.subject, one.id, samples)),
   }))
-  const isSentence = ({ text }: { text: string }): boolean => !/^‹\w+›$/.test(text) // not one that only passes on what another program says
+  // Not one that only passes on what another program says, and no notice beside an error.
+  const isSentence = ({ text, subject }: { text: string; subject: string }): boolean =>
+    !/^‹\w+›$/.test(text) && !NOTICES.includes(subject)
   const listOf = (code: ErrorCode | undefined): string =>
     [...new Set(all.filter((one) => one.code === code && isSentence(one)).map(({ text }) => `- ${text}`))].join('\n')
   const codes = Object.keys(ERRORS) as ErrorCode[] // the keys of a constant

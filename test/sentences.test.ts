@@ -2,6 +2,8 @@ import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { readSources } from '../scripts/layers.ts'
 import { type AnySentence, allSentences, type Samples, sampleValues } from '../scripts/sentences.ts'
+import type { Say } from '../src/base/problem.ts'
+import { parseZone } from '../src/net/dns/zone-text.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const sentences = await allSentences(ROOT)
@@ -55,6 +57,15 @@ it('uses every sentence', () => {
         (one.file.startsWith(`${folderOf(file)}/`) && one.text.includes(`'${id}'`)),
     )
   expect(sentences.filter((one) => !isUsed(one)).map(nameOf)).toEqual([])
+})
+
+it('carries all that another language needs', () => {
+  const words = new Map(sentences.map((one) => [nameOf(one), one]))
+  // Another language is the same ids with other functions: here each sentence stands in brackets.
+  const inBrackets: Say = ({ id, values }) => `[${words.get(id)!.tell(values, inBrackets)}]`
+  const read = parseZone('@ A 192.0.2.1\n@ MX mail', 'example.org')
+  const why = read.ok ? undefined : structuredClone(read.problem)
+  expect(why && inBrackets(why)).toBe('[line 2: [MX data is a preference and a host (10 mail.example.org.)]]')
 })
 
 it('has the sentences of errors in tables only', () => {

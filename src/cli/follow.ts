@@ -1,5 +1,6 @@
 import { sleep } from '../base/deadline.ts'
 import type { Given } from '../operations/given.ts'
+import { hint } from './problems.ts'
 import type { Work } from './work.ts'
 
 const FOLLOW_EVERY_MS = 1_000
@@ -17,8 +18,8 @@ export async function follow({ asked, session, setting, stopped }: Work, first: 
       setting.tell('')
       setting.complain(
         setting.service
-          ? `the job continues; to follow it: ${words} --server ${withoutSecrets(setting.service.server)}`
-          : `the job is kept; to continue it: ${words}`,
+          ? hint('job_continues', { command: `${words} --server ${withoutSecrets(setting.service.server)}` }).text
+          : hint('job_kept', { command: words }).text,
       )
       return given
     }

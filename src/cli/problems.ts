@@ -105,3 +105,15 @@ export const toldProblem = problemsOf('told', {
   detail: ({ detail }: { detail: string }) => shown(detail, 1_000),
   status: ({ origin, status }: Origin & { status: number }) => `${shown(origin)} returned status ${status}`,
 })
+
+/** Lines on standard error that help after an error. The ids of those for a target are the commands. */
+export const hint = problemsOf('hint', {
+  blacklist: ({ text }: { text: string }) => `to look an address up: mailsonde blacklist ${shown(text)}`,
+  verify: ({ text }: { text: string }) => `to verify an address: mailsonde verify ${shown(text)}`,
+  check: ({ text }: { text: string }) => `to check a domain: mailsonde check ${shown(text)}`,
+  serve: ({ flag }: { flag: string }) =>
+    `--${shown(flag, 60)} is an option of \`mailsonde serve\`; it has no effect on this command`,
+  /** `command` is one that follows the job. */
+  job_continues: ({ command }: { command: string }) => `the job continues; to follow it: ${shown(command, 500)}`,
+  job_kept: ({ command }: { command: string }) => `the job is kept; to continue it: ${shown(command, 500)}`,
+})

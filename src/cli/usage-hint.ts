@@ -1,8 +1,9 @@
-import { printable } from '../base/text.ts'
+import type { Problem } from '../base/problem.ts'
 import { parseDomain } from '../names/domain.ts'
 import { parseEmail } from '../names/email.ts'
 import { parseIp } from '../names/ip.ts'
 import type { ConfigFlag } from './flags.ts'
+import { hint } from './problems.ts'
 
 /** A line that helps after a usage error, where the error itself does not: an option of another command, or a target without a command. */
 export function hintFor(
@@ -10,19 +11,18 @@ export function hintFor(
   argv: readonly string[],
   { configFlags }: { readonly configFlags: readonly ConfigFlag[] },
 ): string | undefined {
-  if (code === 'commander.unknownCommand') return hintForTarget(argv[0] ?? '')
+  if (code === 'commander.unknownCommand') return hintForTarget(argv[0] ?? '')?.text
   if (code !== 'commander.unknownOption') return undefined
   const typed = argv.filter((word) => word.startsWith('--')).map((word) => word.slice(2).split('=')[0])
   const elsewhere = configFlags.find(({ flag }) => typed.includes(flag))
-  return elsewhere && `--${elsewhere.flag} is an option of \`mailsonde serve\`; it has no effect on this command`
+  return elsewhere && hint('serve', { flag: elsewhere.flag }).text
 }
 
 /** Somebody typed what to ask about and left out the command. */
-function hintForTarget(text: string): string | undefined {
-  const shown = printable(text, 200)
-  if (parseIp(text).ok) return `to look an address up: mailsonde blacklist ${shown}`
-  if (text.includes('@') && parseEmail(text).ok) return `to verify an address: mailsonde verify ${shown}`
-  if (parseDomain(text).ok) return `to check a domain: mailsonde check ${shown}`
+function hintForTarget(text: string): Problem | undefined {
+  if (parseIp(text).ok) return hint('blacklist', { text })
+  if (text.includes('@') && parseEmail(text).ok) return hint('verify', { text })
+  if (parseDomain(text).ok) return hint('check', { text })
   return undefined
 }
 
@@ -30,7 +30,7 @@ function hintForTarget(text: string): string | undefined {
 export function hintForOther(code: string, [command = '', ...words]: readonly string[]): string | undefined {
   if (!OF_TARGETS.includes(code) || !TAKES_TARGET.includes(command)) return undefined
   const hints = words.filter((word) => !word.startsWith('-')).map(hintForTarget)
-  return hints.find((hint) => hint !== undefined && !hint.includes(`: mailsonde ${command} `))
+  return hints.find((one) => one !== undefined && one.id !== `hint.${command}`)?.text
 }
 const OF_TARGETS: readonly string[] = ['invalid_domain', 'invalid_ip']
 const TAKES_TARGET: readonly string[] = ['check', 'report', 'dkim', 'dmarc', 'blacklist', 'blacklist-bulk', 'geo']

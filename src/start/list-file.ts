@@ -12,7 +12,7 @@ import type { Execute } from '../operations/execute.ts'
 import type { Upload } from '../operations/operation.ts'
 import { openJournal } from '../store/files/journal.ts'
 import { askBy } from './jobs.ts'
-import { fileError, optionError } from './problems.ts'
+import { fileError, listNotice, optionError } from './problems.ts'
 
 export type ListSetting = {
   readonly open: () => Promise<{ readonly execute: Execute; readonly close: () => Promise<void> }>
@@ -52,7 +52,7 @@ export async function workOnList(asked: ListAsked, config: Config, setting: List
   const session = await setting.open()
   const { now } = Date
   let told = ''
-  if (answers.size() > 0) setting.complain(`resuming: ${answers.size()} answers exist already`)
+  if (answers.size() > 0) setting.complain(listNotice('resuming', { count: answers.size() }).text)
   try {
     const work = {
       ask: askBy(session.execute),
@@ -72,13 +72,13 @@ export async function workOnList(asked: ListAsked, config: Config, setting: List
     await answers.close()
     await rm(part)
     setting.tell('')
-    setting.complain(`${out}: ${done.rows} rows${badWords(done)}`)
+    setting.complain(endOf(out, done))
     return 0
   } catch (error) {
     const status = interrupted.status()
     if (status === undefined) throw error
     setting.tell('')
-    setting.complain(`stopped: ${answers.size()} answers are in ${part}; repeat the command to resume`)
+    setting.complain(listNotice('stopped', { count: answers.size(), path: part }).text)
     return status
   } finally {
     interrupted.release()
@@ -87,15 +87,15 @@ export async function workOnList(asked: ListAsked, config: Config, setting: List
   }
 }
 
-const lineOf = ({ answered, rows, waiting, nextDueMs }: ListProgress): string => {
-  const wait =
-    waiting === 0 || nextDueMs === undefined
-      ? ''
-      : `; ${waiting} wait for a retry, the next at ${new Date(nextDueMs).toISOString().slice(11, 19)} UTC`
-  return `${answered} answers; ${rows} rows read${wait}`
+function lineOf({ answered: count, rows, waiting, nextDueMs }: ListProgress): string {
+  if (waiting === 0 || nextDueMs === undefined) return listNotice('answers', { count, rows }).text
+  const time = new Date(nextDueMs).toISOString().slice(11, 19)
+  return listNotice('answers_waiting', { count, rows, waiting, time }).text
 }
 
-const badWords = ({ badCount, badRows }: ListProgress): string =>
-  badCount === 0
-    ? ''
-    : `; ${badCount} could not be read or have no address:\n${badRows.map(({ line, reason }) => `  line ${line}: ${reason}`).join('\n')}`
+/** The end of the work, with the rows that could not be read. */
+function endOf(path: string, { rows: count, badCount: bad, badRows }: ListProgress): string {
+  if (bad === 0) return listNotice('done', { path, count }).text
+  const lines = badRows.map((row) => `  ${listNotice('bad_row', row).text}`)
+  return `${listNotice('done_in_part', { path, count, bad }).text}:\n${lines.join('\n')}`
+}
