@@ -1,10 +1,11 @@
 import type { DoctorAnswer } from '../answers/doctor.ts'
-import { type Block, code, type Document, heading, text } from './block.ts'
+import { type Block, code, codes, type Document, heading, type Line, text } from './block.ts'
 import { footerOf } from './footer.ts'
 import { selfCheckBlocks } from './self-check.ts'
 
 /** Whether this machine can do its work: what to do first, then the resolver, the lists and each source address. */
 export function doctorDocument({ fit, advice, resolver, lists, sources }: DoctorAnswer, version: string): Document {
+  const first = [...advice.map((one): Line => [one]), ...problemsOf(sources)]
   return {
     title: 'Doctor',
     blocks: [
@@ -20,9 +21,7 @@ export function doctorDocument({ fit, advice, resolver, lists, sources }: Doctor
           notes: [],
         },
       },
-      ...(advice.length === 0
-        ? []
-        : [heading(2, 'What to do', 'first'), { kind: 'list', items: advice.map((one) => [one]) } as const]),
+      ...(first.length === 0 ? [] : [heading(2, 'What to do', 'first'), { kind: 'list', items: first } as const]),
       heading(2, 'Resolver and blacklists', 'resolver'),
       { kind: 'facts', rows: resolverRows(resolver, lists) },
       heading(2, 'Source addresses', 'sources'),
@@ -37,6 +36,19 @@ export function doctorDocument({ fit, advice, resolver, lists, sources }: Doctor
     ],
     footer: footerOf(version),
   }
+}
+
+/** Maximum number of addresses that are named with a problem that they share. */
+const MAX_NAMED = 5
+
+/** The problems of the source addresses, each once with the addresses that have it. */
+function problemsOf(sources: DoctorAnswer['sources']): Line[] {
+  const found = sources.flatMap(({ address, problems = [] }) => problems.map((problem) => ({ address, problem })))
+  return [...Map.groupBy(found, ({ problem }) => problem)].map(([problem, ones]) => {
+    const named = ones.slice(0, MAX_NAMED).map(({ address }) => address)
+    const more = ones.length > named.length ? ` and ${ones.length - named.length} more` : ''
+    return [...codes(named), `${more}: ${problem}`]
+  })
 }
 
 const resolverRows = (

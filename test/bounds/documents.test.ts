@@ -6,6 +6,7 @@ import { type Block, type Document, text as line, type Timeline, type TreeNode }
 import { hostBlocks } from '../../src/documents/check/hosts.ts'
 import { keyBlocks } from '../../src/documents/check/keys.ts'
 import { spfBlocks } from '../../src/documents/check/spf.ts'
+import { doctorDocument } from '../../src/documents/doctor.ts'
 import * as html from '../../src/documents/html/pictures.ts'
 import { jobResultsDocument } from '../../src/documents/jobs.ts'
 import * as markdown from '../../src/documents/markdown/pictures.ts'
@@ -16,6 +17,7 @@ import { shown } from '../../src/documents/terminal/inline.ts'
 import { timelineRows, treeRows } from '../../src/documents/terminal/pictures.ts'
 import { formatTerminal } from '../../src/documents/terminal/terminal.ts'
 import { check } from '../../src/operations/check.ts'
+import { doctor } from '../../src/operations/doctor.ts'
 import { jobResults } from '../../src/operations/jobs/results.ts'
 import { peers } from '../../src/operations/peers.ts'
 import { exampleOf } from '../lab/answer.ts'
@@ -72,6 +74,15 @@ function addressesShown(n: number): number {
   return below.flatMap((block) => (block.kind === 'list' ? block.items : [])).length
 }
 
+/** How many of `n` sources are named with the problem that all of them have. */
+function sourcesNamed(n: number): number {
+  const answer = exampleOf(doctor)
+  const source = { ...answer.sources[0]!, problems: ['it has no PTR name'] }
+  const sources = times(n, (i) => ({ ...source, address: `192.0.2.${i}` }))
+  const [list] = doctorDocument({ ...answer, advice: [], sources }, '0').blocks.filter(({ kind }) => kind === 'list')
+  return list?.kind === 'list' ? list.items[0]!.filter((one) => typeof one === 'object').length : 0
+}
+
 function rowsShown(n: number): number {
   const { blocks } = plainDocument('x', { rows: times(n, (i) => ({ i })) }, '0')
   return blocks.flatMap((block) => (block.kind === 'table' ? block.table.rows : [])).length
@@ -112,6 +123,7 @@ testBounds([
   ['src/documents/check/hosts.ts MAX_NAMES', 5, (n) => namesShown(n) === n],
   ['src/documents/check/keys.ts MAX_KEYS', 20, (n) => keysShown(n) === n],
   ['src/documents/check/spf.ts MAX_DEPTH', 12, (n) => includesShown(n) === n],
+  ['src/documents/doctor.ts MAX_NAMED', 5, (n) => sourcesNamed(n) === n],
   ['src/documents/jobs.ts MAX_COLUMNS', 8, (n) => columnsShown(n) === n],
   ['src/documents/markdown/pictures.ts MAX_INDENT', 8, (n) => isIndented(markdownTree(n))],
   ['src/documents/monitor-history.ts MAX_LINES', 50, (n) => statusesShown(n) === n],
