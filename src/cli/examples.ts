@@ -73,7 +73,22 @@ const LINE = 80
 export function withExamples(command: Command, examples: readonly Example[]): Command {
   if (examples.length === 0) return command
   const lines = examples.map(([line, text]) =>
-    line.length + text.length + 6 <= LINE ? `  ${line}  # ${text}` : `  ${line}\n      # ${text}`,
+    line.length + text.length + 6 <= LINE ? `  ${line}  # ${text}` : `${folded(line)}\n      # ${text}`,
   )
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
+}
+
+/** A command line in lines of at most 80 columns, which a shell takes as one; it is broken before an option. */
+function folded(line: string): string {
+  const lines = ['']
+  for (const part of line.split(/ (?=--)/)) {
+    const last = lines.at(-1)!
+    if (last === '') lines[lines.length - 1] = `  ${part}`
+    else if (last.length + part.length + 3 <= LINE) lines[lines.length - 1] = `${last} ${part}`
+    else {
+      lines[lines.length - 1] = `${last} \\`
+      lines.push(`    ${part}`)
+    }
+  }
+  return lines.join('\n')
 }

@@ -31,7 +31,7 @@ const SCREEN = 50
 it.each(commands)('%s %s: its own options first, on one screen, with two examples', async (...words) => {
   const text = await help(words.filter(Boolean))
   expect(text.split('\n').length).toBeLessThanOrEqual(SCREEN)
-  expect(text.match(/^ {2}mailsonde .*(?:\n {6}| {2})# \S/gm)).toHaveLength(2)
+  expect(text.match(/^ {2}mailsonde .*(?:\\\n {4}.*)*(?:\n {6}| {2})# \S/gm)).toHaveLength(2)
   const at = (heading: string): number => text.indexOf(`\n${heading}`)
   expect(at('Output:')).toBeGreaterThan(0)
   expect(at('Query:')).toBeLessThan(at('Output:'))
@@ -94,6 +94,11 @@ it.each<[words: string, fields: string]>([
 ])('%s: the example of --json names fields of its answer', async (words, fields) =>
   expect(await help(words.split(' '))).toContain(`as JSON: ${fields}\n`),
 )
+
+it.each(commands)('%s %s: examples fit on a line', async (...words) => {
+  const [, examples = ''] = (await help(words.filter(Boolean))).split('\nExamples:\n')
+  expect(examples.split('\n').filter((line) => line.replace(/ \\$/, '').length > 80)).toEqual([])
+})
 
 it('is ASCII: a terminal of any locale shows it', async () => {
   const all = await Promise.all([[], ['serve'], ['config'], ['keys'], ['db'], ...commands].map((words) => help(words)))

@@ -6,7 +6,7 @@ import { columns } from './width.ts'
 /** Columns between two cells. */
 const GAP = 2
 /**
- * How the cells of a wide table are made to fit, in the order in which they are tried: words up to this many columns stay whole, with a gap of this many.
+ * How the cells of a table that does not fit as it is are folded, in the order in which they are tried: words up to this many columns stay whole, with a gap of this many.
  * Identifiers have up to 26 columns, and host names about as many.
  */
 const WAYS = [
@@ -27,7 +27,10 @@ export function tableRows({ caption, head, rows, sum, numeric = [] }: Table, wid
     head.map((text, i) => Math.max(measure([span(text, look)]), ...cells.map((row) => measure(row[i]!))))
   const words = columnsOf(longestWord)
   const wanted = columnsOf(rowWidth).map((one, i) => Math.min(one, Math.max(MAX_PROSE, words[i]!)))
-  const fit = WAYS.map(([whole, gap]) => widthsOf(wanted, words, { width, whole, gap })).find((one) => one)
+  const gap = [GAP, 1].find((one) => total(wanted) + one * (head.length - 1) <= width)
+  const fit = gap
+    ? { widths: wanted, gap }
+    : WAYS.map(([whole, gap]) => widthsOf(wanted, words, { width, whole, gap })).find((one) => one)
   if (!fit) return [...title, ...stacked(head, all, width, look)]
   const laid = (row: readonly Row[]): Row[] => side(row, fit, numeric)
   const rule = fit.widths.map((one) => [span('─'.repeat(one), look, 'quiet')])
@@ -49,7 +52,6 @@ type Room = { readonly width: number; readonly whole: number; readonly gap: numb
  */
 function widthsOf(wanted: readonly number[], words: readonly number[], { width, whole, gap }: Room): Fit | undefined {
   const room = width - gap * (wanted.length - 1)
-  if (total(wanted) <= room) return { widths: wanted, gap }
   const widths = wanted.map((one, i) => Math.min(one, words[i]!, whole))
   if (total(widths) > room) return undefined
   let left = room - total(widths)

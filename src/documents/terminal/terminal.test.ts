@@ -150,6 +150,12 @@ it('columns that want little are whole before a wide one is', () => {
   expect(seen.split('\n')[3]).toMatch(/^UCEPROTECT Level 1 {2}.* {2}not known$/)
 })
 
+it('a table that fits with one column between its cells has no cell that is folded', () => {
+  const document = table([['wh_mTTafA0RzkLvay-JLIBAwQ', 'https://45.53.1.1/mailsonde', '2026-11-22 12:45 UTC']])
+  expect(formatTerminal(document, look(74)).split('\n')).toHaveLength(4)
+  expect(formatTerminal(document, look(73)).split('\n').length).toBeGreaterThan(4)
+})
+
 it.each<[what: string, document: Document]>([
   ['a cell', table([['a', 'a word '.repeat(40), 'b']])],
   ['a fact', { title: '', blocks: [{ kind: 'facts', rows: [['Reason', ['a word '.repeat(40)]]] }], footer: [] }],
