@@ -10,19 +10,19 @@ import { NODE_ID } from './names/node-id.ts'
 import { sourceProblem } from './names/problems.ts'
 import { distinctEntries, type PoolEntry, parsePoolEntry } from './names/source.ts'
 
-/** A node's lease where none is configured: a heartbeat is due within it, ms. */
+/** A node's default lease: a heartbeat is due within it, ms. */
 const LEASE_MS = 30_000
 
 type Option<T> = {
   readonly flag: string
   readonly meaning: string
-  /** How the value is written in the usage line; a switch has none. */
+  /** The form of the value in the usage line; a switch has none. */
   readonly argument?: string
   readonly repeatable: boolean
   /** Never shown, never logged. */
   readonly secret?: boolean
   readonly parse: (text: string) => Parsed<unknown>
-  /** How a value in force is written where it is not as it is kept. */
+  /** The form in which a value is shown, if it differs from the stored one. */
   readonly format?: (value: number) => string
   readonly fallback: T
 }
@@ -80,7 +80,7 @@ const choice =
     (choices as readonly string[]).includes(value)
       ? parsed(value as T)
       : problem(valueProblem('choice', { text: value, known: choices }))
-/** A URL in the text of a value, with its user and password masked. */
+/** A text with user and password of its URL masked. */
 export const withoutLogin = (text: string): string => text.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1********@')
 
 const url = (value: string): Parsed<string> => {
@@ -88,13 +88,13 @@ const url = (value: string): Parsed<string> => {
   return good ? parsed(value.replace(/\/+$/, '')) : problem(valueProblem('url', { text: withoutLogin(value) }))
 }
 
-/** The value is not repeated: it may hold a password. */
+/** The value is not repeated, because it may contain a password. */
 const databaseUrl = (value: string): Parsed<string> =>
-  // A socket is named by ?host=, with no host before the path.
+  // ?host= names a socket, without a host before the path.
   /^postgres(?:ql)?:\/\//.test(value) && URL.canParse(value.replace('@/', '@localhost/'))
     ? parsed(value)
     : problem(optionProblem('database_url'))
-/** The value is not repeated: it may hold a password. */
+/** The value is not repeated, because it may contain a password. */
 const submissionUrl = (value: string): Parsed<string> =>
   /^smtps?:\/\/[^/]/.test(value) && URL.canParse(value) ? parsed(value) : problem(optionProblem('submission_url'))
 const secret = (value: string): Parsed<string> =>
@@ -114,8 +114,8 @@ const ttl = (value: string): Parsed<number> => {
 const MAX_POOL = 1_024
 
 /**
- * The sources of `--pool`: each item an address, a SOCKS5 proxy or a node, or `@file` with one a line (`#` starts a comment); at most 1,024. Files are read anew at
- * every call. A problem never repeats a login.
+ * The sources of `--pool`: each item is an address, a SOCKS5 proxy or a node, or `@file` with one per line (`#` starts a comment); at most 1,024. Files are
+ * read again at every call. A problem never repeats a login.
  */
 export function readPool(items: readonly string[]): Parsed<readonly PoolEntry[]> {
   const entries: PoolEntry[] = []
@@ -143,13 +143,15 @@ function linesOf(path: string): Parsed<readonly string[]> {
   }
 }
 
-/** An item of `--pool`, checked at the start and kept as written. */
+/** An item of `--pool`, checked at startup and stored as written. */
 function poolItem(value: string): Parsed<string> {
   const pool = readPool([value])
   return pool.ok ? parsed(value) : pool
 }
 
-/** Every option: a flag, `MAILSONDE_…` in the environment and a key of the configuration file, all by the same name. docs/config.md is made from it. */
+/**
+ * Every option: a flag, `MAILSONDE_…` in the environment and a key of the configuration file, all with the same name. docs/config.md is generated from it.
+ */
 export const OPTIONS = {
   port: one('port', 'PORT', 8080, 'port to listen on', whole(0, 65_535)),
   host: one('host', 'ADDRESS', '127.0.0.1', 'address to listen on; one that is not loopback needs API keys', text),

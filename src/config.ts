@@ -5,25 +5,25 @@ import { nearest } from './base/nearest.ts'
 import { OPTIONS, type OptionKey, type OptionValues, withoutLogin } from './config-options.ts'
 import { configError, optionProblem } from './config-problems.ts'
 
-/** What is in force, frozen. Each value comes from a flag, else the environment, else the configuration file, else the default. */
+/** The values in force, frozen. Each value comes from a flag, otherwise the environment, otherwise the configuration file, otherwise the default. */
 export type Config = Readonly<OptionValues>
 export type Source = 'flag' | 'environment' | 'file' | 'default'
 
-/** Flags as typed: text, a list of texts for a repeatable one, true for a switch. Keys are those of {@link OPTIONS}. */
+/** Flags as typed: text, a list of texts for a repeatable one, true for a switch. The keys are those of {@link OPTIONS}. */
 export type Flags = Partial<Record<string, string | readonly string[] | boolean>>
 
 export type Loaded = { readonly config: Config; readonly sources: Readonly<Record<OptionKey, Source>> }
 
 /**
- * Puts the configuration together. Unknown keys of the file, unknown `MAILSONDE_…` variables and values that cannot be used are errors
- * (AppError `invalid_parameter`) that name the value, where it came from and what would do.
+ * Assembles the configuration. Unknown keys of the file, unknown `MAILSONDE_…` variables and invalid values are errors (AppError `invalid_parameter`) that
+ * name the value, its source and what is accepted.
  */
 export function loadConfig(flags: Flags, env: NodeJS.ProcessEnv = process.env): Loaded {
   refuseUnknownVariables(env)
   return putTogether(flags, env, readFile(typeof flags.config === 'string' ? flags.config : env.MAILSONDE_CONFIG))
 }
 
-/** The configuration of these values alone, without environment and file: for programs that use the library. Throws AppError for one that cannot be used. */
+/** The configuration of only these values, without environment and file: for programs that use the library. Throws AppError for an invalid one. */
 export const configOf = (values: Flags): Config => putTogether(values, {}, { path: '', values: {} }).config
 
 function putTogether(flags: Flags, env: NodeJS.ProcessEnv, file: ReturnType<typeof readFile>): Loaded {
@@ -45,7 +45,7 @@ function putTogether(flags: Flags, env: NodeJS.ProcessEnv, file: ReturnType<type
 /** The environment variable of a flag: `allow-network` is `MAILSONDE_ALLOW_NETWORK`. */
 export const variableOf = (flag: string): string => `MAILSONDE_${flag.toUpperCase().replaceAll('-', '_')}`
 
-/** What `mailsonde config` shows: every option with its value, source and meaning; secrets are masked. */
+/** The output of `mailsonde config`: every option with its value, source and meaning; secrets are masked. */
 export function describeConfig({
   config,
   sources,
@@ -62,7 +62,7 @@ export function describeConfig({
   })
 }
 
-/** A value as it is written in flags. */
+/** A value in the notation of flags. */
 export const showOption = ({ format }: AnyOption, value: unknown): string =>
   format && typeof value === 'number' ? format(value) : show(value)
 
@@ -89,7 +89,7 @@ function readOption(option: AnyOption, raw: unknown, where: string): unknown {
   return option.repeatable ? results.flat() : results[0]
 }
 
-/** The texts of a value as it was given; a repeatable option takes several, in a list, by comma, or both. Undefined: of no use. */
+/** The texts of a given value; a repeatable option accepts several, in a list, separated by commas, or both. Undefined: invalid. */
 function textsOf(raw: unknown, repeatable: boolean): string[] | undefined {
   if (!repeatable)
     return typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'boolean'

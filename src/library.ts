@@ -11,19 +11,19 @@ import { openOutside } from './start/world.ts'
 import { memoryStore } from './store/files/memory-store.ts'
 import type { Log, World } from './world.ts'
 
-/** The library: `import { checkDomain } from 'mailsonde'`. docs/library.md has a program. */
+/** The library: `import { checkDomain } from 'mailsonde'`. docs/library.md has an example. */
 export type BlacklistAnswer = Operations['blacklist']['output']
 export type CheckAnswer = Operations['check']['output']
 export type ReportAnswer = Operations['report']['output']
 export type VerifyAnswer = Operations['verify']['output']
-/** What a call refuses: `code` is stable, docs/errors.md lists them. */
+/** The error of a refused call: `code` is stable, docs/errors.md lists the codes. */
 export { AppError as MailsondeError }
 
-/** How a world is opened; what is left out is as the program's own default. Nothing is read from the environment or from a configuration file. */
+/** The options of a world; omitted ones have the program's defaults. Neither the environment nor a configuration file is read. */
 export type WorldOptions = {
-  /** Recursive resolvers, `IP` or `IP:PORT`; left out: those of the system. */
+  /** Recursive resolvers, `IP` or `IP:PORT`; default: those of the system. */
   readonly resolvers?: readonly string[]
-  /** Networks that may be reached although private, as `10.0.0.0/8`. */
+  /** Private networks that may be contacted, such as `10.0.0.0/8`. */
   readonly allowNetworks?: readonly string[]
   /** Source addresses of verification. */
   readonly pool?: readonly string[]
@@ -35,43 +35,43 @@ export type WorldOptions = {
   readonly smtpPort?: number
   readonly dqsKey?: string
   readonly spamratsKey?: string
-  /** A folder for stored data between processes; left out: this process alone remembers. */
+  /** A folder for data that several processes share; default: the data is kept in memory. */
   readonly dataDir?: string
-  /** Lifts the limits toward mail hosts, providers and lists: for labs and one's own servers. */
+  /** Lifts the limits toward mail hosts, providers and lists: for labs and your own servers. */
   readonly noCourtesy?: boolean
-  /** Told of what happens; left out: nobody is. */
+  /** Called with log events; default: events are discarded. */
   readonly log?: Partial<Log>
-  /** Parts in place of the real ones: a `resolve` of one's own, a clock. */
+  /** Replacements for parts of the world: your own `resolve`, a clock. */
   readonly parts?: Partial<World>
 }
 
 /** A world that several calls share: its caches, limits and connections. */
 export type OpenWorld = {
-  /** Ends what is open. Nothing may be asked afterwards. */
+  /** Closes everything that is open. The world cannot be used afterwards. */
   readonly close: () => Promise<void>
 }
 
 type Ask = (operation: Operation, raw: Raw, signal?: AbortSignal) => Promise<unknown>
-/** How the worlds that are open are asked. */
+/** The services of each open world. */
 const asking = new WeakMap<OpenWorld, Ask>()
 
 type Common = {
-  /** The world to ask in; left out: one for this call alone. */
+  /** The world to use; default: a new one for this call. */
   readonly world?: OpenWorld
   readonly signal?: AbortSignal
 }
 type Timed = Common & {
-  /** Time for everything, 1 s to 5 min, ms. */
+  /** Total time limit, 1 s to 5 min, ms. */
   readonly timeoutMs?: number
 }
 export type CheckOptions = Timed & {
-  /** DKIM selectors to try first. */
+  /** DKIM selectors that are tried first. */
   readonly selectors?: readonly string[]
-  /** Connect to the mail hosts and look at their TLS. */
+  /** Connect to the mail hosts and check their TLS. */
   readonly starttls?: boolean
 }
 export type VerifyOptions = Timed & {
-  /** What is looked for beside: disposable and free providers, role addresses, a better spelling. */
+  /** Additional checks: disposable and free providers, role addresses, a suggested spelling. */
   readonly disposable?: boolean
   readonly free?: boolean
   readonly role?: boolean
@@ -80,7 +80,7 @@ export type VerifyOptions = Timed & {
   readonly pool?: boolean
 }
 
-/** Opens a world; {@link OpenWorld.close} ends it. Rejects with {@link MailsondeError} for an option that cannot be used. */
+/** Opens a world; {@link OpenWorld.close} closes it. Rejects with {@link MailsondeError} for an invalid option. */
 export async function openWorld({ log = {}, parts = {}, ...options }: WorldOptions = {}): Promise<OpenWorld> {
   const { noCourtesy, smtpPort, ...texts } = options
   const config = configOf({
@@ -113,9 +113,9 @@ export async function openWorld({ log = {}, parts = {}, ...options }: WorldOptio
   return opened
 }
 
-/** The check of a domain: what is published for its mail, judged, with a score. Never rejects for what a server does: what could not be determined is `unknown`. */
+/** The check of a domain: its published mail setup, judged, with a score. Never rejects because of a server: what could not be determined is `unknown`. */
 export async function checkDomain(domain: string, options: CheckOptions = {}): Promise<CheckAnswer> {
-  return (await ask('check', { domain, ...judging(options) }, options)) as CheckAnswer // held against its schema by tests
+  return (await ask('check', { domain, ...judging(options) }, options)) as CheckAnswer // tests validate it against its schema
 }
 
 /** The check of a domain with the blacklists of every MX address. */
@@ -126,7 +126,7 @@ export async function reportDomain(
   return (await ask('report', { domain, ...judging(options) }, options)) as ReportAnswer
 }
 
-/** Whether a mailbox exists, by SMTP and without sending anything. */
+/** Whether a mailbox exists, determined by SMTP without sending a message. */
 export async function verifyMailbox(email: string, options: VerifyOptions = {}): Promise<VerifyAnswer> {
   const { disposable, free, role, suggestion, pool } = options
   const flags = Object.entries({ disposable, free, role, suggestion, pool }).filter(([, value]) => value === true)

@@ -5,7 +5,7 @@ import type { Log } from './world.ts'
 
 export type LogOptions = {
   readonly level: string
-  /** `pretty`: one readable line; `json`: one object a line. */
+  /** `pretty`: one readable line; `json`: one object per line. */
   readonly format: 'pretty' | 'json'
   /** Mail addresses are written in full instead of as `j***@example.org`. */
   readonly addresses: boolean
@@ -13,7 +13,10 @@ export type LogOptions = {
 
 export type Logger = pino.Logger
 
-/** The log, by default on standard error: standard output belongs to answers. Mail addresses in any field are masked unless `addresses`. `write` takes the lines in place of standard error. */
+/**
+ * The log, by default on standard error, because standard output is for answers. Mail addresses in any field are masked unless `addresses` is set. `write`
+ * gets the lines in place of standard error.
+ */
 export function createLogger({ level, format, addresses }: LogOptions, write?: (line: string) => void): Logger {
   const clean = addresses ? (value: unknown) => value : masked
   return pino(
@@ -40,7 +43,7 @@ function destinationOf(format: LogOptions['format'], write?: (line: string) => v
   return { write: (line: string) => out(pretty(line)) }
 }
 
-/** The world's log on a logger: event first, fields after. */
+/** The world's log as a wrapper of a logger: event first, fields after. */
 export const logOf = (logger: Logger): Log => ({
   debug: (event, fields) => logger.debug(fields ?? {}, event),
   info: (event, fields) => logger.info(fields ?? {}, event),
