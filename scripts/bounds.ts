@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A bound of the code: where its constant stands, its value as written, what its comment says, and the file of a test at the bound and one step beyond, or why there is none. */
+/** A bound of the code: the place of its constant, its value as written, its comment, and the file of a test at the bound and one step beyond, or why there is none. */
 export type Bound = {
   readonly place: string
   readonly value: string
@@ -27,7 +27,7 @@ const UNTESTED: Readonly<Record<string, string>> = {
   'src/store/postgres/restore.ts MAX_LINE': 'a line at the bound takes 512 MiB of memory',
 }
 
-/** Every bound that a constant of src/ names, by its place. Throws where {@link UNTESTED} or a test names a constant that is not there. */
+/** Every bound that a constant of src/ names, by its place. Throws for a bound without a one-line comment, and if {@link UNTESTED} or a test names a missing constant. */
 export function boundsOf(root: string): readonly Bound[] {
   const tests = testsOf(root)
   const bounds = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
@@ -37,6 +37,8 @@ export function boundsOf(root: string): readonly Bound[] {
   const known = new Set(bounds.map(({ place }) => place))
   const unknown = [...tests.keys(), ...Object.keys(UNTESTED)].find((place) => !known.has(place))
   if (unknown !== undefined) throw new Error(`there is no bound ${unknown}`)
+  const mute = bounds.find(({ what }) => what === '')
+  if (mute) throw new Error(`${mute.place} needs a comment of one line: docs/bounds.md shows it`)
   return bounds
 }
 

@@ -49,6 +49,7 @@ type KeyState = {
   timer: NodeJS.Timeout | undefined
 }
 
+/** Maximum delay of a timer of the platform, ms; a longer wait is repeated. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**

@@ -5,10 +5,7 @@ import * as registry from './registry.ts'
 import { CHECK_KEYS, type Outcomes } from './run.ts'
 
 const RANK: Record<Severity, number> = { critical: 0, high: 1, medium: 2, low: 3, info: 4 }
-/**
- * Evidence is external text; maximum number of characters shown. A tab appears as in a zone file, `\009` (RFC 1035 §5.1), because as a space the fault would
- * be invisible.
- */
+/** Maximum number of characters of evidence, which is external text. A tab appears as in a zone file, `\009` (RFC 1035 §5.1): a space would hide it. */
 const MAX_EVIDENCE = 2_000
 
 /** The texts of a finding from its check's table. */

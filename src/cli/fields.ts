@@ -9,8 +9,9 @@ type Names = { readonly [name: string]: Names }
 /** Takes the chosen fields of an answer, in the order in which they were named; of a list, those of each item. What is absent stays absent. */
 export type Select = (answer: JsonRecord) => JsonRecord
 
-/** Maximum number of fields per command line, and their nesting. */
+/** Maximum number of fields per command line. */
 const MAX_FIELDS = 100
+/** Maximum nesting of a field. */
 const MAX_DEPTH = 10
 
 type Schema = { readonly [key: string]: unknown }

@@ -39,6 +39,7 @@ export type TestResult = {
 
 export const TEST_EVERY_MS = 3_600_000
 export const DEAD_AFTER_MS = 3 * 3_600_000
+/** Maximum number of state changes that are kept. */
 export const MAX_HISTORY = 24
 /** Number of tests that a list must pass after it answered every query, before it is trusted again. */
 const CLEAN_TESTS_TO_RETURN = 2

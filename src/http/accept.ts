@@ -5,8 +5,9 @@ const FORMS: Readonly<Record<string, string>> = {
   'application/xhtml+xml': 'html',
   'text/markdown': 'markdown',
 }
-/** Maximum number of characters and ranges of an Accept field. */
+/** Maximum number of characters of an Accept field. */
 const MAX_LENGTH = 1_000
+/** Maximum number of ranges of an Accept field. */
 const MAX_RANGES = 30
 
 /** The form that an Accept field requests by name with the highest weight (RFC 9110 §12.5.1), the first of equals; undefined if it names none. */

@@ -20,6 +20,7 @@ export type AnswerBase = {
   readonly skipped?: readonly { readonly source: Source; readonly why: string }[]
 }
 
+/** Maximum number of lines in the transcript of an answer. */
 const MAX_TRANSCRIPT = 1_000
 
 /** An answer without a mail server's reply: what is wrong with the address or the domain, or why no server was asked. */

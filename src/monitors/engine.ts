@@ -21,9 +21,11 @@ export type EngineParts = Running &
 
 /** Interval of the search for due work, ms. */
 const LOOK_EVERY_MS = 2_000
-/** Maximum number of runs and of messages that one node processes at the same time. */
+/** Maximum number of runs that one node processes at the same time. */
 const RUNS_AT_A_TIME = 8
+/** Maximum number of messages that one node sends at the same time. */
 const MESSAGES_AT_A_TIME = 16
+/** Maximum number of ended jobs that one step reads. */
 const JOBS_AT_A_TIME = 20
 /** Lifetime of a claim; a run and a message end earlier, ms. */
 const RUN_LEASE_MS = 180_000

@@ -89,6 +89,7 @@ export type MonitorService = {
 export const MAX_MONITORS = 20_000
 const RUN_EVERY_MS = 60_000
 const LOOK_EVERY_MS = 200
+/** Maximum number of test messages that are sent at the same time. */
 const TESTS_AT_A_TIME = 4
 
 export function monitorService(

@@ -45,7 +45,9 @@ export type GuardedRequest = {
   readonly quietMs?: number
 }
 
+/** Maximum number of addresses of a host that are tried. */
 const MAX_ADDRESSES = 4
+/** Maximum size of the headers of a response, bytes. */
 const MAX_HEADERS = 16 * 1024
 const CONNECT_MS = 5_000
 

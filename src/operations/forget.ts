@@ -28,8 +28,9 @@ const PLACES: readonly ((used: Used, named: Named, subject: Subject) => Promise<
   },
 ]
 
-/** Time limit for one node, and number of nodes that are called at a time. */
+/** Time limit for one node, ms. */
 const NODE_MS = 5_000
+/** Maximum number of nodes that are called at the same time. */
 const NODES_AT_A_TIME = 8
 
 /** Makes every other node clear its own caches; returns the number of removed entries, and the nodes that did not confirm it. */

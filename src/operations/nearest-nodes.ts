@@ -13,6 +13,7 @@ const SAME_COUNTRY = 1
 const SAME_CONTINENT = 6
 const ELSEWHERE = 16
 const UNKNOWN = 17
+/** Maximum number of nodes that are located at the same time. */
 const AT_A_TIME = 8
 
 /**

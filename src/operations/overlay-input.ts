@@ -9,8 +9,9 @@ import type { Flag, Param } from './param.ts'
 import { listParam } from './params.ts'
 import { questionError } from './problems.ts'
 
-/** Maximum number of records of an overlay, and of bytes of their text. */
+/** Maximum number of records of an overlay. */
 const MAX_RECORDS = 5_000
+/** Maximum size of the text of an overlay, bytes. */
 export const MAX_BYTES = 512_000
 /** Maximum size of the body, bytes: JSON may escape every character of the text. */
 export const BODY_LIMIT = 2 * MAX_BYTES + 65_536

@@ -13,8 +13,9 @@ import { statusOf } from '../peers/peer.ts'
 import type { Ctx } from '../world.ts'
 import type { Deps } from './deps.ts'
 
-/** Maximum number of sources that are checked, and that are checked at the same time. */
+/** Maximum number of sources that are checked. */
 const MAX_SOURCES = 64
+/** Maximum number of sources that are checked at the same time. */
 const AT_A_TIME = 8
 
 /** What a mail host sees of one of our source addresses, and what to publish if that is not sufficient. Null: could not be determined. */

@@ -16,8 +16,9 @@ type Action = keyof typeof ACTIONS
 
 /** Rows on one page. */
 const PAGE = 50
-/** Interval of progress events, and duration of one stream, ms: a browser requests the next by itself. */
+/** Interval of progress events, ms; a browser requests the next stream by itself. */
 const EVERY_MS = 1_000
+/** Maximum duration of one stream of progress events, ms. */
 const LONGEST_MS = 10 * 60_000
 
 /** `/jobs/{id}`: the progress of a job, its rows by page and filter, and the possible actions. */

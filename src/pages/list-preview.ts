@@ -18,8 +18,9 @@ export type ListPreview = {
   readonly bad: readonly { readonly line: number; readonly reason: string }[]
 }
 
-/** Maximum number of rows shown, of their columns, and of rows read. */
+/** Maximum number of rows that are shown. */
 const SHOWN = 5
+/** Maximum number of columns of a row that are shown. */
 const MAX_COLUMNS = 20
 const READ = 200
 

@@ -12,6 +12,7 @@ import { proofHeaders } from './registry.ts'
 const CALL_MS = 10_000
 /** The first delay after a failure and the longest, ms. */
 const RETRY_MS = { first: 1_000, most: 60_000 }
+/** Maximum size of a node's answer, bytes. */
 const MAX_ANSWER = 2 * 1024 * 1024
 
 export type Joining = Pick<World, 'now' | 'monotonic' | 'random' | 'log'> & {

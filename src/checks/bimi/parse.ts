@@ -10,7 +10,9 @@ export type BimiRecord = {
   readonly others: readonly string[]
 }
 
+/** Maximum number of tags of a record. */
 const MAX_TAGS = 50
+/** Maximum number of names of unknown tags that are kept. */
 const MAX_OTHERS = 20
 
 /** Whether a text is a BIMI record at all: others at the name are discarded (draft-brand-indicators §7.2 step 4). */

@@ -9,9 +9,11 @@ export type SvgReading = {
   readonly square: boolean | null
 }
 
-/** Maximum number and nesting of elements; a larger file is not a logo. */
+/** Maximum number of elements; a larger file is not a logo. */
 const MAX_ELEMENTS = 20_000
+/** Maximum nesting of elements. */
 const MAX_DEPTH = 100
+/** Maximum number of violations that are reported. */
 const MAX_FAULTS = 20
 
 /** The profile excludes multimedia, scripts, links, animation, raster images and foreign content; `style` is not in SVG Tiny 1.2. */

@@ -8,8 +8,9 @@ import { providersOf, stepsAt } from './advice.ts'
 import { type DkimFacts, doubledBase, type FoundKey } from './facts.ts'
 import { mendedKey, onlyUsable, withoutTesting } from './fixes.ts'
 
-/** Recommended RSA bits, and the size above which receivers need not verify (RFC 8301 §3.2). */
+/** Recommended RSA bits (RFC 8301 §3.2). */
 const ADVISED_BITS = 2_048
+/** Maximum RSA bits that receivers must support (RFC 8301 §3.2). */
 const MOST_BITS = 4_096
 
 /** Judges the keys. Without a key, and without proof that there is none, the check is unknown, because selectors cannot be guessed. */

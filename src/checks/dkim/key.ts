@@ -11,8 +11,9 @@ export type KeyState =
 const LEAST_RSA_BITS = 1_024
 /** Maximum RSA exponent; common verifiers refuse larger ones, because verification would be slow. */
 const MOST_EXPONENT = 2n ** 32n
-/** Maximum size of an exponent and of a modulus, octets; the key library takes seconds for much longer ones. */
+/** Maximum size of an exponent, octets; the key library takes seconds for much longer ones. */
 const MOST_EXPONENT_OCTETS = 5
+/** Maximum size of a modulus, octets. */
 const MOST_MODULUS_OCTETS = 2_049
 
 /** Reads the key itself: its type and real size, and whether it can verify mail. */

@@ -120,8 +120,9 @@ async function providersByMx(asked: Promise<Answer<'MX'> | DnsError>): Promise<r
 const isGone = (mx: Answer<'MX'> | DnsError): boolean =>
   !(mx instanceof DnsError) && mx.kind === 'nxdomain' && mx.cname.length === 0
 
-/** Maximum number and nesting of SPF includes of the same organization that are followed. */
+/** Maximum number of SPF includes of the same organization that are followed. */
 const MAX_OWN_RECORDS = 5
+/** Maximum nesting of SPF includes of the same organization that are followed. */
 const MAX_DEPTH = 2
 
 /**

@@ -16,8 +16,9 @@ export type KeyRecord = {
   readonly notes?: string
 }
 
-/** Maximum number of tags and characters of a record (a 16,384-bit key has 2,800 characters). */
+/** Maximum number of tags of a record. */
 const MAX_TAGS = 50
+/** Maximum number of characters of a record (a 16,384-bit key has 2,800 characters). */
 const MAX_LENGTH = 16_384
 const NAME = /^[A-Za-z][A-Za-z0-9_]*$/
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/

@@ -3,6 +3,7 @@ import { type Parsed, parsed, problem } from '../../base/parsed.ts'
 /** One `name=value` of a record; `at` is its start in the text. */
 export type Field = { readonly name: string; readonly value: string; readonly at: number }
 
+/** Maximum number of fields of a record. */
 const MAX_FIELDS = 100
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$/
 const VALUE = /^[\x21-\x3a\x3c\x3e-\x7e]+$/

@@ -5,6 +5,7 @@ import { hasVersion, parseFields } from './fields.ts'
 export type StsRecord = { readonly id: string; readonly extensions: readonly string[] }
 
 const VERSION = 'v=STSv1'
+/** Maximum number of extensions that are kept. */
 const MAX_EXTENSIONS = 20
 
 export const isStsRecord = (text: string): boolean => hasVersion(text, VERSION)

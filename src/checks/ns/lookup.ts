@@ -10,8 +10,9 @@ import { isSpf } from '../spf/index.ts'
 import { type AskHost, type Copy, type Heard, hostAsker } from './ask.ts'
 import { type Delegation, lookupDelegation } from './delegation.ts'
 
-/** Maximum number of name servers that are checked, and of addresses kept for each. */
+/** Maximum number of name servers that are checked. */
 export const MAX_SERVERS = 13
+/** Maximum number of addresses kept for each name server. */
 const MAX_ADDRESSES = 10
 /** Maximum number of names that are queried to find the zone. */
 const MAX_CANDIDATES = 4

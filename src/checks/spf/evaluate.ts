@@ -24,6 +24,7 @@ import {
   type SpfRecord,
 } from './terms.ts'
 
+/** Maximum number of steps in the trace of an evaluation. */
 const MAX_TRACE = 100
 const RESULTS = { '+': 'pass', '-': 'fail', '~': 'softfail', '?': 'neutral' } as const satisfies Record<
   Qualifier,

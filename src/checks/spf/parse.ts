@@ -7,10 +7,7 @@ import type { Directive, MacroString, Qualifier, SpfRecord, UnknownModifier } fr
 const VERSION = /^v=spf1(?= |$)/i
 const NAME = /[A-Za-z][A-Za-z0-9._-]*/y
 
-/**
- * Maximum size of a record that is evaluated, octets. A longer one gives permerror: it exceeds any message that RFC 7208 §3.4 considers, and the work for one
- * record must be bounded (§11.1).
- */
+/** Maximum size of a record, octets; a longer one gives permerror, because the work for a record must be bounded (RFC 7208 §11.1). */
 export const MAX_RECORD = 8_192
 
 /** Why a record over {@link MAX_RECORD} is not evaluated. */

@@ -37,9 +37,11 @@ export type Match =
   | { readonly kind: 'match' | 'no_match'; readonly void?: boolean; readonly note?: string }
   | { readonly kind: 'error'; readonly result: 'temperror' | 'permerror'; readonly note: string; readonly void?: false }
 
-/** The limits of RFC 7208 §4.6.4, by term and for all records together; names are counted for each `mx`. */
+/** Maximum number of terms with a lookup, over all records together (RFC 7208 §4.6.4). */
 export const MAX_LOOKUPS = 10
+/** Maximum number of void lookups (RFC 7208 §4.6.4). */
 export const MAX_VOID_LOOKUPS = 2
+/** Maximum number of names of each mx term (RFC 7208 §4.6.4). */
 export const MAX_MX_NAMES = 10
 
 /** The addresses of a name, of the client's family (RFC 7208 §5). */

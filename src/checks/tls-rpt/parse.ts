@@ -10,6 +10,7 @@ export type TlsRptRecord = {
 }
 
 const VERSION = 'v=TLSRPTv1'
+/** Maximum number of extensions that are kept. */
 const MAX_EXTENSIONS = 20
 
 /** Whether a text is a TLSRPT record at all: others are discarded before records are counted (RFC 8460 §3). */

@@ -24,6 +24,7 @@ export type Planning = {
 /** Domains that are resolved in one step; the first step is small, so that the first result comes soon. */
 const FIRST_DOMAINS = 50
 const DOMAINS = 500
+/** Maximum number of domains whose provider is looked up at the same time. */
 const LOOKUPS_AT_A_TIME = 50
 const LOOKUP_MS = 10_000
 /** Rows of one chunk at most. */

@@ -39,7 +39,9 @@ export const planElsewhere = ({ query, source }: SourcePass, destination: Destin
 })
 
 const LONGEST_STAGE_MS: Partial<Record<Stage, number>> = { connect: 10_000, banner: 20_000 }
+/** Time limit for the reply to a command while other addresses are left, ms. */
 const LONGEST_COMMAND_MS = 20_000
+/** Time limit for the connection to the last address, ms. */
 const LONGEST_LAST_CONNECT_MS = 20_000
 
 /**

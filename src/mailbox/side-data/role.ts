@@ -36,6 +36,7 @@ const ROLES = new Set(
     .split(/\s+/)
     .filter((word) => word !== ''),
 )
+/** Maximum number of characters of a local part that is compared. */
 const LONGEST = 64
 
 /**

@@ -35,6 +35,7 @@ const MINUTE = 60_000
 export const REFUSED_REST_MS = 10 * MINUTE
 export const THROTTLED_REST_MS = MINUTE
 export const FAILED_REST_MS = MINUTE
+/** Maximum cooldown of a circuit breaker, ms. */
 export const LONGEST_REST_MS = 6 * 60 * MINUTE
 const TRIAL_MS = MINUTE
 

@@ -12,6 +12,7 @@ export type Port25Monitor = {
 
 const WINDOW_MS = 600_000
 const MIN_NETWORKS = 3
+/** Maximum number of networks without an answer that are kept. */
 const MAX_NETWORKS = 100
 
 /** Networks are unrelated if their /16 (IPv6: /32) differ. */

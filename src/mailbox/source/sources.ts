@@ -69,6 +69,7 @@ export type Sources = {
   readonly save: () => Promise<void>
 }
 
+/** Maximum number of states of sources that are kept. */
 const MAX_ROWS = 5_000
 const SAVE_EVERY_MS = 2_000
 /** Maximum age of what other nodes reported about the sources, ms. */

@@ -27,8 +27,9 @@ export const CHECK_ROWS: readonly Row<CheckAnswer>[] = [
   ...FINDING_ROWS,
 ]
 
-/** Maximum number of changes between two answers, and of characters of each. */
+/** Maximum number of changes between two answers. */
 const MAX_CHANGES = 100
+/** Maximum number of characters of a change. */
 const MAX_TEXT = 600
 
 const rowsOf = <A>(rows: readonly Row<A>[], before: A, after: A): readonly Change[] =>

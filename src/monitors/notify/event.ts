@@ -22,6 +22,7 @@ export function eventOf(
   }
 }
 
+/** Maximum number of characters of a title. */
 const MAX_TITLE = 90
 /** The first line if it is the only one or a condition, otherwise the subject. */
 function titleOf({ kind }: About, { type, lines, changes, isCondition }: Message): string {

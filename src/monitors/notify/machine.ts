@@ -35,6 +35,7 @@ export const FAILING_AFTER = 3
 export const HOUR_MS = 3_600_000
 /** Maximum number of changes held back. */
 const MAX_HELD = 50
+/** Maximum number of reported changes that are kept. */
 const MAX_TEXTS = 60
 
 /** One topic that a run gives reason to report. */
@@ -233,6 +234,7 @@ function told(state: NotifyState, reasons: readonly Reason[], changes: readonly 
 /** The conditions, in the order in which they are reported. */
 const CONDITIONS = ['failing', 'listed', 'worse', 'score'] as const
 const LISTINGS: readonly string[] = ['blacklist.listed', 'blacklist.new_address']
+/** Maximum number of characters of a line. */
 const MAX_LINE = 600
 
 /** Whether the line of a reported condition already contains this change: the listings, the score. */

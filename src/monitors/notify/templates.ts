@@ -13,7 +13,9 @@ export type Links = {
   readonly unsubscribeTo?: string
 }
 
+/** Maximum number of characters of a line. */
 const MAX_LINE = 600
+/** Maximum number of lines of a message. */
 const MAX_LINES = 40
 
 const linesOf = ({ data }: MonitorEvent): readonly string[] =>

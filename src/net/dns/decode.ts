@@ -48,6 +48,7 @@ export type Edns = {
 /** A question that was already compared with the query: its name, and the index after it. */
 export type Compared = { readonly name: string; readonly end: number }
 
+/** Maximum number of extended errors that are read of a message. */
 const MAX_EDE = 8
 const EDE_OPTION = 15 // RFC 8914 §2
 const NONE: readonly ResourceRecord[] = []

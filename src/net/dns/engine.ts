@@ -33,6 +33,7 @@ export type Engine = {
 type Reading = Extract<AnyReading<RecordType>, { readonly chain: readonly string[] }>
 
 const BACK_OFF_MS = 100
+/** Maximum number of extended errors of a query, over all its answers. */
 const MAX_EDE = 16
 const PLAIN = /^[a-z0-9._-]*$/
 const NONE: readonly never[] = []

@@ -8,13 +8,15 @@ import { type Answer, DnsError, type DnsReason, type RecordType, type Resolve, s
 const KNOWN_MS = 3_600_000
 /** The same for an NXDOMAIN without an SOA record (TTL 0, RFC 2308 §5), which filters, captive portals and some caches send. */
 const KNOWN_WITHOUT_SOA_MS = 60_000
-/** How long a resolver that denied a top-level domain is not trusted. If it denies everything again within an hour, the time doubles, up to an hour. */
+/** How long a resolver that denied a top-level domain is not trusted, ms. If it denies everything again within an hour, the time doubles. */
 const DENIED_MS = 60_000
+/** Maximum time for which such a resolver is not trusted, ms. */
 const MOST_DENIED_MS = 3_600_000
 /** How long it is cached that a top-level domain could not be queried (RFC 9520 §3.2). */
 const FAILED_MS = 2_000
 /** Longest time of a query for a top-level domain, independent of its callers. */
 const LONGEST_MS = 10_000
+/** Maximum number of top-level domains that are cached. */
 const MAX_KEPT = 2_000
 
 /** Exists in every public resolver: it tests a resolver that denies another top-level domain. */

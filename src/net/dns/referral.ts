@@ -3,8 +3,9 @@ import { dataOf, type Message } from './decode.ts'
 import type { Referral } from './resolver.ts'
 import { CLASS_IN, TYPE_CODES } from './types.ts'
 
-/** Maximum number of name servers that are read of a referral, and of addresses of each. */
+/** Maximum number of name servers that are read of a referral. */
 const MAX_SERVERS = 100
+/** Maximum number of addresses that are read of each name server of a referral. */
 const MAX_ADDRESSES = 20
 
 /**

@@ -9,6 +9,7 @@ import { serverProblem } from './problems.ts'
 /** The address and port of a DNS server. */
 export type Server = { readonly ip: Ip; readonly port: number }
 
+/** Maximum number of servers that are read of resolv.conf. */
 const MAX_SERVERS = 8
 
 /** Reads `IP`, `IP:PORT` or `[IPv6]:PORT`; the default port is 53. */

@@ -3,8 +3,9 @@ import { random32 } from './entropy.ts'
 import type { Server } from './system.ts'
 import { type Handlers, isBareFormErr, sameQuestion, type Wait } from './wait.ts'
 
-/** Maximum number of pipelined queries on a connection (RFC 7766 §6.2.1.1), and of connections to one server. */
+/** Maximum number of pipelined queries on a connection (RFC 7766 §6.2.1.1). */
 const QUESTIONS_A_CONNECTION = 64
+/** Maximum number of TCP connections to one server. */
 const MAX_CONNECTIONS = 8
 /** How long a connection without queries stays open (RFC 7766 §6.2.3). */
 const IDLE_MS = 5_000

@@ -1,6 +1,7 @@
 const DOT = 0x2e
 const BACKSLASH = 0x5c
 const MAX_OCTETS = 255 // RFC 1035 §2.3.4, length octets and root included
+/** Maximum length of a label, octets (RFC 1035 §2.3.4). */
 const MAX_LABEL = 63
 /** Maximum number of compression pointers; a name has at most 127 labels, so no valid name needs more. */
 const MAX_POINTERS = 127

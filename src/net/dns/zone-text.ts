@@ -13,8 +13,9 @@ export type ZoneText = {
   readonly passedOver: ReadonlyMap<string, number>
 }
 
-/** Maximum number of characters and of records of a zone file. */
+/** Maximum number of characters of a zone file. */
 const MAX_LENGTH = 1 << 20
+/** Maximum number of records of a zone file. */
 const MAX_RECORDS = 10_000
 
 type State = { readonly origin: string; readonly owner: string | undefined }

@@ -45,8 +45,11 @@ export type ReplyReader = {
   readonly pending: () => number
 }
 
+/** Maximum number of bytes that are kept of a line. */
 const MAX_LINE = 512
+/** Maximum number of lines that are kept of a reply. */
 const MAX_LINES = 100
+/** Maximum size of a reply, bytes; a larger one is a protocol error. */
 const MAX_REPLY = 64 * 1024
 const NOTHING = new Uint8Array(0)
 const LF = 10

@@ -1,7 +1,9 @@
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls'
 import type { TlsInfo } from './dial.ts'
 
+/** Maximum number of DNS names that are kept of a certificate. */
 const MAX_NAMES = 100
+/** Maximum number of certificates that are kept of a chain. */
 const MAX_CHAIN = 10
 
 /** The result of a completed handshake: the certificates as the server sent them, and whether they lead to a trusted root. The name is not checked here. */

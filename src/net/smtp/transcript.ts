@@ -15,6 +15,7 @@ export type Transcript = {
   readonly lines: () => readonly TranscriptLine[]
 }
 
+/** Maximum number of lines that are kept of a session. */
 const MAX_LINES = 300
 
 /** Keeps the first 300 lines of a session; one more line says that further lines were omitted. */

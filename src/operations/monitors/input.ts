@@ -17,6 +17,7 @@ import { monitorInputError, monitorProblem } from './problems.ts'
 import { readReceiver, receiverUrl } from './shared.ts'
 
 const DAY_MS = 86_400_000
+/** Maximum number of receivers of a monitor. */
 const MAX_NOTIFY = 10
 /** Characters of the name of an option. */
 const MAX_OPTION_NAME = 40

@@ -1,6 +1,7 @@
 /** A page with an answer: stores the visited subject in this browser, for the start page. */
 
 const KEY = 'mailsonde.last'
+/** Maximum number of visited subjects that a browser keeps. */
 const MOST = 10
 
 function remember(): void {

@@ -4,8 +4,9 @@ import { sleep } from '../../base/deadline.ts'
 type Say = (event: string, fields?: Record<string, unknown>) => void
 export type OwnerLog = { readonly info: Say; readonly warn: Say }
 
-/** Delays between attempts to restart a server, ms. */
+/** First delay between attempts to restart a server, ms; it doubles. */
 const FIRST_WAIT_MS = 100
+/** Maximum delay between attempts to restart a server, ms. */
 const LONGEST_WAIT_MS = 5_000
 
 /**
