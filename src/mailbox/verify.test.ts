@@ -675,13 +675,16 @@ describe('memory', () => {
 })
 
 describe('limits toward mail hosts', () => {
-  it('does not dial a dead host again within a minute', async () => {
-    const one = lab(ONE, { [MX1]: { connect: 'refuse' } })
+  it.each<['refuse' | 'timeout', string]>([
+    ['refuse', 'connect_refused'],
+    ['timeout', 'connect_timeout'],
+  ])('does not dial a dead host again within a minute: %s', async (connect, reason) => {
+    const one = lab(ONE, { [MX1]: { connect } })
     await ask(one)
     const v = await ask(one, { email: 'b@x.example' })
-    expect([words(v), one.net.dialled.length]).toEqual(['unreachable connect_refused unknown null', 1])
+    expect([words(v), one.net.dialled.length]).toEqual([`unreachable ${reason} unknown null`, 1])
     expect(v.attempts[0]?.message).toMatch(/^not connected again/)
-    const rude = lab(ONE, { [MX1]: { connect: 'refuse' } }, { noCourtesy: true })
+    const rude = lab(ONE, { [MX1]: { connect } }, { noCourtesy: true })
     await ask(rude)
     await ask(rude)
     expect(rude.net.dialled).toHaveLength(2)

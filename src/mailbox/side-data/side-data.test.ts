@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { corpus } from '../../../test/lab/corpora.ts'
 import { hasDisposableHost, isDisposable } from './disposable.ts'
+import { editDistance } from './edit-distance.ts'
 import { isFree } from './free.ts'
 import { POPULAR_DOMAINS } from './popular.ts'
 import { roleOf } from './role.ts'
@@ -105,6 +106,16 @@ it('never throws', () =>
       hasDisposableHost([text])
     }),
   ))
+
+it.each([
+  [64, 1],
+  [65, 3],
+])('compares words of at most 64 characters: %i', (length, distance) => {
+  const word = 'a'.repeat(length)
+  expect(editDistance(word, `${word.slice(1)}b`, 2)).toBe(distance)
+  expect(editDistance(word.slice(1), word, 2)).toBe(length === 64 ? 1 : 3)
+  expect(editDistance(word, word.slice(1), 2)).toBe(length === 64 ? 1 : 3)
+})
 
 it.each(['a', 'a.', '.', 'gmail.'])('bears 64 KiB of %j', (part) => {
   const text = part.repeat(65_536 / part.length)
