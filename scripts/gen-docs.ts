@@ -40,7 +40,7 @@ const documents = new Map<string, string>([
   ['src/client/operations.ts', clientModule(operations, version)],
   [
     'docs/bounds.md',
-    `# Bounds\n\n${HEADER}[security.md](security.md) has those of the service and the store.\n\n${boundsTable(ROOT)}\n`,
+    `# Bounds\n\n${HEADER}This page lists the bounds that are constants in the code. [security.md](security.md) has those of the service and the store.\n\n${boundsTable(ROOT)}\n`,
   ],
   ['docs/rfc-index.md', `${HEADER}${rfcIndex(ROOT)}`],
 ])
@@ -78,7 +78,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 
 async function errorsPage(): Promise<string> {
   const rows = Object.entries(ERRORS).map(([code, { status, title }]) => [`\`${code}\``, String(status), title])
-  return `# Errors\n\n${HEADER}Problem details (RFC 9457); \`code\` is stable.\n\n${table(['code', 'status', 'meaning'], rows)}\n\n## Sentences\n\nWhat \`detail\` says, by code; ‹…› stands for a value. Programs should use \`code\`: the sentences may change.\n\n${await errorLists(ROOT)}`
+  return `# Errors\n\n${HEADER}Errors are problem details (RFC 9457). \`code\` is stable.\n\n${table(['code', 'status', 'meaning'], rows)}\n\n## Sentences\n\nWhat \`detail\` says, by code; ‹…› stands for a value. Programs should use \`code\`: the sentences may change.\n\n${await errorLists(ROOT)}`
 }
 
 function configPage(): string {
@@ -106,7 +106,7 @@ function findingRows(findings: FindingTable): string {
 
 function findingsPage(): string {
   const parts = tables.map(([key, findings]) => `## ${key}\n\n${findingRows(findings)}\n`)
-  return `# Findings\n\n${HEADER}Every finding that a check can give. Severity weighs the finding for the reader; points are in docs/score.md.\n\n${parts.join('\n')}`
+  return `# Findings\n\n${HEADER}This page lists every finding of every check. The severity is its weight for the reader; [score.md](score.md) has the points.\n\n${parts.join('\n')}`
 }
 
 /** What `mailsonde --help` says of the operations, so that it loads none of them. */
