@@ -53,6 +53,7 @@ describe('what people publish', () => {
     ['v=spf1 include:https://b.example/ -all', 'odd_name | v=spf1 include:b.example -all'],
     ['v=spf1 include:@b.example -all', 'odd_name | v=spf1 include:b.example -all'],
     ['v=spf1 a:joe@b.example -all', 'odd_name | v=spf1 a:b.example -all'],
+    ['v=spf1ainclude:b.example;c.example', 'version joined odd_name | v=spf1 a include:b.example include:c.example'],
     ['v=spf1 include:b.example,c.example -all', 'odd_name | v=spf1 include:b.example include:c.example -all'],
     ['v=spf1 ip4:192.0.2.1,192.0.2.2 -all', 'odd_name | v=spf1 ip4:192.0.2.1 ip4:192.0.2.2 -all'],
     ['v=spf1;include:b.example;-all', 'version separators | v=spf1 include:b.example -all'],

@@ -81,20 +81,28 @@ function termsIn(text: string, slips: Set<Slip>): readonly string[] | undefined 
 function termsOf(word: string, slips: Set<Slip>): readonly string[] | undefined {
   const other = misread(word)
   if (other) slips.add(other.slip)
-  if (other) return other.terms.flatMap((term) => joinedTerms(term) ?? [term])
+  if (other) return other.terms.flatMap((term) => termsWithin(term, slips))
   const joined = joinedTerms(word)
   if (joined) slips.add('joined')
-  if (joined || isTerm(word)) return joined ?? [word]
+  if (joined || isTerm(word)) return termsWithin(word, slips)
   const parts = word.split(/[;,]+/).filter((part) => part !== '')
   if (parts.length > 1 && parts.every(isTerm)) {
     slips.add('separators')
-    return parts.flatMap((part) => joinedTerms(part) ?? [part])
+    return parts.flatMap((part) => termsWithin(part, slips))
   }
   const meant = respelt(word)
   if (meant === undefined) return undefined
   slips.add('spelling')
-  return joinedTerms(meant) ?? [meant]
+  return termsWithin(meant, slips)
 }
+
+/** The terms of a readable text: those that are joined, each as it was meant. */
+const termsWithin = (text: string, slips: Set<Slip>): readonly string[] =>
+  (joinedTerms(text) ?? [text]).flatMap((term) => {
+    const other = misread(term)
+    if (other) slips.add(other.slip)
+    return other?.terms ?? [term]
+  })
 
 /** The words, with a space after a colon or a qualifier removed: `include: x`, `- all`. */
 function rejoined(words: readonly string[], slips: Set<Slip>): readonly string[] {
