@@ -105,13 +105,21 @@ describe('the glossary', () => {
     expect(values.filter((value) => !glossary.includes(`\`${value}\``))).toEqual([]),
   )
 
-  it.each(DOCUMENTS.filter((document) => !/glossary|bounds|rfc-index/.test(document)))(
-    '%s uses one word for one concept',
-    (document) => {
-      const text = withoutCode(read(document)).replaceAll(/"[^"\n]*"/g, '""')
-      const others = rowsOf(synonyms).flatMap(([, not = '']) => not.split(', '))
-      expect(others.length).toBeGreaterThan(8)
-      expect(others.filter((other) => new RegExp(`\\b${other}\\b`, 'i').test(text))).toEqual([])
-    },
-  )
+  // Documents, the manual page, what OpenAPI describes, and documents of answers as people read them.
+  const texts = [
+    ...DOCUMENTS.filter((document) => !/glossary|bounds|rfc-index/.test(document)),
+    'docs/mailsonde.1',
+    'docs/openapi.json',
+    ...markdownOf('test/golden/documents/'),
+  ]
+  it.each(texts)('%s uses one word for one concept', (document) => {
+    const text = document.endsWith('.json')
+      ? [...read(document).matchAll(/"(?:description|summary)": "((?:[^"\\]|\\.)*)"/g)]
+          .map(([, words]) => words)
+          .join('\n')
+      : withoutCode(read(document)).replaceAll(/"[^"\n]*"/g, '""')
+    const others = rowsOf(synonyms).flatMap(([, not = '']) => not.split(', '))
+    expect(others.length).toBeGreaterThan(8)
+    expect(others.filter((other) => new RegExp(`\\b${other}\\b`, 'i').test(text))).toEqual([])
+  })
 })
