@@ -76,6 +76,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'list.file': 'zip',
   'list_file.why': 'dead',
   'store.why': 'row',
+  'schema.type': 'string',
   'job.action': 'pause',
   'record.type': 'MX',
   'service_start.code': 'EADDRINUSE',

@@ -63,5 +63,8 @@ it('the prototype cannot be reached', () => {
 
 it('says in words what is wrong, the first three faults, harmless on a terminal', () => {
   const read = readOpen(z.strictObject({ a: z.int(), b: z.int(), c: z.int(), d: z.int() }), { a: '\u001b[31m' })
-  expect(read).toMatchObject({ ok: false, problem: expect.stringMatching(/^a: .*; b: .*; c: .* and 1 more$/) })
+  expect(read).toMatchObject({
+    ok: false,
+    problem: { text: expect.stringMatching(/^a: .*; b: .*; c: .* and 1 more$/) },
+  })
 })

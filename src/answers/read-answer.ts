@@ -1,6 +1,7 @@
 import type { core, z } from 'zod'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
 import type { Problem } from '../base/problem.ts'
+import { problemOf } from '../base/schema-issue.ts'
 import type { AnswerOf } from './answer.ts'
 import { LEFT_OUT } from './bound-answer.ts'
 import { answerProblem } from './problems.ts'
@@ -15,7 +16,7 @@ const SHOWN = 3
 export function readStrict<S extends z.ZodType>(schema: S, value: unknown): Parsed<AnswerOf<S>> {
   const read = schema.safeParse(value)
   const faults = read.success ? [] : read.error.issues.filter((issue) => !isAboutCuts(issue))
-  return faults.length === 0 ? parsed(value as AnswerOf<S>) : problem(problemOf(faults))
+  return faults.length === 0 ? parsed(value as AnswerOf<S>) : problem(problemOfAll(faults))
 }
 
 const isAboutCuts = (issue: core.$ZodIssue): boolean =>
@@ -28,7 +29,7 @@ const isAboutCuts = (issue: core.$ZodIssue): boolean =>
 export function readOpen<S extends z.ZodType>(schema: S, value: unknown): Parsed<AnswerOf<S>> {
   const read = schema.safeParse(value)
   const faults = read.success ? [] : read.error.issues.filter(({ code }) => code !== 'unrecognized_keys')
-  return faults.length === 0 ? parsed(value as AnswerOf<S>) : problem(problemOf(faults))
+  return faults.length === 0 ? parsed(value as AnswerOf<S>) : problem(problemOfAll(faults))
 }
 
 /** {@link readOpen} without undeclared fields: for answers of a service from which only the declared fields are accepted. */
@@ -36,7 +37,7 @@ export function readKnown<S extends z.ZodType>(schema: S, value: unknown): Parse
   const read = schema.safeParse(value)
   if (read.success) return parsed(value as AnswerOf<S>)
   const faults = read.error.issues.filter(({ code }) => code !== 'unrecognized_keys')
-  if (faults.length > 0) return problem(problemOf(faults))
+  if (faults.length > 0) return problem(problemOfAll(faults))
   const known: unknown = structuredClone(value)
   for (const issue of read.error.issues) if (issue.code === 'unrecognized_keys') leaveOut(known, issue)
   return parsed(known as AnswerOf<S>)
@@ -47,7 +48,9 @@ function leaveOut(value: unknown, { path, keys }: core.$ZodIssueUnrecognizedKeys
   for (const key of keys) Reflect.deleteProperty(holder as object, key)
 }
 
-function problemOf(issues: readonly core.$ZodIssue[]): Problem {
-  const faults = issues.slice(0, SHOWN).map(({ path, message }) => `${path.map(String).join('.') || 'it'}: ${message}`)
+function problemOfAll(issues: readonly core.$ZodIssue[]): Problem {
+  const faults = issues
+    .slice(0, SHOWN)
+    .map((issue) => `${issue.path.map(String).join('.') || 'it'}: ${problemOf(issue).text}`)
   return answerProblem('faults', { faults, more: issues.length - faults.length })
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Parsed, parsed, problem } from '../base/parsed.ts'
+import { problemOf } from '../base/schema-issue.ts'
 import { parseDomain } from '../names/domain.ts'
 import { parseCodePattern } from './codes.ts'
 import { listFileProblem, type NeverReason } from './problems.ts'
@@ -22,7 +23,9 @@ export function parseLists(text: string): Parsed<ListSet> {
   }
   const checked = SET.safeParse(value)
   if (checked.success) return parsed(checked.data as ListSet)
-  const issues = checked.error.issues.slice(0, 5).map((issue) => `${placeOf(issue.path, value)}: ${issue.message}`)
+  const issues = checked.error.issues
+    .slice(0, 5)
+    .map((issue) => `${placeOf(issue.path, value)}: ${problemOf(issue).text}`)
   const more = checked.error.issues.length - issues.length
   return problem(listFileProblem('faults', { faults: issues, more }))
 }

@@ -8,8 +8,6 @@ type Name = { name: string }
 
 /** What is wrong with the text of a parameter. */
 export const paramProblem = problemsOf('param', {
-  /** `reason` is that of the schema. */
-  schema: ({ reason }: { reason: string }) => shown(reason, 300),
   items: ({ max }: Max) => `more than ${max} items; at most ${max} are allowed`,
   cursor: () => 'the cursor is not one of this service',
   selector: ({ text }: Text) => `${quoted(text, 80)} is not a selector`,

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
 import type { Problem } from '../base/problem.ts'
+import { problemOf } from '../base/schema-issue.ts'
 import type { InputOf, Params, ShapeOf } from './param.ts'
-import { inputError, paramProblem } from './problems.ts'
+import { inputError } from './problems.ts'
 
 /** The schema of the whole input. */
 export const schemaOf = <P extends Params>(params: P): z.ZodObject<ShapeOf<P>> => {
@@ -40,7 +41,7 @@ function asAppError(issue: z.core.$ZodIssue): AppError {
   const parameter = String(issue.path[0] ?? '')
   const at = issue.path.map(String).join('.')
   const { code, problem }: { code?: unknown; problem?: Problem } = (issue.code === 'custom' && issue.params) || {}
-  const why = problem ?? paramProblem('schema', { reason: issue.message })
+  const why = problem ?? problemOf(issue)
   if (issue.code === 'unrecognized_keys') return new AppError('unknown_parameter', why, { parameter, at })
   return new AppError(isErrorCode(code) ? code : 'invalid_parameter', why, { parameter, at })
 }

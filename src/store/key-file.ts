@@ -4,6 +4,7 @@ import { rename, unlink } from 'node:fs/promises'
 import { z } from 'zod'
 import type { Json } from '../base/json.ts'
 import type { Problem } from '../base/problem.ts'
+import { problemOf } from '../base/schema-issue.ts'
 import { StoreError } from './contract.ts'
 import { type Codec, type RowsFile, rowsFile } from './files/rows-file.ts'
 import { keyFileProblem, storeProblem } from './problems.ts'
@@ -167,10 +168,10 @@ function parseKeys(path: string, text: string): readonly ApiKey[] {
   }
   const result = keyList.safeParse(json)
   if (result.success) return result.data
-  const { path: place, message } = result.error.issues[0]!
+  const issue = result.error.issues[0]!
   throw new StoreError(
     'damaged',
-    keyFileProblem('invalid', { path, place: place.map(String).join('.'), reason: message }),
+    keyFileProblem('invalid', { path, place: issue.path.map(String).join('.'), reason: problemOf(issue).text }),
   )
 }
 
