@@ -12,10 +12,10 @@ export type Bound = {
 
 const CONSTANT =
   /^(?:export )?const ((?:MAX|MOST|LONGEST|LARGEST)(?:_\w+)?|\w+_LIMIT|\w*KEPT\w*|\w+_AT_A_TIME|AT_A_TIME)\b[^=]*= ([^{[\n]*\d[^{[\n]*)$/
-/** What a test file says of the bounds that it goes to: a row of test/bounds, or a comment beside the test. */
+/** The bounds that a test file names: in a row of test/bounds, or in a comment beside the test. */
 const PLACE = /src\/[\w./-]+\.ts [A-Z][A-Z_0-9]+/g
 
-/** Bounds without a test of their own, and why. */
+/** Bounds without a test of their own, and the reason. */
 const UNTESTED: Readonly<Record<string, string>> = {
   'src/jobs/service.ts WAITING_AT_A_TIME': 'reads of the database, whose connections are bounded as well',
   'src/net/post.ts MAX_BYTES': 'the body of the answer is not read: it may only end early',

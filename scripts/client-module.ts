@@ -8,7 +8,9 @@ type Described = {
   readonly responses: Readonly<Record<string, { readonly content: Readonly<Record<string, Schema>> }>>
 }
 
-/** `src/client/operations.ts`: the types of all answers and inputs, and how each operation is asked, made from the OpenAPI document. It imports nothing. */
+/**
+ * `src/client/operations.ts`: the types of all answers and inputs, and how to call each operation, generated from the OpenAPI document. It has no imports.
+ */
 export function clientModule(operations: readonly Operation[], version: string): string {
   const document = openApiDocument(operations, version)
   const paths = document.paths as Readonly<Record<string, Readonly<Record<string, Described>>>>
@@ -65,7 +67,7 @@ function inputOf({ params, path }: Operation): string {
   return fields.length === 0 ? '{}' : `{ ${fields.join('; ')} }`
 }
 
-/** A parameter as a program writes it: the client makes text of it where it goes into a URL. */
+/** A parameter as a program writes it: the client converts it to text for a URL. */
 function paramType({ kind, choices }: Param): string {
   if (kind === 'flag') return 'boolean'
   if (kind === 'whole') return 'number | string'

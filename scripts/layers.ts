@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix, resolve } from 'node:path'
 
 /**
- * Enforces the import rule of docs/architecture.md: imports go down only, modules on one row do not see each other, a check sees another check's index.ts only, no
- * circles; sockets, files, the clock, chance and the environment in few modules.
+ * Enforces the import rule of docs/architecture.md: imports go down only, modules on the same row do not import each other, a check imports only the index.ts
+ * of another check, and there are no circles; only few modules may use sockets, files, the clock, randomness and the environment.
  */
 
-/** The modules of src/ from top to bottom. What is above another is on an earlier row. */
+/** The modules of src/ from top to bottom; a module on an earlier row is above one on a later row. */
 export const ROWS: readonly (readonly string[])[] = [
   ['main.ts', 'library.ts'],
   ['start'],
@@ -28,12 +28,12 @@ export const ROWS: readonly (readonly string[])[] = [
   ['client'],
 ]
 
-/** Modules that open sockets and files. */
+/** Modules that may open sockets and files. */
 const OUTSIDE = ['start', 'net', 'store', 'http', 'main.ts', 'config.ts', 'config-options.ts']
 const OUTSIDE_PACKAGES =
   /^(?:node:)?(?:net|dgram|tls|http|https|http2|fs|fs\/promises|dns|dns\/promises|child_process|undici)$/
 
-/** What a module may not reach for by itself: it is handed in. */
+/** What a module must not access itself: it is passed in. */
 const HANDED_IN = [
   {
     pattern: /\bDate\.now\(\)|new Date\(\)/,
@@ -53,7 +53,7 @@ const IMPORT =
 
 type Import = { readonly target: string; readonly statement: string }
 
-/** What is against the rule in `files`, text by path below src/; one line each, empty when all is in order. */
+/** The violations of the rule in `files`, text by path below src/; one line each, empty if there are none. */
 export function violations(files: ReadonlyMap<string, string>): readonly string[] {
   const graph = new Map<string, readonly string[]>()
   const found: string[] = []
@@ -92,7 +92,7 @@ function refusedInside(file: string, to: string): string[] {
 }
 
 function refusedPackage(file: string, { target, statement }: Import): string[] {
-  // isIP of node:net judges a text and opens nothing.
+  // isIP of node:net parses a text and opens nothing.
   if (!OUTSIDE_PACKAGES.test(target) || OUTSIDE.includes(moduleOf(file)) || /\bisIP\b/.test(statement)) return []
   return [`${file}: imports ${target}; sockets and files belong in ${OUTSIDE.join(', ')}`]
 }
@@ -116,7 +116,7 @@ function circles(graph: ReadonlyMap<string, readonly string[]>): string[] {
   return found
 }
 
-/** The sources of the program below `root`, text by path, without tests and without what runs in browsers. */
+/** The sources of the program below `root`, text by path, without tests and without code for browsers. */
 export function readSources(root: string): ReadonlyMap<string, string> {
   const names = readdirSync(root, { recursive: true, encoding: 'utf8' })
   const isOurs = (name: string): boolean => !name.startsWith('pages/islands/') // these run in browsers

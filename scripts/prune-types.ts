@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
-/** The second step of `npm run build`: of all declarations in `dist` those stay that the library and the client lead to. */
+/** The second step of `npm run build`: keeps only the declarations in `dist` that the library and the client use. */
 const DIST = resolve(import.meta.dirname, '../dist')
 const IMPORT = /(?:from\s+|import\()['"](\.[^'"]+)['"]/g
 
@@ -25,7 +25,7 @@ for (const entry of all) {
   const path = join(entry.parentPath, entry.name)
   if (entry.isFile() && path.endsWith('.d.ts') && !needed.has(path)) rmSync(path)
 }
-// The deepest folders first: what was in them is gone.
+// Deepest folders first: their content is already removed.
 for (const entry of all
   .filter((one) => one.isDirectory())
   .toSorted((a, b) => b.parentPath.length - a.parentPath.length)) {

@@ -5,12 +5,10 @@ import { join } from 'node:path'
 type Row = { readonly number: string; readonly title: string }
 
 const CITED = /RFC (\d{3,5})(?: (§§?[\d.]+[\d]|Appendix [A-Z]))?/g
-/** Places listed for one document at most. */
+/** Maximum number of places that are listed for one document. */
 const MAX_PLACES = 40
 
-/**
- * The index of docs/rfc-index.tsv both ways: where each RFC is cited in src. Throws when an RFC is cited that has no row, or a row is cited nowhere.
- */
+/** The index of docs/rfc-index.tsv in both directions: where src cites each RFC. Throws for a cited RFC without a row, and for a row without a citation. */
 export function rfcIndex(root: string): string {
   const rows: Row[] = readFileSync(join(root, 'docs/rfc-index.tsv'), 'utf8')
     .split('\n')

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { ERRORS, type ErrorCode } from '../src/base/errors.ts'
 import { problemWith, type Say, shown } from '../src/base/problem.ts'
 
-/** One sentence of the tables of src. `code` is that of the errors that it tells of; a sentence about a value has none of its own. */
+/** One sentence of the tables of src. `code` is that of its errors; a sentence about a value has none of its own. */
 export type AnySentence = {
   readonly file: string
   /** The name of the function that makes the problem or the error. */
@@ -11,11 +11,11 @@ export type AnySentence = {
   readonly subject: string
   readonly id: string
   readonly code: ErrorCode | undefined
-  /** The sentence; `say` is that of a problem within it, English where it is left out. */
+  /** The sentence; `say` writes a problem within it, by default in English. */
   readonly tell: (values: object, say?: Say) => string
 }
 
-/** Every sentence that a caller may be told as an error, in the order of the files and tables. */
+/** Every sentence of an error, in the order of the files and tables. */
 export async function allSentences(root: string): Promise<readonly AnySentence[]> {
   const files = globSync('src/**/*problems.ts', { cwd: root }).sort()
   const found: AnySentence[] = []
@@ -69,7 +69,7 @@ const NUMBERS = [
   'waiting',
 ]
 const LISTS = ['known', 'faults']
-/** Values that are one of a few words. */
+/** Values from a fixed set of words. */
 const WORDS: Readonly<Record<string, string>> = {
   'value.kind': 'job',
   'list.kind': 'verify',
@@ -82,7 +82,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'service_start.code': 'EADDRINUSE',
 }
 
-/** Values for any sentence of a subject, made as they are asked for. */
+/** Values for any sentence of a subject, created on demand. */
 export const sampleValues = (subject: string, id: string, samples: Samples): object =>
   new Proxy(
     {},
@@ -105,7 +105,7 @@ function sampleOf(sentence: string, name: string, samples: Samples): unknown {
 /** Subjects of notices on standard error. */
 const NOTICES = ['hint', 'list_notice']
 
-/** The page of the error codes, with the sentences of each. */
+/** The page of error codes, with the sentences of each. */
 export async function errorLists(root: string): Promise<string> {
   const samples: Samples = { text: (name) => `‹${name}›`, number: (name) => `‹${name}›`, list: (name) => [`‹${name}›`] }
   const all = (await allSentences(root)).map((one) => ({

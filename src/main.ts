@@ -6,7 +6,7 @@ const argv = process.argv.slice(2)
 const refusal = tooOld(process.version)
 if (refusal === undefined) {
   if (argv[0] === 'serve') (await import('./start/heap.ts')).keepHeapSmall()
-  // What is imported after this line may come from the cache; what is imported above it cannot.
+  // Imports after this line may come from the cache; those above it cannot.
   keepCompiled(argv)
   const { commandLine } = await import('./start/command-line.ts')
   process.exitCode = await commandLine(argv)

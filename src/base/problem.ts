@@ -1,41 +1,41 @@
 import { escapeUnsafe, printable } from './text.ts'
 
-/** What a sentence is made with: data, so that the same sentence can be made in another language. */
+/** The values of a sentence: data, so that the same sentence can be written in another language. */
 export type Value = string | number | boolean | undefined | readonly string[] | Problem
 export type Values = Readonly<Record<string, Value>>
 
 /**
- * What was wrong, as data: the id of a sentence, the values that it is made with, and the sentence in English. The sentence begins in lower case and has no full stop, so that it
+ * What was wrong, as data: the id of a sentence, its values, and the sentence in English. The sentence begins in lower case and has no full stop, so that it
  * can follow a colon.
  */
 export type Problem = { readonly id: string; readonly values: Values; readonly text: string }
 
-/** The sentence of a problem that stands within another one. */
+/** The sentence of a problem within another one. */
 export type Say = (problem: Problem) => string
 
-/** A sentence as a pure function of its values. Text from outside stands in {@link quoted} or {@link shown}: it is bounded, and nothing in it steers a terminal. */
+/** A sentence as a pure function of its values. External text is in {@link quoted} or {@link shown}: it is bounded, and cannot control a terminal. */
 export type Sentence<V> = (values: V, say: Say) => string
 
-/** The values of a sentence, which are left out where it has none, and the options. */
+/** The values of a sentence, omitted if it has none, and the options. */
 export type Given<V, Options> = unknown extends V
   ? [values?: undefined, options?: Options]
   : [values: V, options?: Options]
 
 const inEnglish: Say = ({ text }) => text
 
-/** The values of a sentence that has none. */
+/** The values of a sentence without values. */
 const NONE = {}
 
-/** The problem with the sentence `tell`; its values are left out where the sentence has none. */
+/** The problem with the sentence `tell`; its values are omitted if the sentence has none. */
 export function problemWith<V>(id: string, tell: Sentence<V>, given: V | undefined): Problem {
-  const values = (given ?? NONE) as V & Values // `Given` asks for the values of every sentence that has some
+  const values = (given ?? NONE) as V & Values // `Given` requires the values of every sentence that has some
   return { id, values, text: tell(values, inEnglish) }
 }
 
 /**
- * A table of sentences, one for each id of a subject. The function that it gives makes a problem of an id and the values of its sentence:
- * `lineProblem('too_long', { max: 80 })`. It carries the table, for what lists all sentences. A language is one set of such tables: what a problem carries is enough
- * to write it in another one.
+ * A table of sentences, one for each id of a subject. The returned function makes a problem from an id and the values of its sentence:
+ * `lineProblem('too_long', { max: 80 })`. It has the table as a member, for lists of all sentences. A language is one set of such tables: the content of a
+ * problem is enough to write it in another language.
  */
 export const problemsOf = <V>(subject: string, table: { readonly [Id in keyof V]: Sentence<V[Id]> }) =>
   Object.assign(
@@ -44,9 +44,9 @@ export const problemsOf = <V>(subject: string, table: { readonly [Id in keyof V]
     { subject, table },
   )
 
-/** Text from outside in quotes, as JSON has it, cut at `max` characters. */
+/** External text in quotes, as in JSON, cut at `max` characters. */
 export const quoted = (text: string, max = 60): string =>
   escapeUnsafe(JSON.stringify(text.length > max ? `${text.slice(0, max)}…` : text))
 
-/** Text that is no whim of a stranger, such as a path or the name of a parameter: without quotes, printable, cut at `max` characters. */
+/** Text that no stranger controls, such as a path or the name of a parameter: without quotes, printable, cut at `max` characters. */
 export const shown = (text: string, max = 200): string => printable(text, max)
