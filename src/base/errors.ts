@@ -32,11 +32,11 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** What an error says beside its sentence. */
+/** The data of an error in addition to its sentence. */
 export type ErrorOptions = {
   /** The parameter that was wrong. */
   readonly parameter?: string
-  /** Where in the input: the path of a parameter (`records.0`) or a flag (`--json`). The message begins with it. */
+  /** The place in the input: the path of a parameter (`records.0`) or a flag (`--json`). The message begins with it. */
   readonly at?: string
   readonly cause?: unknown
   /** When the request may be repeated (`Retry-After`, RFC 9110 §10.2.3), if that is known. */
@@ -46,7 +46,7 @@ export type ErrorOptions = {
 }
 
 /**
- * An expected fault that is told to the caller: a stable code and a problem that says what was wrong, with which value, and what to do. `message` is the
+ * An expected fault that is reported to the caller: a stable code and a problem that says what was wrong, with which value, and what to do. `message` is the
  * English sentence, after the place in the input where there is one.
  */
 export class AppError extends Error {
@@ -72,11 +72,11 @@ export class AppError extends Error {
   }
 }
 
-/** A sentence and the code of the errors that it tells of. */
+/** A sentence and the code of its errors. */
 type ErrorEntry<V> = { readonly code: ErrorCode; readonly detail: Sentence<V> }
 
 /**
- * A table of errors, one for each id of a subject. The function that it gives makes an error of an id, the values of its sentence and what else there is to say:
+ * A table of errors, one for each id of a subject. The returned function makes an error from an id, the values of its sentence and further data:
  * `listError('no_column', { wanted }, { parameter: 'column' })`.
  */
 export const errorsOf = <V>(subject: string, table: { readonly [Id in keyof V]: ErrorEntry<V[Id]> }) =>

@@ -141,7 +141,7 @@ it('a monitor is made; its first run tells nothing', async () => {
     })
     .toBe('pass')
   expect(await arrived()).toEqual([])
-  story.push({ time: 'Mon 09:00', what: 'the monitor is made', told: [] })
+  story.push({ time: 'Mon 09:00', what: 'the monitor is created', told: [] })
   expect.soft(await step('Mon 10:00', 'nothing has changed')).toEqual([])
 })
 
@@ -149,21 +149,21 @@ it('a record that is edited, one that is gone and comes back', async () => {
   await publish({ ...WELL, spf: 'v=spf1 mx ~all' })
   expect(await step('Mon 11:00', 'the SPF record loses an include and ends in `~all`')).toEqual(['SPF changed'])
   await publish({ mx: 'mx.accept.test', spf: 'v=spf1 mx ~all' })
-  expect(await step('Mon 12:00', 'the DMARC record is gone')).toEqual(['score 66 is below the limit of 80'])
+  expect(await step('Mon 12:00', 'the DMARC record is removed')).toEqual(['score 66 is below the limit of 80'])
   await publish(WELL)
-  expect(await step('Mon 13:00', 'both are as they were')).toEqual(['score 99 is no longer below the limit of 80'])
+  expect(await step('Mon 13:00', 'both records are restored')).toEqual(['score 99 is no longer below the limit of 80'])
   expect(await step('Mon 14:00', 'nothing has changed')).toEqual([])
 })
 
 it('a listing, another, and the end of both', async () => {
   await withLists(on('bl.spamcop.net'), async () => {
     expect(await step('Mon 15:00', `${HOST} is listed`)).toEqual([`on a blacklist: ${HOST} on SpamCop`])
-    expect(await step('Mon 16:00', 'it still is')).toEqual([])
+    expect(await step('Mon 16:00', 'it is still listed')).toEqual([])
   })
   await withLists(on('bl.spamcop.net', 'psbl.surriel.com'), async () => {
-    expect(await step('Mon 17:00', 'a second list has it')).toEqual(['score 79 is below the limit of 80'])
+    expect(await step('Mon 17:00', 'a second list contains it too')).toEqual(['score 79 is below the limit of 80'])
   })
-  expect(await step('Mon 18:00', 'both have removed it')).toEqual(['no longer on any blacklist'])
+  expect(await step('Mon 18:00', 'both lists have removed it')).toEqual(['no longer on any blacklist'])
 })
 
 const NOT_CHECKED = 'the mail setup could not be checked 3 times in a row'
@@ -224,7 +224,7 @@ it('a domain that no longer exists, and exists again', async () => {
   expect(await step('Wed 09:00', 'the domain does not exist')).toEqual(['the domain no longer exists'])
   expect(await step('Wed 10:00', 'still')).toEqual([])
   await deny(false)
-  expect(await step('Wed 11:00', 'it exists')).toEqual(['the domain exists again'])
+  expect(await step('Wed 11:00', 'it exists again')).toEqual(['the domain exists again'])
 })
 
 it('a message about a test says so, to everybody, and the link of a mail ends the mail', async () => {
@@ -317,7 +317,7 @@ function document(): string {
     '|---|---|---|',
     ...rows,
     '',
-    'The first of them as it came to the webhook:',
+    'The first message as the webhook received it:',
     block(
       [
         `POST ${hook.path}`,
