@@ -59,17 +59,15 @@ export function asAppError(error: unknown, bodyLimit?: number): AppError {
     : new AppError('internal', httpProblem('unexpected'), { cause: error })
 }
 
-function libraryProblem(fault: string | undefined, reason: string): ReturnType<typeof httpProblem> {
-  switch (fault) {
-    case 'FST_ERR_CTP_INVALID_JSON_BODY':
-      return httpProblem('invalid_json')
-    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
-      return httpProblem('empty_json')
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return httpProblem('media_type')
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return httpProblem('content_length')
-    default:
-      return httpProblem('other', { reason })
-  }
-}
+/** Faults of the HTTP library that have a sentence of ours, by their code. */
+const LIBRARY = {
+  FST_ERR_CTP_INVALID_JSON_BODY: 'invalid_json',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'empty_json',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'media_type',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'content_length',
+  FST_ERR_BAD_URL: 'url',
+} as const
+const isKnown = (fault: string): fault is keyof typeof LIBRARY => Object.hasOwn(LIBRARY, fault)
+
+const libraryProblem = (fault: string | undefined, reason: string): ReturnType<typeof httpProblem> =>
+  fault !== undefined && isKnown(fault) ? httpProblem(LIBRARY[fault]) : httpProblem('other', { reason })

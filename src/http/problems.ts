@@ -6,7 +6,8 @@ export const httpProblem = problemsOf('http', {
   body_too_large: ({ max }: { max: number }) => `the body is larger than ${max} bytes`,
   invalid_json: () => 'the body is not valid JSON',
   empty_json: () => 'the body is empty: send one JSON object, or no Content-Type',
-  media_type: () => 'the Content-Type is not accepted here: send application/json',
+  media_type: () => 'this path does not accept the Content-Type; operations take application/json',
+  url: () => 'the path is not a valid URL: it has an invalid percent-encoding',
   content_length: () => 'the body does not have the length that Content-Length says',
   /** Any other fault; `reason` is in the words of the library. */
   other: ({ reason }: { reason: string }) => shown(reason, 300),
