@@ -1,5 +1,6 @@
 import { errorsOf } from '../base/errors.ts'
 import { type Problem, problemsOf, quoted, shown } from '../base/problem.ts'
+import { didYouMean } from '../base/value-problems.ts'
 
 type Text = { text: string }
 type Max = { max: number }
@@ -25,8 +26,8 @@ export const paramProblem = problemsOf('param', {
 export const inputError = errorsOf('input', {
   unknown: {
     code: 'unknown_parameter',
-    detail: ({ name, known }: Name & { known: readonly string[] }) =>
-      `${quoted(name)} is not a parameter of this operation; known are ${known.join(', ') || 'none'}`,
+    detail: ({ name, known, meant }: Name & { known: readonly string[]; meant: string | undefined }) =>
+      `${quoted(name)} is not a parameter of this operation${didYouMean(meant)}; known are ${known.join(', ') || 'none'}`,
   },
   twice: {
     code: 'invalid_parameter',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AppError, ERRORS, type ErrorCode } from '../base/errors.ts'
+import { nearest } from '../base/nearest.ts'
 import type { Problem } from '../base/problem.ts'
 import { problemOf } from '../base/schema-issue.ts'
 import type { InputOf, Params, ShapeOf } from './param.ts'
@@ -23,7 +24,7 @@ export function readInput<P extends Params>(
   const known = Object.keys(params)
   for (const [name, value] of Object.entries(raw)) {
     if (!Object.hasOwn(params, name)) {
-      throw inputError('unknown', { name, known }, { parameter: name.slice(0, 60) })
+      throw inputError('unknown', { name, known, meant: nearest(name, known) }, { parameter: name.slice(0, 60) })
     }
     if (Array.isArray(value) && params[name]?.kind !== 'list')
       throw inputError('twice', { name, count: value.length }, { parameter: name })
