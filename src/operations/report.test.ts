@@ -88,7 +88,11 @@ it.each<Row>([
   [
     'one list',
     { ...WHOLE, [zen('45.53.5.1')]: 'TIMEOUT' },
-    { complete: false, report_score: 79, blacklist_summary: { unanswered: 1, worst_tier: null } },
+    {
+      complete: false,
+      ...{ score: 79, score_min: 79, score_max: 79, report_score: 79 },
+      blacklist_summary: { unanswered: 1, worst_tier: null },
+    },
   ],
   [
     'everything',
