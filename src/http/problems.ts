@@ -77,7 +77,7 @@ export const callerError = errorsOf('caller', {
   },
   proof: {
     code: 'unauthorized',
-    detail: ({ why }: { why: Problem }, say) => `the proof of a node: ${say(why)}`,
+    detail: ({ why }: { why: Problem }, say) => `the proof of a node was refused: ${say(why)}`,
   },
   not_for_nodes: { code: 'forbidden', detail: () => 'nodes may not call this operation' },
   no_proof: {

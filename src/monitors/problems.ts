@@ -8,9 +8,9 @@ export const monitorError = errorsOf('monitor', {
   unknown: { code: 'not_found', detail: () => 'no monitor of your key has this id' },
   too_many: { code: 'limit_reached', detail: ({ max }: Max) => `the limit of ${max} monitors for one key is reached` },
   too_soon: { code: 'rate_limited', detail: () => 'a monitor runs at most once a minute' },
-  off: { code: 'wrong_state', detail: () => 'the monitor is not enabled' },
+  off: { code: 'wrong_state', detail: () => 'the monitor is not enabled: enable it first' },
   no_badge: { code: 'not_found', detail: () => 'no public monitor has this id' },
-  old_link: { code: 'not_found', detail: () => 'this link is not valid or too old' },
+  old_link: { code: 'not_found', detail: () => 'this link is invalid or has expired' },
 })
 
 export const webhookError = errorsOf('webhook', {

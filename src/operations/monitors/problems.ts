@@ -17,7 +17,7 @@ export const monitorInputError = errorsOf('monitor_input', {
   },
   own_option: {
     code: 'invalid_parameter',
-    detail: ({ name }: { name: string }) => `${shown(name, 60)} is set by the monitor`,
+    detail: ({ name }: { name: string }) => `${shown(name, 60)} is set by the monitor: leave it out`,
   },
   url: { code: 'invalid_parameter', detail: () => 'the URL of a recipient must begin with https://' },
   login: { code: 'invalid_parameter', detail: () => 'a URL with a user name or a password is not accepted' },
