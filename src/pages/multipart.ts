@@ -1,26 +1,46 @@
+import { deadlineOf, raced, timedOut } from '../base/deadline.ts'
 import type { Visit } from './page.ts'
 import { pageError } from './problems.ts'
 
+/** Time in which a file must have been received, ms. */
+const UPLOAD_MS = 120_000
+
 /**
  * The fields of a form with a file (`multipart/form-data`), with the file as the field `text`. At most `maxBytes` are read, and a little more for the other
- * fields. Throws AppError `payload_too_large`, or `invalid_parameter` if it is not such a form.
+ * fields. Throws AppError `payload_too_large`, `timeout` if the form is not received within `uploadMs`, or `invalid_parameter` if it is not such a form.
  */
 export async function readUpload(
-  { upload, contentType, by }: Visit,
+  { upload, contentType, by }: Pick<Visit, 'upload' | 'contentType' | 'by'>,
   maxBytes: number,
+  uploadMs = UPLOAD_MS,
 ): Promise<Record<string, string>> {
+  const body = await inTime(readAll(upload ?? [], maxBytes), uploadMs, by.signal)
+  const fields: Record<string, string> = {}
+  for (const [name, value] of await formIn(body, contentType))
+    fields[typeof value === 'string' ? name : 'text'] = typeof value === 'string' ? value : await value.text()
+  return fields
+}
+
+async function readAll(upload: AsyncIterable<Uint8Array> | [], maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = []
   let bytes = 0
-  for await (const piece of upload ?? []) {
-    by.signal?.throwIfAborted()
+  for await (const piece of upload) {
     bytes += piece.length
     if (bytes > maxBytes + 16_384) throw pageError('file_too_large', { max: maxBytes })
     pieces.push(piece)
   }
-  const fields: Record<string, string> = {}
-  for (const [name, value] of await formIn(Buffer.concat(pieces), contentType))
-    fields[typeof value === 'string' ? name : 'text'] = typeof value === 'string' ? value : await value.text()
-  return fields
+  return Buffer.concat(pieces)
+}
+
+async function inTime<T>(work: Promise<T>, limitMs: number, caller: AbortSignal | undefined): Promise<T> {
+  const { signal, clear } = deadlineOf(limitMs, caller)
+  try {
+    return await raced(signal, work)
+  } catch (error) {
+    throw timedOut(signal) ? pageError('late_file', { seconds: limitMs / 1_000 }) : error
+  } finally {
+    clear()
+  }
 }
 
 async function formIn(body: Uint8Array<ArrayBuffer>, contentType: string): Promise<FormData> {
