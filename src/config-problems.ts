@@ -6,8 +6,8 @@ import { didYouMean } from './base/value-problems.ts'
 export const optionProblem = problemsOf('option', {
   database_url: () => 'the value is not a postgres:// URL',
   submission_url: () => 'the value is not a URL such as smtp://… or smtps://…',
-  kind: () => 'the value must be a text, a number or true/false',
-  kinds: () => 'the value must be a text or a list of texts',
+  kind: () => 'the value must be a string, a number, true or false',
+  kinds: () => 'the value must be a string or a list of strings',
   short_secret: ({ min }: { min: number }) => `the value is shorter than ${min} characters`,
 })
 

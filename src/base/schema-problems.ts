@@ -1,7 +1,7 @@
 import { problemsOf, quoted, shown } from './problem.ts'
 
 const TYPES = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   int: 'a whole number',
   boolean: 'true or false',

@@ -62,7 +62,7 @@ it.each([
   ['an escape', 'forbidden', 'a [31mb'], // the words come to a terminal
   ['another answer', 'upstream_unavailable', 'does not match the schema of health'],
   ['a list', 'upstream_unavailable', 'is not a JSON object'],
-  ['another refusal', 'upstream_unavailable', 'returned status 404 without a problem in JSON'],
+  ['another refusal', 'upstream_unavailable', 'returned status 404 without a problem document'],
   ['no JSON', 'upstream_unavailable', 'is not JSON'],
   ['a page', 'upstream_unavailable', 'returned status 200 with a web page'],
   ['a page without its type', 'upstream_unavailable', 'returned status 404 with a web page'],

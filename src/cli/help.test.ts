@@ -137,12 +137,12 @@ it('an option has one meaning in a command', () => {
 it.each<[words: readonly string[], hint: RegExp]>([
   [['example.org'], /to check a domain: mailsonde check example\.org/],
   [['joe@example.org'], /to verify an address: mailsonde verify joe@example\.org/],
-  [['192.0.2.1'], /to look an address up: mailsonde blacklist 192\.0\.2\.1/],
+  [['192.0.2.1'], /to look up an address: mailsonde blacklist 192\.0\.2\.1/],
   [['chekc', 'example.org'], /Did you mean check\?/],
   [['check', 'example.org', '--fromat', 'json'], /Did you mean --format\?/],
   [['check', 'example.org', '--port', '81'], /--port is an option of `mailsonde serve`/],
-  [['check', 'example.org', '--out', 'a.csv'], /--out needs --file/],
-  [['check', '--file', 'a.csv'], /--file needs --out/],
+  [['check', 'example.org', '--out', 'a.csv'], /--out requires --file/],
+  [['check', '--file', 'a.csv'], /--file requires --out/],
   [['completion', 'fihs'], /"fihs" is not one of bash, zsh, fish \(did you mean fish\?\)/],
 ])('%j: a usage error that helps', async (words, hint) => {
   let complaint = ''

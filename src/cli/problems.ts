@@ -25,12 +25,12 @@ export const commandError = errorsOf('command', {
   },
   requires: {
     code: 'invalid_parameter',
-    detail: ({ flag, other }: Flags) => `--${shown(flag, 60)} needs --${shown(other, 60)}`,
+    detail: ({ flag, other }: Flags) => `--${shown(flag, 60)} requires --${shown(other, 60)}`,
   },
-  out: { code: 'missing_parameter', detail: () => '--file needs --out, a file for the results' },
+  out: { code: 'missing_parameter', detail: () => '--file requires --out, a file for the results' },
   targets: {
     code: 'payload_too_large',
-    detail: ({ max }: { max: number }) => `more than ${max} targets for one document`,
+    detail: ({ max }: { max: number }) => `more than ${max} targets: one document can have at most ${max}`,
   },
 })
 
@@ -39,7 +39,7 @@ export const serviceError = errorsOf('service', {
   url: { code: 'invalid_parameter', detail: ({ text }: { text: string }) => `${quoted(text)} is not a URL` },
   login: {
     code: 'invalid_parameter',
-    detail: () => 'the URL contains a user name or a password; the service takes a key, in MAILSONDE_KEY',
+    detail: () => 'the URL contains a user name or a password: give the API key in MAILSONDE_KEY instead',
   },
   scheme: {
     code: 'invalid_parameter',
@@ -53,7 +53,7 @@ export const serviceError = errorsOf('service', {
   no_problem: {
     code: 'upstream_unavailable',
     detail: ({ origin, status }: Origin & { status: number }) =>
-      `${shown(origin)} returned status ${status} without a problem in JSON; is it the URL of a mailsonde service?`,
+      `${shown(origin)} returned status ${status} without a problem document; is it the URL of a mailsonde service?`,
   },
   unreachable: {
     code: 'upstream_unavailable',
@@ -96,7 +96,7 @@ export const serviceError = errorsOf('service', {
   no_tls: {
     code: 'upstream_unavailable',
     detail: ({ origin }: Origin) =>
-      `${shown(origin)} could not be reached: it does not use TLS; try http:// in place of https://`,
+      `${shown(origin)} could not be reached: it does not use TLS; try http:// instead of https://`,
   },
 })
 
@@ -108,7 +108,7 @@ export const toldProblem = problemsOf('told', {
 
 /** Lines on standard error that help after an error. The ids of those for a target are the commands. */
 export const hint = problemsOf('hint', {
-  blacklist: ({ text }: { text: string }) => `to look an address up: mailsonde blacklist ${shown(text)}`,
+  blacklist: ({ text }: { text: string }) => `to look up an address: mailsonde blacklist ${shown(text)}`,
   verify: ({ text }: { text: string }) => `to verify an address: mailsonde verify ${shown(text)}`,
   check: ({ text }: { text: string }) => `to check a domain: mailsonde check ${shown(text)}`,
   serve: ({ flag }: { flag: string }) =>

@@ -31,7 +31,7 @@ export const listFileProblem = problemsOf('list_file', {
   faults: ({ faults, more }: { faults: readonly string[]; more: number }) =>
     shown(`${faults.join('; ')}${more > 0 ? `; and ${more} more` : ''}`, 900),
   never: ({ zone, why }: { zone: string; why: NeverReason }) => `${shown(zone)} ${NEVER[why]}`,
-  control: () => 'the text has control characters',
+  control: () => 'the text contains control characters',
   allowance: () => 'give {"perSecond": n} or {"perDay": n}',
   https: () => 'the URL is not an https address',
   key_zone: () => 'write the zone with {key} as its first label',
@@ -40,5 +40,6 @@ export const listFileProblem = problemsOf('list_file', {
   twice: ({ text }: Text) => `${quoted(text)} occurs twice`,
   code_range: ({ text }: Text) => `${quoted(text, 40)} is not a range of codes (such as 127.0.0.4-7)`,
   code: ({ text }: Text) => `${quoted(text, 40)} is not a code: write 127.0.0.2, 127.0.0.4-7 or 127.0.1.0/24`,
-  key: ({ name }: { name: string }) => `${shown(name, 60)} is not a key: letters, digits and hyphens, at most 63`,
+  key: ({ name }: { name: string }) =>
+    `${shown(name, 60)} is not a key: a key has up to 63 letters, digits and hyphens`,
 })

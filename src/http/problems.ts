@@ -6,12 +6,12 @@ export const httpProblem = problemsOf('http', {
   body_too_large: ({ max }: { max: number }) => `the body is larger than ${max} bytes`,
   invalid_json: () => 'the body is not valid JSON',
   empty_json: () => 'the body is empty: send one JSON object, or no Content-Type',
-  media_type: () => 'this path does not accept the Content-Type; operations take application/json',
+  media_type: () => 'this path does not accept the Content-Type; operations accept application/json',
   url: () => 'the path is not a valid URL: it has an invalid percent-encoding',
-  content_length: () => 'the body does not have the length that Content-Length says',
+  content_length: () => 'the length of the body does not match Content-Length',
   /** Any other fault; `reason` is in the words of the library. */
   other: ({ reason }: { reason: string }) => shown(reason, 300),
-  unexpected: () => 'unexpected error; the log has it under this instance',
+  unexpected: () => 'unexpected error; the log has the details under this instance',
 })
 
 /** Errors of requests that no operation has read. */
@@ -29,14 +29,17 @@ export const requestError = errorsOf('request', {
     code: 'invalid_parameter',
     detail: () => 'the request target and the Host field name different hosts',
   },
-  form_fields: { code: 'payload_too_large', detail: ({ max }: { max: number }) => `a form has at most ${max} fields` },
+  form_fields: {
+    code: 'payload_too_large',
+    detail: ({ max }: { max: number }) => `a form may have at most ${max} fields`,
+  },
   late_body: {
     code: 'timeout',
     detail: ({ seconds }: { seconds: number }) => `the body was not received within ${seconds} s`,
   },
   nowhere: {
     code: 'not_found',
-    detail: ({ path }: { path: string }) => `nothing is at ${shown(path)}; /docs/api lists the paths`,
+    detail: ({ path }: { path: string }) => `there is nothing at ${shown(path)}; /docs/api lists the paths`,
   },
   method: {
     code: 'method_not_allowed',
@@ -54,7 +57,7 @@ export const requestError = errorsOf('request', {
   no_object: { code: 'invalid_parameter', detail: () => 'the body must be one JSON object' },
   batch: {
     code: 'invalid_parameter',
-    detail: () => 'the body is a list of messages (a batch); send each message as a request of its own',
+    detail: () => 'the body is a list of messages (a batch); send each message in its own request',
   },
   in_path: {
     code: 'invalid_parameter',
@@ -82,7 +85,7 @@ export const callerError = errorsOf('caller', {
   not_for_nodes: { code: 'forbidden', detail: () => 'nodes may not call this operation' },
   no_proof: {
     code: 'unauthorized',
-    detail: () => "this requires proof from a node that knows the cluster's secret",
+    detail: () => "this operation requires proof from a node that knows the cluster's secret",
   },
   not_local: {
     code: 'forbidden',

@@ -13,7 +13,7 @@ export const domainProblem = problemsOf('domain', {
     `${quoted(text, 80)} is not a domain name: the label ${quoted(label, 70)} is not valid`,
   single_label: ({ text }: Text) =>
     `${quoted(text, 80)} is a single label: give a full domain name such as example.org`,
-  number: ({ text }: Text) => `${quoted(text, 80)} ends in a number, which no domain name does`,
+  number: ({ text }: Text) => `${quoted(text, 80)} ends in a number, so it is not a domain name`,
 })
 
 /** What is wrong with an IP address or a network. */
@@ -33,7 +33,7 @@ export const emailProblem = problemsOf('email', {
   empty: () => 'the address is empty',
   too_long: ({ max }: Max) => `the address is longer than ${max} octets`,
   no_at: () => 'the address has no @',
-  no_local: () => 'nothing precedes the @',
+  no_local: () => 'there is nothing before the @',
   literal: () => 'the domain is an address literal: give an address at a domain name',
   final_dot: () => 'the domain of an address must not end in a dot',
   after_quote: () => 'the quoted local part is not followed by @',
@@ -56,10 +56,10 @@ export const sourceProblem = problemsOf('source', {
   node_id: () => 'the id of a node is 1 to 64 letters, digits, dots, underscores and hyphens',
   socks5h: () => 'names are never resolved by a proxy: write socks5:// instead of socks5h://',
   proxy: () => PROXY,
-  host: () => `${PROXY}; its host is neither an address nor a domain`,
-  port: () => `${PROXY}; its port is 1 to 65535`,
-  login: () => `${PROXY}; user and password have 1 to 255 octets each, percent-encoded`,
-  too_many: ({ count, max }: Max & { count: number }) => `${count} sources given; at most ${max} are allowed`,
+  host: () => `${PROXY}; its host must be an address or a domain`,
+  port: () => `${PROXY}; its port must be 1 to 65535`,
+  login: () => `${PROXY}; user and password must have 1 to 255 octets each, percent-encoded`,
+  too_many: ({ count, max }: Max & { count: number }) => `${count} sources were given; at most ${max} are allowed`,
   file: ({ path, reason }: { path: string; reason: string }) =>
     `the file ${shown(path)} could not be read: ${shown(reason)}`,
 })

@@ -23,11 +23,11 @@ it.each([
   ['user:hunter2@45.53.9.1:1080', 'a proxy is written'],
   ['socks5://user:hunter2@', 'a proxy is written'],
   ['socks5://user:hunter2@45.53.9.1:99999', 'a proxy is written'],
-  ['socks5://user:hunter2@45.53.9.1:0', 'its port is 1 to 65535'],
+  ['socks5://user:hunter2@45.53.9.1:0', 'its port must be 1 to 65535'],
   ['socks5://user:hunter2@45.53.9.1/path', 'a proxy is written'],
   ['socks5://user:hunter2@45.53.9.1?x', 'a proxy is written'],
   ['socks5://user:hunter2@not a host', 'a proxy is written'],
-  ['socks5://user:hunter2@a_b', 'neither an address nor a domain'],
+  ['socks5://user:hunter2@a_b', 'its host must be an address or a domain'],
   ['socks5://user:%zzhunter2@45.53.9.1', '1 to 255 octets'],
   ['socks5://hunter2@45.53.9.1', '1 to 255 octets'], // a user without a password
   [`socks5://user:hunter2${'a'.repeat(249)}@45.53.9.1`, '1 to 255 octets'],

@@ -75,7 +75,7 @@ it.each<[text: string, fields: unknown]>([
   ['{"domain":"x","records":[{"name":"@"}]}', { ok: true, value: { records: [{ name: '@' }] } }], // a body of what-if
   [' [{"name":"@"}]', { ok: true, value: { records: [{ name: '@' }] } }],
   ['{"records"', { ok: false, problem: { text: expect.stringMatching(/begins like JSON/) } }],
-  ['{"zone":"x"}', { ok: false, problem: { text: 'the JSON has no list "records"' } }],
+  ['{"zone":"x"}', { ok: false, problem: { text: 'the JSON has no "records" list' } }],
 ])('the file %j', (text, fields) => expect(flag.fields(text)).toMatchObject(Object(fields)))
 
 // Bound: src/operations/expect.ts MAX_SETS

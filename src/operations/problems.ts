@@ -10,16 +10,16 @@ type Name = { name: string }
 /** What is wrong with the text of a parameter. */
 export const paramProblem = problemsOf('param', {
   items: ({ max }: Max) => `more than ${max} items; at most ${max} are allowed`,
-  cursor: () => 'the cursor is not one of this service',
+  cursor: () => 'the cursor is not valid: give one that this service returned',
   selector: ({ text }: Text) => `${quoted(text, 80)} is not a selector`,
-  selectors: ({ count, max }: Count & Max) => `${count} selectors given; at most ${max} are allowed`,
+  selectors: ({ count, max }: Count & Max) => `${count} selectors were given; at most ${max} are allowed`,
   sender_too_long: ({ max }: Max) => `the sender is longer than ${max} characters`,
   sender: () => 'the sender contains white space, control characters or angle brackets',
   helo_too_long: ({ max }: Max) => `the HELO name is longer than ${max} characters`,
   helo: () => 'the HELO name contains white space or control characters',
   lines: () => 'the answer is not a list of lines',
   json: ({ reason }: { reason: string }) => `the file begins like JSON, but is not valid JSON: ${shown(reason)}`,
-  no_records: () => 'the JSON has no list "records"',
+  no_records: () => 'the JSON has no "records" list',
 })
 
 /** Errors of the parameters of any operation. */
@@ -27,7 +27,7 @@ export const inputError = errorsOf('input', {
   unknown: {
     code: 'unknown_parameter',
     detail: ({ name, known, meant }: Name & { known: readonly string[]; meant: string | undefined }) =>
-      `${quoted(name)} is not a parameter of this operation${didYouMean(meant)}; known are ${known.join(', ') || 'none'}`,
+      `${quoted(name)} is not a parameter of this operation${didYouMean(meant)}; ${known.length === 0 ? 'it has none' : `its parameters are ${known.join(', ')}`}`,
   },
   twice: {
     code: 'invalid_parameter',
@@ -35,7 +35,7 @@ export const inputError = errorsOf('input', {
   },
   missing: { code: 'missing_parameter', detail: ({ name }: Name) => `the parameter ${shown(name, 60)} is required` },
   expires_unsaved: { code: 'invalid_parameter', detail: () => 'expires_in requires save=true' },
-  sender_missing: { code: 'missing_parameter', detail: () => 'give sender; or helo, for a bounce' },
+  sender_missing: { code: 'missing_parameter', detail: () => 'give sender, or helo for a bounce' },
   subject_missing: { code: 'missing_parameter', detail: () => 'give either email or domain' },
   subjects: { code: 'invalid_parameter', detail: () => 'give either email or domain, not both' },
 })
@@ -103,7 +103,7 @@ export const questionError = errorsOf('question', {
   },
   bind_ip: {
     code: 'bind_ip_not_local',
-    detail: ({ ip }: { ip: string }) => `${shown(ip, 60)} is not an address that this machine can bind`,
+    detail: ({ ip }: { ip: string }) => `${shown(ip, 60)} is not an address that this machine can bind to`,
   },
   no_overlay: {
     code: 'missing_parameter',
@@ -124,7 +124,7 @@ export const questionError = errorsOf('question', {
   },
   record_sets: {
     code: 'payload_too_large',
-    detail: ({ count, max }: Count & Max) => `${count} record sets given; at most ${max} are allowed`,
+    detail: ({ count, max }: Count & Max) => `${count} record sets were given; at most ${max} are allowed`,
   },
   disconnected: { code: 'timeout', detail: () => 'all callers of this answer have disconnected' },
 })

@@ -18,7 +18,7 @@ export const optionError = errorsOf('options', {
     code: 'invalid_parameter',
     detail: () => '--join requires --node-url: the other nodes need the URL of this node',
   },
-  smtp_url: { code: 'invalid_parameter', detail: () => '--smtp-url needs --notify-from' },
+  smtp_url: { code: 'invalid_parameter', detail: () => '--smtp-url requires --notify-from' },
   closed_world: { code: 'invalid_parameter', detail: () => 'this world is closed; open another one' },
   standard_input: {
     code: 'invalid_parameter',
@@ -70,7 +70,7 @@ export const keyError = errorsOf('key', {
 
 const NOT_LISTENING = {
   EADDRINUSE: 'another program uses this port; stop it, or set another --port',
-  EACCES: 'permission denied; ports below 1024 require a privilege',
+  EACCES: 'permission denied; ports below 1024 require privileges',
   EADDRNOTAVAIL: 'this machine does not have that address',
   ENOTFOUND: 'unknown host',
   EAI_AGAIN: 'the host could not be looked up',

@@ -37,7 +37,7 @@ export const keyFileProblem = problemsOf('key_file', {
   /** `place` is where in the file. */
   invalid: ({ path, place, reason }: Cause & { place: string }) =>
     `the keys of ${shown(path)} are not valid: ${shown(place, 60)}: ${shown(reason)}`,
-  empty: ({ path }: Path) => `${shown(path)} holds no key`,
-  gone: ({ path }: Path) => `${shown(path)} is missing, and keys were made before`,
-  missing: ({ path }: Path) => `${shown(path)} is missing, and this host needs keys`,
+  empty: ({ path }: Path) => `${shown(path)} contains no key`,
+  gone: ({ path }: Path) => `${shown(path)} is missing, although keys have been created`,
+  missing: ({ path }: Path) => `${shown(path)} is missing, and this host requires keys`,
 })

@@ -3,7 +3,7 @@ import { problemsOf, shown } from '../../base/problem.ts'
 
 /** What is wrong with a field of a monitor. */
 export const monitorProblem = problemsOf('monitor_field', {
-  clock: () => 'the time of day is not of the form 22:00',
+  clock: () => 'the time of day does not have the form 22:00',
   timezone: () => 'the time zone is unknown: give one such as Europe/Berlin',
   condition: () => 'the condition is not one of changed, worse, listed, score_below:N',
 })

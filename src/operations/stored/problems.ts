@@ -5,7 +5,7 @@ type Two<T> = { from: T; to: T }
 
 /** Errors of questions about stored answers. */
 export const storedInputError = errorsOf('stored_input', {
-  one_name: { code: 'invalid_parameter', detail: () => 'give only one of domain, email and ip' },
+  one_name: { code: 'invalid_parameter', detail: () => 'give only one of domain, email or ip' },
   no_name: { code: 'missing_parameter', detail: () => 'give domain, email or ip' },
   key: { code: 'unauthorized', detail: () => 'use the key that stored the answer, or a key with the scope admin' },
   kinds: {
@@ -20,6 +20,6 @@ export const storedInputError = errorsOf('stored_input', {
   subjects: {
     code: 'invalid_parameter',
     detail: ({ from, to }: Two<string>) =>
-      `the answers are about ${shown(from)} and ${shown(to)}: give two about one subject`,
+      `the answers are about ${shown(from)} and ${shown(to)}: give two about the same subject`,
   },
 })

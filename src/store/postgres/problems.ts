@@ -20,7 +20,7 @@ export const databaseError = errorsOf('database', {
   newer: {
     code: 'upstream_unavailable',
     detail: ({ version, supported }: { version: number; supported: number }) =>
-      `the database has schema version ${version} of a newer mailsonde; this one supports up to ${supported}: upgrade it`,
+      `the database has schema version ${version} of a newer mailsonde; this one supports up to ${supported}: upgrade mailsonde`,
   },
 })
 
@@ -53,7 +53,7 @@ export const privateDatabaseError = errorsOf('private_database', {
   user: {
     code: 'invalid_parameter',
     detail: ({ user }: { user: string }) =>
-      `${quoted(user)} is not an unprivileged user of this machine: use an existing one`,
+      `${quoted(user)} is not an unprivileged user of this machine: choose an existing one`,
   },
   folder: {
     code: 'upstream_unavailable',

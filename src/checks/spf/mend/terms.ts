@@ -41,7 +41,7 @@ const MISSPELT: readonly (readonly [RegExp, string])[] = [
 export function respelt(term: string): string | undefined {
   if (term.length > MAX_TERM) return undefined
   let text = term
-  // A comma after a misspelt name is two faults.
+  // A comma after a misspelled name is two faults.
   for (let i = 0; i < 3 && !isTerm(text); i++) {
     const found = MISSPELT.find(([shape]) => shape.test(text))
     if (!found) return undefined

@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<Slip, string>> = {
   two_records: 'two records in one text',
   joined: 'a missing space between two terms (the strings of a TXT record are joined without one)',
   split: 'a space inside a term',
-  spelling: 'a misspelt term',
+  spelling: 'a misspelled term',
   equals: 'a mechanism with "=" in place of ":"',
   odd_name: 'a URL, an address or a list in place of one name',
   separators: 'semicolons or commas in place of spaces',
