@@ -14,19 +14,19 @@ const GRACE_MS = 10_000
 /** The longest that an upload or a download may take, ms. */
 const TRANSFER_MS = 6 * 3_600_000
 
-/** The service to ask, and what shows that one may. */
+/** The service to call, and the credentials for it. */
 export type AskedService = {
   readonly server: string
   readonly key: string | undefined
-  /** The cluster's secret and this node's id: for what nodes ask of each other. */
+  /** The cluster's secret and this node's id, for requests between nodes. */
   readonly peerSecret: string | undefined
   readonly nodeId: string | undefined
   readonly now: () => number
 }
 
 /**
- * Asks a running service the same question, for as long as the operation may take and 10 s more. Rejects with {@link AppError}: the service's own problem, or
- * `upstream_unavailable` when there is no answer of at most 16 MiB that can be read; with the reason of `stopped` when that fires first.
+ * Sends the request to a running service; the time limit is that of the operation plus 10 s. Rejects with {@link AppError}: the service's own problem, or
+ * `upstream_unavailable` if there is no readable answer of at most 16 MiB; with the reason of `stopped` if that fires first.
  */
 export async function askService(
   operation: Operation,
@@ -37,7 +37,7 @@ export async function askService(
 ): Promise<Given> {
   const url = serviceUrl(to.server)
   const { path, rest } = fillPath(operation.path, raw)
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}` // it may stand below a path of a proxy
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}` // the service may be below a path of a proxy
   const hasBody = operation.method !== 'GET' && operation.method !== 'DELETE' && !operation.uploads
   if (!hasBody) for (const [name, value] of Object.entries(rest)) url.searchParams.set(name, String(value))
   const body = hasBody ? JSON.stringify(rest) : undefined
@@ -52,7 +52,7 @@ export async function askService(
     method: operation.method,
     headers: upload ? { ...headers, 'content-type': upload.contentType } : headers,
     ...(upload ? streamedBody(upload) : body === undefined ? {} : { body }),
-    redirect: 'manual', // a key is for the service that was named
+    redirect: 'manual', // the key must not be sent to another service
     signal: within(ms, stopped),
   }
   const response = await send(url, request)
@@ -72,7 +72,7 @@ export async function askService(
   )
 }
 
-/** The URL of `--server`. Throws AppError for one that cannot be used; a password in it is not repeated. */
+/** The URL of `--server`. Throws AppError if it cannot be used; the message does not repeat a password. */
 function serviceUrl(text: string): URL {
   const at = { at: '--server' }
   if (!URL.canParse(text)) throw serviceError('url', { text }, at)
@@ -82,7 +82,7 @@ function serviceUrl(text: string): URL {
   return url
 }
 
-/** Why an answer cannot be one of a service like this: it leads elsewhere, is a page, or nothing at all. */
+/** Why an answer is not from a mailsonde service: it is a redirect, a web page or empty. */
 function notAService(
   { status, headers }: Response,
   { origin }: URL,
@@ -100,7 +100,7 @@ function notAService(
 
 type Exchanged = { readonly isOk: boolean; readonly status: number; readonly text: string }
 
-/** What went wrong: `fetch` says "fetch failed" and hides the rest in the cause. */
+/** The reason of a failure: `fetch` says only "fetch failed" and has the reason in `cause`. */
 const whyOf = (error: unknown): string => {
   const { message, cause } = error as Error
   return cause instanceof Error && cause.message !== '' ? cause.message : message
@@ -119,16 +119,16 @@ async function send(url: URL, request: RequestInit): Promise<Response> {
   })
 }
 
-/** The caller's own stop is passed on as it is, and a deadline is told as one. */
+/** Passes on the reason of the caller's own stop, and reports a deadline as a timeout. */
 function timedOutOr({ signal }: RequestInit, { origin }: URL, error: AppError): unknown {
   if (!signal?.aborted) return error
   return timedOut(signal) ? serviceError('late', { origin }) : signal.reason
 }
 
-/** A body that is sent as it is read. */
+/** A body that is streamed. */
 const streamedBody = ({ octets }: Upload): RequestInit => ({ body: ReadableStream.from(octets), duplex: 'half' })
 
-/** The text of an answer as it comes: it has no bound, since nothing holds it. */
+/** The text of an answer as a stream; it is unbounded, because it is not kept in memory. */
 function textOf(response: Response): TextStream {
   async function* text(): AsyncIterable<string> {
     const decoder = new TextDecoder()
@@ -167,7 +167,7 @@ function authorization(
   return proofHeaders({ method, origin, path: `${pathname}${search}`, body }, { id, secret, nowMs: now() })
 }
 
-/** Reads an answer with the open form of the operation's schema: a mismatch is `upstream_unavailable`, in words. */
+/** Reads an answer by the operation's schema, which allows additional fields. A mismatch is `upstream_unavailable`, with the fault. */
 function readAnswer(operation: Operation, text: string, origin: string): Given {
   const value = operation.line
     ? text

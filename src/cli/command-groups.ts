@@ -1,4 +1,4 @@
-/** The commands as `mailsonde --help` lists them: those that people want first, those for other programs last. */
+/** The groups of commands in `mailsonde --help`, the most used first and those for other programs last. */
 export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Check and verify': ['check', 'report', 'verify', 'blacklist', 'blacklist-bulk'],
   'Single lookups': ['spf', 'dkim', 'dmarc', 'geo', 'blacklists'],
@@ -24,6 +24,6 @@ const ORDER = Object.values(COMMAND_GROUPS).flat()
 export const commandGroupOf = (name: string): string | undefined =>
   Object.entries(COMMAND_GROUPS).find(([, names]) => names.includes(name))?.[0]
 
-/** Sorts commands as the groups have them; one that is in none comes last. */
+/** Sorts commands in the order of the groups; commands without a group come last. */
 export const byGroup = (a: string, b: string): number => placeIn(a) - placeIn(b)
 const placeIn = (name: string): number => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length)

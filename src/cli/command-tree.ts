@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 
 /** A command as data, for completion and the manual page. */
 export type CommandFacts = {
-  /** The words that name it: `['jobs', 'submit']`; empty for the program. */
+  /** Its words, such as `['jobs', 'submit']`; empty for the program itself. */
   readonly path: readonly string[]
   readonly summary: string
   readonly args: readonly { readonly name: string; readonly isList: boolean; readonly words: string }[]
@@ -11,7 +11,7 @@ export type CommandFacts = {
 }
 
 export type OptionFacts = {
-  /** With its dashes. */
+  /** Including the dashes. */
   readonly long: string
   readonly short: string | undefined
   /** The name of its value; undefined for a switch. */
@@ -19,11 +19,11 @@ export type OptionFacts = {
   readonly isOptional: boolean
   readonly words: string
   readonly group: string
-  /** What the value may be, where that is a short list. */
+  /** The accepted values, if they are a short list. */
   readonly choices: readonly string[]
 }
 
-/** What a program can do, as data. */
+/** Commands and options of a program as data. */
 export const treeOf = (command: Command, path: readonly string[] = []): CommandFacts => ({
   path,
   summary: command.description(),
@@ -45,7 +45,7 @@ export const treeOf = (command: Command, path: readonly string[] = []): CommandF
 /** All commands of a tree, the program first. */
 export const flat = (tree: CommandFacts): readonly CommandFacts[] => [tree, ...tree.below.flatMap(flat)]
 
-/** The choices that a description lists: `a | b | c`, or `a, b or c;` at its begin. */
+/** The choices that a description lists: `a | b | c`, or `a, b or c;` at its beginning. */
 function choicesIn(words: string): readonly string[] {
   const barred = /[\w-]+(?: \| [\w-]+)+/.exec(words)?.[0]
   if (barred !== undefined) return barred.split(' | ')

@@ -11,15 +11,15 @@ import { concerns } from './option-places.ts'
 import { SEVERITIES } from './severity.ts'
 import { formatsOf, type ViewFlags } from './view-flags.ts'
 
-/** What a command line asks for: an operation and its input as text. */
+/** The request of a command line: an operation and its input as text. */
 export type Asked = {
   readonly operation: Operation
   readonly raw: Raw
-  /** What is asked about, one answer each; the parameter of that name is not in `raw`. `-` stands for the lines of standard input. */
+  /** The targets, each with an answer of its own; their parameter is not in `raw`. `-` stands for the lines of standard input. */
   readonly targets?: { readonly name: string; readonly texts: readonly string[] }
   /** The file to upload; `-` is standard input. */
   readonly upload?: string
-  /** The file that said what is asked (`--expect`), where findings are about it. */
+  /** The file of `--expect`, if the findings refer to it. */
   readonly file?: string
   readonly flags: FlagValues
   readonly view: ViewFlags
@@ -31,12 +31,12 @@ type Setup = {
   readonly readFile: ReadFile
 }
 
-/** The heading of the flags that ask a service. */
+/** The heading of the flags for requests to a service. */
 export const SERVICE_GROUP = 'Service'
 
 /**
- * Gives a command the parameters of its operation, in groups, as flags of their names; those of the path and those that are positional by place. A single positional parameter may
- * be given several times, and by the lines of standard input. `parts` are operations that flags of this command lead to.
+ * Adds the parameters of an operation to its command: as flags in groups, or as arguments if they are in the path or positional. A single positional parameter may
+ * be given several times, or as lines of standard input. `parts` are operations that flags of this command select.
  */
 export function addOperation(
   command: Command,
@@ -64,7 +64,7 @@ export function addOperation(
       ...(flag.kind === 'lines' && { repeatable: true as const }),
     })),
   ]
-  // In the order of their headings: what to ask, output, network, service.
+  // In the order of their headings: question, output, network, service.
   const isNetwork = ({ group }: Shown): boolean => GROUPS[group] === GROUPS.limits
   addFlags(
     command,
@@ -99,13 +99,13 @@ export function addOperation(
 const UPLOAD_WORDS =
   'list file: .csv, .tsv, .txt, .ndjson, .jsonl or .json, optionally with .gz; or - for CSV on standard input'
 
-/** What the list of commands says of each operation that has one. */
+/** The entries of the list of commands, one for each operation with a command. */
 export const commandFacts = (operations: readonly Operation[]) =>
   operations
     .filter(({ partOf }) => partOf === undefined)
     .map((operation) => ({ name: operation.name, summary: operation.summary, args: argumentsOf(operation) }))
 
-/** The arguments of a command as its usage line has them: `<DOMAIN...>`. */
+/** The arguments of a command in its usage line, such as `<DOMAIN...>`. */
 function argumentsOf(operation: Operation): readonly string[] {
   const target = targetOf(operation)
   const places = placesOf(operation).map(
@@ -114,20 +114,20 @@ function argumentsOf(operation: Operation): readonly string[] {
   return operation.uploads ? [...places, '<FILE>'] : places
 }
 
-/** The parameters that a command takes by place. */
+/** The positional parameters of a command. */
 const placesOf = ({ path, params }: Operation): readonly (readonly [string, Param])[] => {
   const inPath = pathNames(path)
   return Object.entries(params).filter(([name, { positional }]) => positional || inPath.includes(name))
 }
 
-/** The parameter that says what is asked about, where there is exactly one and it names no thing of ours (`jobs show ID`). */
+/** The parameter that names the target; undefined if there is more than one, or if it names an object of the service (`jobs show ID`). */
 function targetOf(operation: Operation): string | undefined {
   const [first, ...others] = placesOf(operation)
   if (!first || others.length > 0 || operation.uploads || operation.line) return undefined
   return first[1].kind === 'text' && !pathNames(operation.path).includes(first[0]) ? first[0] : undefined
 }
 
-/** The options of the configuration that concern an operation; one that shares its name with a parameter is not among them. */
+/** The configuration options that concern an operation, without those that have the name of a parameter. */
 export function optionsFor(
   operation: Operation,
   parts: readonly Operation[],
@@ -150,7 +150,7 @@ function addFlags(command: Command, { newOption }: Setup, shown: readonly Shown[
   }
 }
 
-/** A switch that an option of the configuration shares its name with (verify's `pool`) is one flag whose value is optional. */
+/** A switch and a configuration option of the same name (verify's `pool`) become one flag with an optional value. */
 function flagOf(name: string, param: Param, shared: readonly ConfigFlag[]): Shown {
   const both = shared.find(({ flag }) => flag === name)
   const value = both ? ` [${both.argument}]` : param.kind === 'flag' ? '' : ` <${argumentOf(name, param)}>`
@@ -199,7 +199,7 @@ const gathered = (value: string, all: unknown): readonly string[] => [...(Array.
 const optionsOf = (value: unknown): Record<string, FlagValues[string]> =>
   typeof value === 'object' && value !== null ? { ...value } : {}
 
-/** The parameters that were given as flags. A flag shared with the configuration is taken from `flags` where it has no value. */
+/** The parameters that were given as flags. A flag that is also a configuration option is taken from `flags` if it has no value. */
 function rawOf(
   inputs: readonly (readonly [string, Param])[],
   flags: Record<string, FlagValues[string]>,
@@ -216,7 +216,7 @@ function rawOf(
   return raw
 }
 
-/** A flag's text as a body has it: a list by comma or as JSON, an object as JSON (text that is none is left for the schema to refuse). */
+/** A flag's text as a value of the body: a list separated by commas or as JSON, an object as JSON (the schema refuses any other text). */
 function written(text: string, { kind }: Param): unknown {
   if (kind === 'list' && !/^\s*[[{]/.test(text)) return text.split(',').map((item) => item.trim())
   if (kind === 'list') return listed(text)
@@ -228,7 +228,7 @@ function written(text: string, { kind }: Param): unknown {
   }
 }
 
-/** A list that is written as JSON: one object, or several in brackets. Text that is no JSON is left for the schema to refuse. */
+/** A list in JSON: one object, or several in brackets. The schema refuses text that is not JSON. */
 function listed(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)

@@ -6,7 +6,7 @@ import { flagProblem } from './problems.ts'
 
 const SHELLS: Readonly<Record<string, (tree: CommandFacts) => string>> = { bash, zsh, fish }
 
-/** The script that completes commands, options, their values and files in a shell. Throws AppError for another shell. */
+/** The completion script of a shell, for commands, options, their values and files. Throws AppError for an unknown shell. */
 export function completionScript(shell: string, program: Command): string {
   const write = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined
   if (write) return write(treeOf(program))
@@ -17,7 +17,7 @@ export function completionScript(shell: string, program: Command): string {
 const FILES = /FILE|DIR/
 const takesFile = ({ value = '' }: Pick<OptionFacts, 'value'>): boolean => FILES.test(value)
 const hasFiles = ({ args }: CommandFacts): boolean => args.some(({ name }) => FILES.test(name))
-/** What may follow the words of a command: its own commands, and its options. */
+/** What may follow a command: its subcommands and options. */
 const wordsOf = ({ below, options }: CommandFacts): readonly string[] => [
   ...below.map(({ path }) => path.at(-1) ?? ''),
   ...options.flatMap(({ long, short }) => (short === undefined ? [long] : [long, short])),
@@ -26,7 +26,7 @@ const wordsOf = ({ below, options }: CommandFacts): readonly string[] => [
 const valuesOf = ({ path, args }: CommandFacts): readonly string[] =>
   path.join(' ') === 'completion' && args.length > 0 ? Object.keys(SHELLS) : []
 
-/** Names and choices are words of ours: letters, digits, hyphens. What is quoted is a description. */
+/** Names and choices consist of letters, digits and hyphens, so only descriptions are quoted. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 function bash(tree: CommandFacts): string {
@@ -108,7 +108,7 @@ if [ "$funcstack[1]" = "_mailsonde" ]; then _mailsonde "$@"; else compdef _mails
 `
 }
 
-/** Text of a specification of `_arguments` or `_describe`: what separates its parts and ends a description is escaped. */
+/** Text in a specification of `_arguments` or `_describe`: separators, and the characters that end a description, are escaped. */
 const zshText = (text: string): string => text.replaceAll(/[[\]:\\]/g, '\\$&')
 
 function fish(tree: CommandFacts): string {
@@ -144,5 +144,5 @@ ${lines.join('\n')}
 `
 }
 
-/** In single quotes fish reads \\\\ and \\' alone as escapes. */
+/** In single quotes, the only escapes of fish are \\\\ and \\'. */
 const fishQuoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`

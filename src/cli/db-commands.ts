@@ -8,7 +8,7 @@ export type DbAction =
   | { readonly kind: 'restore'; readonly file: string }
   | { readonly kind: 'import' }
 
-/** Adds the commands that look after the database. */
+/** Adds the commands that manage the database. */
 export function addDb(
   command: Command,
   withOptions: (command: Command) => Command,

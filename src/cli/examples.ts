@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Operation } from '../operations/operation.ts'
 import { pathNames } from '../operations/path.ts'
 
-/** A command line, and what it does in a few words. */
+/** A command line with a short description. */
 export type Example = readonly [line: string, words: string]
 
 const EXAMPLES: Readonly<Record<string, readonly [Example, Example]>> = {
@@ -44,7 +44,7 @@ const EXAMPLES: Readonly<Record<string, readonly [Example, Example]>> = {
   ],
 }
 
-/** Two examples of a command; an operation without a row has them by its parameters. */
+/** Two examples of a command; without a row here they are made from the parameters of the operation. */
 export function examplesOf(name: string, operation?: Operation): readonly Example[] {
   const known = Object.hasOwn(EXAMPLES, name) ? EXAMPLES[name] : undefined
   if (known || !operation) return known ?? []
@@ -55,7 +55,7 @@ export function examplesOf(name: string, operation?: Operation): readonly Exampl
   ]
 }
 
-/** The parameters without which the operation cannot be asked, as they are written on the command line. */
+/** The required parameters of an operation, as written on the command line. */
 function words({ params, path, uploads, example }: Operation): readonly string[] {
   const inPath = pathNames(path)
   const needed = Object.entries(params).filter(([name, { required }]) => required || inPath.includes(name))
@@ -66,7 +66,7 @@ function words({ params, path, uploads, example }: Operation): readonly string[]
   return uploads ? [...written, 'list.csv'] : written
 }
 
-/** Columns up to which an example and its words share a line. */
+/** Maximum width of an example that has its description on the same line. */
 const LINE = 80
 
 /** Adds examples to the help of a command. */
@@ -78,7 +78,7 @@ export function withExamples(command: Command, examples: readonly Example[]): Co
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`)
 }
 
-/** A command line in lines of at most 80 columns, which a shell takes as one; it is broken before an option. */
+/** A command line in lines of at most 80 columns, broken before options and continued with a backslash. */
 function folded(line: string): string {
   const lines = ['']
   for (const part of line.split(/ (?=--)/)) {

@@ -5,13 +5,13 @@ import type { Flag, Group } from '../operations/param.ts'
 import { camel, type FlagValues } from './flags.ts'
 import { commandError } from './problems.ts'
 
-/** Reads a local file that a flag names, at most so many bytes. Throws AppError. */
+/** Reads the local file that a flag names, up to a maximum size. Throws AppError. */
 export type ReadFile = (path: string, maxBytes: number) => string
 
-/** A flag of a command that leads to another operation, its part. */
+/** A flag of a command that selects another operation, its part. */
 export type Extra = { readonly part: Operation; readonly name: string; readonly flag: Flag; readonly group: Group }
 
-/** The flags by which a part is asked for: parameters that the command itself has not. */
+/** The flags that select a part: parameters that the command itself does not have. */
 export const extraFlags = (operation: Operation, part: Operation): readonly Extra[] =>
   Object.entries(part.params).flatMap(([name, { flag, group }]) =>
     flag && !(name in operation.params) ? [{ part, name, flag, group }] : [],
@@ -19,7 +19,7 @@ export const extraFlags = (operation: Operation, part: Operation): readonly Extr
 
 type Chosen = { readonly operation: Operation; readonly raw: Raw; readonly file?: string }
 
-/** The command's own operation, or the part that one of its flags leads to. Throws AppError for a flag that the part does not take, or whose value cannot be read. */
+/** The command's own operation, or the part that one of its flags selects. Throws AppError for a flag that the part does not accept, or for a value that cannot be read. */
 export function choose(
   operation: Operation,
   extra: readonly Extra[],

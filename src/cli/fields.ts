@@ -4,9 +4,9 @@ import { isJsonRecord, type Json, type JsonRecord } from '../base/json.ts'
 import { nearest } from '../base/nearest.ts'
 import { flagProblem } from './problems.ts'
 
-/** Names of fields as a tree: `spf.record` is `record` below `spf`; a name without names below it is taken whole. */
+/** Field names as a tree: `spf.record` is `record` below `spf`; a name without names below it selects the whole field. */
 type Names = { readonly [name: string]: Names }
-/** Takes the chosen fields of an answer, in the order in which they were named; of a list, those of each item. What is absent stays absent. */
+/** Selects fields of an answer in the given order; in a list, those of each item. Absent fields stay absent. */
 export type Select = (answer: JsonRecord) => JsonRecord
 
 /** Maximum number of fields per command line. */
@@ -17,8 +17,8 @@ const MAX_DEPTH = 10
 type Schema = { readonly [key: string]: unknown }
 
 /**
- * Reads the value of `--json`: names by comma, `a.b` for a field of a field. Throws AppError for a name that the schema of the answer does not have, with the nearest
- * that it has.
+ * Parses the value of `--json`: names separated by commas, `a.b` for a nested field. Throws AppError for a name that is not in the schema of the answer, with the
+ * closest name that is.
  */
 export function readFields(text: string, schema: z.ZodType): Select {
   const paths = text.split(',').map((path) => path.trim())
@@ -29,7 +29,7 @@ export function readFields(text: string, schema: z.ZodType): Select {
   return (answer) => taken(answer, names)
 }
 
-/** Fields of an answer, as an example of the value of `--json`: two of them, or one of the items of a list. */
+/** Fields of an answer as an example for `--json`: two fields, or one of the items of a list. */
 export function someFields(schema: z.ZodType): string {
   const { spf, data } = shapeOf(schema)
   if (spf !== undefined) return 'score,spf.record'
@@ -58,7 +58,7 @@ function checked(path: string, whole: Schema): readonly string[] {
   return words
 }
 
-/** The fields below a schema, with theirs; `*` stands for names that only the answer knows. Lists and alternatives are looked through. */
+/** The nested fields of a schema; `*` stands for names that depend on the answer. Lists and alternatives are followed. */
 function fieldsOf(schema: Schema, whole: Schema): readonly (readonly [string, Schema])[] {
   const { $ref, items, anyOf, oneOf, allOf, properties, additionalProperties } = schema
   if (typeof $ref === 'string') return fieldsOf(referred($ref, whole), whole)
@@ -82,7 +82,7 @@ function referred(ref: string, whole: Schema): Schema {
 function withPath(names: Names, [first, ...rest]: readonly string[]): Names {
   if (first === undefined) return names
   const known = Object.hasOwn(names, first) ? names[first] : undefined
-  // Whole beats a part of it.
+  // A whole field includes its parts.
   const below = rest.length === 0 || (known && Object.keys(known).length === 0) ? {} : withPath(known ?? {}, rest)
   return { ...names, [first]: below }
 }

@@ -1,17 +1,17 @@
-/** One option of the configuration, as the command line shows it. */
+/** A configuration option as a flag of the command line. */
 export type ConfigFlag = {
   readonly flag: string
   readonly argument?: string
   readonly repeatable: boolean
   readonly meaning: string
-  /** Its name in the configuration. */
+  /** Its key in the configuration. */
   readonly key: string
 }
 
-/** Flags as commander gives them: by their names in camel case. */
+/** Flags as commander returns them, by name in camel case. */
 export type FlagValues = Partial<Record<string, string | readonly string[] | boolean>>
 
-/** The values of the flags that were typed, by the keys of the configuration. */
+/** The values of the given flags, by configuration key. */
 export function byKey(
   options: readonly ConfigFlag[],
   typed: FlagValues,
@@ -21,12 +21,12 @@ export function byKey(
   return Object.fromEntries(named.flatMap(({ key, value }) => (value === undefined ? [] : [[key, value]])))
 }
 
-/** Commander takes `--no-courtesy` for `courtesy: false`, and says `courtesy: true` where it was not typed. */
+/** Commander reads `--no-courtesy` as `courtesy: false`, and returns `courtesy: true` if the flag was not given. */
 function typedFor(typed: FlagValues, flag: string): FlagValues[string] {
   if (!flag.startsWith('no-')) return typed[camel(flag)]
   return typed[camel(flag.slice(3))] === false ? true : undefined
 }
 
-/** The name that commander gives a flag: `data-dir` is `dataDir`. */
+/** The name of a flag in commander: `data-dir` is `dataDir`. */
 export const camel = (name: string): string =>
   name.replaceAll(/[_-]([a-z])/g, (_, letter: string) => letter.toUpperCase())

@@ -5,7 +5,7 @@ import type { Work } from './work.ts'
 
 const FOLLOW_EVERY_MS = 1_000
 
-/** Tells how far work in the background is, until it has ended or Ctrl-C; gives what was said last. */
+/** Reports the progress of background work until it ends or Ctrl-C is pressed; returns the last state. */
 export async function follow({ asked, session, setting, stopped }: Work, first: Given): Promise<Given> {
   const { operation } = asked
   const by = operation.followedBy === undefined ? undefined : await setting.find(operation.followedBy)
@@ -29,7 +29,7 @@ export async function follow({ asked, session, setting, stopped }: Work, first: 
   return given
 }
 
-/** A URL as it may be shown: without a user name and a password. */
+/** A URL for display, without user name and password. */
 function withoutSecrets(text: string): string {
   const url = URL.parse(text)
   if (!url || (url.username === '' && url.password === '')) return text

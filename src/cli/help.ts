@@ -5,12 +5,12 @@ import { SERVICE_GROUP } from './commands.ts'
 import { LIST_GROUP } from './list-options.ts'
 import { OPTION_GROUPS } from './option-places.ts'
 
-/** Columns below which help is not folded any further: words would stand alone on their lines. */
+/** Minimum width of help: below it, lines would have single words. */
 const LEAST_WIDTH = 20
-/** Columns for a description beside its option; where there are fewer it stands below. */
+/** Minimum width of a description beside its option; with less space it is below the option. */
 const LEAST_BESIDE = 30
 
-/** How help is shown: `--help` itself is not listed, and the usage line names what matters. */
+/** How help is shown: `--help` itself is not listed, and the usage line has the essential parts. */
 export const HELP: HelpConfiguration = {
   minWidthToWrap: LEAST_WIDTH,
   showGlobalOptions: false,
@@ -20,7 +20,7 @@ export const HELP: HelpConfiguration = {
       return Help.prototype.formatItem.call(this, term, termWidth, description, helper)
     return `  ${term}\n${fold(description.split(' '), columns, '      ', ' ')}`
   },
-  // Groups of options stand below each other without a line between them: a command's options then fit on one screen.
+  // Groups of options have no blank line between them, so that the options of a command fit on one screen.
   formatItemList(heading, items, helper) {
     return items.length === 0 ? [] : [helper.styleTitle(heading), ...items, ...(isOfOptions(heading) ? [] : [''])]
   },
@@ -48,16 +48,16 @@ export const HELP: HelpConfiguration = {
 
 const OWN_HEADINGS: readonly string[] = [...Object.values(GROUPS), SERVICE_GROUP, LIST_GROUP].map((one) => `${one}:`)
 const HEADINGS: readonly string[] = Object.values(OPTION_GROUPS).map((heading) => `${heading}:`)
-/** Whether a heading stands above options of one command: those of the program and of `serve` keep their distance. */
+/** Whether a heading is above options of one command: those of the program and of `serve` keep a blank line. */
 const isOfOptions = (heading: string): boolean => OWN_HEADINGS.includes(heading)
 
-/** Commands whose help describes each option of the configuration; that of others names those that concern it. */
+/** Commands whose help describes each configuration option; the help of the others only names the options that concern them. */
 const DESCRIBING: readonly string[] = ['serve', 'config']
 
 const isNamedBelow = (command: Command, { helpGroupHeading }: Option): boolean =>
   helpGroupHeading !== undefined && HEADINGS.includes(helpGroupHeading) && !DESCRIBING.includes(command.name())
 
-/** Ends the help of a command with the options of the configuration that concern it, by name: they are the same for all commands. */
+/** Ends the help of a command with the names of the configuration options that concern it; they are the same for all commands. */
 export function withConfigNames(command: Command, columns: number): Command {
   if (DESCRIBING.includes(command.name())) return command
   const names = command.options
@@ -70,7 +70,7 @@ export function withConfigNames(command: Command, columns: number): Command {
   )
 }
 
-/** Pieces in lines of at most so many columns where that is possible. */
+/** Joins pieces into lines of a maximum width, if possible. */
 function fold(pieces: readonly string[], columns: number, indent: string, between: string): string {
   const lines: string[] = []
   for (const piece of pieces) {

@@ -7,7 +7,7 @@ export type KeysAction =
   | { readonly kind: 'revoke'; readonly id: string }
   | { readonly kind: 'reset'; readonly open: boolean }
 
-/** Adds the commands that manage API keys. The options stand on them: a command above would take them for itself. */
+/** Adds the commands that manage API keys. Each has the options itself, because a parent command would consume them. */
 export function addKeys(
   command: Command,
   withOptions: (command: Command) => Command,

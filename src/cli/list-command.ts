@@ -3,10 +3,10 @@ import type { FlagValues } from './flags.ts'
 import { addListOptions, LIST_KINDS } from './list-options.ts'
 import { commandError } from './problems.ts'
 
-/** Time after which rows that are deferred or unreachable are not asked again. */
+/** Time after which deferred or unreachable rows are not retried. */
 const GIVE_UP_AFTER = '24h'
 
-/** A list that is worked on in this process: `verify --file list.csv --out results.csv`. */
+/** A list that is processed in this process: `verify --file list.csv --out results.csv`. */
 export type ListAsked = {
   readonly kind: 'verify' | 'check' | 'blacklist'
   readonly file: string
@@ -15,11 +15,11 @@ export type ListAsked = {
   readonly giveUpAfter: string
 }
 
-/** Whether the arguments ask for a list instead of single targets. */
+/** Whether the arguments name a list instead of single targets. */
 export const asksForList = (argv: readonly string[]): boolean =>
   LIST_KINDS.some((kind) => kind === argv[0]) && argv.some((word) => word === '--file' || word.startsWith('--file='))
 
-/** The command of a kind with `--file`; `withOptions` adds the options of the configuration. */
+/** The command of a kind with `--file`; `withOptions` adds the configuration options. */
 export function listCommand(
   argv: readonly string[],
   withOptions: (command: Command) => Command,

@@ -5,13 +5,13 @@ import { commandError } from './problems.ts'
 /** The heading of the options of a list. */
 export const LIST_GROUP = 'List file'
 
-/** Commands that take a list with `--file`. */
+/** Commands that accept a list with `--file`. */
 export const LIST_KINDS = ['verify', 'check', 'blacklist'] as const
 
-/** Whether a command takes a list. */
+/** Whether a command accepts a list. */
 export const takesList = (name: string): boolean => LIST_KINDS.some((kind) => kind === name)
 
-/** What is typed, and what it means. */
+/** Flag and description. */
 const OPTIONS = {
   file: ['--file <LIST>', 'process each row of a CSV, text or JSON file (.gz)'],
   out: ['--out <RESULTS>', 'file for the results: NDJSON if it ends in .ndjson, else CSV'],
@@ -19,7 +19,7 @@ const OPTIONS = {
   giveUpAfter: ['--give-up-after <TIME>', 'stop retrying rows after this time (default 24h)'],
 } as const
 
-/** Adds the options of a list to a command. With `--file` the command line is read by `listCommand`: here they are for help, completion and the manual page. */
+/** Adds the options of a list to a command. With `--file`, `listCommand` parses the command line; here they are for help, completion and the manual page. */
 export function addListOptions(command: Command): Command {
   for (const [flags, words] of Object.values(OPTIONS)) command.addOption(grouped(command.createOption(flags, words)))
   return command
@@ -27,7 +27,7 @@ export function addListOptions(command: Command): Command {
 
 const grouped = (option: Option): Option => option.helpGroup(`${LIST_GROUP}:`)
 
-/** Throws AppError for an option of a list where there is no `--file`. */
+/** Throws AppError for an option of a list without `--file`. */
 export function refuseListOptions(flags: Readonly<Record<string, FlagValues[string]>>): void {
   const stray = Object.values(OPTIONS).find(([words]) => flags[camel(nameOf(words))] !== undefined)
   if (stray) throw commandError('requires', { flag: nameOf(stray[0]), other: 'file' })

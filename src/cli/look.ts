@@ -1,15 +1,15 @@
 import type { Look } from '../documents/terminal/terminal.ts'
 
-/** Columns of a terminal that does not say how wide it is. */
+/** Width of a terminal that does not report it, columns. */
 const USUAL_WIDTH = 80
 
 type Output = { readonly isTTY?: boolean | undefined; readonly columns?: number | undefined }
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * What the output shows. Width: that of the terminal, else `COLUMNS`, else 80. Colours: `NO_COLOR` turns them off (no-color.org), else `CLICOLOR_FORCE` or
- * `FORCE_COLOR` turns them on, else a terminal has them unless `CLICOLOR=0` or `TERM=dumb`; 256 of them where `TERM` or `COLORTERM` says
- * so. Characters beyond ASCII: by the locale; where it says nothing, yes.
+ * What the output supports. Width: that of the terminal, else `COLUMNS`, else 80. Colours: `NO_COLOR` turns them off (no-color.org), else `CLICOLOR_FORCE` or
+ * `FORCE_COLOR` turns them on, else a terminal has them unless `CLICOLOR=0` or `TERM=dumb`; 256 colours if `TERM` or `COLORTERM` says
+ * so. Characters beyond ASCII: by the locale; without a locale, yes.
  */
 export const lookOf = (output: Output, env: Environment): Look => ({
   width: widthOf(output, env),

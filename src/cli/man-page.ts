@@ -3,7 +3,7 @@ import { type CommandFacts, flat, type OptionFacts, treeOf } from './command-tre
 import { type Example, examplesOf } from './examples.ts'
 import { OPTION_GROUPS } from './option-places.ts'
 
-/** The manual page mailsonde(1), made from what the commands say of themselves. Nothing in it changes from day to day. */
+/** The manual page mailsonde(1), generated from the commands. It contains no date, so that it is reproducible. */
 export function manPage(program: Command, version: string): string {
   const tree = treeOf(program)
   const commands = flat(tree).filter(({ path, below }) => path.length > 0 && below.length === 0 && path[0] !== 'help')
@@ -71,7 +71,7 @@ export function manPage(program: Command, version: string): string {
 const HEADINGS: readonly string[] = Object.values(OPTION_GROUPS)
 const isConfig = ({ group }: OptionFacts): boolean => HEADINGS.includes(group)
 
-/** The options of the configuration, as `serve` describes them. */
+/** The configuration options, as described by `serve`. */
 const configOptions = (commands: readonly CommandFacts[]): readonly OptionFacts[] =>
   commands.find(({ path }) => path.join(' ') === 'serve')?.options.filter(isConfig) ?? []
 
@@ -109,7 +109,7 @@ const exampleLines = ([line, text]: Example): readonly string[] => [
 
 const sentence = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
 
-/** Text as roff has it: a backslash and a hyphen as such, and no line that begins a request. */
+/** Text escaped for roff: backslashes and hyphens are literal, and no line begins a request. */
 const words = (text: string): string => escaped(text).replace(/^([.'])/, '\\&$1')
 const escaped = (text: string): string =>
   text

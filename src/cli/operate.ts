@@ -10,10 +10,10 @@ import { readView, type View } from './view-flags.ts'
 import { repeated } from './watch.ts'
 import { inputOf, type Setting, type Work } from './work.ts'
 
-/** Characters that clear a terminal and put the cursor at its top. */
+/** Characters that clear a terminal and move the cursor to the top. */
 const CLEAR = '\u001b[2J\u001b[3J\u001b[H'
 
-/** Runs one operation for the command line, in this process or on a server, prints its answer and gives the exit status. */
+/** Runs one operation for the command line, in this process or on a server, prints the answer and returns the exit status. */
 export async function operate(asked: Omit<Asked, 'flags'>, setting: Setting): Promise<number> {
   const { operation, targets } = asked
   const isSeveral = targets !== undefined && (targets.texts.length > 1 || targets.texts.includes('-'))
@@ -44,7 +44,7 @@ export async function operate(asked: Omit<Asked, 'flags'>, setting: Setting): Pr
   }
 }
 
-/** Input is refused before anything is asked, so that a typo costs no question. Throws AppError. */
+/** Validates the input before any request, so that a typing error costs nothing. Throws AppError. */
 function refuseBadInput({ operation, raw, targets }: Omit<Asked, 'flags'>, view: View): void {
   const input = inputOf(operation, raw, view)
   const typed = targets?.texts.filter((text) => text !== '-') ?? []
@@ -62,7 +62,7 @@ async function oneAnswer(work: Work): Promise<number> {
   const words = target === undefined ? operation.name : `${operation.name} ${target}`
   const tell = setting.showsSpinner ? setting.tell : undefined
   const first = await withSpinner(words, tell, session.ask(operation, raw, body))
-  stopped.throwIfAborted() // what was found until then is no answer
+  stopped.throwIfAborted() // partial results are not an answer
   const given = view.wait ? await follow(work, first) : first
   if (given.stream) {
     for await (const piece of given.stream.text) await setting.write(piece.toString())

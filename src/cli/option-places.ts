@@ -1,7 +1,7 @@
 import type { OptionKey } from '../config-options.ts'
 import type { DepName } from '../operations/deps.ts'
 
-/** Headings under which options are shown, in their order. */
+/** Headings of options, in order. */
 export const OPTION_GROUPS = {
   listening: 'Listening',
   access: 'Access and limits',
@@ -15,7 +15,7 @@ export const OPTION_GROUPS = {
 } as const
 export type OptionGroup = keyof typeof OPTION_GROUPS
 
-/** Where an option has a meaning: with the service alone, or also with the commands whose operation uses one of these; left out: everywhere. */
+/** Where an option applies: to the service only, or also to commands whose operation uses one of these; undefined: everywhere. */
 type Place = { readonly group: OptionGroup; readonly usedBy?: 'serve' | readonly DepName[] }
 
 const MAIL: readonly DepName[] = ['verifier', 'sourcePool', 'heloName', 'jobs']
@@ -69,10 +69,10 @@ const PLACES: Readonly<Partial<Record<OptionKey, Place>>> = {
 
 const isPlaced = (key: string): key is keyof typeof PLACES => Object.hasOwn(PLACES, key)
 
-/** The place of an option by its key in the configuration; one that is not listed has a meaning everywhere. */
+/** Where an option applies, by its key in the configuration; options that are not listed apply everywhere. */
 export const placeOf = (key: string): Place => (isPlaced(key) && PLACES[key]) || { group: 'network' }
 
-/** Whether an option has a meaning for an operation. */
+/** Whether an option applies to an operation. */
 export function concerns(key: string, uses: readonly DepName[]): boolean {
   const { usedBy } = placeOf(key)
   return usedBy === undefined || (usedBy !== 'serve' && usedBy.some((name) => uses.includes(name)))

@@ -4,7 +4,7 @@ import { didYouMean } from '../base/value-problems.ts'
 
 type Flags = { flag: string; other: string }
 type Origin = { origin: string }
-/** A word that is not known, those that are, and the one that was probably meant. */
+/** An unknown word, the known ones, and the one that was probably meant. */
 type Word = { text: string; known: readonly string[]; meant: string | undefined }
 
 /** What is wrong with the value of a flag. */
@@ -34,7 +34,7 @@ export const commandError = errorsOf('command', {
   },
 })
 
-/** Errors of a service that the command line asks. */
+/** Errors of the service that the command line calls. */
 export const serviceError = errorsOf('service', {
   url: { code: 'invalid_parameter', detail: ({ text }: { text: string }) => `${quoted(text)} is not a URL` },
   login: {
@@ -100,20 +100,20 @@ export const serviceError = errorsOf('service', {
   },
 })
 
-/** What a service said was wrong, in its words. */
+/** The error of a service in its own words. */
 export const toldProblem = problemsOf('told', {
   detail: ({ detail }: { detail: string }) => shown(detail, 1_000),
   status: ({ origin, status }: Origin & { status: number }) => `${shown(origin)} returned status ${status}`,
 })
 
-/** Lines on standard error that help after an error. The ids of those for a target are the commands. */
+/** Hints on standard error after an error. For a target, the id is the command to use. */
 export const hint = problemsOf('hint', {
   blacklist: ({ text }: { text: string }) => `to look up an address: mailsonde blacklist ${shown(text)}`,
   verify: ({ text }: { text: string }) => `to verify an address: mailsonde verify ${shown(text)}`,
   check: ({ text }: { text: string }) => `to check a domain: mailsonde check ${shown(text)}`,
   serve: ({ flag }: { flag: string }) =>
     `--${shown(flag, 60)} is an option of \`mailsonde serve\`; it has no effect on this command`,
-  /** `command` is one that follows the job. */
+  /** `command` shows the progress of the job. */
   job_continues: ({ command }: { command: string }) => `the job continues; to follow it: ${shown(command, 500)}`,
   job_kept: ({ command }: { command: string }) => `the job is kept; to continue it: ${shown(command, 500)}`,
 })

@@ -16,36 +16,36 @@ import { hintFor, hintForOther } from './usage-hint.ts'
 
 export type { KeysAction } from './keys-commands.ts'
 
-/** What the command line can do; each gives the exit status. */
+/** The actions of the command line; each returns the exit status. */
 export type Actions = {
   readonly serve: (flags: FlagValues) => Promise<number>
   readonly config: (flags: FlagValues) => Promise<number>
   /** Serves the Model Context Protocol over standard input and output. */
   readonly mcp: (flags: FlagValues) => Promise<number>
-  /** Runs one operation in process or on a server. */
+  /** Runs one operation in this process or on a server. */
   readonly operate: (asked: Asked) => Promise<number>
   readonly keys: (action: KeysAction, flags: FlagValues) => Promise<number>
-  /** Works on a list file in this process. */
+  /** Processes a list file in this process. */
   readonly list: (asked: ListAsked, flags: FlagValues) => Promise<number>
-  /** Looks after the database. */
+  /** Manages the database. */
   readonly db: (action: DbAction, flags: FlagValues) => Promise<number>
 }
 
-/** A command as the list of commands shows it. */
+/** A command in the list of commands. */
 export type NamedCommand = { readonly name: string; readonly summary: string; readonly args: readonly string[] }
 
 export type ProgramSetup = {
   readonly operations: readonly Operation[]
-  /** Commands that are only named: nothing that was typed runs one of them. */
+  /** Commands that are only listed: the given arguments run none of them. */
   readonly named?: readonly NamedCommand[]
   readonly configFlags: readonly ConfigFlag[]
   readonly version: string
   readonly actions: Actions
   readonly complain: (text: string) => void
   readonly readFile: ReadFile
-  /** Writes what is no answer of an operation: help, the version, a completion script. Left out: standard output. */
+  /** Writes output other than answers: help, the version, a completion script. Default: standard output. */
   readonly print?: (text: string) => void
-  /** Columns of the terminal; left out: 80. */
+  /** Columns of the terminal; default 80. */
   readonly columns?: number
 }
 
@@ -53,7 +53,7 @@ export type ProgramSetup = {
 const MAX_HELP = 120
 
 /**
- * Reads the arguments and runs what they ask for. Gives the exit status: 0 done, 1 found bad, 2 usage, 3 could not tell.
+ * Parses the arguments and runs the command. Returns the exit status: 0 done, 1 bad, 2 invalid usage, 3 unknown.
  * Each operation is a command; its parameters are flags of the same name.
  */
 export async function runCommandLine(argv: readonly string[], setup: ProgramSetup): Promise<number> {
@@ -77,7 +77,7 @@ export async function runCommandLine(argv: readonly string[], setup: ProgramSetu
   }
 }
 
-/** All commands with their options: what runs, and what help, completion and the manual page are made of. */
+/** All commands with their options: the source of execution, help, completion and the manual page. */
 export function buildProgram(setup: ProgramSetup, done: (work: Promise<number>) => Promise<void>): Command {
   const { configFlags, actions, complain, print } = setup
   const columns = helpColumns(setup)
@@ -134,7 +134,7 @@ export function buildProgram(setup: ProgramSetup, done: (work: Promise<number>) 
   return program
 }
 
-/** `verify --file` and its like: the options of the command, with those of the configuration that concern it. */
+/** Commands with `--file`, such as `verify --file`: their options, with the configuration options that concern them. */
 function buildListProgram(
   argv: readonly string[],
   setup: ProgramSetup,
@@ -158,9 +158,9 @@ function buildListProgram(
 
 const helpColumns = ({ columns = 80 }: ProgramSetup): number => Math.min(columns, MAX_HELP)
 
-/** The options that concern the file of keys. */
+/** The options for the key file. */
 const KEYS_OPTIONS: readonly string[] = ['apiKeysFile', 'dataDir']
-/** Those that say which database is meant. */
+/** The options that select the database. */
 const DB_OPTIONS: readonly string[] = ['databaseUrl', 'dbUser', 'dataDir', 'nodeId']
 
 function addOperations(program: Command, setup: ProgramSetup, run: (asked: Asked) => Promise<void>): void {
@@ -188,7 +188,7 @@ function addNamed(program: Command, named: readonly NamedCommand[]): void {
   }
 }
 
-/** What commands of two words do, by their first. */
+/** The actions of two-word commands, by their first word. */
 const GROUP_SUMMARIES: Readonly<Record<string, string>> = {
   jobs: 'Submit lists and follow their progress',
   saved: 'Show and delete answers stored with --save',
@@ -219,5 +219,5 @@ function withConfigFlags(command: Command, flags: readonly ConfigFlag[]): Comman
   return command.addOption(config.helpGroup(`${OPTION_GROUPS.data}:`))
 }
 
-/** The values of a flag that may be given several times. */
+/** The values of a flag that may be repeated. */
 const gathered = (value: string, all: unknown): string[] => [...(Array.isArray(all) ? all : []), value]

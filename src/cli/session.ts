@@ -3,18 +3,18 @@ import type { Given } from '../operations/given.ts'
 import type { Operation, Raw, Upload } from '../operations/operation.ts'
 import type { AskedService } from './ask-service.ts'
 
-/** Where questions are put: this process, or a running service. */
+/** Runs operations in this process or on a running service. */
 export type Session = {
-  /** Rejects with the reason of `stopped` when that fires first. */
+  /** Rejects with the reason of `stopped` if that fires first. */
   readonly ask: (operation: Operation, raw: Raw, upload?: Upload) => Promise<Given>
   readonly close: () => Promise<void>
 }
 
-/** What opens a session. */
+/** What is needed to open a session. */
 export type Sessions = {
-  /** Opens this process's own service; `close` writes down what it remembers. */
+  /** Opens the services of this process; `close` saves their state. */
   readonly open: () => Promise<{ readonly execute: Execute; readonly close: () => Promise<void> }>
-  /** The running service to ask instead, where there is one. */
+  /** The running service to call instead, if any. */
   readonly service: AskedService | undefined
 }
 
@@ -29,14 +29,14 @@ export async function openSession({ open, service }: Sessions, stopped: AbortSig
   const { execute, close } = await open()
   return {
     ask: (operation, raw, upload) => execute(operation, raw, { signal: stopped, ...(upload && { upload }) }),
-    close, // it writes down what it remembers: the answer is printed by then
+    close, // saves the state, after the answer was printed
   }
 }
 
-/** Ctrl-C, or SIGTERM. The first one ends the work in order; the second ends the process at once, as it does without us. */
+/** Ctrl-C or SIGTERM. The first signal stops the work gracefully; the second ends the process at once, as by default. */
 export type Interruption = {
   readonly stopped: AbortSignal
-  /** The exit status that a shell would show; undefined while nothing has happened. */
+  /** The exit status that a shell expects after the signal; undefined without a signal. */
   readonly status: () => number | undefined
   readonly release: () => void
 }

@@ -12,13 +12,13 @@ import { inputOf, type Work } from './work.ts'
 
 /** Maximum number of targets that are processed at the same time. */
 const AT_A_TIME = 8
-/** Maximum number of outcomes that a format keeps before it writes them together. */
+/** Maximum number of outcomes that a format buffers before it writes them. */
 const MAX_KEPT = 10_000
 
-/** What came of one target: its text in the form that was asked for, and its exit status. */
+/** The outcome of one target: its text in the requested format, and its exit status. */
 type Result = { readonly text: string; readonly status: number; readonly outcome: Outcome }
 
-/** Asks about many targets, at most 8 at a time, and writes each answer in the order of the targets. Gives the worst exit status, or that of the format. */
+/** Processes many targets, at most 8 at a time, and writes the answers in the order of the targets. Returns the worst exit status, or that of the format. */
 export async function severalTargets(work: Work): Promise<number> {
   const { view, setting, stopped } = work
   const writer = view.form.kind === 'machine' ? await machineWriter(work, view.form.format) : undefined
@@ -47,7 +47,7 @@ const machineWriter = ({ asked, view, setting }: Work, format: Parameters<typeof
     ...(asked.file !== undefined && { file: asked.file }),
   })
 
-/** The targets as typed, with the lines of standard input in place of `-`; one that has no name where the operation takes none. */
+/** The given targets, with the lines of standard input in place of `-`; one unnamed target if the operation has none. */
 async function* targetsOf({ asked, setting, stopped }: Work): AsyncGenerator<string | undefined> {
   if (!asked.targets) yield undefined
   for (const text of asked.targets?.texts ?? []) {

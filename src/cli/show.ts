@@ -6,22 +6,22 @@ import type { Operation } from '../operations/operation.ts'
 import { verdictLine } from './machine/outcome.ts'
 import type { Form } from './view-flags.ts'
 
-/** One answer to be shown. */
+/** An answer to show. */
 export type Shown = {
   readonly operation: Operation
   readonly given: Given
   readonly verdict: Verdict
-  /** What was asked about; undefined where the operation has no target. */
+  /** The target; undefined if the operation has none. */
   readonly target: string | undefined
 }
 
-/** The answer as JSON. Throws for one that is no object: a fault of ours. */
+/** The answer as JSON. Throws if it is not an object, which would be a bug. */
 export function recordOf({ operation, given }: Pick<Shown, 'operation' | 'given'>): JsonRecord {
   if (isJsonRecord(given.answer)) return given.answer
   throw new Error(`the answer of ${operation.name} is no object`)
 }
 
-/** An answer as text, with a newline at its end. `inLines`: JSON in one line, since others follow. */
+/** An answer as text that ends in a newline. `inLines`: JSON on one line, because other answers follow. */
 export async function show(
   shown: Shown,
   form: Exclude<Form, { kind: 'machine' }>,
@@ -43,7 +43,7 @@ export async function show(
   return `${formatTerminal(read, about.look)}\n`
 }
 
-/** An answer that comes in lines: each as JSON. */
+/** An answer that consists of lines, each as JSON. */
 const linesOf = ({ given }: Shown, each: (line: JsonRecord) => JsonRecord): string | undefined =>
   given
     .lines()

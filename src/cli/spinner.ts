@@ -5,7 +5,7 @@ const AFTER_MS = 400
 const EVERY_MS = 200
 const FRAMES = ['|', '/', '-', '\\'] as const
 
-/** Shows on standard error that work goes on, and for how long, while it does; takes the line away when it has ended. `tell` undefined: nobody looks. */
+/** Shows on standard error that work is in progress, and for how long; removes the line at the end. `tell` is undefined if there is no terminal. */
 export async function withSpinner<T>(
   words: string,
   tell: ((line: string) => void) | undefined,

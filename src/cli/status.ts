@@ -3,27 +3,27 @@ import type { JsonRecord } from '../base/json.ts'
 import type { Given, Verdict } from '../operations/given.ts'
 import { reaches, SEVERITIES, type Severity } from './severity.ts'
 
-/** Exit statuses: 0 done, 1 found bad, 2 usage, 3 could not tell. */
+/** Exit statuses: 0 done, 1 bad, 2 invalid usage, 3 unknown. */
 export const EXIT: Readonly<Record<Verdict, number>> = { good: 0, bad: 1, unclear: 3 }
 export const USAGE = 2
 
-/** From the least bad to the worst: what is known to be bad outweighs what is not known. */
+/** From the best to the worst: a known fault outweighs an unknown result. */
 const ORDER: readonly number[] = [0, 3, 1, USAGE]
 
 export const worstStatus = (a: number, b: number): number => (ORDER.indexOf(a) >= ORDER.indexOf(b) ? a : b)
 
-/** Problems of the world, as opposed to those of the arguments. */
+/** Problems that are not caused by the arguments. */
 const COULD_NOT_TELL: readonly string[] = ['timeout', 'upstream_unavailable', 'overloaded', 'rate_limited']
 
-/** The exit status of a question that got no answer. */
+/** The exit status for a request without an answer. */
 export const statusOf = ({ code }: AppError): number => (COULD_NOT_TELL.includes(code) ? EXIT.unclear : USAGE)
 
-/** What an answer is held against beside its own verdict. */
+/** Conditions for the exit status beside the verdict of the answer. */
 export type Wanted = { readonly minScore: number | undefined; readonly failOn: Severity | undefined }
 
 const VERDICTS: readonly Verdict[] = ['good', 'unclear', 'bad']
 
-/** The worse of the answer's verdict (by `minScore`, where that is given) and what `failOn` makes of its findings: where something could not be determined, none at that severity does not mean that there is none. */
+/** The worse of the answer's verdict (by `minScore`, if given) and the result of `failOn`. If the answer is incomplete and has no finding at that severity, the result is unknown, because an unknown part may hide one. */
 export function verdictOf(given: Given, answer: JsonRecord, { minScore, failOn }: Wanted): Verdict {
   const own = given.verdict(minScore)
   if (failOn === undefined) return own
@@ -36,6 +36,6 @@ export function verdictOf(given: Given, answer: JsonRecord, { minScore, failOn }
   return VERDICTS[Math.max(VERDICTS.indexOf(own), VERDICTS.indexOf(byFindings))] ?? own
 }
 
-/** Whether writing failed because nobody reads any more (`| head`). */
+/** Whether writing failed because the reader has closed the pipe (`| head`). */
 export const isClosedPipe = (error: unknown): boolean =>
   error instanceof Error && ['EPIPE', 'ERR_STREAM_DESTROYED'].includes(String(Reflect.get(error, 'code')))

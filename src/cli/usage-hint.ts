@@ -5,7 +5,7 @@ import { parseIp } from '../names/ip.ts'
 import type { ConfigFlag } from './flags.ts'
 import { hint } from './problems.ts'
 
-/** A line that helps after a usage error, where the error itself does not: an option of another command, or a target without a command. */
+/** A hint after a usage error, for an option of another command or a target without a command. */
 export function hintFor(
   code: string,
   argv: readonly string[],
@@ -18,7 +18,7 @@ export function hintFor(
   return elsewhere && hint('serve', { flag: elsewhere.flag }).text
 }
 
-/** Somebody typed what to ask about and left out the command. */
+/** A target was given without a command. */
 function hintForTarget(text: string): Problem | undefined {
   if (parseIp(text).ok) return hint('blacklist', { text })
   if (text.includes('@') && parseEmail(text).ok) return hint('verify', { text })
@@ -26,7 +26,7 @@ function hintForTarget(text: string): Problem | undefined {
   return undefined
 }
 
-/** The command for what was typed behind one that takes something else: `check 192.0.2.1`. */
+/** The right command for a target of another kind: `check 192.0.2.1`. */
 export function hintForOther(code: string, [command = '', ...words]: readonly string[]): string | undefined {
   if (!OF_TARGETS.includes(code) || !TAKES_TARGET.includes(command)) return undefined
   const hints = words.filter((word) => !word.startsWith('-')).map(hintForTarget)

@@ -9,7 +9,7 @@ import { commandError, flagProblem } from './problems.ts'
 import { SEVERITIES, type Severity } from './severity.ts'
 import type { Wanted } from './status.ts'
 
-/** How an answer is shown, when one exits with 1, and who is asked: the flags of a command that are no parameters of its operation. */
+/** The flags of a command that are not parameters of its operation: output, exit status, and the service to call. */
 export type ViewFlags = {
   readonly format?: string
   readonly json?: string
@@ -40,7 +40,7 @@ type Dashed<Name extends string> = Name extends `${infer Head}${infer Tail}`
     : `-${Lowercase<Head>}${Dashed<Tail>}`
   : ''
 
-/** The form of the output. */
+/** The format of the output. */
 export type Form =
   | { readonly kind: 'fields'; readonly select: Select }
   | { readonly kind: 'verdict' }
@@ -51,16 +51,16 @@ export type View = {
   readonly form: Form
   readonly wanted: Wanted
   readonly wait: boolean
-  /** Milliseconds between two rounds; undefined: one round. */
+  /** Milliseconds between two rounds; undefined: a single round. */
   readonly everyMs: number | undefined
 }
 
-/** Least and most time between two rounds of `--watch`, ms. */
+/** Minimum and maximum time between two rounds of `--watch`, ms. */
 const WATCH = { minMs: 1_000, maxMs: 86_400_000 } as const
 
 type About = Pick<Operation, 'formats' | 'streams' | 'answer' | 'judges'>
 
-/** Reads the flags; `several` answers come as lines. Throws AppError for a value that cannot be used, and for flags that exclude each other. */
+/** Parses the flags; `several` answers are lines. Throws AppError for an invalid value, and for flags that exclude each other. */
 export function readView(
   operation: About,
   flags: ViewFlags,
@@ -76,7 +76,7 @@ export function readView(
   }
 }
 
-/** The forms in which the command line shows an answer: its own, the operation's documents, its streams, and those for machines where it has a verdict. */
+/** The output formats of the command line: its own, the operation's documents and streams, and, for operations with a verdict, those for other programs. */
 export const formatsOf = ({ formats, streams = [], judges }: Omit<About, 'answer'>): readonly string[] => [
   ...new Set(['table', 'json', 'markdown', ...formats, ...streams, ...(judges ? MACHINE_FORMATS : [])]),
 ]

@@ -4,8 +4,8 @@ import { EXIT, statusOf } from './status.ts'
 import type { Work } from './work.ts'
 
 /**
- * Runs a round every `everyMs`, counted from the end of the one before, until the work is stopped. A round that could not be reached (exit status 3) is told and the next one is
- * waited for; any other problem rejects.
+ * Runs a round, waits `everyMs`, and repeats this until the work is stopped. If a service could not be reached (exit status 3), reports this and waits for the next
+ * round; any other problem rejects.
  */
 export async function repeated(everyMs: number, work: Work, round: (work: Work) => Promise<number>): Promise<void> {
   const { stopped, setting } = work

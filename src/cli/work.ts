@@ -4,28 +4,28 @@ import type { Asked } from './commands.ts'
 import type { Session, Sessions } from './session.ts'
 import type { View } from './view-flags.ts'
 
-/** What a command runs on. */
+/** The environment of a command. */
 export type Setting = Sessions & {
   readonly version: string
-  /** Writes text, and waits until it is taken. Rejects with EPIPE when nobody reads any more. */
+  /** Writes text and waits until it is accepted. Rejects with EPIPE if the reader has closed the pipe. */
   readonly write: (text: string) => Promise<void>
   readonly onTerminal: boolean
-  /** What standard output shows. */
+  /** What standard output supports. */
   readonly look: Look
-  /** A line of progress, beside the answer; the empty text takes it away. */
+  /** Shows a line of progress on standard error; an empty text removes it. */
   readonly tell: (line: string) => void
-  /** Somebody looks at standard error too: a spinner is shown there while an answer is waited for. */
+  /** Standard output and standard error are terminals: a spinner is shown there while the command waits. */
   readonly showsSpinner?: boolean
-  /** A line about what went wrong. */
+  /** Writes a line about an error. */
   readonly complain: (line: string) => void
-  /** The lines of standard input, without empty ones and comments. */
+  /** The lines of standard input, without empty lines and comments. */
   readonly readLines: (stopped: AbortSignal) => AsyncIterable<string>
-  /** Opens a file to upload, or standard input, which is given up when `stopped` fires. Throws AppError. */
+  /** Opens a file to upload, or standard input, which is closed when `stopped` fires. Throws AppError. */
   readonly openUpload: (path: string, stopped: AbortSignal) => Upload
   readonly find: (operation: string) => Promise<Operation | undefined>
 }
 
-/** One command at work. */
+/** A running command. */
 export type Work = {
   readonly asked: Omit<Asked, 'flags'>
   readonly view: View
@@ -34,7 +34,7 @@ export type Work = {
   readonly stopped: AbortSignal
 }
 
-/** The input with the format that the operation itself has to write: a stream that was asked for, and JSON where it would write a stream by default. */
+/** The input with the format that the operation itself must write: a requested stream, or JSON if it would write a stream by default. */
 export function inputOf({ streams, params }: Operation, raw: Asked['raw'], { form }: View): Asked['raw'] {
   if (form.kind === 'answer' && streams?.includes(form.format)) return { ...raw, format: form.format }
   const fallback = params.format?.fallback

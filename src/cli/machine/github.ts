@@ -13,7 +13,7 @@ const LEVELS: Readonly<Record<Issue['severity'], string>> = {
   info: 'notice',
 }
 
-/** Workflow commands of GitHub Actions: an annotation for each finding from `low` on, and the verdict as plain text. */
+/** Workflow commands of GitHub Actions: an annotation for each finding of severity `low` or more, and the verdict as plain text. */
 export function githubWriter({ file }: Pick<Setup, 'file'>): Writer {
   const place = file === undefined ? '' : `file=${property(file)},`
   return {
@@ -31,12 +31,12 @@ export function githubWriter({ file }: Pick<Setup, 'file'>): Writer {
 
 function verdictOf({ target, line, verdict }: Outcome): readonly string[] {
   const text = `${target}: ${line}`
-  // Plain text may not begin with what the runner takes for a command.
+  // Plain text must not begin like a command of the runner.
   if (verdict === 'good' || verdict === 'bad') return [printable(text, 1_000).replace(/^[:#]+/, '')]
   return [`::${verdict === 'refused' ? 'error' : 'warning'} title=${property(target)}::${data(line)}`]
 }
 
-/** The escapes of actions/toolkit for what follows `::`, and for the value of a property; lines stay lines, other controls become spaces. */
+/** The escapes of actions/toolkit for the text after `::` and for property values. Line breaks are kept; other control characters become spaces. */
 const data = (text: string): string =>
   text
     .split(/\r?\n/)

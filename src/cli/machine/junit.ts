@@ -4,8 +4,8 @@ import type { Setup, Writer } from './names.ts'
 import type { CheckStatus, Issue, Outcome } from './outcome.ts'
 
 /**
- * JUnit XML: a suite for each target, a case for each check and one for the verdict. A check fails by findings of `--fail-on` (default high) or more; what could not be found
- * out is skipped with its reason, never passed; a question that could not be reached is an error.
+ * JUnit XML: a suite for each target, a case for each check and one for the verdict. A check fails if it has findings at or above `--fail-on` (default high). An unknown
+ * result is skipped with its reason, never passed; a request without an answer is an error.
  */
 export const junitWriter = (setup: Setup): Writer => ({
   each: () => '',
@@ -88,6 +88,6 @@ const text = (value: string): string =>
     .map((line) => plain(line, 4_000))
     .join('\n')
 
-/** `printable` leaves none of the characters that XML 1.0 §2.2 forbids but U+FFFE and U+FFFF. */
+/** `printable` removes all characters that XML 1.0 §2.2 forbids except U+FFFE and U+FFFF. */
 const plain = (value: string, maxLength: number): string =>
   escapeHtml(printable(value, maxLength).replaceAll(/[\ufffe\uffff]/g, ' '))

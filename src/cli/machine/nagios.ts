@@ -5,12 +5,12 @@ import type { Outcome } from './outcome.ts'
 
 /** States of a plugin by exit status (Monitoring Plugins Development Guidelines §2.3). */
 const NAMES = ['OK', 'WARNING', 'CRITICAL', 'UNKNOWN'] as const
-/** Which state stands for several: the first of these that any target has. */
+/** The state of several targets: the first of these that any of them has. */
 const WORST = [2, 1, 3, 0] as const
 
 /**
- * The line of a Nagios plugin with performance data, and its exit status: a finding of `--fail-on` (default high) or more, a missed `--min-score`, an undeliverable
- * address and a listing are CRITICAL, a finding of medium severity is WARNING, what could not be determined is UNKNOWN.
+ * The line of a Nagios plugin with performance data, and its exit status: a finding at or above `--fail-on` (default high), a score below `--min-score`, an undeliverable
+ * address and a listing are CRITICAL, a finding of medium severity is WARNING, an unknown result is UNKNOWN.
  */
 export function nagiosWriter(setup: Pick<Setup, 'failOn'>): Writer {
   const stateOf = (all: readonly Outcome[]): number => {

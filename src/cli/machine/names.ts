@@ -1,26 +1,26 @@
 import type { Severity } from '../severity.ts'
 import type { Outcome } from './outcome.ts'
 
-/** Formats that other programs read: annotations of GitHub Actions, JUnit XML, SARIF 2.1.0, the line and the exit status of a Nagios plugin. */
+/** Formats for other programs: annotations of GitHub Actions, JUnit XML, SARIF 2.1.0, the line and the exit status of a Nagios plugin. */
 export const MACHINE_FORMATS = ['github', 'junit', 'sarif', 'nagios'] as const
 export type MachineFormat = (typeof MACHINE_FORMATS)[number]
 
 export const isMachineFormat = (format: string): format is MachineFormat =>
   MACHINE_FORMATS.some((known) => known === format)
 
-/** What a format needs to know beside the outcomes. */
+/** What a format needs beside the outcomes. */
 export type Setup = {
   readonly version: string
-  /** From this severity on a finding is a failure. */
+  /** Findings at or above this severity are failures. */
   readonly failOn: Severity
-  /** The file that said what must be published (`--expect`), where there is one: findings are shown at it. */
+  /** The file of `--expect`, if given: findings are located in it. */
   readonly file?: string
 }
 
-/** Writes outcomes as they come (`each`) and what stands once (`end`). */
+/** Writes each outcome as it arrives (`each`), and the end of the output (`end`). */
 export type Writer = {
   readonly each: (outcome: Outcome) => string
   readonly end: (all: readonly Outcome[]) => string
-  /** The exit status, where the format has rules of its own. */
+  /** The exit status, if the format defines its own. */
   readonly status?: (all: readonly Outcome[]) => number
 }

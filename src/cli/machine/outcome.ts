@@ -2,7 +2,7 @@ import { isJsonRecord, type Json, type JsonRecord } from '../../base/json.ts'
 import type { Verdict } from '../../operations/given.ts'
 import { SEVERITIES, type Severity } from '../severity.ts'
 
-/** Something found wrong, in the words of the answer. */
+/** A fault, in the words of the answer. */
 export type Issue = {
   /** `spf.too_many_lookups`: the check before the first dot. */
   readonly id: string
@@ -15,12 +15,12 @@ export type Issue = {
 /** A check of an answer with its status; `reason` says why it is unknown. */
 export type CheckStatus = { readonly name: string; readonly status: string; readonly reason: string | undefined }
 
-/** What came of one target, as formats for machines tell it. Texts are as they came: a format makes them harmless. */
+/** The outcome of one target for machine-readable formats. Texts are unchanged: each format escapes them. */
 export type Outcome = {
   readonly operation: string
-  /** What was asked about. */
+  /** The target. */
   readonly target: string
-  /** `refused`: the question itself cannot be asked. */
+  /** `refused`: the request itself is invalid. */
   readonly verdict: Verdict | 'refused'
   /** The verdict in one line, without the target. */
   readonly line: string
@@ -29,13 +29,13 @@ export type Outcome = {
   readonly score: number | undefined
 }
 
-/** An outcome for a question that got no answer. */
+/** The outcome of a request without an answer. */
 export const failed = (operation: string, target: string, verdict: 'unclear' | 'refused', line: string): Outcome => ({
   ...{ operation, target, verdict, line, issues: [], checks: [] },
   score: undefined,
 })
 
-/** Reads an answer, whatever its operation: findings, listings, checks with their status, and the score. */
+/** Reads the answer of any operation: findings, listings, checks with their status, and the score. */
 export function outcomeOf(operation: string, target: string, verdict: Verdict, answer: JsonRecord): Outcome {
   const score = answer.report_score ?? answer.score
   return {
@@ -97,7 +97,7 @@ const findingsOf = (answer: JsonRecord): readonly Issue[] =>
     reference: textOf(reference),
   }))
 
-/** A listing on a list of tier A refuses mail widely; the lower the tier, the fewer receivers ask it (docs/blacklists.md). */
+/** Many receivers refuse mail because of a listing of tier A; the lower the tier, the fewer receivers use the list (docs/blacklists.md). */
 const TIER_SEVERITY: Readonly<Record<string, Severity>> = { A: 'critical', B: 'high', C: 'medium', D: 'low' }
 
 function listingsOf(answer: JsonRecord): readonly Issue[] {
@@ -132,7 +132,7 @@ const driftOf = (answer: JsonRecord): readonly Issue[] =>
 const signed = (sign: string, values: Json | undefined): readonly string[] =>
   Array.isArray(values) ? values.map((value) => `${sign} ${String(value)}`) : []
 
-/** An address that is not deliverable is one finding, named by its reason. */
+/** An undeliverable address is one finding, named by its reason. */
 const mailboxIssue = ({ deliverability, reason, message, email }: JsonRecord, verdict: Verdict): readonly Issue[] =>
   deliverability === undefined || verdict !== 'bad'
     ? []

@@ -12,7 +12,7 @@ const LEVELS: Readonly<Record<Issue['severity'], 'error' | 'warning' | 'note'>> 
   low: 'note',
   info: 'note',
 }
-/** GitHub sorts by these (its `security-severity`: over 9 critical, over 7 high, over 4 medium). */
+/** GitHub sorts by these values (`security-severity`: over 9 critical, over 7 high, over 4 medium). */
 const WEIGHTS: Readonly<Record<Issue['severity'], string>> = {
   critical: '9.5',
   high: '8.0',
@@ -21,7 +21,7 @@ const WEIGHTS: Readonly<Record<Issue['severity'], string>> = {
   info: '0.0',
 }
 
-/** One SARIF 2.1.0 log: a result for each finding, its rule with what repairs it, and a notification for each target that could not be judged. */
+/** One SARIF 2.1.0 log: a result for each finding, its rule with the repair, and a notification for each target without a result. */
 export const sarifWriter = ({ version, file }: Setup): Writer => ({
   each: () => '',
   end: (all) => {
@@ -66,7 +66,7 @@ const ruleOf = ({ id, title, severity, repair, reference }: Issue) => ({
   },
 })
 
-/** GitHub takes no result without a file: the file that was expected, else the target stands for one. */
+/** GitHub accepts no result without a file: the file of `--expect`, else the target in its place. */
 const resultOf = ({ target }: Outcome, issue: Issue, ruleIndex: number, file: string | undefined) => ({
   ruleId: issue.id,
   ruleIndex,

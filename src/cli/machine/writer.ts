@@ -1,10 +1,10 @@
 import type { Severity } from '../severity.ts'
 import type { MachineFormat, Setup, Writer } from './names.ts'
 
-/** The severity from which on findings are failures where `--fail-on` does not say so. */
+/** Findings at or above this severity are failures, unless `--fail-on` sets another. */
 export const FAIL_ON: Severity = 'high'
 
-/** The writer of a format, loaded at the first need. */
+/** The writer of a format, loaded when it is first needed. */
 export const writerOf = (format: MachineFormat, setup: Setup): Promise<Writer> => WRITERS[format](setup)
 
 const WRITERS: Readonly<Record<MachineFormat, (setup: Setup) => Promise<Writer>>> = {
