@@ -3,22 +3,22 @@ import type { JobSums } from '../store/postgres/job-sums.ts'
 import type { JobRecord } from '../store/postgres/jobs.ts'
 import type { Layout } from './intake/intake.ts'
 
-/** Minutes over which a rate is taken. */
+/** Minutes over which a rate is measured. */
 export const PACE_MINUTES = 5
 /** Maximum number of providers in an answer. */
 const MAX_PROVIDERS = 100
 
 export type Measures = {
-  /** Rows answered lately are those of the last {@link PACE_MINUTES} minutes. */
+  /** Recently answered rows are those of the last {@link PACE_MINUTES} minutes. */
   readonly sums: JobSums
-  /** The earliest time at which a waiting row of a provider is due, where none is due now. */
+  /** The earliest time at which a waiting row of a provider is due, if none is due now. */
   readonly waiting: ReadonlyMap<string, Date>
-  /** The rows a minute that a provider's limit allows. */
+  /** The rate that a provider's limit allows, rows per minute. */
   readonly perMinute: (provider: string) => number
   readonly nowMs: number
 }
 
-/** A job as the API answers it. */
+/** A job as returned by the API. */
 export function presentJob(job: JobRecord, measures: Measures): JobAnswer {
   const { words, providerCount, recent } = measures.sums
   const parts = providersOf(job, measures)
@@ -66,7 +66,7 @@ function summed(words: readonly Word[], nameOf: (word: Word) => string): Record<
 
 type Part = JobAnswer['providers'][number]
 
-/** The providers of a job that are known of it, those with most rows first. */
+/** The known providers of a job, those with the most rows first. */
 function providersOf(job: JobRecord, { sums, waiting, nowMs }: Measures): readonly Part[] {
   const minutes = minutesRunning(job, nowMs)
   return sums.providers
@@ -86,7 +86,7 @@ function providersOf(job: JobRecord, { sums, waiting, nowMs }: Measures): readon
     .sort((a, b) => b.rows - a.rows || (a.provider < b.provider ? -1 : 1))
 }
 
-/** The rate of a job that began a moment ago is taken over its own time. */
+/** The rate of a job that started recently is measured over its own time. */
 const minutesRunning = (job: JobRecord, nowMs: number): number => {
   const begun = job.first_result_at?.getTime()
   if (begun === undefined) return PACE_MINUTES
@@ -96,13 +96,13 @@ const minutesRunning = (job: JobRecord, nowMs: number): number => {
 type TimeLeft = { readonly ms: number; readonly reason?: string }
 
 /**
- * The time until the slowest provider is through: by its rate of the last minutes, but not faster than its limit allows, and not before its waiting rows are
- * due. Undefined while nothing was answered yet, no limit says more and no row waits.
+ * The time until the slowest provider is done: by its recent rate, but not faster than its limit allows, and not before its waiting rows are
+ * due. Undefined while no row has an answer, no limit applies and no row waits.
  */
 function timeLeft(job: JobRecord, parts: readonly Part[], measures: Measures): TimeLeft | undefined {
   const { known } = measures.sums
   if (known === 0) return undefined
-  const more = Math.max(1, job.rows / known) // rows whose providers are not known yet are taken to be like the others
+  const more = Math.max(1, job.rows / known) // rows whose providers are not known yet are assumed to be like the others
   let slowest: TimeLeft | undefined
   for (const part of parts) {
     if (part.done >= part.rows) continue

@@ -6,15 +6,15 @@ import type { JobKind } from '../store/postgres/schema.ts'
 import type { World } from '../world.ts'
 import type { FindProvider, RowProvider } from './engine/ask.ts'
 
-/** Rows that ask the DNS alone: the resolver bounds them, and the lists' own allowances. */
+/** Rows that need only DNS queries, which the resolver and the allowances of the lists limit. */
 const DNS_PROVIDER = 'dns'
 const DNS_CONCURRENT = 40
-/** Rows whose mail hosts are not there or could not be determined: they end quickly. */
+/** Rows whose mail hosts do not exist or could not be determined; they end quickly. */
 const NO_HOSTS = 'none'
-/** Rows of one chunk without limits toward mail hosts (`--no-courtesy`). */
+/** Maximum number of rows of a provider in progress without limits toward mail hosts (`--no-courtesy`). */
 const UNLIMITED = 640
 
-/** The provider of a domain's best mail host, by the name that the limits toward it are kept under. Never rejects for what the DNS does. */
+/** The provider of a domain's best mail host, by the name used for its limits. Never rejects because of the DNS. */
 export const findProviderOf =
   (world: Pick<World, 'resolve'>, limitsOf: (id: string) => RowProvider): FindProvider =>
   async (kind, domain, signal) =>
@@ -39,7 +39,7 @@ async function providerIdOf(
   }
 }
 
-/** The limits toward a provider; with `lifted` there are none (`--no-courtesy`). */
+/** The limits toward a provider; none if `lifted` (`--no-courtesy`). */
 export const limitsFor =
   (lifted: boolean) =>
   (id: string): RowProvider => {

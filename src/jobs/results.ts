@@ -7,7 +7,7 @@ import { CELL_END, ROW_END } from '../store/result-text.ts'
 import type { Layout } from './intake/intake.ts'
 import { FIELD } from './intake/lines.ts'
 
-/** A row as NDJSON and JSON have it. */
+/** A row in NDJSON and JSON. */
 export const presentRow = (row: ResultRow): JobRow => ({
   line: row.line,
   ...(row.columns !== null && !isEmpty(row.columns) && { columns: row.columns }),
@@ -19,7 +19,7 @@ export const presentRow = (row: ResultRow): JobRow => ({
 
 const isEmpty = (columns: object): boolean => Object.keys(columns).length === 0
 
-/** The fields of each kind's answer that a CSV of results has, in their order. */
+/** The fields of an answer in a CSV of results, by kind of job and in order. */
 const FIELDS: Readonly<Record<JobKind, readonly string[]>> = {
   verify: [
     'result',
@@ -48,16 +48,16 @@ export type CsvStyle = 'plain' | 'spreadsheet'
 export type ResultCsv = {
   readonly header: () => string
   readonly row: (row: ResultRow) => string
-  /** The lines of rows as the database gives their cells (store/postgres/result-texts.ts), with {@link ResultCsv.fields}. */
+  /** The lines of rows, from the cells that the database returns (store/postgres/result-texts.ts) for {@link ResultCsv.fields}. */
   readonly rowsOf: (cells: string) => string
-  /** The fields of the answer that a line has. */
+  /** The fields of the answer in a line. */
   readonly fields: readonly string[]
 }
 
-/** Fields that are no fields of the answer: the words that jobs count by. */
+/** Fields that are not from the answer: the words by which jobs are counted. */
 const WORDS: readonly string[] = ['result', 'status', 'verdict', 'reason']
 
-/** The CSV of a job's results: the list's own columns first and as they were, then ours. */
+/** The CSV of a job's results: first the list's own columns, unchanged, then the result columns. */
 export function csvOf(job: Pick<JobRecord, 'kind' | 'layout'>, style: CsvStyle): ResultCsv {
   const layout = job.layout as Layout | null
   const csv = layout?.format === 'csv' ? layout : undefined
@@ -96,8 +96,8 @@ const text = (value: Json | undefined): string =>
   value === undefined || value === null ? '' : typeof value === 'object' ? JSON.stringify(value) : String(value)
 
 /**
- * A line by RFC 4180, with the delimiter that came in; any line end is quoted. `spreadsheet`: cells that a spreadsheet would take for a formula begin with an apostrophe.
- * `csv-stringify` takes three times the processor time of a download for the same; a test holds these lines to what it writes.
+ * A line by RFC 4180, with the delimiter of the upload; any line end is quoted. `spreadsheet`: cells that a spreadsheet would interpret as a formula begin with an apostrophe.
+ * With `csv-stringify` a download takes three times the processor time; a test compares these lines with its output.
  */
 export function csvLine(delimiter: string, style: CsvStyle): (cells: readonly string[]) => string {
   const special = new RegExp(`["\\r\\n${delimiter === '|' ? '\\|' : delimiter}]`)

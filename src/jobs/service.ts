@@ -25,13 +25,13 @@ export type NewList = {
   readonly name: string
   readonly options: { readonly [key: string]: Json }
   readonly expiresInMs: number
-  /** Names the job, where its request may be repeated: one that a crash has left is found again by it. */
+  /** Identifies the job of a request that may be repeated; after a crash the job is found by it. */
   readonly seed?: string
 }
 
 export type ListUpload = Omit<Upload, 'bounds'>
 
-/** Who may see and change a job: the key that made it, and admins. */
+/** Who may see and change a job: the key that created it, and admins. */
 export type Owner = { readonly id: string; readonly isAdmin: boolean }
 
 export type ResultPage = {
@@ -41,11 +41,11 @@ export type ResultPage = {
   readonly reason?: string
 }
 
-/** Bulk jobs. Every function opens the database at the first need, and rejects with AppError `not_found` for a job that is not the owner's. */
+/** Bulk jobs. Every function opens the database when it is first needed, and rejects with AppError `not_found` for a job that is not the owner's. */
 export type JobService = {
-  /** Takes a list in and begins to work on it. A list that is refused as a whole leaves no job. */
+  /** Reads a list and starts to process it. A list that is refused as a whole leaves no job. */
   readonly submit: (list: NewList, upload: ListUpload, owner: Owner) => Promise<JobAnswer>
-  /** Goes on with an upload that was cut off, behind the records that are held. Rejects with `wrong_offset` or `wrong_state`. */
+  /** Continues an interrupted upload after the stored records. Rejects with `wrong_offset` or `wrong_state`. */
   readonly resumeUpload: (id: string, from: number, upload: ListUpload, owner: Owner) => Promise<JobAnswer>
   readonly show: (id: string, owner: Owner) => Promise<JobAnswer>
   /** Newest first. */
@@ -53,7 +53,7 @@ export type JobService = {
     page: { readonly before?: number; readonly limit: number },
     owner: Owner,
   ) => Promise<{ readonly jobs: readonly JobAnswer[]; readonly next: number | undefined }>
-  /** Pauses, resumes or cancels; twice is no error. Rejects with `wrong_state` where the state does not allow it. */
+  /** Pauses, resumes or cancels; repeating this is not an error. Rejects with `wrong_state` if the state does not allow it. */
   readonly change: (id: string, action: JobAction, owner: Owner) => Promise<JobAnswer>
   readonly remove: (id: string, owner: Owner) => Promise<void>
   readonly results: (
@@ -70,18 +70,18 @@ export type JobService = {
     page: ResultPage & { readonly fields?: readonly string[] },
   ) => Promise<ResultText>
   readonly badRows: (id: string, after: number, limit: number, owner: Owner) => Promise<readonly StoredBadRow[]>
-  /** The job now, and whenever it has changed, at most twice a second, until it has ended. */
+  /** The job now and after each change, at most twice a second, until it has ended. */
   readonly watch: (id: string, owner: Owner, signal: AbortSignal) => AsyncIterable<JobAnswer>
-  /** Removes a mailbox, or a domain with its mailboxes, from the lists and results of all jobs, whoever they belong to. */
+  /** Removes a mailbox, or a domain with its mailboxes, from the lists and results of all jobs of all owners. */
   readonly forget: (what: Forgotten) => Promise<ForgottenRows>
-  /** Begins to work on jobs that an earlier run left. */
+  /** Starts to process the jobs that an earlier run left. */
   readonly start: () => Promise<void>
-  /** Hands back what is under way. */
+  /** Returns the rows and chunks in progress. */
   readonly stop: () => Promise<void>
 }
 
 export type JobAction = 'pause' | 'resume' | 'cancel'
-/** From which states each action leads where; its own goal is no error. */
+/** The source states and the target state of each action; the target state itself is not an error. */
 const ACTIONS: Readonly<Record<JobAction, { readonly from: readonly JobState[]; readonly to: JobState }>> = {
   pause: { from: ['waiting', 'running'], to: 'paused' },
   resume: { from: ['paused'], to: 'running' },
@@ -90,7 +90,7 @@ const ACTIONS: Readonly<Record<JobAction, { readonly from: readonly JobState[]; 
 const ENDED: readonly JobState[] = ['done', 'canceled', 'failed']
 const WATCH_EVERY_MS = 500
 const REPEAT_MS = 15_000
-/** Maximum number of jobs of a list whose waiting rows are read at the same time. */
+/** Maximum number of listed jobs whose waiting rows are read at the same time. */
 const WAITING_AT_A_TIME = 4
 
 export type JobServiceSettings = EngineSettings & {
@@ -158,7 +158,7 @@ export function jobService(settings: JobServiceSettings): JobService {
       const id = `job_${seed ?? randomBytes(16).toString('base64url')}`
       const left = seed === undefined ? undefined : await jobs.byId(id)
       if (left && left.state !== 'receiving') return fresh(id, owner)
-      if (left) await jobs.remove(id) // its upload broke off with the process
+      if (left) await jobs.remove(id) // its upload was interrupted with the process
       const job = await jobs.create({ ...about, id, owner: owner.id, expiresAt: new Date(now() + expiresInMs) })
       try {
         await receive(job, upload)
@@ -229,7 +229,7 @@ async function* watch(look: () => Promise<JobAnswer>, signal: AbortSignal): Asyn
   while (!signal.aborted) {
     const job = await look()
     const text = JSON.stringify(job)
-    // Said again now and then, so that nobody on the way takes the connection for dead.
+    // Repeated from time to time, so that no proxy considers the connection idle.
     if (text !== last || performance.now() - toldAtMs >= REPEAT_MS) {
       yield job
       last = text

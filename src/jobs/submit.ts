@@ -12,12 +12,12 @@ import type { Octets, SizeBounds } from './intake/octets.ts'
 import { listError } from './intake/problems.ts'
 import type { IntakeRow } from './intake/row.ts'
 
-/** Rows that are written at a time, and octets of them: whichever is reached first. */
+/** Rows, and octets, that are written at a time, whichever is reached first. */
 const BATCH = 10_000
 const BATCH_OCTETS = 4 * 1024 * 1024
-/** Octets of a piece of them, as the database is given it. */
+/** Size of a piece sent to the database, octets. */
 const PIECE = 64 * 1024
-/** An upload waits this long for a database that is away, ms. */
+/** Time for which an upload waits for an unavailable database, ms. */
 const PATIENCE_MS = 60_000
 
 export type Upload = {
@@ -25,13 +25,13 @@ export type Upload = {
   readonly contentType: string
   readonly column?: string
   readonly bounds: SizeBounds
-  /** Ends the reading; what came is kept. */
+  /** Ends the reading; the received records are kept. */
   readonly signal?: AbortSignal
 }
 
 /**
- * Takes the list of a job in, or its next part, as it comes. Ends with the job `waiting`. When the upload breaks off, the job stays `receiving` with the records
- * that came, and the error goes up. A list that is refused as a whole (AppError) leaves a job without rows, which the caller removes.
+ * Reads the list of a job, or its next part, as a stream. At the end the job is `waiting`. If the upload is interrupted, the job stays `receiving` with the records
+ * that arrived, and this rejects. A list that is refused as a whole (AppError) leaves a job without rows, which the caller removes.
  */
 export async function takeUpload(
   takeIn: TakeIn,
@@ -48,7 +48,7 @@ export async function takeUpload(
   let writing: Promise<void> = Promise.resolve()
   const { signal = new AbortController().signal } = upload
 
-  /** Hands what was read to the database, which stores it while the next part is read: at most two parts are in memory. */
+  /** Passes the rows to the database, which stores them while the next part is read: at most two parts are in memory. */
   async function flush(): Promise<void> {
     await writing
     const [rows, badRows] = [good.take(), bad.take()]
@@ -66,7 +66,7 @@ export async function takeUpload(
       nextLine,
     }
     writing = throughOutage(() => takeIn(job.number, part), signal, PATIENCE_MS)
-    writing.catch(() => {}) // told by the next flush
+    writing.catch(() => {}) // the next flush rejects with it
   }
   function keep(row: IntakeRow): void {
     lastLine = row.line
@@ -95,7 +95,7 @@ export async function takeUpload(
       upload.signal?.throwIfAborted()
     }
   } catch (error) {
-    // The connection broke off: what came is kept.
+    // The connection was lost: the received records are kept.
     if (!(error instanceof AppError)) await flush().then(() => writing)
     throw error
   }
@@ -107,7 +107,7 @@ export async function takeUpload(
 
 type Lines = { readonly pieces: readonly Buffer[]; readonly count: number }
 
-/** Lines gathered in pieces of octets: the heap never holds the rows of a part. */
+/** Lines collected in buffers of octets, so that the rows of a part are not on the heap. */
 function linePieces(): {
   readonly add: (line: string) => void
   readonly count: () => number
@@ -146,7 +146,7 @@ function linePieces(): {
 
 const layoutOf = (job: JobRecord): Layout | undefined => (job.layout as Layout | null) ?? undefined
 
-/** A row as it is kept. Equal inputs have equal keys; one with bad syntax is asked about nowhere. */
+/** A row as stored. Equal inputs have equal keys; an input with bad syntax causes no query. */
 export function storedRow(kind: JobKind, row: Extract<IntakeRow, { readonly ok: true }>): StoredRow {
   const { line, input, columns } = row
   return { line, input, columns, ...identityOf(kind, input) }

@@ -59,7 +59,7 @@ export const sourceProblem = problemsOf('source', {
   host: () => `${PROXY}; its host must be an address or a domain`,
   port: () => `${PROXY}; its port must be 1 to 65535`,
   login: () => `${PROXY}; user and password must have 1 to 255 octets each, percent-encoded`,
-  too_many: ({ count, max }: Max & { count: number }) => `${count} sources were given; at most ${max} are allowed`,
+  too_many: ({ count, max }: Max & { count: number }) => `${count} sources given; at most ${max} are allowed`,
   file: ({ path, reason }: { path: string; reason: string }) =>
     `the file ${shown(path)} could not be read: ${shown(reason)}`,
 })

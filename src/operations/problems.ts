@@ -12,7 +12,7 @@ export const paramProblem = problemsOf('param', {
   items: ({ max }: Max) => `more than ${max} items; at most ${max} are allowed`,
   cursor: () => 'the cursor is not valid: give one that this service returned',
   selector: ({ text }: Text) => `${quoted(text, 80)} is not a selector`,
-  selectors: ({ count, max }: Count & Max) => `${count} selectors were given; at most ${max} are allowed`,
+  selectors: ({ count, max }: Count & Max) => `${count} selectors given; at most ${max} are allowed`,
   sender_too_long: ({ max }: Max) => `the sender is longer than ${max} characters`,
   sender: () => 'the sender contains white space, control characters or angle brackets',
   helo_too_long: ({ max }: Max) => `the HELO name is longer than ${max} characters`,
@@ -124,7 +124,7 @@ export const questionError = errorsOf('question', {
   },
   record_sets: {
     code: 'payload_too_large',
-    detail: ({ count, max }: Count & Max) => `${count} record sets were given; at most ${max} are allowed`,
+    detail: ({ count, max }: Count & Max) => `${count} record sets given; at most ${max} are allowed`,
   },
   disconnected: { code: 'timeout', detail: () => 'all callers of this answer have disconnected' },
 })

@@ -1,18 +1,18 @@
 import type { Json, JsonRecord } from '../../base/json.ts'
 import type { JobKind } from '../../store/postgres/schema.ts'
 
-/** What asking about one row gave: the words that jobs count by, and the answer of the operation. */
+/** The result of one row: the words by which jobs are counted, and the answer of the operation. */
 export type Asked = {
   /** `result` of verify, `status` of check, `verdict` of blacklist. */
   readonly result: string
-  /** The reason where the kind has one, else ''. */
+  /** The reason if the kind has one, else ''. */
   readonly reason: string
   readonly answer: JsonRecord
-  /** When to ask again, as the answer says it. */
+  /** When to try again, according to the answer. */
   readonly retryAfterMs?: number
 }
 
-/** Asks about one row by the operation of the job's kind. Rejects only with the signal's reason, and for faults of ours. */
+/** Runs the operation of the job's kind for one row. Rejects only with the signal's reason, or for a bug. */
 export type Ask = (
   kind: JobKind,
   input: string,
@@ -20,14 +20,14 @@ export type Ask = (
   signal: AbortSignal,
 ) => Promise<Asked>
 
-/** Who answers for the rows of a domain, with the limits toward it over all nodes. */
+/** The provider for the rows of a domain, with the limits toward it across all nodes. */
 export type RowProvider = {
   readonly id: string
-  /** Rows that may be asked about at a time. */
+  /** Rows that may be processed at a time. */
   readonly concurrent: number
-  /** Rows a minute. */
+  /** Rows per minute. */
   readonly perMinute: number
 }
 
-/** Finds the provider of a domain; one that cannot be found out is the domain's own. */
+/** Finds the provider of a domain; if it cannot be determined, the domain is its own provider. */
 export type FindProvider = (kind: JobKind, domain: string, signal: AbortSignal) => Promise<RowProvider>

@@ -18,15 +18,15 @@ export type ChunkWork = {
 /** Maximum number of rows of a chunk that are processed at the same time. */
 export const ROWS_AT_A_TIME = 10
 
-/** `signal` ends running questions too; after `stopping` nothing new is asked. */
+/** `signal` also ends running questions; after `stopping` no new ones start. */
 export type ChunkSignals = { readonly signal: AbortSignal; readonly stopping: AbortSignal }
 
-/** A claim that the database confirmed this long ago is looked at again before the next row is asked, ms: well within the lease of 10 s. */
+/** Age at which the confirmation of a claim is renewed before the next row, ms; well within the lease of 10 s. */
 const CONFIRMED_MS = 1_000
 
 /**
- * Asks about the rows of a chunk and writes what was said. Rows that are not asked when a signal fires go back without an attempt counted. While the database is away nothing new is asked, and what was answered waits to be written. Once another worker has claimed the rows, this one
- * asks no more. Rejects with other faults of the database: the chunk is then handed out again, and what was written stands.
+ * Processes the rows of a chunk and writes the results. Rows that were not started when a signal fires are returned without counting an attempt. While the database is unavailable, no new questions start, and answers wait to be written. Once another worker has claimed the rows, this one
+ * starts no more. Rejects with other database errors: the chunk is then assigned again, and the written results are kept.
  */
 export async function workChunk(
   work: ChunkWork,
@@ -56,7 +56,7 @@ export async function workChunk(
 /** Whether the rows of a chunk still belong to this worker. */
 type Claimed = { readonly holds: (row: ClaimedRow, signal: AbortSignal) => Promise<boolean> }
 
-/** All rows of a chunk are claimed by one statement: what the database says of one is true of all. A process that was stopped, or cut off, so finds out before it asks. */
+/** One statement claims all rows of a chunk, so the state of one row holds for all. A process that was suspended or disconnected therefore notices before it asks. */
 function claimOf(rows: JobRows, job: number, claimedAtMs: number): Claimed {
   let confirmedAtMs = claimedAtMs
   let isLost = false
@@ -69,7 +69,7 @@ function claimOf(rows: JobRows, job: number, claimedAtMs: number): Claimed {
   }
   return {
     holds: async (row, signal) => {
-      // Rows that find the confirmation too old at the same time wait for one answer of the database.
+      // Rows that need a new confirmation at the same time share one query.
       if (!isLost && performance.now() - confirmedAtMs >= CONFIRMED_MS)
         await (confirming ??= confirm(row, signal).finally(() => (confirming = undefined)))
       return !isLost

@@ -22,28 +22,28 @@ export type EngineSettings = {
   readonly limitsOf: (provider: string) => RowProvider
   readonly now: () => number
   readonly log: Log
-  /** Time that running questions have to end when the engine stops, ms; default 20 s. */
+  /** Time for running questions to end when the engine stops, ms; default 20 s. */
   readonly drainMs?: number
 }
 
 export type Engine = {
-  /** Plans at once instead of at the next turn: a job, by its number, was submitted or resumed. */
+  /** Plans at once instead of at the next turn, because a job (by its number) was submitted or resumed. */
   readonly wake: (job: number) => void
-  /** Begins nothing new, lets running questions end within `drainMs`, hands rows and chunks back, and waits for that. */
+  /** Starts nothing new, lets running questions end within `drainMs`, returns rows and chunks, and waits for this. */
   readonly stop: () => Promise<void>
 }
 
 /** Maximum number of jobs that are planned at the same time. */
 const JOBS_AT_A_TIME = 4
-/** Open jobs that are looked at; further ones begin when the oldest of these have ended. */
+/** Maximum number of open jobs that are considered; further ones start when the oldest of these have ended. */
 const OPEN_JOBS = 2_000
 const PLAN_EVERY_MS = 500
 const IDLE_EVERY_MS = 1_000
-/** Most questions end by themselves in this time: a restart then repeats none. */
+/** Most questions end within this time, so that a restart repeats none. */
 const DRAIN_MS = 20_000
 const HOUSEKEEPING_MS = 60_000
 
-/** Works on the jobs of a database, together with the engines of other nodes on the same one. */
+/** Processes the jobs of a database, together with the engines of other nodes. */
 export async function startEngine(database: Database, settings: EngineSettings): Promise<Engine> {
   const { now, log } = settings
   const [jobs, rows] = [jobsOf(database.db), jobRowsOf(database.db)]
@@ -53,10 +53,10 @@ export async function startEngine(database: Database, settings: EngineSettings):
     else log.warn('the job queue failed', { reason: error.message })
   })
   const planning: Planning = { ...settings, db: database.db, jobs, rows, queue }
-  const stopping = new AbortController() // nothing new begins
-  const ending = new AbortController() // what runs ends
+  const stopping = new AbortController() // nothing new starts
+  const ending = new AbortController() // running questions end
   const turn = rateLeases(takeTokensOf(database.db), stopping.signal)
-  const closed = new AbortController() // nothing is written any more
+  const closed = new AbortController() // no more writes
   const work = { rows, writers: resultWriters(rows, closed.signal), ask: settings.ask, turn, now }
   const idle = idleJobs(() => performance.now())
   const watches = jobWatches(jobs.byId)
@@ -119,7 +119,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
       await pause(isBusy ? PLAN_EVERY_MS : IDLE_EVERY_MS)
     }
   }
-  /** Until the time is over, somebody wakes the loop, or the engine stops. */
+  /** Waits until the time is over, the loop is woken, or the engine stops. */
   async function pause(ms: number): Promise<void> {
     if (isWoken) return
     const woken = new AbortController()
@@ -140,7 +140,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
       stopping.abort(new DOMException('the service is stopping', 'AbortError'))
       const late = setTimeout(() => ending.abort(stopping.signal.reason), settings.drainMs ?? DRAIN_MS)
       await planningLoop
-      // A database that is away keeps nobody from stopping: leases run out by themselves.
+      // An unavailable database does not prevent stopping: leases expire.
       await queue
         .stop()
         .catch((error: Error) => log.warn('chunks of bulk jobs could not be released', { reason: error.message }))
@@ -151,7 +151,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
   }
 }
 
-/** Says once that the database went away, and once that it is there again, however often it is asked meanwhile. */
+/** Logs once that the database is unavailable, and once that it is available again, regardless of the number of attempts. */
 function outageLog(log: Log): { readonly away: (error: unknown) => void; readonly over: () => void } {
   let isAwayNow = false
   return {

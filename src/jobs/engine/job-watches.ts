@@ -1,17 +1,17 @@
 import type { JobRecord } from '../../store/postgres/jobs.ts'
 
-/** What the chunks of one job share: a signal that fires when it is paused, canceled or gone. */
+/** A signal that the chunks of a job share; it fires when the job is paused, canceled or removed. */
 export type JobWatch = {
   readonly signal: AbortSignal
-  /** Ends one use; whether it was the last one. */
+  /** Ends one use; returns whether it was the last one. */
   readonly close: () => boolean
 }
 export type JobWatches = { readonly open: (job: string) => JobWatch }
 
-/** How often the state of a job is looked at while chunks of it run, ms. */
+/** Interval at which the state of a job is read while its chunks run, ms. */
 const LOOK_EVERY_MS = 500
 
-/** Looks at each job once, however many of its chunks run; as many jobs as have running chunks. */
+/** Watches each job once, however many of its chunks run. */
 export function jobWatches(look: (job: string) => Promise<Pick<JobRecord, 'state'> | undefined>): JobWatches {
   const watched = new Map<
     string,
@@ -25,9 +25,9 @@ export function jobWatches(look: (job: string) => Promise<Pick<JobRecord, 'state
         (found) => {
           if (found?.state === 'running') return
           stopped.abort(new DOMException('the job is no longer running', 'AbortError'))
-          forget(job, stopped) // chunks of a job that was resumed get a signal of their own
+          forget(job, stopped) // chunks of a resumed job get a new signal
         },
-        () => {}, // a database that does not answer is seen by the writer
+        () => {}, // the writer notices a database that does not answer
       )
     }, LOOK_EVERY_MS)
     return { stopped, timer, users: 0 }

@@ -21,18 +21,18 @@ export type Planning = {
   readonly now: () => number
 }
 
-/** Domains that are resolved in one step; the first step is small, so that the first result comes soon. */
+/** Domains that are looked up in one step; the first step is small, so that the first result comes soon. */
 const FIRST_DOMAINS = 50
 const DOMAINS = 500
 /** Maximum number of domains whose provider is looked up at the same time. */
 const LOOKUPS_AT_A_TIME = 50
 const LOOKUP_MS = 10_000
-/** Rows of one chunk at most. */
+/** Maximum number of rows of a chunk. */
 const CHUNK_ROWS = 500
-/** Rows of one provider that may stand in chunks: what is cut cannot be paused before it is claimed. */
+/** Maximum number of rows of a provider in chunks: rows in a chunk cannot be paused before they are claimed. */
 const QUEUED_ROWS = 10_000
 
-/** Finds out the providers of some domains of a job; false when there were none to find out. Any node may do so at any time. */
+/** Looks up the providers of some domains of a job; false if none were left. Any node may do this at any time. */
 export async function findProviders(planning: Planning, job: JobRecord, signal: AbortSignal): Promise<boolean> {
   const domains = await planning.rows.leaseDomains(job.number, job.done === 0 ? FIRST_DOMAINS : DOMAINS)
   if (domains.length === 0) return false
@@ -40,12 +40,12 @@ export async function findProviders(planning: Planning, job: JobRecord, signal: 
     const provider = await planning.findProvider(job.kind, domain, within(LOOKUP_MS, signal))
     return [domain, provider.id] as const
   })
-  signal.throwIfAborted() // what was found out while the node stopped is not to be believed
-  await throughOutage(() => planning.rows.setProviders(job.number, new Map(found)), signal) // else the lease has to run out
+  signal.throwIfAborted() // results obtained while the node stops are not reliable
+  await throughOutage(() => planning.rows.setProviders(job.number, new Map(found)), signal) // otherwise the lease would have to expire
   return true
 }
 
-/** Cuts chunks of the rows that are due and queues them, those of a provider in one transaction; the number of chunks, and whether any row was due. */
+/** Groups the rows that are due into chunks and queues them, one transaction per provider. Returns the number of chunks, and whether any row was due. */
 export async function cutChunks(
   planning: Planning,
   job: JobRecord,
@@ -62,8 +62,8 @@ export async function cutChunks(
 }
 
 /**
- * The sizes of the next chunks of a provider with `due` rows, of which `free` may be queued. Each is an equal share of the rows that are left for as many chunks as may
- * run at a time, so that chunks become smaller towards the end and all nodes end at the same time. Bounds: the rows that a chunk asks about at a time, and half a minute.
+ * The sizes of the next chunks of a provider with `due` rows, of which `free` may be queued. Each is an equal share of the remaining rows for as many chunks as may
+ * run at a time, so that chunks become smaller toward the end and all nodes finish at the same time. Bounds: at least the rows that a chunk processes at a time, at most half a minute of work.
  */
 export function chunkSizes(due: number, free: number, provider: RowProvider): readonly number[] {
   const most = Math.min(CHUNK_ROWS, Math.max(1, Math.floor(provider.perMinute / 2)))
@@ -78,7 +78,7 @@ export function chunkSizes(due: number, free: number, provider: RowProvider): re
   return sizes
 }
 
-/** Chunks of a provider that may run at a time over all nodes. */
+/** Maximum number of chunks of a provider that run at a time across all nodes. */
 const chunksAtATime = ({ concurrent }: RowProvider): number => Math.max(1, Math.floor(concurrent / ROWS_AT_A_TIME))
 
 const cutProvider = (

@@ -5,22 +5,22 @@ import type { Schema } from '../../store/postgres/schema.ts'
 import { type Chunk, type ChunkWorkers, chunkWorkers } from './workers.ts'
 
 export type ChunkQueue = {
-  /** Puts chunks of one provider into the queue with the transaction that cut them. `concurrent`: how many of the provider's chunks may run at a time over all nodes. */
+  /** Queues chunks of one provider in the transaction that created them. `concurrent`: maximum number of the provider's chunks that run at a time across all nodes. */
   readonly send: (tx: Transaction<Schema>, chunks: readonly Chunk[], concurrent: number) => Promise<void>
-  /** Begins to work on chunks, several at a time. A chunk whose handler rejects, or whose node died, is handed out again. */
+  /** Starts to process chunks, several at a time. A chunk whose handler rejects, or whose node died, is assigned again. */
   readonly work: ChunkWorkers['work']
-  /** Looks for chunks at once instead of at the next poll. */
+  /** Polls for chunks at once. */
   readonly wake: () => void
-  /** Takes no more chunks, waits for those under way, and hands back what is left. */
+  /** Accepts no more chunks, waits for those in progress, and returns the rest. */
   readonly stop: () => Promise<void>
 }
 
 const QUEUE = 'job-chunks'
-/** A worker shows that it lives every 4 s; after 10 s without, its chunk is somebody else's (the shortest that pg-boss allows). */
+/** A worker sends a heartbeat every 4 s; after 10 s without one (the shortest time that pg-boss allows), another worker gets its chunk. */
 const LEASE_SECONDS = 10
-/** A chunk is at most a minute of work; this is the bound for one that hangs. */
+/** A chunk takes at most about a minute; this is the limit for one that hangs. */
 const EXPIRE_SECONDS = 15 * 60
-/** Providers are put into tiers by how many of their chunks may run at a time. */
+/** Providers are grouped into tiers by the number of chunks that may run at a time. */
 const TIERS = [1, 2, 4, 8, 16, 64] as const
 const GROUP_LIMITS = { default: 1, tiers: Object.fromEntries(TIERS.map((size) => [String(size), size])) }
 
@@ -45,13 +45,13 @@ export async function chunkQueue(database: Database, onFault: (error: Error) => 
   })
   const workers = chunkWorkers(
     {
-      // The workers of pg-boss poll one by one: 16 of them cost the database more than the chunks themselves.
+      // The workers of pg-boss poll separately: 16 of them cost the database more than the chunks themselves.
       fetch: (most): Promise<Job<Chunk>[]> => boss.fetch(QUEUE, { batchSize: most, groupConcurrency: GROUP_LIMITS }),
       complete: async (chunks) => void (await boss.complete(QUEUE, [...chunks])),
       release: async (chunks, reason) => void (await boss.fail(QUEUE, [...chunks], { message: reason })),
       renew: async (chunks) => {
         const told: object = await boss.touch(QUEUE, [...chunks])
-        // Not in its declared type: the ids that were renewed.
+        // The renewed ids, which are missing from the declared type.
         return 'settled' in told && Array.isArray(told.settled) ? told.settled.map(String) : chunks.map(({ id }) => id)
       },
     },

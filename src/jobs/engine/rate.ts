@@ -3,13 +3,13 @@ import { throughOutage } from '../../store/postgres/away.ts'
 import type { TakeTokens } from '../../store/postgres/provider-rates.ts'
 import type { RowProvider } from './ask.ts'
 
-/** How much of a rate one lease takes, and how large the bucket is. */
+/** The share of a rate that one lease takes, and the size of the bucket. */
 const LEASE_SECONDS = 2
 
-/** A place in the rate of a provider over all nodes: undefined when it was had, else how long to wait, ms. */
+/** Takes a slot in the rate of a provider across all nodes: undefined if one was free, else the time to wait, ms. */
 export type TakeTurn = (provider: RowProvider, signal: AbortSignal) => Promise<number | undefined>
 
-/** Leases of the providers' rates: the database is asked once for some seconds of a rate, and turns are then had from memory. While the database is away everybody waits, until `ending` fires. */
+/** Leases of the providers' rates: one query leases some seconds of a rate, whose slots are then taken from memory. While the database is unavailable, callers wait until `ending` fires. */
 export function rateLeases(take: TakeTokens, ending: AbortSignal): TakeTurn {
   const held = new Map<string, { tokens: number; asking?: Promise<number> }>()
 
@@ -41,5 +41,5 @@ export function rateLeases(take: TakeTokens, ending: AbortSignal): TakeTurn {
   }
 }
 
-/** A worker waits this long for its turn; a row that must wait longer goes back and holds no worker. */
+/** Maximum time that a worker waits for a slot; a row that must wait longer is returned and occupies no worker. */
 const PATIENCE_MS = 3_000

@@ -2,22 +2,22 @@ import { REASONS, type ReasonRow, reasonRow } from '../../mailbox/reasons.ts'
 import type { Asked } from './ask.ts'
 
 const MINUTE = 60_000
-/** Waits before the second, third and fourth attempt where nobody said when to come back. */
+/** Delays before the second, third and fourth attempt if the reply names none. */
 const STEPS_MS = [5 * MINUTE, 30 * MINUTE, 120 * MINUTE] as const
-/** A greylisting server that names no time (postgrey's default delay). */
+/** Delay for a greylisting server that names none (postgrey's default). */
 const GREYLISTED_MS = 5 * MINUTE
 const REFUSED_MS = 15 * MINUTE
-/** Our own limit is never a row's result: it is asked again as soon as the limit allows. */
+/** Our own limit is never the result of a row: the row is retried as soon as the limit allows. */
 const OWN_LIMIT_MS = 5_000
 /** Longest delay requested by a mail server that is honoured. */
 const LONGEST_MS = 6 * 60 * MINUTE
 
-/** When a row is asked again: how long to wait, and whether the attempt counts towards the last one. */
+/** The next attempt of a row: the delay, and whether this attempt counts toward the maximum. */
 export type Retry = { readonly waitMs: number; readonly counts: boolean }
 
 type Kind = ReasonRow['bulkRetry']
 
-/** How to ask again: by the reason of a verification; a check that could not find out is asked again, too. */
+/** How to retry: by the reason of a verification; an unknown check is retried too. */
 function kindOf({ result, reason }: Pick<Asked, 'result' | 'reason'>): Kind {
   const known = REASONS.find((one) => one === reason)
   if (known) return reasonRow(known).bulkRetry
@@ -25,8 +25,8 @@ function kindOf({ result, reason }: Pick<Asked, 'result' | 'reason'>): Kind {
 }
 
 /**
- * Whether and when to ask again about a row that was asked `attempts` times before, first at `firstAskedAtMs`; undefined: the answer stands. After
- * `giveUpMs` the answer stands as it is, but for our own limit, which is no answer.
+ * Whether and when to retry a row after `attempts` attempts, the first at `firstAskedAtMs`; undefined: the answer is final. After
+ * `giveUpMs` every answer is final, except our own limit, which is not an answer.
  */
 export function retryOf(
   asked: Pick<Asked, 'result' | 'reason' | 'retryAfterMs'>,

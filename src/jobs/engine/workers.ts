@@ -1,24 +1,24 @@
 import { raced, sleep, within } from '../../base/deadline.ts'
 
-/** A chunk of rows of one provider, as the queue carries it. */
+/** A chunk of rows of one provider in the queue. */
 export type Chunk = { readonly job: string; readonly number: number; readonly chunk: string; readonly provider: string }
 
-/** A chunk that this node holds; `retryCount` tells this attempt from later ones. */
+/** A chunk that this node holds; `retryCount` distinguishes this attempt from later ones. */
 export type HeldChunk = { readonly id: string; readonly retryCount: number; readonly data: Chunk }
 
-/** What the workers of a node need of the queue. Each call takes several chunks: a statement costs the database more than the chunks in it. */
+/** The queue as the workers of a node use it. Each call handles several chunks, because a statement costs the database more than the chunks in it. */
 export type ChunkSource = {
-  /** At most `most` chunks, held until they are completed or released, or not renewed in time. */
+  /** Takes at most `most` chunks, which are held until they are completed, released, or not renewed in time. */
   readonly fetch: (most: number) => Promise<readonly HeldChunk[]>
   readonly complete: (chunks: readonly HeldChunk[]) => Promise<void>
-  /** Gives chunks back, to be handed out again at once. */
+  /** Returns chunks, which are assigned again at once. */
   readonly release: (chunks: readonly HeldChunk[], reason: string) => Promise<void>
-  /** Shows that this node lives; the ids of the chunks that it still holds. */
+  /** Sends a heartbeat; returns the ids of the chunks that this node still holds. */
   readonly renew: (chunks: readonly HeldChunk[]) => Promise<readonly string[]>
 }
 
 export type ChunkWorkers = {
-  /** Begins. The handler's signal fires when its chunk is no longer this node's, or the stop takes too long. */
+  /** Starts. The handler's signal fires when its chunk no longer belongs to this node, or when stopping takes too long. */
   readonly work: (handler: (chunk: Chunk, signal: AbortSignal) => Promise<void>) => void
   readonly wake: () => void
   readonly stop: () => Promise<void>
@@ -27,16 +27,16 @@ export type ChunkWorkers = {
 /** Maximum number of chunks that one node processes at the same time. */
 const CHUNKS_AT_A_TIME = 16
 const POLL_MS = 500
-/** Chunks that end within this time are completed, and followed by others, together, ms. */
+/** Chunks that end within this time are completed and replaced together, ms. */
 const TOGETHER_MS = 50
 const RENEW_MS = 4_000
-/** Chunks that still run this long after a stop are handed back as they are, ms. */
+/** Time after a stop at which chunks that still run are returned, ms. */
 const STOP_MS = 25_000
 
 type Handler = Parameters<ChunkWorkers['work']>[0]
 type Running = { readonly chunk: HeldChunk; readonly stopped: AbortController; readonly handled: Promise<void> }
 
-/** Keeps a node at work: as many chunks as it may have, renewed while they run. */
+/** Keeps as many chunks running on a node as allowed, and renews them while they run. */
 export function chunkWorkers(source: ChunkSource, onFault: (error: Error) => void, renewMs = RENEW_MS): ChunkWorkers {
   const running = new Map<string, Running>()
   const stopping = new AbortController()
@@ -55,7 +55,7 @@ export function chunkWorkers(source: ChunkSource, onFault: (error: Error) => voi
           wakeUp()
         },
         (error: Error) => {
-          // Handed out again at the next poll: a fault that stays must not keep the node busy.
+          // Assigned again at the next poll, so that a permanent fault does not keep the node busy.
           failed.push(chunk)
           if (chunk.retryCount === 0 && !stopped.signal.aborted) onFault(error)
         },
@@ -64,7 +64,7 @@ export function chunkWorkers(source: ChunkSource, onFault: (error: Error) => voi
     running.set(chunk.id, { chunk, stopped, handled })
   }
 
-  /** Tells the queue what has ended. What it does not hear is handed out again after the lease, and finds no rows. */
+  /** Reports ended chunks to the queue. If a report is lost, the chunk is assigned again after the lease, and has no rows left. */
   async function settle(): Promise<void> {
     const [done, broken] = [completed, failed]
     completed = []

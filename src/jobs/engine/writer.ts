@@ -2,35 +2,35 @@ import { raced } from '../../base/deadline.ts'
 import { throughOutage } from '../../store/postgres/away.ts'
 import type { JobRows, RowAnswer, RowRetry } from '../../store/postgres/job-rows.ts'
 
-/** Writes what a chunk's rows gave. */
+/** Writes the results of a chunk's rows. */
 export type ResultWriter = {
   readonly answer: (answer: RowAnswer) => void
   readonly retry: (retry: RowRetry) => void
-  /** Waits until all of it is written, and rejects with the first fault of any write. */
+  /** Waits until everything is written; rejects with the first error of any write. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Writes the results of all chunks of a node: those of one job and provider together, however many chunks they come from, since each statement costs the database more than
+ * Writes the results of all chunks of a node: those of one job and provider together, whatever their chunks, because each statement costs the database more than
  * the rows in it.
  */
 export type ResultWriters = {
-  /** A writer for one chunk. Once `stopping` fires, `close` waits for a database that is away for 5 s more. */
+  /** A writer for one chunk. Once `stopping` fires, `close` waits 5 s more for an unavailable database. */
   readonly open: (job: number, provider: string, stopping: AbortSignal) => ResultWriter
 }
 
-/** Results wait this long to be written with others, ms. */
+/** Time for which results wait to be written together, ms. */
 const WRITE_EVERY_MS = 100
-/** Time to write what was answered after the work was stopped while the database is away, ms. */
+/** Time to write the answers after a stop while the database is unavailable, ms. */
 const LAST_WRITE_MS = 5_000
 
 type Lane = {
-  /** Settles as the write does that this belongs to. */
+  /** Settles with the write that contains this result. */
   readonly add: (what: { readonly answer: RowAnswer } | { readonly retry: RowRetry }) => Promise<void>
   users: number
 }
 
-/** Results that wait are bounded by the rows of the chunks under way. While the database is away they wait, until `closed` fires. */
+/** The number of waiting results is bounded by the rows of the chunks in progress. While the database is unavailable they wait until `closed` fires. */
 export function resultWriters(rows: Pick<JobRows, 'answer' | 'retry'>, closed: AbortSignal): ResultWriters {
   const lanes = new Map<string, Lane>()
 
@@ -72,7 +72,7 @@ export function resultWriters(rows: Pick<JobRows, 'answer' | 'retry'>, closed: A
   }
 }
 
-/** One write at a time: what comes meanwhile goes with the next. */
+/** One write at a time: results that arrive meanwhile are in the next. */
 function newLane(rows: Pick<JobRows, 'answer' | 'retry'>, job: number, provider: string, closed: AbortSignal): Lane {
   let answers: RowAnswer[] = []
   let retries: RowRetry[] = []

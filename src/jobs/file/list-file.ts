@@ -10,7 +10,7 @@ import type { BadRow, GoodRow } from '../intake/row.ts'
 import { csvOf, presentRow } from '../results.ts'
 import { storedRow } from '../submit.ts'
 
-/** Answers by the number of their row, which survive the process. */
+/** Answers by row number, which survive the process. */
 export type Answers = {
   readonly has: (n: number) => boolean
   readonly at: (n: number) => Promise<Json>
@@ -19,7 +19,7 @@ export type Answers = {
 
 export type ListFile = {
   readonly kind: JobKind
-  /** Opens the list from its beginning; it is read twice. */
+  /** Opens the list at its beginning; it is read twice. */
   readonly open: () => Octets
   readonly contentType: string
   readonly column?: string
@@ -39,7 +39,7 @@ export type ListProgress = {
   readonly rows: number
   readonly badRows: readonly BadRow[]
   readonly badCount: number
-  /** Rows that are asked again later, and when the first is due. */
+  /** Rows that wait for a retry, and when the first is due. */
   readonly waiting: number
   readonly nextDueMs: number | undefined
 }
@@ -47,7 +47,7 @@ export type ListProgress = {
 /** Maximum number of rows that are processed at the same time. */
 const AT_A_TIME = 50
 const TELL_EVERY_MS = 1_000
-/** Bad rows that are shown. */
+/** Maximum number of bad rows shown. */
 const SHOWN_BAD_ROWS = 5
 
 type Open = {
@@ -59,8 +59,8 @@ type Open = {
 }
 
 /**
- * Asks about each row of a list that has no answer yet, as a job does: equal rows once, and again when a row deserves it. Rejects with the signal's reason; what was
- * answered until then is in `answers`. Memory grows with the number of different rows (some 100 octets each).
+ * Processes each row of a list that has no answer yet, as a job does: equal rows once, with retries. Rejects with the signal's reason; the answers
+ * so far are in `answers`. Memory grows with the number of different rows (some 100 octets each).
  */
 export async function answerList(list: ListFile, work: ListWork, stopped: AbortSignal): Promise<ListProgress> {
   const failed = new AbortController()
@@ -115,7 +115,7 @@ export async function answerList(list: ListFile, work: ListWork, stopped: AbortS
     const place = later.findIndex(({ dueMs }) => dueMs > again.dueMs)
     later.splice(place < 0 ? later.length : place, 0, again)
   }
-  // The rows come from one reader: workers take turns at it.
+  // The rows come from one reader, which the workers share.
   let turn: Promise<unknown> = Promise.resolve()
   async function worker(): Promise<void> {
     for (;;) {
@@ -148,7 +148,7 @@ export async function answerList(list: ListFile, work: ListWork, stopped: AbortS
 
 const answerOf = ({ result, reason, answer }: Asked): Json => ({ result, reason, answer })
 
-/** The rows that are asked about: the first of each key, with its number among all readable rows. */
+/** The rows to process: the first of each key, with its number among all readable rows. */
 async function* firsts(
   list: ListFile,
   seen: { readonly good: () => void; readonly bad: (row: BadRow) => void },
@@ -164,7 +164,7 @@ async function* firsts(
 
 type Numbered = { readonly row: GoodRow; readonly n: number; readonly first: number } | { readonly bad: BadRow }
 
-/** The rows with their numbers, and the number of the first row that is equal. */
+/** The rows with their numbers, and the number of the first equal row. */
 async function* numbered(list: ListFile, found: (layout: Layout) => void = () => {}): AsyncGenerator<Numbered, void> {
   const { kind, contentType, column, maxUpload } = list
   const keys = new Map<string, number>()
@@ -189,7 +189,7 @@ async function* numbered(list: ListFile, found: (layout: Layout) => void = () =>
   }
 }
 
-/** The results in the order of the list, as a job gives them: the list's own columns first. Every row has its answer. */
+/** The results in the order of the list, as of a job: the list's own columns first. Every row has its answer. */
 export async function* resultsOf(list: ListFile, answers: Answers, format: 'csv' | 'ndjson'): AsyncIterable<string> {
   let layout: Layout | undefined
   let csv: ReturnType<typeof csvOf> | undefined

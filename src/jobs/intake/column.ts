@@ -5,7 +5,7 @@ import { listError } from './problems.ts'
 
 export type Kind = 'verify' | 'check' | 'blacklist'
 
-/** The names that a column of each kind has in the lists people export, in the order in which they count. */
+/** Common names of input columns in exported lists, by kind and in order of preference. */
 const NAMES: Readonly<Record<Kind, readonly string[]>> = {
   verify: [
     'email',
@@ -31,7 +31,7 @@ const PARTS: Readonly<Record<Kind, readonly string[]>> = {
   blacklist: ['ip'],
 }
 
-/** Whether a cell looks like what a kind of job asks about. */
+/** Whether a cell looks like an input of a kind of job. */
 export const looksLike = (kind: Kind, cell: string): boolean => {
   const text = cell.trim()
   if (kind === 'verify') return text.includes('@') && parseEmail(text).ok
@@ -40,16 +40,16 @@ export const looksLike = (kind: Kind, cell: string): boolean => {
 }
 
 export type Columns = {
-  /** The names of the header row; null: the file has none. */
+  /** The names in the header row; null if there is none. */
   readonly header: readonly string[] | null
-  /** Which column is asked about, from 0. */
+  /** The index of the input column. */
   readonly index: number
 }
 
 /**
- * The header and the column that is asked about, from the first records. A row is a header when no cell of it looks like an input, and either a cell has a
- * name that such columns have or the rows below do look like inputs. The column: the caller's choice, else by name, else the one whose cells look like
- * inputs most often. Throws AppError `bad_list` when there is none.
+ * The header and the input column, from the first records. A row is a header if none of its cells looks like an input, and either a cell has a
+ * name of such columns or the rows below look like inputs. The column: the caller's choice, else by name, else the one whose cells most often look like
+ * inputs. Throws AppError `bad_list` if there is none.
  */
 export function findColumns(kind: Kind, sample: readonly (readonly string[])[], wanted: string | undefined): Columns {
   const [first = [], ...below] = sample

@@ -10,20 +10,20 @@ import { badRow, type IntakeRow, isUndecodable, MAX_FIELD } from './row.ts'
 const MAX_COLUMNS = 1_000
 /** Maximum size of a record, octets; a longer one has a quote that is never closed. */
 const MAX_RECORD = 16 * 1024 * 1024
-/** Records from which the header and the column are told. */
+/** Number of records used to detect the header and the column. */
 const SAMPLE = 100
-/** Characters from which the delimiter is told. */
+/** Number of characters used to detect the delimiter. */
 const DELIMITER_SAMPLE = 16_384
 const DELIMITERS = [',', ';', '\t', '|'] as const
 
-/** How a CSV list is laid out: found in its first part, used for the parts that follow. */
+/** The layout of a CSV list, detected in its first part and used for the following parts. */
 export type CsvLayout = { readonly format: 'csv'; readonly delimiter: string } & Columns
 
 type Parsed = { readonly line: number; readonly cells: readonly string[] }
 
 /**
- * The rows of a CSV list as it comes (RFC 4180; any line end, any of four delimiters, stray quotes taken as they are), those of a piece together. `found` is called once,
- * before the first row. With a `layout` the text goes on where an earlier part ended, without a header. Throws AppError `bad_list` with the line.
+ * The rows of a streamed CSV list (RFC 4180; any line end, any of four delimiters, stray quotes are kept), those of a piece together. `found` is called once,
+ * before the first row. With a `layout` the text continues an earlier part, without a header. Throws AppError `bad_list` with the line.
  */
 export async function* csvRows(
   text: AsyncIterable<string>,
@@ -48,7 +48,7 @@ export async function* csvRows(
 type Fault = { readonly error: unknown }
 type Beginning = { readonly first: readonly Parsed[]; readonly layout?: CsvLayout; readonly fault?: Fault }
 
-/** The layout, and the first rows. Where the upload breaks off among them, those that came are kept, and the fault is told behind them. */
+/** The layout and the first rows. If the upload is interrupted among them, the received rows are kept, and the error follows them. */
 async function beginOf(
   records: AsyncIterable<readonly Parsed[]>,
   delimiter: string,
@@ -59,7 +59,7 @@ async function beginOf(
   try {
     for await (const some of records) {
       first.push(...some)
-      if (first.length >= SAMPLE) break // the caller goes on with the iterator
+      if (first.length >= SAMPLE) break // the caller continues the iterator
     }
   } catch (error) {
     if (error instanceof AppError) throw error // the list is refused as a whole
@@ -86,8 +86,8 @@ function rowOf({ line, cells }: Parsed, layout: CsvLayout): IntakeRow {
 }
 
 /**
- * Records with the line on which each begins, those of a piece of text together. The parser is given whole lines: where the text fails, it ends behind the last one, so
- * that all records before it come; the fault is thrown then. An iterator that was left early can be gone on with.
+ * Records with the line on which each begins, those of a piece of text together. The parser gets whole lines: if the text fails, the input ends after the last whole line, so
+ * that all records before it are returned; then the error is thrown. An iterator that was left early can be resumed.
  */
 function csvRecords(
   text: AsyncIterable<string>,
@@ -96,8 +96,8 @@ function csvRecords(
 ): AsyncIterable<readonly Parsed[]> {
   const parser = recordParser(delimiter, firstLine - 1)
   async function* records(): AsyncIterable<readonly Parsed[]> {
-    let tail = '' // a line that has not ended: put together once, and not looked through again with each piece
-    let cr = '' // a CR at the end, which may be half of CR LF
+    let tail = '' // an unfinished line: joined once, and not scanned again with each piece
+    let cr = '' // a CR at the end, which may be the first half of CR LF
     let fault: Fault | undefined
     const pieces = text[Symbol.asyncIterator]()
     const next = async (): Promise<string | undefined> => {
@@ -125,7 +125,7 @@ function csvRecords(
       if (last.length > 0) yield last
     } catch (error) {
       if (!(error instanceof CsvError)) throw error
-      if (fault) throw fault.error // the quote is open because the upload broke off
+      if (fault) throw fault.error // the quote is open because the upload was interrupted
       throw listError('open_quote', { line: parser.line() }, { cause: error })
     } finally {
       await pieces.return?.()
@@ -136,14 +136,14 @@ function csvRecords(
 }
 
 type RecordParser = {
-  /** The records that a text ended. Rejects with CsvError. */
+  /** The records that are complete with this text. Rejects with CsvError. */
   readonly take: (text: string) => Promise<readonly Parsed[]>
   readonly end: (text: string) => Promise<readonly Parsed[]>
-  /** The line behind the last record. */
+  /** The line after the last record. */
   readonly line: () => number
 }
 
-/** Reads the records as the parser finds them, and not as a stream of objects: that costs several times as much. `before`: lines that came before. */
+/** Takes the records from the parser directly, because a stream of objects costs several times as much. `before`: number of lines before. */
 function recordParser(delimiter: string, before: number): RecordParser {
   let found: Parsed[] = []
   let ended = before
@@ -155,7 +155,7 @@ function recordParser(delimiter: string, before: number): RecordParser {
       ended = before + this.info.lines
       if (cells.length > MAX_COLUMNS)
         wide ??= listError('columns', { line: begun + 1, count: cells.length, max: MAX_COLUMNS })
-      // A record of one line has no line end in its cells.
+      // The cells of a single-line record contain no line end.
       const inside = ended - begun === 1 ? 0 : cells.reduce((sum, cell) => sum + lineEnds(cell), 0)
       found.push({ line: ended - inside, cells })
       return true
@@ -169,7 +169,7 @@ function recordParser(delimiter: string, before: number): RecordParser {
     skip_empty_lines: true,
     max_record_size: MAX_RECORD,
   })
-  parser.on('error', () => {}) // the callbacks tell
+  parser.on('error', () => {}) // the callbacks report it
   const taken = (give: (done: (error?: Error | null) => void) => void): Promise<readonly Parsed[]> =>
     new Promise((resolve, reject) => {
       give((error) => {
@@ -189,13 +189,13 @@ function recordParser(delimiter: string, before: number): RecordParser {
 
 const lineEnds = (cell: string): number => (/[\r\n]/.test(cell) ? (cell.match(/\r\n|\r|\n/g)?.length ?? 0) : 0)
 
-/** `for await` ends an iterator that it leaves early; this one is left and taken up again. */
+/** Without `return`: `for await` would end an iterator that it leaves early, and this one is resumed. */
 function resumable<T>(from: AsyncIterable<T>): AsyncIterable<T> {
   const iterator = from[Symbol.asyncIterator]()
   return { [Symbol.asyncIterator]: () => ({ next: () => iterator.next() }) }
 }
 
-/** The delimiter that cuts the first lines into equally many cells, and into most; a comma when none does. */
+/** The delimiter that splits the first lines into equal numbers of cells, and into the most; a comma if none does. */
 export function delimiterOf(start: string): string {
   const lines = start
     .replace(/"(?:[^"]|"")*"/g, '')

@@ -7,7 +7,7 @@ import { listError } from './problems.ts'
 import type { IntakeRow } from './row.ts'
 import { listText } from './text.ts'
 
-/** How a list is laid out. What its first part showed holds for the parts that follow. */
+/** The layout of a list, detected in its first part and used for the following parts. */
 export type Layout =
   | CsvLayout
   | { readonly format: 'text' }
@@ -16,13 +16,13 @@ export type Layout =
 
 export type Intake = {
   readonly kind: Kind
-  /** Of the request: `text/csv`, `text/plain`, `application/x-ndjson` or `application/json`, with or without parameters. */
+  /** Content-Type of the request: `text/csv`, `text/plain`, `application/x-ndjson` or `application/json`, with or without parameters. */
   readonly contentType: string
-  /** The column to ask about, by name or number; by default the one that looks like it. */
+  /** The input column, by name or number; detected by default. */
   readonly column?: string
-  /** The layout of the part before, when an upload goes on. */
+  /** The layout of the previous part of a continued upload. */
   readonly layout?: Layout
-  /** The number of the first line; 1 unless an upload goes on. */
+  /** The number of the first line; 1 unless an upload is continued. */
   readonly firstLine?: number
   readonly bounds: SizeBounds
   /** Called once, before the first row. */
@@ -45,7 +45,7 @@ export async function* readList(upload: Octets, intake: Intake): AsyncIterable<I
 }
 
 /**
- * The rows of an uploaded list, those of a piece of it together, read as a stream: gzip and the encoding are told by the octets themselves. Memory does not grow with the
+ * The rows of an uploaded list, those of a piece together, read as a stream; gzip and the encoding are detected. Memory does not grow with the
  * list. Throws AppError: `unsupported_media_type`, `payload_too_large`, `bad_list` (with the line) as soon as it is seen.
  */
 export async function* readParts(upload: Octets, intake: Intake): AsyncIterable<readonly IntakeRow[]> {

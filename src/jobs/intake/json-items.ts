@@ -7,9 +7,9 @@ import type { IntakeRow } from './row.ts'
 const MAX_ITEM = 2 * 1024 * 1024
 
 /**
- * The rows of `{"items": [...]}` as it comes, those of a piece together: the items are cut out of the stream and parsed one by one, so that a list of any size takes the memory of its
- * largest item. Rows are known by their lines: of items that begin on one line, each further one counts as a line of its own. Throws AppError `bad_list` for a text of another
- * shape or one that is cut off, with the line.
+ * The rows of a streamed `{"items": [...]}`, those of a piece together. The items are extracted from the stream and parsed one by one, so that a list of any size needs the memory of its
+ * largest item. Rows are identified by line: of several items that begin on one line, each after the first counts as a line of its own. Throws AppError `bad_list`, with the line, for
+ * text of another form or text that ends early.
  */
 export async function* jsonRows(
   text: AsyncIterable<string>,
@@ -26,7 +26,7 @@ export async function* jsonRows(
 
 type Item = { readonly line: number; readonly text: string }
 
-/** Cuts the items of the list out of pieces of text. */
+/** Extracts the items of the list from pieces of text. */
 function itemCutter(firstLine: number): { readonly take: (piece: string) => Item[]; readonly end: () => void } {
   let state: 'before' | 'between' | 'inside' | 'after' = 'before'
   let line = firstLine
@@ -37,7 +37,7 @@ function itemCutter(firstLine: number): { readonly take: (piece: string) => Item
   let inText = false
   let isEscaped = false
 
-  /** One character of an item; true when the item ended before it. */
+  /** Reads one character of an item; true if the item ended before it. */
   function inside(c: string): boolean {
     if (inText) {
       if (isEscaped) isEscaped = false

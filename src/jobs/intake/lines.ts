@@ -6,10 +6,10 @@ import { badRow, type IntakeRow, isUndecodable, MAX_FIELD } from './row.ts'
 /** Maximum number of characters of a line of NDJSON; each field has its own limit. */
 const MAX_LINE = 1024 * 1024
 
-/** The field of an object that is asked about. */
+/** The input field of an object. */
 export const FIELD: Readonly<Record<Kind, string>> = { verify: 'email', check: 'domain', blacklist: 'ip' }
 
-/** One input a line; blank lines are passed over. */
+/** One input per line; blank lines are skipped. */
 export async function* textRows(text: AsyncIterable<string>, firstLine: number): AsyncIterable<readonly IntakeRow[]> {
   for await (const lines of physicalLines(text, firstLine)) yield lines.map(textRow)
 }
@@ -21,7 +21,7 @@ function textRow({ line, text }: Line): IntakeRow {
   return { ok: true, line, input, columns: [] }
 }
 
-/** One JSON value a line: a text, or an object with the field of the kind; its other fields are the row's own columns. */
+/** One JSON value per line: a string, or an object with the field of the kind; its other fields are the row's own columns. */
 export async function* ndjsonRows(
   text: AsyncIterable<string>,
   kind: Kind,
@@ -31,7 +31,7 @@ export async function* ndjsonRows(
     yield lines.map(({ line, text: item }) => rowOfJson(kind, line, item))
 }
 
-/** The row that one JSON text stands for. */
+/** The row of one JSON text. */
 export function rowOfJson(kind: Kind, line: number, text: string): IntakeRow {
   if (text.length > MAX_LINE) return badRow(line, rowProblem('item_too_long', { max: MAX_LINE }), text)
   let item: Json
@@ -55,7 +55,7 @@ export function rowOfJson(kind: Kind, line: number, text: string): IntakeRow {
 
 type Line = { readonly line: number; readonly text: string }
 
-/** The lines of a text (CR, LF or both end one) that are not blank, those of a piece together, numbered from `firstLine`. A line beyond 16 MiB is `bad_list`. */
+/** The lines of a text that are not blank (ended by CR, LF or both), those of a piece together, numbered from `firstLine`. A line over 16 MiB is `bad_list`. */
 async function* physicalLines(text: AsyncIterable<string>, firstLine: number): AsyncIterable<readonly Line[]> {
   let line = firstLine
   let rest = ''
@@ -63,7 +63,7 @@ async function* physicalLines(text: AsyncIterable<string>, firstLine: number): A
   const numbered = (texts: readonly string[]): readonly Line[] =>
     texts.map((one) => ({ line: line++, text: one })).filter((one) => one.text.trim() !== '')
   for await (const piece of text) {
-    // A long line is put together once, and not looked through again with each piece.
+    // A long line is joined once, and not scanned again with each piece.
     if (hasEnd || /[\r\n]/.test(piece)) {
       const lines = (rest + piece).split(/\r\n|\n|\r(?!$)/) // a CR at the end may be half of CR LF
       rest = lines.pop() ?? ''

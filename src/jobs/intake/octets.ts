@@ -1,7 +1,7 @@
 import { createGunzip } from 'node:zlib'
 import { listError, type OtherFile } from './problems.ts'
 
-/** The octets of an upload as they come. */
+/** The octets of an upload as a stream. */
 export type Octets = AsyncIterable<Uint8Array>
 
 /** Maximum ratio of decompressed to compressed size of a gzip body; the first mebibyte is always allowed. */
@@ -9,7 +9,7 @@ const MAX_RATIO = 100
 const FREE_OCTETS = 1024 * 1024
 
 export type SizeBounds = {
-  /** Octets of the upload at most, packed and unpacked each (`--max-upload`). */
+  /** Maximum size of the upload, compressed and uncompressed each (`--max-upload`), octets. */
   readonly maxUpload: number
 }
 
@@ -26,8 +26,8 @@ const OTHER_FILES: readonly { readonly magic: readonly number[]; readonly file: 
 const GZIP = [0x1f, 0x8b]
 
 /**
- * The octets of a list, unpacked where they are gzip (named as such or not). Throws AppError while reading: `unsupported_media_type` for a file of another
- * kind, `payload_too_large` over the bounds, `bad_list` for damaged gzip.
+ * The octets of a list, decompressed if they are gzip (declared or not). Throws AppError while reading: `unsupported_media_type` for a file of another
+ * kind, `payload_too_large` over the limits, `bad_list` for damaged gzip.
  */
 export async function* listOctets(upload: Octets, bounds: SizeBounds): Octets {
   const { first, rest } = await peek(bounded(upload, bounds.maxUpload, 'upload_too_large'), 8)
@@ -40,7 +40,7 @@ export async function* listOctets(upload: Octets, bounds: SizeBounds): Octets {
   yield* bounded(unpacked(rest), bounds.maxUpload, 'unpacked_too_large')
 }
 
-/** At least `least` octets of the beginning (fewer when there are no more), and the whole again. */
+/** At least `least` octets of the beginning (fewer if there are no more), and the whole stream again. */
 export async function peek(
   octets: Octets,
   least: number,
@@ -50,8 +50,8 @@ export async function peek(
 }
 
 /**
- * The first pieces, of `least` in all or more (fewer when there are no more), and the whole again. An upload that breaks off among them fails behind what came:
- * that much is kept.
+ * The first pieces, of at least `least` in all (fewer if there are no more), and the whole stream again. If the upload is interrupted among them, the error follows the received
+ * pieces, which are kept.
  */
 export async function headOf<T extends { readonly length: number }>(
   pieces: AsyncIterable<T>,
@@ -72,7 +72,7 @@ export async function headOf<T extends { readonly length: number }>(
   try {
     while (!(await isEnough()));
   } catch {
-    // `next` fails again below, behind what came
+    // `next` fails again below, after the received pieces
   }
   next.catch(() => {})
   async function* whole(): AsyncIterable<T> {
@@ -98,7 +98,7 @@ async function* bounded(octets: Octets, max: number, refused: 'upload_too_large'
   }
 }
 
-/** Unpacks, and stops a body that grows beyond {@link MAX_RATIO}. */
+/** Decompresses, and stops a body that grows beyond {@link MAX_RATIO}. */
 async function* unpacked(packed: Octets): Octets {
   const gunzip = createGunzip()
   let taken = 0

@@ -13,7 +13,7 @@ const OTHER_FILES = {
   xz: 'an xz archive: use gzip, or send the list unpacked',
 } as const
 
-/** A file that is no list. */
+/** A file that is not a list. */
 export type OtherFile = keyof typeof OTHER_FILES
 
 type Max = { max: number }

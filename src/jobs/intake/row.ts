@@ -1,7 +1,7 @@
 import type { Json } from '../../base/json.ts'
 import type { Problem } from '../../base/problem.ts'
 
-/** One record of a list: what is asked, and the row's own columns (by place in CSV, by name in NDJSON and JSON). */
+/** One record of a list: the input, and the row's own columns (by position in CSV, by name in NDJSON and JSON). */
 export type GoodRow = {
   readonly ok: true
   /** The physical line on which the record begins; 1 is the first line of the file. */
@@ -9,7 +9,7 @@ export type GoodRow = {
   readonly input: string
   readonly columns: readonly string[] | { readonly [name: string]: Json }
 }
-/** A record that gets no result, with the reason in words. */
+/** A record that gets no result, with the reason. */
 export type BadRow = { readonly ok: false; readonly line: number; readonly reason: string; readonly text: string }
 export type IntakeRow = GoodRow | BadRow
 
@@ -25,5 +25,5 @@ export const badRow = (line: number, reason: Problem, text: string): BadRow => (
   text: text.slice(0, KEPT_TEXT),
 })
 
-/** Whether a text holds what a decoder puts where octets are of no character. */
+/** Whether a text contains the replacement character of a decoder. */
 export const isUndecodable = (text: string): boolean => text.includes('\uFFFD')

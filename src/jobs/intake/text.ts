@@ -1,13 +1,13 @@
 import { type Octets, peek } from './octets.ts'
 
-/** Octets from which the encoding is told. */
+/** Number of octets used to detect the encoding. */
 const SAMPLE = 64 * 1024
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
 
 /**
- * The text of a list in pieces, without a byte order mark. The encoding is told by the mark, by NULs in every second place (UTF-16), else it is UTF-8 while
- * the sample is valid UTF-8, else Latin-1 (windows-1252, which holds it). What cannot be decoded later becomes U+FFFD.
+ * The text of a list in pieces, without a byte order mark. The encoding is detected by the mark or by NULs at every second octet (UTF-16); else it is UTF-8 if
+ * the sample is valid UTF-8, else Latin-1 (windows-1252, which includes it). Octets that cannot be decoded later become U+FFFD.
  */
 export async function* listText(octets: Octets): AsyncIterable<string> {
   const { first, rest } = await peek(octets, SAMPLE)
@@ -20,7 +20,7 @@ export async function* listText(octets: Octets): AsyncIterable<string> {
   if (end !== '') yield end
 }
 
-/** The encoding that the beginning of a file speaks for. */
+/** The encoding that the beginning of a file indicates. */
 export function encodingOf(sample: Uint8Array): Encoding {
   if (sample[0] === 0xff && sample[1] === 0xfe) return 'utf-16le'
   if (sample[0] === 0xfe && sample[1] === 0xff) return 'utf-16be'
@@ -29,7 +29,7 @@ export function encodingOf(sample: Uint8Array): Encoding {
   return isUtf8(sample) ? 'utf-8' : 'windows-1252'
 }
 
-/** UTF-16 without a mark: text in Latin letters has a NUL in every second octet. */
+/** UTF-16 without a byte order mark: text in Latin letters has a NUL at every second octet. */
 function wideOf(sample: Uint8Array): Encoding | undefined {
   const length = Math.min(sample.length, 1_024) & ~1
   if (length < 4) return undefined
@@ -46,7 +46,7 @@ function wideOf(sample: Uint8Array): Encoding | undefined {
 
 function isUtf8(sample: Uint8Array): boolean {
   try {
-    new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: true }) // a character may be cut at the end
+    new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: true }) // the last character may be incomplete
     return true
   } catch {
     return false

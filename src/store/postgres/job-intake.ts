@@ -19,10 +19,10 @@ export type IntakePart = {
   readonly nextLine: number
 }
 
-/** Stores a part in whole, or not at all. The same part again changes nothing; rejects with AppError `wrong_offset` where another upload came between. */
+/** Stores a part completely or not at all. Repeating a part changes nothing; rejects with AppError `wrong_offset` if another upload continued this one. */
 export type TakeIn = (job: number, part: IntakePart) => Promise<void>
 
-/** Parts of uploads, by COPY and in one transaction with how far the upload came. */
+/** Stores parts of uploads by COPY, in one transaction with the progress of the upload. */
 export const takeInOf =
   (pool: pg.Pool): TakeIn =>
   async (job, part) => {
@@ -37,11 +37,11 @@ export const takeInOf =
       await client.query('COMMIT')
       isBroken = false
     } finally {
-      client.release(isBroken) // a transaction that failed ends with its connection
+      client.release(isBroken) // a failed transaction ends with its connection
     }
   }
 
-/** Notes how far the upload came; false when this part is there already. The row of the job is locked until the end: two uploads of one job take turns. */
+/** Records the progress of the upload; false if this part is stored already. The row of the job stays locked until the end, so two uploads of one job take turns. */
 async function advance(client: pg.PoolClient, job: number, part: IntakePart): Promise<boolean> {
   const moved = await client.query(
     `UPDATE mailsonde.jobs SET layout = coalesce($2::jsonb, layout), received = $3, next_line = $4, touched_at = now()
@@ -65,14 +65,14 @@ async function copy(client: pg.PoolClient, into: string, pieces: readonly Buffer
   await finished(stream)
 }
 
-/** A row as COPY reads it. */
+/** A row in the format of COPY. */
 export function rowLine(job: number, { line, input, columns, key, domain }: StoredRow): string {
   const asked = field(input)
   const own = escaped(storableJson(columns))
   return `${job}\t${line}\t${asked}\t${own}\t${key === input ? asked : field(key)}\t${field(domain)}\n`
 }
 
-/** A bad row as COPY reads it. */
+/** A bad row in the format of COPY. */
 export const badLine = (job: number, { line, reason, text }: StoredBadRow): string =>
   `${job}\t${line}\t${field(reason)}\t${field(text)}\n`
 

@@ -14,12 +14,12 @@ export type StoredRow = {
 }
 export type StoredBadRow = { readonly line: number; readonly reason: string; readonly text: string }
 
-/** A row that a worker has claimed: a result counts only while no other claim has followed. */
+/** A row that a worker has claimed: its result counts only if no later claim exists. */
 export type ClaimedRow = {
   readonly line: number
   readonly input: string
   readonly fence: string
-  /** How often it was asked before. */
+  /** Number of earlier attempts. */
   readonly attempts: number
   readonly firstAskedAt: Date | null
 }
@@ -32,7 +32,7 @@ export type RowAnswer = {
   readonly answer: JsonRecord
 }
 
-/** A row that is asked again later: when, and whether the attempt counts. */
+/** A row to retry: when, and whether the attempt counts. */
 export type RowRetry = { readonly line: number; readonly fence: string; readonly due: Date; readonly counts: boolean }
 
 export type ResultRow = {
@@ -52,7 +52,7 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
   appendBad: (job: number, rows: readonly StoredBadRow[]): Promise<void> => appendBad(db, job, rows),
   complete: (job: number): Promise<void> => db.transaction().execute((tx) => complete(tx, job)),
 
-  /** Takes up to `limit` domains whose provider is not known, for 20 s: no other node takes them meanwhile. */
+  /** Leases up to `limit` domains whose provider is not known for 20 s, so that no other node takes them. */
   leaseDomains: async (job: number, limit: number): Promise<readonly string[]> => {
     const { rows } = await sql<{ domain: string }>`
       UPDATE mailsonde.job_domains d SET leased_until = now() + interval '20 s'
@@ -63,11 +63,11 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
     return rows.map(({ domain }) => domain)
   },
 
-  /** Notes the providers of domains; their rows can be asked then. */
+  /** Stores the providers of domains; their rows can then be processed. */
   setProviders: (job: number, providers: ReadonlyMap<string, string>): Promise<void> =>
     db.transaction().execute((tx) => setProviders(tx, job, providers)),
 
-  /** Rows of a job that can be asked now, by provider. */
+  /** Rows of a job that are due now, by provider. */
   due: async (job: number): Promise<ReadonlyMap<string, number>> => {
     const { rows } = await sql<{ provider: string; n: string }>`
       SELECT provider, count(*) AS n FROM (
@@ -77,7 +77,7 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
     return new Map(rows.map(({ provider, n }) => [provider, Number(n)]))
   },
 
-  /** When the first row of each provider is due that has rows waiting and none to ask now. */
+  /** When the first row is due, for each provider that has waiting rows and none due now. */
   waiting: async (job: number): Promise<ReadonlyMap<string, Date>> => {
     const { rows } = await sql<{ provider: string; due: Date }>`
       SELECT p.provider, w.due FROM (SELECT DISTINCT provider FROM mailsonde.job_counts WHERE job = ${job}) p
@@ -87,7 +87,7 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
     return new Map(rows.map(({ provider, due }) => [provider, due]))
   },
 
-  /** Rows that stand in chunks, by provider. */
+  /** Rows in chunks, by provider. */
   queued: async (job: number): Promise<ReadonlyMap<string, number>> => {
     const { rows } = await sql<{ provider: string; n: string }>`
       SELECT provider, count(*) AS n FROM mailsonde.job_rows WHERE job = ${job} AND state = 'queued' GROUP BY provider`.execute(
@@ -96,7 +96,7 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
     return new Map(rows.map(({ provider, n }) => [provider, Number(n)]))
   },
 
-  /** Puts due rows of a provider into chunks of these sizes; the chunks that got any, in their order. */
+  /** Puts due rows of a provider into chunks of these sizes; returns the chunks that got rows, in order. */
   cutChunks: async (
     tx: Transaction<Schema>,
     job: number,
@@ -104,7 +104,7 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
     wanted: readonly { readonly chunk: string; readonly size: number }[],
   ): Promise<readonly string[]> => {
     let total = 0
-    const starts = wanted.map(({ size }) => (total += size) - size + 1) // the place of the first row of each
+    const starts = wanted.map(({ size }) => (total += size) - size + 1) // the position of the first row of each
     const { rows } = await sql<{ chunk: string }>`
       WITH next AS (
         SELECT line FROM mailsonde.job_rows
@@ -119,7 +119,7 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
     return wanted.map(({ chunk }) => chunk).filter((chunk) => got.has(chunk))
   },
 
-  /** Claims the rows of a chunk that have no result: whoever claimed them before can write nothing any more. */
+  /** Claims the rows of a chunk that have no result; earlier claims can no longer write. */
   claim: async (job: number, chunk: string): Promise<readonly ClaimedRow[]> => {
     const { rows } = await sql<{
       line: string
@@ -144,11 +144,11 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
     return rows[0]?.holds === true
   },
 
-  /** Writes results under their claims, with the sums; the number of rows that still belonged to their claim. */
+  /** Writes results under their claims, with the totals; returns the number of rows that still belonged to their claim. */
   answer: (job: number, provider: string, answers: readonly RowAnswer[]): Promise<number> =>
     answer(db, job, provider, answers),
 
-  /** Gives rows back that are to be asked later, or at once when the work was stopped. */
+  /** Returns rows to be retried later, or at once if the work was stopped. */
   retry: async (job: number, rows: readonly RowRetry[]): Promise<void> => {
     if (rows.length === 0) return
     await sql`
@@ -168,7 +168,7 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
     return rows[0]?.open === true
   },
 
-  /** Results in the order of the input, behind `after`. A duplicate has the answer of its first row. */
+  /** Results in the order of the input, after `after`. A duplicate has the answer of its first row. */
   results: async (
     job: number,
     page: { readonly after: number; readonly limit: number; readonly result?: string; readonly reason?: string },
@@ -201,7 +201,7 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
 
 async function append(db: Kysely<Schema>, job: number, rows: readonly StoredRow[]): Promise<void> {
   if (rows.length === 0) return
-  // A part that is sent again after a lost answer changes nothing.
+  // A part that is repeated after a lost answer changes nothing.
   await sql`
     INSERT INTO mailsonde.job_rows (job, line, input, columns, key, domain)
     SELECT ${job}, * FROM unnest(${rows.map(({ line }) => line)}::bigint[], ${rows.map(({ input }) => storable(input))}::text[],
@@ -222,14 +222,14 @@ async function appendBad(db: Kysely<Schema>, job: number, rows: readonly StoredB
 /** Memory for sorting and grouping at the end of an intake, and for its index. */
 const COMPLETE_MEMORY = '64MB'
 
-/** Ends the intake: duplicates get their first row, domains their list, and the job its sums. */
+/** Ends the intake: links duplicates to their first row, lists the domains, and sets the totals of the job. */
 async function complete(tx: Transaction<Schema>, job: number): Promise<void> {
   const partition = forJob(job)
   await sql`SET LOCAL statement_timeout = 0`.execute(tx)
   await sql`SELECT set_config('work_mem', ${COMPLETE_MEMORY}, true), set_config('maintenance_work_mem', ${COMPLETE_MEMORY}, true)`.execute(
     tx,
   )
-  // Of a table that was just filled the planner knows nothing: what follows then takes five times as long.
+  // The planner has no statistics of a table that was just filled: without them the next statements take five times as long.
   await sql`ANALYZE ${partition} (job, line, key, domain, state)`.execute(tx)
   await sql`
     WITH firsts AS (SELECT key, min(line) AS line, count(*) AS n FROM ${partition} GROUP BY key HAVING count(*) > 1)
@@ -270,7 +270,7 @@ async function setProviders(
     ON CONFLICT (job, provider, result, reason) DO UPDATE SET n = c.n + excluded.n`.execute(tx)
 }
 
-/** One statement: a result and its sums stand together or not at all. */
+/** One statement, so that a result and its totals are written together or not at all. */
 async function answer(
   db: Kysely<Schema>,
   job: number,

@@ -1,14 +1,14 @@
 import { type Kysely, sql } from 'kysely'
 import type { Schema } from './schema.ts'
 
-/** What is known of the rows of a job without counting them. */
+/** Totals of a job, known without counting its rows. */
 export type JobSums = {
-  /** Rows of each result and reason. */
+  /** Number of rows by result and reason. */
   readonly words: readonly { readonly result: string; readonly reason: string; readonly n: number }[]
-  /** The providers with most rows, and those with most rows left: at most {@link MOST} of each. */
+  /** The providers with the most rows, and those with the most remaining rows: at most {@link MOST} of each. */
   readonly providers: readonly ProviderSums[]
   readonly providerCount: number
-  /** Rows whose provider is known, and those of them that were answered lately, of all providers. */
+  /** Rows whose provider is known, and the recently answered ones of them, of all providers. */
   readonly known: number
   readonly recent: number
 }
@@ -16,7 +16,7 @@ export type ProviderSums = {
   readonly provider: string
   readonly rows: number
   readonly done: number
-  /** Rows answered lately. */
+  /** Recently answered rows. */
   readonly recent: number
 }
 
@@ -27,7 +27,7 @@ const MAX_WORDS = 200
 
 const NOTHING: JobSums = { words: [], providers: [], providerCount: 0, known: 0, recent: 0 }
 
-/** The sums of jobs by their numbers, all of them by two statements; `since`: from when on rows were answered lately. */
+/** The totals of jobs by number, all in two statements; `since`: rows answered after it count as recent. */
 export async function jobSums(
   db: Kysely<Schema>,
   jobs: readonly number[],

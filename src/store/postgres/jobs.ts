@@ -2,7 +2,7 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Json } from '../../base/json.ts'
 import type { JobKind, JobState, JobsTable, Schema } from './schema.ts'
 
-/** A job as it is kept. Numbers of rows are exact at any time but `done`, which trails by the rows of a running write. */
+/** A job as stored. Numbers of rows are always exact, except `done`, which lags by the rows of a running write. */
 export type JobRecord = Omit<
   Selectable<JobsTable>,
   'received' | 'next_line' | 'rows' | 'done' | 'duplicates' | 'bad_rows'
@@ -24,14 +24,14 @@ export type NewJob = {
   readonly expiresAt: Date
 }
 
-/** Where a list of jobs goes on: behind the job with this number. */
+/** Where a list of jobs continues: after the job with this number. */
 export type JobPage = { readonly before?: number; readonly limit: number; readonly owner?: string }
 
-/** The jobs of a database. A job's rows stand in a partition of its own. */
+/** The jobs of a database. The rows of each job are in their own partition. */
 export type Jobs = ReturnType<typeof jobsOf>
 
 export const jobsOf = (db: Kysely<Schema>) => ({
-  /** Makes a job in state `receiving`, with the partition of its rows. */
+  /** Creates a job in state `receiving`, with the partition for its rows. */
   create: (job: NewJob): Promise<JobRecord> =>
     db.transaction().execute(async (tx) => {
       const { expiresAt, options, ...rest } = job
@@ -60,7 +60,7 @@ export const jobsOf = (db: Kysely<Schema>) => ({
     return (await query.execute()).map(recordOf)
   },
 
-  /** The jobs in one of these states, oldest first: what was submitted first is begun first. */
+  /** The jobs in one of these states, oldest first, so that they start in the order of submission. */
   inState: async (states: readonly JobState[], limit: number): Promise<readonly JobRecord[]> =>
     (
       await db
@@ -72,7 +72,7 @@ export const jobsOf = (db: Kysely<Schema>) => ({
         .execute()
     ).map(recordOf),
 
-  /** Moves a job to a state if it is in one of `from`; the job as it then is, or undefined. */
+  /** Moves a job to a state if it is in one of `from`; returns the changed job, or undefined. */
   move: async (
     id: string,
     from: readonly JobState[],
@@ -89,7 +89,7 @@ export const jobsOf = (db: Kysely<Schema>) => ({
     return moved && recordOf(moved)
   },
 
-  /** Notes a part of an upload: what was found of its layout, and how far it came. */
+  /** Records a part of an upload: the detected layout, and the progress. */
   received: async (
     number: number,
     part: {
@@ -110,7 +110,7 @@ export const jobsOf = (db: Kysely<Schema>) => ({
       .execute()
   },
 
-  /** Removes a job with all that belongs to it; dropping its partition takes milliseconds at any size. False when there was none. */
+  /** Removes a job with all its data; dropping its partition takes milliseconds at any size. False if there was none. */
   remove: (id: string): Promise<boolean> =>
     afterDeadlock(() =>
       db.transaction().execute(async (tx) => {
@@ -121,7 +121,7 @@ export const jobsOf = (db: Kysely<Schema>) => ({
       }),
     ),
 
-  /** The jobs that have expired, or whose upload was left for an hour. */
+  /** The jobs that have expired, or whose upload was not continued for an hour. */
   overdue: async (now: Date): Promise<readonly string[]> => {
     const left = new Date(now.getTime() - RECEIVING_MS)
     const rows = await db
@@ -139,7 +139,7 @@ export const jobsOf = (db: Kysely<Schema>) => ({
   },
 })
 
-/** An upload that was cut off waits this long for its rest. */
+/** Time after which an interrupted upload is removed. */
 const RECEIVING_MS = 3_600_000
 
 const recordOf = (job: Selectable<JobsTable>): JobRecord => ({
@@ -156,7 +156,7 @@ const DEADLOCK = '40P01'
 /** Maximum number of attempts at a transaction. */
 const MAX_TRIES = 5
 
-/** Tries a transaction again that the server has ended because it and another one waited for each other: what works on the job may hold its rows and want the job. */
+/** Retries a transaction that the server ended because of a deadlock: a worker may hold the rows of a job while it waits for the job. */
 export async function afterDeadlock<T>(transaction: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
