@@ -40,6 +40,7 @@ export function manPage(program: Command, version: string): string {
       ['2', 'Usage error: the command line is not valid, or refers to something that cannot be used.'],
       ['3', 'The result could not be determined.'],
       ['130', 'Ended by Ctrl\\-C. By SIGTERM: 143.'],
+      ['141', 'The reader closed the pipe before the end of the output, as with SIGPIPE.'],
     ].flatMap(([code, text]) => ['.TP', `.B ${code}`, text!]),
     '.PP',
     'With several targets, the worst status is used: 2, then 1, then 3. With',

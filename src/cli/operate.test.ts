@@ -14,7 +14,10 @@ const server = createServer((_, response) => response.end(JSON.stringify(answer)
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
 afterAll(() => server.close())
 
-async function run(...words: readonly string[]): Promise<{ code: number; printed: string; complaint: string }> {
+type Ran = { code: number; printed: string; complaint: string }
+const run = (...words: readonly string[]): Promise<Ran> => runInto(async () => {}, words)
+
+async function runInto(write: () => Promise<void>, words: readonly string[]): Promise<Ran> {
   const said = { printed: '', complaint: '' }
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const code = await runCommandLine(words, {
@@ -29,7 +32,10 @@ async function run(...words: readonly string[]): Promise<{ code: number; printed
           ...labSetting,
           version: '0',
           onTerminal: false,
-          write: async (text) => void (said.printed += text),
+          write: async (text) => {
+            await write()
+            said.printed += text
+          },
           open: () => Promise.reject(new Error('nothing is run here')),
           service: { server: url, key: undefined, peerSecret: undefined, nodeId: undefined, now: () => 0 },
         }),
@@ -62,6 +68,21 @@ describe.each(['html', 'markdown', 'table', 'json'])('a service that answers a r
     expect([code, complaint]).toEqual([0, ''])
     expect(printed.toLowerCase()).toContain('dnskey')
   })
+})
+
+/** What a write fails with when the reader of the pipe has gone (`| head`). */
+const closedPipe = (): Promise<never> =>
+  Promise.reject(Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' }))
+
+it.each([
+  [['report', 'a.example']],
+  [['report', 'a.example', 'b.example']],
+  [['report', 'a.example', 'b.example', '--format', 'junit']],
+  [['report', 'a.example', '--min-score', '100']],
+  [['report', 'a.example', '--watch', '1h']],
+])('%j into a closed pipe: exits as SIGPIPE does, without a word', async (words) => {
+  answer = reportExample
+  expect(await runInto(closedPipe, words)).toEqual({ code: 141, printed: '', complaint: '' })
 })
 
 describe('flags of an operation', () => {

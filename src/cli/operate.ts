@@ -5,7 +5,7 @@ import { interruption, openSession } from './session.ts'
 import { severalTargets } from './several.ts'
 import { recordOf, show } from './show.ts'
 import { withSpinner } from './spinner.ts'
-import { EXIT, isClosedPipe, verdictOf } from './status.ts'
+import { CLOSED_PIPE, EXIT, isClosedPipe, verdictOf } from './status.ts'
 import { readView, type View } from './view-flags.ts'
 import { repeated } from './watch.ts'
 import { inputOf, type Setting, type Work } from './work.ts'
@@ -21,22 +21,22 @@ export async function operate(asked: Omit<Asked, 'flags'>, setting: Setting): Pr
   refuseBadInput(asked, view)
   const interrupted = interruption()
   const { stopped } = interrupted
-  const best = { status: 0 }
+  let done = 0
   try {
     const session = await openSession(setting, stopped)
     try {
       const work: Work = { asked, view, setting, session, stopped }
       const round = isSeveral || view.form.kind === 'machine' ? severalTargets : oneAnswer
-      if (view.everyMs === undefined) best.status = await round(work)
+      if (view.everyMs === undefined) done = await round(work)
       else await repeated(view.everyMs, work, round)
     } finally {
       await session.close()
     }
-    return interrupted.status() ?? best.status
+    return interrupted.status() ?? done
   } catch (error) {
     const status = interrupted.status()
     if (status !== undefined) return status
-    if (isClosedPipe(error)) return best.status
+    if (isClosedPipe(error)) return CLOSED_PIPE
     throw error
   } finally {
     interrupted.release()

@@ -6,6 +6,8 @@ import { reaches, SEVERITIES, type Severity } from './severity.ts'
 /** Exit statuses: 0 done, 1 bad, 2 invalid usage, 3 unknown. */
 export const EXIT: Readonly<Record<Verdict, number>> = { good: 0, bad: 1, unclear: 3 }
 export const USAGE = 2
+/** The status of a program that SIGPIPE ends (128 + 13), as grep and dig have it: 0 would say that all is good, and nobody has read the rest. */
+export const CLOSED_PIPE = 141
 
 /** From the best to the worst: a known fault outweighs an unknown result. */
 const ORDER: readonly number[] = [0, 3, 1, USAGE]
