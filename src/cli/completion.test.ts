@@ -32,6 +32,9 @@ const LINES: readonly (readonly [line: string, offered: readonly string[], not: 
   ['mailsonde check --fail-on ', ['low', 'critical'], ['check']],
   ['mailsonde check --format json ', ['--selector', '--quiet'], ['table']],
   ['mailsonde jobs ', ['submit', 'list'], ['check']],
+  ['mailsonde jobs --', ['--limit', '--format', '--server'], ['--kind']],
+  ['mailsonde jobs --limit 5 --format ', ['json', 'table'], ['submit']],
+  ['mailsonde keys --', ['--data-dir'], []],
   ['mailsonde jobs submit --k', ['--kind', '--key'], []],
   ['mailsonde jobs submit --kind ', ['verify', 'check', 'blacklist'], []],
   ['mailsonde keys re', ['revoke', 'reset'], []],
@@ -76,19 +79,23 @@ untilShown '* -- *[(]*'
 print -r -- $shown
 zpty -d shell
 `
-it.skipIf(!hasShell('zsh'))(
-  'zsh shows the whole description, with its colons (skipped where zsh is not installed)',
-  () => {
+it.skipIf(!hasShell('zsh')).each([
+  ['mailsonde check --sel', /--selector {2}-- DKIM selectors [^:]+: a,b \(/],
+  ['mailsonde jobs --li', /--limit {2}-- items per page \(/],
+  ['mailsonde jobs submit --na', /--name {2}-- /],
+])(
+  'zsh: %j with its whole description (skipped where zsh is not installed)',
+  (line, shown) => {
     const folder = mkdtempSync(join(tmpdir(), 'mailsonde-zsh-'))
     const file = join(folder, 'script.zsh')
     try {
       writeFileSync(file, completionScript('zsh', program))
-      const { stdout } = spawnSync('zsh', ['-f', '-c', ZSH_TYPIST, 'typist', file, 'mailsonde check --sel'], {
+      const { stdout } = spawnSync('zsh', ['-f', '-c', ZSH_TYPIST, 'typist', file, line], {
         encoding: 'utf8',
         timeout: 30_000,
         env: { PATH: process.env.PATH, HOME: folder, LANG: 'C.UTF-8', TERM: 'xterm' },
       })
-      expect(stdout).toMatch(/--selector {2}-- DKIM selectors [^:]+: a,b \(/)
+      expect(stdout).toMatch(shown)
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }

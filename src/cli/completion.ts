@@ -17,10 +17,15 @@ export function completionScript(shell: string, program: Command): string {
 const FILES = /FILE|DIR/
 const takesFile = ({ value = '' }: Pick<OptionFacts, 'value'>): boolean => FILES.test(value)
 const hasFiles = ({ args }: CommandFacts): boolean => args.some(({ name }) => FILES.test(name))
+/** The options of a command. A group alone does what its `list` does, with the same options. */
+const optionsOf = ({ options, below }: CommandFacts): readonly OptionFacts[] => [
+  ...options,
+  ...(below.find(({ path }) => path.at(-1) === 'list')?.options ?? []),
+]
 /** What may follow a command: its subcommands and options. */
-const wordsOf = ({ below, options }: CommandFacts): readonly string[] => [
-  ...below.map(({ path }) => path.at(-1) ?? ''),
-  ...options.flatMap(({ long, short }) => (short === undefined ? [long] : [long, short])),
+const wordsOf = (command: CommandFacts): readonly string[] => [
+  ...command.below.map(({ path }) => path.at(-1) ?? ''),
+  ...optionsOf(command).flatMap(({ long, short }) => (short === undefined ? [long] : [long, short])),
   '--help',
 ]
 const valuesOf = ({ path, args }: CommandFacts): readonly string[] =>
@@ -33,7 +38,7 @@ function bash(tree: CommandFacts): string {
   const all = flat(tree)
   const key = ({ path }: CommandFacts): string => quoted(path.join(' '))
   const values = all.flatMap((command) =>
-    command.options
+    optionsOf(command)
       .filter((option) => option.value !== undefined && !option.isOptional)
       .map((option) => {
         const words = takesFile(option) ? 'compopt -o default; COMPREPLY=()' : replies(option.choices)
@@ -81,7 +86,7 @@ function zsh(tree: CommandFacts): string {
     return `    ${quoted(`*${option.long}[${zshText(option.words)}]${value}`)} \\`
   }
   const functions = flat(tree).map((command) => {
-    const options = command.options.map(spec).join('\n')
+    const options = optionsOf(command).map(spec).join('\n')
     if (command.below.length === 0) {
       const rest = hasFiles(command) ? '_files' : valuesOf(command).length > 0 ? `(${valuesOf(command).join(' ')})` : ''
       return `${name(command.path)}() {\n  _arguments \\\n${options === '' ? '' : `${options}\n`}    '*: :${rest}'\n}`
@@ -90,7 +95,8 @@ function zsh(tree: CommandFacts): string {
     const cases = command.below.map(({ path }) => `      ${path.at(-1)}) ${name(path)} ;;`)
     return `${name(command.path)}() {
   local -a commands; local line state
-  _arguments -C ': :->command' '*:: :->rest'
+  _arguments -C \\
+${options === '' ? '' : `${options}\n`}    '(-): :->command' '(-)*:: :->rest'
   case $state in
     command) commands=(
 ${list.join('\n')}
@@ -113,7 +119,7 @@ const zshText = (text: string): string => text.replaceAll(/[[\]:\\]/g, '\\$&')
 
 function fish(tree: CommandFacts): string {
   const lines = flat(tree).flatMap((command) => {
-    const { path, below, options } = command
+    const { path, below } = command
     const others = below.map((one) => one.path.at(-1) ?? '')
     const inside = path.map((word) => `__fish_seen_subcommand_from ${word}`)
     const notBelow = others.length === 0 ? [] : [`not __fish_seen_subcommand_from ${others.join(' ')}`]
@@ -125,7 +131,7 @@ function fish(tree: CommandFacts): string {
       ),
       ...valuesOf(command).map((value) => `complete -c mailsonde -f -n ${fishQuoted(when)} -a ${value}`),
       ...(hasFiles(command) ? [`complete -c mailsonde -F -n ${fishQuoted(when)}`] : []),
-      ...options.map((option) => {
+      ...optionsOf(command).map((option) => {
         const { long, short, value, choices, words } = option
         const takes =
           value === undefined
