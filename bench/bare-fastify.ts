@@ -6,7 +6,7 @@ import fastify, { LogController } from 'fastify'
 import helmet from 'helmet'
 import { pino } from 'pino'
 
-/** What the server is measured beside: fastify with the same plugins and one route, `node bench/bare-fastify.ts --port N`. */
+/** The server to compare with: fastify with the same plugins and one route, `node bench/bare-fastify.ts --port N`. */
 const app = fastify({
   loggerInstance: pino({ level: 'silent' }),
   logController: new LogController({ disableRequestLogging: true }),

@@ -15,8 +15,8 @@ import { flags, machine, median } from './figures.ts'
 import { insideLab } from './inside-lab.ts'
 
 /**
- * The 29 lists, each `--rtt` milliseconds behind the resolver: whole commands beside Debian's `check_rbl` and `rblcheck`, and the question alone, in process.
- * `node bench/blacklist.ts [--rtt 20] [--rounds 7] [--parts commands,dead,process]`. The program is also run as built where `npm run build` has made `dist`. Every address is asked about once, so that nothing comes out of a cache; the tools take turns.
+ * The 29 lists, each `--rtt` milliseconds behind the resolver: whole commands compared with Debian's `check_rbl` and `rblcheck`, and the lookup alone, in process.
+ * `node bench/blacklist.ts [--rtt 20] [--rounds 7] [--parts commands,dead,process]`. The built program is measured too if `npm run build` has created `dist`. Every address is looked up once, so that no answer is cached; the tools take turns.
  */
 const options = flags(process.argv.slice(2))
 const rtt = Number(options.rtt ?? 20)
@@ -26,7 +26,7 @@ const parts = (options.parts ?? 'commands,dead,process').split(',')
 const ZONES = BUILT_IN.lists.map(({ zone }) => zone)
 const FAR = ['45.53.4.0/24']
 const DEAD = ['psbl.surriel.com', 'bl.mailspike.net', 'all.s5h.net']
-/** Addresses by what stands on lists; each is taken once. */
+/** Addresses by their listings; each is used once. */
 let next = 1
 const fresh = (): string => `45.53.${200 + (next >> 8)}.${next++ & 255}`
 const LISTED_NET = '45.53.190'
@@ -55,7 +55,7 @@ function tools(address: string, folder: string): readonly Tool[] {
   ]
 }
 
-/** As a service leaves it: with a cache of what was compiled. */
+/** As a service leaves it: with a cache of compiled code. */
 function dataFolder(): string {
   const folder = mkdtempSync(`${STATE}/bench-`)
   mkdirSync(`${folder}/compile-cache`)
@@ -77,7 +77,7 @@ const ran = ([program, ...args]: readonly string[]): Promise<number> =>
 
 async function commands(title: string, address: () => string, times: number): Promise<void> {
   const folder = dataFolder()
-  await ran(tools(fresh(), folder)[0]!.command) // the data folder knows the lists' self-tests, as that of a user does
+  await ran(tools(fresh(), folder)[0]!.command) // the data folder then has the lists' self-tests, like that of a user
   const all = new Map<string, number[]>()
   for (let round = 0; round < times; round++)
     for (const { name } of tools('', folder)) {
@@ -91,7 +91,7 @@ async function commands(title: string, address: () => string, times: number): Pr
     )
 }
 
-/** A program's lists over its DNS client, and nothing else. */
+/** The lists of a program over its DNS client, and nothing else. */
 async function inProcess(title: string, address: () => string, times: number, goal: string): Promise<void> {
   const { servers } = await systemResolvers()
   const client = dnsClient({ servers, trustAd: true, random: () => randomInt(2 ** 47) / 2 ** 47 })
@@ -147,7 +147,7 @@ async function questions(): Promise<void> {
   await far(dead, () => inProcess('three lists dead', fresh, 100, 'p50 as above; p99 ≤ 3,000'))
 }
 
-/** Lists that behave so, all of them far away; the resolver knows their servers, and every command has run before. */
+/** Distant lists with this behaviour; the resolver knows their servers, and every command has run before. */
 function far(lists: Readonly<Record<string, ListBehaviour>>, work: () => Promise<void>): Promise<void> {
   return withLists(lists, async () => {
     const folder = dataFolder()

@@ -6,17 +6,17 @@ import { countedWorld } from '../test/golden/worlds.ts'
 import { flags, machine } from './figures.ts'
 
 /**
- * What a check costs this machine when the DNS is no cost: all answers come from the program's own cache, nothing is remembered of earlier checks, and the answer is
- * made to its last byte of JSON. `node bench/check.ts [--seconds 5]`; with `node --cpu-prof bench/check.ts` where the time goes.
+ * What a check costs this machine without the DNS: all records come from the program's own cache, no results of earlier checks are reused, and the answer is
+ * serialized to JSON. `node bench/check.ts [--seconds 5]`; `node --cpu-prof bench/check.ts` shows where the time is spent.
  */
 const seconds = Number(flags(process.argv.slice(2)).seconds ?? 5)
 const DOMAINS = ['healthy.test', 'accept.test', 'neglected.test', 'parked.test', 'manylookups.test'] as const
-/** Checks under way at a time. */
+/** Checks in progress at a time. */
 const IN_FLIGHT = 16
 
 const { resolve: behind, ...world } = countedWorld()
 const now = (): number => Date.now()
-// One question in flight is answered with others that wait, so that filling the cache does not count.
+// Identical queries in progress share one answer, so that filling the cache does not count.
 const resolve = merged(cached(behind, { now, maxEntries: 100_000, maxBytes: 32 << 20 }))
 const askServer: World['askServer'] = async (_, name, type, signal) => ({
   ...(await resolve(name, type, signal)),
@@ -46,7 +46,7 @@ for (const name of [...DOMAINS, undefined]) {
   )
 }
 
-/** Checks one domain, or all in turn, for that long. */
+/** Checks one domain, or all in turn, for the given time. */
 async function run(only: string | undefined, ms: number) {
   const end = performance.now() + ms
   const before = process.cpuUsage()
@@ -59,7 +59,7 @@ async function run(only: string | undefined, ms: number) {
       count++
       const ctx = { ...world, resolve, askServer, now, signal: AbortSignal.timeout(20_000) }
       bytes += Buffer.byteLength(JSON.stringify(await checkDomain(ctx, deps, at, {})))
-      // Everything is answered at once: without a turn of the loop no timer would ever fire.
+      // Every answer is immediate: without a turn of the event loop no timer would fire.
       await new Promise((done) => setImmediate(done))
     }
   }

@@ -6,16 +6,16 @@ import { type Ip, ip } from '../src/names/ip.ts'
 import { dnsClient } from '../src/net/dns/client.ts'
 import type { Server } from '../src/net/dns/system.ts'
 
-/** The zone that is asked: every name below it has an address and a text. */
+/** The zone to query: every name below it has an A and a TXT record. */
 export const ZONE = 'bench.example'
 
 const LOOPBACK: Ip = ip('127.0.0.1')
 
-/** knotd takes the system's default receive buffer, about 250 datagrams: what it loses in a burst would be measured as the client's. */
+/** knotd uses the system's default receive buffer, about 250 datagrams: its losses in a burst would be counted against the client. */
 const RECEIVE_BUFFER = '/proc/sys/net/core/rmem_default'
 const RECEIVE_BYTES = 16 * 1_048_576
 
-/** knotd on a free loopback port with a wildcard zone, in `folder`, with a large receive buffer where that may be set (as root). Rejects when it does not answer within 5 s. */
+/** knotd on a free loopback port with a wildcard zone, in `folder`, with a large receive buffer if that may be set (as root). Rejects if it does not answer within 5 s. */
 export async function startKnot(
   folder: string,
 ): Promise<{ readonly server: Server; readonly stop: () => Promise<void> }> {
@@ -63,7 +63,7 @@ zone:
   }
 }
 
-/** Sets the default for sockets that are made from now on and gives what it was; undefined where that is not allowed. */
+/** Sets the default for new sockets and returns the old value; undefined if that is not allowed. */
 function setReceiveBuffer(bytes: string): string | undefined {
   try {
     const before = readFileSync(RECEIVE_BUFFER, 'utf8')

@@ -7,7 +7,7 @@ import { formatServer, type Server } from '../src/net/dns/system.ts'
 export type Job = {
   readonly client: 'ours' | 'dns-packet' | 'dns-packet-bare' | 'c-ares'
   readonly server: Server
-  /** Questions in flight all the time. */
+  /** Number of queries in flight at all times. */
   readonly width: number
   readonly seconds: number
   readonly zone: string
@@ -16,23 +16,23 @@ export type Job = {
 export type Figures = {
   readonly answered: number
   readonly lost: number
-  /** Questions that were sent more than once. */
+  /** Queries that were sent more than once. */
   readonly again: number
   readonly wallSeconds: number
   readonly userSeconds: number
   readonly systemSeconds: number
 }
 
-/** Asks for the address of a name: calls back with whether the right one came. */
+/** Queries the address of a name; the callback gets whether it was the right one. */
 type Ask = (name: string, done: (right: boolean) => void) => void
 type Subject = { readonly ask: Ask; readonly again: () => number; readonly close: () => void }
 
 const EXPECTED = '192.0.2.2'
 const NAMES = 10_000
 const WARM_MS = 1_000
-/** What takes longer is lost. */
+/** Time after which a query is lost, ms. */
 const LOST_MS = 10_000
-/** How long one try is waited for, by all. */
+/** Timeout of one attempt, for all clients, ms. */
 const TRY_MS = 1_500
 
 const TRIES = 4
@@ -52,7 +52,7 @@ const figures = await run(job.seconds * 1_000)
 subject.close()
 process.send!(figures, () => process.exit(0))
 
-/** Keeps `width` questions in flight for `ms`, then waits for the last of them. */
+/** Keeps `width` queries in flight for `ms`, then waits for the last of them. */
 async function run(ms: number): Promise<Figures> {
   const begin = performance.now()
   const before = process.cpuUsage()
@@ -120,8 +120,8 @@ type Waiting = {
 }
 
 /**
- * A client on dns-packet that gives its caller what ours gives: a promise of the records. One socket, ids in turn, no look at the
- * question, nothing random; one sweep for what is lost, as ours has it.
+ * A client based on dns-packet that returns the same as ours: a promise of the records. It has one socket and sequential ids, does not check the
+ * question section and uses no randomness; one sweep finds lost queries, as in ours.
  */
 function packet(server: Server): Subject {
   const base = exchanges(server)
@@ -138,7 +138,7 @@ function packet(server: Server): Subject {
   }
 }
 
-/** The same without promises: the least that can be built on the library. */
+/** The same without promises: the minimum that the library allows. */
 function bare(server: Server): Subject {
   const base = exchanges(server)
   return {

@@ -1,24 +1,24 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
 
-/** The middle one of the values, and the mean of the two in the middle of an even number. */
+/** The median of the values. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   const middle = sorted.length >> 1
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
-/** The machine in one line: what a figure was measured on, and how busy it was with other things. */
+/** The machine in one line, with its load: the conditions of a measurement. */
 export const machine = (): string =>
   `${cpus()[0]?.model.trim()}, ${availableParallelism()} cores, load ${loadavg()[0]!.toFixed(1)}, Node ${process.version}`
 
-/** Processor time that a process has used, program and kernel, ms; Linux. */
+/** Processor time of a process, user and system, ms; Linux. */
 export function cpuMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
   return (Number(fields[11]) + Number(fields[12])) * 10 // proc(5): utime and stime, in hundredths of a second
 }
 
-/** Resident memory of a process now and its highest, MiB; Linux. */
+/** Current and peak resident memory of a process, MiB; Linux. */
 export function residentMiB(pid: number): { readonly now: number; readonly highest: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const kiB = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0)

@@ -17,7 +17,7 @@ import {
 } from './jobs-service.ts'
 
 /**
- * Rows a second that a list is taken in, beside a bare COPY of the same rows into the same table, and the memory of the service meanwhile.
+ * Rows per second at the intake of a list, compared with a plain COPY of the same rows into the same table, and the memory of the service meanwhile.
  * `node bench/jobs-intake.ts [--rows 1000000] [--rounds 1] [--list other|equal|bad]`. Client, service and database share the machine.
  */
 const options = flags(process.argv.slice(2))
@@ -84,7 +84,7 @@ async function takeIn(of: JobsService): Promise<Measured> {
   return { perSecond: rows / seconds, bare, serviceUs, serverUs, before, most, later }
 }
 
-/** The same rows from memory by one COPY, without reading, duplicates and domains. */
+/** The same rows from memory by one COPY, without parsing, duplicates and domains. */
 async function bareCopy(client: pg.Client): Promise<number> {
   await client.query('CREATE TABLE public.bare (LIKE mailsonde.job_rows INCLUDING ALL)')
   const begun = performance.now()

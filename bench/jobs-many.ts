@@ -9,9 +9,9 @@ import { serverCpuMs } from './jobs-service.ts'
 import { type Serving, startServing } from './serving.ts'
 
 /**
- * Listing jobs and showing their progress when the database holds many: ten million rows in 1,000 jobs, which the database makes itself. Of ten jobs eight are done, one is
+ * Listing jobs and showing their progress when the database has many: ten million rows in 1,000 jobs, which the database generates. Of ten jobs, eight are done, one is
  * paused and one runs, with a fifth of its rows left, which are due tomorrow. Needs some 15 GB of disk, and root for the private database.
- * `node bench/jobs-many.ts [--rows 10000000] [--jobs 1000] [--asks 300] [--folder PATH]`: a named folder stays, and one that is filled is measured again.
+ * `node bench/jobs-many.ts [--rows 10000000] [--jobs 1000] [--asks 300] [--folder PATH]`: a named folder is kept, and measured again if it has data.
  */
 const options = flags(process.argv.slice(2))
 const rows = Number(options.rows ?? 10_000_000)
@@ -35,7 +35,7 @@ const start = (): ReturnType<typeof startServing> => {
 }
 try {
   const first = await start()
-  await (await fetch(`${first.url}/v1/jobs`)).text() // makes the tables
+  await (await fetch(`${first.url}/v1/jobs`)).text() // creates the tables
   await first.stop()
   const ids = await fill()
   const serving = await start()
@@ -55,10 +55,10 @@ function stateOf(n: number): State {
   return n % 10 === 0 ? 'running' : 'paused'
 }
 
-/** Makes the jobs in the database itself, those that are not there; their ids by state. */
+/** Generates the missing jobs in the database; returns their ids by state. */
 async function fill(): Promise<Readonly<Record<State, readonly string[]>>> {
   const client = new pg.Client({ connectionString: database })
-  client.on('error', () => {}) // told by the statement
+  client.on('error', () => {}) // the statement rejects with it
   await client.connect()
   const begun = performance.now()
   const ids: Record<State, string[]> = { done: [], paused: [], running: [] }
@@ -82,7 +82,7 @@ async function fill(): Promise<Readonly<Record<State, readonly string[]>>> {
   return ids
 }
 
-/** One job as the engine would have left it, with its rows, sums and pace. */
+/** One job as the engine would have left it, with its rows, totals and rate. */
 async function fillJob(client: pg.Client, job: { id: string; state: State; rows: number }): Promise<void> {
   const left = job.state === 'done' ? 0 : Math.floor(job.rows / 5)
   const { rows: made } = await client.query<{ number: number }>(
@@ -132,7 +132,7 @@ async function fillJob(client: pg.Client, job: { id: string; state: State; rows:
 
 async function measure({ url, pid }: Serving, ids: Readonly<Record<State, readonly string[]>>): Promise<void> {
   let cursor = ''
-  /** The next page of the list, from the newest job to the oldest and again. */
+  /** The next page of the list, from the newest job to the oldest, repeatedly. */
   const page = (limit: number) => async (): Promise<string> => {
     const at = `${url}/v1/jobs?limit=${limit}${cursor}`
     const { next_cursor } = (await (await fetch(at)).json()) as { readonly next_cursor: string | null }
@@ -169,7 +169,7 @@ async function measure({ url, pid }: Serving, ids: Readonly<Record<State, readon
       `| ${name} | ${p50.toFixed(1)} | ${p99.toFixed(1)} | ${most.toFixed(1)} | ${own.toFixed(1)} + ${database.toFixed(1)} | ${p99 <= GOAL_MS ? 'within' : 'missed'} |`,
     )
   }
-  // A tenth of the jobs runs and waits: what planning them costs while nothing is due.
+  // A tenth of the jobs runs and waits: the cost of planning while nothing is due.
   const cpu = [cpuMs(pid), serverCpuMs(folder)] as const
   await sleep(REST_MS)
   const share = (ms: number): string => ((ms * 100) / REST_MS).toFixed(1)

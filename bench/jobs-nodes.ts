@@ -9,9 +9,9 @@ import { insideLab } from './inside-lab.ts'
 import { startSink } from './smtp-sink.ts'
 
 /**
- * Three nodes beside one when mail hosts are the limit: the host answers after 40 ms and holds ten sessions of an address at a time, so that a further address is what a node
- * adds. `node bench/jobs-nodes.ts [--rows 3000] [--delay 40] [--sessions 10] [--rounds 2]`, in the test network: nodes in network namespaces, Debian's PostgreSQL, one
- * smtp-sink for each address, all of which share the machine. `--rows`: of the job of one node; three nodes get three times as many.
+ * Three nodes compared with one when mail hosts are the limit: the host answers after 40 ms and accepts ten sessions per address at a time, so each node adds the capacity of
+ * its address. `node bench/jobs-nodes.ts [--rows 3000] [--delay 40] [--sessions 10] [--rounds 2]`, in the test network: nodes in network namespaces, Debian's PostgreSQL, one
+ * smtp-sink for each address, all on one machine. `--rows`: rows for one node; three nodes get three times as many.
  */
 const options = flags(process.argv.slice(2))
 const rows = Number(options.rows ?? 3_000)
@@ -21,7 +21,7 @@ const rounds = Number(options.rounds ?? 2)
 const GOAL = 2.5
 const MACHINES: readonly Machine[] = [1, 2, 3].map((n) => ({ name: `bench${n}`, addresses: [`45.53.3.4${n}`] }))
 const addressOf = ({ addresses }: Machine): string => addresses[0]!
-/** The sink of a machine stands behind its own port: the host's port 25 leads there. */
+/** Each machine's sink has its own port, to which port 25 of the host is redirected. */
 const portOf = (n: number): number => 2_500 + n
 
 if (await insideLab()) {
@@ -37,7 +37,7 @@ if (await insideLab()) {
       const to = ['-j', 'DNAT', '--to-destination', `${REFUSING_HOST}:${portOf(n)}`]
       await runTool('iptables', ['-w', '-t', 'nat', '-A', 'PREROUTING', ...match, ...to])
     }
-    // Of a round trip only the host's half leaves this namespace.
+    // Only the host's half of a round trip leaves this namespace.
     await withDelay(2 * delayMs, [REFUSING_HOST], () => measure(postgres))
   } finally {
     for (const stop of stops) await stop()
@@ -52,11 +52,11 @@ async function measure(postgres: DebianPostgres): Promise<void> {
   const first = await start(MACHINES[0]!)
   const nodes = [first]
   try {
-    await through(first, 50, 'warm') // finds out that the domain takes any name
+    await through(first, 50, 'warm') // detects that the domain is a catch-all
     for (let round = 0; round < rounds; round++) {
       const one = await through(first, rows, `one${round}-`)
       for (const other of MACHINES.slice(1)) nodes.push(await start(other))
-      await through(first, 600, `new${round}-`) // warms the others, as the first one is
+      await through(first, 600, `new${round}-`) // warms up the others too
       const three = await through(first, 3 * rows, `three${round}-`)
       for (const other of nodes.splice(1)) await other.end('SIGTERM')
       console.log(`| ${one.toFixed(1)} | ${three.toFixed(1)} | ${(three / one).toFixed(2)} | ${GOAL} |`)
@@ -67,7 +67,7 @@ async function measure(postgres: DebianPostgres): Promise<void> {
   console.log(`\n${machine()}`)
 }
 
-/** Submits a list and waits for its end; rows a second between its submission and its end. */
+/** Submits a list and waits for its end; returns rows per second between submission and end. */
 async function through({ id: name, url, get }: Node, n: number, prefix: string): Promise<number> {
   const body = Array.from({ length: n }, (_, i) => `${prefix}${i}@refusedhost.test`).join('\n')
   const headers = { authorization: `Bearer key-of-${name}`, 'content-type': 'text/plain' }

@@ -6,8 +6,8 @@ import { flags, machine, median, sleep } from './figures.ts'
 import { benchFolder, type JobsService, serverPids, startJobsService } from './jobs-service.ts'
 
 /**
- * What bulk jobs cost on one machine with the private server: its first and later starts, the time from a submission to its first result, and the memory of service and
- * server together at rest. `node bench/jobs-rest.ts [--rounds 5] [--rest 20] [--rows 2000]`. The rows are no addresses, so that they ask nobody. Needs root.
+ * The costs of bulk jobs on one machine with the private server: its first and later starts, the time from a submission to its first result, and the memory of service and
+ * server together at rest. `node bench/jobs-rest.ts [--rounds 5] [--rest 20] [--rows 2000]`. The rows are not addresses, so that they cause no queries. Needs root.
  */
 const options = flags(process.argv.slice(2))
 const rounds = Number(options.rounds ?? 5)
@@ -45,7 +45,7 @@ try {
   for (const { name, pss, resident } of memory) console.log(`| ${name} | ${pss.toFixed(1)} | ${resident.toFixed(1)} |`)
   const sum = (of: readonly number[]): number => of.reduce((all, one) => all + one, 0)
   const pss = sum(memory.map((one) => one.pss))
-  // What the service shares with other programs of the machine (Node's own binary) is counted in full here.
+  // Memory that the service shares with other programs (Node's own binary) is counted in full here.
   const most = sum(memory.map(({ pss, resident }, i) => (i === 0 ? resident : pss)))
   console.log(
     `\ntogether ${pss.toFixed(0)} MiB, with all of Node's binary ${most.toFixed(0)} MiB (goal 250); ${machine()}`,
@@ -59,7 +59,7 @@ function tell(what: string, times: readonly number[], goal?: number): void {
   console.log(`| ${what} | ${median(times).toFixed(0)} | ${all} | ${goal ?? ''} |`)
 }
 
-/** Starts and stops the server in this process; the start, ms. */
+/** Starts and stops the server in this process; returns the time of the start, ms. */
 async function serverStart(): Promise<number> {
   const log = { info: () => {}, warn: () => {} }
   const begun = performance.now()
@@ -69,7 +69,7 @@ async function serverStart(): Promise<number> {
   return ms
 }
 
-/** Submits a list and waits for its first result, then for its end; ms to the first result. */
+/** Submits a list and waits for its first result, then for its end; returns the time to the first result, ms. */
 async function firstResult({ url, get }: JobsService): Promise<number> {
   const body = Array.from({ length: rows }, (_, n) => `no mailbox ${n}`).join('\n')
   const headers = { 'content-type': 'text/plain' }
@@ -91,12 +91,12 @@ async function atRest({ pid }: JobsService): Promise<readonly Memory[]> {
   return [memoryOf(pid, 'service'), ...serverPids(data).map((one) => memoryOf(one, titleOf(one)))]
 }
 
-/** What a process of the server says of itself. */
+/** The title of a process of the server. */
 function titleOf(pid: number): string {
   return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0]!.trim().slice(-60)
 }
 
-/** Proportional and resident memory, MiB: of what n processes share, each counts the n-th part. */
+/** Proportional and resident memory, MiB; memory that n processes share counts 1/n for each. */
 function memoryOf(pid: number, name: string): Memory {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
   const mib = (field: string): number => Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(rollup)?.[1] ?? 0) / 1_024

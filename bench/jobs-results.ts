@@ -9,7 +9,7 @@ import { cpuMs, flags, machine } from './figures.ts'
 import { benchFolder, curl, serverCpuMs, startJobsService, watchMemory, writeList } from './jobs-service.ts'
 
 /**
- * Rows a second that results are read, as NDJSON and as CSV, beside a bare COPY of the same columns out of the database.
+ * Rows per second when results are read, as NDJSON and as CSV, compared with a plain COPY of the same columns from the database.
  * `node bench/jobs-results.ts [--rows 300000] [--rounds 2]`. Client, service and database share the machine; the answers are those of a verification, 0.8 kB each.
  */
 const options = flags(process.argv.slice(2))
@@ -24,7 +24,7 @@ const data = join(folder.path, 'data')
 const service = await startJobsService(data)
 try {
   const client = await service.database().catch(async () => {
-    await service.get('/v1/jobs') // the first need starts the database
+    await service.get('/v1/jobs') // the first request starts the database
     return service.database()
   })
   const upload = ['-X', 'POST', '-T', list, '-H', 'Content-Type: text/csv', '-H', 'Expect:', `${service.url}/v1/jobs`]
@@ -43,7 +43,7 @@ try {
   folder.remove()
 }
 
-/** Answers every row in the database itself: what the answers are does not matter here. */
+/** Generates the answers of all rows in the database; their content does not matter here. */
 async function answerAll(client: pg.Client, id: string): Promise<void> {
   const { rows: found } = await client.query(
     `UPDATE mailsonde.jobs SET state = 'done', done = rows WHERE id = $1 RETURNING number`,

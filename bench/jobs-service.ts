@@ -16,7 +16,7 @@ export type JobsService = Serving & {
   readonly get: <T>(path: string) => Promise<T>
 }
 
-/** A folder that the user of a private database may enter; `remove` takes it away. */
+/** A folder that the user of a private database may enter; `remove` deletes it. */
 export function benchFolder(): { readonly path: string; readonly remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), 'mailsonde-bench-'))
   chmodSync(path, 0o711)
@@ -38,7 +38,7 @@ export async function startJobsService(dataDir: string, flags: readonly string[]
   }
 }
 
-/** What the rows of a list are: each another mailbox, all the same one, or none with an address. */
+/** The rows of a list: different mailboxes, one mailbox repeated, or rows without an address. */
 export type ListKind = 'other' | 'equal' | 'bad'
 const LINES: Readonly<Record<ListKind, (n: number, domains: number) => string>> = {
   other: (n, domains) => `Person ${n},user${n}@domain${n % domains}.example\r\n`,
@@ -46,7 +46,7 @@ const LINES: Readonly<Record<ListKind, (n: number, domains: number) => string>> 
   bad: (n) => `Person ${n},\r\n`,
 }
 
-/** Writes a CSV of `rows` mailboxes at `domains` domains, with a name each. Of bad rows the last one has an address. */
+/** Writes a CSV of `rows` mailboxes at `domains` domains, each with a name. In a list of bad rows, the last row has an address. */
 export async function writeList(path: string, rows: number, domains: number, kind: ListKind = 'other'): Promise<void> {
   async function* lines(): AsyncIterable<string> {
     yield 'name,email\r\n'
@@ -58,7 +58,7 @@ export async function writeList(path: string, rows: number, domains: number, kin
   await pipeline(lines, createWriteStream(path))
 }
 
-/** Runs curl, which costs little beside the service; what it writes to standard output. */
+/** Runs curl, which costs little compared with the service; returns its standard output. */
 export function curl(args: readonly string[]): Promise<string> {
   const child = spawn('curl', ['-sS', '--fail-with-body', ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   let text = ''
@@ -70,7 +70,7 @@ export function curl(args: readonly string[]): Promise<string> {
   })
 }
 
-/** Looks at the resident memory of a process every 50 ms; `now` gives what it is, `end` the most, MiB. */
+/** Samples the resident memory of a process every 50 ms; `now` returns the current value, `end` the maximum, MiB. */
 export function watchMemory(pid: number): { readonly now: () => number; readonly end: () => number } {
   let most = 0
   const look = (): void => {
@@ -87,19 +87,19 @@ export function watchMemory(pid: number): { readonly now: () => number; readonly
   }
 }
 
-/** Processor time of all processes together that ran or run below the private server of a data folder, ms. */
+/** Total processor time of all past and present processes of the private server of a data folder, ms. */
 export const serverCpuMs = (dataDir: string): number => treeCpuMs(postmasterOf(dataDir))
 
 const postmasterOf = (dataDir: string): number =>
   Number(readFileSync(join(dataDir, 'postgres/cluster/postmaster.pid'), 'utf8').split('\n')[0])
 
-/** The processes of the private server of a data folder: the one that began it, and its children. */
+/** The processes of the private server of a data folder: the first one and its children. */
 export function serverPids(dataDir: string): readonly number[] {
   const postmaster = postmasterOf(dataDir)
   return [postmaster, ...childrenOf(postmaster)]
 }
 
-/** The same for the private server that this process has started; 0 before it has. */
+/** The same for the private server that this process has started; 0 before that. */
 export function serverOfCpuMs(servicePid: number): number {
   const postmaster = childrenOf(servicePid).find((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8') === 'postgres\n')
   return postmaster === undefined ? 0 : treeCpuMs(postmaster)
@@ -118,7 +118,7 @@ const parentOf = (pid: string): number => {
   }
 }
 
-/** Of a process and its children, ms: what those have used that have ended is in that of the first. */
+/** Processor time of a process and its children, ms; the process includes its ended children. */
 function treeCpuMs(pid: number): number {
   const ended = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
   const endedMs = (Number(ended[13]) + Number(ended[14])) * 10 // proc(5): cutime and cstime

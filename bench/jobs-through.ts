@@ -10,13 +10,13 @@ import { startSink } from './smtp-sink.ts'
 import type { Figures } from './smtp-worker.ts'
 
 /**
- * A job against smtp-sink beside the engine by itself, in turns, and the time from the submission of a list to its first result.
- * `node bench/jobs-through.ts [--rows 10000] [--rounds 3] [--cpu-prof FOLDER]`, in the test network. Both hold 160 conversations at a time, over a connection each; the domain is known to take any name.
+ * A job against smtp-sink compared with the engine alone, in turns, and the time from the submission of a list to its first result.
+ * `node bench/jobs-through.ts [--rows 10000] [--rounds 3] [--cpu-prof FOLDER]`, in the test network. Both have 160 sessions at a time, each over its own connection; the domain is known to be a catch-all.
  */
 const options = flags(process.argv.slice(2))
 const rows = Number(options.rows ?? 10_000)
 const rounds = Number(options.rounds ?? 3)
-/** What one node has in flight: 16 chunks of 10 rows. */
+/** Rows in progress on one node: 16 chunks of 10 rows. */
 const WIDTH = 160
 
 if (await insideLab()) {
@@ -47,7 +47,7 @@ if (await insideLab()) {
   await sink.stop()
 }
 
-/** Submits a list and waits for its end: the rate over the time between submission and end. */
+/** Submits a list and waits for its end; returns the rate between submission and end. */
 async function through(
   { url, pid, get }: Program,
   n: number,
@@ -75,7 +75,7 @@ async function through(
   const firstMs = performance.now() - begun
   const show = async (): Promise<JobAnswer> => (await get(`/v1/jobs/${id}`)).body as JobAnswer
   let job = await show()
-  // Each look costs the service as much as two rows: the job itself says when it ended.
+  // Each poll costs the service as much as two rows, so the end is taken from the job itself.
   for (; job.state !== 'done'; job = await show()) await sleep(500)
   const seconds = (Date.parse(job.finished_at ?? '') - Date.parse(job.created_at)) / 1_000
   if (job.counts.catch_all !== n) console.log(`not all were answered alike: ${JSON.stringify(job.reasons)}`)
@@ -83,7 +83,7 @@ async function through(
   return { perSecond: n / seconds, firstMs, cpuUs, serverUs: ((serverOfCpuMs(pid) - before[1]) * 1_000) / n }
 }
 
-/** The engine alone, in a process of its own. */
+/** The engine alone, in its own process. */
 async function direct(): Promise<{ readonly perSecond: number; readonly cpuUs: number }> {
   const job = { address: REFUSING_HOST, port: 25, reuse: false, width: WIDTH, count: rows, smallHeap: true }
   const child = fork(join(import.meta.dirname, 'smtp-worker.ts'), [JSON.stringify(job)])

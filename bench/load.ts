@@ -12,19 +12,19 @@ import { machine, median } from './figures.ts'
 
 /**
  * 2,000 requests of mixed kinds at once, on the test network: `npm run lab -- node bench/load.ts [requests] [idle connections]`. One caller asks about mail hosts that
- * hold a session for as long as they can, and so many connections are open that say nothing (10,000 with `2000 10000`; `ulimit -n` must allow them). Prints how the
- * requests were answered (nothing but results, 429 and 503 may come), how long they took, how long health took meanwhile (asked every 10 ms by a process of its own), how
- * soon a check took no longer than before, and memory.
+ * hold a session for as long as they can, and the given number of idle connections is open (10,000 with `2000 10000`; `ulimit -n` must allow them). Prints the
+ * statuses (only results, 429 and 503 are allowed), the response times, the response times of `/v1/health` meanwhile (requested every 10 ms by a separate process), the
+ * time until a check is as fast as before, and the memory.
  */
 const REQUESTS = Number(process.argv[2] ?? 2_000)
 const IDLE = Number(process.argv[3] ?? 0)
 const HEALTH_LIMIT_MS = 100
-/** Time after the last answer within which a check must take no longer than twice what it took before. */
+/** Time after the last answer within which a check must take at most twice as long as before. */
 const NORMAL_AGAIN_MS = 5_000
-/** Mail hosts that hold a verification until its deadline, and how many requests of one caller are about them. */
+/** Mail hosts that hold a verification until its deadline, and the number of requests of one caller about them. */
 const TARPITS = ['silent', 'dribble', 'silentrcpt', 'slow'].map((name) => `${name}.test`)
 const TARPIT_REQUESTS = 100
-/** Domains that were asked about, each once. */
+/** Domains that were checked, each once. */
 let asked = 0
 
 if (process.argv[2] === 'health') await watchHealth(process.argv[3]!)
@@ -46,7 +46,7 @@ async function measure(): Promise<number> {
   let told = ''
   watcher.stdout.on('data', (chunk) => (told += chunk))
   await new Promise((resolve) => setTimeout(resolve, 1_000))
-  await program.get('/metrics') // the longest step is counted from here: what was loaded at start is not meant
+  await program.get('/metrics') // the longest step is measured from here, without the loading at startup
   const began = performance.now()
   const tarpits = Promise.all(
     Array.from({ length: TARPIT_REQUESTS }, (_, i) =>
@@ -93,13 +93,13 @@ async function measure(): Promise<number> {
   return wrong.length === 0 && at(health, 0.99) <= HEALTH_LIMIT_MS && normalMs <= NORMAL_AGAIN_MS ? 0 : 1
 }
 
-/** Processor time of the steps that held the event loop for longer than 50 ms while a request was in progress, ms, the longest first: as the service logs them, one a second. */
+/** Processor time of the steps that held the event loop for longer than 50 ms while a request was in progress, ms, the longest first: as the service logs them, at most one per second. */
 function heldMs(url: string): readonly number[] {
   const log = readFileSync(logFile(`program-${new URL(url).port}`), 'utf8')
   return [...log.matchAll(/"held_ms":(\d+)/g)].map(([, ms]) => Number(ms)).toSorted((a, b) => b - a)
 }
 
-/** Connections that are open and say nothing. */
+/** Idle connections. */
 async function idleConnections(url: string): Promise<readonly Socket[]> {
   const { port, hostname } = new URL(url)
   const open: Socket[] = []
@@ -111,7 +111,7 @@ async function idleConnections(url: string): Promise<readonly Socket[]> {
   return open
 }
 
-/** Time of a check of a domain that nobody asked about before, ms, the median of five. */
+/** Time to check a domain for the first time, ms; median of five. */
 async function checkMs(url: string): Promise<number> {
   const times: number[] = []
   for (let n = 0; n < 5; n++) {
@@ -122,7 +122,7 @@ async function checkMs(url: string): Promise<number> {
   return median(times)
 }
 
-/** Time until a check takes at most twice as long as before, ms; a minute where it does not. */
+/** Time until a check takes at most twice as long as before, ms; a minute if it does not. */
 async function normalAgain(url: string, beforeMs: number): Promise<number> {
   const began = performance.now()
   while (performance.now() - began < 60_000)
@@ -156,7 +156,7 @@ async function ask(pool: Pool, path: string): Promise<{ path: string; status: nu
   }
 }
 
-/** Asks for health every 10 ms until standard input ends; then prints the times, sorted. A failure counts as a minute. */
+/** Requests `/v1/health` every 10 ms until standard input ends; then prints the times, sorted. A failure counts as a minute. */
 async function watchHealth(url: string): Promise<void> {
   const pool = new Pool(url, { connections: 4 })
   const times: number[] = []

@@ -7,8 +7,8 @@ import { cpuMs, flags, machine, median, sleep } from './figures.ts'
 import { benchFolder } from './jobs-service.ts'
 
 /**
- * What 10,000 daily monitors cost: at rest, when all are due at once, and the history of one over a year; this process and its private PostgreSQL together.
- * The questions themselves are answered at once by a recorded report (45 kB); what a real one costs is the figure of `check`.
+ * The cost of 10,000 daily monitors: at rest, when all are due at once, and the history of one over a year; this process and its private PostgreSQL together.
+ * A recorded report (45 kB) is the immediate answer to each question; bench/check.ts measures a real one.
  * Options: --monitors 10000 --points 100 (of each, beside a year of one) --seconds 30 (at rest)
  */
 const options = flags(process.argv.slice(2))
@@ -52,7 +52,7 @@ try {
     log,
   })
   await services.monitors.start()
-  await sleep(3_000) // the first housekeeping
+  await sleep(3_000) // the first cleanup
   const rest = await costOf(() => sleep(REST_MS))
   console.log(
     `at rest: ${percent(rest.us + rest.postgres, rest.took)} of a core (this process ${percent(rest.us, rest.took)}, PostgreSQL ${percent(rest.postgres, rest.took)})`,
@@ -86,7 +86,7 @@ try {
   folder.remove()
 }
 
-/** The monitors, each after its first run, with a place of its own in the day that begins an hour from now; a year of points of the first. */
+/** The monitors, each after its first run and with its own time in the day that begins an hour from now; the first has points for a year. */
 async function fill({ pool }: Database): Promise<void> {
   await pool.query(
     `INSERT INTO mailsonde.monitors (id, owner, name, kind, target, domain, every_ms, options, notify, conditions, is_public, enabled, created_at, next_run, ran_at, state, last, known)
@@ -103,14 +103,14 @@ async function fill({ pool }: Database): Promise<void> {
   await pool.query('VACUUM ANALYZE mailsonde.monitor_points')
 }
 
-/** Processor time that work takes here and in PostgreSQL, and how long it lasts, ms. */
+/** Processor time of some work here and in PostgreSQL, and its duration, ms. */
 async function costOf(work: () => Promise<unknown>): Promise<{ us: number; postgres: number; took: number }> {
   const [us, postgres, began] = [cpuMs(process.pid), postgresMs(), performance.now()]
   await work()
   return { us: cpuMs(process.pid) - us, postgres: postgresMs() - postgres, took: performance.now() - began }
 }
 
-/** Processor time of the private server, ms: of the postmaster with its ended children, and of those that run. */
+/** Processor time of the private server, ms: the postmaster with its ended children, and the running children. */
 function postgresMs(): number {
   const master = Number(readFileSync(`${folder.path}/postgres/cluster/postmaster.pid`, 'utf8').split('\n')[0])
   const children = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && parentOf(pid) === master)

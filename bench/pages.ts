@@ -6,7 +6,7 @@ import { median } from './figures.ts'
 import { startServing } from './serving.ts'
 
 /**
- * What a first visit of each page costs a browser: bytes over the wire, and the time to the first contentful paint with its processor slowed four times, on
+ * The cost of a first visit to each page in a browser: bytes transferred, and the time to the first contentful paint with the processor slowed down four times, on
  * loopback. Needs Debian's Chromium. `node bench/pages.ts --rounds 5`.
  */
 const PATHS = [
@@ -41,7 +41,7 @@ async function visit(browser: Browser, url: string): Promise<Visit> {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'mailsonde-pages-'))
-/** With a resolver that does not answer: pages are drawn before anything is asked. */
+/** With a resolver that does not answer: pages are rendered before any query. */
 const flags = ['--log-level', 'warn', '--data-dir', folder, '--resolver', '127.0.0.1:9', '--rate', '100000']
 const { url, stop } = await startServing(['src/main.ts', 'serve', ...flags])
 const browser = await chromium.launch({

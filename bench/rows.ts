@@ -8,15 +8,15 @@ import { flags } from './figures.ts'
 import { startServing } from './serving.ts'
 
 /**
- * A list of a million rows looked through by page: what the page costs the browser (the heap of its script, and the private memory of its process), and how long a
- * page of rows takes, at the beginning, by filter and at the end. Needs Debian's Chromium, and root for the private database.
+ * Paging through a list of a million rows: the memory in the browser (the heap of the script, and the private memory of the process), and the time for a
+ * page of rows at the beginning, with a filter and at the end. Needs Debian's Chromium, and root for the private database.
  * `node bench/rows.ts --rows 1000000 --pages 100`.
  */
 const options = flags(process.argv.slice(2))
 const rows = Number(options.rows ?? 1_000_000)
 const pages = Number(options.pages ?? 100)
 
-/** A job with a row that asks nobody, and its row a million times over. */
+/** A job with a row that causes no query, and that row a million times. */
 async function makeJob(url: string, database: string): Promise<string> {
   const headers = { 'content-type': 'text/csv' }
   const made = await fetch(`${url}/v1/jobs?name=A+million+rows`, {
@@ -36,7 +36,7 @@ async function makeJob(url: string, database: string): Promise<string> {
      FROM mailsonde.job_rows r, generate_series(1, $2::int) AS n WHERE r.job = (SELECT number FROM mailsonde.jobs WHERE id = $1)`,
     [id, rows - 1],
   )
-  // As taking a list in does.
+  // As the intake of a list does.
   await client.query('ANALYZE mailsonde.job_rows')
   await client.query('UPDATE mailsonde.jobs SET rows = $2, done = $2, received = $2 WHERE id = $1', [id, rows])
   await client.query(
@@ -51,7 +51,7 @@ async function makeJob(url: string, database: string): Promise<string> {
 const MIB = 1_048_576
 type Cost = { readonly heap: number; readonly held: number; readonly resident: number }
 
-/** The heap of the page's script, and the private memory of its process, MiB: as it stands, and without the garbage of pages before. */
+/** The heap of the page's script after a garbage collection, and the private memory of its process before and after it, MiB. */
 async function costOf(browser: Browser, devtools: CDPSession): Promise<Cost> {
   const held = await privateMib(browser)
   await devtools.send('HeapProfiler.collectGarbage')
@@ -73,7 +73,7 @@ function privateOf(pid: number): number {
   return [...lines].reduce((sum, [, kib]) => sum + Number(kib) * 1_024, 0)
 }
 
-/** Follows the link to the next rows, until they are there. */
+/** Follows the link to the next rows, and waits for them. */
 async function nextRows(page: Page): Promise<void> {
   const first = page.locator('#turned tbody td').first()
   const before = await first.textContent()

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { ensureMachine } from '../test/real/packages.ts'
 
 /**
- * `npm run bench`: every benchmark that can run on this machine, one after the other, and why the others cannot. `npm run bench -- server waits` runs some.
- * Each is a command of its own as well (`node bench/server.ts`), with options that its first lines tell. Figures are written down by hand in docs/benchmarks.md.
+ * `npm run bench`: every benchmark that can run on this machine, one after the other, and the reason why others cannot. `npm run bench -- server waits` runs some.
+ * Each is also a command (`node bench/server.ts`), with the options in its first lines. The figures are entered by hand in docs/benchmarks.md.
  */
 type Bench = {
   readonly name: string

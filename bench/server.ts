@@ -6,8 +6,8 @@ import { cpuMs, flags, machine, median } from './figures.ts'
 import { type Serving, startServing } from './serving.ts'
 
 /**
- * The server's start and its fastest answer, beside fastify with the same plugins and nothing else:
- * `node bench/server.ts [--rounds N] [--seconds N] [--main dist/main.js]`. All take turns, so that a slow moment of the machine hits all alike.
+ * The server's start and its fastest answer, compared with fastify with the same plugins only:
+ * `node bench/server.ts [--rounds N] [--seconds N] [--main dist/main.js]`. All take turns, so that a slow moment of the machine affects all alike.
  */
 const options = flags(process.argv.slice(2))
 const rounds = Number(options.rounds ?? 7)
@@ -25,7 +25,7 @@ try {
   rmSync(folder, { recursive: true })
 }
 
-/** Milliseconds from the start of the process to the first answer; `again`: with what the first start kept compiled. */
+/** Milliseconds from the start of the process to the first answer; `again`: with the compile cache of the first start. */
 async function starts(): Promise<void> {
   const kinds = {
     'first start ever': (round: number) => ours(`new-${round}`),
@@ -53,11 +53,11 @@ async function starts(): Promise<void> {
 
 type Load = { readonly perSecond: number; readonly cpuMicros: number; readonly failed: number }
 
-/** `GET /v1/health` on 20 connections. Processor time of the server a request says more than the rate where the load generator shares the cores. */
+/** `GET /v1/health` on 20 connections. If the load generator shares the cores, the server's processor time per request says more than the rate. */
 async function answers(): Promise<void> {
   const servers = { mailsonde: await startServing(ours('kept')), 'bare fastify': await startServing(BARE) }
   const loads = new Map<string, Load[]>(Object.keys(servers).map((name) => [name, []]))
-  for (const server of Object.values(servers)) await load(server, 1) // warm
+  for (const server of Object.values(servers)) await load(server, 1) // warm-up
   for (let round = 0; round < rounds; round++) {
     for (const [name, server] of Object.entries(servers)) loads.get(name)!.push(await load(server, seconds))
   }

@@ -7,7 +7,7 @@ import { cpuMs } from './figures.ts'
 export type Serving = {
   readonly url: string
   readonly pid: number
-  /** From the start of the process to its first answer, ms of the clock and of the processor. */
+  /** From the start of the process to its first answer: wall-clock and processor time, ms. */
   readonly startMs: number
   readonly startCpuMs: number
   readonly stop: () => Promise<void>
@@ -58,7 +58,7 @@ async function firstAnswer(url: string, child: ChildProcess, end: number): Promi
   }
 }
 
-/** By node:http and not by fetch, whose own start would be measured. */
+/** Uses node:http, because the startup of fetch would be included. */
 const answers = (url: string): Promise<boolean> =>
   new Promise((resolve) => {
     const request = get(url, (response) => {

@@ -2,16 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { connect } from 'node:net'
 import { sleep } from './figures.ts'
 
-/** A running smtp-sink(1): it takes every recipient. */
+/** A running smtp-sink(1): it accepts every recipient. */
 export type Sink = {
   readonly address: string
   readonly port: number
-  /** Sessions that it has seen end. */
+  /** Number of sessions that have ended. */
   readonly sessions: () => number
   readonly stop: () => Promise<void>
 }
 
-/** Starts smtp-sink on an address and waits until it takes connections. `args`: more of its options. */
+/** Starts smtp-sink on an address and waits until it accepts connections. `args`: additional options. */
 export async function startSink(address: string, port: number, args: readonly string[] = []): Promise<Sink> {
   const options = ['-c', '-m', '15000', '-u', 'nobody', ...args, `${address}:${port}`, '4096']
   const child: ChildProcess = spawn('/usr/sbin/smtp-sink', options, { stdio: ['ignore', 'pipe', 'inherit'] })

@@ -8,9 +8,9 @@ import { mailServers } from '../test/real/smtp/other-listeners.ts'
 import { scriptedListeners } from '../test/real/smtp/scripts.ts'
 import { sleep } from './figures.ts'
 
-/** Verifies addresses of all hosts in turn, `width` at a time, some over a pool; tells how many, and at the end what the answers were and which sockets are left. */
+/** Verifies addresses of all hosts in turn, `width` at a time, some with a pool; reports the number, and at the end the answers and the remaining sockets. */
 const { count, width, minutes } = JSON.parse(process.argv[2]!) as { count: number; width: number; minutes: number }
-/** They occupy a worker for seconds each: one address in a hundred is theirs. */
+/** Each occupies a worker for seconds, so they get one address in a hundred. */
 const HOSTILE = scriptedListeners.map((row) => row.domain)
 const APART = ['slow.test', 'rate.test', 'pregreet.test', 'deadfirst.test']
 const HOSTS = mailServers.map((row) => row.domain).filter((name) => !APART.includes(name))

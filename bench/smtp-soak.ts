@@ -5,7 +5,7 @@ import { flags, machine, residentMiB, sleep } from './figures.ts'
 import { insideLab } from './inside-lab.ts'
 
 /**
- * Verifications without end against every mail host of the test network, a few hostile ones among them: memory and open files must not grow.
+ * Continuous verifications against every mail host of the test network, some of them hostile: memory and open files must not grow.
  * `node bench/smtp-soak.ts [--count 200000] [--minutes 8] [--width 60]`. The slope is that of a straight line through the samples of the second half.
  */
 const options = flags(process.argv.slice(2))
@@ -52,7 +52,7 @@ async function soak(): Promise<readonly Sample[]> {
   return samples
 }
 
-/** Least squares, KiB for 1,000 verifications. */
+/** Slope by least squares, KiB per 1,000 verifications. */
 function slope(samples: readonly Sample[]): number {
   const mean = (of: (one: Sample) => number): number => samples.reduce((sum, one) => sum + of(one), 0) / samples.length
   const [x, y] = [mean((one) => one.done), mean((one) => one.mib)]

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import { keepHeapSmall } from '../src/start/heap.ts'
 import { sleep } from './figures.ts'
 
-/** What one process is to do: verify `count` addresses, `width` of them in flight at all times. */
+/** The work of one process: verify `count` addresses, with `width` in flight at all times. */
 export type Job = {
   readonly address: string
   readonly port: number
   readonly reuse: boolean
   readonly width: number
   readonly count: number
-  /** The heap kept small, as `serve` does. */
+  /** Keeps the heap small, as `serve` does. */
   readonly smallHeap?: boolean
 }
 export type Figures = {
@@ -30,7 +30,7 @@ const { guard } = await import('../src/net/public-only.ts')
 const { tcpDial } = await import('../src/net/smtp/tcp-dial.ts')
 const { labStore, labWorld } = await import('../test/lab/world.ts')
 
-/** The DNS is memory here: what is measured is the conversation. One domain: whether it takes any name is found out once. */
+/** DNS answers come from memory, so that only the SMTP session is measured. There is one domain, whose catch-all state is determined once. */
 const world = labWorld(
   { 'sink.example': { MX: [[10, 'mx.sink.example']] }, 'mx.sink.example': { A: [job.address] } },
   {
@@ -62,7 +62,7 @@ const begun = performance.now()
 const workers: Promise<void>[] = []
 for (let n = 0; n < job.width; n++) {
   workers.push(worker())
-  // A server takes so many new connections at once and no more: its queue is 4,096 long.
+  // A server accepts only this many new connections at once: its backlog is 4,096.
   if (n % 500 === 499) await sleep(100)
 }
 await Promise.all(workers)

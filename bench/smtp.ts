@@ -8,16 +8,16 @@ import { type Sink, startSink } from './smtp-sink.ts'
 import type { Figures, Job } from './smtp-worker.ts'
 
 /**
- * Verifications a second against smtp-sink: over a connection each, and over sessions that are used again; connections are counted by smtp-sink.
- * `node bench/smtp.ts [--rounds 3] [--count 6000] [--delay 40] [--cpu-prof FOLDER] [--only many]`. Without delay beside smtp-source in the same rounds; then with the sink
- * `--delay` ms away; then 10,000 at once, each of which has to wait for its RCPT.
+ * Verifications per second against smtp-sink, each over its own connection and over reused sessions; smtp-sink counts the connections.
+ * `node bench/smtp.ts [--rounds 3] [--count 6000] [--delay 40] [--cpu-prof FOLDER] [--only many]`. First without delay, compared with smtp-source in the same rounds; then with the sink
+ * `--delay` ms away; then 10,000 at once, each of which waits for its RCPT.
  */
 const options = flags(process.argv.slice(2))
 const rounds = Number(options.rounds ?? 3)
 const count = Number(options.count ?? 6_000)
 const delayMs = Number(options.delay ?? 40)
 const WIDTH = 100
-/** Waits of a verification here: connect, banner, EHLO, MAIL and RCPT in one batch; none for the DNS, none for a probe. */
+/** Round trips of a verification here: connect, banner, EHLO, MAIL and RCPT in one batch; none for the DNS or a made-up mailbox. */
 const WAITS = 4
 const SINK = '45.53.9.25'
 const run = promisify(execFile)
@@ -74,7 +74,7 @@ async function farAway(): Promise<void> {
     console.log(`${row(kind, all)} ${((median(all.map((one) => one.perSecond)) / most) * 100).toFixed(0)} % |`)
 }
 
-/** With V8's own settings of the heap, and with those of `serve`. */
+/** With V8's default heap settings, and with those of `serve`. */
 async function manyAtOnce(): Promise<void> {
   for (const smallHeap of [false, true]) {
     const sink = await startSink(SINK, 25, ['-W', 'RCPT:5'])
@@ -114,7 +114,7 @@ function work(job: Job): Promise<Figures> {
   })
 }
 
-/** smtp-source(1) also says DATA and sends a message of one octet, in C. */
+/** smtp-source(1), written in C, also sends DATA and a message of one octet. */
 async function source(sink: Sink, args: readonly string[]): Promise<Measured> {
   const before = sink.sessions()
   const begun = performance.now()

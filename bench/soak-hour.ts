@@ -8,15 +8,15 @@ import { cpuMs, flags, machine, median, residentMiB, sleep } from './figures.ts'
 import { insideLab } from './inside-lab.ts'
 
 /**
- * An hour of mixed requests at a steady rate while 1 % of the packets to name servers, mail hosts and policy hosts is lost, 1 % of the segments to mail hosts is answered with a
- * reset, and 1 % of the callers hang up: `node bench/soak-hour.ts [--minutes 60] [--rate 8] [--warm-up 15]`. A line a minute, then what grew after the warm-up.
+ * An hour of mixed requests at a steady rate, while 1 % of the packets to name servers, mail hosts and policy hosts are lost, 1 % of the segments to mail hosts are answered with a
+ * reset, and 1 % of the callers disconnect: `node bench/soak-hour.ts [--minutes 60] [--rate 8] [--warm-up 15]`. Prints a line per minute, then the growth after the warm-up.
  */
 const options = flags(process.argv.slice(2))
 const minutes = Math.min(Number(options.minutes ?? 60), 24 * 60)
 const perSecond = Number(options.rate ?? 8)
 const warmUp = Number(options['warm-up'] ?? 15)
 const HANG_UP_EVERY = 100
-/** The most requests under way; one more is left out and counted. */
+/** Maximum number of requests in progress; further ones are skipped and counted. */
 const WIDTH = 200
 
 type Minute = {
@@ -27,7 +27,7 @@ type Minute = {
   readonly answers: number
   readonly p50: number
   readonly p99: number
-  /** Of the requests about names whose servers answer at once: what comes on top is loss and the program's own. */
+  /** Of the requests about names whose servers answer at once: the rest is due to loss and the program itself. */
   readonly quickP99: number
   readonly healthP99: number
   readonly cpu: number
@@ -55,7 +55,7 @@ if (await insideLab()) {
   console.log(`the program ended with ${await program.stop()}`)
 }
 
-/** Loss and resets in the kernel of the lab: they hit the program's own questions as well as those of its resolver. */
+/** Loss and resets in the kernel of the test network: they affect the program's own queries and those of its resolver. */
 async function breakOnePercent(): Promise<void> {
   const one = ['-m', 'statistic', '--mode', 'random', '--probability', '0.01']
   for (const match of [
@@ -117,7 +117,7 @@ function isQuick(n: number): boolean {
   return n % 2 === 0
 }
 
-/** Half of the requests are about names that nobody asked before. */
+/** Half of the requests are about new names. */
 function requestOf(n: number): { readonly path: string; readonly body?: string } {
   const domain = isQuick(n) ? `n${n}.many.test` : DOMAINS[(n >> 1) % DOMAINS.length]!.name
   const kinds = [
@@ -187,7 +187,7 @@ function at(values: readonly number[], part: number): number {
   return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ?? 0
 }
 
-/** What grew: memory by a straight line through all minutes, open files and p99 by the medians of the first and the last third. */
+/** The growth: memory by linear regression over all minutes, open files and p99 by the medians of the first and the last third. */
 function report(samples: readonly Minute[]): void {
   const third = Math.max(1, Math.floor(samples.length / 3))
   const drift = (of: (one: Minute) => number): { first: number; last: number } => ({
@@ -210,7 +210,7 @@ function report(samples: readonly Minute[]): void {
   }
 }
 
-/** Least squares, by 10 minutes. */
+/** Slope by least squares, per 10 minutes. */
 function slope(samples: readonly Minute[], of: (one: Minute) => number): number {
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
   const [x, y] = [mean(samples.map(({ minute }) => minute)), mean(samples.map(of))]

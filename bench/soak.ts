@@ -6,14 +6,14 @@ import { flags, machine, residentMiB, sleep } from './figures.ts'
 import { insideLab } from './inside-lab.ts'
 
 /**
- * Verifications one after the other against every mail host of the lab, willing and hostile, while memory and open sockets are watched:
- * `node bench/soak.ts [--count 20000] [--width 50] [--seconds 360]`. It ends at the count or at the time; what grows is seen in the slope of the second half.
+ * Verifications against every mail host of the test network, normal and hostile, with samples of memory and open sockets:
+ * `node bench/soak.ts [--count 20000] [--width 50] [--seconds 360]`. It ends at the count or at the time limit; the slope of the second half shows the growth.
  */
 const options = flags(process.argv.slice(2))
 const count = Math.min(Number(options.count ?? 20_000), 200_000)
 const width = Number(options.width ?? 50)
 const seconds = Number(options.seconds ?? 360)
-/** Hosts that hold a verification until its deadline: asked seldom, or nothing else would be measured. */
+/** Hosts that hold a verification until its deadline; they get few verifications, or nothing else would be measured. */
 const SLOW = ['silent', 'dribble', 'silentrcpt', 'deadhost', 'deadfirst', 'slow', 'pregreet'].map(
   (name) => `${name}.test`,
 )
@@ -65,7 +65,7 @@ async function soak(program: Program): Promise<{ samples: readonly Sample[]; res
   return { samples, results }
 }
 
-/** Every question is asked anew. What is told: the reason, or the status of an answer that is none. */
+/** Every verification is new. Returns the reason, or the status of an error response. */
 async function verify(program: Program, n: number): Promise<string> {
   const isSlow = n % SLOW_EVERY === 0
   const { name, local } = isSlow ? slow[(n / SLOW_EVERY) % slow.length]! : quick[n % quick.length]!

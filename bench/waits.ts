@@ -8,26 +8,26 @@ import { flags, machine, median } from './figures.ts'
 import { insideLab } from './inside-lab.ts'
 
 /**
- * How often the program waits for the network: everything that it talks to is `--rtt` milliseconds away, and what a question takes is counted in such
- * round trips. `node bench/waits.ts [--rtt 20] [--rounds 3]`. Each question is one that the program has never asked, of a resolver that knows the answer.
+ * How often the program waits for the network: every server is `--rtt` milliseconds away, and the time of a question is given in such
+ * round trips. `node bench/waits.ts [--rtt 20] [--rounds 3]`. Each question is new to the program, and its resolver has the answer.
  */
 type Kind = {
   readonly name: string
   readonly goal: string
-  /** Paths to ask, all of one shape. The first ones warm the program up and are not counted. */
+  /** Paths to request, all of one form. The first ones are the warm-up and are not counted. */
   readonly paths: readonly string[]
   readonly warm: number
-  /** What an answer must hold to count. */
+  /** What an answer must contain to count. */
   readonly expect: (body: Record<string, unknown>) => boolean
 }
 
 const options = flags(process.argv.slice(2))
 const rtt = Number(options.rtt ?? 20)
 const rounds = Number(options.rounds ?? 3)
-/** Mail hosts, policy hosts, the resolver and the name servers that are asked directly. The lists stand behind the resolver. */
+/** Mail hosts, policy hosts, the resolver and the name servers that are queried directly. The lists are behind the resolver. */
 const FAR = ['45.53.5.0/24', '45.53.6.0/24', FAR_RESOLVER, ...LEAF_SERVERS]
 
-/** Those that are slow, reached at the second try, or over IPv6, which is not far away. */
+/** Hosts that are slow, reached at the second attempt, or over IPv6, which has no delay. */
 const SLOWER = ['slow', 'deadfirst', 'refusedfirst', 'busyfirst', 'implicit', 'six'].map((name) => `${name}.test`)
 const accepting = listeners.filter(
   ({ domain, mailboxes, service }) =>
@@ -74,7 +74,7 @@ const KINDS: readonly Kind[] = [
 ]
 
 if (await insideLab()) {
-  const all = await startProgram() // so that the resolver knows everything
+  const all = await startProgram() // so that the resolver has all answers
   for (const kind of KINDS) await askAll(all, kind)
   await all.stop()
   const times = new Map<Kind, number[]>(KINDS.map((kind) => [kind, []]))
@@ -98,7 +98,7 @@ if (await insideLab()) {
   }
 }
 
-/** Asks everything of a kind, one after the other, and gives what the counted questions took, ms. */
+/** Requests all paths of a kind, one after the other; returns the times of the counted ones, ms. */
 async function askAll(program: Program, kind: Kind, tell = false): Promise<number[]> {
   const times: number[] = []
   for (const [index, path] of kind.paths.entries()) {
@@ -113,7 +113,7 @@ async function askAll(program: Program, kind: Kind, tell = false): Promise<numbe
   return times
 }
 
-/** What a round trip really takes here: the quickest of ten connections, ms. */
+/** The actual round-trip time: the fastest of ten connections, ms. */
 async function roundTrip(host: string): Promise<number> {
   const times: number[] = []
   for (let n = 0; n < 10; n++) {
