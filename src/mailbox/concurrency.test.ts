@@ -81,7 +81,7 @@ describe('the half-open circuit breaker', () => {
     expect(new Set(answers.map(words))).toEqual(new Set(['catch_all accept_all']))
     expect(one.dialled.slice(2).filter((source) => source === S1).length).toBeLessThanOrEqual(1)
   })
-  it('rests once for refusals of dialogues that ran at the same time', async () => {
+  it('pauses once for refusals of sessions at the same time', async () => {
     const one = lab(refusing(S1), { pool: () => [S1] }, 10)
     await Promise.all(names.slice(0, 5).map((email) => one.ask({ email, pool: true })))
     const [row] = await one.verifier.pool()
@@ -102,7 +102,7 @@ describe('equal questions at the same time', () => {
   it.each([
     ['the first one has less time', [50, 2_000], ['unreachable timeout', 'catch_all accept_all']],
     ['the second one has less time', [2_000, 50], ['catch_all accept_all', 'unreachable timeout']],
-  ])('share one dialogue, each with its own deadline: %s', async (_, timeouts, expected) => {
+  ])('share one session, each with its own deadline: %s', async (_, timeouts, expected) => {
     const one = lab(TAKES_ALL, {}, 400)
     const answers = await Promise.all(timeouts.map((timeoutMs) => one.ask({ timeoutMs })))
     expect([answers.map(words), one.dialled.length]).toEqual([expected, 1])

@@ -65,7 +65,7 @@ it('gives a result whatever a server says, closes its sockets, and rejects only 
   )
 })
 
-it('writes nothing but the commands of one conversation, whatever the address', async () => {
+it('writes only the commands of one session, whatever the address', async () => {
   const piece = fc.constantFrom(
     'a',
     'é',

@@ -231,7 +231,7 @@ describe('what a mail server does becomes a result', () => {
     else expect([v.mxServer, v.ipUsed]).toEqual(['mx1.x.example', '45.53.1.99'])
   })
 
-  it('says what the conversation should be, in the clear and over TLS', async () => {
+  it('has the expected SMTP session, in the clear and over TLS', async () => {
     const one = lab(ONE, { [MX1]: { ...TAKES, ehlo: ['STARTTLS', 'PIPELINING'] } })
     const v = await ask(one)
     expect(
@@ -752,7 +752,7 @@ describe('side data', () => {
   })
 })
 
-it('presents the fields of spec.md first, in order', async () => {
+it('presents the main fields first, in order', async () => {
   const v = await ask(lab(ONE, { [MX1]: TAKES }))
   const shown = presentVerification(v, { trace: true })
   expect(Object.keys(shown).slice(0, 11)).toEqual([

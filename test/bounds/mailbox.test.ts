@@ -37,15 +37,14 @@ const waitFor = (stage: Stage, isLast: boolean): number => {
   const ms = planOf(pass as never, { host: 'mx.a.example' } as never, { startTls: true, isLast }).stageMs(stage)
   return typeof ms === 'number' ? ms : ms()
 }
-/** The lines of an answer after one dialogue of so many, with the line that names the host. */
+/** The transcript lines of an answer after one session with `n` lines, including the line that names the host. */
 function linesOf(n: number): number {
-  const dialogue = {
+  const session = {
     ...{ plan: { host: 'mx.a.example', address: '45.53.5.1' }, stage: 'rcpt', message: '', answered: true },
     ...{ verdict: { reason: 'mailbox_exists', by: 'code' }, durationMs: 0 },
     transcript: times(n - 1, () => ({ atMs: 0, from: 'server', text: '' })),
   }
-  return answerOf({ email: {}, shown: '', mxHosts: [], observedAtMs: 0 } as never, [dialogue as never]).transcript
-    .length
+  return answerOf({ email: {}, shown: '', mxHosts: [], observedAtMs: 0 } as never, [session as never]).transcript.length
 }
 /** What other nodes are told of an answer. */
 async function shared(

@@ -26,7 +26,7 @@ function read(text: string): Dug {
   return { status, flags, answers, ede }
 }
 
-/** One conversation with a mail host, line by line: the banner, then one reply a command. A reply that never came is ``. */
+/** One SMTP session, line by line: the banner, then one reply per command. A missing reply is ``. */
 export async function converse(
   host: string,
   commands: readonly string[],

@@ -26,7 +26,7 @@ export async function makeCertificates(): Promise<void> {
   mkdirSync(`${FOLDER}/new`, { recursive: true })
   writeFileSync(`${FOLDER}/ca.cnf`, CA_CONFIG)
   writeFileSync(`${FOLDER}/index`, '')
-  await selfSigned(`${FOLDER}/ca.key`, CA_FILE, 'Mini Internet CA', [])
+  await selfSigned(`${FOLDER}/ca.key`, CA_FILE, 'Test Network CA', [])
   await Promise.all(wanted.map(make))
 }
 

@@ -4,7 +4,7 @@ import { CA_FILE, FAR_RESOLVER, STATE } from './addresses.ts'
 import { logFile, untilReady } from './processes.ts'
 
 /** The secret of the lab's cluster. */
-export const SECRET = 'the secret of the mini internet'
+export const SECRET = 'the secret of the test network'
 const PORT = 8080
 
 /** A machine of its own in the test network: a network namespace with addresses that stand nowhere else. */

@@ -40,7 +40,7 @@ describe('the state of a source address', () => {
       { coolDownMs: REFUSED_REST_MS * 2, restUntilMs: T + REFUSED_REST_MS * 3 },
     ],
     [
-      'refusals of dialogues that ran at the same time are one',
+      'refusals of sessions at the same time count as one',
       [
         [refused, T],
         [refused, T + 1],

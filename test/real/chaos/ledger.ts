@@ -1,16 +1,16 @@
 import type { CountingHost } from './counting-host.ts'
 
-/** What was under way on nodes when they broke: by it the questions that were asked again are judged. */
+/** The questions in progress on nodes when they failed, by which repeated questions are judged. */
 export type Ledger = {
-  /** Notes what the sources have asked about without a result so far: they were killed, stopped or cut off. */
+  /** Records the questions of these sources without a result; the sources were killed, stopped or disconnected. */
   readonly broken: (sources: readonly string[]) => Promise<void>
-  /** A source goes on after it was stopped or cut off. Dialogues that it had begun say their RCPT then, often when another node has done the row. */
+  /** A source continues after it was stopped or disconnected. Sessions that it had begun then send their RCPT, often after another node has processed the row. */
   readonly resumed: (source: string) => void
-  /** Judges what was asked about these mailboxes. */
+  /** Judges the questions about these mailboxes. */
   readonly judge: (mailboxes: readonly string[]) => Repeats
 }
 export type Repeats = {
-  /** Mailboxes that were asked about more often than once and once more for each time they were under way when a node broke. */
+  /** Mailboxes with more questions than one, plus one for each time that a question was in progress when a node failed. */
   readonly tooOften: readonly string[]
   /** Questions beyond the first of each mailbox. */
   readonly again: number
