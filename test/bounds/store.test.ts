@@ -8,10 +8,10 @@ import { lookupMailHosts } from '../../src/mailhosts/mailhosts.ts'
 import { providerOfHost } from '../../src/mailhosts/providers/index.ts'
 import { withLock } from '../../src/store/files/lock.ts'
 import { rowsFile } from '../../src/store/files/rows-file.ts'
+import { afterDeadlock } from '../../src/store/postgres/deadlock.ts'
 import { connectOrLaunch } from '../../src/store/postgres/embedded-launch.ts'
 import { keepOwned } from '../../src/store/postgres/embedded-owner.ts'
 import { type Place, placeFor } from '../../src/store/postgres/embedded-place.ts'
-import { afterDeadlock } from '../../src/store/postgres/jobs.ts'
 import { poolOf } from '../../src/store/postgres/pool.ts'
 import { labFolder } from '../lab/folder.ts'
 import { labCtx } from '../lab/world.ts'
@@ -137,7 +137,7 @@ testBounds([
   ['src/store/postgres/embedded-owner.ts LONGEST_WAIT_MS', 5_000, async (n) => (await longestWait()) >= n],
   ['src/store/postgres/embedded-place.ts MAX_SOCKET_DIR', 92, isSocketInside],
   ['src/store/postgres/embedded-place.ts MAX_LOG', 4 * 1024 * 1024, isLogKept],
-  ['src/store/postgres/jobs.ts MAX_TRIES', 5, isCommitted],
+  ['src/store/postgres/deadlock.ts MAX_TRIES', 5, isCommitted],
   ['src/store/postgres/pool.ts MAX_CONNECTIONS', 12, (n) => poolOf({}, { warn: () => {} }).options.max >= n],
 ])
 

@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Json, JsonRecord } from '../../base/json.ts'
+import { afterDeadlock } from './deadlock.ts'
 import { forJob } from './partitions.ts'
 import type { RowColumns, Schema } from './schema.ts'
 import { storable, storableJson } from './storable.ts'
@@ -65,7 +66,7 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
 
   /** Stores the providers of domains; their rows can then be processed. */
   setProviders: (job: number, providers: ReadonlyMap<string, string>): Promise<void> =>
-    db.transaction().execute((tx) => setProviders(tx, job, providers)),
+    afterDeadlock(() => db.transaction().execute((tx) => setProviders(tx, job, providers))),
 
   /** Rows of a job that are due now, by provider. */
   due: async (job: number): Promise<ReadonlyMap<string, number>> => {
@@ -146,7 +147,7 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
 
   /** Writes results under their claims, with the totals; returns the number of rows that still belonged to their claim. */
   answer: (job: number, provider: string, answers: readonly RowAnswer[]): Promise<number> =>
-    answer(db, job, provider, answers),
+    afterDeadlock(() => answer(db, job, provider, answers)),
 
   /** Returns rows to be retried later, or at once if the work was stopped. */
   retry: async (job: number, rows: readonly RowRetry[]): Promise<void> => {
@@ -256,6 +257,7 @@ async function setProviders(
   providers: ReadonlyMap<string, string>,
 ): Promise<void> {
   const [domains, names] = [[...providers.keys()], [...providers.values()]]
+  await sql`SELECT FROM mailsonde.jobs WHERE number = ${job} FOR KEY SHARE`.execute(tx) // the same order as the removal of a job
   await sql`
     UPDATE mailsonde.job_domains d SET provider = u.provider
     FROM unnest(${domains}::text[], ${names}::text[]) AS u (domain, provider)
@@ -266,11 +268,11 @@ async function setProviders(
       FROM unnest(${domains}::text[], ${names}::text[]) AS u (domain, provider)
       WHERE r.job = ${job} AND r.domain = u.domain AND r.state = 'new' RETURNING r.provider, r.copies)
     INSERT INTO mailsonde.job_counts AS c (job, provider, result, reason, n)
-    SELECT ${job}, provider, '', '', sum(1 + copies) FROM known GROUP BY provider
+    SELECT ${job}, provider, '', '', sum(1 + copies) FROM known GROUP BY provider ORDER BY provider
     ON CONFLICT (job, provider, result, reason) DO UPDATE SET n = c.n + excluded.n`.execute(tx)
 }
 
-/** One statement, so that a result and its totals are written together or not at all. */
+/** One statement, so that a result and its totals are written together or not at all. Totals are locked in one order, so that two nodes do not deadlock. */
 async function answer(
   db: Kysely<Schema>,
   job: number,
@@ -289,7 +291,7 @@ async function answer(
       RETURNING r.result, r.reason, r.copies),
     counted AS (
       INSERT INTO mailsonde.job_counts AS c (job, provider, result, reason, n)
-      SELECT ${job}, ${provider}, result, reason, sum(1 + copies) FROM written GROUP BY result, reason
+      SELECT ${job}, ${provider}, result, reason, sum(1 + copies) FROM written GROUP BY result, reason ORDER BY result, reason
       ON CONFLICT (job, provider, result, reason) DO UPDATE SET n = c.n + excluded.n),
     paced AS (
       INSERT INTO mailsonde.job_pace AS p (job, provider, minute, n)

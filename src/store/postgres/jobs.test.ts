@@ -252,3 +252,35 @@ it('removes a job although another transaction holds its rows and then wants the
   expect(await removed).toBe(true)
   expect(await jobs.byId(job.id)).toBeUndefined()
 })
+
+const WRITES: readonly [string, (job: JobRecord) => Promise<() => Promise<unknown>>, string][] = [
+  [
+    'the result of a row',
+    async (job) => {
+      const claimed = await rows.claim(job.number, await chunked(job))
+      return () => rows.answer(job.number, 'p', [answered(1, claimed[0]!.fence)])
+    },
+    'job_rows',
+  ],
+  [
+    'the providers of domains',
+    async (job) => () => rows.setProviders(job.number, new Map([['a.example', 'p']])),
+    'job_domains',
+  ],
+]
+it.each(WRITES)(
+  'writes %s although another transaction holds the job and then wants its rows',
+  async (_, prepared, table) => {
+    const job = await submitted(['a@a.example'])
+    const write = await prepared(job)
+    let written: Promise<unknown> | undefined
+    await database.db.transaction().execute(async (tx) => {
+      await sql`SELECT FROM mailsonde.jobs WHERE number = ${job.number} FOR UPDATE`.execute(tx)
+      written = write()
+      written.catch(() => {}) // judged below
+      await new Promise((resolve) => setTimeout(resolve, 300)) // it waits for the job now
+      await sql`SELECT FROM ${sql.table(`mailsonde.${table}`)} WHERE job = ${job.number} FOR UPDATE`.execute(tx)
+    })
+    await expect(written).resolves.not.toThrow()
+  },
+)

@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Json } from '../../base/json.ts'
+import { afterDeadlock } from './deadlock.ts'
 import type { JobKind, JobState, JobsTable, Schema } from './schema.ts'
 
 /** A job as stored. Numbers of rows are always exact, except `done`, which lags by the rows of a running write. */
@@ -151,18 +152,3 @@ const recordOf = (job: Selectable<JobsTable>): JobRecord => ({
   duplicates: Number(job.duplicates),
   bad_rows: Number(job.bad_rows),
 })
-
-const DEADLOCK = '40P01'
-/** Maximum number of attempts at a transaction. */
-const MAX_TRIES = 5
-
-/** Retries a transaction that the server ended because of a deadlock: a worker may hold the rows of a job while it waits for the job. */
-export async function afterDeadlock<T>(transaction: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await transaction()
-    } catch (error) {
-      if ((error as { readonly code?: unknown }).code !== DEADLOCK || tries === MAX_TRIES) throw error
-    }
-  }
-}
