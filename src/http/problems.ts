@@ -52,7 +52,7 @@ export const requestError = errorsOf('request', {
   },
   query: {
     code: 'unknown_parameter',
-    detail: ({ name }: { name: string }) => `${quoted(name)}: this operation takes its input in the body`,
+    detail: ({ name }: { name: string }) => `${quoted(name)}: this operation reads its parameters from the body`,
   },
   no_object: { code: 'invalid_parameter', detail: () => 'the body must be one JSON object' },
   batch: {

@@ -68,7 +68,7 @@ describe('the time left', () => {
       { sums: sumsOf(['a', 100, 0, 0]), perMinute: () => 50 },
       {},
       120_000,
-      'a is asked about at most 50 rows a minute',
+      'a is limited to 50 rows a minute',
     ],
     ['is that of the slowest provider', { sums: sumsOf(['a', 10, 0, 50], ['b', 90, 0, 5]) }, {}, 5_400_000, undefined],
     [

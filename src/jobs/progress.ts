@@ -130,7 +130,7 @@ function timeLeftOf(
   const isLimited = rate === 0 || limit <= rate * 1.5
   return {
     ms: Math.ceil(work),
-    ...(isLimited && { reason: `${provider} is asked about at most ${round(limit)} rows a minute` }),
+    ...(isLimited && { reason: `${provider} is limited to ${round(limit)} rows a minute` }),
   }
 }
 

@@ -131,7 +131,7 @@ it('the time left says which provider is limited, and to what', async () => {
     let job = await show(id, get)
     await expect
       .poll(async () => (job = await show(id, get)).eta_reason, { timeout: 60_000, interval: 200 })
-      .toBe('accept.test is asked about at most 120 rows a minute')
+      .toBe('accept.test is limited to 120 rows a minute')
     const leastMs = (60 - job.done) * 500
     expect(job.eta_ms!).toBeGreaterThanOrEqual(leastMs * 0.95)
     expect(job.eta_ms!).toBeLessThan(leastMs * 2)
