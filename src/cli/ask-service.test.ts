@@ -51,15 +51,15 @@ const ask = (what: string) => {
   return askService(health, {}, at(`http://127.0.0.1:${port}`), NEVER)
 }
 
-it('gives the answer', async () => expect((await ask('good')).answer).toEqual({ status: 'ok' }))
+it('returns the answer', async () => expect((await ask('good')).answer).toEqual({ status: 'ok' }))
 
-it('passes on what a newer service says beside', async () =>
+it('passes on additional fields of a newer service', async () =>
   expect((await ask('a newer answer')).answer).toEqual({ status: 'ok', since: '2026-01-01' }))
 
 it.each([
   ['a problem', 'forbidden', 'not you'],
   ['a code that is none', 'upstream_unavailable', 'x'],
-  ['an escape', 'forbidden', 'a [31mb'], // the words come to a terminal
+  ['an escape', 'forbidden', 'a [31mb'], // the text is shown on a terminal
   ['another answer', 'upstream_unavailable', 'does not match the schema of health'],
   ['a list', 'upstream_unavailable', 'is not a JSON object'],
   ['another refusal', 'upstream_unavailable', 'returned status 404 without a problem document'],
@@ -86,7 +86,7 @@ it.each([
   await expect(asked).rejects.not.toMatchObject({ message: expect.stringContaining('pass1234') })
 })
 
-it('asks below the path of a proxy', async () => {
+it('calls a service below the path of a proxy', async () => {
   const paths: (string | undefined)[] = []
   server.on('request', (request) => paths.push(request.url))
   asked = 'good'
@@ -96,13 +96,13 @@ it('asks below the path of a proxy', async () => {
   expect(paths).toEqual(['/v1/health', '/v1/health', '/mail/v1/health', '/mail/v1/health'])
 })
 
-it('tells a service that is not there', () =>
+it('reports a service that cannot be reached', () =>
   expect(askService(health, {}, at('http://127.0.0.1:9'), NEVER)).rejects.toMatchObject({
     code: 'upstream_unavailable',
     message: expect.not.stringContaining('fetch failed'),
   }))
 
-it('stops when it is told to', async () => {
+it('stops when it is aborted', async () => {
   const stop = new AbortController()
   const asked = askService(health, {}, at('http://192.0.2.1:81'), stop.signal)
   stop.abort(new DOMException('stopped', 'AbortError'))

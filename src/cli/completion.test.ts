@@ -23,7 +23,7 @@ const program = buildProgram(
 )
 const hasShell = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).status === 0
 
-/** What bash offers for each of these lines: run in one shell, as a person's would be. */
+/** The completions of bash for each of these lines, in one interactive shell. */
 const LINES: readonly (readonly [line: string, offered: readonly string[], not: readonly string[]])[] = [
   ['mailsonde ', ['check', 'verify', 'jobs', 'serve', 'completion'], ['submit', '--port', 'what-if']],
   ['mailsonde ver', ['verify'], ['check']],
@@ -66,7 +66,7 @@ it.skipIf(!hasShell('zsh'))('zsh reads its script', () => {
   expect([status, stderr]).toEqual([0, ''])
 })
 
-/** Types a line and a tab into an interactive zsh, and prints what it shows until there is a description, or for 20 s. */
+/** Types a line and a tab into an interactive zsh, and prints its output until there is a description, or for 20 s. */
 const ZSH_TYPIST = `
 zmodload zsh/zpty zsh/zselect
 untilShown() { while [[ $shown != $~1 ]] && (( SECONDS < 20 )); do zpty -rt shell chunk && shown+=$chunk || zselect -t 5; done }
@@ -131,7 +131,7 @@ it.skipIf(!hasShell('fish'))('fish offers the same (skipped where fish is not in
     .split('==\n')
     .map((part) => part.split('\n').map((one) => one.split('\t')[0]!))
   for (const [i, [line, yes, not]] of LINES.entries()) {
-    // Options are offered behind a dash alone.
+    // Options are offered only after a dash.
     const wanted = yes.filter((word) => !word.startsWith('-') || / -\S*$/.test(line))
     expect([line, words[i]]).toEqual([line, expect.arrayContaining(wanted)])
     expect(not.filter((word) => words[i]!.includes(word))).toEqual([])

@@ -12,10 +12,10 @@ it.each<[fields: string, answer: unknown]>([
   ['score,domain', { score, domain: checkExample.domain }],
   ['spf.record', { spf: { record: spf.record } }],
   [' spf.valid , spf.record ', { spf: { valid: spf.valid, record: spf.record } }],
-  ['spf,spf.record', { spf }], // whole beats a part of it
+  ['spf,spf.record', { spf }], // the whole field includes its parts
   ['spf.record,spf', { spf }],
   ['mx.host', { mx: mx.map(({ host }) => ({ host })) }], // of each item of a list
-  ['observed_at', 'observed_at' in checkExample ? { observed_at: checkExample.observed_at } : {}], // absent stays absent
+  ['observed_at', 'observed_at' in checkExample ? { observed_at: checkExample.observed_at } : {}], // an absent field stays absent
 ])('%s', (fields, taken) => expect(readFields(fields, report.answer)(answer)).toEqual(taken))
 
 it.each<[fields: string, problem: RegExp]>([

@@ -4,7 +4,7 @@ import { OPTIONS } from '../config-options.ts'
 import { byKey, type FlagValues } from './flags.ts'
 import { runCommandLine } from './program.ts'
 
-/** What the configuration is given for words on the command line. */
+/** The configuration values for the words of a command line. */
 async function given(...words: readonly string[]): Promise<object> {
   let flags: object = {}
   const configFlags = Object.entries(OPTIONS).map(([key, { flag, repeatable, meaning, argument }]) => ({

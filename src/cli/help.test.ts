@@ -51,7 +51,7 @@ it.each(['verify', 'check', 'blacklist'])('%s: the options of a list are among i
     expect(text).toContain(`  ${flag}`)
 })
 
-it('shows the options of the service at serve alone', async () => {
+it('shows the options of the service only for serve', async () => {
   const others = await Promise.all(commands.map((words) => help(words)))
   const serve = await help(['serve'])
   for (const flag of ['--port ', '--host ', '--cors-origin', '--insecure-no-auth', '--max-connections', '--join ']) {
@@ -105,7 +105,7 @@ it('is ASCII: a terminal of any locale shows it', async () => {
   expect(all.join('\n').match(/.*[^\n\x20-\x7e].*/g)).toBeNull()
 })
 
-it('a mailbox is typed as it is', async () => expect(await help(['verify'])).not.toContain('%2B'))
+it('a mailbox is passed on unchanged', async () => expect(await help(['verify'])).not.toContain('%2B'))
 
 it.each<[words: string, code: 'invalid_domain' | 'invalid_ip', hint: string]>([
   ['check 192.0.2.1', 'invalid_domain', 'mailsonde blacklist 192.0.2.1'],
@@ -120,7 +120,7 @@ it.each<[words: string, code: 'invalid_domain' | 'invalid_ip', hint: string]>([
   expect(seen.at(-1)).toContain(hint)
 })
 
-it('an option has one meaning in a command', () => {
+it('an option has one meaning in each command', () => {
   const program = buildProgram(
     {
       ...{ operations, configFlags, version: '0', readFile: () => '', complain: () => {} },

@@ -21,7 +21,7 @@ it('has every command', async () => {
   for (const { name } of operations) expect(page).toContain(`.SS "mailsonde ${name.replaceAll('-', '\\-')}`)
 })
 
-it('has one line for each request, and none that text began', () => {
+it('has one line for each request, and none that begins in external text', () => {
   const requests = page.split('\n').flatMap((line) => /^[.'](\S{1,3})/.exec(line)?.[1] ?? [])
   expect([...new Set(requests)].sort()).toEqual([
     'B',

@@ -8,7 +8,7 @@ import { commandNamed } from '../operations/registry.ts'
 import { operate } from './operate.ts'
 import { runCommandLine } from './program.ts'
 
-/** A service that answers whatever it is told, with 200. */
+/** A service that returns a given answer with status 200. */
 let answer: unknown
 const server = createServer((_, response) => response.end(JSON.stringify(answer)))
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
@@ -62,7 +62,7 @@ describe.each(['html', 'markdown', 'table', 'json'])('a service that answers a r
     expect(complaint).not.toMatch(/TypeError|\u001b/)
   })
 
-  it('a newer one, with more fields: it is shown', async () => {
+  it('shows the answer of a newer service with more fields', async () => {
     answer = { ...reportExample, dnskey: { status: 'pass', keys: [{ bits: 2_048 }] }, since: '2027' }
     const { code, printed, complaint } = await run('report', 'a.example', '--format', format)
     expect([code, complaint]).toEqual([0, ''])
@@ -70,7 +70,7 @@ describe.each(['html', 'markdown', 'table', 'json'])('a service that answers a r
   })
 })
 
-/** What a write fails with when the reader of the pipe has gone (`| head`). */
+/** The error of a write after the reader has closed the pipe (`| head`). */
 const closedPipe = (): Promise<never> =>
   Promise.reject(Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' }))
 

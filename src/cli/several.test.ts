@@ -12,7 +12,7 @@ const finding = (severity: string) => ({
   ...{ id: 'spf.weak', severity, title: 'Weak', detail: 'It is weak.', reference: 'RFC 7208' },
 })
 const example: Readonly<Record<string, unknown>> = { ...reportExample, score_min: undefined, score_max: undefined }
-/** What the service says of each domain. */
+/** The service's answer for each domain. */
 const ANSWERS: Readonly<Record<string, object>> = {
   'good.example': { findings: [finding('low')], score: 95, report_score: 95, complete: true },
   'weak.example': { findings: [finding('medium')], score: 80, report_score: 80, complete: true },
@@ -68,7 +68,7 @@ const domainsOf = (printed: string): readonly string[] =>
     .split('\n')
     .map((line) => JSON.parse(line).domain)
 
-it('gives one answer a line in the order of the targets, at most 8 under way', async () => {
+it('writes one answer per line in the order of the targets, with at most 8 in progress', async () => {
   const many = Array.from({ length: 20 }, (_, i) => `${i % 3 === 0 ? 'bad' : 'good'}${i}.example`)
   const { code, printed } = await run(['report', ...many], [], true)
   expect([code, domainsOf(printed)]).toEqual([0, many])

@@ -5,14 +5,14 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 const after = (ms: number): Promise<string> => new Promise((resolve) => setTimeout(() => resolve('done'), ms))
 
-it('says nothing of quick work', async () => {
+it('shows nothing for fast work', async () => {
   const told: string[] = []
   const working = withSpinner('check', (line) => void told.push(line), after(300))
   await vi.advanceTimersByTimeAsync(2_000)
   expect([await working, told]).toEqual(['done', []])
 })
 
-it('turns with the seconds while slow work goes on, and leaves no line', async () => {
+it('shows frames and seconds during slow work, and leaves no line', async () => {
   const told: string[] = []
   const working = withSpinner('check a\u001b[31m', (line) => void told.push(line), after(1_100))
   await vi.advanceTimersByTimeAsync(2_000)
@@ -20,7 +20,7 @@ it('turns with the seconds while slow work goes on, and leaves no line', async (
   expect(told).toEqual(['| check a [31m 0 s', '/ check a [31m 0 s', '- check a [31m 0 s', '\\ check a [31m 1 s', ''])
 })
 
-it('leaves no line where the work fails', async () => {
+it('leaves no line if the work fails', async () => {
   const told: string[] = []
   const failing = after(900).then(() => Promise.reject(new Error('no')))
   const working = withSpinner('check', (line) => void told.push(line), failing)

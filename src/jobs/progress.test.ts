@@ -9,12 +9,12 @@ const job: JobRecord = labJobRecord({
   id: 'job_a',
   layout: { format: 'csv', delimiter: ',', header: ['name', 'email'], index: 1 },
   created_at: new Date(NOW - 600_000),
-  touched_at: new Date(NOW - 400_000), // when it began to run
+  touched_at: new Date(NOW - 400_000), // start of the run
   expires_at: new Date(NOW + 86_400_000),
   first_result_at: new Date(NOW - 300_000),
   ...{ received: 100, next_line: 101, rows: 100, done: 50, duplicates: 3, bad_rows: 2 },
 })
-/** Sums of providers: their rows, those that were answered, and those of them that were answered lately. */
+/** Totals of providers: rows, answered rows, and recently answered rows. */
 function sumsOf(...parts: readonly (readonly [string, number, number, number])[]): Measures['sums'] {
   const providers = parts.map(([provider, rows, done, recent]) => ({ provider, rows, done, recent }))
   const sum = (of: 'rows' | 'recent'): number => providers.reduce((all, one) => all + one[of], 0)
@@ -34,7 +34,7 @@ const measures: Measures = {
   nowMs: NOW,
 }
 
-it('presents a job as its schema says', () => {
+it('presents a job according to its schema', () => {
   const answer = presentJob(job, measures)
   expect(jobAnswer.safeParse(answer).error).toBeUndefined()
   expect(answer).toMatchObject({
@@ -48,13 +48,13 @@ it('presents a job as its schema says', () => {
   })
 })
 
-it('names a hundred providers, and tells how many there are more', () => {
+it('names a hundred providers, and the number of further ones', () => {
   const many = sumsOf(...Array.from({ length: 150 }, (_, n) => [`p${n}`, n + 1, 0, 0] as const))
   const answer = presentJob(job, { ...measures, sums: { ...many, providerCount: 90_000 } })
   expect([answer.providers.length, answer.providers[0]?.rows, answer.providers_left_out]).toEqual([100, 150, 89_900])
 })
 
-describe('the time left', () => {
+describe('the remaining time', () => {
   it.each<[string, Partial<Measures>, Partial<JobRecord>, number | null, string | undefined]>([
     [
       'is not told before the first result of an unlimited provider',

@@ -20,7 +20,7 @@ const { resolve } = labDns({
 it.each<[JobKind, string, string]>([
   ['verify', 'a.example', 'google'],
   ['verify', 'b.example', 'host.example'], // the best mail host counts
-  ['verify', 'c.example', 'none'], // its row tells the DNS failure
+  ['verify', 'c.example', 'none'], // its row has the DNS failure
   ['verify', 'gone.example', 'none'],
   ['verify', '', 'none'],
   ['check', 'a.example', 'dns'],

@@ -83,14 +83,14 @@ it.each<[string, JobRecord, ResultRow, CsvStyle, string]>([
   expect(lines.header() + lines.rowsOf(cellsOf(result, lines.fields))).toBe(text)
 })
 
-/** A row as the database gives its cells. */
+/** A row with the cells from the database. */
 const cellsOf = (of: ResultRow, fields: readonly string[]): string =>
   [
     ...[String(of.line), JSON.stringify(of.input), JSON.stringify(of.columns), of.result ?? '', of.reason ?? ''],
     ...fields.map((field) => String(of.answer?.[field] ?? '')),
   ].join(CELL_END) + ROW_END
 
-it('names a row with its own columns in JSON', () => {
+it('has the row with its own columns in JSON', () => {
   expect(presentRow(row({ id: 7 }))).toMatchObject({ line: 2, columns: { id: 7 }, result: 'listed' })
   expect(presentRow(row([]))).not.toHaveProperty('columns')
 })

@@ -151,7 +151,7 @@ it('junit is valid, and its counts are those of its cases', async () => {
   expect([counted.testsuite, counted.error]).toEqual([OUTCOMES.length, 1])
 })
 
-it('nagios: one line of status and performance data; what is from outside begins neither', async () => {
+it('nagios: one line of status and performance data; external text begins neither', async () => {
   const [first, ...rest] = (await write('nagios')).trimEnd().split('\n')
   expect(first).toMatch(/^MAILSONDE CRITICAL - 7 targets, [^|]* \| '[^'=|]+'=\d+;;;0;100( '[^'=|]+'=\d+;;;0;100)*$/)
   expect(rest.join('\n')).not.toContain('|')

@@ -75,7 +75,7 @@ const resultsOf = ({ number }: JobRecord) => jobRowsOf(database.db).results(numb
 
 const list = (n: number): string => Array.from({ length: n }, (_, i) => `user${i}@d${i % 7}.example`).join('\n')
 
-it('asks about each address once, over two nodes, and answers every row', async () => {
+it('verifies each address once on two nodes, and answers every row', async () => {
   const asked: string[] = []
   const ask: Ask = async (_kind, input) => {
     asked.push(input)
@@ -84,7 +84,7 @@ it('asks about each address once, over two nodes, and answers every row', async 
   await Promise.all([engine(ask), engine(ask)])
   const job = await submit(`${list(600)}\nUSER0@d0.example\nuser0@D0.example`)
   await until(isDone(job))
-  expect(new Set(asked).size).toBe(601) // local parts are told apart by case (RFC 5321 §2.4)
+  expect(new Set(asked).size).toBe(601) // local parts are case-sensitive (RFC 5321 §2.4)
   expect(asked).toHaveLength(601)
   const results = await resultsOf(job)
   expect(results.map(({ line }) => line)).toEqual(Array.from({ length: 602 }, (_, i) => i + 1))
@@ -112,7 +112,7 @@ it('plans for 4 jobs at a time', async () => {
   for (const job of jobs) await until(isDone(job))
 })
 
-it('asks again when a row is due, and takes the last answer', async () => {
+it('retries a row when it is due, and keeps the last answer', async () => {
   const calls = new Map<string, number>()
   const ask: Ask = async (_kind, input) => {
     const n = (calls.get(input) ?? 0) + 1
@@ -130,7 +130,7 @@ describe('a stop', () => {
   const hanging: Ask = (_kind, _input, _options, signal) =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
 
-  it('hands rows back: another node answers them', async () => {
+  it('returns rows, which another node answers', async () => {
     await engine(hanging)
     const job = await submit(list(30))
     await until(async () => (await jobRowsOf(database.db).queued(job.number)).size > 0)
@@ -140,7 +140,7 @@ describe('a stop', () => {
     expect(await resultsOf(job)).toHaveLength(30)
   })
 
-  it('lets running questions end: nothing is asked twice', async () => {
+  it('lets running questions end, so that none is repeated', async () => {
     const asked: string[] = []
     const slow: Ask = async (_kind, input) => {
       asked.push(input)
@@ -188,5 +188,5 @@ it('keeps within a rate that all nodes share', async () => {
   const job = await submit(list(50))
   await until(isDone(job))
   const most = Math.max(...at.map((start) => at.filter((time) => time >= start && time < start + 1_000).length))
-  expect(most).toBeLessThanOrEqual(20 + 10 + 1) // the bucket, and what a second adds
+  expect(most).toBeLessThanOrEqual(20 + 10 + 1) // the bucket, and the rows of one second
 })

@@ -15,7 +15,7 @@ it.each<[string, number, number, number, boolean]>([
   expect(idle.has(1)).toBe(isIdle)
 })
 
-it('a job that was changed, or is open no more, is not idle', () => {
+it('a job that was changed, or is no longer open, is not idle', () => {
   const idle = idleJobs(() => 0)
   for (const job of [1, 2, 3]) idle.add(job, 9_000)
   idle.remove(1)
@@ -23,7 +23,7 @@ it('a job that was changed, or is open no more, is not idle', () => {
   expect([1, 2, 3].map(idle.has)).toEqual([false, true, false])
 })
 
-it('jobs that were planned together are planned apart, also every tenth one', () => {
+it('jobs that were planned together drift apart, including every tenth one', () => {
   let nowMs = 0
   const idle = idleJobs(() => nowMs)
   const jobs = Array.from({ length: 100 }, (_, i) => i * 10 + 1)

@@ -46,8 +46,8 @@ it.each<[string, Pick<Asked, 'result' | 'reason' | 'retryAfterMs'>, number, Retr
 })
 
 it.each([
-  ['greylisted', undefined], // the answer stands as it is
-  ['own_limit', { waitMs: 5_000, counts: false }], // which is no answer
+  ['greylisted', undefined], // the answer is final
+  ['own_limit', { waitMs: 5_000, counts: false }], // which is not an answer
 ])('after the time to give up: %s', (reason, retry) => {
   expect(retryOf({ result: 'deferred', reason }, { attempts: 1, firstAskedAtMs: 0 }, DAY, DAY)).toEqual(retry)
 })

@@ -9,7 +9,7 @@ const chunkOf = (i: number): HeldChunk => ({
 })
 const soon = (ms: number): Promise<void> => sleep(ms, AbortSignal.timeout(5_000))
 
-/** A queue in memory, which notes what it is told. */
+/** A queue in memory that records its calls. */
 function labQueue(n: number) {
   const waiting = Array.from({ length: n }, (_, i) => chunkOf(i))
   const told: { fetched: number[]; completed: string[][]; released: string[]; faults: string[] } = {
@@ -43,7 +43,7 @@ const begin = (lab: ReturnType<typeof labQueue>, handler: Parameters<ChunkWorker
   return workers
 }
 
-it('fetches chunks for all free places at once, and completes together what ends together', async () => {
+it('fetches chunks for all free slots at once, and completes chunks together that end together', async () => {
   const lab = labQueue(40)
   begin(lab, () => soon(10))
   await expect.poll(() => lab.told.completed.flat().length).toBe(40)
@@ -51,7 +51,7 @@ it('fetches chunks for all free places at once, and completes together what ends
   expect(lab.told.completed.length).toBeLessThan(10)
 })
 
-it('gives a chunk whose handler failed back, and tells its first fault alone', async () => {
+it('returns a chunk whose handler failed, and reports only its first error', async () => {
   const lab = labQueue(1)
   let calls = 0
   begin(lab, async () => {
@@ -61,7 +61,7 @@ it('gives a chunk whose handler failed back, and tells its first fault alone', a
   expect(lab.told).toMatchObject({ released: ['c0', 'c0'], faults: ['broken'] })
 })
 
-it('hands back at a stop only what a fault left; what runs ends first', async () => {
+it('lets running chunks end at a stop, and returns only failed ones', async () => {
   const lab = labQueue(20)
   const { stop } = begin(lab, () => soon(100))
   await expect.poll(() => lab.told.fetched).toEqual([16])
@@ -70,17 +70,17 @@ it('hands back at a stop only what a fault left; what runs ends first', async ()
   expect(lab.told).toMatchObject({ fetched: [16], released: [] })
 })
 
-it('ends the work on a chunk that is no longer held', async () => {
+it('stops work on a chunk that is no longer held', async () => {
   const lab = labQueue(2)
   const ended: string[] = []
   begin(lab, (chunk, signal) => sleep(60_000, signal).catch(() => void ended.push(chunk.chunk)))
   await expect.poll(() => lab.held.size).toBe(2)
   lab.held.delete('c1')
   await expect.poll(() => ended, { timeout: 5_000 }).toEqual(['c1'])
-  lab.held.delete('c0') // the stop need not wait
+  lab.held.delete('c0') // so that the stop does not wait
 })
 
-it('continues after a queue that could not be asked', async () => {
+it('continues after an error of the queue', async () => {
   const lab = labQueue(1)
   let isAway = true
   const source: ChunkSource = {

@@ -46,7 +46,7 @@ function lab() {
   return { path, asked, run, results }
 }
 
-it('gives the list back in its order with a verdict a row; equal rows are asked once, bad ones are told', async () => {
+it('returns the list in its order with a verdict per row; verifies equal rows once, and reports bad ones', async () => {
   const { asked, run, results } = lab()
   const done = await run(async () => accepted)
   expect([asked.length, done.rows, done.badCount]).toEqual([121, 122, 2])
@@ -60,7 +60,7 @@ it('gives the list back in its order with a verdict a row; equal rows are asked 
   expect(lines[122]).toMatch(/^=cmd\(\),no,125,/)
 })
 
-it('a run that was stopped goes on where it stopped, also when its last line was cut', async () => {
+it('a stopped run resumes where it stopped, even if its last line is incomplete', async () => {
   const { path, asked, run, results } = lab()
   const stop = new AbortController()
   const until = async (): Promise<typeof accepted> => {
@@ -73,12 +73,12 @@ it('a run that was stopped goes on where it stopped, also when its last line was
   const before = new Set(asked).size
   await run(async () => accepted)
   expect(new Set(asked).size).toBe(121)
-  expect(asked.length - 121).toBeLessThanOrEqual(50) // what was under way
+  expect(asked.length - 121).toBeLessThanOrEqual(50) // rows in progress
   expect(before).toBeLessThan(121)
   expect(await results()).toHaveLength(124)
 })
 
-it('asks again when a row is due', async () => {
+it('retries a row when it is due', async () => {
   const { asked, run, results } = lab()
   const ask: Ask = async (_kind, input) =>
     input === 'user5@a.example' && asked.filter((one) => one === input).length < 3
@@ -89,7 +89,7 @@ it('asks again when a row is due', async () => {
   expect((await results())[6]).toContain('accepted')
 })
 
-it('a fault of ours ends the run, and a file of another list is refused', async () => {
+it('an unexpected error ends the run, and a file of another list is refused', async () => {
   const { path, run } = lab()
   const broken: Ask = async () => {
     throw new Error('a bug')

@@ -88,7 +88,7 @@ describe('CSV', () => {
     expect(short(await read(list))).toEqual(rows)
   })
 
-  it('keeps the own columns as they were, formulas too', async () => {
+  it('keeps the own columns unchanged, including formulas', async () => {
     const { rows, layout } = await read('email,note\nx@a.example,=cmd()\n')
     expect(rows).toEqual([{ ok: true, line: 2, input: 'x@a.example', columns: ['x@a.example', '=cmd()'] }])
     expect(layout).toEqual({ format: 'csv', delimiter: ',', header: ['email', 'note'], index: 0 })
@@ -99,7 +99,7 @@ describe('CSV', () => {
     expect(rows[0]).toMatchObject({ columns: ['x@a.example', 'Jörg'] })
   })
 
-  it('finds octets that are no UTF-8 behind the sample', async () => {
+  it('detects octets after the sample that are not UTF-8', async () => {
     const many = 'x@a.example,ü\n'.repeat(6_000)
     const { rows } = await read(Buffer.concat([Buffer.from(many), Buffer.from([0x79, 0x40, 0xff, 0x2c, 0x31, 0x0a])]))
     expect(rows.at(-1)).toMatchObject({ ok: false, line: 6_001, reason: expect.stringContaining('encoding') })
@@ -142,12 +142,12 @@ describe('CSV', () => {
     await expect(read(list, about)).rejects.toMatchObject({ code, message: expect.stringContaining(words) })
   })
 
-  it('makes a field of 10 MB a bad row and goes on', async () => {
+  it('makes a row with a field of 10 MB a bad row, and continues', async () => {
     const list = `email,note\nx@a.example,${'y'.repeat(10_000_000)}\nz@a.example,1`
     expect(short(await read(list, {}, 65_536))).toEqual(['2! a field is longer than 65536 octets', '3 z@a.example'])
   })
 
-  it('goes on with a later part: no header, lines counted on', async () => {
+  it('continues with a later part: no header, and line numbers continue', async () => {
     const layout: Layout = { format: 'csv', delimiter: ',', header: ['a', 'email'], index: 1 }
     expect(short(await read('1,x@a.example\n2,y@a.example', { layout, firstLine: 7 }))).toEqual([
       '7 x@a.example',
@@ -155,7 +155,7 @@ describe('CSV', () => {
     ])
   })
 
-  it('reads the same however the octets are cut', async () => {
+  it('reads the same wherever the octets are split', async () => {
     const list = Buffer.from('\uFEFFname;email\r\n"Jö;rg";x@a.example\r\n\r\n"a\r\nb";y@a.example\r\n')
     const whole = await read(list)
     await fc.assert(
@@ -176,8 +176,8 @@ describe('other kinds', () => {
   })
 })
 
-describe('one a line', () => {
-  it('trims, counts and passes blank lines over', async () => {
+describe('one per line', () => {
+  it('trims lines, and counts and skips blank ones', async () => {
     expect(short(await read(' a@a.example \r\n\r\nb@a.example\rc@a.example', { contentType: 'text/plain' }))).toEqual([
       '1 a@a.example',
       '3 b@a.example',
@@ -231,7 +231,7 @@ describe('JSON', () => {
     await expect(read(list, json)).rejects.toMatchObject({ code: 'bad_list', message: expect.stringContaining(words) })
   })
 
-  it('is the list that JSON.stringify wrote', async () => {
+  it('returns the list that JSON.stringify wrote', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.string({ unit: 'binary' })),
@@ -257,7 +257,7 @@ it.each([
 it.each([
   [Buffer.from('plain'), 'utf-8'],
   [Buffer.from('ü'), 'utf-8'],
-  [Buffer.from('ü').subarray(0, 1), 'utf-8'], // cut in a character
-  [Buffer.from('é', 'latin1'), 'utf-8'], // one octet alone may be the beginning of a character
+  [Buffer.from('ü').subarray(0, 1), 'utf-8'], // split within a character
+  [Buffer.from('é', 'latin1'), 'utf-8'], // a single octet may be the beginning of a character
   [Buffer.from('üb', 'latin1'), 'windows-1252'],
 ])('the encoding of %o is %s', (sample, encoding) => expect(encodingOf(sample)).toBe(encoding))
