@@ -60,6 +60,8 @@ const NUMBERS = [
   'more',
   'seconds',
   'received',
+  'octet',
+  'expected',
   'uid',
   'version',
   'supported',
@@ -102,8 +104,8 @@ function sampleOf(sentence: string, name: string, samples: Samples): unknown {
   return NUMBERS.includes(name) && !isDuration ? samples.number(name) : samples.text(name)
 }
 
-/** Subjects of notices on standard error. */
-const NOTICES = ['hint', 'list_notice']
+/** Subjects of notices on standard error, and of faults in what a DNS server sends. */
+const NOTICES = ['hint', 'list_notice', 'dns_message']
 
 /** The page of error codes, with the sentences of each. */
 export async function errorLists(root: string): Promise<string> {
@@ -112,9 +114,9 @@ export async function errorLists(root: string): Promise<string> {
     ...one,
     text: one.tell(sampleValues(one.subject, one.id, samples)),
   }))
-  // Not one that only passes on what another program says, and no notice beside an error.
-  const isSentence = ({ text, subject }: { text: string; subject: string }): boolean =>
-    !/^‹\w+›$/.test(text) && !NOTICES.includes(subject)
+  // Not one that only passes on what another program says, no notice beside an error, and no fault of a published record: findings tell that.
+  const isSentence = ({ text, subject, file }: AnySentence & { text: string }): boolean =>
+    !/^‹\w+›$/.test(text) && !NOTICES.includes(subject) && !file.startsWith('src/checks/')
   const listOf = (code: ErrorCode | undefined): string =>
     [...new Set(all.filter((one) => one.code === code && isSentence(one)).map(({ text }) => `- ${text}`))].join('\n')
   const codes = Object.keys(ERRORS) as ErrorCode[] // the keys of a constant

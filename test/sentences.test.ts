@@ -3,6 +3,9 @@ import { expect, it } from 'vitest'
 import { readSources } from '../scripts/layers.ts'
 import { type AnySentence, allSentences, type Samples, sampleValues } from '../scripts/sentences.ts'
 import type { Say } from '../src/base/problem.ts'
+import { tellArgs } from '../src/checks/finding.ts'
+import { findings as tlsRpt } from '../src/checks/tls-rpt/findings.ts'
+import { parseTlsRpt } from '../src/checks/tls-rpt/parse.ts'
 import { parseZone } from '../src/net/dns/zone-text.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
@@ -66,6 +69,16 @@ it('carries all that another language needs', () => {
   const read = parseZone('@ A 192.0.2.1\n@ MX mail', 'example.org')
   const why = read.ok ? undefined : structuredClone(read.problem)
   expect(why && inBrackets(why)).toBe('[line 2: [MX data is a preference and a host (10 mail.example.org.)]]')
+})
+
+it('carries them up to the text of a finding', () => {
+  const inUpperCase: Say = ({ id, values }) => words.get(id)!.tell(values, inUpperCase).toUpperCase()
+  const words = new Map(sentences.map((one) => [nameOf(one), one]))
+  const read = parseTlsRpt('v=TLSRPTv1; rua=a.example')
+  const args = { at: 0, ...(read.ok ? {} : { problem: structuredClone(read.problem) }) }
+  expect(tlsRpt['tls_rpt.syntax'].detail(tellArgs(args, inUpperCase))).toBe(
+    'RUA HAS NO USABLE ADDRESS: "A.EXAMPLE": NOT A URI (at character 0).',
+  )
 })
 
 it('has the sentences of errors in tables only', () => {

@@ -21,7 +21,8 @@ export type Given<V, Options> = unknown extends V
   ? [values?: undefined, options?: Options]
   : [values: V, options?: Options]
 
-const inEnglish: Say = ({ text }) => text
+/** The sentence that the problem already has. */
+export const inEnglish: Say = ({ text }) => text
 
 /** The values of a sentence without values. */
 const NONE = {}

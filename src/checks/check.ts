@@ -1,3 +1,4 @@
+import type { Problem } from '../base/problem.ts'
 import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
 import type { DnsError } from '../net/dns/resolver.ts'
@@ -13,13 +14,16 @@ export type Severity = 'critical' | 'high' | 'medium' | 'low' | 'info'
 /** Arguments of a finding's text. External text is cut and cleaned where it is shown. */
 export type Args = Readonly<Record<string, string | number | boolean | readonly string[]>>
 
+/** The values of a finding, as data: the arguments of its text, with problems in place of their sentences (`tellArgs` in finding.ts). */
+export type FindingArgs = Readonly<Record<string, Args[string] | Problem | readonly (string | Problem)[]>>
+
 /** A record to publish. `value` is the presentation form of the data (TXT: the text, unquoted). */
 export type DnsRecord = { readonly name: string; readonly rtype: string; readonly value: string }
 
 /** One judgement as data. Severity, text and RFC section come from the check's table, when it is presented. */
 export type Finding = {
   readonly id: string
-  readonly args?: Args
+  readonly args?: FindingArgs
   /** The observation: the record, name or reply on which the finding is based. */
   readonly evidence?: string
   readonly fix?: DnsRecord

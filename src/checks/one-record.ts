@@ -8,7 +8,7 @@ export type OneRecord<T> = {
   /** A text that was meant to be one, if there is none. */
   readonly lookalike?: string
   /** The parsed record; absent unless there is exactly one. */
-  readonly parsed?: Parsed<T, string>
+  readonly parsed?: Parsed<T>
 }
 
 /** Selects the records of one kind from the texts at their name. */
@@ -17,7 +17,7 @@ export function oneRecord<T>(
   kind: {
     readonly is: (text: string) => boolean
     readonly resembles: (text: string) => boolean
-    readonly parse: (text: string) => Parsed<T, string>
+    readonly parse: (text: string) => Parsed<T>
   },
 ): OneRecord<T> {
   const records = texts.filter(kind.is)

@@ -1,6 +1,7 @@
 import type { FindingAnswer } from '../answers/finding.ts'
 import { printable } from '../base/text.ts'
 import type { Check, Finding, FindingTable, Outcome, OwnFields, Severity } from './check.ts'
+import { tellArgs } from './finding.ts'
 import * as registry from './registry.ts'
 import { CHECK_KEYS, type Outcomes } from './run.ts'
 
@@ -12,14 +13,15 @@ const MAX_EVIDENCE = 2_000
 export function presentFinding(table: FindingTable, finding: Finding): FindingAnswer {
   const words = table[finding.id]
   if (!words) throw new Error(`the finding ${finding.id} is in no table`)
+  const args = tellArgs(finding.args)
   const isOffered = finding.fix !== undefined
   const usual = isOffered ? words.repair : (words.unoffered ?? words.repair)
-  const repair = finding.repair ?? words.advice?.(finding.args ?? {}, isOffered) ?? usual
+  const repair = finding.repair ?? words.advice?.(args, isOffered) ?? usual
   return {
     id: finding.id,
     severity: words.severity,
     title: words.title,
-    detail: printable(words.detail(finding.args ?? {}), MAX_EVIDENCE),
+    detail: printable(words.detail(args), MAX_EVIDENCE),
     ...(finding.evidence === undefined
       ? {}
       : { evidence: printable(finding.evidence.replaceAll('\t', '\\009'), MAX_EVIDENCE) }),

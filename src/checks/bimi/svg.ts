@@ -1,10 +1,11 @@
 import { SaxesParser } from 'saxes'
-import { printable } from '../../base/text.ts'
+import type { Problem } from '../../base/problem.ts'
+import { svgProblem } from './problems.ts'
 
 /** A logo, compared with the profile that receivers require (draft-svg-tiny-ps-abrotman §2). */
 export type SvgReading = {
-  /** Violations of the profile, as text; at most 20. Empty: the logo conforms to the profile. */
-  readonly faults: readonly string[]
+  /** Violations of the profile, at most 20. Empty: the logo conforms to the profile. */
+  readonly faults: readonly Problem[]
   /** Whether the drawing is square; null if its size is not given. */
   readonly square: boolean | null
 }
@@ -31,9 +32,9 @@ class Enough extends Error {}
  */
 export function readSvg(written: string): SvgReading {
   const text = written.toWellFormed() // the parser throws at half a character
-  const faults = new Set<string>()
-  const fault = (words: string): void => {
-    if (faults.size < MAX_FAULTS) faults.add(words)
+  const faults = new Map<string, Problem>() // by sentence: each once
+  const fault: Tell = (found) => {
+    if (faults.size < MAX_FAULTS) faults.set(found.text, found)
   }
   let elements = 0
   let depth = 0
@@ -41,16 +42,14 @@ export function readSvg(written: string): SvgReading {
   let square: boolean | null = null
   const parser = new SaxesParser()
   parser.on('error', (error) => {
-    fault(`it is not well-formed XML: ${printable(error.message, 120)}`)
+    fault(svgProblem('xml', { reason: error.message }))
     throw new Enough()
   })
-  parser.on('doctype', () => fault('it has a document type declaration'))
-  parser.on('processinginstruction', ({ target }) =>
-    fault(`it has a processing instruction (${printable(target, 40)})`),
-  )
+  parser.on('doctype', () => fault(svgProblem('doctype')))
+  parser.on('processinginstruction', ({ target }) => fault(svgProblem('instruction', { name: target })))
   parser.on('opentag', ({ name, attributes }) => {
     if (++elements > MAX_ELEMENTS || ++depth > MAX_DEPTH) {
-      fault('it has too many elements')
+      fault(svgProblem('too_many'))
       throw new Enough()
     }
     const local = name.slice(name.indexOf(':') + 1).toLowerCase()
@@ -59,37 +58,38 @@ export function readSvg(written: string): SvgReading {
       square = isSquare(attributes)
     }
     if (depth === 2 && local === 'title') hasTitle = true
-    if (FORBIDDEN.has(local)) fault(`the element ${printable(name, 40)} is not allowed`)
+    if (FORBIDDEN.has(local)) fault(svgProblem('element', { name }))
     readAttributes(attributes, fault)
   })
   parser.on('closetag', () => void depth--)
   try {
     parser.write(text).close()
-    if (!hasTitle) fault('it has no title')
+    if (!hasTitle) fault(svgProblem('no_title'))
   } catch (error) {
     if (!(error instanceof Enough)) throw error
   }
-  return { faults: [...faults], square }
+  return { faults: [...faults.values()], square }
 }
 
 /** A reference that does not point into the file itself, quoted or not. */
 const OUTSIDE = /url\(\s*(?:'(?!#)|"(?!#)|[^'"#\s])/i
 
+type Tell = (fault: Problem) => void
 type Attributes = Readonly<Record<string, string>>
 
-function readRoot(local: string, attributes: Attributes, fault: (words: string) => void): void {
-  if (local !== 'svg') fault('its root element is not svg')
-  if (attributes.xmlns !== 'http://www.w3.org/2000/svg') fault('its root element is not in the SVG namespace')
-  if (attributes.version !== '1.2') fault('version is not "1.2"')
-  if (attributes.baseProfile !== 'tiny-ps') fault('baseProfile is not "tiny-ps"')
-  if (attributes.x !== undefined || attributes.y !== undefined) fault('its root element has x or y')
+function readRoot(local: string, attributes: Attributes, fault: Tell): void {
+  if (local !== 'svg') fault(svgProblem('root'))
+  if (attributes.xmlns !== 'http://www.w3.org/2000/svg') fault(svgProblem('namespace'))
+  if (attributes.version !== '1.2') fault(svgProblem('version'))
+  if (attributes.baseProfile !== 'tiny-ps') fault(svgProblem('profile'))
+  if (attributes.x !== undefined || attributes.y !== undefined) fault(svgProblem('position'))
 }
 
-function readAttributes(attributes: Attributes, fault: (words: string) => void): void {
+function readAttributes(attributes: Attributes, fault: Tell): void {
   for (const [name, value] of Object.entries(attributes)) {
-    if (/^on[a-z]/i.test(name)) fault(`the attribute ${printable(name, 40)} is a script`)
-    if (/(?:^|:)href$/i.test(name) && !value.startsWith('#')) fault(`${printable(name, 40)} points outside the file`)
-    if (OUTSIDE.test(value.slice(0, 2_000))) fault(`${printable(name, 40)} points outside the file`)
+    if (/^on[a-z]/i.test(name)) fault(svgProblem('script', { name }))
+    if (/(?:^|:)href$/i.test(name) && !value.startsWith('#')) fault(svgProblem('outside', { name }))
+    if (OUTSIDE.test(value.slice(0, 2_000))) fault(svgProblem('outside', { name }))
   }
 }
 

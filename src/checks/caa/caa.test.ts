@@ -4,6 +4,7 @@ import type { LabZone } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
 import { DnsError, type RecordData } from '../../net/dns/resolver.ts'
+import { tellArgs } from '../finding.ts'
 import { runInContext } from '../run.ts'
 import { findings } from './findings.ts'
 import { caa } from './index.ts'
@@ -41,7 +42,7 @@ describe('judges', () => {
     const outcome = await look(zone)
     expect([outcome.status, outcome.findings.map(({ id }) => id)]).toEqual([status, ids])
     for (const { id, args } of outcome.findings)
-      expect(findings[id as keyof typeof findings].detail(args ?? {})).not.toMatch(/undefined|\[object/)
+      expect(findings[id as keyof typeof findings].detail(tellArgs(args))).not.toMatch(/undefined|\[object/)
   })
 
   it('shows every finding of the table', () =>
@@ -88,11 +89,14 @@ it.each<[string, unknown]>([
   ['', { issuer: '', parameters: {} }],
   ['ca.example;', { issuer: 'ca.example', parameters: {} }],
   ['ca.example; x', 'not a parameter'],
+  // Bound: src/checks/caa/parse.ts MAX_LENGTH
+  [';'.repeat(4_096), { issuer: '', parameters: {} }],
+  [';'.repeat(4_097), 'longer than 4096 characters'],
   ['ca..example', 'not the domain'],
   ['-ca.example', 'not the domain'],
 ])('reads %j', (text, expected) => {
   const read = parseIssuer(text)
-  if (typeof expected === 'string') return expect(read.ok ? '' : read.problem).toContain(expected)
+  if (typeof expected === 'string') return expect(read.ok ? '' : read.problem.text).toContain(expected)
   return expect(read.ok && { ...read.value, parameters: { ...read.value.parameters } }).toEqual(expected)
 })
 

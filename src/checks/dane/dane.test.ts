@@ -8,6 +8,7 @@ import { inWaves } from '../../../test/lab/waves.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
 import { UNKNOWN_CONTEXT } from '../context.ts'
+import { tellArgs } from '../finding.ts'
 import { runCheck } from '../run.ts'
 import { starttls } from '../starttls/index.ts'
 import { findings } from './findings.ts'
@@ -180,7 +181,7 @@ describe('judges', () => {
     const { hosts } = dane.present(outcome)
     expect(hosts.flatMap((host) => host.records.map((record) => record.matches))).toEqual(matches)
     for (const { id, args } of outcome.findings)
-      expect(findings[id as keyof typeof findings].detail(args ?? {})).not.toMatch(/undefined|\[object/)
+      expect(findings[id as keyof typeof findings].detail(tellArgs(args))).not.toMatch(/undefined|\[object/)
   })
 
   it('shows every finding of the table', () =>

@@ -30,7 +30,7 @@ const presentHost = ({ host, secure, records }: HostState) => ({
     data: record.data.slice(0, MAX_DATA),
     usable: problem === undefined,
     matches,
-    problem: problem?.problem,
+    problem: problem?.problem.text,
   })),
   reason: host.error?.message,
 })

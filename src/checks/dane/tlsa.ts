@@ -1,5 +1,7 @@
 import { createHash, X509Certificate } from 'node:crypto'
+import type { Problem } from '../../base/problem.ts'
 import type { RecordData } from '../../net/dns/resolver.ts'
+import { tlsaProblem } from './problems.ts'
 
 export type Tlsa = RecordData['TLSA']
 
@@ -10,23 +12,21 @@ const DIGESTS: Readonly<Record<number, { readonly name: string; readonly octets:
 }
 
 /** Why mail servers cannot use a TLSA record; undefined if they can. */
-export function problemOf(record: Tlsa): { readonly kind: 'pkix' | 'syntax'; readonly problem: string } | undefined {
+export function problemOf(record: Tlsa): { readonly kind: 'pkix' | 'syntax'; readonly problem: Problem } | undefined {
   const syntax = syntaxProblem(record)
   if (syntax !== undefined) return { kind: 'syntax', problem: syntax }
   // RFC 7672 §3.1.3: PKIX-TA(0) and PKIX-EE(1) are not for SMTP.
-  return record.usage < 2
-    ? { kind: 'pkix', problem: `certificate usage ${record.usage} is not valid for mail` }
-    : undefined
+  return record.usage < 2 ? { kind: 'pkix', problem: tlsaProblem('pkix', { octet: record.usage }) } : undefined
 }
 
-function syntaxProblem({ usage, selector, matchingType, data }: Tlsa): string | undefined {
-  if (usage > 3) return `${usage} is not a certificate usage`
-  if (selector > 1) return `${selector} is not a selector`
-  if (matchingType > 2) return `${matchingType} is not a matching type`
+function syntaxProblem({ usage, selector, matchingType, data }: Tlsa): Problem | undefined {
+  if (usage > 3) return tlsaProblem('usage', { octet: usage })
+  if (selector > 1) return tlsaProblem('selector', { octet: selector })
+  if (matchingType > 2) return tlsaProblem('matching_type', { octet: matchingType })
   const digest = DIGESTS[matchingType]
   const octets = data.length / 2
-  if (digest && octets !== digest.octets) return `the digest has ${octets} octets instead of ${digest.octets}`
-  return octets === 0 ? 'it has no data' : undefined
+  if (digest && octets !== digest.octets) return tlsaProblem('digest', { count: octets, expected: digest.octets })
+  return octets === 0 ? tlsaProblem('empty') : undefined
 }
 
 /**

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { LabZone } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
+import { tellArgs } from '../finding.ts'
 import { presentFinding } from '../present.ts'
 import { runCheck, runInContext } from '../run.ts'
 import { publishedPolicyOf } from './facts.ts'
@@ -97,7 +98,7 @@ describe('findings: a domain that shows each', () => {
     expect(outcome.findings.map((found) => found.id)).toContain(id)
     expect(outcome.status).toBe(status)
     expect(
-      table[id as keyof typeof table].detail(outcome.findings.find((found) => found.id === id)!.args ?? {}),
+      table[id as keyof typeof table].detail(tellArgs(outcome.findings.find((found) => found.id === id)!.args)),
     ).not.toMatch(/undefined|object/)
   })
 
@@ -445,7 +446,7 @@ describe('any zone', () => {
         const before = publishedPolicyOf(outcome.facts!)
         expect(outcome.status === 'unknown').toBe(before.kind === 'unknown')
         for (const { id, args, fix } of outcome.findings) {
-          expect(table[id as keyof typeof table].detail(args ?? {})).not.toMatch(/undefined|\[object/)
+          expect(table[id as keyof typeof table].detail(tellArgs(args))).not.toMatch(/undefined|\[object/)
           if (!fix || before.kind === 'unknown') continue
           const after = publishedPolicyOf(
             (await run({ ...zone, [fix.name]: { TXT: [fix.value] } }, domain('m.a.example'))).facts!,

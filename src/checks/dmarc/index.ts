@@ -12,6 +12,7 @@ export { judgeDmarc } from './judge.ts'
 export { lookupDmarc, lookupPolicy } from './lookup.ts'
 export type { Policy } from './parse.ts'
 export { presentDmarcLookup } from './present.ts'
+export { reportUriProblem } from './problems.ts'
 export { MAX_URIS, parseReportUris, type ReportUri } from './uri.ts'
 
 /** DMARC: the policy that applies to a domain, found by the tree walk, and the receivers of its reports. */

@@ -91,7 +91,7 @@ async function lookupDestinations(
   })
   const byHost = new Map(hosts.map((host, i) => [host, answers[i]]))
   const destination = (uri: ReportUri): Destination => {
-    if (uri.problem !== undefined) return { ...uri, authorization: 'invalid', reason: uri.problem }
+    if (uri.problem !== undefined) return { ...uri, authorization: 'invalid', reason: uri.problem.text }
     const notAsked = `not checked: only ${MAX_DESTINATIONS} hosts per record are`
     return { ...uri, ...(byHost.get(uri.host!) ?? { authorization: 'unknown', reason: notAsked }) }
   }

@@ -6,7 +6,7 @@ import { parseReportUris } from './uri.ts'
 
 function read(text: string) {
   const parsed = parseDmarc(text)
-  if (!parsed.ok) throw new Error(parsed.problem)
+  if (!parsed.ok) throw new Error(parsed.problem.text)
   return parsed.value
 }
 
@@ -100,7 +100,7 @@ describe('report addresses (RFC 9989 §4.8)', () => {
     ['mailto:r%4@a.example', undefined, 'contains characters that are not allowed in a URI'],
   ])('%j: host %j, problem %j', (text, host, problem) => {
     const [uri] = parseReportUris(text).uris
-    expect([uri!.host, uri!.problem]).toEqual([host, problem])
+    expect([uri!.host, uri!.problem?.text]).toEqual([host, problem])
   })
 
   it('keeps the size of RFC 7489 apart', () => {

@@ -1,4 +1,6 @@
+import type { Problem } from '../../base/problem.ts'
 import { canonicalName, type Domain, parseDomain } from '../../names/domain.ts'
+import { reportUriProblem } from './problems.ts'
 
 /** One destination of reports (RFC 9989 §4.8 dmarc-uri). With a `problem` it is not a syntactically valid reporting URI and is not used. */
 export type ReportUri = {
@@ -10,7 +12,7 @@ export type ReportUri = {
   readonly host?: Domain
   /** The `!10m` of RFC 7489 §6.2, which RFC 9989 removed and reporters ignore (RFC 9989 Appendix C.4). */
   readonly size?: string
-  readonly problem?: string
+  readonly problem?: Problem
 }
 
 /** Maximum number of URIs read from one list. */
@@ -68,15 +70,15 @@ function parseReportUri(text: string): ReportUri {
   if (wrong !== undefined) return { ...base, problem: wrong }
   const host = scheme === 'mailto' ? mailboxHost(uri.slice(7)) : authorityHost(uri.slice(scheme.length + 1))
   if (host === undefined)
-    return { ...base, problem: scheme === 'mailto' ? 'not a mailbox with a full domain name' : 'no host name' }
+    return { ...base, problem: scheme === 'mailto' ? reportUriProblem('mailbox') : reportUriProblem('host') }
   return { ...base, host }
 }
 
-function problemOf(uri: string, scheme: string): string | undefined {
-  if (uri === '') return 'empty'
-  if (scheme === '') return uri.includes('@') ? 'not a URI: the prefix "mailto:" is missing' : 'not a URI'
-  if (uri.includes('!')) return 'a "!" must be written as %21'
-  if (!URI_CHARACTERS.test(uri) || BROKEN_ESCAPE.test(uri)) return 'contains characters that are not allowed in a URI'
+function problemOf(uri: string, scheme: string): Problem | undefined {
+  if (uri === '') return reportUriProblem('empty')
+  if (scheme === '') return uri.includes('@') ? reportUriProblem('no_mailto') : reportUriProblem('uri')
+  if (uri.includes('!')) return reportUriProblem('exclamation')
+  if (!URI_CHARACTERS.test(uri) || BROKEN_ESCAPE.test(uri)) return reportUriProblem('characters')
   return undefined
 }
 

@@ -5,6 +5,7 @@ import { inWaves } from '../../../test/lab/waves.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
 import { DnsError, type ExtendedError, type RecordData, type Resolve } from '../../net/dns/resolver.ts'
+import { tellArgs } from '../finding.ts'
 import { runCheck } from '../run.ts'
 import { findings } from './findings.ts'
 import { dnssec } from './index.ts'
@@ -217,7 +218,7 @@ describe('judges', () => {
     expect([outcome.status, outcome.findings.map(({ id }) => id)]).toEqual([status, ids])
     expect(dnssec.present(outcome)).toMatchObject(shown)
     for (const { id, args } of outcome.findings)
-      expect(findings[id as keyof typeof findings].detail(args ?? {})).not.toMatch(/undefined|\[object/)
+      expect(findings[id as keyof typeof findings].detail(tellArgs(args))).not.toMatch(/undefined|\[object/)
   })
 
   it('shows every finding of the table', () =>

@@ -1,4 +1,5 @@
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { fieldsProblem } from './problems.ts'
 
 /** One `name=value` of a record; `at` is its start in the text. */
 export type Field = { readonly name: string; readonly value: string; readonly at: number }
@@ -16,10 +17,10 @@ export const hasVersion = (text: string, version: string): boolean =>
  * Reads the fields after the version by the grammar that RFC 8461 §3.1 and RFC 8460 §3 share. The grammar is strict: no empty field, no white space around
  * "=", and at most one ";" at the end. `free` names the field whose value has its own grammar.
  */
-export function parseFields(text: string, version: string, free: string): Parsed<readonly Field[], string> {
-  if (!hasVersion(text, version)) return problem(`the record does not begin with "${version};"`, 0)
+export function parseFields(text: string, version: string, free: string): Parsed<readonly Field[]> {
+  if (!hasVersion(text, version)) return problem(fieldsProblem('version', { text: version }), 0)
   const items = text.split(';')
-  if (items.length > MAX_FIELDS) return problem(`the record has more than ${MAX_FIELDS} fields`)
+  if (items.length > MAX_FIELDS) return problem(fieldsProblem('too_many', { max: MAX_FIELDS }))
   if (items.length > 1 && items.at(-1)!.trim() === '') items.pop() // one ";" may end the record
   const fields: Field[] = []
   let next = items[0]!.length + 1
@@ -27,12 +28,12 @@ export function parseFields(text: string, version: string, free: string): Parsed
     const body = item.trim()
     const at = next + item.indexOf(body)
     next += item.length + 1
-    if (body === '') return problem('a field is empty', at)
+    if (body === '') return problem(fieldsProblem('empty'), at)
     const equals = body.indexOf('=')
     const name = body.slice(0, Math.max(0, equals))
     const value = body.slice(equals + 1)
     if (!NAME.test(name) || (name !== free && !VALUE.test(value)))
-      return problem(`${JSON.stringify(body.slice(0, 60))} is not a field of the form name=value`, at)
+      return problem(fieldsProblem('form', { text: body }), at)
     fields.push({ name, value, at })
   }
   return parsed(fields)

@@ -1,3 +1,4 @@
+import type { Problem } from '../../base/problem.ts'
 import type { Domain } from '../../names/domain.ts'
 import { FetchError, type FetchReason, isTheirs } from '../../net/fetch.ts'
 import type { Ctx } from '../../world.ts'
@@ -8,7 +9,7 @@ import { isPlainText, MAX_POLICY_BYTES, parseStsPolicy, type StsPolicy } from '.
 /** The result of fetching the policy. `refused` is a fault that every sender gets; `unknown` may be our own, or temporary. */
 export type PolicyAnswer =
   | { readonly kind: 'read'; readonly policy: StsPolicy }
-  | { readonly kind: 'invalid'; readonly problem: string }
+  | { readonly kind: 'invalid'; readonly problem: Problem }
   | { readonly kind: 'status'; readonly status: number }
   | { readonly kind: 'content_type'; readonly contentType: string }
   | { readonly kind: 'refused'; readonly reason: FetchReason; readonly message: string }

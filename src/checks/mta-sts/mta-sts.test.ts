@@ -6,6 +6,7 @@ import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
 import { DnsError } from '../../net/dns/resolver.ts'
 import { type Fetch, FetchError, type FetchReason } from '../../net/fetch.ts'
+import { tellArgs } from '../finding.ts'
 import { runInContext } from '../run.ts'
 import { findings as table } from './findings.ts'
 import { mtaSts } from './index.ts'
@@ -81,7 +82,7 @@ describe('findings', () => {
     expect(outcome.status).toBe(status)
     expect(ids(outcome)).toContain(id)
     const found = outcome.findings.find((candidate) => candidate.id === id)!
-    expect(table[id as keyof typeof table].detail(found.args ?? {})).not.toMatch(/undefined/)
+    expect(table[id as keyof typeof table].detail(tellArgs(found.args))).not.toMatch(/undefined/)
     const { valid, reason } = mtaSts.present(outcome)
     if (valid) expect(reason).toBe(undefined)
     else expect(reason).toBe(outcome.status === 'unknown' ? outcome.reason : table[id as keyof typeof table].title)

@@ -1,5 +1,7 @@
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import type { Problem } from '../../base/problem.ts'
 import { canonicalName } from '../../names/domain.ts'
+import { stsPolicyProblem } from './problems.ts'
 
 export type Mode = 'enforce' | 'testing' | 'none'
 
@@ -25,9 +27,9 @@ const KEY = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$/
 const MODES: readonly Mode[] = ['enforce', 'testing', 'none']
 
 /** Reads the text of a policy (RFC 8461 §3.2). If a key other than `mx` occurs twice, the first counts. A text that violates the grammar is not a policy. */
-export function parseStsPolicy(text: string): Parsed<StsPolicy, string> {
+export function parseStsPolicy(text: string): Parsed<StsPolicy> {
   const lines = text.split('\n', MAX_LINES + 2)
-  if (lines.length > MAX_LINES + 1) return problem(`the policy has more than ${MAX_LINES} lines`)
+  if (lines.length > MAX_LINES + 1) return problem(stsPolicyProblem('too_many_lines', { max: MAX_LINES }))
   if (lines.at(-1) === '') lines.pop()
   const values = new Map<string, string>()
   const mx: string[] = []
@@ -39,7 +41,7 @@ export function parseStsPolicy(text: string): Parsed<StsPolicy, string> {
       .replace(/\r$/, '')
       .trim()
     const wrong = lineProblem(key, value)
-    if (wrong) return problem(`line ${i + 1}: ${wrong}`)
+    if (wrong) return problem(stsPolicyProblem('at', { line: i + 1, why: wrong }))
     if (key === 'mx') mx.push(canonicalName(value))
     else if (!values.has(key)) values.set(key, value)
   }
@@ -68,22 +70,22 @@ export function matchesMx(pattern: string, host: string): boolean {
 export const isPlainText = (contentType: string): boolean =>
   contentType.split(';', 1)[0]!.trim().toLowerCase() === 'text/plain'
 
-function policyOf(values: ReadonlyMap<string, string>, mx: readonly string[]): Parsed<StsPolicy, string> {
-  if (values.get('version') !== 'STSv1') return problem('"version: STSv1" is missing')
+function policyOf(values: ReadonlyMap<string, string>, mx: readonly string[]): Parsed<StsPolicy> {
+  if (values.get('version') !== 'STSv1') return problem(stsPolicyProblem('version'))
   const mode = MODES.find((candidate) => candidate === values.get('mode'))
-  if (!mode) return problem('mode is not enforce, testing or none')
+  if (!mode) return problem(stsPolicyProblem('mode'))
   const age = values.get('max_age')
-  if (age === undefined || !/^\d{1,10}$/.test(age)) return problem('max_age is not a number of seconds')
-  if (mx.length === 0 && mode !== 'none') return problem(`mode ${mode} needs at least one mx`)
-  if (mx.length > MAX_MX) return problem(`the policy has more than ${MAX_MX} mx lines`)
+  if (age === undefined || !/^\d{1,10}$/.test(age)) return problem(stsPolicyProblem('max_age'))
+  if (mx.length === 0 && mode !== 'none') return problem(stsPolicyProblem('no_mx', { mode }))
+  if (mx.length > MAX_MX) return problem(stsPolicyProblem('too_many_mx', { max: MAX_MX }))
   return parsed({ mode, maxAgeSeconds: Number(age), mx })
 }
 
-function lineProblem(key: string, value: string): string | undefined {
-  if (!KEY.test(key)) return 'it is not of the form "key: value"'
-  if (value === '') return `${key} has no value`
-  if (/[\u0000-\u001f\u007f]/.test(value)) return `${key} has control characters`
-  return key === 'mx' && !isPattern(value) ? `${JSON.stringify(value.slice(0, 60))} is not a host name` : undefined
+function lineProblem(key: string, value: string): Problem | undefined {
+  if (!KEY.test(key)) return stsPolicyProblem('form')
+  if (value === '') return stsPolicyProblem('no_value', { key })
+  if (/[\u0000-\u001f\u007f]/.test(value)) return stsPolicyProblem('control', { key })
+  return key === 'mx' && !isPattern(value) ? stsPolicyProblem('host', { text: value }) : undefined
 }
 
 /** RFC 8461 §3.2 sts-policy-mx-value: a name, or `*.` and a name. */

@@ -3,6 +3,7 @@ import type { LabZone } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
 import { type DomainContext, UNKNOWN_CONTEXT } from '../context.ts'
+import { tellArgs } from '../finding.ts'
 import { runCheck, runInContext } from '../run.ts'
 import { findings } from './findings.ts'
 import { mx, presentMx } from './index.ts'
@@ -230,7 +231,7 @@ describe('judges', () => {
       A,
     )
     expect([outcome.status, ...outcome.findings.map(({ id }) => id)]).toEqual(['warn', 'mx.no_replies'])
-    expect(findings['mx.no_replies'].detail(outcome.findings[0]?.args ?? {})).toContain(words)
+    expect(findings['mx.no_replies'].detail(tellArgs(outcome.findings[0]?.args))).toContain(words)
   })
 
   it.each<[string, LabZone, string[]]>([
@@ -258,7 +259,7 @@ describe('judges', () => {
   it('says that anybody could register a host only where the DNS says so', async () => {
     const wordsAt = async (zone: LabZone) => {
       const { findings: found } = await look({ ...at([10, 'mx.gone-host.com']), ...zone })
-      return findings['mx.unresolvable'].detail(found.find(({ id }) => id === 'mx.unresolvable')?.args ?? {})
+      return findings['mx.unresolvable'].detail(tellArgs(found.find(({ id }) => id === 'mx.unresolvable')?.args))
     }
     expect(await wordsAt({})).toMatch(/anyone who registers gone-host\.com/)
     expect(await wordsAt({ 'gone-host.com': ONE })).not.toMatch(/registers/)
@@ -283,7 +284,7 @@ describe('judges', () => {
     for (const [, zone] of ROWS) {
       for (const { id, args } of (await look(zone)).findings) {
         const words = findings[id as keyof typeof findings]
-        expect(words.detail(args ?? {})).not.toMatch(/undefined|\[object|NaN/)
+        expect(words.detail(tellArgs(args))).not.toMatch(/undefined|\[object|NaN/)
       }
     }
   })

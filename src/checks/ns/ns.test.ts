@@ -4,6 +4,7 @@ import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
 import { type OverlayRecord, overlay, overlayServers } from '../../net/dns/overlay.ts'
 import { type AskServer, DnsError, type RecordData, type Referral, type ServerAnswer } from '../../net/dns/resolver.ts'
+import { tellArgs } from '../finding.ts'
 import { findings } from './findings.ts'
 import { ns } from './index.ts'
 import { judgeNs } from './judge.ts'
@@ -211,7 +212,7 @@ describe('judges', () => {
     const outcome = await look(...parts)
     expect([outcome.status, idsOf(outcome)]).toEqual([status, ids])
     for (const { id, args } of outcome.findings)
-      expect(findings[id as keyof typeof findings].detail(args ?? {})).not.toMatch(/undefined|\[object/)
+      expect(findings[id as keyof typeof findings].detail(tellArgs(args))).not.toMatch(/undefined|\[object/)
   })
 
   it('no such domain, which the MX check says', async () => {

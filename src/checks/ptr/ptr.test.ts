@@ -6,6 +6,7 @@ import { domain } from '../../names/domain.ts'
 import { ip, reverseName } from '../../names/ip.ts'
 import { DnsError } from '../../net/dns/resolver.ts'
 import { type DomainContext, UNKNOWN_CONTEXT } from '../context.ts'
+import { tellArgs } from '../finding.ts'
 import { runCheck, runInContext } from '../run.ts'
 import { addressState } from './address.ts'
 import { findings } from './findings.ts'
@@ -315,7 +316,7 @@ describe('judges', () => {
     expect([outcome.status, outcome.findings.map(({ id }) => id)]).toEqual([status, ids])
     expect(ptr.present(outcome).reason === undefined).toBe(ptr.present(outcome).valid)
     for (const { id, args } of outcome.findings)
-      expect(findings[id as keyof typeof findings].detail(args ?? {})).not.toMatch(/undefined|\[object|NaN/)
+      expect(findings[id as keyof typeof findings].detail(tellArgs(args))).not.toMatch(/undefined|\[object|NaN/)
   })
 
   it('shows every finding of the table', () =>

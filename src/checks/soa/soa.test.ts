@@ -3,6 +3,7 @@ import type { LabZone } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
 import { DnsError, type RecordData } from '../../net/dns/resolver.ts'
+import { tellArgs } from '../finding.ts'
 import { findings } from './findings.ts'
 import { soa } from './index.ts'
 import { contactOf, judgeSoa } from './judge.ts'
@@ -45,7 +46,7 @@ describe('judges', () => {
     const outcome = await look(world)
     expect([outcome.status, outcome.findings.map(({ id }) => id)]).toEqual([status, ids])
     for (const { id, args } of outcome.findings)
-      expect(findings[id as keyof typeof findings].detail(args ?? {})).not.toMatch(/undefined|\[object/)
+      expect(findings[id as keyof typeof findings].detail(tellArgs(args))).not.toMatch(/undefined|\[object/)
   })
 
   it('shows every finding of the table', () =>

@@ -6,6 +6,7 @@ import { lookupMailHosts } from '../../mailhosts/mailhosts.ts'
 import { domain } from '../../names/domain.ts'
 import type { Outcome } from '../check.ts'
 import { UNKNOWN_CONTEXT } from '../context.ts'
+import { tellArgs } from '../finding.ts'
 import { runInContext } from '../run.ts'
 import { findings as table } from './findings.ts'
 import { judgeSpf } from './judge.ts'
@@ -195,7 +196,7 @@ describe('findings', () => {
     for (const [, zone] of ROWS) {
       for (const { id, args } of (await judge(zone)).findings) {
         const { detail } = table[id as keyof typeof table]
-        expect(detail(args ?? {})).not.toMatch(/undefined|NaN|\[object/)
+        expect(detail(tellArgs(args))).not.toMatch(/undefined|NaN|\[object/)
       }
     }
   })

@@ -5,6 +5,7 @@ import type { LabZone } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
 import { UNKNOWN_CONTEXT } from '../context.ts'
+import { tellArgs } from '../finding.ts'
 import { runCheck } from '../run.ts'
 import { findings } from './findings.ts'
 import { nameMatches, starttls } from './index.ts'
@@ -122,7 +123,7 @@ describe('judges', () => {
     const outcome = await look(named, zone)
     expect([outcome.status, outcome.findings.map(({ id }) => id)]).toEqual([status, ids])
     for (const { id, args } of outcome.findings)
-      expect(findings[id as keyof typeof findings].detail(args ?? {})).not.toMatch(/undefined|\[object/)
+      expect(findings[id as keyof typeof findings].detail(tellArgs(args))).not.toMatch(/undefined|\[object/)
   })
 
   it.each<[string, LabServer, readonly string[], string[]]>([

@@ -1,6 +1,7 @@
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
-import { MAX_URIS, parseReportUris, type ReportUri } from '../dmarc/index.ts'
+import { MAX_URIS, parseReportUris, type ReportUri, reportUriProblem } from '../dmarc/index.ts'
 import { hasVersion, parseFields } from '../mta-sts/index.ts'
+import { tlsRptProblem } from './problems.ts'
 
 /** A TLSRPT record (RFC 8460 §3). A destination with a `problem` cannot be used; at least one has none. */
 export type TlsRptRecord = {
@@ -21,15 +22,15 @@ export const resemblesTlsRpt = (text: string): boolean =>
   /^["\s]{0,8}v\s{0,8}=?\s{0,8}tls-?rpt/i.test(text.slice(0, 64))
 
 /** Reads a TLSRPT record by the grammar of RFC 8460 §3, strictly: senders need not use a record that violates it. At most 50 destinations per field. */
-export function parseTlsRpt(text: string): Parsed<TlsRptRecord, string> {
+export function parseTlsRpt(text: string): Parsed<TlsRptRecord> {
   const fields = parseFields(text, VERSION, 'rua')
   if (!fields.ok) return fields
   const rua = fields.value.filter((field) => field.name === 'rua').flatMap((field) => urisOf(field.value))
   const extensions = fields.value.filter((field) => field.name !== 'rua').map((field) => `${field.name}=${field.value}`)
-  if (rua.length === 0) return problem('rua is missing')
-  const wrong = rua.find((uri) => uri.problem !== undefined)
-  if (wrong && rua.every((uri) => uri.problem !== undefined))
-    return problem(`rua has no usable address: ${JSON.stringify(wrong.uri.slice(0, 60))}: ${wrong.problem}`)
+  if (rua.length === 0) return problem(tlsRptProblem('no_rua'))
+  const [wrong] = rua
+  if (wrong?.problem && rua.every((uri) => uri.problem !== undefined))
+    return problem(tlsRptProblem('no_address', { text: wrong.uri, why: wrong.problem }))
   return parsed({ rua, extensions: extensions.slice(0, MAX_EXTENSIONS) })
 }
 
@@ -40,13 +41,13 @@ export const formatTlsRpt = (record: TlsRptRecord): string =>
 /** The grammar does not permit a comma beside an empty item. */
 function urisOf(value: string): readonly ReportUri[] {
   const { uris, empty } = parseReportUris(value)
-  const nothing = empty > 0 ? [{ uri: '', scheme: '', problem: 'empty' }] : []
+  const nothing = empty > 0 ? [{ uri: '', scheme: '', problem: reportUriProblem('empty') }] : []
   return [...uris.map(withoutSize), ...nothing].slice(-MAX_URIS)
 }
 
 /** RFC 8460 §3 has no sizes, and only these schemes. */
 function withoutSize({ size, ...uri }: ReportUri): ReportUri {
-  if (size !== undefined) return { ...uri, problem: 'a "!" must be written as %21' }
+  if (size !== undefined) return { ...uri, problem: reportUriProblem('exclamation') }
   const supported = uri.scheme === 'mailto' || uri.scheme === 'https'
-  return uri.problem === undefined && !supported ? { ...uri, problem: 'not a mailto or https address' } : uri
+  return uri.problem === undefined && !supported ? { ...uri, problem: tlsRptProblem('scheme') } : uri
 }

@@ -4,6 +4,7 @@ import { corpus } from '../../../test/lab/corpora.ts'
 import type { LabZone } from '../../../test/lab/dns.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
+import { tellArgs } from '../finding.ts'
 import { runInContext } from '../run.ts'
 import { findings as table } from './findings.ts'
 import { tlsRpt } from './index.ts'
@@ -33,7 +34,7 @@ describe('findings', () => {
   it.each(rows)('%s (row %#)', async (id, records, status) => {
     const outcome = await run(records)
     expect([outcome.status, outcome.findings.map((found) => found.id)]).toEqual([status, [id]])
-    expect(table[id as keyof typeof table].detail(outcome.findings[0]!.args ?? {})).not.toMatch(/undefined/)
+    expect(table[id as keyof typeof table].detail(tellArgs(outcome.findings[0]!.args))).not.toMatch(/undefined/)
     const fix = outcome.findings[0]!.fix
     if (fix) expect((await run({ ...records, [fix.name]: { TXT: [fix.value] } })).status).toBe('pass')
     expect(fix !== undefined).toBe(id !== 'tls_rpt.no_mail')
@@ -83,7 +84,7 @@ describe('hostile text', () => {
     fc.assert(
       fc.property(text, ([uris, more]) => {
         const first = parseTlsRpt(['v=TLSRPTv1', `rua=${uris.join()}`, ...more].join(';'))
-        if (!first.ok) throw new Error(first.problem)
+        if (!first.ok) throw new Error(first.problem.text)
         expect(parseTlsRpt(formatTlsRpt(first.value))).toEqual(first)
       }),
     )
