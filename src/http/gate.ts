@@ -6,6 +6,7 @@ import { loopWatch } from './loop-watch.ts'
 import type { HttpOptions } from './options.ts'
 import { callerError } from './problems.ts'
 import type { Sessions } from './sessions.ts'
+import { MAX_STREAMS, openStreams } from './streams.ts'
 import { turns } from './turns.ts'
 
 /** Nodes forward the questions of many callers, so their rate is higher by this factor. */
@@ -50,9 +51,17 @@ export function gateOf(
   app.decorateRequest('auth')
   app.decorateRequest('over')
   // A completed answer ends the request, whether the client reads it or not (connections.ts bounds unread data); a stream is produced while it is read.
-  app.addHook('onSend', (request, _reply, payload, done) => {
-    if (!(payload instanceof Readable)) request.over?.()
-    done(null, payload)
+  const streams = openStreams()
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (!(payload instanceof Readable)) {
+      request.over?.()
+      done(null, payload)
+    } else if (!isEventStream(reply) || streams.take(request.caller, reply.raw)) {
+      done(null, payload)
+    } else {
+      payload.destroy()
+      done(callerError('streams', { max: MAX_STREAMS }))
+    }
   })
 
   async function admit(
@@ -115,6 +124,9 @@ const isLate = (request: FastifyRequest): boolean => request.method === 'POST' &
 /** A page checks the token itself, which may be in its form. */
 const changes = ({ method, routeOptions }: FastifyRequest): boolean =>
   method !== 'GET' && method !== 'HEAD' && routeOptions.config.isPage !== true
+
+const isEventStream = (reply: FastifyReply): boolean =>
+  String(reply.getHeader('content-type') ?? '').startsWith('text/event-stream')
 
 function tokenIn({ headers }: FastifyRequest): string | undefined {
   const token = headers['x-csrf-token']

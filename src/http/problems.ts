@@ -113,6 +113,10 @@ export const callerError = errorsOf('caller', {
     detail: ({ max, seconds }: { max: number; seconds: number }) =>
       `${max === 1 ? '1 request' : `${max} requests`} a minute ${max === 1 ? 'is' : 'are'} allowed; try again in ${seconds} s`,
   },
+  streams: {
+    code: 'rate_limited',
+    detail: ({ max }: { max: number }) => `${max} event streams of this caller are open; close one first`,
+  },
   busy: {
     code: 'overloaded',
     detail: ({ count }: { count: number }) =>

@@ -1,5 +1,7 @@
+import { EventEmitter } from 'node:events'
 import { loopWatch } from '../../src/http/loop-watch.ts'
 import { isTooMuch } from '../../src/http/overload.ts'
+import { openStreams } from '../../src/http/streams.ts'
 import { allOperations } from '../../src/operations/registry.ts'
 import { openSite } from '../../src/start/pages.ts'
 import { labApp, labDeps, labExecutor } from '../lab/app.ts'
@@ -55,6 +57,11 @@ function namesLogged(n: number): number {
   return logged
 }
 
+function streamsOpened(n: number): number {
+  const streams = openStreams()
+  return times(n, () => streams.take('a key', new EventEmitter())).filter(Boolean).length
+}
+
 async function columnsShown(n: number): Promise<number> {
   columns = n
   return (await page(`/jobs/${labJob.id}`)).match(/<th scope="col">own\d+\.<\/th>/g)?.length ?? 0
@@ -63,6 +70,7 @@ async function columnsShown(n: number): Promise<number> {
 testBounds([
   ['src/http/loop-watch.ts MAX_NAMES', 10, (n) => namesLogged(n) === n],
   ['src/http/overload.ts MAX_DELAY_MS', 150, (n) => !isTooMuch(n, 1_000)],
+  ['src/http/streams.ts MAX_STREAMS', 64, (n) => streamsOpened(n) === n],
   ['src/http/site.ts MAX_FIELDS', 200, (n) => isTaken('/logout', times(n, (i) => `f${i}=`).join('&'))],
   ['src/pages/job.ts MAX_COLUMNS', 6, async (n) => (await columnsShown(n)) === n],
   ['src/pages/jobs.ts BODY_LIMIT', 3 * 1_048_576 + 65_536, (n) => isTaken('/jobs/preview', form(n))],

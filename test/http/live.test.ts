@@ -1,9 +1,10 @@
+import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
 import { CHECK_KEYS } from '../../src/checks/run.ts'
 import { DnsError } from '../../src/net/dns/resolver.ts'
 import { DialError } from '../../src/net/smtp/dial.ts'
 import type { World } from '../../src/world.ts'
-import { labApp } from '../lab/app.ts'
+import { labApp, labKey } from '../lab/app.ts'
 import type { LabZone } from '../lab/dns.ts'
 import { labWorld } from '../lab/world.ts'
 
@@ -96,4 +97,34 @@ it('verification tells the mail hosts and each attempt', async () => {
   const events = eventsIn((await app.inject({ url: '/v1/verify?email=joe@a.example', headers: EVENTS })).body)
   expect(events.map(({ event, data }) => data.check ?? event).slice(0, 2)).toEqual(['mail_hosts', 'attempt'])
   expect(events.at(-1)).toMatchObject({ event: 'answer', data: { email: 'joe@a.example', result: 'unreachable' } })
+})
+
+it('a caller may have 64 event streams open; another caller, and one whose stream was closed, may open more', async () => {
+  const resolve: World['resolve'] = (_name, _type, signal) =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+  const keys = ['a', 'b'].map((key) => labKey(key, ['read']))
+  const app = await labApp({ ...labWorld(zone), resolve }, { keys: () => keys })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  const opened: AbortController[] = []
+  /** The status of the answer; 0 if it is still open after a while. */
+  const open = async (key: string, waitMs: number): Promise<number> => {
+    const left = new AbortController()
+    opened.push(left)
+    const headers = { ...EVENTS, 'x-api-key': key }
+    const asked = fetch(`http://127.0.0.1:${port}/v1/check?domain=a.example`, { headers, signal: left.signal })
+    const late = new Promise<number>((done) => setTimeout(done, waitMs, 0))
+    return Promise.race([asked.then(({ status }) => status).catch(() => 0), late])
+  }
+  try {
+    const statuses = await Promise.all(Array.from({ length: 64 }, () => open('a', 1_000)))
+    expect(new Set(statuses)).toEqual(new Set([0]))
+    expect(await open('a', 5_000)).toBe(429)
+    expect(await open('b', 300)).toBe(0)
+    opened[0]!.abort()
+    await expect.poll(() => open('a', 300)).toBe(0)
+  } finally {
+    for (const left of opened) left.abort()
+    await app.close()
+  }
 })
