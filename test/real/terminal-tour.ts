@@ -31,6 +31,8 @@ const LESS: readonly (readonly [options: readonly string[], env: NodeJS.ProcessE
   [['-R'], { FORCE_COLOR: '1' }],
 ]
 const LESS_WIDTHS = [80, 200]
+/** Most pieces of one picture: enough for the longest view on 20 columns and both grounds. */
+const MAX_PIECES = 40
 const ZONE = '@ 3600 IN TXT "v=spf1 -all"\n_dmarc 3600 IN TXT "v=DMARC1; p=reject"\n'
 
 mkdirSync(folder, { recursive: true })
@@ -184,7 +186,7 @@ async function takePictures(text: string, columns: number, file: string): Promis
   const box = await page.locator('body').boundingBox()
   const { width = 0, height = 0 } = box ?? {}
   const piece = 1_400
-  for (let y = 0, n = 1; y < height && n < 8; y += piece, n++) {
+  for (let y = 0, n = 1; y < height && n <= MAX_PIECES; y += piece, n++) {
     const clip = { x: 0, y, width, height: Math.min(piece, height - y) }
     await page.screenshot({ path: `${file}${n === 1 ? '' : `-${n}`}.png`, fullPage: true, clip })
   }
