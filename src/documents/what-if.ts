@@ -44,8 +44,8 @@ function changeBlocks({ before, after, as_if, passed_over }: WhatIfAnswer): Bloc
       },
     },
     ...passingBlocks(before, after),
-    ...listOf('Faults that would be fixed:', fixed, named),
-    ...listOf('New faults:', added, named),
+    ...listOf('Findings that would be resolved:', fixed, named),
+    ...listOf('New findings:', added, named),
     heading(3, 'The records'),
     ...as_if.map(
       ({ name, type, data }): Block => ({

@@ -62,7 +62,8 @@ export const CHECKS: Readonly<Record<CheckName, About>> = {
   mx: { name: 'MX', purpose: 'Names the mail servers of the domain.' },
   ptr: {
     name: 'PTR',
-    purpose: 'Reverse DNS: gives the addresses of the mail servers their names; receivers distrust addresses without.',
+    purpose:
+      'Reverse DNS: gives the addresses of the mail servers their names; receivers distrust addresses without one.',
   },
   starttls: { name: 'STARTTLS', purpose: 'Encrypts mail on its way to the mail servers.' },
   mta_sts: { name: 'MTA-STS', purpose: 'Makes senders require encryption.' },

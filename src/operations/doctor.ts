@@ -35,7 +35,7 @@ export const doctor = defineOperation({
           helo: '[192.0.2.1]',
           helo_resolves: null,
           spf: 'none',
-          problems: ['it has no PTR name for EHLO: set a PTR record, or set --helo'],
+          problems: ['no PTR name for EHLO: set a PTR record, or set --helo'],
           fixes: [],
         },
       ],

@@ -24,7 +24,7 @@ async function check(zone: LabZone, helo = 'mail.a.example', source: string = US
 it.each<[string, LabZone, string, string[], string[]]>([
   ['all in order', GOOD, 'mail.a.example', [], []],
   ['no PTR', { 'mail.a.example': GOOD['mail.a.example']! }, 'mail.a.example', ['it has no PTR record'], ['PTR']],
-  ['no PTR and no name', {}, '[45.53.1.2]', ['it has no PTR name for EHLO: set a PTR record, or set --helo'], []],
+  ['no PTR and no name', {}, '[45.53.1.2]', ['no PTR name for EHLO: set a PTR record, or set --helo'], []],
   [
     'PTR without confirmation',
     { ...GOOD, 'mail.a.example': { TXT: ['v=spf1 ip4:45.53.1.2 -all'] } },

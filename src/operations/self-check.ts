@@ -94,7 +94,7 @@ async function selfCheck(ctx: Ctx, { heloName }: Pick<Deps, 'heloName'>, address
   const forwardConfirmed = ptr.error ? null : leads.includes('back') ? true : leads.includes('unknown') ? null : false
   const seen = { address, ptr: ptr.names, forwardConfirmed, helo }
   if (!name.ok) {
-    const problem = ptr.error ? ptr.error.message : 'it has no PTR name for EHLO: set a PTR record, or set --helo'
+    const problem = ptr.error ? ptr.error.message : 'no PTR name for EHLO: set a PTR record, or set --helo'
     return { ...seen, heloResolves: null, spf: ptr.error ? 'temperror' : 'none', problems: [problem], fixes: [] }
   }
   const [forward, spf] = await Promise.all([

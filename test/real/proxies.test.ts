@@ -84,7 +84,7 @@ it('the addresses that the proxies leave from are found out by asking, and judge
     expect.objectContaining({ address: ADDRESS, listings: [] }),
     expect.objectContaining({
       ...{ address: VIA_MICROSOCKS, leaves_from: { address: MICROSOCKS.exit, by: 'mail_host' }, listings: [] },
-      problems: ['it has no PTR name for EHLO: set a PTR record, or set --helo'],
+      problems: ['no PTR name for EHLO: set a PTR record, or set --helo'],
     }),
     expect.objectContaining({ address: VIA_DANTE, leaves_from: { address: DANTE.exit, by: 'mail_host' } }),
     expect.objectContaining({ address: 'peer:east', problems: [] }),

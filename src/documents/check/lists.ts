@@ -44,12 +44,15 @@ export const poolBlocks = ({ pool = [] }: Answer): readonly Block[] =>
         },
       ]
 
-const poolListed = ({ verdict, answered, total }: PoolAddress): Inline =>
+const poolListed = ({ verdict, answered }: PoolAddress): Inline =>
   verdict === 'listed'
     ? { mark: 'bad', text: 'listed' }
     : verdict === 'clean'
       ? { mark: 'good', text: 'on no list' }
-      : { mark: 'open', text: `${answered} of ${total} lists answered; not listed` }
+      : {
+          mark: 'open',
+          text: answered === 0 ? 'not known: no list answered' : `on none of the ${answered} that answered`,
+        }
 
 const poolListings = ({ listings }: PoolAddress): Line =>
   listings.length === 0
