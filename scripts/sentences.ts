@@ -70,7 +70,7 @@ const NUMBERS = [
   'rows',
   'waiting',
 ]
-const LISTS = ['known', 'faults']
+const LISTS = ['known', 'faults', 'hashes', 'services']
 /** Values from a fixed set of words. */
 const WORDS: Readonly<Record<string, string>> = {
   'value.kind': 'job',

@@ -32,7 +32,8 @@ const svg = (inner: string): boolean =>
   !readSvg(
     `<svg xmlns="http://www.w3.org/2000/svg" version="1.2" baseProfile="tiny-ps" viewBox="0 0 1 1"><title>t</title>${inner}</svg>`,
   )
-    .faults.join()
+    .faults.map((fault) => fault.text)
+    .join()
     .includes('too many elements')
 function kept(read: { readonly ok: boolean; readonly value?: object }, field: string): number {
   return ((read.value as Readonly<Record<string, readonly unknown[]>> | undefined)?.[field] ?? []).length
@@ -90,7 +91,7 @@ function rsa(bits: number, exponent: bigint): string {
 }
 const key = (bits: number, exponent: bigint) => {
   const record = parseKeyRecord(`v=DKIM1; p=${rsa(bits, exponent)}`)
-  if (!record.ok) throw new Error(record.problem)
+  if (!record.ok) throw new Error(record.problem.text)
   return readKey(record.value)
 }
 const dmarcOf = (...records: readonly string[]) =>

@@ -224,7 +224,7 @@ describe('keys', () => {
   ])('says of %s what is wrong', (_, text, words) => {
     const reading = parseKeyRecord(text)
     const state = reading.ok ? readKey(reading.value) : { state: 'broken', problem: reading.problem }
-    expect(state).toMatchObject({ state: 'broken', problem: expect.stringContaining(words) })
+    expect(state).toMatchObject({ state: 'broken', problem: { text: expect.stringContaining(words) } })
   })
   it.each<[string, string[], string | undefined]>([
     ['testing', [`v=DKIM1; t=y; p=${KEY}`], `v=DKIM1; p=${KEY}`],

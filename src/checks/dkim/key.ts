@@ -1,11 +1,13 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
+import type { Problem } from '../../base/problem.ts'
 import type { KeyRecord } from './parse.ts'
+import { keyProblem } from './problems.ts'
 
 /** The state of a key record. A `usable` one verifies mail; for the others `problem` is the reason why not. */
 export type KeyState =
   | { readonly state: 'usable'; readonly type: 'rsa' | 'ed25519'; readonly bits: number; readonly testing: boolean }
   | { readonly state: 'revoked' }
-  | { readonly state: 'broken'; readonly problem: string; readonly type?: 'rsa' | 'ed25519'; readonly bits?: number }
+  | { readonly state: 'broken'; readonly problem: Problem; readonly type?: 'rsa' | 'ed25519'; readonly bits?: number }
 
 /** Size in bits below which an RSA key must not be trusted (RFC 8301 §3.2). */
 const LEAST_RSA_BITS = 1_024
@@ -20,49 +22,46 @@ const MOST_MODULUS_OCTETS = 2_049
 export function readKey(record: KeyRecord): KeyState {
   if (record.publicKey === '') return { state: 'revoked' } // RFC 6376 §3.6.1 p
   if (record.hashes.length > 0 && !record.hashes.includes('sha256'))
-    return broken(`it allows only the hash ${record.hashes.join(', ')}; only sha256 may be used`) // RFC 8301 §3.1
+    return broken(keyProblem('hashes', { hashes: record.hashes })) // RFC 8301 §3.1
   if (!record.services.some((service) => service === '*' || service === 'email'))
-    return broken(`it is for ${record.services.join(', ') || 'no service'}, not for mail`)
+    return broken(keyProblem('services', { services: record.services }))
   if (record.keyType === 'ed25519') return readEd25519(record)
   if (record.keyType === 'rsa') return readRsa(record)
-  return broken(`the key type ${JSON.stringify(record.keyType.slice(0, 40))} is not known`)
+  return broken(keyProblem('type', { text: record.keyType }))
 }
 
 const isTesting = (record: KeyRecord): boolean => record.flags.includes('y')
 type Broken = Extract<KeyState, { state: 'broken' }>
-const broken = (problem: string): Broken => ({ state: 'broken', problem })
-const brokenRsa = (problem: string): Broken => ({ state: 'broken', type: 'rsa', problem })
-const LARGE_EXPONENT = 'its exponent is larger than 2^32, which verifiers refuse'
+const broken = (problem: Problem): Broken => ({ state: 'broken', problem })
+const brokenRsa = (problem: Problem): Broken => ({ state: 'broken', type: 'rsa', problem })
 
 /** RFC 8463 §4: only the 32 bytes of the key. */
 function readEd25519(record: KeyRecord): KeyState {
   const bytes = Buffer.from(record.publicKey, 'base64')
   if (bytes.length === 32) return { state: 'usable', type: 'ed25519', bits: 256, testing: isTesting(record) }
-  const wrapped = bytes.length === 44 ? '; it is a SubjectPublicKeyInfo, of which only the last 32 are the key' : ''
-  return { ...broken(`an Ed25519 key has 32 bytes, but this one has ${bytes.length}${wrapped}`), type: 'ed25519' }
+  return { ...broken(keyProblem('ed25519', { count: bytes.length, wrapped: bytes.length === 44 })), type: 'ed25519' }
 }
 
 function readRsa(record: KeyRecord): KeyState {
   const der = Buffer.from(record.publicKey, 'base64')
-  if (isPrivate(der)) return brokenRsa('it is the private key: everybody can read it and sign with it')
+  if (isPrivate(der)) return brokenRsa(keyProblem('private'))
   const octets = integersOf(der)
-  if (octets && octets.exponent > MOST_EXPONENT_OCTETS) return brokenRsa(LARGE_EXPONENT)
-  if (octets && octets.modulus > MOST_MODULUS_OCTETS)
-    return brokenRsa(`its modulus of ${octets.modulus} octets is too long for verifiers`)
+  if (octets && octets.exponent > MOST_EXPONENT_OCTETS) return brokenRsa(keyProblem('large_exponent'))
+  if (octets && octets.modulus > MOST_MODULUS_OCTETS) return brokenRsa(keyProblem('modulus', { count: octets.modulus }))
   const plain = plainRsaBits(der)
   if (plain !== undefined) return { state: 'usable', type: 'rsa', bits: plain, testing: isTesting(record) }
   const key = rsaKey(der)
   const { modulusLength: bits, publicExponent } = key?.asymmetricKeyDetails ?? {}
   if (key?.asymmetricKeyType !== 'rsa' || bits === undefined) return brokenRsa(notRsa(der))
-  if (bits < LEAST_RSA_BITS)
-    return { state: 'broken', type: 'rsa', bits, problem: `an RSA key of ${bits} bits is too short to be trusted` }
-  if (publicExponent !== undefined && publicExponent > MOST_EXPONENT) return { ...brokenRsa(LARGE_EXPONENT), bits }
+  if (bits < LEAST_RSA_BITS) return { state: 'broken', type: 'rsa', bits, problem: keyProblem('short', { bits }) }
+  if (publicExponent !== undefined && publicExponent > MOST_EXPONENT)
+    return { ...brokenRsa(keyProblem('large_exponent')), bits }
   if (publicExponent !== undefined && publicExponent < 3n)
     return {
       state: 'broken',
       type: 'rsa',
       bits,
-      problem: `its exponent ${publicExponent} allows anybody to forge signatures`,
+      problem: keyProblem('small_exponent', { text: String(publicExponent) }),
     }
   return { state: 'usable', type: 'rsa', bits, testing: isTesting(record) }
 }
@@ -114,12 +113,11 @@ function isPrivate(der: Buffer): boolean {
 }
 
 /** Why bytes are not an RSA public key, as far as visible: truncated (a record of more than 255 characters that lost its end), or of another kind. */
-function notRsa(der: Buffer): string {
-  if (der.length === 32) return 'its 32 bytes are not an RSA public key; an Ed25519 key needs k=ed25519'
+function notRsa(der: Buffer): Problem {
+  if (der.length === 32) return keyProblem('ed25519_as_rsa')
   const size = derSize(der)
-  if (size !== undefined && size > der.length)
-    return `the key is truncated: it declares ${size} bytes, but has ${der.length}`
-  return 'the key is not an RSA public key'
+  if (size !== undefined && size > der.length) return keyProblem('truncated', { count: der.length, expected: size })
+  return keyProblem('not_rsa')
 }
 
 /** The total length of a DER SEQUENCE according to its header (X.690 §8.1.3), at most 64 KiB. */

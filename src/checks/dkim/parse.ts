@@ -1,4 +1,5 @@
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { keyRecordProblem } from './problems.ts'
 
 /** A DKIM key record (RFC 6376 §3.6.1): the tags that could be read, with the defaults of missing ones. */
 export type KeyRecord = {
@@ -27,18 +28,17 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
  * Reads the text of a TXT record as a DKIM key record (RFC 6376 §3.2 and §3.6.1). `at` is the start of the fault. Refuses a text that is not a tag list, a
  * `v` that is not first or not `DKIM1`, a repeated tag, a missing `p`, and a `p` that is not base64. White space after the last ";" is accepted.
  */
-export function parseKeyRecord(text: string): Parsed<KeyRecord, string> {
-  if (text.length > MAX_LENGTH) return problem(`the record is longer than ${MAX_LENGTH} characters`)
+export function parseKeyRecord(text: string): Parsed<KeyRecord> {
+  if (text.length > MAX_LENGTH) return problem(keyRecordProblem('too_long', { max: MAX_LENGTH }))
   const tags = parseTags(text)
   if (!tags.ok) return tags
   const value = (tag: string): string | undefined => tags.value.get(tag)
   const version = value('v')
-  if (version !== undefined && version !== 'DKIM1')
-    return problem(`the version is ${JSON.stringify(version.slice(0, 20))} instead of "DKIM1"`)
-  if (version !== undefined && tags.value.keys().next().value !== 'v') return problem('the tag v must be the first tag') // RFC 6376 §3.6.1
+  if (version !== undefined && version !== 'DKIM1') return problem(keyRecordProblem('version', { text: version }))
+  if (version !== undefined && tags.value.keys().next().value !== 'v') return problem(keyRecordProblem('version_first')) // RFC 6376 §3.6.1
   const key = value('p')?.replace(/[ \t\r\n]/g, '')
-  if (key === undefined) return problem('the tag p (the key) is missing')
-  if (!BASE64.test(key)) return problem('the tag p is not base64')
+  if (key === undefined) return problem(keyRecordProblem('no_key'))
+  if (!BASE64.test(key)) return problem(keyRecordProblem('base64'))
   const notes = value('n')
   return parsed({
     keyType: (value('k') ?? 'rsa').toLowerCase(),
@@ -84,11 +84,11 @@ const listOf = (value: string | undefined): string[] =>
     .filter((item) => item !== '')
 
 /** The tag list of RFC 6376 §3.2: `tag=value` separated by ";"; white space around both is ignored, names are case-sensitive. */
-function parseTags(text: string): Parsed<ReadonlyMap<string, string>, string> {
+function parseTags(text: string): Parsed<ReadonlyMap<string, string>> {
   const tags = new Map<string, string>()
   let at = 0
   const items = text.split(';', MAX_TAGS + 1)
-  if (items.length > MAX_TAGS) return problem(`more than ${MAX_TAGS} tags`)
+  if (items.length > MAX_TAGS) return problem(keyRecordProblem('too_many', { max: MAX_TAGS }))
   for (const [i, item] of items.entries()) {
     const start = at + (item.length - item.replace(/^[ \t\r\n]+/, '').length)
     at += item.length + 1
@@ -96,9 +96,8 @@ function parseTags(text: string): Parsed<ReadonlyMap<string, string>, string> {
     if (trimmed(item) === '' && i > 0) continue
     const equals = item.indexOf('=')
     const name = equals < 0 ? '' : trimmed(item.slice(0, equals))
-    if (!NAME.test(name))
-      return problem(`${JSON.stringify(trimmed(item).slice(0, 40))} is not a tag and its value`, start)
-    if (tags.has(name)) return problem(`the tag ${name.slice(0, 40)} occurs twice`, start)
+    if (!NAME.test(name)) return problem(keyRecordProblem('tag', { text: trimmed(item) }), start)
+    if (tags.has(name)) return problem(keyRecordProblem('twice', { text: name }), start)
     tags.set(name, trimmed(item.slice(equals + 1)))
   }
   return parsed(tags)

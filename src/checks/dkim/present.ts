@@ -4,6 +4,7 @@ import { printable } from '../../base/text.ts'
 import type { Outcome } from '../check.ts'
 import type { DkimFacts, FoundKey } from './facts.ts'
 import type { SelectorFacts } from './judge.ts'
+import { keyRecordProblem } from './problems.ts'
 
 /** The `dkim` object of the API: the first usable key stands for the whole. */
 export function presentDkim({ facts }: Outcome<DkimFacts>): DkimFields {
@@ -33,7 +34,7 @@ export function presentKey({ selector, name, key, records, cname, notes }: Found
     key_bits: key.state === 'revoked' ? null : (key.bits ?? null),
     revoked: key.state === 'revoked',
     testing: key.state === 'usable' && key.testing,
-    problem: key.state === 'broken' ? printable(key.problem) : undefined,
+    problem: key.state === 'broken' ? printable(key.problem.text) : undefined,
     services: notes.services.map((service) => printable(service, 64)),
     hashes: notes.hashes.map((hash) => printable(hash, 64)),
     cname: cname.map((target) => printable(target, 255)),
@@ -60,7 +61,7 @@ const NO_KEY: FoundKey = {
   name: '',
   records: [],
   others: 0,
-  key: { state: 'broken', problem: 'there is no key' },
+  key: { state: 'broken', problem: keyRecordProblem('none') },
   notes: { services: [], hashes: [] },
   cname: [],
 }
