@@ -81,6 +81,13 @@ it('carries them up to the text of a finding', () => {
   )
 })
 
+it('has what parsers find wrong in tables only', () => {
+  const inPlace = /\bproblem\(\s*['"`]|\bParsed<[^=\n]*, string>(?!>)/
+  expect(code.filter(({ text }) => inPlace.test(text)).map(({ file }) => file)).toEqual([])
+  expect(inPlace.test("return problem('the domain is empty', 0)")).toBe(true)
+  expect(inPlace.test('): Parsed<Domain, string> {')).toBe(true)
+})
+
 it('has the sentences of errors in tables only', () => {
   // An error that is made in place has a problem that a parser or a table gave.
   const inPlace = /new (?:App|Store)Error\([^,()]*,\s*(?:['"`{]|problemWith)/

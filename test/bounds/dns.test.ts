@@ -27,7 +27,7 @@ const forever = new AbortController().signal
 const LOCAL = { ip: ip('127.0.0.1'), port: 9 }
 function messageOf(parts: Readonly<Record<string, readonly PacketRecord[]>>): Message {
   const read = decodeMessage(dnsPacket.encode({ type: 'response', questions: [], ...parts }))
-  if (!read.ok) throw new Error(read.problem)
+  if (!read.ok) throw new Error(read.problem.text)
   return read.value
 }
 const ede = (n: number): PacketRecord => ({

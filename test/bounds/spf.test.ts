@@ -61,7 +61,7 @@ const isPermerror = async (zone: LabZone): Promise<boolean> => (await evaluated(
 
 function macro(written: string, use: 'domain' | 'explanation'): MacroString {
   const read = parseMacroString(written, use)
-  if (!read.ok) throw new Error(read.problem)
+  if (!read.ok) throw new Error(read.problem.text)
   return read.value
 }
 const VALUES = { ip: ip('192.0.2.3'), local: 'a', senderDomain: 'a.example', domain: 'a.example', helo: '' }

@@ -47,9 +47,9 @@ export function draftNode(domain: string, records: readonly string[], place: Pla
   if (records.length === 0) return { ...node, state: 'none' }
   if (records.length > 1) return { ...node, state: 'several' } // RFC 7208 §4.5
   const text = records[0]!
-  if (text.length > MAX_RECORD) return { ...node, state: 'too_long', reason: tooLong(text) }
+  if (text.length > MAX_RECORD) return { ...node, state: 'too_long', problem: tooLong(text) }
   const record = parseSpf(text)
-  if (!record.ok) return { ...node, state: 'syntax', reason: record.problem, at: record.at ?? 0 }
+  if (!record.ok) return { ...node, state: 'syntax', problem: record.problem, at: record.at ?? 0 }
   const { terms, leftOut } = termsOf(record.value, domain, place.path[0] ?? domain)
   return { ...node, state: 'record', record: record.value, terms, ...(leftOut > 0 ? { termsLeftOut: leftOut } : {}) }
 }

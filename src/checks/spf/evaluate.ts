@@ -67,10 +67,10 @@ async function select(run: Run, domain: string): Promise<{ readonly record: SpfR
   }
   if (texts.length === 0) return end(run, domain, 'none', 'no SPF record')
   if (texts.length > 1) return end(run, domain, 'permerror', `${texts.length} SPF records`)
-  if (texts[0]!.length > MAX_RECORD) return end(run, domain, 'permerror', tooLong(texts[0]!))
+  if (texts[0]!.length > MAX_RECORD) return end(run, domain, 'permerror', tooLong(texts[0]!).text)
   const record = parseSpf(texts[0]!)
   if (record.ok) return { record: record.value }
-  return end(run, domain, 'permerror', `syntax, at character ${record.at ?? 0}: ${record.problem}`)
+  return end(run, domain, 'permerror', `syntax, at character ${record.at ?? 0}: ${record.problem.text}`)
 }
 
 async function evaluateDirective(run: Run, { mechanism }: Directive, domain: string): Promise<Match> {

@@ -19,7 +19,7 @@ const six: MacroValues = { ...values, ip: ip('2001:db8::cb01') }
 
 function parts(text: string) {
   const result = parseMacroString(text, 'explanation')
-  if (!result.ok) throw new TypeError(result.problem)
+  if (!result.ok) throw new TypeError(result.problem.text)
   return result.value
 }
 

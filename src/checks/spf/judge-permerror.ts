@@ -1,3 +1,4 @@
+import type { Problem } from '../../base/problem.ts'
 import type { MailHosts } from '../../mailhosts/mailhosts.ts'
 import type { Finding } from '../check.ts'
 import { mended, namesSomebody, softened, without } from './fixes.ts'
@@ -6,6 +7,7 @@ import type { SpfLookup } from './lookup.ts'
 import { mend } from './mend/mend.ts'
 import { slipsIn } from './mend/words.ts'
 import { MAX_RECORD } from './parse.ts'
+import { includedProblem } from './problems.ts'
 import { firstRecord } from './proposal.ts'
 import type { Permerror, SpfReading } from './reading.ts'
 import { MAX_LOOKUPS, MAX_VOID_LOOKUPS } from './run.ts'
@@ -38,7 +40,12 @@ function findingOf(permerror: Permerror, found: SpfLookup, reading: SpfReading, 
     case 'syntax': {
       const meant = mend(evidence)
       const slips = meant.ok ? slipsIn(meant.value) : []
-      const args = { problem: root.reason ?? '', at: root.at ?? 0, term: termAt(evidence, root.at ?? 0), slips }
+      const args = {
+        problem: root.problem ?? includedProblem('invalid'),
+        at: root.at ?? 0,
+        term: termAt(evidence, root.at ?? 0),
+        slips,
+      }
       return { id: 'spf.syntax', args, evidence, ...fix(mended([evidence])) }
     }
     case 'too_long':
@@ -93,9 +100,9 @@ export const judgeTakeover = (
     }
   })
 
-function brokenArgs({ domain, state, records, reason }: SpfNode): { name: string; problem: string } {
-  const problem = state === 'several' ? `it has ${records.length} SPF records` : (reason ?? 'it is not valid')
-  return { name: domain, problem }
+function brokenArgs({ domain, state, records, problem }: SpfNode): { name: string; problem: Problem } {
+  const several = state === 'several' ? includedProblem('several', { count: records.length }) : undefined
+  return { name: domain, problem: several ?? problem ?? includedProblem('invalid') }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import { macroProblem } from './problems.ts'
 import type { MacroPart, MacroString } from './terms.ts'
 
 /** The context of a macro string: `c`, `r` and `t` are allowed only in an explanation (RFC 7208 §7.2). */
@@ -12,7 +13,7 @@ const EXPLANATION_LITERAL = /[ -$&-~]+/y
  * Reads a macro string (RFC 7208 §7.1) in linear time. `at` in a problem is the index in `text`. In an explanation, spaces are allowed too (`explain-string`,
  * §6.2).
  */
-export function parseMacroString(text: string, use: MacroUse): Parsed<MacroString, string> {
+export function parseMacroString(text: string, use: MacroUse): Parsed<MacroString> {
   const parts: MacroPart[] = []
   let at = 0
   while (at < text.length) {
@@ -26,26 +27,26 @@ export function parseMacroString(text: string, use: MacroUse): Parsed<MacroStrin
 
 type Read = { readonly part: MacroPart; readonly end: number }
 
-function readLiteral(text: string, at: number, use: MacroUse): Parsed<Read, string> {
+function readLiteral(text: string, at: number, use: MacroUse): Parsed<Read> {
   const shape = use === 'explanation' ? EXPLANATION_LITERAL : LITERAL
   shape.lastIndex = at
   const match = shape.exec(text)
-  if (!match) return problem('a character that is not visible ASCII', at)
+  if (!match) return problem(macroProblem('character'), at)
   return parsed({ part: { kind: 'literal', text: match[0] }, end: at + match[0].length })
 }
 
-function readMacro(text: string, at: number, use: MacroUse): Parsed<Read, string> {
+function readMacro(text: string, at: number, use: MacroUse): Parsed<Read> {
   const next = text[at + 1]
   if (next === '%' || next === '_' || next === '-') return parsed({ part: { kind: 'escape', char: next }, end: at + 2 })
   MACRO.lastIndex = at
   const match = MACRO.exec(text)
-  if (!match) return problem('a "%" that does not begin a macro: write "%%" for a percent sign', at)
+  if (!match) return problem(macroProblem('percent'), at)
   const [whole, written = '', digits = '', reverse = '', delimiters = ''] = match
   const letter = written.toLowerCase()
-  if (!'slodiphvcrt'.includes(letter)) return problem(`${whole.slice(0, 20)}: "${letter}" is not a macro letter`, at)
+  if (!'slodiphvcrt'.includes(letter)) return problem(macroProblem('letter', { text: whole, letter }), at)
   if (use === 'domain' && 'crt'.includes(letter))
-    return problem(`${whole.slice(0, 20)}: the macro letter "${letter}" is allowed only in an explanation`, at)
-  if (digits !== '' && Number(digits) === 0) return problem(`${whole.slice(0, 20)}: the number must not be 0`, at)
+    return problem(macroProblem('explanation', { text: whole, letter }), at)
+  if (digits !== '' && Number(digits) === 0) return problem(macroProblem('zero', { text: whole }), at)
   const part: MacroPart = {
     kind: 'macro',
     letter,

@@ -1,6 +1,7 @@
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
 import { familyOf, type Ip, parseIp } from '../../names/ip.ts'
 import { parseDomainSpec } from './domain-spec.ts'
+import { spfProblem } from './problems.ts'
 import type { DualCidr, Mechanism } from './terms.ts'
 
 const NAMES: ReadonlySet<string> = new Set(['all', 'include', 'a', 'mx', 'ptr', 'ip4', 'ip6', 'exists'])
@@ -20,13 +21,13 @@ const MEANT: Readonly<Record<string, string>> = {
 const DUAL_CIDR = /(?:\/(\d{1,4}))?(?:\/\/(\d{1,4}))?$/
 
 /** Reads a mechanism from its name and the text after it (RFC 7208 §5). `at` counts from the end of the name. */
-export function parseMechanism(written: string, rest: string): Parsed<Mechanism, string> {
+export function parseMechanism(written: string, rest: string): Parsed<Mechanism> {
   const kind = written.toLowerCase()
   if (!NAMES.has(kind)) return unknownName(written, kind)
   const argument = rest.startsWith(':') ? rest.slice(1) : undefined
   switch (kind as Mechanism['kind']) {
     case 'all':
-      return rest === '' ? parsed({ kind: 'all' }) : problem(`"all" takes no value: ${shown(rest)} cannot follow it`, 0)
+      return rest === '' ? parsed({ kind: 'all' }) : problem(spfProblem('after_all', { text: rest }), 0)
     case 'ip4':
       return network('ip4', argument)
     case 'ip6':
@@ -46,42 +47,42 @@ export function parseMechanism(written: string, rest: string): Parsed<Mechanism,
   }
 }
 
-function unknownName(written: string, kind: string): Parsed<Mechanism, string> {
+function unknownName(written: string, kind: string): Parsed<Mechanism> {
   const meant = Object.hasOwn(MEANT, kind) ? MEANT[kind] : undefined
-  const hint = meant === undefined ? '' : `; write ${meant.endsWith('=') ? meant : `${meant}:`}`
-  return problem(`${shown(written)} is not a mechanism${hint}`, -written.length)
+  const whole = meant === undefined || meant.endsWith('=') ? meant : `${meant}:`
+  return problem(spfProblem('mechanism', { text: written, meant: whole }), -written.length)
 }
 
-function withDomain(kind: 'include' | 'exists', argument: string | undefined): Parsed<Mechanism, string> {
-  if (argument === undefined) return problem(`"${kind}" needs a colon and a domain`, 0)
+function withDomain(kind: 'include' | 'exists', argument: string | undefined): Parsed<Mechanism> {
+  if (argument === undefined) return problem(spfProblem('no_domain', { name: kind }), 0)
   const domain = parseDomainSpec(argument)
   return domain.ok ? parsed({ kind, domain: domain.value }) : problem(domain.problem, 1 + (domain.at ?? 0))
 }
 
-function pointer(rest: string, argument: string | undefined): Parsed<Mechanism, string> {
+function pointer(rest: string, argument: string | undefined): Parsed<Mechanism> {
   if (rest === '') return parsed({ kind: 'ptr' })
-  if (argument === undefined) return problem(`"ptr" takes only a domain: ${shown(rest)} cannot follow it`, 0)
+  if (argument === undefined) return problem(spfProblem('after_ptr', { text: rest }), 0)
   const domain = parseDomainSpec(argument)
   return domain.ok ? parsed({ kind: 'ptr', domain: domain.value }) : problem(domain.problem, 1 + (domain.at ?? 0))
 }
 
-function hosts(kind: 'a' | 'mx', rest: string, argument: string | undefined): Parsed<Mechanism, string> {
+function hosts(kind: 'a' | 'mx', rest: string, argument: string | undefined): Parsed<Mechanism> {
   const match = DUAL_CIDR.exec(rest.slice(-12))
   const tail = match?.[0] ?? ''
   const cidr = dualCidr(match?.[1], match?.[2])
   if (!cidr.ok) return problem(cidr.problem, rest.length - tail.length)
   if (argument === undefined) {
     if (tail.length === rest.length) return parsed({ kind, cidr: cidr.value })
-    return problem(`${shown(rest)} cannot follow "${kind}"`, 0)
+    return problem(spfProblem('after', { text: rest, name: kind }), 0)
   }
   const domain = parseDomainSpec(argument.slice(0, argument.length - tail.length))
   if (!domain.ok) return problem(domain.problem, 1 + (domain.at ?? 0))
   return parsed({ kind, domain: domain.value, cidr: cidr.value })
 }
 
-function dualCidr(ip4: string | undefined, ip6: string | undefined): Parsed<DualCidr, string> {
-  if (ip4 !== undefined && !isPrefix(ip4, 32)) return problem(`/${ip4} is not an IPv4 prefix length (0 to 32)`)
-  if (ip6 !== undefined && !isPrefix(ip6, 128)) return problem(`//${ip6} is not an IPv6 prefix length (0 to 128)`)
+function dualCidr(ip4: string | undefined, ip6: string | undefined): Parsed<DualCidr> {
+  if (ip4 !== undefined && !isPrefix(ip4, 32)) return problem(spfProblem('prefix', { text: `/${ip4}`, version: 4 }))
+  if (ip6 !== undefined && !isPrefix(ip6, 128)) return problem(spfProblem('prefix', { text: `//${ip6}`, version: 6 }))
   return parsed({
     ...(ip4 === undefined ? {} : { ip4: Number(ip4) }),
     ...(ip6 === undefined ? {} : { ip6: Number(ip6) }),
@@ -91,18 +92,17 @@ function dualCidr(ip4: string | undefined, ip6: string | undefined): Parsed<Dual
 /** No leading zeros, as in addresses (RFC 7208 §12: `ip4-cidr-length`). */
 const isPrefix = (text: string, most: number): boolean => /^(?:0|[1-9]\d{0,2})$/.test(text) && Number(text) <= most
 
-function network(kind: 'ip4' | 'ip6', argument: string | undefined): Parsed<Mechanism, string> {
+function network(kind: 'ip4' | 'ip6', argument: string | undefined): Parsed<Mechanism> {
   const family = kind === 'ip4' ? 4 : 6
   const bits = family === 4 ? 32 : 128
-  if (argument === undefined || argument === '') return problem(`"${kind}" needs a colon and an address`, 0)
+  if (argument === undefined || argument === '') return problem(spfProblem('no_address', { name: kind }), 0)
   const slash = argument.indexOf('/')
   const text = slash < 0 ? argument : argument.slice(0, slash)
   const base = address(text, family)
-  if (base === undefined) return problem(`${shown(text)} is not an IPv${family} address`, 1)
+  if (base === undefined) return problem(spfProblem('address', { text, version: family }), 1)
   if (slash < 0) return parsed({ kind, network: { base, prefix: bits, family } })
   const length = argument.slice(slash + 1)
-  if (!isPrefix(length, bits))
-    return problem(`/${length.slice(0, 20)} is not an IPv${family} prefix length (0 to ${bits})`, slash + 1)
+  if (!isPrefix(length, bits)) return problem(spfProblem('prefix', { text: `/${length}`, version: family }), slash + 1)
   return parsed({ kind, network: { base, prefix: Number(length), family } })
 }
 
@@ -112,5 +112,3 @@ function address(text: string, family: 4 | 6): Ip | undefined {
   // An IPv4-mapped network stays IPv6 here: it must not match the IPv4 clients that it resembles (RFC 7208 §5).
   return familyOf(result.value) === family ? result.value : (`::ffff:${result.value}` as Ip)
 }
-
-const shown = (text: string): string => JSON.stringify(text.slice(0, 60))

@@ -84,7 +84,7 @@ describe('what cannot, and where', () => {
   ])('%j at %i: %s', (text, at, words) => {
     const record = parseSpf(text)
     expect(record).toMatchObject({ ok: false, at })
-    if (!record.ok) expect(record.problem).toContain(words)
+    if (!record.ok) expect(record.problem.text).toContain(words)
   })
 })
 

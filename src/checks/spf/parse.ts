@@ -1,7 +1,9 @@
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
+import type { Problem } from '../../base/problem.ts'
 import { parseDomainSpec } from './domain-spec.ts'
 import { parseMacroString } from './macro.ts'
 import { parseMechanism } from './parse-mechanism.ts'
+import { spfProblem } from './problems.ts'
 import type { Directive, MacroString, Qualifier, SpfRecord, UnknownModifier } from './terms.ts'
 
 const VERSION = /^v=spf1(?= |$)/i
@@ -11,8 +13,7 @@ const NAME = /[A-Za-z][A-Za-z0-9._-]*/y
 export const MAX_RECORD = 8_192
 
 /** Why a record over {@link MAX_RECORD} is not evaluated. */
-export const tooLong = (text: string): string =>
-  `the record has ${text.length} characters; more than ${MAX_RECORD} are not evaluated`
+export const tooLong = (text: string): Problem => spfProblem('too_long', { count: text.length, max: MAX_RECORD })
 
 /** Whether a TXT record is an SPF record: the version, then a space or the end (RFC 7208 §4.5). Case is ignored. */
 export const isSpf = (text: string): boolean => VERSION.test(text)
@@ -20,8 +21,8 @@ export const isSpf = (text: string): boolean => VERSION.test(text)
 /**
  * Reads an SPF record (RFC 7208 §4.6.1, grammar §12) in linear time. Any fault makes the whole record unusable; `at` is the index of the first one in `text`.
  */
-export function parseSpf(text: string): Parsed<SpfRecord, string> {
-  if (!isSpf(text)) return problem('the record does not begin with "v=spf1" and a space', 0)
+export function parseSpf(text: string): Parsed<SpfRecord> {
+  if (!isSpf(text)) return problem(spfProblem('version'), 0)
   const draft: Draft = { directives: [], unknown: [] }
   let at = 'v=spf1'.length
   while (at < text.length) {
@@ -44,19 +45,18 @@ type Draft = {
   redirect?: MacroString
   exp?: MacroString
 }
-type Fault = { readonly problem: string; readonly at?: number }
+type Fault = { readonly problem: Problem; readonly at?: number }
 
 function readTerm(term: string, draft: Draft): Fault | undefined {
   const foreign = term.search(/[^!-~]/)
-  if (foreign >= 0)
-    return { problem: 'a character that is not visible ASCII: terms are separated by spaces', at: foreign }
+  if (foreign >= 0) return { problem: spfProblem('separator'), at: foreign }
   const qualified = /^[+\-?~]/.test(term)
   NAME.lastIndex = qualified ? 1 : 0
   const name = NAME.exec(term)?.[0]
-  if (name === undefined) return { problem: `${shown(term)} is not a term`, at: 0 }
+  if (name === undefined) return { problem: spfProblem('term', { text: term }), at: 0 }
   const rest = term.slice(NAME.lastIndex)
   if (rest.startsWith('=')) {
-    if (qualified) return { problem: `${shown(term)}: a modifier takes no qualifier`, at: 0 }
+    if (qualified) return { problem: spfProblem('qualifier', { text: term }), at: 0 }
     return readModifier(name, rest.slice(1), draft)
   }
   const mechanism = parseMechanism(name, rest)
@@ -76,7 +76,7 @@ function readModifier(written: string, value: string, draft: Draft): Fault | und
     return undefined
   }
   // RFC 7208 §6: each at most once
-  if (draft[name] !== undefined) return { problem: `${name}= occurs twice`, at: 0 }
+  if (draft[name] !== undefined) return { problem: spfProblem('twice', { name }), at: 0 }
   const result = parseDomainSpec(value)
   if (!result.ok) return shifted(result, from)
   draft[name] = result.value
@@ -84,5 +84,3 @@ function readModifier(written: string, value: string, draft: Draft): Fault | und
 }
 
 const shifted = (fault: Fault, by: number): Fault => ({ problem: fault.problem, at: by + (fault.at ?? 0) })
-
-const shown = (text: string): string => JSON.stringify(text.slice(0, 60))

@@ -103,7 +103,7 @@ function presentTerm(term: SpfTerm): SpfInclude {
     term: printable(term.text),
     domain: term.name === undefined ? undefined : printable(term.name, 255),
     state: node?.state ?? (term.state === 'not_asked' ? 'not_read' : term.state),
-    reason: node?.reason ?? term.reason,
+    reason: node?.problem?.text ?? node?.reason ?? term.reason,
     lookups: 1 + (node ? lookupsOf(node) : 0),
     void_lookups: (term.state === 'void' ? 1 : 0) + (node ? voidTermsOf(node).length : 0),
     all: all?.qualifier,

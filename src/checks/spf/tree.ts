@@ -1,3 +1,4 @@
+import type { Problem } from '../../base/problem.ts'
 import type { Ip } from '../../names/ip.ts'
 import { allOf, type Directive, type SpfRecord } from './terms.ts'
 
@@ -11,8 +12,10 @@ export type NodeState = 'record' | 'none' | 'several' | 'syntax' | 'too_long' | 
 export type SpfNode = {
   readonly domain: string
   readonly state: NodeState
-  /** Why it is unknown, or what is wrong with the syntax. */
+  /** Why it is unknown or malformed. */
   readonly reason?: string
+  /** What is wrong with the syntax or the size of the record. */
+  readonly problem?: Problem
   /** The index of the syntax fault in the record. */
   readonly at?: number
   readonly records: readonly string[]

@@ -203,7 +203,7 @@ describe('messages', () => {
           answers: written,
         })
         const message = decodeMessage(packet)
-        if (!message.ok) throw new Error(message.problem)
+        if (!message.ok) throw new Error(message.problem.text)
         expect(message.value.question).toEqual({ name: asked, type: 1, class: 1 })
         expect(message.value.answers.map(({ name, ttlSeconds }) => [name, ttlSeconds])).toEqual(
           rows.map(([owner, ttl]) => [owner, ttl]),
@@ -252,7 +252,7 @@ describe('messages', () => {
       answers: [{ type: 'UNKNOWN_4711', name: 'a.example', ttl: 1, data: Buffer.from('abc') }],
     })
     const message = decodeMessage(packet)
-    if (!message.ok) throw new Error(message.problem)
+    if (!message.ok) throw new Error(message.problem.text)
     expect(rawData(message.value, message.value.answers[0]!).toString()).toBe('abc')
   })
 
@@ -277,7 +277,7 @@ describe('messages', () => {
     fixed.writeUInt16BE(1, 3)
     fixed.writeUInt16BE(data.length, 9)
     const message = decodeMessage(Buffer.concat([head, fixed, data]))
-    if (!message.ok) throw new Error(message.problem)
+    if (!message.ok) throw new Error(message.problem.text)
     expect(dataOf(message.value, message.value.answers[0]!, type)).toBeUndefined()
   })
 
@@ -285,7 +285,7 @@ describe('messages', () => {
     const data = Buffer.from('0100000a02abcd', 'hex')
     const fixed = Buffer.from([0, 0, TYPE_CODES.NSEC3PARAM, 0, 1, 0, 0, 0, 0, 0, data.length])
     const message = decodeMessage(Buffer.concat([Buffer.from('000080000000000100000000', 'hex'), fixed, data]))
-    if (!message.ok) throw new Error(message.problem)
+    if (!message.ok) throw new Error(message.problem.text)
     expect(dataOf(message.value, message.value.answers[0]!, 'NSEC3PARAM')).toEqual({
       algorithm: 1,
       flags: 0,
@@ -302,7 +302,7 @@ describe('messages', () => {
   ])('join TXT %j to %j: %s', (data, text) => {
     const packet = dnsPacket.encode({ type: 'response', answers: [{ type: 'TXT', name: 'a', ttl: 1, data }] })
     const message = decodeMessage(packet)
-    if (!message.ok) throw new Error(message.problem)
+    if (!message.ok) throw new Error(message.problem.text)
     expect(dataOf(message.value, message.value.answers[0]!, 'TXT')).toBe(text)
   })
 
@@ -333,7 +333,7 @@ describe('messages', () => {
       '62' +
       '6300' // OPT
     const message = decodeMessage(Buffer.from(hex, 'hex'))
-    if (!message.ok) throw new Error(message.problem)
+    if (!message.ok) throw new Error(message.problem.text)
     expect(message.value.rcode).toBe(18)
     expect(message.value.answers[0]!.ttlSeconds).toBe(0)
     expect(message.value.edns).toMatchObject({ version: 1, dnssecOk: false, errors: [{ code: 6, text: 'a bc ' }] })

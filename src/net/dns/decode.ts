@@ -1,5 +1,6 @@
 import { type Parsed, parsed, problem } from '../../base/parsed.ts'
 import { printable } from '../../base/text.ts'
+import { messageProblem } from './problems.ts'
 import { readData } from './rdata.ts'
 import type { ExtendedError, RecordData, RecordType } from './resolver.ts'
 import { OPT, TYPE_CODES } from './types.ts'
@@ -58,25 +59,25 @@ const NO_ERRORS: readonly ExtendedError[] = []
  * Reads a DNS message of at most 65,535 octets (RFC 1035 §4.1). Returns a problem, and never throws, for octets that are not a message or whose names cost
  * more than {@link nameBudget}. Octets after the last record are ignored. With `compared` the question is not read again.
  */
-export function decodeMessage(bytes: Buffer, compared?: Compared): Parsed<Message, string> {
-  if (bytes.length < 12) return problem('shorter than a DNS header', bytes.length)
+export function decodeMessage(bytes: Buffer, compared?: Compared): Parsed<Message> {
+  if (bytes.length < 12) return problem(messageProblem('short'), bytes.length)
   const budget = nameBudget()
   const cursor: Cursor = { bytes, at: 12, budget }
   const questions = (bytes[4]! << 8) | bytes[5]!
-  if (questions > 1) return problem('more than one question', 4) // RFC 9619 §4
+  if (questions > 1) return problem(messageProblem('questions'), 4) // RFC 9619 §4
   let question: Question | undefined
   if (questions === 1 && compared) cursor.at = compared.end
   else if (questions === 1) {
     question = readQuestion(cursor)
-    if (!question) return problem('the question cannot be read', 12)
+    if (!question) return problem(messageProblem('question'), 12)
   }
   const known = compared?.name ?? question?.name
   const answers = readRecords(cursor, (bytes[6]! << 8) | bytes[7]!, known)
-  if (!answers) return problem('an answer record cannot be read', cursor.at)
+  if (!answers) return problem(messageProblem('answer'), cursor.at)
   const authority = readRecords(cursor, (bytes[8]! << 8) | bytes[9]!, known)
-  if (!authority) return problem('an authority record cannot be read', cursor.at)
+  if (!authority) return problem(messageProblem('authority'), cursor.at)
   const additional = readRecords(cursor, (bytes[10]! << 8) | bytes[11]!, known)
-  if (!additional) return problem('an additional record cannot be read', cursor.at)
+  if (!additional) return problem(messageProblem('additional'), cursor.at)
   return parsed(messageOf(bytes, question, answers, authority, additional, optOf(additional), budget))
 }
 

@@ -66,6 +66,16 @@ export const zoneProblem = problemsOf('zone', {
   character: ({ code }: { code: string }) => `the character ${shown(code, 10)} has no meaning here`,
 })
 
+/** Why octets are not a DNS message. */
+export const messageProblem = problemsOf('dns_message', {
+  short: () => 'shorter than a DNS header',
+  questions: () => 'more than one question',
+  question: () => 'the question cannot be read',
+  answer: () => 'an answer record cannot be read',
+  authority: () => 'an authority record cannot be read',
+  additional: () => 'an additional record cannot be read',
+})
+
 /** What is wrong with the address of a DNS server. */
 export const serverProblem = problemsOf('dns_server', {
   invalid: ({ text }: Text) =>

@@ -108,7 +108,7 @@ function link<W extends Wait>(server: Server, on: Handlers<W>, now: () => number
       event,
       received: (wait, bytes) => {
         const message = decodeMessage(bytes, comparedIn(wait, bytes))
-        if (!message.ok) failed(wait, 'malformed', new Error(message.problem))
+        if (!message.ok) failed(wait, 'malformed', new Error(message.problem.text))
         else if (message.value.truncated) failed(wait, 'malformed', new Error('the answer over TCP is truncated'))
         else on.answered(wait, message.value)
       },

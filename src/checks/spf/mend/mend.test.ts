@@ -5,7 +5,7 @@ import { mend } from './mend.ts'
 
 const read = (text: string): string => {
   const found = mend(text)
-  if (!found.ok) return found.problem
+  if (!found.ok) return found.problem.text
   return [found.value.slips.join(' '), ...found.value.records.map(formatSpf)].filter((part) => part !== '').join(' | ')
 }
 
@@ -79,7 +79,7 @@ describe('what people publish', () => {
     ['v=spf1 foo:bar -all', 'a term cannot be read'],
     ['v=spf1 ip4:192.0.2.300 -all', 'a term cannot be read'],
     ['v=spf1 include:', 'a term cannot be read'],
-    [`v=spf1 ${'a '.repeat(5_000)}`, 'the text is too long'],
+    [`v=spf1 ${'a '.repeat(5_000)}`, 'the text is longer than 8192 characters'],
   ])('not mended: %j', (text, problem) => expect(read(text)).toBe(problem))
 
   it.each([

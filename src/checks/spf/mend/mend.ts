@@ -1,5 +1,6 @@
 import { type Parsed, parsed, problem } from '../../../base/parsed.ts'
 import { MAX_RECORD, parseSpf } from '../parse.ts'
+import { spfTextProblem } from '../problems.ts'
 import type { SpfRecord } from '../terms.ts'
 import { isTerm, joinedTerms, misread, respelt } from './terms.ts'
 
@@ -43,8 +44,8 @@ const NEXT_VERSION = /(?<=.)v=spf1(?![0-9.])/gi
  * Reads a text that receivers do not recognize as a record, or not completely, as its owner meant it. A text without a fault has no typing errors. Fails if a
  * fault remains that only its owner can correct. Linear time; at most 8,192 characters.
  */
-export function mend(text: string): Parsed<Mended, string> {
-  if (text.length > MAX_RECORD) return problem('the text is too long')
+export function mend(text: string): Parsed<Mended> {
+  if (text.length > MAX_RECORD) return problem(spfTextProblem('too_long', { max: MAX_RECORD }))
   const slips = new Set<Slip>()
   const plain = CHARACTERS.reduce((rest, [slip, shape, meant]) => {
     const next = rest.replace(shape, meant)
@@ -53,7 +54,7 @@ export function mend(text: string): Parsed<Mended, string> {
     return next
   }, text)
   const version = VERSION.exec(plain)?.[0]
-  if (version === undefined) return problem('the text does not begin like an SPF record')
+  if (version === undefined) return problem(spfTextProblem('start'))
   if (!/^v=spf1$/i.test(version) || !/^(?: |$)/.test(plain.slice(version.length))) slips.add('version')
   const texts = plain.slice(version.length).split(NEXT_VERSION)
   if (texts.length > 1) slips.add('two_records')
@@ -61,7 +62,7 @@ export function mend(text: string): Parsed<Mended, string> {
   for (const one of texts) {
     const terms = termsIn(one, slips)
     const record = terms && parseSpf(['v=spf1', ...terms].join(' '))
-    if (!record?.ok) return problem('a term cannot be read')
+    if (!record?.ok) return problem(spfTextProblem('term'))
     records.push(record.value)
   }
   return parsed({ records, slips: [...slips] })

@@ -1,0 +1,61 @@
+import { problemsOf, quoted, shown } from '../../base/problem.ts'
+
+type Text = { text: string }
+type Name = { name: string }
+type Family = { version: 4 | 6 }
+
+/** What is wrong with an SPF record (RFC 7208 §4.6.1, §12). */
+export const spfProblem = problemsOf('spf', {
+  version: () => 'the record does not begin with "v=spf1" and a space',
+  too_long: ({ count, max }: { count: number; max: number }) =>
+    `the record has ${count} characters; more than ${max} are not evaluated`,
+  separator: () => 'a character that is not visible ASCII: terms are separated by spaces',
+  term: ({ text }: Text) => `${quoted(text)} is not a term`,
+  qualifier: ({ text }: Text) => `${quoted(text)}: a modifier takes no qualifier`,
+  twice: ({ name }: Name) => `${shown(name, 20)}= occurs twice`,
+  /** `meant`: the mechanism or modifier whose name is similar, with its colon or equals sign. */
+  mechanism: ({ text, meant }: Text & { meant?: string | undefined }) =>
+    `${quoted(text)} is not a mechanism${meant === undefined ? '' : `; write ${shown(meant, 20)}`}`,
+  after_all: ({ text }: Text) => `"all" takes no value: ${quoted(text)} cannot follow it`,
+  after_ptr: ({ text }: Text) => `"ptr" takes only a domain: ${quoted(text)} cannot follow it`,
+  after: ({ text, name }: Text & Name) => `${quoted(text)} cannot follow ${quoted(name, 20)}`,
+  no_domain: ({ name }: Name) => `${quoted(name, 20)} needs a colon and a domain`,
+  no_address: ({ name }: Name) => `${quoted(name, 20)} needs a colon and an address`,
+  address: ({ text, version }: Text & Family) => `${quoted(text)} is not an IPv${version} address`,
+  /** `text` with its slashes. */
+  prefix: ({ text, version }: Text & Family) =>
+    `${shown(text, 21)} is not an IPv${version} prefix length (0 to ${version === 4 ? 32 : 128})`,
+})
+
+/** What is wrong with a domain in an SPF record (RFC 7208 §7.1). */
+export const domainSpecProblem = problemsOf('spf_domain', {
+  empty: () => 'the domain is empty',
+  not_full: ({ text }: Text) => `${quoted(text, 63)} is not a full domain name`,
+  address: ({ text }: Text) => `${shown(text, 15)} is an IP address, not a name: write ip4:${shown(text, 15)}`,
+  number: ({ text }: Text) => `the name ends in ${quoted(text, 63)}, and no domain name ends in a number`,
+  top_label: ({ text }: Text) => `the name ends in ${quoted(text, 63)}, which cannot be a top-level domain`,
+})
+
+/** What is wrong with a macro string (RFC 7208 §7). */
+export const macroProblem = problemsOf('spf_macro', {
+  character: () => 'a character that is not visible ASCII',
+  percent: () => 'a "%" that does not begin a macro: write "%%" for a percent sign',
+  letter: ({ text, letter }: Text & { letter: string }) =>
+    `${shown(text, 20)}: ${quoted(letter, 1)} is not a macro letter`,
+  explanation: ({ text, letter }: Text & { letter: string }) =>
+    `${shown(text, 20)}: the macro letter ${quoted(letter, 1)} is allowed only in an explanation`,
+  zero: ({ text }: Text) => `${shown(text, 20)}: the number must not be 0`,
+})
+
+/** Why the record of an include makes receivers return permerror, if its syntax does not. */
+export const includedProblem = problemsOf('spf_included', {
+  several: ({ count }: { count: number }) => `it has ${count} SPF records`,
+  invalid: () => 'it is not valid',
+})
+
+/** Why a text cannot be corrected to an SPF record. */
+export const spfTextProblem = problemsOf('spf_text', {
+  too_long: ({ max }: { max: number }) => `the text is longer than ${max} characters`,
+  start: () => 'the text does not begin like an SPF record',
+  term: () => 'a term cannot be read',
+})
