@@ -356,6 +356,16 @@ describe('waiting', () => {
     expect(await asked).toBe('aborted')
     expect(await reasonOf(asker.ask())).toBe('aborted')
   })
+  it('the attempts after the first round have twice the time', async () => {
+    const startedMs: number[] = []
+    const { server } = await serve(() => undefined)
+    const asker = client([server], {
+      timeouts: { tryMs: 100, totalMs: 5_000 },
+      onEvent: ({ event }) => event === 'retry' && startedMs.push(performance.now()),
+    })
+    expect(await reasonOf(asker.ask())).toBe('timeout')
+    expect(startedMs[1]! - startedMs[0]!).toBeGreaterThanOrEqual(199)
+  })
   it('a lost datagram is asked for again', async () => {
     const lose = silence()
     let asked = 0

@@ -119,21 +119,6 @@ function showLabel(bytes: Uint8Array, at: number, end: number, length: number): 
   return next
 }
 
-/** Moves the cursor over a name without reading it; false if it exceeds the message. */
-export function skipName(cursor: Cursor): boolean {
-  const { bytes } = cursor
-  for (let at = cursor.at; at < bytes.length; ) {
-    const length = bytes[at]!
-    if (length === 0 || length >= 0xc0) {
-      cursor.at = at + (length === 0 ? 1 : 2)
-      return cursor.at <= bytes.length
-    }
-    if (length > MAX_LABEL) return false
-    at += length + 1
-  }
-  return false
-}
-
 function endLabel(into: Uint8Array, lengthAt: number, next: number): boolean {
   const length = next - lengthAt - 1
   into[lengthAt] = length
