@@ -88,12 +88,13 @@ export function wrap(row: Row, width: number): Row[] {
   return rows.map(joined)
 }
 
-/** A word that is longer than its line is broken after a dot, an @ or a hyphen if there is one in the second half. */
+/** A word that is longer than its line is broken after a dot, an @ or a hyphen if there is one in the second half, or if the rest then fits on the next line. */
 function splitWord(text: string, room: number): readonly [string, string] {
   const [taken, rest] = splitAt(text, room)
   const end = Math.max(...['.', '@', '-'].map((mark) => taken.lastIndexOf(mark))) + 1
-  if (rest === '' || end < taken.length / 2) return [taken, rest]
-  return [taken.slice(0, end), taken.slice(end) + rest]
+  const next = taken.slice(end) + rest
+  if (rest === '' || end === 0 || (end < taken.length / 2 && columns(next) > room)) return [taken, rest]
+  return [taken.slice(0, end), next]
 }
 
 const widthOf = (pieces: readonly Piece[]): number => pieces.reduce((sum, { width }) => sum + width, 0)

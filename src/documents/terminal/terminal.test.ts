@@ -130,6 +130,7 @@ it.each<[word: string, width: number, rows: readonly string[]]>([
   ['bl.spameatingmonkey.net', 22, ['bl.spameatingmonkey.', 'net']],
   ['job_AAAAAAAA', 8, ['job_AAAA', 'AAAA']],
   ['a.bcdefghij', 8, ['a.bcdefg', 'hij']], // a dot in the first half
+  ['hostkarma.junkemailfilter.com', 21, ['hostkarma.', 'junkemailfilter.com']],
 ])('%s in %i columns is broken as %j', (word, width, rows) =>
   expect(wrap([plain(word)], width).map((row) => paint(row, look(80)))).toEqual(rows),
 )
