@@ -63,10 +63,13 @@ function notesOf({ confidence, deliverability, remembered, peer, ...answer }: Ve
 
 function adviceBlocks({ reason, retry_after_ms }: VerifyAnswer): Block[] {
   const advice = wordsFor(REASONS, reason)?.advice
-  const wait = retry_after_ms === undefined ? undefined : `Try again in ${duration(retry_after_ms)}.`
-  if (advice === undefined && wait === undefined) return []
-  return [text({ strong: 'What to do: ' }, [advice, wait].filter((one) => one !== undefined).join(' '))]
+  const again = retry_after_ms === undefined ? undefined : `Try again in ${duration(retry_after_ms)}`
+  if (again === undefined) return advice === undefined ? [] : [text({ strong: 'What to do: ' }, advice)]
+  // Where the advice is to try again, it gets the time.
+  const timed = advice?.replace(AGAIN, again) ?? `${again}.`
+  return [text({ strong: 'What to do: ' }, timed.includes(again) ? timed : `${timed} ${again}.`)]
 }
+const AGAIN = /^Try again(?: later| in a few seconds)?/
 
 const replyBlocks = ({ message, code: reply, mx_server }: VerifyAnswer): Block[] =>
   message === ''
