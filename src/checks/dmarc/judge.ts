@@ -9,7 +9,7 @@ import { brokenFinding, hasNoMail, type Mail, policyFindings } from './policy-fi
 import { readingFindings } from './reading-findings.ts'
 import { recordFindings } from './record-findings.ts'
 import { reportFindings } from './report-findings.ts'
-import { meantBy, slipFindings, slipWords } from './slips.ts'
+import { meantBy, slipFindings, slipProblems } from './slips.ts'
 import type { Step } from './walk.ts'
 
 /**
@@ -67,7 +67,7 @@ function discardedFinding(step: Step, { domain, applied }: DmarcFacts): Finding 
   }
   const text = step.records[0] ?? ''
   const fix = mendedFix(step)
-  const args = { name: step.name, reasons: slipWords(mendDmarc(text)), softened: isSoftened(fix) }
+  const args = { name: step.name, reasons: slipProblems(mendDmarc(text)), softened: isSoftened(fix) }
   return finding('dmarc.malformed', args, { evidence: text, fix })
 }
 

@@ -1,9 +1,11 @@
+import type { Problem } from '../../base/problem.ts'
 import type { Finding } from '../check.ts'
 import type { Applied } from './facts.ts'
 import { finding } from './finding.ts'
 import { type Basis, changedFix, isSoftened } from './fixes.ts'
 import { type Mended, mendDmarc, type Slip } from './mend.ts'
 import { type DmarcRecord, formatDmarc } from './parse.ts'
+import { dmarcSlip } from './problems.ts'
 
 /** What the owner of the applied record meant, if something in it cannot be read as published; undefined if everything can. */
 export function meantBy({ text, reading }: Applied): Mended | undefined {
@@ -47,16 +49,10 @@ function lostTags(read: DmarcRecord | undefined, meant: DmarcRecord): string[] {
   return [...tagsOf(meant)].flatMap(([tag, item]) => (before.get(tag) === item ? [] : [tag]))
 }
 
-/** Why receivers ignore a record as a whole, as text. */
-export function slipWords(meant: Mended | undefined): string[] {
-  const words: Readonly<Record<Slip, string>> = {
-    leading_space: 'a space precedes it',
-    hidden_character: `it has the character ${meant?.hidden?.code} (at ${meant?.hidden?.at}), which is not a space`,
-    quotes: 'quotation marks are part of it',
-    backslashes: 'backslashes are part of it',
-    version: 'the version is misspelled, or is not the first tag',
-    separator: 'a semicolon between tags is missing',
-    two_records: 'two records are in one text',
-  }
-  return (meant?.slips ?? []).map((slip) => words[slip])
+/** Why receivers ignore a record as a whole. */
+export function slipProblems(meant: Mended | undefined): readonly Problem[] {
+  const { code = '', at = 0 } = meant?.hidden ?? {}
+  return (meant?.slips ?? []).map((slip) =>
+    slip === 'hidden_character' ? dmarcSlip(slip, { code, index: at }) : dmarcSlip(slip),
+  )
 }

@@ -1,21 +1,6 @@
-import type { Mended, Slip } from './mend.ts'
+import type { Problem } from '../../../base/problem.ts'
+import type { Mended } from './mend.ts'
+import { spfSlip } from './problems.ts'
 
-const WORDS: Readonly<Record<Slip, string>> = {
-  leading_space: 'white space before "v=spf1"',
-  white_space: 'a tab or line break in place of a space',
-  no_break_space: 'a no-break space (C2 A0) in place of a space',
-  invisible: 'an invisible character',
-  quotes: 'quotes inside the text',
-  dash: 'a typographic dash or tilde',
-  version: 'a miswritten "v=spf1"',
-  two_records: 'two records in one text',
-  joined: 'a missing space between two terms (the strings of a TXT record are joined without one)',
-  split: 'a space inside a term',
-  spelling: 'a misspelled term',
-  equals: 'a mechanism with "=" in place of ":"',
-  odd_name: 'a URL, an address or a list in place of one name',
-  separators: 'semicolons or commas in place of spaces',
-}
-
-/** The typing errors of a text as a part of a sentence. */
-export const slipsIn = ({ slips }: Mended): readonly string[] => slips.map((slip) => WORDS[slip])
+/** The typing errors of a text, as parts of a sentence. */
+export const slipsIn = ({ slips }: Mended): readonly Problem[] => slips.map((slip) => spfSlip(slip))
