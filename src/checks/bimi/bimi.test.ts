@@ -66,6 +66,7 @@ const logos: [string, string, Fetch][] = [
   ['bimi.logo_profile', 'fail', serving(SVG.replace('<path', '<script>alert(1)</script><path'))],
   ['bimi.logo_large', 'warn', serving(SVG.replace('<path', `<desc>${'x'.repeat(40_000)}</desc><path`))],
   ['bimi.logo_not_square', 'warn', serving(SVG.replace('0 0 64 64', '0 0 64 32'))],
+  ['bimi.logo_not_square', 'warn', serving(SVG.replace('viewBox="0 0 64 64"', 'width="64" height="32px"'))],
 ]
 
 describe('the profile', () => {

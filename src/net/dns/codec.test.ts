@@ -58,6 +58,16 @@ describe('names', () => {
     expect(readName({ bytes: Uint8Array.from(octets as number[]), at: at as number })).toBeUndefined()
   })
 
+  it.each([
+    [[0xc0, 12], 'known.example'],
+    [[1, 12, 0], '\\012'], // a label, and no pointer
+    [[0xc0, 2, 1, 97, 0], undefined], // forward
+  ])('the name of the question stands for a pointer to it alone: %j', (octets, name) =>
+    expect(readName({ bytes: Uint8Array.from(octets), at: 0 }, 'known.example')).toBe(name),
+  )
+  it('a pointer to another name is followed although the name of the question is known', () =>
+    expect(readName({ bytes: Uint8Array.from([1, 97, 0, 0xc0, 0]), at: 3 }, 'known.example')).toBe('a'))
+
   it('refuses a name that pointers make longer than 255 octets', () => {
     const bytes = Buffer.alloc(600)
     let at = 0
