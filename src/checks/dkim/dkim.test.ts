@@ -9,7 +9,7 @@ import { runCheck } from '../run.ts'
 import { dkim, judgeSelector, lookupSelector } from './index.ts'
 import { readKey } from './key.ts'
 import { MAX_QUESTIONS } from './lookup.ts'
-import { formatKeyRecord, parseKeyRecord } from './parse.ts'
+import { type KeyRecord, parseKeyRecord } from './parse.ts'
 
 const rsa = (bits: number): string =>
   generateKeyPairSync('rsa', { modulusLength: bits })
@@ -226,6 +226,14 @@ describe('keys', () => {
     const state = reading.ok ? readKey(reading.value) : { state: 'broken', problem: reading.problem }
     expect(state).toMatchObject({ state: 'broken', problem: { text: expect.stringContaining(words) } })
   })
+  it.each<[string, number]>([
+    ['=1; p=', 0],
+    [' \t=1; p=', 2],
+    ['v=DKIM1; \r\n x y=1', 12],
+    ['v=DKIM1; k=rsa; k=rsa', 16],
+  ])('names the place of a tag that is wrong: %j', (text, at) =>
+    expect(parseKeyRecord(text)).toMatchObject({ ok: false, at }),
+  )
   it.each<[string, string[], string | undefined]>([
     ['testing', [`v=DKIM1; t=y; p=${KEY}`], `v=DKIM1; p=${KEY}`],
     ['testing, and strict', [`v=DKIM1; t=y:s; p=${KEY}`], `v=DKIM1; t=s; p=${KEY}`],
@@ -300,6 +308,19 @@ const record = fc.record({
   services: fc.array(tag, { minLength: 1, maxLength: 3 }),
   flags: fc.array(tag, { maxLength: 3 }),
 })
+
+function formatKeyRecord(record: KeyRecord): string {
+  const tags: [string, string][] = [
+    ['v', 'DKIM1'],
+    ['k', record.keyType],
+    ...(record.hashes.length > 0 ? [['h', record.hashes.join(':')] as [string, string]] : []),
+    ...(record.services.join() === '*' ? [] : [['s', record.services.join(':')] as [string, string]]),
+    ...(record.flags.length > 0 ? [['t', record.flags.join(':')] as [string, string]] : []),
+    ...(record.notes === undefined ? [] : [['n', record.notes] as [string, string]]),
+    ['p', record.publicKey],
+  ]
+  return tags.map(([name, value]) => `${name}=${value}`).join('; ')
+}
 
 describe('properties', () => {
   it('parse of format gives the record', () =>

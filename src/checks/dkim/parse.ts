@@ -50,20 +50,6 @@ export function parseKeyRecord(text: string): Parsed<KeyRecord> {
   })
 }
 
-/** Formats a key record; `parseKeyRecord` of the result returns the same record. */
-export function formatKeyRecord(record: KeyRecord): string {
-  const tags: [string, string][] = [
-    ['v', 'DKIM1'],
-    ['k', record.keyType],
-    ...(record.hashes.length > 0 ? [['h', record.hashes.join(':')] as [string, string]] : []),
-    ...(record.services.join() === '*' ? [] : [['s', record.services.join(':')] as [string, string]]),
-    ...(record.flags.length > 0 ? [['t', record.flags.join(':')] as [string, string]] : []),
-    ...(record.notes === undefined ? [] : [['n', record.notes] as [string, string]]),
-    ['p', record.publicKey],
-  ]
-  return tags.map(([name, value]) => `${name}=${value}`).join('; ')
-}
-
 /**
  * Whether a TXT record was meant to be a DKIM key: by its version, or by a `p` tag. A record of another version is ignored (RFC 6376 §3.6.1 v): a DMARC
  * record has a `p` too.
