@@ -48,7 +48,7 @@ it.each<Row>([
   [
     'nothing',
     WHOLE,
-    { mx_status: 'pass', spf: { status: 'pass' }, blacklist_summary: { addresses: 1, unanswered: 0 } },
+    { mx_status: 'pass', spf: { status: 'pass' }, blacklist_summary: { addresses: 1, unanswered: 0, left_out: 0 } },
   ],
   [
     'the MX',
