@@ -11,6 +11,8 @@ import { IS_LONG, LONG_MS, mailboxesOf, PACE, ROWS, submit, wait } from './rows.
 
 /** A lease lasts 10 s (src/jobs/engine/queue.ts). */
 const LEASE_MS = 10_000
+/** Rows that timed out while their node was cut off would be due in 5 minutes. */
+const MOVE_FORWARD = `UPDATE mailsonde.job_rows SET due = now() WHERE state = 'ready' AND due > now() + interval '1 minute'`
 const MACHINES: readonly Machine[] = [1, 2, 3].map((n) => ({ name: `chaos${n}`, addresses: [`45.53.3.3${n}`] }))
 
 let postgres: DebianPostgres
@@ -125,7 +127,11 @@ it(
       rounds++
     } while (IS_LONG && !(await isDone(job.id)))
     host.pace(100_000)
-    await expect.poll(() => isDone(job.id), { timeout: 600_000, interval: 500 }).toBe(true)
+    const isDoneSoon = async (): Promise<boolean> => {
+      await inDatabase((of) => of.query(MOVE_FORWARD))
+      return isDone(job.id)
+    }
+    await expect.poll(isDoneSoon, { timeout: 600_000, interval: 500 }).toBe(true)
     const verdict = await inDatabase((of) => judge(of, job.id))
     expect(verdict).toEqual({ rows: ROWS, withoutResult: 0, writtenTwice: 0, writtenByOthers: 0 })
     const { tooOften, again, underWay, never } = ledger.judge(mailboxes)
