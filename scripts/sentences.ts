@@ -69,6 +69,8 @@ const NUMBERS = [
   'bad',
   'rows',
   'waiting',
+  'ede',
+  'port',
 ]
 const LISTS = ['known', 'faults', 'hashes', 'services']
 /** Values from a fixed set of words. */
@@ -104,8 +106,8 @@ function sampleOf(sentence: string, name: string, samples: Samples): unknown {
   return NUMBERS.includes(name) && !isDuration ? samples.number(name) : samples.text(name)
 }
 
-/** Subjects of notices on standard error, and of faults in what a DNS server sends. */
-const NOTICES = ['hint', 'list_notice', 'dns_message']
+/** Subjects of notices on standard error, and of what happens on the network. */
+const NOTICES = ['hint', 'list_notice', 'dns_message', 'dns', 'fetch', 'dial', 'proxy', 'proxy_fault']
 
 /** The page of error codes, with the sentences of each. */
 export async function errorLists(root: string): Promise<string> {
@@ -114,7 +116,7 @@ export async function errorLists(root: string): Promise<string> {
     ...one,
     text: one.tell(sampleValues(one.subject, one.id, samples)),
   }))
-  // Not one that only passes on what another program says, no notice beside an error, and no fault of a published record: findings tell that.
+  // Not one that only passes on what another program says, no notice beside an error, no fault of the network or of a published record: findings and results tell those.
   const isSentence = ({ text, subject, file }: AnySentence & { text: string }): boolean =>
     !/^‹\w+›$/.test(text) && !NOTICES.includes(subject) && !file.startsWith('src/checks/')
   const listOf = (code: ErrorCode | undefined): string =>

@@ -7,6 +7,7 @@ import { keepJoined } from '../src/peers/join.ts'
 import { DEAD_AFTER_LEASES, type PeerStatus, statusOf } from '../src/peers/peer.ts'
 import { type PeerRegistry, peerRegistry, proofHeaders } from '../src/peers/registry.ts'
 import { LAB_SECRET, labApp, labDeps } from './lab/app.ts'
+import { labProblem } from './lab/problem.ts'
 import { labWorld } from './lab/world.ts'
 
 /** Nodes that really join each other: each is the HTTP service, and calls between them are requests to it. */
@@ -28,7 +29,7 @@ function cluster() {
   const call: PeerCall = async ({ method, url, headers = {}, body }) => {
     const { origin, pathname, search, hostname } = new URL(url)
     const node = nodes.get(hostname.split('.')[0]!)
-    if (!node?.isUp) throw new FetchError('connect', `${origin} refuses the connection`)
+    if (!node?.isUp) throw new FetchError('connect', labProblem(`${origin} refuses the connection`))
     const response = await node.app.inject({
       method,
       url: `${pathname}${search}`,

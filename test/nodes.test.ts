@@ -14,6 +14,7 @@ import { labApp, labDeps, labExecutor } from './lab/app.ts'
 import { labDial } from './lab/dial.ts'
 import type { LabZone } from './lab/dns.ts'
 import { LIVE_LISTS } from './lab/lists.ts'
+import { labProblem } from './lab/problem.ts'
 import { labStore, labWorld } from './lab/world.ts'
 
 const ZONE: LabZone = {
@@ -187,7 +188,7 @@ async function cluster(answers: readonly ((path: string) => Json)[], refusing = 
     const { hostname, pathname, search } = new URL(url)
     called.push(`${hostname}${pathname}${search}`)
     const body = answers[Number(hostname.split('.')[3]) - 1]!(search)
-    if (body === null) throw new FetchError('connect', 'it does not answer')
+    if (body === null) throw new FetchError('connect', labProblem('it does not answer'))
     return { status: 200, body }
   }
   const { dial, dialled } = labDial({
@@ -333,7 +334,7 @@ it('peer=auto: silent nodes leave time to verify here', async () => {
     const ms = Number.parseInt(new URL(url).searchParams.get('timeout')!, 10)
     given.push(ms)
     now += ms
-    throw new FetchError('timeout', 'it does not answer')
+    throw new FetchError('timeout', labProblem('it does not answer'))
   }
   const { dial } = labDial({ '45.53.5.1': { rcpt: { 'user@a.example': '250 ok' } } })
   const world = labWorld(ZONE, { dial, now: () => now })
@@ -360,7 +361,9 @@ const saying = (said: string): PeerCall => {
     new Promise((resolve, reject) => {
       const verdict = verdicts[said[Number(new URL(request.url).hostname.split('.')[3]) - 1]!]
       if (verdict !== undefined) resolve({ status: 200, body: listing(verdict)() })
-      signal.addEventListener('abort', () => reject(new FetchError('timeout', 'no answer in time')), { once: true })
+      signal.addEventListener('abort', () => reject(new FetchError('timeout', labProblem('no answer in time'))), {
+        once: true,
+      })
     })
 }
 

@@ -6,7 +6,10 @@ import type { Say } from '../src/base/problem.ts'
 import { tellArgs } from '../src/checks/finding.ts'
 import { findings as tlsRpt } from '../src/checks/tls-rpt/findings.ts'
 import { parseTlsRpt } from '../src/checks/tls-rpt/parse.ts'
+import { DnsError } from '../src/net/dns/resolver.ts'
 import { parseZone } from '../src/net/dns/zone-text.ts'
+import { fetchError } from '../src/net/fetch-errors.ts'
+import { connectError } from '../src/net/smtp/dial-errors.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const sentences = await allSentences(ROOT)
@@ -81,6 +84,18 @@ it('carries them up to the text of a finding', () => {
   )
 })
 
+it('carries what happened on the network', () => {
+  const inBrackets: Say = ({ id, values }) => `[${words.get(id)!.tell(values, inBrackets)}]`
+  const words = new Map(sentences.map((one) => [nameOf(one), one]))
+  const ede = [{ code: 22, text: 'at delegation a.example' }]
+  const silent = new DnsError('timeout', { name: 'a.example', type: 'A' }, { server: '192.0.2.1:53', ede })
+  const refused = connectError(Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), false)
+  const late = fetchError(undefined, AbortSignal.abort(new DOMException('', 'TimeoutError')))
+  for (const { problem, message } of [silent, refused, late]) {
+    expect(inBrackets(structuredClone(problem))).toBe(`[${message}]`)
+  }
+})
+
 it('has what parsers find wrong in tables only', () => {
   const inPlace = /\bproblem\(\s*['"`]|\bParsed<[^=\n]*, string>(?!>)/
   expect(code.filter(({ text }) => inPlace.test(text)).map(({ file }) => file)).toEqual([])
@@ -90,10 +105,11 @@ it('has what parsers find wrong in tables only', () => {
 
 it('has the sentences of errors in tables only', () => {
   // An error that is made in place has a problem that a parser or a table gave.
-  const inPlace = /new (?:App|Store)Error\([^,()]*,\s*(?:['"`{]|problemWith)/
+  const inPlace = /new (?:App|Store|Fetch|Dial)Error\([^,()]*,\s*(?:['"`{]|problemWith)/
   const found = code
     .filter(({ file }) => !file.startsWith('src/base/'))
     .filter(({ text }) => inPlace.test(text) || /\bproblemWith\(/.test(text))
   expect(found.map(({ file }) => file)).toEqual([])
   expect(inPlace.test("throw new AppError('bad_list', `the line is too long`)")).toBe(true)
+  expect(inPlace.test("new DialError('timeout', 'no answer in time')")).toBe(true)
 })

@@ -1,5 +1,6 @@
 import { timedOut } from '../base/deadline.ts'
 import { FetchError, type FetchReason } from './fetch.ts'
+import { fetchProblem } from './problems.ts'
 
 const CONNECT = new Set([
   'ECONNREFUSED',
@@ -24,16 +25,17 @@ const CERTIFICATE =
 export function fetchError(error: unknown, signal: AbortSignal): FetchError {
   if (error instanceof FetchError) return error
   if (signal.aborted) return stopped(signal, error)
-  if (isBreach(error)) return new FetchError('protocol', 'the answer is not HTTP/1.1', { cause: error })
+  if (isBreach(error)) return new FetchError('protocol', fetchProblem('not_http_answer'), { cause: error })
   const code = codeOf(error)
   if (code === undefined) throw error
-  return new FetchError(reasonOf(code), sentenceOf(error, code), { cause: error })
+  const message = error instanceof Error ? error.message.slice(0, 200) : 'the connection failed'
+  return new FetchError(reasonOf(code), fetchProblem('system', { message, code }), { cause: error })
 }
 
 const stopped = (signal: AbortSignal, cause: unknown): FetchError =>
   timedOut(signal)
-    ? new FetchError('timeout', 'no complete answer in time', { cause })
-    : new FetchError('aborted', 'the client disconnected', { cause })
+    ? new FetchError('timeout', fetchProblem('timeout'), { cause })
+    : new FetchError('aborted', fetchProblem('aborted'), { cause })
 
 function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
@@ -56,10 +58,4 @@ function reasonOf(code: string): FetchReason {
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return 'too_large'
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT') return 'timeout'
   return 'protocol'
-}
-
-/** The message of the system, followed by its code unless it contains the code. */
-function sentenceOf(error: unknown, code: string): string {
-  const words = error instanceof Error ? error.message.slice(0, 200) : 'the connection failed'
-  return words.includes(code) ? words : `${words} (${code})`
 }

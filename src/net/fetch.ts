@@ -1,3 +1,4 @@
+import type { Problem } from '../base/problem.ts'
 import { DnsError } from './dns/resolver.ts'
 
 /** A bounded GET over HTTPS. */
@@ -35,10 +36,12 @@ export type FetchReason =
 
 export class FetchError extends Error {
   readonly reason: FetchReason
-  constructor(reason: FetchReason, message: string, options?: { readonly cause?: unknown }) {
-    super(message, options)
+  readonly problem: Problem
+  constructor(reason: FetchReason, problem: Problem, options?: { readonly cause?: unknown }) {
+    super(problem.text, options)
     this.name = 'FetchError'
     this.reason = reason
+    this.problem = problem
   }
 }
 

@@ -3,18 +3,20 @@ import type { SecureContext } from 'node:tls'
 import type { Dispatcher } from 'undici'
 import { raced, timedOut } from '../base/deadline.ts'
 import { onceUnlessFailed } from '../base/once.ts'
+import type { Problem } from '../base/problem.ts'
 import { familyOf, type Ip, parseIp } from '../names/ip.ts'
 import { DnsError, type Resolve } from './dns/resolver.ts'
 import { FetchError } from './fetch.ts'
 import { fetchError } from './fetch-errors.ts'
+import { fetchProblem } from './problems.ts'
 
 /** How requests are sent, and to which addresses they may go. */
 export type Outlet = {
   readonly resolve: Resolve
   /** Called with the address itself, just before the socket is opened. */
   readonly mayDial: (url: URL, address: Ip) => boolean
-  /** The readable reason why none of the addresses may be used. */
-  readonly whyUnsafe: (url: URL, addresses: readonly Ip[]) => string
+  /** Why none of the addresses may be used. */
+  readonly whyUnsafe: (url: URL, addresses: readonly Ip[]) => Problem
   /** The roots that TLS trusts; the built-in roots if absent. */
   readonly trust?: Trust | undefined
   /** Default `mailsonde`. */
@@ -86,15 +88,15 @@ export async function bodyOf(
 ): Promise<Uint8Array> {
   const encoding = headerOf(response, 'content-encoding').trim().toLowerCase()
   if (encoding !== '' && encoding !== 'identity')
-    throw new FetchError('protocol', `the body has an unrequested encoding (${encoding.slice(0, 40)})`)
+    throw new FetchError('protocol', fetchProblem('encoding', { text: encoding }))
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body) {
     size += chunk.length
-    if (size > maxBytes) throw new FetchError('too_large', `more than ${maxBytes} bytes`)
+    if (size > maxBytes) throw new FetchError('too_large', fetchProblem('too_large', { max: maxBytes }))
     chunks.push(chunk)
   }
-  if (timedOut(signal)) throw new FetchError('timeout', 'no complete answer in time')
+  if (timedOut(signal)) throw new FetchError('timeout', fetchProblem('timeout'))
   return Buffer.concat(chunks)
 }
 
@@ -105,17 +107,15 @@ export function headerOf({ headers }: Dispatcher.ResponseData, name: string): st
 }
 
 /** Refuses a URL with a user name or a password, because they would be sent with the request. Throws {@link FetchError} `invalid_url`. */
-export function refuseCredentials(url: URL, shown: string): void {
-  if (url.username || url.password) throw new FetchError('invalid_url', `${shown} contains a user name or password`)
+export function refuseCredentials(url: URL, text: string): void {
+  if (url.username || url.password) throw new FetchError('invalid_url', fetchProblem('login', { text }))
 }
 
 /** The URL of a request; plain HTTP is accepted for networks that the operator allowed. Throws {@link FetchError} `invalid_url`. */
 export function readHttpUrl(text: string): URL {
   const url = URL.parse(text)
-  const shown = JSON.stringify(text.slice(0, 200))
-  if (!url || !/^https?:$/.test(url.protocol))
-    throw new FetchError('invalid_url', `${shown} is not an http or https URL`)
-  refuseCredentials(url, shown)
+  if (!url || !/^https?:$/.test(url.protocol)) throw new FetchError('invalid_url', fetchProblem('not_http', { text }))
+  refuseCredentials(url, text)
   return url
 }
 
@@ -132,7 +132,7 @@ async function addressesOf(resolve: Resolve, url: URL, signal: AbortSignal): Pro
   const failed = asked.find((one) => one.status === 'rejected')
   if (failed && !(failed.reason instanceof DnsError)) throw failed.reason
   if (signal.aborted) throw fetchError(signal.reason, signal)
-  throw new FetchError('dns', failed ? failed.reason.message : `${host} has no address`, { cause: failed?.reason })
+  throw new FetchError('dns', failed?.reason.problem ?? fetchProblem('no_address', { host }), { cause: failed?.reason })
 }
 
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')

@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici'
 import type { Resolve } from './dns/resolver.ts'
 import { type Fetch, FetchError, type Fetched, type FetchOptions } from './fetch.ts'
 import { bodyOf, headerOf, type Outlet, refuseCredentials, requestGuarded, trusting } from './guarded-request.ts'
+import { fetchProblem } from './problems.ts'
 import type { Guard } from './public-only.ts'
 
 export type HttpsOptions = {
@@ -28,7 +29,7 @@ export function httpsFetch(options: HttpsOptions): Fetch {
   const outlet: Outlet = {
     resolve,
     mayDial: (_, address) => reachable(address),
-    whyUnsafe: (url) => `${url.hostname} has private or reserved addresses, to which no connection is made`,
+    whyUnsafe: (url) => fetchProblem('private_address', { host: url.hostname }),
     trust: trusting(ca),
     userAgent,
   }
@@ -40,7 +41,7 @@ export function httpsFetch(options: HttpsOptions): Fetch {
       if (!answered.location) return answered.fetched
       if (hop >= redirects) {
         if (redirects === 0) return answered.fetched // the status is enough: the caller wants no redirect followed
-        throw new FetchError('redirect', `more than ${redirects} redirects`)
+        throw new FetchError('redirect', fetchProblem('redirects', { max: redirects }))
       }
       at = readUrl(URL.parse(answered.location, at.href)?.href ?? answered.location, options)
     }
@@ -49,12 +50,11 @@ export function httpsFetch(options: HttpsOptions): Fetch {
 
 function readUrl(text: string, { ports = [443] }: HttpsOptions): URL {
   const url = URL.parse(text)
-  const shown = JSON.stringify(text.slice(0, 200))
-  if (!url) throw new FetchError('invalid_url', `${shown} is not a URL`)
-  if (url.protocol !== 'https:') throw new FetchError('invalid_url', `${shown} is not an https URL`)
-  refuseCredentials(url, shown)
+  if (!url) throw new FetchError('invalid_url', fetchProblem('not_url', { text }))
+  if (url.protocol !== 'https:') throw new FetchError('invalid_url', fetchProblem('not_https', { text }))
+  refuseCredentials(url, text)
   const port = Number(url.port || 443)
-  if (!ports.includes(port)) throw new FetchError('invalid_url', `port ${port} is not allowed`)
+  if (!ports.includes(port)) throw new FetchError('invalid_url', fetchProblem('port', { port }))
   url.hash = ''
   return url
 }

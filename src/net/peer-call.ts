@@ -1,8 +1,10 @@
 import type { Json } from '../base/json.ts'
+import type { Problem } from '../base/problem.ts'
 import type { Ip } from '../names/ip.ts'
 import type { Resolve } from './dns/resolver.ts'
 import { FetchError } from './fetch.ts'
 import { bodyOf, type Outlet, readHttpUrl, requestGuarded, trusting } from './guarded-request.ts'
+import { fetchProblem } from './problems.ts'
 import type { Guard } from './public-only.ts'
 
 /** One call to another node. `body` is JSON text; `headers` contain the proof. */
@@ -57,16 +59,16 @@ export const mayDial = (
   address: Ip,
 ): boolean => reachable(address) && (url.protocol === 'https:' || plain(address))
 
-function whyUnsafe({ reachable }: PeerCallOptions, url: URL, addresses: readonly Ip[]): string {
+function whyUnsafe({ reachable }: PeerCallOptions, url: URL, addresses: readonly Ip[]): Problem {
   return addresses.some(reachable)
-    ? `${url.origin} is not HTTPS; to allow it, set its network with --allow-network`
-    : `${url.hostname} has private or reserved addresses, to which no connection is made`
+    ? fetchProblem('plain_peer', { origin: url.origin })
+    : fetchProblem('private_address', { host: url.hostname })
 }
 
 function readJson(bytes: Uint8Array): Json {
   try {
     return JSON.parse(Buffer.from(bytes).toString('utf8')) as Json
   } catch (cause) {
-    throw new FetchError('protocol', 'the answer is not JSON', { cause })
+    throw new FetchError('protocol', fetchProblem('not_json'), { cause })
   }
 }

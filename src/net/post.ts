@@ -1,7 +1,9 @@
+import type { Problem } from '../base/problem.ts'
 import type { Ip } from '../names/ip.ts'
 import type { Resolve } from './dns/resolver.ts'
 import { headerOf, type Outlet, readHttpUrl, requestGuarded, trusting } from './guarded-request.ts'
 import { mayDial } from './peer-call.ts'
+import { fetchProblem } from './problems.ts'
 import type { Guard } from './public-only.ts'
 
 /** One message to a receiver: HTTPS POST. */
@@ -49,7 +51,7 @@ export function guardedPost(options: {
   }
 }
 
-const whyUnsafe = (reachable: Guard, url: URL, addresses: readonly Ip[]): string =>
+const whyUnsafe = (reachable: Guard, url: URL, addresses: readonly Ip[]): Problem =>
   addresses.some(reachable)
-    ? `${url.origin} is not HTTPS`
-    : `${url.hostname} has private or reserved addresses, to which no connection is made`
+    ? fetchProblem('not_secure', { origin: url.origin })
+    : fetchProblem('private_address', { host: url.hostname })

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { labProblem } from '../../test/lab/problem.ts'
 import { labCtx } from '../../test/lab/world.ts'
 import { domain } from '../names/domain.ts'
 import { ip } from '../names/ip.ts'
@@ -28,7 +29,7 @@ it('asks at most 120 questions of the resolver for one check, and says what it l
     const kind = records.length > 0 ? 'found' : 'nodata'
     return { kind, name, type, records, ttlSeconds: 0, cname: [], secure: false, ede: [] }
   }
-  const fetch = async () => Promise.reject(new FetchError('timeout', 'no answer in time'))
+  const fetch = async () => Promise.reject(new FetchError('timeout', labProblem('no answer in time')))
   const askServer = async () => Promise.reject(new DnsError('timeout', { name: 'greedy.example', type: 'SOA' }))
   const ctx = labCtx({}, { resolve, fetch, askServer })
   const { outcomes } = await judgeDomain(repeatable(ctx), domain('greedy.example'), {})

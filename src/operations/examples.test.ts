@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { labDeps, labExecutor } from '../../test/lab/app.ts'
+import { labProblem } from '../../test/lab/problem.ts'
 import { labWorld } from '../../test/lab/world.ts'
 import { ANSWERS } from '../answers/registry.ts'
 import { mergeGeo } from '../geo/merge.ts'
@@ -19,8 +20,8 @@ describe.each(byName)('the example of %s', (_, operation) => {
 
 /** Mail hosts and pages of the examples: nobody is there. */
 const parts = {
-  dial: () => Promise.reject(new DialError('connect_refused', 'nobody is there')),
-  fetch: () => Promise.reject(new FetchError('connect', 'nobody is there')),
+  dial: () => Promise.reject(new DialError('connect_refused', labProblem('nobody is there'))),
+  fetch: () => Promise.reject(new FetchError('connect', labProblem('nobody is there'))),
 }
 const world = labWorld({ 'neglected.test': { MX: [[10, 'mx.test']] }, 'mx.test': { A: ['45.53.5.1'] } }, parts)
 const deps = labDeps(world)

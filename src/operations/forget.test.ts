@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { answerTo } from '../../test/lab/answer.ts'
 import { labDeps } from '../../test/lab/app.ts'
+import { labProblem } from '../../test/lab/problem.ts'
 import { labCtx } from '../../test/lab/world.ts'
 import { FetchError } from '../net/fetch.ts'
 import type { Peer } from '../peers/peer.ts'
@@ -21,7 +22,7 @@ it.each<[string, readonly string[], number | undefined, readonly string[] | unde
 ])('%s', async (_, ids, removed, missing) => {
   const deps = labDeps(ctx)
   const tell: typeof deps.peers.tell = async ({ url }) => {
-    if (url.includes('away')) throw new FetchError('connect', 'it does not answer')
+    if (url.includes('away')) throw new FetchError('connect', labProblem('it does not answer'))
     return { status: 200, body: url.includes('odd') ? {} : { removed: 2 } }
   }
   const peers = { ...deps.peers, all: async () => new Map(ids.map((id) => [id, node(id)])), tell }

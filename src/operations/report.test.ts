@@ -3,6 +3,7 @@ import { answerTo } from '../../test/lab/answer.ts'
 import { labDeps, labPool } from '../../test/lab/app.ts'
 import type { LabNode, LabZone } from '../../test/lab/dns.ts'
 import { LIVE_LISTS } from '../../test/lab/lists.ts'
+import { labProblem } from '../../test/lab/problem.ts'
 import { labCtx } from '../../test/lab/world.ts'
 import type { ReportAnswer } from '../answers/report.ts'
 import { checkDocument } from '../documents/check/check-document.ts'
@@ -31,7 +32,7 @@ async function reportOf(zone: LabZone, pool: readonly Ip[] = []): Promise<Report
     { ...LIVE_LISTS, ...zone },
     {
       dial: async (host) => {
-        throw new DialError('timeout', String(host))
+        throw new DialError('timeout', labProblem(String(host)))
       },
       fetch: async () => {
         throw new Error('no policy is fetched here')

@@ -1,4 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
+import { labProblem } from '../../test/lab/problem.ts'
 import { labStore, labWorld } from '../../test/lab/world.ts'
 import { ip } from '../names/ip.ts'
 import { FetchError } from '../net/fetch.ts'
@@ -50,7 +51,7 @@ async function join(answers: readonly Answer[], random = 0) {
     const answer = answers[turn++]!
     if (turn === answers.length) stop.abort()
     if (answer === 'bug') throw new TypeError('a fault of ours')
-    if (answer === 'gone') throw new FetchError('connect', 'refused')
+    if (answer === 'gone') throw new FetchError('connect', labProblem('refused'))
     return answer
   }
   const self = {

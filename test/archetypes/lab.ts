@@ -4,6 +4,7 @@ import { type Fetch, FetchError } from '../../src/net/fetch.ts'
 import { labApp } from '../lab/app.ts'
 import { type LabServer, labDial } from '../lab/dial.ts'
 import { type LabZone, labDns } from '../lab/dns.ts'
+import { labProblem } from '../lab/problem.ts'
 import { labWorld } from '../lab/world.ts'
 import type {
   DomainCase,
@@ -108,7 +109,7 @@ const fetchOf =
   (policies: Readonly<Record<string, PolicyFile>>): Fetch =>
   async (url) => {
     const policy = policies[new URL(url).host]
-    if (policy === undefined) throw new FetchError('connect', `the lab has nothing at ${url}`)
+    if (policy === undefined) throw new FetchError('connect', labProblem(`the lab has nothing at ${url}`))
     const [status, contentType, text] = typeof policy === 'string' ? [200, 'text/plain', policy] : policy
     return { status, contentType, body: Buffer.from(text), url }
   }

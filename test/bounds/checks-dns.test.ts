@@ -10,6 +10,7 @@ import { domain } from '../../src/names/domain.ts'
 import { type AskServer, DnsError, type RecordData } from '../../src/net/dns/resolver.ts'
 import { DialError } from '../../src/net/smtp/dial.ts'
 import type { LabNode, LabZone } from '../lab/dns.ts'
+import { labProblem } from '../lab/problem.ts'
 import { labCtx } from '../lab/world.ts'
 import { testBounds, times } from './table.ts'
 
@@ -63,12 +64,12 @@ async function connectionsAtATime(n: number): Promise<number> {
     most = Math.max(most, under.size)
     await new Promise((resolve) => setTimeout(resolve, 1))
     under.delete(address)
-    throw new DialError('connect_refused', 'lab')
+    throw new DialError('connect_refused', labProblem('lab'))
   }
   await runCheck(starttls, labCtx(hosts(n), { dial }), A, { starttls: true })
   return most
 }
-const dial = async (): Promise<never> => Promise.reject(new DialError('connect_refused', 'lab'))
+const dial = async (): Promise<never> => Promise.reject(new DialError('connect_refused', labProblem('lab')))
 const askServer: AskServer = async (_server, name, type) => Promise.reject(new DnsError('timeout', { name, type }))
 
 testBounds([

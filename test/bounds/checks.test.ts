@@ -23,6 +23,7 @@ import { PROVIDERS } from '../../src/mailhosts/providers/index.ts'
 import { domain } from '../../src/names/domain.ts'
 import { type Fetch, FetchError } from '../../src/net/fetch.ts'
 import type { LabZone } from '../lab/dns.ts'
+import { labProblem } from '../lab/problem.ts'
 import { labCtx } from '../lab/world.ts'
 import { tags, testBounds, text, times } from './table.ts'
 
@@ -44,7 +45,7 @@ const A = domain('a.example')
 const serving =
   (body: Uint8Array): Fetch =>
   async (url, _signal, { maxBytes }) => {
-    if (body.length > maxBytes) throw new FetchError('too_large', 'lab')
+    if (body.length > maxBytes) throw new FetchError('too_large', labProblem('lab'))
     return { status: 200, contentType: 'text/plain', body, url }
   }
 /** How many of the caller's `n` selectors are asked for. */

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { MAX_HELD_MS } from '../../src/http/loop-watch.ts'
 import { bodyOf, requestGuarded } from '../../src/net/guarded-request.ts'
 import { labDns } from '../lab/dns.ts'
+import { labProblem } from '../lab/problem.ts'
 
 /** A web server that sends 600,000 bytes, each in a chunk of its own, on a thread of its own. */
 const SERVER = `
@@ -32,7 +33,7 @@ it('a logo in 600,000 chunks does not hold the event loop', async () => {
   const server = new Worker(SERVER, { eval: true })
   const port = await new Promise<number>((resolve) => server.once('message', resolve))
   const { resolve } = labDns({ 'a.example': { A: ['127.0.0.1'] } })
-  const outlet = { resolve, mayDial: () => true, whyUnsafe: () => '' }
+  const outlet = { resolve, mayDial: () => true, whyUnsafe: () => labProblem('') }
   // Without TLS: reading the roots for a handshake takes longer than what is measured here.
   const request = { url: new URL(`http://a.example:${port}/`), method: 'GET', headers: {} } as const
   const signal = AbortSignal.timeout(15_000)

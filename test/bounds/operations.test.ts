@@ -27,6 +27,7 @@ import { verifyElsewhere } from '../../src/operations/verify-elsewhere.ts'
 import type { Peer } from '../../src/peers/peer.ts'
 import { answerTo, exampleOf } from '../lab/answer.ts'
 import { labApp, labDeps, labExecutor, labPool } from '../lab/app.ts'
+import { labProblem } from '../lab/problem.ts'
 import { labCtx, labWorld } from '../lab/world.ts'
 import { isTaken, meter, testBounds, text, times } from './table.ts'
 
@@ -34,15 +35,16 @@ import { isTaken, meter, testBounds, text, times } from './table.ts'
 const A = domain('a.example')
 const addressOf = (i: number): Ip => ip(`45.53.${i >> 8}.${i & 255}`)
 const away = {
-  dial: async (host: unknown) => Promise.reject(new DialError('timeout', String(host))),
-  fetch: async () => Promise.reject(new FetchError('timeout', 'no answer in time')),
+  dial: async (host: unknown) => Promise.reject(new DialError('timeout', labProblem(String(host)))),
+  fetch: async () => Promise.reject(new FetchError('timeout', labProblem('no answer in time'))),
 }
 
 /** Nodes that are alive; each call of one fails after it was counted. */
 function nodes(n: number, called: () => Promise<void>): Deps['peers'] {
   const { peers } = labDeps(labWorld())
   const all = new Map(times(n, (i) => [`n${i}`, node(i)] as const))
-  const call = async () => called().then(() => Promise.reject(new FetchError('connect', 'it does not answer')))
+  const call = async () =>
+    called().then(() => Promise.reject(new FetchError('connect', labProblem('it does not answer'))))
   return { ...peers, all: async () => all, choose: async () => [...all.values()], ask: call, tell: call }
 }
 const node = (i: number): Peer => ({
@@ -99,7 +101,7 @@ async function isPageRemembered(n: number): Promise<boolean> {
   let fetched = 0
   const fetch = async () => {
     fetched++
-    return Promise.reject(new FetchError('timeout', 'no answer in time'))
+    return Promise.reject(new FetchError('timeout', labProblem('no answer in time')))
   }
   const ctx = repeatable(labCtx({}, { fetch }))
   for (const i of [...Array(n).keys(), n - 1])

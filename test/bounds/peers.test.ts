@@ -6,6 +6,7 @@ import type { NewPeer, Peers } from '../../src/peers/peers.ts'
 import { applyEvent } from '../../src/peers/peers.ts'
 import { presentPeer, readPeers } from '../../src/peers/record.ts'
 import { peerRegistry } from '../../src/peers/registry.ts'
+import { labProblem } from '../lab/problem.ts'
 import { labWorld } from '../lab/world.ts'
 import { isTaken, testBounds, times } from './table.ts'
 
@@ -44,7 +45,7 @@ async function isReadInOneTurn(n: number): Promise<boolean> {
 const answering =
   (bytes: number): PeerCall =>
   async ({ maxBytes }) => {
-    if (bytes > maxBytes) throw new FetchError('too_large', 'its answer is too large')
+    if (bytes > maxBytes) throw new FetchError('too_large', labProblem('its answer is too large'))
     return { status: 200, body: { ttl_ms: 1 } }
   }
 const registryOf = (call: PeerCall) => {

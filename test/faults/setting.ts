@@ -13,6 +13,7 @@ import { LAB_SECRET, labDeps, labExecutor, labPool } from '../lab/app.ts'
 import { type LabDial, type LabServer, labDial } from '../lab/dial.ts'
 import { type LabZone, labDns } from '../lab/dns.ts'
 import { LIVE_LISTS } from '../lab/lists.ts'
+import { labProblem } from '../lab/problem.ts'
 import { labStore, labWorld } from '../lab/world.ts'
 import { type FaultyWorld, faultyWorld } from './world.ts'
 
@@ -69,7 +70,7 @@ export function setting(): Setting {
         askServer: async (_, name, type, signal) => ({ ...(await resolve(name, type, signal)), authoritative: true }),
         dial: net.dial,
         fetch: async (url) => {
-          if (!url.startsWith('https://mta-sts.')) throw new FetchError('connect', 'nobody answers')
+          if (!url.startsWith('https://mta-sts.')) throw new FetchError('connect', labProblem('nobody answers'))
           return { status: 200, contentType: 'text/plain', body: Buffer.from(POLICY), url }
         },
         store: labStore(),
@@ -88,7 +89,7 @@ export function setting(): Setting {
       self,
       secret: LAB_SECRET,
       ttlMs: 30_000,
-      call: () => Promise.reject(new FetchError('connect', 'no other node answers')),
+      call: () => Promise.reject(new FetchError('connect', labProblem('no other node answers'))),
     }),
     canBind: async () => true,
     probes: {

@@ -14,8 +14,9 @@ export const STEPS: readonly Step[] = ['resolve', 'askServer', 'dial', 'read', '
 const errno = (code: string): Error => Object.assign(new Error(`${code}: lab`), { code })
 const dns = (reason: DnsReason, cause?: Error) => (name: string, type: string) =>
   new DnsError(reason, { name, type }, { server: '127.0.0.1:53', cause })
-const dial = (reason: DialReason, cause?: Error) => () => new DialError(reason, `lab: ${reason}`, { cause })
-const fetched = (reason: FetchReason, cause?: Error) => () => new FetchError(reason, `lab: ${reason}`, { cause })
+const dial = (reason: DialReason, cause?: Error) => () => new DialError(reason, labProblem(`lab: ${reason}`), { cause })
+const fetched = (reason: FetchReason, cause?: Error) => () =>
+  new FetchError(reason, labProblem(`lab: ${reason}`), { cause })
 const stored = (code: StoreError['code'], cause: string) => () =>
   new StoreError(code, labProblem(`lab: ${cause}`), { cause: errno(cause) })
 

@@ -4,6 +4,7 @@ import { parseZone } from '../../src/net/dns/zone-text.ts'
 import { FetchError } from '../../src/net/fetch.ts'
 import type { Ctx, World } from '../../src/world.ts'
 import { type LabNode, type LabZone, labDns } from '../lab/dns.ts'
+import { labProblem } from '../lab/problem.ts'
 import { inWaves } from '../lab/waves.ts'
 import { labWorld } from '../lab/world.ts'
 import { LEAF_SERVERS } from '../real/addresses.ts'
@@ -37,7 +38,7 @@ export function countedWorld(): Counted {
     askedServers.push(`${server} ${name} ${type}`)
     return { ...(await waves.resolve(name, type, signal)), authoritative: true }
   }
-  const fetch: World['fetch'] = (url) => Promise.reject(new FetchError('connect', `${url}: nobody answers`))
+  const fetch: World['fetch'] = (url) => Promise.reject(new FetchError('connect', labProblem(`${url}: nobody answers`)))
   const world = labWorld({}, { resolve: waves.resolve, askServer, fetch })
   return { ...world, signal: AbortSignal.timeout(20_000), asked, askedServers, waits: waves.waits }
 }

@@ -6,6 +6,7 @@ import { DialError } from '../../src/net/smtp/dial.ts'
 import type { World } from '../../src/world.ts'
 import { labApp, labKey } from '../lab/app.ts'
 import type { LabZone } from '../lab/dns.ts'
+import { labProblem } from '../lab/problem.ts'
 import { labWorld } from '../lab/world.ts'
 
 /** `Accept: text/event-stream`: the parts of an answer as they end, then the answer. */
@@ -17,7 +18,7 @@ const zone = {
 /** Mail hosts that time out, each after a while. */
 const dial: World['dial'] = async (host) => {
   await new Promise((resolve) => setTimeout(resolve, 400))
-  throw new DialError('timeout', String(host))
+  throw new DialError('timeout', labProblem(String(host)))
 }
 
 type Sent = { readonly event: string; readonly data: Record<string, unknown> }

@@ -71,7 +71,7 @@ beforeAll(async () => {
       post: async (request) => {
         posts.push(request)
         const status = answer(request)
-        if (status === 0) throw new FetchError('timeout', 'no answer in time')
+        if (status === 0) throw new FetchError('timeout', labProblem('no answer in time'))
         return { status, retryAfter: '' }
       },
       mail: async (mail) => void mails.push(mail),

@@ -6,6 +6,7 @@ import { storedService } from '../../src/monitors/stored/stored.ts'
 import { DialError } from '../../src/net/smtp/dial.ts'
 import { labApp, labDeps, labKey } from '../lab/app.ts'
 import { labDatabase } from '../lab/database.ts'
+import { labProblem } from '../lab/problem.ts'
 import { labWorld } from '../lab/world.ts'
 
 const DAY_MS = 86_400_000
@@ -16,7 +17,7 @@ const world = labWorld(
     '_dmarc.a.example': { TXT: ['v=DMARC1; p=none; rua=mailto:reports@a.example'] },
     'mx.a.example': { A: ['45.53.5.1'] },
   },
-  { now: () => nowMs, dial: () => Promise.reject(new DialError('connect_refused', 'nobody is there')) },
+  { now: () => nowMs, dial: () => Promise.reject(new DialError('connect_refused', labProblem('nobody is there'))) },
 )
 const keys = [labKey('mine', ['read', 'verify']), labKey('other', ['read', 'verify']), labKey('admin', ['admin'])]
 let app: FastifyInstance

@@ -1,5 +1,6 @@
 import { familyOf, type Ip, ip } from '../../src/names/ip.ts'
 import { type Connection, type Dial, DialError, type DialReason, type TlsInfo } from '../../src/net/smtp/dial.ts'
+import { labProblem } from './problem.ts'
 
 /**
  * What a lab server says at one step: a reply, its lines parted by "\n" (`550-a\n550 b`), or a fault: `!close`, `!reset`, `!silence`, `!garbage`
@@ -79,7 +80,7 @@ export function labDial(servers: Readonly<Record<string, LabServer>>): LabDial {
     const written = servers[target.address]
     const server = { ...written, ...written?.from?.[way ?? ''] }
     if (!written || signal.aborted) await silence(signal)
-    if (server.connect) throw new DialError(CONNECT[server.connect], `lab: ${server.connect}`)
+    if (server.connect) throw new DialError(CONNECT[server.connect], labProblem(`lab: ${server.connect}`))
     open++
     const local =
       target.localAddress ??
@@ -93,7 +94,9 @@ const silence = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     const stop = (): void => {
       const late = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
-      reject(new DialError(late ? 'timeout' : 'aborted', late ? 'no answer in time' : 'the client disconnected'))
+      reject(
+        new DialError(late ? 'timeout' : 'aborted', labProblem(late ? 'no answer in time' : 'the client disconnected')),
+      )
     }
     if (signal.aborted) stop()
     else signal.addEventListener('abort', stop, { once: true })
@@ -128,7 +131,7 @@ function connection(lab: {
     }
     const step = outbox.shift()!
     if (step === '!close') return undefined
-    if (step === '!reset') throw new DialError('connection_lost', 'lab: reset')
+    if (step === '!reset') throw new DialError('connection_lost', labProblem('lab: reset'))
     if (step === '!silence') return silence(signal)
     if (step === '!garbage') return Buffer.from([0, 255, 7, 0, 66, 10])
     if (step === '!drip') {
@@ -156,10 +159,10 @@ function connection(lab: {
     },
     startTls: async (_, offer) => {
       if (server.beforeTls !== undefined) say(server.beforeTls)
-      if (outbox.length > 0) throw new DialError('protocol_error', 'lab: bytes before the handshake')
-      if (server.tls === 'fail') throw new DialError('tls_failure', 'lab: the handshake failed')
+      if (outbox.length > 0) throw new DialError('protocol_error', labProblem('lab: bytes before the handshake'))
+      if (server.tls === 'fail') throw new DialError('tls_failure', labProblem('lab: the handshake failed'))
       if (offer === 'outdated' && server.outdated === undefined)
-        throw new DialError('tls_failure', 'lab: no version in common')
+        throw new DialError('tls_failure', labProblem('lab: no version in common'))
       return { ...TLS, ...server.tls, ...(offer === 'outdated' ? { protocol: server.outdated! } : {}) }
     },
     localAddress: lab.local,

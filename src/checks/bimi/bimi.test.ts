@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { LabZone } from '../../../test/lab/dns.ts'
+import { labProblem } from '../../../test/lab/problem.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
 import { DnsError } from '../../net/dns/resolver.ts'
@@ -57,11 +58,11 @@ const rows: [string, string, LabZone][] = [
 
 const logos: [string, string, Fetch][] = [
   ['bimi.logo_unavailable', 'fail', serving('', 404)],
-  ['bimi.logo_unavailable', 'fail', serving(new FetchError('certificate', 'the certificate has expired'))],
+  ['bimi.logo_unavailable', 'fail', serving(new FetchError('certificate', labProblem('the certificate has expired')))],
   ['bimi.logo_unavailable', 'fail', serving(gzipSync(Buffer.alloc(10_000_000)))], // a bomb
-  ['bimi.logo_unavailable', 'fail', serving(new FetchError('dns', 'a.example has no address'))], // nobody can get it
-  ['bimi.logo_unknown', 'pass', serving(new FetchError('timeout', 'no answer in time'))],
-  ['bimi.logo_unknown', 'pass', serving(new FetchError('dns', 'no answer in time', { cause: UNANSWERED }))],
+  ['bimi.logo_unavailable', 'fail', serving(new FetchError('dns', labProblem('a.example has no address')))], // nobody can get it
+  ['bimi.logo_unknown', 'pass', serving(new FetchError('timeout', labProblem('no answer in time')))],
+  ['bimi.logo_unknown', 'pass', serving(new FetchError('dns', labProblem('no answer in time'), { cause: UNANSWERED }))],
   ['bimi.logo_profile', 'fail', serving('<html></html>')],
   ['bimi.logo_profile', 'fail', serving(SVG.replace('<path', '<script>alert(1)</script><path'))],
   ['bimi.logo_large', 'warn', serving(SVG.replace('<path', `<desc>${'x'.repeat(40_000)}</desc><path`))],

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { corpus } from '../../../test/lab/corpora.ts'
 import type { LabZone } from '../../../test/lab/dns.ts'
+import { labProblem } from '../../../test/lab/problem.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
 import { DnsError } from '../../net/dns/resolver.ts'
@@ -23,7 +24,7 @@ function serving(body: string | FetchReason | FetchError, status = 200, contentT
   const fetch: Fetch = async (url, _signal, options) => {
     got.push(`${url} ${options.maxBytes} ${options.redirects}`)
     if (body instanceof FetchError) throw body
-    if (/^[a-z_]+$/.test(body)) throw new FetchError(body as FetchReason, `the lab says ${body}`)
+    if (/^[a-z_]+$/.test(body)) throw new FetchError(body as FetchReason, labProblem(`the lab says ${body}`))
     return { status, contentType, body: new TextEncoder().encode(body), url }
   }
   return { fetch, got }
@@ -52,7 +53,8 @@ const rows: [string, string, LabZone, Fetch | undefined][] = [
     'mta_sts.policy_unknown',
     'unknown',
     DNS,
-    serving(new FetchError('dns', 'x', { cause: new DnsError('servfail', { name: 'x', type: 'A' }) })).fetch,
+    serving(new FetchError('dns', labProblem('x'), { cause: new DnsError('servfail', { name: 'x', type: 'A' }) }))
+      .fetch,
   ],
   ['mta_sts.policy_status', 'fail', DNS, serving(policy(), 404).fetch],
   ['mta_sts.policy_type', 'fail', DNS, serving(policy(), 200, 'text/html').fetch],

@@ -1,4 +1,4 @@
-import { type Problem, problemsOf, quoted, shown } from '../../base/problem.ts'
+import { type Problem, problemsOf, quoted, type Sentence, shown } from '../../base/problem.ts'
 
 type Text = { text: string }
 type Max = { max: number }
@@ -81,4 +81,43 @@ export const serverProblem = problemsOf('dns_server', {
   invalid: ({ text }: Text) =>
     `${quoted(text, 80)} is not a DNS server: write 192.0.2.53, 192.0.2.53:5353 or [2001:db8::53]:5353`,
   port: ({ text }: Text) => `the port of ${quoted(text, 80)} is not between 1 and 65535`,
+})
+
+/** A question without an answer; `server` as address:port, and the first extended error (RFC 8914). */
+type Unanswered = {
+  name: string
+  type: string
+  server?: string | undefined
+  ede?: number | undefined
+  text?: string | undefined
+}
+
+const unanswered =
+  (what: string): Sentence<Unanswered> =>
+  ({ name, type, server, ede, text }) => {
+    const at = server ? ` at ${shown(server, 60)}` : ''
+    const extended = ede === undefined ? '' : ` [EDE ${ede}${text ? `: ${shown(text, 256)}` : ''}]`
+    return `${shown(name || '.', 400)} ${shown(type, 20)}${at}: ${what}${extended}`
+  }
+
+/** Why a question has no answer, by the reason of the error. */
+export const dnsProblem = problemsOf('dns', {
+  servfail: unanswered('the lookup failed (SERVFAIL)'),
+  refused: unanswered('the resolver refused the query (REFUSED)'),
+  formerr: unanswered('the server did not understand the query (FORMERR)'),
+  notimp: unanswered('the server does not support the query (NOTIMP)'),
+  rcode: unanswered('the server answered with an error'),
+  timeout: unanswered('no answer in time'),
+  network: unanswered('the server could not be reached'),
+  malformed: unanswered('the answer could not be read'),
+  cname_loop: unanswered('the CNAME chain has a loop or is too long'),
+  invalid_name: unanswered('the name is too long for a query'),
+  unsafe_address: unanswered('the server has a private or reserved address'),
+  resolver_denies_everything: unanswered(
+    'the resolver denies every name, even top-level domains: a captive portal, a filter, or no internet connection (resolver_denies_everything)',
+  ),
+  too_many_questions: unanswered(
+    'not queried: the domain needs more DNS queries than one request may send (too_many_questions)',
+  ),
+  aborted: unanswered('the query was canceled'),
 })

@@ -1,4 +1,6 @@
+import type { Problem } from '../../base/problem.ts'
 import type { Ip } from '../../names/ip.ts'
+import { dnsProblem } from './problems.ts'
 
 /** The parsed data of each record type that the program queries. Names are in presentation format, lower case, without a final dot ("" is the root). */
 export type RecordData = {
@@ -143,6 +145,7 @@ export type DnsReason =
 /** The lack of an answer, with its reason. Never the same as an answer that says "no record". */
 export class DnsError extends Error {
   readonly reason: DnsReason
+  readonly problem: Problem
   readonly question: { readonly name: string; readonly type: string }
   /** The server that answered so, `address:port`, if one did. */
   readonly server: string | undefined
@@ -153,11 +156,14 @@ export class DnsError extends Error {
     question: { readonly name: string; readonly type: string },
     options: { readonly server?: string; readonly ede?: readonly ExtendedError[]; readonly cause?: unknown } = {},
   ) {
-    super(describe(reason, question, options), options.cause === undefined ? undefined : { cause: options.cause })
+    const { server, ede: [ede] = [], cause } = options
+    const problem = dnsProblem(reason, { ...question, server, ede: ede?.code, text: ede?.text })
+    super(problem.text, cause === undefined ? undefined : { cause })
     this.name = 'DnsError'
     this.reason = reason
+    this.problem = problem
     this.question = question
-    this.server = options.server
+    this.server = server
     this.ede = options.ede ?? []
   }
 }
@@ -170,34 +176,4 @@ export async function settled<T>(work: Promise<T>): Promise<T | DnsError> {
     if (error instanceof DnsError) return error
     throw error
   }
-}
-
-const SENTENCES: Record<DnsReason, string> = {
-  servfail: 'the lookup failed (SERVFAIL)',
-  refused: 'the resolver refused the query (REFUSED)',
-  formerr: 'the server did not understand the query (FORMERR)',
-  notimp: 'the server does not support the query (NOTIMP)',
-  rcode: 'the server answered with an error',
-  timeout: 'no answer in time',
-  network: 'the server could not be reached',
-  malformed: 'the answer could not be read',
-  cname_loop: 'the CNAME chain has a loop or is too long',
-  invalid_name: 'the name is too long for a query',
-  unsafe_address: 'the server has a private or reserved address',
-  resolver_denies_everything:
-    'the resolver denies every name, even top-level domains: a captive portal, a filter, or no internet connection (resolver_denies_everything)',
-  too_many_questions: 'not queried: the domain needs more DNS queries than one request may send (too_many_questions)',
-  aborted: 'the query was canceled',
-}
-
-function describe(
-  reason: DnsReason,
-  question: { readonly name: string; readonly type: string },
-  options: { readonly server?: string; readonly ede?: readonly ExtendedError[] },
-): string {
-  const server = options.server ? ` at ${options.server}` : ''
-  const ede = options.ede?.[0]
-    ? ` [EDE ${options.ede[0].code}${options.ede[0].text ? `: ${options.ede[0].text}` : ''}]`
-    : ''
-  return `${question.name || '.'} ${question.type}${server}: ${SENTENCES[reason]}${ede}`
 }

@@ -1,3 +1,5 @@
+import type { Problem } from '../../base/problem.ts'
+import { dialProblem } from '../problems.ts'
 import { DialError, type DialReason } from './dial.ts'
 
 const CONNECT: Readonly<Record<string, DialReason>> = {
@@ -12,12 +14,12 @@ const CONNECT: Readonly<Record<string, DialReason>> = {
   EACCES: 'network_unreachable',
   ECONNRESET: 'connection_lost',
 }
-const SENTENCES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection was refused',
-  ETIMEDOUT: 'the connection timed out',
-  ECONNRESET: 'the server reset the connection',
-  EPIPE: 'the server closed the connection',
-  EADDRNOTAVAIL: 'the source address cannot be used on this machine',
+const PROBLEMS: Readonly<Record<string, Problem>> = {
+  ECONNREFUSED: dialProblem('refused'),
+  ETIMEDOUT: dialProblem('timed_out'),
+  ECONNRESET: dialProblem('reset'),
+  EPIPE: dialProblem('ended'),
+  EADDRNOTAVAIL: dialProblem('source'),
 }
 
 /** A fault while connecting. A source address that cannot be bound is distinguished from an unreachable network. */
@@ -25,22 +27,22 @@ export function connectError(error: NodeJS.ErrnoException, bound: boolean): Dial
   const code = error.code ?? ''
   const notLocal = bound && (code === 'EADDRNOTAVAIL' || code === 'EINVAL' || error.syscall === 'bind')
   const reason = notLocal ? 'address_not_local' : (CONNECT[code] ?? 'network_unreachable')
-  return new DialError(reason, sentence(error), { cause: error })
+  return new DialError(reason, problemOf(error), { cause: error })
 }
 
 /** A fault of an open connection. */
 export const lostError = (error: NodeJS.ErrnoException): DialError =>
-  new DialError('connection_lost', sentence(error), { cause: error })
+  new DialError('connection_lost', problemOf(error), { cause: error })
 
 /** A failed handshake. */
 export const tlsError = (error: NodeJS.ErrnoException): DialError =>
-  new DialError('tls_failure', `the TLS handshake failed (${error.code ?? error.message})`, { cause: error })
+  new DialError('tls_failure', dialProblem('tls', { code: error.code ?? error.message }), { cause: error })
 
 /** A signal that fired: a timeout, or the client disconnected. */
 export function stoppedError(signal: AbortSignal): DialError {
   const late = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
-  return late ? new DialError('timeout', 'no answer in time') : new DialError('aborted', 'the client disconnected')
+  return late ? new DialError('timeout', dialProblem('timeout')) : new DialError('aborted', dialProblem('aborted'))
 }
 
-const sentence = (error: NodeJS.ErrnoException): string =>
-  SENTENCES[error.code ?? ''] ?? `network error (${error.code ?? error.message})`
+const problemOf = (error: NodeJS.ErrnoException): Problem =>
+  PROBLEMS[error.code ?? ''] ?? dialProblem('network', { code: error.code ?? error.message })

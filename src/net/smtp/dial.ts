@@ -1,3 +1,4 @@
+import type { Problem } from '../../base/problem.ts'
 import type { Ip } from '../../names/ip.ts'
 import type { ProxyName } from '../../names/source.ts'
 
@@ -75,9 +76,11 @@ export type DialReason =
 
 export class DialError extends Error {
   readonly reason: DialReason
-  constructor(reason: DialReason, message: string, options?: { readonly cause?: unknown }) {
-    super(message, options)
+  readonly problem: Problem
+  constructor(reason: DialReason, problem: Problem, options?: { readonly cause?: unknown }) {
+    super(problem.text, options)
     this.name = 'DialError'
     this.reason = reason
+    this.problem = problem
   }
 }

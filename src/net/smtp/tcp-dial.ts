@@ -8,6 +8,7 @@ import {
 } from 'node:tls'
 import { familyOf, type Ip, parseIp } from '../../names/ip.ts'
 import type { ProxyName } from '../../names/source.ts'
+import { dialProblem } from '../problems.ts'
 import type { Guard } from '../public-only.ts'
 import { type Connection, type Dial, DialError, type Target, type TlsInfo, type TlsOffer } from './dial.ts'
 import { connectError, lostError, stoppedError, tlsError } from './dial-errors.ts'
@@ -42,7 +43,7 @@ export function tcpDial(options: TcpDialOptions): Dial {
     if (!options.reachable(target.address)) throw unsafe(target.address)
     if (signal.aborted) throw stoppedError(signal)
     if (target.proxy === undefined) return connectionOver(await open(target, signal), signal, secureContext)
-    if (!options.byProxy) throw new DialError('proxy_failed', `no proxy ${target.proxy} is configured`)
+    if (!options.byProxy) throw new DialError('proxy_failed', dialProblem('no_proxy', { proxy: target.proxy }))
     const { socket, localAddress } = await options.byProxy(target.proxy, target, signal)
     return connectionOver(socket, signal, secureContext, localAddress)
   }
@@ -51,10 +52,9 @@ export function tcpDial(options: TcpDialOptions): Dial {
 /** How long the other side may take to close after we did, ms. */
 const LINGER_MS = 1_000
 /** One for all: a stack trace is expensive, and nobody reads this one. */
-const CLOSED = new DialError('connection_lost', 'the connection is closed')
+const CLOSED = new DialError('connection_lost', dialProblem('closed'))
 
-const unsafe = (address: Ip): DialError =>
-  new DialError('unsafe_address', `${address} is a private or reserved address, to which no connection is made`)
+const unsafe = (address: Ip): DialError => new DialError('unsafe_address', dialProblem('private_address', { address }))
 
 const ANY_VERSION = { minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' } as const
 
@@ -135,8 +135,7 @@ export function connectionOver(
     })
 
   async function startTls(serverName: string, offer?: TlsOffer): Promise<TlsInfo> {
-    if (box.unread() > 0)
-      throw new DialError('protocol_error', 'the server sent data between STARTTLS and the TLS handshake')
+    if (box.unread() > 0) throw new DialError('protocol_error', dialProblem('early_data'))
     tcp.on('error', () => {}) // reported by the TLS socket
     box.detach()
     const secured = await handshake(tcp, serverName, secureContext(offer), signal)

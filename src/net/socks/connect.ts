@@ -1,7 +1,9 @@
 import { connect as connectTcp, type Socket } from 'node:net'
 import { SocksClient } from 'socks'
+import type { Problem } from '../../base/problem.ts'
 import { type Ip, parseIp } from '../../names/ip.ts'
-import type { SocksProxy } from '../../names/source.ts'
+import type { ProxyName, SocksProxy } from '../../names/source.ts'
+import { dialProblem, proxyProblem } from '../problems.ts'
 import { DialError, type DialReason, type Target } from '../smtp/dial.ts'
 import { stoppedError } from '../smtp/dial-errors.ts'
 
@@ -32,19 +34,20 @@ export async function connectBySocks(
   } catch (error) {
     socket.on('error', () => {}).destroy()
     if (!signal.aborted) throw error
-    throw isAsked(socket) ? stoppedError(signal) : failed(proxy, 'does not answer')
+    throw isAsked(socket) ? stoppedError(signal) : proxyError(proxy.name, proxyProblem('silent'))
   } finally {
     signal.removeEventListener('abort', abort)
   }
 }
 
-const failed = (proxy: SocksProxy, what: string): DialError =>
-  new DialError('proxy_failed', `the proxy ${proxy.name} ${what}`)
+/** A proxy that could not be used, or what it reports about the target: `why` is what the proxy does. */
+export const proxyError = (proxy: ProxyName, why: Problem, reason: DialReason = 'proxy_failed'): DialError =>
+  new DialError(reason, dialProblem('proxy', { proxy, why }))
 
 const connected = (proxy: SocksProxy, socket: Socket): Promise<void> =>
   new Promise((resolve, reject) => {
     const stop = (error?: NodeJS.ErrnoException): void =>
-      reject(failed(proxy, `cannot be reached (${error?.code ?? 'closed'})`))
+      reject(proxyError(proxy.name, proxyProblem('unreachable', { code: error?.code ?? 'closed' })))
     const closed = (): void => stop()
     socket.once('error', stop).once('close', closed)
     socket.once('connect', () => {
@@ -87,24 +90,24 @@ async function requested(proxy: SocksProxy, socket: Socket, target: Target): Pro
 }
 
 /** What a proxy reports about the target (RFC 1928 §6). */
-const OF_TARGET: readonly (readonly [RegExp, DialReason, string])[] = [
-  [/NetworkUnreachable/, 'network_unreachable', 'has no route to the network of the target'],
-  [/HostUnreachable/, 'network_unreachable', 'cannot reach the target'],
-  [/ConnectionRefused/, 'connect_refused', 'was refused by the target'],
-  [/Failure/, 'network_unreachable', 'could not connect to the target'],
-  [/TTLExpired/, 'connect_timeout', 'got no answer from the target'],
+const OF_TARGET: readonly (readonly [RegExp, DialReason, Problem])[] = [
+  [/NetworkUnreachable/, 'network_unreachable', proxyProblem('no_route')],
+  [/HostUnreachable/, 'network_unreachable', proxyProblem('no_target')],
+  [/ConnectionRefused/, 'connect_refused', proxyProblem('target_refused')],
+  [/Failure/, 'network_unreachable', proxyProblem('target_failed')],
+  [/TTLExpired/, 'connect_timeout', proxyProblem('target_silent')],
 ]
-const OF_PROXY: readonly (readonly [RegExp, string])[] = [
-  [/Authentication failed|accepted authentication type/i, 'refuses the login'],
-  [/NotAllowed/, 'does not allow the connection'],
-  [/CommandNotSupported|AddressNotSupported/, 'does not support the connection'],
-  [/Socket closed/i, 'closed the connection'],
-  [/timed out/i, 'does not answer'],
+const OF_PROXY: readonly (readonly [RegExp, Problem])[] = [
+  [/Authentication failed|accepted authentication type/i, proxyProblem('login')],
+  [/NotAllowed/, proxyProblem('not_allowed')],
+  [/CommandNotSupported|AddressNotSupported/, proxyProblem('not_supported')],
+  [/Socket closed/i, proxyProblem('closed')],
+  [/timed out/i, proxyProblem('silent')],
 ]
 
 function refusalOf(proxy: SocksProxy, message: string): DialError {
   const ofTarget = OF_TARGET.find(([pattern]) => pattern.test(message))
-  if (ofTarget) return new DialError(ofTarget[1], `the proxy ${proxy.name} ${ofTarget[2]}`)
+  if (ofTarget) return proxyError(proxy.name, ofTarget[2], ofTarget[1])
   const ofProxy = OF_PROXY.find(([pattern]) => pattern.test(message))
-  return failed(proxy, ofProxy?.[1] ?? 'does not speak SOCKS5')
+  return proxyError(proxy.name, ofProxy?.[1] ?? proxyProblem('not_socks'))
 }

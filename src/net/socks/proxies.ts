@@ -1,14 +1,16 @@
 import type { Socket } from 'node:net'
 import { raced, within } from '../../base/deadline.ts'
+import type { Problem } from '../../base/problem.ts'
 import { sharedWork } from '../../base/share-work.ts'
 import { type Ip, ip, parseIp } from '../../names/ip.ts'
 import { isPublic } from '../../names/ip-range.ts'
 import type { ProxyName, SocksProxy } from '../../names/source.ts'
 import { DnsError, type Resolve } from '../dns/resolver.ts'
+import { dialProblem, proxyFault, proxyProblem } from '../problems.ts'
 import { addressLiteral } from '../smtp/commands.ts'
 import { type Connection, DialError, type Target } from '../smtp/dial.ts'
 import { openSession } from '../smtp/session.ts'
-import { connectBySocks, type Proxied } from './connect.ts'
+import { connectBySocks, type Proxied, proxyError } from './connect.ts'
 
 /** The exit address of connections, and its source: this machine (its own), a mail host, the proxy, or an assumption (the proxy's own address). */
 export type Exit = { readonly address: Ip; readonly by: 'machine' | 'mail_host' | 'proxy' | 'assumed' }
@@ -101,13 +103,13 @@ export function proxies(options: ProxiesOptions): Proxies {
     const exit = fresh(exits.get(name))
     return {
       ...(exit?.value && { exit: exit.value }),
-      ...(exit && !exit.value && { problem: UNKNOWN }),
-      ...(fresh(liars.get(name))?.value && { lie: LIES }),
+      ...(exit && !exit.value && { problem: UNKNOWN.text }),
+      ...(fresh(liars.get(name))?.value && { lie: LIES.text }),
     }
   }
   const proxyNamed = (name: ProxyName): SocksProxy => {
     const proxy = all.get(name)
-    if (!proxy) throw new DialError('proxy_failed', `the proxy ${name} is not in the pool`)
+    if (!proxy) throw proxyError(name, proxyProblem('not_in_pool'))
     return proxy
   }
   return {
@@ -119,9 +121,9 @@ export function proxies(options: ProxiesOptions): Proxies {
       const proxy = proxyNamed(name)
       // Whether it makes false claims is tested together with the first questions, which do not wait for it.
       void isLiar(proxy, within(EXAMINE_MS)).catch(() => {})
-      if (fresh(liars.get(name))?.value) throw new DialError('proxy_failed', `the proxy ${name}: ${LIES}`)
+      if (fresh(liars.get(name))?.value) throw unusable(name, LIES)
       const exit = await exitWithin(name, exitOf(proxy, within(EXAMINE_MS)), signal)
-      if (exit === undefined) throw new DialError('proxy_failed', `the proxy ${name}: ${UNKNOWN}`)
+      if (exit === undefined) throw unusable(name, UNKNOWN)
       const { socket } = await open(proxy, target, signal)
       return { socket, localAddress: exit.address }
     },
@@ -141,8 +143,11 @@ export function proxies(options: ProxiesOptions): Proxies {
   }
 }
 
-const LIES = `it claims to reach ${NOBODY}, an address that does not exist, so its connections cannot be trusted`
-const UNKNOWN = 'its outgoing address could not be determined'
+const LIES = proxyFault('lies', { address: NOBODY })
+const UNKNOWN = proxyFault('no_exit')
+
+const unusable = (proxy: ProxyName, why: Problem): DialError =>
+  new DialError('proxy_failed', dialProblem('proxy_unusable', { proxy, why }))
 
 async function exitWithin(
   name: ProxyName,
@@ -153,7 +158,7 @@ async function exitWithin(
     return await raced(signal, finding)
   } catch (error) {
     if (!signal.aborted) throw error
-    throw new DialError('proxy_failed', `the proxy ${name} does not answer in time`)
+    throw proxyError(name, proxyProblem('late'))
   }
 }
 
@@ -169,7 +174,7 @@ async function addressOfProxy(resolve: Resolve, { name, host }: SocksProxy, sign
       if (!(error instanceof DnsError)) throw error
     }
   }
-  throw new DialError('proxy_failed', `the proxy ${name} cannot be looked up`)
+  throw proxyError(name, proxyProblem('unknown_host'))
 }
 
 type Open = (proxy: SocksProxy, target: Target, signal: AbortSignal) => Promise<Proxied>
