@@ -82,6 +82,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'store.why': 'row',
   'schema.type': 'string',
   'job.action': 'pause',
+  'role.role': 'parked',
   'record.type': 'MX',
   'service_start.code': 'EADDRINUSE',
 }
@@ -107,7 +108,7 @@ function sampleOf(sentence: string, name: string, samples: Samples): unknown {
 }
 
 /** Subjects of notices on standard error, and of what happens on the network. */
-const NOTICES = ['hint', 'list_notice', 'dns_message', 'dns', 'fetch', 'dial', 'proxy', 'proxy_fault']
+const NOTICES = ['hint', 'list_notice', 'dns_message', 'dns', 'fetch', 'dial', 'proxy', 'proxy_fault', 'no_mail']
 
 /** The page of error codes, with the sentences of each. */
 export async function errorLists(root: string): Promise<string> {

@@ -3,7 +3,9 @@ import { expect, it } from 'vitest'
 import { readSources } from '../scripts/layers.ts'
 import { type AnySentence, allSentences, type Samples, sampleValues } from '../scripts/sentences.ts'
 import type { Say } from '../src/base/problem.ts'
+import { contextOf } from '../src/checks/domain-context.ts'
 import { tellArgs } from '../src/checks/finding.ts'
+import { notApplicable } from '../src/checks/not-applicable.ts'
 import { findings as tlsRpt } from '../src/checks/tls-rpt/findings.ts'
 import { parseTlsRpt } from '../src/checks/tls-rpt/parse.ts'
 import { DnsError } from '../src/net/dns/resolver.ts'
@@ -94,6 +96,26 @@ it('carries what happened on the network', () => {
   for (const { problem, message } of [silent, refused, late]) {
     expect(inBrackets(structuredClone(problem))).toBe(`[${message}]`)
   }
+})
+
+it('carries why a check is open, or does not apply', () => {
+  const inUpperCase: Say = ({ id, values }) => words.get(id)!.tell(values, inUpperCase).toUpperCase()
+  const words = new Map(sentences.map((one) => [nameOf(one), one]))
+  const error = new DnsError('servfail', { name: 'a.example', type: 'MX' })
+  const { role, because } = contextOf({ mx: error })
+  const { reason } = notApplicable({}, { role: 'parked', because })
+  expect([role, reason && inUpperCase(structuredClone(reason))]).toEqual([
+    'sends_and_takes_mail',
+    'A DOMAIN WITHOUT MAIL (PARKED): THE MX RECORDS COULD NOT BE LOOKED UP',
+  ])
+})
+
+it('has the reasons of outcomes and findings in tables only', () => {
+  // A sentence has a space; the name of a reason has none.
+  const inPlace = /\b(?:reason|because|noMail|note): (['`])[^'`\n]* [^\n]*\1/
+  const found = code.filter(({ file, text }) => /^src\/(?:checks|mailhosts)\//.test(file) && inPlace.test(text))
+  expect(found.map(({ file }) => file)).toEqual([])
+  expect(inPlace.test("return { takesMail: false, reason: 'it has a null MX' }")).toBe(true)
 })
 
 it('has what parsers find wrong in tables only', () => {

@@ -39,13 +39,13 @@ export type Outcome<Facts> =
   | {
       readonly status: Exclude<Status, 'unknown'>
       /** Why the check does not apply. */
-      readonly reason?: string
+      readonly reason?: Problem
       readonly facts: Facts
       readonly findings: readonly Finding[]
     }
   | {
       readonly status: 'unknown'
-      readonly reason: string
+      readonly reason: Problem
       readonly facts?: Facts
       readonly findings: readonly Finding[]
     }

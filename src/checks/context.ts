@@ -1,6 +1,10 @@
+import type { Problem } from '../base/problem.ts'
 import type { MailHosts } from '../mailhosts/mailhosts.ts'
 import type { Ip } from '../names/ip.ts'
+import { roleProblem } from './problems.ts'
 import type { StarttlsFacts } from './tls-host.ts'
+
+export { ROLE_WORDS } from './problems.ts'
 
 /** What a domain is used for (docs/score.md, "Roles"). */
 export type Role =
@@ -25,13 +29,13 @@ export type Barrier = {
 }
 
 /** A possible role of the domain, with its consequences. */
-export type OtherRole = { readonly role: Role; readonly noMail?: string }
+export type OtherRole = { readonly role: Role; readonly noMail?: Problem }
 
 /** What the facts of all checks together show about the domain. Computed once (domain-context.ts) and passed to every judge. */
 export type DomainContext = {
   readonly role: Role
-  /** The records that decide the role, as text. */
-  readonly because: string
+  /** The records that decide the role. */
+  readonly because: Problem
   /** Other possible roles, because SPF, MX or DMARC has no answer; empty if the role is certain. */
   readonly otherRoles: readonly OtherRole[]
   /** Whether SPF lets anybody send as this domain; null: no usable record, or not known. */
@@ -41,11 +45,11 @@ export type DomainContext = {
    * not known.
    */
   readonly takes: boolean | null
-  /** Why mail to the domain has no destination, as text after its name; absent if it has one, and if that is not known. */
-  readonly noMail?: string
+  /** Why mail to the domain has no destination; absent if it has one, and if that is not known. */
+  readonly noMail?: Problem
   /** The mail hosts; absent: not known, with the reason. */
   readonly mail?: MailHosts
-  readonly mailError?: string
+  readonly mailError?: Problem
   /** The known PTR names of the mail hosts' addresses. */
   readonly names: Readonly<Record<string, readonly string[]>>
   /** Addresses of the mail hosts that SPF passes. */
@@ -72,20 +76,10 @@ const LEFT_OUT: Readonly<Record<Role, readonly ScoredCheck[]>> = {
 export const applies = (check: ScoredCheck, { role }: Pick<DomainContext, 'role'>): boolean =>
   !LEFT_OUT[role].includes(check)
 
-/** The role as text: "The domain is …". */
-export const ROLE_WORDS: Readonly<Record<Role, string>> = {
-  no_such_domain: 'a name that does not exist',
-  sends_and_takes_mail: 'a domain that sends and accepts mail',
-  takes_mail_only: 'a domain that only accepts mail',
-  sends_only: 'a domain that only sends mail',
-  parked: 'a domain without mail (parked)',
-  web_name_only: 'a name without mail of its own',
-}
-
 /** Nothing is known about the other checks: the domain is judged as one that sends and accepts mail. */
 export const UNKNOWN_CONTEXT: DomainContext = {
   role: 'sends_and_takes_mail',
-  because: 'no record indicates another use',
+  because: roleProblem('no_other_use'),
   otherRoles: [],
   sends: null,
   takes: null,

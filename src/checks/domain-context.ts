@@ -1,3 +1,4 @@
+import type { Problem } from '../base/problem.ts'
 import type { MailHosts } from '../mailhosts/mailhosts.ts'
 import { noMailReason } from '../mailhosts/no-mail.ts'
 import type { Ip } from '../names/ip.ts'
@@ -8,6 +9,7 @@ import type { DaneFacts } from './dane/index.ts'
 import { type DmarcFacts, publishedPolicyOf } from './dmarc/index.ts'
 import type { StsFacts } from './mta-sts/index.ts'
 import type { MxFacts } from './mx/index.ts'
+import { noMailRole, roleProblem } from './problems.ts'
 import type { PtrFacts } from './ptr/index.ts'
 import { passes, type SpfFacts } from './spf/index.ts'
 import type { StarttlsFacts } from './tls-host.ts'
@@ -40,7 +42,7 @@ export function contextOf(facts: ContextFacts): DomainContext {
     takes,
     ...(noMail === undefined ? {} : { noMail }),
     ...(mail ? { mail } : {}),
-    ...(facts.mx instanceof Error ? { mailError: facts.mx.message } : {}),
+    ...(facts.mx instanceof Error ? { mailError: facts.mx.problem } : {}),
     names: namesOf(known(facts.ptr)),
     sendingHosts: sendingHostsOf(spf, mail),
     ...(tls ? { tls } : {}),
@@ -87,25 +89,23 @@ const takesMail = ({ kind }: MailHosts, sends: boolean | null): boolean =>
   kind === 'explicit' || (kind === 'implicit' && sends !== false)
 
 /** docs/score.md, "Roles". */
-function roleOf({ spf, mail, dmarc, sends }: Seen): { readonly role: Role; readonly because: string } {
-  if (!mail && sends === false)
-    return { role: 'takes_mail_only', because: 'SPF authorizes no sender, and the MX records could not be looked up' }
-  if (!mail) return { role: 'sends_and_takes_mail', because: 'the MX records could not be looked up' }
-  if (!mail.exists) return { role: 'no_such_domain', because: 'the DNS has no such name (NXDOMAIN)' }
-  const without = WITHOUT_MX[mail.kind]
-  if (sends === false && without === undefined)
-    return { role: 'takes_mail_only', because: 'SPF authorizes no sender, and there is an MX record' }
-  if (sends === false) return { role: 'parked', because: `SPF authorizes no sender, and ${without}` }
-  if (sends === true && (mail.kind === 'null' || mail.kind === 'none'))
-    return { role: 'sends_only', because: `SPF authorizes senders, and ${without}` }
+function roleOf({ spf, mail, dmarc, sends }: Seen): { readonly role: Role; readonly because: Problem } {
+  if (!mail && sends === false) return { role: 'takes_mail_only', because: roleProblem('no_sender_no_mx_answer') }
+  if (!mail) return { role: 'sends_and_takes_mail', because: roleProblem('no_mx_answer') }
+  if (!mail.exists) return { role: 'no_such_domain', because: roleProblem('no_such_name') }
+  const why = WITHOUT_MX[mail.kind]
+  if (sends === false && !why) return { role: 'takes_mail_only', because: roleProblem('no_sender_mx') }
+  if (sends === false && why) return { role: 'parked', because: roleProblem('no_sender', { why }) }
+  if (sends === true && why && mail.kind !== 'implicit')
+    return { role: 'sends_only', because: roleProblem('senders', { why }) }
   const from = policyFrom(dmarc)
   const alias = from === undefined ? undefined : ownAlias(mail, from)
   if (from !== undefined && alias !== undefined) {
-    const because = `it is an alias (CNAME) of ${alias}, a name below ${from} whose DMARC policy covers it, and has no records of its own`
+    const because = roleProblem('alias', { target: alias, above: from })
     return { role: 'web_name_only', because }
   }
   if (from !== undefined && spf && spf.records.length === 0 && mail.kind !== 'explicit' && mail.kind !== 'null') {
-    const because = `it is a name below ${from}, whose DMARC policy covers it, and it has neither an MX nor an SPF record`
+    const because = roleProblem('below', { above: from })
     return { role: 'web_name_only', because }
   }
   return { role: 'sends_and_takes_mail', because: because(mail, spf, sends) }
@@ -134,24 +134,24 @@ function otherRoles(facts: ContextFacts, role: Role): readonly Role[] {
 }
 
 function withNoMail(role: Role, mail: MailHosts | undefined): OtherRole {
-  const noMail = mail ? noMailIn(mail, role) : TAKES_NONE.has(role) ? 'may accept no mail' : undefined
+  const noMail = mail ? noMailIn(mail, role) : TAKES_NONE.has(role) ? noMailRole('maybe') : undefined
   return noMail === undefined ? { role } : { role, noMail }
 }
 
 const TAKES_NONE: ReadonlySet<Role> = new Set<Role>(['sends_only', 'parked', 'web_name_only'])
 
-const WITHOUT_MX: Readonly<Record<MailHosts['kind'], string | undefined>> = {
+const WITHOUT_MX: Readonly<Record<MailHosts['kind'], Problem | undefined>> = {
   explicit: undefined,
-  null: 'a null MX declares that it accepts no mail',
-  implicit: 'there is no MX record',
-  none: 'there is neither an MX record nor an address',
+  null: roleProblem('null_declares'),
+  implicit: roleProblem('no_mx'),
+  none: roleProblem('no_mx_no_address'),
 }
 
 /** Why mail to the domain has no destination. */
-function noMailIn(mail: MailHosts, role: Role): string | undefined {
+function noMailIn(mail: MailHosts, role: Role): Problem | undefined {
   if (mail.kind !== 'implicit') return noMailReason(mail)
-  if (role === 'parked') return 'has no MX record, and its SPF record authorizes no sender'
-  return role === 'web_name_only' ? 'is a name without mail of its own' : undefined
+  if (role === 'parked') return noMailRole('parked')
+  return role === 'web_name_only' ? noMailRole('web_name') : undefined
 }
 
 /** The name in the domain above of which a name is an alias: its records are those of that name (`www` as an alias of the domain itself). */
@@ -167,18 +167,16 @@ function policyFrom(dmarc: DmarcFacts | undefined): string | undefined {
   return published.kind === 'policy' && published.effective !== 'none' ? dmarc.applied.domain : undefined
 }
 
-function because({ kind }: MailHosts, spf: SpfFacts | undefined, sends: boolean | null): string {
-  const senders = sends ? 'SPF authorizes senders' : withoutSenders(spf)
-  return kind === 'explicit' ? `${senders}, and there is an MX record` : senders
+function because({ kind }: MailHosts, spf: SpfFacts | undefined, sends: boolean | null): Problem {
+  const why = sends ? roleProblem('spf_senders') : withoutSenders(spf)
+  return kind === 'explicit' ? roleProblem('with_mx', { why }) : why
 }
 
-function withoutSenders(spf: SpfFacts | undefined): string {
-  if (!spf) return 'the SPF record could not be looked up'
-  if (!spf.reading) return 'no SPF record declares that it sends no mail'
-  if (spf.reading.permerrors.length > 0) return 'the SPF record cannot be used'
-  return spf.reading.unknown.length > 0
-    ? 'a part of the SPF record could not be looked up'
-    : 'SPF neither authorizes nor refuses any sender'
+function withoutSenders(spf: SpfFacts | undefined): Problem {
+  if (!spf) return roleProblem('no_spf_answer')
+  if (!spf.reading) return roleProblem('no_spf')
+  if (spf.reading.permerrors.length > 0) return roleProblem('spf_unusable')
+  return spf.reading.unknown.length > 0 ? roleProblem('spf_part') : roleProblem('spf_neutral')
 }
 
 const known = <Facts>(facts: Facts | LookupFailure | undefined): Facts | undefined =>

@@ -1,5 +1,6 @@
 import type { Finding, Outcome } from './check.ts'
-import { type DomainContext, ROLE_WORDS } from './context.ts'
+import type { DomainContext } from './context.ts'
+import { roleProblem } from './problems.ts'
 
 /** The outcome of a check that the domain does not need, by its role or by a null MX (RFC 7505 §3). */
 export const notApplicable = <Facts>(
@@ -10,7 +11,7 @@ export const notApplicable = <Facts>(
   status: 'not_applicable',
   facts,
   findings,
-  reason: role === 'sends_and_takes_mail' ? NULL_MX : `${ROLE_WORDS[role]}: ${because}`,
+  reason: role === 'sends_and_takes_mail' ? NULL_MX : roleProblem('role', { role, why: because }),
 })
 
-const NULL_MX = 'the domain declares that it accepts no mail'
+const NULL_MX = roleProblem('null_mx')

@@ -44,6 +44,6 @@ export function presentOutcome<Facts, Fields extends OwnFields>(check: Check<Fac
   return {
     ...own,
     status: outcome.status,
-    ...(outcome.reason !== undefined && own.reason === undefined ? { reason: outcome.reason } : {}),
+    ...(outcome.reason !== undefined && own.reason === undefined ? { reason: outcome.reason.text } : {}),
   }
 }

@@ -8,6 +8,7 @@ import type { Check, CheckInput, LookupFailure, Outcome } from './check.ts'
 import { type DomainContext, UNKNOWN_CONTEXT } from './context.ts'
 import { contextOf } from './domain-context.ts'
 import { notApplicable } from './not-applicable.ts'
+import { roleProblem } from './problems.ts'
 import * as registry from './registry.ts'
 import { namedAddresses } from './spf/index.ts'
 
@@ -74,7 +75,7 @@ function partOf<K extends CheckKey>(key: K, found: FactsBy[K] | LookupFailure): 
   const outcome = judged(check, found, UNKNOWN_CONTEXT)
   const answered = outcome.status !== 'unknown'
   const fields = { ...check.present(outcome) }
-  return { ...fields, check: key, answered, ...(answered ? {} : { reason: outcome.reason }) }
+  return { ...fields, check: key, answered, ...(answered ? {} : { reason: outcome.reason.text }) }
 }
 
 /** The addresses that a usable SPF record names one by one. */
@@ -158,7 +159,7 @@ type Judge<Facts> = Pick<Check<Facts>, 'judge'>
  * every role.
  */
 function judged<Facts>(check: Judge<Facts>, found: Facts | LookupFailure, context: DomainContext): Outcome<Facts> {
-  if (isFailure(found)) return { status: 'unknown', reason: found.message, findings: [] }
+  if (isFailure(found)) return { status: 'unknown', reason: found.problem, findings: [] }
   const outcome = check.judge(found, context)
   if (outcome.status === 'unknown' || context.otherRoles.length === 0) return outcome
   const { noMail: _noMail, ...rest } = context
@@ -168,7 +169,7 @@ function judged<Facts>(check: Judge<Facts>, found: Facts | LookupFailure, contex
   const inAll = (id: string): boolean => others.every(({ findings }) => findings.some((finding) => finding.id === id))
   return {
     status: 'unknown',
-    reason: `it depends on the use of the domain, which is not certain: ${context.because}`,
+    reason: roleProblem('not_certain', { why: context.because }),
     facts: outcome.facts,
     findings: outcome.findings.filter(({ id }) => inAll(id)),
   }

@@ -1,3 +1,4 @@
+import type { Problem } from '../base/problem.ts'
 import type { MailHosts } from '../mailhosts/mailhosts.ts'
 import type { Domain } from '../names/domain.ts'
 import type { Ip } from '../names/ip.ts'
@@ -21,7 +22,7 @@ export type TlsHost = {
   readonly bannerName?: string
   readonly ehloName?: string
   /** Why there was no TLS although it was announced, or why the host did not answer. */
-  readonly reason?: string
+  readonly reason?: Problem
 }
 
 /** The TLS of all mail hosts that were contacted. */

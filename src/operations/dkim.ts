@@ -67,7 +67,7 @@ export const dkim = defineOperation({
       name: `${selector}._domainkey.${domain}`,
       valid,
       status: outcome.status,
-      ...(outcome.status === 'unknown' ? { reason: outcome.reason } : {}),
+      ...(outcome.status === 'unknown' ? { reason: outcome.reason.text } : {}),
       ...fields,
       findings: outcome.findings.map((found) => presentFinding(check.table, found)),
     })
@@ -81,6 +81,6 @@ async function outcomeOf(ctx: Ctx, domain: Domain, selector: string): Promise<Ou
     return judgeSelector({ selector, answer, ...(key ? { key } : {}) })
   } catch (error) {
     if (!(error instanceof DnsError)) throw error
-    return { status: 'unknown', reason: error.message, findings: [] }
+    return { status: 'unknown', reason: error.problem, findings: [] }
   }
 }

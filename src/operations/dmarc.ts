@@ -61,7 +61,7 @@ export const dmarc = defineOperation({
       ...presentDmarcLookup(outcome),
       domain,
       status: outcome.status,
-      ...(outcome.status === 'unknown' ? { reason: outcome.reason } : {}),
+      ...(outcome.status === 'unknown' ? { reason: outcome.reason.text } : {}),
       findings: outcome.findings.map((found) => presentFinding(check.table, found)),
     })
   },

@@ -1,14 +1,16 @@
+import type { Problem } from '../../base/problem.ts'
 import { type Domain, parseDomain } from '../../names/domain.ts'
 import type { Ctx } from '../../world.ts'
 import { type DmarcFacts, lookupPolicy, publishedPolicyOf } from '../dmarc/index.ts'
 import { type OneRecord, oneRecord } from '../one-record.ts'
 import { fetchLogo, type Logo } from './logo.ts'
 import { type BimiRecord, isBimi, locationProblem, otherImage, parseBimi, resemblesBimi } from './parse.ts'
+import { enforcementProblem } from './problems.ts'
 
 /** Whether DMARC permits receivers to show a logo (draft-brand-indicators §7.1). */
 export type Enforcement =
   | { readonly kind: 'enforced' }
-  | { readonly kind: 'not_enforced' | 'unknown'; readonly reason: string }
+  | { readonly kind: 'not_enforced' | 'unknown'; readonly reason: Problem }
 
 export type BimiFacts = OneRecord<BimiRecord> & {
   readonly domain: Domain
@@ -59,15 +61,17 @@ function enforcementOf(both: readonly DmarcFacts[]): Enforcement {
 }
 
 function enforcementAt(facts: DmarcFacts): Enforcement {
-  const short = (reason: string): Enforcement => ({ kind: 'not_enforced', reason: `${facts.domain} ${reason}` })
+  const { domain } = facts
+  const short = (id: keyof typeof enforcementProblem.table): Enforcement => ({
+    kind: 'not_enforced',
+    reason: enforcementProblem(id, { domain }),
+  })
   const published = publishedPolicyOf(facts)
-  if (published.kind === 'unknown') return { kind: 'unknown', reason: facts.unknown ?? '' }
-  if (published.kind !== 'policy') return short('has no usable DMARC record')
-  if (published.effective === 'none') return short('has the DMARC policy none')
-  if (facts.applied?.policies?.sp === 'none') return short('has the DMARC policy none for subdomains')
+  if (facts.unknown !== undefined) return { kind: 'unknown', reason: facts.unknown }
+  if (published.kind !== 'policy') return short('no_record')
+  if (published.effective === 'none') return short('none')
+  if (facts.applied?.policies?.sp === 'none') return short('none_below')
   const pct = facts.applied?.reading.record.removed.pct
   const partial = pct !== undefined && !/^0*100$/.test(pct)
-  return published.effective === 'quarantine' && partial
-    ? short('has a DMARC policy for only a share of the mail (pct)')
-    : { kind: 'enforced' }
+  return published.effective === 'quarantine' && partial ? short('share') : { kind: 'enforced' }
 }

@@ -39,3 +39,19 @@ export const svgProblem = problemsOf('svg', {
   script: ({ name }: Name) => `the attribute ${shown(name, 40)} is a script`,
   outside: ({ name }: Name) => `${shown(name, 40)} points outside the file`,
 })
+
+type Domain = { domain: string }
+
+/** Why DMARC of a domain permits no logo. */
+export const enforcementProblem = problemsOf('bimi_dmarc', {
+  no_record: ({ domain }: Domain) => `${shown(domain, 255)} has no usable DMARC record`,
+  none: ({ domain }: Domain) => `${shown(domain, 255)} has the DMARC policy none`,
+  none_below: ({ domain }: Domain) => `${shown(domain, 255)} has the DMARC policy none for subdomains`,
+  share: ({ domain }: Domain) => `${shown(domain, 255)} has a DMARC policy for only a share of the mail (pct)`,
+})
+
+/** Why a logo cannot be used. */
+export const logoProblem = problemsOf('bimi_logo', {
+  status: ({ status }: { status: number }) => `the server answers HTTP ${status}`,
+  compressed: () => 'the file cannot be decompressed, or is too large when decompressed',
+})

@@ -1,5 +1,7 @@
+import type { Problem } from '../../base/problem.ts'
 import type { DnsRecord, Finding, Outcome } from '../check.ts'
 import type { DomainContext } from '../context.ts'
+import { validationProblem } from '../problems.ts'
 import type { DaneFacts } from './lookup.ts'
 import { type HostState, hostStates } from './state.ts'
 import { keyDigest, type Tlsa } from './tlsa.ts'
@@ -37,15 +39,13 @@ export const refusedHosts = (facts: DaneFacts): { readonly host: string; readonl
 
 const BROKEN = new Set(['dane.mismatch', 'dane.no_starttls'])
 
-function openReason(facts: DaneFacts, states: readonly HostState[]): string | undefined {
+function openReason(facts: DaneFacts, states: readonly HostState[]): Problem | undefined {
   const failed = states.find(({ host }) => host.error !== undefined)
-  if (failed) return failed.host.error!.message
+  if (failed) return failed.host.error!.problem
   const open = states.find(({ secure, records }) => records.length > 0 && secure === null)
   if (!open) return undefined
-  if (open.host.hostSecure === null) return `the addresses of ${open.host.host} could not be looked up`
-  return facts.believed === false
-    ? 'the resolver does not validate, or its AD bit is not trusted (--trust-ad)'
-    : 'it could not be determined whether the resolver validates'
+  if (open.host.hostSecure === null) return validationProblem('addresses', { host: open.host.host })
+  return facts.believed === false ? validationProblem('not_believed') : validationProblem('not_known')
 }
 
 function hostFindings(facts: DaneFacts, state: HostState): Finding[] {
@@ -53,7 +53,7 @@ function hostFindings(facts: DaneFacts, state: HostState): Finding[] {
   const args = { host: host.host, name: host.name }
   const findings: Finding[] = []
   if (host.error && facts.mxSecure && host.hostSecure)
-    findings.push({ id: 'dane.unanswered', args: { ...args, reason: host.error.message } })
+    findings.push({ id: 'dane.unanswered', args: { ...args, reason: host.error.problem } })
   for (const { record, problem } of records)
     if (problem)
       findings.push({

@@ -7,6 +7,7 @@ import { notApplicable } from '../not-applicable.ts'
 import { providersOf, stepsAt } from './advice.ts'
 import { type DkimFacts, doubledBase, type FoundKey } from './facts.ts'
 import { mendedKey, onlyUsable, withoutTesting } from './fixes.ts'
+import { dkimUnknown } from './problems.ts'
 
 /** Recommended RSA bits (RFC 8301 §3.2). */
 const ADVISED_BITS = 2_048
@@ -33,7 +34,7 @@ export function judgeDkim(facts: DkimFacts, context: DomainContext): Outcome<Dki
   if (usable.length === 0)
     return { status: 'fail', facts, findings: [...findings, { id: 'dkim.only_revoked', args: { steps } }] }
   if (isOpen && !isWeak(findings)) {
-    const reason = `${facts.unanswered} lookups had no answer: a better key may exist`
+    const reason = dkimUnknown('better', { count: facts.unanswered })
     return { status: 'unknown', reason, facts, findings }
   }
   return { status: isWeak(findings) ? 'warn' : 'pass', facts, findings }
@@ -121,10 +122,10 @@ const WEAK = new Set([
 
 function unknown(facts: DkimFacts, findings: readonly Finding[]): Outcome<DkimFacts> {
   if (facts.error) {
-    const reason = `${facts.unanswered} lookups had no answer: ${facts.error.message}`
+    const reason = dkimUnknown('unanswered', { count: facts.unanswered, why: facts.error.problem })
     return { status: 'unknown', reason, facts, findings: [...findings, ...notAsked(facts)] }
   }
-  const reason = `${facts.tried} selectors have no key, and selectors cannot be listed`
+  const reason = dkimUnknown('none_found', { count: facts.tried })
   return {
     status: 'unknown',
     reason,
@@ -142,7 +143,7 @@ const unguessable = ({
 })
 
 const notAsked = (facts: DkimFacts): Finding[] =>
-  facts.error ? [{ id: 'dkim.not_asked', args: { count: facts.unanswered, reason: facts.error.message } }] : []
+  facts.error ? [{ id: 'dkim.not_asked', args: { count: facts.unanswered, reason: facts.error.problem } }] : []
 
 /** The findings of one selector. */
 function findingsOf(found: FoundKey, domain: string, providers: readonly Provider[]): Finding[] {

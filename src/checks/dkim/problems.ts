@@ -1,4 +1,4 @@
-import { problemsOf, quoted, shown } from '../../base/problem.ts'
+import { type Problem, problemsOf, quoted, shown } from '../../base/problem.ts'
 
 type Text = { text: string }
 type Max = { max: number }
@@ -36,4 +36,11 @@ export const keyProblem = problemsOf('dkim_key', {
   truncated: ({ count, expected }: Count & { expected: number }) =>
     `the key is truncated: it declares ${expected} bytes, but has ${count}`,
   not_rsa: () => 'the key is not an RSA public key',
+})
+
+/** Why it is not known whether the domain has a usable key. */
+export const dkimUnknown = problemsOf('dkim_unknown', {
+  better: ({ count }: { count: number }) => `${count} lookups had no answer: a better key may exist`,
+  unanswered: ({ count, why }: { count: number; why: Problem }, say) => `${count} lookups had no answer: ${say(why)}`,
+  none_found: ({ count }: { count: number }) => `${count} selectors have no key, and selectors cannot be listed`,
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { LabZone } from '../../../test/lab/dns.ts'
+import { labProblem } from '../../../test/lab/problem.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
 import { tellArgs } from '../finding.ts'
@@ -383,7 +384,10 @@ describe('the two objects of the API', () => {
       policy: '',
     })
     expect(dmarc.present(await run({})).record).toBeUndefined()
-    expect(dmarc.present({ status: 'unknown', reason: 'x', findings: [] })).toMatchObject({ valid: false, policy: '' })
+    expect(dmarc.present({ status: 'unknown', reason: labProblem('x'), findings: [] })).toMatchObject({
+      valid: false,
+      policy: '',
+    })
   })
 })
 

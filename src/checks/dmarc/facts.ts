@@ -1,8 +1,10 @@
+import type { Problem } from '../../base/problem.ts'
 import type { Domain } from '../../names/domain.ts'
 import { registrableDomain } from '../../names/suffix.ts'
 import { type LegacyReading, legacyReading } from './legacy.ts'
 import { type DmarcReading, type Policy, parseDmarc } from './parse.ts'
 import { lowered, type Policies, policiesOf, shareOf, weaker } from './policy.ts'
+import { walkProblem } from './problems.ts'
 import type { Destination } from './reports.ts'
 import { judgeWalk, type Walk, type WalkAnswer } from './walk.ts'
 
@@ -35,7 +37,7 @@ export type Discovery = {
   readonly exists: Existence
   readonly applied?: Applied
   /** Why the policy is not known; absent if it is, and if there is none. */
-  readonly unknown?: string
+  readonly unknown?: Problem
   /** The RFC 7489 reading, if it differs. */
   readonly legacy?: LegacyReading
   /** A DMARC record at the domain itself, where receivers do not look for it. */
@@ -79,10 +81,7 @@ export function discover(domain: Domain, asked: Asked): Discovery {
   const applied = walk.applied && appliedOf(domain, walk.applied, asked.exists)
   const misplaced = texts.find((text) => parseDmarc(text).ok)
   const unknown =
-    walk.unknown?.reason ??
-    (applied && !applied.broken && !applied.policy
-      ? 'it could not be determined whether the name exists, which decides between sp and np'
-      : undefined)
+    walk.unknown?.reason ?? (applied && !applied.broken && !applied.policy ? walkProblem('existence') : undefined)
   const legacy = legacyReading(domain, asked.walk)
   return {
     domain,

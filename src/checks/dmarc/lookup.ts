@@ -5,6 +5,7 @@ import { type Answer, DnsError, type RecordType, settled } from '../../net/dns/r
 import type { Ctx } from '../../world.ts'
 import { type Discovery, type DmarcFacts, discover, doubledName, type Existence } from './facts.ts'
 import { parseDmarc } from './parse.ts'
+import { destinationProblem } from './problems.ts'
 import { authorizationName, type Destination, judgeAuthorization, MAX_DESTINATIONS, relationOf } from './reports.ts'
 import type { ReportUri } from './uri.ts'
 import { type WalkAnswer, walkDomains } from './walk.ts'
@@ -61,7 +62,7 @@ async function lookupDoubled(
 
 const walkAnswer = (answer: Answer<'TXT'> | DnsError): WalkAnswer =>
   answer instanceof DnsError
-    ? { kind: 'unknown', reason: answer.message }
+    ? { kind: 'unknown', reason: answer.problem }
     : { kind: answer.kind, texts: answer.records, ...(answer.cname.length > 0 ? { alias: answer.cname.at(-1)! } : {}) }
 
 /** RFC 8020: NXDOMAIN for a name is about it and all names below; an NXDOMAIN at the end of a CNAME chain is about the chain's target. */
@@ -91,8 +92,8 @@ async function lookupDestinations(
   })
   const byHost = new Map(hosts.map((host, i) => [host, answers[i]]))
   const destination = (uri: ReportUri): Destination => {
-    if (uri.problem !== undefined) return { ...uri, authorization: 'invalid', reason: uri.problem.text }
-    const notAsked = `not checked: only ${MAX_DESTINATIONS} hosts per record are`
+    if (uri.problem !== undefined) return { ...uri, authorization: 'invalid', reason: uri.problem }
+    const notAsked = destinationProblem('not_asked', { max: MAX_DESTINATIONS })
     return { ...uri, ...(byHost.get(uri.host!) ?? { authorization: 'unknown', reason: notAsked }) }
   }
   return { rua: rua.map(destination), ruf: ruf.map(destination) }
@@ -111,7 +112,7 @@ async function lookupHost(
   // A name that does not exist cannot authorize anything.
   const isGone = !(mx instanceof DnsError) && mx.kind === 'nxdomain' && mx.cname.length === 0
   if (isGone && agreed.authorization === 'unauthorized')
-    return { ...agreed, takesMail: false, reason: 'the name does not exist' }
+    return { ...agreed, takesMail: false, reason: destinationProblem('no_name') }
   return { ...mail, ...agreed, ...(agreed.reason === undefined && mail.reason ? { reason: mail.reason } : {}) }
 }
 
@@ -119,9 +120,9 @@ type Mail = Pick<Asked, 'takesMail' | 'reason'>
 
 /** Whether a host accepts mail by its MX records; the authorization of another organization counts more than their absence. */
 function mailOf(mx: MxAnswer): Mail {
-  if (mx instanceof DnsError) return { takesMail: null, reason: mx.message }
+  if (mx instanceof DnsError) return { takesMail: null, reason: mx.problem }
   const isNull = mx.kind === 'found' && mx.records.every(({ exchange }) => exchange === '')
-  return isNull ? { takesMail: false, reason: 'it has a null MX' } : { takesMail: true } // RFC 7505 §3
+  return isNull ? { takesMail: false, reason: destinationProblem('null_mx') } : { takesMail: true } // RFC 7505 §3
 }
 
 /**
@@ -129,12 +130,12 @@ function mailOf(mx: MxAnswer): Mail {
  */
 async function ownMail(ctx: Asking, host: Domain, mx: MxAnswer): Promise<Mail> {
   if (mx instanceof DnsError || mx.kind === 'found') return mailOf(mx)
-  if (mx.kind === 'nxdomain') return { takesMail: false, reason: 'the name does not exist' }
+  if (mx.kind === 'nxdomain') return { takesMail: false, reason: destinationProblem('no_name') }
   const addresses = await Promise.all([ask(ctx, host, 'A'), ask(ctx, host, 'AAAA')])
   if (addresses.some((answer) => !(answer instanceof DnsError) && answer.records.length > 0)) return { takesMail: true }
   const failed = addresses.find((answer) => answer instanceof DnsError)
-  if (failed) return { takesMail: null, reason: failed.message }
-  return { takesMail: false, reason: 'it has neither an MX record nor an address' }
+  if (failed) return { takesMail: null, reason: failed.problem }
+  return { takesMail: false, reason: destinationProblem('no_host') }
 }
 
 /** RFC 9990 §4: queried only if the organizational domains differ. */
@@ -151,14 +152,14 @@ async function lookupAuthorization(
   if (relation.kind === 'below') {
     const boundary = await atMost(8, relation.domains, (at) => ask(ctx, `_dmarc.${at}`, 'TXT'))
     const failed = boundary.find((answer) => answer instanceof DnsError)
-    if (failed) return { authorization: 'unknown', reason: failed.message }
+    if (failed) return { authorization: 'unknown', reason: failed.problem }
     if (!boundary.some((answer) => isBoundary(answer as Answer<'TXT'>))) return { authorization: 'internal' }
   }
   const answer = await ask(ctx, authorizationName(policyDomain, host), 'TXT')
   if (!(answer instanceof DnsError)) return judgeAuthorization(answer.records, host)
   // RFC 9990 §4 step 4: a name longer than the DNS permits can never be confirmed.
   const authorization = answer.reason === 'invalid_name' ? 'unauthorized' : 'unknown'
-  return { authorization, reason: answer.message }
+  return { authorization, reason: answer.problem }
 }
 
 function isBoundary(answer: Answer<'TXT'>): boolean {

@@ -45,7 +45,7 @@ export function presentDmarcLookup(outcome: Outcome<DmarcFacts>): Lookup {
     steps: (facts?.walk.steps ?? []).map((step) => ({
       name: step.name,
       answer: step.answer,
-      reason: step.reason,
+      reason: step.reason?.text,
       records: step.records.map((text) => printable(text, MAX_TEXT)),
       record_count: step.count,
       decision: step.decision,
@@ -71,5 +71,5 @@ const pctOf = (text: string | undefined): number | undefined =>
 /** `authorized` is null if no other organization has to authorize it, or if there was no answer; false for an unusable address. */
 function presentDestination(uri: Destination): ShownDestination {
   const authorized = { internal: null, unknown: null, authorized: true, unauthorized: false, invalid: false } as const
-  return { uri: printable(uri.uri, 512), authorized: authorized[uri.authorization], reason: uri.reason }
+  return { uri: printable(uri.uri, 512), authorized: authorized[uri.authorization], reason: uri.reason?.text }
 }

@@ -28,3 +28,21 @@ export const reportUriProblem = problemsOf('report_uri', {
   mailbox: () => 'not a mailbox with a full domain name',
   host: () => 'no host name',
 })
+
+/** Why the policy of a domain is not known. */
+export const walkProblem = problemsOf('dmarc_walk', {
+  not_asked: () => 'not asked',
+  existence: () => 'it could not be determined whether the name exists, which decides between sp and np',
+})
+
+/** Why a destination gets no reports, or why that is not known. */
+export const destinationProblem = problemsOf('report_destination', {
+  not_asked: ({ max }: { max: number }) => `not checked: only ${max} hosts per record are`,
+  no_name: () => 'the name does not exist',
+  null_mx: () => 'it has a null MX',
+  no_host: () => 'it has neither an MX record nor an address',
+  no_record: () => 'no record there authorizes it',
+  redirects: ({ host }: { host: string }) =>
+    `the record there redirects the reports to ${shown(host, 255)}, which is not allowed`,
+  no_mail: () => 'the domain accepts no mail',
+})

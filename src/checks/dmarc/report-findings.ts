@@ -4,6 +4,7 @@ import type { Applied, DmarcFacts } from './facts.ts'
 import { finding } from './finding.ts'
 import { authorizationFix, type Basis, changedFix } from './fixes.ts'
 import type { Mail } from './policy-findings.ts'
+import { destinationProblem } from './problems.ts'
 import { type Destination, MAX_DESTINATIONS } from './reports.ts'
 
 /** Maximum number of report destinations that are reported individually. */
@@ -41,7 +42,7 @@ export function reportFindings(facts: DmarcFacts, applied: Applied, basis: Basis
       ),
     ),
     ...takesNone.slice(0, MAX_TOLD).map((uri) => {
-      const reason = uri.takesMail === false ? (uri.reason ?? '') : 'the domain accepts no mail'
+      const reason = uri.takesMail === false ? (uri.reason ?? '') : destinationProblem('no_mail')
       const isOwn = uri.host === facts.domain && context.takes === false
       return finding(
         'dmarc.rua_unreachable',

@@ -1,5 +1,7 @@
+import type { Problem } from '../../base/problem.ts'
 import { type Domain, labelsOf } from '../../names/domain.ts'
 import { parseDmarc } from './parse.ts'
+import { destinationProblem } from './problems.ts'
 import type { ReportUri } from './uri.ts'
 
 /**
@@ -9,8 +11,8 @@ import type { ReportUri } from './uri.ts'
 export type Authorization = 'internal' | 'authorized' | 'unauthorized' | 'unknown' | 'invalid'
 export type Destination = ReportUri & {
   readonly authorization: Authorization
-  /** Why it is unauthorized, unknown or unreachable, as text. */
-  readonly reason?: string
+  /** Why it is unauthorized, unknown or unreachable. */
+  readonly reason?: Problem
   /** Whether the host of a `mailto:` accepts mail; null: no answer; absent: not queried. */
   readonly takesMail?: boolean | null
 }
@@ -34,13 +36,13 @@ export function judgeAuthorization(
       ? [parsed.value.record]
       : []
   })
-  if (records.length === 0) return { authorization: 'unauthorized', reason: 'no record there authorizes it' }
+  if (records.length === 0) return { authorization: 'unauthorized', reason: destinationProblem('no_record') }
   // Step 9 and the text after it: an overriding URI must keep the destination host, or no report is sent at all.
   const elsewhere = records.flatMap((record) => record.rua).find((uri) => uri.host !== undefined && uri.host !== host)
   if (elsewhere)
     return {
       authorization: 'unauthorized',
-      reason: `the record there redirects the reports to ${elsewhere.host}, which is not allowed`,
+      reason: destinationProblem('redirects', { host: elsewhere.host! }),
     }
   return { authorization: 'authorized' }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { labProblem } from '../../../test/lab/problem.ts'
 import { domain } from '../../names/domain.ts'
 import { aligned } from './align.ts'
 import { judgeWalk, type WalkAnswer, walkDomains } from './walk.ts'
@@ -34,7 +35,7 @@ describe('the names of the walk (RFC 9989 §4.10)', () => {
 
 const yes = (...texts: string[]): WalkAnswer => ({ kind: 'found', texts })
 const no: WalkAnswer = { kind: 'nxdomain', texts: [] }
-const fault: WalkAnswer = { kind: 'unknown', reason: 'SERVFAIL' }
+const fault: WalkAnswer = { kind: 'unknown', reason: labProblem('SERVFAIL') }
 const P = 'v=DMARC1; p=reject'
 
 describe('the record that applies and the organizational domain', () => {

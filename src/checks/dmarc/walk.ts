@@ -1,8 +1,10 @@
+import type { Problem } from '../../base/problem.ts'
 import { canonicalName, type Domain, labelsOf } from '../../names/domain.ts'
 import type { DmarcReading } from './parse.ts'
 import { parseDmarc, resemblesDmarc } from './parse.ts'
+import { walkProblem } from './problems.ts'
 
-/** The DNS answer at one name of the walk; `unknown` without an answer, with the reason as text. */
+/** The DNS answer at one name of the walk; `unknown` without an answer, with the reason. */
 export type WalkAnswer =
   | {
       readonly kind: 'found' | 'nodata' | 'nxdomain'
@@ -10,7 +12,7 @@ export type WalkAnswer =
       /** The name of the texts, if the queried name is an alias (CNAME). */
       readonly alias?: string
     }
-  | { readonly kind: 'unknown'; readonly reason: string }
+  | { readonly kind: 'unknown'; readonly reason: Problem }
 
 /** The result of a step of the walk. */
 export type Decision =
@@ -28,7 +30,7 @@ export type Step = {
   readonly domain: string
   readonly answer: WalkAnswer['kind']
   /** Why there was no answer. */
-  readonly reason?: string
+  readonly reason?: Problem
   /** The texts that are DMARC records, or were meant to be; at most {@link MAX_RECORDS}. */
   readonly records: readonly string[]
   /** The number of such texts. */
@@ -72,7 +74,7 @@ export function judgeWalk(domain: Domain, answers: readonly WalkAnswer[]): Walk 
   const steps: Step[] = []
   const found: Found[] = []
   for (const [i, at] of walkDomains(domain).entries()) {
-    const { step, record } = judgeStep(at, answers[i] ?? { kind: 'unknown', reason: 'not asked' })
+    const { step, record } = judgeStep(at, answers[i] ?? { kind: 'unknown', reason: walkProblem('not_asked') })
     steps.push(step)
     if (record) found.push(record)
     if (step.decision === 'boundary_psd_n' || step.decision === 'boundary_psd_y') break // §4.10 steps 2 and 6

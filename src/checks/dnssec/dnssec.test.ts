@@ -225,9 +225,11 @@ describe('judges', () => {
     expect([...new Set(ROWS.flatMap(([, , , ids]) => ids))].toSorted()).toEqual(Object.keys(findings).toSorted()))
 
   it('says why it is unknown', async () => {
-    expect(await look(labCtx(zone(SIGNED, UNTRUSTED)))).toMatchObject({ reason: expect.stringContaining('AD bit') })
+    expect(await look(labCtx(zone(SIGNED, UNTRUSTED)))).toMatchObject({
+      reason: { text: expect.stringContaining('AD bit') },
+    })
     expect(await look(validating(zone(SIGNED), ede(22), true))).toMatchObject({
-      reason: expect.stringContaining('SERVFAIL'),
+      reason: { text: expect.stringContaining('SERVFAIL') },
     })
   })
 

@@ -1,6 +1,8 @@
+import type { Problem } from '../../base/problem.ts'
 import { printable } from '../../base/text.ts'
 import { DnsError, type RecordData } from '../../net/dns/resolver.ts'
 import type { Finding, Outcome } from '../check.ts'
+import { validationProblem } from '../problems.ts'
 import type { DnssecFacts } from './lookup.ts'
 import { dsMatches } from './match.ts'
 import { signatureFindings } from './signatures.ts'
@@ -60,16 +62,14 @@ function signedOf({ zone, ds, keys }: DnssecFacts): boolean | null {
   return ds instanceof DnsError || keys instanceof DnsError ? null : false
 }
 
-function openReason(facts: DnssecFacts, { signed, validated }: DnssecState): string | undefined {
-  if ('failed' in facts.validation) return facts.validation.failed.message
-  if (facts.zoneError) return facts.zoneError.message
+function openReason(facts: DnssecFacts, { signed, validated }: DnssecState): Problem | undefined {
+  if ('failed' in facts.validation) return facts.validation.failed.problem
+  if (facts.zoneError) return facts.zoneError.problem
   if (validated) return undefined
   const error = [facts.ds, facts.keys].find((answer) => answer instanceof DnsError)
-  if (signed === null && error instanceof DnsError) return error.message
+  if (signed === null && error instanceof DnsError) return error.problem
   if (validated !== null) return undefined
-  return facts.believed === false
-    ? 'the resolver does not validate, or its AD bit is not trusted (--trust-ad)'
-    : 'it could not be determined whether the resolver validates'
+  return facts.believed === false ? validationProblem('not_believed') : validationProblem('not_known')
 }
 
 function brokenFindings(facts: DnssecFacts, { bogus }: DnssecState): Finding[] {

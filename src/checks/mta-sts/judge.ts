@@ -2,11 +2,12 @@ import { printable } from '../../base/text.ts'
 import type { DnsRecord, Finding, Outcome } from '../check.ts'
 import type { DomainContext } from '../context.ts'
 import { type MakeFinding, makeFinding } from '../finding.ts'
-import { FAULT_WORDS } from '../starttls/index.ts'
+import { tlsFaultProblem } from '../starttls/index.ts'
 import type { findings } from './findings.ts'
 import { type PolicyAnswer, policyUrl, type StsFacts } from './lookup.ts'
 import { formatStsRecord, parseStsRecord } from './parse.ts'
 import { formatStsPolicy, MAX_AGE_SECONDS, matchesMx, type StsPolicy } from './policy.ts'
+import { stsFetchProblem, stsHostProblem } from './problems.ts'
 import { type Refusal, refusalsOf } from './refusals.ts'
 
 /** A policy with a shorter lifetime protects little: an attacker waits until it has expired (RFC 8461 §3.2 recommends weeks). */
@@ -24,14 +25,14 @@ export function judgeMtaSts(found: StsFacts, mail: Mail): Outcome<StsFacts> {
   const { policy } = found
   const facts = { ...found, uncovered: uncoveredMx(policy, mail) }
   if (policy?.kind === 'unknown') {
-    const unknown = finding('mta_sts.policy_unknown', { url: policyUrl(facts.domain), reason: policy.message })
-    return { status: 'unknown', reason: policy.message, facts, findings: [unknown] }
+    const unknown = finding('mta_sts.policy_unknown', { url: policyUrl(facts.domain), reason: policy.problem })
+    return { status: 'unknown', reason: policy.problem, facts, findings: [unknown] }
   }
   const judged = policy ? judgePolicy(facts, policy, mail) : judgeRecord(facts, mail)
   const isOpen = policy?.kind === 'read' && policy.policy.mode === 'enforce' && !mail.mail
   if (!isOpen) return { ...judged, facts }
   // Whether the policy excludes mail hosts decides the status.
-  return { ...judged, facts, status: 'unknown', reason: mail.mailError ?? 'the mail hosts are not known' }
+  return { ...judged, facts, status: 'unknown', reason: mail.mailError ?? stsFetchProblem('no_mail_hosts') }
 }
 
 function uncoveredMx(policy: PolicyAnswer | undefined, { mail }: Mail): readonly string[] {
@@ -69,8 +70,8 @@ function judgePolicy(facts: StsFacts, answer: Exclude<PolicyAnswer, { kind: 'unk
     case 'refused':
       return fail(
         answer.reason === 'certificate'
-          ? finding('mta_sts.policy_certificate', { url, reason: printable(answer.message, 300) })
-          : finding('mta_sts.policy_refused', { url, reason: printable(answer.message, 300) }),
+          ? finding('mta_sts.policy_certificate', { url, reason: answer.problem })
+          : finding('mta_sts.policy_refused', { url, reason: answer.problem }),
       )
     case 'read':
       return judgeRead(answer.policy, mail)
@@ -105,7 +106,7 @@ function judgeRead(policy: StsPolicy, { mail, mailError, tls }: Mail): Judged {
 function refusalFindings(mode: StsPolicy['mode'], refusals: readonly Refusal[], count: number): Finding[] {
   const unnamed = refusals.filter(({ fault }) => fault === 'not_named').map(({ host }) => host)
   const without = refusals.flatMap(({ host, fault }) =>
-    fault === 'not_named' ? [] : [`${host}: ${FAULT_WORDS[fault]}`],
+    fault === 'not_named' ? [] : [stsHostProblem('tls', { host, why: tlsFaultProblem(fault) })],
   )
   const all = refusals.length === count
   const isTested = mode === 'testing'

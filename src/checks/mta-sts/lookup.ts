@@ -5,6 +5,7 @@ import type { Ctx } from '../../world.ts'
 import { type OneRecord, oneRecord } from '../one-record.ts'
 import { isStsRecord, parseStsRecord, resemblesStsRecord, type StsRecord } from './parse.ts'
 import { isPlainText, MAX_POLICY_BYTES, parseStsPolicy, type StsPolicy } from './policy.ts'
+import { stsFetchProblem } from './problems.ts'
 
 /** The result of fetching the policy. `refused` is a fault that every sender gets; `unknown` may be our own, or temporary. */
 export type PolicyAnswer =
@@ -12,8 +13,8 @@ export type PolicyAnswer =
   | { readonly kind: 'invalid'; readonly problem: Problem }
   | { readonly kind: 'status'; readonly status: number }
   | { readonly kind: 'content_type'; readonly contentType: string }
-  | { readonly kind: 'refused'; readonly reason: FetchReason; readonly message: string }
-  | { readonly kind: 'unknown'; readonly reason: FetchReason; readonly message: string }
+  | { readonly kind: 'refused'; readonly reason: FetchReason; readonly problem: Problem }
+  | { readonly kind: 'unknown'; readonly reason: FetchReason; readonly problem: Problem }
 
 /** The MTA-STS records at `_mta-sts`, and the policy. */
 export type StsFacts = OneRecord<StsRecord> & {
@@ -44,14 +45,14 @@ async function fetchPolicy(ctx: Pick<Ctx, 'fetch' | 'signal'>, domain: Domain): 
     const limits = { maxBytes: MAX_POLICY_BYTES, redirects: 0, accept: 'text/plain' }
     const answer = await ctx.fetch(policyUrl(domain), ctx.signal, limits)
     if (answer.status >= 300 && answer.status < 400)
-      return { kind: 'refused', reason: 'redirect', message: `the response is a redirect (HTTP ${answer.status})` }
+      return { kind: 'refused', reason: 'redirect', problem: stsFetchProblem('redirect', { status: answer.status }) }
     if (answer.status !== 200) return { kind: 'status', status: answer.status }
     if (!isPlainText(answer.contentType)) return { kind: 'content_type', contentType: answer.contentType }
     const policy = parseStsPolicy(new TextDecoder().decode(answer.body))
     return policy.ok ? { kind: 'read', policy: policy.value } : { kind: 'invalid', problem: policy.problem }
   } catch (error) {
     if (!(error instanceof FetchError)) throw error
-    const { reason, message } = error
-    return isTheirs(error) ? { kind: 'refused', reason, message } : { kind: 'unknown', reason, message }
+    const { reason, problem } = error
+    return isTheirs(error) ? { kind: 'refused', reason, problem } : { kind: 'unknown', reason, problem }
   }
 }

@@ -87,7 +87,7 @@ describe('findings', () => {
     expect(table[id as keyof typeof table].detail(tellArgs(found.args))).not.toMatch(/undefined/)
     const { valid, reason } = mtaSts.present(outcome)
     if (valid) expect(reason).toBe(undefined)
-    else expect(reason).toBe(outcome.status === 'unknown' ? outcome.reason : table[id as keyof typeof table].title)
+    else expect(reason).toBe(outcome.status === 'unknown' ? outcome.reason.text : table[id as keyof typeof table].title)
     if (!found.fix) return
     const after = await run(serving(policy()).fetch, { ...zone, [found.fix.name]: { TXT: [found.fix.value] } })
     expect([after.status, ids(after)]).toEqual(['pass', []])

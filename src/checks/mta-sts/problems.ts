@@ -33,3 +33,14 @@ export const stsPolicyProblem = problemsOf('sts_policy', {
   no_mx: ({ mode }: { mode: string }) => `mode ${shown(mode, 20)} needs at least one mx`,
   too_many_mx: ({ max }: Max) => `the policy has more than ${max} mx lines`,
 })
+
+/** Why a policy cannot be fetched or used. */
+export const stsFetchProblem = problemsOf('sts_fetch', {
+  redirect: ({ status }: { status: number }) => `the response is a redirect (HTTP ${status})`,
+  no_mail_hosts: () => 'the mail hosts are not known',
+})
+
+/** Why senders that apply the policy do not deliver to a host. */
+export const stsHostProblem = problemsOf('sts_host', {
+  tls: ({ host, why }: { host: string; why: Problem }, say) => `${shown(host, 255)}: ${say(why)}`,
+})

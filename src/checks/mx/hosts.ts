@@ -1,3 +1,4 @@
+import type { Problem } from '../../base/problem.ts'
 import type { MailHost } from '../../mailhosts/mailhosts.ts'
 import type { Ip } from '../../names/ip.ts'
 import { isPublic } from '../../names/ip-range.ts'
@@ -23,4 +24,4 @@ export const notPublic = (host: MailHost): Ip[] =>
 export const allAddresses = (hosts: readonly MailHost[]): Ip[] => [...new Set(hosts.flatMap((host) => host.addresses))]
 
 /** Why the lookup of an address family of the host has no answer, if so. */
-export const unanswered = (host: MailHost): string | undefined => (host.errors.A ?? host.errors.AAAA)?.message
+export const unanswered = (host: MailHost): Problem | undefined => (host.errors.A ?? host.errors.AAAA)?.problem

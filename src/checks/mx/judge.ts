@@ -7,6 +7,7 @@ import { notApplicable } from '../not-applicable.ts'
 import { hostFindings } from './host-findings.ts'
 import { allAddresses, notPublic, resolvable, unanswered } from './hosts.ts'
 import type { MxFacts } from './lookup.ts'
+import { mailHostProblem } from './problems.ts'
 
 /**
  * Judges where a domain's mail goes. `pass`: mail arrives; `warn`: it arrives in spite of faults, or mail that the domain sends cannot be answered; `fail`:
@@ -75,7 +76,7 @@ function concluded(facts: MxFacts, findings: readonly Finding[]): Outcome<MxFact
   const weighty = findings.filter(({ id }) => !HARMLESS.has(id))
   // A host without an answer is not a fault of the domain: without other faults it leaves the status open.
   if (open && (!reachable || (weighty.length > 0 && weighty.every(({ id }) => id === 'mx.host_unknown'))))
-    return { status: 'unknown', reason: unanswered(open) ?? 'a mail host could not be looked up', facts, findings }
+    return { status: 'unknown', reason: unanswered(open) ?? mailHostProblem('unanswered'), facts, findings }
   if (!reachable) return { status: 'fail', facts, findings }
   return { status: weighty.length === 0 ? 'pass' : 'warn', facts, findings }
 }

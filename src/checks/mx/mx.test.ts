@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { LabZone } from '../../../test/lab/dns.ts'
+import { labProblem } from '../../../test/lab/problem.ts'
 import { labCtx } from '../../../test/lab/world.ts'
 import { domain } from '../../names/domain.ts'
 import { type DomainContext, UNKNOWN_CONTEXT } from '../context.ts'
@@ -345,5 +346,8 @@ describe('presents', () => {
   ])('%s', async (_why, zone, expected) => expect(presentMx(await look(zone))).toEqual(expected))
 
   it('says nothing of what could not be asked', () =>
-    expect(mx.present({ status: 'unknown', reason: 'x', findings: [] })).toEqual({ mx: [], mx_kind: undefined }))
+    expect(mx.present({ status: 'unknown', reason: labProblem('x'), findings: [] })).toEqual({
+      mx: [],
+      mx_kind: undefined,
+    }))
 })

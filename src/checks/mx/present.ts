@@ -37,6 +37,6 @@ function presentHost(host: MailHost, presentAddress: PresentAddress): MxHost {
     addresses: host.addresses.map(presentAddress),
     cname: host.cname,
     resolvable: state === 'unknown' ? null : state === 'yes',
-    reason: unanswered(host),
+    reason: unanswered(host)?.text,
   }
 }

@@ -1,3 +1,4 @@
+import type { Problem } from '../../base/problem.ts'
 import { DnsError, type ServerAnswer } from '../../net/dns/resolver.ts'
 import { type Copy, type Heard, isRefusal } from './ask.ts'
 import { compareCopies } from './copies.ts'
@@ -11,11 +12,11 @@ export type ServerState = {
   /** How it differs from the other servers: the serial, a mail record. */
   readonly differs: readonly ('serial' | Copy)[]
   /** Why it did not answer. */
-  readonly reason?: string
+  readonly reason?: Problem
   /** Whether it answers over TCP: false if it answered only over UDP; null: not known. */
   readonly tcp: boolean | null
   /** Why it did not answer over TCP, and whether the connection was refused. */
-  readonly tcpReason?: string
+  readonly tcpReason?: Problem
   readonly isRefused?: boolean
 }
 
@@ -38,7 +39,7 @@ export function compareServers(facts: NsFacts): Comparison {
       lame: lameOf(server.heard),
       serial: serials[i]!,
       differs: [...(outdated[i] ? (['serial'] as const) : []), ...odd[i]!],
-      ...(error instanceof DnsError ? { reason: error.message } : {}),
+      ...(error instanceof DnsError ? { reason: error.problem } : {}),
       ...tcpOf(server.heard),
     }
   })
@@ -53,7 +54,7 @@ function tcpOf(heard: readonly Heard[]): Pick<ServerState, 'tcp' | 'tcpReason' |
   if (!(said instanceof DnsError)) return { tcp: true }
   const isUp = first.soa !== undefined && !(first.soa instanceof DnsError)
   const isRefused = isRefusal(said)
-  if (isUp && (isRefused || first.silentOverTcp)) return { tcp: false, tcpReason: said.message, isRefused }
+  if (isUp && (isRefused || first.silentOverTcp)) return { tcp: false, tcpReason: said.problem, isRefused }
   return { tcp: isUp && ANSWERED.has(said.reason) ? true : null }
 }
 

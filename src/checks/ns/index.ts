@@ -20,7 +20,7 @@ export const ns = defineCheck<NsFacts, NsFields>({
       serial,
       differs,
       tcp,
-      reason: reason ?? server.error?.message,
+      reason: reason?.text ?? server.error?.message,
     })),
     zone: facts?.zone,
     parent_servers: facts?.delegation?.servers,

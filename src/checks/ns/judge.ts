@@ -6,6 +6,7 @@ import type { Copy } from './ask.ts'
 import { compareServers, type ServerState } from './compare.ts'
 import { delegationFindings } from './delegation.ts'
 import { MAX_SERVERS, type NsFacts } from './lookup.ts'
+import { serverAnswerProblem } from './problems.ts'
 
 /**
  * `not_applicable`: no such domain; `fail`: no zone, or no server that is authoritative for it; `unknown`: none answered us; `warn`: a finding; `pass`: none.
@@ -28,7 +29,7 @@ export function judgeNs(facts: NsFacts): Outcome<NsFacts> {
     return { status: findings.every(({ id }) => HARMLESS.has(id)) ? 'pass' : 'warn', facts, findings }
   const silent = states.find((state) => state.lame === null && (state.reason ?? state.server.error))
   if (!silent) return { status: 'fail', facts, findings }
-  const reason = silent.reason ?? silent.server.error!.message
+  const reason = silent.reason ?? silent.server.error!.problem
   return { status: 'unknown', reason, facts, findings }
 }
 
@@ -76,10 +77,11 @@ function serverFindings({ server, lame, serial, differs, reason }: ServerState, 
   const findings: Finding[] = []
   const hidden = addresses.filter((address: Ip) => !isPublic(address))
   if (addresses.length === 0 && !error) findings.push({ id: 'ns.unresolvable', args: { host } })
-  if (addresses.length === 0 && error) findings.push({ id: 'ns.silent', args: { host, reason: error.message } })
+  if (addresses.length === 0 && error) findings.push({ id: 'ns.silent', args: { host, reason: error.problem } })
   if (cname.length > 0) findings.push({ id: 'ns.cname', args: { host, target: cname.at(-1)! } })
   if (hidden.length > 0) findings.push({ id: 'ns.not_public', args: { host, addresses: hidden } })
-  if (lame) findings.push({ id: 'ns.lame', args: { host, zone, reason: reason ?? 'its answer is not authoritative' } })
+  if (lame)
+    findings.push({ id: 'ns.lame', args: { host, zone, reason: reason ?? serverAnswerProblem('not_authoritative') } })
   if (!lame && reason !== undefined) findings.push({ id: 'ns.silent', args: { host, reason } })
   if (differs.includes('serial')) findings.push({ id: 'ns.serial', args: { host, zone, serial: serial ?? 0 } })
   const records = differs.filter((what) => what !== 'serial')

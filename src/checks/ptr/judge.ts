@@ -1,3 +1,4 @@
+import type { Problem } from '../../base/problem.ts'
 import { providerOfHost } from '../../mailhosts/providers/index.ts'
 import { type Ip, reverseName } from '../../names/ip.ts'
 import { isPublic } from '../../names/ip-range.ts'
@@ -62,14 +63,14 @@ const tooMany = ({ addresses, leftOut }: PtrFacts): Finding => ({
 })
 
 /** Why the names of an address are unknown, if they are. */
-export const unanswered = (ptr: AddressPtr): string | undefined =>
-  (ptr.error ?? ptr.forward.find((forward) => forward.error)?.error)?.message
+export const unanswered = (ptr: AddressPtr): Problem | undefined =>
+  (ptr.error ?? ptr.forward.find((forward) => forward.error)?.error)?.problem
 
 const HARMLESS = new Set(['ptr.several_names', 'ptr.many_names', 'ptr.too_many'])
 
 function withoutAddress(facts: PtrFacts): Outcome<PtrFacts> {
   const error = facts.mail.hosts.map((host) => host.errors.A ?? host.errors.AAAA).find((found) => found !== undefined)
-  if (error) return { status: 'unknown', reason: error.message, facts, findings: [] }
+  if (error) return { status: 'unknown', reason: error.problem, facts, findings: [] }
   return { status: 'fail', facts, findings: [{ id: 'ptr.no_address', args: { domain: facts.domain } }] }
 }
 
@@ -78,7 +79,7 @@ function addressFindings(facts: PtrFacts, ptr: AddressPtr): Finding[] {
   const state = addressState(ptr)
   const fix = fixOf(facts, address)
   const offered = fix ? { fix } : {}
-  if (ptr.error) return [{ id: 'ptr.not_asked', args: { address, reason: ptr.error.message } }]
+  if (ptr.error) return [{ id: 'ptr.not_asked', args: { address, reason: ptr.error.problem } }]
   if (!state.hasPtr) return [{ id: 'ptr.missing', args: { address }, ...offered }]
   const findings: Finding[] = []
   const args = { address, names: names.slice(0, 10) }

@@ -1,4 +1,5 @@
 import { atMost } from '../../base/at-most.ts'
+import type { Problem } from '../../base/problem.ts'
 import { lookupMailHosts, type MailHosts } from '../../mailhosts/mailhosts.ts'
 import type { Domain } from '../../names/domain.ts'
 import { familyOf, type Ip, reverseName } from '../../names/ip.ts'
@@ -50,7 +51,7 @@ export type PtrFacts = {
 
 /** A mail host for which the lookup of an address family has no answer. */
 export type OpenHost = {
-  readonly reason: string
+  readonly reason: Problem
   /** Number of judged addresses before the unknown ones: they count in any case. 0 to 9. */
   readonly certain: number
   /** It may be the best MX in place of the one whose addresses are known. */

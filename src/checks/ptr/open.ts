@@ -1,10 +1,11 @@
+import type { Problem } from '../../base/problem.ts'
 import type { MailHost } from '../../mailhosts/mailhosts.ts'
 import { familyOf } from '../../names/ip.ts'
 import type { DomainContext } from '../context.ts'
 import { type JudgedAddress, MAX_BEST, type OpenHost, type PtrFacts } from './lookup.ts'
 
 /** Why an address family of a host is not known, if so. */
-const reasonOf = ({ errors }: MailHost): string | undefined => (errors.A ?? errors.AAAA)?.message
+const reasonOf = ({ errors }: MailHost): Problem | undefined => (errors.A ?? errors.AAAA)?.problem
 
 /**
  * The first mail host that may have more addresses to judge than are known: of all hosts if SPF names senders, otherwise of those up to the best MX.
@@ -28,7 +29,7 @@ export function openHost(
 }
 
 /** Why the addresses of the best MX are not all known, if so. */
-export const bestUnanswered = ({ mail }: Pick<PtrFacts, 'mail'>): string | undefined =>
+export const bestUnanswered = ({ mail }: Pick<PtrFacts, 'mail'>): Problem | undefined =>
   upToBest(mail.hosts)
     .map(reasonOf)
     .find((reason) => reason !== undefined)

@@ -1,8 +1,10 @@
 import type { PtrFields } from '../../answers/checks.ts'
+import type { Problem } from '../../base/problem.ts'
 import type { Outcome } from '../check.ts'
 import { addressState, bestStates } from './address.ts'
 import type { PtrFacts } from './lookup.ts'
 import { bestUnanswered } from './open.ts'
+import { ptrProblem } from './problems.ts'
 
 /**
  * The answer's `ptr`: `valid` if every address of the best MX is known and has a PTR record, `reason` whenever it is false; `forward_confirmed` if all of
@@ -10,14 +12,14 @@ import { bestUnanswered } from './open.ts'
  */
 export function presentPtr(outcome: Outcome<PtrFacts>): PtrFields {
   const { facts } = outcome
-  if (!facts) return { valid: false, reason: reasonOf(outcome), forward_confirmed: null, addresses: [] }
+  if (!facts) return { valid: false, reason: reasonOf(outcome)?.text ?? '', forward_confirmed: null, addresses: [] }
   const states = bestStates(facts)
   const isKnown = bestUnanswered(facts) === undefined
   const valid = isKnown && states.length > 0 && states.every((state) => state.hasPtr)
   const confirmed = [...states.map((state) => state.confirmed), ...(isKnown ? [] : [null])]
   return {
     valid,
-    reason: valid ? undefined : reasonOf(outcome),
+    reason: valid ? undefined : reasonOf(outcome)?.text,
     forward_confirmed:
       confirmed.length === 0 ? null : confirmed.includes(false) ? false : confirmed.includes(null) ? null : true,
     addresses: [...facts.addresses, ...facts.named].map((ptr) => {
@@ -28,12 +30,11 @@ export function presentPtr(outcome: Outcome<PtrFacts>): PtrFields {
   }
 }
 
-function reasonOf(outcome: Outcome<PtrFacts>): string {
-  if (outcome.reason !== undefined) return outcome.reason
-  if (!outcome.facts) return ''
+function reasonOf(outcome: Outcome<PtrFacts>): Problem | undefined {
+  if (outcome.reason !== undefined || !outcome.facts) return outcome.reason
   const states = bestStates(outcome.facts)
-  if (states.length === 0) return 'no mail host has an address'
+  if (states.length === 0) return ptrProblem('no_address')
   const without = states.filter((state) => state.hasPtr === false).map((state) => state.address)
-  if (without.length > 0) return `no PTR record for ${without.join(', ')}`
-  return bestUnanswered(outcome.facts) ?? 'a PTR record could not be looked up'
+  if (without.length > 0) return ptrProblem('missing', { text: without.join(', ') })
+  return bestUnanswered(outcome.facts) ?? ptrProblem('unanswered')
 }

@@ -1,6 +1,8 @@
+import type { Problem } from '../../base/problem.ts'
 import { checkedName, presentationOf } from './ask.ts'
 import { expandName } from './expand.ts'
 import { MAX_RECORD, parseSpf, tooLong } from './parse.ts'
+import { spfNote } from './problems.ts'
 import {
   allOf,
   asksDns,
@@ -28,7 +30,7 @@ export type TermDraft = {
   /** An include or a redirect. */
   readonly leads: boolean
   state: SpfTerm['state']
-  reason?: string
+  reason?: Problem
   node?: Draft
   gone?: string
   exchanges?: number
@@ -55,7 +57,7 @@ export function draftNode(domain: string, records: readonly string[], place: Pla
 }
 
 /** The node of a name that could not be read. */
-export const unanswered = (domain: string, state: NodeState, reason: string, place: Place): Draft => ({
+export const unanswered = (domain: string, state: NodeState, reason: Problem, place: Place): Draft => ({
   domain,
   state,
   reason,
@@ -88,6 +90,6 @@ function named(
 ): Pick<TermDraft, 'name' | 'state' | 'reason'> {
   const name = target ? expandName(target, { domain, senderDomain: root }) : domain
   if (name === undefined) return { state: 'macro' }
-  if (leads && checkedName(name) === undefined) return { name, state: 'malformed', reason: 'not a valid domain name' }
+  if (leads && checkedName(name) === undefined) return { name, state: 'malformed', reason: spfNote('name') }
   return { name: presentationOf(name), state: 'not_asked' }
 }

@@ -1,3 +1,4 @@
+import type { Problem } from '../../base/problem.ts'
 import { DnsError } from '../../net/dns/resolver.ts'
 import { lookAhead } from './ahead.ts'
 import { checkedName, presentationOf } from './ask.ts'
@@ -5,6 +6,7 @@ import { expandName, usesLetter } from './expand.ts'
 import { matchMechanism } from './match.ts'
 import { isSpf, MAX_RECORD, parseSpf, tooLong } from './parse.ts'
 import { validatedName } from './pointer.ts'
+import { spfNote } from './problems.ts'
 import {
   MAX_LOOKUPS,
   MAX_VOID_LOOKUPS,
@@ -34,7 +36,7 @@ const RESULTS = { '+': 'pass', '-': 'fail', '~': 'softfail', '?': 'neutral' } as
 /** Evaluates the record of one domain (RFC 7208 §4.3 to §4.7); includes and redirects call it again. Recursion ends with the ten lookups. */
 export async function evaluate(run: Run, text: string): Promise<Verdict> {
   const domain = checkedName(text)
-  if (domain === undefined) return end(run, text, 'none', 'not a valid domain name') // §4.3
+  if (domain === undefined) return end(run, text, 'none', spfNote('name')) // §4.3
   const selected = await select(run, domain)
   if ('result' in selected) return selected
   const { record } = selected
@@ -52,7 +54,7 @@ export async function evaluate(run: Run, text: string): Promise<Verdict> {
       }
   }
   if (record.redirect) return redirected(run, record.redirect, domain)
-  return { ...end(run, domain, 'neutral', 'no term matched'), mechanism: 'default' } // §4.7
+  return { ...end(run, domain, 'neutral', spfNote('none_matched')), mechanism: 'default' } // §4.7
 }
 
 /** Selects the single SPF record of a domain (RFC 7208 §4.4, §4.5). */
@@ -62,15 +64,15 @@ async function select(run: Run, domain: string): Promise<{ readonly record: SpfR
     texts = (await run.ask(presentationOf(domain), 'TXT')).records.filter(isSpf)
   } catch (error) {
     if (!(error instanceof DnsError)) throw error
-    if (error.reason === 'invalid_name') return end(run, domain, 'none', error.message)
-    return end(run, domain, 'temperror', error.message)
+    if (error.reason === 'invalid_name') return end(run, domain, 'none', error.problem)
+    return end(run, domain, 'temperror', error.problem)
   }
-  if (texts.length === 0) return end(run, domain, 'none', 'no SPF record')
-  if (texts.length > 1) return end(run, domain, 'permerror', `${texts.length} SPF records`)
-  if (texts[0]!.length > MAX_RECORD) return end(run, domain, 'permerror', tooLong(texts[0]!).text)
+  if (texts.length === 0) return end(run, domain, 'none', spfNote('no_record'))
+  if (texts.length > 1) return end(run, domain, 'permerror', spfNote('records', { count: texts.length }))
+  if (texts[0]!.length > MAX_RECORD) return end(run, domain, 'permerror', tooLong(texts[0]!))
   const record = parseSpf(texts[0]!)
   if (record.ok) return { record: record.value }
-  return end(run, domain, 'permerror', `syntax, at character ${record.at ?? 0}: ${record.problem.text}`)
+  return end(run, domain, 'permerror', spfNote('syntax', { index: record.at ?? 0, why: record.problem }))
 }
 
 async function evaluateDirective(run: Run, { mechanism }: Directive, domain: string): Promise<Match> {
@@ -79,7 +81,7 @@ async function evaluateDirective(run: Run, { mechanism }: Directive, domain: str
   const match = await matchMechanism(run, mechanism, domain)
   // RFC 7208 §4.6.4 counts terms: a term that found nothing is one void lookup, however many queries it needed.
   if (match.void && ++run.state.voidLookups > MAX_VOID_LOOKUPS)
-    return { kind: 'error', result: 'permerror', note: `more than ${MAX_VOID_LOOKUPS} lookups found nothing` }
+    return { kind: 'error', result: 'permerror', note: spfNote('void_lookups', { max: MAX_VOID_LOOKUPS }) }
   return match
 }
 
@@ -88,10 +90,10 @@ async function included(run: Run, target: MacroString, domain: string): Promise<
   const name = await targetName(run, target, domain)
   const { result } = await evaluate(run, name)
   if (result === 'pass') return { kind: 'match' }
-  if (result === 'temperror') return { kind: 'error', result, note: `${name} resulted in temperror` }
+  if (result === 'temperror') return { kind: 'error', result, note: spfNote('resulted', { name, result }) }
   if (result === 'permerror' || result === 'none')
-    return { kind: 'error', result: 'permerror', note: `${name} resulted in ${result}` }
-  return { kind: 'no_match', note: `${name} resulted in ${result}` }
+    return { kind: 'error', result: 'permerror', note: spfNote('resulted', { name, result }) }
+  return { kind: 'no_match', note: spfNote('resulted', { name, result }) }
 }
 
 /** RFC 7208 §6.1: the redirect's result is the result, but a missing record is a permerror. */
@@ -104,9 +106,7 @@ async function redirected(run: Run, target: MacroString, domain: string): Promis
   note(run, { domain, term, outcome: 'followed' })
   const name = await targetName(run, target, domain)
   const verdict = await evaluate(run, name)
-  return verdict.result === 'none'
-    ? end(run, name, 'permerror', 'the target of the redirect has no SPF record')
-    : verdict
+  return verdict.result === 'none' ? end(run, name, 'permerror', spfNote('no_target')) : verdict
 }
 
 /** The expansion of a target; one that cannot be expanded is a malformed name and gives `none` (RFC 7208 §4.3). */
@@ -118,10 +118,10 @@ async function targetName(run: Run, target: MacroString, domain: string): Promis
 const tooManyLookups = (): Match & { kind: 'error' } => ({
   kind: 'error',
   result: 'permerror',
-  note: `more than ${MAX_LOOKUPS} terms that need a DNS lookup`,
+  note: spfNote('lookups', { max: MAX_LOOKUPS }),
 })
 
-function end(run: Run, domain: string, result: SpfResult, why: string): Verdict {
+function end(run: Run, domain: string, result: SpfResult, why: Problem): Verdict {
   note(run, { domain, outcome: result, note: why })
   return { result, domain }
 }

@@ -571,7 +571,10 @@ describe('the reading', () => {
 
   it('says why a part is unknown, but judges what is certain', async () => {
     const zone: LabZone = { ...own('include:b.example', '-all'), 'b.example': 'TIMEOUT' }
-    expect(await judge(zone)).toMatchObject({ status: 'unknown', reason: expect.stringContaining('b.example') })
+    expect(await judge(zone)).toMatchObject({
+      status: 'unknown',
+      reason: { text: expect.stringContaining('b.example') },
+    })
     expect(await judge({ ...zone, ...own('include:b.example', 'include:v.example', '-all') })).toMatchObject({
       status: 'fail',
     })

@@ -100,6 +100,6 @@ export function noteGone(term: TermDraft, { kind, cname }: Answer): void {
 function failedAs<T extends object>(term: TermDraft, answer: T | DnsError): answer is DnsError {
   if (!(answer instanceof DnsError)) return false
   term.state = (answer.reason === 'invalid_name' ? 'malformed' : 'unknown') satisfies SpfTerm['state']
-  term.reason = answer.message
+  term.reason = answer.problem
   return true
 }

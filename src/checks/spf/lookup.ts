@@ -111,7 +111,7 @@ async function follow(ask: Ask, term: TermDraft, place: Place): Promise<Draft> {
   } catch (error) {
     if (!(error instanceof DnsError)) throw error
     term.state = error.reason === 'invalid_name' ? 'malformed' : 'unknown'
-    term.reason = error.message
-    return (term.node = unanswered(name, term.state, error.message, place))
+    term.reason = error.problem
+    return (term.node = unanswered(name, term.state, error.problem, place))
   }
 }

@@ -4,6 +4,7 @@ import { type Answer, DnsError } from '../../net/dns/resolver.ts'
 import { presentationOf } from './ask.ts'
 import { expandName, usesLetter } from './expand.ts'
 import { validatedName, validatedUnder } from './pointer.ts'
+import { spfNote } from './problems.ts'
 import { addressesOf, MAX_MX_NAMES, type Match, type Run } from './run.ts'
 import type { DualCidr, MacroString, Mechanism } from './terms.ts'
 
@@ -14,8 +15,8 @@ export async function matchMechanism(run: Run, mechanism: Mechanism, domain: str
   } catch (error) {
     if (!(error instanceof DnsError)) throw error
     // RFC 7208 §4.8 leaves this open: a name that cannot be queried is treated as nonexistent.
-    if (error.reason === 'invalid_name') return { kind: 'no_match', note: error.message }
-    return { kind: 'error', result: 'temperror', note: error.message }
+    if (error.reason === 'invalid_name') return { kind: 'no_match', note: error.problem }
+    return { kind: 'error', result: 'temperror', note: error.problem }
   }
 }
 
@@ -31,7 +32,7 @@ async function matched(run: Run, mechanism: Mechanism, domain: string): Promise<
     default: {
       const name = await targetOf(run, mechanism.domain, domain)
       return name === undefined
-        ? { kind: 'no_match', note: 'the macro gives no valid name' }
+        ? { kind: 'no_match', note: spfNote('macro') }
         : asked(run, mechanism, presentationOf(name))
     }
   }
@@ -68,7 +69,11 @@ async function exchanges(run: Run, name: string, cidr: DualCidr): Promise<Match>
   const answer = await run.ask(name, 'MX')
   if (answer.kind !== 'found') return { kind: 'no_match', void: true }
   if (answer.records.length > MAX_MX_NAMES)
-    return { kind: 'error', result: 'permerror', note: `${answer.records.length} MX names, more than ${MAX_MX_NAMES}` }
+    return {
+      kind: 'error',
+      result: 'permerror',
+      note: spfNote('mx_names', { count: answer.records.length, max: MAX_MX_NAMES }),
+    }
   const names = answer.records.map(({ exchange }) => exchange).filter((exchange) => exchange !== '') // RFC 7505: null MX
   const waiting = names.map((exchange) => addressesOf(run, exchange))
   for (const found of waiting) if (anyContains(await found, cidr, run.ip)) return { kind: 'match' }

@@ -8,6 +8,7 @@ import { isValid } from './judge.ts'
 import type { SpfFacts } from './lookup.ts'
 import { publicIpv4, publicPrefixes } from './passing/size.ts'
 import type { Extent } from './passing/wide.ts'
+import { spfNote } from './problems.ts'
 import { allOf } from './terms.ts'
 import { lookupsOf, type SpfNode, type SpfTerm, voidTermsOf } from './tree.ts'
 
@@ -48,7 +49,7 @@ function presentPassing({ passing, ipv4, ipv6Prefixes }: Extent): NonNullable<Sp
     ipv6_prefixes: publicPrefixes(ip6),
   }))
   const by = widest(sized)
-  const rest = conditional.map((text) => ({ term: printable(text), note: 'depends on the message' }))
+  const rest = conditional.map((text) => ({ term: printable(text), note: spfNote('per_message').text }))
   return {
     ipv4,
     ipv6_prefixes: ipv6Prefixes,
@@ -81,7 +82,7 @@ export function presentCheckHost(answer: CheckHostAnswer): SpfAnswer {
       domain: printable(domain, 255),
       term: term === undefined ? undefined : printable(term),
       outcome,
-      note: note === undefined ? undefined : printable(note),
+      note: note === undefined ? undefined : printable(note.text),
     })),
     domain: printable(domain, 255),
   }
@@ -103,7 +104,7 @@ function presentTerm(term: SpfTerm): SpfInclude {
     term: printable(term.text),
     domain: term.name === undefined ? undefined : printable(term.name, 255),
     state: node?.state ?? (term.state === 'not_asked' ? 'not_read' : term.state),
-    reason: node?.problem?.text ?? node?.reason ?? term.reason,
+    reason: (node?.problem ?? node?.reason ?? term.reason)?.text,
     lookups: 1 + (node ? lookupsOf(node) : 0),
     void_lookups: (term.state === 'void' ? 1 : 0) + (node ? voidTermsOf(node).length : 0),
     all: all?.qualifier,

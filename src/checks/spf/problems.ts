@@ -1,4 +1,4 @@
-import { problemsOf, quoted, shown } from '../../base/problem.ts'
+import { type Problem, problemsOf, quoted, shown } from '../../base/problem.ts'
 
 type Text = { text: string }
 type Name = { name: string }
@@ -58,4 +58,21 @@ export const spfTextProblem = problemsOf('spf_text', {
   too_long: ({ max }: { max: number }) => `the text is longer than ${max} characters`,
   start: () => 'the text does not begin like an SPF record',
   term: () => 'a term cannot be read',
+})
+
+/** Why a part of a record was not read, or how a step of an evaluation ended (RFC 7208 §4). */
+export const spfNote = problemsOf('spf_note', {
+  name: () => 'not a valid domain name',
+  no_answer: () => 'no answer',
+  per_message: () => 'depends on the message',
+  none_matched: () => 'no term matched',
+  no_record: () => 'no SPF record',
+  records: ({ count }: { count: number }) => `${count} SPF records`,
+  syntax: ({ index, why }: { index: number; why: Problem }, say) => `syntax, at character ${index}: ${say(why)}`,
+  void_lookups: ({ max }: { max: number }) => `more than ${max} lookups found nothing`,
+  resulted: ({ name, result }: Name & { result: string }) => `${shown(name, 480)} resulted in ${shown(result, 20)}`,
+  no_target: () => 'the target of the redirect has no SPF record',
+  lookups: ({ max }: { max: number }) => `more than ${max} terms that need a DNS lookup`,
+  macro: () => 'the macro gives no valid name',
+  mx_names: ({ count, max }: { count: number; max: number }) => `${count} MX names, more than ${max}`,
 })

@@ -1,5 +1,7 @@
+import type { Problem } from '../../base/problem.ts'
 import { isReservedNetwork } from './passing/size.ts'
 import { type Extent, extentOf } from './passing/wide.ts'
+import { spfNote } from './problems.ts'
 import { MAX_LOOKUPS, MAX_MX_NAMES, MAX_VOID_LOOKUPS } from './run.ts'
 import { allOf, formatDirective, isMechanism, type Qualifier, reachable, type SpfRecord } from './terms.ts'
 import { chainOf, lookupsOf, nodesOf, type SpfNode, type SpfTerm, termsOf, voidTermsOf } from './tree.ts'
@@ -21,7 +23,7 @@ export type SpfReading = {
   readonly atLeast: boolean
   readonly permerrors: readonly Permerror[]
   /** The parts without an answer: name and reason. */
-  readonly unknown: readonly { readonly name: string; readonly reason: string }[]
+  readonly unknown: readonly { readonly name: string; readonly reason: Problem }[]
   /** The qualifier of the `all` that takes effect, through redirects; absent if there is none. */
   readonly all?: Qualifier
   /** Who passes, over the whole tree. */
@@ -134,10 +136,10 @@ const leads = ({ directive }: SpfTerm): boolean => !directive || directive.mecha
 const hasUnread = (root: SpfNode): boolean =>
   termsOf(root).some((term) => leads(term) && (term.state === 'macro' || term.node?.state === 'loop'))
 
-const unknownOf = (root: SpfNode): { name: string; reason: string }[] =>
+const unknownOf = (root: SpfNode): { name: string; reason: Problem }[] =>
   termsOf(root)
     .filter(({ state }) => state === 'unknown')
-    .map(({ name, text, reason }) => ({ name: name ?? text, reason: reason ?? 'no answer' }))
+    .map(({ name, text, reason }) => ({ name: name ?? text, reason: reason ?? spfNote('no_answer') }))
 
 const reservedTerms = ({ record }: SpfNode): string[] =>
   (record ? reachable(record) : [])

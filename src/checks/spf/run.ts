@@ -1,3 +1,4 @@
+import type { Problem } from '../../base/problem.ts'
 import { familyOf, type Ip } from '../../names/ip.ts'
 import type { Answer } from '../../net/dns/resolver.ts'
 import type { Ask } from './ask.ts'
@@ -13,7 +14,7 @@ export type TraceStep = {
   /** The term; absent for the record as a whole. */
   readonly term?: string
   readonly outcome: SpfResult | 'match' | 'no_match' | 'followed'
-  readonly note?: string
+  readonly note?: Problem
 }
 
 /** One call of `check_host`: its parameters, and the counts that all its records share (RFC 7208 §4.6.4). */
@@ -34,8 +35,13 @@ export type Verdict = {
 
 /** Whether a mechanism matched. `void`: its lookup found nothing (RFC 7208 §4.6.4). */
 export type Match =
-  | { readonly kind: 'match' | 'no_match'; readonly void?: boolean; readonly note?: string }
-  | { readonly kind: 'error'; readonly result: 'temperror' | 'permerror'; readonly note: string; readonly void?: false }
+  | { readonly kind: 'match' | 'no_match'; readonly void?: boolean; readonly note?: Problem }
+  | {
+      readonly kind: 'error'
+      readonly result: 'temperror' | 'permerror'
+      readonly note: Problem
+      readonly void?: false
+    }
 
 /** Maximum number of terms with a lookup, over all records together (RFC 7208 §4.6.4). */
 export const MAX_LOOKUPS = 10

@@ -13,7 +13,7 @@ export type SpfNode = {
   readonly domain: string
   readonly state: NodeState
   /** Why it is unknown or malformed. */
-  readonly reason?: string
+  readonly reason?: Problem
   /** What is wrong with the syntax or the size of the record. */
   readonly problem?: Problem
   /** The index of the syntax fault in the record. */
@@ -43,7 +43,7 @@ export type SpfTerm = {
   /** The queried name, if it does not depend on the message. */
   readonly name?: string
   readonly state: 'found' | 'void' | 'macro' | 'malformed' | 'not_asked' | 'unknown'
-  readonly reason?: string
+  readonly reason?: Problem
   /** The name that does not exist (NXDOMAIN): its own, or the last one of its aliases. */
   readonly gone?: string
   /** The record to which an include or redirect leads. */

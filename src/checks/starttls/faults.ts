@@ -12,10 +12,3 @@ export function tlsFault({ host, offered, open, tls }: TlsHost, nowMs: number): 
   if (!tls.trusted) return 'untrusted'
   return nameMatches(host, tls.names) ? undefined : 'other_name'
 }
-
-export const FAULT_WORDS: Readonly<Record<TlsFault, string>> = {
-  no_starttls: 'no working STARTTLS',
-  expired: 'its certificate has expired',
-  untrusted: 'its certificate is not trusted',
-  other_name: 'its certificate is for another name',
-}

@@ -7,8 +7,9 @@ import { judgeStarttls } from './judge.ts'
 import { keyOf } from './key.ts'
 import { nameMatches } from './names.ts'
 
-export { FAULT_WORDS, type TlsFault, tlsFault } from './faults.ts'
+export { type TlsFault, tlsFault } from './faults.ts'
 export { nameMatches } from './names.ts'
+export { tlsFaultProblem } from './problems.ts'
 
 /** STARTTLS: the TLS of each mail host. Only on request, because it connects to hosts that the domain names. */
 export const starttls = defineOptionalCheck<StarttlsFacts, StarttlsFields>({
@@ -39,6 +40,6 @@ const presentHost = (seen: TlsHost) => {
     name_matches: tls ? nameMatches(host, tls.names) : null,
     key_type: key?.type ?? null,
     key_bits: key?.bits ?? null,
-    reason,
+    reason: reason?.text,
   }
 }

@@ -5,6 +5,7 @@ import type { StarttlsFacts, TlsHost } from '../tls-host.ts'
 import { greetingFindings } from './greeting.ts'
 import { isShort, keyOf } from './key.ts'
 import { nameMatches } from './names.ts'
+import { tlsProblem } from './problems.ts'
 
 const DAY_MS = 86_400_000
 /** A certificate with less remaining time is reported. */
@@ -32,7 +33,7 @@ export function judgeStarttls(
   ]
   if (findings.some(({ id }) => BROKEN.has(id))) return { status: 'fail', facts, findings }
   if (hosts.every(({ offered, open }) => offered === null || open))
-    return { status: 'unknown', reason: hosts[0]?.reason ?? 'no mail host answered', facts, findings }
+    return { status: 'unknown', reason: hosts[0]?.reason ?? tlsProblem('no_answer'), facts, findings }
   return { status: findings.every(({ id }) => HARMLESS.has(id)) ? 'pass' : 'warn', facts, findings }
 }
 
@@ -63,7 +64,7 @@ function hostFindings(seen: TlsHost, nowMs: number): Finding[] {
   if (!tls.trusted && !ended)
     findings.push({
       id: 'starttls.untrusted',
-      args: { ...args, reason: tls.trustError ?? 'no reason given' },
+      args: { ...args, reason: tls.trustError ?? tlsProblem('no_reason') },
       evidence,
     })
   if (!nameMatches(host, tls.names))

@@ -1,6 +1,5 @@
 import { atMost } from '../../base/at-most.ts'
 import { within } from '../../base/deadline.ts'
-import { printable } from '../../base/text.ts'
 import { lookupMailHosts, type MailHost } from '../../mailhosts/mailhosts.ts'
 import type { Domain } from '../../names/domain.ts'
 import { addressLiteral } from '../../net/smtp/commands.ts'
@@ -10,6 +9,7 @@ import type { Ctx } from '../../world.ts'
 import type { CheckInput } from '../check.ts'
 import type { StarttlsFacts, TlsHost } from '../tls-host.ts'
 import { greetingNames } from './greeting.ts'
+import { tlsProblem } from './problems.ts'
 
 /** Maximum number of mail hosts that are contacted, the best first, each at its first address. */
 export const MAX_HOSTS = 10
@@ -43,7 +43,7 @@ async function lookupHost(ctx: Asker, host: MailHost, input: CheckInput): Promis
   const address = host.addresses[0]
   if (address === undefined) {
     const error = host.errors.A ?? host.errors.AAAA
-    return { ...named, offered: null, reason: error?.message ?? 'the host has no address' }
+    return { ...named, offered: null, reason: error?.problem ?? tlsProblem('no_address') }
   }
   const options: SessionOptions = {
     target: { address, port: input.smtpPort ?? SMTP },
@@ -63,7 +63,7 @@ async function lookupHost(ctx: Asker, host: MailHost, input: CheckInput): Promis
   void quit() // RFC 5321 §4.1.1.10: sent, but not waited for; it ends by itself after a second and never rejects because of the network
   if (tls) return { ...seen, offered: true, tls }
   if (!capabilities.has('STARTTLS')) return { ...seen, offered: false }
-  return { ...seen, offered: true, reason: 'the server refused STARTTLS after it had announced it' }
+  return { ...seen, offered: true, reason: tlsProblem('refused') }
 }
 
 const isLost = ({ outcome, tls }: Exclude<Opened, { readonly ok: true }>): boolean =>
@@ -82,10 +82,10 @@ function ended({
   outcome,
   tls,
 }: Exclude<Opened, { readonly ok: true }>): Pick<TlsHost, 'offered' | 'open' | 'tls' | 'reason'> {
-  const said = outcome.reply
-    ? `it answered ${outcome.reply.code} ${textOf(outcome.reply)} to us (${outcome.stage})`
-    : `${outcome.message} (${outcome.stage})`
-  const reason = printable(said, 300)
+  const { stage, reply } = outcome
+  const reason = reply
+    ? tlsProblem('reply', { code: reply.code, text: textOf(reply).slice(0, 300), stage })
+    : tlsProblem('ended', { text: outcome.message, stage })
   if (tls) return { offered: true, tls }
   if (outcome.stage !== 'starttls') return { offered: null, reason }
   const broke = !outcome.reply && outcome.fault !== 'timeout' && outcome.fault !== 'aborted'

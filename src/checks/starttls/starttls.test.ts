@@ -154,7 +154,10 @@ describe('judges', () => {
 
   it('says to whom a refusal may be due', async () => {
     const outcome = await look(one({ banner: '554 5.7.1 listed' }))
-    expect(outcome).toMatchObject({ status: 'unknown', reason: 'it answered 554 5.7.1 listed to us (banner)' })
+    expect(outcome).toMatchObject({
+      status: 'unknown',
+      reason: { text: 'it answered 554 5.7.1 listed to us (banner)' },
+    })
   })
 })
 

@@ -1,0 +1,56 @@
+import { type Problem, problemsOf, shown } from '../base/problem.ts'
+
+/** The role as text: "The domain is …". */
+export const ROLE_WORDS = {
+  no_such_domain: 'a name that does not exist',
+  sends_and_takes_mail: 'a domain that sends and accepts mail',
+  takes_mail_only: 'a domain that only accepts mail',
+  sends_only: 'a domain that only sends mail',
+  parked: 'a domain without mail (parked)',
+  web_name_only: 'a name without mail of its own',
+} as const
+
+type Alias = { target: string; above: string }
+
+/** Why a domain has its role, and what follows. `why` is such a reason. */
+export const roleProblem = problemsOf('role', {
+  no_other_use: () => 'no record indicates another use',
+  no_mx_answer: () => 'the MX records could not be looked up',
+  no_sender_no_mx_answer: () => 'SPF authorizes no sender, and the MX records could not be looked up',
+  no_such_name: () => 'the DNS has no such name (NXDOMAIN)',
+  no_sender_mx: () => 'SPF authorizes no sender, and there is an MX record',
+  no_sender: ({ why }: { why: Problem }, say) => `SPF authorizes no sender, and ${say(why)}`,
+  senders: ({ why }: { why: Problem }, say) => `SPF authorizes senders, and ${say(why)}`,
+  null_declares: () => 'a null MX declares that it accepts no mail',
+  no_mx: () => 'there is no MX record',
+  no_mx_no_address: () => 'there is neither an MX record nor an address',
+  alias: ({ target, above }: Alias) =>
+    `it is an alias (CNAME) of ${shown(target, 255)}, a name below ${shown(above, 255)} whose DMARC policy covers it, and has no records of its own`,
+  below: ({ above }: { above: string }) =>
+    `it is a name below ${shown(above, 255)}, whose DMARC policy covers it, and it has neither an MX nor an SPF record`,
+  spf_senders: () => 'SPF authorizes senders',
+  no_spf_answer: () => 'the SPF record could not be looked up',
+  no_spf: () => 'no SPF record declares that it sends no mail',
+  spf_unusable: () => 'the SPF record cannot be used',
+  spf_part: () => 'a part of the SPF record could not be looked up',
+  spf_neutral: () => 'SPF neither authorizes nor refuses any sender',
+  with_mx: ({ why }: { why: Problem }, say) => `${say(why)}, and there is an MX record`,
+  not_certain: ({ why }: { why: Problem }, say) =>
+    `it depends on the use of the domain, which is not certain: ${say(why)}`,
+  null_mx: () => 'the domain declares that it accepts no mail',
+  role: ({ role, why }: { role: keyof typeof ROLE_WORDS; why: Problem }, say) => `${ROLE_WORDS[role]}: ${say(why)}`,
+})
+
+/** Why a domain may receive no mail, as text after its name. */
+export const noMailRole = problemsOf('no_mail_role', {
+  maybe: () => 'may accept no mail',
+  parked: () => 'has no MX record, and its SPF record authorizes no sender',
+  web_name: () => 'is a name without mail of its own',
+})
+
+/** Why it is not known whether DNSSEC protects a name. */
+export const validationProblem = problemsOf('validation', {
+  not_believed: () => 'the resolver does not validate, or its AD bit is not trusted (--trust-ad)',
+  not_known: () => 'it could not be determined whether the resolver validates',
+  addresses: ({ host }: { host: string }) => `the addresses of ${shown(host, 255)} could not be looked up`,
+})
