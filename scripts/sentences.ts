@@ -108,7 +108,18 @@ function sampleOf(sentence: string, name: string, samples: Samples): unknown {
 }
 
 /** Subjects of notices on standard error, and of what happens on the network. */
-const NOTICES = ['hint', 'list_notice', 'dns_message', 'dns', 'fetch', 'dial', 'proxy', 'proxy_fault', 'no_mail']
+const NOTICES = [
+  'hint',
+  'list_notice',
+  'dns_message',
+  'dns',
+  'fetch',
+  'dial',
+  'smtp',
+  'proxy',
+  'proxy_fault',
+  'no_mail',
+]
 
 /** The page of error codes, with the sentences of each. */
 export async function errorLists(root: string): Promise<string> {

@@ -85,7 +85,7 @@ function ended({
   const { stage, reply } = outcome
   const reason = reply
     ? tlsProblem('reply', { code: reply.code, text: textOf(reply).slice(0, 300), stage })
-    : tlsProblem('ended', { text: outcome.message, stage })
+    : tlsProblem('ended', { why: outcome.problem, stage })
   if (tls) return { offered: true, tls }
   if (outcome.stage !== 'starttls') return { offered: null, reason }
   const broke = !outcome.reply && outcome.fault !== 'timeout' && outcome.fault !== 'aborted'

@@ -1,4 +1,4 @@
-import { problemsOf, shown } from '../../base/problem.ts'
+import { type Problem, problemsOf, shown } from '../../base/problem.ts'
 
 /** Why a sender that requires TLS with a valid certificate does not deliver to a host. */
 export const tlsFaultProblem = problemsOf('tls_fault', {
@@ -14,7 +14,7 @@ export const tlsProblem = problemsOf('tls', {
   refused: () => 'the server refused STARTTLS after it had announced it',
   reply: ({ code, text, stage }: { code: number; text: string; stage: string }) =>
     shown(`it answered ${code} ${text} to us (${stage})`, 300),
-  ended: ({ text, stage }: { text: string; stage: string }) => shown(`${text} (${stage})`, 300),
+  ended: ({ why, stage }: { why: Problem; stage: string }, say) => shown(`${say(why)} (${stage})`, 300),
   no_answer: () => 'no mail host answered',
   no_reason: () => 'no reason given',
 })

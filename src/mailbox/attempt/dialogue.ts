@@ -183,7 +183,7 @@ const judgeProbe = (outcome: StageOutcome | undefined, plan: DialoguePlan): bool
 function judge(outcome: StageOutcome, plan: DialoguePlan): Judgement {
   const { stage } = outcome
   if (!outcome.reply) {
-    const message = printable(`${plan.host} [${plan.address}], ${WHEN[stage]}: ${outcome.message}`, 512)
+    const message = printable(`${plan.host} [${plan.address}], ${WHEN[stage]}: ${outcome.problem.text}`, 512)
     return { stage, verdict: { reason: faultReason(outcome), by: 'stage' }, message }
   }
   const { reply } = outcome

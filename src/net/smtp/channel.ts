@@ -1,3 +1,4 @@
+import type { Problem } from '../../base/problem.ts'
 import type { Command } from './commands.ts'
 import { DialError, type DialReason } from './dial.ts'
 import type { Lifetime, TimeLimit } from './lifetime.ts'
@@ -10,7 +11,7 @@ export type FaultReason = DialReason | 'protocol_error'
 /** The outcome of one stage of a session: the server's reply, or a fault. */
 export type StageOutcome =
   | { readonly stage: Stage; readonly reply: Reply; readonly fault?: undefined }
-  | { readonly stage: Stage; readonly fault: FaultReason; readonly message: string; readonly reply?: undefined }
+  | { readonly stage: Stage; readonly fault: FaultReason; readonly problem: Problem; readonly reply?: undefined }
 
 /** An open connection with its time limits. */
 export type Channel = {
@@ -51,8 +52,8 @@ export async function readReply(channel: Channel, stage: Stage, signal: AbortSig
 
 /** A known fault as data; any other error is a bug and is thrown on. */
 export function faultOf(stage: Stage, error: unknown): StageOutcome & { readonly reply?: undefined } {
-  if (error instanceof DialError) return { stage, fault: error.reason, message: error.message }
-  if (error instanceof ProtocolError) return { stage, fault: 'protocol_error', message: error.message }
-  if (error instanceof ClosedError) return { stage, fault: 'connection_lost', message: error.message }
+  if (error instanceof DialError) return { stage, fault: error.reason, problem: error.problem }
+  if (error instanceof ProtocolError) return { stage, fault: 'protocol_error', problem: error.problem }
+  if (error instanceof ClosedError) return { stage, fault: 'connection_lost', problem: error.problem }
   throw error
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { printable } from '../../base/text.ts'
+import type { Problem } from '../../base/problem.ts'
+import { smtpProblem } from './problems.ts'
 
 /** The stage of the session at which a reply was received. */
 export type Stage = 'connect' | 'banner' | 'ehlo' | 'starttls' | 'mail' | 'rcpt' | 'data' | 'rset' | 'quit'
@@ -36,7 +37,7 @@ export const isSuccess = (stage: Stage, { code }: Pick<Reply, 'code'>): boolean 
 export const textOf = (reply: Reply): string => reply.lines.join(' ').trim()
 
 /** The result of a reader: a complete reply, or why the input is not SMTP. After a problem nothing more is read. */
-export type ReplyEvent = { readonly reply: Reply } | { readonly problem: string; readonly reply?: undefined }
+export type ReplyEvent = { readonly reply: Reply } | { readonly problem: Problem; readonly reply?: undefined }
 
 export type ReplyReader = {
   /** Accepts the next bytes and returns the replies that they complete, in order. Linear in the bytes; never throws. */
@@ -68,7 +69,7 @@ export function replyReader(): ReplyReader {
   let lines: string[] = []
   let broken = false
 
-  const fail = (problem: string): ReplyEvent => {
+  const fail = (problem: Problem): ReplyEvent => {
     broken = true
     return { problem }
   }
@@ -99,7 +100,7 @@ export function replyReader(): ReplyReader {
     const head = /^([2-5]\d\d)(?:([ -])|$)/.exec(text.slice(0, 4))
     if (!head) return fail(notSmtp(text))
     const said = Number(head[1])
-    if (code !== 0 && said !== code) return fail(`the code changed from ${code} to ${said} within one reply`)
+    if (code !== 0 && said !== code) return fail(smtpProblem('code_changed', { expected: code, received: said }))
     code = said
     if (lines.length < MAX_LINES) lines.push(text.slice(4))
     if (head[2] === '-') return undefined
@@ -122,7 +123,7 @@ export function replyReader(): ReplyReader {
       const whole = newline < 0 ? undefined : lineOf(bytes, at, end)
       if (!whole) take(bytes, at, end)
       at = end + 1
-      if (total > MAX_REPLY) events.push(fail('a reply longer than 64 KiB'))
+      if (total > MAX_REPLY) events.push(fail(smtpProblem('long_reply')))
       else if (whole) {
         const event = endLine(whole)
         if (event) events.push(event)
@@ -142,7 +143,7 @@ export function replyOf(code: number, lines: readonly string[]): Reply {
   return enhanced === undefined ? { code, lines } : { code, enhanced, lines }
 }
 
-const notSmtp = (text: string): string => `not an SMTP reply: ${JSON.stringify(printable(text, 80))}`
+const notSmtp = (text: string): Problem => smtpProblem('not_reply', { text: text.slice(0, 100) })
 
 /** UTF-8 if valid, otherwise one character per byte. */
 const decode = (bytes: Uint8Array): string => {

@@ -1,12 +1,22 @@
+import type { Problem } from '../../base/problem.ts'
 import type { Command } from './commands.ts'
 import type { Connection } from './dial.ts'
+import { smtpProblem } from './problems.ts'
 import { type Reply, type ReplyReader, replyReader } from './reply.ts'
 import type { Transcript } from './transcript.ts'
 
 /** Input that is not SMTP. Thrown inside a session only; callers get it as data. */
-export class ProtocolError extends Error {}
+export class ProtocolError extends Error {
+  readonly problem: Problem
+  constructor(problem: Problem) {
+    super(problem.text)
+    this.problem = problem
+  }
+}
 /** The server closed the connection where a reply was expected. Thrown inside a session only. */
-export class ClosedError extends Error {}
+export class ClosedError extends Error {
+  readonly problem = smtpProblem('closed')
+}
 
 /** Sends commands and reads replies over one connection, and records them in its transcript. */
 export type Wire = {
@@ -22,7 +32,7 @@ export type Wire = {
 export function wireOver(connection: Connection, transcript: Transcript): Wire {
   const reader: ReplyReader = replyReader()
   const replies: Reply[] = []
-  let problem: string | undefined
+  let problem: Problem | undefined
 
   function take(bytes: Uint8Array): void {
     for (const event of reader.feed(bytes)) {
@@ -33,7 +43,7 @@ export function wireOver(connection: Connection, transcript: Transcript): Wire {
   return {
     send: async (commands) => {
       // A reply that arrives before its command would be read as the reply to the next one. Only 421 may arrive at any time (RFC 5321 §3.8).
-      if (replies.length > 0 && replies[0]!.code !== 421) throw new ProtocolError('an unexpected reply')
+      if (replies.length > 0 && replies[0]!.code !== 421) throw new ProtocolError(smtpProblem('unexpected'))
       for (const command of commands) transcript.add('client', command)
       await connection.write(commands.map((command) => `${command}\r\n`).join(''))
     },
@@ -41,7 +51,7 @@ export function wireOver(connection: Connection, transcript: Transcript): Wire {
       while (replies.length === 0) {
         if (problem !== undefined) throw new ProtocolError(problem)
         const bytes = await connection.read()
-        if (bytes === undefined) throw new ClosedError('the server closed the connection')
+        if (bytes === undefined) throw new ClosedError()
         take(bytes)
       }
       const reply = replies.shift()!
