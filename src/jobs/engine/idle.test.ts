@@ -37,3 +37,7 @@ it('jobs that were planned together drift apart, including every tenth one', () 
   }
   expect(Math.max(...planned)).toBeLessThan(60)
 })
+
+it('a job that was never added is not idle, whatever the clock shows', () => {
+  for (const nowMs of [-300_000, 0, 300_000]) expect(idleJobs(() => nowMs).has(1)).toBe(false)
+})

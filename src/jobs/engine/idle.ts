@@ -17,7 +17,7 @@ export function idleJobs(now: () => number): IdleJobs {
   let until = new Map<number, number>()
   let openJobs = 0
   return {
-    has: (job) => (until.get(job) ?? 0) > now(),
+    has: (job) => (until.get(job) ?? Number.NEGATIVE_INFINITY) > now(),
     add: (job, waitMs) => {
       // Each job has a different period, so that jobs planned together drift apart.
       const idleMs = Math.max(IDLE_MS, openJobs * IDLE_MS_A_JOB) * (0.75 + ((job * 37) % 101) / 200)
