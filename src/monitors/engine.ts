@@ -1,5 +1,6 @@
 import { sleep } from '../base/deadline.ts'
 import { once } from '../base/once.ts'
+import { wakeable } from '../base/wakeable.ts'
 import type { MonitorRow } from '../store/postgres/monitors.ts'
 import type { DeliveryRow, NewDelivery } from '../store/postgres/webhooks.ts'
 import type { Log } from '../world.ts'
@@ -42,8 +43,7 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
   const { monitors, deliveries, now, log } = parts
   const stopping = new AbortController()
   const [runs, messages] = [new Set<Promise<void>>(), new Set<Promise<void>>()]
-  let wake = (): void => {}
-  let isWoken = false
+  const looks = wakeable()
   let cleanedAtMs = Number.NEGATIVE_INFINITY
 
   function start(set: Set<Promise<void>>, work: Promise<void>, what: string): void {
@@ -53,13 +53,9 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
       })
       .finally(() => {
         set.delete(tracked)
-        wakeUp()
+        looks.wake()
       })
     set.add(tracked)
-  }
-  function wakeUp(): void {
-    isWoken = true
-    wake()
   }
   async function runOne(row: MonitorRow): Promise<void> {
     try {
@@ -116,15 +112,9 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
     if (free > 0)
       for (const row of await deliveries.claim(at, MESSAGE_LEASE_MS, free)) start(messages, sendOne(row), 'a message')
   }
-  async function pause(): Promise<void> {
-    if (isWoken) return
-    const woken = new AbortController()
-    wake = () => woken.abort()
-    await sleep(LOOK_EVERY_MS, AbortSignal.any([woken.signal, stopping.signal])).catch(() => {})
-  }
   async function loop(): Promise<void> {
     while (!stopping.signal.aborted) {
-      isWoken = false
+      looks.begin()
       try {
         await look()
       } catch (error) {
@@ -132,15 +122,14 @@ export function startMonitors(parts: EngineParts): MonitorEngine {
           log.warn('monitors wait: the database does not answer', { reason: (error as Error).message })
         await sleep(LOOK_EVERY_MS, stopping.signal).catch(() => {})
       }
-      await pause()
+      await looks.pause(LOOK_EVERY_MS, stopping.signal)
     }
   }
   const looking = loop()
   return {
-    wake: wakeUp,
+    wake: looks.wake,
     stop: once(async () => {
       stopping.abort(new DOMException('the service is stopping', 'AbortError'))
-      wake()
       await looking
       await Promise.all([...runs, ...messages])
     }),

@@ -1,6 +1,6 @@
 import { atMost } from '../../base/at-most.ts'
-import { sleep } from '../../base/deadline.ts'
 import { once } from '../../base/once.ts'
+import { wakeable } from '../../base/wakeable.ts'
 import { isAway } from '../../store/postgres/away.ts'
 import type { Database } from '../../store/postgres/connect.ts'
 import { jobRowsOf } from '../../store/postgres/job-rows.ts'
@@ -60,8 +60,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
   const work = { rows, writers: resultWriters(rows, closed.signal), ask: settings.ask, turn, now }
   const idle = idleJobs(() => performance.now())
   const watches = jobWatches(jobs.byId)
-  let isWoken = false
-  let interrupt = (): void => {}
+  const looks = wakeable()
 
   queue.work(async (chunk, lease) => {
     const job = await jobs.byId(chunk.job)
@@ -75,7 +74,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
     } finally {
       const isLast = watched.close()
       idle.remove(chunk.number)
-      if (isLast) wake() // the job may be done
+      if (isLast) looks.wake() // the job may be done
     }
   })
 
@@ -95,7 +94,7 @@ export async function startEngine(database: Database, settings: EngineSettings):
     return true
   }
   async function planAll(): Promise<boolean> {
-    isWoken = false
+    looks.begin()
     const open = await jobs.inState(['waiting', 'running'], OPEN_JOBS)
     idle.keep(open)
     const busy = await atMost(JOBS_AT_A_TIME, open, planOne)
@@ -116,25 +115,14 @@ export async function startEngine(database: Database, settings: EngineSettings):
         if (isAway(error)) outage.away(error)
         else if (!stopping.signal.aborted) log.warn('bulk jobs cannot be planned', { reason: (error as Error).message })
       }
-      await pause(isBusy ? PLAN_EVERY_MS : IDLE_EVERY_MS)
+      await looks.pause(isBusy ? PLAN_EVERY_MS : IDLE_EVERY_MS, stopping.signal)
     }
-  }
-  /** Waits until the time is over, the loop is woken, or the engine stops. */
-  async function pause(ms: number): Promise<void> {
-    if (isWoken) return
-    const woken = new AbortController()
-    interrupt = () => woken.abort()
-    await sleep(ms, AbortSignal.any([woken.signal, stopping.signal])).catch(() => {})
-  }
-  function wake(): void {
-    isWoken = true
-    interrupt()
   }
   const planningLoop = loop()
   return {
     wake: (job) => {
       idle.remove(job)
-      wake()
+      looks.wake()
     },
     stop: once(async () => {
       stopping.abort(new DOMException('the service is stopping', 'AbortError'))

@@ -1,4 +1,5 @@
 import { raced, sleep, within } from '../../base/deadline.ts'
+import { wakeable } from '../../base/wakeable.ts'
 
 /** A chunk of rows of one provider in the queue. */
 export type Chunk = { readonly job: string; readonly number: number; readonly chunk: string; readonly provider: string }
@@ -42,8 +43,7 @@ export function chunkWorkers(source: ChunkSource, onFault: (error: Error) => voi
   const stopping = new AbortController()
   let completed: HeldChunk[] = []
   let failed: HeldChunk[] = []
-  let wake = (): void => {}
-  let isWoken = false
+  const polling = wakeable()
   let loop: Promise<void> | undefined
 
   function start(chunk: HeldChunk, handler: Handler): void {
@@ -52,7 +52,7 @@ export function chunkWorkers(source: ChunkSource, onFault: (error: Error) => voi
       .then(
         () => {
           completed.push(chunk)
-          wakeUp()
+          polling.wake()
         },
         (error: Error) => {
           // Assigned again at the next poll, so that a permanent fault does not keep the node busy.
@@ -82,22 +82,11 @@ export function chunkWorkers(source: ChunkSource, onFault: (error: Error) => voi
 
   async function poll(handler: Handler): Promise<void> {
     while (!stopping.signal.aborted) {
-      isWoken = false
+      polling.begin()
       await turn(handler).catch(onFault)
-      if (!isWoken) await nap(POLL_MS)
+      const isWoken = await polling.pause(POLL_MS, stopping.signal)
       if (isWoken) await sleep(TOGETHER_MS, stopping.signal).catch(() => {})
     }
-  }
-
-  async function nap(ms: number): Promise<void> {
-    const woken = new AbortController()
-    wake = () => woken.abort()
-    await sleep(ms, AbortSignal.any([woken.signal, stopping.signal])).catch(() => {})
-  }
-
-  function wakeUp(): void {
-    isWoken = true
-    wake()
   }
 
   async function renew(): Promise<void> {
@@ -114,7 +103,7 @@ export function chunkWorkers(source: ChunkSource, onFault: (error: Error) => voi
       loop = poll(handler)
       renewing = setInterval(() => void renew().catch(onFault), renewMs)
     },
-    wake: wakeUp,
+    wake: polling.wake,
     stop: async () => {
       stopping.abort(new DOMException('the service is stopping', 'AbortError'))
       await loop
