@@ -1,8 +1,8 @@
 import type { BlacklistAnswer, BlacklistBulkAnswer } from '../answers/blacklist.ts'
+import { counted } from '../base/text.ts'
 import { type Block, type Conclusion, code, type Document, heading, type Line, type Mark } from './block.ts'
 import { footerOf } from './footer.ts'
 import { combinedGrid, listingBlocks } from './listings.ts'
-import { counted } from './signs.ts'
 import { vantageBlocks } from './vantage.ts'
 
 /** The answers of 29 lists about one address: the verdict, each listing with its meaning and where to request removal, and an overview of all lists. */

@@ -1,6 +1,6 @@
+import { counted } from '../base/text.ts'
 import { code, type Document, type Line } from './block.ts'
 import { footerOf } from './footer.ts'
-import { counted } from './signs.ts'
 import { inWords } from './timeline.ts'
 
 /** The stored data of an API key, without the key itself. */

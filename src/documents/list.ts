@@ -1,5 +1,5 @@
+import { counted } from '../base/text.ts'
 import { type Block, code, quiet } from './block.ts'
-import { counted } from './signs.ts'
 
 /** One page of a list. */
 export type List<Item> = {

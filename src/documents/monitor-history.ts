@@ -1,8 +1,9 @@
 import type { MonitorChange, MonitorPoint } from '../answers/monitors.ts'
+import { counted } from '../base/text.ts'
 import { type Block, type Document, type Mark, type TimePoint, text } from './block.ts'
 import { footerOf } from './footer.ts'
 import { type List, listConclusion, moreBlocks } from './list.ts'
-import { counted, markOfScore } from './signs.ts'
+import { markOfScore } from './signs.ts'
 import { inWords, pointLine, withChange } from './timeline.ts'
 
 /** Words of statuses, results and verdicts, as marks. */

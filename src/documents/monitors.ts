@@ -1,9 +1,9 @@
 import type { MonitorAnswer, MonitorKind, MonitorRunAnswer, MonitorTestAnswer } from '../answers/monitors.ts'
+import { counted } from '../base/text.ts'
 import { type Block, type Conclusion, code, type Document, type Inline, type Line, type Mark, text } from './block.ts'
 import { footerOf } from './footer.ts'
 import { type List, listConclusion, moreBlocks } from './list.ts'
 import { lastInWords, markOfStatus } from './monitor-history.ts'
-import { counted } from './signs.ts'
 import { inWords } from './timeline.ts'
 
 /** The question of each kind of monitor, and the meaning of its states. */

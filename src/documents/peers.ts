@@ -1,8 +1,8 @@
 import type { HeartbeatAnswer, PeerAnswer, PeersAnswer } from '../answers/peers.ts'
+import { counted } from '../base/text.ts'
 import { type Block, code, codes, type Document, heading, type Inline, type Line, type Mark, text } from './block.ts'
 import { placeLine } from './check/hosts.ts'
 import { footerOf } from './footer.ts'
-import { counted } from './signs.ts'
 import { duration, inWords } from './timeline.ts'
 
 const STATES: Readonly<Record<PeerAnswer['status'], readonly [Mark, string]>> = {

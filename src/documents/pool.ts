@@ -1,8 +1,8 @@
 import type { PoolAnswer, PoolRowAnswer } from '../answers/pool.ts'
+import { counted } from '../base/text.ts'
 import { type Block, code, type Document, type Line, type Mark } from './block.ts'
 import { footerOf } from './footer.ts'
 import { selfCheckBlocks } from './self-check.ts'
-import { counted } from './signs.ts'
 import { inWords } from './timeline.ts'
 
 /** The source addresses of verification: which are usable, then each with its PTR names, listings and state with the providers. */

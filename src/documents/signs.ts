@@ -27,7 +27,3 @@ export const markOfScore = (score: number, isBroken = false): Mark =>
 /** The share of the limit as a mark: over it is bad, from four fifths on a warning. */
 export const markOfCost = (cost: number, limit: number): Mark =>
   cost > limit ? 'bad' : cost * 5 >= limit * 4 ? 'warn' : 'good'
-
-/** `1 lookup`, `2 lookups`. */
-export const counted = (count: number, one: string, many: string = `${one}s`): string =>
-  `${count} ${count === 1 ? one : many}`

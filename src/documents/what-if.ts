@@ -1,10 +1,10 @@
 import type { CheckSummary, WhatIfAnswer } from '../answers/what-if.ts'
+import { counted } from '../base/text.ts'
 import * as checks from '../checks/registry.ts'
 import { type Block, code, type Document, heading, type Inline, type Line, quiet, text } from './block.ts'
 import { checkDocument } from './check/check-document.ts'
 import { grouped } from './check/spf.ts'
 import { formatData } from './record-data.ts'
-import { counted } from './signs.ts'
 
 /** The check as if records were published: the changes first, then the check itself. */
 export function whatIfDocument(answer: WhatIfAnswer, version: string): Document {

@@ -1,5 +1,6 @@
 import { errorsOf } from '../base/errors.ts'
 import { type Problem, problemsOf, quoted, shown } from '../base/problem.ts'
+import { counted } from '../base/text.ts'
 
 /** What the HTTP library found wrong with a request. */
 export const httpProblem = problemsOf('http', {
@@ -111,7 +112,7 @@ export const callerError = errorsOf('caller', {
   rate: {
     code: 'rate_limited',
     detail: ({ max, seconds }: { max: number; seconds: number }) =>
-      `${max === 1 ? '1 request' : `${max} requests`} a minute ${max === 1 ? 'is' : 'are'} allowed; try again in ${seconds} s`,
+      `${counted(max, 'request a minute is', 'requests a minute are')} allowed; try again in ${seconds} s`,
   },
   streams: {
     code: 'rate_limited',
@@ -120,7 +121,7 @@ export const callerError = errorsOf('caller', {
   busy: {
     code: 'overloaded',
     detail: ({ count }: { count: number }) =>
-      `${count === 1 ? '1 request is' : `${count} requests are`} in progress; try again in a moment`,
+      `${counted(count, 'request is', 'requests are')} in progress; try again in a moment`,
   },
   late: { code: 'overloaded', detail: () => 'too many requests at once; try again in a moment' },
   stopping: { code: 'overloaded', detail: () => 'the service is stopping; try again in a moment' },

@@ -1,5 +1,6 @@
 import { errorsOf } from '../base/errors.ts'
 import { quoted, shown } from '../base/problem.ts'
+import { counted } from '../base/text.ts'
 
 const PARTICIPLES = { pause: 'paused', resume: 'resumed', cancel: 'canceled' } as const
 
@@ -15,7 +16,7 @@ export const jobError = errorsOf('job', {
   wrong_offset: {
     code: 'wrong_offset',
     detail: ({ received }: { received: number }) =>
-      `${received === 1 ? '1 record was' : `${received} records were`} received: send those after ${received === 1 ? 'it' : 'them'}, with from=${received}`,
+      `${counted(received, 'record was', 'records were')} received: send those after ${received === 1 ? 'it' : 'them'}, with from=${received}`,
   },
   wrong_state: {
     code: 'wrong_state',

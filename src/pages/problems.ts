@@ -1,5 +1,6 @@
 import { errorsOf } from '../base/errors.ts'
 import { quoted } from '../base/problem.ts'
+import { counted } from '../base/text.ts'
 
 type Max = { max: number }
 
@@ -23,7 +24,7 @@ export const pageError = errorsOf('page', {
   busy: {
     code: 'overloaded',
     detail: ({ count }: { count: number }) =>
-      `${count === 1 ? '1 request of a page is' : `${count} requests of pages are`} in progress; try again in a moment`,
+      `${counted(count, 'request of a page is', 'requests of pages are')} in progress; try again in a moment`,
   },
   no_document: {
     code: 'not_found',

@@ -1,5 +1,6 @@
 import { errorsOf } from '../base/errors.ts'
 import { type Problem, problemsOf, quoted, shown } from '../base/problem.ts'
+import { counted } from '../base/text.ts'
 
 type Path = { path: string }
 type Reason = { reason: string }
@@ -101,21 +102,18 @@ export const serviceStartError = errorsOf('service_start', {
   },
 })
 
-const rowsText = (count: number): string => (count === 1 ? '1 row' : `${count} rows`)
-
 /** Lines on standard error about the work on a list file. */
 export const listNotice = problemsOf('list_notice', {
-  resuming: ({ count }: { count: number }) =>
-    `resuming: ${count === 1 ? '1 answer exists' : `${count} answers exist`} already`,
+  resuming: ({ count }: { count: number }) => `resuming: ${counted(count, 'answer exists', 'answers exist')} already`,
   stopped: ({ count, path }: { count: number } & Path) =>
-    `stopped: ${count === 1 ? '1 answer is' : `${count} answers are`} in ${shown(path)}; repeat the command to resume`,
-  done: ({ path, count }: Path & { count: number }) => `${shown(path)}: ${rowsText(count)}`,
+    `stopped: ${counted(count, 'answer is', 'answers are')} in ${shown(path)}; repeat the command to resume`,
+  done: ({ path, count }: Path & { count: number }) => `${shown(path)}: ${counted(count, 'row')}`,
   done_in_part: ({ path, count, bad }: Path & { count: number; bad: number }) =>
-    `${shown(path)}: ${rowsText(count)}; ${bad} could not be read or ${bad === 1 ? 'has' : 'have'} no address`,
+    `${shown(path)}: ${counted(count, 'row')}; ${bad} could not be read or ${bad === 1 ? 'has' : 'have'} no address`,
   bad_row: ({ line, reason }: { line: number } & Reason) => `line ${line}: ${shown(reason)}`,
   answers: ({ count, rows }: { count: number; rows: number }) =>
-    `${count === 1 ? '1 answer' : `${count} answers`}; ${rowsText(rows)} read`,
+    `${counted(count, 'answer')}; ${counted(rows, 'row')} read`,
   /** `time` as 12:34:56. */
   answers_waiting: ({ count, rows, waiting, time }: { count: number; rows: number; waiting: number; time: string }) =>
-    `${count === 1 ? '1 answer' : `${count} answers`}; ${rowsText(rows)} read; ${waiting} ${waiting === 1 ? 'waits' : 'wait'} for a retry, the next at ${shown(time, 20)} UTC`,
+    `${counted(count, 'answer')}; ${counted(rows, 'row')} read; ${counted(waiting, 'waits', 'wait')} for a retry, the next at ${shown(time, 20)} UTC`,
 })

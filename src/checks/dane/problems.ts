@@ -1,4 +1,5 @@
 import { problemsOf } from '../../base/problem.ts'
+import { counted } from '../../base/text.ts'
 
 type Octet = { octet: number }
 
@@ -9,6 +10,6 @@ export const tlsaProblem = problemsOf('tlsa', {
   selector: ({ octet }: Octet) => `${octet} is not a selector`,
   matching_type: ({ octet }: Octet) => `${octet} is not a matching type`,
   digest: ({ count, expected }: { count: number; expected: number }) =>
-    `the digest has ${count} ${count === 1 ? 'octet' : 'octets'} instead of ${expected}`,
+    `the digest has ${counted(count, 'octet')} instead of ${expected}`,
   empty: () => 'it has no data',
 })

@@ -1,7 +1,7 @@
 import type { CheckAnswer } from '../../answers/check.ts'
 import type { SpfInclude } from '../../answers/spf.ts'
+import { counted } from '../../base/text.ts'
 import { type Block, code, type Line, quiet, type TreeNode, text } from '../block.ts'
-import { counted } from '../signs.ts'
 import { wordsFor } from '../words.ts'
 
 type Spf = CheckAnswer['spf']

@@ -1,5 +1,6 @@
+import { counted } from '../../base/text.ts'
 import type { Grid, MailMap, MapAddress, MapHost, Timeline, Tree, TreeNode } from '../block.ts'
-import { counted, markOfCost } from '../signs.ts'
+import { markOfCost } from '../signs.ts'
 import { MAX_CHANGES, pointLine, withChange } from '../timeline.ts'
 import { badge, codeText, inlines, safe } from './inline.ts'
 

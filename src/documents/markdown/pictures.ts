@@ -1,3 +1,4 @@
+import { counted } from '../../base/text.ts'
 import type {
   Attempts,
   Conclusion,
@@ -11,7 +12,7 @@ import type {
   Tree,
   TreeNode,
 } from '../block.ts'
-import { counted, SIGNS } from '../signs.ts'
+import { SIGNS } from '../signs.ts'
 import { MAX_CHANGES, pointLine, withChange } from '../timeline.ts'
 import { inlines, marked } from './inline.ts'
 import { escapeMarkdown, fence, inlineCode } from './markdown-text.ts'

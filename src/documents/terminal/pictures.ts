@@ -1,5 +1,6 @@
+import { counted } from '../../base/text.ts'
 import type { Grid, MailMap, MapAddress, MapHost, Timeline, TimePoint, Tree, TreeNode } from '../block.ts'
-import { counted, markOfCost, SIGNS } from '../signs.ts'
+import { markOfCost, SIGNS } from '../signs.ts'
 import { pointLine, withChange } from '../timeline.ts'
 import { span, spansOf } from './inline.ts'
 import { behind, type Look, padded, plain, type Row, rowWidth, wrap } from './span.ts'

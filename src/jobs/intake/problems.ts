@@ -1,5 +1,6 @@
 import { errorsOf } from '../../base/errors.ts'
 import { problemsOf, quoted, shown } from '../../base/problem.ts'
+import { counted } from '../../base/text.ts'
 
 const INPUTS = { verify: 'mail addresses', check: 'domains', blacklist: 'IP addresses' } as const
 
@@ -69,7 +70,7 @@ export const listError = errorsOf('list', {
   column_number: {
     code: 'bad_list',
     detail: ({ text, count }: { text: string; count: number }) =>
-      `the list has no column ${quoted(text)}: it has ${count === 1 ? '1 column' : `${count} columns`} and no header`,
+      `the list has no column ${quoted(text)}: it has ${counted(count, 'column')} and no header`,
   },
   no_column: {
     code: 'bad_list',
@@ -98,7 +99,7 @@ export const rowProblem = problemsOf('row', {
   encoding: () => 'not valid text in the encoding of the list',
   not_json: ({ reason }: { reason: string }) => `not JSON: ${shown(reason)}`,
   columns: ({ count, header }: { count: number; header: number }) =>
-    `${count === 1 ? '1 column' : `${count} columns`}, but the header has ${header}`,
+    `${counted(count, 'column')}, but the header has ${header}`,
   no_input: () => 'no address in its column',
   no_text: ({ field }: Field) => `neither a string nor an object with a string in ${shown(field, 60)}`,
   no_address: ({ field }: Field) => `no address in ${shown(field, 60)}`,

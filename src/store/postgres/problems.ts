@@ -1,5 +1,6 @@
 import { errorsOf } from '../../base/errors.ts'
 import { quoted, shown } from '../../base/problem.ts'
+import { counted } from '../../base/text.ts'
 
 type Path = { path: string }
 type Reason = { reason: string }
@@ -78,7 +79,7 @@ export const uploadError = errorsOf('upload', {
   continued: {
     code: 'wrong_offset',
     detail: ({ received }: { received: number }) =>
-      `another upload continued this one: ${received === 1 ? '1 record was' : `${received} records were`} received`,
+      `another upload continued this one: ${counted(received, 'record was', 'records were')} received`,
   },
 })
 
@@ -108,6 +109,6 @@ export const backupError = errorsOf('backup', {
   in_use: {
     code: 'invalid_parameter',
     detail: ({ count }: { count: number }) =>
-      `${count === 1 ? '1 connection of a running service is' : `${count} connections of running services are`} open: stop the services first`,
+      `${counted(count, 'connection of a running service is', 'connections of running services are')} open: stop the services first`,
   },
 })
