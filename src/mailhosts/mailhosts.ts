@@ -51,6 +51,9 @@ export type MailHosts = {
   readonly secure: boolean
 }
 
+/** Why an address family of a host is not known, if so. */
+export const hostError = ({ errors }: Pick<MailHost, 'errors'>): DnsError | undefined => errors.A ?? errors.AAAA
+
 type Asker = Pick<Ctx, 'resolve' | 'signal'>
 
 /**
@@ -102,7 +105,7 @@ async function withoutMx(ctx: Asker, domain: string, answer: Answer<'MX'>): Prom
   if (answer.kind === 'nxdomain') return { ...nothing, exists: answer.cname.length > 0 }
   const host = await lookupHost(ctx, domain, 0)
   if (host.addresses.length > 0) return { ...nothing, kind: 'implicit', exists: true, hosts: [host] }
-  const error = host.errors.A ?? host.errors.AAAA
+  const error = hostError(host)
   if (error) throw error
   return { ...nothing, exists: true }
 }

@@ -4,7 +4,7 @@ import type { Parsed } from '../base/parsed.ts'
 import { presentBlacklist } from '../dnsbl/present.ts'
 import { roleOf } from '../mailbox/side-data/role.ts'
 import { suggestionFor } from '../mailbox/side-data/side-data.ts'
-import { lookupMailHosts, type MailHost } from '../mailhosts/mailhosts.ts'
+import { hostError, lookupMailHosts, type MailHost } from '../mailhosts/mailhosts.ts'
 import { type Domain, parseDomain } from '../names/domain.ts'
 import { parseEmail } from '../names/email.ts'
 import type { Ip } from '../names/ip.ts'
@@ -149,7 +149,7 @@ async function mxAddresses(ctx: Ctx, domain: Domain): Promise<MxAddresses> {
     const { hosts } = await lookupMailHosts(ctx, domain)
     const named = new Map<Ip, string[]>()
     for (const host of hosts) for (const ip of host.addresses) named.set(ip, [...(named.get(ip) ?? []), host.exchange])
-    const isOpen = ({ errors }: MailHost): boolean => errors.A !== undefined || errors.AAAA !== undefined
+    const isOpen = (host: MailHost): boolean => hostError(host) !== undefined
     return {
       addresses: [...named].map(([ip, names]) => ({ ip, hosts: names })),
       unknownHosts: hosts.filter(isOpen).map(({ exchange }) => exchange),

@@ -1,4 +1,4 @@
-import { lookupMailHosts, type MailHost, type MailHosts } from '../../mailhosts/mailhosts.ts'
+import { hostError, lookupMailHosts, type MailHost, type MailHosts } from '../../mailhosts/mailhosts.ts'
 import type { Domain } from '../../names/domain.ts'
 import { DnsError, settled } from '../../net/dns/resolver.ts'
 import type { Ctx } from '../../world.ts'
@@ -65,8 +65,7 @@ async function lookupTlsa(ctx: Asker, host: MailHost): Promise<DaneHost> {
 async function askTlsa(ctx: Asker, host: MailHost, base: string): Promise<DaneHost> {
   const name = `_25._tcp.${base}`
   const answer = await settled(ctx.resolve(name, 'TLSA', ctx.signal))
-  const unanswered = host.errors.A !== undefined || host.errors.AAAA !== undefined
-  const known = { host: host.exchange, name, hostSecure: unanswered ? null : host.secure }
+  const known = { host: host.exchange, name, hostSecure: hostError(host) ? null : host.secure }
   if (answer instanceof DnsError) return { ...known, records: [], tlsaSecure: false, error: answer }
   return { ...known, records: answer.records.slice(0, MAX_RECORDS), tlsaSecure: answer.secure }
 }

@@ -1,5 +1,5 @@
 import type { Problem } from '../../base/problem.ts'
-import type { MailHost } from '../../mailhosts/mailhosts.ts'
+import { hostError, type MailHost } from '../../mailhosts/mailhosts.ts'
 import type { Ip } from '../../names/ip.ts'
 import { isPublic } from '../../names/ip-range.ts'
 
@@ -24,4 +24,4 @@ export const notPublic = (host: MailHost): Ip[] =>
 export const allAddresses = (hosts: readonly MailHost[]): Ip[] => [...new Set(hosts.flatMap((host) => host.addresses))]
 
 /** Why the lookup of an address family of the host has no answer, if so. */
-export const unanswered = (host: MailHost): Problem | undefined => (host.errors.A ?? host.errors.AAAA)?.problem
+export const unanswered = (host: MailHost): Problem | undefined => hostError(host)?.problem

@@ -1,4 +1,5 @@
 import type { Problem } from '../../base/problem.ts'
+import { hostError } from '../../mailhosts/mailhosts.ts'
 import { providerOfHost } from '../../mailhosts/providers/index.ts'
 import { type Ip, reverseName } from '../../names/ip.ts'
 import { isPublic } from '../../names/ip-range.ts'
@@ -34,7 +35,7 @@ export function judgePtr(found: PtrFacts, context: DomainContext): Outcome<PtrFa
 }
 
 /** Whether the addresses of all mail hosts are known. */
-const isKnown = ({ mail }: PtrFacts): boolean => mail.hosts.every(({ errors }) => !errors.A && !errors.AAAA)
+const isKnown = ({ mail }: PtrFacts): boolean => mail.hosts.every((host) => !hostError(host))
 
 /**
  * The addresses that send as the domain: those of the mail hosts that SPF passes, and those that it names one by one; without a usable SPF record those of
@@ -69,7 +70,7 @@ export const unanswered = (ptr: AddressPtr): Problem | undefined =>
 const HARMLESS = new Set(['ptr.several_names', 'ptr.many_names', 'ptr.too_many'])
 
 function withoutAddress(facts: PtrFacts): Outcome<PtrFacts> {
-  const error = facts.mail.hosts.map((host) => host.errors.A ?? host.errors.AAAA).find((found) => found !== undefined)
+  const error = facts.mail.hosts.map(hostError).find((found) => found !== undefined)
   if (error) return { status: 'unknown', reason: error.problem, facts, findings: [] }
   return { status: 'fail', facts, findings: [{ id: 'ptr.no_address', args: { domain: facts.domain } }] }
 }

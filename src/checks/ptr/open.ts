@@ -1,11 +1,8 @@
 import type { Problem } from '../../base/problem.ts'
-import type { MailHost } from '../../mailhosts/mailhosts.ts'
+import { hostError, type MailHost } from '../../mailhosts/mailhosts.ts'
 import { familyOf } from '../../names/ip.ts'
 import type { DomainContext } from '../context.ts'
 import { type JudgedAddress, MAX_BEST, type OpenHost, type PtrFacts } from './lookup.ts'
-
-/** Why an address family of a host is not known, if so. */
-const reasonOf = ({ errors }: MailHost): Problem | undefined => (errors.A ?? errors.AAAA)?.problem
 
 /**
  * The first mail host that may have more addresses to judge than are known: of all hosts if SPF names senders, otherwise of those up to the best MX.
@@ -17,8 +14,8 @@ export function openHost(
   judged: readonly JudgedAddress[],
 ): OpenHost | undefined {
   const hosts = sends ? mail.hosts : upToBest(mail.hosts)
-  const host = hosts.find((one) => reasonOf(one) !== undefined)
-  const reason = host && reasonOf(host)
+  const host = hosts.find((one) => hostError(one) !== undefined)
+  const reason = host && hostError(host)?.problem
   if (!host || reason === undefined) return undefined
   const ipv4 = host.errors.A ? [] : host.addresses.filter((address) => familyOf(address) === 4)
   const before = new Set([...hosts.slice(0, hosts.indexOf(host)).flatMap(({ addresses }) => addresses), ...ipv4])
@@ -31,8 +28,8 @@ export function openHost(
 /** Why the addresses of the best MX are not all known, if so. */
 export const bestUnanswered = ({ mail }: Pick<PtrFacts, 'mail'>): Problem | undefined =>
   upToBest(mail.hosts)
-    .map(reasonOf)
-    .find((reason) => reason !== undefined)
+    .map(hostError)
+    .find((error) => error !== undefined)?.problem
 
 /** The hosts of the best preference with an address, and those of better ones; all if none has an address. */
 function upToBest(hosts: readonly MailHost[]): readonly MailHost[] {

@@ -1,6 +1,6 @@
 import { atMost } from '../../base/at-most.ts'
 import { within } from '../../base/deadline.ts'
-import { lookupMailHosts, type MailHost } from '../../mailhosts/mailhosts.ts'
+import { hostError, lookupMailHosts, type MailHost } from '../../mailhosts/mailhosts.ts'
 import type { Domain } from '../../names/domain.ts'
 import { addressLiteral } from '../../net/smtp/commands.ts'
 import { textOf } from '../../net/smtp/reply.ts'
@@ -42,8 +42,7 @@ async function lookupHost(ctx: Asker, host: MailHost, input: CheckInput): Promis
   const named = { host: host.exchange, preference: host.preference }
   const address = host.addresses[0]
   if (address === undefined) {
-    const error = host.errors.A ?? host.errors.AAAA
-    return { ...named, offered: null, reason: error?.problem ?? tlsProblem('no_address') }
+    return { ...named, offered: null, reason: hostError(host)?.problem ?? tlsProblem('no_address') }
   }
   const options: SessionOptions = {
     target: { address, port: input.smtpPort ?? SMTP },

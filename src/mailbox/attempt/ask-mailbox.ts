@@ -1,4 +1,4 @@
-import { lookupMailHosts, type MailHosts } from '../../mailhosts/mailhosts.ts'
+import { hostError, lookupMailHosts, type MailHosts } from '../../mailhosts/mailhosts.ts'
 import type { Email } from '../../names/email.ts'
 import type { Ip } from '../../names/ip.ts'
 import { familyOfSource, type SourceName } from '../../names/source.ts'
@@ -111,7 +111,7 @@ function whyNoDestination(
   if (!hosts.exists) return { reason: 'domain_not_found', message: `the domain ${domain} does not exist` }
   if (hosts.kind === 'none')
     return { reason: 'no_mail_host', message: `${domain} has neither MX records nor an address` }
-  const error = hosts.hosts.flatMap(({ errors }) => [errors.A, errors.AAAA]).find((one) => one !== undefined)
+  const error = hosts.hosts.map(hostError).find((one) => one !== undefined)
   if (error)
     return {
       reason: 'dns_failure',
