@@ -32,6 +32,13 @@ export function readOpen<S extends z.ZodType>(schema: S, value: unknown): Parsed
   return faults.length === 0 ? parsed(value as AnswerOf<S>) : problem(problemOfAll(faults))
 }
 
+/** {@link readOpen} for an answer that was created here: throws an Error if it does not match, which is a fault of ours. */
+export function ownAnswer<S extends z.ZodType>(schema: S, value: unknown): AnswerOf<S> {
+  const read = readOpen(schema, value)
+  if (read.ok) return read.value
+  throw new Error(read.problem.text)
+}
+
 /** {@link readOpen} without undeclared fields: for answers of a service from which only the declared fields are accepted. */
 export function readKnown<S extends z.ZodType>(schema: S, value: unknown): Parsed<AnswerOf<S>> {
   const read = schema.safeParse(value)

@@ -4,7 +4,7 @@ import { type BlacklistAnswer, blacklistAnswer } from '../answers/blacklist.ts'
 import type { Change } from '../answers/changes.ts'
 import { type CheckAnswer, checkAnswer } from '../answers/check.ts'
 import type { MonitorKind } from '../answers/monitors.ts'
-import { readOpen } from '../answers/read-answer.ts'
+import { ownAnswer, readOpen } from '../answers/read-answer.ts'
 import { type ReportAnswer, reportAnswer } from '../answers/report.ts'
 import { verifyAnswer } from '../answers/verify.ts'
 import { blacklistChanges, checkChanges, reportChanges, verifyChanges } from './changes/changes.ts'
@@ -52,9 +52,7 @@ type Kind<A> = {
 const kindOf =
   <S extends z.ZodType>(schema: S, of: Kind<AnswerOf<S>>) =>
   (knownText: string | null, value: unknown): Reading => {
-    const read = readOpen(schema, value)
-    if (!read.ok) throw new Error(read.problem.text)
-    const answer = read.value
+    const answer = ownAnswer(schema, value)
     const before = knownText === null ? undefined : readOpen(schema, JSON.parse(knownText))
     const open = of.open(answer)
     const isBaseline = !before?.ok

@@ -1,5 +1,5 @@
 import { type JobAnswer, type JobResultsAnswer, jobAnswer, jobResultsAnswer } from '../answers/jobs.ts'
-import { readOpen } from '../answers/read-answer.ts'
+import { ownAnswer } from '../answers/read-answer.ts'
 import { sleep } from '../base/deadline.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { markOf } from '../documents/jobs.ts'
@@ -47,10 +47,9 @@ type Shown = { readonly job: JobAnswer; readonly html: Html }
 
 async function jobOf(parts: Parts, { params, by }: Visit): Promise<Shown> {
   const given = await parts.execute(parts.operation('jobs show'), { id: params.id }, by)
-  const job = readOpen(jobAnswer, given.answer)
-  if (!job.ok) throw new Error(job.problem.text)
-  const { blocks } = await documentOf(parts, given, job.value.name === '' ? 'Job' : job.value.name)
-  return { job: job.value, html: rendered(htmlBlocks(blocks)) }
+  const job = ownAnswer(jobAnswer, given.answer)
+  const { blocks } = await documentOf(parts, given, job.name === '' ? 'Job' : job.name)
+  return { job, html: rendered(htmlBlocks(blocks)) }
 }
 
 const ENDED: readonly JobAnswer['state'][] = ['done', 'canceled', 'failed']
@@ -64,8 +63,7 @@ async function show(parts: Parts, visit: Visit): Promise<PageAnswer> {
     { id: job.id, limit: String(PAGE), ...filter, ...(cursor && { cursor }) },
     visit.by,
   )
-  const results = readOpen(jobResultsAnswer, rows.answer)
-  if (!results.ok) throw new Error(results.problem.text)
+  const results = ownAnswer(jobResultsAnswer, rows.answer)
   const isLive = !ENDED.includes(job.state)
   return {
     status: 200,
@@ -79,8 +77,8 @@ ${isLive && html`<noscript><p class="quiet"><a href="${visit.url}">Reload the pa
 ${actions(job, visit)}
 <h2 id="rows">Rows</h2>
 ${filters(job, filter)}
-<div id="turned">${rowsTable(job, results.value)}
-${pager(job, results.value, filter, cursor)}</div>
+<div id="turned">${rowsTable(job, results)}
+${pager(job, results, filter, cursor)}</div>
 <h2>Download</h2>
 <p class="actions">${download(job, 'CSV', { format: 'csv' })} ${download(job, 'CSV for spreadsheets', { format: 'csv', csv: 'spreadsheet' })} ${download(job, 'NDJSON', { format: 'ndjson' })} ${job.bad_rows > 0 && html`<a href="/v1/jobs/${job.id}/bad-rows">Rows that cannot be read</a>`}</p>
 <footer><p class="quiet"><a href="/v1/jobs/${job.id}/events?format=json">The same as JSON</a></p></footer></main>`,

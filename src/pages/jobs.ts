@@ -1,5 +1,5 @@
 import { type JobAnswer, jobListAnswer } from '../answers/jobs.ts'
-import { readOpen } from '../answers/read-answer.ts'
+import { ownAnswer } from '../answers/read-answer.ts'
 import { STATES, KINDS as WORDS } from '../documents/jobs.ts'
 import { inWords } from '../documents/timeline.ts'
 import { type Html, html, verbatim } from './html.ts'
@@ -39,9 +39,7 @@ export const jobsPages = (parts: Parts): readonly Page[] => [
 async function list(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const { cursor } = visit.query
   const given = await parts.execute(parts.operation('jobs list'), { limit: '20', ...(cursor && { cursor }) }, visit.by)
-  const jobs = readOpen(jobListAnswer, given.answer)
-  if (!jobs.ok) throw new Error(jobs.problem.text)
-  const { data, next_cursor: next } = jobs.value
+  const { data, next_cursor: next } = ownAnswer(jobListAnswer, given.answer)
   return {
     status: 200,
     html: layout(parts.assets, visit, {

@@ -1,5 +1,5 @@
 import { type MonitorAnswer, monitorAnswer, monitorChangesAnswer, monitorHistoryAnswer } from '../answers/monitors.ts'
-import { readOpen } from '../answers/read-answer.ts'
+import { ownAnswer } from '../answers/read-answer.ts'
 import { parseDuration } from '../base/duration.ts'
 import { AppError, ERRORS } from '../base/errors.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
@@ -56,10 +56,9 @@ async function turn(parts: Parts, visit: Visit, enabled: boolean): Promise<PageA
 
 /** Changes a monitor; an error is shown above the entered values. */
 async function change(parts: Parts, visit: Visit): Promise<PageAnswer> {
-  const now = readOpen(monitorAnswer, (await execute(parts, 'monitors show', visit)).answer)
-  if (!now.ok) throw new Error(now.problem.text)
+  const now = ownAnswer(monitorAnswer, (await execute(parts, 'monitors show', visit)).answer)
   try {
-    await execute(parts, 'monitors change', visit, changeInput(visit.form, now.value))
+    await execute(parts, 'monitors change', visit, changeInput(visit.form, now))
     return { to: pathWith(monitorPath(visit.params.id), { asked: 'change' }) }
   } catch (error) {
     if (error instanceof AppError && ERRORS[error.code].status === 400)
@@ -85,17 +84,13 @@ const PAGE = 20
 
 async function show(parts: Parts, visit: Visit, problem?: string): Promise<PageAnswer> {
   const given = await execute(parts, 'monitors show', visit)
-  const read = readOpen(monitorAnswer, given.answer)
-  if (!read.ok) throw new Error(read.problem.text)
-  const monitor = read.value
+  const monitor = ownAnswer(monitorAnswer, given.answer)
   const { cursor, asked } = visit.query
   const [points, shown] = await Promise.all([
     pointsOf(parts, visit, monitor),
     execute(parts, 'monitors changes', visit, { limit: String(PAGE), ...(cursor && { cursor }) }),
   ])
-  const changes = readOpen(monitorChangesAnswer, shown.answer)
-  if (!changes.ok) throw new Error(changes.problem.text)
-  const { data, next_cursor: next } = changes.value
+  const { data, next_cursor: next } = ownAnswer(monitorChangesAnswer, shown.answer)
   const path = monitorPath(monitor.id)
   const jsonPath = `/v1${path}`
   return {
@@ -134,11 +129,9 @@ async function pointsOf(parts: Parts, visit: Visit, { every, last }: MonitorAnsw
     const after = new Date(Date.parse(last.time) - Math.round(stretchMs)).toISOString()
     const raw = { limit: String(POINTS), cursor: formatCursor(after) }
     const given = await execute(parts, 'monitors history', visit, raw)
-    const history = readOpen(monitorHistoryAnswer, given.answer)
-    if (!history.ok) throw new Error(history.problem.text)
+    const { data, has_more } = ownAnswer(monitorHistoryAnswer, given.answer)
     // Runs are at least a minute apart, so three days always fit.
-    if (!history.value.has_more || stretchMs < 3 * 86_400_000)
-      return { blocks: historyBlocks(history.value.data.slice(-RUNS)) }
+    if (!has_more || stretchMs < 3 * 86_400_000) return { blocks: historyBlocks(data.slice(-RUNS)) }
   }
 }
 

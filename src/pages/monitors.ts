@@ -1,5 +1,5 @@
 import { type MonitorAnswer, monitorAnswer, monitorListAnswer } from '../answers/monitors.ts'
-import { readOpen } from '../answers/read-answer.ts'
+import { ownAnswer } from '../answers/read-answer.ts'
 import { AppError, ERRORS } from '../base/errors.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
 import { lastInWords } from '../documents/monitor-history.ts'
@@ -24,9 +24,7 @@ async function list(parts: Parts, visit: Visit, problem?: string): Promise<PageA
   const { cursor } = visit.query
   const raw = { limit: '50', ...(cursor && { cursor }) }
   const given = await parts.execute(parts.operation('monitors list'), raw, visit.by)
-  const monitors = readOpen(monitorListAnswer, given.answer)
-  if (!monitors.ok) throw new Error(monitors.problem.text)
-  const { data, next_cursor: next } = monitors.value
+  const { data, next_cursor: next } = ownAnswer(monitorListAnswer, given.answer)
   return {
     status: problem === undefined ? 200 : 400,
     html: layout(parts.assets, visit, {
@@ -55,16 +53,15 @@ const table = (
 async function create(parts: Parts, visit: Visit): Promise<PageAnswer> {
   try {
     const given = await parts.execute(parts.operation('monitors create'), createInput(visit.form), visit.by)
-    const monitor = readOpen(monitorAnswer, given.answer)
-    if (!monitor.ok) throw new Error(monitor.problem.text)
-    const { id, notify } = monitor.value
+    const monitor = ownAnswer(monitorAnswer, given.answer)
+    const { id, notify } = monitor
     const hasSecret = notify.some((one) => one.type === 'webhook' && one.secret !== undefined)
     if (!hasSecret) return { to: monitorPath(id) }
     const { blocks } = await documentOf(parts, given, 'Monitor')
     return {
       status: 201,
       html: layout(parts.assets, visit, {
-        title: monitorTitle(monitor.value),
+        title: monitorTitle(monitor),
         main: html`<main id="main" tabindex="-1"><p><a href="/monitors">Monitors</a></p>
 <p class="notice">The monitor is active. Copy the webhook secret now: your server needs it to verify signatures, and it is not shown again.</p>
 ${rendered(htmlBlocks(blocks))}

@@ -1,4 +1,4 @@
-import { readOpen } from '../answers/read-answer.ts'
+import { ownAnswer, readOpen } from '../answers/read-answer.ts'
 import { historyAnswer, type StoredAnswer, storedAnswer } from '../answers/stored.ts'
 import { AppError } from '../base/errors.ts'
 import { htmlBlocks } from '../documents/html/html.ts'
@@ -25,10 +25,9 @@ export const storedPages = (parts: Parts): readonly Page[] => [
 export async function showStored(parts: Parts, visit: Visit): Promise<PageAnswer> {
   const { params, query, by } = visit
   const given = await parts.execute(parts.operation('saved show'), { ...query, id: params.id }, by)
-  const stored = readOpen(storedAnswer, given.answer)
-  if (!stored.ok) throw new Error(stored.problem.text)
-  const { id } = stored.value
-  const subject = subjectOf(stored.value)
+  const stored = ownAnswer(storedAnswer, given.answer)
+  const { id } = stored
+  const subject = subjectOf(stored)
   const { title, blocks, footer } = await documentOf(parts, given, 'Stored answer')
   const path = `/r/${encodeURIComponent(id)}`
   return {
