@@ -65,6 +65,13 @@ export class StoreError extends Error {
   }
 }
 
+/** What could not be done with a file of the store. */
+type FileFault = 'not_created' | 'not_written' | 'not_read' | 'not_removed' | 'not_renamed' | 'folder'
+
+/** The error of a file that could not be used, with the reason of the system. */
+export const unavailable = (what: FileFault, path: string, cause: unknown): StoreError =>
+  new StoreError('unavailable', storeProblem(what, { path, reason: (cause as Error).message }), { cause })
+
 /** Throws TypeError for an invalid key, and StoreError `too_large` for a value over the bound. */
 export function checkRow(key: string, value?: Json): void {
   if (!/^[ -~]{1,512}$/.test(key)) throw new TypeError(`not a key of a row: ${JSON.stringify(key.slice(0, 100))}`)

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { Json } from '../base/json.ts'
 import type { Problem } from '../base/problem.ts'
 import { problemOf } from '../base/schema-issue.ts'
-import { StoreError } from './contract.ts'
+import { StoreError, unavailable } from './contract.ts'
 import { type Codec, type RowsFile, rowsFile } from './files/rows-file.ts'
 import { keyFileProblem, storeProblem } from './problems.ts'
 
@@ -124,9 +124,7 @@ export function openKeyFile(path: string, now: () => number): KeyFile {
       try {
         await (content.kind === 'keys' ? unlink(path) : rename(path, aside))
       } catch (cause) {
-        throw new StoreError('unavailable', storeProblem('not_removed', { path, reason: (cause as Error).message }), {
-          cause,
-        })
+        throw unavailable('not_removed', path, cause)
       }
       return content.kind === 'keys' ? undefined : aside
     },

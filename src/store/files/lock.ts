@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readlinkSync } from 'node:fs'
 import { link, open, readFile, rename, unlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { MAX_WAIT_MS, StoreError } from '../contract.ts'
+import { MAX_WAIT_MS, StoreError, unavailable } from '../contract.ts'
 import { storeProblem } from '../problems.ts'
 
 /** How long a lock may stay unchanged before a waiter takes it over, ms. Its holder is stopped, or on another machine and dead. */
@@ -55,17 +55,13 @@ async function created(path: string, content: string): Promise<boolean> {
     file = await open(path, 'wx', 0o600)
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return false
-    throw new StoreError('unavailable', storeProblem('not_created', { path, reason: (cause as Error).message }), {
-      cause,
-    })
+    throw unavailable('not_created', path, cause)
   }
   try {
     await file.writeFile(content)
   } catch (cause) {
     await unlink(path).catch(() => {}) // an empty lock would block every process
-    throw new StoreError('unavailable', storeProblem('not_written', { path, reason: (cause as Error).message }), {
-      cause,
-    })
+    throw unavailable('not_written', path, cause)
   } finally {
     await file.close()
   }
@@ -77,7 +73,7 @@ async function contentOf(path: string): Promise<string | undefined> {
     return await readFile(path, 'utf8')
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new StoreError('unavailable', storeProblem('not_read', { path, reason: (cause as Error).message }), { cause })
+    throw unavailable('not_read', path, cause)
   }
 }
 

@@ -1,8 +1,7 @@
 import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isJsonRecord, type Json } from '../../base/json.ts'
-import { checkRow, type RepositoryName, type Row, type Store, StoreError } from '../contract.ts'
-import { storeProblem } from '../problems.ts'
+import { checkRow, type RepositoryName, type Row, type Store, unavailable } from '../contract.ts'
 import { withLock } from './lock.ts'
 
 type Warn = (event: string, fields: Record<string, unknown>) => void
@@ -69,9 +68,9 @@ async function textOf(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException
+    const { code } = cause as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
-    throw new StoreError('unavailable', storeProblem('not_read', { path, reason: message }), { cause })
+    throw unavailable('not_read', path, cause)
   }
 }
 

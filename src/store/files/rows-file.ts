@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rename, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Json } from '../../base/json.ts'
-import { StoreError } from '../contract.ts'
+import { StoreError, unavailable } from '../contract.ts'
 import { storeProblem } from '../problems.ts'
 import { type Lock, withLock } from './lock.ts'
 import { replaceFile, sweep } from './replace-file.ts'
@@ -126,10 +126,3 @@ async function ensureFolder(path: string): Promise<void> {
     throw unavailable('folder', path, cause)
   }
 }
-
-const unavailable = (
-  what: 'not_written' | 'not_renamed' | 'not_read' | 'folder',
-  path: string,
-  cause: unknown,
-): StoreError =>
-  new StoreError('unavailable', storeProblem(what, { path, reason: (cause as Error).message }), { cause })
