@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ERRORS, type ErrorCode } from '../src/base/errors.ts'
-import { problemWith, type Say, shown } from '../src/base/problem.ts'
+import { inEnglish, problemWith, type Say, shown } from '../src/base/problem.ts'
 
 /** One sentence of the tables of src. `code` is that of its errors; a sentence about a value has none of its own. */
 export type AnySentence = {
@@ -38,7 +38,7 @@ const isTable = (value: unknown): value is Table =>
 function sentenceOf(file: string, maker: string, subject: string, id: string, entry: Entry): AnySentence {
   const tell = typeof entry === 'function' ? entry : entry.detail
   const code = typeof entry === 'function' ? undefined : entry.code
-  return { file, maker, subject, id, code, tell: (values, say = ({ text }) => text) => tell(values, say) }
+  return { file, maker, subject, id, code, tell: (values, say = inEnglish) => tell(values, say) }
 }
 
 /** What stands for each kind of value. */

@@ -90,6 +90,9 @@ export const errorsOf = <V>(subject: string, table: { readonly [Id in keyof V]: 
 export const invalidAt = (code: ErrorCode, parameter: string, why: Problem): AppError =>
   new AppError(code, why, { parameter, at: parameter })
 
-/** The error of a flag of the command line whose value a parser refused. */
-export const invalidFlag = (flag: string, why: Problem, code: ErrorCode = 'invalid_parameter'): AppError =>
-  new AppError(code, why, { at: `--${flag}` })
+/** The error of a flag of the command line whose value was refused. */
+export const invalidFlag = (
+  flag: string,
+  why: Problem,
+  { code = 'invalid_parameter', ...options }: { readonly code?: ErrorCode } & Pick<ErrorOptions, 'cause'> = {},
+): AppError => new AppError(code, why, { ...options, at: `--${flag}` })

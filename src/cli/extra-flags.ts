@@ -1,5 +1,5 @@
 import { invalidFlag } from '../base/errors.ts'
-import type { Problem } from '../base/problem.ts'
+import type { Parsed } from '../base/parsed.ts'
 import type { Operation, Raw } from '../operations/operation.ts'
 import type { Flag, Group } from '../operations/param.ts'
 import { camel, type FlagValues } from './flags.ts'
@@ -52,10 +52,7 @@ function readValue(name: string, flag: Flag, typed: FlagValues[string], readFile
   return { [name]: lines }
 }
 
-function orRefuse<T>(
-  flag: string,
-  read: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem },
-): T {
+function orRefuse<T>(flag: string, read: Parsed<T>): T {
   if (read.ok) return read.value
   throw invalidFlag(flag, read.problem)
 }

@@ -115,8 +115,8 @@ function readSeverity(text: string | undefined): Severity | undefined {
 function readWatch(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const ms = parseDuration(text)
-  if (!ms.ok) throw invalidFlag('watch', ms.problem, 'invalid_duration')
+  if (!ms.ok) throw invalidFlag('watch', ms.problem, { code: 'invalid_duration' })
   if (ms.value >= WATCH.minMs && ms.value <= WATCH.maxMs) return ms.value
   const [min, max] = [formatDuration(WATCH.minMs), formatDuration(WATCH.maxMs)]
-  throw invalidFlag('watch', valueProblem('outside', { text, min, max }), 'invalid_duration')
+  throw invalidFlag('watch', valueProblem('outside', { text, min, max }), { code: 'invalid_duration' })
 }

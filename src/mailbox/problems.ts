@@ -14,8 +14,8 @@ export const nodeProblem = problemsOf('node', {
   invalid_answer: ({ why }: { why: Problem }, say) => `its answer is not valid: ${say(why)}`,
   other_question: () => 'its answer does not match the question',
   contradiction: () => 'its result does not follow from its reason',
-  /** `reason` is that of the connection or of the TLS handshake. */
-  unreachable: ({ reason }: { reason: string }) => shown(reason),
+  /** `why` is what the connection or the TLS handshake failed with. */
+  unreachable: ({ why }: { why: Problem }, say) => shown(say(why)),
 })
 
 /** Errors of verifications. */

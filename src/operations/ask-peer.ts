@@ -52,7 +52,7 @@ async function answerOf<S extends z.ZodType>(
     if (!known.ok) return problem(nodeProblem('invalid_answer', { why: known.problem }))
     return question.fits(known.value) ? known : problem(nodeProblem('other_question'))
   } catch (error) {
-    if (error instanceof FetchError) return problem(nodeProblem('unreachable', { reason: error.message }))
+    if (error instanceof FetchError) return problem(nodeProblem('unreachable', { why: error.problem }))
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import { accessSync, constants } from 'node:fs'
-import { AppError, invalidFlag } from '../base/errors.ts'
+import { invalidFlag } from '../base/errors.ts'
 import { once } from '../base/once.ts'
 import type { Config } from '../config.ts'
 import type { JobService } from '../jobs/service.ts'
@@ -192,10 +192,7 @@ function mustBeReadable(path: string): void {
   try {
     accessSync(path, constants.R_OK)
   } catch (cause) {
-    throw new AppError('invalid_parameter', startProblem('not_opened', { reason: (cause as Error).message }), {
-      at: '--geo-db',
-      cause,
-    })
+    throw invalidFlag('geo-db', startProblem('not_opened', { reason: (cause as Error).message }), { cause })
   }
 }
 

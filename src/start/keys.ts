@@ -51,7 +51,7 @@ async function create(
   print: Print,
 ): Promise<void> {
   const lifetime = action.expires === undefined ? undefined : parseDuration(action.expires)
-  if (lifetime && !lifetime.ok) throw invalidFlag('expires', lifetime.problem, 'invalid_duration')
+  if (lifetime && !lifetime.ok) throw invalidFlag('expires', lifetime.problem, { code: 'invalid_duration' })
   const { key, kept } = makeKey({
     name: printable(action.name, 100),
     scopes: readScopes(action.scopes),

@@ -29,7 +29,7 @@ export async function workOnList(asked: ListAsked, config: Config, setting: List
   const { kind, file, out, column } = asked
   if (file === '-') throw optionError('standard_input')
   const giveUp = parseDuration(asked.giveUpAfter)
-  if (!giveUp.ok) throw invalidFlag('give-up-after', giveUp.problem, 'invalid_duration')
+  if (!giveUp.ok) throw invalidFlag('give-up-after', giveUp.problem, { code: 'invalid_duration' })
   const { contentType } = setting.openUpload(file)
   const part = `${out}.part`
   const { size, mtimeMs } = await stat(file)

@@ -47,6 +47,7 @@ async function listSet(config: Config): Promise<ListSet> {
     throw invalidFlag(
       'dnsbl-lists',
       startProblem('unreadable', { path: config.dnsblLists, reason: (cause as Error).message }),
+      { cause },
     )
   }
   const { parseLists } = await import('../dnsbl/parse-lists.ts')

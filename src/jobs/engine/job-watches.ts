@@ -6,6 +6,7 @@ export type JobWatch = {
   /** Ends one use; returns whether it was the last one. */
   readonly close: () => boolean
 }
+type Watched = { readonly stopped: AbortController; readonly timer: NodeJS.Timeout; users: number }
 export type JobWatches = { readonly open: (job: string) => JobWatch }
 
 /** Interval at which the state of a job is read while its chunks run, ms. */
@@ -13,12 +14,9 @@ const LOOK_EVERY_MS = 500
 
 /** Watches each job once, however many of its chunks run. */
 export function jobWatches(look: (job: string) => Promise<Pick<JobRecord, 'state'> | undefined>): JobWatches {
-  const watched = new Map<
-    string,
-    { readonly stopped: AbortController; readonly timer: NodeJS.Timeout; users: number }
-  >()
+  const watched = new Map<string, Watched>()
 
-  function watch(job: string): NonNullable<ReturnType<typeof watched.get>> {
+  function watch(job: string): Watched {
     const stopped = new AbortController()
     const timer = setInterval(() => {
       look(job).then(

@@ -1,8 +1,8 @@
 import type { Ip } from '../../names/ip.ts'
+import { dialProblem } from '../problems.ts'
 import { type Channel, faultOf, readReply, type StageOutcome, sendCommand } from './channel.ts'
 import { type Capabilities, ehlo, helo, parseCapabilities, STARTTLS } from './commands.ts'
 import type { Connection, TlsInfo, TlsOffer } from './dial.ts'
-import { smtpProblem } from './problems.ts'
 import { isSuccess } from './reply.ts'
 import type { Transcript } from './transcript.ts'
 
@@ -73,7 +73,7 @@ async function secure({
       outcome: {
         stage: 'starttls',
         fault: 'protocol_error',
-        problem: smtpProblem('early_data'),
+        problem: dialProblem('early_data'),
       },
     }
   const release = channel.lifetime.bound(channel.stageMs('starttls'), signal)

@@ -6,7 +6,6 @@ export const smtpProblem = problemsOf('smtp', {
   code_changed: ({ expected, received }: { expected: number; received: number }) =>
     `the code changed from ${expected} to ${received} within one reply`,
   long_reply: () => 'a reply longer than 64 KiB',
-  early_data: () => 'the server sent data between STARTTLS and the TLS handshake',
   unexpected: () => 'an unexpected reply',
   closed: () => 'the server closed the connection',
 })
