@@ -2,12 +2,19 @@ import type { VerifyAnswer } from '../answers/verify.ts'
 import type { Reason } from '../mailbox/reasons.ts'
 import type { Stage } from '../net/smtp/reply.ts'
 import type { Mark } from './block.ts'
+import { wordsFor } from './words.ts'
 
+/** What to do: a sentence, or one that says when to try again; `wait` is such as `5 min`, if the answer has it. */
+type Advice = string | ((wait: string | undefined) => string)
 /** Why a verification ended as it did, as a sentence; and what to do about it, if anything. */
-type Words = { readonly why: string; readonly advice?: string }
+type Words = { readonly why: string; readonly advice?: Advice }
 
-const LATER = 'Try again later.'
-const SERVER_DOWN = 'Try again later; if it lasts, the mail server is down or does not accept connections from here.'
+const again =
+  (usually: string, rest = '.'): Advice =>
+  (wait) =>
+    `Try again${wait === undefined ? usually : ` in ${wait}`}${rest}`
+const LATER = again(' later')
+const SERVER_DOWN = again(' later', '; if it lasts, the mail server is down or does not accept connections from here.')
 
 export const REASONS: Readonly<Record<Reason, Words>> = {
   mailbox_exists: { why: 'The mail server accepts mail for this address.' },
@@ -27,7 +34,7 @@ export const REASONS: Readonly<Record<Reason, Words>> = {
   mailbox_full: { why: 'The mailbox exists but is full.', advice: LATER },
   greylisted: {
     why: 'The mail server uses greylisting (try again later), so it is not known whether the mailbox exists.',
-    advice: 'Try again, from the same source address.',
+    advice: again('', ', from the same source address.'),
   },
   recipient_throttled: { why: 'The mailbox exists, but receives too much mail at the moment.' },
   temporary_failure: {
@@ -40,7 +47,7 @@ export const REASONS: Readonly<Record<Reason, Words>> = {
   },
   verification_in_progress: {
     why: 'The mail server is still looking the recipient up, so it is not known whether the mailbox exists.',
-    advice: 'Try again in a few seconds.',
+    advice: again(' in a few seconds'),
   },
   source_blocked: {
     why: 'The mail server refuses our source address, so it is not known whether the mailbox exists.',
@@ -79,12 +86,12 @@ export const REASONS: Readonly<Record<Reason, Words>> = {
   },
   dns_failure: {
     why: 'The mail hosts of the domain could not be looked up.',
-    advice: 'Try again later; mailsonde doctor checks the resolver.',
+    advice: again(' later', '; mailsonde doctor checks the resolver.'),
   },
   tls_failure: { why: 'The TLS handshake with the mail server failed.', advice: LATER },
   protocol_error: { why: 'The reply of the mail server is not valid SMTP.', advice: LATER },
   connection_lost: { why: 'The mail server closed the connection.', advice: LATER },
-  timeout: { why: 'The mail server did not answer in time.', advice: 'Try again with a longer timeout.' },
+  timeout: { why: 'The mail server did not answer in time.', advice: again('', ' with a longer timeout.') },
   unsafe_address: {
     why: 'The mail server has a private or reserved address, to which no connection is made.',
     advice: 'If the network is yours, allow it with --allow-network.',
@@ -93,6 +100,14 @@ export const REASONS: Readonly<Record<Reason, Words>> = {
   smtputf8_required: {
     why: 'The local part is not ASCII, and the mail server does not accept such addresses (SMTPUTF8, RFC 6531).',
   },
+}
+
+/** What to do about a reason, if anything; `wait`: the time after which the same may be asked again. */
+export function adviceFor(reason: string, wait: string | undefined): string | undefined {
+  const advice = wordsFor(REASONS, reason)?.advice
+  if (typeof advice === 'function') return advice(wait)
+  const sentences = [advice, wait === undefined ? undefined : `Try again in ${wait}.`]
+  return sentences.filter((one) => one !== undefined).join(' ') || undefined
 }
 
 export const DELIVERABILITY: Readonly<Record<VerifyAnswer['deliverability'], readonly [Mark, string]>> = {

@@ -13,7 +13,7 @@ import {
 } from './block.ts'
 import { footerOf } from './footer.ts'
 import { duration } from './timeline.ts'
-import { DELIVERABILITY, REASONS, STAGES } from './verify-words.ts'
+import { adviceFor, DELIVERABILITY, REASONS, STAGES } from './verify-words.ts'
 import { wordsFor } from './words.ts'
 
 /** A verification: the verdict as a sentence, what to do, the reply to each source address, and further facts about the address. */
@@ -62,14 +62,9 @@ function notesOf({ confidence, deliverability, remembered, peer, ...answer }: Ve
 }
 
 function adviceBlocks({ reason, retry_after_ms }: VerifyAnswer): Block[] {
-  const advice = wordsFor(REASONS, reason)?.advice
-  const again = retry_after_ms === undefined ? undefined : `Try again in ${duration(retry_after_ms)}`
-  if (again === undefined) return advice === undefined ? [] : [text({ strong: 'What to do: ' }, advice)]
-  // Where the advice is to try again, it gets the time.
-  const timed = advice?.replace(AGAIN, again) ?? `${again}.`
-  return [text({ strong: 'What to do: ' }, timed.includes(again) ? timed : `${timed} ${again}.`)]
+  const advice = adviceFor(reason, retry_after_ms === undefined ? undefined : duration(retry_after_ms))
+  return advice === undefined ? [] : [text({ strong: 'What to do: ' }, advice)]
 }
-const AGAIN = /^Try again(?: later| in a few seconds)?/
 
 const replyBlocks = ({ message, code: reply, mx_server }: VerifyAnswer): Block[] =>
   message === ''
