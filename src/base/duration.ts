@@ -9,17 +9,17 @@ const PART = /(\d+(?:\.\d+)?|\.\d+)(ms|s|m|h|d)/y
  * A sign, an exponent, a bare number and zero are refused.
  */
 export function parseDuration(text: string): Parsed<number> {
-  const refused = problem(valueProblem('duration', { text: text.slice(0, 100) }))
-  if (text.length === 0 || text.length > 32) return refused
+  const refused = () => problem(valueProblem('duration', { text: text.slice(0, 100) }))
+  if (text.length === 0 || text.length > 32) return refused()
   let total = 0
   PART.lastIndex = 0
   while (PART.lastIndex < text.length) {
     const match = PART.exec(text)
-    if (!match) return refused
+    if (!match) return refused()
     total += Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS]
   }
   const ms = Math.round(total)
-  return ms > 0 && Number.isSafeInteger(ms) ? parsed(ms) : refused
+  return ms > 0 && Number.isSafeInteger(ms) ? parsed(ms) : refused()
 }
 
 /** Formats milliseconds in the shortest exact form that {@link parseDuration} accepts: `1m30s`, `1500ms`. */
