@@ -116,12 +116,12 @@ export function sharedSlots(
   /** The slot is recorded before the next may be requested. */
   async function takeOne(own: Held, { key, limit }: Slot): Promise<number | undefined> {
     own.usedAtMs = now()
-    const places = own.places.get(key) ?? new Set<number>()
-    own.places.set(key, places)
-    const { rows } = await statement<{ place: number }>(own, TAKE, [key, limit, [...places]])
+    const { rows } = await statement<{ place: number }>(own, TAKE, [key, limit, [...(own.places.get(key) ?? [])]])
     const place = rows[0]?.place
-    if (place !== undefined) places.add(place)
-    else if (places.size === 0) own.places.delete(key)
+    if (place === undefined) return undefined
+    // Read again: while the statement ran the last slot of the key may have been freed, and its set removed.
+    const places = own.places.get(key) ?? new Set()
+    own.places.set(key, places.add(place))
     return place
   }
   function free(own: Held, key: string, place: number): void {
