@@ -22,7 +22,10 @@ const WIDTH = 160
 if (await insideLab()) {
   console.log(`${machine()}; ${rows} rows\n`)
   const sink = await startSink(REFUSING_HOST, 25)
-  const program = await startProgram(['--allow-network', '45.53.0.0/16', '--log-level', 'warn'])
+  const profile = options['cpu-prof']
+  const profiled = profile ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profile}` } : {}
+  const allowed = ['--allow-network', '45.53.0.0/16', '--log-level', 'warn']
+  const program = await startProgram(allowed, undefined, profiled)
   const firsts: number[] = []
   const ratios: number[] = []
   await through(program, 20, 'warm')

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { expect, it } from 'vitest'
-import { deadlineOf, timedOut } from './deadline.ts'
+import { deadlineOf, firstOf, timedOut } from './deadline.ts'
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -39,4 +39,19 @@ it('without a parent it is the time alone, and a time that has passed fires at o
   const { signal } = deadlineOf(-1)
   await later(20)
   expect(timedOut(signal)).toBe(true)
+})
+
+it('the first of several signals fires, with its reason, and nothing of the others is left once it is cleared', () => {
+  const [a, b] = [new AbortController(), new AbortController()]
+  const open = firstOf([a.signal, b.signal])
+  b.abort(new Error('b'))
+  a.abort(new Error('a'))
+  expect(open.signal.reason).toBe(b.signal.reason)
+  expect(firstOf([new AbortController().signal, b.signal]).signal.reason).toBe(b.signal.reason)
+  const parent = new AbortController()
+  const cleared = firstOf([parent.signal])
+  cleared.clear()
+  expect(getEventListeners(parent.signal, 'abort')).toHaveLength(0)
+  parent.abort()
+  expect(cleared.signal.aborted).toBe(false)
 })

@@ -40,6 +40,21 @@ export function deadlineOf(ms: number, parent?: AbortSignal): Deadline {
   }
 }
 
+/** A signal that fires with the first of `parents`, for work that reports its end: work with many listeners costs less than with `AbortSignal.any`. */
+export function firstOf(parents: readonly AbortSignal[]): Deadline {
+  const controller = new AbortController()
+  const stops = parents.map((parent) => [parent, () => controller.abort(parent.reason)] as const)
+  const fired = parents.find((parent) => parent.aborted)
+  if (fired) controller.abort(fired.reason)
+  else for (const [parent, stop] of stops) parent.addEventListener('abort', stop, { once: true })
+  return {
+    signal: controller.signal,
+    clear: () => {
+      for (const [parent, stop] of stops) parent.removeEventListener('abort', stop)
+    },
+  }
+}
+
 /** Whether a signal fired because the time ran out (and not because the client disconnected). */
 export const timedOut = (signal: AbortSignal): boolean =>
   signal.aborted && signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'

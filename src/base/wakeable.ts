@@ -18,6 +18,7 @@ export function wakeable(): Wakeable {
       isWoken = false
     },
     wake: () => {
+      if (isWoken) return
       isWoken = true
       interrupt()
     },

@@ -1,5 +1,5 @@
 import { atMost } from '../base/at-most.ts'
-import { type Ip, parseIp } from '../names/ip.ts'
+import { type Ip, looksLikeIp, parseIp } from '../names/ip.ts'
 import { type Answer, DnsError, type RecordData, settled } from '../net/dns/resolver.ts'
 import type { Ctx } from '../world.ts'
 
@@ -111,8 +111,9 @@ async function withoutMx(ctx: Asker, domain: string, answer: Answer<'MX'>): Prom
 }
 
 async function lookupHost(ctx: Asker, exchange: string, preference: number): Promise<MailHost> {
-  const literal = parseIp(exchange.replace(/^\[(?:ipv6:)?|\]$/g, ''))
-  if (literal.ok) return literalHost(exchange, preference, literal.value)
+  const unbracketed = exchange.replace(/^\[(?:ipv6:)?|\]$/g, '')
+  const literal = looksLikeIp(unbracketed) ? parseIp(unbracketed) : undefined // why a name is no address is not asked
+  if (literal?.ok) return literalHost(exchange, preference, literal.value)
   const [a, aaaa] = await Promise.all([
     settled(ctx.resolve(exchange, 'A', ctx.signal)),
     settled(ctx.resolve(exchange, 'AAAA', ctx.signal)),

@@ -21,7 +21,8 @@ function canonical(address: ipaddr.IPv4 | ipaddr.IPv6): Ip {
 }
 
 /** Whether to call `isIP`, which compiles a large pattern with the first text that is not an IPv4 address, such as a name, or `192.0.2.1:53`. */
-const looksLikeIp = (text: string): boolean => text.indexOf(':') !== text.lastIndexOf(':') || /^[\d.]+$/.test(text)
+export const looksLikeIp = (text: string): boolean =>
+  text.indexOf(':') !== text.lastIndexOf(':') || /^[\d.]+$/.test(text)
 
 /** A parsed address, for literals that are known to be valid. Throws for invalid text. */
 export function ip(text: string): Ip {

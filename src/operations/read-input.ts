@@ -21,22 +21,24 @@ export function readInput<P extends Params>(
   schema: z.ZodObject<ShapeOf<P>>,
   raw: Readonly<Record<string, unknown>>,
 ): InputOf<P> {
-  const known = Object.keys(params)
-  for (const [name, value] of Object.entries(raw)) {
+  for (const name in raw) {
+    const value = raw[name]
     if (!Object.hasOwn(params, name)) {
+      const known = Object.keys(params)
       throw inputError('unknown', { name, known, meant: nearest(name, known) }, { parameter: name.slice(0, 60) })
     }
     if (Array.isArray(value) && params[name]?.kind !== 'list')
       throw inputError('twice', { name, count: value.length }, { parameter: name })
   }
-  for (const [name, { required }] of Object.entries(params)) {
-    const empty = raw[name] === undefined || (typeof raw[name] === 'string' && raw[name].trim() === '')
-    if (empty && required) throw inputError('missing', { name }, { parameter: name })
+  for (const name in params) {
+    if (params[name]?.required && isEmpty(raw[name])) throw inputError('missing', { name }, { parameter: name })
   }
   const result = schema.safeParse(raw)
   if (result.success) return result.data
   throw asAppError(result.error.issues[0]!)
 }
+
+const isEmpty = (value: unknown): boolean => value === undefined || (typeof value === 'string' && value.trim() === '')
 
 function asAppError(issue: z.core.$ZodIssue): AppError {
   const parameter = String(issue.path[0] ?? '')

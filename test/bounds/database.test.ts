@@ -54,21 +54,26 @@ testBounds([
   ['src/store/postgres/webhooks.ts AT_A_TIME', 4, async (n) => (await claimed(n)) === n],
 ])
 
-// src/jobs/engine/workers.ts CHUNKS_AT_A_TIME
-it('a node works on 16 chunks at a time', async () => {
+it.each([
+  { what: 'src/jobs/engine/workers.ts ROWS_OF_NODE', rows: 10, chunks: 16 },
+  { what: 'src/jobs/engine/workers.ts CHUNKS_AT_A_TIME', rows: 0, chunks: 48 },
+])('a node works on $chunks chunks of $rows rows at a time ($what)', async ({ rows, chunks }) => {
   const queue = await chunkQueue(database, () => {})
-  const chunk = (i: number) => ({ job: randomUUID(), number: i, chunk: randomUUID(), provider: `p${i}` })
-  for (const i of Array(20).keys()) await database.db.transaction().execute((tx) => queue.send(tx, [chunk(i)], 1))
+  const all = Array.from({ length: chunks + 4 }, (_, i) => ({ chunk: randomUUID(), number: i, provider: `p${i}` }))
+  const send = (chunk: (typeof all)[number]) =>
+    database.db.transaction().execute((tx) => queue.send(tx, [{ ...chunk, job: randomUUID() }], 1))
+  for (const chunk of all) await send(chunk)
   let [running, most] = [0, 0]
   const stopped = new AbortController()
-  queue.work(async () => {
+  queue.work(async (_chunk, { needs }) => {
     most = Math.max(most, ++running)
+    needs(rows)
     await sleep(60_000, stopped.signal).catch(() => {})
     running--
   })
-  await expect.poll(() => most, { timeout: 15_000 }).toBe(16)
+  await expect.poll(() => most, { timeout: 15_000 }).toBe(chunks)
   await sleep(600, new AbortController().signal) // it polls twice a second
   stopped.abort()
-  expect(most).toBe(16)
+  expect(most).toBe(chunks)
   await queue.stop()
 })

@@ -61,7 +61,7 @@ async function rowsAtOnce(n: number): Promise<number> {
   >[0]['rows']
   const writers = { open: () => ({ answer: () => {}, retry: () => {}, close: async () => {} }) }
   const work = { rows, writers, turn: async () => undefined, now: () => 0, ask: async () => run().then(() => answered) }
-  await workChunk(work, job, 'chunk', provider, { signal, stopping: signal })
+  await workChunk(work, job, 'chunk', provider, { signal, stopping: signal, needs: () => {} })
   return most()
 }
 
@@ -92,7 +92,7 @@ const wait = (retryAfterMs: number) =>
   retryOf({ result: 'deferred', reason: 'greylisted', retryAfterMs }, { attempts: 0, firstAskedAtMs: 0 }, 0, 1e12)
 
 testBounds([
-  ['src/jobs/engine/chunk.ts ROWS_AT_A_TIME', 10, async (n) => (await rowsAtOnce(n)) === n],
+  ['src/jobs/engine/workers.ts ROWS_AT_A_TIME', 10, async (n) => (await rowsAtOnce(n)) === n],
   ['src/jobs/engine/plan.ts LOOKUPS_AT_A_TIME', 50, async (n) => (await lookupsAtOnce(n)) === n],
   ['src/jobs/engine/retry.ts LONGEST_MS', 6 * 3_600_000, (n) => wait(n)?.waitMs === n],
   ['src/jobs/file/list-file.ts AT_A_TIME', 50, async (n) => (await listRowsAtOnce(n)) === n],

@@ -1,10 +1,12 @@
 import { atMost } from '../../base/at-most.ts'
+import { firstOf } from '../../base/deadline.ts'
 import { throughOutage } from '../../store/postgres/away.ts'
 import type { ClaimedRow, JobRows, RowAnswer, RowRetry } from '../../store/postgres/job-rows.ts'
 import type { JobRecord } from '../../store/postgres/jobs.ts'
 import type { Ask, RowProvider } from './ask.ts'
 import type { TakeTurn } from './rate.ts'
 import { retryOf } from './retry.ts'
+import { type ChunkLease, ROWS_AT_A_TIME } from './workers.ts'
 import type { ResultWriters } from './writer.ts'
 
 export type ChunkWork = {
@@ -15,11 +17,8 @@ export type ChunkWork = {
   readonly now: () => number
 }
 
-/** Maximum number of rows of a chunk that are processed at the same time. */
-export const ROWS_AT_A_TIME = 10
-
-/** `signal` also ends running questions; after `stopping` no new ones start. */
-export type ChunkSignals = { readonly signal: AbortSignal; readonly stopping: AbortSignal }
+/** `signal` also ends running questions; after `stopping` no new ones start. `needs`: see {@link ChunkLease}. */
+export type ChunkSignals = Pick<ChunkLease, 'needs' | 'signal'> & { readonly stopping: AbortSignal }
 
 /** Age at which the confirmation of a claim is renewed before the next row, ms; well within the lease of 10 s. */
 const CONFIRMED_MS = 1_000
@@ -36,19 +35,25 @@ export async function workChunk(
   signals: ChunkSignals,
 ): Promise<void> {
   const { signal } = signals
-  const asking = { signal, either: AbortSignal.any([signal, signals.stopping]) }
   const claimedAtMs = performance.now()
   const claimed = await throughOutage(() => work.rows.claim(job.number, chunk), signal)
   const claim = claimOf(work.rows, job.number, claimedAtMs)
   const writer = work.writers.open(job.number, provider.id, signal)
+  const width = Math.min(ROWS_AT_A_TIME, provider.concurrent)
+  let left = claimed.length
+  signals.needs(Math.min(width, left))
+  const either = firstOf([signal, signals.stopping])
+  const asking = { signal, either: either.signal }
   try {
-    await atMost(Math.min(ROWS_AT_A_TIME, provider.concurrent), claimed, async (row) => {
+    await atMost(width, claimed, async (row) => {
       const done = await askRow(work, job, provider, { row, claim }, asking)
+      if (--left < width) signals.needs(left)
       if (done === undefined) return
       if ('answer' in done) writer.answer(done)
       else writer.retry(done)
     })
   } finally {
+    either.clear()
     await writer.close()
   }
 }

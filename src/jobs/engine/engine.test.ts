@@ -190,3 +190,23 @@ it('keeps within a rate that all nodes share', async () => {
   const most = Math.max(...at.map((start) => at.filter((time) => time >= start && time < start + 1_000).length))
   expect(most).toBeLessThanOrEqual(20 + 10 + 1) // the bucket, and the rows of one second
 })
+
+it('ends the other rows of a chunk that failed, which is then assigned again', async () => {
+  const ended: string[] = []
+  let hasFailed = false
+  const ask: Ask = async (_kind, input, _options, signal) => {
+    if (hasFailed) return accepted(input)
+    if (input === 'user0@d0.example') {
+      await sleep(50, signal)
+      hasFailed = true
+      throw new Error('a bug')
+    }
+    await sleep(60_000, signal).catch(() => ended.push(input))
+    throw signal.reason
+  }
+  await engine(ask)
+  const job = await submit(['user0', 'user1', 'user2'].map((name) => `${name}@d0.example`).join('\n'))
+  await until(isDone(job))
+  expect(ended.toSorted()).toEqual(['user1@d0.example', 'user2@d0.example'])
+  expect((await resultsOf(job)).map(({ result }) => result)).toEqual(['accepted', 'accepted', 'accepted'])
+}, 20_000)

@@ -1,4 +1,5 @@
 import { atMost } from '../../base/at-most.ts'
+import { firstOf } from '../../base/deadline.ts'
 import { once } from '../../base/once.ts'
 import { wakeable } from '../../base/wakeable.ts'
 import { isAway } from '../../store/postgres/away.ts'
@@ -66,12 +67,19 @@ export async function startEngine(database: Database, settings: EngineSettings):
     const job = await jobs.byId(chunk.job)
     if (!job) return
     const watched = watches.open(chunk.job)
+    const failed = new AbortController()
+    const ended = firstOf([lease.signal, ending.signal, watched.signal, failed.signal])
     try {
       await workChunk(work, job, chunk.chunk, settings.limitsOf(chunk.provider), {
-        signal: AbortSignal.any([lease, ending.signal, watched.signal]),
+        signal: ended.signal,
+        needs: lease.needs,
         stopping: stopping.signal,
       })
+    } catch (error) {
+      failed.abort(error) // ends the questions of its other rows, whose answers nobody would write
+      throw error
     } finally {
+      ended.clear()
       const isLast = watched.close()
       idle.remove(chunk.number)
       if (isLast) looks.wake() // the job may be done

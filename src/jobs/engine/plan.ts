@@ -7,8 +7,8 @@ import type { JobRows } from '../../store/postgres/job-rows.ts'
 import type { JobRecord, Jobs } from '../../store/postgres/jobs.ts'
 import type { Schema } from '../../store/postgres/schema.ts'
 import type { FindProvider, RowProvider } from './ask.ts'
-import { ROWS_AT_A_TIME } from './chunk.ts'
 import type { ChunkQueue } from './queue.ts'
+import { ROWS_AT_A_TIME } from './workers.ts'
 
 export type Planning = {
   readonly db: Kysely<Schema>

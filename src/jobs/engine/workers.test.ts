@@ -73,11 +73,49 @@ it('lets running chunks end at a stop, and returns only failed ones', async () =
 it('stops work on a chunk that is no longer held', async () => {
   const lab = labQueue(2)
   const ended: string[] = []
-  begin(lab, (chunk, signal) => sleep(60_000, signal).catch(() => void ended.push(chunk.chunk)))
+  begin(lab, (chunk, { signal }) => sleep(60_000, signal).catch(() => void ended.push(chunk.chunk)))
   await expect.poll(() => lab.held.size).toBe(2)
   lab.held.delete('c1')
   await expect.poll(() => ended, { timeout: 5_000 }).toEqual(['c1'])
   lab.held.delete('c0') // so that the stop does not wait
+})
+
+it('gives the rows that a chunk no longer needs to further chunks, never more than the node has', async () => {
+  const lab = labQueue(60)
+  const needs = new Map<string, (rows: number) => void>()
+  const ended = new AbortController()
+  begin(lab, async ({ chunk }, lease) => {
+    needs.set(chunk, lease.needs)
+    await sleep(60_000, ended.signal).catch(() => {})
+  })
+  await expect.poll(() => lab.held.size).toBe(16)
+  for (const n of [0, 1]) needs.get(`c${n}`)!(6) // together 8 of 160 rows are free
+  await soon(200)
+  expect(lab.held.size).toBe(16)
+  needs.get('c2')!(8)
+  await expect.poll(() => lab.held.size).toBe(17)
+  for (const need of needs.values()) need(1) // 17 of 160
+  await expect.poll(() => lab.held.size, { timeout: 2_000 }).toBe(31)
+  for (const need of needs.values()) need(0)
+  await expect.poll(() => lab.held.size, { timeout: 2_000 }).toBe(47)
+  for (const need of needs.values()) need(0)
+  await soon(200)
+  expect(lab.held.size).toBe(48) // and no more chunks at a time than this
+  ended.abort()
+})
+
+it('asks an empty queue no more often because a chunk needs fewer rows', async () => {
+  const lab = labQueue(2)
+  const ended = new AbortController()
+  begin(lab, async (_chunk, { needs }) => {
+    for (let rows = 9; rows >= 0; rows--) {
+      await soon(60)
+      needs(rows)
+    }
+    ended.abort()
+  })
+  await sleep(60_000, ended.signal).catch(() => {})
+  expect(lab.told.fetched.length).toBeLessThanOrEqual(3) // every 500 ms
 })
 
 it('continues after an error of the queue', async () => {

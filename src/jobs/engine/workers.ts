@@ -4,6 +4,14 @@ import { wakeable } from '../../base/wakeable.ts'
 /** A chunk of rows of one provider in the queue. */
 export type Chunk = { readonly job: string; readonly number: number; readonly chunk: string; readonly provider: string }
 
+/** What the handler of a chunk gets. */
+export type ChunkLease = {
+  /** Fires when the chunk no longer belongs to this node, or when stopping takes too long. */
+  readonly signal: AbortSignal
+  /** Reports that the chunk will have at most `rows` in progress from now on; what it no longer needs is given to other chunks. */
+  readonly needs: (rows: number) => void
+}
+
 /** A chunk that this node holds; `retryCount` distinguishes this attempt from later ones. */
 export type HeldChunk = { readonly id: string; readonly retryCount: number; readonly data: Chunk }
 
@@ -19,14 +27,17 @@ export type ChunkSource = {
 }
 
 export type ChunkWorkers = {
-  /** Starts. The handler's signal fires when its chunk no longer belongs to this node, or when stopping takes too long. */
-  readonly work: (handler: (chunk: Chunk, signal: AbortSignal) => Promise<void>) => void
+  readonly work: (handler: (chunk: Chunk, lease: ChunkLease) => Promise<void>) => void
   readonly wake: () => void
   readonly stop: () => Promise<void>
 }
 
-/** Maximum number of chunks that one node processes at the same time. */
-const CHUNKS_AT_A_TIME = 16
+/** Maximum number of rows of a chunk that are processed at the same time. */
+export const ROWS_AT_A_TIME = 10
+/** Maximum number of rows that one node processes at the same time. */
+const ROWS_OF_NODE = 160
+/** Maximum number of chunks that one node holds: more than fit at full width, because a chunk that waits for its last rows needs few of the rows. */
+const CHUNKS_AT_A_TIME = 48
 const POLL_MS = 500
 /** Chunks that end within this time are completed and replaced together, ms. */
 const TOGETHER_MS = 50
@@ -35,7 +46,13 @@ const RENEW_MS = 4_000
 const STOP_MS = 25_000
 
 type Handler = Parameters<ChunkWorkers['work']>[0]
-type Running = { readonly chunk: HeldChunk; readonly stopped: AbortController; readonly handled: Promise<void> }
+type Running = {
+  readonly chunk: HeldChunk
+  readonly stopped: AbortController
+  handled: Promise<void>
+  /** The most rows that it may have in progress. */
+  rows: number
+}
 
 /** Keeps as many chunks running on a node as allowed, and renews them while they run. */
 export function chunkWorkers(source: ChunkSource, onFault: (error: Error) => void, renewMs = RENEW_MS): ChunkWorkers {
@@ -44,11 +61,26 @@ export function chunkWorkers(source: ChunkSource, onFault: (error: Error) => voi
   let completed: HeldChunk[] = []
   let failed: HeldChunk[] = []
   const polling = wakeable()
+  /** Whether the last fetch returned all that it asked for. */
+  let hasMore = false
   let loop: Promise<void> | undefined
+
+  /** The number of chunks that the free rows of this node are enough for. */
+  function freePlaces(): number {
+    let rows = 0
+    for (const one of running.values()) rows += one.rows
+    return Math.min(CHUNKS_AT_A_TIME - running.size, Math.floor((ROWS_OF_NODE - rows) / ROWS_AT_A_TIME))
+  }
 
   function start(chunk: HeldChunk, handler: Handler): void {
     const stopped = new AbortController()
-    const handled = handler(chunk.data, stopped.signal)
+    const own: Running = { chunk, stopped, rows: ROWS_AT_A_TIME, handled: Promise.resolve() }
+    const needs = (rows: number): void => {
+      own.rows = Math.min(own.rows, rows)
+      if (hasMore && freePlaces() > 0) polling.wake()
+    }
+    running.set(chunk.id, own)
+    own.handled = handler(chunk.data, { signal: stopped.signal, needs })
       .then(
         () => {
           completed.push(chunk)
@@ -61,7 +93,6 @@ export function chunkWorkers(source: ChunkSource, onFault: (error: Error) => voi
         },
       )
       .finally(() => running.delete(chunk.id))
-    running.set(chunk.id, { chunk, stopped, handled })
   }
 
   /** Reports ended chunks to the queue. If a report is lost, the chunk is assigned again after the lease, and has no rows left. */
@@ -75,9 +106,11 @@ export function chunkWorkers(source: ChunkSource, onFault: (error: Error) => voi
 
   async function turn(handler: Handler): Promise<void> {
     await settle()
-    const free = CHUNKS_AT_A_TIME - running.size
-    if (free === 0 || stopping.signal.aborted) return
-    for (const chunk of await source.fetch(free)) start(chunk, handler)
+    const free = freePlaces()
+    if (free <= 0 || stopping.signal.aborted) return
+    const fetched = await source.fetch(free)
+    hasMore = fetched.length === free
+    for (const chunk of fetched) start(chunk, handler)
   }
 
   async function poll(handler: Handler): Promise<void> {

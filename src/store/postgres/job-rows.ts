@@ -272,7 +272,10 @@ async function setProviders(
     ON CONFLICT (job, provider, result, reason) DO UPDATE SET n = c.n + excluded.n`.execute(tx)
 }
 
-/** One statement, so that a result and its totals are written together or not at all. Totals are locked in one order, so that two nodes do not deadlock. */
+/**
+ * One statement, so that a result and its totals are written together or not at all. Totals are locked in one order, so that two nodes do not deadlock. The
+ * answers are one text of lines: in an array each would be escaped once more. JSON has no line break within a value.
+ */
 async function answer(
   db: Kysely<Schema>,
   job: number,
@@ -286,7 +289,7 @@ async function answer(
         answered_at = now(), attempts = attempts + 1
       FROM unnest(${answers.map(({ line }) => line)}::bigint[], ${answers.map(({ fence }) => fence)}::bigint[],
                   ${answers.map(({ result }) => result)}::text[], ${answers.map(({ reason }) => reason)}::text[],
-                  ${answers.map((one) => storableJson(one.answer))}::json[]) AS u (line, fence, result, reason, answer)
+                  string_to_array(${answers.map((one) => storableJson(one.answer)).join('\n')}, E'\\n')::json[]) AS u (line, fence, result, reason, answer)
       WHERE r.job = ${job} AND r.line = u.line AND r.fence = u.fence AND r.state = 'queued'
       RETURNING r.result, r.reason, r.copies),
     counted AS (
