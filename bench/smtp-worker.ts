@@ -9,6 +9,8 @@ export type Job = {
   readonly reuse: boolean
   readonly width: number
   readonly count: number
+  /** Verifications before the measurement; by default one. */
+  readonly warmUp?: number
   /** Keeps the heap small, as `serve` does. */
   readonly smallHeap?: boolean
 }
@@ -51,21 +53,25 @@ async function one(email: string): Promise<void> {
   answers[said] = (answers[said] ?? 0) + 1
 }
 
-let next = 0
-async function worker(): Promise<void> {
-  while (next < job.count) await one(`user${next++}@sink.example`)
+async function run(count: number, prefix: string): Promise<void> {
+  let next = 0
+  const worker = async (): Promise<void> => {
+    while (next < count) await one(`${prefix}${next++}@sink.example`)
+  }
+  const workers: Promise<void>[] = []
+  for (let n = 0; n < job.width; n++) {
+    workers.push(worker())
+    // A server accepts only this many new connections at once: its backlog is 4,096.
+    if (n % 500 === 499) await sleep(100)
+  }
+  await Promise.all(workers)
 }
 
 await one('first@sink.example')
+await run((job.warmUp ?? 1) - 1, 'warm')
 const cpu = process.cpuUsage()
 const begun = performance.now()
-const workers: Promise<void>[] = []
-for (let n = 0; n < job.width; n++) {
-  workers.push(worker())
-  // A server accepts only this many new connections at once: its backlog is 4,096.
-  if (n % 500 === 499) await sleep(100)
-}
-await Promise.all(workers)
+await run(job.count, 'user')
 const wallSeconds = (performance.now() - begun) / 1_000
 const { user, system } = process.cpuUsage(cpu)
 const highest = Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1])

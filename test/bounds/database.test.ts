@@ -55,7 +55,7 @@ testBounds([
 ])
 
 it.each([
-  { what: 'src/jobs/engine/workers.ts ROWS_OF_NODE', rows: 10, chunks: 16 },
+  { what: 'src/jobs/engine/workers.ts MAX_ROWS', rows: 10, chunks: 16 },
   { what: 'src/jobs/engine/workers.ts CHUNKS_AT_A_TIME', rows: 0, chunks: 48 },
 ])('a node works on $chunks chunks of $rows rows at a time ($what)', async ({ rows, chunks }) => {
   const queue = await chunkQueue(database, () => {})

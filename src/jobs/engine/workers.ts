@@ -35,7 +35,7 @@ export type ChunkWorkers = {
 /** Maximum number of rows of a chunk that are processed at the same time. */
 export const ROWS_AT_A_TIME = 10
 /** Maximum number of rows that one node processes at the same time. */
-const ROWS_OF_NODE = 160
+const MAX_ROWS = 160
 /** Maximum number of chunks that one node holds: more than fit at full width, because a chunk that waits for its last rows needs few of the rows. */
 const CHUNKS_AT_A_TIME = 48
 const POLL_MS = 500
@@ -69,7 +69,7 @@ export function chunkWorkers(source: ChunkSource, onFault: (error: Error) => voi
   function freePlaces(): number {
     let rows = 0
     for (const one of running.values()) rows += one.rows
-    return Math.min(CHUNKS_AT_A_TIME - running.size, Math.floor((ROWS_OF_NODE - rows) / ROWS_AT_A_TIME))
+    return Math.min(CHUNKS_AT_A_TIME - running.size, Math.floor((MAX_ROWS - rows) / ROWS_AT_A_TIME))
   }
 
   function start(chunk: HeldChunk, handler: Handler): void {
