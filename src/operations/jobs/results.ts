@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { blacklistVerdict } from '../../answers/blacklist.ts'
 import { checkAnswer } from '../../answers/check.ts'
 import { type JobRow, jobBadRowsAnswer, jobResultsAnswer } from '../../answers/jobs.ts'
@@ -133,6 +134,7 @@ function download(
       }
       left -= some.rows
       next = left > 0 ? read(some.last, left) : undefined
+      await setImmediate() // the query is sent, so that the database works while the lines are written
       yield csv ? csv.rowsOf(some.octets.toString()) : some.octets
     }
   }
