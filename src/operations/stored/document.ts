@@ -4,12 +4,14 @@ import { readOpen } from '../../answers/read-answer.ts'
 import { reportAnswer } from '../../answers/report.ts'
 import type { StoredAnswer } from '../../answers/stored.ts'
 import { verifyAnswer } from '../../answers/verify.ts'
+import { whatIfAnswer } from '../../answers/what-if.ts'
 import { blacklistDocument } from '../../documents/blacklist.ts'
 import type { Block, Document } from '../../documents/block.ts'
 import { checkDocument } from '../../documents/check/check-document.ts'
 import { plainDocument } from '../../documents/plain.ts'
 import { inWords } from '../../documents/timeline.ts'
 import { verifyDocument } from '../../documents/verify.ts'
+import { whatIfDocument } from '../../documents/what-if.ts'
 
 /** A stored answer as a document: that of its kind, with its date. An answer of an earlier version without all present fields is shown as a plain list. */
 export function storedDocument(answer: StoredAnswer, version: string): Document {
@@ -32,6 +34,9 @@ function documentOf(answer: StoredAnswer, version: string): Document {
   } else if (answer.kind === 'blacklist') {
     const read = readOpen(blacklistAnswer, answer)
     if (read.ok) return blacklistDocument(read.value, version)
+  } else if (answer.kind === 'what-if') {
+    const read = readOpen(whatIfAnswer, answer)
+    if (read.ok) return whatIfDocument(read.value, version)
   } else {
     const read = readOpen(answer.kind === 'report' ? reportAnswer : checkAnswer, answer)
     if (read.ok) return checkDocument(read.value, version)
