@@ -23,32 +23,46 @@ async function check(zone: LabZone, helo = 'mail.a.example', source: string = US
 
 it.each<[string, LabZone, string, string[], string[]]>([
   ['all in order', GOOD, 'mail.a.example', [], []],
-  ['no PTR', { 'mail.a.example': GOOD['mail.a.example']! }, 'mail.a.example', ['it has no PTR record'], ['PTR']],
+  [
+    'no PTR',
+    { 'mail.a.example': GOOD['mail.a.example']! },
+    'mail.a.example',
+    ['it has no PTR record'],
+    [`${reverseName(US)} PTR mail.a.example.`],
+  ],
   ['no PTR and no name', {}, '[45.53.1.2]', ['no PTR name for EHLO: set a PTR record, or set --helo'], []],
   [
     'PTR without confirmation',
     { ...GOOD, 'mail.a.example': { TXT: ['v=spf1 ip4:45.53.1.2 -all'] } },
     'mail.a.example',
     ['its PTR name does not resolve back to it', 'the HELO name mail.a.example does not resolve to it'],
-    ['A'],
+    ['mail.a.example A 45.53.1.2'],
+  ],
+  [
+    'PTR without confirmation, of another name than HELO',
+    { ...GOOD, [reverseName(US)]: { PTR: ['ptr.b.example'] } },
+    'mail.a.example',
+    ['its PTR name does not resolve back to it', 'its PTR name is not the HELO name'],
+    ['ptr.b.example A 45.53.1.2', `${reverseName(US)} PTR mail.a.example.`],
   ],
   [
     'another HELO name',
     { ...GOOD, 'mx.a.example': GOOD['mail.a.example']! },
     'mx.a.example',
     ['its PTR name is not the HELO name'],
-    ['PTR'],
+    [`${reverseName(US)} PTR mx.a.example.`],
   ],
   [
     'no SPF',
     { ...GOOD, 'mail.a.example': { A: ['45.53.1.2'] } },
     'mail.a.example',
     ['the SPF record of mail.a.example gives none for it'],
-    ['TXT'],
+    ['mail.a.example TXT v=spf1 ip4:45.53.1.2 -all'],
   ],
 ])('%s', async (_, zone, helo, problems, fixes) => {
   const seen = await check(zone, helo)
-  expect([seen.problems, seen.fixes.map((fix) => ('rtype' in fix ? fix.rtype : ''))]).toEqual([problems, fixes])
+  const shown = seen.fixes.map((fix) => (fix.type === 'dns' ? `${fix.name} ${fix.rtype} ${fix.value}` : ''))
+  expect([seen.problems, shown]).toEqual([problems, fixes])
 })
 
 it('says null and not no where the DNS is silent', async () => {
