@@ -26,17 +26,23 @@ const withExponent = (exponent: number): string => {
   der.writeUIntBE(exponent, der.length - 3, 3)
   return der.toString('base64')
 }
-/** An RSAPublicKey (RFC 8017 §A.1.1) whose exponent is 1, zeros, and 1 again, in so many octets. */
-function largeExponent(octets: number): string {
-  const integer = (bytes: Buffer): Buffer =>
-    Buffer.concat([Buffer.from([2, 0x82, bytes.length >> 8, bytes.length & 255]), bytes])
-  const modulus = Buffer.alloc(257, 0xff).fill(0, 0, 1)
-  const exponent = Buffer.alloc(octets)
-    .fill(1, 0, 1)
-    .fill(1, octets - 1)
-  const body = Buffer.concat([integer(modulus), integer(exponent)])
-  return Buffer.concat([Buffer.from([0x30, 0x82, body.length >> 8, body.length & 255]), body]).toString('base64')
+/** A DER value (X.690 §8.1) with its length in two octets. */
+const derOf = (tag: number, ...parts: readonly Buffer[]): Buffer => {
+  const bytes = Buffer.concat(parts)
+  return Buffer.concat([Buffer.of(tag, 0x82, bytes.length >> 8, bytes.length & 255), bytes])
 }
+/** An RSAPublicKey (RFC 8017 §A.1.1) whose modulus has so many octets, and whose exponent is 1, zeros, and 1 again. */
+function rsaOf(modulusOctets: number, exponentOctets: number): Buffer {
+  const modulus = Buffer.alloc(modulusOctets, 0xff).fill(0, 0, 1)
+  const exponent = Buffer.alloc(exponentOctets)
+    .fill(1, 0, 1)
+    .fill(1, exponentOctets - 1)
+  return derOf(0x30, derOf(2, modulus), derOf(2, exponent))
+}
+const largeExponent = (octets: number): string => rsaOf(257, octets).toString('base64')
+/** The same in a SubjectPublicKeyInfo (RFC 5280 §4.1) with the algorithm rsaEncryption, as keys are usually published. */
+const wrapped = (key: Buffer): string =>
+  derOf(0x30, Buffer.from('300d06092a864886f70d0101010500', 'hex'), derOf(3, Buffer.of(0), key)).toString('base64')
 const at = (selector: string, ...records: string[]): LabZone => ({
   'a.example': { A: ['45.53.5.1'] },
   [`${selector}._domainkey.a.example`]: { TXT: records },
@@ -225,6 +231,19 @@ describe('keys', () => {
     const reading = parseKeyRecord(text)
     const state = reading.ok ? readKey(reading.value) : { state: 'broken', problem: reading.problem }
     expect(state).toMatchObject({ state: 'broken', problem: { text: expect.stringContaining(words) } })
+  })
+  it.each<[string, string, string]>([
+    ['an exponent of 6 octets', rsaOf(257, 6).toString('base64'), 'its exponent is larger'],
+    ['an exponent of 3000 octets', largeExponent(3_000), 'its exponent is larger'],
+    ['an exponent of 3000 octets, wrapped', wrapped(rsaOf(257, 3_000)), 'its exponent is larger'],
+    ['a modulus of 2050 octets', rsaOf(2_050, 3).toString('base64'), 'its modulus of 2050 octets'],
+    ['a modulus of 2050 octets, wrapped', wrapped(rsaOf(2_050, 3)), 'its modulus of 2050 octets'],
+  ])('refuses %s unread: the key library would take seconds', (_, key, words) => {
+    const reading = parseKeyRecord(`p=${key}`)
+    if (!reading.ok) throw new Error(reading.problem.text)
+    const state = readKey(reading.value)
+    expect(state).toMatchObject({ state: 'broken', problem: { text: expect.stringContaining(words) } })
+    expect(state).not.toHaveProperty('bits')
   })
   it.each<[string, number]>([
     ['=1; p=', 0],

@@ -201,6 +201,31 @@ describe('fixes: published, the finding is gone', () => {
   })
 })
 
+describe('the repair says when the record shown is one step lower', () => {
+  it.each<[string, string, LabZone, 'lower' | 'as meant' | 'none']>([
+    [
+      'reject, which nobody applied',
+      'dmarc.hidden_character',
+      own('v=DMARC1;\u00a0p=reject; rua=mailto:r@a.example'),
+      'lower',
+    ],
+    ['quarantine, which is as harmless', 'dmarc.hidden_character', own('v=DMARC1;\u00a0p=quarantine'), 'as meant'],
+    ['at the wrong name', 'dmarc.misplaced', { 'a.example': { TXT: [CLEAN] } }, 'lower'],
+    ['at the wrong name, none', 'dmarc.misplaced', { 'a.example': { TXT: ['v=DMARC1; p=none'] } }, 'as meant'],
+    [
+      'an alias: no record is offered',
+      'dmarc.hidden_character',
+      ALIASED('v=DMARC1;\u00a0p=reject; rua=mailto:r@a.example'),
+      'none',
+    ],
+  ])('%s', async (_, id, zone, expected) => {
+    const found = (await run(zone)).findings.find((finding) => finding.id === id)!
+    const { repair } = presentFinding(table, found)
+    const isLower = /one step lower \(t=y, and pct=0 for older receivers\)/.test(repair ?? '')
+    expect(isLower ? 'lower' : found.fix ? 'as meant' : 'none').toBe(expected)
+  })
+})
+
 it.each([
   [
     'takes mail, and the record can be shown',
