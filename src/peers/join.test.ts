@@ -26,12 +26,39 @@ const KNOWN = [
   ],
 ]
 const list: PeerReply = { status: 200, body: { peers: KNOWN, total: KNOWN.length } }
+/** The system clock of this node. */
+const NOW = labWorld().now()
+/** What a node tells whose clock is `aheadMs` ahead: itself, and one that it heard of `silentMs` ago. */
+function toldBy(aheadMs: number, silentMs: number): PeerReply {
+  const time = (ms: number): string => new Date(NOW + aheadMs + ms).toISOString()
+  const teller = { ...at('a', 'https://a.example'), last_seen_at: time(0) }
+  return { status: 200, body: { peers: [{ ...PEER, last_seen_at: time(-silentMs) }], node: teller } }
+}
 const fine = (status = 200): PeerReply => ({ status, body: { ttl_ms: 1 } })
 
 type Answer = PeerReply | 'gone' | 'bug'
 
-/** Joins a node that answers register and heartbeat with `answers` in turn, until they are used up. `random` decides how far a wait is from its mean. */
-async function join(answers: readonly Answer[], random = 0) {
+afterEach(() => void vi.useRealTimers())
+
+/** What `work` gives, while the fake clock goes on by tenths of a second. */
+async function inFakeTime<T>(work: () => Promise<T>): Promise<T> {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+  let isDone = false
+  const result = work().finally(() => (isDone = true))
+  while (!isDone) {
+    await vi.advanceTimersByTimeAsync(100)
+    await new Promise(setImmediate)
+  }
+  return result
+}
+
+/**
+ * Joins a node, in fake time, that answers register and heartbeat with `answers` in turn, until they are used up, and tells of the nodes in `known`.
+ * `random` decides how far a wait is from its mean.
+ */
+const join = (answers: readonly Answer[], random = 0, known = list) => inFakeTime(() => joined(answers, random, known))
+
+async function joined(answers: readonly Answer[], random: number, known: PeerReply) {
   const world = labWorld()
   const asked: string[] = []
   const askedAt: number[] = []
@@ -44,7 +71,7 @@ async function join(answers: readonly Answer[], random = 0) {
     const proof = parseProof(headers?.authorization ?? '')!
     const against = { secret: SECRET, nowMs: world.now(), seen: () => false }
     expect(refuteProof(proof, { method, origin, path: pathname, body }, against)).toBeUndefined()
-    if (method === 'GET') return list
+    if (method === 'GET') return known
     asked.push(pathname.slice('/v1/peer/'.length))
     askedAt.push(Date.now())
     said.push(JSON.parse(body))
@@ -104,19 +131,24 @@ it('takes up the nodes that the other one knows, but not itself and not what is 
   expect([...(await peers.all()).keys()]).toEqual(['n2'])
 })
 
-afterEach(() => void vi.useRealTimers())
+const HOUR_MS = 3_600_000
+it.each<[string, number, number, number | undefined]>([
+  ['the same time', 0, 5_000, 5_000],
+  ['an hour ahead', HOUR_MS, 5_000, 5_000],
+  ['an hour behind', -HOUR_MS, 5_000, 5_000],
+  ['a heartbeat after its own time: not younger than now', 0, -5_000, 0],
+  ['an hour ahead, of a node that is dead', HOUR_MS, 91_000, undefined],
+])('the times of the nodes are those of our clock: %s', async (_, aheadMs, silentMs, expected) => {
+  const { peers } = await join([fine(201), fine()], 0, toldBy(aheadMs, silentMs))
+  const known = (await peers.all()).get('n2')
+  expect(known && NOW - known.lastSeenAtMs).toBe(expected)
+})
 
-/** What `work` gives, while the fake clock goes on by tenths of a second. */
-async function inFakeTime<T>(work: () => Promise<T>): Promise<T> {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
-  let isDone = false
-  const result = work().finally(() => (isDone = true))
-  while (!isDone) {
-    await vi.advanceTimersByTimeAsync(100)
-    await new Promise(setImmediate)
-  }
-  return result
-}
+it('takes up no nodes of an answer that failed', async () => {
+  const { peers } = await join([fine(201), fine()], 0, { ...toldBy(0, 0), status: 500 })
+  expect([...(await peers.all()).keys()]).toEqual([])
+})
+
 /** Seconds between the calls, in halves: reading an answer takes a little of the fake time. */
 const waits = (askedAt: readonly number[]) => askedAt.slice(1).map((at, i) => Math.floor((at - askedAt[i]!) / 500) / 2)
 
@@ -133,13 +165,18 @@ it.each<[string, readonly Answer[], number, readonly number[]]>([
   ['at most a lease', [lease(6_000), 'gone', 'gone', 'gone', 'gone', 'gone'], 0.5, [2, 1, 2, 4, 6]],
   ['from the first again', ['gone', 'gone', lease(3_000), 'gone', 'gone'], 0.5, [1, 2, 1, 1]],
   ['a lease of nothing is a second', [lease(0), lease(0)], 0.5, [0]],
+  ['nothing where it is not known any more', [lease(30_000), { status: 404, body: {} }, lease(30_000)], 0.5, [10, 0]],
+  ['a second after any other refusal', [lease(30_000), { status: 405, body: {} }, lease(30_000)], 0.5, [10, 1]],
+  ['a second where it was never known', [{ status: 404, body: {} }, lease(30_000)], 0.5, [1]],
 ])('waits for %s', async (_, answers, random, seconds) => {
-  expect(waits((await inFakeTime(() => join(answers, random))).askedAt)).toEqual(seconds)
+  expect(waits((await join(answers, random)).askedAt)).toEqual(seconds)
 })
 
 it('logs what has changed, and not each turn', async () => {
   const refused: PeerReply = { status: 403, body: { detail: 'no' } }
-  const { logged } = await inFakeTime(() => join(['gone', 'gone', refused, fine(), fine(), 'gone', fine(), fine()]))
+  const unknown: PeerReply = { status: 404, body: {} }
+  const answers = ['gone', 'gone', refused, fine(), fine(), 'gone', fine(), unknown, fine(), fine()] as const
+  const { logged } = await join(answers)
   const failed = 'joining a node failed and will be retried'
   expect(logged).toEqual([failed, failed, 'joined a node', failed, 'joined a node'])
 })
