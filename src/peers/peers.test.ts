@@ -108,6 +108,14 @@ it('keeps at most its number of peers, and forgets who was silent for a day', ()
   expect(register(peers, 'late', T + FORGET_AFTER_MS + 1)).toMatchObject({ outcome: 'created' })
 })
 
+it.each([
+  [86_400_000, ['a']],
+  [86_400_001, []],
+])('a node without a heartbeat for %d ms: the list has %j', (ms, ids) => {
+  const { peers } = register(EMPTY, 'a', T)
+  expect([...applyTold(peers, [], at(T + ms)).keys()]).toEqual(ids)
+})
+
 it('the dead make room for the living, the longest silent first', () => {
   let peers: Peers = register(register(EMPTY, 'older', T - DEAD_AFTER_MS - 2).peers, 'old', T - DEAD_AFTER_MS - 1).peers
   for (let i = 2; i < MAX_PEERS; i++) peers = register(peers, `n${i}`, T).peers

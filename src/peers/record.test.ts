@@ -37,6 +37,12 @@ it.each<[string, unknown]>([
   expect(await readPeers([value, RECORD])).toHaveLength(1)
 })
 
+it.each(['name', 'region', 'version'])('reads 100 characters of its %s, and cuts what is longer', async (field) => {
+  const texts = ['x'.repeat(100), 'x'.repeat(101)]
+  const read = await readPeers(texts.map((text) => ({ ...RECORD, [field]: text })))
+  expect(read.map(({ peer }) => Reflect.get(peer, field))).toEqual([texts[0], `${'x'.repeat(99)}…`])
+})
+
 it('reads as many addresses and peers as there may be, and no more', async () => {
   const addresses = Array.from({ length: MAX_ADDRESSES }, (_, i) => `45.53.1.${i}`)
   expect((await readPeers([{ ...RECORD, addresses }]))[0]?.peer.addresses).toHaveLength(MAX_ADDRESSES)

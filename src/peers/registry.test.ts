@@ -54,6 +54,26 @@ it('goes on while the store fails, and takes up and stores everything once it wo
   expect((await store.peers.list({ limit: 10 })).map(({ key }) => key)).toEqual(['a', 'b'])
 })
 
+it.each([
+  ['of its own, each time until it was read', false, ['away', 'away', 'works', 'away'], 2],
+  ['that is shared, once until it is read again', true, ['away', 'away', 'works', 'away', 'away'], 2],
+])('warns of a store that cannot be read: %s', async (_, isShared, states, expected) => {
+  const { log } = labWorld()
+  const store = labStore()
+  let now = labWorld().now()
+  let state = ''
+  let warnings = 0
+  const peers = open(() => (state === 'away' ? failingStore() : store), {
+    ...{ isShared, now: () => now, monotonic: () => now },
+    log: { ...log, warn: () => void warnings++ },
+  })
+  for (state of states) {
+    await peers.all()
+    now += 1_000
+  }
+  expect(warnings).toBe(expected)
+})
+
 describe('nodes with a shared store', () => {
   let now = labWorld().now()
   const node = (store: () => Store, id: string) => {
