@@ -25,7 +25,7 @@ export async function follow({ asked, session, setting, stopped }: Work, first: 
     }
     given = await session.ask(by, progress.raw)
   }
-  setting.tell(given.progress()?.line ?? '')
+  setting.tell(given.progress()?.line ?? '', true)
   return given
 }
 

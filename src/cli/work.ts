@@ -1,6 +1,7 @@
 import type { Look } from '../documents/terminal/terminal.ts'
 import type { Operation, Upload } from '../operations/operation.ts'
 import type { Asked } from './commands.ts'
+import type { Tell } from './progress-lines.ts'
 import type { Session, Sessions } from './session.ts'
 import type { View } from './view-flags.ts'
 
@@ -12,8 +13,8 @@ export type Setting = Sessions & {
   readonly onTerminal: boolean
   /** What standard output supports. */
   readonly look: Look
-  /** Shows a line of progress on standard error; an empty text removes it. */
-  readonly tell: (line: string) => void
+  /** Shows progress on standard error. */
+  readonly tell: Tell
   /** Standard output and standard error are terminals: a spinner is shown there while the command waits. */
   readonly showsSpinner?: boolean
   /** Writes a line about an error. */

@@ -9,6 +9,7 @@ import type { AskedService } from '../cli/ask-service.ts'
 import { byKey, type ConfigFlag } from '../cli/flags.ts'
 import { lookOf } from '../cli/look.ts'
 import { type Actions, type ProgramSetup, runCommandLine } from '../cli/program.ts'
+import { progressLines } from '../cli/progress-lines.ts'
 import { VIEW_FLAGS } from '../cli/view-flags.ts'
 import { type Config, describeConfig, loadConfig } from '../config.ts'
 import { OPTIONS } from '../config-options.ts'
@@ -174,11 +175,11 @@ async function open(
   return { execute: executor({ world: outside.world, provide }), close }
 }
 
-/** Writes progress to standard error: in one line on a terminal, which an empty text clears, otherwise only if nothing has to be overwritten. */
-function tell(line: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${printable(line, 200)}`)
-  else if (line !== '') process.stderr.write(`${printable(line, 200)}\n`)
-}
+const tell = progressLines(
+  (text) => void process.stderr.write(text),
+  process.stderr.isTTY === true,
+  () => performance.now(),
+)
 
 /** Maximum number of characters of a line of standard input; mailboxes and domains are shorter. */
 const MAX_LINE = 4_096
