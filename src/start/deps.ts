@@ -1,4 +1,5 @@
 import { accessSync, constants } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
 import { invalidFlag } from '../base/errors.ts'
 import { once } from '../base/once.ts'
 import type { Config } from '../config.ts'
@@ -77,12 +78,24 @@ export function createDeps(config: Config, outside: Outside, metered: Metered = 
   }
 }
 
+/** The packages of the database clients, some 300 modules. One after another: an import holds the event loop until all its modules are loaded. */
+const DATABASE_PACKAGES: readonly (() => Promise<unknown>)[] = [
+  () => import('pg'),
+  () => import('kysely'),
+  () => import('pg-boss'),
+  () => import('../store/postgres/connect.ts'),
+]
+
 type Making = { readonly opened: Opened; readonly metered: Metered; readonly provide: Provide }
 
 function makersOf(config: Config, outside: Outside, { opened, metered, provide }: Making): Makers {
   const { world, version, probes, servers } = outside
   /** `--database-url`, or the private server of the data folder, for services with state in a database. */
   const database = once(async () => {
+    for (const load of DATABASE_PACKAGES) {
+      await load()
+      await setImmediate()
+    }
     const { lazyDatabase } = await import('../store/postgres/connect.ts')
     const { dataDir, databaseUrl: url, dbUser } = config
     const { info, warn } = world.log
@@ -156,11 +169,12 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     }),
     jobs: once(() =>
       lazyJobs(async () => {
+        const opening = await database() // first, because it loads packages that the others import
         const [{ openJobs }, { executor }] = await Promise.all([
           import('./jobs.ts'),
           import('../operations/execute.ts'),
         ])
-        opened.jobs = openJobs(config, world, await database(), executor({ world, provide }))
+        opened.jobs = openJobs(config, world, opening, executor({ world, provide }))
         return opened.jobs
       }),
     ),
