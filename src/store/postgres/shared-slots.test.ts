@@ -44,6 +44,15 @@ describe('a slot', () => {
     second()
     await expect.poll(locks).toBe(0)
   })
+  it('is freed if one that is taken with it cannot be', async () => {
+    const slots = slotsOfNode()
+    const refused = slots.take([
+      { key: 'k', limit: 2 },
+      { key: 'a text that the database refuses: \0', limit: 2 },
+    ])
+    await expect(refused).rejects.toThrow(/invalid byte sequence/)
+    await expect.poll(locks).toBe(0)
+  })
   it('is never given to two callers of one node, and none is left behind', async () => {
     const random = sequence(7)
     const slots = [slotsOfNode(), slotsOfNode()]

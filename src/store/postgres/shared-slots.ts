@@ -142,13 +142,18 @@ export function sharedSlots(
     const release = (): void => {
       for (const { key, place } of taken.splice(0)) free(own, key, place)
     }
-    for (const slot of slots) {
-      const place = await takeOne(own, slot)
-      if (place === undefined) {
-        release()
-        return 'full'
+    try {
+      for (const slot of slots) {
+        const place = await takeOne(own, slot)
+        if (place === undefined) {
+          release()
+          return 'full'
+        }
+        taken.push({ key: slot.key, place })
       }
-      taken.push({ key: slot.key, place })
+    } catch (error) {
+      release()
+      throw error
     }
     return release
   }
