@@ -88,6 +88,11 @@ describe('CSV', () => {
     expect(short(await read(list))).toEqual(rows)
   })
 
+  it('takes the column with addresses while the rows do not reach the one with the name', async () => {
+    const { layout } = await read('contact,note,email\nx@a.example,1\ny@a.example,2')
+    expect(layout).toMatchObject({ header: ['contact', 'note', 'email'], index: 0 })
+  })
+
   it('keeps the own columns unchanged, including formulas', async () => {
     const { rows, layout } = await read('email,note\nx@a.example,=cmd()\n')
     expect(rows).toEqual([{ ok: true, line: 2, input: 'x@a.example', columns: ['x@a.example', '=cmd()'] }])
@@ -225,11 +230,14 @@ describe('JSON', () => {
     ['{"list": []}', 'must begin'],
     ['["a@a.example"]', 'must begin'],
     ['{"items": ["a@a.example"', 'ends unexpectedly'],
+    ['{"items"', 'ends unexpectedly'],
     ['{"items": []', 'may follow the items'],
     ['{"items": [], "kind": "verify"}', 'may follow the items'],
   ])('refuses %s', async (list, words) => {
     await expect(read(list, json)).rejects.toMatchObject({ code: 'bad_list', message: expect.stringContaining(words) })
   })
+
+  it.each(['', ' \n'])('%j has no items', async (list) => expect((await read(list, json)).rows).toEqual([]))
 
   it('returns the list that JSON.stringify wrote', async () => {
     await fc.assert(
@@ -251,6 +259,7 @@ it.each([
   ['a;b;c\n1;2,5;3', ';'],
   ['a\tb\n1\t2', '\t'],
   ['"a,b";c\n"d,e";f', ';'],
+  ['a;b;c,d\n1;2;3,4', ';'], // the most cells
   ['one\ntwo', ','],
 ])('the delimiter of %j is %j', (start, delimiter) => expect(delimiterOf(start)).toBe(delimiter))
 
@@ -260,4 +269,9 @@ it.each([
   [Buffer.from('ü').subarray(0, 1), 'utf-8'], // split within a character
   [Buffer.from('é', 'latin1'), 'utf-8'], // a single octet may be the beginning of a character
   [Buffer.from('üb', 'latin1'), 'windows-1252'],
+  // A mark alone says so: these letters have no NULs.
+  [utf16('\uFEFFимя'), 'utf-16le'],
+  [utf16('\uFEFFимя').swap16(), 'utf-16be'],
+  [Buffer.of(0xff, 0x61, 0x62), 'windows-1252'], // half a mark
+  [Buffer.of(0xfe, 0x61, 0x62), 'windows-1252'],
 ])('the encoding of %o is %s', (sample, encoding) => expect(encodingOf(sample)).toBe(encoding))
