@@ -28,4 +28,4 @@ export const listConclusion = (
 
 /** How to request the next page; nothing on the last one. */
 export const moreBlocks = (cursor: string | null): Block[] =>
-  cursor === null ? [] : [quiet('Next page: cursor ', code(cursor))]
+  cursor === null ? [] : [quiet('Next page: ', code(`--cursor ${cursor}`), ', in a URL ', code(`cursor=${cursor}`))]
