@@ -90,7 +90,15 @@ async function through(
 
 /** The engine alone, in its own process. */
 async function direct(): Promise<{ readonly perSecond: number; readonly cpuUs: number }> {
-  const job = { address: REFUSING_HOST, port: 25, reuse: false, width: WIDTH, count: rows, warmUp: WARM_UP, smallHeap: true }
+  const job = {
+    address: REFUSING_HOST,
+    port: 25,
+    reuse: false,
+    width: WIDTH,
+    count: rows,
+    warmUp: WARM_UP,
+    smallHeap: true,
+  }
   const child = fork(join(import.meta.dirname, 'smtp-worker.ts'), [JSON.stringify(job)])
   const figures = await new Promise<Figures>((resolve, reject) => {
     child.once('message', (message) => resolve(message as Figures)).once('error', reject)

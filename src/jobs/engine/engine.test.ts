@@ -191,6 +191,25 @@ it('keeps within a rate that all nodes share', async () => {
   expect(most).toBeLessThanOrEqual(20 + 10 + 1) // the bucket, and the rows of one second
 })
 
+it('goes on with the other jobs while one cannot be planned, and says which', async () => {
+  const warned: unknown[] = []
+  const findProvider: EngineSettings['findProvider'] = async (_kind, domain) => {
+    if (domain === 'broken.example') throw new Error('a bug')
+    return provider(domain)
+  }
+  const ask: Ask = async (_kind, input, _options, signal) => {
+    if (input.startsWith('slow')) await sleep(60_000, signal)
+    return accepted(input)
+  }
+  await engine(ask, { findProvider, log: { ...log, warn: (event, fields) => void warned.push([event, fields]) } })
+  const broken = await submit('a@broken.example')
+  for (const name of ['slow1', 'slow2', 'slow3']) await submit(`${name}@${name}.example`)
+  const others = [await submit('b@d.example'), await submit('c@d.example')]
+  for (const job of others) await until(isDone(job))
+  expect(await stateOf(broken)).toBe('running')
+  expect(warned[0]).toEqual(['a bulk job cannot be planned', { job: broken.id, reason: 'a bug' }])
+}, 20_000)
+
 it('ends the other rows of a chunk that failed, which is then assigned again', async () => {
   const ended: string[] = []
   let hasFailed = false

@@ -101,11 +101,22 @@ export async function startEngine(database: Database, settings: EngineSettings):
     idle.add(job.number, Math.min(...due) - now())
     return true
   }
+  /** A job that cannot be planned does not keep the others waiting. */
+  async function tryToPlan(job: JobRecord): Promise<boolean> {
+    try {
+      return await planOne(job)
+    } catch (error) {
+      if (isAway(error) || stopping.signal.aborted) throw error
+      log.warn('a bulk job cannot be planned', { job: job.id, reason: (error as Error).message })
+      idle.add(job.number, Number.POSITIVE_INFINITY)
+      return false
+    }
+  }
   async function planAll(): Promise<boolean> {
     looks.begin()
     const open = await jobs.inState(['waiting', 'running'], OPEN_JOBS)
     idle.keep(open)
-    const busy = await atMost(JOBS_AT_A_TIME, open, planOne)
+    const busy = await atMost(JOBS_AT_A_TIME, open, tryToPlan)
     return busy.some(Boolean)
   }
   async function loop(): Promise<void> {

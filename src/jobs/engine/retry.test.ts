@@ -51,3 +51,11 @@ it.each([
 ])('after the time to give up: %s', (reason, retry) => {
   expect(retryOf({ result: 'deferred', reason }, { attempts: 1, firstAskedAtMs: 0 }, DAY, DAY)).toEqual(retry)
 })
+
+it.each([
+  [5 * MINUTE, { waitMs: 5 * MINUTE, counts: true }],
+  [5 * MINUTE - 1, undefined],
+])('a retry in five minutes, where rows are given up after %d ms', (giveUpMs, retry) => {
+  const asked = { result: 'deferred', reason: 'greylisted' }
+  expect(retryOf(asked, { attempts: 0, firstAskedAtMs: 0 }, 0, giveUpMs)).toEqual(retry)
+})

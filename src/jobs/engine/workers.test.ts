@@ -18,6 +18,7 @@ function labQueue(n: number) {
   const held = new Set<string>()
   const source: ChunkSource = {
     fetch: async (most) => {
+      if (most < 1) throw new Error(`${most} chunks were asked for`)
       const some = waiting.splice(0, most)
       told.fetched.push(some.length)
       for (const { id } of some) held.add(id)
@@ -92,6 +93,7 @@ it('gives the rows that a chunk no longer needs to further chunks, never more th
   for (const n of [0, 1]) needs.get(`c${n}`)!(6) // together 8 of 160 rows are free
   await soon(200)
   expect(lab.held.size).toBe(16)
+  expect(lab.told.faults).toEqual([]) // nor is one asked for
   needs.get('c2')!(8)
   await expect.poll(() => lab.held.size).toBe(17)
   for (const need of needs.values()) need(1) // 17 of 160
