@@ -91,7 +91,7 @@ it('gives the rows that a chunk no longer needs to further chunks, never more th
   })
   await expect.poll(() => lab.held.size).toBe(16)
   for (const n of [0, 1]) needs.get(`c${n}`)!(6) // together 8 of 160 rows are free
-  await soon(200)
+  await soon(600) // it polls twice a second
   expect(lab.held.size).toBe(16)
   expect(lab.told.faults).toEqual([]) // nor is one asked for
   needs.get('c2')!(8)
