@@ -7,6 +7,9 @@ import { CELL_END, ROW_END } from '../store/result-text.ts'
 import type { Layout } from './intake/intake.ts'
 import { FIELD } from './intake/lines.ts'
 
+/** Rows that a download reads at a time: some 2 MB of answers. */
+export const DOWNLOAD_PAGE: Readonly<Record<JobKind, number>> = { verify: 2_000, blacklist: 400, check: 50 }
+
 /** A row in NDJSON and JSON. */
 export const presentRow = (row: ResultRow): JobRow => ({
   line: row.line,

@@ -18,6 +18,7 @@ import type { ResultText } from '../store/result-text.ts'
 import { type Engine, type EngineSettings, startEngine } from './engine/engine.ts'
 import { jobError } from './problems.ts'
 import { PACE_MINUTES, presentJob } from './progress.ts'
+import { DOWNLOAD_PAGE } from './results.ts'
 import { takeUpload, type Upload } from './submit.ts'
 
 export type NewList = {
@@ -67,8 +68,10 @@ export type JobService = {
    */
   readonly resultText: (
     job: JobRecord,
-    page: ResultPage & { readonly fields?: readonly string[] },
+    page: ResultPage & { readonly upTo?: number; readonly fields?: readonly string[] },
   ) => Promise<ResultText>
+  /** Rows that a download reads at a time, by kind of job. */
+  readonly downloadPage: Readonly<Record<JobKind, number>>
   readonly badRows: (id: string, after: number, limit: number, owner: Owner) => Promise<readonly StoredBadRow[]>
   /** The job now and after each change, at most twice a second, until it has ended. */
   readonly watch: (id: string, owner: Owner, signal: AbortSignal) => AsyncIterable<JobAnswer>
@@ -212,6 +215,7 @@ export function jobService(settings: JobServiceSettings): JobService {
       const wanted = { ...page, hasDuplicates: job.duplicates > 0 }
       return fields ? resultCells(pool, job.number, wanted, fields) : resultLines(pool, job.number, wanted)
     }),
+    downloadPage: DOWNLOAD_PAGE,
     badRows: told(async (id, after, limit, owner) => {
       const job = await owned(id, owner)
       return (await tables()).rows.badRows(job.number, after, limit)

@@ -1,4 +1,5 @@
 import { once } from '../base/once.ts'
+import { DOWNLOAD_PAGE } from '../jobs/results.ts'
 import type { JobService } from '../jobs/service.ts'
 import type { IdempotencyKeys } from '../store/postgres/idempotency-keys.ts'
 
@@ -18,6 +19,7 @@ export function lazyJobs(load: () => Promise<JobService>): JobService {
     remove: async (...asked) => (await jobs()).remove(...asked),
     results: async (...asked) => (await jobs()).results(...asked),
     resultText: async (...asked) => (await jobs()).resultText(...asked),
+    downloadPage: DOWNLOAD_PAGE,
     badRows: async (...asked) => (await jobs()).badRows(...asked),
     watch: async function* (...asked) {
       yield* (await jobs()).watch(...asked)

@@ -1,4 +1,5 @@
 import { type JobAnswer, jobAnswer } from '../../src/answers/jobs.ts'
+import { DOWNLOAD_PAGE } from '../../src/jobs/results.ts'
 import type { JobService } from '../../src/jobs/service.ts'
 import example from '../../src/operations/examples/job.json' with { type: 'json' }
 import type { IdempotencyKeys } from '../../src/store/postgres/idempotency-keys.ts'
@@ -42,6 +43,7 @@ export const labJobs: JobService = {
   remove: async () => {},
   results: async () => ({ job: labJobRecord(), rows: [] }),
   resultText: async () => ({ octets: Buffer.alloc(0), rows: 0, last: 0 }),
+  downloadPage: DOWNLOAD_PAGE,
   badRows: async () => [],
   watch: async function* () {
     yield labJob

@@ -94,7 +94,9 @@ it('Ctrl-C leaves the job running and says how to come back', async () => {
   writeFileSync(list, 'name,email\nJoe,user@slow.test\nAnn,user@accept.test\n') // the banner of slow.test comes after 4 s
   const server = ['--server', program.url]
   const first = command('jobs', 'submit', list, '--wait', ...server)
-  await expect.poll(first.said, { timeout: 30_000 }).toMatch(/1 of 2/)
+  const newest = async () => jobAnswer.parse(((await program.get('/v1/jobs')).body as { data: unknown[] }).data[0])
+  await expect.poll(first.said, { timeout: 30_000 }).toMatch(/0 of 2/)
+  await expect.poll(async () => (await newest()).done, { timeout: 30_000 }).toBe(1)
   first.child.kill('SIGINT')
   expect(await first.ended).toBe(130)
   const [, back] = /to follow it: mailsonde (.*)/.exec(first.said()) ?? []

@@ -21,8 +21,6 @@ import { idParam, jobExample, lineCursorParam, ownerOf } from './shared.ts'
 
 /** Rows of one page of JSON: some hundred kB. */
 const PAGE = 200
-/** Rows that a stream reads at a time: some 2 MB of answers. */
-const STREAM_PAGE: Readonly<Record<JobRecord['kind'], number>> = { verify: 2_000, blacklist: 400, check: 50 }
 /** The largest `integer` of PostgreSQL: no list has more rows. */
 const ALL_ROWS = 2 ** 31 - 1
 const DOWNLOAD_MS = 6 * 3_600_000
@@ -108,7 +106,13 @@ function refuseUnknown({ kind }: JobRecord, result: string | undefined, reason: 
 
 type Form = { readonly job: JobRecord; readonly format: 'ndjson' | 'csv'; readonly style: CsvStyle }
 
-/** All rows after the cursor; the next page is read while one is written. A header precedes the first row of the list, but not a continued download. */
+/** Pages that a download reads ahead, on connections of their own. */
+const PAGES_AHEAD = 2
+
+/**
+ * All rows after the cursor. A page is a range of lines, so that the next ones are read while one is written. A header precedes the first row of the list, but not
+ * a continued download.
+ */
 function download(
   jobs: JobService,
   id: string,
@@ -117,25 +121,46 @@ function download(
   { job, format, style }: Form,
 ): TextStream {
   const csv = format === 'csv' ? csvOf(job, style) : undefined
-  const read = (after: number, left: number): Promise<ResultText> => {
-    const limit = Math.min(STREAM_PAGE[job.kind], left)
-    const some = jobs.resultText(job, { ...page, after, limit, ...(csv && { fields: csv.fields }) })
+  const size = jobs.downloadPage[job.kind]
+  const read = (after: number, left: number, upTo?: number): Promise<ResultText> => {
+    const bounds = { after, limit: Math.min(size, left), ...(upTo !== undefined && { upTo }) }
+    const some = jobs.resultText(job, { ...page, ...bounds, ...(csv && { fields: csv.fields }) })
     some.catch(() => {}) // reported when it is awaited
     return some
   }
+  const textOf = ({ octets }: ResultText): TextPiece => (csv ? csv.rowsOf(octets.toString()) : octets)
   async function* text(): AsyncIterable<TextPiece> {
     if (csv && page.after === 0) yield csv.header()
     let left = page.limit
-    for (let next: Promise<ResultText> | undefined = read(page.after, left); next; ) {
-      const some: ResultText = await next
+    let at = page.after
+    const ahead: Promise<ResultText>[] = []
+    const isFiltered = page.result !== undefined || page.reason !== undefined
+    let isOver = false
+    const readAhead = (): void => {
+      if (isOver) return
+      // A page may have as many rows as lines: together they must not have more than are left.
+      while (ahead.length < PAGES_AHEAD && at < job.next_line && left >= (ahead.length + 1) * size) {
+        ahead.push(read(at, size, at + size))
+        at += size
+      }
+    }
+    for (readAhead(); ahead.length > 0; readAhead()) {
+      const some = await ahead.shift()!
+      left -= some.rows
+      isOver ||= some.rows === 0 && !isFiltered // the rest has no results yet, or the job was removed
+      readAhead()
+      await setImmediate() // the queries are sent, so that the database works while the lines are written
+      if (some.rows > 0) yield textOf(some)
+    }
+    while (left > 0) {
+      const some = await read(at, left)
       if (some.rows === 0) {
         await jobs.results(id, { ...page, limit: 1 }, owner) // a job that was removed in the meantime has no normal end here
         return
       }
       left -= some.rows
-      next = left > 0 ? read(some.last, left) : undefined
-      await setImmediate() // the query is sent, so that the database works while the lines are written
-      yield csv ? csv.rowsOf(some.octets.toString()) : some.octets
+      at = some.last
+      yield textOf(some)
     }
   }
   const contentType = format === 'csv' ? 'text/csv; charset=utf-8' : 'application/x-ndjson; charset=utf-8'

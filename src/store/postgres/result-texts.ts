@@ -5,6 +5,8 @@ import { CELL_END, type ResultText, ROW_END } from '../result-text.ts'
 export type TextPage = {
   readonly after: number
   readonly limit: number
+  /** The last line that the page may have. */
+  readonly upTo?: number
   readonly result?: string
   readonly reason?: string
   /** Whether the list has rows that others answer for. */
@@ -71,7 +73,7 @@ function withoutEnds(json: string): string {
 async function textOf(
   pool: pg.Pool,
   job: number,
-  { after, limit, result, reason, hasDuplicates }: TextPage,
+  { after, limit, upTo, result, reason, hasDuplicates }: TextPage,
   /** Expression for the text of a row. */
   text: string,
 ): Promise<ResultText> {
@@ -86,7 +88,7 @@ async function textOf(
       SELECT r.line, r.input, r.columns, ${of('result')} AS result, ${of('reason')} AS reason, ${of('answer')} AS answer
       FROM mailsonde.job_rows r ${firsts}
       WHERE r.job = ${number} AND r.line > ${Math.trunc(after)} AND ${of('result')} IS NOT NULL
-        ${only('result', result)} ${only('reason', reason)}
+        ${upTo === undefined ? '' : `AND r.line <= ${Math.trunc(upTo)}`} ${only('result', result)} ${only('reason', reason)}
       ORDER BY r.line LIMIT ${Math.trunc(limit)}) page`,
   )
   return {
