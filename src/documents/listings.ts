@@ -69,10 +69,13 @@ function cellOf(name: string, entries: readonly ListEntry[]): GridCell {
   const of = (count: number): string => (entries.length === 1 ? '' : ` (${count} of ${entries.length})`)
   if (listed.length > 0)
     return { name, mark: listed.every(({ tier }) => tier === 'D') ? 'warn' : 'bad', text: `listed${of(listed.length)}` }
-  const [first] = silent
+  // A list without IPv6 addresses is silent only if it was asked for nothing else.
+  const first =
+    silent.find(({ status }) => status !== 'unsupported') ?? (silent.length === entries.length ? silent[0] : undefined)
   if (first) {
     const words = first.reason === 'not_public' ? 'not asked' : (wordsFor(LIST_STATUS, first.status) ?? first.status)
-    return { name, mark: 'open', text: `${words}${of(silent.length)}` }
+    const alike = silent.filter(({ status }) => status === first.status)
+    return { name, mark: 'open', text: `${words}${of(alike.length)}` }
   }
-  return { name, mark: 'good', text: 'not listed' }
+  return { name, mark: 'good', text: `not listed${silent.length > 0 ? of(entries.length - silent.length) : ''}` }
 }

@@ -6,7 +6,7 @@ import { sectionsOf } from './status.ts'
 
 /** Everything that could not be determined, each by name and with its reason. */
 export function unknownBlocks(answer: Answer): readonly Block[] {
-  const items = [...checks(answer), ...hosts(answer), ...silentLists(answer)]
+  const items = [...checks(answer), ...hosts(answer), ...tlsHosts(answer), ...silentLists(answer)]
   const leftOut = answer.blacklist_summary?.left_out ?? 0
   if (leftOut > 0) items.push([`${leftOut} addresses of mail servers were not looked up.`])
   const title = heading(2, 'What could not be determined', 'unknowns')
@@ -26,6 +26,19 @@ const hosts = (answer: Answer): Line[] =>
       .filter((one) => one.forward_confirmed === null)
       .map(({ address }): Line => ['Whether the name of ', { code: address }, ' resolves back to it.']),
   ])
+
+/** Hosts whose TLS is not known, where the check of the others has a result. */
+const tlsHosts = ({ starttls }: Answer): Line[] =>
+  starttls === undefined || starttls.status === 'unknown'
+    ? []
+    : starttls.hosts
+        .filter(({ reason }) => reason !== undefined)
+        .map(({ host, address, reason }) => [
+          { link: '#starttls', text: 'STARTTLS' },
+          ' at ',
+          { code: address === null ? host : `${host} (${address})` },
+          `: ${reason}`,
+        ])
 
 /** Lists without an answer for the same reason and addresses are one line. */
 function silentLists(answer: Answer): Line[] {
