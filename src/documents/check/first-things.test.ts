@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { ScoreRow } from '../../answers/check.ts'
 import type { FindingAnswer } from '../../answers/finding.ts'
+import { WEIGHTS } from '../../answers/weights.ts'
 import { firstThings, type Listing } from './first-things.ts'
 
 const finding = (
@@ -28,6 +29,33 @@ const listing = (address: string, list: string, tier: Listing['tier']): Listing 
   delistUrl: `https://${list}.example/`,
 })
 const apex = ['a.example', 'TXT', 'v=spf1 -all'] as const
+
+it.each<[tiers: Listing['tier'][], detail: string]>([
+  [['A'], 'Receivers that use L0 refuse or distrust mail from this address.'],
+  [['A', 'B', 'C'], 'Receivers that use L0, L1 or L2 refuse or distrust mail from this address.'],
+  [
+    ['A', 'D', 'D'],
+    'Receivers that use L0 refuse or distrust mail from this address. It is also on L1 and L2, for policy or information, which does not count.',
+  ],
+])('says which lists of tiers %j count', (tiers, detail) => {
+  const listings = tiers.map((tier, i) => listing('192.0.2.1', `L${i}`, tier))
+  expect(firstThings([], [], listings).map((thing) => thing.detail)).toEqual([detail])
+})
+
+it.each<[addresses: Listing['tier'][][], points: number[]]>([
+  [
+    [['A'], ['B']],
+    [WEIGHTS.listing.A, WEIGHTS.listing.B],
+  ],
+  [[['B', 'B', 'B', 'B', 'B', 'B', 'B', 'B', 'B', 'B']], [WEIGHTS.listing.at_most]],
+  [
+    [['A'], ['A', 'A']],
+    [2 * WEIGHTS.listing.A, WEIGHTS.listing.at_most - 2 * WEIGHTS.listing.A],
+  ],
+])('addresses on lists of tiers %j together cost no more than the score allows', (addresses, points) => {
+  const listings = addresses.flatMap((tiers, n) => tiers.map((tier, i) => listing(`192.0.2.${n}`, `L${i}`, tier)))
+  expect(firstThings([], [], listings).map((thing) => thing.points)).toEqual(points)
+})
 
 type Row = readonly [why: string, FindingAnswer[], ScoreRow[], Listing[], titles: string[]]
 it.each<Row>([

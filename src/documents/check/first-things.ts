@@ -72,21 +72,49 @@ const thingOf = ({ id: _id, ...finding }: FindingAnswer, points: number): Thing 
 
 function listed(listings: readonly Listing[]): { key: string; thing: Thing }[] {
   const addresses = [...new Set(listings.map(({ address }) => address))]
-  return addresses.flatMap((address) => {
-    const acted = listings.filter((one) => one.address === address && one.tier !== 'D')
+  const things = addresses.flatMap((address) => {
+    const own = listings.filter((one) => one.address === address)
+    const acted = own.filter(({ tier }) => tier !== 'D')
+    const others = own.filter(({ tier }) => tier === 'D')
     const worst = (['A', 'B', 'C'] as const).find((tier) => acted.some((one) => one.tier === tier))
-    return worst === undefined ? [] : [{ key: `listed ${address}`, thing: listedThing(address, acted, GRAVITY[worst]) }]
+    if (worst === undefined) return []
+    return [{ key: `listed ${address}`, thing: listedThing(address, { acted, others }, GRAVITY[worst]) }]
   })
+  // Together they cost no more than the score allows: the worst address first.
+  let left: number = WEIGHTS.listing.at_most
+  return things
+    .sort((a, b) => byWeight(a.thing, b.thing))
+    .map(({ key, thing }) => {
+      const points = Math.min(thing.points, left)
+      left -= points
+      return { key, thing: { ...thing, points } }
+    })
 }
 
-const listedThing = (address: string, listings: readonly Listing[], severity: Severity): Thing => ({
+type Listings = {
+  /** Those that receivers act on. */
+  readonly acted: readonly Listing[]
+  /** Those of policy or information. */
+  readonly others: readonly Listing[]
+}
+
+const namesOf = (listings: readonly Listing[], word: string): string => {
+  const names = listings.map(({ list }) => list)
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`
+}
+
+const listedThing = (address: string, { acted, others }: Listings, severity: Severity): Thing => ({
   severity,
-  points: listings.reduce((sum, { tier }) => sum + WEIGHTS.listing[tier], 0),
-  title: `${address} is on ${listings.length === 1 ? 'a blacklist' : `${listings.length} blacklists`}`,
-  detail: `Receivers that use ${listings.map(({ list }) => list).join(', ')} refuse or distrust mail from this address.`,
+  points: acted.reduce((sum, { tier }) => sum + WEIGHTS.listing[tier], 0),
+  title: `${address} is on ${acted.length === 1 ? 'a blacklist' : `${acted.length} blacklists`}`,
+  detail: `Receivers that use ${namesOf(acted, 'or')} refuse or distrust mail from this address.${
+    others.length === 0
+      ? ''
+      : ` It is also on ${namesOf(others, 'and')}, for policy or information, which does not count.`
+  }`,
   repair:
     'Find and stop the source of the mail that caused the listing, then request removal; otherwise the listing returns.',
-  links: listings.map(({ list, delistUrl }) => ({ text: `Removal from ${list}`, url: delistUrl })),
+  links: acted.map(({ list, delistUrl }) => ({ text: `Removal from ${list}`, url: delistUrl })),
   also: [],
 })
 
