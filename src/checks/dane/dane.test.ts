@@ -174,6 +174,14 @@ const ROWS: Row[] = [
   ['MX not answered', { ...ROOT, 'a.example': 'SERVFAIL' }, 'unknown', []],
 ]
 
+it.each([
+  ['a null MX', { MX: [[0, '.']] }, 'the domain declares that it accepts no mail'],
+  ['no MX record and no address', {}, 'there is neither an MX record nor an address'],
+] as const)('without a mail host says why it does not apply: %s', async (_why, domain, reason) => {
+  const outcome = await look({ ...ROOT, 'a.example': domain })
+  expect([outcome.status, outcome.reason?.text]).toEqual(['not_applicable', reason])
+})
+
 describe('judges', () => {
   it.each(ROWS)('%s', async (_why, records, status, ids, matches = [], server) => {
     const outcome = await look(records, server)

@@ -1,7 +1,7 @@
 import type { Problem } from '../../base/problem.ts'
 import type { DnsRecord, Finding, Outcome } from '../check.ts'
 import type { DomainContext } from '../context.ts'
-import { validationProblem } from '../problems.ts'
+import { roleProblem, validationProblem } from '../problems.ts'
 import type { DaneFacts } from './lookup.ts'
 import { type HostState, hostStates } from './state.ts'
 import { keyDigest, type Tlsa } from './tlsa.ts'
@@ -17,7 +17,7 @@ export function judgeDane(
 ): Outcome<DaneFacts> {
   const facts = tls ? { ...found, tls } : found // the certificates that the hosts presented (RFC 7672 §2.2)
   if (facts.mail === 'null' || facts.mail === 'none' || noMail !== undefined)
-    return { status: 'not_applicable', facts, findings: [] }
+    return { status: 'not_applicable', reason: withoutHost(facts.mail), facts, findings: [] }
   const states = hostStates(facts)
   const findings = [...states.flatMap((state) => hostFindings(facts, state)), ...setFindings(facts, states)]
   if (findings.some(({ id }) => BROKEN.has(id))) return { status: 'fail', facts, findings }
@@ -26,6 +26,10 @@ export function judgeDane(
   if (states.every(({ records }) => records.length === 0)) return { status: 'not_applicable', facts, findings }
   return { status: findings.every(({ id }) => id === 'dane.rollover') ? 'pass' : 'warn', facts, findings }
 }
+
+/** Why there is no mail host to protect. */
+const withoutHost = (mail: DaneFacts['mail']): Problem =>
+  roleProblem(mail === 'null' ? 'null_mx' : mail === 'none' ? 'no_mx_no_address' : 'no_mx')
 
 /** The hosts to which senders that use DANE do not deliver, as far as their TLS was checked, with the finding that reports it (RFC 7672 §2.2). */
 export const refusedHosts = (facts: DaneFacts): { readonly host: string; readonly finding: string }[] =>
