@@ -65,17 +65,16 @@ export function combinedGrid(label: string, addresses: readonly { readonly resul
 
 function cellOf(name: string, entries: readonly ListEntry[]): GridCell {
   const listed = entries.filter((entry) => entry.listed)
-  const silent = entries.filter(isSilent)
   const of = (count: number): string => (entries.length === 1 ? '' : ` (${count} of ${entries.length})`)
   if (listed.length > 0)
     return { name, mark: listed.every(({ tier }) => tier === 'D') ? 'warn' : 'bad', text: `listed${of(listed.length)}` }
   // A list without IPv6 addresses is silent only if it was asked for nothing else.
-  const first =
-    silent.find(({ status }) => status !== 'unsupported') ?? (silent.length === entries.length ? silent[0] : undefined)
+  const asked = entries.filter(({ status }) => status !== 'unsupported')
+  const first = (asked.length > 0 ? asked : entries).find(isSilent)
   if (first) {
     const words = first.reason === 'not_public' ? 'not asked' : (wordsFor(LIST_STATUS, first.status) ?? first.status)
-    const alike = silent.filter(({ status }) => status === first.status)
+    const alike = entries.filter(({ status }) => status === first.status)
     return { name, mark: 'open', text: `${words}${of(alike.length)}` }
   }
-  return { name, mark: 'good', text: `not listed${silent.length > 0 ? of(entries.length - silent.length) : ''}` }
+  return { name, mark: 'good', text: `not listed${asked.length < entries.length ? of(asked.length) : ''}` }
 }

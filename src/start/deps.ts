@@ -78,13 +78,13 @@ export function createDeps(config: Config, outside: Outside, metered: Metered = 
   }
 }
 
-/** The packages of the database clients, some 300 modules. One after another: an import holds the event loop until all its modules are loaded. */
-const DATABASE_PACKAGES: readonly (() => Promise<unknown>)[] = [
-  () => import('pg'),
-  () => import('kysely'),
-  () => import('pg-boss'),
-  () => import('../store/postgres/connect.ts'),
-]
+/** Loads large packages one after another: an import holds the event loop until all its modules are loaded. */
+async function inSteps(...loads: readonly (() => Promise<unknown>)[]): Promise<void> {
+  for (const load of loads) {
+    await load()
+    await setImmediate()
+  }
+}
 
 type Making = { readonly opened: Opened; readonly metered: Metered; readonly provide: Provide }
 
@@ -92,10 +92,11 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
   const { world, version, probes, servers } = outside
   /** `--database-url`, or the private server of the data folder, for services with state in a database. */
   const database = once(async () => {
-    for (const load of DATABASE_PACKAGES) {
-      await load()
-      await setImmediate()
-    }
+    await inSteps(
+      () => import('pg'),
+      () => import('kysely'),
+      () => import('../store/postgres/connect.ts'),
+    )
     const { lazyDatabase } = await import('../store/postgres/connect.ts')
     const { dataDir, databaseUrl: url, dbUser } = config
     const { info, warn } = world.log
@@ -170,6 +171,7 @@ function makersOf(config: Config, outside: Outside, { opened, metered, provide }
     jobs: once(() =>
       lazyJobs(async () => {
         const opening = await database() // first, because it loads packages that the others import
+        await inSteps(() => import('pg-boss'))
         const [{ openJobs }, { executor }] = await Promise.all([
           import('./jobs.ts'),
           import('../operations/execute.ts'),

@@ -8,7 +8,7 @@ it.each([
   { concurrent: 1, atOnce: 1 },
   { concurrent: 3, atOnce: 2 },
   { concurrent: 5, atOnce: 4 },
-])('of a provider that takes $concurrent chunks at a time, $atOnce run', async ({ concurrent, atOnce }) => {
+])('chunks of a provider that run, where it takes $concurrent at a time: $atOnce', async ({ concurrent, atOnce }) => {
   const database = await labDatabase()
   const queue = await chunkQueue(database, () => {})
   const chunks = Array.from({ length: 8 }, () => ({ job: 'j', number: 1, chunk: randomUUID(), provider: 'p' }))

@@ -144,8 +144,9 @@ function download(
         at += size
       }
     }
-    for (readAhead(); ahead.length > 0; readAhead()) {
-      const some = await ahead.shift()!
+    readAhead()
+    for (let next = ahead.shift(); next; next = ahead.shift()) {
+      const some = await next
       left -= some.rows
       isOver ||= some.rows === 0 && !isFiltered // the rest has no results yet, or the job was removed
       readAhead()

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { labDatabase } from '../../../test/lab/database.ts'
 import { sequence } from '../../base/random.ts'
 import type { Database } from './connect.ts'
@@ -11,9 +11,6 @@ beforeAll(async () => {
 const opened: SharedSlots[] = []
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((slots) => slots.close()))
-})
-afterAll(async () => {
-  await Promise.all(opened.map((slots) => slots.close()))
 })
 
 function slotsOfNode(): SharedSlots {
