@@ -85,6 +85,34 @@ describe('the remaining time', () => {
       60_000,
       'rows of a were deferred or limited until 2026-01-02T12:01:00.000Z',
     ],
+    [
+      'names the rows that wait, although the measured rate ends later than they are due',
+      { sums: sumsOf(['a', 12, 3, 3]), waiting: new Map([['a', new Date(NOW + 60_000)]]) },
+      { rows: 12 },
+      900_000, // 9 rows at 0.6 a minute
+      'rows of a were deferred or limited until 2026-01-02T12:01:00.000Z',
+    ],
+    [
+      'includes the pauses of a provider that lets a few rows through at a time',
+      { sums: sumsOf(['a', 100, 10, 0]), waiting: new Map([['a', new Date(NOW + 60_000)]]) },
+      {},
+      2_700_000, // 90 rows at 10 in 5 minutes
+      'rows of a were deferred or limited until 2026-01-02T12:01:00.000Z',
+    ],
+    [
+      'expects the last rows soon after they are due',
+      { sums: sumsOf(['a', 100, 90, 0]), waiting: new Map([['a', new Date(NOW + 60_000)]]) },
+      {},
+      60_000,
+      'rows of a were deferred or limited until 2026-01-02T12:01:00.000Z',
+    ],
+    [
+      'names the limit, if that is what the rate follows',
+      { sums: sumsOf(['a', 100, 50, 50]), waiting: new Map([['a', new Date(NOW + 60_000)]]), perMinute: () => 12 },
+      {},
+      300_000,
+      'a is limited to 12 rows a minute',
+    ],
     ['takes rows of unknown providers to be like the others', {}, { rows: 200 }, 600_000, undefined],
     ['is none for a job that is done', {}, { state: 'done' }, null, undefined],
   ])('%s', (_, more, of, ms, reason) => {

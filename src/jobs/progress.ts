@@ -97,7 +97,7 @@ type TimeLeft = { readonly ms: number; readonly reason?: string }
 
 /**
  * The time until the slowest provider is done: by its recent rate, but not faster than its limit allows, and not before its waiting rows are
- * due. Undefined while no row has an answer, no limit applies and no row waits.
+ * due. Undefined while no row has an answer, no limit applies and no row waits. The reason tells when rows wait or a limit applies.
  */
 function timeLeft(job: JobRecord, parts: readonly Part[], measures: Measures): TimeLeft | undefined {
   const { known } = measures.sums
@@ -106,7 +106,7 @@ function timeLeft(job: JobRecord, parts: readonly Part[], measures: Measures): T
   let slowest: TimeLeft | undefined
   for (const part of parts) {
     if (part.done >= part.rows) continue
-    const time = timeLeftOf(part, more, measures)
+    const time = timeLeftOf(part, job, more, measures)
     if (!time) return undefined
     if (!slowest || time.ms > slowest.ms) slowest = time
   }
@@ -114,24 +114,34 @@ function timeLeft(job: JobRecord, parts: readonly Part[], measures: Measures): T
 }
 
 function timeLeftOf(
-  { provider, rows, done, rate }: Part,
+  part: Part,
+  job: JobRecord,
   more: number,
   { perMinute, waiting, nowMs }: Measures,
 ): TimeLeft | undefined {
+  const { provider, rows, done } = part
   const limit = perMinute(provider)
-  const perMinuteNow = Math.min(limit, rate > 0 ? rate : limit)
   const due = waiting.get(provider)
-  const wait = Math.max(0, (due?.getTime() ?? nowMs) - nowMs)
-  const isPaced = Number.isFinite(perMinuteNow) && perMinuteNow > 0
-  const work = isPaced ? ((rows - done) / perMinuteNow) * 60_000 * more : 0
-  if (due && wait > 0 && wait >= work)
-    return { ms: Math.ceil(wait), reason: `rows of ${provider} were deferred or limited until ${due.toISOString()}` }
+  const waitMs = Math.max(0, (due?.getTime() ?? nowMs) - nowMs)
+  const waits =
+    due && waitMs > 0 ? `rows of ${provider} were deferred or limited until ${due.toISOString()}` : undefined
+  const measured = part.rate > 0 ? part.rate : waits === undefined ? 0 : rateWithPauses(part, job, nowMs)
+  const pace = Math.min(limit, measured > 0 ? measured : limit)
+  const isPaced = Number.isFinite(pace) && pace > 0
+  const workMs = isPaced ? ((rows - done) / pace) * 60_000 * more : 0
+  if (waits !== undefined && waitMs >= workMs) return { ms: Math.ceil(waitMs), reason: waits }
   if (!isPaced) return undefined
-  const isLimited = rate === 0 || limit <= rate * 1.5
-  return {
-    ms: Math.ceil(work),
-    ...(isLimited && { reason: `${provider} is limited to ${round(limit)} rows a minute` }),
-  }
+  const reason = limit <= pace * 1.5 ? `${provider} is limited to ${round(limit)} rows a minute` : waits
+  return { ms: Math.ceil(workMs), ...(reason !== undefined && { reason }) }
+}
+
+/**
+ * The rate since the first result, rows per minute, of a provider that answered no row recently and has more rows left than answered: it probably lets a few rows
+ * through and then pauses. Otherwise 0: the rows left are expected to be answered soon after they are due.
+ */
+function rateWithPauses({ rows, done }: Part, job: JobRecord, nowMs: number): number {
+  if (rows - done <= done || job.first_result_at === null) return 0
+  return done / Math.max(1, (nowMs - job.first_result_at.getTime()) / 60_000)
 }
 
 const round = (rate: number): number => Math.round(rate * 10) / 10
