@@ -16,6 +16,7 @@ import type { Figures } from './smtp-worker.ts'
 const options = flags(process.argv.slice(2))
 const rows = Number(options.rows ?? 10_000)
 const rounds = Number(options.rounds ?? 3)
+const profile = options['cpu-prof']
 /** Rows in progress on one node: 16 chunks of 10 rows. */
 const WIDTH = 160
 /** Rows before the measurement, within which V8 compiles what is called often. */
@@ -24,7 +25,6 @@ const WARM_UP = 3_000
 if (await insideLab()) {
   console.log(`${machine()}; ${rows} rows\n`)
   const sink = await startSink(REFUSING_HOST, 25)
-  const profile = options['cpu-prof']
   const profiled = profile ? { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profile}` } : {}
   const allowed = ['--allow-network', '45.53.0.0/16', '--log-level', 'warn']
   const program = await startProgram(allowed, undefined, profiled)
@@ -99,7 +99,8 @@ async function direct(): Promise<{ readonly perSecond: number; readonly cpuUs: n
     warmUp: WARM_UP,
     smallHeap: true,
   }
-  const child = fork(join(import.meta.dirname, 'smtp-worker.ts'), [JSON.stringify(job)])
+  const execArgv = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
+  const child = fork(join(import.meta.dirname, 'smtp-worker.ts'), [JSON.stringify(job)], { execArgv })
   const figures = await new Promise<Figures>((resolve, reject) => {
     child.once('message', (message) => resolve(message as Figures)).once('error', reject)
   })

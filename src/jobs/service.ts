@@ -208,7 +208,8 @@ export function jobService(settings: JobServiceSettings): JobService {
     }),
     results: told(async (id, page, owner) => {
       const job = await owned(id, owner)
-      return { job, rows: await (await tables()).rows.results(job.number, page) }
+      // Without any result, all rows would be read.
+      return { job, rows: job.done === 0 ? [] : await (await tables()).rows.results(job.number, page) }
     }),
     resultText: told(async (job, { fields, ...page }) => {
       const { pool } = await tables()

@@ -50,7 +50,8 @@ export async function cutChunks(
   planning: Planning,
   job: JobRecord,
 ): Promise<{ readonly cut: number; readonly hasDue: boolean }> {
-  const [due, queued] = await Promise.all([planning.rows.due(job.number), planning.rows.queued(job.number)])
+  const due = await planning.rows.due(job.number)
+  const queued = due.size === 0 ? new Map<string, number>() : await planning.rows.queued(job.number)
   let cut = 0
   for (const [id, rows] of due) {
     const provider = planning.limitsOf(id)

@@ -3,7 +3,7 @@ import type { Json, JsonRecord } from '../../base/json.ts'
 import { afterDeadlock } from './deadlock.ts'
 import { forJob } from './partitions.ts'
 import type { RowColumns, Schema } from './schema.ts'
-import { storable, storableJson } from './storable.ts'
+import { jsonArray, storable, storableJson } from './storable.ts'
 
 export type StoredRow = {
   readonly line: number
@@ -141,7 +141,7 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
   isClaimed: async (job: number, line: number, fence: string): Promise<boolean> => {
     const { rows } = await sql<{ holds: boolean }>`
       SELECT EXISTS (SELECT FROM mailsonde.job_rows
-        WHERE job = ${job} AND line = ${line} AND fence = ${fence} AND state = 'queued') AS holds`.execute(db)
+        WHERE job = ${job} AND line = ${line} AND fence = ${fence} AND ${IN_CHUNK}) AS holds`.execute(db)
     return rows[0]?.holds === true
   },
 
@@ -157,7 +157,7 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
       FROM unnest(${rows.map(({ line }) => line)}::bigint[], ${rows.map(({ fence }) => fence)}::bigint[],
                   ${rows.map(({ due }) => due)}::timestamptz[], ${rows.map(({ counts }) => counts)}::boolean[])
         AS u (line, fence, due, counts)
-      WHERE r.job = ${job} AND r.line = u.line AND r.fence = u.fence AND r.state = 'queued'`.execute(db)
+      WHERE r.job = ${job} AND r.line = u.line AND r.fence = u.fence AND r.${IN_CHUNK}`.execute(db)
   },
 
   /** Whether any row of the job has no result yet. */
@@ -199,6 +199,12 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
     return rows.map((row) => ({ ...row, line: Number(row.line) }))
   },
 })
+
+/**
+ * A row in a chunk, whose state is then 'queued'. Not worded by the state: the planner, whose statistics know no such rows until the table is analyzed, would then
+ * read all of them by their partial index in place of a few by their key.
+ */
+const IN_CHUNK = sql.raw('chunk IS NOT NULL')
 
 async function append(db: Kysely<Schema>, job: number, rows: readonly StoredRow[]): Promise<void> {
   if (rows.length === 0) return
@@ -273,8 +279,7 @@ async function setProviders(
 }
 
 /**
- * One statement, so that a result and its totals are written together or not at all. Totals are locked in one order, so that two nodes do not deadlock. The
- * answers are one text of lines: in an array each would be escaped once more. JSON has no line break within a value.
+ * One statement, so that a result and its totals are written together or not at all. Totals are locked in one order, so that two nodes do not deadlock.
  */
 async function answer(
   db: Kysely<Schema>,
@@ -289,8 +294,8 @@ async function answer(
         answered_at = now(), attempts = attempts + 1
       FROM unnest(${answers.map(({ line }) => line)}::bigint[], ${answers.map(({ fence }) => fence)}::bigint[],
                   ${answers.map(({ result }) => result)}::text[], ${answers.map(({ reason }) => reason)}::text[],
-                  string_to_array(${answers.map((one) => storableJson(one.answer)).join('\n')}, E'\\n')::json[]) AS u (line, fence, result, reason, answer)
-      WHERE r.job = ${job} AND r.line = u.line AND r.fence = u.fence AND r.state = 'queued'
+                  ${jsonArray(answers.map((one) => one.answer))}::json[]) AS u (line, fence, result, reason, answer)
+      WHERE r.job = ${job} AND r.line = u.line AND r.fence = u.fence AND r.${IN_CHUNK}
       RETURNING r.result, r.reason, r.copies),
     counted AS (
       INSERT INTO mailsonde.job_counts AS c (job, provider, result, reason, n)

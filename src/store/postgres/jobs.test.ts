@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { sql } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { labDatabase } from '../../../test/lab/database.ts'
+import type { Json } from '../../base/json.ts'
 import type { Database } from './connect.ts'
 import { forgetRows } from './forget-rows.ts'
 import { type JobRows, jobRowsOf, type StoredRow } from './job-rows.ts'
 import { jobSums } from './job-sums.ts'
 import { type JobRecord, type Jobs, jobsOf } from './jobs.ts'
+import type { Schema } from './schema.ts'
+import { jsonArray } from './storable.ts'
 
 let database: Database
 let jobs: Jobs
@@ -138,6 +141,51 @@ it('asks a row that waits again when it is due', async () => {
   expect(await rows.due(job.number)).toEqual(new Map([['p', 1]]))
   const [again] = await rows.claim(job.number, await chunked(job))
   expect(again).toMatchObject({ line: 1, attempts: 1 })
+})
+
+/** Rows of a job that this connection has read and not reported yet. */
+async function rowsRead(tx: Transaction<Schema>, { number }: JobRecord): Promise<number> {
+  const { rows: told } = await sql<{ n: string }>`
+    SELECT idx_tup_fetch + seq_tup_read AS n FROM pg_stat_xact_user_tables
+    WHERE relid = ${`mailsonde.job_rows_${number}`}::regclass`.execute(tx)
+  return Number(told[0]?.n)
+}
+
+it.each<[string, (rows: JobRows, job: JobRecord, fence: string) => Promise<unknown>]>([
+  ['the result of a row', (on, job, fence) => on.answer(job.number, 'p', [answered(700, fence)])],
+  [
+    'the return of a row',
+    (on, job, fence) => on.retry(job.number, [{ line: 700, fence, due: new Date(), counts: true }]),
+  ],
+  ['the confirmation of a claim', (on, job, fence) => on.isClaimed(job.number, 700, fence)],
+])('finds the row for %s by its key: the other rows in chunks are not read', async (_, step) => {
+  const job = await submitted(Array.from({ length: 1_000 }, (_, i) => `user${i}@x.example`))
+  const domains = await rows.leaseDomains(job.number, 1)
+  await rows.setProviders(job.number, new Map(domains.map((domain) => [domain, 'p'])))
+  const chunk = randomUUID()
+  await database.db.transaction().execute((tx) => rows.cutChunks(tx, job.number, 'p', [{ chunk, size: 1_000 }]))
+  const claimed = await rows.claim(job.number, chunk)
+  const read = await database.db.transaction().execute(async (tx) => {
+    const before = await rowsRead(tx, job)
+    await step(jobRowsOf(tx), job, claimed[699]!.fence)
+    return (await rowsRead(tx, job)) - before
+  })
+  expect(read).toBe(1)
+})
+
+it.each<[string, readonly Json[], readonly Json[]]>([
+  ['none', [], []],
+  ['one', [{ a: 1 }], [{ a: 1 }]],
+  [
+    'texts that an array as text would have to escape',
+    ['"', '\\', '{,}', 'NULL', '', 'ü', '\u{1f600}', ' \n'],
+    ['"', '\\', '{,}', 'NULL', '', 'ü', '\u{1f600}', ' \n'],
+  ],
+  ['what PostgreSQL cannot store', ['a\0b', '\ud800'], ['a\ufffdb', '\ufffd']],
+])('passes an array of JSON: %s', async (_, values, stored) => {
+  const { rows: told } = await sql<{ values: readonly Json[] }>`
+    SELECT to_json(${jsonArray(values)}::json[]) AS values`.execute(database.db)
+  expect(told[0]?.values).toEqual(stored)
 })
 
 it('keeps what PostgreSQL cannot: NULs become U+FFFD', async () => {
