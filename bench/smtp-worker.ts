@@ -11,6 +11,8 @@ export type Job = {
   readonly count: number
   /** Verifications before the measurement; by default one. */
   readonly warmUp?: number
+  /** Asks for side data (disposable, free, role), as a row of a job does. */
+  readonly sideData?: boolean
   /** Keeps the heap small, as `serve` does. */
   readonly smallHeap?: boolean
 }
@@ -46,9 +48,14 @@ const verifier = createVerifier(world, { helo: domain('bench.example'), port: jo
 const { signal } = new AbortController()
 const ctx = { ...world, signal }
 const answers: Record<string, number> = {}
+const question = {
+  reuse: job.reuse,
+  timeoutMs: 60_000,
+  ...(job.sideData && { disposable: true, free: true, role: true }),
+}
 
 async function one(email: string): Promise<void> {
-  const { result, reason } = await verifier.verify(ctx, { email, reuse: job.reuse, timeoutMs: 60_000 })
+  const { result, reason } = await verifier.verify(ctx, { email, ...question })
   const said = `${result} ${reason}`
   answers[said] = (answers[said] ?? 0) + 1
 }

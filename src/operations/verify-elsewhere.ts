@@ -27,9 +27,10 @@ const believed = verifyAnswer.extend({ attempts: verifyAnswer.shape.attempts.max
 
 export type Elsewhere = {
   readonly peer: string | undefined
+  readonly email: string
   readonly pool: boolean
-  /** The other parameters for another node, as text. */
-  readonly query: Readonly<Record<string, string | undefined>>
+  /** The parameters for another node, as text. */
+  readonly query: () => Readonly<Record<string, string | undefined>>
   readonly timeoutMs: number
 }
 
@@ -91,7 +92,7 @@ async function fromNodes(
 ): Promise<VerifyAnswer | undefined> {
   const alive = (await deps.peers.choose('verify')).filter(({ id }) => !tried.includes(id))
   if (alive.length === 0) return undefined
-  const email = parseEmail(asked.query.email ?? '')
+  const email = parseEmail(asked.email)
   const to = email.ok ? await firstDestination(ctx, email.value.domain) : undefined
   const nodes = (await nearestNodes(deps, alive, to)).slice(0, MAX_NODES)
   for (const [i, node] of nodes.entries()) {
@@ -125,22 +126,22 @@ export const askNodeOf =
     if (!peer) return problem(nodeProblem('not_registered'))
     if (statusOf(peer, ctx.now(), peers.ttlMs) === 'dead') return problem(nodeProblem('dead'))
     if (!peer.capabilities.includes('verify')) return problem(nodeProblem('no_capability'))
-    return verifyAt(ctx, peers, peer, { query: { email, max_age: '0' } }, timeoutMs)
+    return verifyAt(ctx, peers, peer, { email, query: () => ({ email, max_age: '0' }) }, timeoutMs)
   }
 
 async function verifyAt(
   ctx: Ctx,
   peers: Deps['peers'],
   peer: Peer,
-  asked: Pick<Elsewhere, 'query'>,
+  asked: Pick<Elsewhere, 'email' | 'query'>,
   timeoutMs: number,
 ): Promise<Parsed<VerifyAnswer>> {
   const wholeMs = Math.max(LEAST_MS, Math.floor(timeoutMs))
   const answer = await askPeer(ctx, peers, peer, {
     path: '/v1/verify',
-    query: { ...asked.query, pool: 'true', timeout: `${wholeMs}ms` },
+    query: { ...asked.query(), pool: 'true', timeout: `${wholeMs}ms` },
     schema: believed,
-    fits: (got) => isSameAddress(got.email, asked.query.email ?? ''),
+    fits: (got) => isSameAddress(got.email, asked.email),
     timeoutMs: wholeMs + LEAST_MS / 2,
   })
   if (!answer.ok) return answer

@@ -102,13 +102,12 @@ export const verify = defineOperation({
       })
       return presentVerification(verification, { trace })
     }
-    const texts = Object.entries(flags).map(([name, value]) => [name, value ? 'true' : undefined])
-    const query = {
-      ...Object.fromEntries(texts),
+    const query = (): Readonly<Record<string, string | undefined>> => ({
+      ...Object.fromEntries(Object.entries(flags).map(([name, value]) => [name, value ? 'true' : undefined])),
       email,
       max_age: max_age === undefined ? undefined : formatAge(max_age),
-    }
-    return ok(await verifyElsewhere(ctx, deps, { peer, pool: flags.pool, query, timeoutMs }, here))
+    })
+    return ok(await verifyElsewhere(ctx, deps, { peer, email, pool: flags.pool, query, timeoutMs }, here))
   },
   saves: {
     kind: 'verify',

@@ -201,7 +201,8 @@ async function nodesThatVerify(n: number): Promise<number> {
   let asked = 0
   const ctx = labCtx()
   const deps = { ...labDeps(ctx), peers: nodes(n, async () => void asked++) }
-  const elsewhere = { peer: 'auto', pool: false, query: { email: 'joe@a.example' }, timeoutMs: 100_000 }
+  const email = 'joe@a.example'
+  const elsewhere = { peer: 'auto', email, pool: false, query: () => ({ email }), timeoutMs: 100_000 }
   await verifyElsewhere(ctx, deps, elsewhere, async () => exampleOf(verify))
   return asked
 }

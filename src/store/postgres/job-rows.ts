@@ -206,6 +206,9 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
  */
 const IN_CHUNK = sql.raw('chunk IS NOT NULL')
 
+/** Numbers as an array in PostgreSQL's text format; the driver would quote and escape each. */
+const numbers = (list: readonly (number | string)[]): string => `{${list.join(',')}}`
+
 async function append(db: Kysely<Schema>, job: number, rows: readonly StoredRow[]): Promise<void> {
   if (rows.length === 0) return
   // A part that is repeated after a lost answer changes nothing.
@@ -292,7 +295,7 @@ async function answer(
     WITH written AS (
       UPDATE mailsonde.job_rows r SET state = 'done', chunk = NULL, result = u.result, reason = u.reason, answer = u.answer,
         answered_at = now(), attempts = attempts + 1
-      FROM unnest(${answers.map(({ line }) => line)}::bigint[], ${answers.map(({ fence }) => fence)}::bigint[],
+      FROM unnest(${numbers(answers.map(({ line }) => line))}::bigint[], ${numbers(answers.map(({ fence }) => fence))}::bigint[],
                   ${answers.map(({ result }) => result)}::text[], ${answers.map(({ reason }) => reason)}::text[],
                   ${jsonArray(answers.map((one) => one.answer))}::json[]) AS u (line, fence, result, reason, answer)
       WHERE r.job = ${job} AND r.line = u.line AND r.fence = u.fence AND r.${IN_CHUNK}
