@@ -17,7 +17,8 @@ const PLACE = /src\/[\w./-]+\.ts [A-Z][A-Z_0-9]+/g
 
 /** Bounds without a test of their own, and the reason. */
 const UNTESTED: Readonly<Record<string, string>> = {
-  'src/jobs/service.ts WAITING_AT_A_TIME': 'reads of the database, whose connections are bounded as well',
+  'src/store/postgres/job-rows.ts WAITING_AT_A_TIME':
+    'size of a statement: further jobs are read by further statements',
   'src/net/post.ts MAX_BYTES': 'the body of the answer is not read: it may only end early',
   'src/net/socks/connect.ts LONGEST_MS': "the caller's signal is shorter",
   'src/start/cluster.ts MAX_PROVIDERS':

@@ -25,8 +25,11 @@ describe('a text', () => {
   })
 })
 
-it('is the very same value where it fits', () => {
-  const answer = { domain: 'a.example', list: list(100, 'a'), n: 1.5, none: null, un: undefined }
+it.each([
+  ['small', { domain: 'a.example', list: list(100, 'a'), n: 1.5, none: null, un: undefined }],
+  ['of 900 kB of texts without escapes', { list: list(8_700, 'a'.repeat(100)) }],
+  ['of 170 kB of escapes', { list: list(170, '"'.repeat(1_000)) }],
+])('is the very same value where it fits: %s', (_, answer) => {
   expect(boundOf(answer)).toBe(answer)
 })
 

@@ -10,6 +10,10 @@ export const LEFT_OUT = '_left_out'
 
 /** Lengths to which lists are cut, one after the other until the answer fits. The lists of a blacklist answer have 29 items. */
 const LENGTHS = [1_000, 300, 100, 50, 30, 10, 3, 1, 0] as const
+/** What any value takes beside its text: null, true, false, the quotes of a text, the brackets and commas of a list. */
+const VALUE_BYTES = 6
+/** JSON of -1.2345678901234567e-100, less {@link VALUE_BYTES}. */
+const NUMBER_BYTES = 20
 /** Maximum nesting of objects and lists; deeper values are omitted when an answer is shortened. */
 const MAX_DEPTH = 40
 
@@ -18,9 +22,7 @@ const MAX_DEPTH = 40
  * cut, the longest first, with the number of omitted items beside them. `read` validates the copy against the schema of the answer.
  */
 export function boundAnswer<T>(answer: T, read: (copy: unknown) => Parsed<T>): T {
-  const measured = { units: MAX_ANSWER / 6, isLong: false } // at most six bytes per unit of text, as an escape
-  measure(answer, measured, 0)
-  if (measured.units > 0 && !measured.isLong) return answer
+  if (fits(answer, longestText) || fits(answer, sizeOfText)) return answer
   for (const maxLength of [Number.POSITIVE_INFINITY, ...LENGTHS]) {
     const budget = { bytes: MAX_ANSWER }
     const copy = bounded(answer, maxLength, budget, 0)
@@ -32,19 +34,33 @@ export function boundAnswer<T>(answer: T, read: (copy: unknown) => Parsed<T>): T
   throw new Error('the answer is too large even after shortening')
 }
 
-/** Subtracts from `left.units` a lower bound (a sixth) of the JSON size; ends early when nothing is left. */
-function measure(value: unknown, left: { units: number; isLong: boolean }, depth: number): void {
-  if (left.units <= 0 || left.isLong) return
-  left.units -= 4
+/** The most bytes of JSON that a text takes, without its quotes: six for each unit, as an escape. */
+const longestText = (text: string): number => text.length * 6
+/** The same for texts of which most need no escape. */
+const sizeOfText = (text: string): number => (isPlain(text) ? text.length : text.length * 6)
+const isPlain = (text: string): boolean => /^[ !#-[\]-~]*$/.test(text)
+
+/** Whether the value is within both bounds, by an upper bound of its size; ends early if it is not. */
+function fits(value: unknown, textSize: (text: string) => number): boolean {
+  const left = { bytes: MAX_ANSWER, isLong: false }
+  measure(value, left, textSize, 0)
+  return left.bytes >= 0 && !left.isLong
+}
+
+type Left = { bytes: number; isLong: boolean }
+
+function measure(value: unknown, left: Left, textSize: (text: string) => number, depth: number): void {
+  if (left.bytes < 0 || left.isLong) return
+  left.bytes -= VALUE_BYTES
   if (typeof value === 'string') {
-    left.units -= value.length
+    left.bytes -= textSize(value)
     left.isLong ||= value.length * 3 > MAX_TEXT && Buffer.byteLength(value) > MAX_TEXT
-  } else if (typeof value === 'number') left.units -= 4
-  else if (Array.isArray(value)) for (const item of value) measure(item, left, depth + 1)
+  } else if (typeof value === 'number') left.bytes -= NUMBER_BYTES
+  else if (Array.isArray(value)) for (const item of value) measure(item, left, textSize, depth + 1)
   else if (isJsonRecord(value))
     for (const name of Object.keys(value)) {
-      left.units -= name.length
-      measure(value[name], left, depth + 1)
+      left.bytes -= textSize(name) + 4 // quotes, colon, comma
+      measure(value[name], left, textSize, depth + 1)
     }
   if (depth > MAX_DEPTH) left.isLong = true
 }

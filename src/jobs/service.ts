@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import type { JobAnswer } from '../answers/jobs.ts'
-import { atMost } from '../base/at-most.ts'
 import { sleep } from '../base/deadline.ts'
 import { AppError } from '../base/errors.ts'
 import type { Json } from '../base/json.ts'
@@ -93,8 +92,6 @@ const ACTIONS: Readonly<Record<JobAction, { readonly from: readonly JobState[]; 
 const ENDED: readonly JobState[] = ['done', 'canceled', 'failed']
 const WATCH_EVERY_MS = 500
 const REPEAT_MS = 15_000
-/** Maximum number of listed jobs whose waiting rows are read at the same time. */
-const WAITING_AT_A_TIME = 4
 
 export type JobServiceSettings = EngineSettings & {
   readonly open: () => Promise<Database>
@@ -125,16 +122,9 @@ export function jobService(settings: JobServiceSettings): JobService {
     const { db, rows } = await tables()
     const nowMs = now()
     const since = new Date(nowMs - PACE_MINUTES * 60_000)
-    const running = found.filter(({ state }) => state === 'running')
-    const [sumsOf, due] = await Promise.all([
-      jobSums(
-        db,
-        found.map(({ number }) => number),
-        since,
-      ),
-      atMost(WAITING_AT_A_TIME, running, async ({ number }) => [number, await rows.waiting(number)] as const),
-    ])
-    const waiting = new Map(due)
+    const numbers = found.map(({ number }) => number)
+    const running = found.filter(({ state }) => state === 'running').map(({ number }) => number)
+    const [sumsOf, waiting] = await Promise.all([jobSums(db, numbers, since), rows.waiting(running)])
     const perMinute = (provider: string): number => settings.limitsOf(provider).perMinute
     return found.map((job) =>
       presentJob(job, {

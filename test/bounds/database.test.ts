@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { sleep } from '../../src/base/deadline.ts'
 import { chunkQueue } from '../../src/jobs/engine/queue.ts'
+import { jobRowsOf } from '../../src/store/postgres/job-rows.ts'
 import { jobSums } from '../../src/store/postgres/job-sums.ts'
 import { jobsOf } from '../../src/store/postgres/jobs.ts'
 import { sharedMemory } from '../../src/store/postgres/shared-memory.ts'
@@ -34,20 +35,37 @@ async function remembered(n: number): Promise<number> {
   return (await memory.about(name, 'provider')).length
 }
 
-/** What is read of a job with `n` providers, or with rows of `n` reasons. */
-async function summed(n: number, of: 'providers' | 'reasons'): Promise<number> {
+/** A job with `n` totals of these values; returns its number. */
+async function jobWithTotals(values: RawBuilder<unknown>, n: number): Promise<number> {
   const expiresAt = new Date(Date.now() + 86_400_000)
   const made = { id: randomUUID(), kind: 'verify', name: '', owner: '', options: {}, expiresAt } as const
   const { number } = await jobsOf(database.db).create(made)
-  await (of === 'providers'
-    ? sql`INSERT INTO mailsonde.job_counts SELECT ${number}, 'p' || i, '', '', 1 FROM generate_series(1, ${n}::int) i`
-    : sql`INSERT INTO mailsonde.job_counts SELECT ${number}, 'p', 'x', 'r' || i, 1 FROM generate_series(1, ${n}::int) i`
-  ).execute(database.db)
+  await sql`INSERT INTO mailsonde.job_counts SELECT ${number}, ${values} FROM generate_series(1, ${n}::int) i`.execute(
+    database.db,
+  )
+  return number
+}
+
+/** What is read of a job with `n` providers, or with rows of `n` reasons. */
+async function summed(n: number, of: 'providers' | 'reasons'): Promise<number> {
+  const number = await jobWithTotals(of === 'providers' ? sql`'p' || i, '', '', 1` : sql`'p', 'x', 'r' || i, 1`, n)
   const { providers, words } = (await jobSums(database.db, [number], new Date(0)))(number)
   return of === 'providers' ? providers.length : words.length
 }
 
+/** How many waiting providers are read of a job with `n`. */
+async function waiting(n: number): Promise<number> {
+  const number = await jobWithTotals(sql`'p' || i, '', '', 1`, n)
+  await sql`
+    INSERT INTO mailsonde.job_rows (job, line, input, key, domain, provider, state, due)
+    SELECT ${number}, i, '', i::text, '', 'p' || i, 'ready', now() + interval '1 hour' FROM generate_series(1, ${n}::int) i`.execute(
+    database.db,
+  )
+  return (await jobRowsOf(database.db).waiting([number])).get(number)?.size ?? 0
+}
+
 testBounds([
+  ['src/store/postgres/job-rows.ts MAX_WAITING', 1_000, async (n) => (await waiting(n)) === n],
   ['src/store/postgres/job-sums.ts MOST', 100, async (n) => (await summed(n, 'providers')) === n],
   ['src/store/postgres/job-sums.ts MAX_WORDS', 200, async (n) => (await summed(n, 'reasons')) === n],
   ['src/store/postgres/shared-memory.ts MAX_MEMORIES', 100, async (n) => (await remembered(n)) === n],

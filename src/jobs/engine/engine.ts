@@ -97,7 +97,8 @@ export async function startEngine(database: Database, settings: EngineSettings):
     if (resolved || cut > 0) return true
     if (await finishIfDone(planning, running)) return false
     if (hasDue) return true
-    const due = [...(await rows.waiting(job.number)).values()].map((at) => at.getTime())
+    const waiting = (await rows.waiting([job.number])).get(job.number)?.values() ?? []
+    const due = [...waiting].map((at) => at.getTime())
     idle.add(job.number, Math.min(...due) - now())
     return true
   }

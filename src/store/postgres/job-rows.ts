@@ -48,6 +48,11 @@ export type ResultRow = {
 /** The rows of jobs. Every function takes the number of a job. */
 export type JobRows = ReturnType<typeof jobRowsOf>
 
+/** Maximum number of providers of a job whose waiting rows are read. */
+const MAX_WAITING = 1_000
+/** Number of jobs whose waiting rows one statement reads. */
+const WAITING_AT_A_TIME = 25
+
 export const jobRowsOf = (db: Kysely<Schema>) => ({
   append: (job: number, rows: readonly StoredRow[]): Promise<void> => append(db, job, rows),
   appendBad: (job: number, rows: readonly StoredBadRow[]): Promise<void> => appendBad(db, job, rows),
@@ -78,14 +83,26 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
     return new Map(rows.map(({ provider, n }) => [provider, Number(n)]))
   },
 
-  /** When the first row is due, for each provider that has waiting rows and none due now. */
-  waiting: async (job: number): Promise<ReadonlyMap<string, Date>> => {
-    const { rows } = await sql<{ provider: string; due: Date }>`
-      SELECT p.provider, w.due FROM (SELECT DISTINCT provider FROM mailsonde.job_counts WHERE job = ${job}) p
-      CROSS JOIN LATERAL (SELECT due FROM mailsonde.job_rows
-        WHERE job = ${job} AND state = 'ready' AND provider = p.provider ORDER BY due LIMIT 1) w
-      WHERE w.due > now() LIMIT 1000`.execute(db)
-    return new Map(rows.map(({ provider, due }) => [provider, due]))
+  /** When the first row is due, by job and by provider that has waiting rows and none due now, at most {@link MAX_WAITING} of each job. */
+  waiting: async (jobs: readonly number[]): Promise<ReadonlyMap<number, ReadonlyMap<string, Date>>> => {
+    const found = new Map<number, Map<string, Date>>(jobs.map((job) => [job, new Map()]))
+    for (let at = 0; at < jobs.length; at += WAITING_AT_A_TIME) {
+      // Each job by its constant number: only then is just one partition planned.
+      const parts = jobs.slice(at, at + WAITING_AT_A_TIME).map(
+        (job) => sql`
+        (SELECT ${job}::int AS job, p.provider, w.due FROM (SELECT DISTINCT provider FROM mailsonde.job_counts WHERE job = ${job}) p
+         CROSS JOIN LATERAL (SELECT due FROM mailsonde.job_rows
+           WHERE job = ${job} AND state = 'ready' AND provider = p.provider ORDER BY due LIMIT 1) w
+         WHERE w.due > now() LIMIT ${MAX_WAITING})`,
+      )
+      const { rows } = await sql<{
+        job: number
+        provider: string
+        due: Date
+      }>`${sql.join(parts, sql` UNION ALL `)}`.execute(db)
+      for (const { job, provider, due } of rows) found.get(job)?.set(provider, due)
+    }
+    return found
   },
 
   /** Rows in chunks, by provider. */

@@ -27,7 +27,10 @@ const MAX_WORDS = 200
 
 const NOTHING: JobSums = { words: [], providers: [], providerCount: 0, known: 0, recent: 0 }
 
-/** The totals of jobs by number, all in two statements; `since`: rows answered after it count as recent. */
+/**
+ * The totals of jobs by number, all in two statements; `since`: rows answered after it count as recent. Totals and recent rows are added up in one pass: a join of
+ * the two, for which the planner expects few rows, would compare each provider with each.
+ */
 export async function jobSums(
   db: Kysely<Schema>,
   jobs: readonly number[],
@@ -76,18 +79,18 @@ async function providersOf(
   since: Date,
 ): Promise<ReadonlyMap<number, readonly ProviderRow[]>> {
   const { rows } = await sql<ProviderRow>`
-    WITH sums AS (
-      SELECT job, provider, coalesce(sum(n) FILTER (WHERE result = ''), 0) AS rows, coalesce(sum(n) FILTER (WHERE result <> ''), 0) AS done
-      FROM mailsonde.job_counts WHERE job = ANY(${jobs}::int[]) GROUP BY job, provider),
-    lately AS (
-      SELECT job, provider, sum(n) AS n FROM mailsonde.job_pace
-      WHERE job = ANY(${jobs}::int[]) AND minute >= ${since} GROUP BY job, provider)
+    WITH parts AS (
+      SELECT job, provider, CASE WHEN result = '' THEN n ELSE 0 END AS rows, CASE WHEN result = '' THEN 0 ELSE n END AS done, 0 AS recent
+      FROM mailsonde.job_counts WHERE job = ANY(${jobs}::int[])
+      UNION ALL
+      SELECT job, provider, 0, 0, n FROM mailsonde.job_pace WHERE job = ANY(${jobs}::int[]) AND minute >= ${since}),
+    sums AS (
+      SELECT job, provider, sum(rows) AS rows, sum(done) AS done, sum(recent) AS recent FROM parts GROUP BY job, provider)
     SELECT job, provider, rows, done, recent, provider_count, known, all_recent FROM (
-      SELECT sums.*, coalesce(lately.n, 0) AS recent, count(*) OVER of AS provider_count, sum(rows) OVER of AS known,
-        coalesce(sum(lately.n) OVER of, 0) AS all_recent,
+      SELECT sums.*, count(*) OVER of AS provider_count, sum(rows) OVER of AS known, sum(recent) OVER of AS all_recent,
         row_number() OVER (PARTITION BY job ORDER BY rows DESC, provider) AS by_rows,
         row_number() OVER (PARTITION BY job ORDER BY rows - done DESC, provider) AS by_left
-      FROM sums LEFT JOIN lately USING (job, provider) WINDOW of AS (PARTITION BY job)) ranked
+      FROM sums WINDOW of AS (PARTITION BY job)) ranked
     WHERE by_rows <= ${MOST} OR by_left <= ${MOST}`.execute(db)
   return Map.groupBy(rows, ({ job }) => job)
 }

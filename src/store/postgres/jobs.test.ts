@@ -188,6 +188,23 @@ it.each<[string, readonly Json[], readonly Json[]]>([
   expect(told[0]?.values).toEqual(stored)
 })
 
+it('tells of any number of jobs when their waiting rows are due', async () => {
+  const due = new Date(Date.now() + 3_600_000)
+  const waiting = await Promise.all(
+    Array.from({ length: 30 }, async () => {
+      const job = await submitted(['a@x.example'])
+      const claimed = await rows.claim(job.number, await chunked(job))
+      await rows.retry(job.number, [{ line: 1, fence: claimed[0]!.fence, due, counts: true }])
+      return job.number
+    }),
+  )
+  const none = await submitted(['a@x.example'])
+  const told = await rows.waiting([...waiting, none.number])
+  expect(told.get(none.number)).toEqual(new Map())
+  for (const number of waiting) expect(told.get(number)).toEqual(new Map([['p', due]]))
+  expect(await rows.waiting([])).toEqual(new Map())
+})
+
 it('keeps what PostgreSQL cannot: NULs become U+FFFD', async () => {
   const job = await submitted([])
   await rows.append(job.number, [{ line: 1, input: 'a\0b', columns: { x: 'c\0d' }, key: 'a\0b', domain: '' }])
