@@ -91,15 +91,13 @@ export async function startEngine(database: Database, settings: EngineSettings):
     idle.remove(job.number)
     const running = job.state === 'running' ? job : await jobs.move(job.id, ['waiting'], 'running')
     if (!running) return false
-    const resolved = await findProviders(planning, running, stopping.signal)
-    const { cut, hasDue } = await cutChunks(planning, running)
+    const { hasDomains, hasDue, isOpen, nextDue } = await rows.look(running.number)
+    const resolved = hasDomains && (await findProviders(planning, running, stopping.signal))
+    const cut = resolved || hasDue ? await cutChunks(planning, running) : 0
     if (cut > 0) queue.wake()
     if (resolved || cut > 0) return true
-    if (await finishIfDone(planning, running)) return false
-    if (hasDue) return true
-    const waiting = (await rows.waiting([job.number])).get(job.number)?.values() ?? []
-    const due = [...waiting].map((at) => at.getTime())
-    idle.add(job.number, Math.min(...due) - now())
+    if (!isOpen && (await finishIfDone(planning, running))) return false
+    if (!hasDue) idle.add(job.number, (nextDue?.getTime() ?? Number.POSITIVE_INFINITY) - now())
     return true
   }
   /** A job that cannot be planned does not keep the others waiting. */

@@ -45,11 +45,8 @@ export async function findProviders(planning: Planning, job: JobRecord, signal: 
   return true
 }
 
-/** Groups the rows that are due into chunks and queues them, one transaction per provider. Returns the number of chunks, and whether any row was due. */
-export async function cutChunks(
-  planning: Planning,
-  job: JobRecord,
-): Promise<{ readonly cut: number; readonly hasDue: boolean }> {
+/** Groups the rows that are due into chunks and queues them, one transaction per provider. Returns the number of chunks. */
+export async function cutChunks(planning: Planning, job: JobRecord): Promise<number> {
   const due = await planning.rows.due(job.number)
   const queued = due.size === 0 ? new Map<string, number>() : await planning.rows.queued(job.number)
   let cut = 0
@@ -59,7 +56,7 @@ export async function cutChunks(
     const sizes = chunkSizes(rows, free, provider)
     if (sizes.length > 0) cut += await cutProvider(planning, job, provider, sizes)
   }
-  return { cut, hasDue: due.size > 0 }
+  return cut
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Json, JsonRecord } from '../../base/json.ts'
 import { afterDeadlock } from './deadlock.ts'
 import { forJob } from './partitions.ts'
@@ -35,6 +35,17 @@ export type RowAnswer = {
 
 /** A row to retry: when, and whether the attempt counts. */
 export type RowRetry = { readonly line: number; readonly fence: string; readonly due: Date; readonly counts: boolean }
+
+export type JobLook = {
+  /** Domains whose provider is not known and that no node is looking up. */
+  readonly hasDomains: boolean
+  /** Rows that are due now. */
+  readonly hasDue: boolean
+  /** Rows without a result. */
+  readonly isOpen: boolean
+  /** When the first row is due, if some wait and none is due now; of at most {@link MAX_WAITING} providers. */
+  readonly nextDue: Date | null
+}
 
 export type ResultRow = {
   readonly line: number
@@ -177,12 +188,23 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
       WHERE r.job = ${job} AND r.line = u.line AND r.fence = u.fence AND r.${IN_CHUNK}`.execute(db)
   },
 
+  /** What there is to plan for a job, in one statement: most looks at a job that waits find nothing. */
+  look: async (job: number): Promise<JobLook> => {
+    const { rows } = await sql<JobLook>`
+      SELECT "hasDomains", "isOpen", "hasDue", CASE WHEN NOT "hasDue" THEN (
+          SELECT min(w.due) FROM (SELECT DISTINCT provider FROM mailsonde.job_counts WHERE job = ${job} LIMIT ${MAX_WAITING}) p
+          CROSS JOIN LATERAL (SELECT due FROM mailsonde.job_rows
+            WHERE job = ${job} AND state = 'ready' AND provider = p.provider ORDER BY due LIMIT 1) w) END AS "nextDue"
+      FROM (SELECT
+          EXISTS (SELECT FROM mailsonde.job_domains WHERE job = ${job} AND provider IS NULL AND leased_until < now()) AS "hasDomains",
+          EXISTS (SELECT FROM mailsonde.job_rows WHERE job = ${job} AND state = 'ready' AND due <= now()) AS "hasDue",
+          ${isOpenSql(job)} AS "isOpen") AS seen`.execute(db)
+    return rows[0]!
+  },
+
   /** Whether any row of the job has no result yet. */
   isOpen: async (job: number): Promise<boolean> => {
-    const { rows } = await sql<{ open: boolean }>`
-      SELECT EXISTS (SELECT FROM mailsonde.job_rows WHERE job = ${job} AND state = 'ready')
-          OR EXISTS (SELECT FROM mailsonde.job_rows WHERE job = ${job} AND state = 'queued')
-          OR EXISTS (SELECT FROM mailsonde.job_domains WHERE job = ${job} AND provider IS NULL) AS open`.execute(db)
+    const { rows } = await sql<{ open: boolean }>`SELECT ${isOpenSql(job)} AS open`.execute(db)
     return rows[0]?.open === true
   },
 
@@ -222,6 +244,11 @@ export const jobRowsOf = (db: Kysely<Schema>) => ({
  * read all of them by their partial index in place of a few by their key.
  */
 const IN_CHUNK = sql.raw('chunk IS NOT NULL')
+
+const isOpenSql = (job: number): RawBuilder<unknown> => sql`(
+  EXISTS (SELECT FROM mailsonde.job_rows WHERE job = ${job} AND state = 'ready')
+  OR EXISTS (SELECT FROM mailsonde.job_rows WHERE job = ${job} AND state = 'queued')
+  OR EXISTS (SELECT FROM mailsonde.job_domains WHERE job = ${job} AND provider IS NULL))`
 
 /** Numbers as an array in PostgreSQL's text format; the driver would quote and escape each. */
 const numbers = (list: readonly (number | string)[]): string => `{${list.join(',')}}`

@@ -188,6 +188,24 @@ it.each<[string, readonly Json[], readonly Json[]]>([
   expect(told[0]?.values).toEqual(stored)
 })
 
+it('tells what there is to plan for a job', async () => {
+  const job = await submitted(['a@x.example', 'b@x.example'])
+  const look = () => rows.look(job.number)
+  expect(await look()).toEqual({ hasDomains: true, hasDue: false, isOpen: true, nextDue: null })
+  const [domain] = await rows.leaseDomains(job.number, 1)
+  expect(await look()).toEqual({ hasDomains: false, hasDue: false, isOpen: true, nextDue: null }) // leased
+  await rows.setProviders(job.number, new Map([[domain!, 'p']]))
+  expect(await look()).toEqual({ hasDomains: false, hasDue: true, isOpen: true, nextDue: null })
+  const claimed = await rows.claim(job.number, await chunked(job))
+  expect(await look()).toEqual({ hasDomains: false, hasDue: false, isOpen: true, nextDue: null }) // in a chunk
+  const [soon, late] = [new Date(Date.now() + 60_000), new Date(Date.now() + 120_000)]
+  const later = claimed.map(({ line, fence }) => ({ line, fence, due: line === 1 ? late : soon, counts: true }))
+  await rows.retry(job.number, later)
+  expect(await look()).toEqual({ hasDomains: false, hasDue: false, isOpen: true, nextDue: soon })
+  await sql`UPDATE mailsonde.job_rows SET state = 'done' WHERE job = ${job.number}`.execute(database.db)
+  expect(await look()).toEqual({ hasDomains: false, hasDue: false, isOpen: false, nextDue: null })
+})
+
 it('tells of any number of jobs when their waiting rows are due', async () => {
   const due = new Date(Date.now() + 3_600_000)
   const waiting = await Promise.all(
