@@ -24,7 +24,8 @@ export type RecordToPublish = { readonly name: string; readonly rtype: string; r
 
 /** A domain with its score. */
 export type Verdict = {
-  readonly domain: string
+  /** The domain, or the words for a what-if about it. */
+  readonly subject: string
   /** The domain in its own script, where it has another form. */
   readonly unicode?: string
   readonly score: number

@@ -12,11 +12,25 @@ export function whatIfDocument(answer: WhatIfAnswer, version: string): Document 
   const { before: _before, after: _after, ...check } = answer
   const { blocks, footer } = checkDocument(check, version)
   const first = blocks.findIndex(({ kind }) => kind !== 'verdict' && kind !== 'bars')
+  const title = `What if: ${answer.domain}`
   return {
-    title: `What if: ${answer.domain}`,
-    blocks: [...blocks.slice(0, first), ...changeBlocks(answer), ...blocks.slice(first)],
+    title,
+    blocks: [
+      ...blocks.slice(0, first).map((block) => supposed(block, title, answer)),
+      ...changeBlocks(answer),
+      ...blocks.slice(first),
+    ],
     footer,
   }
+}
+
+/** The verdict as one about records that are not published: nobody may take its score for that of the domain. */
+function supposed(block: Block, subject: string, { as_if, before }: WhatIfAnswer): Block {
+  if (block.kind !== 'verdict') return block
+  const note: Line = [
+    `As if ${counted(as_if.length, 'record')} ${as_if.length === 1 ? 'was' : 'were'} published. Now: grade ${before.grade}, ${scoreOf(before)} of 100.`,
+  ]
+  return { kind: 'verdict', verdict: { ...block.verdict, subject, notes: [note, ...block.verdict.notes] } }
 }
 
 /** Titles of all findings, by id: the answer has only the ids of those that would be fixed. */

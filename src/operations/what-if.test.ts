@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { answerTo } from '../../test/lab/answer.ts'
+import { answerTo, exampleOf } from '../../test/lab/answer.ts'
 import type { LabZone } from '../../test/lab/dns.ts'
 import { labCtx } from '../../test/lab/world.ts'
+import { formatMarkdown } from '../documents/markdown/markdown.ts'
+import { whatIfDocument } from '../documents/what-if.ts'
 import { check } from './check.ts'
 import { whatIf } from './what-if.ts'
 
@@ -79,4 +81,16 @@ describe('refuses', () => {
     ['a zone with a fault', { zone: '@ A 192.0.2.1\n@ MX mail' }, /zone: line 2: MX data/],
     ['a zone of more than 512 kB', { zone: ';'.repeat(512_001) }, /512001 bytes; at most 512000/],
   ])('%s', async (_, body, words) => await expect(ask(body)).rejects.toThrow(words))
+})
+
+it.each([
+  [['v=DMARC1; p=reject'], 'As if 1 record was published. Now: grade F, 43 of 100.'],
+  [['v=DMARC1; p=reject', 'v=spf1 -all'], 'As if 2 records were published. Now: grade F, 43 of 100.'],
+])('says in its headline that it is a what-if, and gives the present score', (data, note) => {
+  const as_if = data.map((text) => ({ name: 'neglected.test', type: 'TXT', data: text }))
+  const text = formatMarkdown(whatIfDocument({ ...exampleOf(whatIf), as_if }, '1.0.0'))
+  expect(text.split('\n').filter((line) => /^# |^As if/.test(line))).toEqual([
+    '# What if: neglected.test: grade D, 60 of 100',
+    note,
+  ])
 })

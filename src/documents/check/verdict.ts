@@ -13,7 +13,7 @@ export const verdictBlocks = (answer: Answer): readonly Block[] => [
   {
     kind: 'verdict',
     verdict: {
-      domain: answer.domain,
+      subject: answer.domain,
       ...(answer.unicode_domain === undefined ? {} : { unicode: answer.unicode_domain }),
       score: answer.report_score ?? answer.score,
       ...rangeOf(answer),

@@ -96,12 +96,12 @@ ${label === '' ? '' : `<p class="conclusion">${badge('status', mark, label)}</p>
 ${notes.map((note) => `<p class="quiet">${inlines(note)}</p>`).join('\n')}
 </header>`
 
-const verdict = ({ domain, unicode, score, range, grade, isBroken, words, notes }: Verdict): string => `<header>
+const verdict = ({ subject, unicode, score, range, grade, isBroken, words, notes }: Verdict): string => `<header>
 <p class="brand">mailsonde · domain mail check</p>
 <div class="verdict">
 <div class="score ${grade === undefined ? 'open' : markOfScore(score, isBroken)}"><p><b>${safe(grade ?? '?')}</b><span>${grade === undefined ? 'no grade' : 'grade'}</span></p><p><b>${grade === undefined && range ? range.join('–') : score}</b><span>of 100${grade !== undefined && range ? ` (${range.join('–')})` : ''}</span></p></div>
 <div>
-<h1>${safe(domain)}</h1>
+<h1>${safe(subject)}</h1>
 ${unicode === undefined ? '' : `<p class="quiet">In its own script: ${safe(unicode)}</p>`}
 <p class="lead">${safe(words)}</p>
 ${notes.map((note) => `<p class="quiet">${inlines(note)}</p>`).join('\n')}

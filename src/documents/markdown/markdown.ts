@@ -50,8 +50,8 @@ function block(one: Block): string[] {
 
 const PICTURES: PictureForms<string[]> = { tree, grid, map: mailMap, timeline, progress, conversation, attempts }
 
-const verdict = ({ domain, unicode, score, range, grade, words, notes }: Verdict): string[] => [
-  `# ${escapeMarkdown(domain)}: ${grade === undefined ? 'no grade' : `grade ${escapeMarkdown(grade)}`}, ${score} of 100${range ? ` (${range.join('–')})` : ''}`,
+const verdict = ({ subject, unicode, score, range, grade, words, notes }: Verdict): string[] => [
+  `# ${escapeMarkdown(subject)}: ${grade === undefined ? 'no grade' : `grade ${escapeMarkdown(grade)}`}, ${score} of 100${range ? ` (${range.join('–')})` : ''}`,
   ...(unicode === undefined ? [] : [`In its own script: ${escapeMarkdown(unicode)}`]),
   escapeMarkdown(words),
   ...notes.map(inlines),

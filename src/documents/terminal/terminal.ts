@@ -46,7 +46,7 @@ export function formatTerminal(document: Document, look: Look): string {
 export function verdictLine({ blocks }: Document, look: Look): string | undefined {
   for (const block of blocks) {
     if (block.kind === 'verdict')
-      return paint([span(`${block.verdict.domain}: `, look), ...scoreSpans(block.verdict, look)], look)
+      return paint([span(`${block.verdict.subject}: `, look), ...scoreSpans(block.verdict, look)], look)
     if (block.kind === 'conclusion') {
       const { subject, mark, badge, words } = block.conclusion
       return paint(
@@ -127,7 +127,7 @@ function scoreSpans({ score, range, grade, isBroken }: Verdict, look: Look): Row
 }
 
 const verdictRows = (verdict: Verdict, width: number, look: Look): Row[] => [
-  ...wrap([span(verdict.domain, look, 'bold'), plain('  '), ...scoreSpans(verdict, look)], width),
+  ...wrap([span(verdict.subject, look, 'bold'), plain('  '), ...scoreSpans(verdict, look)], width),
   ...(verdict.unicode === undefined ? [] : wrap([span(`In its own script: ${verdict.unicode}`, look, 'quiet')], width)),
   ...sentence([span(verdict.words, look)], width),
   ...verdict.notes.flatMap((note) => sentence(spansOf(note, look, 'quiet'), width)),
